@@ -1,0 +1,6 @@
+include(GNUInstallDirs)
+install(TARGETS hpcml RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+if(TARGET hpcml-torch)
+  install(TARGETS hpcml-torch RUNTIME DESTINATION ${CMAKE_INSTALL_LIBEXECDIR}/hpcml)
+endif()
+install(DIRECTORY sites/ DESTINATION ${CMAKE_INSTALL_DATADIR}/hpcml/sites FILES_MATCHING PATTERN "*.json")

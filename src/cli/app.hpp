@@ -1,0 +1,11 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include "util/env_snapshot.hpp"
+
+namespace hpcml::cli {
+
+/// Parses the command line, runs the command, returns the exit code.
+int run(int argc, char** argv, const util::EnvSnapshot& env);
+
+} // namespace hpcml::cli

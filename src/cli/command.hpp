@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: MIT
+// What a command is: a name, its flags, an action. One file per command; app.cpp lists them.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "diag/diagnostic.hpp"
+#include "util/env_snapshot.hpp"
+
+namespace CLI {
+class App;
+}
+
+namespace hpcml::cli {
+
+/// DESIGN §2: exit codes, the same for all commands (launch returns its child's).
+enum ExitCode : int {
+  k_ok = 0,
+  k_findings = 1,
+  k_usage = 2,
+  k_invalid_file = 3,
+  k_cannot_satisfy = 4,
+  k_world_failed = 5,
+  k_preflight_failed = 6,
+  k_internal = 70,
+};
+
+/// What main hands to every command.
+struct Context {
+  util::EnvSnapshot env;
+  std::vector<std::string> sites_dirs; ///< from --sites-dir, before all other places
+  bool colour = false;                 ///< stderr is a terminal and NO_COLOR is not set
+  std::vector<std::string> argv;       ///< as typed, for the script's head
+  std::vector<std::string> program;    ///< words behind "--", literal
+};
+
+/// Registers the command with the parser; the returned function runs it when it was chosen.
+/// Each is defined in its own file. `context` outlives the parser.
+void add_gen(CLI::App& app, Context& context, int& exit_code);
+void add_launch(CLI::App& app, Context& context, int& exit_code);
+void add_emulate(CLI::App& app, Context& context, int& exit_code);
+void add_sites(CLI::App& app, Context& context, int& exit_code);
+void add_affinity(CLI::App& app, Context& context, int& exit_code);
+void add_preflight(CLI::App& app, Context& context, int& exit_code);
+
+/// Prints diagnostics on stderr (with `source` for carets) and returns the exit code for an invalid file, site or request.
+void print_diagnostics(const diag::Diagnostics& list, const std::string& source, bool colour);
+/// One sentence on stderr: "hpcml: error: …" and the hint.
+void print_error(const std::string& message, const std::string& hint, bool colour);
+
+} // namespace hpcml::cli

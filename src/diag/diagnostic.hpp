@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: MIT
+// A finding for people: what, where, why, what to do next.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace hpcml::diag {
+
+enum class Severity { error, warning, note };
+
+/// A place in a text. `line` and `column` count from 1; line 0 means "no place". `length` is in bytes.
+struct Span {
+  std::string file;
+  unsigned line = 0;
+  unsigned column = 0;
+  unsigned length = 0;
+};
+
+struct Diagnostic {
+  Severity severity = Severity::error;
+  std::string code;    ///< stable id, for example "site/unknown" or "request/gpus-per-node"
+  std::string message; ///< what is wrong, one sentence
+  Span span = {};
+  std::string hint = {}; ///< what to do next
+};
+
+using Diagnostics = std::vector<Diagnostic>;
+
+bool has_errors(const Diagnostics& list);
+/// The diagnostic as text; with `source` (the text the span points into) the line and a caret are shown. No colour codes if !colour.
+std::string render_text(const Diagnostic& diagnostic, std::string_view source, bool colour);
+/// One JSON object per diagnostic, in an array.
+std::string render_json(const Diagnostics& list);
+/// The span of `length` bytes at byte `offset` of `text`.
+Span span_at(const std::string& file, std::string_view text, std::size_t offset, unsigned length = 1);
+
+} // namespace hpcml::diag

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: MIT
+// Namespaces for a cluster on one machine: a private place where nodes have their own host name, interfaces, /sys and CPUs,
+// and that is gone, with everything in it, when it ends however it ends.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <sys/types.h>
+
+#include "model/node_shape.hpp"
+#include "util/env_snapshot.hpp"
+#include "util/result.hpp"
+
+namespace hpcml::emulate {
+
+struct SandboxInterface {
+  std::string name;      ///< "hsn0"
+  std::string ipv4;      ///< "10.66.1.1"; the prefix is /16 per interface number
+};
+
+/// A file or folder that processes on a node see in another place; the host keeps its own.
+struct SandboxMount {
+  std::string source;
+  std::string target;
+};
+
+struct SandboxNode {
+  std::string name;                          ///< host name
+  model::CpuShape cpu;                       ///< what /sys, /proc and sched_getaffinity show
+  unsigned long long mem_mib = 0;            ///< for /proc/meminfo and /sys/devices/system/node
+  std::vector<SandboxInterface> interfaces;
+  std::vector<SandboxMount> mounts;
+  std::vector<std::string> argv;             ///< slurmd -D -N NAME …
+  util::EnvSnapshot env;
+  std::string log_file;
+};
+
+struct SandboxOptions {
+  bool isolate_network = true; ///< own network namespaces; false: everything on loopback
+};
+
+/// What the body of a sandbox can do. All processes started here end with the sandbox.
+class Sandbox {
+public:
+  virtual ~Sandbox() = default;
+  /// A private directory (tmpfs) seen by all nodes at the same path; gone with the sandbox.
+  virtual const std::string& state_dir() const = 0;
+  /// False where the kernel did not allow network namespaces: nodes share loopback (and then have no interfaces of their own).
+  virtual bool has_networks() const = 0;
+  /// Sentences about what this machine did not allow; empty on a full sandbox.
+  virtual const std::vector<std::string>& limits() const = 0;
+  /// Starts a node's daemon in the node's namespaces, under the CPU emulation.
+  virtual util::Result<pid_t> start_node(const SandboxNode& node) = 0;
+  /// Starts a daemon on the "login node" (the sandbox's own namespaces, no CPU emulation).
+  virtual util::Result<pid_t> start_service(const std::vector<std::string>& argv, const util::EnvSnapshot& env,
+                                            const std::string& log_file) = 0;
+  /// Mounts for the login node's processes, before they start (for example a private /etc/hosts).
+  virtual util::Status mount_on_login(const SandboxMount& mount) = 0;
+  /// Runs the user's command on the login node with this terminal; returns its exit code (128 + signal when killed).
+  virtual int run_command(const std::vector<std::string>& argv, const util::EnvSnapshot& env) = 0;
+  /// True while the process runs.
+  virtual bool is_alive(pid_t pid) const = 0;
+};
+
+/// Makes the sandbox, runs `body` in it, takes it down, returns what body returned.
+/// Works as root and, through user namespaces, without. Ctrl-C, SIGTERM, SIGKILL of this process or a crash leave nothing behind.
+util::Result<int> run_in_sandbox(const SandboxOptions& options, const std::function<int(Sandbox&)>& body);
+
+} // namespace hpcml::emulate

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: MIT
+// What a person asks for, before any site has been consulted.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "model/mem_size.hpp"
+#include "model/origin.hpp"
+#include "model/walltime.hpp"
+
+namespace hpcml::model {
+
+/// A request: flags, variables and job file merged, each value with its origin. Unset = the site decides.
+struct JobSpec {
+  std::vector<std::string> command; ///< argv of the program; never goes through a shell
+  Known<std::string> partition;
+  Known<unsigned> nodes;
+  Known<unsigned> gpus_per_node;    ///< 0: CPU-only
+  Known<unsigned> tasks_per_node;
+  Known<unsigned> gpus_per_task;    ///< model parallel: several GPUs per rank
+  Known<unsigned> cpus_per_task;    ///< physical cores
+  Known<MemSize> mem;               ///< per node
+  Known<Walltime> time;
+  Known<std::string> account;
+  Known<std::string> qos;
+  Known<std::string> job_name;
+  Known<std::string> output;
+  Known<std::string> launcher;      ///< "hpcml", "torchrun", "srun", "ibrun", "accelerate", "deepspeed"
+  Known<std::string> backend;       ///< "nccl", "gloo"
+  Known<std::string> gpu_visibility; ///< "all", "own"
+  Known<std::string> gpu_type;
+  Known<std::string> venv;          ///< path of a virtual environment to activate
+  Known<std::string> conda;         ///< name or prefix of a conda environment
+  Known<std::string> wheelhouse;    ///< build a virtualenv per node in node-local storage: requirement words ("torch numpy") or a requirements file
+  Known<std::string> container;     ///< image
+  std::vector<Sourced<std::string>> binds;   ///< "SRC:DST" or "SRC"
+  Known<bool> container_enter;      ///< false: do not evaluate the site's `enter` text inside the image
+  std::vector<Sourced<std::string>> modules;
+  std::vector<std::pair<std::string, Sourced<std::string>>> env; ///< NAME, VALUE
+  std::vector<Sourced<std::string>> sbatch;  ///< raw pass-through to the header: "--reservation=x"
+  std::vector<Sourced<std::string>> srun;    ///< raw pass-through to srun
+  Known<std::string> signal;
+  Known<bool> requeue;
+  Known<std::string> array;
+  Known<std::string> dependency;
+  bool nccl_debug = false;
+  bool report = false;
+  bool preflight = false;
+  Known<std::string> hpcml_path;    ///< hpcml on the compute node; unset: the running binary's path
+};
+
+} // namespace hpcml::model

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: MIT
+// What a compute node is made of, as a profile tells it or a live node shows it.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "model/id_set.hpp"
+#include "model/mem_size.hpp"
+#include "model/origin.hpp"
+
+namespace hpcml::model {
+
+/// A GPU as one device that a rank can take (a GCD on MI250X). All of its locality may be unknown.
+struct GpuPlace {
+  unsigned index = 0;           ///< the runtime's index with all GPUs visible, which is PCI order
+  std::optional<unsigned> numa; ///< OS id of the NUMA node it hangs under
+  std::optional<unsigned> l3;   ///< id of the L3 it hangs under, where it does (MI250X boards)
+  std::string pci;              ///< "0000:c1:00.0", or empty
+  std::string nic;              ///< the interface nearest to it, or empty
+};
+
+/// One NUMA node or L3 domain with its CPUs (hardware threads, OS ids).
+struct CpuDomain {
+  unsigned id = 0;
+  IdSet cpus;
+};
+
+/// The CPUs of a node. CPU ids are OS ids; a core is the set of its hardware threads.
+struct CpuShape {
+  unsigned sockets = 0;
+  unsigned cores = 0;            ///< physical cores of the node
+  unsigned threads_per_core = 1; ///< hardware threads per core that the OS shows
+  std::vector<IdSet> core_threads;    ///< hardware threads of each core, by core number
+  std::vector<CpuDomain> numa;        ///< CPU NUMA nodes; empty = unknown
+  std::vector<CpuDomain> l3;          ///< empty = unknown
+  std::vector<CpuDomain> packages;
+  IdSet reserved;                ///< CPUs the site keeps for the system
+  /// All hardware threads.
+  IdSet all() const;
+};
+
+struct GpuShape {
+  unsigned per_node = 0;
+  std::string vendor;            ///< "nvidia", "amd"
+  std::string model;             ///< for people: "AMD MI250X (GCD)"
+  std::string arch;              ///< "gfx90a", "sm_90", or empty
+  std::string slurm_type;        ///< type in GRES, or empty
+  std::optional<unsigned> mem_gib;
+  std::vector<GpuPlace> places;  ///< empty = locality unknown; else one per GPU, by index
+};
+
+/// A kind of node of a site.
+struct NodeType {
+  std::string id;
+  std::string cpu_arch; ///< "x86_64", "aarch64"
+  CpuShape cpu;
+  std::optional<GpuShape> gpu;                ///< none: a CPU-only node
+  Known<MemSize> memory;                      ///< what a job can ask for in all
+  std::optional<unsigned> cpus_per_gpu;       ///< the share the site recommends or fixes, in physical cores
+  std::optional<MemSize> mem_per_gpu;
+  std::string share_policy;                   ///< "recommended", "max", "fixed", or empty
+  std::vector<std::string> interfaces;        ///< high-speed interfaces: "hsn0"
+  std::string host_prefix;                    ///< "nid": names for the emulated nodes
+  unsigned host_digits = 3;                   ///< "nid000001" has 6
+  std::optional<unsigned> node_count;
+  std::optional<std::string> local_disk;      ///< path expression of node-local storage
+  Origin origin;
+};
+
+/// Fills core_threads, numa, l3 and packages from counts, in the usual Linux numbering
+/// (thread t of core c is CPU c + t*cores). `numa_count`/`l3_count` 0 leave that level unknown.
+CpuShape make_regular_cpus(unsigned sockets, unsigned cores, unsigned threads_per_core, unsigned numa_count,
+                           unsigned l3_count);
+
+} // namespace hpcml::model

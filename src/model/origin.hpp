@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: MIT
+// Where a value came from, carried beside it up to the last rendering.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace hpcml::model {
+
+enum class OriginKind { rule, site, job_file, environment, flag };
+
+/// Another value that a source gives for the same thing, and why it was not taken.
+struct Superseded {
+  std::string value;
+  std::string source;
+  std::string why;
+};
+
+/// What decided a value. `by` names the decider: a profile path ("partitions[0].max_time"), a flag ("--time") or a rule in words.
+struct Origin {
+  OriginKind kind = OriginKind::rule;
+  std::string by;
+  std::string source = {};  ///< the document, for site facts
+  std::string checked = {}; ///< YYYY-MM-DD, when the source was read
+  std::vector<Superseded> superseded = {};
+};
+
+template <class T>
+struct Sourced {
+  T value{};
+  Origin origin = {};
+};
+
+/// A value that may be unknown: unknown stays unknown, never a guess.
+template <class T>
+using Known = std::optional<Sourced<T>>;
+
+} // namespace hpcml::model

@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: MIT
+// The plan: every decision about a job, each with its origin and its scope. Script and launch both follow it.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "model/id_set.hpp"
+#include "model/job_spec.hpp"
+#include "model/site.hpp"
+
+namespace hpcml::model {
+
+/// Where a value exists. A per-task value must never be rendered at batch scope: it would be the same for every rank.
+enum class Scope { submit, batch, task };
+
+/// One `#SBATCH` option, without quoting. `value` unset: a flag without argument.
+struct PlannedDirective {
+  std::string name; ///< "--nodes"
+  std::optional<std::string> value;
+  Origin origin;
+};
+
+/// A variable. `expression`: shell text from a profile (never from a user), evaluated where it is rendered.
+struct PlannedEnv {
+  std::string name;
+  std::string value;
+  bool expression = false;
+  Scope scope = Scope::task;
+  Origin origin;
+};
+
+struct PlannedModule {
+  std::string name;      ///< "StdEnv/2023"
+  bool is_path = false;  ///< module use NAME
+  Origin origin;
+};
+
+/// The layout of the ranks; the same on each node.
+struct PlannedLayout {
+  unsigned nodes = 1;
+  unsigned ranks_per_node = 1;   ///< processes that train
+  unsigned tasks_per_node = 1;   ///< Slurm tasks: 1 where an agent (torchrun) starts the ranks
+  unsigned gpus_per_node = 0;
+  unsigned gpus_per_rank = 0;
+  unsigned cpus_per_rank = 1;    ///< physical cores
+  unsigned threads_per_core = 1;
+  unsigned world_size() const { return nodes * ranks_per_node; }
+};
+
+enum class Binder {
+  srun_masks, ///< srun binds with the masks below; launch verifies
+  launch,     ///< hpcml launch binds; srun is told --cpu-bind=none
+  srun_cores, ///< plain script without hpcml: srun --cpus-per-task, Slurm chooses
+  agent,      ///< one agent per node gets the whole node
+};
+
+struct PlannedRankBinding {
+  unsigned local_rank = 0;
+  std::vector<unsigned> gpus;
+  IdSet cpus;
+  std::string nic;
+  std::string why; ///< "GPU 0 is under L3 6 of NUMA 3; cores 49-55, core 48 is reserved"
+};
+
+struct PlannedBinding {
+  Binder binder = Binder::launch;
+  std::vector<PlannedRankBinding> ranks; ///< one per local rank; empty when unknown before the job runs
+  std::string why;
+  Origin origin;
+};
+
+enum class PythonKind { none, venv, conda, wheelhouse };
+
+struct PlannedPython {
+  PythonKind kind = PythonKind::none;
+  std::string where;                 ///< path or name; for wheelhouse an expression ("$SLURM_TMPDIR/env")
+  std::vector<std::string> packages; ///< for wheelhouse; one entry "-r FILE" form is {"-r","FILE"}
+  Origin origin;
+};
+
+struct PlannedContainer {
+  std::string engine;
+  std::string image;
+  std::string gpu_flag;
+  std::vector<ContainerBind> binds; ///< in order; the last for a target wins
+  std::string enter;                ///< evaluated inside before the program; empty: none
+  Origin origin;
+};
+
+struct PlannedCache {
+  std::string name;
+  std::string base;
+  std::map<std::string, std::string> variables;
+  Origin origin;
+};
+
+struct PlannedRendezvous {
+  std::string interface; ///< IPv4 of this interface on the first node; empty: its host name
+  std::string suffix;
+  std::vector<std::string> interfaces; ///< for NCCL_SOCKET_IFNAME / GLOO_SOCKET_IFNAME
+  Origin origin;
+};
+
+/// The launcher of the step.
+struct PlannedLauncher {
+  std::string kind;             ///< "hpcml", "torchrun", "srun", "ibrun", "accelerate", "deepspeed"
+  std::string step = "srun";    ///< what starts the tasks: "srun", "ibrun"
+  std::vector<std::string> step_args; ///< raw pass-through and site args, in order
+  Origin origin;
+};
+
+struct Plan {
+  std::string site_id;
+  std::string site_hash;
+  std::string shebang;
+  std::string partition;
+  std::string node_type;
+  std::vector<std::string> command;
+  std::string request_line;  ///< the gen command that made it, for the script's head
+  std::vector<PlannedDirective> directives;
+  PlannedLayout layout;
+  PlannedLauncher launcher;
+  PlannedBinding binding;
+  Sourced<std::string> gpu_visibility;  ///< "all" or "own"
+  std::string gpu_vendor;               ///< "nvidia", "amd" or empty
+  std::vector<PlannedModule> modules;
+  std::vector<PlannedEnv> env;
+  std::vector<PlannedCache> caches;
+  PlannedPython python;
+  std::optional<PlannedContainer> container;
+  PlannedRendezvous rendezvous;
+  Sourced<std::string> backend;         ///< "auto", "nccl", "gloo"
+  Sourced<std::string> hpcml_path;
+  std::string interactive;              ///< how to get an interactive job: "salloc", "srun", "idev"
+  bool report = false;
+  bool preflight = false;
+  std::vector<std::pair<std::string, Origin>> notes; ///< things worth saying in --explain that have no line
+};
+
+} // namespace hpcml::model

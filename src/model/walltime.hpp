@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: MIT
+// Slurm's time limits.
+#pragma once
+
+#include <chrono>
+#include <string>
+#include <string_view>
+
+#include "util/result.hpp"
+
+namespace hpcml::model {
+
+/// A time limit in whole seconds. Read as Slurm reads it: "90" is minutes, "MM:SS", "HH:MM:SS", "D-H", "D-H:M", "D-H:M:S".
+/// For people also "48h", "30m", "2d", "1h30m" (Slurm refuses these; they are rendered in its form).
+/// "UNLIMITED" and 0 are refused: a job without a limit is never what a site with limits wants.
+class Walltime {
+public:
+  static util::Result<Walltime> parse(std::string_view text);
+  static Walltime of(std::chrono::seconds seconds) { return Walltime(seconds); }
+  std::chrono::seconds seconds() const { return x_seconds; }
+  /// "00:10:00", with days "2-00:00:00".
+  std::string to_slurm() const;
+  auto operator<=>(const Walltime&) const = default;
+
+private:
+  explicit Walltime(std::chrono::seconds seconds) : x_seconds(seconds) {}
+  std::chrono::seconds x_seconds;
+};
+
+} // namespace hpcml::model

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: MIT
+// What one rank gets inside the job: the same planning as the script's, from live facts. Pure.
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "model/plan.hpp"
+#include "model/site.hpp"
+
+namespace hpcml::plan {
+
+/// Facts about this rank and its node, read from the step's variables and the live node.
+struct RankFacts {
+  unsigned rank = 0;
+  unsigned local_rank = 0;
+  unsigned world_size = 1;
+  unsigned local_world_size = 1;
+  unsigned node_rank = 0;
+  unsigned node_count = 1;
+  std::string partition;        ///< empty if unknown
+  std::string launcher = "hpcml";
+  bool container = false;
+  model::CpuShape live_cpus;    ///< from sysfs
+  model::IdSet allowed;         ///< CPUs this process may use
+  std::vector<model::GpuPlace> live_gpus; ///< visible GPUs with their live locality; empty: none seen
+  bool owns_node = false;       ///< the step has all CPUs of the node
+};
+
+struct RankRequest {
+  unsigned gpus_per_rank = 1;
+  unsigned cpus_per_rank = 0;   ///< physical cores; 0: what the slice gives
+  std::string gpu_visibility;   ///< "all", "own", empty: the site's
+};
+
+/// Environment and binding of one rank.
+struct RankPlan {
+  std::vector<model::PlannedEnv> env;       ///< in order; expressions only from the profile
+  model::PlannedRankBinding binding;        ///< cpus empty: nothing to bind
+  std::vector<model::PlannedCache> caches;
+  std::string gpu_visibility;
+  std::string visible_variable;             ///< "ROCR_VISIBLE_DEVICES"/"CUDA_VISIBLE_DEVICES"; empty: leave alone
+  std::vector<std::string> warnings;        ///< "GPU 3 is not local to the cores …"
+};
+RankPlan plan_rank(const model::Site& site, const RankFacts& facts, const RankRequest& request);
+
+} // namespace hpcml::plan

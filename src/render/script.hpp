@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: MIT
+// A Plan as text: the sbatch script, its explanation, JSON, the interactive line.
+#pragma once
+
+#include <string>
+
+#include "model/plan.hpp"
+
+namespace hpcml::render {
+
+/// The sbatch script, ready to submit; passes `bash -n` and shellcheck.
+std::string render_script(const model::Plan& plan);
+/// The same lines, each followed by where it comes from.
+std::string render_explain(const model::Plan& plan);
+/// The plan as JSON, origins included.
+std::string render_json(const model::Plan& plan);
+/// The salloc/srun/idev line for the same request.
+std::string render_interactive(const model::Plan& plan);
+
+} // namespace hpcml::render

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: MIT
+// Finding and loading site profiles: directories first, then those compiled in.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "diag/diagnostic.hpp"
+#include "model/site.hpp"
+#include "util/env_snapshot.hpp"
+
+namespace hpcml::spec {
+
+/// Directories to look in, in order: --sites-dir, $HPCML_SITES_PATH (colon-separated), ~/.config/hpcml/sites, /etc/hpcml/sites.
+/// The compiled-in profiles come last.
+std::vector<std::string> site_directories(const std::vector<std::string>& from_flags, const util::EnvSnapshot& env);
+
+/// A site, or why not. `source` is the text the diagnostics' spans point into.
+struct SiteLoad {
+  std::optional<model::Site> site;
+  diag::Diagnostics diagnostics;
+  std::string source;
+  /// True when no profile has this id (usage: exit 2); false when the profile is there but wrong (exit 3).
+  bool not_found = false;
+};
+SiteLoad load_site(const std::string& id, const std::vector<std::string>& directories);
+/// Reads a profile given as a path.
+SiteLoad load_site_file(const std::string& path, const std::vector<std::string>& directories);
+
+/// Ids of all sites that can be found, sorted, abstract layers (centres) left out.
+std::vector<std::string> list_sites(const std::vector<std::string>& directories);
+
+} // namespace hpcml::spec

@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: MIT
+// Files compiled into the binary by cmake/embed.cmake (site profiles, templates).
+#pragma once
+
+#include <span>
+#include <string_view>
+
+namespace hpcml::embedded {
+
+struct File {
+  std::string_view name; ///< relative to its folder, for example "lumi.json"
+  std::string_view text;
+};
+
+std::span<const File> site_files();     ///< sites/*.json
+std::span<const File> template_files(); ///< templates/*.mustache
+
+} // namespace hpcml::embedded

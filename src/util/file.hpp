@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: MIT
+// Reading and writing whole files, with errors that name the file.
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <string_view>
+
+#include "util/result.hpp"
+
+namespace hpcml::util {
+
+/// The whole file as bytes. Works for /proc and /sys, whose files have no size.
+Result<std::string> read_file(const std::filesystem::path& path);
+/// Replaces the file in one step (a temporary beside it, then rename): a reader sees the old or the new, never half.
+Status write_file(const std::filesystem::path& path, std::string_view text, unsigned mode = 0644);
+/// The path of the running program.
+std::filesystem::path own_executable();
+
+} // namespace hpcml::util

@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: MIT
+#include "util/process.hpp"
+
+#include <cerrno>
+#include <csignal>
+#include <cstring>
+#include <fcntl.h>
+#include <poll.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "util/text.hpp"
+
+namespace hpcml::util {
+
+namespace {
+
+struct Pipe {
+  int read_end = -1;
+  int write_end = -1;
+  bool open() {
+    int ends[2];
+    if (::pipe2(ends, O_CLOEXEC) != 0) return false;
+    read_end = ends[0];
+    write_end = ends[1];
+    return true;
+  }
+  void close_read() { if (read_end >= 0) ::close(read_end); read_end = -1; }
+  void close_write() { if (write_end >= 0) ::close(write_end); write_end = -1; }
+  ~Pipe() { close_read(); close_write(); }
+};
+
+/// Reads one ready end; returns false at the end of the file.
+bool drain(int fd, std::string& text) {
+  char buffer[16384];
+  const ssize_t count = ::read(fd, buffer, sizeof buffer);
+  if (count > 0) text.append(buffer, static_cast<std::size_t>(count));
+  return count > 0 || (count < 0 && errno == EINTR);
+}
+
+std::vector<char*> pointers(std::vector<std::string>& words) {
+  std::vector<char*> list;
+  for (auto& word : words) list.push_back(word.data());
+  list.push_back(nullptr);
+  return list;
+}
+
+} // namespace
+
+std::optional<std::string> find_program(const std::string& name, const EnvSnapshot& env) {
+  if (name.find('/') != std::string::npos)
+    return ::access(name.c_str(), X_OK) == 0 ? std::optional(name) : std::nullopt;
+  for (const auto& folder : split(env.get_or("PATH", "/usr/local/bin:/usr/bin:/bin"), ':')) {
+    const std::string candidate = (folder.empty() ? "." : folder) + "/" + name;
+    if (::access(candidate.c_str(), X_OK) == 0) return candidate;
+  }
+  return std::nullopt;
+}
+
+Result<ProcessOutput> run_process(const std::vector<std::string>& argv, const EnvSnapshot& env,
+                                  std::optional<std::chrono::milliseconds> limit, const std::string& input) {
+  if (argv.empty()) return Error{"no program to run"};
+  const auto program = find_program(argv[0], env);
+  if (!program) return Error{"cannot run " + argv[0] + ": not found in PATH"};
+  Pipe in, out, err;
+  if (!in.open() || !out.open() || !err.open()) return Error{std::string("cannot make a pipe: ") + std::strerror(errno)};
+  std::vector<std::string> words = argv, variables = env.to_envp();
+  auto argument_list = pointers(words);
+  auto variable_list = pointers(variables);
+  const pid_t child = ::fork();
+  if (child < 0) return Error{std::string("cannot fork: ") + std::strerror(errno)};
+  if (child == 0) {
+    ::dup2(in.read_end, 0);
+    ::dup2(out.write_end, 1);
+    ::dup2(err.write_end, 2);
+    ::execve(program->c_str(), argument_list.data(), variable_list.data());
+    ::_exit(errno == ENOENT ? 127 : 126);
+  }
+  in.close_read();
+  out.close_write();
+  err.close_write();
+  ProcessOutput result;
+  std::size_t sent = 0;
+  if (input.empty()) in.close_write();
+  const auto start = std::chrono::steady_clock::now();
+  bool killed = false;
+  while (out.read_end >= 0 || err.read_end >= 0) {
+    pollfd ends[3] = {{out.read_end, POLLIN, 0}, {err.read_end, POLLIN, 0}, {in.write_end, POLLOUT, 0}};
+    int wait_ms = -1;
+    if (limit) {
+      const auto left = *limit - std::chrono::duration_cast<std::chrono::milliseconds>(std::chrono::steady_clock::now() - start);
+      if (left.count() <= 0 && !killed) {
+        ::kill(child, SIGKILL);
+        killed = true;
+        break;
+      }
+      wait_ms = static_cast<int>(left.count());
+    }
+    if (::poll(ends, 3, wait_ms) < 0 && errno != EINTR) break;
+    if (ends[0].revents != 0 && !drain(out.read_end, result.out)) out.close_read();
+    if (ends[1].revents != 0 && !drain(err.read_end, result.err)) err.close_read();
+    if (ends[2].revents != 0) {
+      const ssize_t count = ::write(in.write_end, input.data() + sent, input.size() - sent);
+      if (count > 0) sent += static_cast<std::size_t>(count);
+      if (count < 0 || sent == input.size()) in.close_write();
+    }
+  }
+  int status = 0;
+  while (::waitpid(child, &status, 0) < 0 && errno == EINTR) {}
+  if (killed) return Error{argv[0] + " took longer than " + std::to_string(limit->count()) + " ms and was stopped"};
+  result.exit_code = WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+  return result;
+}
+
+} // namespace hpcml::util

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: MIT
+// Running another program without a shell.
+#pragma once
+
+#include <chrono>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "util/env_snapshot.hpp"
+#include "util/result.hpp"
+
+namespace hpcml::util {
+
+struct ProcessOutput {
+  int exit_code = 0;  ///< 128 + signal if it was killed, as shells count
+  std::string out;
+  std::string err;
+};
+
+/// Runs argv[0] (looked up in the PATH of `env`), waits, and returns what it printed. Never goes through a shell.
+/// Fails when the program cannot be started or runs longer than `limit` (it is killed then).
+Result<ProcessOutput> run_process(const std::vector<std::string>& argv, const EnvSnapshot& env,
+                                  std::optional<std::chrono::milliseconds> limit = std::nullopt,
+                                  const std::string& input = {});
+/// The first executable file called `name` in the PATH of `env`; `name` itself if it holds a slash and can be executed.
+std::optional<std::string> find_program(const std::string& name, const EnvSnapshot& env);
+
+} // namespace hpcml::util

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: MIT
+// Small text functions that have no home in the standard library.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace hpcml::util {
+
+/// The text without blanks, tabs, CR and LF at either end.
+std::string_view trim(std::string_view text);
+/// Pieces between the separators; empty pieces are kept ("a,,b" gives three). An empty text gives one empty piece.
+std::vector<std::string> split(std::string_view text, char separator);
+std::string join(const std::vector<std::string>& parts, std::string_view separator);
+std::string to_lower(std::string_view text);
+bool starts_with(std::string_view text, std::string_view prefix);
+bool ends_with(std::string_view text, std::string_view suffix);
+std::string replace_all(std::string text, std::string_view from, std::string_view to);
+/// A decimal number without sign, blanks or rest; nothing if it is not one or does not fit.
+std::optional<unsigned long long> parse_unsigned(std::string_view text);
+/// The candidate nearest to `word` by edit distance if it is near enough to be a slip, for "did you mean".
+std::optional<std::string> nearest(std::string_view word, const std::vector<std::string>& candidates);
+/// 64-bit FNV-1a, for names and change detection; not for security.
+unsigned long long fnv1a(std::string_view text);
+/// `value` as 16 lower-case hexadecimal digits.
+std::string hex16(unsigned long long value);
+
+} // namespace hpcml::util
