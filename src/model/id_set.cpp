@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: MIT
+#include "model/id_set.hpp"
+
+#include <bit>
+#include <cassert>
+
+#include "util/text.hpp"
+
+namespace hpcml::model {
+
+namespace {
+constexpr unsigned k_max_id = 65535;
+constexpr unsigned k_bits = 64;
+
+int hex_digit(char c) {
+  if (c >= '0' && c <= '9') return c - '0';
+  if (c >= 'a' && c <= 'f') return c - 'a' + 10;
+  if (c >= 'A' && c <= 'F') return c - 'A' + 10;
+  return -1;
+}
+} // namespace
+
+IdSet IdSet::of(const std::vector<unsigned>& ids) {
+  IdSet set;
+  for (const unsigned id : ids) set.add(id);
+  return set;
+}
+
+IdSet IdSet::range(unsigned first, unsigned last) {
+  IdSet set;
+  for (unsigned id = first; id <= last; ++id) set.add(id);
+  return set;
+}
+
+util::Result<IdSet> IdSet::parse_list(std::string_view text) {
+  IdSet set;
+  const auto trimmed = util::trim(text);
+  if (trimmed.empty()) return set;
+  std::size_t offset = 0;
+  for (const auto& piece : util::split(trimmed, ',')) {
+    const auto dash = piece.find('-');
+    const auto first = util::parse_unsigned(piece.substr(0, dash));
+    const auto last = dash == std::string::npos ? first : util::parse_unsigned(piece.substr(dash + 1));
+    if (!first || !last || *first > *last || *last > k_max_id)
+      return util::Error{"\"" + piece + "\" is no id or range of ids", "write ids as 0-3,7; the highest is 65535", offset};
+    for (auto id = *first; id <= *last; ++id) set.add(static_cast<unsigned>(id));
+    offset += piece.size() + 1;
+  }
+  return set;
+}
+
+util::Result<IdSet> IdSet::parse_mask(std::string_view text) {
+  auto digits = util::trim(text);
+  if (util::starts_with(digits, "0x") || util::starts_with(digits, "0X")) digits.remove_prefix(2);
+  if (digits.empty()) return util::Error{"an empty mask", "write a hexadecimal mask such as 0xfe00"};
+  IdSet set;
+  unsigned bit = 0;
+  // The kernel writes a comma between 32-bit groups; a group that is not the first has all its 8 digits.
+  for (auto at = digits.size(); at-- > 0;) {
+    if (digits[at] == ',') {
+      if (bit % 32 != 0 || bit == 0) return util::Error{"a comma in the middle of a 32-bit group", {}, at};
+      continue;
+    }
+    const int value = hex_digit(digits[at]);
+    if (value < 0) return util::Error{"'" + std::string(1, digits[at]) + "' is no hexadecimal digit", {}, at};
+    for (unsigned i = 0; i < 4; ++i) {
+      if ((value >> i & 1) == 0) continue;
+      if (bit + i > k_max_id) return util::Error{"the mask is too long", "the highest id is 65535", at};
+      set.add(bit + i);
+    }
+    bit += 4;
+  }
+  return set;
+}
+
+void IdSet::add(unsigned id) {
+  assert(id <= k_max_id);
+  if (id / k_bits >= x_words.size()) x_words.resize(id / k_bits + 1);
+  x_words[id / k_bits] |= std::uint64_t{1} << id % k_bits;
+}
+
+void IdSet::remove(unsigned id) {
+  if (!contains(id)) return;
+  x_words[id / k_bits] &= ~(std::uint64_t{1} << id % k_bits);
+  shrink();
+}
+
+bool IdSet::contains(unsigned id) const {
+  return id / k_bits < x_words.size() && (x_words[id / k_bits] >> id % k_bits & 1) != 0;
+}
+
+bool IdSet::empty() const { return x_words.empty(); }
+
+std::size_t IdSet::size() const {
+  std::size_t count = 0;
+  for (const auto word : x_words) count += static_cast<std::size_t>(std::popcount(word));
+  return count;
+}
+
+unsigned IdSet::first() const {
+  assert(!empty());
+  unsigned base = 0;
+  for (const auto word : x_words) {
+    if (word != 0) return base + static_cast<unsigned>(std::countr_zero(word));
+    base += k_bits;
+  }
+  return 0;
+}
+
+std::vector<unsigned> IdSet::ids() const {
+  std::vector<unsigned> list;
+  for (std::size_t i = 0; i < x_words.size(); ++i)
+    for (auto word = x_words[i]; word != 0; word &= word - 1)
+      list.push_back(static_cast<unsigned>(i * k_bits) + static_cast<unsigned>(std::countr_zero(word)));
+  return list;
+}
+
+std::string IdSet::to_list() const {
+  std::string text;
+  const auto list = ids();
+  for (std::size_t i = 0; i < list.size();) {
+    std::size_t end = i;
+    while (end + 1 < list.size() && list[end + 1] == list[end] + 1) ++end;
+    if (!text.empty()) text += ',';
+    text += std::to_string(list[i]);
+    if (end > i) text += "-" + std::to_string(list[end]);
+    i = end + 1;
+  }
+  return text;
+}
+
+std::string IdSet::to_mask() const {
+  std::string digits;
+  for (const auto word : x_words)
+    for (unsigned shift = 0; shift < k_bits; shift += 4) digits.insert(digits.begin(), "0123456789abcdef"[word >> shift & 15]);
+  const auto first_digit = digits.find_first_not_of('0');
+  return first_digit == std::string::npos ? "0x0" : "0x" + digits.substr(first_digit);
+}
+
+void IdSet::shrink() {
+  while (!x_words.empty() && x_words.back() == 0) x_words.pop_back();
+}
+
+IdSet IdSet::operator|(const IdSet& other) const {
+  IdSet set = *this;
+  if (set.x_words.size() < other.x_words.size()) set.x_words.resize(other.x_words.size());
+  for (std::size_t i = 0; i < other.x_words.size(); ++i) set.x_words[i] |= other.x_words[i];
+  return set;
+}
+
+IdSet IdSet::operator&(const IdSet& other) const {
+  IdSet set = *this;
+  if (set.x_words.size() > other.x_words.size()) set.x_words.resize(other.x_words.size());
+  for (std::size_t i = 0; i < set.x_words.size(); ++i) set.x_words[i] &= other.x_words[i];
+  set.shrink();
+  return set;
+}
+
+IdSet IdSet::operator-(const IdSet& other) const {
+  IdSet set = *this;
+  for (std::size_t i = 0; i < set.x_words.size() && i < other.x_words.size(); ++i) set.x_words[i] &= ~other.x_words[i];
+  set.shrink();
+  return set;
+}
+
+bool IdSet::operator==(const IdSet& other) const { return x_words == other.x_words; }
+
+} // namespace hpcml::model
