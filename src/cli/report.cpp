@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: MIT
+// How commands speak to people: results on stdout, everything else through here on stderr.
+#include <cstdio>
+
+#include "cli/command.hpp"
+
+namespace hpcml::cli {
+
+void print_diagnostics(const diag::Diagnostics& list, const std::string& source, bool colour) {
+  for (const auto& diagnostic : list) std::fputs(diag::render_text(diagnostic, source, colour).c_str(), stderr);
+}
+
+void print_error(const std::string& message, const std::string& hint, bool colour) {
+  std::string text = colour ? "hpcml: \033[1;31merror\033[0m: " : "hpcml: error: ";
+  text += message + "\n";
+  if (!hint.empty()) text += "  hint: " + hint + "\n";
+  std::fputs(text.c_str(), stderr);
+}
+
+} // namespace hpcml::cli

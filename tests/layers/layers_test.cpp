@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: MIT
+// src/LAYERS is law: the include graph of src/ is read and compared with it.
+#include <catch2/catch.hpp>
+
+#include <algorithm>
+#include <filesystem>
+#include <functional>
+#include <map>
+#include <regex>
+#include <set>
+#include <sstream>
+
+#include "util/file.hpp"
+#include "util/text.hpp"
+
+namespace fs = std::filesystem;
+using namespace hpcml;
+
+namespace {
+
+struct Rules {
+  std::map<std::string, std::set<std::string>> allowed;
+  std::map<std::string, std::set<std::string>> externals; // prefix of the header's name -> folders
+};
+
+std::set<std::string> words(const std::string& text) {
+  std::istringstream stream(text);
+  std::set<std::string> list;
+  for (std::string word; stream >> word;) list.insert(word);
+  return list;
+}
+
+Rules read_rules() {
+  Rules rules;
+  std::istringstream lines(util::read_file(fs::path(HPCML_SOURCE_DIR) / "src/LAYERS").value());
+  for (std::string line; std::getline(lines, line);) {
+    if (line.empty() || line[0] == '#') continue;
+    const auto colon = line.find(':');
+    REQUIRE(colon != std::string::npos);
+    const auto right = words(line.substr(colon + 1));
+    if (line[0] == '!') rules.externals[std::string(util::trim(line.substr(1, colon - 1)))] = right;
+    else rules.allowed[line.substr(0, colon)] = right;
+  }
+  return rules;
+}
+
+std::vector<fs::path> sources() {
+  std::vector<fs::path> list;
+  for (const auto& entry : fs::recursive_directory_iterator(fs::path(HPCML_SOURCE_DIR) / "src")) {
+    const auto extension = entry.path().extension();
+    if (extension == ".cpp" || extension == ".hpp") list.push_back(entry.path());
+  }
+  return list;
+}
+
+std::string folder_of(const fs::path& file) {
+  return fs::relative(file, fs::path(HPCML_SOURCE_DIR) / "src").begin()->string();
+}
+
+} // namespace
+
+TEST_CASE("every include between folders is one that src/LAYERS allows") {
+  const auto rules = read_rules();
+  const std::regex include(R"re(^\s*#\s*include\s*([<"])([^>"]+)[>"])re");
+  for (const auto& file : sources()) {
+    const auto folder = folder_of(file);
+    INFO(file.string());
+    REQUIRE(rules.allowed.count(folder) == 1);
+    std::istringstream lines(util::read_file(file).value());
+    for (std::string line; std::getline(lines, line);) {
+      std::smatch match;
+      if (!std::regex_search(line, match, include)) continue;
+      const std::string header = match[2];
+      INFO(line);
+      for (const auto& [prefix, folders] : rules.externals)
+        if (util::starts_with(header, prefix)) CHECK(folders.count(folder) == 1);
+      const auto slash = header.find('/');
+      if (match[1] == "<" || slash == std::string::npos) continue;
+      const auto other = header.substr(0, slash);
+      if (rules.allowed.count(other) == 0 || other == folder) continue;
+      CHECK(rules.allowed.at(folder).count(other) == 1);
+    }
+  }
+}
+
+TEST_CASE("the layers have no cycle") {
+  const auto rules = read_rules();
+  std::map<std::string, int> state; // 1: being visited, 2: done
+  std::function<void(const std::string&)> visit = [&](const std::string& folder) {
+    INFO(folder);
+    REQUIRE(rules.allowed.count(folder) == 1);
+    REQUIRE(state[folder] != 1);
+    if (state[folder] == 2) return;
+    state[folder] = 1;
+    for (const auto& next : rules.allowed.at(folder)) visit(next);
+    state[folder] = 2;
+  };
+  for (const auto& [folder, ignored] : rules.allowed) visit(folder);
+}
+
+TEST_CASE("slow headers, the environment and the shell stay where they belong") {
+  for (const auto& file : sources()) {
+    const auto text = util::read_file(file).value();
+    const auto folder = folder_of(file);
+    INFO(file.string());
+    if (file.extension() == ".hpp") {
+      CHECK(text.find("nlohmann/json.hpp") == std::string::npos);
+      CHECK(text.find("<CLI/") == std::string::npos);
+    }
+    if (folder != "torch" && folder != "ddp")
+      for (const std::regex& call : {std::regex(R"(\bgetenv\s*\()"), std::regex(R"(\bsetenv\s*\()"), std::regex(R"(\bputenv\s*\()")})
+        CHECK_FALSE(std::regex_search(text, call));
+    for (const std::regex& call : {std::regex(R"([^_\w]system\s*\()"), std::regex(R"(\bpopen\s*\()")}) CHECK_FALSE(std::regex_search(text, call));
+    CHECK(text.find("SPDX-License-Identifier: MIT") != std::string::npos);
+  }
+}
+
+TEST_CASE("no C++ source knows a site by name") {
+  std::set<std::string> names;
+  for (const auto& entry : fs::directory_iterator(fs::path(HPCML_SOURCE_DIR) / "sites")) {
+    const auto name = entry.path().stem().string();
+    if (entry.path().extension() == ".json" && name != "schema" && name != "local" && name != "generic") names.insert(name);
+  }
+  for (const auto& file : sources()) {
+    std::istringstream lines(util::read_file(file).value());
+    for (std::string line; std::getline(lines, line);) {
+      const auto code = line.substr(0, line.find("//"));
+      for (const auto& name : names) {
+        INFO(file.string() << ": " << line);
+        // examples in help texts may name a site; comparing with one may not
+        CHECK_FALSE(std::regex_search(code, std::regex("(==|!=|compare\\(|case)\\s*\"" + name + "\"")));
+      }
+    }
+  }
+}
+
+TEST_CASE("source files stay small enough to read") {
+  for (const auto& file : sources()) {
+    const auto text = util::read_file(file).value();
+    INFO(file.string());
+    CHECK(std::count(text.begin(), text.end(), '\n') <= 350);
+  }
+}

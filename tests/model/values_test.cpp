@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: MIT
+// Value types against what Slurm itself reads and writes (22.05.8; tables measured with real sbatch, see docs of each row).
+#include <catch2/catch.hpp>
+
+#include <filesystem>
+#include <random>
+#include <set>
+
+#include <unistd.h>
+
+#include "model/hostlist.hpp"
+#include "model/id_set.hpp"
+#include "model/mem_size.hpp"
+#include "model/node_shape.hpp"
+#include "model/walltime.hpp"
+#include "util/file.hpp"
+#include "util/process.hpp"
+#include "util/text.hpp"
+
+using namespace hpcml;
+using namespace hpcml::model;
+
+TEST_CASE("time limits are read as Slurm reads them") {
+  struct Row { const char* text; long seconds; const char* slurm; };
+  for (const Row row : {Row{"90", 5400, "01:30:00"}, {"0:45", 45, "00:00:45"}, {"10:00", 600, "00:10:00"},
+                        {"08:00:00", 28800, "08:00:00"}, {"2-0", 172800, "2-00:00:00"}, {"1-12:30", 131400, "1-12:30:00"},
+                        {"0-00:60:00", 3600, "01:00:00"}, {"1-", 86400, "1-00:00:00"}, {"1-24:00:00", 172800, "2-00:00:00"},
+                        {"48h", 172800, "2-00:00:00"}, {"1h30m", 5400, "01:30:00"}, {"2d", 172800, "2-00:00:00"}}) {
+    INFO(row.text);
+    const auto time = Walltime::parse(row.text);
+    REQUIRE(time);
+    CHECK(time->seconds().count() == row.seconds);
+    CHECK(time->to_slurm() == row.slurm);
+    CHECK(Walltime::parse(time->to_slurm())->seconds() == time->seconds());
+  }
+}
+
+TEST_CASE("time limits that Slurm refuses or takes for unlimited are errors") {
+  for (const char* text : {"", " ", "1:00:00:00", "=08:00:00", "-1", "UNLIMITED", "0", "0:0:0", "30m1h", "1x", "h", "1.5h", "99999999999999999999"}) {
+    INFO(text);
+    CHECK_FALSE(Walltime::parse(text).ok());
+  }
+}
+
+TEST_CASE("memory sizes are read as Slurm reads them") {
+  struct Row { const char* text; unsigned long long mib; const char* slurm; };
+  for (const Row row : {Row{"480G", 491520, "480G"}, {"256Gb", 262144, "256G"}, {"64g", 65536, "64G"}, {"16384", 16384, "16G"},
+                        {"510000M", 510000, "510000M"}, {"16K", 1, "1M"}, {"1T", 1048576, "1024G"}, {"0", 0, "0"}}) {
+    INFO(row.text);
+    const auto size = MemSize::parse(row.text);
+    REQUIRE(size);
+    CHECK(size->mib() == row.mib);
+    CHECK(size->to_slurm() == row.slurm);
+  }
+  for (const char* text : {"", "1.5G", "64GiB", "16B", "16Go", "1P", "G", "-1G", "9999999999999999999999"}) {
+    INFO(text);
+    CHECK_FALSE(MemSize::parse(text).ok());
+  }
+}
+
+TEST_CASE("id sets survive lists and masks of any length") {
+  std::mt19937 random(7);
+  for (int round = 0; round < 2000; ++round) {
+    std::set<unsigned> oracle;
+    IdSet set;
+    const unsigned highest = 1 + random() % 600;
+    for (unsigned i = random() % 80; i > 0; --i) {
+      const unsigned id = random() % highest;
+      oracle.insert(id);
+      set.add(id);
+    }
+    REQUIRE(set.ids() == std::vector<unsigned>(oracle.begin(), oracle.end()));
+    REQUIRE(set.size() == oracle.size());
+    REQUIRE(*IdSet::parse_list(set.to_list()) == set);
+    REQUIRE(*IdSet::parse_mask(set.to_mask()) == set);
+    const unsigned gone = random() % highest;
+    oracle.erase(gone);
+    set.remove(gone);
+    REQUIRE(set.ids() == std::vector<unsigned>(oracle.begin(), oracle.end()));
+    REQUIRE((set | IdSet::of({gone})).contains(gone));
+    REQUIRE((set & IdSet::of({gone})).empty());
+  }
+}
+
+TEST_CASE("masks are written as the LUMI documentation writes them") {
+  CHECK(IdSet::range(49, 55).to_mask() == "0xfe000000000000");
+  CHECK(IdSet::range(1, 7).to_mask() == "0xfe");
+  CHECK(IdSet::parse_mask("ffffffff,00000001")->to_list() == "0,32-63");
+  CHECK(IdSet().to_mask() == "0x0");
+  for (const char* text : {"0x", "0xg", "", "f,ffffffff,"}) CHECK_FALSE(IdSet::parse_mask(text).ok());
+  for (const char* text : {"3-1", "a", "1,,2", "1-", "70000"}) CHECK_FALSE(IdSet::parse_list(text).ok());
+}
+
+TEST_CASE("node lists give the names that scontrol gives") {
+  auto env = util::EnvSnapshot::of_process();
+  // scontrol wants a readable configuration even where it asks no daemon
+  const auto conf = std::filesystem::temp_directory_path() / ("hpcml-hostlist-test-" + std::to_string(::getpid()) + ".conf");
+  REQUIRE(util::write_file(conf, "ClusterName=t\nSlurmctldHost=localhost\nAuthType=auth/none\nNodeName=localhost\nPartitionName=p Nodes=localhost\n"));
+  env.set("SLURM_CONF", conf.string());
+  bool asked = false;
+  for (const char* text : {"nid[001-004,007]", "r[1-2]n[03-04]", "a,b[2-3]", "n1", "n[01-10]", "x[1-2],x[9-11]y"}) {
+    INFO(text);
+    const auto list = Hostlist::parse(text);
+    if (std::string(text).find("]y") != std::string::npos) { // a suffix: Slurm 23.11 and later only
+      REQUIRE(list);
+      CHECK(list->names() == std::vector<std::string>{"x1", "x2", "x9y", "x10y", "x11y"});
+      continue;
+    }
+    REQUIRE(list);
+    // scontrol needs a readable configuration even for this; an empty one with a cluster name will do
+    const auto result = util::run_process({"scontrol", "show", "hostnames", text}, env, std::chrono::seconds(100));
+    if (result && result->exit_code == 0) {
+      asked = true;
+      CHECK(util::join(list->names(), "\n") == std::string(util::trim(result->out)));
+    }
+    CHECK(Hostlist::parse(compress_hostlist(list->names()))->names() == list->names());
+  }
+  std::filesystem::remove(conf);
+  if (util::find_program("scontrol", env)) CHECK(asked);
+  CHECK(compress_hostlist({"n1", "n2", "n4"}) == "n[1-2,4]");
+  CHECK(compress_hostlist({"n3", "n1", "n2"}) == "n[3,1-2]");
+  CHECK(compress_hostlist({"a", "b"}) == "a,b");
+  for (const char* text : {"n[1-2", "n1]", "n[2-1]", "n[1-2:2]", "n[x]", "a,,b", "n[1-999999]", "n[]"}) {
+    INFO(text);
+    CHECK_FALSE(Hostlist::parse(text).ok());
+  }
+}
+
+TEST_CASE("a regular node has the usual Linux numbering") {
+  const auto shape = make_regular_cpus(1, 64, 2, 4, 8);
+  CHECK(shape.numa[3].cpus.to_list() == "48-63,112-127");
+  CHECK(shape.l3[7].cpus.to_list() == "56-63,120-127");
+  CHECK(shape.core_threads[5].to_list() == "5,69");
+  CHECK(shape.all().size() == 128);
+}

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: MIT
+#include <catch2/catch.hpp>
+
+#include <filesystem>
+#include <fstream>
+#include <unistd.h>
+#include <random>
+
+#include "diag/diagnostic.hpp"
+#include "util/file.hpp"
+#include "util/process.hpp"
+#include "util/shell_quote.hpp"
+#include "util/text.hpp"
+
+using namespace hpcml;
+using namespace hpcml::util;
+
+TEST_CASE("a real bash reads back every quoted word") {
+  const auto env = EnvSnapshot::of_process();
+  std::mt19937 random(11);
+  const std::string hostile = "ab'\"\\$`(){}[]<>|&;#!*?~ \t\n=%,.-/\x01\xc3\xa9";
+  std::string script = "printf '%s\\0'";
+  std::string expected;
+  for (int i = 0; i < 300; ++i) {
+    std::string word;
+    for (unsigned n = random() % 12; n > 0; --n) word += hostile[random() % hostile.size()];
+    script += " " + shell_quote(word);
+    expected += word + '\0';
+  }
+  const auto result = run_process({"bash", "-c", script}, env);
+  REQUIRE(result);
+  CHECK(result->out == expected);
+}
+
+TEST_CASE("run_process returns output, exit code and signals without a shell") {
+  const auto env = EnvSnapshot::of_process();
+  const auto echoed = run_process({"printf", "%s", "$(id) a"}, env);
+  REQUIRE(echoed);
+  CHECK(echoed->out == "$(id) a");
+  CHECK(run_process({"bash", "-c", "echo no >&2; exit 7"}, env)->exit_code == 7);
+  CHECK(run_process({"bash", "-c", "kill -9 $$"}, env)->exit_code == 137);
+  CHECK(run_process({"cat"}, env, std::nullopt, std::string(300000, 'x'))->out.size() == 300000);
+  CHECK_FALSE(run_process({"no-such-program-anywhere"}, env).ok());
+  CHECK_FALSE(run_process({"sleep", "20"}, env, std::chrono::milliseconds(50)).ok());
+}
+
+TEST_CASE("write_file replaces a file in one step and leaves nothing on failure") {
+  const auto folder = std::filesystem::temp_directory_path() / ("hpcml-file-test-" + std::to_string(::getpid()));
+  std::filesystem::create_directories(folder);
+  REQUIRE(write_file(folder / "a", "one"));
+  REQUIRE(write_file(folder / "a", "two"));
+  CHECK(read_file(folder / "a").value() == "two");
+  CHECK_FALSE(write_file(folder / "none" / "a", "x").ok());
+  CHECK_FALSE(read_file(folder / "b").ok());
+  CHECK(std::distance(std::filesystem::directory_iterator(folder), {}) == 1);
+  std::filesystem::remove_all(folder);
+}
+
+TEST_CASE("nearest finds slips and nothing else") {
+  CHECK(nearest("lumii", {"lumi", "narval"}) == std::optional<std::string>("lumi"));
+  CHECK(nearest("standard-G", {"standard-g", "small-g"}) == std::optional<std::string>("standard-g"));
+  CHECK_FALSE(nearest("xyz", {"lumi", "narval"}));
+}
+
+TEST_CASE("a diagnostic shows its line and a caret under its column") {
+  const std::string source = "{\n\t\"nodes\": nine\n}\n";
+  const auto span = diag::span_at("job.json", source, source.find("nine"), 4);
+  CHECK(span.line == 2);
+  CHECK(span.column == 11);
+  const auto text = diag::render_text({diag::Severity::error, "json/value", "not a number", span, "write 9"}, source, false);
+  CHECK(text == "job.json:2:11: error: not a number [json/value]\n  \t\"nodes\": nine\n  \t         ^^^^\n  hint: write 9\n");
+  CHECK(diag::render_json({{diag::Severity::warning, "a/b", "say \"x\"\n", {}, ""}}) ==
+        "[{\"severity\":\"warning\",\"code\":\"a/b\",\"message\":\"say \\\"x\\\"\\u000a\",\"file\":\"\",\"line\":0,\"column\":0,\"hint\":\"\"}]\n");
+}
