@@ -40,6 +40,9 @@ struct SandboxNode {
 
 struct SandboxOptions {
   bool isolate_network = true; ///< own network namespaces; false: everything on loopback
+  std::string login_name = "login1"; ///< host name that the login node's processes see
+  /// The login node's address in each network: the k-th is reached through the nodes' k-th interface (it is the k-th bridge's).
+  std::vector<SandboxInterface> login_interfaces;
 };
 
 /// What the body of a sandbox can do. All processes started here end with the sandbox.
