@@ -19,6 +19,16 @@ enum class SiteState { production, early, retired };
 /// What a site does with a request option.
 enum class Policy { optional, required, forbidden, ignored };
 
+/// When a rule of the profile applies. Unset members do not matter.
+struct When {
+  std::optional<unsigned> min_nodes;
+  std::optional<unsigned> max_nodes;
+  std::optional<bool> gpus;           ///< the job has GPUs
+  std::vector<std::string> partitions;
+  std::vector<std::string> launchers;
+  std::optional<bool> container;
+};
+
 /// A flag rule of the site: how it treats one of sbatch's options.
 struct FlagRule {
   Policy policy = Policy::optional;
@@ -26,6 +36,7 @@ struct FlagRule {
   std::string pattern_hint; ///< "project_<number>"
   std::string default_value;
   std::string why;
+  When when;                 ///< where the policy holds; elsewhere the option is optional. `default_value` holds there too
   Origin origin;
 };
 
@@ -51,16 +62,6 @@ struct Partition {
   bool cpu_only = false;
   std::string note;
   Origin origin;
-};
-
-/// When a rule of the profile applies. Unset members do not matter.
-struct When {
-  std::optional<unsigned> min_nodes;
-  std::optional<unsigned> max_nodes;
-  std::optional<bool> gpus;           ///< the job has GPUs
-  std::vector<std::string> partitions;
-  std::vector<std::string> launchers;
-  std::optional<bool> container;
 };
 
 /// An environment variable the site wants.
@@ -172,7 +173,7 @@ struct Site {
   Origin state_origin;
   Detect detect;
   Known<std::string> slurm_version;
-  std::map<std::string, FlagRule> flags;    ///< "partition", "account", "time", "mem", "nodes", "gres", "gpus-per-task", "export", …
+  std::map<std::string, FlagRule> flags;    ///< "partition", "account", "time", "mem", "nodes", "ntasks-per-node", "gres", "gpus-per-task", "export", "exclusive", …
   std::vector<Sourced<std::string>> always; ///< directives of every job: "--exclusive"
   std::string shebang = "#!/bin/bash";
   GpuRequest gpu_request;
