@@ -33,6 +33,7 @@ struct Context {
   bool colour = false;                 ///< stderr is a terminal and NO_COLOR is not set
   std::vector<std::string> argv;       ///< as typed, for the script's head
   std::vector<std::string> program;    ///< words behind "--", literal
+  bool has_program = false;            ///< there was a "--", even with nothing behind it
 };
 
 /// Registers the command with the parser; the returned function runs it when it was chosen.

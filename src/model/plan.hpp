@@ -108,6 +108,9 @@ struct PlannedLauncher {
   std::string kind;             ///< "hpcml", "torchrun", "srun", "ibrun", "accelerate", "deepspeed"
   std::string step = "srun";    ///< what starts the tasks: "srun", "ibrun"
   std::vector<std::string> step_args; ///< raw pass-through and site args, in order
+  std::string rank_variable = {};       ///< where `step` does not set Slurm's variables: the site's LauncherRule
+  std::string local_rank_variable = {};
+  std::string world_size_variable = {};
   Origin origin;
 };
 
@@ -134,6 +137,7 @@ struct Plan {
   Sourced<std::string> backend;         ///< "auto", "nccl", "gloo"
   Sourced<std::string> hpcml_path;
   std::string interactive;              ///< how to get an interactive job: "salloc", "srun", "idev"
+  std::vector<std::string> sites_dirs;  ///< where launch finds the profile when it is not built in, absolute
   bool report = false;
   bool preflight = false;
   std::vector<std::pair<std::string, Origin>> notes; ///< things worth saying in --explain that have no line
