@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: MIT
+// Layout of a task that ibrun, mpirun or another launcher started, from the variables the site's profile names.
+#include <algorithm>
+#include <numeric>
+#include <optional>
+
+#include "model/hostlist.hpp"
+#include "slurm/step_env.hpp"
+#include "util/text.hpp"
+
+namespace hpcml::slurm {
+
+using util::Error;
+using util::Result;
+
+namespace {
+
+std::optional<unsigned> number_of(const util::EnvSnapshot& env, const std::string& name) {
+  if (name.empty()) return std::nullopt;
+  const auto number = util::parse_unsigned(env.get_or(name, ""));
+  return number && *number < 10000000 ? std::optional(static_cast<unsigned>(*number)) : std::nullopt;
+}
+
+/// The job's counts where they describe this world; otherwise the even layout, if there is one.
+Result<std::vector<unsigned>> counts_for(const util::EnvSnapshot& env, std::size_t nodes, unsigned world_size,
+                                         const std::string& rank_variable) {
+  const auto text = env.get_or("SLURM_TASKS_PER_NODE", "");
+  if (const auto counts = parse_tasks_per_node(text);
+      counts && counts->size() == nodes && std::accumulate(counts->begin(), counts->end(), 0ULL) == world_size)
+    return *counts;
+  if (world_size % nodes == 0) return std::vector<unsigned>(nodes, static_cast<unsigned>(world_size / nodes));
+  return Error{rank_variable + " belongs to " + std::to_string(world_size) + " ranks, which do not spread evenly over " +
+                   std::to_string(nodes) + " nodes, and SLURM_TASKS_PER_NODE='" + text + "' does not describe them",
+               "give the job the layout that the launcher is to use (--nodes and --ntasks-per-node)"};
+}
+
+std::string short_name(const std::string& host) { return host.substr(0, host.find('.')); }
+
+/// Nodes of the job; this node alone outside a job.
+Result<std::vector<std::string>> nodes_of(const util::EnvSnapshot& env, const std::string& host) {
+  for (const auto* name : {"SLURM_JOB_NODELIST", "SLURM_NODELIST"}) {
+    const auto text = env.get_or(name, "");
+    if (text.empty()) continue;
+    auto list = model::Hostlist::parse(text);
+    if (!list) return util::with_context(list.error(), std::string(name) + "='" + text + "'");
+    return list->names();
+  }
+  return std::vector<std::string>{host};
+}
+
+} // namespace
+
+bool in_launcher_task(const util::EnvSnapshot& env, const model::LauncherRule& rule) {
+  return number_of(env, rule.rank_variable) && number_of(env, rule.world_size_variable);
+}
+
+Result<StepLayout> read_launcher_layout(const util::EnvSnapshot& env, const model::LauncherRule& rule,
+                                        const std::string& host) {
+  if (!in_launcher_task(env, rule))
+    return Error{"this task has no " + rule.rank_variable + " and " + rule.world_size_variable + ", which " + rule.name +
+                     " sets on this site",
+                 "start the program with " + rule.name};
+  StepLayout layout;
+  layout.rank = *number_of(env, rule.rank_variable);
+  layout.world_size = *number_of(env, rule.world_size_variable);
+  if (layout.world_size == 0 || layout.rank >= layout.world_size)
+    return Error{rule.rank_variable + " is " + std::to_string(layout.rank) + ", but " + rule.world_size_variable + " is " +
+                 std::to_string(layout.world_size)};
+  auto nodes = nodes_of(env, host);
+  if (!nodes) return nodes.error();
+  layout.nodes = *nodes;
+  if (layout.nodes.size() > layout.world_size) layout.nodes.resize(layout.world_size);
+  auto counts = counts_for(env, layout.nodes.size(), layout.world_size, rule.rank_variable);
+  if (!counts) return counts.error();
+  layout.tasks_per_node = *counts;
+  unsigned before = 0;
+  while (layout.rank >= before + layout.tasks_per_node[layout.node_rank]) before += layout.tasks_per_node[layout.node_rank++];
+  layout.local_world_size = layout.tasks_per_node[layout.node_rank];
+  layout.local_rank = layout.rank - before;
+  const auto named = number_of(env, rule.local_rank_variable);
+  if (named && *named != layout.local_rank)
+    return Error{rule.local_rank_variable + " is " + std::to_string(*named) + ", but rank " + std::to_string(layout.rank) +
+                     " of this layout is local rank " + std::to_string(layout.local_rank),
+                 "hpcml counts ranks in blocks, node after node; ask " + rule.name + " for a block distribution"};
+  const auto here = std::find_if(layout.nodes.begin(), layout.nodes.end(),
+                                 [&](const std::string& node) { return short_name(node) == short_name(host); });
+  if (here != layout.nodes.end() && static_cast<unsigned>(here - layout.nodes.begin()) != layout.node_rank)
+    return Error{"rank " + std::to_string(layout.rank) + " runs on " + host + ", but in blocks it belongs to " +
+                     layout.nodes[layout.node_rank],
+                 "hpcml counts ranks in blocks, node after node; ask " + rule.name + " for a block distribution"};
+  return layout;
+}
+
+} // namespace hpcml::slurm

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: MIT
+// The layout of a step, read from the variables that Slurm or another launcher gives each task. Pure.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "model/site.hpp"
+#include "util/env_snapshot.hpp"
+#include "util/result.hpp"
+
+namespace hpcml::slurm {
+
+/// Where this task stands in its step, and where the step's tasks are.
+struct StepLayout {
+  unsigned rank = 0;
+  unsigned local_rank = 0;
+  unsigned world_size = 1;
+  unsigned local_world_size = 1;
+  unsigned node_rank = 0;
+  std::vector<std::string> nodes;        ///< node names in the order of the tasks
+  std::vector<unsigned> tasks_per_node;  ///< one per node, same order
+  unsigned node_count() const { return static_cast<unsigned>(nodes.size()); }
+};
+
+/// What tells steps apart: for names and ports that every task of a step must agree on.
+struct StepIdentity {
+  unsigned long long job = 0;
+  unsigned long long step = 0;
+  unsigned long long restart = 0; ///< SLURM_RESTART_COUNT: a requeued job keeps its id
+};
+
+/// Slurm's counts per node: "2,1", "4(x2),3". At most 100000 nodes; an empty text or a count of 0 is an error.
+util::Result<std::vector<unsigned>> parse_tasks_per_node(std::string_view text);
+
+/// True in a task that srun started; false in the batch script, in a shell of salloc and outside Slurm.
+bool in_step_task(const util::EnvSnapshot& env);
+
+/// The layout of the step this task belongs to, from SLURM_STEP_* (job-scope variables only where those are missing).
+/// The error names the variable, its value and what it contradicts.
+util::Result<StepLayout> read_step_layout(const util::EnvSnapshot& env);
+
+/// True when the variables that `rule` names are there: mpirun or ibrun started this task.
+bool in_launcher_task(const util::EnvSnapshot& env, const model::LauncherRule& rule);
+
+/// The same layout from a launcher's own rank variables; the nodes are the job's, filled in blocks.
+/// `host`: the name of this node, to find it among the job's nodes.
+util::Result<StepLayout> read_launcher_layout(const util::EnvSnapshot& env, const model::LauncherRule& rule,
+                                              const std::string& host);
+
+/// Job, step and restart count; zeros outside Slurm.
+StepIdentity read_step_identity(const util::EnvSnapshot& env);
+
+} // namespace hpcml::slurm
