@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: MIT
+// JSON as a tree that knows where each value stands in its file.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "diag/diagnostic.hpp"
+
+namespace hpcml::spec {
+
+enum class JsonKind { null, boolean, integer, real, string, array, object };
+
+/// "an object", "a text": for messages.
+std::string_view name_of(JsonKind kind);
+
+/// Where a token stands. The file's name is shared by all nodes of a file.
+struct JsonPlace {
+  std::shared_ptr<const std::string> file;
+  unsigned line = 0;
+  unsigned column = 0;
+  unsigned length = 1;
+  diag::Span span() const { return {file ? *file : std::string(), line, column, length}; }
+};
+
+struct JsonMember;
+
+/// A value. Only the member that fits `kind` is meaningful.
+struct JsonNode {
+  JsonKind kind = JsonKind::null;
+  bool boolean = false;
+  long long integer = 0;
+  double real = 0;
+  std::string text;
+  std::vector<JsonNode> items;
+  std::vector<JsonMember> members; ///< in the file's order
+  JsonPlace place;
+  std::string source;  ///< id in the profile's `sources`, from the nearest "source" around the value
+  std::string checked; ///< the nearest "checked" around the value
+
+  /// The member's value, or null.
+  const JsonNode* find(std::string_view key) const;
+  JsonNode* find(std::string_view key);
+  bool is(JsonKind wanted) const { return kind == wanted; }
+};
+
+struct JsonMember {
+  std::string key;
+  JsonPlace place; ///< of the key
+  JsonNode value;
+};
+
+/// A parsed file, or what is wrong with it.
+struct JsonParse {
+  std::optional<JsonNode> root;
+  diag::Diagnostics diagnostics;
+};
+
+/// Strict JSON (no comments, no trailing commas). Duplicate keys and nesting deeper than 64 are errors.
+/// `code` is put before "/json" and "/duplicate-key" in the diagnostics' codes: "site", "job".
+JsonParse parse_json(std::string_view text, const std::string& file, const std::string& code);
+
+/// The tree as JSON with sorted keys and no blanks: equal for equal content.
+std::string render_canonical(const JsonNode& node);
+
+/// A JSON text literal with quotes.
+std::string quote_json(std::string_view text);
+
+} // namespace hpcml::spec

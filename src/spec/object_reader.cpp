@@ -1,0 +1,226 @@
+// SPDX-License-Identifier: MIT
+#include "spec/object_reader.hpp"
+
+#include <algorithm>
+#include <fmt/format.h>
+
+#include "util/text.hpp"
+
+namespace hpcml::spec {
+
+namespace {
+const JsonPlace k_nowhere;
+/// Members that any object may have; they speak about the values beside them.
+const std::vector<std::string> k_about = {"source", "checked", "instead_of", "note"};
+} // namespace
+
+void ReadContext::report(std::string_view rule, std::string message, const JsonPlace& place, std::string hint) {
+  diagnostics.push_back({diag::Severity::error, fmt::format("{}/{}", code, rule), std::move(message), place.span(), std::move(hint)});
+}
+
+const JsonNode& unwrapped(const JsonNode& node) {
+  const auto* value = node.is(JsonKind::object) ? node.find("value") : nullptr;
+  // An environment rule is an object with a "name" and a "value": not a wrapper.
+  return value && !node.find("name") ? *value : node;
+}
+
+ObjectReader::ObjectReader(ReadContext& context, const JsonNode* node, std::string path)
+    : x_context(&context), x_node(node), x_path(std::move(path)), x_known(k_about) {
+  if (x_node && !x_node->is(JsonKind::object)) {
+    x_context->report("type", fmt::format("{} must be an object, not {}", x_path.empty() ? "the file" : x_path, name_of(x_node->kind)), x_node->place);
+    x_node = nullptr;
+  }
+}
+
+std::string ObjectReader::path_of(std::string_view key) const {
+  return x_path.empty() ? std::string(key) : fmt::format("{}.{}", x_path, key);
+}
+
+const JsonNode* ObjectReader::member(std::string_view key) const { return x_node ? x_node->find(key) : nullptr; }
+
+bool ObjectReader::has(std::string_view key) const { return member(key) != nullptr; }
+
+const JsonNode* ObjectReader::take(std::string_view key) {
+  x_known.emplace_back(key);
+  const auto* node = member(key);
+  if (!node) return nullptr;
+  const auto& value = unwrapped(*node);
+  if (&value != node) {
+    for (const auto& about : node->members) {
+      if (about.key == "value" || std::find(k_about.begin(), k_about.end(), about.key) != k_about.end()) continue;
+      x_context->report("unknown-key", fmt::format("\"{}\" is not known beside \"value\"", about.key), about.place,
+                        "known are: value, source, checked, instead_of, note");
+    }
+  }
+  return &value;
+}
+
+const JsonNode* ObjectReader::take(std::string_view key, JsonKind kind) {
+  const auto* node = take(key);
+  if (!node || node->is(kind)) return node;
+  x_context->report("type", fmt::format("{} must be {}, not {}", path_of(key), name_of(kind), name_of(node->kind)), node->place);
+  return nullptr;
+}
+
+bool ObjectReader::check_text(const JsonNode& node, const std::string& path, TextRule rule) {
+  if (!node.is(JsonKind::string)) {
+    x_context->report("type", fmt::format("{} must be a text, not {}", path, name_of(node.kind)), node.place);
+    return false;
+  }
+  const auto fault = text_fault(node.text, rule);
+  if (!fault.empty()) x_context->report("value", fmt::format("{} {}", path, fault), node.place);
+  return fault.empty();
+}
+
+std::optional<std::string> ObjectReader::text(std::string_view key, TextRule rule) {
+  const auto* node = take(key);
+  if (!node || !check_text(*node, path_of(key), rule)) return std::nullopt;
+  return node->text;
+}
+
+std::optional<unsigned> ObjectReader::number(std::string_view key, unsigned least, unsigned most) {
+  const auto* node = take(key, JsonKind::integer);
+  if (!node) return std::nullopt;
+  if (node->integer < least || node->integer > most) {
+    x_context->report("value", fmt::format("{} is {}, but must be from {} to {}", path_of(key), node->integer, least, most), node->place);
+    return std::nullopt;
+  }
+  return static_cast<unsigned>(node->integer);
+}
+
+std::optional<bool> ObjectReader::flag(std::string_view key) {
+  const auto* node = take(key, JsonKind::boolean);
+  return node ? std::optional<bool>(node->boolean) : std::nullopt;
+}
+
+std::vector<std::string> ObjectReader::texts(std::string_view key, TextRule rule) {
+  std::vector<std::string> list;
+  const auto* node = take(key, JsonKind::array);
+  if (!node) return list;
+  for (std::size_t i = 0; i < node->items.size(); ++i) {
+    const auto& item = unwrapped(node->items[i]);
+    if (check_text(item, fmt::format("{}[{}]", path_of(key), i), rule)) list.push_back(item.text);
+  }
+  return list;
+}
+
+std::vector<unsigned> ObjectReader::numbers(std::string_view key) {
+  std::vector<unsigned> list;
+  const auto* node = take(key, JsonKind::array);
+  if (!node) return list;
+  for (std::size_t i = 0; i < node->items.size(); ++i) {
+    const auto& item = node->items[i];
+    if (item.is(JsonKind::integer) && item.integer >= 0 && item.integer <= 1000000) list.push_back(static_cast<unsigned>(item.integer));
+    else x_context->report("type", fmt::format("{}[{}] must be a whole number from 0 to 1000000", path_of(key), i), item.place);
+  }
+  return list;
+}
+
+std::map<std::string, std::string> ObjectReader::text_map(std::string_view key, TextRule key_rule, TextRule value_rule) {
+  std::map<std::string, std::string> map;
+  const auto* node = take(key, JsonKind::object);
+  if (!node) return map;
+  for (const auto& entry : node->members) {
+    if (std::find(k_about.begin(), k_about.end(), entry.key) != k_about.end()) continue;
+    const auto path = fmt::format("{}.{}", path_of(key), entry.key);
+    if (const auto fault = text_fault(entry.key, key_rule); !fault.empty()) x_context->report("value", fmt::format("\"{}\" {}", entry.key, fault), entry.place);
+    else if (check_text(unwrapped(entry.value), path, value_rule)) map[entry.key] = unwrapped(entry.value).text;
+  }
+  return map;
+}
+
+const JsonNode* ObjectReader::raw(std::string_view key) { return take(key); }
+
+ObjectReader ObjectReader::object(std::string_view key) {
+  x_known.emplace_back(key);
+  return {*x_context, member(key), path_of(key)};
+}
+
+void ObjectReader::each(std::string_view key, const std::function<void(ObjectReader&)>& visit) {
+  const auto* node = take(key, JsonKind::array);
+  if (!node) return;
+  for (std::size_t i = 0; i < node->items.size(); ++i) {
+    ObjectReader item(*x_context, &node->items[i], fmt::format("{}[{}]", path_of(key), i));
+    if (!item) continue;
+    visit(item);
+    item.finish();
+  }
+}
+
+void ObjectReader::each_member(std::string_view key, const std::function<void(const std::string&, ObjectReader&)>& visit) {
+  const auto* node = take(key, JsonKind::object);
+  if (!node) return;
+  for (const auto& entry : node->members) {
+    if (std::find(k_about.begin(), k_about.end(), entry.key) != k_about.end()) continue;
+    ObjectReader item(*x_context, &entry.value, fmt::format("{}.{}", path_of(key), entry.key));
+    if (!item) continue;
+    visit(entry.key, item);
+    item.finish();
+  }
+}
+
+std::optional<std::size_t> ObjectReader::choice_index(std::string_view key, const std::vector<std::string_view>& names) {
+  const auto value = text(key);
+  if (!value) return std::nullopt;
+  const auto found = std::find(names.begin(), names.end(), *value);
+  if (found != names.end()) return static_cast<std::size_t>(found - names.begin());
+  const std::vector<std::string> all(names.begin(), names.end());
+  const auto near = util::nearest(*value, all);
+  report_value(key, fmt::format("{} cannot be \"{}\"", path_of(key), *value),
+               (near ? fmt::format("did you mean \"{}\"? ", *near) : std::string()) + "it is one of: " + util::join(all, ", "));
+  return std::nullopt;
+}
+
+model::Origin ObjectReader::origin_of(const JsonNode& node, std::string by) const {
+  model::Origin origin{x_context->kind, std::move(by)};
+  const auto found = x_context->sources.find(node.source);
+  if (found != x_context->sources.end()) {
+    origin.source = fmt::format("{}: {}", node.source, found->second.first);
+    origin.checked = found->second.second;
+  } else if (node.place.file) {
+    origin.source = *node.place.file;
+  }
+  if (!node.checked.empty()) origin.checked = node.checked;
+  const auto* others = node.is(JsonKind::object) ? node.find("instead_of") : nullptr;
+  if (!others || !others->is(JsonKind::array)) return origin;
+  for (const auto& other : others->items) {
+    const auto part = [&](std::string_view key) {
+      const auto* value = other.find(key);
+      return value && value->is(JsonKind::string) ? value->text : std::string();
+    };
+    const auto source = x_context->sources.find(part("source"));
+    origin.superseded.push_back({part("value"), source == x_context->sources.end() ? part("source") : fmt::format("{}: {}", source->first, source->second.first), part("why")});
+  }
+  return origin;
+}
+
+model::Origin ObjectReader::origin() const { return x_node ? origin_of(*x_node, x_path) : model::Origin{x_context->kind, x_path}; }
+
+model::Origin ObjectReader::origin(std::string_view key) const {
+  const auto* node = member(key);
+  return node ? origin_of(*node, path_of(key)) : model::Origin{x_context->kind, path_of(key)};
+}
+
+const JsonPlace& ObjectReader::place() const { return x_node ? x_node->place : k_nowhere; }
+
+void ObjectReader::require(std::string_view key, std::string_view why) {
+  if (!x_node || x_node->find(key)) return;
+  x_context->report("missing", fmt::format("{} is missing", path_of(key)), x_node->place, std::string(why));
+}
+
+void ObjectReader::report_value(std::string_view key, std::string message, std::string hint) {
+  const auto* node = member(key);
+  x_context->report("value", std::move(message), node ? unwrapped(*node).place : place(), std::move(hint));
+}
+
+void ObjectReader::finish() {
+  if (!x_node) return;
+  for (const auto& entry : x_node->members) {
+    if (std::find(x_known.begin(), x_known.end(), entry.key) != x_known.end()) continue;
+    const auto near = util::nearest(entry.key, x_known);
+    x_context->report("unknown-key", fmt::format("\"{}\" is not known in {}", entry.key, x_path.empty() ? "the file" : x_path), entry.place,
+                      near ? fmt::format("did you mean \"{}\"?", *near) : "known are: " + util::join(x_known, ", "));
+  }
+}
+
+} // namespace hpcml::spec

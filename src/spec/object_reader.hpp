@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: MIT
+// Reading a JSON object member by member, with all findings at once and the origin of each value.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "diag/diagnostic.hpp"
+#include "model/origin.hpp"
+#include "spec/json_tree.hpp"
+
+namespace hpcml::spec {
+
+/// What a text may consist of; profile texts reach shells and configuration files.
+enum class TextRule {
+  line,       ///< one line without control characters
+  word,       ///< letters, digits and _ . / : @ % + = , - only
+  name,       ///< letters, digits and _ . - only, not starting with -
+  variable,   ///< a name of an environment variable
+  expression, ///< words and blanks with $NAME or ${NAME}: no command can hide in it
+};
+
+/// Shared by all readers of one profile or job file.
+struct ReadContext {
+  std::string code = "site";                       ///< before "/type" and the like in the diagnostics' codes
+  model::OriginKind kind = model::OriginKind::site;
+  std::map<std::string, std::pair<std::string, std::string>> sources; ///< id -> url, checked
+  diag::Diagnostics diagnostics;
+  void report(std::string_view rule, std::string message, const JsonPlace& place, std::string hint = {});
+};
+
+/// One object. A value may be plain or {"value": …, "source": …, "checked": …, "instead_of": […]}.
+/// A reader of an absent object answers every question with "nothing".
+class ObjectReader {
+public:
+  /// `path` is what origins and messages call the object: "" for the root, "partitions[0]".
+  ObjectReader(ReadContext& context, const JsonNode* node, std::string path);
+
+  explicit operator bool() const { return x_node != nullptr; }
+  bool has(std::string_view key) const;
+  std::optional<std::string> text(std::string_view key, TextRule rule = TextRule::line);
+  std::optional<unsigned> number(std::string_view key, unsigned least = 0, unsigned most = 1000000);
+  std::optional<bool> flag(std::string_view key);
+  std::vector<std::string> texts(std::string_view key, TextRule rule = TextRule::line);
+  std::vector<unsigned> numbers(std::string_view key);
+  std::map<std::string, std::string> text_map(std::string_view key, TextRule key_rule, TextRule value_rule);
+  /// The member's value without its wrapper, for readers with a form of their own; null if absent.
+  const JsonNode* raw(std::string_view key);
+  ObjectReader object(std::string_view key);
+  /// Calls `visit` for each object of a list, or of an object's members (then with the member's name).
+  void each(std::string_view key, const std::function<void(ObjectReader&)>& visit);
+  void each_member(std::string_view key, const std::function<void(const std::string&, ObjectReader&)>& visit);
+
+  template <class E>
+  std::optional<E> choice(std::string_view key, const std::vector<std::pair<std::string_view, E>>& table) {
+    const auto index = choice_index(key, names_of(table));
+    return index ? std::optional<E>(table[*index].second) : std::nullopt;
+  }
+  std::optional<std::string> choice(std::string_view key, const std::vector<std::string_view>& names) {
+    const auto index = choice_index(key, names);
+    return index ? std::optional<std::string>(names[*index]) : std::nullopt;
+  }
+
+  /// A value read by `read` together with its origin.
+  template <class T>
+  model::Known<T> known(std::string_view key, const std::optional<T>& value) const {
+    if (!value) return std::nullopt;
+    return model::Sourced<T>{*value, origin(key)};
+  }
+  /// Parses a text with a model type's `parse`; its error is placed at the value.
+  template <class T>
+  std::optional<T> parsed(std::string_view key) {
+    const auto value = text(key);
+    if (!value) return std::nullopt;
+    auto result = T::parse(*value);
+    if (result) return *result;
+    report_value(key, result.error().what, result.error().hint);
+    return std::nullopt;
+  }
+
+  /// The object's own origin, and that of one of its members.
+  model::Origin origin() const;
+  model::Origin origin(std::string_view key) const;
+  /// Says that a member that must be there is not.
+  void require(std::string_view key, std::string_view why);
+  void report_value(std::string_view key, std::string message, std::string hint = {});
+  const JsonPlace& place() const;
+  const std::string& path() const { return x_path; }
+  /// Reports the members that nobody asked for, with "did you mean".
+  void finish();
+
+private:
+  template <class E>
+  static std::vector<std::string_view> names_of(const std::vector<std::pair<std::string_view, E>>& table) {
+    std::vector<std::string_view> names;
+    for (const auto& [name, value] : table) names.push_back(name);
+    return names;
+  }
+  const JsonNode* member(std::string_view key) const; // with its wrapper
+  const JsonNode* take(std::string_view key);         // unwrapped; marks the key as known
+  const JsonNode* take(std::string_view key, JsonKind kind);
+  std::optional<std::size_t> choice_index(std::string_view key, const std::vector<std::string_view>& names);
+  bool check_text(const JsonNode& node, const std::string& path, TextRule rule);
+  std::string path_of(std::string_view key) const;
+  model::Origin origin_of(const JsonNode& node, std::string by) const;
+
+  ReadContext* x_context;
+  const JsonNode* x_node;
+  std::string x_path;
+  std::vector<std::string> x_known;
+};
+
+/// The value inside {"value": …}, or the node itself.
+const JsonNode& unwrapped(const JsonNode& node);
+/// What is wrong with `text` under `rule`; empty if nothing is.
+std::string text_fault(std::string_view text, TextRule rule);
+
+} // namespace hpcml::spec

@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: MIT
+#include "spec/profile_layers.hpp"
+
+#include <algorithm>
+#include <fmt/format.h>
+
+#include "spec/schema_check.hpp"
+#include "util/text.hpp"
+
+namespace hpcml::spec {
+
+namespace {
+
+/// Hands "source" and "checked" down to the values they stand around. Before merging: each layer keeps its own sources.
+void annotate(JsonNode& node, std::string source, std::string checked) {
+  if (node.is(JsonKind::object)) {
+    const auto take = [&](std::string_view key, std::string& into) {
+      if (const auto* value = node.find(key); value && value->is(JsonKind::string)) into = value->text;
+    };
+    take("source", source);
+    take("checked", checked);
+  }
+  node.source = source;
+  node.checked = checked;
+  for (auto& item : node.items) annotate(item, source, checked);
+  for (auto& member : node.members) annotate(member.value, source, checked);
+}
+
+bool is_wrapper(const JsonNode& node) { return node.is(JsonKind::object) && node.find("value") != nullptr; }
+
+/// The layers of one profile, depth first.
+class Loader {
+public:
+  explicit Loader(const FindProfile& find) : x_find(find) {}
+
+  std::optional<JsonNode> load(const ProfileFile& file) {
+    x_result.files.push_back(file);
+    x_open.push_back(file.path);
+    auto parsed = parse_json(file.text, file.path, "site");
+    append(std::move(parsed.diagnostics));
+    if (!parsed.root) return std::nullopt;
+    if (!parsed.root->is(JsonKind::object)) {
+      report("type", fmt::format("a profile must be an object, not {}", name_of(parsed.root->kind)), parsed.root->place, "");
+      return std::nullopt;
+    }
+    // Shipped profiles are checked when the program is built and tested; the schema costs more than the whole loading.
+    if (!file.built_in) append(check_schema(*parsed.root, file.text));
+    annotate(*parsed.root, "", "");
+    auto merged = with_bases(std::move(*parsed.root), file);
+    x_open.pop_back();
+    return merged;
+  }
+
+  LayeredProfile take(std::optional<JsonNode> root) {
+    x_result.root = std::move(root);
+    return std::move(x_result);
+  }
+
+private:
+  std::optional<JsonNode> with_bases(JsonNode own, const ProfileFile& file) {
+    const auto* extends = own.find("extends");
+    if (!extends) return own;
+    if (!extends->is(JsonKind::array)) {
+      report("type", fmt::format("extends must be a list, not {}", name_of(extends->kind)), extends->place, R"(write "extends": ["alliance"])");
+      return std::nullopt;
+    }
+    JsonNode base;
+    base.kind = JsonKind::object;
+    bool whole = true;
+    for (const auto& entry : extends->items) {
+      auto layer = load_base(own, entry, file);
+      whole = whole && layer.has_value();
+      if (layer) base = merge_layers(std::move(base), *layer);
+    }
+    if (!whole) return std::nullopt;
+    return merge_layers(std::move(base), own);
+  }
+
+  std::optional<JsonNode> load_base(const JsonNode& own, const JsonNode& entry, const ProfileFile& file) {
+    if (!entry.is(JsonKind::string)) {
+      report("type", fmt::format("extends lists the ids of profiles, not {}", name_of(entry.kind)), entry.place, "");
+      return std::nullopt;
+    }
+    const auto* id = own.find("id");
+    // A user's lumi.json may refine the lumi of the next place: its own id means that one.
+    const bool same = id && id->is(JsonKind::string) && id->text == entry.text;
+    const auto found = x_find(entry.text, same ? file.place + 1 : 0);
+    if (!found) {
+      report("extends", fmt::format("extends the profile \"{}\", which is nowhere to be found", entry.text), entry.place,
+             fmt::format("put {}.json into one of the profile directories, or correct the name; see: hpcml sites list", entry.text));
+      return std::nullopt;
+    }
+    if (std::find(x_open.begin(), x_open.end(), found->path) != x_open.end()) {
+      report("extends", fmt::format("the profiles extend each other in a circle: {} -> {}", util::join(x_open, " -> "), found->path), entry.place,
+             "take one of them out of \"extends\"");
+      return std::nullopt;
+    }
+    auto layer = load(*found);
+    if (!layer) return std::nullopt;
+    // Marks of the layer itself, not facts to inherit.
+    std::erase_if(layer->members, [](const JsonMember& member) { return member.key == "abstract" || member.key == "extends" || member.key == "$schema"; });
+    return layer;
+  }
+
+  void append(diag::Diagnostics list) {
+    x_result.diagnostics.insert(x_result.diagnostics.end(), std::make_move_iterator(list.begin()), std::make_move_iterator(list.end()));
+  }
+  void report(std::string_view rule, std::string message, const JsonPlace& place, std::string hint) {
+    x_result.diagnostics.push_back({diag::Severity::error, fmt::format("site/{}", rule), std::move(message), place.span(), std::move(hint)});
+  }
+
+  const FindProfile& x_find;
+  LayeredProfile x_result;
+  std::vector<std::string> x_open; // files that are being loaded, for circles
+};
+
+} // namespace
+
+JsonNode merge_layers(JsonNode base, const JsonNode& over) {
+  const bool mergeable = base.is(JsonKind::object) && over.is(JsonKind::object) && !is_wrapper(base) && !is_wrapper(over);
+  if (!mergeable) return over;
+  for (const auto& member : over.members) {
+    if (member.value.is(JsonKind::null)) {
+      std::erase_if(base.members, [&](const JsonMember& m) { return m.key == member.key; });
+    } else if (auto* old = base.find(member.key)) {
+      *old = merge_layers(std::move(*old), member.value);
+    } else {
+      base.members.push_back(member);
+    }
+  }
+  if (!over.source.empty() || base.members.empty()) {
+    base.source = over.source;
+    base.checked = over.checked;
+  }
+  base.place = over.place;
+  return base;
+}
+
+LayeredProfile load_layers(const ProfileFile& file, const FindProfile& find) {
+  Loader loader(find);
+  auto root = loader.load(file);
+  const auto* abstract = root ? root->find("abstract") : nullptr;
+  const bool is_abstract = abstract && abstract->is(JsonKind::boolean) && abstract->boolean;
+  auto result = loader.take(std::move(root));
+  result.is_abstract = is_abstract;
+  return result;
+}
+
+} // namespace hpcml::spec

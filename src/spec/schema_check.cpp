@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: MIT
+#include "spec/schema_check.hpp"
+
+#include <algorithm>
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+#include <valijson/adapters/nlohmann_json_adapter.hpp>
+#include <valijson/schema.hpp>
+#include <valijson/schema_parser.hpp>
+#include <valijson/validation_results.hpp>
+#include <valijson/validator.hpp>
+
+#include "util/embedded.hpp"
+#include "util/text.hpp"
+
+namespace hpcml::spec {
+
+namespace {
+
+/// The node that a path of the validator ("<root>", "[partitions]", "[0]") leads to, as far as it leads.
+const JsonNode& node_at(const JsonNode& root, const std::vector<std::string>& context) {
+  const auto* node = &root;
+  for (const auto& step : context) {
+    if (step.size() < 3 || step.front() != '[') continue;
+    const auto key = step.substr(1, step.size() - 2);
+    const auto index = util::parse_unsigned(key);
+    const JsonNode* next = nullptr;
+    if (node->is(JsonKind::array) && index && *index < node->items.size()) next = &node->items[*index];
+    else if (node->is(JsonKind::object)) next = node->find(key);
+    if (!next) break;
+    node = next;
+  }
+  return *node;
+}
+
+} // namespace
+
+std::string_view site_schema() {
+  for (const auto& file : embedded::site_files()) {
+    if (file.name == "schema.json") return file.text;
+  }
+  return "{}";
+}
+
+diag::Diagnostics check_schema(const JsonNode& root, std::string_view text) {
+  const auto schema_text = site_schema();
+  const auto schema_document = nlohmann::json::parse(schema_text.begin(), schema_text.end());
+  const auto document = nlohmann::json::parse(text.begin(), text.end(), nullptr, false);
+  valijson::Schema schema;
+  valijson::SchemaParser parser;
+  parser.populateSchema(valijson::adapters::NlohmannJsonAdapter(schema_document), schema);
+  valijson::Validator validator;
+  valijson::ValidationResults results;
+  validator.validate(schema, valijson::adapters::NlohmannJsonAdapter(document), &results);
+
+  diag::Diagnostics list;
+  valijson::ValidationResults::Error error;
+  while (results.popError(error)) {
+    const auto& node = node_at(root, error.context);
+    const bool placed = std::any_of(list.begin(), list.end(), [&](const diag::Diagnostic& d) { return d.span.line == node.place.line && d.span.column == node.place.column; });
+    if (placed) continue;
+    list.push_back({diag::Severity::error, "site/schema", error.description, node.place.span(), "the form of a profile: hpcml sites schema"});
+  }
+  // The validator reports a failed part also for everything around it: the innermost finding says it all.
+  if (list.size() > 1) {
+    std::erase_if(list, [&](const diag::Diagnostic& d) { return d.span.line == root.place.line && d.span.column == root.place.column; });
+  }
+  return list;
+}
+
+} // namespace hpcml::spec

@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: MIT
+// Node types and partitions of a profile.
+#include <fmt/format.h>
+
+#include "spec/site_parts.hpp"
+
+namespace hpcml::spec {
+
+namespace {
+
+/// A level of the CPU tree: a count (regular numbering) or a list of CPU lists, by OS id.
+std::vector<model::CpuDomain> read_domains(ObjectReader& cpu, std::string_view key, const model::CpuShape& shape, unsigned& count) {
+  std::vector<model::CpuDomain> domains;
+  count = 0;
+  const auto* node = cpu.raw(key);
+  if (!node) return domains;
+  if (node->is(JsonKind::integer)) {
+    count = cpu.number(key, 1, 1024).value_or(0);
+    if (count > 0 && shape.cores % count != 0) cpu.report_value(key, fmt::format("{} cores cannot be split into {} equal parts", shape.cores, count));
+    return domains;
+  }
+  const auto all = shape.all();
+  model::IdSet seen;
+  for (const auto& text : cpu.texts(key)) {
+    const auto cpus = model::IdSet::parse_list(text);
+    if (!cpus || cpus->empty() || !cpus->is_subset_of(all) || cpus->intersects(seen)) {
+      cpu.report_value(key, fmt::format("\"{}\" in {}.{} is not a list of CPUs of this node that no other part has", text, cpu.path(), key),
+                       fmt::format("the node's CPUs are {}", all.to_list()));
+      return {};
+    }
+    seen = seen | *cpus;
+    domains.push_back({static_cast<unsigned>(domains.size()), *cpus});
+  }
+  return domains;
+}
+
+model::CpuShape read_cpus(ObjectReader& cpu) {
+  cpu.require("sockets", "a node needs sockets and cores, so that it can be planned for and emulated");
+  cpu.require("cores", "a node needs sockets and cores, so that it can be planned for and emulated");
+  const auto sockets = cpu.number("sockets", 1, 64).value_or(1);
+  const auto cores = cpu.number("cores", 1, 4096).value_or(sockets);
+  const auto threads = cpu.number("threads_per_core", 1, 8).value_or(1);
+  if (cores % sockets != 0) cpu.report_value("cores", fmt::format("{} cores cannot be split over {} sockets", cores, sockets));
+  auto shape = model::make_regular_cpus(sockets, cores, threads, 0, 0);
+  unsigned numa_count = 0;
+  unsigned l3_count = 0;
+  auto numa = read_domains(cpu, "numa", shape, numa_count);
+  auto l3 = read_domains(cpu, "l3", shape, l3_count);
+  const auto regular = model::make_regular_cpus(sockets, cores, threads, numa_count, l3_count);
+  shape.numa = numa.empty() ? regular.numa : std::move(numa);
+  shape.l3 = l3.empty() ? regular.l3 : std::move(l3);
+  if (const auto text = cpu.text("reserved")) {
+    const auto reserved = model::IdSet::parse_list(*text);
+    if (!reserved) cpu.report_value("reserved", reserved.error().what, reserved.error().hint);
+    else if (!reserved->is_subset_of(shape.all()) || *reserved == shape.all()) cpu.report_value("reserved", "the reserved CPUs must be CPUs of the node, and not all of them");
+    else shape.reserved = *reserved;
+  }
+  cpu.finish();
+  return shape;
+}
+
+void read_places(ObjectReader& gpu, model::GpuShape& shape, const model::CpuShape& cpu) {
+  gpu.each("places", [&](ObjectReader& item) {
+    model::GpuPlace place;
+    place.index = static_cast<unsigned>(shape.places.size());
+    place.numa = item.number("numa");
+    place.l3 = item.number("l3");
+    place.pci = item.text("pci", TextRule::word).value_or("");
+    place.nic = item.text("nic", TextRule::name).value_or("");
+    const auto check = [&](std::string_view key, const std::optional<unsigned>& id, std::size_t count) {
+      if (id && *id >= count) item.report_value(key, fmt::format("there is no {} {}: the node's cpu section has {}", key, *id, count));
+    };
+    check("numa", place.numa, cpu.numa.size());
+    check("l3", place.l3, cpu.l3.size());
+    shape.places.push_back(std::move(place));
+  });
+  if (!shape.places.empty() && shape.places.size() != shape.per_node) {
+    gpu.report_value("places", fmt::format("places has {} entries, but there are {} GPUs per node", shape.places.size(), shape.per_node));
+  }
+}
+
+model::GpuShape read_gpus(ObjectReader& gpu, const model::CpuShape& cpu) {
+  model::GpuShape shape;
+  gpu.require("per_node", "say how many GPUs a node has");
+  gpu.require("vendor", "nvidia or amd");
+  shape.per_node = gpu.number("per_node", 1, 1024).value_or(1);
+  shape.vendor = gpu.choice("vendor", {"nvidia", "amd"}).value_or("");
+  shape.model = gpu.text("model").value_or("");
+  shape.arch = gpu.text("arch", TextRule::name).value_or("");
+  shape.slurm_type = gpu.text("slurm_type", TextRule::name).value_or("");
+  shape.mem_gib = gpu.number("mem_gib", 1, 100000);
+  read_places(gpu, shape, cpu);
+  gpu.finish();
+  return shape;
+}
+
+} // namespace
+
+model::NodeType read_node_type(ObjectReader& object) {
+  model::NodeType node;
+  object.require("id", "partitions name node types by their id");
+  object.require("cpu", "a node needs sockets and cores, so that it can be planned for and emulated");
+  node.id = object.text("id", TextRule::name).value_or("");
+  node.cpu_arch = object.choice("cpu_arch", {"x86_64", "aarch64", "ppc64le"}).value_or("");
+  if (auto cpu = object.object("cpu")) node.cpu = read_cpus(cpu);
+  if (auto gpu = object.object("gpu")) node.gpu = read_gpus(gpu, node.cpu);
+  node.memory = object.known("memory", object.parsed<model::MemSize>("memory"));
+  node.cpus_per_gpu = object.number("cpus_per_gpu", 1, 4096);
+  node.mem_per_gpu = object.parsed<model::MemSize>("mem_per_gpu");
+  node.share_policy = object.choice("share_policy", {"recommended", "max", "fixed"}).value_or("");
+  node.interfaces = object.texts("interfaces", TextRule::name);
+  node.host_prefix = object.text("host_prefix", TextRule::name).value_or("");
+  node.host_digits = object.number("host_digits", 1, 9).value_or(node.host_digits);
+  node.node_count = object.number("node_count", 1, 1000000);
+  node.local_disk = object.text("local_disk", TextRule::expression);
+  node.origin = object.origin();
+  return node;
+}
+
+model::Partition read_partition(ObjectReader& object) {
+  model::Partition partition;
+  object.require("name", "every partition has a name, also one that may not be named in a request");
+  object.require("node_types", "say which of the site's node types the partition has");
+  partition.name = object.text("name", TextRule::name).value_or("");
+  partition.node_types = object.texts("node_types", TextRule::name);
+  partition.is_default = object.flag("default").value_or(false);
+  partition.nameable = object.flag("nameable").value_or(true);
+  partition.exclusive = object.flag("exclusive").value_or(false);
+  partition.slurm_exclusive = object.flag("slurm_exclusive");
+  partition.max_time = object.known("max_time", object.parsed<model::Walltime>("max_time"));
+  partition.min_time = object.known("min_time", object.parsed<model::Walltime>("min_time"));
+  partition.default_time = object.known("default_time", object.parsed<model::Walltime>("default_time"));
+  partition.max_nodes = object.known("max_nodes", object.number("max_nodes", 1));
+  object.each("max_time_by_nodes", [&](ObjectReader& item) {
+    model::TimeByNodes row;
+    item.require("time", "a time limit for this range of nodes");
+    row.min_nodes = item.number("min_nodes", 1).value_or(1);
+    row.max_nodes = item.number("max_nodes").value_or(0);
+    if (const auto time = item.parsed<model::Walltime>("time")) row.time = *time;
+    partition.max_time_by_nodes.push_back(row);
+  });
+  partition.cpu_only = object.flag("cpu_only").value_or(false);
+  partition.note = object.text("note").value_or("");
+  partition.origin = object.origin();
+  return partition;
+}
+
+} // namespace hpcml::spec

@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: MIT
+#include "spec/site_reader.hpp"
+
+#include <algorithm>
+#include <fmt/format.h>
+#include <set>
+
+#include "spec/object_reader.hpp"
+#include "spec/site_parts.hpp"
+#include "util/text.hpp"
+
+namespace hpcml::spec {
+
+namespace {
+
+bool is_date(std::string_view text) {
+  if (text.size() != 10 || text[4] != '-' || text[7] != '-') return false;
+  return std::all_of(text.begin(), text.end(), [](char c) { return c == '-' || (c >= '0' && c <= '9'); });
+}
+
+void read_sources(ObjectReader& root, ReadContext& context, model::Site& site) {
+  root.each_member("sources", [&](const std::string& id, ObjectReader& object) {
+    object.require("url", "where the source can be read");
+    object.require("checked", "the day on which the source was read, YYYY-MM-DD");
+    model::Source source{id, object.text("url").value_or(""), object.text("checked").value_or("")};
+    if (!source.checked.empty() && !is_date(source.checked)) object.report_value("checked", "a date is written YYYY-MM-DD");
+    context.sources[id] = {source.url, source.checked};
+    site.sources.push_back(std::move(source));
+  });
+}
+
+/// Every "source" must be one of the ids in `sources`.
+void check_sources(const JsonNode& node, ReadContext& context) {
+  if (node.is(JsonKind::object)) {
+    if (const auto* source = node.find("source"); source && source->is(JsonKind::string) && !context.sources.contains(source->text)) {
+      std::vector<std::string> ids;
+      for (const auto& [id, about] : context.sources) ids.push_back(id);
+      const auto near = util::nearest(source->text, ids);
+      context.report("source", fmt::format("no source has the id \"{}\"", source->text), source->place,
+                     near ? fmt::format("did you mean \"{}\"?", *near) : "add it to \"sources\" with its url and the day it was read");
+    }
+    for (const auto& member : node.members) check_sources(member.value, context);
+  }
+  for (const auto& item : node.items) check_sources(item, context);
+}
+
+void read_state(ObjectReader& root, model::Site& site) {
+  using model::SiteState;
+  static const std::vector<std::pair<std::string_view, SiteState>> k_states = {
+      {"production", SiteState::production}, {"early", SiteState::early}, {"retired", SiteState::retired}};
+  auto state = root.object("state");
+  if (!state) return;
+  state.require("is", "production, early or retired");
+  site.state = state.choice("is", k_states).value_or(site.state);
+  site.retired_on = state.text("retired_on").value_or("");
+  if (!site.retired_on.empty() && !is_date(site.retired_on)) state.report_value("retired_on", "a date is written YYYY-MM-DD");
+  site.successor = state.text("successor", TextRule::name).value_or("");
+  site.state_origin = state.origin();
+  state.finish();
+}
+
+void read_detect(ObjectReader& root, model::Site& site) {
+  auto detect = root.object("detect");
+  if (!detect) return;
+  site.detect.env = detect.text_map("env", TextRule::variable, TextRule::line);
+  site.detect.hostnames = detect.texts("hostnames");
+  detect.finish();
+}
+
+/// What only shows when the parts are seen together.
+void check_whole(ObjectReader& root, const JsonNode& profile, const model::Site& site, ReadContext& context) {
+  std::set<std::string> ids;
+  for (const auto& node : site.node_types) {
+    if (!ids.insert(node.id).second) root.report_value("node_types", fmt::format("two node types have the id \"{}\"", node.id));
+  }
+  std::set<std::string> names;
+  unsigned defaults = 0;
+  for (std::size_t i = 0; i < site.partitions.size(); ++i) {
+    const auto& partition = site.partitions[i];
+    defaults += partition.is_default ? 1 : 0;
+    if (!names.insert(partition.name).second) root.report_value("partitions", fmt::format("two partitions have the name \"{}\"", partition.name));
+    for (const auto& id : partition.node_types) {
+      if (ids.contains(id)) continue;
+      const auto near = util::nearest(id, {ids.begin(), ids.end()});
+      const auto* list = profile.find("partitions");
+      context.report("value", fmt::format("partition {} has the node type \"{}\", which the site does not have", partition.name, id),
+                     list && i < list->items.size() ? list->items[i].place : root.place(), near ? fmt::format("did you mean \"{}\"?", *near) : "");
+    }
+  }
+  if (defaults > 1) root.report_value("partitions", "more than one partition is the default");
+}
+
+} // namespace
+
+SiteRead read_site(const JsonNode& profile, const std::string& file) {
+  ReadContext context;
+  model::Site site;
+  ObjectReader root(context, &profile, "");
+  for (const auto* key : {"$schema", "schema", "extends", "abstract"}) root.raw(key);
+  root.require("id", "the name people give to --site; the file is called ID.json");
+  site.id = root.text("id", TextRule::name).value_or("");
+  site.name = root.text("name").value_or(site.id);
+  site.file = file;
+  site.hash = util::hex16(util::fnv1a(render_canonical(profile)));
+  read_sources(root, context, site);
+  check_sources(profile, context);
+  read_state(root, site);
+  read_detect(root, site);
+  site.slurm_version = root.known("slurm_version", root.text("slurm_version", TextRule::name));
+  read_request_rules(root, site);
+  read_launchers(root, site);
+  read_environment(root, site);
+  read_software(root, site);
+  read_network(root, site);
+  root.each("node_types", [&](ObjectReader& object) { site.node_types.push_back(read_node_type(object)); });
+  root.each("partitions", [&](ObjectReader& object) { site.partitions.push_back(read_partition(object)); });
+  site.unknown = root.texts("unknown");
+  root.finish();
+  check_whole(root, profile, site, context);
+
+  SiteRead result;
+  result.diagnostics = std::move(context.diagnostics);
+  if (!diag::has_errors(result.diagnostics)) result.site = std::move(site);
+  return result;
+}
+
+} // namespace hpcml::spec

@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: MIT
+// From a merged profile to a Site.
+#pragma once
+
+#include <optional>
+
+#include "model/site.hpp"
+#include "spec/json_tree.hpp"
+
+namespace hpcml::spec {
+
+struct SiteRead {
+  std::optional<model::Site> site; ///< absent if there are errors
+  diag::Diagnostics diagnostics;
+};
+
+/// Reads a merged profile. `file` is what the site calls its own file.
+SiteRead read_site(const JsonNode& profile, const std::string& file);
+
+} // namespace hpcml::spec

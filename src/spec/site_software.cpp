@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: MIT
+// Environment, caches, containers, Python and the network of a profile.
+#include "spec/site_parts.hpp"
+
+namespace hpcml::spec {
+
+void read_environment(ObjectReader& root, model::Site& site) {
+  root.each("env", [&](ObjectReader& object) {
+    model::EnvRule rule;
+    object.require("name", "the variable's name");
+    object.require("value", "the variable's value");
+    rule.name = object.text("name", TextRule::variable).value_or("");
+    rule.expression = object.flag("expression").value_or(false);
+    rule.value = object.text("value", rule.expression ? TextRule::expression : TextRule::line).value_or("");
+    rule.scope = object.choice("scope", {"task", "batch"}).value_or(rule.scope);
+    rule.when = read_when(object);
+    rule.origin = object.origin();
+    site.env.push_back(std::move(rule));
+  });
+  root.each("caches", [&](ObjectReader& object) {
+    model::CacheRule rule;
+    object.require("name", "a name for the directory");
+    object.require("base", "the node-local directory in which it is made");
+    rule.name = object.text("name", TextRule::name).value_or("");
+    rule.base = object.text("base", TextRule::expression).value_or("");
+    rule.variables = object.text_map("variables", TextRule::variable, TextRule::word);
+    rule.when = read_when(object);
+    rule.origin = object.origin();
+    site.caches.push_back(std::move(rule));
+  });
+  site.openmp = root.text_map("openmp", TextRule::variable, TextRule::line);
+  site.openmp_origin = root.origin("openmp");
+}
+
+void read_software(ObjectReader& root, model::Site& site) {
+  root.each("containers", [&](ObjectReader& object) {
+    model::ContainerRule rule;
+    object.require("engine", "singularity or apptainer");
+    rule.engine = object.choice("engine", {"singularity", "apptainer"}).value_or("");
+    rule.gpu_flag = object.choice("gpu_flag", {"", "--nv", "--rocm"}).value_or("");
+    object.each("binds", [&](ObjectReader& item) {
+      model::ContainerBind bind;
+      item.require("path", "the path on the host");
+      bind.source = item.text("path", TextRule::expression).value_or("");
+      bind.target = item.text("target", TextRule::expression).value_or("");
+      bind.optional = item.flag("optional").value_or(false);
+      bind.origin = item.origin();
+      rule.binds.push_back(std::move(bind));
+    });
+    rule.modules = object.texts("modules", TextRule::word);
+    rule.enter = object.text("enter", TextRule::expression).value_or("");
+    rule.origin = object.origin();
+    rule.superseded = rule.origin.superseded;
+    site.containers.push_back(std::move(rule));
+  });
+  root.each("python", [&](ObjectReader& object) {
+    model::PythonRule rule;
+    object.require("kind", "venv, conda, wheelhouse, module or container");
+    rule.kind = object.choice("kind", {"venv", "conda", "wheelhouse", "module", "container"}).value_or("");
+    rule.modules = object.texts("modules", TextRule::word);
+    rule.conda_env = object.text("conda_env", TextRule::word).value_or("");
+    rule.where = object.text("where", TextRule::expression).value_or("");
+    rule.packages = object.texts("packages", TextRule::line);
+    rule.origin = object.origin();
+    site.python.push_back(std::move(rule));
+  });
+  site.libtorch_modules = root.texts("libtorch_modules", TextRule::word);
+}
+
+void read_network(ObjectReader& root, model::Site& site) {
+  auto network = root.object("network");
+  if (!network) return;
+  site.network.interfaces = network.texts("interfaces", TextRule::name);
+  site.network.internet_on_compute = network.flag("internet_on_compute");
+  site.network.fabric = network.text("fabric").value_or("");
+  if (auto master = network.object("master")) {
+    site.network.master.interface = master.text("interface", TextRule::name).value_or("");
+    site.network.master.suffix = master.text("suffix", TextRule::name).value_or("");
+    site.network.master.origin = master.origin();
+    master.finish();
+  }
+  site.network.origin = network.origin();
+  network.finish();
+}
+
+} // namespace hpcml::spec

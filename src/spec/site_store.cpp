@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: MIT
+#include "spec/site_store.hpp"
+
+#include <algorithm>
+#include <filesystem>
+#include <fmt/format.h>
+#include <set>
+
+#include "spec/object_reader.hpp"
+#include "spec/profile_layers.hpp"
+#include "spec/site_reader.hpp"
+#include "util/embedded.hpp"
+#include "util/file.hpp"
+#include "util/text.hpp"
+
+namespace hpcml::spec {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+constexpr std::uintmax_t k_largest_profile = 1 << 20;
+const std::string k_schema_file = "schema.json";
+
+/// Reads a profile file that may be anything: a folder, a device, a huge file.
+util::Result<std::string> read_profile(const fs::path& path) {
+  std::error_code error;
+  const auto status = fs::status(path, error);
+  if (error || !fs::exists(status)) return util::Error{fmt::format("there is no file {}", path.string())};
+  if (!fs::is_regular_file(status)) return util::Error{fmt::format("{} is not a regular file", path.string())};
+  if (fs::file_size(path, error) > k_largest_profile) return util::Error{fmt::format("{} is larger than 1 MiB, which no profile is", path.string())};
+  return util::read_file(path);
+}
+
+/// Looks profiles up by id; remembers what it could not read.
+class Finder {
+public:
+  explicit Finder(const std::vector<std::string>& directories) : x_directories(directories) {}
+
+  std::optional<ProfileFile> operator()(const std::string& id, std::size_t from) {
+    if (!text_fault(id, TextRule::name).empty() || id + ".json" == k_schema_file) return std::nullopt;
+    for (std::size_t i = from; i < x_directories.size(); ++i) {
+      const auto path = fs::path(x_directories[i]) / (id + ".json");
+      std::error_code error;
+      if (!fs::exists(path, error)) continue;
+      auto text = read_profile(path);
+      if (text) return ProfileFile{path.string(), *text, false, i};
+      unreadable = text.error();
+      return std::nullopt;
+    }
+    for (const auto& file : embedded::site_files()) {
+      if (file.name == id + ".json") return ProfileFile{"built in: " + std::string(file.name), std::string(file.text), true, x_directories.size()};
+    }
+    return std::nullopt;
+  }
+
+  std::optional<util::Error> unreadable;
+
+private:
+  const std::vector<std::string>& x_directories;
+};
+
+/// The text that carets point into: only one can be shown, so it must be the one all findings are about.
+std::string caret_source(const diag::Diagnostics& list, const std::vector<ProfileFile>& files) {
+  std::set<std::string> named;
+  for (const auto& diagnostic : list) named.insert(diagnostic.span.file);
+  if (named.size() != 1) return list.empty() && !files.empty() ? files.front().text : std::string();
+  for (const auto& file : files) {
+    if (file.path == *named.begin()) return file.text;
+  }
+  return {};
+}
+
+SiteLoad unreadable_site(const std::string& path, const util::Error& error) {
+  SiteLoad load;
+  load.diagnostics.push_back({diag::Severity::error, "site/unreadable", fmt::format("cannot read the profile: {}", error.what), {path},
+                              error.hint.empty() ? "check the path and its permissions" : error.hint});
+  return load;
+}
+
+SiteLoad load_profile(const ProfileFile& file, Finder& finder) {
+  auto layers = load_layers(file, std::ref(finder));
+  SiteLoad load;
+  load.diagnostics = std::move(layers.diagnostics);
+  if (layers.root) {
+    auto read = read_site(*layers.root, file.built_in ? "built in" : file.path);
+    // The schema and the reader see the same mistakes; the reader says them better.
+    std::erase_if(load.diagnostics, [&](const diag::Diagnostic& d) { return d.code == "site/schema" && !read.diagnostics.empty(); });
+    load.diagnostics.insert(load.diagnostics.end(), read.diagnostics.begin(), read.diagnostics.end());
+    if (read.site && !diag::has_errors(load.diagnostics)) load.site = std::move(read.site);
+  }
+  load.source = caret_source(load.diagnostics, layers.files);
+  return load;
+}
+
+std::set<std::string> all_ids(const std::vector<std::string>& directories) {
+  std::set<std::string> ids;
+  for (const auto& file : embedded::site_files()) {
+    if (file.name != k_schema_file) ids.insert(std::string(file.name.substr(0, file.name.size() - 5)));
+  }
+  for (const auto& directory : directories) {
+    std::error_code error;
+    for (fs::directory_iterator it(directory, error), end; !error && it != end; it.increment(error)) {
+      if (it->path().extension() == ".json" && it->path().filename() != k_schema_file) ids.insert(it->path().stem().string());
+    }
+  }
+  return ids;
+}
+
+} // namespace
+
+std::vector<std::string> site_directories(const std::vector<std::string>& from_flags, const util::EnvSnapshot& env) {
+  auto directories = from_flags;
+  for (const auto& directory : util::split(env.get_or("HPCML_SITES_PATH", ""), ':')) {
+    if (!directory.empty()) directories.push_back(directory);
+  }
+  const auto home = env.get_or("HOME", "");
+  const auto config = env.get_or("XDG_CONFIG_HOME", home.empty() ? "" : home + "/.config");
+  if (!config.empty()) directories.push_back(config + "/hpcml/sites");
+  directories.emplace_back("/etc/hpcml/sites");
+  return directories;
+}
+
+SiteLoad load_site(const std::string& id, const std::vector<std::string>& directories) {
+  Finder finder(directories);
+  const auto file = finder(id, 0);
+  if (!file && finder.unreadable) return unreadable_site(id + ".json", *finder.unreadable);
+  if (!file) {
+    SiteLoad load;
+    load.not_found = true;
+    const auto ids = list_sites(directories);
+    const auto near = util::nearest(id, ids);
+    load.diagnostics.push_back({diag::Severity::error, "site/unknown", fmt::format("there is no site \"{}\"", id), {},
+                                (near ? fmt::format("did you mean \"{}\"? ", *near) : std::string()) + "known sites: " + util::join(ids, ", ")});
+    return load;
+  }
+  auto load = load_profile(*file, finder);
+  if (load.site && load.site->id != id) {
+    load.diagnostics.push_back({diag::Severity::error, "site/id", fmt::format("the file is called {}.json, but its id is \"{}\"", id, load.site->id), {file->path},
+                                "give both the same name"});
+    load.site.reset();
+  }
+  return load;
+}
+
+SiteLoad load_site_file(const std::string& path, const std::vector<std::string>& directories) {
+  auto text = read_profile(path);
+  if (!text) return unreadable_site(path, text.error());
+  Finder finder(directories);
+  // A file that lies in one of the directories has that place; any other comes before them all.
+  std::size_t place = static_cast<std::size_t>(-1);
+  std::error_code error;
+  for (std::size_t i = 0; i < directories.size(); ++i) {
+    if (fs::equivalent(directories[i], fs::path(path).parent_path(), error)) place = i;
+  }
+  return load_profile({path, *text, false, place}, finder);
+}
+
+std::vector<std::string> list_sites(const std::vector<std::string>& directories) {
+  std::vector<std::string> ids;
+  Finder finder(directories);
+  for (const auto& id : all_ids(directories)) {
+    const auto file = finder(id, 0);
+    // Layers say "abstract": true; a file that cannot be parsed is listed, so that loading it says why.
+    const auto parsed = file ? parse_json(file->text, file->path, "site") : JsonParse{};
+    const auto* abstract = parsed.root ? parsed.root->find("abstract") : nullptr;
+    if (!abstract || !abstract->is(JsonKind::boolean) || !abstract->boolean) ids.push_back(id);
+  }
+  return ids;
+}
+
+} // namespace hpcml::spec
