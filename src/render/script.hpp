@@ -4,10 +4,14 @@
 
 #include <string>
 
+#include "diag/diagnostic.hpp"
 #include "model/plan.hpp"
 
 namespace hpcml::render {
 
+/// What of the plan cannot be written in a script ("request/…"): a line break in a header value, a NUL in a word, a wrong name.
+/// The functions below must only be given plans of which this says nothing.
+diag::Diagnostics find_unwritable(const model::Plan& plan);
 /// The sbatch script, ready to submit; passes `bash -n` and shellcheck.
 std::string render_script(const model::Plan& plan);
 /// The same lines, each followed by where it comes from.

@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: MIT
+// The plan as JSON, each value with its origin.
+#include <nlohmann/json.hpp>
+
+#include "render/script.hpp"
+
+namespace hpcml::render {
+
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+Json origin_json(const model::Origin& origin) {
+  static const char* const k_kinds[] = {"rule", "site", "job_file", "environment", "flag"};
+  Json json{{"kind", k_kinds[static_cast<int>(origin.kind)]}, {"by", origin.by}};
+  if (!origin.source.empty()) json["source"] = origin.source;
+  if (!origin.checked.empty()) json["checked"] = origin.checked;
+  for (const auto& other : origin.superseded)
+    json["superseded"].push_back({{"value", other.value}, {"source", other.source}, {"why", other.why}});
+  return json;
+}
+
+const char* scope_name(model::Scope scope) {
+  switch (scope) {
+    case model::Scope::submit: return "submit";
+    case model::Scope::batch: return "batch";
+    case model::Scope::task: break;
+  }
+  return "task";
+}
+
+const char* binder_name(model::Binder binder) {
+  switch (binder) {
+    case model::Binder::srun_masks: return "srun_masks";
+    case model::Binder::launch: return "launch";
+    case model::Binder::srun_cores: return "srun_cores";
+    case model::Binder::agent: break;
+  }
+  return "agent";
+}
+
+const char* python_name(model::PythonKind kind) {
+  switch (kind) {
+    case model::PythonKind::none: return "none";
+    case model::PythonKind::venv: return "venv";
+    case model::PythonKind::conda: return "conda";
+    case model::PythonKind::wheelhouse: break;
+  }
+  return "wheelhouse";
+}
+
+Json sourced_json(const model::Sourced<std::string>& value) { return {{"value", value.value}, {"origin", origin_json(value.origin)}}; }
+
+Json directives_json(const model::Plan& plan) {
+  Json list = Json::array();
+  for (const auto& directive : plan.directives) {
+    Json json{{"name", directive.name}};
+    json["value"] = directive.value ? Json(*directive.value) : Json();
+    json["origin"] = origin_json(directive.origin);
+    list.push_back(json);
+  }
+  return list;
+}
+
+Json layout_json(const model::PlannedLayout& layout) {
+  return {{"nodes", layout.nodes},
+          {"ranks_per_node", layout.ranks_per_node},
+          {"world_size", layout.world_size()},
+          {"tasks_per_node", layout.tasks_per_node},
+          {"gpus_per_node", layout.gpus_per_node},
+          {"gpus_per_rank", layout.gpus_per_rank},
+          {"cpus_per_rank", layout.cpus_per_rank},
+          {"threads_per_core", layout.threads_per_core}};
+}
+
+Json binding_json(const model::PlannedBinding& binding) {
+  Json json{{"binder", binder_name(binding.binder)}, {"why", binding.why}, {"origin", origin_json(binding.origin)}, {"ranks", Json::array()}};
+  for (const auto& rank : binding.ranks) {
+    Json entry{{"local_rank", rank.local_rank}, {"gpus", rank.gpus}, {"cpus", rank.cpus.to_list()}, {"mask", rank.cpus.to_mask()}};
+    if (!rank.nic.empty()) entry["nic"] = rank.nic;
+    if (!rank.why.empty()) entry["why"] = rank.why;
+    json["ranks"].push_back(entry);
+  }
+  return json;
+}
+
+Json environment_json(const model::Plan& plan) {
+  Json list = Json::array();
+  for (const auto& variable : plan.env)
+    list.push_back({{"name", variable.name},
+                    {"value", variable.value},
+                    {"expression", variable.expression},
+                    {"scope", scope_name(variable.scope)},
+                    {"origin", origin_json(variable.origin)}});
+  return list;
+}
+
+Json software_json(const model::Plan& plan) {
+  Json json{{"modules", Json::array()}, {"python", nullptr}, {"container", nullptr}, {"caches", Json::array()}};
+  for (const auto& module : plan.modules)
+    json["modules"].push_back({{"name", module.name}, {"path", module.is_path}, {"origin", origin_json(module.origin)}});
+  if (plan.python.kind != model::PythonKind::none)
+    json["python"] = {{"kind", python_name(plan.python.kind)},
+                      {"where", plan.python.where},
+                      {"packages", plan.python.packages},
+                      {"origin", origin_json(plan.python.origin)}};
+  for (const auto& cache : plan.caches)
+    json["caches"].push_back(
+        {{"name", cache.name}, {"base", cache.base}, {"variables", cache.variables}, {"origin", origin_json(cache.origin)}});
+  if (!plan.container) return json;
+  const auto& container = *plan.container;
+  Json binds = Json::array();
+  for (const auto& bind : container.binds)
+    binds.push_back({{"source", bind.source},
+                     {"target", bind.target.empty() ? bind.source : bind.target},
+                     {"optional", bind.optional},
+                     {"origin", origin_json(bind.origin)}});
+  json["container"] = {{"engine", container.engine}, {"image", container.image},  {"gpu_flag", container.gpu_flag},
+                       {"binds", binds},             {"enter", container.enter}, {"origin", origin_json(container.origin)}};
+  return json;
+}
+
+} // namespace
+
+std::string render_json(const model::Plan& plan) {
+  Json json{{"site", plan.site_id}, {"profile", plan.site_hash}, {"partition", plan.partition}, {"node_type", plan.node_type}};
+  json["command"] = plan.command;
+  json["request"] = plan.request_line;
+  json["directives"] = directives_json(plan);
+  json["layout"] = layout_json(plan.layout);
+  json["launcher"] = {{"kind", plan.launcher.kind},
+                      {"step", plan.launcher.step},
+                      {"step_args", plan.launcher.step_args},
+                      {"origin", origin_json(plan.launcher.origin)}};
+  json["binding"] = binding_json(plan.binding);
+  json["gpu_visibility"] = sourced_json(plan.gpu_visibility);
+  json["environment"] = environment_json(plan);
+  json.update(software_json(plan));
+  json["rendezvous"] = {{"interface", plan.rendezvous.interface},
+                        {"suffix", plan.rendezvous.suffix},
+                        {"interfaces", plan.rendezvous.interfaces},
+                        {"origin", origin_json(plan.rendezvous.origin)}};
+  json["backend"] = sourced_json(plan.backend);
+  json["hpcml_path"] = sourced_json(plan.hpcml_path);
+  json["notes"] = Json::array();
+  for (const auto& [note, origin] : plan.notes) json["notes"].push_back({{"text", note}, {"origin", origin_json(origin)}});
+  // What a person typed need not be UTF-8; JSON must be.
+  return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+}
+
+} // namespace hpcml::render

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: MIT
+// The step with `hpcml launch`: readable flags, from which launch plans again on the live node.
+#include "render/sections.hpp"
+
+namespace hpcml::render {
+
+namespace {
+
+const char* bind_mode(model::Binder binder) {
+  switch (binder) {
+    case model::Binder::srun_masks: return "verify";
+    case model::Binder::launch: return "apply";
+    case model::Binder::srun_cores:
+    case model::Binder::agent: break;
+  }
+  return "none";
+}
+
+void add(Words& words, const char* option, const std::string& value) {
+  words.push_back(Word::literal(option));
+  words.push_back(Word::literal(value));
+}
+
+} // namespace
+
+std::vector<Words> launch_groups(const model::Plan& plan) {
+  Words program{Word::expression("\"$HPCML\"")};
+  for (const auto& folder : plan.sites_dirs) add(program, "--sites-dir", folder);
+  program.push_back(Word::literal("launch"));
+  add(program, "--site", plan.site_id);
+  add(program, "--profile-hash", plan.site_hash);
+  if (!plan.partition.empty()) add(program, "--partition", plan.partition);
+
+  Words flags;
+  add(flags, "--bind", bind_mode(plan.binding.binder));
+  add(flags, "--cpus-per-task", std::to_string(plan.layout.cpus_per_rank));
+  add(flags, "--gpus-per-task", std::to_string(plan.layout.gpus_per_rank));
+  if (plan.layout.gpus_per_node > 0 && !plan.gpu_visibility.value.empty()) add(flags, "--gpu-visibility", plan.gpu_visibility.value);
+  if (!plan.backend.value.empty() && plan.backend.value != "auto") add(flags, "--backend", plan.backend.value);
+  if (plan.container) flags.push_back(Word::literal("--container"));
+  if (plan.report) flags.push_back(Word::literal("--report"));
+  if (plan.preflight) flags.push_back(Word::literal("--preflight"));
+  flags.push_back(Word::literal("--"));
+
+  std::vector<Words> groups{step_words(plan), program, flags};
+  for (auto& group : wrapper_groups(plan)) groups.push_back(std::move(group));
+  groups.push_back(literals(plan.command));
+  return groups;
+}
+
+} // namespace hpcml::render

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: MIT
+// The lines of a script, typed: each type has its own escaper and carries the origins of what it says.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "model/origin.hpp"
+#include "render/word.hpp"
+
+namespace hpcml::render {
+
+/// One reason for a line: what it is about ("" = the whole line) and who decided it.
+struct Reason {
+  std::string about;
+  model::Origin origin;
+};
+using Reasons = std::vector<Reason>;
+
+/// `#SBATCH --name=value`.
+struct Directive {
+  std::string name;
+  std::optional<std::string> value;
+  Reasons reasons;
+};
+
+/// `export NAME=value`; an expression is shell text from a profile or from this layer, evaluated where the line stands.
+struct Export {
+  std::string name;
+  std::string value;
+  bool expression = false;
+  Reasons reasons;
+};
+
+/// `module load NAME` or `module use PATH`.
+struct Module {
+  std::string name;
+  bool is_path = false;
+  Reasons reasons;
+};
+
+/// A command on one line.
+struct Command {
+  Words words;
+  Reasons reasons;
+};
+
+/// A job step: groups of words, one group per line of the script.
+struct Step {
+  std::vector<Words> groups;
+  Reasons reasons;
+};
+
+struct Comment {
+  std::string text;
+  Reasons reasons;
+};
+
+/// Lines of a template, as they are.
+struct Verbatim {
+  std::string text;
+  Reasons reasons;
+};
+
+using Line = std::variant<Directive, Export, Module, Command, Step, Comment, Verbatim>;
+using Lines = std::vector<Line>;
+
+/// The line as it stands in the script, without the line break at its end.
+std::string render_line(const Line& line);
+const Reasons& reasons_of(const Line& line);
+/// A reason that is a rule of the product.
+Reasons by_rule(std::string rule);
+
+} // namespace hpcml::render

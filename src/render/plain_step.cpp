@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: MIT
+// Steps that need no hpcml on the node: one task per rank, or one agent (torchrun, accelerate) per node.
+#include <fmt/format.h>
+#include <numeric>
+
+#include "render/sections.hpp"
+#include "render/template.hpp"
+#include "util/text.hpp"
+
+namespace hpcml::render {
+
+namespace {
+
+/// A Python command as agents want it: its script and arguments, without the interpreter.
+struct AgentProgram {
+  bool plain = false;     ///< no Python script: the agent must start it as it is
+  bool is_module = false; ///< "-m NAME"
+  std::vector<std::string> words;
+};
+
+bool is_python(const std::string& word) {
+  const auto name = word.substr(word.rfind('/') + 1);
+  return name == "python" || util::starts_with(name, "python3") || name == "python2";
+}
+
+AgentProgram agent_program(const std::vector<std::string>& command) {
+  if (command.empty()) return {true, false, {}};
+  if (util::ends_with(command[0], ".py")) return {false, false, command};
+  if (!is_python(command[0])) return {true, false, command};
+  std::size_t next = 1;
+  // The agent gives -u itself. Any other option of the interpreter would be lost: then it starts the command as it is.
+  while (next < command.size() && command[next] == "-u") ++next;
+  const bool module = next < command.size() && command[next] == "-m";
+  if (module) ++next;
+  if (next >= command.size() || util::starts_with(command[next], "-")) return {true, false, command};
+  return {false, module, {command.begin() + static_cast<std::ptrdiff_t>(next), command.end()}};
+}
+
+Word number(const char* option, unsigned value) { return Word::literal(fmt::format("{}={}", option, value)); }
+
+Words torchrun_words(const model::Plan& plan, const AgentProgram& program) {
+  // Underscores: torch 1.x knows no other form of these options.
+  Words words{Word::literal("torchrun"),
+              number("--nnodes", plan.layout.nodes),
+              number("--nproc_per_node", plan.layout.ranks_per_node),
+              Word::expression("--rdzv_id=\"$SLURM_JOB_ID\""),
+              Word::literal("--rdzv_backend=c10d"),
+              Word::expression("--rdzv_endpoint=\"$MASTER_ADDR:$MASTER_PORT\"")};
+  if (program.plain) words.push_back(Word::literal("--no_python"));
+  if (program.is_module) words.push_back(Word::literal("-m"));
+  return words;
+}
+
+Words accelerate_words(const model::Plan& plan, const AgentProgram& program) {
+  Words words{Word::literal("accelerate"), Word::literal("launch")};
+  if (plan.layout.gpus_per_node == 0) words.push_back(Word::literal("--cpu"));
+  else if (plan.layout.world_size() > 1) words.push_back(Word::literal("--multi_gpu"));
+  words.push_back(number("--num_machines", plan.layout.nodes));
+  words.push_back(number("--num_processes", plan.layout.world_size()));
+  words.push_back(Word::expression("--main_process_ip=\"$MASTER_ADDR\""));
+  words.push_back(Word::expression("--main_process_port=\"$MASTER_PORT\""));
+  words.push_back(Word::literal("--mixed_precision=no"));
+  words.push_back(Word::literal("--dynamo_backend=no"));
+  if (program.plain) words.push_back(Word::literal("--no_python"));
+  if (program.is_module) words.push_back(Word::literal("--module"));
+  return words;
+}
+
+std::string visible_variable(const model::Plan& plan) {
+  if (plan.gpu_vendor == "amd") return "ROCR_VISIBLE_DEVICES";
+  return plan.gpu_vendor == "nvidia" ? "CUDA_VISIBLE_DEVICES" : "";
+}
+
+/// Each of the node's GPUs by number: what a task sees where Slurm sets no list.
+std::string all_gpus(unsigned count) {
+  std::vector<std::string> numbers;
+  for (unsigned gpu = 0; gpu < count; ++gpu) numbers.push_back(std::to_string(gpu));
+  return util::join(numbers, ",");
+}
+
+bool is_variable_name(const std::string& name) {
+  return !name.empty() && name.find_first_not_of("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_") == std::string::npos;
+}
+
+/// A variable of the task, or Slurm's where the launcher of the site sets none.
+std::string variable_or(const std::string& name, const std::string& fallback) {
+  return "\"$" + (is_variable_name(name) ? name : fallback) + "\"";
+}
+
+Words rank_words(const model::Plan& plan) {
+  const auto& launcher = plan.launcher;
+  const auto visible = visible_variable(plan);
+  const bool own = plan.layout.gpus_per_rank > 0 && plan.gpu_visibility.value == "own" && !visible.empty();
+  const bool slurm = launcher.step == "srun";
+  TemplateData data{{"rank", variable_or(launcher.rank_variable, "SLURM_PROCID")},
+                    {"local_rank", variable_or(launcher.local_rank_variable, "SLURM_LOCALID")},
+                    {"world_size", slurm || !launcher.world_size_variable.empty()
+                                       ? variable_or(launcher.world_size_variable, "SLURM_NTASKS")
+                                       : std::to_string(plan.layout.world_size())},
+                    {"local_world_size", std::to_string(plan.layout.ranks_per_node)},
+                    {"node_rank", false},
+                    {"own_gpus", own},
+                    {"gpus_per_rank", std::to_string(plan.layout.gpus_per_rank)},
+                    {"step_gpus", fmt::format("\"${{{}:-{}}}\"", visible, all_gpus(plan.layout.gpus_per_node))},
+                    {"visible", visible},
+                    {"task_env", false}};
+  if (slurm) data["node_rank"] = std::string("\"$SLURM_NODEID\"");
+  if (const auto exports = task_exports(plan); !exports.empty()) data["task_env"] = exports;
+  return {Word::literal("bash"), Word::literal("-c"), Word::expression(quote_program(render_template("rank_program", data))),
+          Word::literal("rank")};
+}
+
+} // namespace
+
+std::string task_exports(const model::Plan& plan) {
+  std::string text;
+  for (const auto& variable : plan.env) {
+    if (variable.scope != model::Scope::task || !variable.expression) continue;
+    text += fmt::format("{}  export {}={}", text.empty() ? "" : "\n", variable.name, quote_expression(variable.value));
+  }
+  return text;
+}
+
+std::vector<Words> plain_groups(const model::Plan& plan) {
+  std::vector<Words> groups{step_words(plan)};
+  const auto wrapper = wrapper_groups(plan);
+  if (!starts_agents(plan)) {
+    // DeepSpeed reads the same variables, so its ranks start like all others and its own ssh launcher is not needed.
+    groups.push_back(rank_words(plan));
+    groups.insert(groups.end(), wrapper.begin(), wrapper.end());
+    groups.push_back(literals(plan.command));
+    return groups;
+  }
+  const auto program = agent_program(plan.command);
+  const bool accelerate = plan.launcher.kind == "accelerate";
+  const auto exports = task_exports(plan);
+  if (!exports.empty())
+    groups.push_back({Word::literal("bash"), Word::literal("-c"), Word::expression(quote_program("\n" + exports + "\n  exec \"$@\"\n")),
+                      Word::literal("node")});
+  groups.insert(groups.end(), wrapper.begin(), wrapper.end());
+  auto agent = accelerate ? accelerate_words(plan, program) : torchrun_words(plan, program);
+  if (accelerate)
+    // Only the task knows its node's number.
+    groups.push_back({Word::literal("bash"), Word::literal("-c"),
+                      Word::expression(quote_program("exec \"$1\" \"$2\" --machine_rank=\"$SLURM_NODEID\" \"${@:3}\"")), Word::literal("node")});
+  groups.push_back(std::move(agent));
+  groups.push_back(literals(program.words));
+  return groups;
+}
+
+} // namespace hpcml::render

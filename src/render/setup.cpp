@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: MIT
+// The set-up before the step: header, where hpcml is, modules, Python, variables.
+#include <algorithm>
+#include <fmt/format.h>
+
+#include "render/sections.hpp"
+#include "render/template.hpp"
+#include "util/text.hpp"
+
+namespace hpcml::render {
+
+namespace {
+
+std::string fill(const std::string& name, const TemplateData& data) {
+  auto text = render_template(name, data);
+  while (!text.empty() && text.back() == '\n') text.pop_back();
+  return text;
+}
+
+Reasons because(const model::Origin& origin) { return {{"", origin}}; }
+
+bool names_variable(const model::Plan& plan, const std::string& name) {
+  return std::any_of(plan.env.begin(), plan.env.end(), [&](const auto& variable) { return variable.name == name; });
+}
+
+/// Variables that `hpcml launch` would set in the task; in a plain script the batch part does, where a value is the same for all ranks.
+void add_plain_variables(const model::Plan& plan, Lines& lines) {
+  const auto interfaces = util::join(plan.rendezvous.interfaces, ",");
+  if (!interfaces.empty()) {
+    for (const char* name : {"NCCL_SOCKET_IFNAME", "GLOO_SOCKET_IFNAME"})
+      if (!names_variable(plan, name)) lines.push_back(Export{name, interfaces, false, because(plan.rendezvous.origin)});
+  }
+  if (!names_variable(plan, "OMP_NUM_THREADS"))
+    lines.push_back(Export{"OMP_NUM_THREADS", std::to_string(plan.layout.cpus_per_rank), false,
+                           by_rule("one thread per physical core of the rank")});
+}
+
+} // namespace
+
+bool uses_launch(const model::Plan& plan) { return plan.launcher.kind == "hpcml"; }
+
+bool starts_agents(const model::Plan& plan) {
+  return plan.launcher.kind == "torchrun" || plan.launcher.kind == "accelerate";
+}
+
+Lines make_directives(const model::Plan& plan) {
+  Lines lines;
+  for (const auto& directive : plan.directives)
+    lines.push_back(Directive{directive.name, directive.value, because(directive.origin)});
+  return lines;
+}
+
+Lines make_head(const model::Plan& plan) {
+  const auto reasons = by_rule("a script says who wrote it, from which profile and how to write it again");
+  Lines lines{Comment{fmt::format("Written by hpcml {} for site {} (profile {}):", HPCML_VERSION, plan.site_id, plan.site_hash), reasons}};
+  if (!plan.request_line.empty()) lines.push_back(Comment{"  " + plan.request_line, reasons});
+  return lines;
+}
+
+Lines make_find_hpcml(const model::Plan& plan) {
+  if (!uses_launch(plan)) return {};
+  return {Verbatim{fill("find_hpcml", {{"path", quote_word(plan.hpcml_path.value)}}), because(plan.hpcml_path.origin)}};
+}
+
+Lines make_modules(const model::Plan& plan) {
+  Lines lines;
+  for (const auto& module : plan.modules) lines.push_back(Module{module.name, module.is_path, because(module.origin)});
+  return lines;
+}
+
+Lines make_python(const model::Plan& plan) {
+  const auto& python = plan.python;
+  const auto reasons = because(python.origin);
+  switch (python.kind) {
+    case model::PythonKind::none: return {};
+    case model::PythonKind::venv:
+      return {Verbatim{fill("venv", {{"activate", quote_word(python.where + "/bin/activate")}}), reasons}};
+    case model::PythonKind::conda: return {Verbatim{fill("conda", {{"name", quote_word(python.where)}}), reasons}};
+    case model::PythonKind::wheelhouse: break;
+  }
+  const auto program = render_template("wheelhouse_program", {{"where", quote_path(python.where)}});
+  Lines lines{
+      Comment{"The virtualenv is built once on every node, on the node's own disk, before the ranks start.", reasons},
+      Verbatim{"# shellcheck disable=SC2016 # each node expands these", reasons}};
+  Words build{Word::literal("bash"), Word::literal("-c"), Word::expression(quote_program(program)), Word::literal("wheelhouse")};
+  lines.push_back(Step{{per_node_words(plan), build, literals(python.packages)}, reasons});
+  return lines;
+}
+
+Lines make_environment(const model::Plan& plan) {
+  Lines lines;
+  const bool plain = !uses_launch(plan);
+  for (const auto& variable : plan.env) {
+    const bool same_for_all = variable.scope != model::Scope::task || (plain && !variable.expression);
+    if (same_for_all) lines.push_back(Export{variable.name, variable.value, variable.expression, because(variable.origin)});
+  }
+  if (plain) add_plain_variables(plan, lines);
+  return lines;
+}
+
+Lines make_rendezvous(const model::Plan& plan) {
+  const auto& meeting = plan.rendezvous;
+  const auto reasons = because(meeting.origin);
+  const auto interface = quote_word(meeting.interface);
+  if (uses_launch(plan)) {
+    if (meeting.interface.empty()) return {};
+    return {Verbatim{fill("launch_interface", {{"interface", interface}}), reasons}};
+  }
+  if (!meeting.interface.empty()) return {Verbatim{fill("master_interface", {{"interface", interface}}), reasons}};
+  TemplateData data{{"suffix", false}};
+  if (!meeting.suffix.empty()) data["suffix"] = quote_word(meeting.suffix);
+  return {Verbatim{fill("master_host", data), reasons}};
+}
+
+Lines make_caches(const model::Plan& plan) {
+  if (uses_launch(plan) || plan.caches.empty()) return {};
+  std::string folders, exports, paths;
+  Reasons reasons;
+  for (const auto& cache : plan.caches) {
+    const auto folder = cache.base + "/hpcml-$SLURM_JOB_ID-" + cache.name;
+    folders += (folders.empty() ? "" : " ") + quote_path(folder);
+    for (const auto& [variable, below] : cache.variables) {
+      exports += fmt::format("{}export {}={}", exports.empty() ? "" : "\n", variable,
+                             quote_path(below.empty() ? folder : folder + "/" + below));
+      paths += fmt::format("{}\"${}\"", paths.empty() ? "" : " ", variable);
+    }
+    reasons.push_back({cache.name, cache.origin});
+  }
+  return {Verbatim{fill("caches", {{"folders", folders}, {"exports", exports}, {"paths", paths},
+                                   {"per_node", join_words(per_node_words(plan))}}), reasons}};
+}
+
+} // namespace hpcml::render

@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: MIT
+// The step that runs the program: what starts the tasks, how they are bound, what wraps the program.
+#include <algorithm>
+#include <fmt/format.h>
+
+#include "render/sections.hpp"
+#include "render/template.hpp"
+#include "util/text.hpp"
+
+namespace hpcml::render {
+
+namespace {
+
+using model::Binder;
+
+std::string mask_list(const model::PlannedBinding& binding) {
+  std::vector<std::string> masks;
+  for (const auto& rank : binding.ranks) masks.push_back(rank.cpus.to_mask());
+  return util::join(masks, ",");
+}
+
+bool binds_with_masks(const model::Plan& plan) {
+  return plan.binding.binder == Binder::srun_masks && !plan.binding.ranks.empty();
+}
+
+/// The header's CPU count: srun of 22.05 to 23.02 does not take it over by itself.
+std::optional<std::string> header_cpus(const model::Plan& plan) {
+  for (const auto& directive : plan.directives)
+    if (directive.name == "--cpus-per-task" || directive.name == "-c") return directive.value;
+  return std::nullopt;
+}
+
+bool gives(const std::vector<std::string>& args, std::string_view option) {
+  return std::any_of(args.begin(), args.end(), [&](const std::string& arg) {
+    return arg == option || util::starts_with(arg, std::string(option) + "=");
+  });
+}
+
+/// A bind as singularity wants it. What a profile says may name variables; what a person says is literal.
+std::string bind_word(const model::ContainerBind& bind) {
+  const auto text = bind.target.empty() ? bind.source : bind.source + ":" + bind.target;
+  return bind.origin.kind == model::OriginKind::site ? quote_path(text) : quote_word(text);
+}
+
+Words bind_words(const model::PlannedContainer& container, bool optional) {
+  Words words;
+  for (const auto& bind : container.binds) {
+    if (bind.optional != optional) continue;
+    if (!optional) words.push_back(Word::literal("--bind"));
+    words.push_back(Word::expression(bind_word(bind)));
+  }
+  return words;
+}
+
+bool has_optional_binds(const model::PlannedContainer& container) {
+  return std::any_of(container.binds.begin(), container.binds.end(), [](const auto& bind) { return bind.optional; });
+}
+
+/// What runs inside, right before the program, in the same shell.
+std::string activation(const model::Plan& plan) {
+  std::string text;
+  if (plan.python.kind == model::PythonKind::wheelhouse)
+    text += fmt::format("source {} && ", quote_path(plan.python.where + "/bin/activate"));
+  if (plan.container && !plan.container->enter.empty()) text += plan.container->enter + " && ";
+  return text;
+}
+
+bool holds_program(const Step& step) {
+  for (const auto& group : step.groups)
+    for (const auto& word : group)
+      if (const auto text = word.to_shell(); text.front() == '\'' && text.find('$') != std::string::npos) return true;
+  return false;
+}
+
+Reasons step_reasons(const model::Plan& plan) {
+  Reasons reasons{{plan.launcher.kind, plan.launcher.origin}};
+  if (!plan.binding.why.empty()) reasons.push_back({plan.binding.why, plan.binding.origin});
+  for (const auto& rank : plan.binding.ranks)
+    if (!rank.why.empty())
+      reasons.push_back({fmt::format("local rank {}: {}", rank.local_rank, rank.why), plan.binding.origin});
+  if (plan.layout.gpus_per_node > 0) reasons.push_back({"a rank sees " + plan.gpu_visibility.value + " GPUs", plan.gpu_visibility.origin});
+  if (!plan.backend.value.empty()) reasons.push_back({"backend " + plan.backend.value, plan.backend.origin});
+  if (plan.container) {
+    reasons.push_back({"container", plan.container->origin});
+    for (const auto& bind : plan.container->binds) reasons.push_back({"bind " + bind.source, bind.origin});
+  }
+  return reasons;
+}
+
+} // namespace
+
+Words per_node_words(const model::Plan& plan) {
+  Words words{Word::literal(plan.launcher.step)};
+  if (plan.launcher.step != "srun") return words;
+  words.push_back(Word::literal(fmt::format("--ntasks={}", plan.layout.nodes)));
+  words.push_back(Word::literal("--ntasks-per-node=1"));
+  words.push_back(Word::literal("--cpu-bind=none"));
+  return words;
+}
+
+Words step_words(const model::Plan& plan) {
+  const auto& extra = plan.launcher.step_args;
+  Words words{Word::literal(plan.launcher.step)};
+  const auto add = [&](const std::string& option, const std::string& value) {
+    if (!gives(extra, option)) words.push_back(Word::literal(option + "=" + value));
+  };
+  if (plan.launcher.step == "srun") {
+    if (starts_agents(plan)) {
+      add("--ntasks", std::to_string(plan.layout.nodes));
+      add("--ntasks-per-node", "1");
+    }
+    const auto cpus = header_cpus(plan);
+    if (cpus && !binds_with_masks(plan)) add("--cpus-per-task", *cpus);
+    if (binds_with_masks(plan)) add("--cpu-bind", "mask_cpu:" + mask_list(plan.binding));
+    else if (plan.binding.binder == Binder::srun_cores) add("--cpu-bind", "cores");
+    else add("--cpu-bind", "none");
+    add("--kill-on-bad-exit", "1");
+  }
+  for (const auto& arg : extra) words.push_back(Word::literal(arg));
+  return words;
+}
+
+std::vector<Words> wrapper_groups(const model::Plan& plan) {
+  std::vector<Words> groups;
+  if (plan.container) {
+    const auto& container = *plan.container;
+    Words words{Word::literal(container.engine), Word::literal("exec")};
+    if (!container.gpu_flag.empty()) words.push_back(Word::literal(container.gpu_flag));
+    groups.push_back(words);
+    if (has_optional_binds(container)) groups.push_back({Word::expression("\"${binds[@]}\"")});
+    else if (auto binds = bind_words(container, false); !binds.empty()) groups.push_back(binds);
+    groups.push_back({Word::literal(container.image)});
+  }
+  if (const auto text = activation(plan); !text.empty())
+    groups.push_back({Word::literal("bash"), Word::literal("-c"), Word::expression(quote_program(text + "exec \"$@\"")),
+                      Word::literal("hpcml")});
+  return groups;
+}
+
+Lines make_container(const model::Plan& plan) {
+  if (!plan.container || !has_optional_binds(*plan.container)) return {};
+  auto text = render_template("container_binds", {{"required", join_words(bind_words(*plan.container, false))},
+                                                  {"optional", join_words(bind_words(*plan.container, true))}});
+  text.pop_back();
+  return {Verbatim{text, {{"", plan.container->origin}}}};
+}
+
+Lines make_step(const model::Plan& plan) {
+  Lines lines;
+  if (binds_with_masks(plan) && plan.launcher.step == "srun") {
+    const auto reasons = by_rule("with a CPU count in one of these variables srun chooses CPUs itself and refuses masks that name others "
+                                 "(three variables, because Slurm 23.11 and later hand the count over in SLURM_TRES_PER_TASK too)");
+    lines.push_back(Comment{"srun binds with the masks below; a CPU count left in these variables would make it refuse them.", reasons});
+    lines.push_back(Command{literals({"unset", "SLURM_CPUS_PER_TASK", "SRUN_CPUS_PER_TASK", "SLURM_TRES_PER_TASK"}), reasons});
+  }
+  Step step{uses_launch(plan) ? launch_groups(plan) : plain_groups(plan), step_reasons(plan)};
+  // Only programs for `bash -c` are in single quotes with a dollar: they are expanded in the task, on purpose.
+  if (holds_program(step))
+    lines.push_back(Verbatim{"# shellcheck disable=SC2016 # each task expands these",
+                             by_rule("per-task values are never expanded in the batch part")});
+  lines.push_back(std::move(step));
+  return lines;
+}
+
+} // namespace hpcml::render

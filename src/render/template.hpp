@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: MIT
+// The texts in templates/: Mustache without escaping, in which a name that does not resolve is an error.
+#pragma once
+
+#include <map>
+#include <string>
+#include <variant>
+
+namespace hpcml::render {
+
+/// What a template may name: a text, or whether a section is wanted.
+using TemplateData = std::map<std::string, std::variant<std::string, bool>>;
+
+/// The template `name` ("script") filled in. Texts go in as they are: whoever passes one has quoted it for its place.
+/// Throws std::logic_error when the template is missing or broken, or names something that `data` does not have.
+std::string render_template(const std::string& name, const TemplateData& data);
+
+} // namespace hpcml::render

@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: MIT
+#include "render/word.hpp"
+
+#include <algorithm>
+#include <cctype>
+#include <fmt/format.h>
+
+#include "util/shell_quote.hpp"
+#include "util/text.hpp"
+
+namespace hpcml::render {
+
+namespace {
+
+bool is_control(char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7f; }
+bool is_name(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; }
+
+std::string quote_ansi(std::string_view word) {
+  std::string text = "$'";
+  for (const char c : word) {
+    if (c == '\'' || c == '\\') text += {'\\', c};
+    else if (c == '\n') text += "\\n";
+    else if (c == '\t') text += "\\t";
+    else if (c == '\r') text += "\\r";
+    else if (is_control(c)) text += fmt::format("\\{:03o}", static_cast<unsigned>(c));
+    else text += c;
+  }
+  return text + "'";
+}
+
+std::string quote_double(std::string_view word) {
+  std::string text = "\"";
+  for (const char c : word) {
+    if (c == '"' || c == '\\' || c == '$' || c == '`') text += '\\';
+    text += c;
+  }
+  return text + "\"";
+}
+
+/// Length of "$NAME" or "${NAME}" at the start of `text`; 0 if there is none.
+std::size_t variable_length(std::string_view text) {
+  if (text.size() < 2 || text[0] != '$') return 0;
+  const bool braces = text[1] == '{';
+  std::size_t end = braces ? 2 : 1;
+  const std::size_t first = end;
+  if (first >= text.size() || std::isdigit(static_cast<unsigned char>(text[first])) != 0) return 0;
+  while (end < text.size() && is_name(text[end])) ++end;
+  if (end == first) return 0;
+  if (!braces) return end;
+  return end < text.size() && text[end] == '}' ? end + 1 : 0;
+}
+
+} // namespace
+
+std::string Word::to_shell() const { return x_expression ? x_text : quote_word(x_text); }
+
+Words literals(const std::vector<std::string>& texts) {
+  Words words;
+  for (const auto& text : texts) words.push_back(Word::literal(text));
+  return words;
+}
+
+std::string join_words(const Words& words) {
+  std::string line;
+  for (const auto& word : words) line += (line.empty() ? "" : " ") + word.to_shell();
+  return line;
+}
+
+std::string quote_word(std::string_view word) {
+  if (std::any_of(word.begin(), word.end(), is_control)) return quote_ansi(word);
+  // A quoted tilde at the start looks like a forgotten expansion; escaped, it is plainly meant.
+  if (!word.empty() && word.front() == '~') return "\\~" + (word.size() > 1 ? quote_word(word.substr(1)) : "");
+  if (word.find_first_of("'$`\\") == std::string_view::npos) return util::shell_quote(word);
+  const bool ascii = std::none_of(word.begin(), word.end(), [](char c) { return static_cast<unsigned char>(c) > 0x7f; });
+  return ascii ? quote_double(word) : quote_ansi(word);
+}
+
+std::string quote_program(std::string_view text) { return "'" + util::replace_all(std::string(text), "'", "'\\''") + "'"; }
+
+std::string quote_path(std::string_view path) {
+  if (path.find('$') == std::string_view::npos) return quote_word(path);
+  std::string text = "\"";
+  while (!path.empty()) {
+    if (const auto length = variable_length(path); length > 0) {
+      text += path.substr(0, length);
+      path.remove_prefix(length);
+      continue;
+    }
+    if (path.front() == '"' || path.front() == '\\' || path.front() == '$' || path.front() == '`') text += '\\';
+    text += path.front();
+    path.remove_prefix(1);
+  }
+  return text + "\"";
+}
+
+std::string quote_expression(std::string_view text) { return fmt::format("\"{}\"", text); }
+
+std::string comment_text(std::string_view text) {
+  std::string out;
+  for (const char c : text) {
+    if (c == '\n') out += "\\n";
+    else if (c == '\r') out += "\\r";
+    else if (c == '\t') out += "\\t";
+    else if (is_control(c)) out += fmt::format("\\x{:02x}", static_cast<unsigned>(c));
+    else out += c;
+  }
+  // A backslash at the end of a comment looks like a continuation to people and to shellcheck.
+  if (!out.empty() && out.back() == '\\') out += " ";
+  return out;
+}
+
+} // namespace hpcml::render

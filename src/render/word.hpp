@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: MIT
+// Words of shell commands: a literal, which is quoted, or an expression, which the product wrote.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace hpcml::render {
+
+/// One word of a command. Whatever a person or a literal of a profile gave is a literal; only templates and this layer make expressions.
+class Word {
+public:
+  static Word literal(std::string text) { return Word(std::move(text), false); }
+  static Word expression(std::string text) { return Word(std::move(text), true); }
+  /// The word as the shell must read it.
+  std::string to_shell() const;
+
+private:
+  Word(std::string text, bool expression) : x_text(std::move(text)), x_expression(expression) {}
+  std::string x_text;
+  bool x_expression;
+};
+
+using Words = std::vector<Word>;
+
+/// Literal words, one per text.
+Words literals(const std::vector<std::string>& texts);
+/// All words in order, blanks between them.
+std::string join_words(const Words& words);
+
+/// `word` quoted for bash in the most readable form that shellcheck has nothing to say about; control characters become $'\n'.
+std::string quote_word(std::string_view word);
+/// `text` in single quotes whatever it holds: for programs given to `bash -c`.
+std::string quote_program(std::string_view text);
+/// A path in which "$NAME" and "${NAME}" are variables and everything else is literal: "$SLURM_TMPDIR/env".
+std::string quote_path(std::string_view path);
+/// A shell text from a profile, in double quotes: "$(mktemp -d)/cache".
+std::string quote_expression(std::string_view text);
+/// The text for a comment: control characters are shown, not printed.
+std::string comment_text(std::string_view text);
+
+} // namespace hpcml::render
