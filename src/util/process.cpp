@@ -81,6 +81,9 @@ Result<ProcessOutput> run_process(const std::vector<std::string>& argv, const En
   err.close_write();
   ProcessOutput result;
   std::size_t sent = 0;
+  // a blocking write of a long input would wait for a child that waits for us to read
+  ::fcntl(in.write_end, F_SETFL, O_NONBLOCK);
+  const auto old_pipe_action = ::signal(SIGPIPE, SIG_IGN); // a child that does not read its input must not end us
   if (input.empty()) in.close_write();
   const auto start = std::chrono::steady_clock::now();
   bool killed = false;
@@ -102,9 +105,10 @@ Result<ProcessOutput> run_process(const std::vector<std::string>& argv, const En
     if (ends[2].revents != 0) {
       const ssize_t count = ::write(in.write_end, input.data() + sent, input.size() - sent);
       if (count > 0) sent += static_cast<std::size_t>(count);
-      if (count < 0 || sent == input.size()) in.close_write();
+      if ((count < 0 && errno != EAGAIN && errno != EINTR) || sent == input.size()) in.close_write();
     }
   }
+  ::signal(SIGPIPE, old_pipe_action);
   int status = 0;
   while (::waitpid(child, &status, 0) < 0 && errno == EINTR) {}
   if (killed) return Error{argv[0] + " took longer than " + std::to_string(limit->count()) + " ms and was stopped"};

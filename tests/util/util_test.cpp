@@ -40,6 +40,7 @@ TEST_CASE("run_process returns output, exit code and signals without a shell") {
   CHECK(run_process({"bash", "-c", "echo no >&2; exit 7"}, env)->exit_code == 7);
   CHECK(run_process({"bash", "-c", "kill -9 $$"}, env)->exit_code == 137);
   CHECK(run_process({"cat"}, env, std::nullopt, std::string(300000, 'x'))->out.size() == 300000);
+  CHECK(run_process({"true"}, env, std::nullopt, std::string(300000, 'x'))->exit_code == 0);
   CHECK_FALSE(run_process({"no-such-program-anywhere"}, env).ok());
   CHECK_FALSE(run_process({"sleep", "20"}, env, std::chrono::milliseconds(50)).ok());
 }
