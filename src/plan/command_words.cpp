@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: MIT
+// Reading the user's command.
+#include "plan/command_words.hpp"
+
+#include <cctype>
+
+#include "util/text.hpp"
+
+namespace hpcml::plan {
+namespace {
+
+std::string base_name(const std::string& path) {
+  const std::string trimmed = path.substr(0, path.find_last_not_of('/') + 1);
+  return trimmed.substr(trimmed.rfind('/') + 1);
+}
+
+/// "python", "python3", "python3.11".
+bool is_interpreter(const std::string& word) {
+  const std::string name = base_name(word);
+  return util::starts_with(name, "python") && name.find_first_not_of("0123456789.", 6) == std::string::npos;
+}
+
+std::string program_of(const std::vector<std::string>& command) {
+  if (command.empty()) return {};
+  std::size_t i = 0;
+  if (!is_interpreter(command[0]) && command[0] != "bash" && command[0] != "sh" && command[0] != "env") return command[0];
+  for (i = 1; i < command.size(); ++i) {
+    if (command[i] == "-m" && i + 1 < command.size()) return command[i + 1];
+    if (command[i] == "-c") break;
+    if (command[i] == "-X" || command[i] == "-W") ++i; // Python's options with a value of their own
+    else if (!command[i].empty() && command[i].front() != '-' && command[i].find('=') == std::string::npos) {
+      if (command[0] == "env" && is_interpreter(command[i])) return program_of({command.begin() + static_cast<std::ptrdiff_t>(i), command.end()});
+      return command[i];
+    }
+  }
+  return command[0];
+}
+
+} // namespace
+
+bool is_python(const std::vector<std::string>& command) {
+  return !command.empty() && (is_interpreter(command[0]) || util::ends_with(command[0], ".py") ||
+                              (base_name(command[0]) == "env" && command.size() > 1 && is_interpreter(command[1])));
+}
+
+std::string job_name_of(const std::vector<std::string>& command) {
+  std::string name = base_name(program_of(command));
+  const std::size_t dot = name.rfind('.');
+  if (dot != std::string::npos && dot > 0 && (util::ends_with(name, ".py") || util::ends_with(name, ".sh"))) name.resize(dot);
+  for (char& c : name)
+    if (!std::isalnum(static_cast<unsigned char>(c)) && c != '.' && c != '_' && c != '-') c = '_';
+  while (!name.empty() && (name.front() == '-' || name.front() == '.')) name.erase(0, 1);
+  return name.empty() ? "job" : name;
+}
+
+} // namespace hpcml::plan

@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: MIT
+// What the words of the user's command tell: the program, whether Python runs it, a name for the job.
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace hpcml::plan {
+
+/// True if Python runs the program: "python3 train.py", "train.py".
+bool is_python(const std::vector<std::string>& command);
+/// The program's name without folder and ending, fit for file names: "python -u src/train.py" gives "train".
+std::string job_name_of(const std::vector<std::string>& command);
+
+} // namespace hpcml::plan

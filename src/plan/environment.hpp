@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: MIT
+// The site's variables for a job: the same list for the script and for launch.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "model/plan.hpp"
+#include "plan/when.hpp"
+
+namespace hpcml::plan {
+
+/// Network interfaces, device order, then the site's own rules that apply; a later one replaces an earlier of its name.
+std::vector<model::PlannedEnv> site_environment(const model::Site& site, const JobFacts& facts, const std::string& gpu_vendor);
+/// OMP_NUM_THREADS for so many cores, and what the site sets with it.
+std::vector<model::PlannedEnv> openmp_environment(const model::Site& site, unsigned cores);
+std::vector<model::PlannedCache> site_caches(const model::Site& site, const JobFacts& facts);
+/// Adds a variable; one of the same name goes, and is remembered as superseded.
+void set_variable(std::vector<model::PlannedEnv>& env, model::PlannedEnv variable, const std::string& why);
+
+} // namespace hpcml::plan

@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: MIT
+// Memory and time of the job, within what the site gives.
+#pragma once
+
+#include <optional>
+
+#include "plan/plan_context.hpp"
+
+namespace hpcml::plan {
+
+/// Memory per node; nothing where Slurm's own default serves or the site takes no such option.
+std::optional<model::Sourced<model::MemSize>> plan_memory(PlanContext& context);
+/// The time limit; nothing where the site's default serves.
+std::optional<model::Sourced<model::Walltime>> plan_time(PlanContext& context);
+
+} // namespace hpcml::plan

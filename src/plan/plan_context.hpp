@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: MIT
+// What the steps of the planner share: the request, the site, the plan in the making and the findings.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "diag/diagnostic.hpp"
+#include "model/plan.hpp"
+#include "plan/when.hpp"
+
+namespace hpcml::plan {
+
+/// One run of the planner. The steps read `job` and `site`, fill `plan` and add to `findings`; none stops at the first error.
+struct PlanContext {
+  model::JobSpec job; ///< a copy: raw pass-through options that are requests are folded into it
+  const model::Site& site;
+  model::Plan plan = {};
+  diag::Diagnostics findings = {};
+  const model::Partition* partition = nullptr; ///< none where the site has none, or the request is wrong
+  const model::NodeType* node = nullptr;       ///< none where the site has none
+
+  bool owns_nodes() const { return partition && partition->exclusive; }
+  void error(const std::string& code, const std::string& message, const std::string& hint = {}) {
+    findings.push_back({diag::Severity::error, code, message, {}, hint});
+  }
+  void warning(const std::string& code, const std::string& message, const std::string& hint = {}) {
+    findings.push_back({diag::Severity::warning, code, message, {}, hint});
+  }
+  void note(const std::string& text, const model::Origin& origin) { plan.notes.emplace_back(text, origin); }
+  /// What is decided so far, for the profile's conditional rules.
+  JobFacts facts() const;
+  /// The site's rule for an option ("mem") where it holds for this job, else one that allows everything.
+  const model::FlagRule& flag(const std::string& name) const;
+  /// True if one of the planned directives is `name` ("--mem").
+  bool has_directive(const std::string& name) const;
+};
+
+/// A value that a rule of the planner decided.
+inline model::Origin by_rule(const std::string& rule) { return {model::OriginKind::rule, rule, {}, {}, {}}; }
+/// " [partitions page (2024-10-15)]", or nothing where the origin names no document.
+inline std::string cited(const model::Origin& origin) { return origin.source.empty() ? "" : " [" + origin.source + "]"; }
+
+// The steps, in their order; each in the file of its name.
+void plan_passthrough(PlanContext& context); ///< folds --sbatch options that are requests into the job, keeps the rest
+void plan_partition(PlanContext& context);
+void plan_layout(PlanContext& context);
+void plan_launcher(PlanContext& context);
+void plan_binding(PlanContext& context);
+void plan_directives(PlanContext& context);
+void plan_software(PlanContext& context);
+void plan_container(PlanContext& context);
+void plan_environment(PlanContext& context);
+
+} // namespace hpcml::plan

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: MIT
+// make_plan: the steps in their order.
+#include "plan/planner.hpp"
+
+#include <algorithm>
+
+#include "plan/plan_context.hpp"
+
+namespace hpcml::plan {
+
+JobFacts PlanContext::facts() const {
+  return {plan.layout.nodes, plan.layout.gpus_per_node > 0, plan.partition, plan.launcher.kind, job.container.has_value()};
+}
+
+const model::FlagRule& PlanContext::flag(const std::string& name) const {
+  static const model::FlagRule k_free;
+  const auto found = site.flags.find(name);
+  return found == site.flags.end() || !applies(found->second.when, facts()) ? k_free : found->second;
+}
+
+bool PlanContext::has_directive(const std::string& name) const {
+  return std::any_of(plan.directives.begin(), plan.directives.end(), [&](const auto& d) { return d.name == name; });
+}
+
+namespace {
+
+/// A retired cluster gets no script, whatever else is right or wrong about the request.
+bool is_retired(PlanContext& context) {
+  const model::Site& site = context.site;
+  if (site.state != model::SiteState::retired) return false;
+  std::string message = (site.name.empty() ? site.id : site.name) + " is retired";
+  if (!site.retired_on.empty()) message += " since " + site.retired_on;
+  context.error("site/retired", message + cited(site.state_origin),
+                site.successor.empty() ? "" : "its successor is " + site.successor + ": use --site " + site.successor);
+  return true;
+}
+
+} // namespace
+
+PlanResult make_plan(const model::JobSpec& job, const model::Site& site) {
+  PlanContext context{job, site};
+  PlanResult result;
+  if (!is_retired(context)) {
+    context.plan.site_id = site.id;
+    context.plan.site_hash = site.hash;
+    context.plan.shebang = site.shebang;
+    context.plan.interactive = site.interactive;
+    context.plan.command = job.command;
+    context.plan.report = job.report;
+    context.plan.preflight = job.preflight;
+    context.plan.hpcml_path = job.hpcml_path.value_or(model::Sourced<std::string>{"", by_rule("the running program's own path")});
+    if (job.command.empty() || job.command.front().empty())
+      context.error("usage/command", "no command to run", "write it after --, for example: -- python train.py");
+    plan_passthrough(context);
+    plan_partition(context);
+    plan_layout(context);
+    plan_launcher(context);
+    plan_binding(context);
+    plan_software(context);
+    plan_container(context);
+    plan_environment(context);
+    plan_directives(context);
+  }
+  result.diagnostics = std::move(context.findings);
+  if (!diag::has_errors(result.diagnostics)) result.plan = std::move(context.plan);
+  return result;
+}
+
+} // namespace hpcml::plan
