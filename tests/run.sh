@@ -1,0 +1,40 @@
+#!/usr/bin/env bash
+# Builds hpcml and runs every test, on a bare Debian 12 machine (root or sudo): bash tests/run.sh
+# What it does, in this order: packages, the release build with all tests (real Slurm included), the core under
+# AddressSanitizer, and the LibTorch part once more with the other LibTorch generation.
+set -euo pipefail
+repo=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
+cd "$repo"
+# shellcheck source=docs/setup.sh
+. docs/setup.sh
+started=$SECONDS
+say "this takes about 20 minutes on 2 cores: packages 2, release build 7, tests 4, ASan 6, second LibTorch 3"
+
+install_packages "${core_packages[@]}" "${slurm_packages[@]}" "${torch_packages[@]}" "${data_packages[@]}" "${test_packages[@]}"
+
+torch_folder=$(active_torch)
+say "release build (LibTorch: ${torch_folder:-Debian\'s libtorch-dev})"
+configure_and_build release
+say "tests"
+ctest --preset release -j2 || die "a test failed; its output is above, and in build/release/Testing/Temporary/LastTest.log"
+
+say "the core under AddressSanitizer and UBSan"
+configure_and_build asan
+# The sandbox's processes clone into namespaces, which LeakSanitizer cannot follow; the release run covers them.
+ASAN_OPTIONS=detect_leaks=0 ctest --preset asan -j2 -LE slurm || die "a test failed under AddressSanitizer; its output is above"
+
+if [ -n "$torch_folder" ]; then
+  say "the LibTorch part with Debian's libtorch-dev"
+  (unset VIRTUAL_ENV CONDA_PREFIX && cmake --preset release -B build/torch-other >/dev/null) || die "configuring with libtorch-dev failed"
+else
+  say "the LibTorch part with torch 2.13.0 from pip"
+  if [ ! -d build/venv-torch ]; then
+    /usr/bin/python3 -m venv build/venv-torch || die "python3 -m venv failed: is python3-venv installed?"
+    build/venv-torch/bin/pip install -q torch==2.13.0 || die "pip could not install torch==2.13.0: check the network"
+  fi
+  VIRTUAL_ENV=$repo/build/venv-torch cmake --preset release -B build/torch-other || die "configuring with torch 2.13.0 failed"
+fi
+cmake --build build/torch-other || die "building with the other LibTorch failed"
+ctest --test-dir build/torch-other -R '^torch' --output-on-failure --no-tests=error || die "a test with the other LibTorch failed; its output is above"
+
+say "all tests passed in $(((SECONDS - started) / 60)) minutes"
