@@ -14,5 +14,6 @@ struct File {
 
 std::span<const File> site_files();     ///< sites/*.json
 std::span<const File> template_files(); ///< templates/*.mustache
+std::span<const File> stand_in_files(); ///< src/emulate/stand_ins/*
 
 } // namespace hpcml::embedded

@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: MIT
+#include "emulate/cluster_layout.hpp"
+
+#include <algorithm>
+
+#include "util/text.hpp"
+
+namespace hpcml::emulate {
+
+namespace {
+
+constexpr unsigned k_max_nodes = 250; // one byte of the address, and far more than one machine can carry
+
+const model::Partition* default_partition(const model::Site& site) {
+  for (const auto& partition : site.partitions)
+    if (partition.is_default) return &partition;
+  return site.partitions.empty() ? nullptr : &site.partitions.front();
+}
+
+util::Result<const model::Partition*> choose_partition(const model::Site& site, const std::string& name) {
+  if (name.empty()) {
+    if (const auto* found = default_partition(site)) return found;
+    return util::Error{"the profile of " + site.name + " names no partition", "add one to " + site.file};
+  }
+  if (const auto* found = site.find_partition(name)) return found;
+  std::vector<std::string> names;
+  for (const auto& partition : site.partitions) names.push_back(partition.name);
+  const auto near = util::nearest(name, names);
+  return util::Error{site.name + " has no partition \"" + name + "\"",
+                     near ? "did you mean " + *near + "?" : "it has: " + util::join(names, ", ")};
+}
+
+/// Interfaces that nodes of this type have: the type's own, then those that the site's network rules name.
+std::vector<std::string> interface_names(const model::Site& site, const model::NodeType& type) {
+  std::vector<std::string> names = type.interfaces;
+  const auto add = [&](const std::string& name) {
+    if (!name.empty() && std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
+  };
+  if (names.empty())
+    for (const auto& name : site.network.interfaces) add(name);
+  add(site.network.master.interface);
+  if (names.empty()) names.push_back("eth0");
+  return names;
+}
+
+std::string address(std::size_t network, unsigned third, unsigned fourth) {
+  return "10." + std::to_string(66 + network) + "." + std::to_string(third) + "." + std::to_string(fourth);
+}
+
+std::string node_name(const model::NodeType& type, unsigned number) {
+  std::string digits = std::to_string(number);
+  if (digits.size() < type.host_digits) digits.insert(0, type.host_digits - digits.size(), '0');
+  return (type.host_prefix.empty() ? "node" : type.host_prefix) + digits;
+}
+
+} // namespace
+
+util::Result<ClusterLayout> make_cluster_layout(const model::Site& site, const ClusterRequest& request) {
+  const auto partition = choose_partition(site, request.partition);
+  if (!partition) return partition.error();
+  ClusterLayout layout;
+  layout.partition = *partition;
+  for (const auto& id : layout.partition->node_types) {
+    layout.type = site.find_node_type(id);
+    if (layout.type != nullptr) break;
+  }
+  if (layout.type == nullptr)
+    return util::Error{"the profile of " + site.name + " does not describe the nodes of partition " + layout.partition->name,
+                       "choose another with --partition"};
+  if (request.nodes == 0) return util::Error{"a cluster needs at least one node", "give --nodes 1 or more"};
+  const unsigned limit = std::min(k_max_nodes, layout.type->node_count.value_or(k_max_nodes));
+  if (request.nodes > limit)
+    return util::Error{"cannot emulate " + std::to_string(request.nodes) + " nodes of " + layout.partition->name,
+                       limit == k_max_nodes ? "at most 250 fit on one machine"
+                                            : site.name + " has " + std::to_string(limit) + " of them"};
+  const auto interfaces = interface_names(site, *layout.type);
+  for (std::size_t k = 0; k < interfaces.size(); ++k)
+    layout.login_interfaces.push_back({interfaces[k], address(k, 0, 1)});
+  layout.login_address = layout.login_interfaces.front().ipv4;
+  for (unsigned i = 1; i <= request.nodes; ++i) {
+    ClusterNode node{node_name(*layout.type, i), {}, layout.controller_port + 1, {}};
+    for (std::size_t k = 0; k < interfaces.size(); ++k) node.interfaces.push_back({interfaces[k], address(k, 1, i)});
+    node.address = node.interfaces.front().ipv4;
+    layout.nodes.push_back(std::move(node));
+  }
+  return layout;
+}
+
+ClusterLayout on_loopback(ClusterLayout layout, unsigned first_port) {
+  layout.login_address = "127.0.0.1";
+  layout.login_interfaces.clear();
+  layout.controller_port = first_port;
+  for (std::size_t i = 0; i < layout.nodes.size(); ++i) {
+    layout.nodes[i].address = "127.0.0.1";
+    layout.nodes[i].port = first_port + 1 + static_cast<unsigned>(i);
+    layout.nodes[i].interfaces.clear();
+  }
+  return layout;
+}
+
+std::string render_hosts(const ClusterLayout& layout) {
+  std::string text = "127.0.0.1 localhost\n::1 localhost ip6-localhost ip6-loopback\n";
+  text += layout.login_address + " " + layout.login_name + "\n";
+  for (const auto& node : layout.nodes) text += node.address + " " + node.name + "\n";
+  return text;
+}
+
+} // namespace hpcml::emulate

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: MIT
+// Which nodes an emulated cluster has, what they are called and how they reach each other.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "emulate/sandbox.hpp"
+#include "model/site.hpp"
+#include "util/result.hpp"
+
+namespace hpcml::emulate {
+
+/// What a person asked `hpcml emulate` for.
+struct ClusterRequest {
+  std::string partition; ///< chooses the kind of node; empty: the site's default
+  unsigned nodes = 1;
+};
+
+struct ClusterNode {
+  std::string name;
+  std::string address;                       ///< of its first interface; "127.0.0.1" where nodes share loopback
+  unsigned port = 0;                         ///< slurmd's
+  std::vector<SandboxInterface> interfaces;  ///< empty where nodes share loopback
+};
+
+/// An emulated cluster: some nodes of one kind, and a login node.
+struct ClusterLayout {
+  const model::Partition* partition = nullptr;
+  const model::NodeType* type = nullptr;
+  std::string login_name = "login1";
+  std::string login_address;
+  std::vector<SandboxInterface> login_interfaces;
+  unsigned controller_port = 6817;
+  std::vector<ClusterNode> nodes;
+};
+
+/// Fails on an unknown partition ("did you mean"), on no nodes and on more nodes than the site has. `site` must outlive the layout.
+util::Result<ClusterLayout> make_cluster_layout(const model::Site& site, const ClusterRequest& request);
+
+/// The same cluster for a machine without network namespaces: all on loopback, told apart by their ports.
+ClusterLayout on_loopback(ClusterLayout layout, unsigned first_port);
+
+/// Text of /etc/hosts for all hosts of the cluster; node names lead to the address of the first interface.
+std::string render_hosts(const ClusterLayout& layout);
+
+} // namespace hpcml::emulate

@@ -1,0 +1,203 @@
+// SPDX-License-Identifier: MIT
+#include "emulate/slurm_files.hpp"
+
+#include <algorithm>
+#include <array>
+#include <limits>
+
+#include "emulate/slurm_policy.hpp"
+#include "model/hostlist.hpp"
+#include "util/text.hpp"
+
+namespace hpcml::emulate {
+
+namespace {
+
+using model::Partition;
+using model::Site;
+
+bool has_type(const Partition& partition, const std::string& id) {
+  return std::find(partition.node_types.begin(), partition.node_types.end(), id) != partition.node_types.end();
+}
+
+std::vector<std::string> names_of(const ClusterLayout& layout) {
+  std::vector<std::string> names;
+  for (const auto& node : layout.nodes) names.push_back(node.name);
+  return names;
+}
+
+/// The GPU as jobs ask for it, "gpu:mi250"; empty where the site's Slurm does not know its GPUs.
+std::string gres_name(const Site& site, const model::NodeType& type) {
+  if (!type.gpu || type.gpu->per_node == 0 || site.gpu_request.style == "none") return {};
+  return type.gpu->slurm_type.empty() ? "gpu" : "gpu:" + type.gpu->slurm_type;
+}
+
+std::string node_shape(const Site& site, const model::NodeType& type) {
+  const auto& cpu = type.cpu;
+  const unsigned sockets = std::max(1U, cpu.sockets), threads = std::max(1U, cpu.threads_per_core);
+  std::string text = " Sockets=" + std::to_string(sockets);
+  text += " CoresPerSocket=" + std::to_string(std::max(1U, cpu.cores / sockets));
+  text += " ThreadsPerCore=" + std::to_string(threads);
+  if (type.memory) text += " RealMemory=" + std::to_string(type.memory->value.mib());
+  const std::string gres = gres_name(site, type);
+  if (!gres.empty()) text += " Gres=" + gres + ":" + std::to_string(type.gpu->per_node);
+  const auto reserved = reserved_cpu_ids(cpu);
+  if (!reserved.empty()) text += " CpuSpecList=" + reserved.to_list();
+  return text + " State=UNKNOWN";
+}
+
+std::string minutes(const model::Walltime& time) { return std::to_string(time.seconds().count() / 60); }
+
+std::string partition_line(const Site& site, const ClusterLayout& layout, const Partition& partition) {
+  std::string text = "PartitionName=" + partition.name;
+  const bool here = has_type(partition, layout.type->id);
+  if (here) text += " Nodes=" + model::compress_hostlist(names_of(layout));
+  const auto rule = site.flags.find("partition");
+  const bool must_name = rule != site.flags.end() && rule->second.policy == model::Policy::required;
+  // Users of such a site never name a partition: the emulated one has to be the one they get.
+  const bool taken = partition.nameable ? partition.is_default : &partition == layout.partition;
+  if (here && taken && !must_name) text += " Default=YES";
+  text += " MaxTime=" + (partition.max_time ? minutes(partition.max_time->value) : std::string("UNLIMITED"));
+  if (partition.default_time) text += " DefaultTime=" + minutes(partition.default_time->value);
+  if (partition.max_nodes) text += " MaxNodes=" + std::to_string(partition.max_nodes->value);
+  if (partition.slurm_exclusive.value_or(partition.exclusive)) text += " OverSubscribe=EXCLUSIVE";
+  return text + " State=UP\n";
+}
+
+std::string daemon_lines(const Site& site, const ClusterLayout& layout, const SlurmFileOptions& options) {
+  const std::string& dir = options.state_dir;
+  std::string text;
+  const auto line = [&](const std::string& key, const std::string& value) { text += key + "=" + value + "\n"; };
+  line("ClusterName", site.id);
+  line("SlurmctldHost", layout.login_name + "(" + layout.login_address + ")");
+  line("SlurmUser", std::to_string(options.uid));
+  line("SlurmdUser", std::to_string(options.uid));
+  line("AuthType", "auth/none");
+  line("CredType", "cred/none");
+  line("SlurmctldPort", std::to_string(layout.controller_port));
+  line("SlurmdPort", std::to_string(layout.controller_port + 1));
+  line("StateSaveLocation", dir + "/slurmctld");
+  line("SlurmdSpoolDir", dir + "/slurmd/%n");
+  line("SlurmctldPidFile", dir + "/slurmctld.pid");
+  line("SlurmdPidFile", dir + "/slurmd.%n.pid");
+  line("SlurmctldLogFile", dir + "/log/slurmctld.log");
+  line("SlurmdLogFile", dir + "/log/slurmd.%n.log");
+  line("MailProg", "/bin/true");
+  line("AccountingStorageType", "accounting_storage/none");
+  line("JobAcctGatherType", "jobacct_gather/none");
+  line("ProctrackType", "proctrack/linuxproc");
+  line("TaskPlugin", "task/affinity");
+  line("SelectType", "select/cons_tres");
+  line("SelectTypeParameters", "CR_Core_Memory");
+  line("SlurmdParameters", "config_overrides"); // else nodes with more CPUs than the machine go "inval"
+  line("ReturnToService", "2");
+  line("MpiDefault", "none");
+  line("GresTypes", "gpu");
+  line("EnforcePartLimits", "ALL");
+  line("LaunchParameters", "use_interactive_step");
+  line("SchedulerParameters", "batch_sched_delay=0,sched_interval=1,bf_interval=1");
+  line("TreeWidth", "65533"); // every slurmd is one hop away: no node has to forward
+  line("MessageTimeout", "60");
+  line("KillWait", "5");
+  line("SlurmdTimeout", "600"); // a laptop that sleeps must not lose its nodes
+  if (options.job_policy) line("JobSubmitPlugins", "lua");
+  if (options.node_local_dir) {
+    line("TaskProlog", dir + "/lib/task_prolog");
+    line("Epilog", dir + "/lib/epilog");
+  }
+  return text;
+}
+
+std::string slurm_conf(const Site& site, const ClusterLayout& layout, const SlurmFileOptions& options) {
+  std::string text = "# " + site.id + ", emulated; the site's own slurm.conf differs in what its profile does not tell\n";
+  text += daemon_lines(site, layout, options);
+  const std::string shape = node_shape(site, *layout.type);
+  for (const auto& node : layout.nodes)
+    text += "NodeName=" + node.name + " NodeHostname=" + node.name + " NodeAddr=" + node.address +
+            " Port=" + std::to_string(node.port) + shape + "\n";
+  for (const auto& partition : site.partitions) text += partition_line(site, layout, partition);
+  return text;
+}
+
+/// Slurm's core numbers near a GPU (its NUMA domain, as Slurm's own detection tells it); empty when unknown.
+std::string cores_near(const model::NodeType& type, const model::GpuPlace& place, const std::vector<std::size_t>& order) {
+  if (!place.numa) return {};
+  const auto domain = std::find_if(type.cpu.numa.begin(), type.cpu.numa.end(),
+                                   [&](const model::CpuDomain& d) { return d.id == *place.numa; });
+  if (domain == type.cpu.numa.end()) return {};
+  model::IdSet cores;
+  for (std::size_t i = 0; i < order.size(); ++i)
+    if (type.cpu.core_threads[order[i]].intersects(domain->cpus)) cores.add(static_cast<unsigned>(i));
+  return cores.to_list();
+}
+
+/// The lowest CPU of the domain that holds `cpu`; equal for all CPUs when the level is unknown.
+unsigned domain_start(const std::vector<model::CpuDomain>& domains, unsigned cpu) {
+  for (const auto& domain : domains)
+    if (domain.cpus.contains(cpu)) return domain.cpus.first();
+  return 0;
+}
+
+/// Cores in the order in which hwloc, and therefore Slurm, counts them: package, NUMA domain, L3, core.
+std::vector<std::size_t> topology_order(const model::CpuShape& cpu) {
+  std::vector<std::size_t> order(cpu.core_threads.size());
+  for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
+  const auto key = [&](std::size_t core) {
+    const auto& threads = cpu.core_threads[core];
+    const unsigned first = threads.empty() ? std::numeric_limits<unsigned>::max() : threads.first();
+    return std::array{domain_start(cpu.packages, first), domain_start(cpu.numa, first), domain_start(cpu.l3, first), first};
+  };
+  std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return key(a) < key(b); });
+  return order;
+}
+
+std::string gres_conf(const Site& site, const model::NodeType& type, const std::string& state_dir) {
+  std::string text = "AutoDetect=off\n";
+  if (gres_name(site, type).empty()) return text;
+  const auto order = topology_order(type.cpu);
+  for (unsigned gpu = 0; gpu < type.gpu->per_node; ++gpu) {
+    text += "Name=gpu";
+    if (!type.gpu->slurm_type.empty()) text += " Type=" + type.gpu->slurm_type;
+    text += " File=" + gpu_device_path(state_dir, gpu);
+    if (gpu < type.gpu->places.size()) {
+      const auto cores = cores_near(type, type.gpu->places[gpu], order);
+      if (!cores.empty()) text += " Cores=" + cores;
+    }
+    if (type.gpu->vendor == "nvidia") text += " Flags=nvidia_gpu_env";
+    if (type.gpu->vendor == "amd") text += " Flags=amd_gpu_env";
+    text += "\n";
+  }
+  return text;
+}
+
+} // namespace
+
+model::IdSet reserved_cpu_ids(const model::CpuShape& cpu) {
+  model::IdSet ids;
+  if (cpu.reserved.empty()) return ids;
+  const auto order = topology_order(cpu);
+  unsigned next = 0;
+  for (const auto core : order)
+    for (const unsigned thread : cpu.core_threads[core].ids()) {
+      if (cpu.reserved.contains(thread)) ids.add(next);
+      ++next;
+    }
+  return ids;
+}
+
+std::string gpu_device_path(const std::string& state_dir, unsigned gpu) {
+  return state_dir + "/dev/gpu" + std::to_string(gpu);
+}
+
+std::map<std::string, std::string> make_slurm_files(const Site& site, const ClusterLayout& layout,
+                                                    const SlurmFileOptions& options) {
+  std::map<std::string, std::string> files;
+  files["slurm.conf"] = slurm_conf(site, layout, options);
+  files["gres.conf"] = gres_conf(site, *layout.type, options.state_dir);
+  files["cgroup.conf"] = "";
+  files["hosts"] = render_hosts(layout);
+  if (options.job_policy) files["job_submit.lua"] = make_job_policy(site, layout);
+  return files;
+}
+
+} // namespace hpcml::emulate

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: MIT
+// The configuration of a private Slurm that is shaped like a site: pure text, no daemon needed.
+#pragma once
+
+#include <map>
+#include <string>
+
+#include "emulate/cluster_layout.hpp"
+#include "model/site.hpp"
+
+namespace hpcml::emulate {
+
+/// Where the files will lie and who runs the daemons.
+struct SlurmFileOptions {
+  std::string state_dir;       ///< absolute, without blanks
+  unsigned uid = 0;            ///< the user who runs slurmctld and slurmd
+  bool job_policy = true;      ///< job_submit.lua; false where Slurm was built without its Lua plugin
+  bool node_local_dir = false; ///< jobs get a directory of their own on each node, named by SLURM_TMPDIR
+};
+
+/// File name (below the state directory) to text: slurm.conf, gres.conf, cgroup.conf, job_submit.lua, hosts.
+std::map<std::string, std::string> make_slurm_files(const model::Site& site, const ClusterLayout& layout,
+                                                    const SlurmFileOptions& options);
+
+/// Slurm's own numbers (core by core in topology order) of the reserved CPUs; empty when none are.
+/// They differ from the OS numbers wherever the second hardware threads come after all the first.
+model::IdSet reserved_cpu_ids(const model::CpuShape& cpu);
+
+/// The node's GPU device files, which must be character devices for Slurm to set the GPU variables.
+std::string gpu_device_path(const std::string& state_dir, unsigned gpu);
+
+} // namespace hpcml::emulate

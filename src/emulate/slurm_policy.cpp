@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: MIT
+#include "emulate/slurm_policy.hpp"
+
+#include <algorithm>
+
+#include "emulate/stand_in_files.hpp"
+
+namespace hpcml::emulate {
+
+namespace {
+
+/// Writes a Lua table: `name = value, ` pieces between braces.
+class LuaTable {
+public:
+  LuaTable& text(const std::string& key, std::string_view value) { return raw(key, lua_quote(value)); }
+  LuaTable& number(const std::string& key, long long value) { return raw(key, std::to_string(value)); }
+  LuaTable& flag(const std::string& key, bool value) { return raw(key, value ? "true" : "false"); }
+  LuaTable& raw(const std::string& key, const std::string& value) {
+    x_body += "[" + lua_quote(key) + "]=" + value + ", ";
+    return *this;
+  }
+  LuaTable& item(const std::string& value) {
+    x_body += value + ", ";
+    return *this;
+  }
+  std::string render() const { return "{" + x_body + "}"; }
+
+private:
+  std::string x_body;
+};
+
+std::string text_list(const std::vector<std::string>& values) {
+  LuaTable list;
+  for (const auto& value : values) list.item(lua_quote(value));
+  return list.render();
+}
+
+const char* policy_name(model::Policy policy) {
+  switch (policy) {
+    case model::Policy::required: return "required";
+    case model::Policy::forbidden: return "forbidden";
+    case model::Policy::ignored: return "ignored";
+    case model::Policy::optional: break;
+  }
+  return "optional";
+}
+
+std::string when_table(const model::When& when) {
+  LuaTable table;
+  if (when.min_nodes) table.number("min_nodes", *when.min_nodes);
+  if (when.max_nodes) table.number("max_nodes", *when.max_nodes);
+  if (when.gpus) table.flag("gpus", *when.gpus);
+  if (!when.partitions.empty()) table.raw("partitions", text_list(when.partitions));
+  return table.render();
+}
+
+std::string flags_table(const model::Site& site) {
+  LuaTable list;
+  for (const auto& [name, rule] : site.flags) {
+    // What depends on the launcher or on a container is not in a submission: Slurm cannot judge it, nor does the site's.
+    if (!rule.when.launchers.empty() || rule.when.container) continue;
+    LuaTable one;
+    one.text("flag", name).text("policy", policy_name(rule.policy));
+    if (!rule.pattern.empty()) one.text("pattern", rule.pattern);
+    if (!rule.pattern_hint.empty()) one.text("hint", rule.pattern_hint);
+    if (!rule.why.empty()) one.text("why", rule.why);
+    list.item(one.raw("when", when_table(rule.when)).render() + "\n   ");
+  }
+  return list.render();
+}
+
+long long minutes(const model::Walltime& time) { return time.seconds().count() / 60; }
+
+std::string partitions_table(const model::Site& site, const ClusterLayout& layout) {
+  LuaTable table;
+  for (const auto& partition : site.partitions) {
+    LuaTable one;
+    const auto& types = partition.node_types;
+    one.flag("here", std::find(types.begin(), types.end(), layout.type->id) != types.end());
+    one.flag("nameable", partition.nameable);
+    if (partition.max_nodes) one.number("max_nodes", partition.max_nodes->value);
+    if (partition.max_time) one.number("max_time", minutes(partition.max_time->value));
+    if (partition.min_time) one.number("min_time", minutes(partition.min_time->value));
+    LuaTable limits;
+    for (const auto& limit : partition.max_time_by_nodes)
+      limits.item(LuaTable().number("min_nodes", limit.min_nodes).number("max_nodes", limit.max_nodes)
+                      .number("time", minutes(limit.time)).render());
+    one.raw("by_nodes", limits.render());
+    table.raw(partition.name, one.render() + "\n   ");
+  }
+  return table.render();
+}
+
+std::string gpu_table(const model::Site& site, const ClusterLayout& layout) {
+  LuaTable table;
+  table.text("type", policy_name(site.gpu_request.type)).text("style", site.gpu_request.style);
+  if (layout.type->gpu) table.text("name", layout.type->gpu->slurm_type);
+  LuaTable counts;
+  for (const unsigned count : site.gpu_request.allowed_counts) counts.item(std::to_string(count));
+  return table.raw("counts", counts.render()).render();
+}
+
+} // namespace
+
+std::string lua_quote(std::string_view text) {
+  static constexpr char k_digits[] = "0123456789";
+  std::string quoted = "\"";
+  for (const char c : text) {
+    const auto byte = static_cast<unsigned char>(c);
+    if (byte >= ' ' && byte < 127 && c != '"' && c != '\\') {
+      quoted += c;
+      continue;
+    }
+    quoted += '\\';
+    quoted += k_digits[byte / 100];
+    quoted += k_digits[byte / 10 % 10];
+    quoted += k_digits[byte % 10];
+  }
+  return quoted + "\"";
+}
+
+std::string render_policy_table(const model::Site& site, const ClusterLayout& layout) {
+  LuaTable table;
+  table.text("site", site.name).text("site_id", site.id).number("nodes", static_cast<long long>(layout.nodes.size()));
+  table.text("partition", layout.partition->name);
+  table.raw("flags", "\n   " + flags_table(site));
+  table.raw("partitions", "\n   " + partitions_table(site, layout));
+  table.raw("gpu", gpu_table(site, layout));
+  return table.render();
+}
+
+std::string make_job_policy(const model::Site& site, const ClusterLayout& layout) {
+  return "local policy = " + render_policy_table(site, layout) + "\n" + std::string(stand_in_text("job_submit.lua"));
+}
+
+} // namespace hpcml::emulate

@@ -1,0 +1,215 @@
+// SPDX-License-Identifier: MIT
+#include "emulate/stand_in_files.hpp"
+
+#include <algorithm>
+#include <cassert>
+#include <set>
+
+#include "util/embedded.hpp"
+#include "util/shell_quote.hpp"
+#include "util/text.hpp"
+
+namespace hpcml::emulate {
+
+namespace {
+
+using model::Site;
+using Files = std::map<std::string, StandInFile>;
+
+bool mentions(const std::string& text, const std::string& variable) {
+  return text.find("$" + variable) != std::string::npos || text.find("${" + variable) != std::string::npos;
+}
+
+/// True when a path in the profile lies under the variable: then jobs of the site have it.
+bool site_mentions(const Site& site, const std::string& variable) {
+  const auto any = [&](const auto& list, const auto& text) {
+    return std::any_of(list.begin(), list.end(), [&](const auto& item) { return mentions(text(item), variable); });
+  };
+  return any(site.python, [](const auto& rule) { return rule.where; }) ||
+         any(site.node_types, [](const auto& type) { return type.local_disk.value_or(""); }) ||
+         any(site.caches, [](const auto& rule) { return rule.base; }) ||
+         any(site.env, [](const auto& rule) { return rule.expression ? rule.value : std::string(); });
+}
+
+bool has_python(const Site& site, const std::string& kind) {
+  return std::any_of(site.python.begin(), site.python.end(), [&](const auto& rule) { return rule.kind == kind; });
+}
+
+/// "PATH|NAME" for each module: PATH is where `module use` must have pointed before, or empty.
+void add_modules(std::vector<std::string>& into, const std::vector<std::string>& names) {
+  std::string path;
+  for (const auto& name : names) {
+    if (util::starts_with(name, "use:")) path = name.substr(4);
+    else into.push_back(path + "|" + name);
+  }
+}
+
+std::string shell_array(const std::string& name, const std::vector<std::string>& values) {
+  std::string text = name + "=(";
+  for (const auto& value : values) text += (text.back() == '(' ? "" : " ") + util::shell_quote(value);
+  return text + ")\n";
+}
+
+/// Host paths that the profile's containers bind: they exist on the site.
+std::vector<std::string> site_paths(const Site& site) {
+  std::vector<std::string> paths;
+  for (const auto& container : site.containers) {
+    for (const auto& bind : container.binds) paths.push_back(bind.source);
+    for (const auto& old : container.superseded) {
+      std::string text = old.value;
+      std::replace_if(text.begin(), text.end(), [](char c) { return c == ',' || c == '\n' || c == '='; }, ' ');
+      for (const auto& word : util::split(text, ' '))
+        if (util::starts_with(word, "/")) paths.push_back(util::split(word, ':').front());
+    }
+  }
+  return paths;
+}
+
+/// The variable that an image offers to enter its environment: "WITH_CONDA" of "$WITH_CONDA".
+std::string enter_variable(const Site& site) {
+  for (const auto& container : site.containers) {
+    const std::string name = util::replace_all(util::replace_all(container.enter, "{", ""), "}", "");
+    if (name.size() > 1 && name[0] == '$' && name.find(' ') == std::string::npos) return name.substr(1);
+  }
+  return {};
+}
+
+const model::LauncherRule* launcher(const Site& site, const std::string& name) {
+  for (const auto& rule : site.launchers)
+    if (rule.name == name) return &rule;
+  return nullptr;
+}
+
+std::string module_lines(const Site& site) {
+  std::vector<std::string> modules, conda_modules, conda_envs;
+  for (const auto& rule : site.containers) add_modules(modules, rule.modules);
+  for (const auto& rule : site.python) {
+    add_modules(modules, rule.modules);
+    if (rule.kind != "conda") continue;
+    conda_modules.insert(conda_modules.end(), rule.modules.begin(), rule.modules.end());
+    if (!rule.conda_env.empty()) conda_envs.push_back(rule.conda_env);
+  }
+  add_modules(modules, site.libtorch_modules);
+  return shell_array("hpcml_modules", modules) + shell_array("hpcml_conda_modules", conda_modules) +
+         shell_array("hpcml_conda_envs", conda_envs);
+}
+
+/// lib/site.sh: what the stand-ins know of the site.
+std::string site_data(const Site& site, const ClusterLayout& layout, const StandInOptions& options) {
+  std::string text = "# shellcheck shell=bash disable=SC2034\n";
+  const auto set = [&](const std::string& name, const std::string& value) {
+    text += "hpcml_" + name + "=" + util::shell_quote(value) + "\n";
+  };
+  set("site_name", site.name);
+  const auto& gpu = layout.type->gpu;
+  set("gpu_vendor", gpu ? gpu->vendor : "");
+  set("gpu_model", gpu ? gpu->model : "");
+  set("gpu_count", std::to_string(gpu ? gpu->per_node : 0));
+  set("gpu_gib", std::to_string(gpu ? gpu->mem_gib.value_or(0) : 0));
+  set("gpu_in_slurm", gpu && site.gpu_request.style != "none" ? "1" : "0");
+  const auto* ibrun = launcher(site, "ibrun");
+  set("rank_variable", ibrun != nullptr ? ibrun->rank_variable : "");
+  set("local_rank_variable", ibrun != nullptr ? ibrun->local_rank_variable : "");
+  set("world_size_variable", ibrun != nullptr ? ibrun->world_size_variable : "");
+  set("python", options.python);
+  set("internet", site.network.internet_on_compute.value_or(true) ? "1" : "0");
+  const std::string enter = enter_variable(site);
+  set("enter_variable", enter);
+  // An image whose environment has to be entered hides its Python until then.
+  set("image_path", options.state_dir + "/image/bin" + (enter.empty() ? ":" + options.state_dir + "/image/env/bin" : ""));
+  set("srun", options.srun);
+  set("salloc", options.salloc);
+  return text + module_lines(site) + shell_array("hpcml_site_paths", site_paths(site));
+}
+
+void put(Files& files, const StandInOptions& options, const std::string& path, const std::string& source, unsigned mode) {
+  files[path] = {util::replace_all(std::string(stand_in_text(source)), "@STATE_DIR@", options.state_dir), mode};
+}
+
+/// bin/python and its names as scripts: a link would not find the packages of a virtual environment.
+void put_python(Files& files, const StandInOptions& options, const std::string& folder) {
+  if (options.python.empty()) return;
+  const std::string python = util::shell_quote(options.python);
+  const std::string beside = util::shell_quote(options.python.substr(0, options.python.rfind('/')));
+  for (const auto* name : {"python", "python3"})
+    files[folder + "/" + name] = {"#!/bin/sh\nexec " + python + " \"$@\"\n", 0755};
+  for (const auto* name : {"pip", "torchrun", "accelerate", "deepspeed"})
+    files[folder + "/" + name] = {"#!/bin/sh\nexec " + beside + "/" + name + " \"$@\"\n", 0755};
+}
+
+void put_gpu_tools(Files& files, const ClusterLayout& layout, const StandInOptions& options) {
+  const std::string vendor = layout.type->gpu ? layout.type->gpu->vendor : "";
+  for (const auto& [tool, of] : {std::pair{"nvidia-smi", "nvidia"}, std::pair{"rocm-smi", "amd"}}) {
+    put(files, options, std::string("bin/") + tool, vendor == of ? "gpu_smi.sh" : "absent.sh", 0755);
+    if (vendor == of) files[std::string("image/bin/") + tool] = {"#!/bin/sh\nexec " + options.state_dir + "/bin/" + tool + " \"$@\"\n", 0755};
+  }
+}
+
+void put_containers(Files& files, const Site& site, const StandInOptions& options) {
+  const bool has = !site.containers.empty();
+  for (const auto* tool : {"singularity", "apptainer"})
+    put(files, options, std::string("bin/") + tool, has ? "container.sh" : "absent.sh", 0755);
+  if (!has) return;
+  put(files, options, "lib/container_root", "container_root.sh", 0755);
+  put(files, options, "image/miniconda3/bin/activate", "image_activate.sh", 0644);
+  put_python(files, options, "image/env/bin");
+}
+
+void put_python_tools(Files& files, const Site& site, const StandInOptions& options) {
+  if (has_python(site, "conda")) {
+    put(files, options, "bin/conda", "conda.sh", 0755);
+    put(files, options, "conda/etc/profile.d/conda.sh", "conda_profile.sh", 0644);
+    for (const auto& rule : site.python)
+      if (!rule.conda_env.empty()) put_python(files, options, "conda/envs/" + rule.conda_env + "/bin");
+  }
+  if (has_python(site, "wheelhouse")) {
+    put(files, options, "bin/virtualenv", "virtualenv.sh", 0755);
+    put(files, options, "lib/wheelhouse_pip.py", "wheelhouse_pip.py", 0644);
+  }
+}
+
+} // namespace
+
+std::string_view stand_in_text(std::string_view name) {
+  for (const auto& file : embedded::stand_in_files())
+    if (file.name == name) return file.text;
+  assert(!"stand-in text is embedded");
+  return {};
+}
+
+std::map<std::string, StandInFile> make_stand_ins(const Site& site, const ClusterLayout& layout,
+                                                  const StandInOptions& options) {
+  Files files;
+  files["lib/site.sh"] = {site_data(site, layout, options), 0644};
+  put(files, options, "lib/common.sh", "common.sh", 0644);
+  put(files, options, "lib/module.sh", "module.sh", 0644);
+  put_gpu_tools(files, layout, options);
+  put_containers(files, site, options);
+  put_python_tools(files, site, options);
+  if (launcher(site, "ibrun") != nullptr) {
+    put(files, options, "bin/ibrun", "ibrun.sh", 0755);
+    put(files, options, "lib/ibrun_rank", "ibrun_rank.sh", 0755);
+  }
+  if (site.interactive == "idev") put(files, options, "bin/idev", "idev.sh", 0755);
+  if (has_job_directory(site)) {
+    put(files, options, "lib/task_prolog", "task_prolog.sh", 0755);
+    put(files, options, "lib/epilog", "epilog.sh", 0755);
+  }
+  return files;
+}
+
+bool has_job_directory(const Site& site) { return site_mentions(site, "SLURM_TMPDIR"); }
+
+std::map<std::string, std::string> make_login_variables(const Site& site, const StandInOptions& options,
+                                                        const std::string& user) {
+  std::map<std::string, std::string> variables;
+  const std::string lib = options.state_dir + "/lib/";
+  variables["BASH_FUNC_module%%"] =
+      "() {  . " + lib + "common.sh && . " + lib + "module.sh && hpcml_module \"$@\"\n}";
+  variables["BASH_FUNC_ml%%"] = "() {  module load \"$@\"\n}";
+  for (const auto* name : {"SCRATCH", "WORK"})
+    if (site_mentions(site, name)) variables[name] = options.state_dir + "/" + util::to_lower(name) + "/" + user;
+  return variables;
+}
+
+} // namespace hpcml::emulate

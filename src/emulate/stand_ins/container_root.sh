@@ -1,0 +1,68 @@
+#!/bin/bash
+# container_root MOUNTPOINT DIRECTORY COUNT SRC DST … PROGRAM…: in a private mount namespace, puts each SRC at DST and runs the program.
+# Where DST does not exist here, the folders above it are rebuilt on a tmpfs, so that this machine gets no new file.
+root=$1 where=$2 count=$3
+shift 3
+pairs=("${@:1:count}")
+shift "$count"
+declare -A opened=()
+die() {
+  printf 'container: %s\n' "$1" >&2
+  exit 255
+}
+
+needs_root=0
+for ((i = 0; i < count; i += 2)); do
+  target=${pairs[i + 1]}
+  if [[ -d ${pairs[i]} && -d $target ]] || [[ ! -d ${pairs[i]} && -f $target ]]; then continue; fi
+  needs_root=1
+  above=${target%/*}
+  while [[ -n $above && ! -d $above ]]; do above=${above%/*}; done
+  # a link among the folders above would be lost: open what it leads to
+  above=$(realpath -- "${above:-/}")
+  while [[ $above != / && -n $above ]]; do
+    opened[$above]=1
+    above=${above%/*}
+  done
+done
+
+put() { # SRC DST
+  if [[ -d $1 ]]; then
+    mkdir -p -- "$2"
+  elif [[ ! -e $2 ]]; then
+    mkdir -p -- "${2%/*}"
+    : > "$2"
+  fi
+  mount --rbind -- "$1" "$2" || die "cannot bind $1"
+}
+
+populate() { # FOLDER ("" is /)
+  local entry
+  for entry in "$1"/* "$1"/.[!.]*; do
+    if [[ -L $entry ]]; then
+      cp -d -- "$entry" "$root$entry"
+    elif [[ -n ${opened[$entry]-} ]]; then
+      mkdir -- "$root$entry" && populate "$entry"
+    elif [[ -e $entry ]]; then
+      put "$entry" "$root$entry"
+    fi
+  done
+}
+
+if ((needs_root)); then
+  mkdir -p -- "$root"
+  mount -t tmpfs -o mode=0755 none "$root" || die "this machine does not allow a private file system"
+  populate ""
+  prefix=$root
+else
+  prefix=''
+fi
+for ((i = 0; i < count; i += 2)); do
+  put "${pairs[i]}" "$prefix${pairs[i + 1]}"
+done
+if ((needs_root)); then
+  # shellcheck disable=SC2016 # the inner bash expands them
+  exec chroot "$root" /bin/bash -c 'cd -- "$1" 2> /dev/null || cd /; shift; exec "$@"' container "$where" "$@"
+fi
+cd -- "$where" 2> /dev/null || cd / || exit 255
+exec "$@"

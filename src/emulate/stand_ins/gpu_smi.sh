@@ -1,0 +1,29 @@
+#!/bin/bash
+# nvidia-smi and rocm-smi: list the GPUs that this job holds on this node.
+here=${BASH_SOURCE[0]%/*}
+# shellcheck source=/dev/null
+. "$here/../lib/common.sh"
+# shellcheck disable=SC2154 # the hpcml_gpu_ variables are from site.sh
+main() {
+  local tool=${0##*/} ids id
+  if [[ -z ${SLURM_JOB_ID-} ]]; then
+    hpcml_fail "$tool" 9 "no GPU here: the login node has none, run it in a job" "$@"
+  fi
+  if ((hpcml_gpu_in_slurm)); then
+    ids=${SLURM_STEP_GPUS-${SLURM_JOB_GPUS-}}
+    [[ -z $ids ]] && ids=${ROCR_VISIBLE_DEVICES-${CUDA_VISIBLE_DEVICES-}}
+    ids=${ids//,/ }
+  else
+    ids=$(seq 0 $((hpcml_gpu_count - 1)))
+  fi
+  [[ -z $ids ]] && hpcml_fail "$tool" 9 "no devices were found: the job has no GPUs on this node" "$@"
+  hpcml_record "$tool" true "$@"
+  if [[ " $* " == *" --query-gpu="* && $* != *noheader* ]]; then echo "index, name, memory.total [MiB]"; fi
+  for id in $ids; do
+    case " $* " in
+      *" --query-gpu="*) echo "$id, $hpcml_gpu_model, $((hpcml_gpu_gib * 1024)) MiB" ;;
+      *) echo "GPU $id: $hpcml_gpu_model (emulated)" ;;
+    esac
+  done
+}
+main "$@"

@@ -1,0 +1,22 @@
+#!/bin/bash
+# One rank of ibrun: the site's rank variables instead of Slurm's.
+here=${BASH_SOURCE[0]%/*}
+# shellcheck source=/dev/null
+. "$here/site.sh"
+# shellcheck disable=SC2154 # the names are from site.sh
+{
+  [[ -n $hpcml_rank_variable ]] && export "$hpcml_rank_variable=$SLURM_PROCID"
+  [[ -n $hpcml_local_rank_variable ]] && export "$hpcml_local_rank_variable=$SLURM_LOCALID"
+  [[ -n $hpcml_world_size_variable ]] && export "$hpcml_world_size_variable=$SLURM_STEP_NUM_TASKS"
+}
+# What the batch script had: a program that relies on Slurm's per-task variables fails here as it does on the site.
+restore() {
+  if [[ -n $2 ]]; then export "$1=$2"; else unset "$1"; fi
+}
+restore SLURM_PROCID "${HPCML_IBRUN_PROCID-}"
+restore SLURM_LOCALID "${HPCML_IBRUN_LOCALID-}"
+restore SLURM_NODEID "${HPCML_IBRUN_NODEID-}"
+unset HPCML_IBRUN_PROCID HPCML_IBRUN_LOCALID HPCML_IBRUN_NODEID
+for name in "${!SLURM_STEP@}"; do unset "$name"; done
+unset SLURM_TASK_PID SLURM_GTIDS SLURM_SRUN_COMM_HOST SLURM_SRUN_COMM_PORT SLURM_LAUNCH_NODE_IPADDR
+exec "$@"
