@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: MIT
+// The command line: global options, the list of commands, exit codes.
+#include "cli/app.hpp"
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <exception>
+#include <iostream>
+#include <unistd.h>
+
+#include "cli/command.hpp"
+#include "util/text.hpp"
+#include "util/trace.hpp"
+
+namespace hpcml::cli {
+
+namespace {
+
+struct Command {
+  const char* name;
+  void (*add)(CLI::App&, Context&, int&);
+};
+
+// One line per command, in the order of --help.
+constexpr Command k_commands[] = {
+    {"gen", add_gen},
+};
+
+const char* const k_footer = R"(Examples:
+  hpcml gen --site lumi --nodes 2 --account project_1 --time 10 -o job.sh -- python train.py
+  hpcml sites list
+  hpcml gen --help
+
+Exit codes: 0 ok, 2 usage, 3 invalid job or site file, 4 the site cannot satisfy the request,
+5 Slurm or a system call failed, 6 preflight found a culprit, 70 internal error.)";
+
+/// The first word that is neither a global option nor an option's value.
+std::string command_word(const std::vector<std::string>& words) {
+  for (std::size_t i = 0; i < words.size(); ++i) {
+    if (words[i] == "--sites-dir") ++i;
+    else if (words[i].empty() || words[i].front() != '-') return words[i];
+  }
+  return {};
+}
+
+std::vector<std::string> command_names() {
+  std::vector<std::string> names;
+  for (const auto& command : k_commands) names.emplace_back(command.name);
+  return names;
+}
+
+/// Registers the command that is asked for, or all where none is: a rank of a job pays only for its own options.
+bool add_commands(CLI::App& app, Context& context, int& exit_code, const std::string& wanted) {
+  for (const auto& command : k_commands) {
+    if (wanted != command.name) continue;
+    command.add(app, context, exit_code);
+    return true;
+  }
+  for (const auto& command : k_commands) command.add(app, context, exit_code);
+  return wanted.empty();
+}
+
+void set_up_trace(unsigned verbosity, const util::EnvSnapshot& env) {
+  const auto variable = env.get_or("HPCML_TRACE", "0");
+  if (verbosity > 1 || variable == "debug") util::set_trace(util::TraceLevel::debug);
+  else if (verbosity > 0 || variable != "0") util::set_trace(util::TraceLevel::info);
+}
+
+/// Prints what the parser has to say; an unknown option is given with its nearest neighbour.
+int report_parse_error(const CLI::App& app, const CLI::ParseError& error, const Context& context) {
+  if (error.get_exit_code() == 0) return app.exit(error, std::cout, std::cerr) == 0 ? k_ok : k_usage;
+  const CLI::App* chosen = &app;
+  while (!chosen->get_subcommands().empty()) chosen = chosen->get_subcommands().front();
+  std::string hint = "see " + chosen->get_display_name() + " --help";
+  if (chosen != &app) hint = "see hpcml " + chosen->get_name() + " --help";
+  if (dynamic_cast<const CLI::ExtrasError*>(&error) != nullptr) {
+    std::vector<std::string> options;
+    for (const auto* option : chosen->get_options())
+      for (const auto& name : option->get_lnames()) options.push_back("--" + name);
+    for (const auto& word : chosen->remaining(true)) {
+      const auto near = util::nearest(word.substr(0, word.find('=')), options);
+      if (near) {
+        hint = "did you mean " + *near + "?";
+        break;
+      }
+    }
+  }
+  print_error(error.what(), hint, context.colour);
+  return k_usage;
+}
+
+int run_guarded(const std::vector<std::string>& words, Context& context) {
+  CLI::App app("Writes, rehearses and launches distributed PyTorch and LibTorch training jobs on Slurm clusters.", "hpcml");
+  int exit_code = k_ok;
+  unsigned verbosity = 0;
+  app.set_version_flag("--version", std::string("hpcml ") + HPCML_VERSION);
+  app.add_option("--sites-dir", context.sites_dirs, "look for site profiles in DIR before all other places; may be repeated")
+      ->type_name("DIR")
+      ->expected(1)
+      ->take_all();
+  app.add_flag("-v,--verbose", verbosity, "say what is done while doing it; -vv says more");
+  app.fallthrough();
+  app.require_subcommand(1);
+  app.footer(k_footer);
+  const auto wanted = command_word(words);
+  if (!add_commands(app, context, exit_code, wanted)) {
+    const auto near = util::nearest(wanted, command_names());
+    print_error("there is no command '" + wanted + "'",
+                near ? "did you mean " + *near + "?" : "commands: " + util::join(command_names(), ", "), context.colour);
+    return k_usage;
+  }
+  app.parse_complete_callback([&] { set_up_trace(verbosity, context.env); });
+  try {
+    app.parse(std::vector<std::string>(words.rbegin(), words.rend())); // the parser takes the words last one first
+  } catch (const CLI::ParseError& error) {
+    return report_parse_error(app, error, context);
+  }
+  return exit_code;
+}
+
+} // namespace
+
+int run(int argc, char** argv, const util::EnvSnapshot& env) {
+  Context context;
+  context.env = env;
+  context.argv.assign(argv, argv + argc);
+  context.colour = ::isatty(STDERR_FILENO) != 0 && env.get_or("NO_COLOR", "").empty();
+  // Behind "--" stands somebody else's command: the parser must not see it.
+  const auto dashes = std::find(context.argv.begin() + std::min(argc, 1), context.argv.end(), "--");
+  const std::vector<std::string> words(context.argv.begin() + std::min(argc, 1), dashes);
+  context.has_program = dashes != context.argv.end();
+  if (context.has_program) context.program.assign(dashes + 1, context.argv.end());
+  try {
+    return run_guarded(words, context);
+  } catch (const std::exception& error) {
+    print_error(std::string("internal error: ") + error.what(), "this is a bug in hpcml: please report it with the command line", context.colour);
+    return k_internal;
+  }
+}
+
+} // namespace hpcml::cli

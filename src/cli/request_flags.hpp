@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: MIT
+// The request flags that commands share, and the request they make together with variables and the job file.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "cli/command.hpp"
+#include "diag/diagnostic.hpp"
+#include "model/job_spec.hpp"
+
+namespace hpcml::cli {
+
+/// The flags as typed: texts by flag name, so that all wrong ones are found at once.
+struct RequestFlags {
+  std::optional<std::string> site;
+  std::optional<std::string> job_file;
+  std::map<std::string, std::string> values;              ///< "--nodes" -> "2"
+  std::map<std::string, std::vector<std::string>> lists;  ///< "--env" -> {"A=1", "B=2"}
+  bool requeue = false;
+  bool no_requeue = false;
+  bool no_container_enter = false;
+  bool nccl_debug = false;
+  bool report = false;
+  bool preflight = false;
+};
+
+/// Registers the flags; `flags` outlives the parser.
+void add_request_flags(CLI::App& app, RequestFlags& flags);
+
+/// A merged request: flags over HPCML_* variables over the job file.
+struct Request {
+  model::JobSpec job;
+  std::optional<std::string> site;
+  int exit_code = k_ok; ///< of the first thing that is wrong; everything wrong has been printed
+};
+Request make_request(const RequestFlags& flags, const Context& context);
+
+/// The flags alone as a request; what is wrong goes to `findings`.
+model::JobSpec job_from_flags(const RequestFlags& flags, diag::Diagnostics& findings);
+
+} // namespace hpcml::cli
