@@ -1,0 +1,193 @@
+// SPDX-License-Identifier: MIT
+#include "launch/cache_dirs.hpp"
+
+#include <cerrno>
+#include <csignal>
+#include <cstring>
+#include <dirent.h>
+#include <fcntl.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "util/text.hpp"
+
+namespace hpcml::launch {
+
+using util::Error;
+using util::Result;
+
+namespace {
+
+constexpr int k_open_dir = O_RDONLY | O_DIRECTORY | O_NOFOLLOW;
+
+Error cache_error(const std::string& path, const std::string& why) {
+  return Error{"cannot use the cache directory " + path + ": " + why,
+               "remove it, or point the cache elsewhere with a profile of your own (caches[].base)"};
+}
+
+bool lock(int fd, int how) {
+  int result;
+  do result = ::flock(fd, how);
+  while (result != 0 && errno == EINTR);
+  return result == 0;
+}
+
+/// Removes everything below an open directory without following a link; takes the descriptor.
+void remove_below(int fd) {
+  DIR* dir = ::fdopendir(fd);
+  if (dir == nullptr) {
+    ::close(fd);
+    return;
+  }
+  while (const dirent* entry = ::readdir(dir)) {
+    const std::string name = entry->d_name;
+    if (name == "." || name == "..") continue;
+    if (::unlinkat(::dirfd(dir), name.c_str(), 0) == 0) continue;
+    const int below = ::openat(::dirfd(dir), name.c_str(), k_open_dir | O_CLOEXEC);
+    if (below >= 0) remove_below(below);
+    ::unlinkat(::dirfd(dir), name.c_str(), AT_REMOVEDIR);
+  }
+  ::closedir(dir);
+}
+
+/// Removes the directory that `fd` holds, if `path` still names it.
+void remove_held(int fd, const std::string& path) {
+  struct stat held {}, named {};
+  if (::fstat(fd, &held) != 0 || ::lstat(path.c_str(), &named) != 0) return;
+  if (held.st_ino != named.st_ino || held.st_dev != named.st_dev) return;
+  const int walk = ::openat(fd, ".", k_open_dir | O_CLOEXEC);
+  if (walk >= 0) remove_below(walk);
+  ::rmdir(path.c_str());
+}
+
+/// Opens `path` shared and locked; -1 with errno, or ESTALE if it was removed meanwhile.
+int open_locked(const std::string& path) {
+  const int fd = ::open(path.c_str(), k_open_dir);
+  if (fd < 0) return -1;
+  struct stat now {};
+  // Its remover may have been faster: a directory without links is gone, however open it is.
+  if (lock(fd, LOCK_SH) && ::fstat(fd, &now) == 0 && now.st_nlink > 0) return fd;
+  const int code = errno == ENOLCK || errno == EOPNOTSUPP ? errno : ESTALE;
+  ::close(fd);
+  errno = code;
+  return -1;
+}
+
+Result<std::string> make_below(const CacheDir& cache, const std::string& below) {
+  if (util::starts_with(below, "/") || below == ".." || util::starts_with(below, "../") || below.find("/../") != std::string::npos)
+    return cache_error(cache.path, "'" + below + "' leads out of it");
+  std::string path = cache.path, relative;
+  for (const auto& part : util::split(below, '/')) {
+    if (part.empty() || part == ".") continue;
+    relative += (relative.empty() ? "" : "/") + part;
+    path = cache.path + "/" + relative;
+    if (::mkdirat(cache.fd, relative.c_str(), 0700) != 0 && errno != EEXIST)
+      return cache_error(path, std::strerror(errno));
+  }
+  return path;
+}
+
+/// Caches of steps that ended without their watcher (the node's cleanup may kill it): same name, ours, nobody holds them.
+void remove_stale(const CacheDir& cache) {
+  const auto slash = cache.path.rfind('/');
+  const std::string base = cache.path.substr(0, slash), own = cache.path.substr(slash + 1);
+  const std::string prefix = own.substr(0, own.find("-job") + 4);
+  DIR* dir = ::opendir(base.empty() ? "/" : base.c_str());
+  if (dir == nullptr) return;
+  while (const dirent* entry = ::readdir(dir)) {
+    if (!util::starts_with(entry->d_name, prefix) || own == entry->d_name) continue;
+    const std::string path = base + "/" + entry->d_name;
+    const int fd = ::open(path.c_str(), k_open_dir | O_CLOEXEC);
+    if (fd < 0) continue;
+    struct stat found {};
+    if (::fstat(fd, &found) == 0 && found.st_uid == ::geteuid() && lock(fd, LOCK_EX | LOCK_NB)) remove_held(fd, path);
+    ::close(fd);
+  }
+  ::closedir(dir);
+}
+
+/// Body of the watcher: nothing here may touch what the launcher's process shares with its children.
+[[noreturn]] void watch(const std::vector<CacheDir>& caches) {
+  ::setsid();
+  for (const int signal : {SIGTERM, SIGINT, SIGHUP, SIGUSR1, SIGUSR2, SIGQUIT, SIGPIPE, SIGCONT}) ::signal(signal, SIG_IGN);
+  if (::chdir("/") != 0) ::_exit(1);
+  // Inherited ends of pipes would keep a reader of the program's output waiting, inherited locks keep the directory.
+  if (::syscall(SYS_close_range, 0, ~0U, 0) != 0)
+    for (int fd = 0; fd < 4096; ++fd) ::close(fd);
+  std::vector<int> own;
+  for (const auto& cache : caches) own.push_back(::open(cache.path.c_str(), k_open_dir | O_CLOEXEC));
+  for (const auto& cache : caches)
+    if (cache.path.find("-job") != std::string::npos) remove_stale(cache);
+  for (std::size_t i = 0; i < caches.size(); ++i)
+    if (own[i] >= 0 && lock(own[i], LOCK_EX)) remove_held(own[i], caches[i].path);
+  ::_exit(0);
+}
+
+} // namespace
+
+Result<std::string> cache_path(const model::PlannedCache& cache, const std::string& base, const std::string& tag) {
+  if (cache.name.empty() || cache.name.find('/') != std::string::npos || base.empty() || base.front() != '/')
+    return Error{"the profile's cache '" + cache.name + "' in '" + base + "' is no directory that can be made",
+                 "a name without '/', and an absolute base"};
+  return (base == "/" ? "" : base) + "/" + cache.name + "-" + tag;
+}
+
+Result<CacheDir> open_cache(const model::PlannedCache& cache, const std::string& path) {
+  CacheDir dir{path, -1, false, {}};
+  for (int attempt = 0; dir.fd < 0 && attempt < 100; ++attempt) {
+    dir.created = ::mkdir(path.c_str(), 0700) == 0;
+    if (!dir.created && errno != EEXIST) return cache_error(path, std::strerror(errno));
+    dir.fd = open_locked(path);
+    if (dir.fd < 0 && errno != ENOENT && errno != ESTALE)
+      return cache_error(path, errno == ENOTDIR || errno == ELOOP ? "it is a link or a file" : std::strerror(errno));
+  }
+  if (dir.fd < 0) return cache_error(path, "it is removed as fast as it is made");
+  struct stat found {};
+  std::string wrong;
+  if (::fstat(dir.fd, &found) != 0) wrong = std::strerror(errno);
+  else if (found.st_uid != ::geteuid()) wrong = "it belongs to user " + std::to_string(found.st_uid);
+  else if ((found.st_mode & 077) != 0 && ::fchmod(dir.fd, 0700) != 0) wrong = std::strerror(errno);
+  for (const auto& [variable, below] : cache.variables) {
+    if (!wrong.empty()) break;
+    auto inside = make_below(dir, below);
+    if (!inside) {
+      ::close(dir.fd);
+      return inside.error();
+    }
+    dir.variables[variable] = *inside;
+  }
+  if (wrong.empty()) return dir;
+  ::close(dir.fd);
+  return cache_error(path, wrong);
+}
+
+util::Status start_watcher(const std::vector<CacheDir>& caches) {
+  std::vector<CacheDir> made;
+  for (const auto& cache : caches)
+    if (cache.created) made.push_back(cache);
+  if (made.empty()) return util::Done{};
+  const pid_t middle = ::fork();
+  if (middle < 0) return Error{std::string("cannot start the process that removes the caches: ") + std::strerror(errno)};
+  if (middle == 0) {
+    // Two forks: the program must not find a child that it never started.
+    const pid_t watcher = ::fork();
+    if (watcher == 0) watch(made);
+    ::_exit(watcher < 0 ? 1 : 0);
+  }
+  int status = 0;
+  while (::waitpid(middle, &status, 0) < 0 && errno == EINTR) {}
+  if (status != 0) return Error{"cannot start the process that removes the caches"};
+  return util::Done{};
+}
+
+void release_cache(CacheDir& cache) {
+  if (cache.fd < 0) return;
+  if (lock(cache.fd, LOCK_EX | LOCK_NB)) remove_held(cache.fd, cache.path);
+  ::close(cache.fd);
+  cache.fd = -1;
+}
+
+} // namespace hpcml::launch

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: MIT
+// launch's own failures: a sentence for people, an exit code, a record for programs.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "util/env_snapshot.hpp"
+#include "util/result.hpp"
+
+namespace hpcml::launch {
+
+/// Exit codes of launch itself, as `env` and `timeout` use them.
+enum FailureCode : int { k_cannot_set_up = 125, k_cannot_execute = 126, k_not_found = 127 };
+
+/// Why launch ended without its program having run (or run to its end).
+struct Failure {
+  int exit_code = k_cannot_set_up;
+  std::string phase;            ///< "layout", "gpus", "bind", "cache", "preflight", "exec", "run"
+  util::Error error;
+  std::optional<unsigned> rank; ///< unset: before the rank was known
+  std::string host;
+};
+
+/// The failure as one JSON object on one line; bytes that are not UTF-8 become U+FFFD.
+std::string render_record(const Failure& failure);
+
+/// Says the failure on standard error and writes its record: into $HPCML_ERROR_DIR, else (not on a terminal) as a second
+/// line on standard error. Returns the exit code. What cannot be written is not worth a second failure.
+int report_failure(const Failure& failure, const util::EnvSnapshot& env);
+
+/// One line on standard error in a single write, so that lines of several ranks don't mix.
+void narrate(const std::string& line);
+
+} // namespace hpcml::launch

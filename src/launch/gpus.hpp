@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: MIT
+// The GPUs a task sees, from the runtimes' variables, Slurm's, or the node itself.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "util/env_snapshot.hpp"
+#include "util/result.hpp"
+
+namespace hpcml::launch {
+
+/// The GPUs that the runtime will show to this process.
+struct VisibleGpus {
+  std::vector<std::string> entries; ///< as the variable has them: indices, UUIDs, MIG names
+  std::string variable;             ///< the variable that limits them; empty: counted on the node or told by Slurm
+  std::string told_by;              ///< for sentences: "ROCR_VISIBLE_DEVICES=0,1", "SLURM_STEP_GPUS=0,1", "the node's devices"
+};
+
+/// Entries of a visible-devices list; empty, "-1" and "NoDevFiles" hide all GPUs, and so do entries after a "-1".
+std::vector<std::string> parse_visible_list(const std::string& text);
+
+/// What is visible. `preferred`: the vendor's variable, asked first (empty: any). `on_node`: GPUs found on the node.
+VisibleGpus find_visible_gpus(const util::EnvSnapshot& env, const std::string& preferred, unsigned on_node);
+
+/// Device files that the drivers of NVIDIA and AMD make, below `root` ("/").
+unsigned count_gpu_devices(const std::string& root);
+
+/// Whether `ranks` ranks on this node with `per_rank` GPUs each find them; a list of exactly `per_rank` entries is taken
+/// as this rank's own. The error is a sentence with the numbers and where they come from.
+util::Status check_gpus(const VisibleGpus& gpus, const util::EnvSnapshot& env, unsigned ranks, unsigned per_rank);
+
+/// The entries of the list that belong to local rank `local_rank`, joined; the whole list if it is the rank's own already.
+std::string own_entries(const VisibleGpus& gpus, unsigned local_rank, unsigned ranks, unsigned per_rank);
+
+} // namespace hpcml::launch

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: MIT
+#include "launch/rendezvous.hpp"
+
+#include <arpa/inet.h>
+#include <cerrno>
+#include <cstring>
+#include <ifaddrs.h>
+#include <net/if.h>
+#include <netinet/in.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "util/text.hpp"
+
+namespace hpcml::launch {
+
+using util::Error;
+using util::Result;
+
+unsigned step_port(const slurm::StepIdentity& identity) {
+  constexpr unsigned long long k_count = k_last_port - k_first_port + 1;
+  // Steps of a job are consecutive numbers, so they never meet; the factors keep neighbouring jobs and restarts apart.
+  const auto offset = (identity.job % k_count) * 97 + (identity.restart % k_count) * 5003 + identity.step % k_count;
+  return k_first_port + static_cast<unsigned>(offset % k_count);
+}
+
+std::string step_address(const util::EnvSnapshot& env, const std::string& first_node, const std::string& suffix) {
+  const auto address = env.get_or("HPCML_MASTER_ADDR", "");
+  if (!address.empty() && env.get_or("HPCML_MASTER_NODE", "") == first_node) return address;
+  return first_node + suffix;
+}
+
+Result<std::string> interface_address(const std::string& interface) {
+  ifaddrs* list = nullptr;
+  if (::getifaddrs(&list) != 0) return Error{std::string("cannot list the network interfaces: ") + std::strerror(errno)};
+  std::string address;
+  std::vector<std::string> names;
+  for (const ifaddrs* entry = list; entry != nullptr; entry = entry->ifa_next) {
+    if (entry->ifa_addr == nullptr || entry->ifa_addr->sa_family != AF_INET || (entry->ifa_flags & IFF_UP) == 0) continue;
+    names.emplace_back(entry->ifa_name);
+    if (interface != entry->ifa_name || !address.empty()) continue;
+    sockaddr_in place{};
+    std::memcpy(&place, entry->ifa_addr, sizeof place);
+    char text[INET_ADDRSTRLEN] = "";
+    ::inet_ntop(AF_INET, &place.sin_addr, text, sizeof text);
+    address = text;
+  }
+  ::freeifaddrs(list);
+  if (!address.empty()) return address;
+  return Error{"this node has no interface '" + interface + "' that is up and has an IPv4 address",
+               "interfaces here: " + (names.empty() ? "none" : util::join(names, ", "))};
+}
+
+Result<unsigned> free_loopback_port() {
+  const int fd = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  sockaddr_in place{};
+  place.sin_family = AF_INET;
+  place.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  socklen_t length = sizeof place;
+  const bool found = fd >= 0 && ::bind(fd, reinterpret_cast<sockaddr*>(&place), sizeof place) == 0 &&
+                     ::getsockname(fd, reinterpret_cast<sockaddr*>(&place), &length) == 0;
+  const int code = errno;
+  if (fd >= 0) ::close(fd);
+  if (!found) return Error{std::string("cannot find a free port on 127.0.0.1: ") + std::strerror(code)};
+  return static_cast<unsigned>(ntohs(place.sin_port));
+}
+
+} // namespace hpcml::launch

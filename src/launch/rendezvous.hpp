@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: MIT
+// Where the ranks meet: an address and a port that every rank of a step finds by itself.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "slurm/step_env.hpp"
+#include "util/env_snapshot.hpp"
+#include "util/result.hpp"
+
+namespace hpcml::launch {
+
+constexpr unsigned k_first_port = 15000; ///< below the ephemeral ports of Linux (32768 and up)
+constexpr unsigned k_last_port = 31999;
+
+/// The same port on all ranks of a step; neighbouring steps of a job, and a requeued job, get others. Pure.
+unsigned step_port(const slurm::StepIdentity& identity);
+
+/// The address of rank 0: HPCML_MASTER_ADDR where HPCML_MASTER_NODE is this step's first node (the batch script looked an
+/// interface up there), else the first node's name with the site's suffix. Pure.
+std::string step_address(const util::EnvSnapshot& env, const std::string& first_node, const std::string& suffix);
+
+/// The first IPv4 address of a network interface; the error lists the interfaces that have one.
+util::Result<std::string> interface_address(const std::string& interface);
+
+/// A port on 127.0.0.1 that is free now.
+util::Result<unsigned> free_loopback_port();
+
+} // namespace hpcml::launch

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: MIT
+// What `hpcml launch` was asked to do: its flags as a value.
+#pragma once
+
+#include <chrono>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "model/site.hpp"
+#include "util/env_snapshot.hpp"
+
+namespace hpcml::launch {
+
+enum class BindMode {
+  automatic, ///< verify where srun has bound the task already, else apply
+  apply,     ///< bind to this rank's slice of the CPUs that the task has
+  verify,    ///< srun has bound: compare the mask with the plan and report
+  none,      ///< leave the CPUs alone
+};
+
+/// The flags. A site is optional: without it no site fact is used, only what the node shows.
+struct LaunchRequest {
+  std::optional<model::Site> site;
+  std::string profile_hash;        ///< the profile that the script was made with; empty: not checked
+  BindMode bind = BindMode::automatic;
+  unsigned cpus_per_task = 0;      ///< physical cores; 0: what the slice gives
+  std::optional<unsigned> gpus_per_task; ///< unset: the visible GPUs divided by the ranks, and nothing is demanded
+  std::string gpu_visibility;      ///< "all", "own"; empty: the site's
+  std::string backend = "auto";    ///< "auto", "nccl", "gloo"
+  bool container = false;          ///< the command enters a container
+  std::string partition;           ///< empty: SLURM_JOB_PARTITION
+  bool report = false;
+  bool preflight = false;
+  std::optional<unsigned> processes_per_node; ///< start and supervise this many ranks here
+  std::optional<unsigned> master_port;
+  std::chrono::seconds grace{10};  ///< between TERM and KILL for the ranks that are left
+  std::vector<std::string> command;
+};
+
+/// The world as launch found it when it started.
+struct Surroundings {
+  util::EnvSnapshot env;
+  std::string host;                ///< this node's name
+  std::string program;             ///< path of the running hpcml
+  bool stdout_is_terminal = false;
+  bool stderr_is_terminal = false;
+};
+
+} // namespace hpcml::launch
