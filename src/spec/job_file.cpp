@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: MIT
+#include "spec/job_file.hpp"
+
+#include <algorithm>
+#include <filesystem>
+#include <fmt/format.h>
+
+#include "spec/job_keys.hpp"
+#include "util/file.hpp"
+#include "util/text.hpp"
+
+namespace hpcml::spec {
+
+namespace {
+
+JobLoad failed(const std::string& path, std::string message, std::string hint) {
+  JobLoad load;
+  load.diagnostics.push_back({diag::Severity::error, "job/unreadable", std::move(message), {path}, std::move(hint)});
+  return load;
+}
+
+/// "HPCML_GPUS_PER_NODE" for "gpus-per-node".
+std::string variable_of(std::string_view key) {
+  std::string name = "HPCML_";
+  for (const char c : key) name += c == '-' ? '_' : static_cast<char>(c >= 'a' && c <= 'z' ? c - 'a' + 'A' : c);
+  return name;
+}
+
+} // namespace
+
+JobLoad load_job_file(const std::string& path) {
+  std::error_code error;
+  const auto status = std::filesystem::status(path, error);
+  if (error || !std::filesystem::exists(status)) return failed(path, "there is no such job file", "hpcml reads hpcml.json in the working directory, or the file that --job names");
+  if (!std::filesystem::is_regular_file(status)) return failed(path, "the job file is not a regular file", "name a JSON file");
+  if (std::filesystem::file_size(path, error) > (1 << 20)) return failed(path, "the job file is larger than 1 MiB, which no job file is", "check the path");
+  auto text = util::read_file(path);
+  if (!text) return failed(path, text.error().what, text.error().hint);
+
+  JobLoad load;
+  load.source = *text;
+  auto parsed = parse_json(*text, path, "job");
+  load.diagnostics = std::move(parsed.diagnostics);
+  if (!parsed.root) return load;
+  ReadContext context{"job", model::OriginKind::job_file, {}, {}};
+  ObjectReader root(context, &*parsed.root, "");
+  auto job = read_job(root);
+  load.site = root.text("site", TextRule::name);
+  root.raw("$schema");
+  root.finish();
+  load.diagnostics.insert(load.diagnostics.end(), context.diagnostics.begin(), context.diagnostics.end());
+  if (!diag::has_errors(load.diagnostics)) load.job = std::move(job);
+  return load;
+}
+
+JobLoad job_from_environment(const util::EnvSnapshot& env) {
+  JobLoad load;
+  model::JobSpec job;
+  for (const auto& key : job_keys()) {
+    if (!key.from_text) continue; // lists and the command are too easily torn apart in a variable
+    const auto name = variable_of(key.name);
+    const auto value = env.get(name);
+    if (!value || value->empty()) continue;
+    const auto fault = key.from_text(job, *value, model::Origin{model::OriginKind::environment, name});
+    if (fault) load.diagnostics.push_back({diag::Severity::error, "env/value", fmt::format("the variable {} {}", name, fault->what), {}, fault->hint.empty() ? fmt::format("correct it, or: unset {}", name) : fault->hint});
+  }
+  if (const auto site = env.get("HPCML_SITE"); site && !site->empty()) load.site = *site;
+  if (!diag::has_errors(load.diagnostics)) load.job = std::move(job);
+  return load;
+}
+
+model::JobSpec merge_jobs(const model::JobSpec& under, const model::JobSpec& over) {
+  auto merged = under;
+  for (const auto& key : job_keys()) key.merge(merged, over);
+  if (!over.command.empty()) merged.command = over.command;
+  return merged;
+}
+
+} // namespace hpcml::spec

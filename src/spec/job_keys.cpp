@@ -1,0 +1,179 @@
+// SPDX-License-Identifier: MIT
+#include "spec/job_keys.hpp"
+
+#include <fmt/format.h>
+
+#include "util/text.hpp"
+
+namespace hpcml::spec {
+
+namespace {
+
+using model::JobSpec;
+using model::Known;
+using model::Origin;
+using model::Sourced;
+using Fault = std::optional<util::Error>;
+
+template <class T>
+auto merge_known(Known<T> JobSpec::* member) {
+  return [member](JobSpec& job, const JobSpec& over) {
+    if (over.*member) job.*member = over.*member;
+  };
+}
+
+JobKey text_key(std::string name, Known<std::string> JobSpec::* member) {
+  return {name,
+          [name, member](JobSpec& job, ObjectReader& root) { job.*member = root.known(name, root.text(name)); },
+          [member](JobSpec& job, const std::string& text, const Origin& origin) -> Fault {
+            const auto fault = text_fault(text, TextRule::line);
+            if (!fault.empty()) return util::Error{fault};
+            job.*member = Sourced<std::string>{text, origin};
+            return std::nullopt;
+          },
+          merge_known(member)};
+}
+
+JobKey choice_key(std::string name, Known<std::string> JobSpec::* member, std::vector<std::string_view> names) {
+  auto key = text_key(name, member);
+  key.from_file = [name, member, names](JobSpec& job, ObjectReader& root) { job.*member = root.known(name, root.choice(name, names)); };
+  key.from_text = [member, names](JobSpec& job, const std::string& text, const Origin& origin) -> Fault {
+    for (const auto candidate : names) {
+      if (candidate != text) continue;
+      job.*member = Sourced<std::string>{text, origin};
+      return std::nullopt;
+    }
+    const std::vector<std::string> all(names.begin(), names.end());
+    return util::Error{fmt::format("cannot be \"{}\"", text), "it is one of: " + util::join(all, ", ")};
+  };
+  return key;
+}
+
+JobKey number_key(std::string name, Known<unsigned> JobSpec::* member, unsigned least) {
+  return {name,
+          [name, member, least](JobSpec& job, ObjectReader& root) { job.*member = root.known(name, root.number(name, least)); },
+          [member, least](JobSpec& job, const std::string& text, const Origin& origin) -> Fault {
+            const auto number = util::parse_unsigned(text);
+            if (!number || *number < least || *number > 1000000) return util::Error{fmt::format("must be a whole number from {} to 1000000, not \"{}\"", least, text)};
+            job.*member = Sourced<unsigned>{static_cast<unsigned>(*number), origin};
+            return std::nullopt;
+          },
+          merge_known(member)};
+}
+
+JobKey bool_key(std::string name, Known<bool> JobSpec::* member) {
+  return {name,
+          [name, member](JobSpec& job, ObjectReader& root) { job.*member = root.known(name, root.flag(name)); },
+          [member](JobSpec& job, const std::string& text, const Origin& origin) -> Fault {
+            const bool yes = text == "1" || text == "true" || text == "yes";
+            if (!yes && text != "0" && text != "false" && text != "no") return util::Error{fmt::format("must be true or false, not \"{}\"", text)};
+            job.*member = Sourced<bool>{yes, origin};
+            return std::nullopt;
+          },
+          merge_known(member)};
+}
+
+/// A switch without an origin: on in either job means on.
+JobKey switch_key(std::string name, bool JobSpec::* member) {
+  return {name,
+          [name, member](JobSpec& job, ObjectReader& root) { job.*member = root.flag(name).value_or(false); },
+          [member](JobSpec& job, const std::string& text, const Origin& /*origin*/) -> Fault {
+            if (text != "1" && text != "true" && text != "0" && text != "false") return util::Error{fmt::format("must be true or false, not \"{}\"", text)};
+            job.*member = text == "1" || text == "true";
+            return std::nullopt;
+          },
+          [member](JobSpec& job, const JobSpec& over) { job.*member = job.*member || over.*member; }};
+}
+
+/// A value with a type of its own; a bare number in the file is read as its text ("time": 10 is ten minutes).
+template <class T>
+JobKey parsed_key(std::string name, Known<T> JobSpec::* member) {
+  return {name,
+          [name, member](JobSpec& job, ObjectReader& root) {
+            const auto* node = root.raw(name);
+            if (!node) return;
+            if (!node->is(JsonKind::integer)) {
+              job.*member = root.known(name, root.template parsed<T>(name));
+              return;
+            }
+            auto value = T::parse(std::to_string(node->integer));
+            if (value) job.*member = Sourced<T>{*value, root.origin(name)};
+            else root.report_value(name, value.error().what, value.error().hint);
+          },
+          [member](JobSpec& job, const std::string& text, const Origin& origin) -> Fault {
+            auto value = T::parse(text);
+            if (!value) return util::Error{"is wrong: " + value.error().what, value.error().hint};
+            job.*member = Sourced<T>{*value, origin};
+            return std::nullopt;
+          },
+          merge_known(member)};
+}
+
+JobKey list_key(std::string name, std::vector<Sourced<std::string>> JobSpec::* member) {
+  return {name,
+          [name, member](JobSpec& job, ObjectReader& root) {
+            for (auto& text : root.texts(name)) (job.*member).push_back({std::move(text), root.origin(name)});
+          },
+          nullptr,
+          [member](JobSpec& job, const JobSpec& over) { (job.*member).insert((job.*member).end(), (over.*member).begin(), (over.*member).end()); }};
+}
+
+JobKey env_key() {
+  return {"env",
+          [](JobSpec& job, ObjectReader& root) {
+            for (auto& [name, value] : root.text_map("env", TextRule::variable, TextRule::line)) job.env.push_back({name, {value, root.origin("env")}});
+          },
+          nullptr,
+          [](JobSpec& job, const JobSpec& over) { job.env.insert(job.env.end(), over.env.begin(), over.env.end()); }};
+}
+
+} // namespace
+
+const std::vector<JobKey>& job_keys() {
+  static const std::vector<JobKey> k_keys = {
+      text_key("partition", &JobSpec::partition),
+      number_key("nodes", &JobSpec::nodes, 1),
+      number_key("gpus-per-node", &JobSpec::gpus_per_node, 0),
+      number_key("tasks-per-node", &JobSpec::tasks_per_node, 1),
+      number_key("gpus-per-task", &JobSpec::gpus_per_task, 0),
+      number_key("cpus-per-task", &JobSpec::cpus_per_task, 1),
+      parsed_key("mem", &JobSpec::mem),
+      parsed_key("time", &JobSpec::time),
+      text_key("account", &JobSpec::account),
+      text_key("qos", &JobSpec::qos),
+      text_key("job-name", &JobSpec::job_name),
+      text_key("output", &JobSpec::output),
+      choice_key("launcher", &JobSpec::launcher, {"hpcml", "torchrun", "srun", "ibrun", "accelerate", "deepspeed"}),
+      choice_key("backend", &JobSpec::backend, {"nccl", "gloo"}),
+      choice_key("gpu-visibility", &JobSpec::gpu_visibility, {"all", "own"}),
+      text_key("gpu-type", &JobSpec::gpu_type),
+      text_key("venv", &JobSpec::venv),
+      text_key("conda", &JobSpec::conda),
+      text_key("wheelhouse", &JobSpec::wheelhouse),
+      text_key("container", &JobSpec::container),
+      list_key("bind", &JobSpec::binds),
+      bool_key("container-enter", &JobSpec::container_enter),
+      list_key("module", &JobSpec::modules),
+      env_key(),
+      list_key("sbatch", &JobSpec::sbatch),
+      list_key("srun", &JobSpec::srun),
+      text_key("signal", &JobSpec::signal),
+      bool_key("requeue", &JobSpec::requeue),
+      text_key("array", &JobSpec::array),
+      text_key("dependency", &JobSpec::dependency),
+      switch_key("nccl-debug", &JobSpec::nccl_debug),
+      switch_key("report", &JobSpec::report),
+      switch_key("preflight", &JobSpec::preflight),
+      text_key("hpcml-path", &JobSpec::hpcml_path),
+  };
+  return k_keys;
+}
+
+model::JobSpec read_job(ObjectReader& root) {
+  model::JobSpec job;
+  for (const auto& key : job_keys()) key.from_file(job, root);
+  job.command = root.texts("command");
+  return job;
+}
+
+} // namespace hpcml::spec
