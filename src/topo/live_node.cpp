@@ -1,118 +1,117 @@
 // SPDX-License-Identifier: MIT
+// CPUs of the live node.
 #include "topo/live_node.hpp"
 
+#include <sched.h>
+
 #include <algorithm>
-#include <cstdio>
-#include <filesystem>
+#include <cerrno>
+#include <cstring>
 #include <optional>
 
 #include "util/file.hpp"
 #include "util/text.hpp"
 
 namespace hpcml::topo {
-
-using model::IdSet;
-
 namespace {
 
-std::optional<std::string> read_word(const std::string& path) {
-  const auto text = util::read_file(path);
+namespace fs = std::filesystem;
+using model::CpuDomain;
+using model::IdSet;
+
+std::optional<IdSet> read_list(const fs::path& path) {
+  auto text = util::read_file(path);
   if (!text) return std::nullopt;
-  return std::string(util::trim(*text));
+  auto set = IdSet::parse_list(util::trim(*text));
+  return set ? std::optional<IdSet>(*set) : std::nullopt;
 }
 
-std::optional<IdSet> read_list(const std::string& path) {
-  const auto text = read_word(path);
-  if (!text || text->empty()) return std::nullopt;
-  auto list = IdSet::parse_list(*text);
-  return list ? std::optional(*list) : std::nullopt;
-}
+fs::path cpu_folder(const fs::path& cpus, unsigned cpu) { return cpus / ("cpu" + std::to_string(cpu)); }
 
-std::string cpu_path(const std::string& root, unsigned cpu) { return root + "/sys/devices/system/cpu/cpu" + std::to_string(cpu); }
-
-/// Adds the domain that `file` of `cpu` names, unless an earlier CPU of the same domain has.
-void add_domain(std::vector<model::CpuDomain>& domains, const std::string& file, unsigned cpu, const IdSet& online) {
-  if (std::any_of(domains.begin(), domains.end(), [&](const auto& domain) { return domain.cpus.contains(cpu); })) return;
-  const auto cpus = read_list(file);
-  if (cpus && cpus->contains(cpu)) domains.push_back({static_cast<unsigned>(domains.size()), *cpus & online});
-}
-
-void read_cores(const std::string& root, const IdSet& online, model::CpuShape& shape) {
+/// The sets that a file of each CPU names, each read once: a CPU of a set that is known already is skipped.
+std::vector<IdSet> read_partition(const fs::path& cpus, const IdSet& online, const std::vector<std::string>& names) {
+  std::vector<IdSet> sets;
   IdSet seen;
-  for (const unsigned cpu : online.ids()) {
-    add_domain(shape.packages, cpu_path(root, cpu) + "/topology/package_cpus_list", cpu, online);
-    add_domain(shape.packages, cpu_path(root, cpu) + "/topology/core_siblings_list", cpu, online);
-    add_domain(shape.l3, cpu_path(root, cpu) + "/cache/index3/shared_cpu_list", cpu, online);
+  for (unsigned cpu : online.ids()) {
     if (seen.contains(cpu)) continue;
-    const auto siblings = read_list(cpu_path(root, cpu) + "/topology/thread_siblings_list");
-    const IdSet core = siblings && siblings->contains(cpu) ? *siblings & online : IdSet::of({cpu});
-    shape.core_threads.push_back(core);
-    shape.threads_per_core = std::max(shape.threads_per_core, static_cast<unsigned>(core.size()));
-    seen = seen | core;
+    std::optional<IdSet> set;
+    for (const auto& name : names)
+      if (!set) set = read_list(cpu_folder(cpus, cpu) / name);
+    if (!set || !set->contains(cpu)) return {};
+    sets.push_back(*set & online);
+    seen = seen | sets.back();
   }
-  shape.cores = static_cast<unsigned>(shape.core_threads.size());
-  shape.sockets = static_cast<unsigned>(shape.packages.size());
+  return sets;
 }
 
-void read_numa(const std::string& root, const IdSet& online, model::CpuShape& shape) {
-  const std::string folder = root + "/sys/devices/system/node";
-  const auto nodes = read_list(folder + "/online");
-  if (!nodes) return;
-  for (const unsigned node : nodes->ids()) {
-    const auto cpus = read_list(folder + "/node" + std::to_string(node) + "/cpulist");
-    // Nodes without CPUs are memory of GPUs or CXL cards.
-    if (cpus && cpus->intersects(online)) shape.numa.push_back({node, *cpus & online});
-  }
+std::vector<CpuDomain> number_domains(const std::vector<IdSet>& sets) {
+  std::vector<CpuDomain> domains;
+  for (const auto& set : sets) domains.push_back({static_cast<unsigned>(domains.size()), set});
+  return domains;
 }
 
-model::GpuPlace gpu_at(const std::string& root, const std::string& pci) {
-  model::GpuPlace place;
-  place.pci = pci;
-  const auto node = read_word(root + "/sys/bus/pci/devices/" + pci + "/numa_node");
-  if (const auto number = util::parse_unsigned(node.value_or("-1"))) place.numa = static_cast<unsigned>(*number);
-  return place;
+/// "cache/index3/shared_cpu_list" on x86; the index of level 3 differs elsewhere.
+std::optional<std::string> find_l3_file(const fs::path& cpus, unsigned cpu) {
+  for (unsigned index : {3u, 2u, 4u, 1u, 0u}) {
+    const std::string folder = "cache/index" + std::to_string(index);
+    const auto level = util::read_file(cpu_folder(cpus, cpu) / folder / "level");
+    if (level && util::trim(*level) == "3") return folder + "/shared_cpu_list";
+  }
+  return std::nullopt;
 }
 
-/// PCI address of a node of AMD's compute driver; nothing for a CPU.
-std::optional<std::string> kfd_address(const std::string& folder) {
-  const auto id = read_word(folder + "/gpu_id");
-  if (!id || id->empty() || *id == "0") return std::nullopt;
-  const auto properties = util::read_file(folder + "/properties");
-  if (!properties) return std::nullopt;
-  unsigned long long location = 0, domain = 0;
-  for (const auto& line : util::split(*properties, '\n')) {
-    const auto words = util::split(line, ' ');
-    if (words.size() != 2) continue;
-    if (words[0] == "location_id") location = util::parse_unsigned(words[1]).value_or(0);
-    if (words[0] == "domain") domain = util::parse_unsigned(words[1]).value_or(0);
+std::vector<CpuDomain> read_numa(const fs::path& nodes, const IdSet& online) {
+  std::vector<CpuDomain> numa;
+  std::error_code error;
+  for (const auto& entry : fs::directory_iterator(nodes, error)) {
+    const std::string name = entry.path().filename().string();
+    if (!util::starts_with(name, "node")) continue;
+    const auto id = util::parse_unsigned(name.substr(4));
+    const auto cpus = id ? read_list(entry.path() / "cpulist") : std::nullopt;
+    if (cpus && cpus->intersects(online)) numa.push_back({static_cast<unsigned>(*id), *cpus & online});
   }
-  char address[32];
-  std::snprintf(address, sizeof address, "%04llx:%02llx:%02llx.%llx", domain, location >> 8 & 255, location >> 3 & 31, location & 7);
-  return address;
+  std::sort(numa.begin(), numa.end(), [](const auto& a, const auto& b) { return a.id < b.id; });
+  return numa;
 }
 
 } // namespace
 
-util::Result<model::CpuShape> read_live_cpus(const std::string& root) {
-  const auto online = read_list(root + "/sys/devices/system/cpu/online");
+util::Result<model::CpuShape> read_live_cpus(const fs::path& root) {
+  const fs::path cpus = root / "sys/devices/system/cpu";
+  const auto online = read_list(cpus / "online");
   if (!online || online->empty())
-    return util::Error{"cannot read which CPUs this node has (" + root + "/sys/devices/system/cpu/online)"};
+    return util::Error{"cannot tell the node's CPUs: " + (cpus / "online").string() + " is missing or holds no list of CPUs", "is /sys mounted here?"};
   model::CpuShape shape;
-  read_cores(root, *online, shape);
-  read_numa(root, *online, shape);
+  // The second name of each pair is the one of kernels before 5.4.
+  shape.core_threads = read_partition(cpus, *online, {"topology/core_cpus_list", "topology/thread_siblings_list"});
+  if (shape.core_threads.empty())
+    for (unsigned cpu : online->ids()) shape.core_threads.push_back(IdSet::of({cpu}));
+  shape.packages = number_domains(read_partition(cpus, *online, {"topology/package_cpus_list", "topology/core_siblings_list"}));
+  if (const auto file = find_l3_file(cpus, online->first())) shape.l3 = number_domains(read_partition(cpus, *online, {*file}));
+  shape.numa = read_numa(root / "sys/devices/system/node", *online);
+  shape.sockets = static_cast<unsigned>(shape.packages.size());
+  shape.cores = static_cast<unsigned>(shape.core_threads.size());
+  for (const auto& core : shape.core_threads) shape.threads_per_core = std::max(shape.threads_per_core, static_cast<unsigned>(core.size()));
   return shape;
 }
 
-std::vector<model::GpuPlace> read_live_gpus(const std::string& root) {
-  std::vector<model::GpuPlace> places;
-  std::error_code ignored;
-  for (const auto& entry : std::filesystem::directory_iterator(root + "/proc/driver/nvidia/gpus", ignored))
-    places.push_back(gpu_at(root, util::to_lower(entry.path().filename().string())));
-  for (const auto& entry : std::filesystem::directory_iterator(root + "/sys/class/kfd/kfd/topology/nodes", ignored))
-    if (const auto pci = kfd_address(entry.path().string())) places.push_back(gpu_at(root, *pci));
-  std::sort(places.begin(), places.end(), [](const auto& a, const auto& b) { return a.pci < b.pci; });
-  for (std::size_t i = 0; i < places.size(); ++i) places[i].index = static_cast<unsigned>(i);
-  return places;
+util::Result<IdSet> read_allowed_cpus() {
+  // The kernel refuses a mask shorter than its own: grow until it fits.
+  for (int count = 1024; count <= (1 << 16); count *= 2) {
+    cpu_set_t* mask = CPU_ALLOC(count);
+    if (!mask) break;
+    const std::size_t size = CPU_ALLOC_SIZE(count);
+    CPU_ZERO_S(size, mask);
+    const bool read = sched_getaffinity(0, size, mask) == 0;
+    const int reason = errno;
+    IdSet allowed;
+    for (int cpu = 0; read && cpu < count; ++cpu)
+      if (CPU_ISSET_S(static_cast<std::size_t>(cpu), size, mask)) allowed.add(static_cast<unsigned>(cpu));
+    CPU_FREE(mask);
+    if (read) return allowed;
+    if (reason != EINVAL) return util::Error{std::string("cannot tell which CPUs may be used: ") + std::strerror(reason)};
+  }
+  return util::Error{"cannot tell which CPUs may be used: this kernel has more than 65536"};
 }
 
 } // namespace hpcml::topo

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
-// This node's CPUs and GPUs from the few files of /sys and /proc that binding needs; a full discovery costs hundreds of reads.
+// The node this process runs on, from the few files of /sys and /proc that tell it. No library, no discovery.
 #pragma once
 
+#include <filesystem>
 #include <string>
 #include <vector>
 
@@ -10,11 +11,19 @@
 
 namespace hpcml::topo {
 
-/// Online CPUs by core, NUMA node, L3 and package, below `root` ("" is this machine). Levels that the kernel does not
-/// show stay empty; only a machine that does not tell its online CPUs is an error.
-util::Result<model::CpuShape> read_live_cpus(const std::string& root = "");
+/// The online CPUs with their cores, L3s, NUMA nodes and packages, read below `root` ("/"; another one for tests).
+/// L3s and packages are numbered by their lowest CPU, NUMA nodes have the kernel's ids; NUMA nodes without CPUs
+/// (memory of GPUs) are left out. Levels that the kernel does not show stay empty. `reserved` is never known here.
+util::Result<model::CpuShape> read_live_cpus(const std::filesystem::path& root = "/");
 
-/// GPUs that have a compute driver, in PCI order, with the NUMA node the kernel gives (-1 stays unknown).
-std::vector<model::GpuPlace> read_live_gpus(const std::string& root = "");
+/// The CPUs that this thread may use, as sched_getaffinity tells it, for any number of CPUs.
+util::Result<model::IdSet> read_allowed_cpus();
+
+/// GPUs of the node as their drivers show them, all of them, also those that this job may not use.
+struct LiveGpus {
+  std::string vendor;                  ///< "nvidia", "amd"; empty if there is none
+  std::vector<model::GpuPlace> places; ///< in the runtime's order: NVIDIA by PCI address, AMD by kernel topology node
+};
+LiveGpus read_live_gpus(const std::filesystem::path& root = "/");
 
 } // namespace hpcml::topo

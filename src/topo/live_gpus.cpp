@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: MIT
+// GPUs of the live node: NVIDIA by the driver's PCI devices, AMD by the kernel's compute topology.
+#include <algorithm>
+#include <cstdio>
+#include <map>
+#include <optional>
+
+#include "topo/live_node.hpp"
+#include "util/file.hpp"
+#include "util/text.hpp"
+
+namespace hpcml::topo {
+namespace {
+
+namespace fs = std::filesystem;
+using model::GpuPlace;
+
+/// "0000:c1:00.0"
+bool is_pci_address(const std::string& name) {
+  return name.size() >= 12 && name[name.size() - 8] == ':' && name[name.size() - 5] == ':' && name[name.size() - 2] == '.';
+}
+
+/// The device's NUMA node; -1 in the file means that the firmware does not tell.
+std::optional<unsigned> numa_of(const fs::path& root, const std::string& pci) {
+  auto text = util::read_file(root / "sys/bus/pci/devices" / pci / "numa_node");
+  const auto id = text ? util::parse_unsigned(util::trim(*text)) : std::nullopt;
+  return id ? std::optional<unsigned>(static_cast<unsigned>(*id)) : std::nullopt;
+}
+
+std::vector<std::string> entries(const fs::path& folder) {
+  std::vector<std::string> names;
+  std::error_code error;
+  for (const auto& entry : fs::directory_iterator(folder, error)) names.push_back(entry.path().filename().string());
+  return names;
+}
+
+GpuPlace place_at(const fs::path& root, std::size_t index, const std::string& pci) {
+  GpuPlace place;
+  place.index = static_cast<unsigned>(index);
+  place.pci = pci;
+  place.numa = numa_of(root, pci);
+  return place;
+}
+
+std::vector<GpuPlace> read_nvidia(const fs::path& root) {
+  std::vector<std::string> addresses;
+  // Containers often hide one of the two.
+  for (const char* folder : {"proc/driver/nvidia/gpus", "sys/bus/pci/drivers/nvidia"}) {
+    if (!addresses.empty()) break;
+    for (const auto& name : entries(root / folder))
+      if (is_pci_address(name)) addresses.push_back(util::to_lower(name));
+  }
+  std::sort(addresses.begin(), addresses.end());
+  std::vector<GpuPlace> places;
+  for (const auto& pci : addresses) places.push_back(place_at(root, places.size(), pci));
+  return places;
+}
+
+/// "name value" lines of a topology node.
+std::map<std::string, unsigned long long> read_properties(const fs::path& path) {
+  std::map<std::string, unsigned long long> properties;
+  const auto text = util::read_file(path);
+  if (!text) return properties;
+  for (const auto& line : util::split(*text, '\n')) {
+    const std::size_t blank = line.find(' ');
+    if (blank == std::string::npos) continue;
+    if (const auto value = util::parse_unsigned(util::trim(line.substr(blank + 1)))) properties[line.substr(0, blank)] = *value;
+  }
+  return properties;
+}
+
+std::vector<GpuPlace> read_amd(const fs::path& root) {
+  const fs::path nodes = root / "sys/class/kfd/kfd/topology/nodes";
+  std::vector<unsigned long long> numbers;
+  for (const auto& name : entries(nodes))
+    if (const auto number = util::parse_unsigned(name)) numbers.push_back(*number);
+  std::sort(numbers.begin(), numbers.end());
+  std::vector<GpuPlace> places;
+  for (const auto number : numbers) {
+    const auto properties = read_properties(nodes / std::to_string(number) / "properties");
+    const auto get = [&](const char* name) {
+      const auto found = properties.find(name);
+      return found == properties.end() ? 0ull : found->second;
+    };
+    if (get("simd_count") == 0) continue; // a CPU
+    const auto location = get("location_id");
+    char pci[32];
+    std::snprintf(pci, sizeof pci, "%04llx:%02llx:%02llx.%llx", get("domain") & 0xffff, location >> 8 & 0xff, location >> 3 & 0x1f, location & 7);
+    places.push_back(place_at(root, places.size(), pci));
+  }
+  return places;
+}
+
+} // namespace
+
+LiveGpus read_live_gpus(const fs::path& root) {
+  if (auto places = read_nvidia(root); !places.empty()) return {"nvidia", std::move(places)};
+  if (auto places = read_amd(root); !places.empty()) return {"amd", std::move(places)};
+  return {};
+}
+
+} // namespace hpcml::topo
