@@ -1,0 +1,74 @@
+# Adds NCCL (on AMD: RCCL, under the same names) to hpcml::libtorch where this LibTorch was built with it and the vendor's
+# headers are here; otherwise says what is missing, and the process group uses Gloo only.
+set(HPCML_TORCH_NCCL OFF)
+if(EXISTS "${hpcml_torch_lib}/libtorch_cuda.so")
+  set(hpcml_gpu_kind cuda)
+elseif(EXISTS "${hpcml_torch_lib}/libtorch_hip.so")
+  set(hpcml_gpu_kind hip)
+else()
+  message(STATUS "NCCL: this LibTorch is a CPU build; the process group uses Gloo")
+  return()
+endif()
+
+# The wheels bring the CUDA headers in packages beside torch; a toolkit or ROCm has them in one place.
+file(GLOB hpcml_wheel_includes "${hpcml_torch_root}/../nvidia/*/include")
+set(hpcml_gpu_hints ${hpcml_wheel_includes} $ENV{CUDA_HOME}/include $ENV{CUDA_PATH}/include /usr/local/cuda/include
+  $ENV{ROCM_PATH}/include /opt/rocm/include)
+if(hpcml_gpu_kind STREQUAL "cuda")
+  set(hpcml_gpu_headers cuda_runtime_api.h nccl.h cusparse.h cublas_v2.h cusolverDn.h)
+  set(hpcml_gpu_definitions USE_C10D_NCCL)
+else()
+  set(hpcml_gpu_headers hip/hip_runtime_api.h)
+  set(hpcml_gpu_definitions USE_C10D_NCCL USE_ROCM __HIP_PLATFORM_AMD__=1)
+endif()
+
+set(hpcml_gpu_includes "")
+set(hpcml_gpu_missing "")
+foreach(header IN LISTS hpcml_gpu_headers)
+  string(MAKE_C_IDENTIFIER "HPCML_DIR_OF_${header}" variable)
+  find_path(${variable} ${header} HINTS ${hpcml_gpu_hints} PATH_SUFFIXES rccl)
+  mark_as_advanced(${variable})
+  if(${variable})
+    list(APPEND hpcml_gpu_includes ${${variable}})
+  else()
+    list(APPEND hpcml_gpu_missing ${header})
+  endif()
+endforeach()
+if(hpcml_gpu_kind STREQUAL "hip")
+  foreach(folder IN LISTS hpcml_gpu_includes)
+    if(EXISTS "${folder}/rccl/rccl.h")
+      list(APPEND hpcml_gpu_includes ${folder}/rccl)
+    endif()
+  endforeach()
+endif()
+if(hpcml_gpu_missing)
+  string(REPLACE ";" ", " hpcml_gpu_missing "${hpcml_gpu_missing}")
+  message(STATUS "NCCL: left out, because these headers are not here: ${hpcml_gpu_missing}. "
+    "Load the cluster's CUDA or ROCm module, or set CUDA_HOME or ROCM_PATH, and configure again; until then the process group uses Gloo only.")
+  return()
+endif()
+list(REMOVE_DUPLICATES hpcml_gpu_includes)
+
+# Asked of the compiler and not of a table: what the header needs differs from release to release.
+file(GLOB hpcml_gpu_libraries "${hpcml_torch_lib}/libtorch_cuda.so" "${hpcml_torch_lib}/libc10_cuda.so"
+  "${hpcml_torch_lib}/libtorch_hip.so" "${hpcml_torch_lib}/libc10_hip.so")
+try_compile(HPCML_NCCL_HEADER_COMPILES ${CMAKE_BINARY_DIR}/_deps/nccl_probe
+  SOURCES ${CMAKE_CURRENT_LIST_DIR}/nccl_probe.cpp
+  CMAKE_FLAGS "-DCMAKE_TRY_COMPILE_TARGET_TYPE=STATIC_LIBRARY"
+    "-DINCLUDE_DIRECTORIES=${hpcml_torch_include};${hpcml_torch_include}/torch/csrc/api/include;${hpcml_gpu_includes}"
+  COMPILE_DEFINITIONS ${hpcml_torch_definitions} ${hpcml_gpu_definitions}
+  CXX_STANDARD ${HPCML_TORCH_CXX_STANDARD} OUTPUT_VARIABLE hpcml_nccl_output)
+if(NOT HPCML_NCCL_HEADER_COMPILES)
+  file(WRITE ${CMAKE_BINARY_DIR}/nccl_probe.log "${hpcml_nccl_output}")
+  message(STATUS "NCCL: left out, because LibTorch's NCCL header does not compile here (${CMAKE_BINARY_DIR}/nccl_probe.log); "
+    "the process group uses Gloo only")
+  return()
+endif()
+set(HPCML_TORCH_NCCL ON)
+message(STATUS "NCCL: on (${hpcml_gpu_kind})")
+target_include_directories(hpcml_libtorch SYSTEM INTERFACE ${hpcml_gpu_includes})
+target_compile_definitions(hpcml_libtorch INTERFACE ${hpcml_gpu_definitions})
+# The driver's library comes with the compute nodes; the machine that builds may lack it. GPU kernels register
+# themselves when the library is loaded, so the linker may not drop it as unused.
+target_link_libraries(hpcml_libtorch INTERFACE -Wl,--no-as-needed ${hpcml_gpu_libraries} -Wl,--as-needed)
+target_link_options(hpcml_libtorch INTERFACE -Wl,--unresolved-symbols=ignore-in-shared-libs)

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: MIT
+#include "torch/json_line.hpp"
+
+#include <cmath>
+#include <cstdio>
+#include <unistd.h>
+
+namespace hpcml::helper {
+
+namespace {
+
+std::string quoted(const std::string& value) {
+  std::string out = "\"";
+  for (const char letter : value) {
+    if (letter == '"' || letter == '\\') out += '\\';
+    if (static_cast<unsigned char>(letter) < 0x20) {
+      char code[8];
+      std::snprintf(code, sizeof code, "\\u%04x", static_cast<unsigned>(static_cast<unsigned char>(letter)));
+      out += code;
+    } else {
+      out += letter;
+    }
+  }
+  return out + "\"";
+}
+
+template <class List, class Show>
+std::string array_of(const List& values, Show show) {
+  std::string out;
+  for (const auto& value : values) out += (out.empty() ? "" : ",") + show(value);
+  return "[" + out + "]";
+}
+
+} // namespace
+
+JsonLine& JsonLine::raw(const std::string& key, const std::string& value) {
+  x_body += (x_body.empty() ? "" : ",") + quoted(key) + ":" + value;
+  return *this;
+}
+
+JsonLine& JsonLine::add(const std::string& key, const std::string& value) { return raw(key, quoted(value)); }
+JsonLine& JsonLine::add(const std::string& key, int value) { return raw(key, std::to_string(value)); }
+JsonLine& JsonLine::add(const std::string& key, long long value) { return raw(key, std::to_string(value)); }
+JsonLine& JsonLine::add(const std::string& key, bool value) { return raw(key, value ? "true" : "false"); }
+
+JsonLine& JsonLine::add(const std::string& key, double value) {
+  if (!std::isfinite(value)) return raw(key, "null");
+  char digits[40];
+  std::snprintf(digits, sizeof digits, "%.6g", value);
+  return raw(key, digits);
+}
+
+JsonLine& JsonLine::add(const std::string& key, const std::vector<int>& values) {
+  return raw(key, array_of(values, [](int value) { return std::to_string(value); }));
+}
+
+JsonLine& JsonLine::add(const std::string& key, const std::vector<std::string>& values) { return raw(key, array_of(values, quoted)); }
+
+JsonLine& JsonLine::add(const std::string& key, const std::vector<JsonLine>& values) {
+  return raw(key, array_of(values, [](const JsonLine& value) { return value.text(); }));
+}
+
+void JsonLine::print() const {
+  const std::string line = text() + "\n";
+  std::size_t sent = 0;
+  while (sent < line.size()) {
+    const ssize_t count = ::write(STDOUT_FILENO, line.data() + sent, line.size() - sent);
+    if (count <= 0) return;
+    sent += static_cast<std::size_t>(count);
+  }
+}
+
+} // namespace hpcml::helper

@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: MIT
+#include "torch/preflight.hpp"
+
+#include <condition_variable>
+#include <functional>
+#include <mutex>
+#include <optional>
+#include <thread>
+#include <unistd.h>
+
+#include "torch/json_line.hpp"
+#include "torch/network.hpp"
+#include "torch/rendezvous.hpp"
+
+namespace hpcml::helper {
+
+namespace {
+
+constexpr int k_failed = 6;
+using Clock = std::chrono::steady_clock;
+
+JsonLine event(const char* name, const RankEnv& env) {
+  JsonLine line;
+  line.add("event", name).add("rank", env.rank).add("host", host_name());
+  return line;
+}
+
+/// Ends the process if LibTorch breaks its own time limits: a preflight that hangs is worth nothing.
+class Watchdog {
+public:
+  Watchdog(const RankEnv& env, std::chrono::milliseconds limit) : x_thread([this, env, limit] {
+    std::unique_lock<std::mutex> lock(x_mutex);
+    if (x_wake.wait_for(lock, limit, [this] { return x_done; })) return;
+    event("failed", env).add("phase", "watchdog").add("what", "still waiting after " + std::to_string(limit.count() / 1000) + " s; the library's own time limits did not end it").print();
+    ::_exit(k_failed);
+  }) {}
+  ~Watchdog() {
+    {
+      const std::lock_guard<std::mutex> lock(x_mutex);
+      x_done = true;
+    }
+    x_wake.notify_all();
+    x_thread.join();
+  }
+
+private:
+  std::mutex x_mutex;
+  std::condition_variable x_wake;
+  bool x_done = false;
+  std::thread x_thread;
+};
+
+JsonLine connection_line(const OwnConnection& connection) {
+  JsonLine line;
+  line.add("local", connection.local).add("remote", connection.remote).add("interface", connection.interface);
+  return line;
+}
+
+/// Runs one phase on this rank and agrees with the others on its outcome.
+void run_phase(Meeting& meeting, const std::string& phase, const std::function<void()>& work, const std::function<void()>& on_failure) {
+  meeting.enter(phase);
+  std::string error;
+  try {
+    work();
+  } catch (const std::exception& fault) {
+    error = fault.what();
+    if (error.empty()) error = "unknown error";
+    on_failure();
+  }
+  meeting.conclude(phase, error);
+}
+
+void report_measured(const char* phase, const RankEnv& env, const ProcessGroup& group, long long bytes, const Measured& measured) {
+  event(phase, env).add("ok", true).add("backend", group.backend()).add("seconds", measured.seconds).add("gbps", measured.gbps).add("bytes", bytes).print();
+}
+
+void run_phases(const RankEnv& env, const PreflightOptions& options) {
+  const auto start = Clock::now();
+  Meeting meeting(env, options.group.timeout);
+  event("arrived", env).add("local_rank", env.local_rank).add("seconds", std::chrono::duration<double>(Clock::now() - start).count()).print();
+  if (options.store_only) return meeting.finish();
+
+  std::optional<ProcessGroup> group;
+  // A rank that fails closes its connections, so that its peers fail now and not after their time limit.
+  const auto drop_group = [&] { group.reset(); };
+  // First alone: a rank whose interface is wrong would leave the others waiting for its address.
+  run_phase(meeting, "setup", [&] { if (resolve_backend(options.group.backend) == "gloo") choose_interface(env, options.group.interface_name); }, [] {});
+  run_phase(meeting, "connect", [&] { group.emplace(meeting.store(), env, options.group); }, drop_group);
+  std::vector<JsonLine> connections;
+  for (const auto& connection : own_connections(env.master_port)) connections.push_back(connection_line(connection));
+  event("connected", env).add("backend", group->backend()).add("interface", group->interface_name())
+      .add("device", group->device().str()).add("connections", connections)
+      .add("seconds", std::chrono::duration<double>(Clock::now() - start).count()).print();
+
+  const long long bytes = options.bytes > 0 ? options.bytes : (group->device().is_cuda() ? 64LL << 20 : 4LL << 20);
+  Measured measured;
+  run_phase(meeting, "all_reduce", [&] { measured = check_all_reduce(*group, bytes); }, drop_group);
+  report_measured("all_reduce", env, *group, bytes, measured);
+  run_phase(meeting, "send_recv", [&] { measured = check_send_receive(*group, bytes); }, drop_group);
+  report_measured("send_recv", env, *group, bytes, measured);
+  meeting.finish();
+}
+
+} // namespace
+
+int run_preflight(const PreflightOptions& given) {
+  const RankEnv env = RankEnv::from_environment();
+  PreflightOptions options = given;
+  if (options.group.backend == "auto") options.group.backend = env.backend;
+  // Four phases, each with its limit and the seconds in which the ranks agree.
+  const Watchdog watchdog(env, 6 * options.group.timeout + std::chrono::seconds(30));
+  try {
+    run_phases(env, options);
+    return 0;
+  } catch (const PhaseError& error) {
+    const Culprit& culprit = error.culprit();
+    // One voice for the job: rank 0's, or that of a rank that cannot reach rank 0.
+    const bool speaks = env.rank == 0 || (culprit.ranks.size() == 1 && culprit.ranks[0] == 0);
+    event(speaks ? "culprit" : "failed", env).add("phase", culprit.phase).add("ranks", culprit.ranks).add("hosts", culprit.hosts)
+        .add("what", culprit.what).add("next", culprit.next).print();
+  } catch (const std::exception& error) {
+    event("failed", env).add("phase", "rendezvous").add("what", error.what()).print();
+  }
+  return k_failed;
+}
+
+} // namespace hpcml::helper

@@ -1,0 +1,217 @@
+// SPDX-License-Identifier: MIT
+#include "torch/rendezvous.hpp"
+
+#include <algorithm>
+#include <sstream>
+#include <thread>
+
+#include "torch/network.hpp"
+
+namespace hpcml::helper {
+
+namespace {
+
+using std::chrono::milliseconds;
+using std::chrono::steady_clock;
+
+constexpr milliseconds k_poll{10};
+/// How long rank 0 waits for what the others have to say after it has failed itself.
+constexpr milliseconds k_grace{4000};
+constexpr const char* k_arrival = "arrival";
+
+std::string list_ranks(const std::vector<int>& ranks) {
+  std::string text = ranks.size() == 1 ? "rank " : "ranks ";
+  for (std::size_t i = 0; i < ranks.size(); ++i) text += (i == 0 ? "" : ", ") + std::to_string(ranks[i]);
+  return text;
+}
+
+/// "rank 3 (nid002)", "ranks 4, 5 (nid001, nid002)".
+std::string list_ranks_and_hosts(const std::vector<int>& ranks, const std::vector<std::string>& hosts) {
+  std::vector<std::string> names;
+  for (const auto& host : hosts)
+    if (!host.empty() && std::find(names.begin(), names.end(), host) == names.end()) names.push_back(host);
+  std::string text;
+  for (const auto& name : names) text += (text.empty() ? "" : ", ") + name;
+  return list_ranks(ranks) + (text.empty() ? "" : " (" + text + ")");
+}
+
+// A verdict travels as lines: phase, ranks, hosts, what, next. None of them holds a line end.
+std::string pack(const Culprit& culprit) {
+  std::string ranks, hosts;
+  for (const int rank : culprit.ranks) ranks += std::to_string(rank) + " ";
+  for (const auto& host : culprit.hosts) hosts += (host.empty() ? "-" : host) + " ";
+  return culprit.phase + "\n" + ranks + "\n" + hosts + "\n" + culprit.what + "\n" + culprit.next;
+}
+
+Culprit unpack(const std::string& text) {
+  Culprit culprit;
+  std::istringstream lines(text);
+  std::string ranks, hosts;
+  std::getline(lines, culprit.phase);
+  std::getline(lines, ranks);
+  std::getline(lines, hosts);
+  std::getline(lines, culprit.what);
+  std::getline(lines, culprit.next);
+  std::istringstream rank_words(ranks), host_words(hosts);
+  for (int rank; rank_words >> rank;) culprit.ranks.push_back(rank);
+  for (std::string host; host_words >> host;) culprit.hosts.push_back(host == "-" ? "" : host);
+  return culprit;
+}
+
+/// The phase as users know it: arriving and connecting are one.
+std::string public_phase(const std::string& phase) { return phase == k_arrival || phase == "setup" || phase == "connect" ? "rendezvous" : phase; }
+
+Store open_store(const RankEnv& env, milliseconds timeout) {
+  try {
+    return Store(env, timeout);
+  } catch (const std::exception& error) {
+    const bool server = env.rank == 0;
+    throw PhaseError({"rendezvous", {server ? env.rank : 0}, {server ? host_name() : env.master_addr}, error.what(),
+                      server ? "Choose another MASTER_PORT if it is taken, or see why this host cannot listen."
+                             : "See whether rank 0 is running, and whether MASTER_ADDR and MASTER_PORT are right and not filtered between the two hosts."});
+  }
+}
+
+} // namespace
+
+Meeting::Meeting(const RankEnv& env, milliseconds timeout)
+    : x_env(env), x_timeout(timeout), x_deadline(steady_clock::now() + timeout), x_store(open_store(env, timeout)) {
+  enter(k_arrival);
+  x_store.set(key(k_arrival, "node", env.rank), std::to_string(env.node_rank));
+  x_store.set(key(k_arrival, "done", env.rank), host_name());
+  if (env.rank != 0) {
+    const auto left = std::chrono::duration_cast<milliseconds>(x_deadline - steady_clock::now());
+    heed_verdict(k_arrival, std::max(left, milliseconds(0)) + k_grace);
+    return;
+  }
+  const auto left = std::chrono::duration_cast<milliseconds>(x_deadline - steady_clock::now());
+  wait_for_reports(k_arrival, std::max(left, milliseconds(0)));
+  x_hosts.assign(static_cast<std::size_t>(env.world_size), "");
+  Culprit missing{"rendezvous", {}, {}, "", ""};
+  for (int rank = 0; rank < env.world_size; ++rank) {
+    if (x_store.has(key(k_arrival, "done", rank))) x_hosts[static_cast<std::size_t>(rank)] = x_store.get(key(k_arrival, "done", rank), x_timeout);
+    else missing.ranks.push_back(rank);
+  }
+  for (const int rank : missing.ranks) missing.hosts.push_back(probable_host(rank));
+  if (missing.ranks.empty()) {
+    publish(k_arrival, std::nullopt);
+    return;
+  }
+  const double seconds = std::chrono::duration<double>(timeout).count();
+  std::ostringstream what;
+  what << list_ranks_and_hosts(missing.ranks, missing.hosts) << (missing.ranks.size() == 1 ? " has" : " have") << " not arrived at "
+       << env.master_addr << ":" << env.master_port << " within " << seconds << " s; " << env.world_size - static_cast<int>(missing.ranks.size())
+       << " of " << env.world_size << " ranks are there";
+  missing.what = what.str();
+  missing.next = "See these ranks' own messages first. If there are none: did they start (same WORLD_SIZE everywhere), and do their hosts reach " + env.master_addr + "?";
+  publish(k_arrival, missing);
+  finish();
+  throw PhaseError(missing);
+}
+
+std::string Meeting::key(const std::string& phase, const std::string& what, int rank) const {
+  if (phase == k_arrival && what == "done") return "hpcml/arrived/" + std::to_string(rank);
+  return "hpcml/" + phase + "/" + what + "/" + std::to_string(rank);
+}
+
+/// A missing rank never told its host; where ranks lie in blocks on the nodes, its neighbours on the node did.
+std::string Meeting::probable_host(int rank) const {
+  const int width = x_env.local_world_size;
+  if (width <= 0 || x_env.world_size % width != 0) return {};
+  const int first = rank / width * width;
+  for (int other = first; other < first + width; ++other)
+    if (!x_hosts[static_cast<std::size_t>(other)].empty()) return x_hosts[static_cast<std::size_t>(other)];
+  return {};
+}
+
+void Meeting::enter(const std::string& phase) { x_store.set(key(phase, "entered", x_env.rank), "1"); }
+
+bool Meeting::wait_for_reports(const std::string& phase, milliseconds limit) {
+  const auto deadline = steady_clock::now() + limit;
+  int next = 0; // ranks below it have reported
+  while (next < x_env.world_size) {
+    if (x_store.has(key(phase, "done", next)) || x_store.has(key(phase, "failed", next))) {
+      ++next;
+    } else if (steady_clock::now() >= deadline) {
+      return false;
+    } else {
+      std::this_thread::sleep_for(k_poll);
+    }
+  }
+  return true;
+}
+
+std::optional<Culprit> Meeting::find_culprit(const std::string& phase) {
+  std::vector<int> absent, silent, failed;
+  std::string reason;
+  for (int rank = 0; rank < x_env.world_size; ++rank) {
+    if (x_store.has(key(phase, "done", rank))) continue;
+    if (x_store.has(key(phase, "failed", rank))) {
+      failed.push_back(rank);
+      if (reason.empty()) reason = x_store.get(key(phase, "failed", rank), x_timeout);
+    } else {
+      (x_store.has(key(phase, "entered", rank)) ? silent : absent).push_back(rank);
+    }
+  }
+  if (absent.empty() && silent.empty() && failed.empty()) return std::nullopt;
+  // A rank that fell silent explains the errors of the others, not the other way round.
+  const std::string name = public_phase(phase);
+  Culprit culprit{name, !absent.empty() ? absent : !silent.empty() ? silent : failed, {}, "", ""};
+  for (const int rank : culprit.ranks) culprit.hosts.push_back(x_hosts[static_cast<std::size_t>(rank)]);
+  const std::string who = list_ranks_and_hosts(culprit.ranks, culprit.hosts);
+  if (!absent.empty() || !silent.empty()) {
+    culprit.what = who + (absent.empty() ? " stopped answering in " : " never began ") + name + " after having arrived" +
+                   (reason.empty() ? "" : "; the others saw: " + reason);
+    culprit.next = "Look for a crash or a kill (out of memory?) in the log of that rank; if it recurs on one host, exclude the host.";
+  } else {
+    culprit.what = who + " failed in " + name + ": " + reason;
+    culprit.next = "If it recurs on one host, exclude the host; --backend gloo tells a broken GPU network from a broken job.";
+  }
+  return culprit;
+}
+
+void Meeting::publish(const std::string& phase, const std::optional<Culprit>& culprit) {
+  x_store.set("hpcml/" + phase + "/verdict", culprit ? pack(*culprit) : "ok");
+}
+
+void Meeting::heed_verdict(const std::string& phase, milliseconds limit) {
+  std::string verdict;
+  try {
+    verdict = x_store.get("hpcml/" + phase + "/verdict", limit);
+  } catch (const std::exception& error) {
+    throw PhaseError({public_phase(phase), {0}, {x_env.master_addr}, "rank 0 at " + x_env.master_addr + ":" + std::to_string(x_env.master_port) +
+                      " gave no verdict on " + public_phase(phase) + " (" + error.what() + ")", "Look for a crash or a kill in the log of rank 0."});
+  }
+  if (verdict == "ok") return;
+  finish();
+  throw PhaseError(unpack(verdict));
+}
+
+void Meeting::conclude(const std::string& phase, const std::string& error) {
+  const std::string own = error.substr(0, error.find('\n'));
+  try {
+    x_store.set(key(phase, error.empty() ? "done" : "failed", x_env.rank), error.empty() ? "1" : own);
+  } catch (const std::exception& lost) {
+    throw PhaseError({public_phase(phase), {0}, {x_env.master_addr}, std::string("rank 0 is gone: ") + lost.what() + (own.empty() ? "" : "; before that: " + own),
+                      "Look for a crash or a kill in the log of rank 0."});
+  }
+  if (x_env.rank != 0) return heed_verdict(phase, 2 * x_timeout + 2 * k_grace);
+  wait_for_reports(phase, error.empty() ? x_timeout + k_grace : k_grace);
+  const auto culprit = find_culprit(phase);
+  publish(phase, culprit);
+  if (!culprit) return;
+  finish();
+  throw PhaseError(*culprit);
+}
+
+void Meeting::finish() {
+  try {
+    x_store.set(key("finish", "done", x_env.rank), "1");
+    // The ranks that never came can't be waited for.
+    if (x_env.rank == 0) wait_for_reports("finish", std::min(x_timeout, milliseconds(2000)));
+  } catch (const std::exception&) {
+    // Rank 0 has gone already; there is nothing left to say to it.
+  }
+}
+
+} // namespace hpcml::helper
