@@ -68,11 +68,12 @@ std::string join_words(const Words& words) {
 
 std::string quote_word(std::string_view word) {
   if (std::any_of(word.begin(), word.end(), is_control)) return quote_ansi(word);
+  // Typographic quotes inside plain ones look like a slip of an editor, to people and to shellcheck.
+  if (word.find("\xe2\x80") != std::string_view::npos) return quote_ansi(word);
   // A quoted tilde at the start looks like a forgotten expansion; escaped, it is plainly meant.
   if (!word.empty() && word.front() == '~') return "\\~" + (word.size() > 1 ? quote_word(word.substr(1)) : "");
   if (word.find_first_of("'$`\\") == std::string_view::npos) return util::shell_quote(word);
-  const bool ascii = std::none_of(word.begin(), word.end(), [](char c) { return static_cast<unsigned char>(c) > 0x7f; });
-  return ascii ? quote_double(word) : quote_ansi(word);
+  return quote_double(word);
 }
 
 std::string quote_program(std::string_view text) { return "'" + util::replace_all(std::string(text), "'", "'\\''") + "'"; }

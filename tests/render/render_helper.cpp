@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: MIT
+#include "render/render_helper.hpp"
+
+#include <cstdlib>
+#include <stdexcept>
+
+#include "util/file.hpp"
+#include "util/text.hpp"
+
+namespace hpcml::test {
+
+namespace fs = std::filesystem;
+
+TempFolder::TempFolder() {
+  std::string pattern = (fs::temp_directory_path() / "hpcml-render-XXXXXX").string();
+  if (::mkdtemp(pattern.data()) == nullptr) throw std::runtime_error("cannot make " + pattern);
+  x_path = pattern;
+}
+
+TempFolder::~TempFolder() {
+  std::error_code ignored;
+  fs::remove_all(x_path, ignored);
+}
+
+namespace {
+
+model::Origin site_fact(const std::string& by) { return {model::OriginKind::site, by, "a page", "2026-01-02", {}}; }
+model::Origin flag(const std::string& by) { return {model::OriginKind::flag, by, {}, {}, {}}; }
+
+void put(const fs::path& path, const std::string& text) {
+  if (!util::write_file(path, text, 0755)) throw std::runtime_error("cannot write " + path.string());
+}
+
+} // namespace
+
+model::Plan make_whole_node_plan() {
+  model::Plan plan;
+  plan.site_id = "lumi";
+  plan.site_hash = "0123456789abcdef";
+  plan.shebang = "#!/bin/bash";
+  plan.partition = "standard-g";
+  plan.command = {"train_ddp"};
+  plan.request_line = "hpcml gen --site lumi -- train_ddp";
+  plan.directives = {{"--job-name", "train_ddp", flag("--job-name")},     {"--account", "project_1", flag("--account")},
+                     {"--partition", "standard-g", site_fact("partitions[0]")}, {"--nodes", "2", flag("--nodes")},
+                     {"--ntasks-per-node", "8", {}},                      {"--gpus-per-node", "8", {}},
+                     {"--time", "00:10:00", flag("--time")},              {"--output", "%x-%j.out", {}},
+                     {"--exclusive", std::nullopt, {}}};
+  plan.layout.nodes = 2;
+  plan.layout.ranks_per_node = plan.layout.tasks_per_node = plan.layout.gpus_per_node = 8;
+  plan.layout.gpus_per_rank = 1;
+  plan.layout.cpus_per_rank = 7;
+  plan.launcher.kind = "hpcml";
+  plan.binding.binder = model::Binder::srun_masks;
+  plan.binding.why = "the step owns its nodes";
+  for (const unsigned first : {49U, 57U, 17U, 25U, 1U, 9U, 33U, 41U}) {
+    model::PlannedRankBinding rank;
+    rank.local_rank = static_cast<unsigned>(plan.binding.ranks.size());
+    rank.gpus = {rank.local_rank};
+    rank.cpus = model::IdSet::range(first, first + 6);
+    plan.binding.ranks.push_back(rank);
+  }
+  plan.gpu_visibility = {"own", site_fact("gpu_visibility")};
+  plan.gpu_vendor = "amd";
+  plan.backend = {"auto", {}};
+  plan.hpcml_path = {"/opt/hpcml/bin/hpcml", {}};
+  plan.rendezvous.interfaces = {"hsn0", "hsn1"};
+  plan.caches = {{"miopen", "/tmp", {{"MIOPEN_USER_DB_PATH", ""}, {"MIOPEN_CUSTOM_CACHE_DIR", "cache"}}, site_fact("caches[0]")}};
+  model::Origin newer = site_fact("env[0]");
+  newer.superseded.push_back({"3", "an older page", "newer pages say PHB"});
+  plan.env = {{"NCCL_NET_GDR_LEVEL", "PHB", false, model::Scope::task, newer}};
+  return plan;
+}
+
+model::Plan make_plan_for(const std::string& launcher) {
+  auto plan = make_whole_node_plan();
+  plan.launcher.kind = launcher;
+  if (launcher == "torchrun" || launcher == "accelerate") {
+    plan.layout.tasks_per_node = 1;
+    plan.binding.binder = model::Binder::agent;
+    plan.binding.ranks.clear();
+    plan.directives[4].value = "1";
+  }
+  if (launcher == "ibrun") {
+    plan.launcher.step = "ibrun";
+    plan.launcher.rank_variable = "OMPI_COMM_WORLD_RANK";
+    plan.launcher.local_rank_variable = "OMPI_COMM_WORLD_LOCAL_RANK";
+    plan.binding.binder = model::Binder::srun_cores;
+    plan.binding.ranks.clear();
+  }
+  return plan;
+}
+
+const std::vector<std::string>& hostile_texts() {
+  static const std::vector<std::string> k_texts = {
+      "plain", "", " ", "two words", "a\"b'$(touch pwned)#x", "`touch pwned`", "$HOME", "${IFS}", "a;touch pwned", "a && touch pwned", "| touch pwned",
+      "> pwned", "\\", "a\\", "\\\\'", "'", "''", "\"", "'; touch pwned; '", "\"; touch pwned; \"", "#", "# no comment", "a#b", "~", "~/x", "~root", "*",
+      "?[a]", "{a,b}", "!!", "!x", "a!", "-n", "--", "-", "--x=$(touch pwned)", "A=b", "%x-%j", "caf\xc3\xa9", "\xe2\x80\x9cquoted\xe2\x80\x9d $x",
+      "\xe2\x80\x99", "\xc2\xa0", "a\tb", "a\nb", "\n", "a\rb", "a\r\nb", "$'a'", "\x1b[31m", "{{name}}", "{{{name}}}", "{{#name}}", "a=b=c", "(", ")", "()",
+      "a b\nSBATCH", "\n#SBATCH --nodes=9", "$SLURM_PROCID", "$(", "${", "$", "a$", "\\$x", "\\n", "<<EOF", "&", "shellcheck disable=all", "\xff\xfe"};
+  return k_texts;
+}
+
+std::string script_faults(const std::string& script) {
+  TempFolder folder;
+  put(folder / "job.sh", script);
+  std::string faults;
+  const auto env = util::EnvSnapshot::of_process();
+  for (const auto& argv : std::vector<std::vector<std::string>>{
+           {"bash", "-n", (folder / "job.sh").string()},
+           {"shellcheck", "--norc", "--shell=bash", "--severity=style", "--enable=deprecate-which,avoid-nullary-conditions", (folder / "job.sh").string()}}) {
+    const auto result = util::run_process(argv, env);
+    if (!result) faults += result.error().what + "\n";
+    else if (result->exit_code != 0) faults += result->out + result->err;
+  }
+  return faults;
+}
+
+std::string stand_in_hpcml(const TempFolder& folder) {
+  put(folder / "hpcml", "#!/bin/bash\n[[ $2 == --address-of ]] && { echo 10.0.0.1; exit; }\nwhile [[ $1 != -- ]]; do shift; done\nshift\nexec \"$@\"\n");
+  return (folder / "hpcml").string();
+}
+
+std::string word_writer(const TempFolder& folder) {
+  put(folder / "show words", "#!/bin/bash\nprintf '%s\\0' \"$@\" > words\nenv -0 > env\n");
+  return (folder / "show words").string();
+}
+
+util::ProcessOutput run_script(const std::string& script, const TempFolder& folder) {
+  fs::create_directories(folder / "bin");
+  for (const char* name : {"srun", "ibrun"})
+    put(folder / "bin" / name, "#!/bin/bash\nwhile [[ $1 == -* ]]; do shift; done\nexec \"$@\"\n");
+  put(folder / "bin" / "scontrol", "#!/bin/bash\nprintf '%s\\n' node1 node2\n");
+  put(folder / "bin" / "singularity", "#!/bin/bash\nwhile [[ $1 != *.sif ]]; do shift; done\nshift\nexec \"$@\"\n");
+  for (const char* name : {"torchrun", "accelerate"})
+    put(folder / "bin" / name, "#!/bin/bash\n[[ $1 != launch ]] || shift\nwhile [[ $1 == -* ]]; do shift; done\nexec \"$@\"\n");
+  put(folder / "job.sh", script);
+  util::EnvSnapshot env;
+  env.set("PATH", (folder / "bin").string() + ":/usr/bin:/bin");
+  env.set("HOME", folder.path().string());
+  for (const auto& [name, value] : std::map<std::string, std::string>{{"SLURM_JOB_ID", "4711"}, {"SLURM_JOB_NODELIST", "node[1-2]"},
+                                                                      {"SLURM_PROCID", "11"}, {"SLURM_LOCALID", "3"}, {"SLURM_NTASKS", "16"},
+                                                                      {"SLURM_NODEID", "1"}, {"SLURMD_NODENAME", "node1"},
+                                                                      {"OMPI_COMM_WORLD_RANK", "11"}, {"OMPI_COMM_WORLD_LOCAL_RANK", "3"}})
+    env.set(name, value);
+  env.set("SLURM_TMPDIR", folder.path().string());
+  const auto result = util::run_process({"/usr/bin/env", "-C", folder.path().string(), "bash", "job.sh"}, env, std::chrono::seconds(60));
+  if (!result) throw std::runtime_error(result.error().what);
+  return *result;
+}
+
+std::vector<std::string> written_words(const TempFolder& folder) {
+  const auto text = util::read_file(folder / "words");
+  if (!text) return {"(no words were written)"};
+  auto words = util::split(*text, '\0');
+  words.pop_back();
+  return words;
+}
+
+} // namespace hpcml::test

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: MIT
+// Plans made by hand, hostile texts, and real bash and shellcheck to judge scripts by.
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "model/plan.hpp"
+#include "util/process.hpp"
+
+namespace hpcml::test {
+
+/// A folder that goes away with the value.
+class TempFolder {
+public:
+  TempFolder();
+  ~TempFolder();
+  TempFolder(const TempFolder&) = delete;
+  TempFolder& operator=(const TempFolder&) = delete;
+  std::filesystem::path operator/(const std::string& name) const { return x_path / name; }
+  const std::filesystem::path& path() const { return x_path; }
+
+private:
+  std::filesystem::path x_path;
+};
+
+/// Two whole nodes with 8 GPUs, 7 cores per rank, masks; launcher hpcml.
+model::Plan make_whole_node_plan();
+/// The same plan for another launcher, with tasks and binder as the planner would have them.
+model::Plan make_plan_for(const std::string& launcher);
+
+/// Texts that a person might type or an attacker might hide in a job file; none holds a NUL.
+const std::vector<std::string>& hostile_texts();
+
+/// Empty if `bash -n` and shellcheck have nothing to say about the script, else what they say.
+std::string script_faults(const std::string& script);
+
+/// Runs the script with real bash in `folder`, with srun and ibrun as programs that only drop their options and start the rest,
+/// and `hpcml` as a program that starts what stands behind "--".
+util::ProcessOutput run_script(const std::string& script, const TempFolder& folder);
+/// The path of that `hpcml`, and of a program that writes the words it gets, NUL behind each, to the file "words".
+std::string stand_in_hpcml(const TempFolder& folder);
+std::string word_writer(const TempFolder& folder);
+/// The words that the last run of word_writer got.
+std::vector<std::string> written_words(const TempFolder& folder);
+
+} // namespace hpcml::test

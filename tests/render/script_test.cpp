@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: MIT
+// The scripts themselves: what stands in them, what explains them, what cannot be written.
+#include <catch2/catch.hpp>
+
+#include "render/render_helper.hpp"
+#include "render/script.hpp"
+#include "render/template.hpp"
+#include "util/text.hpp"
+
+using namespace hpcml;
+
+namespace {
+
+bool holds(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
+
+} // namespace
+
+TEST_CASE("a whole-node script has the documented masks, no CPU count, and unsets what would bring one") {
+  const auto script = render::render_script(test::make_whole_node_plan());
+  CHECK(holds(script, "--cpu-bind=mask_cpu:0xfe000000000000,0xfe00000000000000,0xfe0000,0xfe000000,0xfe,0xfe00,0xfe00000000,0xfe0000000000 "));
+  CHECK_FALSE(holds(script, "--cpus-per-task="));
+  CHECK(holds(script, "\nunset SLURM_CPUS_PER_TASK SRUN_CPUS_PER_TASK SLURM_TRES_PER_TASK\n"));
+  CHECK(holds(script, "--bind verify --cpus-per-task 7 --gpus-per-task 1 --gpu-visibility own --"));
+  CHECK(holds(script, "#SBATCH --exclusive\n"));
+  CHECK(test::script_faults(script) == "");
+}
+
+TEST_CASE("where launch binds, srun is told not to and gets the header's CPU count") {
+  auto plan = test::make_whole_node_plan();
+  plan.binding = {};
+  plan.directives.push_back({"--cpus-per-task", "7", {}});
+  const auto script = render::render_script(plan);
+  CHECK(holds(script, "srun --cpus-per-task=7 --cpu-bind=none --kill-on-bad-exit=1"));
+  CHECK(holds(script, "--bind apply"));
+  CHECK_FALSE(holds(script, "unset SLURM_CPUS_PER_TASK"));
+}
+
+TEST_CASE("a raw option of the request takes the place of the script's own") {
+  auto plan = test::make_whole_node_plan();
+  plan.launcher.step_args = {"--kill-on-bad-exit=0", "--label"};
+  const auto script = render::render_script(plan);
+  CHECK(holds(script, " --kill-on-bad-exit=0 --label"));
+  CHECK_FALSE(holds(script, "--kill-on-bad-exit=1"));
+}
+
+TEST_CASE("agents start once per node and never name the interpreter") {
+  struct Case {
+    std::vector<std::string> command;
+    std::string end;
+  };
+  const std::vector<Case> cases = {{{"train.py", "--x"}, "\\\n  train.py --x\n"},
+                                   {{"python", "-u", "train.py"}, "\\\n  train.py\n"},
+                                   {{"python3", "-m", "pkg.train", "a"}, " -m \\\n  pkg.train a\n"},
+                                   {{"python", "-O", "train.py"}, " --no_python \\\n  python -O train.py\n"},
+                                   {{"./train_ddp"}, " --no_python \\\n  ./train_ddp\n"}};
+  for (const auto& example : cases) {
+    auto plan = test::make_plan_for("torchrun");
+    plan.command = example.command;
+    const auto script = render::render_script(plan);
+    CAPTURE(script);
+    CHECK(util::ends_with(script, example.end));
+    CHECK(holds(script, "srun --ntasks=2 --ntasks-per-node=1 --cpu-bind=none"));
+    CHECK(holds(script, "--nnodes=2 --nproc_per_node=8 --rdzv_id=\"$SLURM_JOB_ID\""));
+    CHECK_FALSE(holds(script, "HPCML"));
+    CHECK(test::script_faults(script) == "");
+  }
+}
+
+TEST_CASE("an interface of the first node is the meeting place where the site says so") {
+  auto plan = test::make_plan_for("torchrun");
+  plan.rendezvous.interface = "bond0";
+  CHECK(holds(render::render_script(plan), "ip -4 -o addr show dev bond0"));
+  CHECK(test::script_faults(render::render_script(plan)) == "");
+  plan = test::make_whole_node_plan();
+  plan.rendezvous.interface = "bond0";
+  CHECK(holds(render::render_script(plan), "HPCML_MASTER_ADDR=$(\"$HPCML\" launch --address-of bond0)"));
+  CHECK(test::script_faults(render::render_script(plan)) == "");
+}
+
+TEST_CASE("the environment of an image is activated inside it, and only there") {
+  auto plan = test::make_whole_node_plan();
+  plan.container = model::PlannedContainer{"singularity", "/images/torch.sif", "--rocm", {{"/opt/cray", "", false, {}}, {"/lib/x.so", "", true, {}}}, "$WITH_CONDA", {}};
+  plan.command = {"python", "-u", "train.py"};
+  const auto script = render::render_script(plan);
+  CHECK(holds(script, "--container -- \\\n  singularity exec --rocm \\\n  \"${binds[@]}\" \\\n  /images/torch.sif \\\n"
+                      "  bash -c '$WITH_CONDA && exec \"$@\"' hpcml \\\n  python -u train.py\n"));
+  CHECK(test::script_faults(script) == "");
+  plan.container->enter.clear();
+  CHECK_FALSE(holds(render::render_script(plan), "bash -c"));
+}
+
+TEST_CASE("modules, conda and a wheelhouse pass bash and shellcheck together with every launcher") {
+  for (const auto* launcher : {"hpcml", "srun", "torchrun", "accelerate", "deepspeed", "ibrun"}) {
+    for (const auto kind : {model::PythonKind::none, model::PythonKind::venv, model::PythonKind::conda, model::PythonKind::wheelhouse}) {
+      CAPTURE(launcher, static_cast<int>(kind));
+      auto plan = test::make_plan_for(launcher);
+      plan.modules = {{"/appl/modules", true, {}}, {"StdEnv/2023", false, {}}};
+      plan.python = {kind, kind == model::PythonKind::wheelhouse ? "$SLURM_TMPDIR/env" : "/home/me/env", {"torch", "numpy"}, {}};
+      plan.env.push_back({"FOLDER", "$(mktemp -d)/x", true, model::Scope::batch, {}});
+      plan.env.push_back({"PER_TASK", "x$SLURM_LOCALID", true, model::Scope::task, {}});
+      CHECK(test::script_faults(render::render_script(plan)) == "");
+    }
+  }
+}
+
+TEST_CASE("no per-task value is expanded in the batch part") {
+  for (const auto* launcher : {"hpcml", "srun", "torchrun", "accelerate", "deepspeed"}) {
+    std::string script;
+    for (const auto& line : util::split(render::render_script(test::make_plan_for(launcher)), '\n'))
+      if (!util::starts_with(line, "#")) script += line + "\n";
+    // What stands in single quotes is expanded by the task.
+    std::string batch;
+    bool quoted = false;
+    for (const char c : script) {
+      if (c == '\'') quoted = !quoted;
+      else if (!quoted) batch += c;
+    }
+    CAPTURE(batch);
+    for (const char* name : {"SLURM_PROCID", "SLURM_LOCALID", "SLURM_NODEID"}) CHECK_FALSE(holds(batch, name));
+  }
+}
+
+TEST_CASE("the explanation holds every line of the script, its origin and what was superseded") {
+  const auto plan = test::make_whole_node_plan();
+  const auto text = render::render_explain(plan);
+  for (const auto& line : util::split(render::render_script(plan), '\n')) CHECK(holds(text, line));
+  CHECK(holds(text, "#SBATCH --nodes=2\n    <- flag --nodes\n"));
+  CHECK(holds(text, "site profile partitions[0]; a page; checked 2026-01-02"));
+  CHECK(holds(text, "NCCL_NET_GDR_LEVEL=PHB\n"));
+  CHECK(holds(text, "instead of 3 (an older page): newer pages say PHB"));
+}
+
+TEST_CASE("what cannot be written is said before anything is written") {
+  const auto fault_of = [](const model::Plan& plan) { return render::find_unwritable(plan); };
+  CHECK(fault_of(test::make_whole_node_plan()).empty());
+  auto plan = test::make_whole_node_plan();
+  plan.directives[0].value = "a\nb";
+  plan.directives.push_back({"--x y", std::nullopt, {}});
+  plan.command.emplace_back("a\0b", 3);
+  plan.env.push_back({"A-B", "", false, model::Scope::batch, {}});
+  plan.shebang = "#!/bin/bash\nrm";
+  const auto found = fault_of(plan);
+  REQUIRE(found.size() == 5);
+  CHECK(found[1].code == "usage/job-name");
+}
+
+TEST_CASE("the interactive line is what the site uses") {
+  auto plan = test::make_whole_node_plan();
+  plan.interactive = "salloc";
+  plan.directives[0].value = "it's";
+  CHECK(util::starts_with(render::render_interactive(plan), "salloc '--job-name=it'\\''s' --account=project_1"));
+  CHECK_FALSE(holds(render::render_interactive(plan), "--output"));
+  plan.interactive = "srun";
+  CHECK(util::ends_with(render::render_interactive(plan), " --pty bash -i\n"));
+  plan.interactive = "idev";
+  CHECK(render::render_interactive(plan) == "idev -p standard-g -N 2 -n 16 -t 00:10:00 -A project_1\n");
+}
+
+TEST_CASE("a template that names something unknown is an error") {
+  CHECK_THROWS_WITH(render::render_template("find_hpcml", {}), Catch::Contains("nothing is called 'path'"));
+  CHECK_THROWS_WITH(render::render_template("no_such_template", {}), Catch::Contains("no template"));
+  CHECK(holds(render::render_template("find_hpcml", {{"path", std::string("<&>")}}), "HPCML=<&>\n"));
+}

@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: MIT
+// Words of the step: what a person gives arrives as it was given, judged by real bash.
+#include <catch2/catch.hpp>
+
+#include "render/render_helper.hpp"
+#include "render/script.hpp"
+#include "render/word.hpp"
+#include "util/file.hpp"
+#include "util/text.hpp"
+
+using namespace hpcml;
+
+namespace {
+
+std::map<std::string, std::string> seen_environment(const test::TempFolder& folder) {
+  std::map<std::string, std::string> variables;
+  const auto text = util::read_file(folder / "env");
+  if (!text) return variables;
+  for (const auto& line : util::split(*text, '\0'))
+    if (const auto equals = line.find('='); equals != std::string::npos) variables[line.substr(0, equals)] = line.substr(equals + 1);
+  return variables;
+}
+
+std::vector<std::string> launchers() { return {"hpcml", "srun", "torchrun", "accelerate", "deepspeed", "ibrun"}; }
+
+} // namespace
+
+TEST_CASE("hostile words of the command arrive unchanged under every launcher and nothing of them runs") {
+  for (const auto& launcher : launchers()) {
+    CAPTURE(launcher);
+    test::TempFolder folder;
+    auto plan = test::make_plan_for(launcher);
+    plan.hpcml_path.value = test::stand_in_hpcml(folder);
+    plan.command = {test::word_writer(folder)};
+    plan.command.insert(plan.command.end(), test::hostile_texts().begin(), test::hostile_texts().end());
+    plan.request_line = util::join(plan.command, " ");
+    const auto script = render::render_script(plan);
+    CHECK(test::script_faults(script) == "");
+    const auto result = test::run_script(script, folder);
+    INFO(script << result.err);
+    REQUIRE(result.exit_code == 0);
+    CHECK(test::written_words(folder) == test::hostile_texts());
+    CHECK_FALSE(std::filesystem::exists(folder / "pwned"));
+  }
+}
+
+TEST_CASE("each hostile text alone passes bash and shellcheck in every place that a person can fill") {
+  for (const auto& text : test::hostile_texts()) {
+    CAPTURE(text);
+    test::TempFolder folder;
+    auto plan = test::make_whole_node_plan();
+    plan.hpcml_path.value = test::stand_in_hpcml(folder);
+    plan.command = {test::word_writer(folder), text, "--x=" + text};
+    plan.request_line = "hpcml gen -- " + text;
+    plan.env.push_back({"HOSTILE", text, false, model::Scope::batch, {}});
+    plan.launcher.step_args = {"--comment=" + text};
+    plan.container = model::PlannedContainer{"singularity", text + "/x.sif", "", {{text, text, false, {}}, {text, "", true, {}}}, "", {}};
+    const auto script = render::render_script(plan);
+    CHECK(test::script_faults(script) == "");
+    const auto result = test::run_script(script, folder);
+    INFO(script << result.err);
+    REQUIRE(result.exit_code == 0);
+    CHECK(test::written_words(folder) == std::vector<std::string>{text, "--x=" + text});
+    CHECK(seen_environment(folder)["HOSTILE"] == text);
+    CHECK_FALSE(std::filesystem::exists(folder / "pwned"));
+  }
+}
+
+TEST_CASE("hostile names of environments do not run") {
+  for (const auto& text : test::hostile_texts()) {
+    for (const auto kind : {model::PythonKind::venv, model::PythonKind::conda, model::PythonKind::wheelhouse}) {
+      CAPTURE(text, static_cast<int>(kind));
+      test::TempFolder folder;
+      auto plan = test::make_whole_node_plan();
+      plan.hpcml_path.value = test::stand_in_hpcml(folder);
+      plan.command = {test::word_writer(folder)};
+      plan.python = {kind, kind == model::PythonKind::wheelhouse ? "$SLURM_TMPDIR/env" : text, {text}, {}};
+      const auto script = render::render_script(plan);
+      CHECK(test::script_faults(script) == "");
+      static_cast<void>(test::run_script(script, folder)); // there is no such environment: the script stops
+      CHECK_FALSE(std::filesystem::exists(folder / "pwned"));
+    }
+  }
+}
+
+TEST_CASE("paths of a profile may name variables and nothing else") {
+  CHECK(render::quote_path("/tmp/a b") == "'/tmp/a b'");
+  CHECK(render::quote_path("$SLURM_TMPDIR/env") == "\"$SLURM_TMPDIR/env\"");
+  CHECK(render::quote_path("${SCRATCH}/x") == "\"${SCRATCH}/x\"");
+  CHECK(render::quote_path("$(id)/`id`/$1/${x:-y}") == "\"\\$(id)/\\`id\\`/\\$1/\\${x:-y}\"");
+}
+
+TEST_CASE("a plain rank gets its own numbers, GPU and variables") {
+  for (const auto* launcher : {"srun", "deepspeed", "ibrun"}) {
+    CAPTURE(launcher);
+    test::TempFolder folder;
+    auto plan = test::make_plan_for(launcher);
+    plan.command = {test::word_writer(folder)};
+    plan.env.push_back({"PER_TASK", "r$SLURM_PROCID", true, model::Scope::task, {}});
+    const auto result = test::run_script(render::render_script(plan), folder);
+    INFO(result.err);
+    REQUIRE(result.exit_code == 0);
+    auto seen = seen_environment(folder);
+    CHECK(seen["RANK"] == "11");
+    CHECK(seen["LOCAL_RANK"] == "3");
+    CHECK(seen["WORLD_SIZE"] == "16");
+    CHECK(seen["LOCAL_WORLD_SIZE"] == "8");
+    CHECK(seen["MASTER_ADDR"] == "node1");
+    CHECK(seen["MASTER_PORT"] == "14711");
+    CHECK(seen["ROCR_VISIBLE_DEVICES"] == "3");
+    CHECK(seen["PER_TASK"] == "r11");
+    CHECK(seen["OMP_NUM_THREADS"] == "7");
+    CHECK(seen["GLOO_SOCKET_IFNAME"] == "hsn0,hsn1");
+    CHECK(seen["NCCL_NET_GDR_LEVEL"] == "PHB");
+    CHECK(seen["MIOPEN_CUSTOM_CACHE_DIR"] == "/tmp/hpcml-4711-miopen/cache");
+    CHECK_FALSE(std::filesystem::exists("/tmp/hpcml-4711-miopen"));
+  }
+}
+
+TEST_CASE("a rank with several GPUs gets its part of what the step has") {
+  test::TempFolder folder;
+  auto plan = test::make_plan_for("srun");
+  plan.command = {test::word_writer(folder)};
+  plan.layout.gpus_per_rank = 2;
+  const auto result = test::run_script(render::render_script(plan), folder);
+  REQUIRE(result.exit_code == 0);
+  CHECK(seen_environment(folder)["ROCR_VISIBLE_DEVICES"] == "6,7");
+}
