@@ -75,7 +75,8 @@ RankPlan plan_rank(const model::Site& site, const RankFacts& facts, const RankRe
   if (facts.local_rank < affinity.ranks.size()) plan.binding = affinity.ranks[facts.local_rank];
   plan.warnings.insert(plan.warnings.end(), affinity.warnings.begin(), affinity.warnings.end());
 
-  std::string vendor = node && node->gpu ? node->gpu->vendor : "";
+  std::string vendor = facts.gpu_vendor;
+  if (vendor.empty() && node && node->gpu) vendor = node->gpu->vendor;
   for (const auto& type : site.node_types)
     if (vendor.empty() && type.gpu) vendor = type.gpu->vendor;
   const JobFacts job{facts.node_count, gpus, facts.partition, facts.launcher, facts.container};

@@ -25,6 +25,7 @@ struct RankFacts {
   model::CpuShape live_cpus;    ///< from sysfs
   model::IdSet allowed;         ///< CPUs this process may use
   std::vector<model::GpuPlace> live_gpus; ///< visible GPUs with their live locality; empty: none seen
+  std::string gpu_vendor = {};  ///< as the node shows it; empty: the profile's
   bool owns_node = false;       ///< the step has all CPUs of the node
 };
 

@@ -19,11 +19,10 @@ util::Result<model::CpuShape> read_live_cpus(const std::filesystem::path& root =
 /// The CPUs that this thread may use, as sched_getaffinity tells it, for any number of CPUs.
 util::Result<model::IdSet> read_allowed_cpus();
 
-/// GPUs of the node as their drivers show them, all of them, also those that this job may not use.
-struct LiveGpus {
-  std::string vendor;                  ///< "nvidia", "amd"; empty if there is none
-  std::vector<model::GpuPlace> places; ///< in the runtime's order: NVIDIA by PCI address, AMD by kernel topology node
-};
-LiveGpus read_live_gpus(const std::filesystem::path& root = "/");
+/// GPUs of the node as their drivers show them, also those that this job may not use, with the NUMA node that the
+/// kernel gives (-1 stays unknown). In the runtime's order: NVIDIA by PCI address, AMD by kernel topology node.
+std::vector<model::GpuPlace> read_live_gpus(const std::filesystem::path& root = "/");
+/// "nvidia", "amd", or empty where no GPU driver shows a device.
+std::string read_gpu_vendor(const std::filesystem::path& root = "/");
 
 } // namespace hpcml::topo
