@@ -24,6 +24,8 @@ struct Command {
 // One line per command, in the order of --help.
 constexpr Command k_commands[] = {
     {"gen", add_gen},
+    {"emulate", add_emulate},
+    {"sites", add_sites},
 };
 
 const char* const k_footer = R"(Examples:

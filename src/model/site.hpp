@@ -123,7 +123,7 @@ struct ContainerRule {
   std::vector<std::string> modules;   ///< modules to load on the host, "use PATH" lines included as "use:PATH"
   std::string enter;         ///< text evaluated inside the image before the program: "$WITH_CONDA"; empty: none
   Origin origin;
-  std::vector<Superseded> superseded; ///< e.g. manual binds that a module replaced
+  std::vector<Superseded> superseded; ///< beside those of the origin, which has e.g. the manual binds that a module replaced
 };
 
 struct PythonRule {

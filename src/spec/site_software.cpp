@@ -50,7 +50,6 @@ void read_software(ObjectReader& root, model::Site& site) {
     rule.modules = object.texts("modules", TextRule::word);
     rule.enter = object.text("enter", TextRule::expression).value_or("");
     rule.origin = object.origin();
-    rule.superseded = rule.origin.superseded;
     site.containers.push_back(std::move(rule));
   });
   root.each("python", [&](ObjectReader& object) {

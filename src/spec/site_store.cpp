@@ -8,6 +8,7 @@
 
 #include "spec/object_reader.hpp"
 #include "spec/profile_layers.hpp"
+#include "spec/site_facts.hpp"
 #include "spec/site_reader.hpp"
 #include "util/embedded.hpp"
 #include "util/file.hpp"
@@ -78,8 +79,7 @@ SiteLoad unreadable_site(const std::string& path, const util::Error& error) {
   return load;
 }
 
-SiteLoad load_profile(const ProfileFile& file, Finder& finder) {
-  auto layers = load_layers(file, std::ref(finder));
+SiteLoad to_site(LayeredProfile layers, const ProfileFile& file) {
   SiteLoad load;
   load.diagnostics = std::move(layers.diagnostics);
   if (layers.root) {
@@ -90,6 +90,16 @@ SiteLoad load_profile(const ProfileFile& file, Finder& finder) {
     if (read.site && !diag::has_errors(load.diagnostics)) load.site = std::move(read.site);
   }
   load.source = caret_source(load.diagnostics, layers.files);
+  return load;
+}
+
+SiteLoad unknown_site(const std::string& message, const std::string& id, const std::vector<std::string>& directories) {
+  SiteLoad load;
+  load.not_found = true;
+  const auto ids = list_sites(directories);
+  const auto near = util::nearest(id, ids);
+  load.diagnostics.push_back({diag::Severity::error, "site/unknown", message, {},
+                              (near ? fmt::format("did you mean \"{}\"? ", *near) : std::string()) + "known sites: " + util::join(ids, ", ")});
   return load;
 }
 
@@ -125,16 +135,10 @@ SiteLoad load_site(const std::string& id, const std::vector<std::string>& direct
   Finder finder(directories);
   const auto file = finder(id, 0);
   if (!file && finder.unreadable) return unreadable_site(id + ".json", *finder.unreadable);
-  if (!file) {
-    SiteLoad load;
-    load.not_found = true;
-    const auto ids = list_sites(directories);
-    const auto near = util::nearest(id, ids);
-    load.diagnostics.push_back({diag::Severity::error, "site/unknown", fmt::format("there is no site \"{}\"", id), {},
-                                (near ? fmt::format("did you mean \"{}\"? ", *near) : std::string()) + "known sites: " + util::join(ids, ", ")});
-    return load;
-  }
-  auto load = load_profile(*file, finder);
+  if (!file) return unknown_site(fmt::format("there is no site \"{}\"", id), id, directories);
+  auto layers = load_layers(*file, std::ref(finder));
+  if (layers.is_abstract) return unknown_site(fmt::format("\"{}\" is what several sites share, not a site", id), id, directories);
+  auto load = to_site(std::move(layers), *file);
   if (load.site && load.site->id != id) {
     load.diagnostics.push_back({diag::Severity::error, "site/id", fmt::format("the file is called {}.json, but its id is \"{}\"", id, load.site->id), {file->path},
                                 "give both the same name"});
@@ -153,7 +157,16 @@ SiteLoad load_site_file(const std::string& path, const std::vector<std::string>&
   for (std::size_t i = 0; i < directories.size(); ++i) {
     if (fs::equivalent(directories[i], fs::path(path).parent_path(), error)) place = i;
   }
-  return load_profile({path, *text, false, place}, finder);
+  const ProfileFile file{path, *text, false, place};
+  return to_site(load_layers(file, std::ref(finder)), file);
+}
+
+SiteFacts load_facts(const std::string& id, const std::vector<std::string>& directories) {
+  Finder finder(directories);
+  const auto file = finder(id, 0);
+  if (!file) return {};
+  const auto layers = load_layers(*file, std::ref(finder));
+  return layers.root ? make_facts(*layers.root) : SiteFacts{};
 }
 
 std::vector<std::string> list_sites(const std::vector<std::string>& directories) {

@@ -28,6 +28,22 @@ SiteLoad load_site(const std::string& id, const std::vector<std::string>& direct
 /// Reads a profile given as a path.
 SiteLoad load_site_file(const std::string& path, const std::vector<std::string>& directories);
 
+/// One fact of a profile, flat, for people.
+struct SiteFact {
+  std::string path;    ///< "partitions[0].max_time"
+  std::string value;
+  std::string source;  ///< id in the profile's sources; for a value without one the file that states it
+  std::string checked; ///< YYYY-MM-DD
+  std::string note;
+  std::vector<model::Superseded> superseded;
+};
+struct SiteFacts {
+  std::vector<SiteFact> facts; ///< in the profile's order
+  std::string json;            ///< the merged profile in one line
+};
+/// The facts of a site that load_site can load; empty for any other.
+SiteFacts load_facts(const std::string& id, const std::vector<std::string>& directories);
+
 /// Ids of all sites that can be found, sorted, abstract layers (centres) left out.
 std::vector<std::string> list_sites(const std::vector<std::string>& directories);
 

@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: MIT
+// hpcml sites: what hpcml knows about clusters, and whether a profile is right.
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <cstdio>
+#include <fmt/format.h>
+#include <memory>
+#include <set>
+
+#include "cli/command.hpp"
+#include "spec/schema_check.hpp"
+#include "spec/site_store.hpp"
+#include "util/text.hpp"
+
+namespace hpcml::cli {
+
+namespace {
+
+const char* const k_footer = R"(Examples:
+  hpcml sites list
+  hpcml sites show lumi
+  hpcml sites validate ~/.config/hpcml/sites/mycluster.json
+  hpcml sites schema > schema.json        (for an editor that completes profiles))";
+
+void print(const std::string& text) { std::fputs(text.c_str(), stdout); }
+
+/// Columns as wide as their widest cell. Counts characters, not bytes: names have accents.
+std::string render_table(const std::vector<std::vector<std::string>>& rows) {
+  const auto width_of = [](const std::string& text) {
+    return static_cast<std::size_t>(std::count_if(text.begin(), text.end(), [](char c) { return (static_cast<unsigned char>(c) & 0xc0) != 0x80; }));
+  };
+  std::vector<std::size_t> widths;
+  for (const auto& row : rows) {
+    widths.resize(std::max(widths.size(), row.size()));
+    for (std::size_t i = 0; i < row.size(); ++i) widths[i] = std::max(widths[i], width_of(row[i]));
+  }
+  std::string text;
+  for (const auto& row : rows) {
+    std::string line;
+    for (std::size_t i = 0; i < row.size(); ++i) line += row[i] + std::string(i + 1 < row.size() ? widths[i] - width_of(row[i]) + 2 : 0, ' ');
+    text += line.substr(0, line.find_last_not_of(' ') + 1) + "\n";
+  }
+  return text;
+}
+
+std::string state_of(const model::Site& site) {
+  if (site.state == model::SiteState::retired) return "retired" + (site.successor.empty() ? "" : ", see " + site.successor);
+  return site.state == model::SiteState::early ? "early" : "production";
+}
+
+/// "8 amd": of the node type with the most GPUs; several kinds are joined.
+std::string gpus_of(const model::Site& site) {
+  std::set<std::string> kinds;
+  for (const auto& node : site.node_types) {
+    if (node.gpu) kinds.insert(fmt::format("{} {}", node.gpu->per_node, node.gpu->vendor));
+  }
+  return kinds.empty() ? "-" : util::join({kinds.begin(), kinds.end()}, ", ");
+}
+
+std::string partitions_of(const model::Site& site) {
+  std::vector<std::string> names;
+  for (const auto& partition : site.partitions) {
+    if (partition.nameable) names.push_back(partition.name + (partition.is_default ? "*" : ""));
+  }
+  if (names.empty()) return site.partitions.empty() ? "-" : "(not to be named)";
+  return util::join(names, " ");
+}
+
+std::string last_checked(const model::Site& site) {
+  std::string last = "-";
+  for (const auto& source : site.sources) last = std::max(last, source.checked);
+  return last;
+}
+
+int run_list(const Context& context) {
+  const auto directories = spec::site_directories(context.sites_dirs, context.env);
+  std::vector<std::vector<std::string>> rows = {{"SITE", "STATE", "GPUS", "CHECKED", "PARTITIONS", "NAME"}};
+  int exit_code = k_ok;
+  for (const auto& id : spec::list_sites(directories)) {
+    const auto load = spec::load_site(id, directories);
+    if (!load.site) {
+      print_diagnostics(load.diagnostics, load.source, context.colour);
+      rows.push_back({id, "invalid", "-", "-", "-", "see the message above"});
+      exit_code = k_invalid_file;
+      continue;
+    }
+    const auto& site = *load.site;
+    rows.push_back({id, state_of(site), gpus_of(site), last_checked(site), partitions_of(site), site.name});
+  }
+  print(render_table(rows));
+  return exit_code;
+}
+
+void print_facts(const spec::SiteFacts& facts) {
+  std::vector<std::vector<std::string>> rows;
+  for (const auto& fact : facts.facts) {
+    const auto source = fact.source.empty() ? "" : fmt::format("[{}{}]", fact.source, fact.checked.empty() ? "" : ", " + fact.checked);
+    if (!fact.value.empty()) rows.push_back({"  " + fact.path, fact.value, source});
+    if (!fact.note.empty()) rows.push_back({"", "  note: " + fact.note});
+    for (const auto& other : fact.superseded) {
+      rows.push_back({"  " + fact.path, fmt::format("  not {}{}: {}", other.value, other.source.empty() ? "" : " [" + other.source + "]", other.why)});
+    }
+  }
+  // Long values would push all sources out of sight: only the paths are aligned.
+  std::size_t width = 0;
+  for (const auto& row : rows) width = std::max(width, row[0].size());
+  for (const auto& row : rows) {
+    print(fmt::format("{:<{}}  {}{}\n", row[0], width, row[1], row.size() > 2 && !row[2].empty() ? "  " + row[2] : ""));
+  }
+}
+
+int run_show(const Context& context, const std::string& id, const std::string& format) {
+  const auto directories = spec::site_directories(context.sites_dirs, context.env);
+  const auto load = spec::load_site(id, directories);
+  print_diagnostics(load.diagnostics, load.source, context.colour);
+  if (!load.site) return load.not_found ? k_usage : k_invalid_file;
+  const auto facts = spec::load_facts(id, directories);
+  if (format == "json") {
+    print(facts.json + "\n");
+    return k_ok;
+  }
+  const auto& site = *load.site;
+  print(fmt::format("{}: {} ({})\nprofile: {}, hash {}\n\nFacts\n", site.id, site.name, state_of(site), site.file, site.hash));
+  print_facts(facts);
+  if (!site.sources.empty()) print("\nSources (with the day they were read)\n");
+  std::vector<std::vector<std::string>> rows;
+  for (const auto& source : site.sources) rows.push_back({"  " + source.id, source.checked, source.url});
+  print(render_table(rows));
+  if (!site.unknown.empty()) print("\nNot known: no source says it\n");
+  for (const auto& fact : site.unknown) print("  " + fact + "\n");
+  return k_ok;
+}
+
+int run_validate(const Context& context, const std::vector<std::string>& files) {
+  const auto directories = spec::site_directories(context.sites_dirs, context.env);
+  int exit_code = k_ok;
+  for (const auto& file : files) {
+    const auto load = spec::load_site_file(file, directories);
+    print_diagnostics(load.diagnostics, load.source, context.colour);
+    if (load.site) print(fmt::format("{}: ok, site {}, {} sources\n", file, load.site->id, load.site->sources.size()));
+    else exit_code = k_invalid_file;
+  }
+  return exit_code;
+}
+
+} // namespace
+
+void add_sites(CLI::App& app, Context& context, int& exit_code) {
+  auto* command = app.add_subcommand("sites", "List, show and check site profiles.");
+  command->require_subcommand(1);
+  command->footer(k_footer);
+  command->add_subcommand("list", "all sites that can be found; * marks the partition taken when none is named")->callback([&] { exit_code = run_list(context); });
+
+  struct Show {
+    std::string id;
+    std::string format = "text";
+  };
+  const auto show = std::make_shared<Show>();
+  auto* show_command = command->add_subcommand("show", "everything a profile says, with its sources");
+  show_command->add_option("SITE", show->id, "the site's id")->required();
+  show_command->add_option("--format", show->format, "text, or json: the merged profile")->check(CLI::IsMember({"text", "json"}))->type_name("FORMAT");
+  show_command->callback([show, &context, &exit_code] { exit_code = run_show(context, show->id, show->format); });
+
+  const auto files = std::make_shared<std::vector<std::string>>();
+  auto* validate = command->add_subcommand("validate", "check profile files; exit code 3 if one is wrong");
+  validate->add_option("FILE", *files, "profiles")->required();
+  validate->callback([files, &context, &exit_code] { exit_code = run_validate(context, *files); });
+
+  command->add_subcommand("schema", "print the JSON Schema of profiles")->callback([&] {
+    print(std::string(spec::site_schema()));
+    exit_code = k_ok;
+  });
+}
+
+} // namespace hpcml::cli
