@@ -92,8 +92,9 @@ void add_cores(PlanContext& context) {
     context.note("no --cpus-per-task: it would make the step smaller than the masks", plan.binding.origin);
     return;
   }
-  if (plan.binding.binder == model::Binder::agent && context.owns_nodes()) {
-    context.note("no --cpus-per-task: the one task per node has the whole node", context.partition->origin);
+  // A count would shrink the step to CPUs of Slurm's choosing, which need not be those near the GPUs.
+  if (plan.binding.binder != model::Binder::srun_cores && plan.launcher.step == "srun" && context.owns_nodes()) {
+    context.note("no --cpus-per-task: the step has the whole node", context.partition->origin);
     return;
   }
   if (!context.node && !context.job.cpus_per_task) {

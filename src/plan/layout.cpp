@@ -33,16 +33,26 @@ void plan_nodes(PlanContext& context) {
                 others.empty() ? "" : "these partitions allow as many: " + util::join(others, ", "));
 }
 
+std::vector<std::string> partitions_with_gpus(const PlanContext& context, unsigned gpus) {
+  std::vector<std::string> names;
+  for (const auto& partition : context.site.partitions) {
+    const bool enough = std::any_of(partition.node_types.begin(), partition.node_types.end(), [&](const auto& id) {
+      const auto* node = context.site.find_node_type(id);
+      return node && node->gpu && node->gpu->per_node >= gpus;
+    });
+    if (partition.nameable && enough) names.push_back(partition.name);
+  }
+  return names;
+}
+
 void check_gpus(PlanContext& context, unsigned gpus) {
   const model::NodeType& node = *context.node;
   const unsigned have = node.gpu ? node.gpu->per_node : 0;
   if (gpus > have) {
-    std::vector<std::string> with_gpus;
-    for (const auto& partition : context.site.partitions)
-      if (partition.nameable && !partition.cpu_only) with_gpus.push_back(partition.name);
+    const auto others = partitions_with_gpus(context, gpus);
     std::string hint;
-    if (have > 0) hint = "ask for more nodes: --nodes " + number((gpus * std::max(1u, context.plan.layout.nodes) + have - 1) / have) + " --gpus-per-node " + number(have);
-    else if (!with_gpus.empty()) hint = "partitions with GPUs: " + util::join(with_gpus, ", ");
+    if (!others.empty()) hint = "partitions with as many: " + util::join(others, ", ");
+    else if (have > 0) hint = "ask for more nodes: --nodes " + number((gpus * std::max(1u, context.plan.layout.nodes) + have - 1) / have) + " --gpus-per-node " + number(have);
     context.error("request/gpus-per-node",
                   number(gpus) + " GPUs per node: node type " + node.id + " has " + (have ? number(have) + " GPUs" : "none") + cited(node.origin), hint);
     return;

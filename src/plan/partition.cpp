@@ -51,7 +51,9 @@ const model::Partition* default_partition(PlanContext& context) {
   if (!chosen)
     for (const auto& partition : context.site.partitions)
       if (partition.is_default) chosen = &partition;
-  const auto names = nameable_partitions(context.site);
+  std::vector<std::string> names;
+  for (const auto& partition : context.site.partitions)
+    if (partition.nameable && suits(partition)) names.push_back(partition.name);
   // Two kinds of GPU node and no default: a guess would send the job to hardware that nobody asked for.
   if (chosen && !chosen->is_default && chosen->nameable) {
     context.error("usage/partition", context.site.name + " has no default partition for " + (gpus ? "GPU" : "CPU") + " jobs",
@@ -67,7 +69,8 @@ const model::NodeType* choose_node(PlanContext& context) {
   if (context.partition)
     for (const auto& id : context.partition->node_types)
       if (const auto* node = context.site.find_node_type(id)) candidates.push_back(node);
-  if (!context.partition && context.site.partitions.empty())
+  // With a wrong partition the rest of the request is still checked where the site has one kind of node only.
+  if (!context.partition && (context.site.partitions.empty() || context.site.node_types.size() == 1))
     for (const auto& node : context.site.node_types) candidates.push_back(&node);
   if (candidates.empty()) return nullptr;
   if (!context.job.gpu_type) {

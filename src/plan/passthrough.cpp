@@ -92,7 +92,12 @@ void plan_passthrough(PlanContext& context) {
       continue;
     }
     const OptionWord option = split_option(raw.value);
-    if (const auto own = k_own_flags.find(option.name); own != k_own_flags.end())
+    // Asked before it is folded: --gres=gpu:4 becomes a number of GPUs, and the refusal of --gres would go unsaid.
+    const model::FlagRule& rule = context.flag(option.name.substr(2));
+    if (rule.policy == model::Policy::forbidden)
+      context.error("request/" + option.name.substr(2), context.site.name + " refuses " + option.name + (rule.why.empty() ? "" : ": " + rule.why) + cited(rule.origin),
+                    "leave --sbatch=" + raw.value + " out");
+    else if (const auto own = k_own_flags.find(option.name); own != k_own_flags.end())
       context.error("usage/sbatch", option.name + " would contradict the layout that is planned here", "use " + own->second);
     else if (!fold(context, option, raw.origin))
       kept.push_back(raw);
