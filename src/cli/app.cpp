@@ -26,6 +26,7 @@ constexpr Command k_commands[] = {
     {"gen", add_gen},
     {"emulate", add_emulate},
     {"sites", add_sites},
+    {"sites", add_sites},
 };
 
 const char* const k_footer = R"(Examples:
@@ -68,25 +69,28 @@ void set_up_trace(unsigned verbosity, const util::EnvSnapshot& env) {
   else if (verbosity > 0 || variable != "0") util::set_trace(util::TraceLevel::info);
 }
 
+/// What to do about words that no option takes.
+std::string extras_hint(const CLI::App& app, const CLI::App& chosen) {
+  std::vector<std::string> options;
+  for (const auto* owner : {&chosen, &app})
+    for (const auto* option : owner->get_options())
+      for (const auto& name : option->get_lnames()) options.push_back("--" + name);
+  const auto extras = app.remaining(true);
+  for (const auto& word : extras)
+    if (util::starts_with(word, "--"))
+      if (const auto near = util::nearest(word.substr(0, word.find('=')), options)) return "did you mean " + *near + "?";
+  const bool words_only = std::none_of(extras.begin(), extras.end(), [](const std::string& word) { return util::starts_with(word, "-"); });
+  return words_only ? "the program and its arguments stand behind --, for example: -- python train.py" : "";
+}
+
 /// Prints what the parser has to say; an unknown option is given with its nearest neighbour.
 int report_parse_error(const CLI::App& app, const CLI::ParseError& error, const Context& context) {
   if (error.get_exit_code() == 0) return app.exit(error, std::cout, std::cerr) == 0 ? k_ok : k_usage;
   const CLI::App* chosen = &app;
   while (!chosen->get_subcommands().empty()) chosen = chosen->get_subcommands().front();
-  std::string hint = "see " + chosen->get_display_name() + " --help";
-  if (chosen != &app) hint = "see hpcml " + chosen->get_name() + " --help";
-  if (dynamic_cast<const CLI::ExtrasError*>(&error) != nullptr) {
-    std::vector<std::string> options;
-    for (const auto* option : chosen->get_options())
-      for (const auto& name : option->get_lnames()) options.push_back("--" + name);
-    for (const auto& word : chosen->remaining(true)) {
-      const auto near = util::nearest(word.substr(0, word.find('=')), options);
-      if (near) {
-        hint = "did you mean " + *near + "?";
-        break;
-      }
-    }
-  }
+  std::string hint = "see hpcml " + (chosen == &app ? std::string() : chosen->get_name() + " ") + "--help";
+  if (dynamic_cast<const CLI::ExtrasError*>(&error) != nullptr)
+    if (const auto advice = extras_hint(app, *chosen); !advice.empty()) hint = advice;
   print_error(error.what(), hint, context.colour);
   return k_usage;
 }
