@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: MIT
+// hpcml emulate: a command on a private Slurm cluster that is shaped like a site.
+#include <CLI/CLI.hpp>
+#include <cstdio>
+#include <memory>
+#include <unistd.h>
+
+#include "cli/command.hpp"
+#include "emulate/cluster_run.hpp"
+#include "spec/site_store.hpp"
+#include "util/text.hpp"
+
+namespace hpcml::cli {
+
+namespace {
+
+struct EmulateOptions {
+  std::string site;
+  emulate::ClusterRequest request;
+  std::string record_file;
+  std::string logs_dir;
+  bool quiet = false;
+};
+
+const char* const k_footer = R"(Examples:
+  hpcml emulate --site lumi --nodes 2 -- sbatch -W job.sh
+  hpcml emulate --site vista --partition gh-dev --nodes 2 --record calls.jsonl -- sbatch -W job.sh
+  hpcml emulate --site narval -- bash        # look around: sinfo, sbatch, squeue, srun
+The cluster is a real Slurm (Debian: apt-get install slurm-wlm) in namespaces of its own: nothing of this machine is changed,
+and nothing is left when the command ends. Exit code: the command's; 5 when the cluster could not be started.)";
+
+/// Progress on stderr: one line that is rewritten on a terminal, nothing but the lasting sentences elsewhere.
+emulate::Narrator make_narrator(const Context& context, bool quiet) {
+  const bool terminal = ::isatty(STDERR_FILENO) != 0;
+  const bool colour = context.colour;
+  const char* const clear = terminal ? "\r\033[K" : "";
+  emulate::Narrator narrator;
+  narrator.progress = [=](const std::string& text) {
+    if (!terminal || quiet) return;
+    std::fprintf(stderr, "\r\033[K%s", text.empty() ? "" : ("hpcml: " + text + " ...").c_str());
+    std::fflush(stderr);
+  };
+  narrator.note = [=](const std::string& sentence) {
+    if (!quiet) std::fprintf(stderr, "%shpcml: %s\n", clear, sentence.c_str());
+  };
+  narrator.failure = [=](const util::Error& error) {
+    std::fputs(clear, stderr);
+    print_error(error.what, error.hint, colour);
+  };
+  return narrator;
+}
+
+std::optional<model::Site> load(const EmulateOptions& options, const Context& context, int& exit_code) {
+  auto load = spec::load_site(options.site, spec::site_directories(context.sites_dirs, context.env));
+  print_diagnostics(load.diagnostics, load.source, context.colour);
+  if (!load.site || diag::has_errors(load.diagnostics)) {
+    exit_code = load.not_found ? k_usage : k_invalid_file;
+    return std::nullopt;
+  }
+  if (load.site->state == model::SiteState::retired) {
+    const std::string when = load.site->retired_on.empty() ? "" : " on " + load.site->retired_on;
+    print_error(load.site->name + " was retired" + when,
+                load.site->successor.empty() ? "" : "its successor is " + load.site->successor, context.colour);
+    exit_code = k_cannot_satisfy;
+    return std::nullopt;
+  }
+  return load.site;
+}
+
+/// The words behind "--"; without any, and on a terminal, a shell to look around in.
+std::vector<std::string> choose_command(const Context& context, const emulate::Narrator& narrator) {
+  if (!context.program.empty()) return context.program;
+  if (::isatty(STDIN_FILENO) == 0) return {};
+  narrator.note("no command given: a shell on the login node; try sinfo, srun hostname, sbatch job.sh; leave with exit");
+  return {context.env.get_or("SHELL", "/bin/bash")};
+}
+
+int run_emulate(const EmulateOptions& options, const Context& context) {
+  int exit_code = k_ok;
+  const auto site = load(options, context, exit_code);
+  if (!site) return exit_code;
+  const auto layout = emulate::make_cluster_layout(*site, options.request);
+  if (!layout) {
+    print_error(layout.error().what, layout.error().hint, context.colour);
+    return k_cannot_satisfy;
+  }
+  emulate::ClusterRun run;
+  run.narrator = make_narrator(context, options.quiet);
+  run.command = choose_command(context, run.narrator);
+  if (run.command.empty()) {
+    print_error("no command to run on the cluster", "write it behind --, for example: -- sbatch -W job.sh", context.colour);
+    return k_usage;
+  }
+  const auto slurm = emulate::find_slurm(context.env);
+  if (!slurm) {
+    print_error(slurm.error().what, slurm.error().hint, context.colour);
+    return k_world_failed;
+  }
+  const auto difference = emulate::describe_version_difference(
+      slurm->version, site->name, site->slurm_version ? site->slurm_version->value : std::string());
+  if (!difference.empty()) run.narrator.note(difference);
+  if (!slurm->has_lua) run.narrator.note("this Slurm has no job_submit/lua plugin: the site's own refusals are not enforced");
+  run.site = &*site;
+  run.layout = *layout;
+  run.slurm = *slurm;
+  run.env = context.env;
+  run.record_file = options.record_file;
+  run.logs_dir = options.logs_dir;
+  const auto code = emulate::run_cluster(run, k_world_failed);
+  if (code) return *code;
+  run.narrator.failure(code.error());
+  return k_world_failed;
+}
+
+} // namespace
+
+void add_emulate(CLI::App& app, Context& context, int& exit_code) {
+  auto options = std::make_shared<EmulateOptions>();
+  auto* command = app.add_subcommand("emulate", "run a command on a private real Slurm cluster that is shaped like a site");
+  command->add_option("--site", options->site, "site profile: a name from 'hpcml sites list'")->required()->type_name("SITE");
+  command->add_option("--partition", options->request.partition, "emulate the nodes of this partition")->type_name("NAME");
+  command->add_option("--nodes", options->request.nodes, "how many nodes run")->type_name("N")->capture_default_str();
+  command->add_option("--record", options->record_file, "write what module, singularity and the like were asked, one JSON line per call")
+      ->type_name("FILE");
+  command->add_option("--keep-logs", options->logs_dir, "keep Slurm's logs and configuration there")->type_name("DIR");
+  command->add_flag("-q,--quiet", options->quiet, "say nothing but errors");
+  command->footer(k_footer);
+  command->callback([options, &context, &exit_code] { exit_code = run_emulate(*options, context); });
+}
+
+} // namespace hpcml::cli

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: MIT
+// Brings an emulated cluster up, runs a command on its login node, takes it down.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "emulate/cluster_layout.hpp"
+#include "emulate/slurm_install.hpp"
+#include "model/site.hpp"
+#include "util/env_snapshot.hpp"
+#include "util/result.hpp"
+
+namespace hpcml::emulate {
+
+/// How a run tells the person what happens. Called from the process that runs the cluster.
+struct Narrator {
+  std::function<void(const std::string&)> progress; ///< what is being done; the next one replaces it
+  std::function<void(const std::string&)> note;     ///< a sentence that stays
+  std::function<void(const util::Error&)> failure;
+};
+
+struct ClusterRun {
+  const model::Site* site = nullptr;
+  ClusterLayout layout;
+  SlurmInstall slurm;
+  std::vector<std::string> command;
+  util::EnvSnapshot env;      ///< the caller's
+  std::string record_file;    ///< where the record goes at the end; empty: nowhere
+  std::string logs_dir;       ///< where Slurm's logs go at the end; empty: nowhere
+  Narrator narrator;
+};
+
+/// The exit code of the command; `failure_code` when the cluster could not be started (the narrator has told why).
+util::Result<int> run_cluster(const ClusterRun& run, int failure_code);
+
+/// The caller's environment as on the site's login node: nothing of another Slurm job, the stand-ins first in PATH.
+util::EnvSnapshot make_login_environment(const model::Site& site, const util::EnvSnapshot& caller,
+                                         const std::string& state_dir, const std::string& user);
+
+} // namespace hpcml::emulate

@@ -1,0 +1,185 @@
+// SPDX-License-Identifier: MIT
+#include "emulate/cluster_start.hpp"
+
+#include <arpa/inet.h>
+#include <chrono>
+#include <filesystem>
+#include <sys/socket.h>
+#include <thread>
+#include <unistd.h>
+
+#include "emulate/slurm_files.hpp"
+#include "emulate/stand_in_files.hpp"
+#include "util/file.hpp"
+#include "util/process.hpp"
+#include "util/text.hpp"
+
+namespace hpcml::emulate {
+
+namespace {
+
+namespace fs = std::filesystem;
+using std::chrono::milliseconds;
+using std::chrono::steady_clock;
+
+struct Daemon {
+  pid_t pid = -1;
+  std::string what; ///< "slurmctld", "slurmd on nid000001"
+  std::vector<std::string> logs;
+};
+
+std::string slurmd_log(const std::string& state_dir, const std::string& node) {
+  return state_dir + "/log/slurmd." + node + ".log";
+}
+
+/// The end of the daemon's logs: what it printed before its log file was open, then that file.
+std::string tail(const Daemon& daemon) {
+  std::string text;
+  for (const auto& file : daemon.logs) {
+    const auto log = util::read_file(file);
+    if (!log || log->empty()) continue;
+    auto lines = util::split(std::string(util::trim(*log)), '\n');
+    const std::size_t first = lines.size() > 12 ? lines.size() - 12 : 0;
+    for (std::size_t i = first; i < lines.size(); ++i) text += "\n  " + lines[i];
+  }
+  return text.empty() ? " (its log is empty)" : text;
+}
+
+util::Status make_state(const std::string& state_dir, const ClusterRun& run, const std::string& user) {
+  std::error_code error;
+  std::vector<std::string> folders = {"slurmctld", "log", "dev", "local", "scratch/" + user, "work/" + user, "root"};
+  for (const auto& node : run.layout.nodes) {
+    folders.push_back("slurmd/" + node.name);
+    folders.push_back("nodes/" + node.name + "/local");
+  }
+  for (const auto& folder : folders) {
+    fs::create_directories(fs::path(state_dir) / folder, error);
+    if (error) return util::Error{"cannot make " + state_dir + "/" + folder + ": " + error.message()};
+  }
+  SlurmFileOptions options{state_dir, ::geteuid(), run.slurm.has_lua, has_job_directory(*run.site)};
+  for (const auto& [name, text] : make_slurm_files(*run.site, run.layout, options))
+    if (auto written = util::write_file(fs::path(state_dir) / name, text); !written) return written.error();
+  const unsigned gpus = run.layout.type->gpu ? run.layout.type->gpu->per_node : 0;
+  for (unsigned gpu = 0; gpu < gpus; ++gpu)
+    if (auto written = util::write_file(gpu_device_path(state_dir, gpu), ""); !written) return written.error();
+  return util::Done{};
+}
+
+util::EnvSnapshot daemon_environment(const std::string& state_dir) {
+  // Not the caller's: a real slurmd does not know it, and srun and sbatch bring the user's along with each job.
+  return util::EnvSnapshot({{"PATH", "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"},
+                            {"SLURM_CONF", state_dir + "/slurm.conf"},
+                            {"LANG", "C.UTF-8"}});
+}
+
+SandboxNode make_node(const ClusterRun& run, const ClusterNode& node, const std::string& state_dir) {
+  SandboxNode made;
+  made.name = node.name;
+  made.cpu = run.layout.type->cpu;
+  if (run.layout.type->memory) made.mem_mib = run.layout.type->memory->value.mib();
+  made.interfaces = node.interfaces;
+  made.mounts.push_back({state_dir + "/hosts", "/etc/hosts"});
+  made.mounts.push_back({state_dir + "/nodes/" + node.name + "/local", state_dir + "/local"});
+  const unsigned gpus = run.layout.type->gpu ? run.layout.type->gpu->per_node : 0;
+  // A bound /dev/null is a character device without the right to make one.
+  for (unsigned gpu = 0; gpu < gpus; ++gpu) made.mounts.push_back({"/dev/null", gpu_device_path(state_dir, gpu)});
+  made.argv = {run.slurm.slurmd, "-D", "-N", node.name};
+  made.env = daemon_environment(state_dir);
+  made.log_file = state_dir + "/log/slurmd." + node.name + ".out";
+  return made;
+}
+
+bool port_answers(const std::string& address, unsigned port) {
+  const int fd = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  if (fd < 0) return false;
+  sockaddr_in target{};
+  target.sin_family = AF_INET;
+  target.sin_port = htons(static_cast<std::uint16_t>(port));
+  ::inet_pton(AF_INET, address.c_str(), &target.sin_addr);
+  const bool answered = ::connect(fd, reinterpret_cast<const sockaddr*>(&target), sizeof target) == 0;
+  ::close(fd);
+  return answered;
+}
+
+/// Waits until `ready`, as long as all daemons live; `what` is being waited for.
+template <class Ready>
+util::Status wait_until(const Sandbox& sandbox, const std::vector<Daemon>& daemons, const std::string& what,
+                        std::chrono::seconds limit, milliseconds pause, Ready ready) {
+  const auto end = steady_clock::now() + limit;
+  while (!ready()) {
+    for (const auto& daemon : daemons)
+      if (!sandbox.is_alive(daemon.pid)) return util::Error{daemon.what + " stopped; the end of its log:" + tail(daemon)};
+    if (steady_clock::now() > end) {
+      std::string text = what + " did not happen within " + std::to_string(limit.count()) + " s; the ends of the logs:";
+      for (const auto& daemon : daemons) text += "\n " + daemon.what + ":" + tail(daemon);
+      return util::Error{text, "run again with --keep-logs DIR and look at the whole logs"};
+    }
+    std::this_thread::sleep_for(pause);
+  }
+  return util::Done{};
+}
+
+/// Nodes that take jobs, as sinfo tells.
+std::size_t count_ready(const ClusterRun& run, const std::string& state_dir) {
+  const auto answer = util::run_process({run.slurm.sinfo, "-h", "-N", "-o", "%N %T", "-p", run.layout.partition->name},
+                                        daemon_environment(state_dir), std::chrono::seconds(20));
+  if (!answer || answer->exit_code != 0) return 0;
+  std::size_t count = 0;
+  for (const auto& line : util::split(answer->out, '\n'))
+    if (util::ends_with(line, " idle")) ++count;
+  return count;
+}
+
+} // namespace
+
+util::Status start_slurm(Sandbox& sandbox, const ClusterRun& run, const std::string& user) {
+  const std::string& state_dir = sandbox.state_dir();
+  if (auto made = make_state(state_dir, run, user); !made) return made;
+  if (auto mounted = sandbox.mount_on_login({state_dir + "/hosts", "/etc/hosts"}); !mounted) return mounted;
+  run.narrator.progress("starting slurmctld");
+  std::vector<Daemon> daemons;
+  const std::string out = state_dir + "/log/slurmctld.out";
+  const auto controller = sandbox.start_service({run.slurm.slurmctld, "-D", "-c"}, daemon_environment(state_dir), out);
+  if (!controller) return util::with_context(controller.error(), "cannot start slurmctld");
+  daemons.push_back({*controller, "slurmctld", {out, state_dir + "/log/slurmctld.log"}});
+  // A slurmd that finds no controller waits seconds before it asks again.
+  auto up = wait_until(sandbox, daemons, "slurmctld answering on its port", std::chrono::seconds(30), milliseconds(5),
+                       [&] { return port_answers(run.layout.login_address, run.layout.controller_port); });
+  if (!up) return up;
+  for (const auto& node : run.layout.nodes) {
+    run.narrator.progress("starting " + node.name + " (" + std::to_string(daemons.size()) + " of " +
+                          std::to_string(run.layout.nodes.size()) + ")");
+    const auto made = make_node(run, node, state_dir);
+    const auto started = sandbox.start_node(made);
+    if (!started) return util::with_context(started.error(), "cannot start slurmd on " + node.name);
+    daemons.push_back({*started, "slurmd on " + node.name, {made.log_file, slurmd_log(state_dir, node.name)}});
+  }
+  const auto limit = std::chrono::seconds(30 + 2 * run.layout.nodes.size());
+  return wait_until(sandbox, daemons, "all nodes ready", limit, milliseconds(30), [&] {
+    const auto ready = count_ready(run, state_dir);
+    run.narrator.progress(std::to_string(ready) + " of " + std::to_string(run.layout.nodes.size()) + " nodes ready");
+    return ready >= run.layout.nodes.size();
+  });
+}
+
+util::Result<unsigned> find_free_ports(unsigned count) {
+  const auto is_free = [](unsigned port) {
+    const int fd = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    sockaddr_in address{};
+    address.sin_family = AF_INET;
+    address.sin_port = htons(static_cast<std::uint16_t>(port));
+    const bool is = fd >= 0 && ::bind(fd, reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0;
+    if (fd >= 0) ::close(fd);
+    return is;
+  };
+  // Below the range that the kernel hands out; where to begin depends on the process, so that two clusters rarely meet.
+  for (unsigned first = 10000 + static_cast<unsigned>(::getpid()) % 20000, tries = 0; tries < 200; ++tries, first += count) {
+    if (first + count > 32000) first = 10000;
+    bool all = true;
+    for (unsigned i = 0; i < count && all; ++i) all = is_free(first + i);
+    if (all) return first;
+  }
+  return util::Error{"no " + std::to_string(count) + " free ports in a row on this machine", "end other emulated clusters first"};
+}
+
+} // namespace hpcml::emulate

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: MIT
+#include "emulate/site_helper.hpp"
+
+#include <catch2/catch.hpp>
+#include <cstdlib>
+
+#include "spec/site_store.hpp"
+
+namespace hpcml::test {
+
+model::Site shipped_site(const std::string& id) {
+  auto load = spec::load_site(id, {});
+  REQUIRE(load.site);
+  return *load.site;
+}
+
+model::Site small_site() {
+  model::Site site;
+  site.id = "small";
+  site.name = "Small";
+  model::NodeType type;
+  type.id = "gpu";
+  type.cpu = model::make_regular_cpus(2, 16, 2, 2, 0);
+  type.gpu = model::GpuShape{};
+  type.gpu->per_node = 4;
+  type.gpu->vendor = "nvidia";
+  type.gpu->model = "NVIDIA A100";
+  type.gpu->slurm_type = "a100";
+  for (unsigned i = 0; i < 4; ++i) {
+    model::GpuPlace place;
+    place.index = i;
+    place.numa = i / 2;
+    type.gpu->places.push_back(place);
+  }
+  type.memory = model::Sourced<model::MemSize>{model::MemSize::of_mib(100000), {}};
+  type.host_prefix = "g";
+  type.host_digits = 3;
+  type.node_count = 9;
+  model::NodeType other;
+  other.id = "cpu";
+  other.cpu = model::make_regular_cpus(1, 8, 1, 0, 0);
+  site.node_types = {type, other};
+  const auto hours = [](int count) { return model::Sourced<model::Walltime>{model::Walltime::of(std::chrono::hours(count)), {}}; };
+  model::Partition main{.name = "main", .node_types = {"gpu"}, .is_default = true, .exclusive = true};
+  main.max_time = hours(48);
+  main.max_nodes = model::Sourced<unsigned>{6, {}};
+  model::Partition dev{.name = "dev", .node_types = {"gpu"}};
+  dev.max_time = hours(3);
+  dev.default_time = hours(1);
+  model::Partition far{.name = "other", .node_types = {"cpu"}};
+  site.partitions = {main, dev, far};
+  return site;
+}
+
+emulate::ClusterLayout layout_of(const model::Site& site, const std::string& partition, unsigned nodes) {
+  auto layout = emulate::make_cluster_layout(site, {partition, nodes});
+  REQUIRE(layout);
+  return *layout;
+}
+
+TempFolder::TempFolder() {
+  std::string name = (std::filesystem::temp_directory_path() / "hpcml-test.XXXXXX").string();
+  REQUIRE(::mkdtemp(name.data()) != nullptr);
+  x_path = name;
+}
+
+TempFolder::~TempFolder() {
+  std::error_code ignored;
+  std::filesystem::remove_all(x_path, ignored);
+}
+
+} // namespace hpcml::test

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: MIT
+// Sites and folders for the emulation's tests.
+#pragma once
+
+#include <filesystem>
+#include <string>
+
+#include "emulate/cluster_layout.hpp"
+#include "model/site.hpp"
+
+namespace hpcml::test {
+
+/// The shipped profile; the test fails when it cannot be loaded.
+model::Site shipped_site(const std::string& id);
+/// A small made-up site: one type of node with 4 GPUs, partitions "main" (exclusive), "dev" and "other" (other nodes).
+model::Site small_site();
+/// The layout, which must be possible.
+emulate::ClusterLayout layout_of(const model::Site& site, const std::string& partition = {}, unsigned nodes = 2);
+
+/// A folder that is removed at the end of the test.
+class TempFolder {
+public:
+  TempFolder();
+  ~TempFolder();
+  TempFolder(const TempFolder&) = delete;
+  TempFolder& operator=(const TempFolder&) = delete;
+  const std::filesystem::path& path() const { return x_path; }
+
+private:
+  std::filesystem::path x_path;
+};
+
+} // namespace hpcml::test

@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: MIT
+#include <catch2/catch.hpp>
+
+#include "emulate/site_helper.hpp"
+#include "emulate/slurm_files.hpp"
+#include "emulate/slurm_install.hpp"
+#include "util/text.hpp"
+
+using namespace hpcml;
+using namespace hpcml::emulate;
+
+namespace {
+
+std::map<std::string, std::string> files_of(const model::Site& site, const ClusterLayout& layout) {
+  SlurmFileOptions options;
+  options.state_dir = "/run/x";
+  return make_slurm_files(site, layout, options);
+}
+
+/// The line of `text` that begins with `start`.
+std::string line_of(const std::string& text, const std::string& start) {
+  for (const auto& line : util::split(text, '\n'))
+    if (util::starts_with(line, start)) return line;
+  return "no line begins with " + start;
+}
+
+} // namespace
+
+TEST_CASE("a partition becomes a line of slurm.conf with its limits") {
+  const auto site = test::small_site();
+  const auto conf = files_of(site, test::layout_of(site)).at("slurm.conf");
+  CHECK(line_of(conf, "PartitionName=main") ==
+        "PartitionName=main Nodes=g[001-002] Default=YES MaxTime=2880 MaxNodes=6 OverSubscribe=EXCLUSIVE State=UP");
+  CHECK(line_of(conf, "PartitionName=dev") == "PartitionName=dev Nodes=g[001-002] MaxTime=180 DefaultTime=60 State=UP");
+  CHECK(line_of(conf, "PartitionName=other") == "PartitionName=other MaxTime=UNLIMITED State=UP");
+}
+
+TEST_CASE("what Slurm enforces decides about exclusive use, not what the site asks for") {
+  auto site = test::small_site();
+  site.partitions[0].slurm_exclusive = false;
+  const auto conf = files_of(site, test::layout_of(site)).at("slurm.conf");
+  CHECK(line_of(conf, "PartitionName=main").find("EXCLUSIVE") == std::string::npos);
+}
+
+TEST_CASE("there is no default partition where the site wants it named") {
+  auto site = test::small_site();
+  site.flags["partition"].policy = model::Policy::required;
+  const auto conf = files_of(site, test::layout_of(site)).at("slurm.conf");
+  CHECK(conf.find("Default=YES") == std::string::npos);
+}
+
+TEST_CASE("a partition that cannot be named is the one that jobs get") {
+  auto site = test::small_site();
+  for (auto& partition : site.partitions) partition.nameable = false;
+  const auto conf = files_of(site, test::layout_of(site, "dev")).at("slurm.conf");
+  CHECK(line_of(conf, "PartitionName=dev").find(" Default=YES") != std::string::npos);
+  CHECK(line_of(conf, "PartitionName=main").find(" Default=YES") == std::string::npos);
+}
+
+TEST_CASE("a node's shape is the profile's") {
+  const auto site = test::small_site();
+  const auto conf = files_of(site, test::layout_of(site)).at("slurm.conf");
+  CHECK(line_of(conf, "NodeName=g002") ==
+        "NodeName=g002 NodeHostname=g002 NodeAddr=10.66.1.2 Port=6818 Sockets=2 CoresPerSocket=8 ThreadsPerCore=2 "
+        "RealMemory=100000 Gres=gpu:a100:4 State=UNKNOWN");
+}
+
+TEST_CASE("GPUs are devices with their vendor's variables and the cores near them") {
+  const auto site = test::small_site();
+  const auto gres = files_of(site, test::layout_of(site)).at("gres.conf");
+  const auto lines = util::split(gres, '\n');
+  REQUIRE(lines.size() >= 5);
+  CHECK(lines[1] == "Name=gpu Type=a100 File=/run/x/dev/gpu0 Cores=0-7 Flags=nvidia_gpu_env");
+  CHECK(lines[4] == "Name=gpu Type=a100 File=/run/x/dev/gpu3 Cores=8-15 Flags=nvidia_gpu_env");
+}
+
+TEST_CASE("a site whose Slurm does not know its GPUs has none in gres.conf") {
+  auto site = test::small_site();
+  site.gpu_request.style = "none";
+  const auto files = files_of(site, test::layout_of(site));
+  CHECK(files.at("gres.conf").find("Name=gpu") == std::string::npos);
+  CHECK(files.at("slurm.conf").find("Gres=") == std::string::npos);
+}
+
+TEST_CASE("reserved CPUs are told in Slurm's own numbers") {
+  struct Case {
+    const char* what;
+    model::CpuShape cpu;
+    std::vector<unsigned> reserved;
+    const char* expected;
+  };
+  const auto smt2 = model::make_regular_cpus(1, 8, 2, 2, 4);   // CPU c and c+8 share core c
+  const auto smt1 = model::make_regular_cpus(2, 8, 1, 2, 0);
+  const Case cases[] = {
+      {"none", smt2, {}, ""},
+      {"both threads of the first core", smt2, {0, 8}, "0-1"},
+      {"first core of each half", smt2, {0, 4, 8, 12}, "0-1,8-9"},
+      {"without hardware threads the numbers are equal", smt1, {3}, "3"},
+  };
+  for (const auto& [what, cpu, reserved, expected] : cases) {
+    CAPTURE(what);
+    auto shape = cpu;
+    shape.reserved = model::IdSet::of(reserved);
+    CHECK(reserved_cpu_ids(shape).to_list() == expected);
+  }
+}
+
+TEST_CASE("LUMI's reserved cores are the first of every L3") {
+  const auto site = test::shipped_site("lumi");
+  CHECK(reserved_cpu_ids(site.node_types.front().cpu).to_list() == "0-1,16-17,32-33,48-49,64-65,80-81,96-97,112-113");
+}
+
+TEST_CASE("node names lead to the first high-speed interface") {
+  const auto site = test::shipped_site("lumi");
+  const auto layout = test::layout_of(site);
+  CHECK(layout.nodes[1].name == "nid000002");
+  REQUIRE(layout.nodes[1].interfaces.size() == 4);
+  CHECK(layout.nodes[1].interfaces[3].name == "hsn3");
+  CHECK(layout.nodes[1].interfaces[3].ipv4 == "10.69.1.2");
+  CHECK(render_hosts(layout).find("\n10.66.1.2 nid000002\n") != std::string::npos);
+}
+
+TEST_CASE("nodes on loopback are told apart by their ports") {
+  const auto site = test::small_site();
+  const auto layout = on_loopback(test::layout_of(site), 20000);
+  CHECK(layout.controller_port == 20000);
+  CHECK(layout.nodes[0].port == 20001);
+  CHECK(layout.nodes[1].port == 20002);
+  CHECK(layout.nodes[1].interfaces.empty());
+}
+
+TEST_CASE("what cannot be emulated is refused with a reason") {
+  const auto site = test::small_site();
+  struct Case {
+    ClusterRequest request;
+    const char* what;
+    const char* hint;
+  };
+  const Case cases[] = {
+      {{"mian", 1}, "has no partition \"mian\"", "did you mean main?"},
+      {{"", 0}, "at least one node", "--nodes"},
+      {{"", 10}, "cannot emulate 10 nodes", "Small has 9"},
+  };
+  for (const auto& [request, what, hint] : cases) {
+    const auto layout = make_cluster_layout(site, request);
+    REQUIRE_FALSE(layout);
+    CHECK(layout.error().what.find(what) != std::string::npos);
+    CHECK(layout.error().hint.find(hint) != std::string::npos);
+  }
+}
+
+TEST_CASE("the installed Slurm is compared with the site's by release") {
+  CHECK(parse_slurm_version("slurm-wlm 22.05.8\n") == "22.05.8");
+  CHECK(parse_slurm_version("slurm 24.11.0-rc1\n") == "24.11.0-rc1");
+  CHECK(parse_slurm_version("nonsense") == "");
+  CHECK(describe_version_difference("22.05.8", "X", "22.05.3") == "");
+  CHECK(describe_version_difference("22.05.8", "X", "23.11").find("runs 23.11") != std::string::npos);
+  CHECK(describe_version_difference("22.05.8", "X", "").find("not known") != std::string::npos);
+}

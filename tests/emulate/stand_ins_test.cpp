@@ -1,0 +1,273 @@
+// SPDX-License-Identifier: MIT
+// The stand-in programs under the real bash, and under shellcheck.
+#include <catch2/catch.hpp>
+
+#include <nlohmann/json.hpp>
+
+#include "emulate/cluster_run.hpp"
+#include "emulate/site_helper.hpp"
+#include "emulate/stand_in_files.hpp"
+#include "util/file.hpp"
+#include "util/process.hpp"
+#include "util/text.hpp"
+
+using namespace hpcml;
+using namespace hpcml::emulate;
+namespace fs = std::filesystem;
+
+namespace {
+
+/// A made-up site that has everything that the stand-ins serve.
+model::Site rich_site() {
+  auto site = test::small_site();
+  model::ContainerRule container;
+  container.engine = "singularity";
+  container.enter = "$WITH_CONDA";
+  container.modules = {"use:/appl/modules", "bindings"};
+  container.binds.push_back({"/opt/nowhere/cray", "", false, {}});
+  site.containers.push_back(container);
+  model::PythonRule conda;
+  conda.kind = "conda";
+  conda.modules = {"miniforge3/25.3.1"};
+  conda.conda_env = "pytorch";
+  model::PythonRule wheels;
+  wheels.kind = "wheelhouse";
+  wheels.modules = {"StdEnv/2023", "python"};
+  wheels.where = "$SLURM_TMPDIR";
+  site.python = {conda, wheels};
+  model::LauncherRule ibrun;
+  ibrun.name = "ibrun";
+  ibrun.rank_variable = "PMI_RANK";
+  site.launchers.push_back(ibrun);
+  site.network.internet_on_compute = false;
+  site.interactive = "idev";
+  return site;
+}
+
+/// The stand-ins of a site, written to a folder, and a way to run text with them under bash.
+struct Installed {
+  test::TempFolder folder;
+  model::Site site;
+  util::EnvSnapshot env;
+
+  explicit Installed(model::Site made = rich_site()) : site(std::move(made)) {
+    StandInOptions options;
+    options.state_dir = folder.path().string();
+    options.python = util::find_program("python3", util::EnvSnapshot::of_process()).value_or("");
+    for (const auto& [name, file] : make_stand_ins(site, test::layout_of(site), options)) {
+      fs::create_directories((folder.path() / name).parent_path());
+      REQUIRE(util::write_file(folder.path() / name, file.text, file.mode));
+    }
+    env = make_login_environment(site, util::EnvSnapshot::of_process(), folder.path().string(), "tester");
+  }
+
+  util::ProcessOutput bash(const std::string& text) const {
+    auto result = util::run_process({"bash", "-c", text}, env, std::chrono::seconds(60));
+    REQUIRE(result);
+    return *result;
+  }
+
+  std::vector<nlohmann::json> record() const {
+    std::vector<nlohmann::json> lines;
+    const auto text = util::read_file(folder.path() / "record.jsonl").value_or("");
+    for (const auto& line : util::split(text, '\n'))
+      if (!line.empty()) lines.push_back(nlohmann::json::parse(line));
+    return lines;
+  }
+};
+
+} // namespace
+
+TEST_CASE("every stand-in passes shellcheck and bash -n") {
+  const Installed installed;
+  const auto files = fs::path(HPCML_SOURCE_DIR) / "src/emulate/stand_ins";
+  std::vector<std::string> words = {"shellcheck", "-x"};
+  for (const auto& entry : fs::directory_iterator(files))
+    if (entry.path().extension() == ".sh") words.push_back(entry.path().string());
+  CHECK(words.size() > 10);
+  const auto checked = util::run_process(words, util::EnvSnapshot::of_process());
+  REQUIRE(checked);
+  INFO(checked->out);
+  CHECK(checked->exit_code == 0);
+  for (const auto& entry : fs::directory_iterator(installed.folder.path() / "bin")) {
+    CAPTURE(entry.path());
+    CHECK(installed.bash("bash -n " + entry.path().string()).exit_code == 0);
+  }
+}
+
+TEST_CASE("the generated site data keeps hostile texts as texts") {
+  auto site = rich_site();
+  site.name = "a'b$(touch EVIL)`id`\"\nc";
+  site.containers[0].modules = {"x'; touch EVIL #"};
+  const Installed installed(site);
+  const auto shown = installed.bash(". " + installed.folder.path().string() +
+                                    "/lib/site.sh && printf '%s|%s' \"$hpcml_site_name\" \"${hpcml_modules[0]}\"");
+  CHECK(shown.out == site.name + "||x'; touch EVIL #");
+  CHECK_FALSE(fs::exists("EVIL"));
+}
+
+TEST_CASE("module loads what the profile names and nothing else") {
+  const Installed installed;
+  struct Case {
+    const char* script;
+    int code;
+    const char* loaded;
+    const char* said;
+  };
+  const Case cases[] = {
+      {"module load StdEnv/2023 python/3.11", 0, "StdEnv/2023:python/3.11", ""},
+      {"module load python", 0, "python", ""},
+      {"module load StdEnv", 0, "StdEnv/2023", ""},
+      {"module load StdEnv/2020", 1, "", "names StdEnv/2023"},
+      {"module load cuda", 1, "", "does not name it"},
+      {"module load bindings", 1, "", "module use /appl/modules"},
+      {"module use /appl/modules && module load bindings", 0, "bindings", ""},
+      {"module load python; module purge", 0, "", ""},
+      {"module load python StdEnv; module unload python", 0, "StdEnv/2023", ""},
+      {"module frobnicate", 1, "", "no subcommand"},
+  };
+  for (const auto& [script, code, loaded, said] : cases) {
+    CAPTURE(script);
+    const auto result = installed.bash(std::string("{ ") + script + "; }; code=$?; printf %s \"$LOADEDMODULES\"; exit $code");
+    CHECK(result.exit_code == code);
+    CHECK(result.out == loaded);
+    CHECK(result.err.find(said) != std::string::npos);
+  }
+}
+
+TEST_CASE("calls are recorded as JSON whatever their words are") {
+  const Installed installed;
+  const std::string word = "a\"b\\c\td\001e $(id) 'q' \n ü";
+  auto env = installed.env;
+  env.set("WORD", word);
+  REQUIRE(util::run_process({"bash", "-c", "module load \"$WORD\""}, env));
+  const auto record = installed.record();
+  REQUIRE(record.size() == 1);
+  CHECK(record[0]["tool"] == "module");
+  CHECK(record[0]["ok"] == false);
+  CHECK(record[0]["argv"] == nlohmann::json::array({"load", word}));
+}
+
+TEST_CASE("a program that the site does not have is not found") {
+  const Installed installed;
+  const auto result = installed.bash("rocm-smi");
+  CHECK(result.exit_code == 127);
+  CHECK(result.err.find("Small does not have it") != std::string::npos);
+}
+
+TEST_CASE("nvidia-smi lists the GPUs of the job") {
+  const Installed installed;
+  CHECK(installed.bash("nvidia-smi -L").exit_code == 9);
+  CHECK(installed.bash("SLURM_JOB_ID=1 SLURM_STEP_GPUS=1,3 nvidia-smi -L").out ==
+        "GPU 1: NVIDIA A100 (emulated)\nGPU 3: NVIDIA A100 (emulated)\n");
+  CHECK(installed.bash("SLURM_JOB_ID=1 nvidia-smi -L").exit_code == 9);
+}
+
+TEST_CASE("singularity checks its image, its binds and its options") {
+  const Installed installed;
+  const std::string image = (installed.folder.path() / "image.sif").string();
+  REQUIRE(util::write_file(image, ""));
+  struct Case {
+    std::string arguments;
+    std::string said;
+  };
+  const Case cases[] = {
+      {"exec /nowhere/x.sif true", "image /nowhere/x.sif does not exist"},
+      {"exec -B /nowhere/y:/z " + image + " true", "mount source /nowhere/y does not exist"},
+      {"exec --frobnicate " + image + " true", "unknown option --frobnicate"},
+      {"exec --rocm " + image + " true", "--rocm is for amd GPUs"},
+      {"exec " + image, "no program to run"},
+      {"exec docker://ubuntu true", "images from a registry"},
+      {"exec --env NOVALUE " + image + " true", "--env NOVALUE"},
+      {"pull x", "'pull' is not emulated"},
+  };
+  for (const auto& [arguments, said] : cases) {
+    CAPTURE(arguments);
+    const auto result = installed.bash("singularity " + arguments);
+    CHECK(result.exit_code == 255);
+    CHECK(result.err.find(said) != std::string::npos);
+  }
+}
+
+TEST_CASE("singularity maps its binds without a trace on this machine") {
+  const Installed installed;
+  const auto root = installed.folder.path();
+  const std::string image = (root / "image.sif").string();
+  REQUIRE(util::write_file(image, ""));
+  fs::create_directories(root / "data/sub");
+  REQUIRE(util::write_file(root / "data/file", "inside\n"));
+  const std::string data = (root / "data").string();
+  SECTION("to a place that does not exist") {
+    const auto result = installed.bash("singularity exec --nv -B /opt/nowhere/cray -B " + data + ":/workdir-of-test/deep:ro " + image +
+                                       " cat /workdir-of-test/deep/file");
+    INFO(result.err);
+    CHECK(result.out == "inside\n");
+    CHECK_FALSE(fs::exists("/workdir-of-test"));
+  }
+  SECTION("to one that does, with the directory and the environment asked for") {
+    fs::create_directories(root / "there");
+    const auto result = installed.bash("SINGULARITYENV_A=1 singularity exec --env B=2,C='x y' --pwd " + (root / "there/sub").string() +
+                                       " -B " + data + ":" + (root / "there").string() + " " + image +
+                                       " bash -c 'echo $A $B $C $PWD $SINGULARITY_NAME; cat ../file'");
+    INFO(result.err);
+    CHECK(result.out == "1 2 x y " + (root / "there/sub").string() + " image.sif\ninside\n");
+    CHECK(fs::is_empty(root / "there"));
+  }
+}
+
+TEST_CASE("the image hides its Python until its environment is entered") {
+  const Installed installed;
+  const std::string image = (installed.folder.path() / "image.sif").string();
+  REQUIRE(util::write_file(image, ""));
+  const auto result = installed.bash("singularity exec " + image + " bash -c 'command -v torchrun; $WITH_CONDA && command -v python; python -c \"print(6*7)\"'");
+  INFO(result.err);
+  CHECK(result.out == installed.folder.path().string() + "/image/env/bin/python\n42\n");
+}
+
+TEST_CASE("conda activates the site's environment after its hook or its module") {
+  const Installed installed;
+  const std::string python = installed.folder.path().string() + "/conda/envs/pytorch/bin/python\n";
+  CHECK(installed.bash("conda activate pytorch").exit_code != 0);
+  CHECK(installed.bash("source \"$(conda info --base)/etc/profile.d/conda.sh\"; conda activate pytorch; command -v python").out == python);
+  CHECK(installed.bash("module load miniforge3/25.3.1; conda activate pytorch; command -v python").out == python);
+  const auto unknown = installed.bash("module load miniforge3; conda activate tensorflow");
+  CHECK(unknown.exit_code == 1);
+  CHECK(unknown.err.find("has: pytorch") != std::string::npos);
+}
+
+TEST_CASE("virtualenv and pip make an environment without network") {
+  const Installed installed;
+  const std::string env = (installed.folder.path() / "env").string();
+  CHECK(installed.bash("virtualenv " + env).exit_code == 1);
+  const auto made = installed.bash("virtualenv --no-download " + env + " && . " + env + "/bin/activate && pip install --no-index pip");
+  INFO(made.err);
+  CHECK(made.exit_code == 0);
+  CHECK(installed.bash(". " + env + "/bin/activate; command -v python").out == env + "/bin/python\n");
+  const auto online = installed.bash(". " + env + "/bin/activate; pip install torch");
+  CHECK(online.exit_code == 1);
+  CHECK(online.err.find("--no-index") != std::string::npos);
+  const auto unknown = installed.bash(". " + env + "/bin/activate; pip install --no-index no-such-package-at-all");
+  CHECK(unknown.exit_code == 1);
+  CHECK(unknown.err.find("No matching distribution found") != std::string::npos);
+}
+
+TEST_CASE("ibrun refuses what cannot work") {
+  const Installed installed;
+  CHECK(installed.bash("ibrun true").err.find("inside a job") != std::string::npos);
+  CHECK(installed.bash("SLURM_JOB_ID=1 SLURM_NTASKS=2 ibrun -np 3 true").err.find("do not fit the 2") != std::string::npos);
+  CHECK(installed.bash("SLURM_JOB_ID=1 ibrun -x true").err.find("unknown option -x") != std::string::npos);
+}
+
+TEST_CASE("the login environment has nothing of another job") {
+  const auto site = rich_site();
+  const util::EnvSnapshot caller({{"SLURM_JOB_ID", "7"}, {"SBATCH_PARTITION", "x"}, {"SRUN_CPUS_PER_TASK", "3"}, {"PATH", "/usr/bin"},
+                                  {"KEEP", "me"}, {"CUDA_VISIBLE_DEVICES", "0"}});
+  const auto env = make_login_environment(site, caller, "/s", "me");
+  CHECK_FALSE(env.get("SLURM_JOB_ID"));
+  CHECK_FALSE(env.get("SBATCH_PARTITION"));
+  CHECK_FALSE(env.get("SRUN_CPUS_PER_TASK"));
+  CHECK_FALSE(env.get("CUDA_VISIBLE_DEVICES"));
+  CHECK(env.get("KEEP") == "me");
+  CHECK(env.get("PATH") == "/s/bin:/usr/bin");
+  CHECK(env.get("SLURM_CONF") == "/s/slurm.conf");
+}
