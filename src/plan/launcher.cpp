@@ -12,7 +12,8 @@ namespace {
 
 const std::vector<std::string> k_launchers = {"hpcml", "torchrun", "srun", "ibrun", "accelerate", "deepspeed"};
 
-bool is_agent(const std::string& kind) { return kind == "torchrun" || kind == "accelerate" || kind == "deepspeed"; }
+/// DeepSpeed is none: it reads the ranks from the environment, and its own launcher would want ssh.
+bool is_agent(const std::string& kind) { return kind == "torchrun" || kind == "accelerate"; }
 
 const model::LauncherRule* find_rule(const model::Site& site, const std::string& name) {
   for (const auto& rule : site.launchers)
@@ -83,7 +84,7 @@ void plan_binding(PlanContext& context) {
   if (is_agent(kind)) {
     binding.binder = model::Binder::agent;
     binding.why = "the one agent per node gets all cores of the job: what it starts inherits its mask";
-  } else if (masks && (kind == "hpcml" || kind == "srun")) {
+  } else if (masks && (kind == "hpcml" || kind == "srun" || kind == "deepspeed")) {
     binding.binder = model::Binder::srun_masks;
     binding.why = "the step owns its nodes and the profile knows where the GPUs are attached";
   } else if (kind == "hpcml") {

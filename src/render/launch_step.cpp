@@ -42,7 +42,11 @@ std::vector<Words> launch_groups(const model::Plan& plan) {
   if (plan.preflight) flags.push_back(Word::literal("--preflight"));
   flags.push_back(Word::literal("--"));
 
-  std::vector<Words> groups{step_words(plan), program, flags};
+  std::vector<Words> groups{step_words(plan)};
+  // "ibrun" alone is no line worth having.
+  if (groups[0].size() == 1) groups[0].insert(groups[0].end(), program.begin(), program.end());
+  else groups.push_back(program);
+  groups.push_back(flags);
   for (auto& group : wrapper_groups(plan)) groups.push_back(std::move(group));
   groups.push_back(literals(plan.command));
   return groups;

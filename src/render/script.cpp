@@ -48,11 +48,7 @@ Lines make_script(const model::Plan& plan) {
   Lines script;
   auto frame = render_template("script", data);
   if (!frame.empty() && frame.back() == '\n') frame.pop_back();
-  bool blank = false;
   for (const auto& text : util::split(frame, '\n')) {
-    // Sections that are not there leave their blank lines behind.
-    if (text.empty() && blank) continue;
-    blank = text.empty();
     if (text.empty() || text.front() != k_mark) {
       script.push_back(Verbatim{text, {}});
       continue;

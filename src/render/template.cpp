@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "render/template.hpp"
 
+#include <algorithm>
 #include <kainjow/mustache.hpp>
 #include <stdexcept>
 
@@ -29,6 +30,22 @@ private:
   mutable std::string x_missing;
 };
 
+/// The template with each section tag that has a line of its own joined to the next line: such a line prints nothing,
+/// but the library leaves its line break behind where the section is not wanted.
+std::string join_section_tags(const std::string& text) {
+  std::string joined;
+  std::size_t start = 0;
+  while (start < text.size()) {
+    const auto end = std::min(text.find('\n', start), text.size() - 1);
+    const std::string line = text.substr(start, end - start + 1);
+    const bool tag = line.size() > 5 && line[0] == '{' && line[1] == '{' && (line[2] == '#' || line[2] == '/') &&
+                     line.compare(line.size() - 3, 3, "}}\n") == 0 && line.find("{{", 2) == std::string::npos;
+    joined += tag ? line.substr(0, line.size() - 1) : line;
+    start = end + 1;
+  }
+  return joined;
+}
+
 std::string find_template(const std::string& name) {
   for (const auto& file : embedded::template_files())
     if (file.name == name + ".mustache") return std::string(file.text);
@@ -38,7 +55,7 @@ std::string find_template(const std::string& name) {
 } // namespace
 
 std::string render_template(const std::string& name, const TemplateData& data) {
-  kainjow::mustache::mustache text(find_template(name));
+  kainjow::mustache::mustache text(join_section_tags(find_template(name)));
   if (!text.is_valid()) throw std::logic_error("template " + name + ".mustache: " + text.error_message());
   text.set_custom_escape([](const std::string& value) { return value; });
   kainjow::mustache::data values(kainjow::mustache::data::type::object);
