@@ -9,6 +9,7 @@
 // byte by byte. Exit code 0 means: accuracy reached and all ranks hold the same weights.
 #include <cstdio>
 #include <cstring>
+#include <filesystem>
 #include <fstream>
 #include <iostream>
 #include <sstream>
@@ -134,11 +135,13 @@ void report(const RankEnv& env, const Options& options, const ProcessGroup& grou
        << (connections.empty() ? "" : " from " + connections.front().local) << ", device " << group.device().str() << "\n";
   std::cout << text.str() << std::flush;
   if (options.report_dir.empty()) return;
+  std::error_code ignored; // several ranks make the folder at once; the file's own error is the one to show
+  std::filesystem::create_directories(options.report_dir, ignored);
   const std::string path = options.report_dir + "/rank-" + std::to_string(env.rank) + ".json";
   std::ofstream file(path);
   file << line.add("cpus_allowed_list", own_status("Cpus_allowed_list")).add("cpus_allowed_mask", own_status("Cpus_allowed"))
               .add("mems_allowed_list", own_status("Mems_allowed_list")).add("connections", sockets).text() << "\n";
-  if (!file) throw std::runtime_error("cannot write " + path + "; make the folder first, or correct --report-dir");
+  if (!file) throw std::runtime_error("cannot write " + path + "; correct --report-dir");
 }
 
 int run(const Options& options) {

@@ -60,6 +60,10 @@ JsonLine& JsonLine::add(const std::string& key, const std::vector<JsonLine>& val
   return raw(key, array_of(values, [](const JsonLine& value) { return value.text(); }));
 }
 
+JsonLine& JsonLine::add_objects(const std::string& key, const std::vector<std::string>& objects) {
+  return raw(key, array_of(objects, [](const std::string& object) { return object; }));
+}
+
 void JsonLine::print() const {
   const std::string line = text() + "\n";
   std::size_t sent = 0;

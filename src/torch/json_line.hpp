@@ -18,6 +18,8 @@ public:
   JsonLine& add(const std::string& key, const std::vector<int>& values);
   JsonLine& add(const std::string& key, const std::vector<std::string>& values);
   JsonLine& add(const std::string& key, const std::vector<JsonLine>& values);
+  /// An array of objects that are JSON text already.
+  JsonLine& add_objects(const std::string& key, const std::vector<std::string>& objects);
   /// "{…}" without a line end.
   std::string text() const { return "{" + x_body + "}"; }
   /// Writes the line to stdout in one call, so that lines of several ranks do not mix.

@@ -93,11 +93,20 @@ void run_phases(const RankEnv& env, const PreflightOptions& options) {
       .add("seconds", std::chrono::duration<double>(Clock::now() - start).count()).print();
 
   const long long bytes = options.bytes > 0 ? options.bytes : (group->device().is_cuda() ? 64LL << 20 : 4LL << 20);
-  Measured measured;
-  run_phase(meeting, "all_reduce", [&] { measured = check_all_reduce(*group, bytes); }, drop_group);
-  report_measured("all_reduce", env, *group, bytes, measured);
-  run_phase(meeting, "send_recv", [&] { measured = check_send_receive(*group, bytes); }, drop_group);
-  report_measured("send_recv", env, *group, bytes, measured);
+  Measured reduced, sent;
+  run_phase(meeting, "all_reduce", [&] { reduced = check_all_reduce(*group, bytes); }, drop_group);
+  report_measured("all_reduce", env, *group, bytes, reduced);
+  run_phase(meeting, "send_recv", [&] {
+    sent = check_send_receive(*group, bytes);
+    const auto used = own_connections(env.master_port);
+    meeting.note("send_recv", JsonLine().add("rank", env.rank).add("host", host_name()).add("device", group->device().str())
+                                  .add("interface", used.empty() ? group->interface_name() : used.front().interface)
+                                  .add("all_reduce_gbps", reduced.gbps).add("send_recv_gbps", sent.gbps).text());
+  }, drop_group);
+  report_measured("send_recv", env, *group, bytes, sent);
+  if (env.rank == 0)
+    event("summary", env).add("ok", true).add("backend", group->backend()).add("bytes", bytes)
+        .add("seconds", std::chrono::duration<double>(Clock::now() - start).count()).add_objects("ranks", meeting.notes("send_recv")).print();
   meeting.finish();
 }
 

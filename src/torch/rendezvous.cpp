@@ -204,6 +204,14 @@ void Meeting::conclude(const std::string& phase, const std::string& error) {
   throw PhaseError(*culprit);
 }
 
+void Meeting::note(const std::string& phase, const std::string& text) { x_store.set(key(phase, "note", x_env.rank), text); }
+
+std::vector<std::string> Meeting::notes(const std::string& phase) {
+  std::vector<std::string> list;
+  for (int rank = 0; rank < x_env.world_size; ++rank) list.push_back(x_store.get(key(phase, "note", rank), x_timeout));
+  return list;
+}
+
 void Meeting::finish() {
   try {
     x_store.set(key("finish", "done", x_env.rank), "1");

@@ -46,6 +46,10 @@ public:
   void enter(const std::string& phase);
   /// This rank ended the phase (`error` empty: well). Returns when all have; throws PhaseError, on every rank, if one did not end it well.
   void conclude(const std::string& phase, const std::string& error);
+  /// Hands a text to rank 0, before this rank concludes the phase.
+  void note(const std::string& phase, const std::string& text);
+  /// Rank 0, after a phase that ended well: what the ranks noted in it, by rank.
+  std::vector<std::string> notes(const std::string& phase);
   /// The last call: rank 0 stays until the others need its store no more.
   void finish();
 

@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: MIT
+// hpcml preflight: do the ranks find each other, sum right and exchange messages? Runs the helper through `hpcml launch`.
+#include <CLI/CLI.hpp>
+#include <cstdio>
+#include <memory>
+
+#include "cli/command.hpp"
+#include "cli/preflight_report.hpp"
+#include "launch/torch_helper.hpp"
+#include "slurm/step_env.hpp"
+#include "util/file.hpp"
+#include "util/process.hpp"
+
+namespace hpcml::cli {
+
+namespace {
+
+struct PreflightOptions {
+  unsigned processes = 0; ///< 0: one in a Slurm task, two on a machine without Slurm
+  std::string backend = "auto";
+  unsigned timeout_seconds = 60;
+  std::string interface_name;
+  unsigned long long bytes = 0;
+  std::string site;
+  std::string format = "text";
+};
+
+const char* const k_footer = R"(Examples:
+  srun hpcml preflight                       one rank per task of the step
+  srun --ntasks-per-node=1 hpcml preflight --nproc-per-node 8
+  hpcml preflight --nproc-per-node 4         on this machine, without Slurm
+
+Exit codes: 0 all well, 6 a rank is missing or a check failed (it is named), 5 it could not be run.)";
+
+std::vector<std::string> launch_words(const PreflightOptions& options, const Context& context, const std::string& helper) {
+  std::vector<std::string> words = {util::own_executable().string()};
+  for (const auto& folder : context.sites_dirs) words.insert(words.end(), {"--sites-dir", folder});
+  words.emplace_back("launch");
+  const bool in_task = slurm::in_step_task(context.env);
+  const unsigned processes = options.processes != 0 ? options.processes : in_task ? 0 : 2;
+  if (processes != 0) words.insert(words.end(), {"--nproc-per-node", std::to_string(processes)});
+  if (!options.site.empty()) words.insert(words.end(), {"--site", options.site});
+  words.insert(words.end(), {"--", helper, "preflight", "--backend", options.backend, "--timeout", std::to_string(options.timeout_seconds)});
+  if (!options.interface_name.empty()) words.insert(words.end(), {"--interface", options.interface_name});
+  if (options.bytes != 0) words.insert(words.end(), {"--bytes", std::to_string(options.bytes)});
+  return words;
+}
+
+void print_text(const PreflightResult& result, const Context& context) {
+  std::fputs(result.table.c_str(), stdout);
+  // In a step every task runs this command; the one that names the culprit is enough.
+  if (result.culprit && result.speaks) print_error("preflight failed: " + *result.culprit, "", context.colour);
+}
+
+int run_preflight(const PreflightOptions& options, const Context& context) {
+  const auto helper = launch::find_torch_helper(util::own_executable(), context.env);
+  if (!helper) {
+    print_error(helper.error().what, helper.error().hint, context.colour);
+    return k_world_failed;
+  }
+  // The helper bounds itself (six times the timeout and 30 s); this limit is for a launch that hangs.
+  const auto limit = std::chrono::seconds(7ULL * options.timeout_seconds + 60);
+  const auto output = util::run_process(launch_words(options, context, helper->string()), context.env, limit);
+  if (!output) {
+    print_error(output.error().what, output.error().hint, context.colour);
+    return k_world_failed;
+  }
+  const auto result = read_preflight(output->out);
+  if (options.format == "json")
+    for (const auto& event : result.events) std::printf("%s\n", event.c_str());
+  else
+    print_text(result, context);
+  if (output->exit_code == 0) return k_ok;
+  if (result.culprit) {
+    if (!result.speaks && options.processes != 0) print_error("preflight failed: " + *result.culprit, "", context.colour);
+    return k_preflight_failed;
+  }
+  std::fputs(output->err.c_str(), stderr);
+  print_error("the preflight could not be run: hpcml launch ended with code " + std::to_string(output->exit_code), "its own message is above", context.colour);
+  return k_world_failed;
+}
+
+} // namespace
+
+void add_preflight(CLI::App& app, Context& context, int& exit_code) {
+  auto* command = app.add_subcommand("preflight", "Prove that the ranks meet, sum and exchange messages; name who does not.");
+  const auto options = std::make_shared<PreflightOptions>();
+  command->add_option("--nproc-per-node", options->processes, "start N ranks here (without Slurm: 2; in a Slurm task: 1, the task)")
+      ->type_name("N")
+      ->check(CLI::Range(1U, 4096U));
+  command->add_option("--backend", options->backend, "auto: NCCL if there are GPUs, else Gloo")->check(CLI::IsMember({"auto", "nccl", "gloo"}));
+  command->add_option("--timeout", options->timeout_seconds, "how long the ranks wait for each other, per phase")
+      ->type_name("SECONDS")
+      ->check(CLI::Range(1U, 86400U));
+  command->add_option("--interface", options->interface_name, "Gloo's network interface (default: the site's, then the way to rank 0)")->type_name("NAME");
+  command->add_option("--bytes", options->bytes, "size of the tensors")->type_name("N");
+  command->add_option("--site", options->site, "take the network settings of this site")->type_name("SITE");
+  command->add_option("--format", options->format, "text, or json: one event per line")->check(CLI::IsMember({"text", "json"}));
+  command->footer(k_footer);
+  command->callback([options, &context, &exit_code] { exit_code = run_preflight(*options, context); });
+}
+
+} // namespace hpcml::cli

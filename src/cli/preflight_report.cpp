@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: MIT
+#include "cli/preflight_report.hpp"
+
+#include <algorithm>
+#include <cstdio>
+#include <set>
+
+#include <nlohmann/json.hpp>
+
+#include "util/text.hpp"
+
+namespace hpcml::cli {
+
+namespace {
+
+using nlohmann::json;
+
+std::string padded(const std::string& text, std::size_t width, bool right) {
+  const std::string blanks(text.size() < width ? width - text.size() : 0, ' ');
+  return right ? blanks + text : text + blanks;
+}
+
+std::string figure(const json& value) {
+  if (!value.is_number()) return "-";
+  char digits[32];
+  std::snprintf(digits, sizeof digits, "%.2f", value.get<double>());
+  return digits;
+}
+
+std::string render_table(const json& summary) {
+  std::vector<std::vector<std::string>> rows = {{"rank", "host", "device", "interface", "all_reduce Gbit/s", "send_recv Gbit/s"}};
+  std::set<std::string> hosts;
+  for (const auto& rank : summary.at("ranks")) {
+    hosts.insert(rank.at("host").get<std::string>());
+    const auto interface = rank.at("interface").get<std::string>();
+    rows.push_back({std::to_string(rank.at("rank").get<long long>()), rank.at("host"), rank.at("device"), interface.empty() ? "-" : interface,
+                    figure(rank.at("all_reduce_gbps")), figure(rank.at("send_recv_gbps"))});
+  }
+  std::vector<std::size_t> widths(rows.front().size(), 0);
+  for (const auto& row : rows)
+    for (std::size_t i = 0; i < row.size(); ++i) widths[i] = std::max(widths[i], row[i].size());
+  std::string text;
+  for (const auto& row : rows) {
+    std::string line;
+    for (std::size_t i = 0; i < row.size(); ++i) line += (i == 0 ? "" : "  ") + padded(row[i], widths[i], i == 0 || i > 3);
+    while (!line.empty() && line.back() == ' ') line.pop_back();
+    text += line + "\n";
+  }
+  const auto ranks = rows.size() - 1;
+  return text + "ok: " + std::to_string(ranks) + (ranks == 1 ? " rank on " : " ranks on ") + std::to_string(hosts.size()) +
+         (hosts.size() == 1 ? " host" : " hosts") + " met, every sum and every message is right (" + summary.at("backend").get<std::string>() +
+         ", " + figure(summary.at("seconds")) + " s)\n";
+}
+
+std::string render_culprit(const json& event) {
+  std::string text = event.value("what", "the helper gave no reason");
+  const auto next = event.value("next", "");
+  if (!next.empty()) text += "\n  next: " + next;
+  std::set<std::string> hosts;
+  for (const auto& host : event.value("hosts", std::vector<std::string>{}))
+    if (!host.empty()) hosts.insert(host);
+  // A phase before the network was used is no reason to exclude a host; nor are all hosts at once.
+  if (!hosts.empty() && event.value("phase", "") != "rendezvous")
+    text += "\n  if it stays there: --exclude=" + util::join({hosts.begin(), hosts.end()}, ",");
+  return text;
+}
+
+} // namespace
+
+PreflightResult read_preflight(const std::string& output) {
+  PreflightResult result;
+  for (const auto& line : util::split(output, '\n')) {
+    const auto start = line.find('{');
+    if (start == std::string::npos) continue;
+    const auto event = json::parse(line.substr(start), nullptr, false);
+    if (!event.is_object() || !event.contains("event")) continue;
+    result.events.push_back(line.substr(start));
+    const auto name = event.value("event", "");
+    if (name == "summary") result.table = render_table(event);
+    if (name == "culprit" || (name == "failed" && !result.culprit)) {
+      result.culprit = render_culprit(event);
+      result.speaks = result.speaks || name == "culprit";
+    }
+  }
+  return result;
+}
+
+} // namespace hpcml::cli

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: MIT
+// A rank that takes part in a preflight until the all_reduce and then misbehaves: bad_rank wrong|die|hang BYTES SECONDS
+#include <chrono>
+#include <csignal>
+#include <cstdio>
+#include <string>
+#include <thread>
+#include <unistd.h>
+
+#include "hpcml/rank_env.hpp"
+#include "torch/rendezvous.hpp"
+
+int main(int argc, char** argv) {
+  if (argc != 4) return 2;
+  const std::string how = argv[1];
+  const long long bytes = std::stoll(argv[2]);
+  hpcml::helper::GroupOptions options;
+  options.timeout = std::chrono::seconds(std::stoi(argv[3]));
+  const auto env = hpcml::RankEnv::from_environment();
+  try {
+    hpcml::helper::Meeting meeting(env, options.timeout);
+    meeting.enter("setup");
+    meeting.conclude("setup", "");
+    meeting.enter("connect");
+    hpcml::helper::ProcessGroup group(meeting.store(), env, options);
+    meeting.conclude("connect", "");
+    meeting.enter("all_reduce");
+    if (how == "die") ::kill(::getpid(), SIGKILL);
+    if (how == "hang") {
+      std::this_thread::sleep_for(6 * options.timeout);
+      return 0;
+    }
+    // Looks like this rank's share, but one element of it is another rank's.
+    auto tensor = (at::arange(bytes / 4, at::TensorOptions().dtype(at::kLong)).remainder(251) + 1).to(at::kFloat) * (env.rank + 1);
+    tensor[5] += 1;
+    group.all_reduce_sum(tensor);
+    meeting.conclude("all_reduce", "");
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "bad_rank: %s\n", error.what());
+    return 6;
+  }
+  return 0;
+}

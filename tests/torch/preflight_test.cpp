@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: MIT
+#include <catch2/catch.hpp>
+
+#include <arpa/inet.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "ranks_helper.hpp"
+
+using namespace hpcml;
+using namespace torch_test;
+using Catch::Contains;
+
+namespace {
+
+std::function<std::vector<std::string>(int)> preflight(const std::vector<std::string>& flags) {
+  return [flags](int) {
+    std::vector<std::string> words = {helper_path(), "preflight"};
+    words.insert(words.end(), flags.begin(), flags.end());
+    return words;
+  };
+}
+
+/// Three honest ranks and rank 2 as tests/torch/bad_rank.cpp plays it.
+Run with_bad_rank(const std::string& how, const std::string& seconds) {
+  const std::string bytes = "65536";
+  return run_ranks(4, {0, 1, 2, 3}, [&](int rank) -> std::vector<std::string> {
+    if (rank == 2) return {HPCML_BAD_RANK, how, bytes, seconds};
+    return {helper_path(), "preflight", "--timeout", seconds, "--bytes", bytes};
+  });
+}
+
+} // namespace
+
+TEST_CASE("the helper was compiled with the headers of the library that it loads, and with the LibTorch that CMake took") {
+  const auto output = util::run_process({helper_path(), "info"}, util::EnvSnapshot::of_process());
+  REQUIRE(output);
+  const auto info = nlohmann::json::parse(output->out);
+  CHECK(info.at("torch") == HPCML_TORCH_VERSION);
+  CHECK(info.at("torch_library") == info.at("torch"));
+  CHECK(info.at("gloo") == true);
+}
+
+TEST_CASE("four ranks meet, sum and exchange messages over the loopback interface") {
+  const auto run = run_ranks(4, {0, 1, 2, 3}, preflight({"--timeout", "60", "--backend", "gloo"}));
+  INFO(run.transcript());
+  for (int rank = 0; rank < 4; ++rank) {
+    CHECK(run.ranks.at(rank).exit_code == 0);
+    for (const char* phase : {"all_reduce", "send_recv"}) {
+      REQUIRE(run.events(rank, phase).size() == 1);
+      CHECK(run.events(rank, phase)[0].at("ok") == true);
+      CHECK(run.events(rank, phase)[0].at("gbps").get<double>() > 0);
+    }
+    const auto connected = run.events(rank, "connected");
+    REQUIRE(connected.size() == 1);
+    CHECK(connected[0].at("interface") == "lo");
+    CHECK(connected[0].at("connections").size() == 3); // one to each other rank
+  }
+  REQUIRE(run.events(0, "summary").size() == 1);
+  CHECK(run.events(0, "summary")[0].at("ranks").size() == 4);
+}
+
+TEST_CASE("rank 0 names the ranks that did not come, within the deadline, and all others end too") {
+  const auto run = run_ranks(5, {0, 1, 4}, preflight({"--timeout", "3"}));
+  INFO(run.transcript());
+  REQUIRE(run.events(0, "culprit").size() == 1);
+  const auto culprit = run.events(0, "culprit")[0];
+  CHECK(culprit.at("ranks") == nlohmann::json({2, 3}));
+  CHECK(culprit.at("phase") == "rendezvous");
+  CHECK_THAT(culprit.at("what").get<std::string>(), Contains("ranks 2, 3") && Contains("within 3 s"));
+  for (const int rank : {0, 1, 4}) CHECK(run.ranks.at(rank).exit_code == 6);
+  CHECK(run.seconds < 20);
+}
+
+TEST_CASE("without rank 0 the others say which address they could not reach and why") {
+  const auto run = run_ranks(2, {1}, preflight({"--timeout", "2"}));
+  INFO(run.transcript());
+  CHECK(run.ranks.at(1).exit_code == 6);
+  REQUIRE(run.events(1, "culprit").size() == 1);
+  CHECK(run.events(1, "culprit")[0].at("ranks") == nlohmann::json({0}));
+  CHECK_THAT(run.events(1, "culprit")[0].at("what").get<std::string>(), Contains("127.0.0.1:") && Contains("refused"));
+}
+
+TEST_CASE("a wrong contribution of one rank makes the preflight fail") {
+  const auto run = with_bad_rank("wrong", "20");
+  INFO(run.transcript());
+  for (const int rank : {0, 1, 3}) CHECK(run.ranks.at(rank).exit_code == 6);
+  REQUIRE(run.events(0, "culprit").size() == 1);
+  const auto culprit = run.events(0, "culprit")[0];
+  CHECK(culprit.at("phase") == "all_reduce");
+  // element 5 of the pattern is 6, times 1+2+3+4
+  CHECK_THAT(culprit.at("what").get<std::string>(), Contains("wrong in 1 of 16384 elements") && Contains("element 5: 61 instead of 60"));
+}
+
+TEST_CASE("a rank that dies or hangs in the all_reduce is named") {
+  const std::string how = GENERATE("die", "hang");
+  const auto run = with_bad_rank(how, "4");
+  INFO(how << "\n" << run.transcript());
+  for (const int rank : {0, 1, 3}) CHECK(run.ranks.at(rank).exit_code == 6);
+  REQUIRE(run.events(0, "culprit").size() == 1);
+  CHECK(run.events(0, "culprit")[0].at("ranks") == nlohmann::json({2}));
+  CHECK(run.events(0, "culprit")[0].at("phase") == "all_reduce");
+  CHECK_THAT(run.events(0, "culprit")[0].at("what").get<std::string>(), Contains("stopped answering"));
+}
+
+TEST_CASE("an interface that is not there is named together with those that are") {
+  const auto run = run_ranks(2, {0, 1}, preflight({"--timeout", "10", "--interface", "hsn9"}));
+  INFO(run.transcript());
+  CHECK(run.ranks.at(0).exit_code == 6);
+  CHECK_THAT(run.ranks.at(0).out, Contains("no interface 'hsn9'") && Contains("lo (127.0.0.1)"));
+  CHECK(run.seconds < 20);
+}
+
+TEST_CASE("a port that another program holds is named") {
+  const int fd = ::socket(AF_INET6, SOCK_STREAM, 0);
+  sockaddr_in6 address{};
+  address.sin6_family = AF_INET6;
+  address.sin6_addr = in6addr_any;
+  socklen_t length = sizeof address;
+  REQUIRE(::bind(fd, reinterpret_cast<sockaddr*>(&address), length) == 0);
+  REQUIRE(::listen(fd, 1) == 0);
+  REQUIRE(::getsockname(fd, reinterpret_cast<sockaddr*>(&address), &length) == 0);
+  const int port = ntohs(address.sin6_port);
+  const auto run = run_ranks(1, {0}, preflight({"--timeout", "5"}), {}, port);
+  ::close(fd);
+  INFO(run.transcript());
+  CHECK(run.ranks.at(0).exit_code == 6);
+  CHECK_THAT(run.ranks.at(0).out, Contains("127.0.0.1:" + std::to_string(port)) && Contains("could not serve"));
+}
+
+TEST_CASE("the helper explains what is wrong with its command line") {
+  for (const auto& words : std::vector<std::vector<std::string>>{{}, {"preflite"}, {"preflight", "--timeout"}, {"preflight", "--timeout", "0"},
+                                                                 {"preflight", "--backend", "mpi"}, {"preflight", "--colour", "red"}}) {
+    std::vector<std::string> all = {helper_path()};
+    all.insert(all.end(), words.begin(), words.end());
+    const auto output = util::run_process(all, util::EnvSnapshot::of_process());
+    REQUIRE(output);
+    CHECK(output->exit_code == 2);
+    CHECK_THAT(output->err, Contains("hpcml-torch: error:") && Contains("usage:"));
+  }
+}

@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: MIT
+#include <catch2/catch.hpp>
+
+#include <filesystem>
+#include <set>
+#include <unistd.h>
+
+#include "ranks_helper.hpp"
+#include "util/file.hpp"
+
+namespace fs = std::filesystem;
+using namespace hpcml;
+using namespace torch_test;
+using Catch::Contains;
+
+namespace {
+
+struct ReportFolder {
+  fs::path path = fs::temp_directory_path() / ("hpcml-train-" + std::to_string(::getpid()));
+  ~ReportFolder() { fs::remove_all(path); }
+  nlohmann::json of(int rank) const {
+    const auto text = util::read_file(path / ("rank-" + std::to_string(rank) + ".json"));
+    REQUIRE(text);
+    return nlohmann::json::parse(*text);
+  }
+};
+
+Run train(int ranks, const std::vector<std::string>& flags) {
+  std::vector<int> present;
+  for (int rank = 0; rank < ranks; ++rank) present.push_back(rank);
+  return run_ranks(ranks, present, [&](int) {
+    std::vector<std::string> words = {train_path(), "--backend", "gloo"};
+    words.insert(words.end(), flags.begin(), flags.end());
+    return words;
+  });
+}
+
+} // namespace
+
+TEST_CASE("ranks that each see only some digits learn all of them together and end with the same weights") {
+  const int ranks = GENERATE(4, 12); // fewer and more ranks than classes
+  const ReportFolder folder;
+  const auto run = train(ranks, {"--report-dir", folder.path.string()});
+  INFO(run.transcript());
+  std::set<std::string> hashes;
+  for (int rank = 0; rank < ranks; ++rank) {
+    CHECK(run.ranks.at(rank).exit_code == 0);
+    const auto report = folder.of(rank);
+    hashes.insert(report.at("weights_hash").get<std::string>());
+    CHECK(report.at("accuracy").get<double>() >= 0.93);
+    CHECK(report.at("differing_bytes") == 0);
+    REQUIRE(report.at("connections").size() == static_cast<std::size_t>(ranks - 1));
+    for (const auto& connection : report.at("connections")) CHECK(connection.at("interface") == "lo");
+    // what the kernel says of this process, whose mask the ranks inherit
+    CHECK_THAT(util::read_file("/proc/self/status").value(), Contains("Cpus_allowed_list:\t" + report.at("cpus_allowed_list").get<std::string>() + "\n"));
+  }
+  CHECK(hashes.size() == 1);
+}
+
+TEST_CASE("without communication the same training fails: digits of other ranks are not learned, weights differ") {
+  const ReportFolder folder;
+  const auto run = train(4, {"--no-communication", "--report-dir", folder.path.string()});
+  INFO(run.transcript());
+  std::set<std::string> hashes;
+  for (int rank = 0; rank < 4; ++rank) {
+    CHECK(run.ranks.at(rank).exit_code == 1);
+    CHECK(folder.of(rank).at("accuracy").get<double>() < 0.5);
+    CHECK(folder.of(rank).at("differing_bytes").get<long long>() > 0);
+    hashes.insert(folder.of(rank).at("weights_hash").get<std::string>());
+  }
+  CHECK(hashes.size() == 4);
+}
+
+TEST_CASE("a missing or damaged data file is named") {
+  const auto missing = run_ranks(1, {0}, [](int) { return std::vector<std::string>{train_path(), "--data", "/nowhere/digits.csv.gz"}; });
+  CHECK(missing.ranks.at(0).exit_code == 1);
+  CHECK_THAT(missing.ranks.at(0).err, Contains("/nowhere/digits.csv.gz"));
+  const ReportFolder folder;
+  fs::create_directories(folder.path);
+  REQUIRE(util::write_file(folder.path / "bad.csv", "1,2,3\n"));
+  const auto damaged = run_ranks(1, {0}, [&](int) { return std::vector<std::string>{train_path(), "--data", (folder.path / "bad.csv").string()}; });
+  CHECK(damaged.ranks.at(0).exit_code == 1);
+  CHECK_THAT(damaged.ranks.at(0).err, Contains("bad.csv:1") && Contains("65 numbers"));
+}
+
+TEST_CASE("hpcml launch gives the training its ranks") {
+  const auto output = util::run_process({std::string(HPCML_BINARY_DIR) + "/bin/hpcml", "launch", "--nproc-per-node", "4", "--", train_path()},
+                                        util::EnvSnapshot::of_process(), std::chrono::seconds(180));
+  REQUIRE(output);
+  INFO(output->out << output->err);
+  CHECK(output->exit_code == 0);
+  CHECK_THAT(output->out, Contains("weights of 4 ranks: equal byte by byte"));
+}
+
+TEST_CASE("hpcml preflight starts ranks on this machine and prints a table with a verdict") {
+  const auto output = util::run_process({std::string(HPCML_BINARY_DIR) + "/bin/hpcml", "preflight", "--nproc-per-node", "3", "--backend", "gloo"},
+                                        util::EnvSnapshot::of_process(), std::chrono::seconds(180));
+  REQUIRE(output);
+  INFO(output->out << output->err);
+  CHECK(output->exit_code == 0);
+  CHECK_THAT(output->out, Contains("all_reduce Gbit/s") && Contains("ok: 3 ranks on 1 host met"));
+}
