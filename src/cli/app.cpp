@@ -26,7 +26,9 @@ constexpr Command k_commands[] = {
     {"gen", add_gen},
     {"emulate", add_emulate},
     {"sites", add_sites},
+    {"preflight", add_preflight},
     {"sites", add_sites},
+    {"preflight", add_preflight},
 };
 
 const char* const k_footer = R"(Examples:

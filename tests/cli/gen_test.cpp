@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: MIT
+// hpcml gen as a person runs it: results, messages, exit codes, and that nothing is written on a mistake.
+#include <catch2/catch.hpp>
+#include <cstdlib>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+#include <stdexcept>
+
+#include "util/file.hpp"
+#include "util/process.hpp"
+#include "util/text.hpp"
+
+using namespace hpcml;
+namespace fs = std::filesystem;
+
+namespace {
+
+/// A folder to work in, with its own home, so that no profile or job file of the machine is seen.
+class Desk {
+public:
+  Desk() {
+    std::string pattern = (fs::temp_directory_path() / "hpcml-gen-XXXXXX").string();
+    if (::mkdtemp(pattern.data()) == nullptr) throw std::runtime_error("cannot make " + pattern);
+    x_path = pattern;
+    x_env.set("PATH", "/usr/bin:/bin");
+    x_env.set("HOME", pattern);
+  }
+  ~Desk() {
+    std::error_code ignored;
+    fs::remove_all(x_path, ignored);
+  }
+  util::ProcessOutput hpcml(const std::vector<std::string>& words) {
+    std::vector<std::string> argv{"/usr/bin/env", "-C", x_path.string(), HPCML_BINARY};
+    argv.insert(argv.end(), words.begin(), words.end());
+    const auto result = util::run_process(argv, x_env, std::chrono::seconds(30));
+    if (!result) throw std::runtime_error(result.error().what);
+    return *result;
+  }
+  void set(const std::string& name, const std::string& value) { x_env.set(name, value); }
+  void put(const std::string& name, const std::string& text) { REQUIRE(util::write_file(x_path / name, text)); }
+  std::size_t files() const { return static_cast<std::size_t>(std::distance(fs::directory_iterator(x_path), fs::directory_iterator())); }
+  fs::path operator/(const std::string& name) const { return x_path / name; }
+
+private:
+  fs::path x_path;
+  util::EnvSnapshot x_env;
+};
+
+bool holds(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
+
+std::vector<std::string> lumi(std::vector<std::string> more = {}) {
+  std::vector<std::string> words{"gen", "--site", "lumi", "--nodes", "2", "--account", "project_1", "--time", "10"};
+  words.insert(words.end(), more.begin(), more.end());
+  return words;
+}
+
+} // namespace
+
+TEST_CASE("the main request prints the documented script") {
+  Desk desk;
+  const auto result = desk.hpcml(lumi({"--gpus-per-node", "8", "--", "train_ddp"}));
+  INFO(result.err);
+  REQUIRE(result.exit_code == 0);
+  CHECK(util::starts_with(result.out, "#!/bin/bash\n#SBATCH --job-name=train_ddp\n"));
+  CHECK(holds(result.out, "#SBATCH --time=00:10:00\n"));
+  CHECK(holds(result.out, "mask_cpu:0xfe000000000000,0xfe00000000000000,0xfe0000,0xfe000000,0xfe,0xfe00,0xfe00000000,0xfe0000000000"));
+  CHECK(holds(result.out, std::string("HPCML=") + HPCML_BINARY + "\n"));
+}
+
+TEST_CASE("a mistake has one clear message, its exit code, and writes nothing") {
+  struct Case {
+    std::vector<std::string> words;
+    int exit_code;
+    std::string message;
+  };
+  const std::vector<Case> cases = {
+      {{"gen", "--site", "lmui", "--", "x"}, 2, "lumi"},
+      {{"gen", "--", "x"}, 2, "--site"},
+      {{"gne", "--", "x"}, 2, "did you mean gen?"},
+      {lumi({"--acount", "x", "--", "x"}), 2, "did you mean --account?"},
+      {lumi({"train.py"}), 2, "behind --"},
+      {lumi({"--partition", "standrd-g", "--", "x"}), 2, "standard-g"},
+      {lumi({"--gpus-per-node", "9", "--", "x"}), 4, "9 GPUs per node"},
+      {lumi({"--time", "50h", "--", "x"}), 4, "limit of partition standard-g"},
+      {lumi({"--time", "soon", "--", "x"}), 2, "--time"},
+      {lumi({"--nodes", "two", "--", "x"}), 2, "--nodes"},
+      {lumi({"--mem", "1.5G", "--", "x"}), 2, "--mem"},
+      {lumi({"--env", "novalue", "--", "x"}), 2, "NAME=VALUE"},
+      {lumi({"--job-name", "a\nb", "--", "x"}), 2, "job-name"},
+      {lumi({"--format", "xml", "--", "x"}), 2, "--format"},
+      {lumi({"--job", "no.json", "--", "x"}), 3, "no.json"},
+      {{"gen", "--site", "lumi", "--time", "10", "--", "x"}, 2, "--account"},
+      {{"gen", "--site", "cedar", "--account", "def-x", "--time", "10", "--", "x"}, 4, "fir"},
+      {lumi({"--"}), 2, "command"},
+  };
+  for (const auto& example : cases) {
+    CAPTURE(example.words);
+    Desk desk;
+    auto words = example.words;
+    if (words[0] == "gen") words.insert(words.begin() + 1, {"-o", "job.sh"});
+    const auto result = desk.hpcml(words);
+    CAPTURE(result.err);
+    CHECK(result.exit_code == example.exit_code);
+    CHECK(holds(result.err, example.message));
+    CHECK(result.out == "");
+    CHECK(desk.files() == 0);
+  }
+}
+
+TEST_CASE("a broken profile stops gen with the place of the mistake") {
+  Desk desk;
+  fs::create_directory(desk / "sites");
+  desk.put("sites/mine.json", "{\n  \"schema\": 1,\n  \"id\": \"mine\"\n  \"oops\": 1\n}\n");
+  const auto result = desk.hpcml({"gen", "--sites-dir", "sites", "--site", "mine", "-o", "job.sh", "--", "x"});
+  CAPTURE(result.err);
+  CHECK(result.exit_code == 3);
+  CHECK(holds(result.err, "mine.json:4:"));
+  CHECK_FALSE(fs::exists(desk / "job.sh"));
+}
+
+TEST_CASE("flags beat variables, variables beat the job file, the job file beats the site") {
+  Desk desk;
+  desk.put("hpcml.json", R"({"site": "lumi", "account": "project_1", "time": "10", "nodes": 2, "mem": "100G", "qos": "low", "command": ["from_file"]})");
+  auto result = desk.hpcml({"gen"});
+  INFO(result.err);
+  REQUIRE(result.exit_code == 0);
+  CHECK(holds(result.out, "--account=project_1\n"));
+  CHECK(holds(result.out, "\n  from_file\n"));
+  CHECK(holds(result.out, "--mem=100G\n"));
+  desk.set("HPCML_ACCOUNT", "project_2");
+  desk.set("HPCML_NODES", "3");
+  result = desk.hpcml({"gen", "--nodes", "4", "--", "typed"});
+  INFO(result.err);
+  REQUIRE(result.exit_code == 0);
+  CHECK(holds(result.out, "--account=project_2\n"));
+  CHECK(holds(result.out, "--nodes=4\n"));
+  CHECK(holds(result.out, "\n  typed\n"));
+  CHECK(holds(desk.hpcml({"gen", "--explain", "--nodes", "4"}).out, "#SBATCH --nodes=4\n    <- flag --nodes\n"));
+}
+
+TEST_CASE("-o writes the same script that is printed, ready to run") {
+  Desk desk;
+  const auto printed = desk.hpcml(lumi({"--", "x"}));
+  const auto written = desk.hpcml(lumi({"-o", "job.sh", "--", "x"}));
+  REQUIRE(written.exit_code == 0);
+  CHECK(written.out == "");
+  const auto without_request = [](const std::string& text) {
+    std::string kept;
+    for (const auto& line : util::split(text, '\n'))
+      if (!util::starts_with(line, "#   hpcml gen")) kept += line + "\n";
+    return kept;
+  };
+  CHECK(without_request(*util::read_file(desk / "job.sh")) == without_request(printed.out));
+}
+
+TEST_CASE("--format json is JSON with origins, also for names that are no UTF-8") {
+  Desk desk;
+  const auto result = desk.hpcml(lumi({"--job-name", "\xff", "--format", "json", "--", "x", "a\"b"}));
+  INFO(result.err);
+  REQUIRE(result.exit_code == 0);
+  const auto json = nlohmann::json::parse(result.out);
+  CHECK(json["command"][1] == "a\"b");
+  CHECK(json["layout"]["world_size"] == 16);
+  CHECK(json["binding"]["ranks"][0]["mask"] == "0xfe000000000000");
+  CHECK(json["directives"][1]["origin"]["by"] == "--account");
+}
+
+TEST_CASE("help and version need nothing") {
+  Desk desk;
+  CHECK(util::starts_with(desk.hpcml({"--version"}).out, "hpcml "));
+  for (const auto& words : std::vector<std::vector<std::string>>{{"--help"}, {"gen", "--help"}}) {
+    const auto result = desk.hpcml(words);
+    CHECK(result.exit_code == 0);
+    CHECK(holds(result.out, "Examples:"));
+  }
+  CHECK(desk.hpcml({}).exit_code == 2);
+}
