@@ -215,11 +215,14 @@ void ObjectReader::report_value(std::string_view key, std::string message, std::
 
 void ObjectReader::finish() {
   if (!x_node) return;
+  // A slip for "nodes" is likelier than one for "note".
+  const std::vector<std::string> own(x_known.begin() + static_cast<std::ptrdiff_t>(k_about.size()), x_known.end());
   for (const auto& entry : x_node->members) {
     if (std::find(x_known.begin(), x_known.end(), entry.key) != x_known.end()) continue;
-    const auto near = util::nearest(entry.key, x_known);
+    auto near = util::nearest(entry.key, own);
+    if (!near) near = util::nearest(entry.key, k_about);
     x_context->report("unknown-key", fmt::format("\"{}\" is not known in {}", entry.key, x_path.empty() ? "the file" : x_path), entry.place,
-                      near ? fmt::format("did you mean \"{}\"?", *near) : "known are: " + util::join(x_known, ", "));
+                      near ? fmt::format("did you mean \"{}\"?", *near) : "known are: " + util::join(own, ", "));
   }
 }
 

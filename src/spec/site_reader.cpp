@@ -55,7 +55,7 @@ void read_state(ObjectReader& root, model::Site& site) {
   site.retired_on = state.text("retired_on").value_or("");
   if (!site.retired_on.empty() && !is_date(site.retired_on)) state.report_value("retired_on", "a date is written YYYY-MM-DD");
   site.successor = state.text("successor", TextRule::name).value_or("");
-  site.state_origin = state.origin();
+  site.state_origin = state.origin("is");
   state.finish();
 }
 

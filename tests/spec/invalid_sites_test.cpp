@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: MIT
+// Each file in invalid/ is a wrong profile; NAME.expected holds texts that its messages must contain, one a line.
+#include <algorithm>
+#include <catch2/catch.hpp>
+#include <filesystem>
+#include <vector>
+
+#include "spec/site_store.hpp"
+#include "util/file.hpp"
+#include "util/text.hpp"
+
+using namespace hpcml;
+namespace fs = std::filesystem;
+
+namespace {
+
+const fs::path k_folder = fs::path(HPCML_SOURCE_DIR) / "tests/spec/invalid";
+
+std::vector<fs::path> corpus() {
+  std::vector<fs::path> files;
+  for (const auto& entry : fs::directory_iterator(k_folder)) {
+    if (entry.path().extension() == ".json") files.push_back(entry.path());
+  }
+  std::sort(files.begin(), files.end());
+  return files;
+}
+
+std::string rendered(const spec::SiteLoad& load) {
+  std::string text;
+  for (const auto& diagnostic : load.diagnostics) text += diag::render_text(diagnostic, load.source, false);
+  return text;
+}
+
+} // namespace
+
+TEST_CASE("Every wrong profile is refused with the place and the reason", "[spec]") {
+  const auto files = corpus();
+  REQUIRE(files.size() >= 20);
+  for (const auto& file : files) {
+    DYNAMIC_SECTION(file.filename().string()) {
+      const auto load = spec::load_site_file(file.string(), {k_folder.string()});
+      const auto text = rendered(load);
+      INFO(text);
+      CHECK_FALSE(load.site.has_value());
+      CHECK(diag::has_errors(load.diagnostics));
+      auto expected = file;
+      const auto wanted = util::read_file(expected.replace_extension(".expected"));
+      REQUIRE(wanted);
+      for (const auto& line : util::split(*wanted, '\n')) {
+        if (!line.empty()) CHECK_THAT(text, Catch::Contains(line));
+      }
+    }
+  }
+}
+
+TEST_CASE("A wrong profile says where it is wrong with a caret under the value", "[spec]") {
+  const auto text = rendered(spec::load_site_file((k_folder / "bad_pattern.json").string(), {}));
+  CHECK_THAT(text, Catch::Contains(std::string("\"flags\": {\"account\": {\"pattern\": \"project_[0-9\"}}\n") + std::string(37, ' ') + "^^^^^^^^^^^^^^\n"));
+}
+
+TEST_CASE("A profile that cannot be read says so", "[spec]") {
+  for (const auto& path : {std::string("/dev/zero"), std::string("/"), std::string("/nonexistent/x.json")}) {
+    const auto load = spec::load_site_file(path, {});
+    CHECK_FALSE(load.site.has_value());
+    REQUIRE(load.diagnostics.size() == 1);
+    CHECK(load.diagnostics[0].code == "site/unreadable");
+    CHECK_FALSE(load.not_found);
+  }
+}

@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: MIT
+// Where profiles are looked for, and how layers lie on each other.
+#include <algorithm>
+#include <catch2/catch.hpp>
+
+#include "spec/site_store.hpp"
+#include "temp_dir.hpp"
+
+using namespace hpcml;
+using testing::TempDir;
+
+namespace {
+
+std::string named(const std::string& id, const std::string& name) { return R"({"id": ")" + id + R"(", "name": ")" + name + "\"}"; }
+
+std::string all_text(const spec::SiteLoad& load) {
+  std::string text;
+  for (const auto& diagnostic : load.diagnostics) text += diag::render_text(diagnostic, load.source, false);
+  return text;
+}
+
+} // namespace
+
+TEST_CASE("Places are searched in their order: flags, variable, home, system, built in", "[spec]") {
+  const util::EnvSnapshot env({{"HPCML_SITES_PATH", "/a::/b"}, {"HOME", "/home/me"}});
+  CHECK(spec::site_directories({"/flag"}, env) ==
+        std::vector<std::string>{"/flag", "/a", "/b", "/home/me/.config/hpcml/sites", "/etc/hpcml/sites"});
+  CHECK(spec::site_directories({}, util::EnvSnapshot()) == std::vector<std::string>{"/etc/hpcml/sites"});
+
+  const TempDir first;
+  const TempDir second;
+  first.write("here.json", named("here", "first"));
+  second.write("here.json", named("here", "second"));
+  second.write("lumi.json", named("lumi", "mine"));
+  CHECK(spec::load_site("here", {first.path(), second.path()}).site->name == "first");
+  CHECK(spec::load_site("here", {second.path(), first.path()}).site->name == "second");
+  CHECK(spec::load_site("lumi", {first.path(), second.path()}).site->name == "mine");
+  const auto builtin = spec::load_site("lumi", {first.path()});
+  CHECK(builtin.site->file == "built in");
+  const auto ids = spec::list_sites({first.path(), second.path()});
+  CHECK(std::count(ids.begin(), ids.end(), "here") == 1);
+  CHECK(std::count(ids.begin(), ids.end(), "lumi") == 1);
+}
+
+TEST_CASE("A user's profile refines a built-in one, also under the same name", "[spec]") {
+  const TempDir folder;
+  folder.write("lumi.json", R"({
+    "id": "lumi", "extends": ["lumi"],
+    "flags": {"account": {"default": "project_42"}},
+    "network": {"interfaces": ["hsn0"]},
+    "caches": null
+  })");
+  folder.write("mine.json", R"({"id": "mine", "extends": ["narval"], "state": {"is": "early"}})");
+  const auto lumi = spec::load_site("lumi", {folder.path()});
+  INFO(all_text(lumi));
+  REQUIRE(lumi.site.has_value());
+  CHECK(lumi.site->flags.at("account").default_value == "project_42");
+  CHECK(lumi.site->flags.at("account").pattern == "^project_[0-9]+$"); // objects merge
+  CHECK(lumi.site->network.interfaces == std::vector<std::string>{"hsn0"}); // lists are replaced
+  CHECK(lumi.site->network.fabric == "Slingshot-11, 4 x 200 Gb/s");
+  CHECK(lumi.site->caches.empty()); // null removes
+  CHECK(lumi.site->partitions.size() == 4);
+  CHECK(lumi.site->hash != spec::load_site("lumi", {}).site->hash);
+  const auto mine = spec::load_site("mine", {folder.path()});
+  INFO(all_text(mine));
+  REQUIRE(mine.site.has_value());
+  CHECK(mine.site->id == "mine");
+  CHECK(mine.site->flags.at("partition").policy == model::Policy::forbidden);
+  CHECK(mine.site->state_origin.source == folder.path() + "/mine.json"); // no source given: the file itself
+}
+
+TEST_CASE("An unknown site is answered with its neighbour and the list", "[spec]") {
+  for (const auto* id : {"lumo", "LUMI", "../lumi", "/etc/passwd", "", "$(id)", "schema"}) {
+    INFO(id);
+    const auto load = spec::load_site(id, {"/etc"});
+    CHECK(load.not_found);
+    CHECK_FALSE(load.site.has_value());
+    REQUIRE(load.diagnostics.size() == 1);
+    CHECK(load.diagnostics[0].code == "site/unknown");
+    CHECK_THAT(load.diagnostics[0].hint, Catch::Contains("known sites: cedar, generic, graham"));
+  }
+  CHECK_THAT(spec::load_site("lumo", {}).diagnostics[0].hint, Catch::StartsWith("did you mean \"lumi\"?"));
+}
+
+TEST_CASE("A file whose id is not its name is refused", "[spec]") {
+  const TempDir folder;
+  folder.write("one.json", named("two", "x"));
+  const auto load = spec::load_site("one", {folder.path()});
+  CHECK_FALSE(load.site.has_value());
+  CHECK_FALSE(load.not_found);
+  CHECK_THAT(all_text(load), Catch::Contains("one.json") && Catch::Contains("\"two\""));
+}
+
+TEST_CASE("A broken profile in a directory is not passed over for the built-in one", "[spec]") {
+  const TempDir folder;
+  folder.write("lumi.json", "{");
+  const auto load = spec::load_site("lumi", {folder.path()});
+  CHECK_FALSE(load.site.has_value());
+  CHECK_FALSE(load.not_found);
+  CHECK_THAT(all_text(load), Catch::Contains("lumi.json:1:"));
+}
+
+TEST_CASE("The hash depends on the content and on nothing else", "[spec]") {
+  const TempDir folder;
+  folder.write("a/x.json", R"({"id": "x", "name": "n", "network": {"fabric": "f", "interfaces": ["ib0"]}})");
+  folder.write("b/x.json", "{\n  \"network\": {\"interfaces\": [\"ib0\"], \"fabric\": \"f\"},\n  \"name\": \"n\",\n  \"id\": \"x\"\n}\n");
+  folder.write("c/x.json", R"({"id": "x", "name": "n", "network": {"fabric": "f", "interfaces": ["ib1"]}})");
+  const auto hash = [&](const std::string& sub) { return spec::load_site("x", {folder.path() + "/" + sub}).site->hash; };
+  CHECK(hash("a").size() == 16);
+  CHECK(hash("a") == hash("b"));
+  CHECK(hash("a") != hash("c"));
+  CHECK(spec::load_site("lumi", {}).site->hash == spec::load_site("lumi", {folder.path()}).site->hash);
+}
