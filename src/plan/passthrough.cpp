@@ -59,7 +59,8 @@ bool fold(PlanContext& context, const OptionWord& option, const Origin& origin) 
       {"--partition", &job.partition}, {"--account", &job.account}, {"--qos", &job.qos},       {"--job-name", &job.job_name},
       {"--output", &job.output},       {"--signal", &job.signal},   {"--array", &job.array},   {"--dependency", &job.dependency}};
   if (const auto text = texts.find(option.name); text != texts.end()) {
-    take(context, option.name, *text->second, value, origin);
+    if (value.empty()) context.error("usage/sbatch", option.name + " needs a value", "as --sbatch=" + option.name + "=VALUE");
+    else take(context, option.name, *text->second, value, origin);
     return true;
   }
   if (option.name == "--nodes" && value.find_first_of("-,:") != std::string::npos) {

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: MIT
+// Requests and profiles for the planner's tests.
+#pragma once
+
+#include <catch2/catch.hpp>
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "model/job_spec.hpp"
+#include "model/site.hpp"
+#include "plan/planner.hpp"
+
+namespace hpcml::test {
+
+template <class T>
+model::Sourced<T> flag(T value, const std::string& name = "--flag") {
+  return {std::move(value), {model::OriginKind::flag, name, {}, {}, {}}};
+}
+inline model::Sourced<std::string> text(const std::string& value) { return flag<std::string>(value); }
+
+model::Walltime time_of(const std::string& text);
+model::MemSize mem_of(const std::string& text);
+
+/// A profile of the product, by id.
+const model::Site& site(const std::string& id);
+
+/// A request that LUMI accepts.
+model::JobSpec lumi_job();
+/// `command` for ten minutes.
+model::JobSpec job_of(std::vector<std::string> command);
+
+/// The plan; a request that is refused fails the test with the findings.
+model::Plan planned(const model::JobSpec& job, const std::string& site_id);
+/// The findings, errors only.
+diag::Diagnostics errors_of(const model::JobSpec& job, const std::string& site_id);
+/// The one error with this code; none or two fail the test.
+diag::Diagnostic error_of(const model::JobSpec& job, const std::string& site_id, const std::string& code);
+
+/// "--name=value" lines in order; "--name" for a flag.
+std::vector<std::string> directive_lines(const model::Plan& plan);
+/// The value of a directive; nothing if it is not there. A flag has "".
+std::optional<std::string> directive(const model::Plan& plan, const std::string& name);
+const model::PlannedEnv* variable(const model::Plan& plan, const std::string& name);
+bool has_note(const model::Plan& plan, const std::string& part);
+
+} // namespace hpcml::test

@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: MIT
+// Plans for the other sites: what each wants and refuses.
+#include "plan_helper.hpp"
+
+#include <array>
+
+using namespace hpcml;
+using namespace hpcml::test;
+using Lines = std::vector<std::string>;
+
+TEST_CASE("Zurada with torchrun starts one agent per node, not the documented two") {
+  auto job = job_of({"python", "train.py"});
+  job.nodes = flag(2u);
+  job.launcher = text("torchrun");
+  const auto plan = planned(job, "zurada");
+  CHECK(plan.layout.tasks_per_node == 1);
+  CHECK(plan.layout.ranks_per_node == 2);
+  CHECK(directive(plan, "--ntasks-per-node") == "1");
+  CHECK(directive(plan, "--gpus-per-node") == "2");
+  CHECK(directive(plan, "--cpus-per-task") == "32");
+  CHECK(plan.binding.binder == model::Binder::agent);
+  REQUIRE(variable(plan, "OMP_NUM_THREADS"));
+  CHECK(variable(plan, "OMP_NUM_THREADS")->value == "16");
+  CHECK(variable(plan, "OMP_NUM_THREADS")->scope == model::Scope::batch);
+}
+
+TEST_CASE("Zurada with hpcml starts one rank per GPU with half of the node's cores each") {
+  auto job = job_of({"python", "train.py"});
+  job.nodes = flag(2u);
+  const auto plan = planned(job, "zurada");
+  CHECK(directive(plan, "--ntasks-per-node") == "2");
+  CHECK(directive(plan, "--cpus-per-task") == "16");
+  CHECK(directive(plan, "--partition") == "gpu2h100");
+  CHECK(directive(plan, "--mem").has_value());
+  CHECK(plan.binding.binder == model::Binder::launch);
+  CHECK(plan.gpu_visibility.value == "all");
+  CHECK(plan.rendezvous.interface == "bond0");
+  CHECK(plan.python.kind == model::PythonKind::conda);
+  CHECK(plan.python.where == "pytorch");
+  REQUIRE(plan.modules.size() == 1);
+  CHECK(plan.modules[0].name == "miniforge3/25.3.1-gcc-11.4.1");
+  REQUIRE(variable(plan, "CUDA_DEVICE_ORDER"));
+  CHECK(variable(plan, "CUDA_DEVICE_ORDER")->value == "PCI_BUS_ID");
+  REQUIRE(variable(plan, "OMP_PLACES"));
+  // Nothing of Python for a native program.
+  CHECK(planned(job_of({"./train"}), "zurada").python.kind == model::PythonKind::none);
+}
+
+TEST_CASE("Zurada's CPU partitions get --exclusive, its GPU partitions do not") {
+  auto job = job_of({"./train"});
+  job.gpus_per_node = flag(0u);
+  CHECK(error_of(job, "zurada", "usage/partition").hint == "say --partition: cpu384g, cpu1500g, cpu6000g, cpudev");
+  job.partition = text("cpu384g");
+  const auto plan = planned(job, "zurada");
+  CHECK(directive(plan, "--exclusive") == "");
+  CHECK_FALSE(directive(plan, "--gpus-per-node"));
+  CHECK(plan.layout.cpus_per_rank == 32);
+  CHECK_FALSE(directive(planned(job_of({"./train"}), "zurada"), "--exclusive"));
+  // The CPU partition decides, also when no number of GPUs is given.
+  job.gpus_per_node.reset();
+  CHECK(planned(job, "zurada").layout.gpus_per_node == 0);
+  job.gpus_per_node = flag(2u);
+  CHECK(error_of(job, "zurada", "request/gpus-per-node").hint == "partitions with as many: gpu2h100, hgxh200");
+}
+
+TEST_CASE("Narval names the GPU type and no partition, and builds the environment per node") {
+  auto job = job_of({"python", "train.py"});
+  job.nodes = flag(2u);
+  job.account = text("def-someone");
+  auto plan = planned(job, "narval");
+  CHECK(directive_lines(plan) == Lines{"--job-name=train", "--account=def-someone", "--nodes=2", "--ntasks-per-node=4", "--gpus-per-node=a100:4",
+                                       "--cpus-per-task=12", "--mem=510000M", "--time=00:10:00", "--output=%x-%j.out"});
+  CHECK(plan.python.kind == model::PythonKind::wheelhouse);
+  CHECK(plan.python.where == "$SLURM_TMPDIR/env");
+  CHECK(plan.python.packages == Lines{"torch"});
+  job.wheelhouse = text("torch numpy>=1.26");
+  CHECK(planned(job, "narval").python.packages == Lines{"torch", "numpy>=1.26"});
+  job.wheelhouse = text("requirements.txt");
+  CHECK(planned(job, "narval").python.packages == Lines{"-r", "requirements.txt"});
+  job.wheelhouse = text("torch --index-url=x");
+  error_of(job, "narval", "usage/wheelhouse");
+  job.wheelhouse.reset();
+  job.gpus_per_node = flag(1u);
+  plan = planned(job, "narval");
+  CHECK(directive(plan, "--gpus-per-node") == "a100:1");
+  CHECK(directive(plan, "--mem") == "124G");
+  job.partition = text("gpu");
+  CHECK(error_of(job, "narval", "request/partition").hint.find("leave --partition out") == 0);
+}
+
+TEST_CASE("Narval gives a C++ program the modules that LibTorch needs") {
+  auto job = job_of({"./train_ddp"});
+  const auto plan = planned(job, "narval");
+  REQUIRE(plan.modules.size() >= 3);
+  CHECK(plan.modules[0].name == "StdEnv/2023");
+  CHECK(plan.python.kind == model::PythonKind::none);
+}
+
+TEST_CASE("Vista asks for nodes and tasks, never for GPUs or memory, and starts with ibrun") {
+  auto job = job_of({"python", "train.py"});
+  job.nodes = flag(4u);
+  const auto plan = planned(job, "vista");
+  CHECK(directive_lines(plan) == Lines{"--job-name=train", "--partition=gh", "--nodes=4", "--ntasks-per-node=1", "--cpus-per-task=72", "--time=00:10:00",
+                                       "--output=%x-%j.out"});
+  CHECK(plan.launcher.step == "ibrun");
+  CHECK(plan.launcher.rank_variable == "OMPI_COMM_WORLD_RANK");
+  CHECK(plan.binding.binder == model::Binder::launch);
+  CHECK(plan.layout.gpus_per_node == 1);
+  CHECK(plan.interactive == "idev");
+}
+
+TEST_CASE("What Vista refuses is refused in every form") {
+  auto job = job_of({"./train"});
+  job.mem = flag(mem_of("10G"));
+  job.sbatch = {text("--gres=gpu:1"), text("--export=ALL"), text("-x"), text("-wc123-001")};
+  error_of(job, "vista", "request/mem");
+  CHECK(error_of(job, "vista", "request/gres").hint == "leave --sbatch=--gres=gpu:1 out");
+  error_of(job, "vista", "request/export");
+  error_of(job, "vista", "request/exclude");
+  error_of(job, "vista", "request/nodelist");
+  job = job_of({"./train"});
+  job.launcher = text("srun");
+  CHECK(error_of(job, "vista", "request/launcher").hint == "its own launcher is ibrun: leave --launcher out");
+}
+
+TEST_CASE("Retired clusters are refused with their date and successor, and with nothing else") {
+  const std::vector<std::array<std::string, 3>> rows = {{"cedar", "2025-09-12", "fir"}, {"graham", "2025-09-01", "nibi"}};
+  for (const auto& [id, date, successor] : rows) {
+    const auto errors = errors_of(model::JobSpec{}, id);
+    REQUIRE(errors.size() == 1);
+    CHECK(errors[0].code == "site/retired");
+    CHECK(errors[0].message.find(date) != std::string::npos);
+    CHECK(errors[0].hint.find("--site " + successor) != std::string::npos);
+  }
+}
+
+TEST_CASE("A cluster that nobody described takes what the flags say and asks for what is missing") {
+  auto job = job_of({"./train"});
+  CHECK(error_of(job, "generic", "usage/gpus-per-node").hint == "say --gpus-per-node N (0 for a job without GPUs)");
+  job.gpus_per_node = flag(4u);
+  job.cpus_per_task = flag(8u);
+  job.partition = text("whatever");
+  job.account = text("me");
+  const auto plan = planned(job, "generic");
+  CHECK(directive_lines(plan) == Lines{"--job-name=train", "--account=me", "--partition=whatever", "--nodes=1", "--ntasks-per-node=4", "--gpus-per-node=4",
+                                       "--cpus-per-task=8", "--time=00:10:00", "--output=%x-%j.out"});
+  CHECK(plan.binding.binder == model::Binder::launch);
+}

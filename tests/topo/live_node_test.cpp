@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: MIT
+// Reading a node from generated trees, and this machine against other witnesses.
+#include "topo/live_node.hpp"
+
+#include <catch2/catch.hpp>
+
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+#include <thread>
+
+#include <sched.h>
+#include <unistd.h>
+
+#include "util/file.hpp"
+
+using namespace hpcml;
+namespace fs = std::filesystem;
+
+namespace {
+
+/// A tree below /tmp that goes with the test.
+class Tree {
+public:
+  Tree() : x_root(fs::temp_directory_path() / ("hpcml-live-" + std::to_string(::getpid()) + "-" + std::to_string(s_count++))) {}
+  ~Tree() { fs::remove_all(x_root); }
+  void write(const std::string& path, const std::string& text) const {
+    fs::create_directories((x_root / path).parent_path());
+    std::ofstream(x_root / path) << text << "\n";
+  }
+  const fs::path& root() const { return x_root; }
+
+private:
+  static inline int s_count = 0;
+  fs::path x_root;
+};
+
+/// Four cores with two threads (n and n+4), two L3s, two NUMA nodes and one that is the memory of a GPU.
+void write_small_node(const Tree& tree, const std::string& core_file, const std::string& package_file) {
+  const std::string cpus = "sys/devices/system/cpu/";
+  tree.write(cpus + "online", "0-6"); // CPU 7 is off
+  for (unsigned cpu = 0; cpu < 7; ++cpu) {
+    const std::string at = cpus + "cpu" + std::to_string(cpu) + "/";
+    tree.write(at + "topology/" + core_file, std::to_string(cpu % 4) + "," + std::to_string(cpu % 4 + 4));
+    tree.write(at + "topology/" + package_file, "0-7");
+    tree.write(at + "cache/index2/level", "2");
+    tree.write(at + "cache/index3/level", "3");
+    tree.write(at + "cache/index3/shared_cpu_list", cpu % 4 < 2 ? "0-1,4-5" : "2-3,6-7");
+  }
+  tree.write("sys/devices/system/node/node0/cpulist", "0-1,4-5");
+  tree.write("sys/devices/system/node/node8/cpulist", "2-3,6-7");
+  tree.write("sys/devices/system/node/node255/cpulist", "");
+  tree.write("sys/devices/system/node/online", "0,8,255");
+}
+
+} // namespace
+
+TEST_CASE("A node's cores, caches and NUMA nodes are read from sysfs, with the kernel's new and old file names") {
+  for (const bool new_names : {true, false}) {
+    Tree tree;
+    write_small_node(tree, new_names ? "core_cpus_list" : "thread_siblings_list", new_names ? "package_cpus_list" : "core_siblings_list");
+    const auto shape = topo::read_live_cpus(tree.root());
+    REQUIRE(shape);
+    CHECK(shape->cores == 4);
+    CHECK(shape->threads_per_core == 2);
+    CHECK(shape->sockets == 1);
+    REQUIRE(shape->core_threads.size() == 4);
+    CHECK(shape->core_threads[2].to_list() == "2,6");
+    CHECK(shape->core_threads[3].to_list() == "3"); // its other thread is off
+    REQUIRE(shape->l3.size() == 2);
+    CHECK(shape->l3[1].cpus.to_list() == "2-3,6");
+    REQUIRE(shape->numa.size() == 2);
+    CHECK(shape->numa[1].id == 8);
+    CHECK(shape->numa[1].cpus.to_list() == "2-3,6");
+    CHECK(shape->all().to_list() == "0-6");
+  }
+}
+
+TEST_CASE("A machine without a level leaves it empty, and one that tells no CPUs is an error with the file's name") {
+  Tree tree;
+  tree.write("sys/devices/system/cpu/online", "0-1");
+  const auto shape = topo::read_live_cpus(tree.root());
+  REQUIRE(shape);
+  CHECK(shape->cores == 2);
+  CHECK(shape->l3.empty());
+  CHECK(shape->numa.empty());
+  Tree empty;
+  const auto nothing = topo::read_live_cpus(empty.root());
+  REQUIRE_FALSE(nothing);
+  CHECK(nothing.error().what.find("cpu/online") != std::string::npos);
+}
+
+TEST_CASE("NVIDIA GPUs come in PCI order with the NUMA node that the kernel gives") {
+  Tree tree;
+  for (const char* pci : {"0000:C6:00.0", "0000:81:00.0"}) tree.write(std::string("proc/driver/nvidia/gpus/") + pci + "/information", "x");
+  tree.write("sys/bus/pci/devices/0000:c6:00.0/numa_node", "3");
+  tree.write("sys/bus/pci/devices/0000:81:00.0/numa_node", "-1");
+  const auto gpus = topo::read_live_gpus(tree.root());
+  REQUIRE(gpus.size() == 2);
+  CHECK(gpus[0].pci == "0000:81:00.0");
+  CHECK_FALSE(gpus[0].numa);
+  CHECK(gpus[1].index == 1);
+  CHECK(gpus[1].numa == 3u);
+  CHECK(topo::read_gpu_vendor(tree.root()) == "nvidia");
+}
+
+TEST_CASE("AMD GPUs are the compute topology's nodes with SIMD units, in its order, which is the runtime's") {
+  Tree tree;
+  const std::string nodes = "sys/class/kfd/kfd/topology/nodes/";
+  tree.write(nodes + "0/properties", "cpu_cores_count 64\nsimd_count 0\nlocation_id 0\ndomain 0");
+  tree.write(nodes + "4/properties", "cpu_cores_count 0\nsimd_count 440\nlocation_id 49408\ndomain 0");   // c1:00.0
+  tree.write(nodes + "10/properties", "cpu_cores_count 0\nsimd_count 440\nlocation_id 50688\ndomain 0");  // c6:00.0
+  tree.write("sys/bus/pci/devices/0000:c1:00.0/numa_node", "3");
+  const auto gpus = topo::read_live_gpus(tree.root());
+  REQUIRE(gpus.size() == 2);
+  CHECK(gpus[0].pci == "0000:c1:00.0");
+  CHECK(gpus[0].numa == 3u);
+  CHECK(gpus[1].pci == "0000:c6:00.0");
+  CHECK(topo::read_gpu_vendor(tree.root()) == "amd");
+}
+
+TEST_CASE("A node without GPUs has none") {
+  Tree tree;
+  CHECK(topo::read_live_gpus(tree.root()).empty());
+  CHECK(topo::read_gpu_vendor(tree.root()).empty());
+}
+
+TEST_CASE("This machine's shape agrees with the C library, and the allowed CPUs with /proc") {
+  const auto shape = topo::read_live_cpus();
+  REQUIRE(shape);
+  CHECK(shape->all().size() == static_cast<std::size_t>(::sysconf(_SC_NPROCESSORS_ONLN)));
+  const auto allowed = topo::read_allowed_cpus();
+  REQUIRE(allowed);
+  const auto status = util::read_file("/proc/thread-self/status");
+  REQUIRE(status);
+  const std::string key = "Cpus_allowed_list:\t";
+  const auto at = status->find(key);
+  REQUIRE(at != std::string::npos);
+  CHECK(allowed->to_list() == status->substr(at + key.size(), status->find('\n', at) - at - key.size()));
+}
+
+TEST_CASE("The allowed CPUs follow the calling thread's mask") {
+  std::string seen;
+  std::thread([&] {
+    const auto before = topo::read_allowed_cpus();
+    if (!before) return;
+    cpu_set_t one;
+    CPU_ZERO(&one);
+    CPU_SET(before->first(), &one);
+    if (sched_setaffinity(0, sizeof one, &one) != 0) return;
+    const auto after = topo::read_allowed_cpus();
+    if (after) seen = after->to_list() + "/" + std::to_string(before->first());
+  }).join();
+  REQUIRE_FALSE(seen.empty());
+  CHECK(seen.substr(0, seen.find('/')) == seen.substr(seen.find('/') + 1));
+}
