@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: MIT
+// Namespaces and mounts of the calling process.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "util/result.hpp"
+
+namespace hpcml::emulate {
+
+/// What the kernel allowed.
+struct Isolation {
+  bool user = false;      ///< a user namespace in which only the caller exists, as root
+  bool processes = false; ///< own process ids: children of the caller end with the first of them
+  bool mounts = false;
+  bool hosts = false;     ///< own host names
+  bool network = false;
+  std::vector<std::string> limits; ///< sentences about what was refused
+};
+
+/// Leaves the machine's namespaces, with privilege or through a user namespace, as far as it is allowed.
+/// Process ids take effect for the children of the caller. Nothing fails: what was refused is in `limits`.
+Isolation leave_host_namespaces(bool network);
+
+/// True if the kernel makes bridges and cables (tried in a child process, which takes them with it).
+bool can_make_networks();
+
+/// Makes no mount from here on visible outside.
+util::Status make_mounts_private();
+util::Status mount_tmpfs(const std::string& target, const std::string& options);
+util::Status mount_proc();
+/// Puts a sysfs of the current network namespace over /sys and keeps the mounts below the old one that programs need.
+/// `scratch` is an empty folder to build it in.
+util::Status mount_sysfs(const std::string& scratch);
+/// Shows `source` (a file or a folder) at `target`, which must exist.
+util::Status bind_mount(const std::string& source, const std::string& target);
+
+} // namespace hpcml::emulate

@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: MIT
+// Network interfaces of the calling process's network namespace, over netlink (no `ip` program needed).
+#pragma once
+
+#include <string>
+
+#include <sys/types.h>
+
+#include "util/result.hpp"
+
+namespace hpcml::emulate {
+
+util::Status make_bridge(const std::string& name);
+/// A cable: `here`, plugged into `bridge`, and `there` in the network namespace of the process `peer`.
+util::Status make_cable(const std::string& here, const std::string& bridge, const std::string& there, pid_t peer);
+/// Adds an IPv4 address with a prefix length and broadcast address.
+util::Status add_address(const std::string& interface, const std::string& ipv4, unsigned prefix);
+util::Status set_interface_up(const std::string& interface);
+
+/// The address of the login node on the network of `ipv4`: the last usable one of its /16 ("10.66.1.1" gives "10.66.255.254").
+util::Result<std::string> login_address(const std::string& ipv4);
+
+} // namespace hpcml::emulate

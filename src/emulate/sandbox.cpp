@@ -1,0 +1,196 @@
+// SPDX-License-Identifier: MIT
+#include "emulate/sandbox.hpp"
+
+#include <cerrno>
+#include <csignal>
+#include <cstdio>
+#include <cstring>
+#include <fcntl.h>
+#include <filesystem>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "emulate/child_process.hpp"
+#include "emulate/sandbox_parts.hpp"
+#include "util/text.hpp"
+
+namespace hpcml::emulate {
+
+namespace {
+
+constexpr int k_passed_on[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2};
+int g_control = -1; // for the signal handler
+
+void pass_on(int number, siginfo_t* info, void*) {
+  // The terminal's own Ctrl-C goes to the whole foreground group, and so to the command, without help.
+  if ((number == SIGINT || number == SIGQUIT) && info->si_code == SI_KERNEL) return;
+  const int saved = errno;
+  const char byte = static_cast<char>(number);
+  [[maybe_unused]] const auto ignored = ::write(g_control, &byte, 1);
+  errno = saved;
+}
+
+/// This process's signal dispositions while it waits for a sandbox.
+class SignalGuard {
+public:
+  SignalGuard() {
+    ::sigprocmask(SIG_SETMASK, nullptr, &x_mask);
+    for (const int number : k_passed_on) ::sigaction(number, nullptr, &x_before[number]);
+    struct sigaction action {};
+    action.sa_sigaction = pass_on;
+    action.sa_flags = SA_SIGINFO | SA_RESTART;
+    for (const int number : k_passed_on)
+      if (x_before[number].sa_handler != SIG_IGN) ::sigaction(number, &action, nullptr);
+    struct sigaction ignore {};
+    ignore.sa_handler = SIG_IGN;
+    ::sigaction(SIGPIPE, &ignore, &x_pipe);
+  }
+  ~SignalGuard() { restore(); }
+  void restore() const {
+    for (const int number : k_passed_on) ::sigaction(number, &x_before[number], nullptr);
+    ::sigaction(SIGPIPE, &x_pipe, nullptr);
+    ::sigprocmask(SIG_SETMASK, &x_mask, nullptr);
+  }
+
+private:
+  sigset_t x_mask{};
+  struct sigaction x_before[NSIG] {};
+  struct sigaction x_pipe {};
+};
+
+/// The terminal's foreground group, given back after a command (a shell, say) took it.
+class TerminalGuard {
+public:
+  TerminalGuard() : x_group(::tcgetpgrp(0)) {}
+  ~TerminalGuard() {
+    if (x_group < 0 || x_group != ::getpgrp() || ::tcgetpgrp(0) == x_group) return;
+    sigset_t stop, before;
+    ::sigemptyset(&stop);
+    ::sigaddset(&stop, SIGTTOU);
+    ::sigprocmask(SIG_BLOCK, &stop, &before);
+    ::tcsetpgrp(0, x_group);
+    ::sigprocmask(SIG_SETMASK, &before, nullptr);
+  }
+
+private:
+  pid_t x_group;
+};
+
+void remove_state(const std::string& folder) {
+  std::error_code ignored; // holds files only where no private file system could be mounted over it
+  std::filesystem::remove_all(folder, ignored);
+}
+
+void close_pair(int (&ends)[2]) {
+  for (int& end : ends) {
+    if (end >= 0) ::close(end);
+    end = -1;
+  }
+}
+
+/// Removes the folder when the caller and the warden are gone, even by SIGKILL to their whole process group.
+class Janitor {
+public:
+  explicit Janitor(const std::string& folder) {
+    int life[2];
+    if (::pipe2(life, O_CLOEXEC) != 0) return;
+    x_pid = ::fork();
+    if (x_pid == 0) wait_and_remove(life[0], folder);
+    ::close(life[0]);
+    x_life = life[1]; // the sandbox's processes inherit it and keep the janitor waiting
+  }
+  /// When nothing is left to remove.
+  ~Janitor() {
+    if (x_life >= 0) ::close(x_life);
+    if (x_pid <= 0) return;
+    ::kill(x_pid, SIGKILL);
+    while (::waitpid(x_pid, nullptr, 0) < 0 && errno == EINTR) {}
+  }
+  Janitor(const Janitor&) = delete;
+  Janitor& operator=(const Janitor&) = delete;
+
+private:
+  [[noreturn]] static void wait_and_remove(int life, const std::string& folder) {
+    ::setsid();
+    ::prctl(PR_SET_NAME, "hpcml-janitor");
+    const int end = close_all_but(life);
+    for (int standard = 0; standard < 3; ++standard) ::close(standard); // nobody waits for its output's end
+    if (::chdir("/") != 0) ::_exit(1);
+    char byte;
+    while (::read(end, &byte, 1) < 0 && errno == EINTR) {}
+    remove_state(folder);
+    ::_exit(0);
+  }
+  pid_t x_pid = -1;
+  int x_life = -1;
+};
+
+/// On the machine's side: leaves its namespaces and waits for process 1, whatever the terminal says meanwhile.
+[[noreturn]] void run_warden(SandboxPlan plan, const SandboxOptions& options) {
+  ::prctl(PR_SET_NAME, "hpcml-warden");
+  for (const int number : {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGTSTP, SIGTTIN, SIGTTOU, SIGPIPE, SIGUSR1, SIGUSR2})
+    ::signal(number, SIG_IGN);
+  plan.isolation = leave_host_namespaces(options.isolate_network);
+  const pid_t init = ::fork();
+  if (init == 0) run_sandbox_init(std::move(plan));
+  // Only the caller may hold the report's and the control's other ends.
+  ::close(plan.pipes.control);
+  ::close(plan.pipes.report);
+  int status = 0;
+  while (init > 0 && ::waitpid(init, &status, 0) < 0 && errno == EINTR) {}
+  ::_exit(init > 0 ? 0 : 1);
+}
+
+util::Result<int> read_report(int fd) {
+  std::string text;
+  char buffer[4096];
+  for (ssize_t count; (count = ::read(fd, buffer, sizeof buffer)) != 0;) {
+    if (count > 0) text.append(buffer, static_cast<std::size_t>(count));
+    else if (errno != EINTR) break;
+  }
+  if (util::starts_with(text, "E")) {
+    const auto zero = text.find('\0');
+    return util::Error{text.substr(1, zero - 1), zero == std::string::npos ? std::string() : text.substr(zero + 1)};
+  }
+  if (util::starts_with(text, "R")) return static_cast<int>(std::strtol(text.c_str() + 1, nullptr, 10));
+  return util::Error{"the sandbox was killed from outside", "Look for the kernel's out-of-memory killer in `dmesg`."};
+}
+
+} // namespace
+
+util::Result<int> run_in_sandbox(const SandboxOptions& options, const std::function<int(Sandbox&)>& body) {
+  std::string folder = "/tmp/hpcml-sandbox-XXXXXX";
+  if (!::mkdtemp(folder.data()))
+    return util::Error{std::string("cannot make a folder in /tmp: ") + std::strerror(errno), {}};
+  int control[2] = {-1, -1}, report[2] = {-1, -1};
+  if (::pipe2(control, O_CLOEXEC | O_NONBLOCK) != 0 || ::pipe2(report, O_CLOEXEC) != 0) {
+    close_pair(control);
+    remove_state(folder);
+    return util::Error{std::string("cannot make a pipe: ") + std::strerror(errno), {}};
+  }
+  std::fflush(nullptr); // or the children print what is still buffered here once more
+  TerminalGuard terminal;
+  g_control = control[1];
+  SignalGuard signals;
+  const Janitor janitor(folder);
+  const pid_t warden = ::fork();
+  if (warden == 0) {
+    ::close(control[1]);
+    ::close(report[0]);
+    run_warden({folder, {}, {control[0], report[1]}, [&signals] { signals.restore(); }, body}, options);
+  }
+  ::close(control[0]);
+  ::close(report[1]);
+  control[0] = report[1] = -1;
+  int status = 0;
+  while (warden > 0 && ::waitpid(warden, &status, 0) < 0 && errno == EINTR) {}
+  const auto result = read_report(report[0]);
+  close_pair(control);
+  close_pair(report);
+  remove_state(folder);
+  if (warden < 0) return util::Error{"cannot start a process for the sandbox", {}};
+  return result;
+}
+
+} // namespace hpcml::emulate

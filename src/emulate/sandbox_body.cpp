@@ -1,0 +1,205 @@
+// SPDX-License-Identifier: MIT
+// The sandbox as its body sees it.
+#include <cerrno>
+#include <csignal>
+#include <map>
+#include <set>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "emulate/child_process.hpp"
+#include "emulate/net_link.hpp"
+#include "emulate/sandbox_parts.hpp"
+#include "emulate/seccomp_supervisor.hpp"
+#include "emulate/sysfs_tree.hpp"
+#include "emulate/task_tag.hpp"
+
+namespace hpcml::emulate {
+
+namespace {
+
+volatile std::sig_atomic_t g_command = 0; // the user's command while it runs
+
+void pass_to_command(int number) {
+  if (g_command > 0) ::kill(static_cast<pid_t>(g_command), number);
+}
+
+[[noreturn]] void be_supervisor(int socket, const SupervisedNode& node) {
+  ::setsid();
+  ::prctl(PR_SET_NAME, "hpcml-cpus");
+  reset_signals();
+  const int only = close_all_but(socket);
+  [[maybe_unused]] const auto ignored = detach_from_terminal("");
+  const int listener = receive_descriptor(only);
+  ::close(only);
+  if (listener >= 0) run_supervisor(listener, node);
+  ::_exit(0);
+}
+
+class BodySandbox : public Sandbox {
+public:
+  explicit BodySandbox(const SandboxPlan& plan) : x_state_dir(plan.state_dir), x_isolation(plan.isolation) {
+    ::mkdir((x_state_dir + "/.sandbox").c_str(), 0755);
+  }
+
+  const std::string& state_dir() const override { return x_state_dir; }
+  bool has_networks() const override { return x_isolation.network; }
+  const std::vector<std::string>& limits() const override { return x_isolation.limits; }
+  util::Result<pid_t> start_node(const SandboxNode& node) override;
+  util::Result<pid_t> start_service(const std::vector<std::string>& argv, const util::EnvSnapshot& env,
+                                    const std::string& log_file) override;
+  util::Status mount_on_login(const SandboxMount& mount) override {
+    if (x_isolation.mounts) return bind_mount(mount.source, mount.target);
+    return util::Error{"this machine allows no private mounts: " + mount.target + " stays as it is", {}};
+  }
+  int run_command(const std::vector<std::string>& argv, const util::EnvSnapshot& env) override;
+  bool is_alive(pid_t pid) const override;
+
+private:
+  util::Result<std::vector<GeneratedView>> find_view(const SandboxNode& node);
+  util::Status plug_in(const SandboxNode& node, unsigned number, pid_t pid);
+
+  std::string x_state_dir;
+  Isolation x_isolation;
+  unsigned x_nodes = 0;
+  std::map<std::string, std::vector<GeneratedView>> x_views; ///< by description
+  std::set<std::string> x_bridges;
+  mutable std::set<pid_t> x_ended;
+};
+
+util::Result<std::vector<GeneratedView>> BodySandbox::find_view(const SandboxNode& node) {
+  const auto key = describe_node_view(node.cpu, node.mem_mib);
+  if (const auto found = x_views.find(key); found != x_views.end()) return found->second;
+  auto view = write_node_view(x_state_dir + "/.sandbox/view" + std::to_string(x_views.size()), node.cpu, node.mem_mib);
+  if (view) x_views.emplace(key, *view);
+  return view;
+}
+
+util::Status BodySandbox::plug_in(const SandboxNode& node, unsigned number, pid_t pid) {
+  unsigned port = 0;
+  for (const auto& interface : node.interfaces) {
+    if (x_bridges.insert(interface.name).second) {
+      const auto login = login_address(interface.ipv4);
+      if (!login) return login.error();
+      if (const auto step = make_bridge(interface.name); !step) return step;
+      if (const auto step = add_address(interface.name, *login, 16); !step) return step;
+      if (const auto step = set_interface_up(interface.name); !step) return step;
+    }
+    const std::string here = "n" + std::to_string(number) + "p" + std::to_string(port++);
+    if (const auto step = make_cable(here, interface.name, interface.name, pid); !step) return step;
+  }
+  return util::Done{};
+}
+
+util::Result<pid_t> BodySandbox::start_node(const SandboxNode& node) {
+  const unsigned number = x_nodes++;
+  NodePlan plan;
+  plan.isolation = x_isolation;
+  plan.scratch = x_state_dir + "/.sandbox/sys" + std::to_string(number);
+  plan.first_tag = k_first_tag + number * k_tags_per_node;
+  ::mkdir(plan.scratch.c_str(), 0755);
+  if (x_isolation.mounts) {
+    const auto view = find_view(node);
+    if (!view) return util::with_context(view.error(), "node " + node.name);
+    for (const auto& part : *view) // an older kernel may lack one of the places
+      if (::access(part.target.c_str(), F_OK) == 0) plan.mounts.push_back({part.source, part.target});
+    plan.mounts.insert(plan.mounts.end(), node.mounts.begin(), node.mounts.end());
+  }
+  int sockets[2];
+  if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, sockets) != 0) return util::Error{"cannot make a socket", {}};
+  StartChannel channel;
+  const pid_t supervisor = ::fork();
+  if (supervisor == 0) be_supervisor(sockets[0], {complete_shape(node.cpu), plan.first_tag});
+  const pid_t pid = supervisor < 0 ? -1 : ::fork();
+  if (pid == 0) {
+    ::close(sockets[0]);
+    become_node(node, plan, channel, sockets[1]);
+  }
+  ::close(sockets[0]);
+  ::close(sockets[1]);
+  if (pid < 0) return util::Error{"cannot start a process for node " + node.name, {}};
+  if (x_isolation.network && channel.parent_meets()) {
+    if (const auto step = plug_in(node, number, pid); !step) {
+      ::kill(pid, SIGKILL);
+      ::waitpid(pid, nullptr, 0);
+      return util::with_context(step.error(), "node " + node.name);
+    }
+    channel.parent_lets_go();
+  }
+  if (const auto error = channel.wait()) {
+    ::waitpid(pid, nullptr, 0);
+    return util::with_context(*error, "node " + node.name);
+  }
+  return pid;
+}
+
+util::Result<pid_t> BodySandbox::start_service(const std::vector<std::string>& argv, const util::EnvSnapshot& env,
+                                               const std::string& log_file) {
+  StartChannel channel;
+  const pid_t pid = ::fork();
+  if (pid == 0) {
+    channel.keep_child_end();
+    reset_signals();
+    if (const auto step = detach_from_terminal(log_file); !step) channel.fail(step.error());
+    channel.fail(execute(argv, env));
+  }
+  if (pid < 0) return util::Error{"cannot start a process for " + argv.front(), {}};
+  if (const auto error = channel.wait()) {
+    ::waitpid(pid, nullptr, 0);
+    return *error;
+  }
+  return pid;
+}
+
+int BodySandbox::run_command(const std::vector<std::string>& argv, const util::EnvSnapshot& env) {
+  // The command shares this process group and so has the terminal: Ctrl-C and a new window size reach it from there.
+  constexpr int passed[] = {SIGTERM, SIGHUP, SIGINT, SIGQUIT, SIGUSR1, SIGUSR2};
+  struct sigaction before[NSIG] {};
+  struct sigaction action {};
+  action.sa_handler = pass_to_command;
+  action.sa_flags = SA_RESTART;
+  sigset_t block, mask;
+  ::sigemptyset(&block);
+  for (const int number : passed) ::sigaddset(&block, number);
+  ::sigprocmask(SIG_BLOCK, &block, &mask); // none is lost between fork and the first wait
+  const pid_t pid = ::fork();
+  if (pid == 0) {
+    ::sigprocmask(SIG_SETMASK, &mask, nullptr);
+    const auto error = execute(argv, env);
+    const std::string text = "hpcml: " + error.what + (error.hint.empty() ? "" : ". " + error.hint) + "\n";
+    [[maybe_unused]] const auto ignored = ::write(2, text.data(), text.size());
+    ::_exit(127);
+  }
+  g_command = pid;
+  for (const int number : passed) {
+    ::sigaction(number, nullptr, &before[number]);
+    if (before[number].sa_handler != SIG_IGN) ::sigaction(number, &action, nullptr);
+  }
+  ::sigprocmask(SIG_SETMASK, &mask, nullptr);
+  int status = 0;
+  pid_t waited;
+  do waited = ::waitpid(pid, &status, 0);
+  while (waited < 0 && errno == EINTR);
+  g_command = 0;
+  for (const int number : passed) ::sigaction(number, &before[number], nullptr);
+  if (waited < 0) return 125;
+  return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+}
+
+bool BodySandbox::is_alive(pid_t pid) const {
+  if (x_ended.count(pid)) return false;
+  if (::waitpid(pid, nullptr, WNOHANG) == pid) {
+    x_ended.insert(pid);
+    return false;
+  }
+  return ::kill(pid, 0) == 0;
+}
+
+} // namespace
+
+std::unique_ptr<Sandbox> make_sandbox(const SandboxPlan& plan) { return std::make_unique<BodySandbox>(plan); }
+
+} // namespace hpcml::emulate

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: MIT
+// The first process of an emulated node, between fork and exec.
+#include <cerrno>
+#include <cstring>
+#include <sched.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "emulate/child_process.hpp"
+#include "emulate/net_link.hpp"
+#include "emulate/sandbox_parts.hpp"
+#include "emulate/seccomp_filter.hpp"
+#include "emulate/task_tag.hpp"
+
+namespace hpcml::emulate {
+
+namespace {
+
+util::Status enter_namespaces(const SandboxNode& node, const Isolation& isolation) {
+  const int wanted = (isolation.mounts ? CLONE_NEWNS : 0) | (isolation.hosts ? CLONE_NEWUTS : 0) |
+                     (isolation.processes ? CLONE_NEWIPC : 0) | (isolation.network ? CLONE_NEWNET : 0);
+  if (::unshare(wanted) != 0 || (isolation.hosts && ::sethostname(node.name.c_str(), node.name.size()) != 0))
+    return util::Error{"cannot make node " + node.name + "'s namespaces: " + std::strerror(errno), {}};
+  return util::Done{};
+}
+
+util::Status switch_interfaces_on(const SandboxNode& node) {
+  if (const auto step = set_interface_up("lo"); !step) return step;
+  for (const auto& interface : node.interfaces) {
+    if (const auto step = add_address(interface.name, interface.ipv4, 16); !step) return step;
+    if (const auto step = set_interface_up(interface.name); !step) return step;
+  }
+  return util::Done{};
+}
+
+util::Status mount_view(const NodePlan& plan) {
+  if (const auto step = make_mounts_private(); !step) return step;
+  // The login node could mount a sysfs or said that it could not; here it is the same.
+  if (plan.isolation.network) [[maybe_unused]] const auto ignored = mount_sysfs(plan.scratch);
+  // Shared memory is a node's own: two ranks on "two machines" must not meet there.
+  [[maybe_unused]] const auto shared_memory = mount_tmpfs("/dev/shm", "mode=1777");
+  for (const auto& mount : plan.mounts)
+    if (const auto step = bind_mount(mount.source, mount.target); !step) return step;
+  return util::Done{};
+}
+
+} // namespace
+
+void become_node(const SandboxNode& node, const NodePlan& plan, StartChannel& channel, int supervisor_socket) {
+  channel.keep_child_end();
+  reset_signals();
+  const auto check = [&](const util::Status& step) {
+    if (!step) channel.fail(step.error());
+  };
+  check(detach_from_terminal(node.log_file));
+  check(enter_namespaces(node, plan.isolation));
+  if (plan.isolation.network) {
+    if (!channel.child_meets()) ::_exit(127); // the cables come from outside
+    check(switch_interfaces_on(node));
+  }
+  if (plan.isolation.mounts) check(mount_view(plan));
+  set_own_task_tag(plan.first_tag);
+  const auto listener = install_node_filter(plan.isolation.user);
+  if (!listener) channel.fail(listener.error());
+  if (!send_descriptor(supervisor_socket, *listener)) ::_exit(127);
+  ::close(*listener); // or the supervisor never learns that the node's last process ended
+  ::close(supervisor_socket);
+  channel.fail(execute(node.argv, node.env));
+}
+
+} // namespace hpcml::emulate

@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: MIT
+#include "emulate/seccomp_supervisor.hpp"
+
+#include <algorithm>
+#include <cerrno>
+#include <climits>
+#include <cstring>
+#include <fcntl.h>
+#include <linux/openat2.h>
+#include <linux/seccomp.h>
+#include <poll.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+#include <vector>
+
+#include "emulate/cpu_masks.hpp"
+#include "emulate/remote_memory.hpp"
+#include "emulate/task_status.hpp"
+#include "util/file.hpp"
+#include "util/text.hpp"
+
+namespace hpcml::emulate {
+
+namespace {
+
+/// What a call returns: a value, or a negative error number.
+using Answer = long long;
+
+class Supervisor {
+public:
+  Supervisor(int listener, const SupervisedNode& node) : x_listener(listener), x_masks(node.cpu.all(), node.first_tag) {
+    for (const auto& domain : node.cpu.numa) x_memory_nodes.add(domain.id);
+    if (x_memory_nodes.empty()) x_memory_nodes.add(0);
+  }
+
+  void run() {
+    // Linux 6.6: hand the CPU to the supervisor and back at once, which halves the time of a call. Older ones refuse.
+#ifdef SECCOMP_IOCTL_NOTIF_SET_FLAGS
+    ::ioctl(x_listener, SECCOMP_IOCTL_NOTIF_SET_FLAGS, SECCOMP_USER_NOTIF_FD_SYNC_WAKE_UP);
+#else
+    ::ioctl(x_listener, _IOW('!', 4, std::uint64_t), 1UL);
+#endif
+    for (;;) {
+      pollfd ready{x_listener, POLLIN, 0};
+      if (::poll(&ready, 1, -1) < 0 && errno != EINTR) return;
+      if (ready.revents & POLLIN) serve_one();
+      else if (ready.revents & (POLLHUP | POLLERR)) return; // nobody is under the filter any more
+    }
+  }
+
+private:
+  void serve_one() {
+    seccomp_notif call;
+    std::memset(&call, 0, sizeof call);
+    if (::ioctl(x_listener, SECCOMP_IOCTL_NOTIF_RECV, &call) != 0) return; // the caller was killed meanwhile
+    switch (call.data.nr) {
+    case SYS_sched_setaffinity: return reply(call, set_affinity(call));
+    case SYS_sched_getaffinity: return reply(call, get_affinity(call));
+    default: return serve_open(call);
+    }
+  }
+
+  void reply(const seccomp_notif& call, Answer answer) {
+    seccomp_notif_resp response{};
+    response.id = call.id;
+    if (answer < 0) response.error = static_cast<int>(answer);
+    else response.val = answer;
+    ::ioctl(x_listener, SECCOMP_IOCTL_NOTIF_SEND, &response); // fails when the caller is gone: nothing to do
+  }
+
+  void let_kernel_do_it(const seccomp_notif& call) {
+    seccomp_notif_resp response{};
+    response.id = call.id;
+    response.flags = SECCOMP_USER_NOTIF_FLAG_CONTINUE;
+    ::ioctl(x_listener, SECCOMP_IOCTL_NOTIF_SEND, &response);
+  }
+
+  /// False once the caller is gone, when its number may already be another process's.
+  bool is_waiting(const seccomp_notif& call) const {
+    std::uint64_t id = call.id;
+    return ::ioctl(x_listener, SECCOMP_IOCTL_NOTIF_ID_VALID, &id) == 0;
+  }
+
+  pid_t caller(const seccomp_notif& call) const { return static_cast<pid_t>(call.pid); }
+  pid_t target(const seccomp_notif& call) const {
+    const auto pid = static_cast<pid_t>(call.data.args[0]);
+    return pid == 0 ? caller(call) : pid;
+  }
+  /// Bytes of a mask as the kernel counts them.
+  std::size_t mask_size() const { return (x_masks.cpu_ids() + 63) / 64 * 8; }
+
+  Answer set_affinity(const seccomp_notif& call) {
+    unsigned char bytes[8192] = {};
+    const std::size_t size = std::min<std::uint64_t>({static_cast<unsigned>(call.data.args[1]), mask_size(), sizeof bytes});
+    if (size > 0 && !read_remote(caller(call), call.data.args[2], bytes, size)) return -EFAULT;
+    if (!is_waiting(call)) return -ESRCH;
+    model::IdSet wanted;
+    for (unsigned id = 0; id < size * CHAR_BIT; ++id)
+      if (bytes[id / CHAR_BIT] >> (id % CHAR_BIT) & 1) wanted.add(id);
+    switch (x_masks.set(target(call), wanted)) {
+    case CpuMasks::SetResult::done: return 0;
+    case CpuMasks::SetResult::no_such_task: return -ESRCH;
+    case CpuMasks::SetResult::empty_mask: return -EINVAL;
+    }
+    return -EINVAL;
+  }
+
+  Answer get_affinity(const seccomp_notif& call) {
+    const std::size_t length = static_cast<unsigned>(call.data.args[1]);
+    if (length * CHAR_BIT < x_masks.cpu_ids() || length % sizeof(long) != 0) return -EINVAL;
+    const auto mask = x_masks.get(target(call));
+    if (!mask) return -ESRCH;
+    std::vector<unsigned char> bytes(std::min(length, mask_size()));
+    for (const unsigned id : mask->ids())
+      if (id / CHAR_BIT < bytes.size()) bytes[id / CHAR_BIT] |= static_cast<unsigned char>(1u << (id % CHAR_BIT));
+    if (!is_waiting(call)) return -ESRCH;
+    if (!write_remote(caller(call), call.data.args[2], bytes.data(), bytes.size())) return -EFAULT;
+    return static_cast<Answer>(bytes.size());
+  }
+
+  void serve_open(const seccomp_notif& call) {
+    const bool old_open = call.data.nr != SYS_openat && call.data.nr != SYS_openat2;
+    char buffer[128]; // longer paths name no status file
+    const auto path = read_remote_text(caller(call), call.data.args[old_open ? 0 : 1], buffer, sizeof buffer);
+    if (!util::ends_with(path, "status") || !hand_in_status(call, path, old_open)) let_kernel_do_it(call);
+  }
+
+  bool hand_in_status(const seccomp_notif& call, std::string_view path, bool old_open) {
+    const auto task = find_status_task(absolute(call, path, old_open), caller(call));
+    if (!task || !is_waiting(call) || !x_masks.owns(*task)) return false;
+    const auto status = util::read_file("/proc/" + std::to_string(*task) + "/status");
+    const auto mask = x_masks.get(*task);
+    if (!status || !mask) return false;
+    const int file = ::memfd_create("status", MFD_CLOEXEC);
+    if (file < 0) return false;
+    const std::string text = render_status(*status, *mask, x_masks.cpu_ids(), x_memory_nodes);
+    const bool written = ::write(file, text.data(), text.size()) == static_cast<ssize_t>(text.size()) &&
+                         ::lseek(file, 0, SEEK_SET) == 0;
+    seccomp_notif_addfd hand_in{};
+    hand_in.id = call.id;
+    hand_in.flags = SECCOMP_ADDFD_FLAG_SEND; // also answers the call, with the descriptor's number there
+    hand_in.srcfd = static_cast<std::uint32_t>(file);
+    hand_in.newfd_flags = open_flags(call, old_open) & O_CLOEXEC;
+    const bool given = written && ::ioctl(x_listener, SECCOMP_IOCTL_NOTIF_ADDFD, &hand_in) >= 0;
+    const bool gone = !given && errno == ENOENT;
+    ::close(file);
+    return given || gone;
+  }
+
+  std::string absolute(const seccomp_notif& call, std::string_view path, bool old_open) const {
+    if (util::starts_with(path, "/")) return std::string(path);
+    const auto folder = static_cast<int>(call.data.args[0]);
+    const std::string link = "/proc/" + std::to_string(call.pid) +
+                             (old_open || folder == AT_FDCWD ? "/cwd" : "/fd/" + std::to_string(folder));
+    char where[256];
+    const ssize_t length = ::readlink(link.c_str(), where, sizeof where);
+    if (length <= 0 || length == static_cast<ssize_t>(sizeof where)) return {};
+    return std::string(where, static_cast<std::size_t>(length)) + "/" + std::string(path);
+  }
+
+  std::uint32_t open_flags(const seccomp_notif& call, bool old_open) const {
+    if (call.data.nr != SYS_openat2) return static_cast<std::uint32_t>(call.data.args[old_open ? 1 : 2]);
+    open_how how{};
+    return read_remote(caller(call), call.data.args[2], &how, sizeof how) ? static_cast<std::uint32_t>(how.flags) : O_CLOEXEC;
+  }
+
+  int x_listener;
+  CpuMasks x_masks;
+  model::IdSet x_memory_nodes;
+};
+
+} // namespace
+
+void run_supervisor(int listener, const SupervisedNode& node) { Supervisor(listener, node).run(); }
+
+} // namespace hpcml::emulate

@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: MIT
+// Answers the system calls that a node's filter hands over.
+#pragma once
+
+#include "model/node_shape.hpp"
+
+namespace hpcml::emulate {
+
+/// What the supervised processes are to see.
+struct SupervisedNode {
+  model::CpuShape cpu;
+  unsigned first_tag = 0; ///< the node's range of task tags
+};
+
+/// Serves `listener` until the last process under the filter is gone. Run it in a process of its own, outside the filter.
+void run_supervisor(int listener, const SupervisedNode& node);
+
+} // namespace hpcml::emulate
