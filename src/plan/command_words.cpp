@@ -23,13 +23,16 @@ bool is_interpreter(const std::string& word) {
 std::string program_of(const std::vector<std::string>& command) {
   if (command.empty()) return {};
   std::size_t i = 0;
-  if (!is_interpreter(command[0]) && command[0] != "bash" && command[0] != "sh" && command[0] != "env") return command[0];
+  if (!is_interpreter(command[0]) && command[0] != "bash" && command[0] != "sh" && command[0] != "env")
+    return command[0];
   for (i = 1; i < command.size(); ++i) {
     if (command[i] == "-m" && i + 1 < command.size()) return command[i + 1];
     if (command[i] == "-c") break;
-    if (command[i] == "-X" || command[i] == "-W") ++i; // Python's options with a value of their own
+    if (command[i] == "-X" || command[i] == "-W")
+      ++i; // Python's options with a value of their own
     else if (!command[i].empty() && command[i].front() != '-' && command[i].find('=') == std::string::npos) {
-      if (command[0] == "env" && is_interpreter(command[i])) return program_of({command.begin() + static_cast<std::ptrdiff_t>(i), command.end()});
+      if (command[0] == "env" && is_interpreter(command[i]))
+        return program_of({command.begin() + static_cast<std::ptrdiff_t>(i), command.end()});
       return command[i];
     }
   }
@@ -39,14 +42,16 @@ std::string program_of(const std::vector<std::string>& command) {
 } // namespace
 
 bool is_python(const std::vector<std::string>& command) {
-  return !command.empty() && (is_interpreter(command[0]) || util::ends_with(command[0], ".py") ||
-                              (base_name(command[0]) == "env" && command.size() > 1 && is_interpreter(command[1])));
+  return !command.empty() &&
+         (is_interpreter(command[0]) || util::ends_with(command[0], ".py") ||
+          (base_name(command[0]) == "env" && command.size() > 1 && is_interpreter(command[1])));
 }
 
 std::string job_name_of(const std::vector<std::string>& command) {
   std::string name = base_name(program_of(command));
   const std::size_t dot = name.rfind('.');
-  if (dot != std::string::npos && dot > 0 && (util::ends_with(name, ".py") || util::ends_with(name, ".sh"))) name.resize(dot);
+  if (dot != std::string::npos && dot > 0 && (util::ends_with(name, ".py") || util::ends_with(name, ".sh")))
+    name.resize(dot);
   for (char& c : name)
     if (!std::isalnum(static_cast<unsigned char>(c)) && c != '.' && c != '_' && c != '-') c = '_';
   while (!name.empty() && (name.front() == '-' || name.front() == '.')) name.erase(0, 1);

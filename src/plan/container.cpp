@@ -13,22 +13,29 @@ using model::ContainerBind;
 
 /// A path that the engine's -B option can carry: it splits at commas and colons.
 bool is_bind_path(const std::string& path) {
-  return !path.empty() && path.front() == '/' && is_one_line(path) && path.find_first_of(",:") == std::string::npos;
+  return !path.empty() && path.front() == '/' && is_one_line(path) &&
+         path.find_first_of(",:") == std::string::npos;
 }
 
-void add_user_bind(PlanContext& context, model::PlannedContainer& container, const model::Sourced<std::string>& given) {
+void add_user_bind(PlanContext& context, model::PlannedContainer& container,
+                   const model::Sourced<std::string>& given) {
   const auto parts = util::split(given.value, ':');
   ContainerBind bind{parts[0], parts.size() > 1 ? parts[1] : "", false, given.origin};
   if (parts.size() > 2 || !is_bind_path(bind.source) || (parts.size() > 1 && !is_bind_path(bind.target))) {
-    context.error("usage/bind", "'" + given.value + "' is no bind", "two absolute paths, as --bind /project/me:/workdir, or one that keeps its name");
+    context.error("usage/bind", "'" + given.value + "' is no bind",
+                  "two absolute paths, as --bind /project/me:/workdir, or one that keeps its name");
     return;
   }
   for (std::string* path : {&bind.source, &bind.target})
     while (path->size() > 1 && path->back() == '/') path->pop_back();
   const std::string target = bind.target.empty() ? bind.source : bind.target;
-  const auto same = [&](const ContainerBind& other) { return (other.target.empty() ? other.source : other.target) == target; };
-  if (const auto old = std::find_if(container.binds.begin(), container.binds.end(), same); old != container.binds.end()) {
-    if (old->source != bind.source) context.note("bind " + given.value + " replaces " + old->source + " at " + target, given.origin);
+  const auto same = [&](const ContainerBind& other) {
+    return (other.target.empty() ? other.source : other.target) == target;
+  };
+  if (const auto old = std::find_if(container.binds.begin(), container.binds.end(), same);
+      old != container.binds.end()) {
+    if (old->source != bind.source)
+      context.note("bind " + given.value + " replaces " + old->source + " at " + target, given.origin);
     container.binds.erase(old);
   }
   container.binds.push_back(std::move(bind));
@@ -49,10 +56,13 @@ std::string inside_path(const std::string& path, const std::vector<ContainerBind
 void translate_command(PlanContext& context, const std::vector<ContainerBind>& binds) {
   for (std::string& word : context.plan.command) {
     const std::size_t equals = word.find("=/");
-    const std::size_t start = !word.empty() && word.front() == '/' ? 0 : equals == std::string::npos ? word.size() : equals + 1;
+    const std::size_t start = !word.empty() && word.front() == '/' ? 0
+                              : equals == std::string::npos        ? word.size()
+                                                                   : equals + 1;
     const std::string inside = word.substr(0, start) + inside_path(word.substr(start), binds);
     if (inside == word) continue;
-    context.note(word + " is called " + inside + " inside the container", by_rule("paths under a bind have the bind's name inside"));
+    context.note(word + " is called " + inside + " inside the container",
+                 by_rule("paths under a bind have the bind's name inside"));
     word = inside;
   }
 }
@@ -62,18 +72,22 @@ void translate_command(PlanContext& context, const std::vector<ContainerBind>& b
 void plan_container(PlanContext& context) {
   const model::JobSpec& job = context.job;
   if (!job.container) {
-    if (!job.binds.empty()) context.error("usage/bind", "--bind without --container", "name the image: --container IMAGE");
+    if (!job.binds.empty())
+      context.error("usage/bind", "--bind without --container", "name the image: --container IMAGE");
     return;
   }
-  if (job.container->value.empty() || job.container->value.front() == '-' || !is_one_line(job.container->value))
+  if (job.container->value.empty() || job.container->value.front() == '-' ||
+      !is_one_line(job.container->value))
     context.error("usage/container", "'" + job.container->value + "' is no container image");
   if (context.site.containers.empty()) {
     context.error("request/container", context.site.name + " has no container engine in its profile");
     return;
   }
   const model::ContainerRule& rule = context.site.containers.front();
-  model::PlannedContainer container{rule.engine, job.container->value, rule.gpu_flag, rule.binds, rule.enter, job.container->origin};
-  container.origin.superseded.insert(container.origin.superseded.end(), rule.superseded.begin(), rule.superseded.end());
+  model::PlannedContainer container{rule.engine, job.container->value, rule.gpu_flag,
+                                    rule.binds,  rule.enter,           job.container->origin};
+  container.origin.superseded.insert(container.origin.superseded.end(), rule.superseded.begin(),
+                                     rule.superseded.end());
   if (context.plan.layout.gpus_per_node == 0) container.gpu_flag.clear();
   if (job.container_enter && !job.container_enter->value && !rule.enter.empty()) {
     container.enter.clear();

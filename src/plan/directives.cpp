@@ -15,16 +15,19 @@ namespace {
 using model::Origin;
 using model::Policy;
 
-void add(PlanContext& context, const std::string& name, std::optional<std::string> value, const Origin& origin) {
+void add(PlanContext& context, const std::string& name, std::optional<std::string> value,
+         const Origin& origin) {
   context.plan.directives.push_back({name, std::move(value), origin});
 }
 
-bool matches(PlanContext& context, const std::string& option, const model::FlagRule& rule, const std::string& value) {
+bool matches(PlanContext& context, const std::string& option, const model::FlagRule& rule,
+             const std::string& value) {
   if (rule.pattern.empty()) return true;
   try {
     return std::regex_match(value, std::regex(rule.pattern));
   } catch (const std::regex_error&) {
-    context.error("site/pattern", "the profile's pattern for " + option + " is no regular expression: " + rule.pattern);
+    context.error("site/pattern",
+                  "the profile's pattern for " + option + " is no regular expression: " + rule.pattern);
     return true;
   }
 }
@@ -34,7 +37,8 @@ void add_text(PlanContext& context, const std::string& name, const model::Known<
   const model::FlagRule& rule = context.flag(name);
   const std::string option = "--" + name;
   const std::string form = rule.pattern_hint.empty() ? "" : ", as " + option + "=" + rule.pattern_hint;
-  if (wanted && (rule.policy == Policy::forbidden || rule.policy == Policy::ignored)) return; // said by check_flags
+  if (wanted && (rule.policy == Policy::forbidden || rule.policy == Policy::ignored))
+    return; // said by check_flags
   if (!wanted) {
     if (!rule.default_value.empty()) add(context, option, rule.default_value, rule.origin);
     return;
@@ -42,7 +46,9 @@ void add_text(PlanContext& context, const std::string& name, const model::Known<
   if (wanted->value.empty() || !is_one_line(wanted->value))
     context.error("usage/" + name, option + " must be one line of text");
   else if (!matches(context, option, rule, wanted->value))
-    context.error("usage/" + name, option + "=" + wanted->value + " is not what " + context.site.name + " expects" + cited(rule.origin),
+    context.error("usage/" + name,
+                  option + "=" + wanted->value + " is not what " + context.site.name + " expects" +
+                      cited(rule.origin),
                   rule.pattern_hint.empty() ? "it must match " + rule.pattern : "write it" + form.substr(1));
   else
     add(context, option, wanted->value, wanted->origin);
@@ -64,24 +70,35 @@ void add_gpus(PlanContext& context) {
   const model::PlannedLayout& layout = context.plan.layout;
   const model::GpuRequest& request = context.site.gpu_request;
   if (layout.gpus_per_node == 0) return;
-  Origin origin = context.job.gpus_per_node ? context.job.gpus_per_node->origin : context.node ? context.node->origin : request.origin;
+  Origin origin = context.job.gpus_per_node ? context.job.gpus_per_node->origin
+                  : context.node            ? context.node->origin
+                                            : request.origin;
   if (request.style == "none") {
     context.note("no GPU option: the GPUs come with the node here", request.origin);
     return;
   }
   std::string type;
-  if (context.job.gpu_type) type = context.job.gpu_type->value;
-  else if (request.type == Policy::required && context.node && context.node->gpu) type = context.node->gpu->slurm_type;
+  if (context.job.gpu_type)
+    type = context.job.gpu_type->value;
+  else if (request.type == Policy::required && context.node && context.node->gpu)
+    type = context.node->gpu->slurm_type;
   if (request.type == Policy::required && type.empty())
-    context.error("usage/gpu-type", context.site.name + " wants the GPU type named" + cited(request.origin), "say --gpu-type");
+    context.error("usage/gpu-type", context.site.name + " wants the GPU type named" + cited(request.origin),
+                  "say --gpu-type");
   if (request.type == Policy::forbidden) type.clear();
-  if (!std::all_of(type.begin(), type.end(), [](unsigned char c) { return std::isalnum(c) || c == '_' || c == '-' || c == '.'; }))
+  if (!std::all_of(type.begin(), type.end(),
+                   [](unsigned char c) { return std::isalnum(c) || c == '_' || c == '-' || c == '.'; }))
     context.error("usage/gpu-type", "'" + type + "' is no GPU type");
   const std::string prefix = type.empty() ? "" : type + ":";
-  if (request.style == "gpus") add(context, "--gpus", prefix + std::to_string(layout.gpus_per_node * layout.nodes), origin);
-  else if (request.style == "gres") add(context, "--gres", "gpu:" + prefix + std::to_string(layout.gpus_per_node), origin);
-  else if (request.style == "gpus-per-task") add(context, "--gpus-per-task", prefix + std::to_string(layout.gpus_per_node / layout.tasks_per_node), origin);
-  else add(context, "--gpus-per-node", prefix + std::to_string(layout.gpus_per_node), origin);
+  if (request.style == "gpus")
+    add(context, "--gpus", prefix + std::to_string(layout.gpus_per_node * layout.nodes), origin);
+  else if (request.style == "gres")
+    add(context, "--gres", "gpu:" + prefix + std::to_string(layout.gpus_per_node), origin);
+  else if (request.style == "gpus-per-task")
+    add(context, "--gpus-per-task", prefix + std::to_string(layout.gpus_per_node / layout.tasks_per_node),
+        origin);
+  else
+    add(context, "--gpus-per-node", prefix + std::to_string(layout.gpus_per_node), origin);
 }
 
 void add_cores(PlanContext& context) {
@@ -93,19 +110,26 @@ void add_cores(PlanContext& context) {
     return;
   }
   // A count would shrink the step to CPUs of Slurm's choosing, which need not be those near the GPUs.
-  if (plan.binding.binder != model::Binder::srun_cores && plan.launcher.step == "srun" && context.owns_nodes()) {
+  if (plan.binding.binder != model::Binder::srun_cores && plan.launcher.step == "srun" &&
+      context.owns_nodes()) {
     context.note("no --cpus-per-task: the step has the whole node", context.partition->origin);
     return;
   }
   if (!context.node && !context.job.cpus_per_task) {
-    context.note("one core per rank, Slurm's default: the site does not say how many a GPU has; --cpus-per-task changes it", by_rule("Slurm's default"));
+    context.note("one core per rank, Slurm's default: the site does not say how many a GPU has; "
+                 "--cpus-per-task changes it",
+                 by_rule("Slurm's default"));
     return;
   }
   const unsigned ranks = plan.binding.binder == model::Binder::agent ? layout.ranks_per_node : 1;
-  Origin origin = context.job.cpus_per_task ? context.job.cpus_per_task->origin : context.node ? context.node->origin : Origin{};
+  Origin origin = context.job.cpus_per_task ? context.job.cpus_per_task->origin
+                  : context.node            ? context.node->origin
+                                            : Origin{};
   add(context, "--cpus-per-task", std::to_string(layout.cpus_per_rank * ranks), origin);
   // Slurm counts hardware threads where the nodes show them; with this it counts the cores that are meant.
-  if (smt) add(context, "--threads-per-core", std::to_string(layout.threads_per_core), by_rule("cores are counted, not hardware threads"));
+  if (smt)
+    add(context, "--threads-per-core", std::to_string(layout.threads_per_core),
+        by_rule("cores are counted, not hardware threads"));
 }
 
 void add_options(PlanContext& context) {
@@ -113,7 +137,8 @@ void add_options(PlanContext& context) {
   if (job.signal) add_text(context, "signal", job.signal);
   if (job.requeue) {
     add(context, job.requeue->value ? "--requeue" : "--no-requeue", std::nullopt, job.requeue->origin);
-    if (job.requeue->value) add(context, "--open-mode", "append", by_rule("a requeued job keeps its earlier output"));
+    if (job.requeue->value)
+      add(context, "--open-mode", "append", by_rule("a requeued job keeps its earlier output"));
   }
   if (job.array) add_text(context, "array", job.array);
   if (job.dependency) add_text(context, "dependency", job.dependency);
@@ -121,7 +146,8 @@ void add_options(PlanContext& context) {
     const OptionWord option = split_option(always.value);
     if (!context.has_directive(option.name)) add(context, option.name, option.value, always.origin);
   }
-  if (context.partition && context.partition->exclusive && context.partition->slurm_exclusive == false && !context.has_directive("--exclusive"))
+  if (context.partition && context.partition->exclusive && context.partition->slurm_exclusive == false &&
+      !context.has_directive("--exclusive"))
     add(context, "--exclusive", std::nullopt, context.partition->origin);
 }
 
@@ -132,7 +158,8 @@ void add_raw(PlanContext& context) {
     auto& directives = context.plan.directives;
     const auto same = [&](const auto& planned) { return planned.name == option.name; };
     if (const auto old = std::find_if(directives.begin(), directives.end(), same); old != directives.end()) {
-      context.note("--sbatch=" + raw.value + " replaces " + old->name + (old->value ? "=" + *old->value : ""), raw.origin);
+      context.note("--sbatch=" + raw.value + " replaces " + old->name + (old->value ? "=" + *old->value : ""),
+                   raw.origin);
       directives.erase(old);
     }
     add(context, option.name, option.value, raw.origin);
@@ -162,20 +189,27 @@ void check_flags(PlanContext& context) {
     const std::string option = "--" + name;
     const Origin* asked = asked_by_user(context, name);
     const std::string why = (rule.why.empty() ? "" : ": " + rule.why) + cited(rule.origin);
-    if (rule.policy == Policy::forbidden && (asked || (name != "partition" && context.has_directive(option)))) {
-      context.error("request/" + name, context.site.name + " refuses " + option + why, "leave " + option + " out");
+    if (rule.policy == Policy::forbidden &&
+        (asked || (name != "partition" && context.has_directive(option)))) {
+      context.error("request/" + name, context.site.name + " refuses " + option + why,
+                    "leave " + option + " out");
     } else if (rule.policy == Policy::ignored && asked) {
       context.note(context.site.name + " ignores " + option + why + "; no such line", *asked);
       auto& directives = context.plan.directives;
-      directives.erase(std::remove_if(directives.begin(), directives.end(), [&](const auto& d) { return d.name == option; }), directives.end());
+      directives.erase(std::remove_if(directives.begin(), directives.end(),
+                                      [&](const auto& d) { return d.name == option; }),
+                       directives.end());
     } else if (rule.policy == Policy::required && !context.has_directive(option)) {
-      const bool wrong_value = std::any_of(context.findings.begin(), context.findings.end(), [&](const auto& finding) {
-        return finding.code == "usage/" + name || finding.code == "request/" + name;
-      });
+      const bool wrong_value =
+          std::any_of(context.findings.begin(), context.findings.end(), [&](const auto& finding) {
+            return finding.code == "usage/" + name || finding.code == "request/" + name;
+          });
       if (wrong_value) continue; // it was given; what is wrong with it is said already
-      if (name == "exclusive") add(context, option, std::nullopt, rule.origin);
-      else context.error("usage/" + name, context.site.name + " requires " + option + why,
-                         "add " + option + (rule.pattern_hint.empty() ? "" : "=" + rule.pattern_hint));
+      if (name == "exclusive")
+        add(context, option, std::nullopt, rule.origin);
+      else
+        context.error("usage/" + name, context.site.name + " requires " + option + why,
+                      "add " + option + (rule.pattern_hint.empty() ? "" : "=" + rule.pattern_hint));
     }
   }
 }
@@ -186,21 +220,29 @@ void plan_directives(PlanContext& context) {
   model::Plan& plan = context.plan;
   const model::JobSpec& job = context.job;
   const Origin layout_rule = by_rule("one rank per GPU");
-  if (job.job_name) add_text(context, "job-name", job.job_name);
-  else if (!plan.command.empty()) add(context, "--job-name", job_name_of(plan.command), by_rule("the program's name"));
+  if (job.job_name)
+    add_text(context, "job-name", job.job_name);
+  else if (!plan.command.empty())
+    add(context, "--job-name", job_name_of(plan.command), by_rule("the program's name"));
   add_text(context, "account", job.account);
   add_partition(context);
   add_text(context, "qos", job.qos);
-  add(context, "--nodes", std::to_string(plan.layout.nodes), job.nodes ? job.nodes->origin : by_rule("one node where no number is given"));
-  const Origin tasks = plan.layout.tasks_per_node != plan.layout.ranks_per_node ? by_rule("one " + plan.launcher.kind + " per node; it starts the ranks")
-                       : job.tasks_per_node ? job.tasks_per_node->origin : layout_rule;
+  add(context, "--nodes", std::to_string(plan.layout.nodes),
+      job.nodes ? job.nodes->origin : by_rule("one node where no number is given"));
+  const Origin tasks = plan.layout.tasks_per_node != plan.layout.ranks_per_node
+                           ? by_rule("one " + plan.launcher.kind + " per node; it starts the ranks")
+                       : job.tasks_per_node ? job.tasks_per_node->origin
+                                            : layout_rule;
   add(context, "--ntasks-per-node", std::to_string(plan.layout.tasks_per_node), tasks);
   add_gpus(context);
   add_cores(context);
-  if (const auto memory = plan_memory(context)) add(context, "--mem", memory->value.to_slurm(), memory->origin);
+  if (const auto memory = plan_memory(context))
+    add(context, "--mem", memory->value.to_slurm(), memory->origin);
   if (const auto time = plan_time(context)) add(context, "--time", time->value.to_slurm(), time->origin);
-  if (job.output) add_text(context, "output", job.output);
-  else add(context, "--output", job.array ? "%x-%A_%a.out" : "%x-%j.out", by_rule("job name and job id"));
+  if (job.output)
+    add_text(context, "output", job.output);
+  else
+    add(context, "--output", job.array ? "%x-%A_%a.out" : "%x-%j.out", by_rule("job name and job id"));
   add_options(context);
   add_raw(context);
   check_flags(context);

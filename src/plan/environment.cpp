@@ -21,28 +21,33 @@ bool is_variable_name(const std::string& name) {
 
 /// Variables that differ from rank to rank: one value for the whole job would be wrong on all but one.
 bool is_rank_variable(const std::string& name) {
-  static const std::vector<std::string> k_names = {"RANK", "LOCAL_RANK", "WORLD_SIZE", "LOCAL_WORLD_SIZE", "NODE_RANK", "GROUP_RANK"};
+  static const std::vector<std::string> k_names = {
+      "RANK", "LOCAL_RANK", "WORLD_SIZE", "LOCAL_WORLD_SIZE", "NODE_RANK", "GROUP_RANK"};
   return std::find(k_names.begin(), k_names.end(), name) != k_names.end();
 }
 
 void add_user_variables(PlanContext& context) {
   for (const auto& [name, value] : context.job.env) {
     if (!is_variable_name(name))
-      context.error("usage/env", "'" + name + "' is no name for a variable", "letters, digits and _, as --env NAME=VALUE");
+      context.error("usage/env", "'" + name + "' is no name for a variable",
+                    "letters, digits and _, as --env NAME=VALUE");
     else if (is_rank_variable(name))
-      context.error("usage/env", name + " is set by the launcher, for each rank its own", "leave --env " + name + " out");
+      context.error("usage/env", name + " is set by the launcher, for each rank its own",
+                    "leave --env " + name + " out");
     else if (value.value.find('\0') != std::string::npos)
       context.error("usage/env", "the value of " + name + " holds a zero byte");
     else
-      set_variable(context.plan.env, {name, value.value, false, Scope::batch, value.origin}, "the request says otherwise");
+      set_variable(context.plan.env, {name, value.value, false, Scope::batch, value.origin},
+                   "the request says otherwise");
   }
 }
 
 void plan_backend(PlanContext& context) {
   const bool gpus = context.plan.layout.gpus_per_node > 0;
   if (!context.job.backend) {
-    context.plan.backend = gpus ? model::Sourced<std::string>{"auto", by_rule("NCCL where the ranks see GPUs, else Gloo")}
-                                : model::Sourced<std::string>{"gloo", by_rule("a job without GPUs")};
+    context.plan.backend =
+        gpus ? model::Sourced<std::string>{"auto", by_rule("NCCL where the ranks see GPUs, else Gloo")}
+             : model::Sourced<std::string>{"gloo", by_rule("a job without GPUs")};
     return;
   }
   context.plan.backend = *context.job.backend;
@@ -50,47 +55,60 @@ void plan_backend(PlanContext& context) {
   if (backend != "nccl" && backend != "gloo" && backend != "auto")
     context.error("usage/backend", "unknown backend '" + backend + "'", "nccl, gloo or auto");
   else if (backend == "nccl" && !gpus)
-    context.error("request/backend", "NCCL needs GPUs, and this job has none", "use --backend gloo, or ask for GPUs");
+    context.error("request/backend", "NCCL needs GPUs, and this job has none",
+                  "use --backend gloo, or ask for GPUs");
 }
 
 void plan_visibility(PlanContext& context) {
   const model::GpuVisibility& rule = context.site.gpu_visibility;
-  context.plan.gpu_visibility = context.job.gpu_visibility.value_or(model::Sourced<std::string>{rule.mode, rule.origin});
+  context.plan.gpu_visibility =
+      context.job.gpu_visibility.value_or(model::Sourced<std::string>{rule.mode, rule.origin});
   if (context.plan.gpu_visibility.value != "all" && context.plan.gpu_visibility.value != "own")
-    context.error("usage/gpu-visibility", "unknown GPU visibility '" + context.plan.gpu_visibility.value + "'", "all or own");
+    context.error("usage/gpu-visibility",
+                  "unknown GPU visibility '" + context.plan.gpu_visibility.value + "'", "all or own");
 }
 
 } // namespace
 
 void set_variable(std::vector<PlannedEnv>& env, PlannedEnv variable, const std::string& why) {
-  const auto old = std::find_if(env.begin(), env.end(), [&](const auto& other) { return other.name == variable.name; });
+  const auto old =
+      std::find_if(env.begin(), env.end(), [&](const auto& other) { return other.name == variable.name; });
   if (old != env.end()) {
     if (old->value != variable.value)
-      variable.origin.superseded.push_back({old->value, old->origin.source.empty() ? old->origin.by : old->origin.source, why});
+      variable.origin.superseded.push_back(
+          {old->value, old->origin.source.empty() ? old->origin.by : old->origin.source, why});
     env.erase(old);
   }
   env.push_back(std::move(variable));
 }
 
-std::vector<PlannedEnv> site_environment(const model::Site& site, const JobFacts& facts, const std::string& gpu_vendor) {
+std::vector<PlannedEnv> site_environment(const model::Site& site, const JobFacts& facts,
+                                         const std::string& gpu_vendor) {
   std::vector<PlannedEnv> env;
   if (!site.network.interfaces.empty()) {
-    // Both lists are exact names: NCCL would also take prefixes, Gloo splits at the commas and takes nothing else.
+    // Both lists are exact names: NCCL would also take prefixes, Gloo splits at the commas and takes nothing
+    // else.
     const std::string names = util::join(site.network.interfaces, ",");
     if (facts.gpus) env.push_back({"NCCL_SOCKET_IFNAME", names, false, Scope::task, site.network.origin});
     env.push_back({"GLOO_SOCKET_IFNAME", names, false, Scope::task, site.network.origin});
   }
   if (facts.gpus && gpu_vendor == "nvidia")
-    env.push_back({"CUDA_DEVICE_ORDER", "PCI_BUS_ID", false, Scope::task, by_rule("CUDA numbers GPUs by speed unless told to go by PCI address")});
+    env.push_back({"CUDA_DEVICE_ORDER", "PCI_BUS_ID", false, Scope::task,
+                   by_rule("CUDA numbers GPUs by speed unless told to go by PCI address")});
   for (const auto& rule : site.env)
     if (applies(rule.when, facts))
-      set_variable(env, {rule.name, rule.value, rule.expression, rule.scope == "batch" ? Scope::batch : Scope::task, rule.origin}, "a later rule of the site");
+      set_variable(env,
+                   {rule.name, rule.value, rule.expression,
+                    rule.scope == "batch" ? Scope::batch : Scope::task, rule.origin},
+                   "a later rule of the site");
   return env;
 }
 
 std::vector<PlannedEnv> openmp_environment(const model::Site& site, unsigned cores) {
-  std::vector<PlannedEnv> env = {{"OMP_NUM_THREADS", std::to_string(cores), false, Scope::task, by_rule("one thread per core of the rank")}};
-  for (const auto& [name, value] : site.openmp) env.push_back({name, value, false, Scope::task, site.openmp_origin});
+  std::vector<PlannedEnv> env = {{"OMP_NUM_THREADS", std::to_string(cores), false, Scope::task,
+                                  by_rule("one thread per core of the rank")}};
+  for (const auto& [name, value] : site.openmp)
+    env.push_back({name, value, false, Scope::task, site.openmp_origin});
   return env;
 }
 
@@ -105,20 +123,22 @@ void plan_environment(PlanContext& context) {
   model::Plan& plan = context.plan;
   const JobFacts facts = context.facts();
   plan.env = site_environment(context.site, facts, plan.gpu_vendor);
-  for (auto& variable : openmp_environment(context.site, plan.layout.cpus_per_rank)) set_variable(plan.env, std::move(variable), "the rank's cores");
+  for (auto& variable : openmp_environment(context.site, plan.layout.cpus_per_rank))
+    set_variable(plan.env, std::move(variable), "the rank's cores");
   if (context.job.nccl_debug) {
     const model::Origin origin{model::OriginKind::flag, "--nccl-debug", {}, {}, {}};
     set_variable(plan.env, {"NCCL_DEBUG", "INFO", false, Scope::batch, origin}, "asked for");
     set_variable(plan.env, {"NCCL_DEBUG_SUBSYS", "INIT,COLL", false, Scope::batch, origin}, "asked for");
   }
-  // Without hpcml in the task nothing sets variables there; a literal is the same for every rank, so the script can export it.
+  // Without hpcml in the task nothing sets variables there; a literal is the same for every rank, so the
+  // script can export it.
   if (plan.launcher.kind != "hpcml")
     for (auto& variable : plan.env)
       if (!variable.expression) variable.scope = Scope::batch;
   add_user_variables(context);
   plan.caches = site_caches(context.site, facts);
-  plan.rendezvous = {context.site.network.master.interface, context.site.network.master.suffix, context.site.network.interfaces,
-                     context.site.network.master.origin};
+  plan.rendezvous = {context.site.network.master.interface, context.site.network.master.suffix,
+                     context.site.network.interfaces, context.site.network.master.origin};
   plan_backend(context);
   plan_visibility(context);
 }

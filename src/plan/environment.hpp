@@ -10,8 +10,10 @@
 
 namespace hpcml::plan {
 
-/// Network interfaces, device order, then the site's own rules that apply; a later one replaces an earlier of its name.
-std::vector<model::PlannedEnv> site_environment(const model::Site& site, const JobFacts& facts, const std::string& gpu_vendor);
+/// Network interfaces, device order, then the site's own rules that apply; a later one replaces an earlier of
+/// its name.
+std::vector<model::PlannedEnv> site_environment(const model::Site& site, const JobFacts& facts,
+                                                const std::string& gpu_vendor);
 /// OMP_NUM_THREADS for so many cores, and what the site sets with it.
 std::vector<model::PlannedEnv> openmp_environment(const model::Site& site, unsigned cores);
 std::vector<model::PlannedCache> site_caches(const model::Site& site, const JobFacts& facts);

@@ -10,7 +10,8 @@
 namespace hpcml::plan {
 namespace {
 
-const std::vector<std::string> k_launchers = {"hpcml", "torchrun", "srun", "ibrun", "accelerate", "deepspeed"};
+const std::vector<std::string> k_launchers = {"hpcml", "torchrun",   "srun",
+                                              "ibrun", "accelerate", "deepspeed"};
 
 /// DeepSpeed is none: it reads the ranks from the environment, and its own launcher would want ssh.
 bool is_agent(const std::string& kind) { return kind == "torchrun" || kind == "accelerate"; }
@@ -29,15 +30,23 @@ const model::LauncherRule* default_rule(const model::Site& site) {
 
 bool masks_are_valid(const PlanContext& context, std::string& why) {
   const model::Plan& plan = context.plan;
-  const bool full_node = context.node && (plan.layout.gpus_per_node == 0 ||
-                                          (context.node->gpu && context.node->gpu->per_node == plan.layout.gpus_per_node));
-  if (context.site.binding.value != "masks") why = "the profile does not vouch for CPU masks";
-  else if (plan.launcher.step != "srun") why = plan.launcher.step + " takes no CPU masks";
-  else if (!context.owns_nodes()) why = "nodes may be shared, so the job's cores are known only when it runs";
-  else if (!context.node || context.node->cpu.core_threads.empty()) why = "the profile does not know the node's cores";
-  else if (!full_node) why = "with fewer GPUs than the node has, their numbers are known only when the job runs";
-  else if (plan.layout.gpus_per_node > 0 && context.node->gpu->places.empty()) why = "the profile does not know where the GPUs are attached";
-  else return true;
+  const bool full_node =
+      context.node && (plan.layout.gpus_per_node == 0 ||
+                       (context.node->gpu && context.node->gpu->per_node == plan.layout.gpus_per_node));
+  if (context.site.binding.value != "masks")
+    why = "the profile does not vouch for CPU masks";
+  else if (plan.launcher.step != "srun")
+    why = plan.launcher.step + " takes no CPU masks";
+  else if (!context.owns_nodes())
+    why = "nodes may be shared, so the job's cores are known only when it runs";
+  else if (!context.node || context.node->cpu.core_threads.empty())
+    why = "the profile does not know the node's cores";
+  else if (!full_node)
+    why = "with fewer GPUs than the node has, their numbers are known only when the job runs";
+  else if (plan.layout.gpus_per_node > 0 && context.node->gpu->places.empty())
+    why = "the profile does not know where the GPUs are attached";
+  else
+    return true;
   return false;
 }
 
@@ -47,19 +56,23 @@ void plan_launcher(PlanContext& context) {
   model::PlannedLauncher& launcher = context.plan.launcher;
   const model::LauncherRule* site_rule = default_rule(context.site);
   launcher.kind = context.job.launcher ? context.job.launcher->value : "hpcml";
-  launcher.origin = context.job.launcher ? context.job.launcher->origin : by_rule("hpcml launches where nothing else is asked for");
+  launcher.origin = context.job.launcher ? context.job.launcher->origin
+                                         : by_rule("hpcml launches where nothing else is asked for");
   launcher.step = site_rule ? site_rule->name : "srun";
   if (std::find(k_launchers.begin(), k_launchers.end(), launcher.kind) == k_launchers.end()) {
     const auto near = util::nearest(launcher.kind, k_launchers);
     context.error("usage/launcher", "unknown launcher '" + launcher.kind + "'",
-                  (near ? "did you mean " + *near + "? " : std::string()) + "launchers: " + util::join(k_launchers, ", "));
+                  (near ? "did you mean " + *near + "? " : std::string()) +
+                      "launchers: " + util::join(k_launchers, ", "));
   }
   if (launcher.kind == "srun" || launcher.kind == "ibrun") {
     launcher.step = launcher.kind;
-    const bool known = find_rule(context.site, launcher.kind) || (launcher.kind == "srun" && context.site.launchers.empty());
+    const bool known =
+        find_rule(context.site, launcher.kind) || (launcher.kind == "srun" && context.site.launchers.empty());
     if (!known)
       context.error("request/launcher", context.site.name + " does not start programs with " + launcher.kind,
-                    "its own launcher is " + (site_rule ? site_rule->name + ": leave --launcher out" : std::string("srun")));
+                    "its own launcher is " +
+                        (site_rule ? site_rule->name + ": leave --launcher out" : std::string("srun")));
   }
   if (const auto* rule = find_rule(context.site, launcher.step)) {
     launcher.step_args = rule->args;
@@ -68,8 +81,11 @@ void plan_launcher(PlanContext& context) {
     launcher.world_size_variable = rule->world_size_variable;
   }
   for (const auto& raw : context.job.srun) {
-    if (is_option_word(raw.value)) launcher.step_args.push_back(raw.value);
-    else context.error("usage/srun", "'" + raw.value + "' is no option for " + launcher.step, "give one option each, as --srun=--label");
+    if (is_option_word(raw.value))
+      launcher.step_args.push_back(raw.value);
+    else
+      context.error("usage/srun", "'" + raw.value + "' is no option for " + launcher.step,
+                    "give one option each, as --srun=--label");
   }
   if (is_agent(launcher.kind)) context.plan.layout.tasks_per_node = 1;
 }

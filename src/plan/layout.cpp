@@ -22,10 +22,12 @@ void plan_nodes(PlanContext& context) {
   const unsigned nodes = context.job.nodes ? context.job.nodes->value : 1;
   context.plan.layout.nodes = nodes;
   if (nodes == 0) context.error("usage/nodes", "--nodes 0: a job needs at least one node");
-  if (!context.partition || !context.partition->max_nodes || nodes <= context.partition->max_nodes->value) return;
+  if (!context.partition || !context.partition->max_nodes || nodes <= context.partition->max_nodes->value)
+    return;
   std::vector<std::string> others;
   for (const auto& other : context.site.partitions)
-    if (other.nameable && other.cpu_only == context.partition->cpu_only && (!other.max_nodes || other.max_nodes->value >= nodes))
+    if (other.nameable && other.cpu_only == context.partition->cpu_only &&
+        (!other.max_nodes || other.max_nodes->value >= nodes))
       others.push_back(other.name);
   context.error("request/nodes",
                 number(nodes) + " nodes: partition " + context.partition->name + " allows " +
@@ -36,10 +38,11 @@ void plan_nodes(PlanContext& context) {
 std::vector<std::string> partitions_with_gpus(const PlanContext& context, unsigned gpus) {
   std::vector<std::string> names;
   for (const auto& partition : context.site.partitions) {
-    const bool enough = std::any_of(partition.node_types.begin(), partition.node_types.end(), [&](const auto& id) {
-      const auto* node = context.site.find_node_type(id);
-      return node && node->gpu && node->gpu->per_node >= gpus;
-    });
+    const bool enough =
+        std::any_of(partition.node_types.begin(), partition.node_types.end(), [&](const auto& id) {
+          const auto* node = context.site.find_node_type(id);
+          return node && node->gpu && node->gpu->per_node >= gpus;
+        });
     if (partition.nameable && enough) names.push_back(partition.name);
   }
   return names;
@@ -51,21 +54,29 @@ void check_gpus(PlanContext& context, unsigned gpus) {
   if (gpus > have) {
     const auto others = partitions_with_gpus(context, gpus);
     std::string hint;
-    if (!others.empty()) hint = "partitions with as many: " + util::join(others, ", ");
-    else if (have > 0) hint = "ask for more nodes: --nodes " + number((gpus * std::max(1u, context.plan.layout.nodes) + have - 1) / have) + " --gpus-per-node " + number(have);
+    if (!others.empty())
+      hint = "partitions with as many: " + util::join(others, ", ");
+    else if (have > 0)
+      hint = "ask for more nodes: --nodes " +
+             number((gpus * std::max(1u, context.plan.layout.nodes) + have - 1) / have) +
+             " --gpus-per-node " + number(have);
     context.error("request/gpus-per-node",
-                  number(gpus) + " GPUs per node: node type " + node.id + " has " + (have ? number(have) + " GPUs" : "none") + cited(node.origin), hint);
+                  number(gpus) + " GPUs per node: node type " + node.id + " has " +
+                      (have ? number(have) + " GPUs" : "none") + cited(node.origin),
+                  hint);
     return;
   }
   const auto& counts = context.site.gpu_request.allowed_counts;
   if (gpus > 0 && !counts.empty() && std::find(counts.begin(), counts.end(), gpus) == counts.end()) {
     std::vector<std::string> texts;
     for (unsigned count : counts) texts.push_back(number(count));
-    context.error("request/gpus-per-node",
-                  number(gpus) + " GPUs per node: " + context.site.name + " takes only " + util::join(texts, " or ") + cited(context.site.gpu_request.origin));
+    context.error("request/gpus-per-node", number(gpus) + " GPUs per node: " + context.site.name +
+                                               " takes only " + util::join(texts, " or ") +
+                                               cited(context.site.gpu_request.origin));
   }
   if (gpus > 0 && gpus < have && context.owns_nodes())
-    context.note("the partition gives whole nodes: " + number(have - gpus) + " GPUs of each node stay idle", context.partition->origin);
+    context.note("the partition gives whole nodes: " + number(have - gpus) + " GPUs of each node stay idle",
+                 context.partition->origin);
 }
 
 void plan_gpus(PlanContext& context) {
@@ -87,7 +98,8 @@ void plan_ranks(PlanContext& context) {
   const unsigned gpus = layout.gpus_per_node;
   const unsigned per_rank = context.job.gpus_per_task ? context.job.gpus_per_task->value : 0;
   if (per_rank > gpus)
-    context.error("request/gpus-per-task", number(per_rank) + " GPUs per rank, but " + number(gpus) + " per node");
+    context.error("request/gpus-per-task",
+                  number(per_rank) + " GPUs per rank, but " + number(gpus) + " per node");
   if (context.job.tasks_per_node) {
     layout.ranks_per_node = context.job.tasks_per_node->value;
   } else {
@@ -99,13 +111,17 @@ void plan_ranks(PlanContext& context) {
   }
   layout.gpus_per_rank = per_rank ? per_rank : gpus == 0 ? 0 : std::max(1u, gpus / layout.ranks_per_node);
   if (per_rank > 0 && per_rank <= gpus && layout.ranks_per_node * per_rank > gpus)
-    context.error("request/gpus-per-task", number(layout.ranks_per_node) + " ranks with " + number(per_rank) + " GPUs each need " +
-                                               number(layout.ranks_per_node * per_rank) + " GPUs per node, not " + number(gpus));
+    context.error("request/gpus-per-task", number(layout.ranks_per_node) + " ranks with " + number(per_rank) +
+                                               " GPUs each need " + number(layout.ranks_per_node * per_rank) +
+                                               " GPUs per node, not " + number(gpus));
   if (gpus > 0 && layout.ranks_per_node > gpus && per_rank == 0)
-    context.note(number(layout.ranks_per_node) + " ranks share " + number(gpus) + " GPUs; NCCL refuses two ranks on one GPU",
+    context.note(number(layout.ranks_per_node) + " ranks share " + number(gpus) +
+                     " GPUs; NCCL refuses two ranks on one GPU",
                  context.job.tasks_per_node->origin);
   else if (gpus > layout.ranks_per_node * layout.gpus_per_rank)
-    context.note(number(gpus - layout.ranks_per_node * layout.gpus_per_rank) + " GPUs of each node have no rank", by_rule("ranks take equal numbers of GPUs"));
+    context.note(number(gpus - layout.ranks_per_node * layout.gpus_per_rank) +
+                     " GPUs of each node have no rank",
+                 by_rule("ranks take equal numbers of GPUs"));
 }
 
 /// The cores that a rank gets when nobody says: the site's share per GPU, else an equal part of the node.
@@ -115,9 +131,11 @@ unsigned default_cores(const PlanContext& context) {
   const model::NodeType& node = *context.node;
   const unsigned fair = std::max(1u, usable_cores(node) / layout.ranks_per_node);
   if (layout.gpus_per_node == 0) return context.owns_nodes() ? fair : 1;
-  if (node.cpus_per_gpu) return std::max(1u, std::min(fair, *node.cpus_per_gpu * layout.gpus_per_node / layout.ranks_per_node));
+  if (node.cpus_per_gpu)
+    return std::max(1u, std::min(fair, *node.cpus_per_gpu * layout.gpus_per_node / layout.ranks_per_node));
   if (!node.gpu || node.gpu->per_node == 0) return fair;
-  return std::max(1u, std::min(fair, usable_cores(node) * layout.gpus_per_node / (node.gpu->per_node * layout.ranks_per_node)));
+  return std::max(1u, std::min(fair, usable_cores(node) * layout.gpus_per_node /
+                                         (node.gpu->per_node * layout.ranks_per_node)));
 }
 
 void check_cores(PlanContext& context) {
@@ -126,19 +144,23 @@ void check_cores(PlanContext& context) {
   const unsigned usable = usable_cores(node);
   if (usable > 0 && layout.ranks_per_node * layout.cpus_per_rank > usable) {
     const unsigned reserved = node.cpu.cores - usable;
-    context.error("request/cpus-per-task",
-                  number(layout.ranks_per_node) + " ranks with " + number(layout.cpus_per_rank) + " cores each need " +
-                      number(layout.ranks_per_node * layout.cpus_per_rank) + " cores; node type " + node.id + " has " + number(usable) +
-                      " for jobs" + (reserved ? " (" + number(reserved) + " of " + number(node.cpu.cores) + " are reserved)" : "") + cited(node.origin),
-                  usable >= layout.ranks_per_node ? "at most --cpus-per-task " + number(usable / layout.ranks_per_node)
-                                                  : "at most --tasks-per-node " + number(usable));
+    context.error(
+        "request/cpus-per-task",
+        number(layout.ranks_per_node) + " ranks with " + number(layout.cpus_per_rank) + " cores each need " +
+            number(layout.ranks_per_node * layout.cpus_per_rank) + " cores; node type " + node.id + " has " +
+            number(usable) + " for jobs" +
+            (reserved ? " (" + number(reserved) + " of " + number(node.cpu.cores) + " are reserved)" : "") +
+            cited(node.origin),
+        usable >= layout.ranks_per_node ? "at most --cpus-per-task " + number(usable / layout.ranks_per_node)
+                                        : "at most --tasks-per-node " + number(usable));
     return;
   }
   if (!node.cpus_per_gpu || layout.gpus_per_node == 0 || node.share_policy.empty()) return;
   const unsigned share = *node.cpus_per_gpu * layout.gpus_per_node;
   const unsigned asked = layout.ranks_per_node * layout.cpus_per_rank;
-  const std::string fact = number(asked) + " cores for " + number(layout.gpus_per_node) + " GPUs: node type " + node.id + " has " +
-                           number(*node.cpus_per_gpu) + " cores per GPU" + cited(node.origin);
+  const std::string fact = number(asked) + " cores for " + number(layout.gpus_per_node) +
+                           " GPUs: node type " + node.id + " has " + number(*node.cpus_per_gpu) +
+                           " cores per GPU" + cited(node.origin);
   const std::string hint = "use --cpus-per-task " + number(std::max(1u, share / layout.ranks_per_node));
   if ((node.share_policy == "max" && asked > share) || (node.share_policy == "fixed" && asked != share))
     context.error("request/cpus-per-task", fact, hint);
@@ -154,8 +176,10 @@ void plan_layout(PlanContext& context) {
   plan_ranks(context);
   model::PlannedLayout& layout = context.plan.layout;
   layout.tasks_per_node = layout.ranks_per_node;
-  layout.cpus_per_rank = context.job.cpus_per_task ? context.job.cpus_per_task->value : default_cores(context);
-  if (layout.cpus_per_rank == 0) context.error("usage/cpus-per-task", "--cpus-per-task 0: a rank needs at least one core");
+  layout.cpus_per_rank =
+      context.job.cpus_per_task ? context.job.cpus_per_task->value : default_cores(context);
+  if (layout.cpus_per_rank == 0)
+    context.error("usage/cpus-per-task", "--cpus-per-task 0: a rank needs at least one core");
   if (context.node) check_cores(context);
 }
 

@@ -25,7 +25,8 @@ std::string partitions_that_allow(const PlanContext& context, Walltime time) {
   for (const auto& other : context.site.partitions) {
     const auto limit = time_limit(other, context.plan.layout.nodes);
     const bool nodes_fit = !other.max_nodes || context.plan.layout.nodes <= other.max_nodes->value;
-    const bool same_nodes = !context.node || std::find(other.node_types.begin(), other.node_types.end(), context.node->id) != other.node_types.end();
+    const bool same_nodes = !context.node || std::find(other.node_types.begin(), other.node_types.end(),
+                                                       context.node->id) != other.node_types.end();
     if (other.nameable && nodes_fit && same_nodes && limit && time <= limit->value)
       names.push_back(other.name + " (" + limit->value.to_slurm() + ")");
   }
@@ -35,14 +36,18 @@ std::string partitions_that_allow(const PlanContext& context, Walltime time) {
 void check_time(PlanContext& context, Walltime time) {
   if (!context.partition) return;
   const std::string asked = "--time " + time.to_slurm();
-  const std::string where = context.partition->nameable ? "partition " + context.partition->name : context.site.name;
-  if (const auto limit = time_limit(*context.partition, context.plan.layout.nodes); limit && time > limit->value) {
+  const std::string where =
+      context.partition->nameable ? "partition " + context.partition->name : context.site.name;
+  if (const auto limit = time_limit(*context.partition, context.plan.layout.nodes);
+      limit && time > limit->value) {
     const std::string others = partitions_that_allow(context, time);
-    context.error("request/time", asked + ": the limit of " + where + " is " + limit->value.to_slurm() + cited(limit->origin),
+    context.error("request/time",
+                  asked + ": the limit of " + where + " is " + limit->value.to_slurm() + cited(limit->origin),
                   others.empty() ? "use a shorter time and save checkpoints" : "long enough: " + others);
   }
   if (const auto& least = context.partition->min_time; least && time < least->value)
-    context.error("request/time", asked + ": " + where + " takes jobs from " + least->value.to_slurm() + cited(least->origin));
+    context.error("request/time", asked + ": " + where + " takes jobs from " + least->value.to_slurm() +
+                                      cited(least->origin));
 }
 
 } // namespace
@@ -56,13 +61,16 @@ std::optional<Sourced<model::MemSize>> plan_memory(PlanContext& context) {
     if (util::starts_with(raw.value, "--mem-per-")) return std::nullopt;
   if (context.job.mem) {
     if (context.node && context.node->memory && context.job.mem->value > context.node->memory->value)
-      context.error("request/mem", "--mem " + context.job.mem->value.to_slurm() + ": node type " + context.node->id + " has " +
-                                       context.node->memory->value.to_slurm() + " for jobs" + cited(context.node->memory->origin),
+      context.error("request/mem",
+                    "--mem " + context.job.mem->value.to_slurm() + ": node type " + context.node->id +
+                        " has " + context.node->memory->value.to_slurm() + " for jobs" +
+                        cited(context.node->memory->origin),
                     "at most --mem " + context.node->memory->value.to_slurm());
     return *context.job.mem;
   }
   if (!rule.default_value.empty()) {
-    if (auto parsed = model::MemSize::parse(rule.default_value)) return Sourced<model::MemSize>{*parsed, rule.origin};
+    if (auto parsed = model::MemSize::parse(rule.default_value))
+      return Sourced<model::MemSize>{*parsed, rule.origin};
   }
   if (!context.node) return std::nullopt;
   const model::NodeType& node = *context.node;
@@ -70,7 +78,8 @@ std::optional<Sourced<model::MemSize>> plan_memory(PlanContext& context) {
   const bool whole = context.owns_nodes() || (per_node > 0 && layout.gpus_per_node == per_node);
   if (whole) return node.memory;
   if (layout.gpus_per_node > 0 && node.mem_per_gpu)
-    return Sourced<model::MemSize>{model::MemSize::of_mib(node.mem_per_gpu->mib() * layout.gpus_per_node), node.origin};
+    return Sourced<model::MemSize>{model::MemSize::of_mib(node.mem_per_gpu->mib() * layout.gpus_per_node),
+                                   node.origin};
   if (layout.gpus_per_node > 0 && node.memory) {
     const unsigned long long share = node.memory->value.mib() * layout.gpus_per_node / per_node;
     return Sourced<model::MemSize>{model::MemSize::of_mib(share), node.memory->origin};
@@ -83,9 +92,12 @@ std::optional<Sourced<Walltime>> plan_time(PlanContext& context) {
   const model::FlagRule& rule = context.flag("time");
   if (!time && !rule.default_value.empty())
     if (auto parsed = Walltime::parse(rule.default_value)) time = Sourced<Walltime>{*parsed, rule.origin};
-  if (time) check_time(context, time->value);
+  if (time)
+    check_time(context, time->value);
   else if (context.partition && context.partition->default_time)
-    context.note("no --time: the default of the partition is " + context.partition->default_time->value.to_slurm(), context.partition->default_time->origin);
+    context.note("no --time: the default of the partition is " +
+                     context.partition->default_time->value.to_slurm(),
+                 context.partition->default_time->origin);
   return time;
 }
 

@@ -12,12 +12,20 @@ namespace {
 
 /// Short options of sbatch, from its manual page; the same letters in all versions since 20.11.
 const std::map<char, std::string> k_long_names = {
-    {'A', "--account"},   {'B', "--extra-node-info"}, {'C', "--constraint"}, {'D', "--chdir"},      {'G', "--gpus"},
-    {'H', "--hold"},      {'J', "--job-name"},        {'L', "--licenses"},   {'M', "--clusters"},   {'N', "--nodes"},
-    {'O', "--overcommit"}, {'S', "--core-spec"},      {'a', "--array"},      {'b', "--begin"},      {'c', "--cpus-per-task"},
-    {'d', "--dependency"}, {'e', "--error"},          {'i', "--input"},      {'k', "--no-kill"},    {'m', "--distribution"},
-    {'n', "--ntasks"},    {'o', "--output"},          {'p', "--partition"},  {'q', "--qos"},        {'s', "--oversubscribe"},
-    {'t', "--time"},      {'w', "--nodelist"},        {'x', "--exclude"},
+    {'A', "--account"},       {'B', "--extra-node-info"},
+    {'C', "--constraint"},    {'D', "--chdir"},
+    {'G', "--gpus"},          {'H', "--hold"},
+    {'J', "--job-name"},      {'L', "--licenses"},
+    {'M', "--clusters"},      {'N', "--nodes"},
+    {'O', "--overcommit"},    {'S', "--core-spec"},
+    {'a', "--array"},         {'b', "--begin"},
+    {'c', "--cpus-per-task"}, {'d', "--dependency"},
+    {'e', "--error"},         {'i', "--input"},
+    {'k', "--no-kill"},       {'m', "--distribution"},
+    {'n', "--ntasks"},        {'o', "--output"},
+    {'p', "--partition"},     {'q', "--qos"},
+    {'s', "--oversubscribe"}, {'t', "--time"},
+    {'w', "--nodelist"},      {'x', "--exclude"},
 };
 
 } // namespace
@@ -27,7 +35,8 @@ bool is_one_line(std::string_view text) {
 }
 
 bool is_option_word(std::string_view word) {
-  return word.size() > 1 && word.front() == '-' && word[1] != '=' && word[1] != ' ' && word != "--" && is_one_line(word);
+  return word.size() > 1 && word.front() == '-' && word[1] != '=' && word[1] != ' ' && word != "--" &&
+         is_one_line(word);
 }
 
 OptionWord split_option(std::string_view word) {

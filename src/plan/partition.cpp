@@ -35,13 +35,16 @@ const model::Partition* named_partition(PlanContext& context, const model::Sourc
                   (near ? "did you mean " + *near + "? " : std::string()) +
                       (names.empty() ? "leave --partition out" : "partitions: " + util::join(names, ", ")));
   } else if (found && !found->nameable) {
-    context.error("request/partition", "partition '" + wanted.value + "' of " + site.name + " is chosen by Slurm and may not be named" + cited(found->origin),
+    context.error("request/partition",
+                  "partition '" + wanted.value + "' of " + site.name +
+                      " is chosen by Slurm and may not be named" + cited(found->origin),
                   "leave --partition out");
   }
   return found;
 }
 
-/// The partition that takes the job when the request names none: the site's default if it suits, else the first that does.
+/// The partition that takes the job when the request names none: the site's default if it suits, else the
+/// first that does.
 const model::Partition* default_partition(PlanContext& context) {
   const bool gpus = wants_gpus(context);
   const auto suits = [&](const model::Partition& partition) { return partition.cpu_only != gpus; };
@@ -56,14 +59,16 @@ const model::Partition* default_partition(PlanContext& context) {
     if (partition.nameable && suits(partition)) names.push_back(partition.name);
   // Two kinds of GPU node and no default: a guess would send the job to hardware that nobody asked for.
   if (chosen && !chosen->is_default && chosen->nameable) {
-    context.error("usage/partition", context.site.name + " has no default partition for " + (gpus ? "GPU" : "CPU") + " jobs",
+    context.error("usage/partition",
+                  context.site.name + " has no default partition for " + (gpus ? "GPU" : "CPU") + " jobs",
                   "say --partition: " + util::join(names, ", "));
     return nullptr;
   }
   return chosen;
 }
 
-/// The node type of the partition (or of the site, where it has no partitions) that has the GPU type asked for.
+/// The node type of the partition (or of the site, where it has no partitions) that has the GPU type asked
+/// for.
 const model::NodeType* choose_node(PlanContext& context) {
   std::vector<const model::NodeType*> candidates;
   if (context.partition)
@@ -89,7 +94,8 @@ const model::NodeType* choose_node(PlanContext& context) {
   const auto near = util::nearest(context.job.gpu_type->value, types);
   context.error("request/gpu-type", "no node here has GPUs of type '" + context.job.gpu_type->value + "'",
                 (near ? "did you mean " + *near + "? " : std::string()) +
-                    (types.empty() ? "its GPUs have no type name: leave --gpu-type out" : "types: " + util::join(types, ", ")));
+                    (types.empty() ? "its GPUs have no type name: leave --gpu-type out"
+                                   : "types: " + util::join(types, ", ")));
   return candidates.front();
 }
 

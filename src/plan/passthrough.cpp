@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Raw --sbatch options: those that are requests become the request, so that the layout and the masks follow them.
+// Raw --sbatch options: those that are requests become the request, so that the layout and the masks follow
+// them.
 #include <map>
 #include <set>
 
@@ -15,9 +16,9 @@ using model::Origin;
 
 /// Options that would contradict the layout and have a flag of their own.
 const std::map<std::string, std::string> k_own_flags = {
-    {"--gpus", "--gpus-per-node"},        {"--ntasks", "--nodes and --tasks-per-node"}, {"--gpus-per-task", "--gpus-per-task"},
-    {"--ntasks-per-gpu", "--tasks-per-node"}, {"--cpus-per-gpu", "--cpus-per-task"},
-    {"--gpus-per-socket", "--gpus-per-node"},
+    {"--gpus", "--gpus-per-node"},          {"--ntasks", "--nodes and --tasks-per-node"},
+    {"--gpus-per-task", "--gpus-per-task"}, {"--ntasks-per-gpu", "--tasks-per-node"},
+    {"--cpus-per-gpu", "--cpus-per-task"},  {"--gpus-per-socket", "--gpus-per-node"},
 };
 
 template <class T>
@@ -26,7 +27,8 @@ void take(PlanContext& context, const std::string& name, Known<T>& target, T val
   target = model::Sourced<T>{std::move(value), origin};
 }
 
-bool take_number(PlanContext& context, const OptionWord& option, Known<unsigned>& target, const Origin& origin) {
+bool take_number(PlanContext& context, const OptionWord& option, Known<unsigned>& target,
+                 const Origin& origin) {
   const auto number = util::parse_unsigned(option.value.value_or(""));
   if (!number || *number > 1000000) {
     context.error("usage/sbatch", "'" + option.value.value_or("") + "' is no number for " + option.name);
@@ -39,15 +41,19 @@ bool take_number(PlanContext& context, const OptionWord& option, Known<unsigned>
 bool take_gpus(PlanContext& context, const OptionWord& option, const Origin& origin) {
   const std::string text = option.value.value_or("");
   const std::size_t colon = text.rfind(':');
-  if (colon != std::string::npos) take(context, "GPU type", context.job.gpu_type, text.substr(0, colon), origin);
-  return take_number(context, {option.name, text.substr(colon == std::string::npos ? 0 : colon + 1)}, context.job.gpus_per_node, origin);
+  if (colon != std::string::npos)
+    take(context, "GPU type", context.job.gpu_type, text.substr(0, colon), origin);
+  return take_number(context, {option.name, text.substr(colon == std::string::npos ? 0 : colon + 1)},
+                     context.job.gpus_per_node, origin);
 }
 
 template <class T>
 bool take_parsed(PlanContext& context, const OptionWord& option, Known<T>& target, const Origin& origin) {
   auto parsed = T::parse(option.value.value_or(""));
-  if (parsed) take(context, option.name, target, *parsed, origin);
-  else context.error("usage/sbatch", option.name + ": " + parsed.error().what, parsed.error().hint);
+  if (parsed)
+    take(context, option.name, target, *parsed, origin);
+  else
+    context.error("usage/sbatch", option.name + ": " + parsed.error().what, parsed.error().hint);
   return true;
 }
 
@@ -56,15 +62,19 @@ bool fold(PlanContext& context, const OptionWord& option, const Origin& origin) 
   model::JobSpec& job = context.job;
   const std::string value = option.value.value_or("");
   const std::map<std::string, Known<std::string>*> texts = {
-      {"--partition", &job.partition}, {"--account", &job.account}, {"--qos", &job.qos},       {"--job-name", &job.job_name},
-      {"--output", &job.output},       {"--signal", &job.signal},   {"--array", &job.array},   {"--dependency", &job.dependency}};
+      {"--partition", &job.partition}, {"--account", &job.account},      {"--qos", &job.qos},
+      {"--job-name", &job.job_name},   {"--output", &job.output},        {"--signal", &job.signal},
+      {"--array", &job.array},         {"--dependency", &job.dependency}};
   if (const auto text = texts.find(option.name); text != texts.end()) {
-    if (value.empty()) context.error("usage/sbatch", option.name + " needs a value", "as --sbatch=" + option.name + "=VALUE");
-    else take(context, option.name, *text->second, value, origin);
+    if (value.empty())
+      context.error("usage/sbatch", option.name + " needs a value", "as --sbatch=" + option.name + "=VALUE");
+    else
+      take(context, option.name, *text->second, value, origin);
     return true;
   }
   if (option.name == "--nodes" && value.find_first_of("-,:") != std::string::npos) {
-    context.error("usage/sbatch", "--nodes " + value + ": a range of node counts leaves the layout open", "say one number of nodes");
+    context.error("usage/sbatch", "--nodes " + value + ": a range of node counts leaves the layout open",
+                  "say one number of nodes");
     return true;
   }
   if (option.name == "--nodes") return take_number(context, option, job.nodes, origin);
@@ -89,17 +99,22 @@ void plan_passthrough(PlanContext& context) {
   const auto given = context.job.sbatch;
   for (const auto& raw : given) {
     if (!is_option_word(raw.value)) {
-      context.error("usage/sbatch", "'" + raw.value + "' is no option of sbatch", "give one option each, as --sbatch=--reservation=NAME");
+      context.error("usage/sbatch", "'" + raw.value + "' is no option of sbatch",
+                    "give one option each, as --sbatch=--reservation=NAME");
       continue;
     }
     const OptionWord option = split_option(raw.value);
-    // Asked before it is folded: --gres=gpu:4 becomes a number of GPUs, and the refusal of --gres would go unsaid.
+    // Asked before it is folded: --gres=gpu:4 becomes a number of GPUs, and the refusal of --gres would go
+    // unsaid.
     const model::FlagRule& rule = context.flag(option.name.substr(2));
     if (rule.policy == model::Policy::forbidden)
-      context.error("request/" + option.name.substr(2), context.site.name + " refuses " + option.name + (rule.why.empty() ? "" : ": " + rule.why) + cited(rule.origin),
+      context.error("request/" + option.name.substr(2),
+                    context.site.name + " refuses " + option.name +
+                        (rule.why.empty() ? "" : ": " + rule.why) + cited(rule.origin),
                     "leave --sbatch=" + raw.value + " out");
     else if (const auto own = k_own_flags.find(option.name); own != k_own_flags.end())
-      context.error("usage/sbatch", option.name + " would contradict the layout that is planned here", "use " + own->second);
+      context.error("usage/sbatch", option.name + " would contradict the layout that is planned here",
+                    "use " + own->second);
     else if (!fold(context, option, raw.origin))
       kept.push_back(raw);
   }

@@ -11,7 +11,8 @@
 
 namespace hpcml::plan {
 
-/// One run of the planner. The steps read `job` and `site`, fill `plan` and add to `findings`; none stops at the first error.
+/// One run of the planner. The steps read `job` and `site`, fill `plan` and add to `findings`; none stops at
+/// the first error.
 struct PlanContext {
   model::JobSpec job; ///< a copy: raw pass-through options that are requests are folded into it
   const model::Site& site;
@@ -39,10 +40,13 @@ struct PlanContext {
 /// A value that a rule of the planner decided.
 inline model::Origin by_rule(const std::string& rule) { return {model::OriginKind::rule, rule, {}, {}, {}}; }
 /// " [partitions page (2024-10-15)]", or nothing where the origin names no document.
-inline std::string cited(const model::Origin& origin) { return origin.source.empty() ? "" : " [" + origin.source + "]"; }
+inline std::string cited(const model::Origin& origin) {
+  return origin.source.empty() ? "" : " [" + origin.source + "]";
+}
 
 // The steps, in their order; each in the file of its name.
-void plan_passthrough(PlanContext& context); ///< folds --sbatch options that are requests into the job, keeps the rest
+void plan_passthrough(
+    PlanContext& context); ///< folds --sbatch options that are requests into the job, keeps the rest
 void plan_partition(PlanContext& context);
 void plan_layout(PlanContext& context);
 void plan_launcher(PlanContext& context);

@@ -9,7 +9,8 @@
 namespace hpcml::plan {
 
 JobFacts PlanContext::facts() const {
-  return {plan.layout.nodes, plan.layout.gpus_per_node > 0, plan.partition, plan.launcher.kind, job.container.has_value()};
+  return {plan.layout.nodes, plan.layout.gpus_per_node > 0, plan.partition, plan.launcher.kind,
+          job.container.has_value()};
 }
 
 const model::FlagRule& PlanContext::flag(const std::string& name) const {
@@ -19,7 +20,8 @@ const model::FlagRule& PlanContext::flag(const std::string& name) const {
 }
 
 bool PlanContext::has_directive(const std::string& name) const {
-  return std::any_of(plan.directives.begin(), plan.directives.end(), [&](const auto& d) { return d.name == name; });
+  return std::any_of(plan.directives.begin(), plan.directives.end(),
+                     [&](const auto& d) { return d.name == name; });
 }
 
 namespace {
@@ -30,8 +32,9 @@ bool is_retired(PlanContext& context) {
   if (site.state != model::SiteState::retired) return false;
   std::string message = (site.name.empty() ? site.id : site.name) + " is retired";
   if (!site.retired_on.empty()) message += " since " + site.retired_on;
-  context.error("site/retired", message + cited(site.state_origin),
-                site.successor.empty() ? "" : "its successor is " + site.successor + ": use --site " + site.successor);
+  context.error(
+      "site/retired", message + cited(site.state_origin),
+      site.successor.empty() ? "" : "its successor is " + site.successor + ": use --site " + site.successor);
   return true;
 }
 
@@ -48,9 +51,11 @@ PlanResult make_plan(const model::JobSpec& job, const model::Site& site) {
     context.plan.command = job.command;
     context.plan.report = job.report;
     context.plan.preflight = job.preflight;
-    context.plan.hpcml_path = job.hpcml_path.value_or(model::Sourced<std::string>{"", by_rule("the running program's own path")});
+    context.plan.hpcml_path =
+        job.hpcml_path.value_or(model::Sourced<std::string>{"", by_rule("the running program's own path")});
     if (job.command.empty() || job.command.front().empty())
-      context.error("usage/command", "no command to run", "write it after --, for example: -- python train.py");
+      context.error("usage/command", "no command to run",
+                    "write it after --, for example: -- python train.py");
     plan_passthrough(context);
     plan_partition(context);
     plan_layout(context);

@@ -9,7 +9,8 @@
 
 namespace hpcml::plan {
 
-/// The plan, or everything that speaks against it. Errors have codes "request/…" (exit 4) or "usage/…" (exit 2).
+/// The plan, or everything that speaks against it. Errors have codes "request/…" (exit 4) or "usage/…" (exit
+/// 2).
 struct PlanResult {
   std::optional<model::Plan> plan;
   diag::Diagnostics diagnostics;

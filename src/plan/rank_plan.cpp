@@ -26,15 +26,18 @@ const model::NodeType* find_node(const model::Site& site, const RankFacts& facts
 }
 
 /// The GPUs to plan with: live locality where the node shows it, else the profile's, by the same indices.
-std::vector<model::GpuPlace> gpu_places(const RankFacts& facts, const model::NodeType* node, std::vector<std::string>& warnings) {
+std::vector<model::GpuPlace> gpu_places(const RankFacts& facts, const model::NodeType* node,
+                                        std::vector<std::string>& warnings) {
   std::vector<model::GpuPlace> places = facts.live_gpus;
   const bool known = std::any_of(places.begin(), places.end(), [](const auto& p) { return p.numa || p.l3; });
   if (!node || !node->gpu) return places;
   for (auto& place : places) {
-    const auto same = std::find_if(node->gpu->places.begin(), node->gpu->places.end(), [&](const auto& p) { return p.index == place.index; });
+    const auto same = std::find_if(node->gpu->places.begin(), node->gpu->places.end(),
+                                   [&](const auto& p) { return p.index == place.index; });
     if (same == node->gpu->places.end()) continue;
     if (place.numa && same->numa && *place.numa != *same->numa) {
-      warnings.push_back("GPU " + std::to_string(place.index) + " is under NUMA " + std::to_string(*place.numa) + " here, the profile says " +
+      warnings.push_back("GPU " + std::to_string(place.index) + " is under NUMA " +
+                         std::to_string(*place.numa) + " here, the profile says " +
                          std::to_string(*same->numa) + ": the live value is used");
       continue;
     }
@@ -63,7 +66,8 @@ RankPlan plan_rank(const model::Site& site, const RankFacts& facts, const RankRe
   model::CpuShape shape = facts.live_cpus;
   if (node) shape.reserved = node->cpu.reserved & shape.all();
   const bool gpus = !facts.live_gpus.empty();
-  const std::vector<model::GpuPlace> places = request.gpus_per_rank == 0 ? std::vector<model::GpuPlace>{} : gpu_places(facts, node, plan.warnings);
+  const std::vector<model::GpuPlace> places =
+      request.gpus_per_rank == 0 ? std::vector<model::GpuPlace>{} : gpu_places(facts, node, plan.warnings);
 
   topo::AffinityRequest wanted;
   wanted.ranks = facts.local_world_size;
@@ -81,9 +85,11 @@ RankPlan plan_rank(const model::Site& site, const RankFacts& facts, const RankRe
     if (vendor.empty() && type.gpu) vendor = type.gpu->vendor;
   const JobFacts job{facts.node_count, gpus, facts.partition, facts.launcher, facts.container};
   plan.env = site_environment(site, job, vendor);
-  const unsigned cores = plan.binding.cpus.empty() ? request.cpus_per_rank : bound_cores(shape, plan.binding.cpus);
+  const unsigned cores =
+      plan.binding.cpus.empty() ? request.cpus_per_rank : bound_cores(shape, plan.binding.cpus);
   if (cores > 0)
-    for (auto& variable : openmp_environment(site, cores)) set_variable(plan.env, std::move(variable), "the rank's cores");
+    for (auto& variable : openmp_environment(site, cores))
+      set_variable(plan.env, std::move(variable), "the rank's cores");
   plan.caches = site_caches(site, job);
   plan.gpu_visibility = request.gpu_visibility.empty() ? site.gpu_visibility.mode : request.gpu_visibility;
   if (gpus && plan.gpu_visibility == "own") plan.visible_variable = visible_variable(vendor);

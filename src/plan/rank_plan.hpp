@@ -19,30 +19,30 @@ struct RankFacts {
   unsigned local_world_size = 1;
   unsigned node_rank = 0;
   unsigned node_count = 1;
-  std::string partition;        ///< empty if unknown
+  std::string partition; ///< empty if unknown
   std::string launcher = "hpcml";
   bool container = false;
-  model::CpuShape live_cpus;    ///< from sysfs
-  model::IdSet allowed;         ///< CPUs this process may use
+  model::CpuShape live_cpus;              ///< from sysfs
+  model::IdSet allowed;                   ///< CPUs this process may use
   std::vector<model::GpuPlace> live_gpus; ///< visible GPUs with their live locality; empty: none seen
-  std::string gpu_vendor = {};  ///< as the node shows it; empty: the profile's
-  bool owns_node = false;       ///< the step has all CPUs of the node
+  std::string gpu_vendor = {};            ///< as the node shows it; empty: the profile's
+  bool owns_node = false;                 ///< the step has all CPUs of the node
 };
 
 struct RankRequest {
   unsigned gpus_per_rank = 1;
-  unsigned cpus_per_rank = 0;   ///< physical cores; 0: what the slice gives
-  std::string gpu_visibility;   ///< "all", "own", empty: the site's
+  unsigned cpus_per_rank = 0; ///< physical cores; 0: what the slice gives
+  std::string gpu_visibility; ///< "all", "own", empty: the site's
 };
 
 /// Environment and binding of one rank.
 struct RankPlan {
-  std::vector<model::PlannedEnv> env;       ///< in order; expressions only from the profile
-  model::PlannedRankBinding binding;        ///< cpus empty: nothing to bind
+  std::vector<model::PlannedEnv> env; ///< in order; expressions only from the profile
+  model::PlannedRankBinding binding;  ///< cpus empty: nothing to bind
   std::vector<model::PlannedCache> caches;
   std::string gpu_visibility;
-  std::string visible_variable;             ///< "ROCR_VISIBLE_DEVICES"/"CUDA_VISIBLE_DEVICES"; empty: leave alone
-  std::vector<std::string> warnings;        ///< "GPU 3 is not local to the cores …"
+  std::string visible_variable;      ///< "ROCR_VISIBLE_DEVICES"/"CUDA_VISIBLE_DEVICES"; empty: leave alone
+  std::vector<std::string> warnings; ///< "GPU 3 is not local to the cores …"
 };
 RankPlan plan_rank(const model::Site& site, const RankFacts& facts, const RankRequest& request);
 

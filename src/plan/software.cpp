@@ -22,11 +22,13 @@ void add_module(PlanContext& context, const std::string& text, const model::Orig
   const bool is_path = util::starts_with(text, "use:");
   const std::string name = is_path ? text.substr(4) : text;
   if (name.empty() || name.front() == '-' || !is_one_line(name) || name.find(' ') != std::string::npos) {
-    context.error("usage/module", "'" + text + "' is no module name", "one module each, as --module gcc/13; a folder of modules as use:/path");
+    context.error("usage/module", "'" + text + "' is no module name",
+                  "one module each, as --module gcc/13; a folder of modules as use:/path");
     return;
   }
   auto& modules = context.plan.modules;
-  if (std::none_of(modules.begin(), modules.end(), [&](const auto& m) { return m.name == name && m.is_path == is_path; }))
+  if (std::none_of(modules.begin(), modules.end(),
+                   [&](const auto& m) { return m.name == name && m.is_path == is_path; }))
     modules.push_back({name, is_path, origin});
 }
 
@@ -34,12 +36,14 @@ void add_modules(PlanContext& context, const std::vector<std::string>& modules, 
   for (const auto& module : modules) add_module(context, module, origin);
 }
 
-void plan_wheelhouse(PlanContext& context, const std::vector<std::string>& packages, const model::Origin& origin) {
+void plan_wheelhouse(PlanContext& context, const std::vector<std::string>& packages,
+                     const model::Origin& origin) {
   const model::PythonRule* recipe = find_recipe(context.site, "wheelhouse");
   std::string where = recipe ? recipe->where : "";
   if (where.empty() && context.node && context.node->local_disk) where = *context.node->local_disk;
   if (where.empty()) {
-    context.error("request/wheelhouse", context.site.name + " has no node-local storage in its profile for an environment per node",
+    context.error("request/wheelhouse",
+                  context.site.name + " has no node-local storage in its profile for an environment per node",
                   "make the environment once and use --venv PATH");
     return;
   }
@@ -52,38 +56,50 @@ std::vector<std::string> requirement_words(PlanContext& context, const std::stri
   std::vector<std::string> words;
   for (const auto& word : util::split(text, ' '))
     if (!word.empty()) words.push_back(word);
-  if (words.size() == 1 && (words[0].find('/') != std::string::npos || util::ends_with(words[0], ".txt"))) return {"-r", words[0]};
+  if (words.size() == 1 && (words[0].find('/') != std::string::npos || util::ends_with(words[0], ".txt")))
+    return {"-r", words[0]};
   for (const auto& word : words)
     if (word.front() == '-' || !is_one_line(word))
-      context.error("usage/wheelhouse", "'" + word + "' is no requirement", "packages, as --wheelhouse 'torch numpy', or a requirements file");
-  if (words.empty()) context.error("usage/wheelhouse", "--wheelhouse names no package", "as --wheelhouse 'torch numpy', or a requirements file");
+      context.error("usage/wheelhouse", "'" + word + "' is no requirement",
+                    "packages, as --wheelhouse 'torch numpy', or a requirements file");
+  if (words.empty())
+    context.error("usage/wheelhouse", "--wheelhouse names no package",
+                  "as --wheelhouse 'torch numpy', or a requirements file");
   return words;
 }
 
 /// What the site recommends for a Python program when the request names no environment.
 void plan_default_python(PlanContext& context) {
   for (const auto& rule : context.site.python) {
-    if (rule.kind == "wheelhouse" && !rule.packages.empty()) return plan_wheelhouse(context, rule.packages, rule.origin);
-    if (rule.kind == "conda" && !rule.conda_env.empty()) context.plan.python = {PythonKind::conda, rule.conda_env, {}, rule.origin};
-    else if (rule.kind != "module") continue;
+    if (rule.kind == "wheelhouse" && !rule.packages.empty())
+      return plan_wheelhouse(context, rule.packages, rule.origin);
+    if (rule.kind == "conda" && !rule.conda_env.empty())
+      context.plan.python = {PythonKind::conda, rule.conda_env, {}, rule.origin};
+    else if (rule.kind != "module")
+      continue;
     return add_modules(context, rule.modules, rule.origin);
   }
-  context.note("no Python environment named: the job runs with the python it finds in PATH; --venv, --conda or --container choose one",
+  context.note("no Python environment named: the job runs with the python it finds in PATH; --venv, --conda "
+               "or --container choose one",
                by_rule("the site has no environment for everybody"));
 }
 
 void plan_python(PlanContext& context) {
   const model::JobSpec& job = context.job;
   const int given = job.venv.has_value() + job.conda.has_value() + job.wheelhouse.has_value();
-  if (given > 1) context.error("usage/python", "--venv, --conda and --wheelhouse exclude each other", "keep one of them");
+  if (given > 1)
+    context.error("usage/python", "--venv, --conda and --wheelhouse exclude each other", "keep one of them");
   for (const auto* text : {&job.venv, &job.conda})
-    if (*text && ((*text)->value.empty() || !is_one_line((*text)->value))) context.error("usage/python", "an environment's name or path is one line of text");
+    if (*text && ((*text)->value.empty() || !is_one_line((*text)->value)))
+      context.error("usage/python", "an environment's name or path is one line of text");
   if (job.venv) {
     context.plan.python = {PythonKind::venv, job.venv->value, {}, job.venv->origin};
-    if (const auto* recipe = find_recipe(context.site, "venv")) add_modules(context, recipe->modules, recipe->origin);
+    if (const auto* recipe = find_recipe(context.site, "venv"))
+      add_modules(context, recipe->modules, recipe->origin);
   } else if (job.conda) {
     context.plan.python = {PythonKind::conda, job.conda->value, {}, job.conda->origin};
-    if (const auto* recipe = find_recipe(context.site, "conda")) add_modules(context, recipe->modules, recipe->origin);
+    if (const auto* recipe = find_recipe(context.site, "conda"))
+      add_modules(context, recipe->modules, recipe->origin);
   } else if (job.wheelhouse) {
     plan_wheelhouse(context, requirement_words(context, job.wheelhouse->value), job.wheelhouse->origin);
   } else if (is_python(job.command) && !job.container) {

@@ -10,9 +10,10 @@ bool applies(const model::When& when, const JobFacts& facts) {
   const auto lists = [](const std::vector<std::string>& names, const std::string& name) {
     return names.empty() || std::find(names.begin(), names.end(), name) != names.end();
   };
-  return (!when.min_nodes || facts.nodes >= *when.min_nodes) && (!when.max_nodes || facts.nodes <= *when.max_nodes) &&
-         (!when.gpus || *when.gpus == facts.gpus) && (!when.container || *when.container == facts.container) &&
-         lists(when.partitions, facts.partition) && lists(when.launchers, facts.launcher);
+  return (!when.min_nodes || facts.nodes >= *when.min_nodes) &&
+         (!when.max_nodes || facts.nodes <= *when.max_nodes) && (!when.gpus || *when.gpus == facts.gpus) &&
+         (!when.container || *when.container == facts.container) && lists(when.partitions, facts.partition) &&
+         lists(when.launchers, facts.launcher);
 }
 
 } // namespace hpcml::plan

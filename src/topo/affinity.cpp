@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The affinity planner: cores and domains first, then entries (one per rank and GPU), then slices, then sentences.
+// The affinity planner: cores and domains first, then entries (one per rank and GPU), then slices, then
+// sentences.
 #include "topo/affinity.hpp"
 
 #include <algorithm>
@@ -21,10 +22,12 @@ struct Entry {
   std::vector<Core> cores;
 };
 
-std::vector<Entry> make_entries(std::size_t gpus, const AffinityRequest& request, std::vector<std::string>& warnings) {
+std::vector<Entry> make_entries(std::size_t gpus, const AffinityRequest& request,
+                                std::vector<std::string>& warnings) {
   std::vector<Entry> entries;
   const std::size_t ranks = request.ranks;
-  const std::size_t share = request.gpus_per_rank ? request.gpus_per_rank : std::max<std::size_t>(1, gpus / ranks);
+  const std::size_t share =
+      request.gpus_per_rank ? request.gpus_per_rank : std::max<std::size_t>(1, gpus / ranks);
   for (unsigned rank = 0; rank < ranks; ++rank) {
     if (gpus == 0) {
       entries.push_back({rank, std::nullopt, 0, 0, {}});
@@ -35,18 +38,21 @@ std::vector<Entry> make_entries(std::size_t gpus, const AffinityRequest& request
     }
   }
   if (gpus > 0 && ranks * share < gpus)
-    warnings.push_back(std::to_string(gpus - ranks * share) + " of " + std::to_string(gpus) + " GPUs have no rank");
+    warnings.push_back(std::to_string(gpus - ranks * share) + " of " + std::to_string(gpus) +
+                       " GPUs have no rank");
   return entries;
 }
 
 /// The level at which every GPU in use is attached: their L3s, else their NUMA nodes, else the whole node.
 std::vector<Pool> choose_pools(const model::CpuShape& shape, const std::vector<GpuPlace>& gpus,
                                const std::vector<Core>& cores, std::vector<Entry>& entries) {
-  const auto attach = [&](const std::vector<model::CpuDomain>& domains, std::optional<unsigned> GpuPlace::*where) {
+  const auto attach = [&](const std::vector<model::CpuDomain>& domains,
+                          std::optional<unsigned> GpuPlace::*where) {
     for (Entry& entry : entries) {
       if (!entry.gpu || !(gpus[*entry.gpu].*where)) return false;
       const unsigned id = *(gpus[*entry.gpu].*where);
-      const auto found = std::find_if(domains.begin(), domains.end(), [&](const auto& d) { return d.id == id; });
+      const auto found =
+          std::find_if(domains.begin(), domains.end(), [&](const auto& d) { return d.id == id; });
       if (found == domains.end()) return false;
       entry.home = static_cast<std::size_t>(found - domains.begin());
     }
@@ -58,8 +64,8 @@ std::vector<Pool> choose_pools(const model::CpuShape& shape, const std::vector<G
   return {make_node_pool(shape, cores)};
 }
 
-/// Puts every entry into its own domain while that has a core for it, then into the nearest with a core to spare,
-/// and shares cores only when the node has fewer of them than there are entries.
+/// Puts every entry into its own domain while that has a core for it, then into the nearest with a core to
+/// spare, and shares cores only when the node has fewer of them than there are entries.
 void assign_pools(std::vector<Entry>& entries, const std::vector<Pool>& pools) {
   std::vector<std::size_t> taken(pools.size(), 0);
   std::vector<Entry*> homeless;
@@ -72,7 +78,8 @@ void assign_pools(std::vector<Entry>& entries, const std::vector<Pool>& pools) {
     }
   }
   for (Entry* entry : homeless) {
-    const auto spare = nearest_pool(pools, entry->home, [&](std::size_t p) { return pools[p].cores.size() > taken[p]; });
+    const auto spare =
+        nearest_pool(pools, entry->home, [&](std::size_t p) { return pools[p].cores.size() > taken[p]; });
     const auto any = nearest_pool(pools, entry->home, [&](std::size_t p) { return !pools[p].cores.empty(); });
     entry->domain = spare ? *spare : *any;
     ++taken[entry->domain];
@@ -84,7 +91,8 @@ void slice_pools(std::vector<Entry>& entries, const std::vector<Pool>& pools) {
     std::vector<Entry*> sharing;
     for (Entry& entry : entries)
       if (entry.domain == p) sharing.push_back(&entry);
-    for (std::size_t i = 0; i < sharing.size(); ++i) sharing[i]->cores = slice_of(pools[p].cores, i, sharing.size());
+    for (std::size_t i = 0; i < sharing.size(); ++i)
+      sharing[i]->cores = slice_of(pools[p].cores, i, sharing.size());
   }
 }
 
@@ -104,7 +112,9 @@ std::string explain(const model::PlannedRankBinding& binding, const std::vector<
     } else {
       std::vector<std::string> names;
       for (const Entry* entry : mine)
-        if (const auto& name = pools[entry->home].name; std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
+        if (const auto& name = pools[entry->home].name;
+            std::find(names.begin(), names.end(), name) == names.end())
+          names.push_back(name);
       why += binding.gpus.size() == 1 ? " is under " : " are under ";
       for (std::size_t i = 0; i < names.size(); ++i) why += (i ? " and " : "") + names[i];
       why += "; ";
@@ -114,12 +124,14 @@ std::string explain(const model::PlannedRankBinding& binding, const std::vector<
   model::IdSet reserved;
   for (const Entry* entry : mine) reserved = reserved | pools[entry->domain].reserved;
   if (!reserved.empty())
-    why += std::string(reserved.size() == 1 ? ", core " : ", cores ") + reserved.to_list() + (reserved.size() == 1 ? " is" : " are") + " reserved";
+    why += std::string(reserved.size() == 1 ? ", core " : ", cores ") + reserved.to_list() +
+           (reserved.size() == 1 ? " is" : " are") + " reserved";
   if (mine.front()->domain != mine.front()->home) why += "; " + home.name + " has no free core";
   return why;
 }
 
-/// The first cores of each of the rank's slices, as evenly as they give them, `wanted` in all (0: every core).
+/// The first cores of each of the rank's slices, as evenly as they give them, `wanted` in all (0: every
+/// core).
 std::vector<Core> cut_slices(const std::vector<const Entry*>& mine, std::size_t wanted) {
   std::vector<std::size_t> counts(mine.size(), 0);
   std::size_t total = 0;
@@ -134,7 +146,8 @@ std::vector<Core> cut_slices(const std::vector<const Entry*>& mine, std::size_t 
   }
   std::vector<Core> cores;
   for (std::size_t i = 0; i < mine.size(); ++i)
-    cores.insert(cores.end(), mine[i]->cores.begin(), mine[i]->cores.begin() + static_cast<std::ptrdiff_t>(counts[i]));
+    cores.insert(cores.end(), mine[i]->cores.begin(),
+                 mine[i]->cores.begin() + static_cast<std::ptrdiff_t>(counts[i]));
   return cores;
 }
 
@@ -142,18 +155,21 @@ void warn(AffinityPlan& plan, const model::PlannedRankBinding& binding, const st
           const std::vector<Pool>& pools, std::size_t got, unsigned wanted) {
   for (const Entry* entry : mine)
     if (entry->domain != entry->home)
-      plan.warnings.push_back("rank " + std::to_string(binding.local_rank) + ": GPU not local: " + pools[entry->home].name +
+      plan.warnings.push_back("rank " + std::to_string(binding.local_rank) +
+                              ": GPU not local: " + pools[entry->home].name +
                               " has no free core, taken from " + pools[entry->domain].name);
   if (wanted > got)
-    plan.warnings.push_back("rank " + std::to_string(binding.local_rank) + " gets " + std::to_string(got) + " of the " +
-                            std::to_string(wanted) + " cores asked for");
+    plan.warnings.push_back("rank " + std::to_string(binding.local_rank) + " gets " + std::to_string(got) +
+                            " of the " + std::to_string(wanted) + " cores asked for");
 }
 
 } // namespace
 
-AffinityPlan plan_affinity(const model::CpuShape& shape, const std::vector<GpuPlace>& gpus, const AffinityRequest& request) {
+AffinityPlan plan_affinity(const model::CpuShape& shape, const std::vector<GpuPlace>& gpus,
+                           const AffinityRequest& request) {
   AffinityPlan plan;
-  const std::vector<Core> cores = usable_cores(shape, request.allowed, std::max(1u, request.threads_per_core));
+  const std::vector<Core> cores =
+      usable_cores(shape, request.allowed, std::max(1u, request.threads_per_core));
   if (cores.empty() || request.ranks == 0) return plan;
   std::vector<Entry> entries = make_entries(gpus.size(), request, plan.warnings);
   const std::vector<Pool> pools = choose_pools(shape, gpus, cores, entries);
@@ -180,8 +196,8 @@ AffinityPlan plan_affinity(const model::CpuShape& shape, const std::vector<GpuPl
     plan.ranks.push_back(std::move(binding));
   }
   if (cores.size() < entries.size())
-    plan.warnings.push_back("only " + std::to_string(cores.size()) + " usable cores for " + std::to_string(request.ranks) +
-                            " ranks: some share a core");
+    plan.warnings.push_back("only " + std::to_string(cores.size()) + " usable cores for " +
+                            std::to_string(request.ranks) + " ranks: some share a core");
   return plan;
 }
 

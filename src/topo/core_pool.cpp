@@ -21,16 +21,19 @@ std::optional<unsigned> domain_of(const std::vector<CpuDomain>& domains, const I
 IdSet reserved_cores(const model::CpuShape& shape, const IdSet& within) {
   IdSet first_threads;
   for (const IdSet& core : shape.core_threads)
-    if (!core.empty() && core.intersects(shape.reserved) && core.intersects(within)) first_threads.add(core.first());
+    if (!core.empty() && core.intersects(shape.reserved) && core.intersects(within))
+      first_threads.add(core.first());
   return first_threads;
 }
 
 } // namespace
 
-std::vector<Core> usable_cores(const model::CpuShape& shape, const IdSet& allowed, unsigned threads_per_core) {
+std::vector<Core> usable_cores(const model::CpuShape& shape, const IdSet& allowed,
+                               unsigned threads_per_core) {
   std::vector<Core> cores;
   for (const IdSet& core : shape.core_threads) {
-    // A core with a reserved thread is left out whole: its sibling would compete with what the thread is reserved for.
+    // A core with a reserved thread is left out whole: its sibling would compete with what the thread is
+    // reserved for.
     if (core.intersects(shape.reserved)) continue;
     const std::vector<unsigned> threads = (allowed.empty() ? core : core & allowed).ids();
     if (threads.empty()) continue;
@@ -38,12 +41,13 @@ std::vector<Core> usable_cores(const model::CpuShape& shape, const IdSet& allowe
     for (std::size_t i = 0; i < threads.size() && i < threads_per_core; ++i) usable.threads.add(threads[i]);
     cores.push_back(std::move(usable));
   }
-  std::sort(cores.begin(), cores.end(), [](const Core& a, const Core& b) { return a.threads.first() < b.threads.first(); });
+  std::sort(cores.begin(), cores.end(),
+            [](const Core& a, const Core& b) { return a.threads.first() < b.threads.first(); });
   return cores;
 }
 
-std::vector<Pool> make_pools(PoolLevel level, const std::vector<CpuDomain>& domains, const model::CpuShape& shape,
-                             const std::vector<Core>& cores) {
+std::vector<Pool> make_pools(PoolLevel level, const std::vector<CpuDomain>& domains,
+                             const model::CpuShape& shape, const std::vector<Core>& cores) {
   std::vector<Pool> pools;
   for (const CpuDomain& domain : domains) {
     Pool pool;
@@ -66,13 +70,15 @@ Pool make_node_pool(const model::CpuShape& shape, const std::vector<Core>& cores
   pool.name = "the node";
   pool.cores = cores;
   pool.reserved = reserved_cores(shape, shape.all());
-  // NUMA node by NUMA node, so that a contiguous slice crosses as few of them as possible on interleaved numberings.
+  // NUMA node by NUMA node, so that a contiguous slice crosses as few of them as possible on interleaved
+  // numberings.
   const auto place = [&](const Core& core) {
     for (std::size_t i = 0; i < shape.numa.size(); ++i)
       if (core.threads.is_subset_of(shape.numa[i].cpus)) return shape.numa[i].cpus.first();
     return 0u;
   };
-  std::stable_sort(pool.cores.begin(), pool.cores.end(), [&](const Core& a, const Core& b) { return place(a) < place(b); });
+  std::stable_sort(pool.cores.begin(), pool.cores.end(),
+                   [&](const Core& a, const Core& b) { return place(a) < place(b); });
   return pool;
 }
 
@@ -93,12 +99,14 @@ std::optional<std::size_t> nearest_pool(const std::vector<Pool>& pools, std::siz
 }
 
 std::vector<Core> slice_of(const std::vector<Core>& cores, std::size_t index, std::size_t parts) {
-  if (cores.size() < parts) return cores.empty() ? cores : std::vector<Core>{cores[index * cores.size() / parts]};
+  if (cores.size() < parts)
+    return cores.empty() ? cores : std::vector<Core>{cores[index * cores.size() / parts]};
   const std::size_t base = cores.size() / parts;
   const std::size_t larger = cores.size() % parts;
   const std::size_t begin = index * base + std::min(index, larger);
   const std::size_t count = base + (index < larger ? 1 : 0);
-  return {cores.begin() + static_cast<std::ptrdiff_t>(begin), cores.begin() + static_cast<std::ptrdiff_t>(begin + count)};
+  return {cores.begin() + static_cast<std::ptrdiff_t>(begin),
+          cores.begin() + static_cast<std::ptrdiff_t>(begin + count)};
 }
 
 } // namespace hpcml::topo

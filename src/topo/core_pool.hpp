@@ -18,7 +18,8 @@ struct Core {
 
 /// Cores with at least one allowed thread and none reserved, by their lowest CPU; each with its first
 /// `threads_per_core` allowed threads. An empty `allowed` means every CPU.
-std::vector<Core> usable_cores(const model::CpuShape& shape, const model::IdSet& allowed, unsigned threads_per_core);
+std::vector<Core> usable_cores(const model::CpuShape& shape, const model::IdSet& allowed,
+                               unsigned threads_per_core);
 
 enum class PoolLevel { l3, numa, node };
 
@@ -32,17 +33,17 @@ struct Pool {
   std::optional<unsigned> package; ///< the package it lies in
 };
 
-std::vector<Pool> make_pools(PoolLevel level, const std::vector<model::CpuDomain>& domains, const model::CpuShape& shape,
-                             const std::vector<Core>& cores);
+std::vector<Pool> make_pools(PoolLevel level, const std::vector<model::CpuDomain>& domains,
+                             const model::CpuShape& shape, const std::vector<Core>& cores);
 Pool make_node_pool(const model::CpuShape& shape, const std::vector<Core>& cores);
 
-/// The pool nearest to `home` that `accept` takes: itself, the same NUMA node, the same package, then the smallest
-/// difference of ids, then the lowest id.
+/// The pool nearest to `home` that `accept` takes: itself, the same NUMA node, the same package, then the
+/// smallest difference of ids, then the lowest id.
 std::optional<std::size_t> nearest_pool(const std::vector<Pool>& pools, std::size_t home,
                                         const std::function<bool(std::size_t)>& accept);
 
-/// Part `index` of `cores` split into `parts` contiguous near-equal slices, larger ones first; with fewer cores than
-/// parts each part gets one core and some share it.
+/// Part `index` of `cores` split into `parts` contiguous near-equal slices, larger ones first; with fewer
+/// cores than parts each part gets one core and some share it.
 std::vector<Core> slice_of(const std::vector<Core>& cores, std::size_t index, std::size_t parts);
 
 } // namespace hpcml::topo

@@ -17,7 +17,8 @@ using model::GpuPlace;
 
 /// "0000:c1:00.0"
 bool is_pci_address(const std::string& name) {
-  return name.size() >= 12 && name[name.size() - 8] == ':' && name[name.size() - 5] == ':' && name[name.size() - 2] == '.';
+  return name.size() >= 12 && name[name.size() - 8] == ':' && name[name.size() - 5] == ':' &&
+         name[name.size() - 2] == '.';
 }
 
 /// The device's NUMA node; -1 in the file means that the firmware does not tell.
@@ -30,7 +31,8 @@ std::optional<unsigned> numa_of(const fs::path& root, const std::string& pci) {
 std::vector<std::string> entries(const fs::path& folder) {
   std::vector<std::string> names;
   std::error_code error;
-  for (const auto& entry : fs::directory_iterator(folder, error)) names.push_back(entry.path().filename().string());
+  for (const auto& entry : fs::directory_iterator(folder, error))
+    names.push_back(entry.path().filename().string());
   return names;
 }
 
@@ -64,7 +66,8 @@ std::map<std::string, unsigned long long> read_properties(const fs::path& path) 
   for (const auto& line : util::split(*text, '\n')) {
     const std::size_t blank = line.find(' ');
     if (blank == std::string::npos) continue;
-    if (const auto value = util::parse_unsigned(util::trim(line.substr(blank + 1)))) properties[line.substr(0, blank)] = *value;
+    if (const auto value = util::parse_unsigned(util::trim(line.substr(blank + 1))))
+      properties[line.substr(0, blank)] = *value;
   }
   return properties;
 }
@@ -85,7 +88,8 @@ std::vector<GpuPlace> read_amd(const fs::path& root) {
     if (get("simd_count") == 0) continue; // a CPU
     const auto location = get("location_id");
     char pci[32];
-    std::snprintf(pci, sizeof pci, "%04llx:%02llx:%02llx.%llx", get("domain") & 0xffff, location >> 8 & 0xff, location >> 3 & 0x1f, location & 7);
+    std::snprintf(pci, sizeof pci, "%04llx:%02llx:%02llx.%llx", get("domain") & 0xffff, location >> 8 & 0xff,
+                  location >> 3 & 0x1f, location & 7);
     places.push_back(place_at(root, places.size(), pci));
   }
   return places;

@@ -29,7 +29,8 @@ std::optional<IdSet> read_list(const fs::path& path) {
 fs::path cpu_folder(const fs::path& cpus, unsigned cpu) { return cpus / ("cpu" + std::to_string(cpu)); }
 
 /// The sets that a file of each CPU names, each read once: a CPU of a set that is known already is skipped.
-std::vector<IdSet> read_partition(const fs::path& cpus, const IdSet& online, const std::vector<std::string>& names) {
+std::vector<IdSet> read_partition(const fs::path& cpus, const IdSet& online,
+                                  const std::vector<std::string>& names) {
   std::vector<IdSet> sets;
   IdSet seen;
   for (unsigned cpu : online.ids()) {
@@ -80,18 +81,24 @@ util::Result<model::CpuShape> read_live_cpus(const fs::path& root) {
   const fs::path cpus = root / "sys/devices/system/cpu";
   const auto online = read_list(cpus / "online");
   if (!online || online->empty())
-    return util::Error{"cannot tell the node's CPUs: " + (cpus / "online").string() + " is missing or holds no list of CPUs", "is /sys mounted here?"};
+    return util::Error{"cannot tell the node's CPUs: " + (cpus / "online").string() +
+                           " is missing or holds no list of CPUs",
+                       "is /sys mounted here?"};
   model::CpuShape shape;
   // The second name of each pair is the one of kernels before 5.4.
-  shape.core_threads = read_partition(cpus, *online, {"topology/core_cpus_list", "topology/thread_siblings_list"});
+  shape.core_threads =
+      read_partition(cpus, *online, {"topology/core_cpus_list", "topology/thread_siblings_list"});
   if (shape.core_threads.empty())
     for (unsigned cpu : online->ids()) shape.core_threads.push_back(IdSet::of({cpu}));
-  shape.packages = number_domains(read_partition(cpus, *online, {"topology/package_cpus_list", "topology/core_siblings_list"}));
-  if (const auto file = find_l3_file(cpus, online->first())) shape.l3 = number_domains(read_partition(cpus, *online, {*file}));
+  shape.packages = number_domains(
+      read_partition(cpus, *online, {"topology/package_cpus_list", "topology/core_siblings_list"}));
+  if (const auto file = find_l3_file(cpus, online->first()))
+    shape.l3 = number_domains(read_partition(cpus, *online, {*file}));
   shape.numa = read_numa(root / "sys/devices/system/node", *online);
   shape.sockets = static_cast<unsigned>(shape.packages.size());
   shape.cores = static_cast<unsigned>(shape.core_threads.size());
-  for (const auto& core : shape.core_threads) shape.threads_per_core = std::max(shape.threads_per_core, static_cast<unsigned>(core.size()));
+  for (const auto& core : shape.core_threads)
+    shape.threads_per_core = std::max(shape.threads_per_core, static_cast<unsigned>(core.size()));
   return shape;
 }
 
@@ -109,7 +116,8 @@ util::Result<IdSet> read_allowed_cpus() {
       if (CPU_ISSET_S(static_cast<std::size_t>(cpu), size, mask)) allowed.add(static_cast<unsigned>(cpu));
     CPU_FREE(mask);
     if (read) return allowed;
-    if (reason != EINVAL) return util::Error{std::string("cannot tell which CPUs may be used: ") + std::strerror(reason)};
+    if (reason != EINVAL)
+      return util::Error{std::string("cannot tell which CPUs may be used: ") + std::strerror(reason)};
   }
   return util::Error{"cannot tell which CPUs may be used: this kernel has more than 65536"};
 }

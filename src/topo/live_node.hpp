@@ -11,16 +11,18 @@
 
 namespace hpcml::topo {
 
-/// The online CPUs with their cores, L3s, NUMA nodes and packages, read below `root` ("/"; another one for tests).
-/// L3s and packages are numbered by their lowest CPU, NUMA nodes have the kernel's ids; NUMA nodes without CPUs
-/// (memory of GPUs) are left out. Levels that the kernel does not show stay empty. `reserved` is never known here.
+/// The online CPUs with their cores, L3s, NUMA nodes and packages, read below `root` ("/"; another one for
+/// tests). L3s and packages are numbered by their lowest CPU, NUMA nodes have the kernel's ids; NUMA nodes
+/// without CPUs (memory of GPUs) are left out. Levels that the kernel does not show stay empty. `reserved` is
+/// never known here.
 util::Result<model::CpuShape> read_live_cpus(const std::filesystem::path& root = "/");
 
 /// The CPUs that this thread may use, as sched_getaffinity tells it, for any number of CPUs.
 util::Result<model::IdSet> read_allowed_cpus();
 
-/// GPUs of the node as their drivers show them, also those that this job may not use, with the NUMA node that the
-/// kernel gives (-1 stays unknown). In the runtime's order: NVIDIA by PCI address, AMD by kernel topology node.
+/// GPUs of the node as their drivers show them, also those that this job may not use, with the NUMA node that
+/// the kernel gives (-1 stays unknown). In the runtime's order: NVIDIA by PCI address, AMD by kernel topology
+/// node.
 std::vector<model::GpuPlace> read_live_gpus(const std::filesystem::path& root = "/");
 /// "nvidia", "amd", or empty where no GPU driver shows a device.
 std::string read_gpu_vendor(const std::filesystem::path& root = "/");

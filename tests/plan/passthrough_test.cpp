@@ -16,9 +16,15 @@ TEST_CASE("Raw options are read in all forms that sbatch takes") {
     const char* name;
     std::optional<std::string> value;
   };
-  const std::vector<Row> rows = {{"--mem=4G", "--mem", "4G"},        {"--mem 4G", "--mem", "4G"},      {"-pgpu", "--partition", "gpu"},
-                                 {"-p gpu", "--partition", "gpu"},   {"--hold", "--hold", {}},         {"-H", "--hold", {}},
-                                 {"--comment=a=b c", "--comment", "a=b c"}, {"--tasks-per-node=2", "--ntasks-per-node", "2"}, {"-Z1", "-Z", "1"}};
+  const std::vector<Row> rows = {{"--mem=4G", "--mem", "4G"},
+                                 {"--mem 4G", "--mem", "4G"},
+                                 {"-pgpu", "--partition", "gpu"},
+                                 {"-p gpu", "--partition", "gpu"},
+                                 {"--hold", "--hold", {}},
+                                 {"-H", "--hold", {}},
+                                 {"--comment=a=b c", "--comment", "a=b c"},
+                                 {"--tasks-per-node=2", "--ntasks-per-node", "2"},
+                                 {"-Z1", "-Z", "1"}};
   for (const auto& row : rows) {
     INFO(row.word);
     CHECK(plan::is_option_word(row.word));
@@ -26,12 +32,14 @@ TEST_CASE("Raw options are read in all forms that sbatch takes") {
     CHECK(option.name == row.name);
     CHECK(option.value == row.value);
   }
-  for (const char* word : {"", "-", "--", "mem=4G", "--a\nb", "-=x", "- x"}) CHECK_FALSE(plan::is_option_word(word));
+  for (const char* word : {"", "-", "--", "mem=4G", "--a\nb", "-=x", "- x"})
+    CHECK_FALSE(plan::is_option_word(word));
 }
 
 TEST_CASE("Raw options that are requests change the layout and win over the flags") {
   auto job = lumi_job();
-  job.sbatch = {text("--nodes=3"), text("--gpus-per-node=4"), text("--time=1:00:00"), text("--mem=100G"), text("-J raw")};
+  job.sbatch = {text("--nodes=3"), text("--gpus-per-node=4"), text("--time=1:00:00"), text("--mem=100G"),
+                text("-J raw")};
   const auto plan = planned(job, "lumi");
   CHECK(plan.layout.nodes == 3);
   CHECK(plan.layout.gpus_per_node == 4);

@@ -73,7 +73,8 @@ diag::Diagnostic error_of(const model::JobSpec& job, const std::string& site_id,
 
 std::vector<std::string> directive_lines(const model::Plan& plan) {
   std::vector<std::string> lines;
-  for (const auto& planned : plan.directives) lines.push_back(planned.name + (planned.value ? "=" + *planned.value : ""));
+  for (const auto& planned : plan.directives)
+    lines.push_back(planned.name + (planned.value ? "=" + *planned.value : ""));
   return lines;
 }
 
@@ -84,12 +85,14 @@ std::optional<std::string> directive(const model::Plan& plan, const std::string&
 }
 
 const model::PlannedEnv* variable(const model::Plan& plan, const std::string& name) {
-  const auto found = std::find_if(plan.env.begin(), plan.env.end(), [&](const auto& v) { return v.name == name; });
+  const auto found =
+      std::find_if(plan.env.begin(), plan.env.end(), [&](const auto& v) { return v.name == name; });
   return found == plan.env.end() ? nullptr : &*found;
 }
 
 bool has_note(const model::Plan& plan, const std::string& part) {
-  return std::any_of(plan.notes.begin(), plan.notes.end(), [&](const auto& note) { return note.first.find(part) != std::string::npos; });
+  return std::any_of(plan.notes.begin(), plan.notes.end(),
+                     [&](const auto& note) { return note.first.find(part) != std::string::npos; });
 }
 
 } // namespace hpcml::test

@@ -14,8 +14,7 @@
 
 namespace hpcml::test {
 
-template <class T>
-model::Sourced<T> flag(T value, const std::string& name = "--flag") {
+template <class T> model::Sourced<T> flag(T value, const std::string& name = "--flag") {
   return {std::move(value), {model::OriginKind::flag, name, {}, {}, {}}};
 }
 inline model::Sourced<std::string> text(const std::string& value) { return flag<std::string>(value); }

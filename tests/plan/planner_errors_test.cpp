@@ -23,7 +23,8 @@ TEST_CASE("Nine GPUs per LUMI node are refused with the number that is there and
   CHECK(error.hint == "ask for more nodes: --nodes 2 --gpus-per-node 8");
 }
 
-TEST_CASE("Fifty hours on standard-g are refused with the limit, its source and the partition that allows them") {
+TEST_CASE(
+    "Fifty hours on standard-g are refused with the limit, its source and the partition that allows them") {
   auto job = lumi_job();
   job.time = flag(time_of("50h"));
   const auto error = error_of(job, "lumi", "request/time");
@@ -72,9 +73,12 @@ TEST_CASE("All that is wrong is said at once") {
   job.sbatch = {text("reservation=x"), text("--comment=a\nb"), text("--ntasks=4"), text("--nodes=two")};
   std::vector<std::string> codes;
   for (const auto& error : errors_of(job, "lumi")) codes.push_back(error.code);
-  const std::vector<std::string> expected = {"usage/command", "usage/sbatch",    "usage/sbatch",  "usage/sbatch", "usage/sbatch", "request/partition",
-                                             "usage/nodes",   "request/gpus-per-node", "usage/launcher", "usage/srun", "usage/module", "usage/bind",
-                                             "usage/env",     "usage/env",       "usage/backend", "usage/account", "usage/time"};
+  const std::vector<std::string> expected = {
+      "usage/command",  "usage/sbatch",      "usage/sbatch",  "usage/sbatch",
+      "usage/sbatch",   "request/partition", "usage/nodes",   "request/gpus-per-node",
+      "usage/launcher", "usage/srun",        "usage/module",  "usage/bind",
+      "usage/env",      "usage/env",         "usage/backend", "usage/account",
+      "usage/time"};
   CHECK(codes == expected);
 }
 

@@ -15,14 +15,17 @@ Lines masks(const model::Plan& plan) {
 }
 
 /// The mask list of the LUMI page on PyTorch, with c=fe.
-const Lines k_documented = {"0xfe000000000000", "0xfe00000000000000", "0xfe0000", "0xfe000000", "0xfe", "0xfe00", "0xfe00000000", "0xfe0000000000"};
+const Lines k_documented = {"0xfe000000000000", "0xfe00000000000000", "0xfe0000",      "0xfe000000", "0xfe",
+                            "0xfe00",           "0xfe00000000",       "0xfe0000000000"};
 
 } // namespace
 
 TEST_CASE("The documented LUMI job becomes its documented header, without a CPU count beside the masks") {
   const auto plan = planned(lumi_job(), "lumi");
-  CHECK(directive_lines(plan) == Lines{"--job-name=train_ddp", "--account=project_1", "--partition=standard-g", "--nodes=2", "--ntasks-per-node=8",
-                                       "--gpus-per-node=8", "--mem=480G", "--time=00:10:00", "--output=%x-%j.out"});
+  CHECK(directive_lines(plan) == Lines{"--job-name=train_ddp", "--account=project_1",
+                                       "--partition=standard-g", "--nodes=2", "--ntasks-per-node=8",
+                                       "--gpus-per-node=8", "--mem=480G", "--time=00:10:00",
+                                       "--output=%x-%j.out"});
   CHECK(plan.binding.binder == model::Binder::srun_masks);
   CHECK(masks(plan) == k_documented);
   CHECK(plan.layout.cpus_per_rank == 7);
@@ -58,6 +61,7 @@ TEST_CASE("On LUMI masks are used only where the step owns whole nodes with all 
       {"whole nodes", {}, {}, 8, Binder::srun_masks, {}},
       {"whole nodes, plain srun", {}, "srun", 8, Binder::srun_masks, {}},
       {"whole nodes, torchrun", {}, "torchrun", 8, Binder::agent, {}},
+      {"whole nodes, DeepSpeed: its ranks start one per GPU", {}, "deepspeed", 8, Binder::srun_masks, {}},
       {"some of the GPUs: their numbers are known only in the job", {}, {}, 4, Binder::launch, {}},
       {"shared nodes", "small-g", {}, 8, Binder::launch, "7"},
       {"shared nodes, plain srun", "small-g", "srun", 8, Binder::srun_cores, "7"},
@@ -131,10 +135,12 @@ TEST_CASE("Model parallel ranks get several GPUs and their cores, more ranks tha
   CHECK(plan.binding.ranks[1].cpus.to_list() == "53-55");
   CHECK(has_note(plan, "16 ranks share 8 GPUs"));
   job.gpus_per_task = flag(1u);
-  CHECK(error_of(job, "lumi", "request/gpus-per-task").message == "16 ranks with 1 GPUs each need 16 GPUs per node, not 8");
+  CHECK(error_of(job, "lumi", "request/gpus-per-task").message ==
+        "16 ranks with 1 GPUs each need 16 GPUs per node, not 8");
 }
 
-TEST_CASE("Inside LUMI's image the user's paths have the bind's name, and the activation can be switched off") {
+TEST_CASE(
+    "Inside LUMI's image the user's paths have the bind's name, and the activation can be switched off") {
   auto job = lumi_job();
   job.command = {"/project/me/run.sh", "--data=/project/me/data", "/project/mean", "/project/me", "x"};
   job.container = text("/project/me/image.sif");

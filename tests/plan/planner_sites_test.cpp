@@ -49,7 +49,8 @@ TEST_CASE("Zurada with hpcml starts one rank per GPU with half of the node's cor
 TEST_CASE("Zurada's CPU partitions get --exclusive, its GPU partitions do not") {
   auto job = job_of({"./train"});
   job.gpus_per_node = flag(0u);
-  CHECK(error_of(job, "zurada", "usage/partition").hint == "say --partition: cpu384g, cpu1500g, cpu6000g, cpudev");
+  CHECK(error_of(job, "zurada", "usage/partition").hint ==
+        "say --partition: cpu384g, cpu1500g, cpu6000g, cpudev");
   job.partition = text("cpu384g");
   const auto plan = planned(job, "zurada");
   CHECK(directive(plan, "--exclusive") == "");
@@ -60,7 +61,8 @@ TEST_CASE("Zurada's CPU partitions get --exclusive, its GPU partitions do not") 
   job.gpus_per_node.reset();
   CHECK(planned(job, "zurada").layout.gpus_per_node == 0);
   job.gpus_per_node = flag(2u);
-  CHECK(error_of(job, "zurada", "request/gpus-per-node").hint == "partitions with as many: gpu2h100, hgxh200");
+  CHECK(error_of(job, "zurada", "request/gpus-per-node").hint ==
+        "partitions with as many: gpu2h100, hgxh200");
 }
 
 TEST_CASE("Narval names the GPU type and no partition, and builds the environment per node") {
@@ -68,8 +70,9 @@ TEST_CASE("Narval names the GPU type and no partition, and builds the environmen
   job.nodes = flag(2u);
   job.account = text("def-someone");
   auto plan = planned(job, "narval");
-  CHECK(directive_lines(plan) == Lines{"--job-name=train", "--account=def-someone", "--nodes=2", "--ntasks-per-node=4", "--gpus-per-node=a100:4",
-                                       "--cpus-per-task=12", "--mem=510000M", "--time=00:10:00", "--output=%x-%j.out"});
+  CHECK(directive_lines(plan) == Lines{"--job-name=train", "--account=def-someone", "--nodes=2",
+                                       "--ntasks-per-node=4", "--gpus-per-node=a100:4", "--cpus-per-task=12",
+                                       "--mem=510000M", "--time=00:10:00", "--output=%x-%j.out"});
   CHECK(plan.python.kind == model::PythonKind::wheelhouse);
   CHECK(plan.python.where == "$SLURM_TMPDIR/env");
   CHECK(plan.python.packages == Lines{"torch"});
@@ -100,7 +103,8 @@ TEST_CASE("Vista asks for nodes and tasks, never for GPUs or memory, and starts 
   auto job = job_of({"python", "train.py"});
   job.nodes = flag(4u);
   const auto plan = planned(job, "vista");
-  CHECK(directive_lines(plan) == Lines{"--job-name=train", "--partition=gh", "--nodes=4", "--ntasks-per-node=1", "--cpus-per-task=72", "--time=00:10:00",
+  CHECK(directive_lines(plan) == Lines{"--job-name=train", "--partition=gh", "--nodes=4",
+                                       "--ntasks-per-node=1", "--cpus-per-task=72", "--time=00:10:00",
                                        "--output=%x-%j.out"});
   CHECK(plan.launcher.step == "ibrun");
   CHECK(plan.launcher.rank_variable == "OMPI_COMM_WORLD_RANK");
@@ -124,7 +128,8 @@ TEST_CASE("What Vista refuses is refused in every form") {
 }
 
 TEST_CASE("Retired clusters are refused with their date and successor, and with nothing else") {
-  const std::vector<std::array<std::string, 3>> rows = {{"cedar", "2025-09-12", "fir"}, {"graham", "2025-09-01", "nibi"}};
+  const std::vector<std::array<std::string, 3>> rows = {{"cedar", "2025-09-12", "fir"},
+                                                        {"graham", "2025-09-01", "nibi"}};
   for (const auto& [id, date, successor] : rows) {
     const auto errors = errors_of(model::JobSpec{}, id);
     REQUIRE(errors.size() == 1);
@@ -136,13 +141,15 @@ TEST_CASE("Retired clusters are refused with their date and successor, and with 
 
 TEST_CASE("A cluster that nobody described takes what the flags say and asks for what is missing") {
   auto job = job_of({"./train"});
-  CHECK(error_of(job, "generic", "usage/gpus-per-node").hint == "say --gpus-per-node N (0 for a job without GPUs)");
+  CHECK(error_of(job, "generic", "usage/gpus-per-node").hint ==
+        "say --gpus-per-node N (0 for a job without GPUs)");
   job.gpus_per_node = flag(4u);
   job.cpus_per_task = flag(8u);
   job.partition = text("whatever");
   job.account = text("me");
   const auto plan = planned(job, "generic");
-  CHECK(directive_lines(plan) == Lines{"--job-name=train", "--account=me", "--partition=whatever", "--nodes=1", "--ntasks-per-node=4", "--gpus-per-node=4",
+  CHECK(directive_lines(plan) == Lines{"--job-name=train", "--account=me", "--partition=whatever",
+                                       "--nodes=1", "--ntasks-per-node=4", "--gpus-per-node=4",
                                        "--cpus-per-task=8", "--time=00:10:00", "--output=%x-%j.out"});
   CHECK(plan.binding.binder == model::Binder::launch);
 }

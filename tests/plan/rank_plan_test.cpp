@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// One rank's environment and binding from live facts: the script's plan again, or the node's truth where they differ.
+// One rank's environment and binding from live facts: the script's plan again, or the node's truth where they
+// differ.
 #include "plan/rank_plan.hpp"
 
 #include "plan_helper.hpp"
@@ -9,7 +10,8 @@ using namespace hpcml::test;
 
 namespace {
 
-/// A LUMI node as its own sysfs shows it: no reserved cores; GPUs known by number only, as in a Slurm variable.
+/// A LUMI node as its own sysfs shows it: no reserved cores; GPUs known by number only, as in a Slurm
+/// variable.
 plan::RankFacts lumi_facts(unsigned local_rank, unsigned ranks = 8, unsigned gpus = 8) {
   plan::RankFacts facts;
   facts.local_rank = facts.rank = local_rank;

@@ -20,13 +20,16 @@ struct Case {
   topo::AffinityRequest request;
 };
 
-unsigned pick(std::mt19937& random, unsigned low, unsigned high) { return low + static_cast<unsigned>(random() % (high - low + 1)); }
+unsigned pick(std::mt19937& random, unsigned low, unsigned high) {
+  return low + static_cast<unsigned>(random() % (high - low + 1));
+}
 bool chance(std::mt19937& random, unsigned percent) { return random() % 100 < percent; }
 
 /// A node with holes, interleaved or blocked numbering, one or two threads, some levels unknown.
 Case random_case(std::mt19937& random) {
   Case made;
-  const unsigned numa = pick(random, 1, 6), l3_per_numa = pick(random, 1, 3), cores_per_l3 = pick(random, 1, 8);
+  const unsigned numa = pick(random, 1, 6), l3_per_numa = pick(random, 1, 3),
+                 cores_per_l3 = pick(random, 1, 8);
   const unsigned threads = pick(random, 1, 2), cores = numa * l3_per_numa * cores_per_l3;
   const bool interleaved = chance(random, 30), adjacent = chance(random, 30);
   const unsigned hole = chance(random, 30) ? pick(random, 1, 40) : 0;
@@ -36,14 +39,16 @@ Case random_case(std::mt19937& random) {
   std::vector<IdSet> numa_cpus(numa), l3_cpus(numa * l3_per_numa);
   for (unsigned core = 0; core < cores; ++core) {
     IdSet set;
-    for (unsigned t = 0; t < threads; ++t) set.add((adjacent ? core * threads + t : core + t * (cores + hole)) + hole);
+    for (unsigned t = 0; t < threads; ++t)
+      set.add((adjacent ? core * threads + t : core + t * (cores + hole)) + hole);
     const unsigned l3 = interleaved ? core % (numa * l3_per_numa) : core / cores_per_l3;
     l3_cpus[l3] = l3_cpus[l3] | set;
     numa_cpus[l3 / l3_per_numa] = numa_cpus[l3 / l3_per_numa] | set;
     shape.core_threads.push_back(set);
     if (chance(random, 10)) shape.reserved = shape.reserved | set;
   }
-  for (unsigned i = 0; i < numa; ++i) shape.numa.push_back({i * 4, numa_cpus[i]}); // ids with gaps, as on POWER
+  for (unsigned i = 0; i < numa; ++i)
+    shape.numa.push_back({i * 4, numa_cpus[i]}); // ids with gaps, as on POWER
   if (chance(random, 70))
     for (unsigned i = 0; i < l3_cpus.size(); ++i) shape.l3.push_back({i, l3_cpus[i]});
   const unsigned gpus = pick(random, 0, 8);
@@ -99,7 +104,8 @@ TEST_CASE("On random nodes every rank gets whole allowed cores of its own, none 
   for (int round = 0; round < 3000; ++round) {
     const Case made = random_case(random);
     const auto result = plan(made);
-    CAPTURE(round, made.request.ranks, made.gpus.size(), made.shape.reserved.to_list(), made.request.allowed.to_list());
+    CAPTURE(round, made.request.ranks, made.gpus.size(), made.shape.reserved.to_list(),
+            made.request.allowed.to_list());
     const IdSet usable = usable_first_threads(made);
     if (usable.empty()) {
       REQUIRE(result.ranks.empty());
@@ -135,9 +141,11 @@ TEST_CASE("On random nodes cores are local to the rank's first GPU, or a warning
     for (const auto& rank : result.ranks) {
       if (rank.gpus.size() != 1) continue;
       const auto& gpu = made.gpus[rank.gpus[0]];
-      const auto node = std::find_if(made.shape.numa.begin(), made.shape.numa.end(), [&](const auto& d) { return d.id == *gpu.numa; });
+      const auto node = std::find_if(made.shape.numa.begin(), made.shape.numa.end(),
+                                     [&](const auto& d) { return d.id == *gpu.numa; });
       const std::string prefix = "rank " + std::to_string(rank.local_rank) + ": GPU not local";
-      const bool said = std::any_of(result.warnings.begin(), result.warnings.end(), [&](const auto& w) { return w.rfind(prefix, 0) == 0; });
+      const bool said = std::any_of(result.warnings.begin(), result.warnings.end(),
+                                    [&](const auto& w) { return w.rfind(prefix, 0) == 0; });
       CAPTURE(round, rank.local_rank, rank.cpus.to_list());
       if (!said) REQUIRE(rank.cpus.is_subset_of(node->cpus));
     }

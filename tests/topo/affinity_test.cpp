@@ -30,7 +30,8 @@ std::vector<GpuPlace> under_numa(const std::vector<unsigned>& nodes) {
   return places;
 }
 
-/// LUMI-G: 8 L3s with 8 cores, the first of each kept for the system (LUMI user guide, lumig-job; GPU order from the LUMI training, 202-Binding).
+/// LUMI-G: 8 L3s with 8 cores, the first of each kept for the system (LUMI user guide, lumig-job; GPU order
+/// from the LUMI training, 202-Binding).
 CpuShape lumi_cpus() {
   CpuShape shape = model::make_regular_cpus(1, 64, 2, 4, 8);
   shape.reserved = list("0,8,16,24,32,40,48,56,64,72,80,88,96,104,112,120");
@@ -44,7 +45,8 @@ std::vector<GpuPlace> lumi_gpus() {
   return places;
 }
 
-topo::AffinityRequest request(unsigned ranks, unsigned cores = 0, unsigned threads = 1, unsigned gpus_per_rank = 0) {
+topo::AffinityRequest request(unsigned ranks, unsigned cores = 0, unsigned threads = 1,
+                              unsigned gpus_per_rank = 0) {
   return {ranks, gpus_per_rank, cores, threads, {}};
 }
 
@@ -66,11 +68,14 @@ using Texts = std::vector<std::string>;
 
 TEST_CASE("LUMI's documented masks come out of the topology, for 7 cores and for 6") {
   CHECK(masks(topo::plan_affinity(lumi_cpus(), lumi_gpus(), request(8, 7))) ==
-        Texts{"0xfe000000000000", "0xfe00000000000000", "0xfe0000", "0xfe000000", "0xfe", "0xfe00", "0xfe00000000", "0xfe0000000000"});
+        Texts{"0xfe000000000000", "0xfe00000000000000", "0xfe0000", "0xfe000000", "0xfe", "0xfe00",
+              "0xfe00000000", "0xfe0000000000"});
   CHECK(masks(topo::plan_affinity(lumi_cpus(), lumi_gpus(), request(8, 6))) ==
-        Texts{"0x7e000000000000", "0x7e00000000000000", "0x7e0000", "0x7e000000", "0x7e", "0x7e00", "0x7e00000000", "0x7e0000000000"});
+        Texts{"0x7e000000000000", "0x7e00000000000000", "0x7e0000", "0x7e000000", "0x7e", "0x7e00",
+              "0x7e00000000", "0x7e0000000000"});
   // The training's map_cpu:49,57,17,25,1,9,33,41.
-  CHECK(lists(topo::plan_affinity(lumi_cpus(), lumi_gpus(), request(8, 1))) == Texts{"49", "57", "17", "25", "1", "9", "33", "41"});
+  CHECK(lists(topo::plan_affinity(lumi_cpus(), lumi_gpus(), request(8, 1))) ==
+        Texts{"49", "57", "17", "25", "1", "9", "33", "41"});
 }
 
 TEST_CASE("With both hardware threads LUMI's masks get the siblings") {
@@ -95,7 +100,8 @@ TEST_CASE("A step with some of the GPUs gets the cores near those, whatever they
   auto places = lumi_gpus();
   std::vector<GpuPlace> step(places.begin() + 2, places.begin() + 6);
   for (unsigned i = 0; i < 4; ++i) step[i].index = i;
-  CHECK(lists(topo::plan_affinity(lumi_cpus(), step, request(4, 7))) == Texts{"17-23", "25-31", "1-7", "9-15"});
+  CHECK(lists(topo::plan_affinity(lumi_cpus(), step, request(4, 7))) ==
+        Texts{"17-23", "25-31", "1-7", "9-15"});
 }
 
 TEST_CASE("The order of the GPUs is the order of the ranks") {
@@ -113,7 +119,8 @@ TEST_CASE("A rank with several GPUs gets the union of their slices") {
   CHECK(lists(plan) == Texts{"49-55,57-63", "17-23,25-31", "1-7,9-15", "33-39,41-47"});
   CHECK(plan.ranks[1].gpus == std::vector<unsigned>{2, 3});
   // Fewer cores are taken evenly from both.
-  CHECK(topo::plan_affinity(lumi_cpus(), lumi_gpus(), request(4, 6)).ranks[0].cpus.to_list() == "49-51,57-59");
+  CHECK(topo::plan_affinity(lumi_cpus(), lumi_gpus(), request(4, 6)).ranks[0].cpus.to_list() ==
+        "49-51,57-59");
 }
 
 TEST_CASE("GPUs under NUMA nodes get those nodes' cores") {
@@ -124,27 +131,50 @@ TEST_CASE("GPUs under NUMA nodes get those nodes' cores") {
     Texts expected;
   };
   const std::vector<Machine> machines = {
-      {"Perlmutter: GPU order against NUMA order (NERSC examples, CUDA_VISIBLE_DEVICES=3-LOCALID)", model::make_regular_cpus(1, 64, 2, 4, 8),
-       {3, 2, 1, 0}, {"48-63", "32-47", "16-31", "0-15"}},
-      {"Delta, 4 A100 (Delta_doc, architecture)", model::make_regular_cpus(1, 64, 1, 4, 8), {3, 2, 1, 0}, {"48-63", "32-47", "16-31", "0-15"}},
-      {"Delta, 8 A100 (Delta_doc): two GPUs share a NUMA node", model::make_regular_cpus(2, 128, 1, 8, 16), {3, 3, 1, 1, 7, 7, 5, 5},
+      {"Perlmutter: GPU order against NUMA order (NERSC examples, CUDA_VISIBLE_DEVICES=3-LOCALID)",
+       model::make_regular_cpus(1, 64, 2, 4, 8),
+       {3, 2, 1, 0},
+       {"48-63", "32-47", "16-31", "0-15"}},
+      {"Delta, 4 A100 (Delta_doc, architecture)",
+       model::make_regular_cpus(1, 64, 1, 4, 8),
+       {3, 2, 1, 0},
+       {"48-63", "32-47", "16-31", "0-15"}},
+      {"Delta, 8 A100 (Delta_doc): two GPUs share a NUMA node",
+       model::make_regular_cpus(2, 128, 1, 8, 16),
+       {3, 3, 1, 1, 7, 7, 5, 5},
        {"48-55", "56-63", "16-23", "24-31", "112-119", "120-127", "80-87", "88-95"}},
-      {"DGX A100 (NVIDIA gpu_affinity, test_dgx)", model::make_regular_cpus(2, 128, 2, 8, 0), {3, 3, 1, 1, 7, 7, 5, 5},
+      {"DGX A100 (NVIDIA gpu_affinity, test_dgx)",
+       model::make_regular_cpus(2, 128, 2, 8, 0),
+       {3, 3, 1, 1, 7, 7, 5, 5},
        {"48-55", "56-63", "16-23", "24-31", "112-119", "120-127", "80-87", "88-95"}},
-      {"DGX H100 (NVIDIA gpu_affinity)", model::make_regular_cpus(2, 112, 2, 2, 0), {0, 0, 0, 0, 1, 1, 1, 1},
+      {"DGX H100 (NVIDIA gpu_affinity)",
+       model::make_regular_cpus(2, 112, 2, 2, 0),
+       {0, 0, 0, 0, 1, 1, 1, 1},
        {"0-13", "14-27", "28-41", "42-55", "56-69", "70-83", "84-97", "98-111"}},
-      {"Alps GH200 (cscs-docs, slurm)", model::make_regular_cpus(4, 288, 1, 4, 0), {0, 1, 2, 3}, {"0-71", "72-143", "144-215", "216-287"}},
-      {"MareNostrum 5 ACC (POP co-design page)", model::make_regular_cpus(2, 80, 1, 2, 0), {0, 0, 1, 1}, {"0-19", "20-39", "40-59", "60-79"}},
-      {"JUWELS Booster, its table (booster overview)", model::make_regular_cpus(2, 48, 2, 8, 0), {3, 1, 7, 5}, {"18-23", "6-11", "42-47", "30-35"}},
+      {"Alps GH200 (cscs-docs, slurm)",
+       model::make_regular_cpus(4, 288, 1, 4, 0),
+       {0, 1, 2, 3},
+       {"0-71", "72-143", "144-215", "216-287"}},
+      {"MareNostrum 5 ACC (POP co-design page)",
+       model::make_regular_cpus(2, 80, 1, 2, 0),
+       {0, 0, 1, 1},
+       {"0-19", "20-39", "40-59", "60-79"}},
+      {"JUWELS Booster, its table (booster overview)",
+       model::make_regular_cpus(2, 48, 2, 8, 0),
+       {3, 1, 7, 5},
+       {"18-23", "6-11", "42-47", "30-35"}},
   };
   for (const auto& machine : machines) {
     INFO(machine.name);
-    CHECK(lists(topo::plan_affinity(machine.cpus, under_numa(machine.numa), request(static_cast<unsigned>(machine.numa.size())))) == machine.expected);
+    CHECK(lists(topo::plan_affinity(machine.cpus, under_numa(machine.numa),
+                                    request(static_cast<unsigned>(machine.numa.size())))) ==
+          machine.expected);
   }
 }
 
 TEST_CASE("Slices that cannot be equal give the larger ones first") {
-  CHECK(lists(topo::plan_affinity(model::make_regular_cpus(1, 10, 1, 1, 0), under_numa({0, 0, 0}), request(3))) == Texts{"0-3", "4-6", "7-9"});
+  CHECK(lists(topo::plan_affinity(model::make_regular_cpus(1, 10, 1, 1, 0), under_numa({0, 0, 0}),
+                                  request(3))) == Texts{"0-3", "4-6", "7-9"});
 }
 
 TEST_CASE("Without GPUs, or without their locality, cores are dealt out NUMA node by NUMA node") {
@@ -162,13 +192,15 @@ TEST_CASE("Without GPUs, or without their locality, cores are dealt out NUMA nod
 TEST_CASE("Only allowed CPUs are used, and a core whose first thread is not allowed gives its second") {
   auto wanted = request(2);
   wanted.allowed = list("0-1,6-7");
-  CHECK(lists(topo::plan_affinity(model::make_regular_cpus(1, 4, 2, 1, 0), {}, wanted)) == Texts{"0-1", "6-7"});
+  CHECK(lists(topo::plan_affinity(model::make_regular_cpus(1, 4, 2, 1, 0), {}, wanted)) ==
+        Texts{"0-1", "6-7"});
 }
 
 TEST_CASE("A GPU whose domain has no allowed core gets the nearest cores, and the plan says so") {
   auto wanted = request(4);
   wanted.allowed = list("0-143"); // two of Alps' four CPUs
-  const auto plan = topo::plan_affinity(model::make_regular_cpus(4, 288, 1, 4, 0), under_numa({0, 1, 2, 3}), wanted);
+  const auto plan =
+      topo::plan_affinity(model::make_regular_cpus(4, 288, 1, 4, 0), under_numa({0, 1, 2, 3}), wanted);
   CHECK(lists(plan) == Texts{"0-71", "72-95", "96-119", "120-143"});
   REQUIRE(plan.warnings.size() == 2);
   CHECK(plan.warnings[0] == "rank 2: GPU not local: NUMA 2 has no free core, taken from NUMA 1");

@@ -22,7 +22,9 @@ namespace {
 /// A tree below /tmp that goes with the test.
 class Tree {
 public:
-  Tree() : x_root(fs::temp_directory_path() / ("hpcml-live-" + std::to_string(::getpid()) + "-" + std::to_string(s_count++))) {}
+  Tree()
+      : x_root(fs::temp_directory_path() /
+               ("hpcml-live-" + std::to_string(::getpid()) + "-" + std::to_string(s_count++))) {}
   ~Tree() { fs::remove_all(x_root); }
   void write(const std::string& path, const std::string& text) const {
     fs::create_directories((x_root / path).parent_path());
@@ -55,10 +57,12 @@ void write_small_node(const Tree& tree, const std::string& core_file, const std:
 
 } // namespace
 
-TEST_CASE("A node's cores, caches and NUMA nodes are read from sysfs, with the kernel's new and old file names") {
+TEST_CASE(
+    "A node's cores, caches and NUMA nodes are read from sysfs, with the kernel's new and old file names") {
   for (const bool new_names : {true, false}) {
     Tree tree;
-    write_small_node(tree, new_names ? "core_cpus_list" : "thread_siblings_list", new_names ? "package_cpus_list" : "core_siblings_list");
+    write_small_node(tree, new_names ? "core_cpus_list" : "thread_siblings_list",
+                     new_names ? "package_cpus_list" : "core_siblings_list");
     const auto shape = topo::read_live_cpus(tree.root());
     REQUIRE(shape);
     CHECK(shape->cores == 4);
@@ -76,7 +80,8 @@ TEST_CASE("A node's cores, caches and NUMA nodes are read from sysfs, with the k
   }
 }
 
-TEST_CASE("A machine without a level leaves it empty, and one that tells no CPUs is an error with the file's name") {
+TEST_CASE("A machine without a level leaves it empty, and one that tells no CPUs is an error with the file's "
+          "name") {
   Tree tree;
   tree.write("sys/devices/system/cpu/online", "0-1");
   const auto shape = topo::read_live_cpus(tree.root());
@@ -92,7 +97,8 @@ TEST_CASE("A machine without a level leaves it empty, and one that tells no CPUs
 
 TEST_CASE("NVIDIA GPUs come in PCI order with the NUMA node that the kernel gives") {
   Tree tree;
-  for (const char* pci : {"0000:C6:00.0", "0000:81:00.0"}) tree.write(std::string("proc/driver/nvidia/gpus/") + pci + "/information", "x");
+  for (const char* pci : {"0000:C6:00.0", "0000:81:00.0"})
+    tree.write(std::string("proc/driver/nvidia/gpus/") + pci + "/information", "x");
   tree.write("sys/bus/pci/devices/0000:c6:00.0/numa_node", "3");
   tree.write("sys/bus/pci/devices/0000:81:00.0/numa_node", "-1");
   const auto gpus = topo::read_live_gpus(tree.root());
@@ -108,8 +114,10 @@ TEST_CASE("AMD GPUs are the compute topology's nodes with SIMD units, in its ord
   Tree tree;
   const std::string nodes = "sys/class/kfd/kfd/topology/nodes/";
   tree.write(nodes + "0/properties", "cpu_cores_count 64\nsimd_count 0\nlocation_id 0\ndomain 0");
-  tree.write(nodes + "4/properties", "cpu_cores_count 0\nsimd_count 440\nlocation_id 49408\ndomain 0");   // c1:00.0
-  tree.write(nodes + "10/properties", "cpu_cores_count 0\nsimd_count 440\nlocation_id 50688\ndomain 0");  // c6:00.0
+  tree.write(nodes + "4/properties",
+             "cpu_cores_count 0\nsimd_count 440\nlocation_id 49408\ndomain 0"); // c1:00.0
+  tree.write(nodes + "10/properties",
+             "cpu_cores_count 0\nsimd_count 440\nlocation_id 50688\ndomain 0"); // c6:00.0
   tree.write("sys/bus/pci/devices/0000:c1:00.0/numa_node", "3");
   const auto gpus = topo::read_live_gpus(tree.root());
   REQUIRE(gpus.size() == 2);
