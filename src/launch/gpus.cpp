@@ -2,9 +2,7 @@
 #include "launch/gpus.hpp"
 
 #include <algorithm>
-#include <filesystem>
 
-#include "util/file.hpp"
 #include "util/text.hpp"
 
 namespace hpcml::launch {
@@ -43,22 +41,6 @@ VisibleGpus find_visible_gpus(const util::EnvSnapshot& env, const std::string& p
   VisibleGpus gpus{{}, "", told_by};
   for (unsigned i = 0; i < count; ++i) gpus.entries.push_back(std::to_string(i));
   return gpus;
-}
-
-unsigned count_gpu_devices(const std::string& root) {
-  std::error_code ignored;
-  unsigned nvidia = 0, amd = 0;
-  for (const auto& entry : std::filesystem::directory_iterator(root + "/dev", ignored)) {
-    const std::string name = entry.path().filename().string();
-    if (util::starts_with(name, "nvidia") && util::parse_unsigned(name.substr(6))) ++nvidia;
-  }
-  if (nvidia > 0) return nvidia;
-  // One render node may hold several GPUs and a display may have one: the compute driver's own list is the right count.
-  for (const auto& entry : std::filesystem::directory_iterator(root + "/sys/class/kfd/kfd/topology/nodes", ignored)) {
-    const auto id = util::read_file(entry.path() / "gpu_id");
-    if (id && util::trim(*id) != "0" && !util::trim(*id).empty()) ++amd;
-  }
-  return amd;
 }
 
 util::Status check_gpus(const VisibleGpus& gpus, const util::EnvSnapshot& env, unsigned ranks, unsigned per_rank) {

@@ -24,9 +24,6 @@ std::vector<std::string> parse_visible_list(const std::string& text);
 /// What is visible. `preferred`: the vendor's variable, asked first (empty: any). `on_node`: GPUs found on the node.
 VisibleGpus find_visible_gpus(const util::EnvSnapshot& env, const std::string& preferred, unsigned on_node);
 
-/// Device files that the drivers of NVIDIA and AMD make, below `root` ("/").
-unsigned count_gpu_devices(const std::string& root);
-
 /// Whether `ranks` ranks on this node with `per_rank` GPUs each find them; a list of exactly `per_rank` entries is taken
 /// as this rank's own. The error is a sentence with the numbers and where they come from.
 util::Status check_gpus(const VisibleGpus& gpus, const util::EnvSnapshot& env, unsigned ranks, unsigned per_rank);

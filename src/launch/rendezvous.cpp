@@ -6,7 +6,9 @@
 #include <cstring>
 #include <ifaddrs.h>
 #include <net/if.h>
+#include <netdb.h>
 #include <netinet/in.h>
+#include <set>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -49,6 +51,55 @@ Result<std::string> interface_address(const std::string& interface) {
   if (!address.empty()) return address;
   return Error{"this node has no interface '" + interface + "' that is up and has an IPv4 address",
                "interfaces here: " + (names.empty() ? "none" : util::join(names, ", "))};
+}
+
+namespace {
+
+std::string short_name(const std::string& name) { return name.substr(0, name.find('.')); }
+
+bool is_number(const std::string& address) {
+  unsigned char bytes[sizeof(in6_addr)];
+  return ::inet_pton(AF_INET, address.c_str(), bytes) == 1 || ::inet_pton(AF_INET6, address.c_str(), bytes) == 1;
+}
+
+std::set<std::string> addresses_of(const std::string& name) {
+  std::set<std::string> found;
+  addrinfo wanted{}, *list = nullptr;
+  wanted.ai_socktype = SOCK_STREAM;
+  if (::getaddrinfo(name.c_str(), nullptr, &wanted, &list) != 0) return found;
+  for (const addrinfo* entry = list; entry != nullptr; entry = entry->ai_next) {
+    char text[NI_MAXHOST] = "";
+    if (::getnameinfo(entry->ai_addr, entry->ai_addrlen, text, sizeof text, nullptr, 0, NI_NUMERICHOST) == 0) found.insert(text);
+  }
+  ::freeaddrinfo(list);
+  return found;
+}
+
+std::set<std::string> local_addresses() {
+  std::set<std::string> found;
+  ifaddrs* list = nullptr;
+  if (::getifaddrs(&list) != 0) return found;
+  for (const ifaddrs* entry = list; entry != nullptr; entry = entry->ifa_next) {
+    if (entry->ifa_addr == nullptr) continue;
+    const int family = entry->ifa_addr->sa_family;
+    const socklen_t length = family == AF_INET ? sizeof(sockaddr_in) : family == AF_INET6 ? sizeof(sockaddr_in6) : 0;
+    char text[NI_MAXHOST] = "";
+    if (length > 0 && ::getnameinfo(entry->ifa_addr, length, text, sizeof text, nullptr, 0, NI_NUMERICHOST) == 0)
+      found.insert(text);
+  }
+  ::freeifaddrs(list);
+  return found;
+}
+
+} // namespace
+
+bool may_be_host(const std::string& address, const std::string& node, bool is_here) {
+  if (is_number(address)) return !is_here || local_addresses().count(address) > 0;
+  if (short_name(address) == short_name(node)) return true;
+  const auto mine = addresses_of(address);
+  for (const auto& other : addresses_of(node))
+    if (mine.count(other) > 0) return true;
+  return false;
 }
 
 Result<unsigned> free_loopback_port() {

@@ -24,6 +24,10 @@ std::string step_address(const util::EnvSnapshot& env, const std::string& first_
 /// The first IPv4 address of a network interface; the error lists the interfaces that have one.
 util::Result<std::string> interface_address(const std::string& interface);
 
+/// Whether an address that somebody set can mean node `node`: its name, its long name, a name or number that resolves to
+/// the same address. A number that this process cannot judge is believed, unless `is_here` and no interface has it.
+bool may_be_host(const std::string& address, const std::string& node, bool is_here);
+
 /// A port on 127.0.0.1 that is free now.
 util::Result<unsigned> free_loopback_port();
 

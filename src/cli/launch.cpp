@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: MIT
+// hpcml launch: inside a step, or on one machine, from flags to ranks.
+#include <CLI/CLI.hpp>
+#include <iostream>
+#include <memory>
+#include <unistd.h>
+
+#include "cli/command.hpp"
+#include "launch/failure.hpp"
+#include "launch/launch.hpp"
+#include "launch/python_command.hpp"
+#include "launch/rendezvous.hpp"
+#include "spec/site_store.hpp"
+#include "util/file.hpp"
+
+namespace hpcml::cli {
+
+namespace {
+
+struct LaunchFlags {
+  launch::LaunchRequest request;
+  std::string site;
+  std::string bind = "auto";
+  unsigned gpus_per_task = 0;
+  unsigned processes_per_node = 0;
+  unsigned master_port = 0;
+  unsigned grace = 10;
+  std::string address_of;
+  bool module = false;
+  bool dry_run = false;
+  CLI::Option* gpus_option = nullptr;
+  CLI::Option* processes_option = nullptr;
+  CLI::Option* port_option = nullptr;
+};
+
+launch::BindMode bind_mode(const std::string& text) {
+  if (text == "apply") return launch::BindMode::apply;
+  if (text == "verify") return launch::BindMode::verify;
+  return text == "none" ? launch::BindMode::none : launch::BindMode::automatic;
+}
+
+launch::Surroundings surroundings_of(const Context& context) {
+  launch::Surroundings here;
+  here.env = context.env;
+  char name[256] = "";
+  if (::gethostname(name, sizeof name - 1) == 0) here.host = name;
+  here.host = context.env.get_or("SLURMD_NODENAME", here.host);
+  here.program = util::own_executable().string();
+  here.stdout_is_terminal = ::isatty(STDOUT_FILENO) != 0;
+  here.stderr_is_terminal = ::isatty(STDERR_FILENO) != 0;
+  return here;
+}
+
+int fail(const Context& context, const launch::Surroundings& here, const std::string& phase, const util::Error& error) {
+  return launch::report_failure({launch::k_cannot_set_up, phase, error, {}, here.host}, context.env);
+}
+
+/// The words of the program: literal behind "--", else a script or module for the active Python.
+util::Result<std::vector<std::string>> command_of(const CLI::App& app, const LaunchFlags& flags, const Context& context) {
+  auto words = app.remaining();
+  if (words.empty() && !flags.module) {
+    if (context.program.empty()) return util::Error{"there is no command", "hpcml launch [FLAGS] -- CMD… or hpcml launch [FLAGS] train.py ARGS…"};
+    return context.program;
+  }
+  if (context.has_program) {
+    words.emplace_back("--");
+    words.insert(words.end(), context.program.begin(), context.program.end());
+  }
+  if (!words.empty() && words.front().size() > 1 && words.front().front() == '-')
+    return util::Error{"hpcml launch has no flag '" + words.front() + "'", "see hpcml launch --help; the program's own flags go behind it"};
+  return launch::make_python_command(words, flags.module, context.env);
+}
+
+int run_flags(const CLI::App& app, LaunchFlags& flags, const Context& context) {
+  const auto here = surroundings_of(context);
+  if (!flags.address_of.empty()) {
+    const auto address = launch::interface_address(flags.address_of);
+    if (!address) return fail(context, here, "address", address.error());
+    std::cout << *address << "\n";
+    return k_ok;
+  }
+  auto& request = flags.request;
+  if (!flags.site.empty()) {
+    auto load = spec::load_site(flags.site, spec::site_directories(context.sites_dirs, context.env));
+    if (!load.site) {
+      print_diagnostics(load.diagnostics, load.source, context.colour);
+      return fail(context, here, "site", {"the profile of site '" + flags.site + "' cannot be used", "hpcml sites list names those that can"});
+    }
+    request.site = std::move(load.site);
+  }
+  request.bind = bind_mode(flags.bind);
+  if (flags.gpus_option->count() > 0) request.gpus_per_task = flags.gpus_per_task;
+  if (flags.processes_option->count() > 0) request.processes_per_node = flags.processes_per_node;
+  if (flags.port_option->count() > 0) request.master_port = flags.master_port;
+  request.grace = std::chrono::seconds(flags.grace);
+  auto command = command_of(app, flags, context);
+  if (!command) return fail(context, here, "command", command.error());
+  request.command = std::move(*command);
+  if (!flags.dry_run) return launch::run_launch(request, here);
+  const auto text = launch::describe_launch(request, here);
+  if (!text) return fail(context, here, "layout", text.error());
+  std::cout << *text;
+  return k_ok;
+}
+
+const char* const k_footer = R"(Behind "--" the command is taken as it is; without "--", `train.py ARGS` (or -m MODULE) runs under the active Python.
+In a task of srun the program replaces hpcml. With --nproc-per-node, or without Slurm, hpcml starts the ranks and stays.
+
+Examples:
+  srun hpcml launch --site lumi -- ./train
+  hpcml launch --nproc-per-node 2 -- ./train_ddp
+  hpcml launch train.py --epochs 3
+
+Exit codes: the program's own (128+signal when it was killed), 125 launch could not set up, 126 the command cannot be
+executed, 127 it was not found, 6 the preflight found a culprit. $HPCML_ERROR_DIR collects failures as JSON files.)";
+
+void add_flags(CLI::App& app, LaunchFlags& flags) {
+  auto& request = flags.request;
+  app.add_option("--site", flags.site, "use this site's facts; without it only what the node shows")->type_name("SITE");
+  app.add_option("--profile-hash", request.profile_hash, "the profile that the script was made with")->type_name("HASH");
+  app.add_option("--partition", request.partition, "the job's partition, where the site's facts depend on it");
+  app.add_option("--bind", flags.bind, "who binds the CPUs: apply (hpcml), verify (srun has), auto, none")
+      ->check(CLI::IsMember({"auto", "apply", "verify", "none"}));
+  app.add_option("--cpus-per-task", request.cpus_per_task, "physical cores of a rank")->check(CLI::Range(0U, 65536U));
+  flags.gpus_option = app.add_option("--gpus-per-task", flags.gpus_per_task, "GPUs that a rank counts on")->check(CLI::Range(0U, 1024U));
+  app.add_option("--gpu-visibility", request.gpu_visibility, "what a rank sees of the node's GPUs: all, or its own")
+      ->check(CLI::IsMember({"all", "own"}));
+  app.add_option("--backend", request.backend, "process group: auto, nccl, gloo")->check(CLI::IsMember({"auto", "nccl", "gloo"}));
+  app.add_flag("--container", request.container, "the command enters a container");
+  flags.processes_option = app.add_option("--nproc-per-node,--nproc_per_node", flags.processes_per_node, "start and supervise so many ranks here")
+                               ->check(CLI::Range(1U, 4096U));
+  flags.port_option = app.add_option("--master-port,--master_port", flags.master_port, "the port of rank 0 instead of one made from job and step")
+                          ->check(CLI::Range(1U, 65535U));
+  app.add_option("--grace", flags.grace, "seconds between TERM and KILL for the ranks that are left when one has failed")->check(CLI::Range(0U, 86400U));
+  app.add_flag("--report", request.report, "one line per rank on standard error: host, GPU, CPUs, NIC, master");
+  app.add_flag("--preflight", request.preflight, "prove the process group before the program starts");
+  app.add_flag("--dry-run", flags.dry_run, "print what would be set and started, and do nothing");
+  app.add_option("--address-of", flags.address_of, "print this interface's IPv4 address and end")->type_name("INTERFACE");
+  app.add_flag("-m,--module", flags.module, "run a Python module instead of a script");
+}
+
+} // namespace
+
+void add_launch(CLI::App& app, Context& context, int& exit_code) {
+  auto* command = app.add_subcommand("launch", "turn a task of a step into a rank, or start the ranks of this machine");
+  command->prefix_command();
+  command->footer(k_footer);
+  auto flags = std::make_shared<LaunchFlags>();
+  add_flags(*command, *flags);
+  command->callback([command, flags, &context, &exit_code] { exit_code = run_flags(*command, *flags, context); });
+}
+
+} // namespace hpcml::cli

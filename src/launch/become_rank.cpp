@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: MIT
+#include "launch/become_rank.hpp"
+
+#include <cerrno>
+#include <cstring>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "launch/preflight_check.hpp"
+#include "launch/report.hpp"
+#include "util/process.hpp"
+#include "util/text.hpp"
+
+namespace hpcml::launch {
+
+using util::Error;
+using util::Result;
+
+namespace {
+
+/// Tells this step's caches from those of other steps, restarts and (where nodes share the place) nodes.
+std::string cache_tag(const World& world) {
+  const auto& id = world.identity;
+  std::string tag = "job" + std::to_string(id.job) + "-step" + std::to_string(id.step);
+  if (id.restart > 0) tag += "-restart" + std::to_string(id.restart);
+  if (!world.in_job) tag += "-pid" + std::to_string(::getpid());
+  return tag + "-node" + std::to_string(world.layout.node_rank);
+}
+
+Error exec_error(const std::string& name, int code) {
+  struct stat found {};
+  if (code == ENOENT && ::stat(name.c_str(), &found) == 0)
+    return Error{"cannot execute " + name + ": its interpreter is not there",
+                 "look at its first line (#!…), or at the loader that it was built for"};
+  if (code == ENOEXEC)
+    return Error{"cannot execute " + name + ": it is neither a program for this machine nor a script with a #! line",
+                 "hpcml launch starts programs without a shell; add a #! line, or write `-- bash " + name + "`"};
+  if (code == EACCES && ::stat(name.c_str(), &found) == 0 && S_ISDIR(found.st_mode))
+    return Error{"cannot execute " + name + ": it is a directory"};
+  return Error{"cannot execute " + name + ": " + std::strerror(code),
+               code == EACCES ? "chmod +x " + name + " if it is a program" : ""};
+}
+
+/// A file of this name that is in PATH but may not be executed.
+std::optional<std::string> unexecutable(const std::string& name, const util::EnvSnapshot& env) {
+  if (name.find('/') != std::string::npos) return ::access(name.c_str(), F_OK) == 0 ? std::optional(name) : std::nullopt;
+  for (const auto& folder : util::split(env.get_or("PATH", ""), ':'))
+    if (const std::string path = folder + "/" + name; !folder.empty() && ::access(path.c_str(), F_OK) == 0) return path;
+  return std::nullopt;
+}
+
+std::vector<char*> pointers(std::vector<std::string>& words) {
+  std::vector<char*> list;
+  for (auto& word : words) list.push_back(word.data());
+  list.push_back(nullptr);
+  return list;
+}
+
+int fail(const RankSetup& setup, const Surroundings& here, const std::string& phase, const Error& error,
+         int code = k_cannot_set_up) {
+  return report_failure({code, phase, error, setup.world.layout.rank, here.host}, here.env);
+}
+
+} // namespace
+
+Result<std::vector<std::string>> cache_paths(const RankSetup& setup) {
+  std::vector<std::string> paths;
+  for (const auto& cache : setup.plan.caches) {
+    const auto base = expand_variables(cache.base, setup.env);
+    auto path = cache_path(cache, base.value_or(""), cache_tag(setup.world));
+    if (!path) return path.error();
+    paths.push_back(*path);
+  }
+  return paths;
+}
+
+Result<std::vector<CacheDir>> open_caches(RankSetup& setup) {
+  std::vector<CacheDir> opened;
+  const auto paths = cache_paths(setup);
+  if (!paths) return paths.error();
+  for (std::size_t i = 0; i < paths->size(); ++i) {
+    auto cache = open_cache(setup.plan.caches[i], (*paths)[i]);
+    if (!cache) {
+      for (auto& earlier : opened) release_cache(earlier);
+      return cache.error();
+    }
+    for (const auto& [variable, path] : cache->variables)
+      if (!setup.env.get(variable)) setup.env.set(variable, path);
+    opened.push_back(std::move(*cache));
+  }
+  if (const auto watched = start_watcher(opened); !watched) narrate("hpcml launch: " + watched.error().what);
+  return opened;
+}
+
+util::Status bind_rank(const RankSetup& setup, const std::string& host) {
+  const auto& planned = setup.plan.binding.cpus;
+  if (setup.binding.mode == BindMode::verify)
+    for (const auto& difference : compare_masks(setup.mask, planned))
+      narrate("hpcml launch: warning: rank " + std::to_string(setup.world.layout.rank) + " on " + host + " is " + difference);
+  if (setup.binding.mode != BindMode::apply || planned.empty()) return util::Done{};
+  if (!(planned == setup.mask))
+    if (const auto bound = apply_affinity(planned); !bound) return bound;
+  prefer_local_memory(setup.cpus, planned);
+  return util::Done{};
+}
+
+Failure exec_command(const std::vector<std::string>& command, const util::EnvSnapshot& env) {
+  const auto program = util::find_program(command.front(), env);
+  if (!program) {
+    if (const auto file = unexecutable(command.front(), env)) return {k_cannot_execute, "exec", exec_error(*file, EACCES), {}, {}};
+    const bool path = command.front().find('/') != std::string::npos;
+    return {k_not_found, "exec",
+            Error{"cannot find " + command.front() + (path ? "" : " in PATH"),
+                  path ? "is it there on the compute node, too?" : "give its path, or load what provides it before the step"},
+            {}, {}};
+  }
+  auto words = command, variables = env.to_envp();
+  ::execve(program->c_str(), pointers(words).data(), pointers(variables).data());
+  const int code = errno;
+  return {code == ENOENT ? k_not_found : k_cannot_execute, "exec", exec_error(*program, code), {}, {}};
+}
+
+int become_rank(RankSetup& setup, const LaunchRequest& request, const Surroundings& here) {
+  const auto& layout = setup.world.layout;
+  if (layout.rank == 0)
+    for (const auto& warning : setup.warnings) narrate("hpcml launch: warning: " + warning);
+  if (const auto bound = bind_rank(setup, here.host); !bound) return fail(setup, here, "bind", bound.error());
+  if (request.report) {
+    const auto cpus = read_status_cpus();
+    narrate(render_report(setup, here.host, cpus ? *cpus : model::IdSet()));
+  }
+  if (request.preflight)
+    if (const auto failure = run_preflight(setup, request, here)) return report_failure(*failure, here.env);
+  Failure failure = exec_command(request.command, setup.env);
+  failure.rank = layout.rank;
+  failure.host = here.host;
+  return report_failure(failure, here.env);
+}
+
+} // namespace hpcml::launch

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: MIT
+// The effects of a rank: bind, open caches, check, report, and turn into the program.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "launch/cache_dirs.hpp"
+#include "launch/failure.hpp"
+#include "launch/rank_setup.hpp"
+
+namespace hpcml::launch {
+
+/// Where this step's caches lie on this node, in the order of the plan.
+util::Result<std::vector<std::string>> cache_paths(const RankSetup& setup);
+
+/// Opens the caches of a node's ranks and sets their variables in `setup.env`.
+util::Result<std::vector<CacheDir>> open_caches(RankSetup& setup);
+
+/// Binds or compares this process as decided; says differences on standard error.
+util::Status bind_rank(const RankSetup& setup, const std::string& host);
+
+/// Replaces this process by `command`; returns only with the reason why it could not.
+Failure exec_command(const std::vector<std::string>& command, const util::EnvSnapshot& env);
+
+/// Binds, checks, reports and execs: the whole way of one rank. Returns only on failure, with the exit code.
+int become_rank(RankSetup& setup, const LaunchRequest& request, const Surroundings& here);
+
+} // namespace hpcml::launch

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: MIT
+// Output of many ranks as one stream: whole lines with the rank in front, bytes untouched. Pure.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace hpcml::launch {
+
+/// Merges the pieces that ranks write into lines "[2] text". A line is passed on when it is complete; what a rank leaves
+/// unfinished is passed on by `flush`, and continued there if nobody else has written in between.
+class LineMerger {
+public:
+  /// `colour`: the prefix in a colour per rank.
+  LineMerger(const std::vector<unsigned>& ranks, bool colour);
+  /// `index`: which of the constructor's ranks wrote `bytes`. Returns what to write now.
+  std::string add(std::size_t index, std::string_view bytes);
+  /// The unfinished text of one rank, for a prompt or a progress bar that stands still.
+  std::string flush(std::size_t index);
+  /// The rest of a rank that has ended, with the newline it did not write.
+  std::string finish(std::size_t index);
+  bool has_pending(std::size_t index) const { return !x_pending[index].empty(); }
+
+private:
+  std::string start_line(std::size_t index);
+  std::vector<std::string> x_prefixes;
+  std::vector<std::string> x_pending;
+  int x_open = -1; ///< whose unfinished line stands at the end of the output; -1: none
+};
+
+} // namespace hpcml::launch

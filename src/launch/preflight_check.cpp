@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: MIT
+#include "launch/preflight_check.hpp"
+
+#include <nlohmann/json.hpp>
+#include <unistd.h>
+
+#include "util/process.hpp"
+#include "util/text.hpp"
+
+namespace hpcml::launch {
+
+using util::Error;
+
+namespace {
+
+std::string folder_of(const std::string& path) {
+  const auto slash = path.rfind('/');
+  return slash == std::string::npos ? "." : path.substr(0, slash);
+}
+
+std::vector<std::string> helper_words(const std::string& helper, const RankSetup& setup, const LaunchRequest& request) {
+  std::vector<std::string> words = {helper, "preflight", "--backend", request.backend, "--timeout", std::to_string(k_preflight_seconds)};
+  if (request.site && !request.site->network.interfaces.empty()) {
+    words.emplace_back("--interface");
+    const auto& nic = setup.plan.binding.nic;
+    words.push_back(nic.empty() ? request.site->network.interfaces.front() : nic);
+  }
+  return words;
+}
+
+} // namespace
+
+std::optional<std::string> find_torch_helper(const std::string& program) {
+  const std::string folder = folder_of(program);
+  for (const auto& path : {folder + "/../libexec/hpcml/hpcml-torch", folder + "/hpcml-torch"})
+    if (::access(path.c_str(), X_OK) == 0) return path;
+  return std::nullopt;
+}
+
+Error preflight_verdict(const std::string& lines) {
+  Error verdict{""};
+  for (const auto& line : util::split(lines, '\n')) {
+    const auto object = nlohmann::json::parse(line, nullptr, false);
+    if (!object.is_object() || !object.contains("what") || !object["what"].is_string()) continue;
+    verdict.what = object["what"].get<std::string>();
+    verdict.hint = object.contains("next") && object["next"].is_string() ? object["next"].get<std::string>() : "";
+  }
+  return verdict;
+}
+
+std::optional<Failure> run_preflight(const RankSetup& setup, const LaunchRequest& request, const Surroundings& here) {
+  const auto failure = [&](int code, Error error) {
+    return Failure{code, "preflight", std::move(error), setup.world.layout.rank, here.host};
+  };
+  const auto helper = find_torch_helper(here.program);
+  if (!helper)
+    return failure(k_cannot_set_up, {"--preflight needs hpcml-torch, which is not beside " + here.program,
+                                     "build hpcml with LibTorch (HPCML_TORCH=ON), or leave --preflight out"});
+  util::EnvSnapshot env = setup.env;
+  // The program's own store must not meet connections of this group that is just going away.
+  env.set("MASTER_PORT", std::to_string(side_port(setup.world.port)));
+  const auto output = util::run_process(helper_words(*helper, setup, request), env, std::chrono::seconds(k_preflight_seconds + 30));
+  if (!output) return failure(k_cannot_set_up, output.error());
+  if (output->exit_code == 0) return std::nullopt;
+  Error verdict = preflight_verdict(output->out);
+  if (verdict.what.empty()) {
+    const auto lines = util::split(std::string(util::trim(output->err)), '\n');
+    verdict.what = "hpcml-torch ended with " + std::to_string(output->exit_code) + (lines.back().empty() ? "" : ": " + lines.back());
+  }
+  verdict.what = "the preflight failed: " + verdict.what;
+  constexpr int k_culprit = 6;
+  return failure(output->exit_code == k_culprit ? k_culprit : k_cannot_set_up, verdict);
+}
+
+} // namespace hpcml::launch

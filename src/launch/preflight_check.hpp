@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: MIT
+// The process-group check before a program starts: the helper program, its answer, its verdict.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "launch/failure.hpp"
+#include "launch/rank_setup.hpp"
+
+namespace hpcml::launch {
+
+constexpr int k_preflight_seconds = 120; ///< for the rendezvous and the checks of one rank
+
+/// Path of the helper beside `program` (bin/../libexec/hpcml/hpcml-torch, or in the same folder); nothing if it is not there.
+std::optional<std::string> find_torch_helper(const std::string& program);
+
+/// What the helper's JSON lines say about a failure: "what" and "next" of the last culprit; an empty error if they say nothing.
+util::Error preflight_verdict(const std::string& lines);
+
+/// Runs the check with this rank's environment, on a port of its own; nothing if it passed.
+std::optional<Failure> run_preflight(const RankSetup& setup, const LaunchRequest& request, const Surroundings& here);
+
+} // namespace hpcml::launch

@@ -1,0 +1,195 @@
+// SPDX-License-Identifier: MIT
+#include "launch/rank_setup.hpp"
+
+#include <algorithm>
+
+#include "topo/live_node.hpp"
+#include "util/text.hpp"
+
+namespace hpcml::launch {
+
+using util::Result;
+
+namespace {
+
+const model::Site& site_or_none(const LaunchRequest& request) {
+  static const model::Site k_none{};
+  return request.site ? *request.site : k_none;
+}
+
+std::string gpu_vendor(const model::Site& site) {
+  for (const auto& node : site.node_types)
+    if (node.gpu) return node.gpu->vendor;
+  return {};
+}
+
+std::string visible_variable_of(const std::string& vendor) {
+  return vendor == "amd" ? "ROCR_VISIBLE_DEVICES" : vendor == "nvidia" ? "CUDA_VISIBLE_DEVICES" : "";
+}
+
+/// The visible GPUs with the node's own indices: by Slurm's list where it numbers the devices, else by the visible list.
+std::vector<model::GpuPlace> visible_places(const VisibleGpus& visible, const NodeView& node, const util::EnvSnapshot& env) {
+  auto indices = parse_visible_list(env.get_or("SLURM_STEP_GPUS", ""));
+  if (indices.size() != visible.entries.size()) indices = visible.entries;
+  std::vector<model::GpuPlace> places;
+  for (std::size_t i = 0; i < visible.entries.size(); ++i) {
+    const auto index = util::parse_unsigned(indices[i]);
+    const auto number = index && *index < 1024 ? static_cast<unsigned>(*index) : static_cast<unsigned>(i);
+    places.push_back(number < node.devices.size() ? node.devices[number] : model::GpuPlace{number, {}, {}, {}, {}});
+  }
+  return places;
+}
+
+unsigned gpus_per_rank(const LaunchRequest& request, const VisibleGpus& visible, unsigned ranks) {
+  if (request.gpus_per_task) return *request.gpus_per_task;
+  if (visible.entries.empty()) return 0;
+  return std::max(1U, static_cast<unsigned>(visible.entries.size()) / std::max(1U, ranks));
+}
+
+class Builder {
+public:
+  Builder(RankSetup& setup, const util::EnvSnapshot& env) : x_setup(setup) { x_setup.env = env; }
+
+  void set(const std::string& name, const std::string& value) {
+    x_setup.env.set(name, value);
+    x_setup.changes.emplace_back(name, value);
+  }
+
+  /// A value of the site; what somebody has set already counts more, and is said.
+  void offer(const std::string& name, const std::string& value) {
+    const auto existing = x_setup.env.get(name);
+    if (!existing) return set(name, value);
+    if (*existing != value)
+      x_setup.warnings.push_back(name + "=" + *existing + " is set already and kept; hpcml would set " + value);
+  }
+
+  void remove(const std::string& name) {
+    if (!x_setup.env.get(name)) return;
+    x_setup.env.unset(name);
+    x_setup.removed.push_back(name);
+  }
+
+private:
+  RankSetup& x_setup;
+};
+
+void set_site_variables(Builder& builder, RankSetup& setup) {
+  for (const auto& variable : setup.plan.env) {
+    if (!variable.expression) {
+      builder.offer(variable.name, variable.value);
+      continue;
+    }
+    if (setup.env.get(variable.name)) continue; // the script has evaluated it
+    const auto value = expand_variables(variable.value, setup.env);
+    if (value) builder.set(variable.name, *value);
+    else setup.warnings.push_back(variable.name + " needs a shell to be set (" + variable.value + "); the job script has to export it");
+  }
+}
+
+/// Hides the other ranks' GPUs. Slurm sets several lists in some versions; a second one would be applied to what the first left.
+void set_own_gpus(Builder& builder, RankSetup& setup, const VisibleGpus& visible, const std::string& vendor, unsigned per_rank) {
+  if (visible.entries.empty() || setup.plan.gpu_visibility != "own") return;
+  std::string name = visible.variable.empty() ? setup.plan.visible_variable : visible.variable;
+  if (name.empty()) name = visible_variable_of(vendor);
+  if (name.empty()) {
+    setup.warnings.push_back("GPU visibility \"own\" needs to know the GPUs' vendor: name the site with --site");
+    return;
+  }
+  const auto& layout = setup.world.layout;
+  const auto mine = own_entries(visible, layout.local_rank, layout.local_world_size, std::max(1U, per_rank));
+  const auto old = setup.env.get(name);
+  for (const auto* other : {"ROCR_VISIBLE_DEVICES", "HIP_VISIBLE_DEVICES", "CUDA_VISIBLE_DEVICES", "GPU_DEVICE_ORDINAL"})
+    if (other != name && old && setup.env.get(other) == old && mine != *old) builder.remove(other);
+  builder.set(name, mine);
+  setup.gpus = mine;
+}
+
+plan::RankFacts facts_of(const LaunchRequest& request, const RankSetup& setup, const NodeView& node) {
+  const auto& layout = setup.world.layout;
+  plan::RankFacts facts;
+  facts.rank = layout.rank;
+  facts.local_rank = layout.local_rank;
+  facts.world_size = layout.world_size;
+  facts.local_world_size = layout.local_world_size;
+  facts.node_rank = layout.node_rank;
+  facts.node_count = layout.node_count();
+  facts.partition = request.partition.empty() ? setup.env.get_or("SLURM_JOB_PARTITION", "") : request.partition;
+  facts.container = request.container;
+  facts.live_cpus = node.cpus;
+  facts.allowed = setup.binding.plan_from & node.cpus.all();
+  facts.owns_node = setup.binding.owns_node;
+  return facts;
+}
+
+} // namespace
+
+Result<NodeView> read_node() {
+  auto cpus = topo::read_live_cpus();
+  if (!cpus) return cpus.error();
+  auto mask = read_affinity();
+  if (!mask) return mask.error();
+  if (mask->empty()) return util::Error{"this process may use no CPU at all", "look at the step's --cpu-bind and at the job's cgroup"};
+  return NodeView{*cpus, *mask, topo::read_live_gpus(), topo::read_gpu_vendor()};
+}
+
+bool is_agent_command(const std::vector<std::string>& command) {
+  static const std::vector<std::string> k_programs = {"torchrun", "accelerate", "deepspeed"};
+  static const std::vector<std::string> k_modules = {"torch.distributed.run", "torch.distributed.launch", "accelerate.commands.launch"};
+  const auto within = [](const std::vector<std::string>& list, const std::string& word) {
+    return std::find(list.begin(), list.end(), word) != list.end();
+  };
+  for (std::size_t i = 0; i < command.size(); ++i) {
+    if (within(k_programs, command[i].substr(command[i].rfind('/') + 1))) return true;
+    if (command[i] == "-m" && i + 1 < command.size() && within(k_modules, command[i + 1])) return true;
+    if (util::ends_with(command[i], ".py")) return false; // behind the script stand its own words
+  }
+  return false;
+}
+
+Result<RankSetup> plan_rank_setup(const LaunchRequest& request, const World& world, const NodeView& node,
+                                  const util::EnvSnapshot& env) {
+  const model::Site& site = site_or_none(request);
+  const auto& layout = world.layout;
+  RankSetup setup;
+  setup.world = world;
+  setup.cpus = node.cpus;
+  setup.mask = node.mask;
+  Builder builder(setup, env);
+  const std::string vendor = node.gpu_vendor.empty() ? gpu_vendor(site) : node.gpu_vendor;
+  const auto visible = find_visible_gpus(env, visible_variable_of(vendor), static_cast<unsigned>(node.devices.size()));
+  const unsigned per_rank = gpus_per_rank(request, visible, layout.local_world_size);
+  setup.gpus = visible.entries.empty() ? "none" : util::join(visible.entries, ",");
+  setup.agent = !request.processes_per_node && layout.local_world_size == 1 && is_agent_command(request.command);
+
+  const unsigned demanded = request.backend == "nccl" ? std::max(1U, per_rank) : request.gpus_per_task.value_or(0);
+  if (demanded > 0)
+    if (const auto there = check_gpus(visible, env, layout.local_world_size, demanded); !there) return there.error();
+
+  BindMode asked = setup.agent ? BindMode::none : request.bind;
+  // Outside a job nobody divides the machine: two launches would bind to the same cores.
+  if (asked == BindMode::automatic && !world.in_job) asked = BindMode::none;
+  setup.binding = decide_binding(asked, node.mask, node.cpus.all(), env, layout.local_world_size);
+
+  plan::RankFacts facts = facts_of(request, setup, node);
+  facts.launcher = "hpcml";
+  facts.live_gpus = visible_places(visible, node, env);
+  setup.plan = plan::plan_rank(site, facts, {per_rank, request.cpus_per_task, request.gpu_visibility});
+  setup.warnings = setup.plan.warnings;
+
+  for (const auto& [name, value] : rank_variables(world))
+    if (!setup.agent || (name != "RANK" && name != "LOCAL_RANK" && name != "WORLD_SIZE" && name != "LOCAL_WORLD_SIZE"))
+      builder.set(name, value);
+  if (setup.agent) // threads of one rank: only the agent knows how many ranks it starts
+    setup.plan.env.erase(std::remove_if(setup.plan.env.begin(), setup.plan.env.end(),
+                                        [](const auto& variable) { return util::starts_with(variable.name, "OMP_"); }),
+                         setup.plan.env.end());
+  if (request.backend != "auto") builder.set("HPCML_BACKEND", request.backend);
+  set_site_variables(builder, setup);
+  if (!setup.agent) set_own_gpus(builder, setup, visible, vendor, per_rank);
+  if (!request.profile_hash.empty() && request.site && request.profile_hash != site.hash)
+    setup.warnings.push_back("the script was made with another version of the profile '" + site.id + "' (" + request.profile_hash +
+                             ", here " + site.hash + "); this one is used");
+  return setup;
+}
+
+} // namespace hpcml::launch

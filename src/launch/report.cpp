@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: MIT
+#include "launch/report.hpp"
+
+#include "util/shell_quote.hpp"
+#include "util/text.hpp"
+
+namespace hpcml::launch {
+
+namespace {
+
+std::string numa_of(const model::CpuShape& shape, const model::IdSet& cpus) {
+  model::IdSet nodes;
+  for (const auto& domain : shape.numa)
+    if (domain.cpus.intersects(cpus)) nodes.add(domain.id);
+  return shape.numa.size() > 1 && !nodes.empty() ? " (NUMA " + nodes.to_list() + ")" : "";
+}
+
+std::string binding_text(const RankSetup& setup) {
+  const auto& planned = setup.plan.binding.cpus;
+  switch (setup.binding.mode) {
+    case BindMode::apply:
+      return planned.empty() ? "none: no core is free for this rank" : "CPUs " + planned.to_list() + ", " + setup.binding.why;
+    case BindMode::verify: return "CPUs " + setup.mask.to_list() + " as they are (planned: " + planned.to_list() + "), " + setup.binding.why;
+    case BindMode::none:
+    case BindMode::automatic: break;
+  }
+  return "CPUs " + setup.mask.to_list() + " as they are, " + (setup.agent ? "the agent gets the node" : setup.binding.why);
+}
+
+} // namespace
+
+std::string render_report(const RankSetup& setup, const std::string& host, const model::IdSet& kernel_cpus) {
+  const auto& layout = setup.world.layout;
+  std::string line = "hpcml: rank " + std::to_string(layout.rank) + " of " + std::to_string(layout.world_size) + " on " + host +
+                     ", local rank " + std::to_string(layout.local_rank) + ", GPU " + setup.gpus + ", CPUs " +
+                     kernel_cpus.to_list() + numa_of(setup.cpus, kernel_cpus);
+  if (!setup.plan.binding.nic.empty()) line += ", NIC " + setup.plan.binding.nic;
+  return line + ", master " + setup.world.address + ":" + std::to_string(setup.world.port);
+}
+
+std::string render_dry_run(const RankSetup& setup, const std::vector<std::string>& caches,
+                           const std::vector<std::string>& command) {
+  std::string text;
+  for (const auto& [name, value] : setup.changes) text += name + "=" + util::shell_quote(value) + "\n";
+  for (const auto& name : setup.removed) text += "unset " + name + "\n";
+  text += "binding: " + binding_text(setup) + "\n";
+  if (!setup.plan.binding.why.empty()) text += "because: " + setup.plan.binding.why + "\n";
+  for (const auto& cache : caches) text += "cache: " + cache + "\n";
+  for (const auto& warning : setup.warnings) text += "warning: " + warning + "\n";
+  std::vector<std::string> words;
+  for (const auto& word : command) words.push_back(util::shell_quote(word));
+  return text + "exec: " + util::join(words, " ") + "\n";
+}
+
+} // namespace hpcml::launch
