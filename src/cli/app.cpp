@@ -25,8 +25,7 @@ struct Command {
 constexpr Command k_commands[] = {
     {"gen", add_gen},
     {"emulate", add_emulate},
-    {"sites", add_sites},
-    {"preflight", add_preflight},
+    {"launch", add_launch},
     {"sites", add_sites},
     {"preflight", add_preflight},
 };
