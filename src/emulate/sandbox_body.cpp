@@ -43,6 +43,11 @@ class BodySandbox : public Sandbox {
 public:
   explicit BodySandbox(const SandboxPlan& plan) : x_state_dir(plan.state_dir), x_isolation(plan.isolation) {
     ::mkdir((x_state_dir + "/.sandbox").c_str(), 0755);
+    if (!x_isolation.network) return;
+    // Before any node: daemons of the login node need an address to listen at.
+    for (const auto& interface : plan.options.login_interfaces)
+      if (const auto step = add_bridge(interface.name, interface.ipv4); !step)
+        x_isolation.limits.push_back(interface.name + ": " + step.error().what + ".");
   }
 
   const std::string& state_dir() const override { return x_state_dir; }
@@ -60,6 +65,7 @@ public:
 
 private:
   util::Result<std::vector<GeneratedView>> find_view(const SandboxNode& node);
+  util::Status add_bridge(const std::string& name, const std::string& address);
   util::Status plug_in(const SandboxNode& node, unsigned number, pid_t pid);
 
   std::string x_state_dir;
@@ -73,20 +79,30 @@ private:
 util::Result<std::vector<GeneratedView>> BodySandbox::find_view(const SandboxNode& node) {
   const auto key = describe_node_view(node.cpu, node.mem_mib);
   if (const auto found = x_views.find(key); found != x_views.end()) return found->second;
-  auto view = write_node_view(x_state_dir + "/.sandbox/view" + std::to_string(x_views.size()), node.cpu, node.mem_mib);
-  if (view) x_views.emplace(key, *view);
+  const std::string folder = x_state_dir + "/.sandbox/view" + std::to_string(x_views.size());
+  auto view = write_node_view(folder, node.cpu, node.mem_mib);
+  if (!view) return view;
+  const auto cpuset = write_cpuset_view(folder, node.cpu);
+  if (!cpuset) return cpuset;
+  view->insert(view->end(), cpuset->begin(), cpuset->end());
+  x_views.emplace(key, *view);
   return view;
+}
+
+util::Status BodySandbox::add_bridge(const std::string& name, const std::string& address) {
+  if (const auto step = make_bridge(name); !step) return step;
+  if (const auto step = add_address(name, address, 16); !step) return step;
+  x_bridges.insert(name);
+  return set_interface_up(name);
 }
 
 util::Status BodySandbox::plug_in(const SandboxNode& node, unsigned number, pid_t pid) {
   unsigned port = 0;
   for (const auto& interface : node.interfaces) {
-    if (x_bridges.insert(interface.name).second) {
+    if (!x_bridges.count(interface.name)) {
       const auto login = login_address(interface.ipv4);
       if (!login) return login.error();
-      if (const auto step = make_bridge(interface.name); !step) return step;
-      if (const auto step = add_address(interface.name, *login, 16); !step) return step;
-      if (const auto step = set_interface_up(interface.name); !step) return step;
+      if (const auto step = add_bridge(interface.name, *login); !step) return step;
     }
     const std::string here = "n" + std::to_string(number) + "p" + std::to_string(port++);
     if (const auto step = make_cable(here, interface.name, interface.name, pid); !step) return step;

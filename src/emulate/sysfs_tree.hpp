@@ -21,6 +21,9 @@ struct GeneratedView {
 util::Result<std::vector<GeneratedView>> write_node_view(const std::string& folder, const model::CpuShape& cpu,
                                                          unsigned long long mem_mib);
 
+/// Writes what this process's control group says of CPUs and memory nodes, for the files of it that exist.
+util::Result<std::vector<GeneratedView>> write_cpuset_view(const std::string& folder, const model::CpuShape& cpu);
+
 /// A text by which equal views are known, so that nodes of one kind share one tree.
 std::string describe_node_view(const model::CpuShape& cpu, unsigned long long mem_mib);
 
