@@ -69,6 +69,7 @@ void add_request_flags(CLI::App& app, RequestFlags& flags) {
   for (const auto& flag : k_values)
     app.add_option_function<std::string>(flag.name, [&flags, name = flag.name](const std::string& text) { flags.values[name] = text; }, flag.help)
         ->type_name(flag.type)
+        ->take_last() // as sbatch has it
         ->group(flag.group);
   for (const auto& flag : k_lists)
     app.add_option_function<std::vector<std::string>>(

@@ -79,7 +79,7 @@ TEST_CASE("a mistake has one clear message, its exit code, and writes nothing") 
       {{"gne", "--", "x"}, 2, "did you mean gen?"},
       {lumi({"--acount", "x", "--", "x"}), 2, "did you mean --account?"},
       {lumi({"train.py"}), 2, "behind --"},
-      {lumi({"--partition", "standrd-g", "--", "x"}), 2, "standard-g"},
+      {lumi({"--partition", "standrd-g", "--", "x"}), 4, "standard-g"},
       {lumi({"--gpus-per-node", "9", "--", "x"}), 4, "9 GPUs per node"},
       {lumi({"--time", "50h", "--", "x"}), 4, "limit of partition standard-g"},
       {lumi({"--time", "soon", "--", "x"}), 2, "--time"},
