@@ -76,7 +76,7 @@ TEST_CASE("a mistake has one clear message, its exit code, and writes nothing") 
   const std::vector<Case> cases = {
       {{"gen", "--site", "lmui", "--", "x"}, 2, "lumi"},
       {{"gen", "--", "x"}, 2, "--site"},
-      {{"gne", "--", "x"}, 2, "did you mean gen?"},
+      {{"genn", "--", "x"}, 2, "did you mean gen?"},
       {lumi({"--acount", "x", "--", "x"}), 2, "did you mean --account?"},
       {lumi({"train.py"}), 2, "behind --"},
       {lumi({"--partition", "standrd-g", "--", "x"}), 4, "standard-g"},
