@@ -34,6 +34,12 @@ std::string user_name() {
   return entry != nullptr ? entry->pw_name : std::to_string(::geteuid());
 }
 
+std::string host_name() {
+  char name[256] = "localhost";
+  ::gethostname(name, sizeof name - 1);
+  return name;
+}
+
 util::Status write_stand_ins(const ClusterRun& run, const std::string& state_dir) {
   StandInOptions options{state_dir, util::find_program("python3", run.env).value_or(""), run.slurm.srun, run.slurm.salloc};
   for (const auto& [name, file] : make_stand_ins(*run.site, run.layout, options)) {
@@ -73,6 +79,7 @@ std::string ready_sentence(const ClusterRun& run, std::chrono::milliseconds time
 
 int run_body(Sandbox& sandbox, ClusterRun run, std::chrono::steady_clock::time_point start, int failure_code) {
   const std::string& state_dir = sandbox.state_dir();
+  run.layout.login_name = host_name(); // slurmctld compares it with the kernel's
   for (const auto& limit : sandbox.limits()) run.narrator.note(limit);
   if (!sandbox.has_networks()) {
     const auto port = find_free_ports(static_cast<unsigned>(run.layout.nodes.size()) + 1);

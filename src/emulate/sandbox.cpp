@@ -178,7 +178,7 @@ util::Result<int> run_in_sandbox(const SandboxOptions& options, const std::funct
   if (warden == 0) {
     ::close(control[1]);
     ::close(report[0]);
-    run_warden({folder, {}, {control[0], report[1]}, [&signals] { signals.restore(); }, body}, options);
+    run_warden({folder, options, {}, {control[0], report[1]}, [&signals] { signals.restore(); }, body}, options);
   }
   ::close(control[0]);
   ::close(report[1]);

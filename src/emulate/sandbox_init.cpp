@@ -28,6 +28,7 @@ util::Status prepare_login(SandboxPlan& plan) {
   const auto note = [&](const util::Status& step) {
     if (!step) got.limits.push_back(step.error().what + ".");
   };
+  if (got.hosts) ::sethostname(plan.options.login_name.c_str(), plan.options.login_name.size());
   if (!got.mounts) return util::Done{};
   if (const auto step = make_mounts_private(); !step) return step;
   if (const auto step = mount_tmpfs(plan.state_dir, "mode=0755"); !step) return step;

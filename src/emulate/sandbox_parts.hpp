@@ -21,6 +21,7 @@ struct SandboxPipes {
 
 struct SandboxPlan {
   std::string state_dir;
+  SandboxOptions options;
   Isolation isolation;
   SandboxPipes pipes;
   std::function<void()> restore_signals; ///< dispositions as they were before run_in_sandbox
