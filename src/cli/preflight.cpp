@@ -6,7 +6,7 @@
 
 #include "cli/command.hpp"
 #include "cli/preflight_report.hpp"
-#include "launch/torch_helper.hpp"
+#include "launch/preflight_check.hpp"
 #include "slurm/step_env.hpp"
 #include "util/file.hpp"
 #include "util/process.hpp"
@@ -53,14 +53,16 @@ void print_text(const PreflightResult& result, const Context& context) {
 }
 
 int run_preflight(const PreflightOptions& options, const Context& context) {
-  const auto helper = launch::find_torch_helper(util::own_executable(), context.env);
+  const auto helper = launch::find_torch_helper(util::own_executable().string());
   if (!helper) {
-    print_error(helper.error().what, helper.error().hint, context.colour);
+    print_error("the preflight needs hpcml-torch, which is neither in ../libexec/hpcml nor beside " + util::own_executable().string(),
+                "build hpcml where LibTorch is (cmake --preset release && cmake --build build/release) and copy libexec/hpcml/hpcml-torch along with it",
+                context.colour);
     return k_world_failed;
   }
   // The helper bounds itself (six times the timeout and 30 s); this limit is for a launch that hangs.
   const auto limit = std::chrono::seconds(7ULL * options.timeout_seconds + 60);
-  const auto output = util::run_process(launch_words(options, context, helper->string()), context.env, limit);
+  const auto output = util::run_process(launch_words(options, context, *helper), context.env, limit);
   if (!output) {
     print_error(output.error().what, output.error().hint, context.colour);
     return k_world_failed;

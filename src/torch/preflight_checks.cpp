@@ -4,6 +4,8 @@
 #include <sstream>
 #include <stdexcept>
 
+#include <ATen/ATen.h>
+
 #include "torch/preflight.hpp"
 
 namespace hpcml::helper {

@@ -10,6 +10,7 @@
 #ifdef USE_C10D_NCCL
 #include <torch/csrc/distributed/c10d/ProcessGroupNCCL.hpp>
 #endif
+#include <ATen/ATen.h>
 #include <ATen/Version.h>
 #include <torch/version.h>
 

@@ -8,9 +8,13 @@
 #include <string>
 #include <vector>
 
-#include <ATen/ATen.h>
+#include <c10/core/Device.h>
 
 #include "hpcml/rank_env.hpp"
+
+namespace at {
+class Tensor; // whoever computes includes <ATen/ATen.h>; that costs many seconds per file
+}
 
 namespace hpcml::helper {
 

@@ -7,6 +7,8 @@
 #include <thread>
 #include <unistd.h>
 
+#include <ATen/ATen.h>
+
 #include "hpcml/rank_env.hpp"
 #include "torch/rendezvous.hpp"
 
