@@ -34,7 +34,7 @@ bool is_retired(PlanContext& context) {
   if (!site.retired_on.empty()) message += " since " + site.retired_on;
   context.error(
       "site/retired", message + cited(site.state_origin),
-      site.successor.empty() ? "" : "its successor is " + site.successor + ": use --site " + site.successor);
+      site.successor.empty() ? "" : "its successor is " + site.successor + "; `hpcml sites list` shows the sites that can be used");
   return true;
 }
 
