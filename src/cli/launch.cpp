@@ -144,6 +144,7 @@ void add_flags(CLI::App& app, LaunchFlags& flags) {
 void add_launch(CLI::App& app, Context& context, int& exit_code) {
   auto* command = app.add_subcommand("launch", "turn a task of a step into a rank, or start the ranks of this machine");
   command->prefix_command();
+  command->fallthrough(false); // what stands behind the script is the script's, also a flag that hpcml has
   command->footer(k_footer);
   auto flags = std::make_shared<LaunchFlags>();
   add_flags(*command, *flags);

@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: MIT
+// The parts of launch that are functions of values: ports, addresses, GPU lists, masks, lines, records.
+#include <catch2/catch.hpp>
+
+#include <nlohmann/json.hpp>
+#include <set>
+
+#include "launch/cpu_bind.hpp"
+#include "launch/failure.hpp"
+#include "launch/gpus.hpp"
+#include "launch/output_lines.hpp"
+#include "launch/preflight_check.hpp"
+#include "launch/rank_setup.hpp"
+#include "launch/rendezvous.hpp"
+#include "launch/world.hpp"
+
+using namespace hpcml;
+using launch::BindMode;
+using model::IdSet;
+using util::EnvSnapshot;
+
+namespace {
+EnvSnapshot env_of(std::map<std::string, std::string> variables) { return EnvSnapshot(std::move(variables)); }
+} // namespace
+
+TEST_CASE("steps of a job get different ports, all below the ephemeral ones") {
+  std::set<unsigned> ports;
+  for (unsigned long long step = 0; step < 2000; ++step) ports.insert(launch::step_port({4242, step, 0}));
+  CHECK(ports.size() == 2000);
+  CHECK(*ports.begin() >= 15000);
+  CHECK(*ports.rbegin() <= 31999);
+  CHECK(launch::step_port({4242, 0, 0}) != launch::step_port({4242, 0, 1}));
+  CHECK(launch::step_port({4242, 0, 0}) != launch::step_port({4243, 0, 0}));
+  CHECK(launch::step_port({~0ULL, ~0ULL, ~0ULL}) <= 31999);
+  for (unsigned port = 1; port < 65536; ++port) {
+    const unsigned side = launch::side_port(port);
+    if (side == port || side < 15000 || side > 32000) FAIL("port " << port << " has the side port " << side);
+  }
+}
+
+TEST_CASE("the address of another step's first node is not taken") {
+  const auto env = env_of({{"HPCML_MASTER_ADDR", "10.1.0.4"}, {"HPCML_MASTER_NODE", "nid001"}});
+  CHECK(launch::step_address(env, "nid001", "") == "10.1.0.4");
+  CHECK(launch::step_address(env, "nid002", "") == "nid002");
+  CHECK(launch::step_address({}, "jwb0001", "i") == "jwb0001i");
+}
+
+TEST_CASE("visible-device lists are kept as text and end where the runtimes end them") {
+  using Entries = std::vector<std::string>;
+  CHECK(launch::parse_visible_list("0,1,2") == Entries{"0", "1", "2"});
+  CHECK(launch::parse_visible_list("GPU-8932f937, MIG-GPU-1/2/3") == Entries{"GPU-8932f937", "MIG-GPU-1/2/3"});
+  CHECK(launch::parse_visible_list("0,-1,2") == Entries{"0"});
+  for (const auto* text : {"", "-1", "NoDevFiles", ","}) CHECK(launch::parse_visible_list(text).empty());
+}
+
+TEST_CASE("each rank gets its own entries of the visible list") {
+  struct Row {
+    const char* list;
+    unsigned local_rank, ranks, per_rank;
+    const char* own;
+  };
+  const Row rows[] = {
+      {"0,1,2,3,4,5,6,7", 5, 8, 1, "5"}, {"4,5,6,7", 1, 4, 1, "5"},           {"0,1,2,3,4,5,6,7", 1, 4, 2, "2,3"},
+      {"3", 3, 8, 1, "3"},               {"GPU-a,GPU-b", 1, 2, 1, "GPU-b"},   {"0,1", 3, 4, 1, "1"},
+  };
+  for (const auto& row : rows) {
+    CAPTURE(row.list, row.local_rank);
+    CHECK(launch::own_entries({launch::parse_visible_list(row.list), "", ""}, row.local_rank, row.ranks, row.per_rank) == row.own);
+  }
+}
+
+TEST_CASE("missing GPUs are a sentence with numbers") {
+  const auto check = [](const EnvSnapshot& env, unsigned ranks, unsigned per_rank) {
+    return launch::check_gpus(launch::find_visible_gpus(env, "ROCR_VISIBLE_DEVICES", 0), env, ranks, per_rank);
+  };
+  const auto eight = env_of({{"ROCR_VISIBLE_DEVICES", "0,1,2,3,4,5,6,7"}, {"SLURM_GPUS_ON_NODE", "8"}});
+  CHECK(check(eight, 8, 1));
+  CHECK(check(eight, 4, 2));
+  CHECK_FALSE(check(eight, 8, 2));
+  CHECK(check(env_of({{"ROCR_VISIBLE_DEVICES", "3"}, {"SLURM_GPUS_ON_NODE", "8"}}), 8, 1)); // --gpus-per-task=1
+  CHECK_FALSE(check(env_of({{"ROCR_VISIBLE_DEVICES", "0"}, {"SLURM_GPUS_ON_NODE", "1"}}), 8, 1));
+  const auto none = check(env_of({{"ROCR_VISIBLE_DEVICES", ""}}), 1, 1);
+  REQUIRE_FALSE(none);
+  CHECK_THAT(none.error().what, Catch::Contains("none is visible"));
+  CHECK(check(env_of({{"SLURM_STEP_GPUS", "0,1"}}), 2, 1)); // --gpu-bind=none sets no runtime variable in 22.05
+}
+
+TEST_CASE("who binds is decided from the mask and from what srun did") {
+  const IdSet node = IdSet::range(0, 127), slice = IdSet::range(49, 55);
+  const auto masks = env_of({{"SLURM_CPU_BIND_LIST", "0x00FE000000000000,0xFE00000000000000"}});
+  const auto same = env_of({{"SLURM_CPU_BIND_LIST", "0xFFFF"}});
+  CHECK(launch::decide_binding(BindMode::automatic, slice, node, masks, 8).mode == BindMode::verify);
+  CHECK(launch::decide_binding(BindMode::apply, slice, node, masks, 8).mode == BindMode::verify);
+  CHECK(launch::decide_binding(BindMode::automatic, node, node, masks, 8).mode == BindMode::apply);
+  CHECK(launch::decide_binding(BindMode::automatic, IdSet::range(0, 15), node, same, 2).mode == BindMode::apply);
+  CHECK(launch::decide_binding(BindMode::automatic, IdSet::range(0, 15), node, same, 1).mode == BindMode::none);
+  CHECK(launch::decide_binding(BindMode::apply, IdSet::range(0, 15), node, same, 2).plan_from == IdSet::range(0, 15));
+  CHECK(launch::decide_binding(BindMode::verify, slice, node, masks, 8).plan_from == node);
+  CHECK(launch::decide_binding(BindMode::none, slice, node, masks, 8).mode == BindMode::none);
+}
+
+TEST_CASE("differences between mask and plan are named") {
+  CHECK(launch::compare_masks(IdSet::range(1, 7), IdSet::range(1, 7)).empty());
+  const auto differences = launch::compare_masks(IdSet::range(0, 3), IdSet::range(1, 7));
+  REQUIRE(differences.size() == 1);
+  CHECK_THAT(differences[0], Catch::Contains("missing: 4-7") && Catch::Contains("not planned: 0"));
+}
+
+TEST_CASE("profile expressions are expanded without a shell, or not at all") {
+  const auto env = env_of({{"USER", "ada"}, {"SLURM_TMPDIR", "/local/7"}});
+  CHECK(launch::expand_variables("/tmp/$USER/x", env) == "/tmp/ada/x");
+  CHECK(launch::expand_variables("${SLURM_TMPDIR:-/tmp}/e", env) == "/local/7/e");
+  CHECK(launch::expand_variables("${NOTHING:-/tmp}/e", env) == "/tmp/e");
+  for (const auto* text : {"$(hostname)", "`id`", "${A:=x}", "${A", "$", "$1", "a\\b", "${A:-$(id)}"}) {
+    CAPTURE(text);
+    CHECK_FALSE(launch::expand_variables(text, env));
+  }
+}
+
+TEST_CASE("commands that start the ranks themselves are known") {
+  CHECK(launch::is_agent_command({"torchrun", "--nproc-per-node=8", "train.py"}));
+  CHECK(launch::is_agent_command({"singularity", "exec", "a.sif", "/opt/bin/torchrun", "x.py"}));
+  CHECK(launch::is_agent_command({"python", "-u", "-m", "torch.distributed.run", "x.py"}));
+  CHECK_FALSE(launch::is_agent_command({"python", "train.py", "torchrun"}));
+  CHECK_FALSE(launch::is_agent_command({"./train"}));
+}
+
+TEST_CASE("lines of several ranks are merged whole and continued where nobody came between") {
+  launch::LineMerger lines({4, 5}, false);
+  CHECK(lines.add(0, "one\ntw") == "[4] one\n");
+  CHECK(lines.add(1, "first\n") == "[5] first\n");
+  CHECK(lines.add(0, "o\n") == "[4] two\n");
+  CHECK(lines.add(0, "10%") == "");
+  CHECK(lines.flush(0) == "[4] 10%");
+  CHECK(lines.add(0, " 20%\n") == " 20%\n");
+  CHECK(lines.add(0, "prompt") == "");
+  CHECK(lines.flush(0) == "[4] prompt");
+  CHECK(lines.add(1, "x\n") == "\n[5] x\n");
+  CHECK(lines.finish(0) == "");
+  CHECK(lines.add(1, std::string("a\0b", 3)) == "");
+  CHECK(lines.finish(1) == std::string("[5] a\0b\n", 8));
+}
+
+TEST_CASE("an error record is JSON whatever the text holds") {
+  launch::Failure failure{126, "exec", {"cannot execute \"\xff\n\t\\ \xc3\xa9\x01", "hint"}, 3U, "nid001"};
+  const auto record = nlohmann::json::parse(launch::render_record(failure));
+  CHECK(record["rank"] == 3);
+  CHECK(record["host"] == "nid001");
+  CHECK(record["phase"] == "exec");
+  CHECK(record["exit_code"] == 126);
+  CHECK(record["what"].get<std::string>() == "cannot execute \"\xef\xbf\xbd\n\t\\ \xc3\xa9\x01");
+}
+
+TEST_CASE("the preflight's verdict is the last culprit's sentence") {
+  const auto verdict = launch::preflight_verdict("noise\n{\"event\":\"culprit\",\"what\":\"rank 3 is missing\",\"next\":\"look\"}\n");
+  CHECK(verdict.what == "rank 3 is missing");
+  CHECK(verdict.hint == "look");
+  CHECK(launch::preflight_verdict("").what.empty());
+}

@@ -1,0 +1,219 @@
+// SPDX-License-Identifier: MIT
+// A task of a step that becomes a rank: environment, binding, GPUs, caches, with real processes.
+#include <catch2/catch.hpp>
+
+#include <csignal>
+#include <filesystem>
+#include <memory>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "launch/cache_dirs.hpp"
+#include "launch/process_helper.hpp"
+#include "launch/cpu_bind.hpp"
+#include "util/file.hpp"
+#include "util/text.hpp"
+
+using namespace hpcml;
+using namespace hpcml::testing;
+using Catch::Contains;
+
+namespace {
+
+/// A site whose only fact is a cache, in its own folder.
+std::string site_with_cache(const std::string& folder) {
+  const std::string text = R"({"schema": 1, "id": "cached", "name": "a site with a cache",
+    "sources": {"here": {"url": "https://example.org", "checked": "2026-11-21"}},
+    "state": {"is": "production", "source": "here"},
+    "caches": [{"name": "kernels", "base": ")" + folder + R"(", "variables": {"KERNEL_CACHE": "a/b", "KERNEL_DB": ""}, "source": "here"}]})";
+  const auto written = util::write_file(folder + "/cached.json", text);
+  return written ? folder : "";
+}
+
+std::vector<std::string> words_with_site(const std::string& folder, const std::string& script) {
+  return {"--sites-dir", folder, "launch", "--site", "cached", "--", "sh", "-c", script};
+}
+
+} // namespace
+
+TEST_CASE("the program replaces launch and knows its place") {
+  auto env = step_environment(1, 3);
+  env.set("SLURM_STEP_NODELIST", "nid[001-002]");
+  env.set("SLURM_STEP_TASKS_PER_NODE", "2,1");
+  Running task({"launch", "--", "sh", "-c", "echo $$ $RANK $LOCAL_RANK $WORLD_SIZE $LOCAL_WORLD_SIZE $NODE_RANK $MASTER_ADDR $MASTER_PORT"}, env);
+  const std::string line = task.read_line();
+  CHECK_THAT(line, Contains(std::to_string(task.pid()) + " 1 1 3 2 0 nid001 "));
+  const auto port = util::parse_unsigned(util::split(line, ' ').back());
+  CHECK((port.value_or(0) >= 15000 && port.value_or(0) <= 31999));
+  CHECK(task.wait() == 0);
+}
+
+TEST_CASE("the program's exit code and signal are the task's") {
+  CHECK(run_hpcml({"launch", "--", "sh", "-c", "exit 42"}, step_environment(0, 1)).exit_code == 42);
+  CHECK(run_hpcml({"launch", "--", "sh", "-c", "kill -KILL $$"}, step_environment(0, 1)).exit_code == 137);
+}
+
+TEST_CASE("variables that are set already may agree, and are refused by name where they don't") {
+  struct Row {
+    const char* name;
+    const char* value;
+    int exit_code;
+  };
+  const Row rows[] = {{"RANK", "1", 0},        {"RANK", "0", 125},          {"WORLD_SIZE", "3", 125},
+                      {"LOCAL_RANK", "1", 0},  {"NODE_RANK", "1", 125},     {"MASTER_ADDR", "nid001", 0},
+                      {"MASTER_ADDR", "nid001.site.edu", 0}, {"MASTER_ADDR", "nid002", 125}, {"MASTER_PORT", "29500", 0},
+                      {"MASTER_PORT", "x", 125}};
+  for (const auto& row : rows) {
+    CAPTURE(row.name, row.value);
+    auto env = step_environment(1, 2);
+    env.set(row.name, row.value);
+    const auto output = run_hpcml({"launch", "--", "sh", "-c", "echo $" + std::string(row.name)}, env);
+    CHECK(output.exit_code == row.exit_code);
+    if (row.exit_code == 0) CHECK(output.out == std::string(row.value) + "\n");
+    else CHECK_THAT(output.err, Contains(row.name));
+  }
+  auto env = step_environment(0, 1);
+  env.set("MASTER_PORT", "29500");
+  CHECK(run_hpcml({"launch", "--master-port", "29501", "--", "true"}, env).exit_code == 125);
+}
+
+TEST_CASE("binding is what the kernel shows afterwards, and never wider than before") {
+  const auto mine = launch::read_affinity();
+  REQUIRE(mine);
+  if (mine->size() < 2) return;
+  std::string seen;
+  for (unsigned rank = 0; rank < 2; ++rank) {
+    const auto output = run_hpcml({"launch", "--bind", "apply", "--", "grep", "Cpus_allowed_list", "/proc/self/status"}, step_environment(rank, 2));
+    REQUIRE(output.exit_code == 0);
+    const auto cpus = model::IdSet::parse_list(util::trim(util::split(output.out, ':').back()));
+    REQUIRE(cpus);
+    CHECK(cpus->is_subset_of(*mine));
+    CHECK(cpus->size() < mine->size());
+    CHECK(output.out != seen);
+    seen = output.out;
+  }
+  const auto narrow = util::run_process({"taskset", "-c", std::to_string(mine->first()), HPCML_BINARY, "launch", "--bind", "apply", "--", "nproc"},
+                                        step_environment(1, 2), std::chrono::seconds(30));
+  REQUIRE(narrow);
+  CHECK(narrow->out == "1\n");
+}
+
+TEST_CASE("a mask of srun that differs from the plan is reported and kept") {
+  const auto mine = launch::read_affinity();
+  REQUIRE(mine);
+  if (mine->size() < 2) return;
+  auto env = step_environment(1, 2);
+  env.set("SLURM_CPU_BIND_LIST", "0x1,0x2");
+  const auto output = util::run_process({"taskset", "-c", std::to_string(mine->first()), HPCML_BINARY, "launch", "--bind", "verify", "--", "nproc"},
+                                        env, std::chrono::seconds(30));
+  REQUIRE(output);
+  CHECK(output->exit_code == 0);
+  CHECK(output->out == "1\n");
+  CHECK_THAT(output->err, Contains("rank 1") && Contains("the plan is"));
+}
+
+TEST_CASE("missing GPUs stop the rank with a sentence") {
+  auto env = step_environment(0, 2);
+  env.set("ROCR_VISIBLE_DEVICES", "0");
+  env.set("SLURM_GPUS_ON_NODE", "1");
+  const auto output = run_hpcml({"launch", "--gpus-per-task", "1", "--", "true"}, env);
+  CHECK(output.exit_code == 125);
+  CHECK_THAT(output.err, Contains("count on 2 GPUs, but 1 are visible"));
+}
+
+TEST_CASE("a rank that is to see its own GPU gets its entry of the list") {
+  auto env = step_environment(2, 4);
+  env.set("CUDA_VISIBLE_DEVICES", "GPU-a,GPU-b,GPU-c,GPU-d");
+  CHECK(run_hpcml({"launch", "--gpu-visibility", "own", "--", "printenv", "CUDA_VISIBLE_DEVICES"}, env).out == "GPU-c\n");
+  CHECK(run_hpcml({"launch", "--gpu-visibility", "all", "--", "printenv", "CUDA_VISIBLE_DEVICES"}, env).out == "GPU-a,GPU-b,GPU-c,GPU-d\n");
+}
+
+TEST_CASE("dry run prints and does nothing") {
+  const std::string folder = make_folder();
+  auto words = words_with_site(site_with_cache(folder), "touch " + folder + "/ran");
+  words.insert(words.begin() + 3, "--dry-run");
+  const auto output = run_hpcml(words, step_environment(0, 1));
+  CHECK(output.exit_code == 0);
+  CHECK_THAT(output.out, Contains("RANK=0\n") && Contains("MASTER_ADDR=nid001\n") && Contains("exec: sh -c ") && Contains("KERNEL_CACHE="));
+  CHECK_FALSE(std::filesystem::exists(folder + "/ran"));
+  CHECK_FALSE(std::filesystem::exists(folder + "/kernels-job4242-step0-node0"));
+  std::filesystem::remove_all(folder);
+}
+
+TEST_CASE("eight ranks share one private cache directory, which goes with the last of them") {
+  const std::string folder = site_with_cache(make_folder());
+  REQUIRE_FALSE(folder.empty());
+  const std::string cache = folder + "/kernels-job4242-step0-node0";
+  std::vector<std::unique_ptr<Running>> ranks;
+  for (unsigned rank = 0; rank < 8; ++rank)
+    ranks.push_back(std::make_unique<Running>(
+        words_with_site(folder, "touch $KERNEL_CACHE/$RANK && echo $KERNEL_CACHE $KERNEL_DB; exec sleep 60"), step_environment(rank, 8)));
+  for (auto& rank : ranks) CHECK(rank->read_line() == cache + "/a/b " + cache);
+  struct stat found {};
+  REQUIRE(::stat(cache.c_str(), &found) == 0);
+  CHECK((found.st_mode & 0777) == 0700);
+  for (std::size_t i = 0; i < 7; ++i) {
+    ranks[i]->signal(i % 2 == 0 ? SIGKILL : SIGTERM);
+    ranks[i]->wait();
+  }
+  CHECK(std::filesystem::exists(cache + "/a/b/7"));
+  ranks[7]->signal(SIGKILL);
+  ranks[7]->wait();
+  CHECK(ranks[7]->read_line().empty()); // the end of the pipe: what removes the cache holds no output open
+  CHECK(is_removed(cache));
+  std::filesystem::remove_all(folder);
+}
+
+TEST_CASE("a cache directory in somebody else's hand is refused") {
+  const std::string folder = site_with_cache(make_folder()), cache = folder + "/kernels-job4242-step0-node0";
+  std::filesystem::create_directory(folder + "/elsewhere");
+  std::filesystem::create_symlink(folder + "/elsewhere", cache);
+  const auto linked = run_hpcml(words_with_site(folder, "true"), step_environment(0, 1));
+  CHECK(linked.exit_code == 125);
+  CHECK_THAT(linked.err, Contains("it is a link or a file"));
+  std::filesystem::remove(cache);
+  if (::geteuid() == 0) {
+    std::filesystem::create_directory(cache);
+    REQUIRE(::chown(cache.c_str(), 12345, 12345) == 0);
+    CHECK_THAT(run_hpcml(words_with_site(folder, "true"), step_environment(0, 1)).err, Contains("belongs to user 12345"));
+  }
+  std::filesystem::remove_all(folder);
+}
+
+TEST_CASE("caches that earlier steps left behind go with the next one") {
+  const std::string folder = site_with_cache(make_folder()), stale = folder + "/kernels-job17-step3-node0";
+  std::filesystem::create_directories(stale + "/deep/er");
+  std::filesystem::create_directory_symlink("/etc", stale + "/link");
+  std::filesystem::create_directory(folder + "/kernels-mine");
+  CHECK(run_hpcml(words_with_site(folder, "true"), step_environment(0, 1)).exit_code == 0);
+  CHECK(is_removed(stale));
+  CHECK(is_removed(folder + "/kernels-job4242-step0-node0"));
+  CHECK(std::filesystem::exists("/etc/passwd"));
+  CHECK(std::filesystem::exists(folder + "/kernels-mine"));
+  std::filesystem::remove_all(folder);
+}
+
+TEST_CASE("ranks that launch started have no cache left when it ends") {
+  const std::string folder = site_with_cache(make_folder());
+  auto words = words_with_site(folder, "test -d $KERNEL_CACHE");
+  words.insert(words.begin() + 3, {"--nproc-per-node", "2"});
+  CHECK(run_hpcml(words, bare_environment()).exit_code == 0);
+  for (const auto& entry : std::filesystem::directory_iterator(folder)) CHECK(entry.path().filename() == "cached.json");
+  std::filesystem::remove_all(folder);
+}
+
+TEST_CASE("several tasks on a node can't each start the node's ranks") {
+  const auto output = run_hpcml({"launch", "--nproc-per-node", "2", "--", "true"}, step_environment(0, 2));
+  CHECK(output.exit_code == 125);
+  CHECK_THAT(output.err, Contains("has 2 tasks on this node"));
+}
+
+TEST_CASE("one task per node starts its node's part of the world") {
+  auto env = step_environment(1, 2);
+  env.set("SLURM_LOCALID", "0");
+  env.set("SLURM_NODEID", "1");
+  env.set("SLURM_STEP_NODELIST", "nid[001-002]");
+  env.set("SLURM_STEP_TASKS_PER_NODE", "1(x2)");
+  const auto output = run_hpcml({"launch", "--nproc-per-node", "2", "--", "sh", "-c", "echo $RANK $LOCAL_RANK $WORLD_SIZE $NODE_RANK $MASTER_ADDR"}, env);
+  CHECK_THAT(output.out, Contains("[2] 2 0 4 1 nid001\n") && Contains("[3] 3 1 4 1 nid001\n"));
+}
