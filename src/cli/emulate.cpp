@@ -97,7 +97,7 @@ int run_emulate(const EmulateOptions& options, const Context& context) {
     return k_world_failed;
   }
   const auto difference = emulate::describe_version_difference(
-      slurm->version, site->name, site->slurm_version ? site->slurm_version->value : std::string());
+      slurm->version, emulate::short_name(*site), site->slurm_version ? site->slurm_version->value : std::string());
   if (!difference.empty()) run.narrator.note(difference);
   if (!slurm->has_lua) run.narrator.note("this Slurm has no job_submit/lua plugin: the site's own refusals are not enforced");
   run.site = &*site;

@@ -20,13 +20,13 @@ const model::Partition* default_partition(const model::Site& site) {
 util::Result<const model::Partition*> choose_partition(const model::Site& site, const std::string& name) {
   if (name.empty()) {
     if (const auto* found = default_partition(site)) return found;
-    return util::Error{"the profile of " + site.name + " names no partition", "add one to " + site.file};
+    return util::Error{"the profile of " + short_name(site) + " names no partition, so there is nothing to emulate", "choose a site with partitions: hpcml sites list"};
   }
   if (const auto* found = site.find_partition(name)) return found;
   std::vector<std::string> names;
   for (const auto& partition : site.partitions) names.push_back(partition.name);
   const auto near = util::nearest(name, names);
-  return util::Error{site.name + " has no partition \"" + name + "\"",
+  return util::Error{short_name(site) + " has no partition \"" + name + "\"",
                      near ? "did you mean " + *near + "?" : "it has: " + util::join(names, ", ")};
 }
 
@@ -65,14 +65,14 @@ util::Result<ClusterLayout> make_cluster_layout(const model::Site& site, const C
     if (layout.type != nullptr) break;
   }
   if (layout.type == nullptr)
-    return util::Error{"the profile of " + site.name + " does not describe the nodes of partition " + layout.partition->name,
+    return util::Error{"the profile of " + short_name(site) + " does not describe the nodes of partition " + layout.partition->name,
                        "choose another with --partition"};
   if (request.nodes == 0) return util::Error{"a cluster needs at least one node", "give --nodes 1 or more"};
   const unsigned limit = std::min(k_max_nodes, layout.type->node_count.value_or(k_max_nodes));
   if (request.nodes > limit)
     return util::Error{"cannot emulate " + std::to_string(request.nodes) + " nodes of " + layout.partition->name,
                        limit == k_max_nodes ? "at most 250 fit on one machine"
-                                            : site.name + " has " + std::to_string(limit) + " of them"};
+                                            : short_name(site) + " has " + std::to_string(limit) + " of them"};
   const auto interfaces = interface_names(site, *layout.type);
   for (std::size_t k = 0; k < interfaces.size(); ++k)
     layout.login_interfaces.push_back({interfaces[k], address(k, 0, 1)});
@@ -97,6 +97,8 @@ ClusterLayout on_loopback(ClusterLayout layout, unsigned first_port) {
   }
   return layout;
 }
+
+std::string short_name(const model::Site& site) { return site.name.substr(0, site.name.find(" (")); }
 
 std::string render_hosts(const ClusterLayout& layout) {
   std::string text = "127.0.0.1 localhost\n::1 localhost ip6-localhost ip6-loopback\n";

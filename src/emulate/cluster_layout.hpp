@@ -41,6 +41,9 @@ util::Result<ClusterLayout> make_cluster_layout(const model::Site& site, const C
 /// The same cluster for a machine without network namespaces: all on loopback, told apart by their ports.
 ClusterLayout on_loopback(ClusterLayout layout, unsigned first_port);
 
+/// The site's name without what stands in parentheses behind it: "LUMI-G" of "LUMI-G (CSC / EuroHPC, Kajaani)".
+std::string short_name(const model::Site& site);
+
 /// Text of /etc/hosts for all hosts of the cluster; node names lead to the address of the first interface.
 std::string render_hosts(const ClusterLayout& layout);
 

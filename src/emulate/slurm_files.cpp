@@ -101,10 +101,8 @@ std::string daemon_lines(const Site& site, const ClusterLayout& layout, const Sl
   line("KillWait", "5");
   line("SlurmdTimeout", "600"); // a laptop that sleeps must not lose its nodes
   if (options.job_policy) line("JobSubmitPlugins", "lua");
-  if (options.node_local_dir) {
-    line("TaskProlog", dir + "/lib/task_prolog");
-    line("Epilog", dir + "/lib/epilog");
-  }
+  line("TaskProlog", dir + "/lib/task_prolog");
+  if (options.node_local_dir) line("Epilog", dir + "/lib/epilog");
   return text;
 }
 

@@ -121,7 +121,7 @@ std::string lua_quote(std::string_view text) {
 
 std::string render_policy_table(const model::Site& site, const ClusterLayout& layout) {
   LuaTable table;
-  table.text("site", site.name).text("site_id", site.id).number("nodes", static_cast<long long>(layout.nodes.size()));
+  table.text("site", short_name(site)).text("site_id", site.id).number("nodes", static_cast<long long>(layout.nodes.size()));
   table.text("partition", layout.partition->name);
   table.raw("flags", "\n   " + flags_table(site));
   table.raw("partitions", "\n   " + partitions_table(site, layout));

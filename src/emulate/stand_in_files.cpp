@@ -100,7 +100,7 @@ std::string site_data(const Site& site, const ClusterLayout& layout, const Stand
   const auto set = [&](const std::string& name, const std::string& value) {
     text += "hpcml_" + name + "=" + util::shell_quote(value) + "\n";
   };
-  set("site_name", site.name);
+  set("site_name", short_name(site));
   const auto& gpu = layout.type->gpu;
   set("gpu_vendor", gpu ? gpu->vendor : "");
   set("gpu_model", gpu ? gpu->model : "");
@@ -120,6 +120,12 @@ std::string site_data(const Site& site, const ClusterLayout& layout, const Stand
   set("srun", options.srun);
   set("salloc", options.salloc);
   return text + module_lines(site) + shell_array("hpcml_site_paths", site_paths(site));
+}
+
+/// The text by which bash brings `module` along in the environment; one line, without single quotes.
+std::string module_function(const StandInOptions& options) {
+  const std::string lib = options.state_dir + "/lib/";
+  return "() { . " + lib + "common.sh && . " + lib + "module.sh && hpcml_module \"$@\"; }";
 }
 
 void put(Files& files, const StandInOptions& options, const std::string& path, const std::string& source, unsigned mode) {
@@ -191,10 +197,11 @@ std::map<std::string, StandInFile> make_stand_ins(const Site& site, const Cluste
     put(files, options, "lib/ibrun_rank", "ibrun_rank.sh", 0755);
   }
   if (site.interactive == "idev") put(files, options, "bin/idev", "idev.sh", 0755);
-  if (has_job_directory(site)) {
-    put(files, options, "lib/task_prolog", "task_prolog.sh", 0755);
-    put(files, options, "lib/epilog", "epilog.sh", 0755);
-  }
+  put(files, options, "lib/task_prolog", "task_prolog.sh", 0755);
+  auto& prolog = files["lib/task_prolog"].text;
+  prolog = util::replace_all(prolog, "@MODULE_FUNCTION@", module_function(options));
+  prolog = util::replace_all(prolog, "@JOB_DIRECTORY@", has_job_directory(site) ? "yes" : "no");
+  if (has_job_directory(site)) put(files, options, "lib/epilog", "epilog.sh", 0755);
   return files;
 }
 
@@ -203,10 +210,8 @@ bool has_job_directory(const Site& site) { return site_mentions(site, "SLURM_TMP
 std::map<std::string, std::string> make_login_variables(const Site& site, const StandInOptions& options,
                                                         const std::string& user) {
   std::map<std::string, std::string> variables;
-  const std::string lib = options.state_dir + "/lib/";
-  variables["BASH_FUNC_module%%"] =
-      "() {  . " + lib + "common.sh && . " + lib + "module.sh && hpcml_module \"$@\"\n}";
-  variables["BASH_FUNC_ml%%"] = "() {  module load \"$@\"\n}";
+  variables["BASH_FUNC_module%%"] = module_function(options);
+  variables["BASH_FUNC_ml%%"] = "() { module load \"$@\"; }";
   for (const auto* name : {"SCRATCH", "WORK"})
     if (site_mentions(site, name)) variables[name] = options.state_dir + "/" + util::to_lower(name) + "/" + user;
   return variables;

@@ -41,14 +41,20 @@ model::Site small_site() {
   other.cpu = model::make_regular_cpus(1, 8, 1, 0, 0);
   site.node_types = {type, other};
   const auto hours = [](int count) { return model::Sourced<model::Walltime>{model::Walltime::of(std::chrono::hours(count)), {}}; };
-  model::Partition main{.name = "main", .node_types = {"gpu"}, .is_default = true, .exclusive = true};
+  const auto partition = [](const std::string& name, const std::string& node_type) {
+    model::Partition made;
+    made.name = name;
+    made.node_types = {node_type};
+    return made;
+  };
+  auto main = partition("main", "gpu");
+  main.is_default = main.exclusive = true;
   main.max_time = hours(48);
   main.max_nodes = model::Sourced<unsigned>{6, {}};
-  model::Partition dev{.name = "dev", .node_types = {"gpu"}};
+  auto dev = partition("dev", "gpu");
   dev.max_time = hours(3);
   dev.default_time = hours(1);
-  model::Partition far{.name = "other", .node_types = {"cpu"}};
-  site.partitions = {main, dev, far};
+  site.partitions = {main, dev, partition("other", "cpu")};
   return site;
 }
 

@@ -137,7 +137,7 @@ TEST_CASE("what cannot be emulated is refused with a reason") {
     const char* hint;
   };
   const Case cases[] = {
-      {{"mian", 1}, "has no partition \"mian\"", "did you mean main?"},
+      {{"mainn", 1}, "has no partition \"mainn\"", "did you mean main?"},
       {{"", 0}, "at least one node", "--nodes"},
       {{"", 10}, "cannot emulate 10 nodes", "Small has 9"},
   };

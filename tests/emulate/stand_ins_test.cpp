@@ -219,9 +219,9 @@ TEST_CASE("the image hides its Python until its environment is entered") {
   const Installed installed;
   const std::string image = (installed.folder.path() / "image.sif").string();
   REQUIRE(util::write_file(image, ""));
-  const auto result = installed.bash("singularity exec " + image + " bash -c 'command -v torchrun; $WITH_CONDA && command -v python; python -c \"print(6*7)\"'");
+  const auto result = installed.bash("singularity exec " + image + " bash -c 'echo \"[$CONDA_DEFAULT_ENV]\"; command -v python | grep hpcml-test; $WITH_CONDA && command -v python; python -c \"print(6*7)\"'");
   INFO(result.err);
-  CHECK(result.out == installed.folder.path().string() + "/image/env/bin/python\n42\n");
+  CHECK(result.out == "[]\n" + installed.folder.path().string() + "/image/env/bin/python\n42\n");
 }
 
 TEST_CASE("conda activates the site's environment after its hook or its module") {

@@ -200,6 +200,13 @@ local given = {
   ["export"] = function(d) return d.environment and word(d.environment["SLURM_EXPORT_ENV"]) end,
 }
 
+-- Two ways to say how many tasks there are: a site that asks for one takes the other.
+local instead = {
+  ["ntasks"] = "ntasks-per-node",
+  ["ntasks-per-node"] = "ntasks",
+  ["tasks-per-node"] = "ntasks",
+}
+
 local function gpu_text(desc)
   return word(desc.tres_per_node) or word(desc.tres_per_job) or word(desc.tres_per_task) or word(desc.tres_per_socket)
 end
@@ -233,7 +240,8 @@ local function check_flags(desc, say)
   for _, rule in ipairs(policy.flags) do
     local value = given[rule.flag] and given[rule.flag](desc)
     if given[rule.flag] and holds(rule.when, desc) then
-      if rule.policy == "required" and not value then
+      local other = instead[rule.flag] and given[instead[rule.flag]](desc)
+      if rule.policy == "required" and not value and not other then
         say("--" .. rule.flag .. " is required" .. because(rule) .. (rule.hint and " (give --" .. rule.flag .. "=" .. rule.hint .. ")" or ""))
       elseif rule.policy == "forbidden" and value then
         say("--" .. rule.flag .. " is refused" .. because(rule))

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: MIT
+#include "emulate/cluster_helper.hpp"
+
+#include <catch2/catch.hpp>
+
+#include "util/file.hpp"
+#include "util/text.hpp"
+
+namespace hpcml::test {
+
+void Cluster::write(const std::string& name, const std::string& text) const {
+  REQUIRE(util::write_file(x_folder.path() / name, text, 0755));
+}
+
+std::string Cluster::read(const std::string& name) const { return util::read_file(x_folder.path() / name).value_or(""); }
+
+util::ProcessOutput Cluster::run(const std::string& script) const {
+  std::vector<std::string> words = {"env", "-C", x_folder.path().string(), HPCML_BINARY, "emulate"};
+  words.insert(words.end(), x_arguments.begin(), x_arguments.end());
+  words.insert(words.end(), {"--", "bash", "-c", script});
+  auto result = util::run_process(words, util::EnvSnapshot::of_process(), std::chrono::seconds(180));
+  REQUIRE(result);
+  return *result;
+}
+
+util::ProcessOutput Cluster::run_job(const std::string& directives, const std::string& body) const {
+  std::string script = "#!/bin/bash\n";
+  for (const auto& directive : util::split(directives, ' ')) script += "#SBATCH " + directive + "\n";
+  write("job.sh", script + "#SBATCH --output=slurm.out\n" + body + "\n");
+  auto result = run("sbatch -W job.sh; code=$?; cat slurm.out; exit $code");
+  return result;
+}
+
+} // namespace hpcml::test

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: MIT
+// Runs the real program with real Slurm and keeps what it printed.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "emulate/site_helper.hpp"
+#include "util/process.hpp"
+
+namespace hpcml::test {
+
+/// A folder to run in, and `hpcml emulate` in it.
+class Cluster {
+public:
+  explicit Cluster(std::vector<std::string> arguments) : x_arguments(std::move(arguments)) {}
+  /// Writes a file into the folder.
+  void write(const std::string& name, const std::string& text) const;
+  std::string read(const std::string& name) const;
+  /// `hpcml emulate ARGUMENTS -- bash -c SCRIPT` in the folder.
+  util::ProcessOutput run(const std::string& script) const;
+  /// The text of slurm.out and of what the command printed, after `sbatch -W` of a script with these directives and body.
+  util::ProcessOutput run_job(const std::string& directives, const std::string& body) const;
+  const TempFolder& folder() const { return x_folder; }
+
+private:
+  TempFolder x_folder;
+  std::vector<std::string> x_arguments;
+};
+
+} // namespace hpcml::test

@@ -1,0 +1,214 @@
+// SPDX-License-Identifier: MIT
+// Emulated clusters under the installed Slurm: what slurmctld, slurmd and the tasks themselves say.
+#include <catch2/catch.hpp>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "emulate/cluster_helper.hpp"
+#include "util/file.hpp"
+#include "util/text.hpp"
+
+using namespace hpcml;
+using test::Cluster;
+namespace fs = std::filesystem;
+
+namespace {
+
+const char* const k_lumi_job = "--account=project_1 --partition=standard-g --time=5 --nodes=2 --tasks-per-node=8 --gpus-per-node=8 "
+                               "--cpus-per-task=7 --mem=480G";
+// As LUMI's documentation gives it, GPU by GPU.
+const char* const k_lumi_masks =
+    "0xfe000000000000,0xfe00000000000000,0xfe0000,0xfe000000,0xfe,0xfe00,0xfe00000000,0xfe0000000000";
+
+std::vector<std::string> sorted_lines(const std::string& text) {
+  auto lines = util::split(std::string(util::trim(text)), '\n');
+  std::sort(lines.begin(), lines.end());
+  return lines;
+}
+
+} // namespace
+
+TEST_CASE("a command runs on the nodes of the site, with its exit code", "[slurm]") {
+  const Cluster lumi({"--site", "lumi", "--nodes", "2"});
+  const auto result = lumi.run("srun -N2 -p standard-g -A project_1 -t 5 hostname; exit 7");
+  INFO(result.err);
+  CHECK(result.exit_code == 7);
+  CHECK(sorted_lines(result.out) == std::vector<std::string>{"nid000001", "nid000002"});
+  CHECK(result.err.find("LUMI-G: 2 nodes of standard-g (the site has 2978), ready in ") != std::string::npos);
+}
+
+TEST_CASE("LUMI's documented masks bind each of 16 tasks to its cores", "[slurm]") {
+  const Cluster lumi({"--site", "lumi", "--nodes", "2"});
+  const auto result = lumi.run_job(k_lumi_job, std::string("srun --cpu-bind=mask_cpu:") + k_lumi_masks +
+                                                   " bash -c 'echo $SLURM_PROCID $(grep Cpus_allowed_list /proc/self/status)'");
+  INFO(result.err);
+  REQUIRE(result.exit_code == 0);
+  const char* const cores[] = {"49-55", "57-63", "17-23", "25-31", "1-7", "9-15", "33-39", "41-47"};
+  for (unsigned rank = 0; rank < 16; ++rank) {
+    const std::string line = "\n" + std::to_string(rank) + " Cpus_allowed_list: " + cores[rank % 8] + "\n";
+    CAPTURE(line, result.out);
+    CHECK(result.out.find(line) != std::string::npos);
+  }
+}
+
+TEST_CASE("a mask with a core that LUMI reserves is refused by slurmd", "[slurm]") {
+  const Cluster lumi({"--site", "lumi"});
+  const auto result = lumi.run("srun -p standard-g -A project_1 -t 5 -n1 --cpu-bind=mask_cpu:0xff true");
+  CHECK(result.exit_code != 0);
+  CHECK(result.err.find("CPU binding outside of job step allocation") != std::string::npos);
+}
+
+TEST_CASE("Slurm itself makes the site's GPUs visible", "[slurm]") {
+  const Cluster lumi({"--site", "lumi"});
+  const auto result = lumi.run(
+      "options='-A project_1 -p small-g -t 5'; "
+      "srun $options -n1 --gpus-per-node=8 bash -c 'echo all $ROCR_VISIBLE_DEVICES cuda=$CUDA_VISIBLE_DEVICES'; "
+      "srun $options -n1 bash -c 'echo none=$ROCR_VISIBLE_DEVICES'; "
+      "srun $options -n1 --gpus-per-node=2 rocm-smi; srun $options -n1 --gpus-per-node=1 nvidia-smi");
+  INFO(result.err);
+  CHECK(result.out == "all 0,1,2,3,4,5,6,7 cuda=\nnone=\nGPU 0: AMD MI250X (GCD) (emulated)\nGPU 1: AMD MI250X (GCD) (emulated)\n");
+  CHECK(result.exit_code == 127);
+}
+
+TEST_CASE("requests that the site refuses are refused at submission", "[slurm]") {
+  struct Case {
+    const char* options;
+    const char* said;
+  };
+  const Case cases[] = {
+      {"-A project_1 -p standard-g -t 5 --gpus-per-node=9", "Requested node configuration is not available"},
+      {"-A project_1 -p standard-g -t 50:00:00", "Requested time limit is invalid"},
+      {"-p standard-g -t 5", "LUMI-G: --account is required"},
+      {"-A me -p standard-g -t 5", "it looks like project_<number>"},
+      {"-A project_1 -t 5", "--partition is required"},
+      {"-A project_1 -p standard-g", "--time is required"},
+      {"-A project_1 -p small-g -t 5 -N5", "Node count specification invalid"},
+      {"-A project_1 -p standard-g -t 5 -N3", "start with: hpcml emulate --site lumi --nodes 3"},
+      {"-A project_1 -p standrad-g -t 5", "invalid partition specified: standrad-g"},
+      {"-A project_1 -p small-g -t 5 --mem=481G", "Memory specification can not be satisfied"},
+      {"-A project_1 -p small-g -t 5 --gpus-per-node=a100:1", "Requested node configuration is not available"},
+  };
+  std::string script;
+  for (const auto& one : cases) script += std::string("echo; sbatch ") + one.options + " --wrap true 2>&1; echo code=$?; echo @@;";
+  const Cluster lumi({"--site", "lumi", "--nodes", "2"});
+  const auto result = lumi.run(script);
+  const auto answers = util::split(util::replace_all(result.out, "@@\n", "\x01"), '\x01');
+  REQUIRE(answers.size() > std::size(cases));
+  for (std::size_t i = 0; i < std::size(cases); ++i) {
+    CAPTURE(cases[i].options, answers[i]);
+    CHECK(answers[i].find(cases[i].said) != std::string::npos);
+    CHECK(answers[i].find("code=1") != std::string::npos);
+  }
+}
+
+TEST_CASE("nothing is left of a cluster when its command ends", "[slurm]") {
+  const Cluster lumi({"--site", "lumi"});
+  const auto result = lumi.run("echo $SLURM_CONF; srun -A project_1 -p small-g -t 5 sleep 100 & sleep 1; exit 0");
+  const std::string conf(util::trim(result.out));
+  REQUIRE(conf.size() > 10);
+  CHECK_FALSE(fs::exists(fs::path(conf).parent_path()));
+  for (const auto& entry : fs::directory_iterator("/proc")) {
+    const auto environment = util::read_file(entry.path() / "environ");
+    if (environment) CHECK(environment->find("SLURM_CONF=" + conf) == std::string::npos);
+  }
+}
+
+TEST_CASE("LUMI's documented way into the container works", "[slurm]") {
+  const Cluster lumi({"--site", "lumi", "--nodes", "2", "--record", "calls.jsonl"});
+  lumi.write("image.sif", "");
+  lumi.write("run-pytorch.sh", "#!/bin/bash -e\n$WITH_CONDA\necho \"in $SINGULARITY_NAME $(python -c 'print(6*7)') $(taskset -p $$ | "
+                               "sed 's/.*: //')\"\n");
+  const auto result = lumi.run_job(k_lumi_job, std::string("PROJECT_DIR=$PWD\nsrun --cpu-bind=mask_cpu:") + k_lumi_masks + R"( \
+  singularity exec -B /var/spool/slurmd -B /opt/cray -B /usr/lib64/libcxi.so.1 -B /usr/lib64/libjansson.so.4 \
+    -B $PROJECT_DIR:/workdir $PROJECT_DIR/image.sif /workdir/run-pytorch.sh)");
+  INFO(result.err + result.out);
+  CHECK(result.exit_code == 0);
+  for (const auto* mask : {"fe000000000000", "fe00000000000000", "fe0000", "fe000000", "fe", "fe00", "fe00000000", "fe0000000000"}) {
+    const auto line = std::string("in image.sif 42 ") + mask + "\n";
+    const auto first = result.out.find(line);
+    CAPTURE(mask);
+    REQUIRE(first != std::string::npos);
+    CHECK(result.out.find(line, first + 1) != std::string::npos); // one on each node
+  }
+  CHECK_FALSE(fs::exists("/workdir"));
+  const auto calls = util::split(std::string(util::trim(lumi.read("calls.jsonl"))), '\n');
+  CHECK(calls.size() == 16);
+  CHECK(nlohmann::json::parse(calls.front())["tool"] == "singularity");
+}
+
+TEST_CASE("Vista refuses what TACC refuses and starts ranks with ibrun", "[slurm]") {
+  const Cluster vista({"--site", "vista", "--partition", "gh-dev", "--nodes", "2"});
+  const auto result = vista.run(
+      "sbatch -p gh-dev -N2 -n2 -t 5 --mem=4G --wrap true 2>&1; sbatch -p gh-dev -N2 -n2 -t 5 --gpus-per-task=1 --wrap true 2>&1; "
+      "salloc -p gh-dev -N2 -n2 -t 5 ibrun -np 2 bash -c 'echo rank $OMPI_COMM_WORLD_RANK of $OMPI_COMM_WORLD_SIZE on $(hostname), "
+      "slurm says ${SLURM_PROCID-nothing}'");
+  INFO(result.err + result.out);
+  CHECK(result.out.find("Vista: --mem is refused") != std::string::npos);
+  CHECK(result.out.find("Vista: --gpus-per-task is refused") != std::string::npos);
+  CHECK(result.out.find("rank 0 of 2 on c123-001, slurm says ") != std::string::npos);
+  CHECK(result.out.find("rank 1 of 2 on c123-002, slurm says ") != std::string::npos);
+  CHECK(result.out.find("slurm says 1") == std::string::npos);
+}
+
+TEST_CASE("idev gives a shell on a compute node", "[slurm]") {
+  const Cluster vista({"--site", "vista", "--partition", "gh-dev"});
+  const auto result = vista.run("echo 'hostname; echo tasks $SLURM_NTASKS' | SHELL=/bin/bash idev -p gh-dev -N 1 -n 1 -t 1:00:00");
+  INFO(result.err);
+  CHECK(result.out == "c123-001\ntasks 1\n");
+}
+
+TEST_CASE("Narval's jobs build their environment in a directory of their own on each node", "[slurm]") {
+  const Cluster narval({"--site", "narval", "--nodes", "2"});
+  const auto result = narval.run_job("--time=5 --nodes=2 --ntasks=2 --gpus-per-node=a100:4 --mem=4G", R"job(module load StdEnv/2023 python
+srun bash -c 'virtualenv --no-download $SLURM_TMPDIR/env && . $SLURM_TMPDIR/env/bin/activate &&
+  echo $(hostname) $(ls $SLURM_TMPDIR) $(python -c "import sys; print(sys.prefix == sys.argv[1])" $SLURM_TMPDIR/env) $CUDA_VISIBLE_DEVICES')job");
+  INFO(result.err + result.out);
+  CHECK(result.exit_code == 0);
+  CHECK(sorted_lines(result.out).size() >= 2);
+  CHECK(result.out.find("001 env True 0,1,2,3\n") != std::string::npos);
+  CHECK(result.out.find("002 env True 0,1,2,3\n") != std::string::npos);
+  const auto named = narval.run("sbatch --time=5 -p gpu --wrap true");
+  CHECK(named.err.find("--partition is refused") != std::string::npos);
+}
+
+TEST_CASE("a job without the caller's environment still finds the site's commands", "[slurm]") {
+  const Cluster narval({"--site", "narval"});
+  const auto result = narval.run_job("--time=5 --export=NONE --mem=1G", "module load python && echo loaded && echo ${MINE-unset}");
+  INFO(result.err + result.out);
+  CHECK(result.out.find("loaded\nunset\n") != std::string::npos);
+}
+
+TEST_CASE("Zurada's conda environment comes with its module", "[slurm]") {
+  const Cluster zurada({"--site", "zurada"});
+  const auto result = zurada.run_job("--time=5 --partition=gpu2h100 --mem=4G --gpus-per-node=2",
+                                     "module load miniforge3/25.3.1-gcc-11.4.1\nconda activate pytorch\n"
+                                     "echo $CONDA_DEFAULT_ENV $CUDA_VISIBLE_DEVICES; nvidia-smi -L; python -c 'print(6*7)'");
+  INFO(result.err + result.out);
+  CHECK(result.exit_code == 0);
+  CHECK(result.out.find("pytorch 0,1\n") != std::string::npos);
+  CHECK(result.out.find("\n42\n") != std::string::npos);
+  CHECK(zurada.run("sbatch -t 5 -p gpu2h100 --wrap true").err.find("--mem is required") != std::string::npos);
+}
+
+TEST_CASE("a cluster that cannot be emulated is refused before anything starts") {
+  struct Case {
+    std::vector<std::string> arguments;
+    int code;
+    const char* said;
+  };
+  const Case cases[] = {
+      {{"--site", "lmui"}, 2, "lumi"},
+      {{"--site", "lumi", "--partition", "standrad-g"}, 4, "did you mean standard-g?"},
+      {{"--site", "lumi", "--nodes", "0"}, 4, "at least one node"},
+      {{"--site", "cedar"}, 4, "retired"},
+      {{"--site", "local"}, 4, "names no partition"},
+  };
+  for (const auto& [arguments, code, said] : cases) {
+    const auto result = Cluster(arguments).run("true");
+    CAPTURE(arguments, result.err);
+    CHECK(result.exit_code == code);
+    CHECK(result.err.find(said) != std::string::npos);
+    CHECK(result.out.empty());
+  }
+}
