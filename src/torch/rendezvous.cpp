@@ -165,7 +165,8 @@ std::optional<Culprit> Meeting::find_culprit(const std::string& phase) {
     culprit.next = "Look for a crash or a kill (out of memory?) in the log of that rank; if it recurs on one host, exclude the host.";
   } else {
     culprit.what = who + " failed in " + name + ": " + reason;
-    culprit.next = "If it recurs on one host, exclude the host; --backend gloo tells a broken GPU network from a broken job.";
+    culprit.next = name == "rendezvous" ? "Correct what the message names on these hosts; --interface NAME tries another network interface."
+                                        : "If it recurs on one host, exclude the host; --backend gloo tells a broken GPU network from a broken job.";
   }
   return culprit;
 }

@@ -29,7 +29,7 @@ int main(int argc, char** argv) {
     meeting.enter("all_reduce");
     if (how == "die") ::kill(::getpid(), SIGKILL);
     if (how == "hang") {
-      std::this_thread::sleep_for(6 * options.timeout);
+      std::this_thread::sleep_for(4 * options.timeout);
       return 0;
     }
     // Looks like this rank's share, but one element of it is another rank's.
