@@ -55,7 +55,9 @@ std::vector<std::string> site_paths(const Site& site) {
   std::vector<std::string> paths;
   for (const auto& container : site.containers) {
     for (const auto& bind : container.binds) paths.push_back(bind.source);
-    for (const auto& old : container.superseded) {
+    auto superseded = container.superseded;
+    superseded.insert(superseded.end(), container.origin.superseded.begin(), container.origin.superseded.end());
+    for (const auto& old : superseded) { // older documents' binds still work on the site
       std::string text = old.value;
       std::replace_if(text.begin(), text.end(), [](char c) { return c == ',' || c == '\n' || c == '='; }, ' ');
       for (const auto& word : util::split(text, ' '))
