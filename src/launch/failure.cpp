@@ -53,8 +53,10 @@ std::string record_name(const Failure& failure, const util::EnvSnapshot& env) {
     const auto id = env.get_or(variable, "");
     if (!id.empty() && id.find('/') == std::string::npos) name += "-" + id;
   }
-  name += failure.rank ? "-rank" + std::to_string(*failure.rank) : "-pid" + std::to_string(::getpid());
-  return name + ".json";
+  const bool in_job = !env.get_or("SLURM_JOB_ID", "").empty();
+  if (failure.rank) name += "-rank" + std::to_string(*failure.rank);
+  if (!in_job || !failure.rank) name += "-pid" + std::to_string(::getpid());
+  return name + "-" + failure.phase + ".json";
 }
 
 } // namespace
