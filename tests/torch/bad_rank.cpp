@@ -2,6 +2,7 @@
 // A rank that takes part in a preflight until the all_reduce and then misbehaves: bad_rank wrong|die|hang BYTES SECONDS
 #include <chrono>
 #include <csignal>
+#include <cstdint>
 #include <cstdio>
 #include <string>
 #include <thread>
@@ -15,7 +16,7 @@
 int main(int argc, char** argv) {
   if (argc != 4) return 2;
   const std::string how = argv[1];
-  const long long bytes = std::stoll(argv[2]);
+  const int64_t bytes = std::stoll(argv[2]);
   hpcml::helper::GroupOptions options;
   options.timeout = std::chrono::seconds(std::stoi(argv[3]));
   const auto env = hpcml::RankEnv::from_environment();
