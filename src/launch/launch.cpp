@@ -14,7 +14,18 @@ namespace {
 
 int fail(const std::string& phase, const util::Error& error, const Surroundings& here,
          std::optional<unsigned> rank = std::nullopt) {
+  // Where the layout itself is in doubt, Slurm's number of the task still tells whose failure this is.
+  const auto task = util::parse_unsigned(here.env.get_or("SLURM_PROCID", ""));
+  if (!rank && slurm::in_step_task(here.env) && task && *task < 10000000) rank = static_cast<unsigned>(*task);
   return report_failure({k_cannot_set_up, phase, error, rank, here.host}, here.env);
+}
+
+/// Without srun the other nodes of the job stay idle, and nobody would notice.
+void warn_of_idle_nodes(const LaunchRequest& request, const Surroundings& here) {
+  const auto nodes = util::parse_unsigned(here.env.get_or("SLURM_JOB_NUM_NODES", "1"));
+  if (nodes.value_or(1) > 1 && !in_task(request, here.env))
+    narrate("hpcml launch: warning: this is no task of srun, so only " + here.host + " of the job's " + std::to_string(*nodes) +
+            " nodes is used; srun hpcml launch … uses them all");
 }
 
 /// Ranks to start here: what was asked for; outside a step one per visible GPU, at least one.
@@ -54,6 +65,7 @@ int run_ranks(const LaunchRequest& request, const Surroundings& here, const Worl
     ranks.push_back(world.layout.rank);
     setups.push_back(std::move(*setup));
   }
+  warn_of_idle_nodes(request, here);
   auto caches = open_caches(setups.front());
   if (!caches) return fail("cache", caches.error(), here);
   for (auto& setup : setups)

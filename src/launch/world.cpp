@@ -117,7 +117,8 @@ Result<World> find_spawn_world(const LaunchRequest& request, const Surroundings&
     if (task->layout.local_world_size != 1)
       return Error{"--nproc-per-node starts the ranks of a node, but this step has " +
                        std::to_string(task->layout.local_world_size) + " tasks on this node",
-                   "give srun --ntasks-per-node=1, or leave --nproc-per-node out"};
+                   "give srun one task per node (--ntasks=" + std::to_string(task->layout.node_count()) +
+                       " --ntasks-per-node=1), or leave --nproc-per-node out"};
     world = *task;
   } else {
     world.identity = slurm::read_step_identity(here.env);

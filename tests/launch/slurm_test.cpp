@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: MIT
+// launch inside steps of a real Slurm, on the emulated nodes of a site.
+#include <catch2/catch.hpp>
+
+#include <algorithm>
+#include <filesystem>
+#include <map>
+
+#include "launch/process_helper.hpp"
+#include "util/file.hpp"
+#include "util/text.hpp"
+
+using namespace hpcml;
+using namespace hpcml::testing;
+
+namespace {
+
+/// Runs a job on two emulated LUMI nodes and returns what it wrote, as sorted lines per section ("== name").
+std::map<std::string, std::vector<std::string>> run_job(const std::string& body) {
+  const std::string folder = make_folder();
+  const std::string head = "#!/bin/bash\n#SBATCH --nodes=2 --ntasks-per-node=8 --gpus-per-node=8 --account=project_1 --time=5\n"
+                           "#SBATCH --partition=standard-g --output=" + folder + "/log\nH=" HPCML_BINARY "\n";
+  std::map<std::string, std::vector<std::string>> sections;
+  if (!util::write_file(folder + "/job.sh", head + body)) return sections;
+  auto env = util::EnvSnapshot::of_process();
+  env.set("PATH", "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin");
+  const auto output = run_hpcml({"emulate", "--site", "lumi", "--nodes", "2", "--", "sbatch", "-W", folder + "/job.sh"}, env);
+  const auto log = util::read_file(folder + "/log");
+  INFO(output.out << output.err << (log ? *log : log.error().what));
+  CHECK(output.exit_code == 0);
+  std::string name;
+  for (const auto& line : util::split(log ? *log : "", '\n')) {
+    if (util::starts_with(line, "== ")) name = line.substr(3);
+    else if (!line.empty()) sections[name].push_back(line);
+  }
+  for (auto& [ignored, lines] : sections) std::sort(lines.begin(), lines.end());
+  std::filesystem::remove_all(folder);
+  return sections;
+}
+
+// The order of LUMI's documentation: local rank -> the seven cores beside its GPU.
+const char* const k_cores[] = {"49-55", "57-63", "17-23", "25-31", "1-7", "9-15", "33-39", "41-47"};
+
+} // namespace
+
+TEST_CASE("ranks on emulated LUMI nodes have the documented cores and GPUs, whoever binds", "[slurm]") {
+  const std::string show = "-- sh -c 'echo $(printf %02d $RANK) $SLURMD_NODENAME $(grep Cpus_allowed_list /proc/self/status) "
+                           "$ROCR_VISIBLE_DEVICES $MASTER_ADDR'\n";
+  const std::string flags = "--site lumi --partition standard-g --cpus-per-task 7 --gpus-per-task 1 ";
+  const std::string masks = "mask_cpu:0xfe000000000000,0xfe00000000000000,0xfe0000,0xfe000000,0xfe,0xfe00,0xfe00000000,0xfe0000000000";
+  const auto sections = run_job("echo '== srun'; srun --cpu-bind=" + masks + " $H launch --bind verify " + flags + show +
+                                "echo '== launch'; srun --cpu-bind=none $H launch --bind apply " + flags + show +
+                                "echo '== auto'; srun --cpu-bind=none $H launch " + flags + show);
+  for (const auto* section : {"srun", "launch", "auto"}) {
+    CAPTURE(section);
+    REQUIRE(sections.count(section) == 1);
+    const auto& lines = sections.at(section);
+    REQUIRE(lines.size() == 16); // and so no warning of verify
+    for (unsigned rank = 0; rank < 16; ++rank) {
+      const unsigned local = rank % 8;
+      CHECK(lines[rank] == std::string(rank < 10 ? "0" : "") + std::to_string(rank) + (rank < 8 ? " nid000001" : " nid000002") +
+                               " Cpus_allowed_list: " + k_cores[local] + " " + std::to_string(local) + " nid000001");
+    }
+  }
+}
+
+TEST_CASE("uneven steps, steps beside each other and started ranks are right under real Slurm", "[slurm]") {
+  const auto sections = run_job(
+      "echo '== uneven'; srun -N2 -n3 --cpu-bind=none $H launch -- sh -c 'echo $RANK/$WORLD_SIZE $LOCAL_RANK/$LOCAL_WORLD_SIZE $NODE_RANK $MASTER_ADDR'\n"
+      "echo '== two'\n"
+      "srun -N1 -n1 --exact --mem=1G -w nid000001 $H launch -- sh -c 'echo $MASTER_ADDR $MASTER_PORT' 2>/dev/null &\n"
+      "srun -N1 -n1 --exact --mem=1G -w nid000002 $H launch -- sh -c 'echo $MASTER_ADDR $MASTER_PORT' 2>/dev/null &\n"
+      "wait\n"
+      "echo '== spawn'; srun -N2 -n2 --ntasks-per-node=1 --cpu-bind=none $H launch --site lumi --bind apply --nproc-per-node 8 --cpus-per-task 7 -- "
+      "sh -c 'echo $RANK/$WORLD_SIZE $LOCAL_RANK $MASTER_ADDR $(grep Cpus_allowed_list /proc/self/status)'\n"
+      "echo '== failure'; srun -N1 -n1 $H launch -- /nowhere 2>/dev/null; echo code $?\n");
+  CHECK(sections.at("uneven") == std::vector<std::string>{"0/3 0/2 0 nid000001", "1/3 1/2 0 nid000001", "2/3 0/1 1 nid000001"});
+  const auto& two = sections.at("two");
+  REQUIRE(two.size() == 2);
+  CHECK(util::starts_with(two[0], "nid000001 "));
+  CHECK(util::starts_with(two[1], "nid000002 "));
+  CHECK(util::split(two[0], ' ').back() != util::split(two[1], ' ').back());
+  const auto& spawn = sections.at("spawn");
+  REQUIRE(spawn.size() == 16);
+  for (unsigned rank = 0; rank < 16; ++rank) {
+    const std::string line = "[" + std::to_string(rank) + "] " + std::to_string(rank) + "/16 " + std::to_string(rank % 8) +
+                             " nid000001 Cpus_allowed_list: " + k_cores[rank % 8];
+    CAPTURE(line);
+    CHECK(std::count(spawn.begin(), spawn.end(), line) == 1);
+  }
+  CHECK(sections.at("failure") == std::vector<std::string>{"code 127"});
+}
