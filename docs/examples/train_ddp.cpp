@@ -121,8 +121,8 @@ std::string own_status(const std::string& name) {
   return {};
 }
 
-void report(const RankEnv& env, const Options& options, const ProcessGroup& group, JsonLine line) {
-  const auto connections = hpcml::helper::own_connections(env.master_port);
+void report(const RankEnv& env, const Options& options, const ProcessGroup& group,
+            const std::vector<hpcml::helper::OwnConnection>& connections, JsonLine line) {
   std::vector<JsonLine> sockets;
   std::string interfaces;
   for (const auto& one : connections) {
@@ -160,13 +160,15 @@ int run(const Options& options) {
   const double loss = train(network, digits, env, options, group);
   const double correct = accuracy(network, digits, group.device());
   const auto bytes = weight_bytes(network);
+  // Read here, before the last exchange in which all ranks need each other: later a rank that is done may have hung up.
+  const auto connections = hpcml::helper::own_connections(env.master_port);
   const int64_t differing = differing_bytes(bytes, group);
   // Rank 0's accuracy decides for all, so that all end with the same exit code.
   auto decisive = torch::full({1}, correct, torch::TensorOptions().dtype(torch::kDouble).device(group.device()));
   group.broadcast(decisive, 0);
   const bool learned = decisive.item<double>() >= options.threshold;
 
-  report(env, options, group, JsonLine().add("rank", env.rank).add("local_rank", env.local_rank).add("world_size", env.world_size)
+  report(env, options, group, connections, JsonLine().add("rank", env.rank).add("local_rank", env.local_rank).add("world_size", env.world_size)
       .add("host", hpcml::helper::host_name()).add("backend", group.backend()).add("interface", group.interface_name())
       .add("torch", hpcml::helper::torch_facts().header_version).add("loss", loss).add("accuracy", correct)
       .add("weights_hash", examples::fnv1a_hex(bytes.data_ptr(), static_cast<std::size_t>(bytes.numel())))
