@@ -35,6 +35,7 @@ struct Options {
   double threshold = 0.93;
   bool communicate = true;
   hpcml::helper::GroupOptions group;
+  Options() { group.timeout = std::chrono::seconds(120); } // ranks of one job may start a while apart on busy nodes
 };
 
 struct Network : torch::nn::Module {
