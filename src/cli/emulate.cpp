@@ -19,6 +19,7 @@ struct EmulateOptions {
   emulate::ClusterRequest request;
   std::string record_file;
   std::string logs_dir;
+  bool shared_network = false;
   bool quiet = false;
 };
 
@@ -104,6 +105,7 @@ int run_emulate(const EmulateOptions& options, const Context& context) {
   run.layout = *layout;
   run.slurm = *slurm;
   run.env = context.env;
+  run.isolate_network = !options.shared_network;
   run.record_file = options.record_file;
   run.logs_dir = options.logs_dir;
   const auto code = emulate::run_cluster(run, k_world_failed);
@@ -123,6 +125,7 @@ void add_emulate(CLI::App& app, Context& context, int& exit_code) {
   command->add_option("--record", options->record_file, "write what module, singularity and the like were asked, one JSON line per call")
       ->type_name("FILE");
   command->add_option("--keep-logs", options->logs_dir, "keep Slurm's logs and configuration there")->type_name("DIR");
+  command->add_flag("--shared-network", options->shared_network, "no network of their own for the nodes: all on this machine's loopback");
   command->add_flag("-q,--quiet", options->quiet, "say nothing but errors");
   command->footer(k_footer);
   command->callback([options, &context, &exit_code] { exit_code = run_emulate(*options, context); });

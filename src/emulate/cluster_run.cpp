@@ -29,9 +29,9 @@ bool belongs_elsewhere(const std::string& name) {
   return false;
 }
 
-std::string user_name() {
-  const passwd* entry = ::getpwuid(::geteuid());
-  return entry != nullptr ? entry->pw_name : std::to_string(::geteuid());
+std::string user_name(unsigned id) {
+  const passwd* entry = ::getpwuid(id);
+  return entry != nullptr ? entry->pw_name : std::to_string(id);
 }
 
 std::string host_name() {
@@ -82,14 +82,14 @@ int run_body(Sandbox& sandbox, ClusterRun run, std::chrono::steady_clock::time_p
   run.layout.login_name = host_name(); // slurmctld compares it with the kernel's
   for (const auto& limit : sandbox.limits()) run.narrator.note(limit);
   if (!sandbox.has_networks()) {
-    const auto port = find_free_ports(static_cast<unsigned>(run.layout.nodes.size()) + 1);
+    const auto port = find_free_ports(static_cast<unsigned>(run.layout.nodes.size()) + 1, util::fnv1a(state_dir));
     if (!port) {
       run.narrator.failure(port.error());
       return failure_code;
     }
     run.layout = on_loopback(std::move(run.layout), *port);
   }
-  const std::string user = user_name();
+  const std::string user = user_name(sandbox.user_id());
   if (auto written = write_stand_ins(run, state_dir); !written) {
     run.narrator.failure(written.error());
     return failure_code;
@@ -126,6 +126,7 @@ util::EnvSnapshot make_login_environment(const model::Site& site, const util::En
 util::Result<int> run_cluster(const ClusterRun& run, int failure_code) {
   const auto start = std::chrono::steady_clock::now();
   SandboxOptions options;
+  options.isolate_network = run.isolate_network;
   options.login_name = run.layout.login_name;
   options.login_interfaces = run.layout.login_interfaces;
   run.narrator.progress("making " + std::to_string(run.layout.nodes.size()) + " nodes");

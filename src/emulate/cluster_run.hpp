@@ -28,6 +28,7 @@ struct ClusterRun {
   std::vector<std::string> command;
   util::EnvSnapshot env;      ///< the caller's
   std::string record_file;    ///< where the record goes at the end; empty: nowhere
+  bool isolate_network = true; ///< false: the nodes share this machine's loopback interface
   std::string logs_dir;       ///< where Slurm's logs go at the end; empty: nowhere
   Narrator narrator;
 };

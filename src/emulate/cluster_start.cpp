@@ -45,7 +45,7 @@ std::string tail(const Daemon& daemon) {
   return text.empty() ? " (its log is empty)" : text;
 }
 
-util::Status make_state(const std::string& state_dir, const ClusterRun& run, const std::string& user) {
+util::Status make_state(const std::string& state_dir, const ClusterRun& run, const std::string& user, unsigned user_id) {
   std::error_code error;
   std::vector<std::string> folders = {"slurmctld", "log", "dev", "local", "scratch/" + user, "work/" + user, "root"};
   for (const auto& node : run.layout.nodes) {
@@ -56,7 +56,7 @@ util::Status make_state(const std::string& state_dir, const ClusterRun& run, con
     fs::create_directories(fs::path(state_dir) / folder, error);
     if (error) return util::Error{"cannot make " + state_dir + "/" + folder + ": " + error.message()};
   }
-  SlurmFileOptions options{state_dir, ::geteuid(), run.slurm.has_lua, has_job_directory(*run.site)};
+  SlurmFileOptions options{state_dir, user_id, run.slurm.has_lua, has_job_directory(*run.site)};
   for (const auto& [name, text] : make_slurm_files(*run.site, run.layout, options))
     if (auto written = util::write_file(fs::path(state_dir) / name, text); !written) return written.error();
   const unsigned gpus = run.layout.type->gpu ? run.layout.type->gpu->per_node : 0;
@@ -134,7 +134,7 @@ std::size_t count_ready(const ClusterRun& run, const std::string& state_dir) {
 
 util::Status start_slurm(Sandbox& sandbox, const ClusterRun& run, const std::string& user) {
   const std::string& state_dir = sandbox.state_dir();
-  if (auto made = make_state(state_dir, run, user); !made) return made;
+  if (auto made = make_state(state_dir, run, user, sandbox.user_id()); !made) return made;
   if (auto mounted = sandbox.mount_on_login({state_dir + "/hosts", "/etc/hosts"}); !mounted) return mounted;
   run.narrator.progress("starting slurmctld");
   std::vector<Daemon> daemons;
@@ -162,7 +162,7 @@ util::Status start_slurm(Sandbox& sandbox, const ClusterRun& run, const std::str
   });
 }
 
-util::Result<unsigned> find_free_ports(unsigned count) {
+util::Result<unsigned> find_free_ports(unsigned count, unsigned long long seed) {
   const auto is_free = [](unsigned port) {
     const int fd = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
     sockaddr_in address{};
@@ -172,8 +172,8 @@ util::Result<unsigned> find_free_ports(unsigned count) {
     if (fd >= 0) ::close(fd);
     return is;
   };
-  // Below the range that the kernel hands out; where to begin depends on the process, so that two clusters rarely meet.
-  for (unsigned first = 10000 + static_cast<unsigned>(::getpid()) % 20000, tries = 0; tries < 200; ++tries, first += count) {
+  // Below the range that the kernel hands out.
+  for (unsigned first = 10000 + static_cast<unsigned>(seed % 20000), tries = 0; tries < 200; ++tries, first += count) {
     if (first + count > 32000) first = 10000;
     bool all = true;
     for (unsigned i = 0; i < count && all; ++i) all = is_free(first + i);

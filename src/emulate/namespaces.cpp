@@ -26,13 +26,13 @@ bool write_text(const char* path, const std::string& text) {
   return done;
 }
 
-/// A user namespace in which the caller is root and nobody else exists.
-bool become_root_of_own_users() {
-  const auto user = std::to_string(::geteuid());
-  const auto group = std::to_string(::getegid());
+/// A user namespace in which only the caller exists, by these ids.
+bool enter_users(unsigned inside_user, unsigned inside_group) {
+  const auto user = std::to_string(inside_user) + " " + std::to_string(::geteuid()) + " 1";
+  const auto group = std::to_string(inside_group) + " " + std::to_string(::getegid()) + " 1";
   if (::unshare(CLONE_NEWUSER) != 0) return false;
-  return write_text("/proc/self/setgroups", "deny") && write_text("/proc/self/uid_map", "0 " + user + " 1") &&
-         write_text("/proc/self/gid_map", "0 " + group + " 1");
+  return write_text("/proc/self/setgroups", "deny") && write_text("/proc/self/uid_map", user) &&
+         write_text("/proc/self/gid_map", group);
 }
 
 } // namespace
@@ -41,7 +41,9 @@ Isolation leave_host_namespaces(bool network) {
   Isolation got;
   constexpr int base = CLONE_NEWNS | CLONE_NEWUTS | CLONE_NEWIPC | CLONE_NEWPID;
   bool left = ::unshare(base) == 0;
-  if (!left && become_root_of_own_users()) {
+  got.caller_user = ::geteuid();
+  got.caller_group = ::getegid();
+  if (!left && enter_users(0, 0)) {
     got.user = true;
     left = ::unshare(base) == 0;
   }
@@ -58,6 +60,11 @@ Isolation leave_host_namespaces(bool network) {
     got.limits.push_back(std::string("This machine allows no network namespace (") + std::strerror(errno) +
                          "): all nodes use its loopback interface.");
   return got;
+}
+
+util::Status become_caller_again(const Isolation& isolation) {
+  if (!isolation.user || enter_users(isolation.caller_user, isolation.caller_group)) return util::Done{};
+  return failed("cannot return from root of the sandbox to your own user");
 }
 
 bool can_make_networks() {

@@ -12,6 +12,8 @@ namespace hpcml::emulate {
 /// What the kernel allowed.
 struct Isolation {
   bool user = false;      ///< a user namespace in which only the caller exists, as root
+  unsigned caller_user = 0;  ///< ids outside that user namespace
+  unsigned caller_group = 0;
   bool processes = false; ///< own process ids: children of the caller end with the first of them
   bool mounts = false;
   bool hosts = false;     ///< own host names
@@ -22,6 +24,10 @@ struct Isolation {
 /// Leaves the machine's namespaces, with privilege or through a user namespace, as far as it is allowed.
 /// Process ids take effect for the children of the caller. Nothing fails: what was refused is in `limits`.
 Isolation leave_host_namespaces(bool network);
+
+/// Before a program is executed: in a user namespace the caller, who is root there for the mounts, is himself again.
+/// Slurm's daemons want a real user: as root they would switch groups, which such a namespace forbids.
+util::Status become_caller_again(const Isolation& isolation);
 
 /// True if the kernel makes bridges and cables (tried in a child process, which takes them with it).
 bool can_make_networks();

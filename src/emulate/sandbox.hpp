@@ -53,6 +53,8 @@ public:
   virtual const std::string& state_dir() const = 0;
   /// False where the kernel did not allow network namespaces: nodes share loopback (and then have no interfaces of their own).
   virtual bool has_networks() const = 0;
+  /// The user whom daemons and commands run as, also where the body itself is root of a user namespace.
+  virtual unsigned user_id() const = 0;
   /// Sentences about what this machine did not allow; empty on a full sandbox.
   virtual const std::vector<std::string>& limits() const = 0;
   /// Starts a node's daemon in the node's namespaces, under the CPU emulation.

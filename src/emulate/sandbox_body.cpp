@@ -52,6 +52,7 @@ public:
 
   const std::string& state_dir() const override { return x_state_dir; }
   bool has_networks() const override { return x_isolation.network; }
+  unsigned user_id() const override { return x_isolation.caller_user; }
   const std::vector<std::string>& limits() const override { return x_isolation.limits; }
   util::Result<pid_t> start_node(const SandboxNode& node) override;
   util::Result<pid_t> start_service(const std::vector<std::string>& argv, const util::EnvSnapshot& env,
@@ -160,6 +161,7 @@ util::Result<pid_t> BodySandbox::start_service(const std::vector<std::string>& a
     channel.keep_child_end();
     reset_signals();
     if (const auto step = detach_from_terminal(log_file); !step) channel.fail(step.error());
+    if (const auto step = become_caller_again(x_isolation); !step) channel.fail(step.error());
     channel.fail(execute(argv, env));
   }
   if (pid < 0) return util::Error{"cannot start a process for " + argv.front(), {}};
@@ -184,7 +186,8 @@ int BodySandbox::run_command(const std::vector<std::string>& argv, const util::E
   const pid_t pid = ::fork();
   if (pid == 0) {
     ::sigprocmask(SIG_SETMASK, &mask, nullptr);
-    const auto error = execute(argv, env);
+    const auto step = become_caller_again(x_isolation);
+    const auto error = step ? execute(argv, env) : step.error();
     const std::string text = "hpcml: " + error.what + (error.hint.empty() ? "" : ". " + error.hint) + "\n";
     [[maybe_unused]] const auto ignored = ::write(2, text.data(), text.size());
     ::_exit(127);

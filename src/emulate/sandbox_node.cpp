@@ -65,6 +65,7 @@ void become_node(const SandboxNode& node, const NodePlan& plan, StartChannel& ch
   if (!send_descriptor(supervisor_socket, *listener)) ::_exit(127);
   ::close(*listener); // or the supervisor never learns that the node's last process ended
   ::close(supervisor_socket);
+  check(become_caller_again(plan.isolation));
   channel.fail(execute(node.argv, node.env));
 }
 

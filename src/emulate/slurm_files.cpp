@@ -100,6 +100,8 @@ std::string daemon_lines(const Site& site, const ClusterLayout& layout, const Sl
   line("MessageTimeout", "60");
   line("KillWait", "5");
   line("SlurmdTimeout", "600"); // a laptop that sleeps must not lose its nodes
+  // Without a network of its own nobody else may reach a Slurm that asks for no credentials.
+  if (layout.login_interfaces.empty()) line("CommunicationParameters", "NoInAddrAny,NoCtldInAddrAny");
   if (options.job_policy) line("JobSubmitPlugins", "lua");
   line("TaskProlog", dir + "/lib/task_prolog");
   if (options.node_local_dir) line("Epilog", dir + "/lib/epilog");

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
+#include <unistd.h>
 
 #include "emulate/cluster_helper.hpp"
 #include "util/file.hpp"
@@ -36,6 +37,32 @@ TEST_CASE("a command runs on the nodes of the site, with its exit code", "[slurm
   CHECK(result.exit_code == 7);
   CHECK(sorted_lines(result.out) == std::vector<std::string>{"nid000001", "nid000002"});
   CHECK(result.err.find("LUMI-G: 2 nodes of standard-g (the site has 2978), ready in ") != std::string::npos);
+}
+
+TEST_CASE("nodes that share this machine's network work too and listen to nobody else", "[slurm]") {
+  const Cluster lumi({"--site", "lumi", "--nodes", "2", "--shared-network"});
+  const auto result = lumi.run("srun -N2 -p standard-g -A project_1 -t 5 --cpu-bind=mask_cpu:0xfe bash -c "
+                               "'echo $(hostname) $(grep Cpus_allowed_list /proc/self/status)'; grep -o 'NoInAddrAny' $SLURM_CONF");
+  INFO(result.err);
+  CHECK(sorted_lines(result.out) == std::vector<std::string>{"NoInAddrAny", "nid000001 Cpus_allowed_list: 1-7",
+                                                             "nid000002 Cpus_allowed_list: 1-7"});
+}
+
+TEST_CASE("a user without privileges gets the same cluster under his own name", "[slurm]") {
+  if (::geteuid() != 0) return; // then all the other cases prove it
+  const test::TempFolder folder;
+  fs::permissions(folder.path(), fs::perms::all);
+  fs::copy_file(HPCML_BINARY, folder.path() / "hpcml"); // the build folder may be closed to others
+  REQUIRE(util::write_file(folder.path() / "image.sif", ""));
+  const auto result = util::run_process(
+      {"env", "-C", folder.path().string(), "HOME=" + folder.path().string(), "setpriv", "--reuid=65534", "--regid=65534", "--clear-groups",
+       "./hpcml", "emulate", "--site", "lumi", "--", "bash", "-c",
+       "srun -A project_1 -p small-g -t 5 -n1 --gpus-per-node=2 singularity exec -B $PWD:/workdir image.sif bash -c "
+       "'echo $(id -u) $(hostname) $ROCR_VISIBLE_DEVICES $(ls /workdir)'"},
+      util::EnvSnapshot::of_process(), std::chrono::seconds(60));
+  REQUIRE(result);
+  INFO(result->err);
+  CHECK(result->out == "65534 nid000001 0,1 hpcml image.sif\n");
 }
 
 TEST_CASE("LUMI's documented masks bind each of 16 tasks to its cores", "[slurm]") {

@@ -159,8 +159,12 @@ main() {
   resolve_binds
   hpcml_record "$tool" true "${words[@]}"
   enter_environment
-  ((EUID)) && namespace+=(--user --map-current-user --keep-caps)
-  exec "${namespace[@]}" -- /bin/bash "$hpcml_state/lib/container_root" "$hpcml_state/root" "${where:-$PWD}" "${#pairs[@]}" \
+  local user=''
+  if ((EUID)); then
+    user=$EUID:$(id -g)
+    namespace+=(--user --map-root-user) # to mount; the program gets its own user back
+  fi
+  exec "${namespace[@]}" -- /bin/bash "$hpcml_state/lib/container_root" "$hpcml_state/root" "${where:-$PWD}" "$user" "${#pairs[@]}" \
     "${pairs[@]}" "${program[@]}"
 }
 main "$@"
