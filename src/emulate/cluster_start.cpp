@@ -8,6 +8,7 @@
 #include <thread>
 #include <unistd.h>
 
+#include "emulate/gpu_files.hpp"
 #include "emulate/slurm_files.hpp"
 #include "emulate/stand_in_files.hpp"
 #include "util/file.hpp"
@@ -59,6 +60,11 @@ util::Status make_state(const std::string& state_dir, const ClusterRun& run, con
   SlurmFileOptions options{state_dir, user_id, run.slurm.has_lua, has_job_directory(*run.site)};
   for (const auto& [name, text] : make_slurm_files(*run.site, run.layout, options))
     if (auto written = util::write_file(fs::path(state_dir) / name, text); !written) return written.error();
+  for (const auto& [name, text] : make_gpu_files(*run.layout.type)) {
+    const auto path = fs::path(state_dir) / "gpus" / name;
+    fs::create_directories(path.parent_path(), error);
+    if (auto written = util::write_file(path, text); !written) return written.error();
+  }
   const unsigned gpus = run.layout.type->gpu ? run.layout.type->gpu->per_node : 0;
   for (unsigned gpu = 0; gpu < gpus; ++gpu)
     if (auto written = util::write_file(gpu_device_path(state_dir, gpu), ""); !written) return written.error();
@@ -83,6 +89,7 @@ SandboxNode make_node(const ClusterRun& run, const ClusterNode& node, const std:
   const unsigned gpus = run.layout.type->gpu ? run.layout.type->gpu->per_node : 0;
   // A bound /dev/null is a character device without the right to make one.
   for (unsigned gpu = 0; gpu < gpus; ++gpu) made.mounts.push_back({"/dev/null", gpu_device_path(state_dir, gpu)});
+  for (const auto& mount : gpu_mounts(*run.layout.type, state_dir + "/gpus")) made.mounts.push_back(mount);
   made.argv = {run.slurm.slurmd, "-D", "-N", node.name};
   made.env = daemon_environment(state_dir);
   made.log_file = state_dir + "/log/slurmd." + node.name + ".out";

@@ -178,6 +178,14 @@ TEST_CASE("Vista refuses what TACC refuses and starts ranks with ibrun", "[slurm
   CHECK(result.out.find("slurm says 1") == std::string::npos);
 }
 
+TEST_CASE("nodes show their GPUs where Slurm does not tell of them", "[slurm]") {
+  const Cluster vista({"--site", "vista", "--partition", "gh-dev"});
+  const auto result = vista.run("srun -p gh-dev -N1 -n1 -t 5 bash -c 'ls /proc/driver/nvidia/gpus | wc -l; cat /sys/bus/pci/devices/*/vendor; "
+                                "ls /sys/class/net'");
+  INFO(result.err);
+  CHECK(util::starts_with(result.out, "1\n0x10de\n"));
+}
+
 TEST_CASE("idev gives a shell on a compute node", "[slurm]") {
   const Cluster vista({"--site", "vista", "--partition", "gh-dev"});
   const auto result = vista.run("echo 'hostname; echo tasks $SLURM_NTASKS' | SHELL=/bin/bash idev -p gh-dev -N 1 -n 1 -t 1:00:00");
