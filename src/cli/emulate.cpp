@@ -61,7 +61,8 @@ std::optional<model::Site> load(const EmulateOptions& options, const Context& co
   if (load.site->state == model::SiteState::retired) {
     const std::string when = load.site->retired_on.empty() ? "" : " on " + load.site->retired_on;
     print_error(load.site->name + " was retired" + when,
-                load.site->successor.empty() ? "" : "its successor is " + load.site->successor, context.colour);
+                load.site->successor.empty() ? "" : "its successor is " + load.site->successor,
+                context.colour);
     exit_code = k_cannot_satisfy;
     return std::nullopt;
   }
@@ -72,7 +73,8 @@ std::optional<model::Site> load(const EmulateOptions& options, const Context& co
 std::vector<std::string> choose_command(const Context& context, const emulate::Narrator& narrator) {
   if (!context.program.empty()) return context.program;
   if (::isatty(STDIN_FILENO) == 0) return {};
-  narrator.note("no command given: a shell on the login node; try sinfo, srun hostname, sbatch job.sh; leave with exit");
+  narrator.note("no command given: a shell on the login node; try sinfo, srun hostname, sbatch job.sh; leave "
+                "with exit");
   return {context.env.get_or("SHELL", "/bin/bash")};
 }
 
@@ -89,7 +91,8 @@ int run_emulate(const EmulateOptions& options, const Context& context) {
   run.narrator = make_narrator(context, options.quiet);
   run.command = choose_command(context, run.narrator);
   if (run.command.empty()) {
-    print_error("no command to run on the cluster", "write it behind --, for example: -- sbatch -W job.sh", context.colour);
+    print_error("no command to run on the cluster", "write it behind --, for example: -- sbatch -W job.sh",
+                context.colour);
     return k_usage;
   }
   const auto slurm = emulate::find_slurm(context.env);
@@ -97,10 +100,12 @@ int run_emulate(const EmulateOptions& options, const Context& context) {
     print_error(slurm.error().what, slurm.error().hint, context.colour);
     return k_world_failed;
   }
-  const auto difference = emulate::describe_version_difference(
-      slurm->version, emulate::short_name(*site), site->slurm_version ? site->slurm_version->value : std::string());
+  const auto difference =
+      emulate::describe_version_difference(slurm->version, emulate::short_name(*site),
+                                           site->slurm_version ? site->slurm_version->value : std::string());
   if (!difference.empty()) run.narrator.note(difference);
-  if (!slurm->has_lua) run.narrator.note("this Slurm has no job_submit/lua plugin: the site's own refusals are not enforced");
+  if (!slurm->has_lua)
+    run.narrator.note("this Slurm has no job_submit/lua plugin: the site's own refusals are not enforced");
   run.site = &*site;
   run.layout = *layout;
   run.slurm = *slurm;
@@ -118,14 +123,24 @@ int run_emulate(const EmulateOptions& options, const Context& context) {
 
 void add_emulate(CLI::App& app, Context& context, int& exit_code) {
   auto options = std::make_shared<EmulateOptions>();
-  auto* command = app.add_subcommand("emulate", "run a command on a private real Slurm cluster that is shaped like a site");
-  command->add_option("--site", options->site, "site profile: a name from 'hpcml sites list'")->required()->type_name("SITE");
-  command->add_option("--partition", options->request.partition, "emulate the nodes of this partition")->type_name("NAME");
-  command->add_option("--nodes", options->request.nodes, "how many nodes run")->type_name("N")->capture_default_str();
-  command->add_option("--record", options->record_file, "write what module, singularity and the like were asked, one JSON line per call")
+  auto* command = app.add_subcommand(
+      "emulate", "run a command on a private real Slurm cluster that is shaped like a site");
+  command->add_option("--site", options->site, "site profile: a name from 'hpcml sites list'")
+      ->required()
+      ->type_name("SITE");
+  command->add_option("--partition", options->request.partition, "emulate the nodes of this partition")
+      ->type_name("NAME");
+  command->add_option("--nodes", options->request.nodes, "how many nodes run")
+      ->type_name("N")
+      ->capture_default_str();
+  command
+      ->add_option("--record", options->record_file,
+                   "write what module, singularity and the like were asked, one JSON line per call")
       ->type_name("FILE");
-  command->add_option("--keep-logs", options->logs_dir, "keep Slurm's logs and configuration there")->type_name("DIR");
-  command->add_flag("--shared-network", options->shared_network, "no network of their own for the nodes: all on this machine's loopback");
+  command->add_option("--keep-logs", options->logs_dir, "keep Slurm's logs and configuration there")
+      ->type_name("DIR");
+  command->add_flag("--shared-network", options->shared_network,
+                    "no network of their own for the nodes: all on this machine's loopback");
   command->add_flag("-q,--quiet", options->quiet, "say nothing but errors");
   command->footer(k_footer);
   command->callback([options, &context, &exit_code] { exit_code = run_emulate(*options, context); });

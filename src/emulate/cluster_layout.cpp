@@ -20,7 +20,9 @@ const model::Partition* default_partition(const model::Site& site) {
 util::Result<const model::Partition*> choose_partition(const model::Site& site, const std::string& name) {
   if (name.empty()) {
     if (const auto* found = default_partition(site)) return found;
-    return util::Error{"the profile of " + short_name(site) + " names no partition, so there is nothing to emulate", "choose a site with partitions: hpcml sites list"};
+    return util::Error{"the profile of " + short_name(site) +
+                           " names no partition, so there is nothing to emulate",
+                       "choose a site with partitions: hpcml sites list"};
   }
   if (const auto* found = site.find_partition(name)) return found;
   std::vector<std::string> names;
@@ -65,21 +67,24 @@ util::Result<ClusterLayout> make_cluster_layout(const model::Site& site, const C
     if (layout.type != nullptr) break;
   }
   if (layout.type == nullptr)
-    return util::Error{"the profile of " + short_name(site) + " does not describe the nodes of partition " + layout.partition->name,
+    return util::Error{"the profile of " + short_name(site) + " does not describe the nodes of partition " +
+                           layout.partition->name,
                        "choose another with --partition"};
   if (request.nodes == 0) return util::Error{"a cluster needs at least one node", "give --nodes 1 or more"};
   const unsigned limit = std::min(k_max_nodes, layout.type->node_count.value_or(k_max_nodes));
   if (request.nodes > limit)
-    return util::Error{"cannot emulate " + std::to_string(request.nodes) + " nodes of " + layout.partition->name,
-                       limit == k_max_nodes ? "at most 250 fit on one machine"
-                                            : short_name(site) + " has " + std::to_string(limit) + " of them"};
+    return util::Error{
+        "cannot emulate " + std::to_string(request.nodes) + " nodes of " + layout.partition->name,
+        limit == k_max_nodes ? "at most 250 fit on one machine"
+                             : short_name(site) + " has " + std::to_string(limit) + " of them"};
   const auto interfaces = interface_names(site, *layout.type);
   for (std::size_t k = 0; k < interfaces.size(); ++k)
     layout.login_interfaces.push_back({interfaces[k], address(k, 0, 1)});
   layout.login_address = layout.login_interfaces.front().ipv4;
   for (unsigned i = 1; i <= request.nodes; ++i) {
     ClusterNode node{node_name(*layout.type, i), {}, layout.controller_port + 1, {}};
-    for (std::size_t k = 0; k < interfaces.size(); ++k) node.interfaces.push_back({interfaces[k], address(k, 1, i)});
+    for (std::size_t k = 0; k < interfaces.size(); ++k)
+      node.interfaces.push_back({interfaces[k], address(k, 1, i)});
     node.address = node.interfaces.front().ipv4;
     layout.nodes.push_back(std::move(node));
   }

@@ -19,9 +19,9 @@ struct ClusterRequest {
 
 struct ClusterNode {
   std::string name;
-  std::string address;                       ///< of its first interface; "127.0.0.1" where nodes share loopback
-  unsigned port = 0;                         ///< slurmd's
-  std::vector<SandboxInterface> interfaces;  ///< empty where nodes share loopback
+  std::string address; ///< of its first interface; "127.0.0.1" where nodes share loopback
+  unsigned port = 0;   ///< slurmd's
+  std::vector<SandboxInterface> interfaces; ///< empty where nodes share loopback
 };
 
 /// An emulated cluster: some nodes of one kind, and a login node.
@@ -35,13 +35,15 @@ struct ClusterLayout {
   std::vector<ClusterNode> nodes;
 };
 
-/// Fails on an unknown partition ("did you mean"), on no nodes and on more nodes than the site has. `site` must outlive the layout.
+/// Fails on an unknown partition ("did you mean"), on no nodes and on more nodes than the site has. `site`
+/// must outlive the layout.
 util::Result<ClusterLayout> make_cluster_layout(const model::Site& site, const ClusterRequest& request);
 
 /// The same cluster for a machine without network namespaces: all on loopback, told apart by their ports.
 ClusterLayout on_loopback(ClusterLayout layout, unsigned first_port);
 
-/// The site's name without what stands in parentheses behind it: "LUMI-G" of "LUMI-G (CSC / EuroHPC, Kajaani)".
+/// The site's name without what stands in parentheses behind it: "LUMI-G" of "LUMI-G (CSC / EuroHPC,
+/// Kajaani)".
 std::string short_name(const model::Site& site);
 
 /// Text of /etc/hosts for all hosts of the cluster; node names lead to the address of the first interface.

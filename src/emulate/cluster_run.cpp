@@ -20,11 +20,11 @@ namespace fs = std::filesystem;
 
 /// Variables of another job or of another site's modules would change what Slurm and the stand-ins do.
 bool belongs_elsewhere(const std::string& name) {
-  for (const auto* prefix : {"SLURM_", "SLURMD_", "SBATCH_", "SRUN_", "SALLOC_", "SINFO_", "SQUEUE_", "SCANCEL_", "PMI_", "PMIX_",
-                             "OMPI_COMM_WORLD_", "SINGULARITY_", "APPTAINER_"})
+  for (const auto* prefix : {"SLURM_", "SLURMD_", "SBATCH_", "SRUN_", "SALLOC_", "SINFO_", "SQUEUE_",
+                             "SCANCEL_", "PMI_", "PMIX_", "OMPI_COMM_WORLD_", "SINGULARITY_", "APPTAINER_"})
     if (util::starts_with(name, prefix)) return true;
-  for (const auto* other : {"CUDA_VISIBLE_DEVICES", "ROCR_VISIBLE_DEVICES", "HIP_VISIBLE_DEVICES", "GPU_DEVICE_ORDINAL",
-                            "MODULEPATH", "LOADEDMODULES", "_LMFILES_", "BASH_ENV"})
+  for (const auto* other : {"CUDA_VISIBLE_DEVICES", "ROCR_VISIBLE_DEVICES", "HIP_VISIBLE_DEVICES",
+                            "GPU_DEVICE_ORDINAL", "MODULEPATH", "LOADEDMODULES", "_LMFILES_", "BASH_ENV"})
     if (name == other) return true;
   return false;
 }
@@ -41,7 +41,8 @@ std::string host_name() {
 }
 
 util::Status write_stand_ins(const ClusterRun& run, const std::string& state_dir) {
-  StandInOptions options{state_dir, util::find_program("python3", run.env).value_or(""), run.slurm.srun, run.slurm.salloc};
+  StandInOptions options{state_dir, util::find_program("python3", run.env).value_or(""), run.slurm.srun,
+                         run.slurm.salloc};
   for (const auto& [name, file] : make_stand_ins(*run.site, run.layout, options)) {
     const fs::path path = fs::path(state_dir) / name;
     std::error_code error;
@@ -64,25 +65,29 @@ void save_results(const ClusterRun& run, const std::string& state_dir) {
   fs::copy(fs::path(state_dir) / "log", run.logs_dir, fs::copy_options::overwrite_existing, error);
   for (const auto* name : {"slurm.conf", "gres.conf", "job_submit.lua"})
     if (!error && fs::exists(fs::path(state_dir) / name))
-      fs::copy_file(fs::path(state_dir) / name, fs::path(run.logs_dir) / name, fs::copy_options::overwrite_existing, error);
+      fs::copy_file(fs::path(state_dir) / name, fs::path(run.logs_dir) / name,
+                    fs::copy_options::overwrite_existing, error);
   if (error) run.narrator.note("cannot keep the logs in " + run.logs_dir + ": " + error.message());
 }
 
 std::string ready_sentence(const ClusterRun& run, std::chrono::milliseconds time) {
   const auto tenths = (time.count() + 50) / 100;
   const auto count = run.layout.nodes.size();
-  std::string text = short_name(*run.site) + ": " + std::to_string(count) + (count == 1 ? " node" : " nodes") + " of " +
-                     run.layout.partition->name;
-  if (run.layout.type->node_count) text += " (the site has " + std::to_string(*run.layout.type->node_count) + ")";
+  std::string text = short_name(*run.site) + ": " + std::to_string(count) +
+                     (count == 1 ? " node" : " nodes") + " of " + run.layout.partition->name;
+  if (run.layout.type->node_count)
+    text += " (the site has " + std::to_string(*run.layout.type->node_count) + ")";
   return text + ", ready in " + std::to_string(tenths / 10) + "." + std::to_string(tenths % 10) + " s";
 }
 
-int run_body(Sandbox& sandbox, ClusterRun run, std::chrono::steady_clock::time_point start, int failure_code) {
+int run_body(Sandbox& sandbox, ClusterRun run, std::chrono::steady_clock::time_point start,
+             int failure_code) {
   const std::string& state_dir = sandbox.state_dir();
   run.layout.login_name = host_name(); // slurmctld compares it with the kernel's
   for (const auto& limit : sandbox.limits()) run.narrator.note(limit);
   if (!sandbox.has_networks()) {
-    const auto port = find_free_ports(static_cast<unsigned>(run.layout.nodes.size()) + 1, util::fnv1a(state_dir));
+    const auto port =
+        find_free_ports(static_cast<unsigned>(run.layout.nodes.size()) + 1, util::fnv1a(state_dir));
     if (!port) {
       run.narrator.failure(port.error());
       return failure_code;
@@ -99,10 +104,12 @@ int run_body(Sandbox& sandbox, ClusterRun run, std::chrono::steady_clock::time_p
     save_results(run, state_dir);
     return failure_code;
   }
-  const auto time = std::chrono::duration_cast<std::chrono::milliseconds>(std::chrono::steady_clock::now() - start);
+  const auto time =
+      std::chrono::duration_cast<std::chrono::milliseconds>(std::chrono::steady_clock::now() - start);
   run.narrator.progress("");
   run.narrator.note(ready_sentence(run, time));
-  const int code = sandbox.run_command(run.command, make_login_environment(*run.site, run.env, state_dir, user));
+  const int code =
+      sandbox.run_command(run.command, make_login_environment(*run.site, run.env, state_dir, user));
   save_results(run, state_dir);
   return code;
 }
@@ -130,7 +137,8 @@ util::Result<int> run_cluster(const ClusterRun& run, int failure_code) {
   options.login_name = run.layout.login_name;
   options.login_interfaces = run.layout.login_interfaces;
   run.narrator.progress("making " + std::to_string(run.layout.nodes.size()) + " nodes");
-  return run_in_sandbox(options, [&](Sandbox& sandbox) { return run_body(sandbox, run, start, failure_code); });
+  return run_in_sandbox(options,
+                        [&](Sandbox& sandbox) { return run_body(sandbox, run, start, failure_code); });
 }
 
 } // namespace hpcml::emulate

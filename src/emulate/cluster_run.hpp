@@ -26,17 +26,19 @@ struct ClusterRun {
   ClusterLayout layout;
   SlurmInstall slurm;
   std::vector<std::string> command;
-  util::EnvSnapshot env;      ///< the caller's
-  std::string record_file;    ///< where the record goes at the end; empty: nowhere
+  util::EnvSnapshot env;       ///< the caller's
+  std::string record_file;     ///< where the record goes at the end; empty: nowhere
   bool isolate_network = true; ///< false: the nodes share this machine's loopback interface
-  std::string logs_dir;       ///< where Slurm's logs go at the end; empty: nowhere
+  std::string logs_dir;        ///< where Slurm's logs go at the end; empty: nowhere
   Narrator narrator;
 };
 
-/// The exit code of the command; `failure_code` when the cluster could not be started (the narrator has told why).
+/// The exit code of the command; `failure_code` when the cluster could not be started (the narrator has told
+/// why).
 util::Result<int> run_cluster(const ClusterRun& run, int failure_code);
 
-/// The caller's environment as on the site's login node: nothing of another Slurm job, the stand-ins first in PATH.
+/// The caller's environment as on the site's login node: nothing of another Slurm job, the stand-ins first in
+/// PATH.
 util::EnvSnapshot make_login_environment(const model::Site& site, const util::EnvSnapshot& caller,
                                          const std::string& state_dir, const std::string& user);
 

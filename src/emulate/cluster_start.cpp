@@ -46,9 +46,11 @@ std::string tail(const Daemon& daemon) {
   return text.empty() ? " (its log is empty)" : text;
 }
 
-util::Status make_state(const std::string& state_dir, const ClusterRun& run, const std::string& user, unsigned user_id) {
+util::Status make_state(const std::string& state_dir, const ClusterRun& run, const std::string& user,
+                        unsigned user_id) {
   std::error_code error;
-  std::vector<std::string> folders = {"slurmctld", "log", "dev", "local", "scratch/" + user, "work/" + user, "root"};
+  std::vector<std::string> folders = {"slurmctld",       "log",          "dev", "local",
+                                      "scratch/" + user, "work/" + user, "root"};
   for (const auto& node : run.layout.nodes) {
     folders.push_back("slurmd/" + node.name);
     folders.push_back("nodes/" + node.name + "/local");
@@ -67,12 +69,14 @@ util::Status make_state(const std::string& state_dir, const ClusterRun& run, con
   }
   const unsigned gpus = run.layout.type->gpu ? run.layout.type->gpu->per_node : 0;
   for (unsigned gpu = 0; gpu < gpus; ++gpu)
-    if (auto written = util::write_file(gpu_device_path(state_dir, gpu), ""); !written) return written.error();
+    if (auto written = util::write_file(gpu_device_path(state_dir, gpu), ""); !written)
+      return written.error();
   return util::Done{};
 }
 
 util::EnvSnapshot daemon_environment(const std::string& state_dir) {
-  // Not the caller's: a real slurmd does not know it, and srun and sbatch bring the user's along with each job.
+  // Not the caller's: a real slurmd does not know it, and srun and sbatch bring the user's along with each
+  // job.
   return util::EnvSnapshot({{"PATH", "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"},
                             {"SLURM_CONF", state_dir + "/slurm.conf"},
                             {"LANG", "C.UTF-8"}});
@@ -88,7 +92,8 @@ SandboxNode make_node(const ClusterRun& run, const ClusterNode& node, const std:
   made.mounts.push_back({state_dir + "/nodes/" + node.name + "/local", state_dir + "/local"});
   const unsigned gpus = run.layout.type->gpu ? run.layout.type->gpu->per_node : 0;
   // A bound /dev/null is a character device without the right to make one.
-  for (unsigned gpu = 0; gpu < gpus; ++gpu) made.mounts.push_back({"/dev/null", gpu_device_path(state_dir, gpu)});
+  for (unsigned gpu = 0; gpu < gpus; ++gpu)
+    made.mounts.push_back({"/dev/null", gpu_device_path(state_dir, gpu)});
   for (const auto& mount : gpu_mounts(*run.layout.type, state_dir + "/gpus")) made.mounts.push_back(mount);
   made.argv = {run.slurm.slurmd, "-D", "-N", node.name};
   made.env = daemon_environment(state_dir);
@@ -115,9 +120,11 @@ util::Status wait_until(const Sandbox& sandbox, const std::vector<Daemon>& daemo
   const auto end = steady_clock::now() + limit;
   while (!ready()) {
     for (const auto& daemon : daemons)
-      if (!sandbox.is_alive(daemon.pid)) return util::Error{daemon.what + " stopped; the end of its log:" + tail(daemon)};
+      if (!sandbox.is_alive(daemon.pid))
+        return util::Error{daemon.what + " stopped; the end of its log:" + tail(daemon)};
     if (steady_clock::now() > end) {
-      std::string text = what + " did not happen within " + std::to_string(limit.count()) + " s; the ends of the logs:";
+      std::string text =
+          what + " did not happen within " + std::to_string(limit.count()) + " s; the ends of the logs:";
       for (const auto& daemon : daemons) text += "\n " + daemon.what + ":" + tail(daemon);
       return util::Error{text, "run again with --keep-logs DIR and look at the whole logs"};
     }
@@ -128,8 +135,9 @@ util::Status wait_until(const Sandbox& sandbox, const std::vector<Daemon>& daemo
 
 /// Nodes that take jobs, as sinfo tells.
 std::size_t count_ready(const ClusterRun& run, const std::string& state_dir) {
-  const auto answer = util::run_process({run.slurm.sinfo, "-h", "-N", "-o", "%N %T", "-p", run.layout.partition->name},
-                                        daemon_environment(state_dir), std::chrono::seconds(20));
+  const auto answer =
+      util::run_process({run.slurm.sinfo, "-h", "-N", "-o", "%N %T", "-p", run.layout.partition->name},
+                        daemon_environment(state_dir), std::chrono::seconds(20));
   if (!answer || answer->exit_code != 0) return 0;
   std::size_t count = 0;
   for (const auto& line : util::split(answer->out, '\n'))
@@ -146,12 +154,14 @@ util::Status start_slurm(Sandbox& sandbox, const ClusterRun& run, const std::str
   run.narrator.progress("starting slurmctld");
   std::vector<Daemon> daemons;
   const std::string out = state_dir + "/log/slurmctld.out";
-  const auto controller = sandbox.start_service({run.slurm.slurmctld, "-D", "-c"}, daemon_environment(state_dir), out);
+  const auto controller =
+      sandbox.start_service({run.slurm.slurmctld, "-D", "-c"}, daemon_environment(state_dir), out);
   if (!controller) return util::with_context(controller.error(), "cannot start slurmctld");
   daemons.push_back({*controller, "slurmctld", {out, state_dir + "/log/slurmctld.log"}});
   // A slurmd that finds no controller waits seconds before it asks again.
-  auto up = wait_until(sandbox, daemons, "slurmctld answering on its port", std::chrono::seconds(30), milliseconds(5),
-                       [&] { return port_answers("127.0.0.1", run.layout.controller_port); });
+  auto up =
+      wait_until(sandbox, daemons, "slurmctld answering on its port", std::chrono::seconds(30),
+                 milliseconds(5), [&] { return port_answers("127.0.0.1", run.layout.controller_port); });
   if (!up) return up;
   for (const auto& node : run.layout.nodes) {
     run.narrator.progress("starting " + node.name + " (" + std::to_string(daemons.size()) + " of " +
@@ -159,12 +169,14 @@ util::Status start_slurm(Sandbox& sandbox, const ClusterRun& run, const std::str
     const auto made = make_node(run, node, state_dir);
     const auto started = sandbox.start_node(made);
     if (!started) return util::with_context(started.error(), "cannot start slurmd on " + node.name);
-    daemons.push_back({*started, "slurmd on " + node.name, {made.log_file, slurmd_log(state_dir, node.name)}});
+    daemons.push_back(
+        {*started, "slurmd on " + node.name, {made.log_file, slurmd_log(state_dir, node.name)}});
   }
   const auto limit = std::chrono::seconds(30 + 2 * run.layout.nodes.size());
   return wait_until(sandbox, daemons, "all nodes ready", limit, milliseconds(30), [&] {
     const auto ready = count_ready(run, state_dir);
-    run.narrator.progress(std::to_string(ready) + " of " + std::to_string(run.layout.nodes.size()) + " nodes ready");
+    run.narrator.progress(std::to_string(ready) + " of " + std::to_string(run.layout.nodes.size()) +
+                          " nodes ready");
     return ready >= run.layout.nodes.size();
   });
 }
@@ -180,13 +192,15 @@ util::Result<unsigned> find_free_ports(unsigned count, unsigned long long seed) 
     return is;
   };
   // Below the range that the kernel hands out.
-  for (unsigned first = 10000 + static_cast<unsigned>(seed % 20000), tries = 0; tries < 200; ++tries, first += count) {
+  for (unsigned first = 10000 + static_cast<unsigned>(seed % 20000), tries = 0; tries < 200;
+       ++tries, first += count) {
     if (first + count > 32000) first = 10000;
     bool all = true;
     for (unsigned i = 0; i < count && all; ++i) all = is_free(first + i);
     if (all) return first;
   }
-  return util::Error{"no " + std::to_string(count) + " free ports in a row on this machine", "end other emulated clusters first"};
+  return util::Error{"no " + std::to_string(count) + " free ports in a row on this machine",
+                     "end other emulated clusters first"};
 }
 
 } // namespace hpcml::emulate

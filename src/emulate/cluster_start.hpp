@@ -14,8 +14,8 @@ namespace hpcml::emulate {
 /// An error carries the last lines of the log of the daemon that failed.
 util::Status start_slurm(Sandbox& sandbox, const ClusterRun& run, const std::string& user);
 
-/// The first of `count` consecutive TCP ports that nobody uses, for a cluster on loopback. `seed` decides where the search
-/// begins, so that two clusters rarely meet.
+/// The first of `count` consecutive TCP ports that nobody uses, for a cluster on loopback. `seed` decides
+/// where the search begins, so that two clusters rarely meet.
 util::Result<unsigned> find_free_ports(unsigned count, unsigned long long seed);
 
 } // namespace hpcml::emulate

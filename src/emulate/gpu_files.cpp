@@ -27,9 +27,11 @@ std::map<std::string, std::string> make_gpu_files(const model::NodeType& type) {
   for (unsigned i = 0; i < gpu.per_node; ++i) {
     const auto pci = pci_address(gpu, i);
     const bool known = i < gpu.places.size() && gpu.places[i].numa;
-    files["driver/nvidia/gpus/" + pci + "/information"] =
-        "Model: \t\t " + gpu.model + "\nBus Location: \t " + pci + "\nDevice Minor: \t " + std::to_string(i) + "\n";
-    files["pci/" + pci + "/numa_node"] = (known ? std::to_string(*gpu.places[i].numa) : std::string("-1")) + "\n";
+    files["driver/nvidia/gpus/" + pci + "/information"] = "Model: \t\t " + gpu.model + "\nBus Location: \t " +
+                                                          pci + "\nDevice Minor: \t " + std::to_string(i) +
+                                                          "\n";
+    files["pci/" + pci + "/numa_node"] =
+        (known ? std::to_string(*gpu.places[i].numa) : std::string("-1")) + "\n";
     files["pci/" + pci + "/vendor"] = "0x10de\n";
     files["pci/" + pci + "/class"] = "0x030200\n";
   }
@@ -39,7 +41,8 @@ std::map<std::string, std::string> make_gpu_files(const model::NodeType& type) {
 std::vector<SandboxMount> gpu_mounts(const model::NodeType& type, const std::string& folder) {
   std::vector<SandboxMount> mounts;
   if (!is_shown(type)) return mounts;
-  for (const auto& mount : {SandboxMount{folder + "/driver", "/proc/driver"}, SandboxMount{folder + "/pci", "/sys/bus/pci/devices"}})
+  for (const auto& mount : {SandboxMount{folder + "/driver", "/proc/driver"},
+                            SandboxMount{folder + "/pci", "/sys/bus/pci/devices"}})
     if (::access(mount.target.c_str(), F_OK) == 0) mounts.push_back(mount);
   return mounts;
 }

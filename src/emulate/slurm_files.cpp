@@ -17,7 +17,8 @@ using model::Partition;
 using model::Site;
 
 bool has_type(const Partition& partition, const std::string& id) {
-  return std::find(partition.node_types.begin(), partition.node_types.end(), id) != partition.node_types.end();
+  return std::find(partition.node_types.begin(), partition.node_types.end(), id) !=
+         partition.node_types.end();
 }
 
 std::vector<std::string> names_of(const ClusterLayout& layout) {
@@ -67,7 +68,9 @@ std::string partition_line(const Site& site, const ClusterLayout& layout, const 
 std::string daemon_lines(const Site& site, const ClusterLayout& layout, const SlurmFileOptions& options) {
   const std::string& dir = options.state_dir;
   std::string text;
-  const auto line = [&](const std::string& key, const std::string& value) { text += key + "=" + value + "\n"; };
+  const auto line = [&](const std::string& key, const std::string& value) {
+    text += key + "=" + value + "\n";
+  };
   line("ClusterName", site.id);
   line("SlurmctldHost", layout.login_name + "(" + layout.login_address + ")");
   line("SlurmUser", std::to_string(options.uid));
@@ -109,7 +112,8 @@ std::string daemon_lines(const Site& site, const ClusterLayout& layout, const Sl
 }
 
 std::string slurm_conf(const Site& site, const ClusterLayout& layout, const SlurmFileOptions& options) {
-  std::string text = "# " + site.id + ", emulated; the site's own slurm.conf differs in what its profile does not tell\n";
+  std::string text =
+      "# " + site.id + ", emulated; the site's own slurm.conf differs in what its profile does not tell\n";
   text += daemon_lines(site, layout, options);
   const std::string shape = node_shape(site, *layout.type);
   for (const auto& node : layout.nodes)
@@ -120,7 +124,8 @@ std::string slurm_conf(const Site& site, const ClusterLayout& layout, const Slur
 }
 
 /// Slurm's core numbers near a GPU (its NUMA domain, as Slurm's own detection tells it); empty when unknown.
-std::string cores_near(const model::NodeType& type, const model::GpuPlace& place, const std::vector<std::size_t>& order) {
+std::string cores_near(const model::NodeType& type, const model::GpuPlace& place,
+                       const std::vector<std::size_t>& order) {
   if (!place.numa) return {};
   const auto domain = std::find_if(type.cpu.numa.begin(), type.cpu.numa.end(),
                                    [&](const model::CpuDomain& d) { return d.id == *place.numa; });
@@ -145,7 +150,8 @@ std::vector<std::size_t> topology_order(const model::CpuShape& cpu) {
   const auto key = [&](std::size_t core) {
     const auto& threads = cpu.core_threads[core];
     const unsigned first = threads.empty() ? std::numeric_limits<unsigned>::max() : threads.first();
-    return std::array{domain_start(cpu.packages, first), domain_start(cpu.numa, first), domain_start(cpu.l3, first), first};
+    return std::array{domain_start(cpu.packages, first), domain_start(cpu.numa, first),
+                      domain_start(cpu.l3, first), first};
   };
   std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return key(a) < key(b); });
   return order;

@@ -15,8 +15,8 @@ struct SlurmInstall {
   std::string srun;
   std::string salloc;
   std::string sinfo;
-  std::string version;     ///< "22.05.8"
-  bool has_lua = false;    ///< the job_submit/lua plugin is there
+  std::string version;  ///< "22.05.8"
+  bool has_lua = false; ///< the job_submit/lua plugin is there
 };
 
 /// Looks in PATH and in the sbin folders; fails with what to install.
@@ -25,7 +25,8 @@ util::Result<SlurmInstall> find_slurm(const util::EnvSnapshot& env);
 /// The version in the output of `slurmctld -V` ("slurm-wlm 22.05.8"); empty when there is none.
 std::string parse_slurm_version(const std::string& text);
 
-/// One sentence on how the installed Slurm relates to the site's; `site_version` empty: the profile does not know it.
+/// One sentence on how the installed Slurm relates to the site's; `site_version` empty: the profile does not
+/// know it.
 std::string describe_version_difference(const std::string& installed, const std::string& site_name,
                                         const std::string& site_version);
 

@@ -37,10 +37,10 @@ std::string text_list(const std::vector<std::string>& values) {
 
 const char* policy_name(model::Policy policy) {
   switch (policy) {
-    case model::Policy::required: return "required";
-    case model::Policy::forbidden: return "forbidden";
-    case model::Policy::ignored: return "ignored";
-    case model::Policy::optional: break;
+  case model::Policy::required: return "required";
+  case model::Policy::forbidden: return "forbidden";
+  case model::Policy::ignored: return "ignored";
+  case model::Policy::optional: break;
   }
   return "optional";
 }
@@ -57,7 +57,8 @@ std::string when_table(const model::When& when) {
 std::string flags_table(const model::Site& site) {
   LuaTable list;
   for (const auto& [name, rule] : site.flags) {
-    // What depends on the launcher or on a container is not in a submission: Slurm cannot judge it, nor does the site's.
+    // What depends on the launcher or on a container is not in a submission: Slurm cannot judge it, nor does
+    // the site's.
     if (!rule.when.launchers.empty() || rule.when.container) continue;
     LuaTable one;
     one.text("flag", name).text("policy", policy_name(rule.policy));
@@ -83,8 +84,11 @@ std::string partitions_table(const model::Site& site, const ClusterLayout& layou
     if (partition.min_time) one.number("min_time", minutes(partition.min_time->value));
     LuaTable limits;
     for (const auto& limit : partition.max_time_by_nodes)
-      limits.item(LuaTable().number("min_nodes", limit.min_nodes).number("max_nodes", limit.max_nodes)
-                      .number("time", minutes(limit.time)).render());
+      limits.item(LuaTable()
+                      .number("min_nodes", limit.min_nodes)
+                      .number("max_nodes", limit.max_nodes)
+                      .number("time", minutes(limit.time))
+                      .render());
     one.raw("by_nodes", limits.render());
     table.raw(partition.name, one.render() + "\n   ");
   }
@@ -121,7 +125,9 @@ std::string lua_quote(std::string_view text) {
 
 std::string render_policy_table(const model::Site& site, const ClusterLayout& layout) {
   LuaTable table;
-  table.text("site", short_name(site)).text("site_id", site.id).number("nodes", static_cast<long long>(layout.nodes.size()));
+  table.text("site", short_name(site))
+      .text("site_id", site.id)
+      .number("nodes", static_cast<long long>(layout.nodes.size()));
   table.text("partition", layout.partition->name);
   table.raw("flags", "\n   " + flags_table(site));
   table.raw("partitions", "\n   " + partitions_table(site, layout));
@@ -130,7 +136,8 @@ std::string render_policy_table(const model::Site& site, const ClusterLayout& la
 }
 
 std::string make_job_policy(const model::Site& site, const ClusterLayout& layout) {
-  return "local policy = " + render_policy_table(site, layout) + "\n" + std::string(stand_in_text("job_submit.lua"));
+  return "local policy = " + render_policy_table(site, layout) + "\n" +
+         std::string(stand_in_text("job_submit.lua"));
 }
 
 } // namespace hpcml::emulate

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The site's submission rules as a script for Slurm's job_submit/lua plugin: refusals come from slurmctld itself.
+// The site's submission rules as a script for Slurm's job_submit/lua plugin: refusals come from slurmctld
+// itself.
 #pragma once
 
 #include <string>
@@ -10,7 +11,8 @@
 
 namespace hpcml::emulate {
 
-/// `text` as a Lua string literal; every byte that is not a plain character is written as \ddd, so nothing can end the literal.
+/// `text` as a Lua string literal; every byte that is not a plain character is written as \ddd, so nothing
+/// can end the literal.
 std::string lua_quote(std::string_view text);
 
 /// The rules of the site as a Lua table, without the code that applies them.

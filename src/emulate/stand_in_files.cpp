@@ -23,7 +23,8 @@ bool mentions(const std::string& text, const std::string& variable) {
 /// True when a path in the profile lies under the variable: then jobs of the site have it.
 bool site_mentions(const Site& site, const std::string& variable) {
   const auto any = [&](const auto& list, const auto& text) {
-    return std::any_of(list.begin(), list.end(), [&](const auto& item) { return mentions(text(item), variable); });
+    return std::any_of(list.begin(), list.end(),
+                       [&](const auto& item) { return mentions(text(item), variable); });
   };
   return any(site.python, [](const auto& rule) { return rule.where; }) ||
          any(site.node_types, [](const auto& type) { return type.local_disk.value_or(""); }) ||
@@ -32,15 +33,18 @@ bool site_mentions(const Site& site, const std::string& variable) {
 }
 
 bool has_python(const Site& site, const std::string& kind) {
-  return std::any_of(site.python.begin(), site.python.end(), [&](const auto& rule) { return rule.kind == kind; });
+  return std::any_of(site.python.begin(), site.python.end(),
+                     [&](const auto& rule) { return rule.kind == kind; });
 }
 
 /// "PATH|NAME" for each module: PATH is where `module use` must have pointed before, or empty.
 void add_modules(std::vector<std::string>& into, const std::vector<std::string>& names) {
   std::string path;
   for (const auto& name : names) {
-    if (util::starts_with(name, "use:")) path = name.substr(4);
-    else into.push_back(path + "|" + name);
+    if (util::starts_with(name, "use:"))
+      path = name.substr(4);
+    else
+      into.push_back(path + "|" + name);
   }
 }
 
@@ -56,10 +60,12 @@ std::vector<std::string> site_paths(const Site& site) {
   for (const auto& container : site.containers) {
     for (const auto& bind : container.binds) paths.push_back(bind.source);
     auto superseded = container.superseded;
-    superseded.insert(superseded.end(), container.origin.superseded.begin(), container.origin.superseded.end());
+    superseded.insert(superseded.end(), container.origin.superseded.begin(),
+                      container.origin.superseded.end());
     for (const auto& old : superseded) { // older documents' binds still work on the site
       std::string text = old.value;
-      std::replace_if(text.begin(), text.end(), [](char c) { return c == ',' || c == '\n' || c == '='; }, ' ');
+      std::replace_if(
+          text.begin(), text.end(), [](char c) { return c == ',' || c == '\n' || c == '='; }, ' ');
       for (const auto& word : util::split(text, ' '))
         if (util::starts_with(word, "/")) paths.push_back(util::split(word, ':').front());
     }
@@ -118,7 +124,8 @@ std::string site_data(const Site& site, const ClusterLayout& layout, const Stand
   const std::string enter = enter_variable(site);
   set("enter_variable", enter);
   // An image whose environment has to be entered hides its Python until then.
-  set("image_path", options.state_dir + "/image/bin" + (enter.empty() ? ":" + options.state_dir + "/image/env/bin" : ""));
+  set("image_path",
+      options.state_dir + "/image/bin" + (enter.empty() ? ":" + options.state_dir + "/image/env/bin" : ""));
   set("srun", options.srun);
   set("salloc", options.salloc);
   return text + module_lines(site) + shell_array("hpcml_site_paths", site_paths(site));
@@ -130,8 +137,10 @@ std::string module_function(const StandInOptions& options) {
   return "() { . " + lib + "common.sh && . " + lib + "module.sh && hpcml_module \"$@\"; }";
 }
 
-void put(Files& files, const StandInOptions& options, const std::string& path, const std::string& source, unsigned mode) {
-  files[path] = {util::replace_all(std::string(stand_in_text(source)), "@STATE_DIR@", options.state_dir), mode};
+void put(Files& files, const StandInOptions& options, const std::string& path, const std::string& source,
+         unsigned mode) {
+  files[path] = {util::replace_all(std::string(stand_in_text(source)), "@STATE_DIR@", options.state_dir),
+                 mode};
 }
 
 /// bin/python and its names as scripts: a link would not find the packages of a virtual environment.
@@ -149,7 +158,9 @@ void put_gpu_tools(Files& files, const ClusterLayout& layout, const StandInOptio
   const std::string vendor = layout.type->gpu ? layout.type->gpu->vendor : "";
   for (const auto& [tool, of] : {std::pair{"nvidia-smi", "nvidia"}, std::pair{"rocm-smi", "amd"}}) {
     put(files, options, std::string("bin/") + tool, vendor == of ? "gpu_smi.sh" : "absent.sh", 0755);
-    if (vendor == of) files[std::string("image/bin/") + tool] = {"#!/bin/sh\nexec " + options.state_dir + "/bin/" + tool + " \"$@\"\n", 0755};
+    if (vendor == of)
+      files[std::string("image/bin/") + tool] = {
+          "#!/bin/sh\nexec " + options.state_dir + "/bin/" + tool + " \"$@\"\n", 0755};
   }
 }
 
@@ -215,7 +226,8 @@ std::map<std::string, std::string> make_login_variables(const Site& site, const 
   variables["BASH_FUNC_module%%"] = module_function(options);
   variables["BASH_FUNC_ml%%"] = "() { module load \"$@\"; }";
   for (const auto* name : {"SCRATCH", "WORK"})
-    if (site_mentions(site, name)) variables[name] = options.state_dir + "/" + util::to_lower(name) + "/" + user;
+    if (site_mentions(site, name))
+      variables[name] = options.state_dir + "/" + util::to_lower(name) + "/" + user;
   return variables;
 }
 

@@ -16,8 +16,8 @@ std::string_view stand_in_text(std::string_view name);
 
 /// What the stand-ins need to know besides the site.
 struct StandInOptions {
-  std::string state_dir;  ///< absolute, of letters, digits and "/._-" only
-  std::string python;     ///< the Python that a site's environments lead to; empty: this machine has none
+  std::string state_dir; ///< absolute, of letters, digits and "/._-" only
+  std::string python;    ///< the Python that a site's environments lead to; empty: this machine has none
   std::string srun = "/usr/bin/srun";
   std::string salloc = "/usr/bin/salloc";
 };
@@ -27,14 +27,15 @@ struct StandInFile {
   unsigned mode = 0644;
 };
 
-/// File name (below the state directory) to content: programs in bin/, what they share in lib/. Only what the site has is there;
-/// of the GPU tools the other vendor's fails as an unknown command does.
+/// File name (below the state directory) to content: programs in bin/, what they share in lib/. Only what the
+/// site has is there; of the GPU tools the other vendor's fails as an unknown command does.
 std::map<std::string, StandInFile> make_stand_ins(const model::Site& site, const ClusterLayout& layout,
                                                   const StandInOptions& options);
 
-/// Variables of a login shell on the site: `module` as an exported function, $SCRATCH and the like. PATH is not among them.
-std::map<std::string, std::string> make_login_variables(const model::Site& site, const StandInOptions& options,
-                                                        const std::string& user);
+/// Variables of a login shell on the site: `module` as an exported function, $SCRATCH and the like. PATH is
+/// not among them.
+std::map<std::string, std::string>
+make_login_variables(const model::Site& site, const StandInOptions& options, const std::string& user);
 
 /// True where jobs of the site find $SLURM_TMPDIR.
 bool has_job_directory(const model::Site& site);

@@ -12,7 +12,9 @@ void Cluster::write(const std::string& name, const std::string& text) const {
   REQUIRE(util::write_file(x_folder.path() / name, text, 0755));
 }
 
-std::string Cluster::read(const std::string& name) const { return util::read_file(x_folder.path() / name).value_or(""); }
+std::string Cluster::read(const std::string& name) const {
+  return util::read_file(x_folder.path() / name).value_or("");
+}
 
 util::ProcessOutput Cluster::run(const std::string& script) const {
   std::vector<std::string> words = {"env", "-C", x_folder.path().string(), HPCML_BINARY, "emulate"};

@@ -19,7 +19,8 @@ public:
   std::string read(const std::string& name) const;
   /// `hpcml emulate ARGUMENTS -- bash -c SCRIPT` in the folder.
   util::ProcessOutput run(const std::string& script) const;
-  /// The text of slurm.out and of what the command printed, after `sbatch -W` of a script with these directives and body.
+  /// The text of slurm.out and of what the command printed, after `sbatch -W` of a script with these
+  /// directives and body.
   util::ProcessOutput run_job(const std::string& directives, const std::string& body) const;
   const TempFolder& folder() const { return x_folder; }
 

@@ -16,8 +16,9 @@ namespace fs = std::filesystem;
 
 namespace {
 
-const char* const k_lumi_job = "--account=project_1 --partition=standard-g --time=5 --nodes=2 --tasks-per-node=8 --gpus-per-node=8 "
-                               "--cpus-per-task=7 --mem=480G";
+const char* const k_lumi_job =
+    "--account=project_1 --partition=standard-g --time=5 --nodes=2 --tasks-per-node=8 --gpus-per-node=8 "
+    "--cpus-per-task=7 --mem=480G";
 // As LUMI's documentation gives it, GPU by GPU.
 const char* const k_lumi_masks =
     "0xfe000000000000,0xfe00000000000000,0xfe0000,0xfe000000,0xfe,0xfe00,0xfe00000000,0xfe0000000000";
@@ -41,10 +42,12 @@ TEST_CASE("a command runs on the nodes of the site, with its exit code", "[slurm
 
 TEST_CASE("nodes that share this machine's network work too and listen to nobody else", "[slurm]") {
   const Cluster lumi({"--site", "lumi", "--nodes", "2", "--shared-network"});
-  const auto result = lumi.run("srun -N2 -p standard-g -A project_1 -t 5 --cpu-bind=mask_cpu:0xfe bash -c "
-                               "'echo $(hostname) $(grep Cpus_allowed_list /proc/self/status)'; grep -o 'NoInAddrAny' $SLURM_CONF");
+  const auto result = lumi.run(
+      "srun -N2 -p standard-g -A project_1 -t 5 --cpu-bind=mask_cpu:0xfe bash -c "
+      "'echo $(hostname) $(grep Cpus_allowed_list /proc/self/status)'; grep -o 'NoInAddrAny' $SLURM_CONF");
   INFO(result.err);
-  CHECK(sorted_lines(result.out) == std::vector<std::string>{"NoInAddrAny", "nid000001 Cpus_allowed_list: 1-7",
+  CHECK(sorted_lines(result.out) == std::vector<std::string>{"NoInAddrAny",
+                                                             "nid000001 Cpus_allowed_list: 1-7",
                                                              "nid000002 Cpus_allowed_list: 1-7"});
 }
 
@@ -55,9 +58,10 @@ TEST_CASE("a user without privileges gets the same cluster under his own name", 
   fs::copy_file(HPCML_BINARY, folder.path() / "hpcml"); // the build folder may be closed to others
   REQUIRE(util::write_file(folder.path() / "image.sif", ""));
   const auto result = util::run_process(
-      {"env", "-C", folder.path().string(), "HOME=" + folder.path().string(), "setpriv", "--reuid=65534", "--regid=65534", "--clear-groups",
-       "./hpcml", "emulate", "--site", "lumi", "--", "bash", "-c",
-       "srun -A project_1 -p small-g -t 5 -n1 --gpus-per-node=2 singularity exec -B $PWD:/workdir image.sif bash -c "
+      {"env", "-C", folder.path().string(), "HOME=" + folder.path().string(), "setpriv", "--reuid=65534",
+       "--regid=65534", "--clear-groups", "./hpcml", "emulate", "--site", "lumi", "--", "bash", "-c",
+       "srun -A project_1 -p small-g -t 5 -n1 --gpus-per-node=2 singularity exec -B $PWD:/workdir image.sif "
+       "bash -c "
        "'echo $(id -u) $(hostname) $ROCR_VISIBLE_DEVICES $(ls /workdir)'"},
       util::EnvSnapshot::of_process(), std::chrono::seconds(60));
   REQUIRE(result);
@@ -67,8 +71,9 @@ TEST_CASE("a user without privileges gets the same cluster under his own name", 
 
 TEST_CASE("LUMI's documented masks bind each of 16 tasks to its cores", "[slurm]") {
   const Cluster lumi({"--site", "lumi", "--nodes", "2"});
-  const auto result = lumi.run_job(k_lumi_job, std::string("srun --cpu-bind=mask_cpu:") + k_lumi_masks +
-                                                   " bash -c 'echo $SLURM_PROCID $(grep Cpus_allowed_list /proc/self/status)'");
+  const auto result = lumi.run_job(
+      k_lumi_job, std::string("srun --cpu-bind=mask_cpu:") + k_lumi_masks +
+                      " bash -c 'echo $SLURM_PROCID $(grep Cpus_allowed_list /proc/self/status)'");
   INFO(result.err);
   REQUIRE(result.exit_code == 0);
   const char* const cores[] = {"49-55", "57-63", "17-23", "25-31", "1-7", "9-15", "33-39", "41-47"};
@@ -90,11 +95,13 @@ TEST_CASE("Slurm itself makes the site's GPUs visible", "[slurm]") {
   const Cluster lumi({"--site", "lumi"});
   const auto result = lumi.run(
       "options='-A project_1 -p small-g -t 5'; "
-      "srun $options -n1 --gpus-per-node=8 bash -c 'echo all $ROCR_VISIBLE_DEVICES cuda=$CUDA_VISIBLE_DEVICES'; "
+      "srun $options -n1 --gpus-per-node=8 bash -c 'echo all $ROCR_VISIBLE_DEVICES "
+      "cuda=$CUDA_VISIBLE_DEVICES'; "
       "srun $options -n1 bash -c 'echo none=$ROCR_VISIBLE_DEVICES'; "
       "srun $options -n1 --gpus-per-node=2 rocm-smi; srun $options -n1 --gpus-per-node=1 nvidia-smi");
   INFO(result.err);
-  CHECK(result.out == "all 0,1,2,3,4,5,6,7 cuda=\nnone=\nGPU 0: AMD MI250X (GCD) (emulated)\nGPU 1: AMD MI250X (GCD) (emulated)\n");
+  CHECK(result.out == "all 0,1,2,3,4,5,6,7 cuda=\nnone=\nGPU 0: AMD MI250X (GCD) (emulated)\nGPU 1: AMD "
+                      "MI250X (GCD) (emulated)\n");
   CHECK(result.exit_code == 127);
 }
 
@@ -114,10 +121,12 @@ TEST_CASE("requests that the site refuses are refused at submission", "[slurm]")
       {"-A project_1 -p standard-g -t 5 -N3", "start with: hpcml emulate --site lumi --nodes 3"},
       {"-A project_1 -p standrad-g -t 5", "invalid partition specified: standrad-g"},
       {"-A project_1 -p small-g -t 5 --mem=481G", "Memory specification can not be satisfied"},
-      {"-A project_1 -p small-g -t 5 --gpus-per-node=a100:1", "Requested node configuration is not available"},
+      {"-A project_1 -p small-g -t 5 --gpus-per-node=a100:1",
+       "Requested node configuration is not available"},
   };
   std::string script;
-  for (const auto& one : cases) script += std::string("echo; sbatch ") + one.options + " --wrap true 2>&1; echo code=$?; echo @@;";
+  for (const auto& one : cases)
+    script += std::string("echo; sbatch ") + one.options + " --wrap true 2>&1; echo code=$?; echo @@;";
   const Cluster lumi({"--site", "lumi", "--nodes", "2"});
   const auto result = lumi.run(script);
   const auto answers = util::split(util::replace_all(result.out, "@@\n", "\x01"), '\x01');
@@ -131,7 +140,8 @@ TEST_CASE("requests that the site refuses are refused at submission", "[slurm]")
 
 TEST_CASE("nothing is left of a cluster when its command ends", "[slurm]") {
   const Cluster lumi({"--site", "lumi"});
-  const auto result = lumi.run("echo $SLURM_CONF; srun -A project_1 -p small-g -t 5 sleep 100 & sleep 1; exit 0");
+  const auto result =
+      lumi.run("echo $SLURM_CONF; srun -A project_1 -p small-g -t 5 sleep 100 & sleep 1; exit 0");
   const std::string conf(util::trim(result.out));
   REQUIRE(conf.size() > 10);
   CHECK_FALSE(fs::exists(fs::path(conf).parent_path()));
@@ -144,14 +154,18 @@ TEST_CASE("nothing is left of a cluster when its command ends", "[slurm]") {
 TEST_CASE("LUMI's documented way into the container works", "[slurm]") {
   const Cluster lumi({"--site", "lumi", "--nodes", "2", "--record", "calls.jsonl"});
   lumi.write("image.sif", "");
-  lumi.write("run-pytorch.sh", "#!/bin/bash -e\n$WITH_CONDA\necho \"in $SINGULARITY_NAME $(python -c 'print(6*7)') $(taskset -p $$ | "
-                               "sed 's/.*: //')\"\n");
-  const auto result = lumi.run_job(k_lumi_job, std::string("PROJECT_DIR=$PWD\nsrun --cpu-bind=mask_cpu:") + k_lumi_masks + R"( \
+  lumi.write(
+      "run-pytorch.sh",
+      "#!/bin/bash -e\n$WITH_CONDA\necho \"in $SINGULARITY_NAME $(python -c 'print(6*7)') $(taskset -p $$ | "
+      "sed 's/.*: //')\"\n");
+  const auto result = lumi.run_job(k_lumi_job, std::string("PROJECT_DIR=$PWD\nsrun --cpu-bind=mask_cpu:") +
+                                                   k_lumi_masks + R"( \
   singularity exec -B /var/spool/slurmd -B /opt/cray -B /usr/lib64/libcxi.so.1 -B /usr/lib64/libjansson.so.4 \
     -B $PROJECT_DIR:/workdir $PROJECT_DIR/image.sif /workdir/run-pytorch.sh)");
   INFO(result.err + result.out);
   CHECK(result.exit_code == 0);
-  for (const auto* mask : {"fe000000000000", "fe00000000000000", "fe0000", "fe000000", "fe", "fe00", "fe00000000", "fe0000000000"}) {
+  for (const auto* mask : {"fe000000000000", "fe00000000000000", "fe0000", "fe000000", "fe", "fe00",
+                           "fe00000000", "fe0000000000"}) {
     const auto line = std::string("in image.sif 42 ") + mask + "\n";
     const auto first = result.out.find(line);
     CAPTURE(mask);
@@ -166,10 +180,11 @@ TEST_CASE("LUMI's documented way into the container works", "[slurm]") {
 
 TEST_CASE("Vista refuses what TACC refuses and starts ranks with ibrun", "[slurm]") {
   const Cluster vista({"--site", "vista", "--partition", "gh-dev", "--nodes", "2"});
-  const auto result = vista.run(
-      "sbatch -p gh-dev -N2 -n2 -t 5 --mem=4G --wrap true 2>&1; sbatch -p gh-dev -N2 -n2 -t 5 --gpus-per-task=1 --wrap true 2>&1; "
-      "salloc -p gh-dev -N2 -n2 -t 5 ibrun -np 2 bash -c 'echo rank $OMPI_COMM_WORLD_RANK of $OMPI_COMM_WORLD_SIZE on $(hostname), "
-      "slurm says ${SLURM_PROCID-nothing}'");
+  const auto result = vista.run("sbatch -p gh-dev -N2 -n2 -t 5 --mem=4G --wrap true 2>&1; sbatch -p gh-dev "
+                                "-N2 -n2 -t 5 --gpus-per-task=1 --wrap true 2>&1; "
+                                "salloc -p gh-dev -N2 -n2 -t 5 ibrun -np 2 bash -c 'echo rank "
+                                "$OMPI_COMM_WORLD_RANK of $OMPI_COMM_WORLD_SIZE on $(hostname), "
+                                "slurm says ${SLURM_PROCID-nothing}'");
   INFO(result.err + result.out);
   CHECK(result.out.find("Vista: --mem is refused") != std::string::npos);
   CHECK(result.out.find("Vista: --gpus-per-task is refused") != std::string::npos);
@@ -180,7 +195,8 @@ TEST_CASE("Vista refuses what TACC refuses and starts ranks with ibrun", "[slurm
 
 TEST_CASE("nodes show their GPUs where Slurm does not tell of them", "[slurm]") {
   const Cluster vista({"--site", "vista", "--partition", "gh-dev"});
-  const auto result = vista.run("srun -p gh-dev -N1 -n1 -t 5 bash -c 'ls /proc/driver/nvidia/gpus | wc -l; cat /sys/bus/pci/devices/*/vendor; "
+  const auto result = vista.run("srun -p gh-dev -N1 -n1 -t 5 bash -c 'ls /proc/driver/nvidia/gpus | wc -l; "
+                                "cat /sys/bus/pci/devices/*/vendor; "
                                 "ls /sys/class/net'");
   INFO(result.err);
   CHECK(util::starts_with(result.out, "1\n0x10de\n"));
@@ -188,14 +204,16 @@ TEST_CASE("nodes show their GPUs where Slurm does not tell of them", "[slurm]") 
 
 TEST_CASE("idev gives a shell on a compute node", "[slurm]") {
   const Cluster vista({"--site", "vista", "--partition", "gh-dev"});
-  const auto result = vista.run("echo 'hostname; echo tasks $SLURM_NTASKS' | SHELL=/bin/bash idev -p gh-dev -N 1 -n 1 -t 1:00:00");
+  const auto result = vista.run(
+      "echo 'hostname; echo tasks $SLURM_NTASKS' | SHELL=/bin/bash idev -p gh-dev -N 1 -n 1 -t 1:00:00");
   INFO(result.err);
   CHECK(result.out == "c123-001\ntasks 1\n");
 }
 
 TEST_CASE("Narval's jobs build their environment in a directory of their own on each node", "[slurm]") {
   const Cluster narval({"--site", "narval", "--nodes", "2"});
-  const auto result = narval.run_job("--time=5 --nodes=2 --ntasks=2 --gpus-per-node=a100:4 --mem=4G", R"job(module load StdEnv/2023 python
+  const auto result = narval.run_job("--time=5 --nodes=2 --ntasks=2 --gpus-per-node=a100:4 --mem=4G",
+                                     R"job(module load StdEnv/2023 python
 srun bash -c 'virtualenv --no-download $SLURM_TMPDIR/env && . $SLURM_TMPDIR/env/bin/activate &&
   echo $(hostname) $(ls $SLURM_TMPDIR) $(python -c "import sys; print(sys.prefix == sys.argv[1])" $SLURM_TMPDIR/env) $CUDA_VISIBLE_DEVICES')job");
   INFO(result.err + result.out);
@@ -209,16 +227,18 @@ srun bash -c 'virtualenv --no-download $SLURM_TMPDIR/env && . $SLURM_TMPDIR/env/
 
 TEST_CASE("a job without the caller's environment still finds the site's commands", "[slurm]") {
   const Cluster narval({"--site", "narval"});
-  const auto result = narval.run_job("--time=5 --export=NONE --mem=1G", "module load python && echo loaded && echo ${MINE-unset}");
+  const auto result = narval.run_job("--time=5 --export=NONE --mem=1G",
+                                     "module load python && echo loaded && echo ${MINE-unset}");
   INFO(result.err + result.out);
   CHECK(result.out.find("loaded\nunset\n") != std::string::npos);
 }
 
 TEST_CASE("Zurada's conda environment comes with its module", "[slurm]") {
   const Cluster zurada({"--site", "zurada"});
-  const auto result = zurada.run_job("--time=5 --partition=gpu2h100 --mem=4G --gpus-per-node=2",
-                                     "module load miniforge3/25.3.1-gcc-11.4.1\nconda activate pytorch\n"
-                                     "echo $CONDA_DEFAULT_ENV $CUDA_VISIBLE_DEVICES; nvidia-smi -L; python -c 'print(6*7)'");
+  const auto result =
+      zurada.run_job("--time=5 --partition=gpu2h100 --mem=4G --gpus-per-node=2",
+                     "module load miniforge3/25.3.1-gcc-11.4.1\nconda activate pytorch\n"
+                     "echo $CONDA_DEFAULT_ENV $CUDA_VISIBLE_DEVICES; nvidia-smi -L; python -c 'print(6*7)'");
   INFO(result.err + result.out);
   CHECK(result.exit_code == 0);
   CHECK(result.out.find("pytorch 0,1\n") != std::string::npos);

@@ -7,8 +7,7 @@ namespace hpcml::test {
 
 namespace {
 
-template <class Function>
-Function find(void* library, const char* name) {
+template <class Function> Function find(void* library, const char* name) {
   return reinterpret_cast<Function>(::dlsym(library, name));
 }
 
@@ -21,9 +20,11 @@ std::optional<std::string> run_lua(const std::string& chunk) {
   find<void (*)(void*)>(library, "luaL_openlibs")(state);
   const int loaded = find<int (*)(void*, const char*, std::size_t, const char*)>(library, "luaL_loadbuffer")(
       state, chunk.data(), chunk.size(), "chunk");
-  const int code = loaded != 0 ? loaded : find<int (*)(void*, int, int, int)>(library, "lua_pcall")(state, 0, 1, 0);
+  const int code =
+      loaded != 0 ? loaded : find<int (*)(void*, int, int, int)>(library, "lua_pcall")(state, 0, 1, 0);
   std::size_t size = 0;
-  const char* text = find<const char* (*)(void*, int, std::size_t*)>(library, "lua_tolstring")(state, -1, &size);
+  const char* text =
+      find<const char* (*)(void*, int, std::size_t*)>(library, "lua_tolstring")(state, -1, &size);
   std::string result = text == nullptr ? "nil" : std::string(text, size);
   find<void (*)(void*)>(library, "lua_close")(state);
   return code == 0 ? result : "error: " + result;

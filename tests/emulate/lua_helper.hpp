@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The Lua library that Slurm's plugin uses, as an oracle for generated Lua. It has no headers in Debian's slurm-wlm.
+// The Lua library that Slurm's plugin uses, as an oracle for generated Lua. It has no headers in Debian's
+// slurm-wlm.
 #pragma once
 
 #include <optional>

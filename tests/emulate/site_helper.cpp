@@ -40,7 +40,9 @@ model::Site small_site() {
   other.id = "cpu";
   other.cpu = model::make_regular_cpus(1, 8, 1, 0, 0);
   site.node_types = {type, other};
-  const auto hours = [](int count) { return model::Sourced<model::Walltime>{model::Walltime::of(std::chrono::hours(count)), {}}; };
+  const auto hours = [](int count) {
+    return model::Sourced<model::Walltime>{model::Walltime::of(std::chrono::hours(count)), {}};
+  };
   const auto partition = [](const std::string& name, const std::string& node_type) {
     model::Partition made;
     made.name = name;

@@ -12,10 +12,12 @@ namespace hpcml::test {
 
 /// The shipped profile; the test fails when it cannot be loaded.
 model::Site shipped_site(const std::string& id);
-/// A small made-up site: one type of node with 4 GPUs, partitions "main" (exclusive), "dev" and "other" (other nodes).
+/// A small made-up site: one type of node with 4 GPUs, partitions "main" (exclusive), "dev" and "other"
+/// (other nodes).
 model::Site small_site();
 /// The layout, which must be possible.
-emulate::ClusterLayout layout_of(const model::Site& site, const std::string& partition = {}, unsigned nodes = 2);
+emulate::ClusterLayout layout_of(const model::Site& site, const std::string& partition = {},
+                                 unsigned nodes = 2);
 
 /// A folder that is removed at the end of the test.
 class TempFolder {

@@ -29,9 +29,10 @@ std::string line_of(const std::string& text, const std::string& start) {
 TEST_CASE("a partition becomes a line of slurm.conf with its limits") {
   const auto site = test::small_site();
   const auto conf = files_of(site, test::layout_of(site)).at("slurm.conf");
-  CHECK(line_of(conf, "PartitionName=main") ==
-        "PartitionName=main Nodes=g[001-002] Default=YES MaxTime=2880 MaxNodes=6 OverSubscribe=EXCLUSIVE State=UP");
-  CHECK(line_of(conf, "PartitionName=dev") == "PartitionName=dev Nodes=g[001-002] MaxTime=180 DefaultTime=60 State=UP");
+  CHECK(line_of(conf, "PartitionName=main") == "PartitionName=main Nodes=g[001-002] Default=YES MaxTime=2880 "
+                                               "MaxNodes=6 OverSubscribe=EXCLUSIVE State=UP");
+  CHECK(line_of(conf, "PartitionName=dev") ==
+        "PartitionName=dev Nodes=g[001-002] MaxTime=180 DefaultTime=60 State=UP");
   CHECK(line_of(conf, "PartitionName=other") == "PartitionName=other MaxTime=UNLIMITED State=UP");
 }
 
@@ -60,9 +61,9 @@ TEST_CASE("a partition that cannot be named is the one that jobs get") {
 TEST_CASE("a node's shape is the profile's") {
   const auto site = test::small_site();
   const auto conf = files_of(site, test::layout_of(site)).at("slurm.conf");
-  CHECK(line_of(conf, "NodeName=g002") ==
-        "NodeName=g002 NodeHostname=g002 NodeAddr=10.66.1.2 Port=6818 Sockets=2 CoresPerSocket=8 ThreadsPerCore=2 "
-        "RealMemory=100000 Gres=gpu:a100:4 State=UNKNOWN");
+  CHECK(line_of(conf, "NodeName=g002") == "NodeName=g002 NodeHostname=g002 NodeAddr=10.66.1.2 Port=6818 "
+                                          "Sockets=2 CoresPerSocket=8 ThreadsPerCore=2 "
+                                          "RealMemory=100000 Gres=gpu:a100:4 State=UNKNOWN");
 }
 
 TEST_CASE("GPUs are devices with their vendor's variables and the cores near them") {
@@ -89,7 +90,7 @@ TEST_CASE("reserved CPUs are told in Slurm's own numbers") {
     std::vector<unsigned> reserved;
     const char* expected;
   };
-  const auto smt2 = model::make_regular_cpus(1, 8, 2, 2, 4);   // CPU c and c+8 share core c
+  const auto smt2 = model::make_regular_cpus(1, 8, 2, 2, 4); // CPU c and c+8 share core c
   const auto smt1 = model::make_regular_cpus(2, 8, 1, 2, 0);
   const Case cases[] = {
       {"none", smt2, {}, ""},
@@ -107,7 +108,8 @@ TEST_CASE("reserved CPUs are told in Slurm's own numbers") {
 
 TEST_CASE("LUMI's reserved cores are the first of every L3") {
   const auto site = test::shipped_site("lumi");
-  CHECK(reserved_cpu_ids(site.node_types.front().cpu).to_list() == "0-1,16-17,32-33,48-49,64-65,80-81,96-97,112-113");
+  CHECK(reserved_cpu_ids(site.node_types.front().cpu).to_list() ==
+        "0-1,16-17,32-33,48-49,64-65,80-81,96-97,112-113");
 }
 
 TEST_CASE("node names lead to the first high-speed interface") {

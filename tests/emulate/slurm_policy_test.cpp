@@ -15,13 +15,18 @@ namespace {
 
 /// Slurm's constants and a job as the plugin would hand it over; `fields` are Lua assignments to the job.
 std::string submit_chunk(const std::string& policy, const std::string& fields) {
-  return "slurm = {NO_VAL=4294967294, NO_VAL16=65534, NO_VAL64=1.8446744073709552e19, SUCCESS=0, ESLURM_ACCESS_DENIED=2002}\n"
+  return "slurm = {NO_VAL=4294967294, NO_VAL16=65534, NO_VAL64=1.8446744073709552e19, SUCCESS=0, "
+         "ESLURM_ACCESS_DENIED=2002}\n"
          "local said = ''\n"
          "slurm.log_user = function(...) said = said .. string.format(...) end\n"
-         "local function load_policy()\n" + policy + "\nend\nload_policy()\n"
-         "local d = {time_limit=slurm.NO_VAL, min_nodes=slurm.NO_VAL, num_tasks=slurm.NO_VAL, ntasks_per_node=slurm.NO_VAL16,\n"
-         "  cpus_per_task=slurm.NO_VAL16, pn_min_memory=slurm.NO_VAL64, shared=slurm.NO_VAL16, environment={}}\n" + fields +
-         "\nlocal code = slurm_job_submit(d, {}, 0)\nreturn code .. '|' .. said";
+         "local function load_policy()\n" +
+         policy +
+         "\nend\nload_policy()\n"
+         "local d = {time_limit=slurm.NO_VAL, min_nodes=slurm.NO_VAL, num_tasks=slurm.NO_VAL, "
+         "ntasks_per_node=slurm.NO_VAL16,\n"
+         "  cpus_per_task=slurm.NO_VAL16, pn_min_memory=slurm.NO_VAL64, shared=slurm.NO_VAL16, "
+         "environment={}}\n" +
+         fields + "\nlocal code = slurm_job_submit(d, {}, 0)\nreturn code .. '|' .. said";
 }
 
 /// What a person who submits would read; empty when the job is taken.
@@ -48,8 +53,20 @@ model::FlagRule rule(model::Policy policy, const std::string& why = {}) {
 TEST_CASE("any text survives as a Lua string") {
   std::string every;
   for (int byte = 0; byte < 256; ++byte) every += static_cast<char>(byte);
-  const std::string texts[] = {"", "plain", "\"", "\\", "]]", "\"..os.execute('touch /tmp/x')..\"", "a\nb\r\nc", "\\\"", every,
-                               every + "1" + every, std::string("a\0b", 3), "ü€", "%s%n", "--[[ ]]"};
+  const std::string texts[] = {"",
+                               "plain",
+                               "\"",
+                               "\\",
+                               "]]",
+                               "\"..os.execute('touch /tmp/x')..\"",
+                               "a\nb\r\nc",
+                               "\\\"",
+                               every,
+                               every + "1" + every,
+                               std::string("a\0b", 3),
+                               "ü€",
+                               "%s%n",
+                               "--[[ ]]"};
   for (const auto& text : texts) {
     CAPTURE(text);
     const auto read = test::run_lua("return " + lua_quote(text));
@@ -90,7 +107,8 @@ TEST_CASE("the site's flag rules refuse what they forbid and ask for what they n
       {"d.account='project_1'", "Small: --time is required"},
       {"d.time_limit=10", "Small: --account is required: jobs are billed (give --account=project_<number>)"},
       {"d.account='me' d.time_limit=10", "Small: --account=me is not valid: it looks like project_<number>"},
-      {"", "Small: --account is required: jobs are billed (give --account=project_<number>)\nSmall: --time is required"},
+      {"", "Small: --account is required: jobs are billed (give --account=project_<number>)\nSmall: --time "
+           "is required"},
       {good + "d.pn_min_memory=4096", "Small: --mem is refused: memory comes with the node"},
       {good + "d.pn_min_memory=0", "Small: --mem is refused: memory comes with the node"},
       {good + "d.tres_per_task='gres:gpu:1'", "Small: --gpus-per-task is refused"},
@@ -124,7 +142,8 @@ TEST_CASE("--gres and --gpus-per-node are told apart by the script, else by the 
   const std::string asked = "d.tres_per_node='gres:gpu:2' ";
   site.gpu_request.style = "gpus-per-node";
   CHECK(refusal(site, asked) == "");
-  CHECK(refusal(site, asked + "d.script='#!/bin/bash\\n#SBATCH --gres=gpu:2\\n'") == "Small: --gres is refused");
+  CHECK(refusal(site, asked + "d.script='#!/bin/bash\\n#SBATCH --gres=gpu:2\\n'") ==
+        "Small: --gres is refused");
   CHECK(refusal(site, asked + "d.script='#!/bin/bash\\n#SBATCH --gpus-per-node 2\\n'") == "");
   CHECK(refusal(site, asked + "d.script='#!/bin/bash\\nhostname\\n#SBATCH --gres=gpu:2\\n'") == "");
   site.gpu_request.style = "none";
@@ -134,11 +153,12 @@ TEST_CASE("--gres and --gpus-per-node are told apart by the script, else by the 
 TEST_CASE("jobs that could never start here are refused with what to do") {
   const auto site = test::small_site();
   CHECK(refusal(site, "d.min_nodes=2") == "");
-  CHECK(refusal(site, "d.min_nodes=3") ==
-        "Small: the job asks for 3 nodes and 2 are emulated; start with: hpcml emulate --site small --nodes 3");
+  CHECK(
+      refusal(site, "d.min_nodes=3") ==
+      "Small: the job asks for 3 nodes and 2 are emulated; start with: hpcml emulate --site small --nodes 3");
   CHECK(refusal(site, "d.min_nodes=7") == ""); // over the partition's limit: Slurm's own answer
-  CHECK(refusal(site, "d.partition='other'") ==
-        "Small: the nodes of partition other are not emulated here; start with: hpcml emulate --site small --partition other");
+  CHECK(refusal(site, "d.partition='other'") == "Small: the nodes of partition other are not emulated here; "
+                                                "start with: hpcml emulate --site small --partition other");
 }
 
 TEST_CASE("limits that depend on the number of nodes and least times hold") {
@@ -148,7 +168,8 @@ TEST_CASE("limits that depend on the number of nodes and least times hold") {
   site.partitions[0].min_time = model::Sourced<model::Walltime>{minutes(10), {}};
   CHECK(refusal(site, "d.min_nodes=1 d.time_limit=120") == "");
   CHECK(refusal(site, "d.min_nodes=2 d.time_limit=60") == "");
-  CHECK(refusal(site, "d.min_nodes=2 d.time_limit=61") == "Small: partition main gives jobs of 2 nodes at most 60 minutes");
+  CHECK(refusal(site, "d.min_nodes=2 d.time_limit=61") ==
+        "Small: partition main gives jobs of 2 nodes at most 60 minutes");
   CHECK(refusal(site, "d.time_limit=9") == "Small: partition main takes jobs of at least 10 minutes");
 }
 
@@ -158,17 +179,51 @@ TEST_CASE("a site's GPU counts and its wish for a type hold") {
   CHECK(refusal(site, "d.tres_per_node='gres:gpu:4'") == "");
   CHECK(refusal(site, "d.tres_per_node='gres:gpu:a100:4'") == "");
   CHECK(refusal(site, "d.tres_per_node='gres:gpu:2'") == "Small: the site gives 1, 4 GPUs per node, not 2");
-  CHECK(refusal(site, "d.tres_per_node='gres:gpu:a100:3'") == "Small: the site gives 1, 4 GPUs per node, not 3");
+  CHECK(refusal(site, "d.tres_per_node='gres:gpu:a100:3'") ==
+        "Small: the site gives 1, 4 GPUs per node, not 3");
   site.gpu_request.type = model::Policy::required;
   CHECK(refusal(site, "d.tres_per_node='gres:gpu:4'") == "Small: name the GPU's type: gpu:a100:N");
   CHECK(refusal(site, "d.tres_per_node='gres:gpu:a100:4'") == "");
 }
 
 TEST_CASE("the policy's regular expressions agree with the standard library's") {
-  const char* const patterns[] = {"^project_[0-9]+$", "project_\\d+", "(def|rrg|rpp|aip)-[a-z0-9-]+(_(cpu|gpu))?", "a{2,3}b*",
-                                  "[^a-c]+", "(?:ab|a)(c|bcd)?", "\\w+\\.\\w+", "x|", ".+-.+", "[\\d_-]+", "a{2}", "a{1,}", "\\S*", "(a*)*b"};
-  const char* const texts[] = {"project_1", "project_465000001", "project_", "def-smith", "def-smith_gpu", "rrg-x_tpu", "aa", "aaa", "aaab",
-                               "aaaa", "abc", "xyz", "abcd", "ab", "a.b", "", "x", "a-b", "1_2-3", "a", "a b", "b", "aaaac"};
+  const char* const patterns[] = {"^project_[0-9]+$",
+                                  "project_\\d+",
+                                  "(def|rrg|rpp|aip)-[a-z0-9-]+(_(cpu|gpu))?",
+                                  "a{2,3}b*",
+                                  "[^a-c]+",
+                                  "(?:ab|a)(c|bcd)?",
+                                  "\\w+\\.\\w+",
+                                  "x|",
+                                  ".+-.+",
+                                  "[\\d_-]+",
+                                  "a{2}",
+                                  "a{1,}",
+                                  "\\S*",
+                                  "(a*)*b"};
+  const char* const texts[] = {"project_1",
+                               "project_465000001",
+                               "project_",
+                               "def-smith",
+                               "def-smith_gpu",
+                               "rrg-x_tpu",
+                               "aa",
+                               "aaa",
+                               "aaab",
+                               "aaaa",
+                               "abc",
+                               "xyz",
+                               "abcd",
+                               "ab",
+                               "a.b",
+                               "",
+                               "x",
+                               "a-b",
+                               "1_2-3",
+                               "a",
+                               "a b",
+                               "b",
+                               "aaaac"};
   for (const auto* pattern : patterns) {
     auto site = test::small_site();
     site.flags["account"] = rule(model::Policy::optional);

@@ -100,8 +100,9 @@ TEST_CASE("the generated site data keeps hostile texts as texts") {
   site.name = "a'b$(touch EVIL)`id`\"\nc";
   site.containers[0].modules = {"x'; touch EVIL #"};
   const Installed installed(site);
-  const auto shown = installed.bash(". " + installed.folder.path().string() +
-                                    "/lib/site.sh && printf '%s|%s' \"$hpcml_site_name\" \"${hpcml_modules[0]}\"");
+  const auto shown =
+      installed.bash(". " + installed.folder.path().string() +
+                     "/lib/site.sh && printf '%s|%s' \"$hpcml_site_name\" \"${hpcml_modules[0]}\"");
   CHECK(shown.out == site.name + "||x'; touch EVIL #");
   CHECK_FALSE(fs::exists("EVIL"));
 }
@@ -128,7 +129,8 @@ TEST_CASE("module loads what the profile names and nothing else") {
   };
   for (const auto& [script, code, loaded, said] : cases) {
     CAPTURE(script);
-    const auto result = installed.bash(std::string("{ ") + script + "; }; code=$?; printf %s \"$LOADEDMODULES\"; exit $code");
+    const auto result =
+        installed.bash(std::string("{ ") + script + "; }; code=$?; printf %s \"$LOADEDMODULES\"; exit $code");
     CHECK(result.exit_code == code);
     CHECK(result.out == loaded);
     CHECK(result.err.find(said) != std::string::npos);
@@ -198,17 +200,19 @@ TEST_CASE("singularity maps its binds without a trace on this machine") {
   REQUIRE(util::write_file(root / "data/file", "inside\n"));
   const std::string data = (root / "data").string();
   SECTION("to a place that does not exist") {
-    const auto result = installed.bash("singularity exec --nv -B /opt/nowhere/cray -B " + data + ":/workdir-of-test/deep:ro " + image +
-                                       " cat /workdir-of-test/deep/file");
+    const auto result =
+        installed.bash("singularity exec --nv -B /opt/nowhere/cray -B " + data +
+                       ":/workdir-of-test/deep:ro " + image + " cat /workdir-of-test/deep/file");
     INFO(result.err);
     CHECK(result.out == "inside\n");
     CHECK_FALSE(fs::exists("/workdir-of-test"));
   }
   SECTION("to one that does, with the directory and the environment asked for") {
     fs::create_directories(root / "there");
-    const auto result = installed.bash("SINGULARITYENV_A=1 singularity exec --env B=2,C='x y' --pwd " + (root / "there/sub").string() +
-                                       " -B " + data + ":" + (root / "there").string() + " " + image +
-                                       " bash -c 'echo $A $B $C $PWD $SINGULARITY_NAME; cat ../file'");
+    const auto result =
+        installed.bash("SINGULARITYENV_A=1 singularity exec --env B=2,C='x y' --pwd " +
+                       (root / "there/sub").string() + " -B " + data + ":" + (root / "there").string() + " " +
+                       image + " bash -c 'echo $A $B $C $PWD $SINGULARITY_NAME; cat ../file'");
     INFO(result.err);
     CHECK(result.out == "1 2 x y " + (root / "there/sub").string() + " image.sif\ninside\n");
     CHECK(fs::is_empty(root / "there"));
@@ -219,7 +223,10 @@ TEST_CASE("the image hides its Python until its environment is entered") {
   const Installed installed;
   const std::string image = (installed.folder.path() / "image.sif").string();
   REQUIRE(util::write_file(image, ""));
-  const auto result = installed.bash("singularity exec " + image + " bash -c 'echo \"[$CONDA_DEFAULT_ENV]\"; command -v python | grep hpcml-test; $WITH_CONDA && command -v python; python -c \"print(6*7)\"'");
+  const auto result =
+      installed.bash("singularity exec " + image +
+                     " bash -c 'echo \"[$CONDA_DEFAULT_ENV]\"; command -v python | grep hpcml-test; "
+                     "$WITH_CONDA && command -v python; python -c \"print(6*7)\"'");
   INFO(result.err);
   CHECK(result.out == "[]\n" + installed.folder.path().string() + "/image/env/bin/python\n42\n");
 }
@@ -228,8 +235,12 @@ TEST_CASE("conda activates the site's environment after its hook or its module")
   const Installed installed;
   const std::string python = installed.folder.path().string() + "/conda/envs/pytorch/bin/python\n";
   CHECK(installed.bash("conda activate pytorch").exit_code != 0);
-  CHECK(installed.bash("source \"$(conda info --base)/etc/profile.d/conda.sh\"; conda activate pytorch; command -v python").out == python);
-  CHECK(installed.bash("module load miniforge3/25.3.1; conda activate pytorch; command -v python").out == python);
+  CHECK(installed
+            .bash("source \"$(conda info --base)/etc/profile.d/conda.sh\"; conda activate pytorch; command "
+                  "-v python")
+            .out == python);
+  CHECK(installed.bash("module load miniforge3/25.3.1; conda activate pytorch; command -v python").out ==
+        python);
   const auto unknown = installed.bash("module load miniforge3; conda activate tensorflow");
   CHECK(unknown.exit_code == 1);
   CHECK(unknown.err.find("has: pytorch") != std::string::npos);
@@ -239,14 +250,16 @@ TEST_CASE("virtualenv and pip make an environment without network") {
   const Installed installed;
   const std::string env = (installed.folder.path() / "env").string();
   CHECK(installed.bash("virtualenv " + env).exit_code == 1);
-  const auto made = installed.bash("virtualenv --no-download " + env + " && . " + env + "/bin/activate && pip install --no-index pip");
+  const auto made = installed.bash("virtualenv --no-download " + env + " && . " + env +
+                                   "/bin/activate && pip install --no-index pip");
   INFO(made.err);
   CHECK(made.exit_code == 0);
   CHECK(installed.bash(". " + env + "/bin/activate; command -v python").out == env + "/bin/python\n");
   const auto online = installed.bash(". " + env + "/bin/activate; pip install torch");
   CHECK(online.exit_code == 1);
   CHECK(online.err.find("--no-index") != std::string::npos);
-  const auto unknown = installed.bash(". " + env + "/bin/activate; pip install --no-index no-such-package-at-all");
+  const auto unknown =
+      installed.bash(". " + env + "/bin/activate; pip install --no-index no-such-package-at-all");
   CHECK(unknown.exit_code == 1);
   CHECK(unknown.err.find("No matching distribution found") != std::string::npos);
 }
@@ -254,14 +267,19 @@ TEST_CASE("virtualenv and pip make an environment without network") {
 TEST_CASE("ibrun refuses what cannot work") {
   const Installed installed;
   CHECK(installed.bash("ibrun true").err.find("inside a job") != std::string::npos);
-  CHECK(installed.bash("SLURM_JOB_ID=1 SLURM_NTASKS=2 ibrun -np 3 true").err.find("do not fit the 2") != std::string::npos);
+  CHECK(installed.bash("SLURM_JOB_ID=1 SLURM_NTASKS=2 ibrun -np 3 true").err.find("do not fit the 2") !=
+        std::string::npos);
   CHECK(installed.bash("SLURM_JOB_ID=1 ibrun -x true").err.find("unknown option -x") != std::string::npos);
 }
 
 TEST_CASE("the login environment has nothing of another job") {
   const auto site = rich_site();
-  const util::EnvSnapshot caller({{"SLURM_JOB_ID", "7"}, {"SBATCH_PARTITION", "x"}, {"SRUN_CPUS_PER_TASK", "3"}, {"PATH", "/usr/bin"},
-                                  {"KEEP", "me"}, {"CUDA_VISIBLE_DEVICES", "0"}});
+  const util::EnvSnapshot caller({{"SLURM_JOB_ID", "7"},
+                                  {"SBATCH_PARTITION", "x"},
+                                  {"SRUN_CPUS_PER_TASK", "3"},
+                                  {"PATH", "/usr/bin"},
+                                  {"KEEP", "me"},
+                                  {"CUDA_VISIBLE_DEVICES", "0"}});
   const auto env = make_login_environment(site, caller, "/s", "me");
   CHECK_FALSE(env.get("SLURM_JOB_ID"));
   CHECK_FALSE(env.get("SBATCH_PARTITION"));
