@@ -135,7 +135,7 @@ TEST_CASE("Retired clusters are refused with their date and successor, and with 
     REQUIRE(errors.size() == 1);
     CHECK(errors[0].code == "site/retired");
     CHECK(errors[0].message.find(date) != std::string::npos);
-    CHECK(errors[0].hint.find("--site " + successor) != std::string::npos);
+    CHECK(errors[0].hint.find("successor is " + successor) != std::string::npos);
   }
 }
 
