@@ -30,6 +30,8 @@ std::map<std::string, std::vector<std::string>> run_job(const std::string& body)
   CHECK(output.exit_code == 0);
   std::string name;
   for (const auto& line : util::split(log ? *log : "", '\n')) {
+    // srun's own words where a step must wait for the one before it to be cleaned up; not a word of launch
+    if (util::starts_with(line, "srun: Job ") || util::starts_with(line, "srun: Step created")) continue;
     if (util::starts_with(line, "== ")) name = line.substr(3);
     else if (!line.empty()) sections[name].push_back(line);
   }
