@@ -22,12 +22,6 @@ bool read_byte(int fd, char& byte) {
   return count == 1;
 }
 
-std::vector<char*> pointers(std::vector<std::string>& words) {
-  std::vector<char*> list;
-  for (auto& word : words) list.push_back(word.data());
-  list.push_back(nullptr);
-  return list;
-}
 } // namespace
 
 StartChannel::StartChannel() {
@@ -103,7 +97,7 @@ util::Error execute(const std::vector<std::string>& argv, const util::EnvSnapsho
   if (!program) return {"cannot find the program " + argv[0], "Install it or give its path."};
   std::vector<std::string> words = argv;
   std::vector<std::string> variables = env.to_envp();
-  ::execve(program->c_str(), pointers(words).data(), pointers(variables).data());
+  ::execve(program->c_str(), util::exec_pointers(words).data(), util::exec_pointers(variables).data());
   return {"cannot execute " + *program + ": " + std::strerror(errno), {}};
 }
 

@@ -49,13 +49,6 @@ std::optional<std::string> unexecutable(const std::string& name, const util::Env
   return std::nullopt;
 }
 
-std::vector<char*> pointers(std::vector<std::string>& words) {
-  std::vector<char*> list;
-  for (auto& word : words) list.push_back(word.data());
-  list.push_back(nullptr);
-  return list;
-}
-
 int fail(const RankSetup& setup, const Surroundings& here, const std::string& phase, const Error& error,
          int code = k_cannot_set_up) {
   return report_failure({code, phase, error, setup.world.layout.rank, here.host}, here.env);
@@ -115,7 +108,7 @@ Failure exec_command(const std::vector<std::string>& command, const util::EnvSna
             {}, {}};
   }
   auto words = command, variables = env.to_envp();
-  ::execve(program->c_str(), pointers(words).data(), pointers(variables).data());
+  ::execve(program->c_str(), util::exec_pointers(words).data(), util::exec_pointers(variables).data());
   const int code = errno;
   return {code == ENOENT ? k_not_found : k_cannot_execute, "exec", exec_error(*program, code), {}, {}};
 }

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "model/gpu_vendor.hpp"
 #include "topo/live_node.hpp"
 #include "util/text.hpp"
 
@@ -21,10 +22,6 @@ std::string gpu_vendor(const model::Site& site) {
   for (const auto& node : site.node_types)
     if (node.gpu) return node.gpu->vendor;
   return {};
-}
-
-std::string visible_variable_of(const std::string& vendor) {
-  return vendor == "amd" ? "ROCR_VISIBLE_DEVICES" : vendor == "nvidia" ? "CUDA_VISIBLE_DEVICES" : "";
 }
 
 /// The visible GPUs with the node's own indices: by Slurm's list where it numbers the devices, else by the visible list.
@@ -90,7 +87,7 @@ void set_site_variables(Builder& builder, RankSetup& setup) {
 void set_own_gpus(Builder& builder, RankSetup& setup, const VisibleGpus& visible, const std::string& vendor, unsigned per_rank) {
   if (visible.entries.empty() || setup.plan.gpu_visibility != "own") return;
   std::string name = visible.variable.empty() ? setup.plan.visible_variable : visible.variable;
-  if (name.empty()) name = visible_variable_of(vendor);
+  if (name.empty()) name = model::visible_devices_variable(vendor);
   if (name.empty()) {
     setup.warnings.push_back("GPU visibility \"own\" needs to know the GPUs' vendor: name the site with --site");
     return;
@@ -156,7 +153,7 @@ Result<RankSetup> plan_rank_setup(const LaunchRequest& request, const World& wor
   setup.mask = node.mask;
   Builder builder(setup, env);
   const std::string vendor = node.gpu_vendor.empty() ? gpu_vendor(site) : node.gpu_vendor;
-  const auto visible = find_visible_gpus(env, visible_variable_of(vendor), static_cast<unsigned>(node.devices.size()));
+  const auto visible = find_visible_gpus(env, model::visible_devices_variable(vendor), static_cast<unsigned>(node.devices.size()));
   const unsigned per_rank = gpus_per_rank(request, visible, layout.local_world_size);
   setup.gpus = visible.entries.empty() ? "none" : util::join(visible.entries, ",");
   setup.agent = !request.processes_per_node && layout.local_world_size == 1 && is_agent_command(request.command);

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "model/gpu_vendor.hpp"
 #include "plan/environment.hpp"
 #include "topo/affinity.hpp"
 
@@ -48,10 +49,6 @@ std::vector<model::GpuPlace> gpu_places(const RankFacts& facts, const model::Nod
   return places;
 }
 
-std::string visible_variable(const std::string& vendor) {
-  return vendor == "amd" ? "ROCR_VISIBLE_DEVICES" : vendor == "nvidia" ? "CUDA_VISIBLE_DEVICES" : "";
-}
-
 unsigned bound_cores(const model::CpuShape& shape, const model::IdSet& cpus) {
   unsigned cores = 0;
   for (const auto& core : shape.core_threads) cores += core.intersects(cpus) ? 1 : 0;
@@ -92,7 +89,7 @@ RankPlan plan_rank(const model::Site& site, const RankFacts& facts, const RankRe
       set_variable(plan.env, std::move(variable), "the rank's cores");
   plan.caches = site_caches(site, job);
   plan.gpu_visibility = request.gpu_visibility.empty() ? site.gpu_visibility.mode : request.gpu_visibility;
-  if (gpus && plan.gpu_visibility == "own") plan.visible_variable = visible_variable(vendor);
+  if (gpus && plan.gpu_visibility == "own") plan.visible_variable = model::visible_devices_variable(vendor);
   return plan;
 }
 

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <numeric>
 
+#include "model/gpu_vendor.hpp"
 #include "render/sections.hpp"
 #include "render/template.hpp"
 #include "util/text.hpp"
@@ -66,11 +67,6 @@ Words accelerate_words(const model::Plan& plan, const AgentProgram& program) {
   return words;
 }
 
-std::string visible_variable(const model::Plan& plan) {
-  if (plan.gpu_vendor == "amd") return "ROCR_VISIBLE_DEVICES";
-  return plan.gpu_vendor == "nvidia" ? "CUDA_VISIBLE_DEVICES" : "";
-}
-
 /// Each of the node's GPUs by number: what a task sees where Slurm sets no list.
 std::string all_gpus(unsigned count) {
   std::vector<std::string> numbers;
@@ -89,7 +85,7 @@ std::string variable_or(const std::string& name, const std::string& fallback) {
 
 Words rank_words(const model::Plan& plan) {
   const auto& launcher = plan.launcher;
-  const auto visible = visible_variable(plan);
+  const auto visible = model::visible_devices_variable(plan.gpu_vendor);
   const bool own = plan.layout.gpus_per_rank > 0 && plan.gpu_visibility.value == "own" && !visible.empty();
   const bool slurm = launcher.step == "srun";
   TemplateData data{{"rank", variable_or(launcher.rank_variable, "SLURM_PROCID")},

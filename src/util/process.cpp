@@ -38,14 +38,15 @@ bool drain(int fd, std::string& text) {
   return count > 0 || (count < 0 && errno == EINTR);
 }
 
-std::vector<char*> pointers(std::vector<std::string>& words) {
+
+} // namespace
+
+std::vector<char*> exec_pointers(std::vector<std::string>& words) {
   std::vector<char*> list;
   for (auto& word : words) list.push_back(word.data());
   list.push_back(nullptr);
   return list;
 }
-
-} // namespace
 
 std::optional<std::string> find_program(const std::string& name, const EnvSnapshot& env) {
   if (name.find('/') != std::string::npos)
@@ -65,8 +66,8 @@ Result<ProcessOutput> run_process(const std::vector<std::string>& argv, const En
   Pipe in, out, err;
   if (!in.open() || !out.open() || !err.open()) return Error{std::string("cannot make a pipe: ") + std::strerror(errno)};
   std::vector<std::string> words = argv, variables = env.to_envp();
-  auto argument_list = pointers(words);
-  auto variable_list = pointers(variables);
+  auto argument_list = exec_pointers(words);
+  auto variable_list = exec_pointers(variables);
   const pid_t child = ::fork();
   if (child < 0) return Error{std::string("cannot fork: ") + std::strerror(errno)};
   if (child == 0) {

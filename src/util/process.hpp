@@ -26,4 +26,7 @@ Result<ProcessOutput> run_process(const std::vector<std::string>& argv, const En
 /// The first executable file called `name` in the PATH of `env`; `name` itself if it holds a slash and can be executed.
 std::optional<std::string> find_program(const std::string& name, const EnvSnapshot& env);
 
+/// The words as execve wants them, with a null pointer at the end; valid as long as `words` is neither changed nor gone.
+std::vector<char*> exec_pointers(std::vector<std::string>& words);
+
 } // namespace hpcml::util
