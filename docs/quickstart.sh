@@ -13,7 +13,7 @@ say "this takes about 10 minutes on 2 cores the first time, 1 minute when hpcml 
 install_packages "${core_packages[@]}" "${slurm_packages[@]}" "${torch_packages[@]}" "${data_packages[@]}"
 torch_folder=$(active_torch)
 say "building (LibTorch: ${torch_folder:-Debian\'s libtorch-dev})"
-configure_and_build release -DBUILD_TESTING=OFF
+configure_and_build release hpcml hpcml-torch train_ddp
 export PATH=$repo/build/release/bin:$PATH
 
 work=$(mktemp -d "${TMPDIR:-/tmp}/hpcml-quickstart.XXXXXX")

@@ -55,10 +55,10 @@ active_torch() {
   return 0
 }
 
-# configure_and_build PRESET [cmake options...]
+# configure_and_build PRESET [targets...]; without targets everything
 configure_and_build() {
   local preset=$1
   shift
-  cmake --preset "$preset" "$@" || die "configuring '$preset' failed: the first 'CMake Error' above says what is missing"
-  cmake --build --preset "$preset" || die "building '$preset' failed: the first 'error:' above is the cause"
+  cmake --preset "$preset" || die "configuring '$preset' failed: the first 'CMake Error' above says what is missing"
+  cmake --build --preset "$preset" ${1:+--target "$@"} || die "building '$preset' failed: the first 'error:' above is the cause"
 }
