@@ -28,7 +28,8 @@ struct AffinityPlan {
 /// Devices first: rank r takes the r-th block of `gpus` (their order is the rank order), cores come from the
 /// domain that the GPUs hang under (L3 if all of them do, else NUMA, else the node), reserved cores left out,
 /// in contiguous near-equal slices of whole cores with the larger ones first; a slice is cut to cpus_per_rank
-/// afterwards. Ranks never share a core while the node has enough of them.
+/// afterwards, and a rank that is short of them gets free cores of the nearest domains. Ranks never share a
+/// core while the node has enough of them.
 AffinityPlan plan_affinity(const model::CpuShape& shape, const std::vector<model::GpuPlace>& gpus,
                            const AffinityRequest& request);
 

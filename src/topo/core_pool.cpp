@@ -62,6 +62,13 @@ std::vector<Pool> make_pools(PoolLevel level, const std::vector<CpuDomain>& doma
     pool.reserved = reserved_cores(shape, domain.cpus);
     pools.push_back(std::move(pool));
   }
+  Pool rest;
+  rest.name = "the rest of the node";
+  for (const Core& core : cores)
+    if (std::none_of(domains.begin(), domains.end(),
+                     [&](const CpuDomain& domain) { return core.threads.is_subset_of(domain.cpus); }))
+      rest.cores.push_back(core);
+  if (!rest.cores.empty()) pools.push_back(std::move(rest));
   return pools;
 }
 

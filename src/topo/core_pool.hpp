@@ -33,6 +33,7 @@ struct Pool {
   std::optional<unsigned> package; ///< the package it lies in
 };
 
+/// One pool per domain, and one more for the cores that are in none.
 std::vector<Pool> make_pools(PoolLevel level, const std::vector<model::CpuDomain>& domains,
                              const model::CpuShape& shape, const std::vector<Core>& cores);
 Pool make_node_pool(const model::CpuShape& shape, const std::vector<Core>& cores);

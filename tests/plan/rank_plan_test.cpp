@@ -77,7 +77,9 @@ TEST_CASE("What the node shows of a GPU beats the profile, with a warning") {
   const auto plan = plan::plan_rank(site("lumi"), facts, {1, 7, ""});
   REQUIRE_FALSE(plan.warnings.empty());
   CHECK(plan.warnings[0] == "GPU 0 is under NUMA 1 here, the profile says 3: the live value is used");
-  CHECK(plan.binding.cpus.is_subset_of(model::IdSet::range(16, 31)));
+  // Three GPUs share NUMA 1's 14 cores then; what is missing of the seven comes from a free one.
+  CHECK((plan.binding.cpus & model::IdSet::range(16, 31)).size() == 5);
+  CHECK(plan.binding.cpus.size() == 7);
 }
 
 TEST_CASE("A node that is not what the profile describes is planned from what it shows alone") {

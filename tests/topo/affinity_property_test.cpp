@@ -132,6 +132,26 @@ TEST_CASE("On random nodes every rank gets whole allowed cores of its own, none 
   }
 }
 
+TEST_CASE("On random nodes no rank gets fewer cores than it asked for while allowed cores are free") {
+  std::mt19937 random(314);
+  for (int round = 0; round < 3000; ++round) {
+    const Case made = random_case(random);
+    if (made.request.cpus_per_rank == 0) continue;
+    const auto result = plan(made);
+    IdSet taken;
+    bool short_of_cores = false;
+    for (const auto& rank : result.ranks) {
+      IdSet cores;
+      for (const auto& core : made.shape.core_threads)
+        if (core.intersects(rank.cpus)) cores.add((core & rank.cpus).first());
+      short_of_cores = short_of_cores || cores.size() < made.request.cpus_per_rank;
+      taken = taken | cores;
+    }
+    CAPTURE(round, made.request.ranks, made.request.cpus_per_rank, made.request.allowed.to_list());
+    if (short_of_cores) REQUIRE((usable_first_threads(made) - taken).to_list() == "");
+  }
+}
+
 TEST_CASE("On random nodes cores are local to the rank's first GPU, or a warning says that they are not") {
   std::mt19937 random(77);
   for (int round = 0; round < 2000; ++round) {

@@ -201,18 +201,41 @@ TEST_CASE("A GPU whose domain has no allowed core gets the nearest cores, and th
   wanted.allowed = list("0-143"); // two of Alps' four CPUs
   const auto plan =
       topo::plan_affinity(model::make_regular_cpus(4, 288, 1, 4, 0), under_numa({0, 1, 2, 3}), wanted);
-  CHECK(lists(plan) == Texts{"0-71", "72-95", "96-119", "120-143"});
+  CHECK(lists(plan) == Texts{"0-35", "72-107", "108-143", "36-71"});
   REQUIRE(plan.warnings.size() == 2);
   CHECK(plan.warnings[0] == "rank 2: GPU not local: NUMA 2 has no free core, taken from NUMA 1");
+}
+
+TEST_CASE("Ranks whose domain has no allowed core each get a free domain that holds them whole") {
+  // A shared node gave two GPUs and fourteen cores far from them.
+  auto wanted = request(2, 7);
+  wanted.allowed = list("1-7,9-15");
+  const auto places = lumi_gpus();
+  const std::vector<GpuPlace> step(places.begin(), places.begin() + 2);
+  CHECK(lists(topo::plan_affinity(lumi_cpus(), step, wanted)) == Texts{"9-15", "1-7"});
+  wanted.cpus_per_rank = 0;
+  CHECK(lists(topo::plan_affinity(lumi_cpus(), step, wanted)) == Texts{"9-15", "1-7"});
+  wanted.cpus_per_rank = 3; // both fit into the nearest
+  CHECK(lists(topo::plan_affinity(lumi_cpus(), step, wanted)) == Texts{"9-11", "13-15"});
+}
+
+TEST_CASE("A rank whose slice is short of what it asked for gets free cores of the nearest domain") {
+  // 10 ranks on 8 GPUs: ranks 0 and 1 share GPU 0 and its seven cores, every other L3 has three to spare.
+  const auto plan = topo::plan_affinity(lumi_cpus(), lumi_gpus(), request(10, 4));
+  CHECK(plan.ranks[0].cpus.to_list() == "49-52");
+  CHECK(plan.ranks[1].cpus.to_list() == "53-55,61");
+  CHECK(plan.ranks[1].why ==
+        "GPU 0 is under L3 6 of NUMA 3; cores 53-55, core 48 is reserved; core 61 of L3 7 of NUMA 3, because "
+        "its own domain has no more");
 }
 
 TEST_CASE("More GPUs than ranks can use, and more cores than there are, are said") {
   const auto plan = topo::plan_affinity(lumi_cpus(), lumi_gpus(), request(3, 20, 1, 1));
   CHECK(plan.ranks[2].gpus == std::vector<unsigned>{2});
-  CHECK(plan.ranks[2].cpus.to_list() == "17-23");
-  REQUIRE(plan.warnings.size() == 4);
-  CHECK(plan.warnings[0] == "5 of 8 GPUs have no rank");
-  CHECK(plan.warnings[1] == "rank 0 gets 7 of the 20 cores asked for");
+  // 56 cores for 3 times 20: a level share.
+  for (const auto& rank : plan.ranks) CHECK((rank.cpus.size() == 18 || rank.cpus.size() == 19));
+  CHECK(plan.warnings.front() == "5 of 8 GPUs have no rank");
+  CHECK(plan.warnings.back() == "rank 2 gets 18 of the 20 cores asked for");
 }
 
 TEST_CASE("Each choice carries its reason") {

@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: MIT
+// Dealing: homes first, then fair slices, then what is left for those who are short.
+#include "topo/deal.hpp"
+
+#include <algorithm>
+
+namespace hpcml::topo {
+namespace {
+
+std::vector<Core> cut_slices(const std::vector<const Claim*>& mine, std::size_t wanted) {
+  std::vector<std::vector<Core>> parts(mine.size());
+  std::vector<std::size_t> next(mine.size(), 0);
+  model::IdSet used; // two GPUs of a rank may have got the same core where cores are few
+  std::size_t total = 0;
+  for (bool grew = true; grew && (wanted == 0 || total < wanted);) {
+    grew = false;
+    for (std::size_t i = 0; i < mine.size() && (wanted == 0 || total < wanted); ++i) {
+      while (next[i] < mine[i]->cores.size() && mine[i]->cores[next[i]].threads.intersects(used)) ++next[i];
+      if (next[i] >= mine[i]->cores.size()) continue;
+      const Core& core = mine[i]->cores[next[i]++];
+      used = used | core.threads;
+      parts[i].push_back(core);
+      ++total;
+      grew = true;
+    }
+  }
+  std::vector<Core> cores;
+  for (const auto& part : parts) cores.insert(cores.end(), part.begin(), part.end());
+  return cores;
+}
+
+/// How many more cores each rank gets: what it misses, or a level share of what is there.
+std::vector<std::size_t> level_grants(const std::vector<Share>& shares, std::size_t wanted,
+                                      std::size_t available) {
+  std::vector<std::size_t> grants(shares.size(), 0);
+  for (bool grew = true; grew && available > 0;) {
+    // The poorest first, one core at a time: the job runs at the pace of its smallest rank.
+    grew = false;
+    std::size_t poorest = 0, least = wanted;
+    for (std::size_t r = 0; r < shares.size(); ++r)
+      if (const std::size_t has = shares[r].size() + grants[r]; has < least) {
+        least = has;
+        poorest = r;
+        grew = true;
+      }
+    if (grew) ++grants[poorest], --available;
+  }
+  return grants;
+}
+
+void take_nearest(Share& share, std::size_t home, std::size_t count, std::vector<std::vector<Core>>& free,
+                  const std::vector<Pool>& pools) {
+  while (count > 0) {
+    const auto pool = nearest_pool(pools, home, [&](std::size_t p) { return !free[p].empty(); });
+    if (!pool) return;
+    auto& from = free[*pool];
+    const std::size_t take = std::min(count, from.size());
+    const auto end = from.begin() + static_cast<std::ptrdiff_t>(take);
+    share.extras.push_back({*pool, {from.begin(), end}});
+    from.erase(from.begin(), end);
+    count -= take;
+  }
+}
+
+void top_up(std::vector<Share>& shares, const std::vector<Claim>& claims, const std::vector<Pool>& pools,
+            std::size_t wanted) {
+  model::IdSet used;
+  for (const Share& share : shares)
+    for (const Core& core : share.cores) used = used | core.threads;
+  std::vector<std::vector<Core>> free(pools.size());
+  std::size_t available = 0;
+  for (std::size_t p = 0; p < pools.size(); ++p)
+    for (const Core& core : pools[p].cores)
+      if (!core.threads.intersects(used)) {
+        free[p].push_back(core);
+        ++available;
+      }
+  const std::vector<std::size_t> grants = level_grants(shares, wanted, available);
+  for (std::size_t r = 0; r < shares.size(); ++r) {
+    const auto first =
+        std::find_if(claims.begin(), claims.end(), [&](const Claim& claim) { return claim.rank == r; });
+    if (grants[r] > 0 && first != claims.end()) take_nearest(shares[r], first->home, grants[r], free, pools);
+  }
+}
+
+} // namespace
+
+std::size_t Share::size() const {
+  std::size_t count = cores.size();
+  for (const Extra& extra : extras) count += extra.cores.size();
+  return count;
+}
+
+void assign_pools(std::vector<Claim>& claims, const std::vector<Pool>& pools, std::size_t need) {
+  std::vector<std::size_t> taken(pools.size(), 0);
+  std::vector<Claim*> homeless;
+  for (Claim& claim : claims) {
+    if (taken[claim.home] < pools[claim.home].cores.size()) {
+      claim.pool = claim.home;
+      ++taken[claim.home];
+    } else {
+      homeless.push_back(&claim);
+    }
+  }
+  const auto share = [&](std::size_t p) { return pools[p].cores.size() / (taken[p] + 1); };
+  for (Claim* claim : homeless) {
+    std::size_t best = 0;
+    for (std::size_t p = 0; p < pools.size(); ++p) best = std::max(best, share(p));
+    const std::size_t enough = std::min(std::max<std::size_t>(1, need), best);
+    const auto pool = nearest_pool(
+        pools, claim->home, [&](std::size_t p) { return !pools[p].cores.empty() && share(p) >= enough; });
+    claim->pool = *pool; // the pools hold at least one core
+    ++taken[claim->pool];
+  }
+}
+
+void slice_pools(std::vector<Claim>& claims, const std::vector<Pool>& pools) {
+  for (std::size_t p = 0; p < pools.size(); ++p) {
+    std::vector<Claim*> sharing;
+    for (Claim& claim : claims)
+      if (claim.pool == p) sharing.push_back(&claim);
+    for (std::size_t i = 0; i < sharing.size(); ++i)
+      sharing[i]->cores = slice_of(pools[p].cores, i, sharing.size());
+  }
+}
+
+std::vector<Share> share_out(const std::vector<Claim>& claims, const std::vector<Pool>& pools, unsigned ranks,
+                             std::size_t wanted) {
+  std::vector<Share> shares(ranks);
+  for (unsigned rank = 0; rank < ranks; ++rank) {
+    std::vector<const Claim*> mine;
+    for (const Claim& claim : claims)
+      if (claim.rank == rank) mine.push_back(&claim);
+    shares[rank].cores = cut_slices(mine, wanted);
+  }
+  if (wanted > 0) top_up(shares, claims, pools, wanted);
+  return shares;
+}
+
+} // namespace hpcml::topo

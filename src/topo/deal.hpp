@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: MIT
+// Deals the cores of pools out to claims: which pool, which slice, and what a short rank gets from elsewhere.
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "topo/core_pool.hpp"
+
+namespace hpcml::topo {
+
+/// A rank's claim on cores near one of its GPUs (or anywhere, without a GPU).
+struct Claim {
+  unsigned rank = 0;
+  std::optional<std::size_t> gpu; ///< position in the list of GPUs
+  std::size_t home = 0;           ///< pool it belongs to
+  std::size_t pool = 0;           ///< pool it takes its cores from
+  std::vector<Core> cores;        ///< its slice
+};
+
+/// Cores that a rank gets from a pool that none of its claims is in.
+struct Extra {
+  std::size_t pool = 0;
+  std::vector<Core> cores;
+};
+
+/// What one rank gets in all.
+struct Share {
+  std::vector<Core> cores; ///< of its own slices
+  std::vector<Extra> extras;
+  std::size_t size() const;
+};
+
+/// Puts every claim into its home while that has a core for it. A claim without one goes to the nearest pool
+/// that can still give `need` cores to it and to all that are in it already, else to the one that gives most.
+/// Claims share cores only when the node has fewer of them than there are claims.
+void assign_pools(std::vector<Claim>& claims, const std::vector<Pool>& pools, std::size_t need);
+
+/// Each pool's cores in contiguous near-equal slices, one per claim in it, in the order of the claims.
+void slice_pools(std::vector<Claim>& claims, const std::vector<Pool>& pools);
+
+/// The first cores of each of a rank's slices, as evenly as they give them, `wanted` in all (0: every core);
+/// then free cores of the nearest pools for the ranks that are short, evenly if there are too few.
+std::vector<Share> share_out(const std::vector<Claim>& claims, const std::vector<Pool>& pools, unsigned ranks,
+                             std::size_t wanted);
+
+} // namespace hpcml::topo
