@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: MIT
+#include "slurm/accounts.hpp"
+
+#include <algorithm>
+
+#include "slurm/records.hpp"
+#include "util/text.hpp"
+
+namespace hpcml::slurm {
+
+namespace {
+
+std::vector<std::string> list_of(const std::string& text) {
+  auto list = util::split(text, ',');
+  std::erase(list, "");
+  return list;
+}
+
+/// The count of one resource in "cpu=4,node=2,gres/gpu=8".
+std::optional<unsigned> count_of(const std::string& tres, std::string_view name) {
+  for (const auto& part : list_of(tres)) {
+    const auto equals = part.find('=');
+    if (equals == std::string::npos || part.substr(0, equals) != name) continue;
+    if (const auto number = util::parse_unsigned(part.substr(equals + 1)); number && *number < 0xffffffffULL) return static_cast<unsigned>(*number);
+  }
+  return std::nullopt;
+}
+
+} // namespace
+
+std::vector<std::string> accounts_command(const std::string& user) {
+  return {"sacctmgr", "-nP", "show", "user", "withassoc", "name=" + user, "format=defaultaccount,account,partition,qos,defaultqos"};
+}
+
+std::vector<std::string> qos_command() {
+  return {"sacctmgr", "-nP", "show", "qos", "format=name,maxwall,maxtres,mintres,maxtresperuser,flags"};
+}
+
+std::vector<std::string> Accounts::names() const {
+  std::vector<std::string> list;
+  for (const auto& association : associations)
+    if (std::find(list.begin(), list.end(), association.account) == list.end()) list.push_back(association.account);
+  return list;
+}
+
+Accounts parse_accounts(std::string_view text) {
+  Accounts accounts;
+  for (auto row : parse_rows(text)) {
+    row.resize(5);
+    if (!row[0].empty()) accounts.default_account = row[0];
+    if (!row[1].empty()) accounts.associations.push_back({row[1], row[2], list_of(row[3]), row[4]});
+  }
+  return accounts;
+}
+
+std::map<std::string, QosRecord> parse_qos(std::string_view text) {
+  std::map<std::string, QosRecord> all;
+  for (auto row : parse_rows(text)) {
+    row.resize(6);
+    if (row[0].empty()) continue;
+    QosRecord qos;
+    qos.name = row[0];
+    if (const auto wall = model::Walltime::parse(row[1]); !row[1].empty() && wall) qos.max_wall = *wall;
+    qos.max_nodes_per_job = count_of(row[2], "node");
+    qos.min_gpus_per_job = count_of(row[3], "gres/gpu");
+    qos.max_nodes_per_user = count_of(row[4], "node");
+    qos.flags = list_of(row[5]);
+    all[qos.name] = std::move(qos);
+  }
+  return all;
+}
+
+} // namespace hpcml::slurm

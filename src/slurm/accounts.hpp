@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: MIT
+// What sacctmgr says of a person's accounts and of QoS limits. Pure.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "model/walltime.hpp"
+
+namespace hpcml::slurm {
+
+/// The command whose output parse_accounts reads.
+std::vector<std::string> accounts_command(const std::string& user);
+/// The command whose output parse_qos reads.
+std::vector<std::string> qos_command();
+
+/// What a person may charge jobs to.
+struct Accounts {
+  struct Association {
+    std::string account;
+    std::string partition;              ///< empty: all
+    std::vector<std::string> qos;
+    std::string default_qos;
+  };
+  std::string default_account;          ///< empty: Slurm wants one to be named
+  std::vector<Association> associations;
+  /// The accounts' names, each once, in order.
+  std::vector<std::string> names() const;
+};
+Accounts parse_accounts(std::string_view text);
+
+/// Limits of a QoS.
+struct QosRecord {
+  std::string name;
+  std::optional<model::Walltime> max_wall;
+  std::optional<unsigned> max_nodes_per_job; ///< "node=" of MaxTRES
+  std::optional<unsigned> min_gpus_per_job;  ///< "gres/gpu=" of MinTRES
+  std::optional<unsigned> max_nodes_per_user;
+  std::vector<std::string> flags;            ///< "DenyOnLimit", "OverPartQOS"
+};
+std::map<std::string, QosRecord> parse_qos(std::string_view text);
+
+} // namespace hpcml::slurm

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: MIT
+// The "Key=value" records that scontrol prints, of any version. Pure.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace hpcml::slurm {
+
+/// One record: a partition, a node, a job. Keys keep their order; of a repeated key the first counts.
+class Record {
+public:
+  void add(std::string key, std::string value);
+  /// The value; nothing if the key is missing or Slurm says that it has none: "(null)", "N/A", "NONE", "n/a", "".
+  std::optional<std::string> get(std::string_view key) const;
+  /// As get, as a number; nothing for "UNLIMITED", "INFINITE" and other words.
+  std::optional<unsigned long long> number(std::string_view key) const;
+  /// True for YES and Yes.
+  bool flag(std::string_view key) const;
+  bool empty() const { return x_fields.empty(); }
+
+private:
+  std::vector<std::pair<std::string, std::string>> x_fields;
+};
+
+/// The records of `scontrol show …`, with -o or without. `first_key` begins a record: "PartitionName", "NodeName", "JobId".
+/// Values with blanks (OS=, Reason=, partition names) are kept whole. Lines before the first record are left out.
+std::vector<Record> parse_records(std::string_view text, std::string_view first_key);
+
+/// `scontrol show config`: one "Key = value" a line.
+Record parse_config(std::string_view text);
+
+/// Rows of `-P`/`--parsable2` output: columns between "|". Empty lines are left out.
+std::vector<std::vector<std::string>> parse_rows(std::string_view text);
+
+} // namespace hpcml::slurm
