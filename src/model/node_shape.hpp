@@ -19,6 +19,7 @@ struct GpuPlace {
   std::optional<unsigned> l3;   ///< id of the L3 it hangs under, where it does (MI250X boards)
   std::string pci;              ///< "0000:c1:00.0", or empty
   std::string nic;              ///< the interface nearest to it, or empty
+  std::optional<unsigned> package = {}; ///< the package it hangs under; known where the NUMA node is, too
 };
 
 /// One NUMA node or L3 domain with its CPUs (hardware threads, OS ids).

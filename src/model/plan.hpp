@@ -62,6 +62,9 @@ struct PlannedRankBinding {
   IdSet cpus;
   std::string nic;
   std::string why; ///< "GPU 0 is under L3 6 of NUMA 3; cores 49-55, core 48 is reserved"
+  unsigned cores = 0; ///< physical cores in `cpus`: the natural OMP_NUM_THREADS
+  IdSet numa;         ///< NUMA nodes that `cpus` lie in
+  IdSet memory;       ///< NUMA nodes to prefer for memory; never memory of GPUs. Empty: leave it to the kernel
 };
 
 struct PlannedBinding {
@@ -75,9 +78,10 @@ enum class PythonKind { none, venv, conda, wheelhouse };
 
 struct PlannedPython {
   PythonKind kind = PythonKind::none;
-  std::string where;                 ///< path or name; for wheelhouse an expression ("$SLURM_TMPDIR/env")
+  std::string where;                 ///< path or name, the container's where there is one; for wheelhouse an expression ("$SLURM_TMPDIR/env")
   std::vector<std::string> packages; ///< for wheelhouse; one entry "-r FILE" form is {"-r","FILE"}
   Origin origin;
+  bool remove = false;               ///< for wheelhouse: the script has to remove it at the end
 };
 
 struct PlannedContainer {

@@ -2,13 +2,25 @@
 // Which rank of a node gets which GPUs and which cores: a pure function of the node's shape and the request.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "model/node_shape.hpp"
 #include "model/plan.hpp"
+#include "topo/node.hpp"
 
 namespace hpcml::topo {
+
+/// The order in which ranks take GPUs.
+enum class RankOrder {
+  gpu,  ///< local rank = GPU index, which programs that use LOCAL_RANK as device number need
+  cpu,  ///< by the lowest CPU near the GPU
+  list, ///< as `gpu_list` says (rings)
+};
+
+/// A level that cores are dealt out from.
+enum class PoolLevel { l3, numa, package, node };
 
 /// What is to be placed on one node.
 struct AffinityRequest {
@@ -16,7 +28,15 @@ struct AffinityRequest {
   unsigned gpus_per_rank = 0;    ///< 0: the GPUs divided by the ranks (at least one GPU, shared if need be)
   unsigned cpus_per_rank = 0;    ///< physical cores; 0: all cores of the rank's slice
   unsigned threads_per_core = 1; ///< hardware threads handed out of each core
-  model::IdSet allowed;          ///< CPUs that may be used; empty: all CPUs of the shape
+  model::IdSet allowed = {};     ///< CPUs that may be used; empty: all CPUs of the shape
+  unsigned ranks_per_gpu = 0;    ///< this many neighbouring ranks share each GPU; 0: as few as possible
+  std::optional<PoolLevel> level = {}; ///< the domain of each GPU; unset: the deepest that all GPUs have
+  bool whole_domain = false; ///< each rank gets all cores of its GPU's domain, with the other ranks there
+  bool spill = false;        ///< cores of NUMA nodes without GPUs go to the ranks of the same package
+  bool balanced = false;     ///< no rank gets more cores than the one that has fewest
+  RankOrder order = RankOrder::gpu;      ///< for nodes; shapes come with their GPUs in rank order
+  std::vector<unsigned> gpu_list = {};   ///< GPU indices in rank order, for RankOrder::list
+  std::vector<std::string> visible = {}; ///< PCI addresses or buses of the step's GPUs; empty: all GPUs
 };
 
 /// One binding per local rank, in rank order, and what a person should know about them.
@@ -26,11 +46,16 @@ struct AffinityPlan {
 };
 
 /// Devices first: rank r takes the r-th block of `gpus` (their order is the rank order), cores come from the
-/// domain that the GPUs hang under (L3 if all of them do, else NUMA, else the node), reserved cores left out,
-/// in contiguous near-equal slices of whole cores with the larger ones first; a slice is cut to cpus_per_rank
-/// afterwards, and a rank that is short of them gets free cores of the nearest domains. Ranks never share a
-/// core while the node has enough of them.
+/// domain that the GPUs hang under (L3 if all of them do, else NUMA, else package, else the node), reserved
+/// cores left out, in contiguous near-equal slices of whole cores with the larger ones first; a slice is cut
+/// to cpus_per_rank afterwards, and a rank that is short of them gets free cores of the nearest domains.
+/// Ranks never share a core while the node has enough of them.
 AffinityPlan plan_affinity(const model::CpuShape& shape, const std::vector<model::GpuPlace>& gpus,
                            const AffinityRequest& request);
+
+/// The same for a whole node: takes the step's GPUs in the order asked for, renumbered as the step sees them,
+/// and adds NIC and memory nodes. A node of which only the NUMA nodes of the GPUs are known gives bindings
+/// without CPUs. An error names a GPU of the list or a PCI address that the node does not have.
+util::Result<AffinityPlan> plan_affinity(const Node& node, const AffinityRequest& request);
 
 } // namespace hpcml::topo

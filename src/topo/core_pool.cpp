@@ -53,9 +53,12 @@ std::vector<Pool> make_pools(PoolLevel level, const std::vector<CpuDomain>& doma
     Pool pool;
     pool.level = level;
     pool.id = domain.id;
-    pool.numa = domain_of(shape.numa, domain.cpus);
+    if (level != PoolLevel::package) pool.numa = domain_of(shape.numa, domain.cpus);
     pool.package = domain_of(shape.packages, domain.cpus);
-    pool.name = (level == PoolLevel::l3 ? "L3 " : "NUMA ") + std::to_string(domain.id);
+    pool.name = (level == PoolLevel::l3     ? "L3 "
+                 : level == PoolLevel::numa ? "NUMA "
+                                            : "package ") +
+                std::to_string(domain.id);
     if (level == PoolLevel::l3 && pool.numa) pool.name += " of NUMA " + std::to_string(*pool.numa);
     for (const Core& core : cores)
       if (core.threads.is_subset_of(domain.cpus)) pool.cores.push_back(core);
@@ -105,9 +108,12 @@ std::optional<std::size_t> nearest_pool(const std::vector<Pool>& pools, std::siz
   return best;
 }
 
+std::vector<Core> shared_slice_of(const std::vector<Core>& cores, std::size_t index, std::size_t parts) {
+  if (cores.size() >= parts) return slice_of(cores, index, parts);
+  return cores.empty() ? cores : std::vector<Core>{cores[index * cores.size() / parts]};
+}
+
 std::vector<Core> slice_of(const std::vector<Core>& cores, std::size_t index, std::size_t parts) {
-  if (cores.size() < parts)
-    return cores.empty() ? cores : std::vector<Core>{cores[index * cores.size() / parts]};
   const std::size_t base = cores.size() / parts;
   const std::size_t larger = cores.size() % parts;
   const std::size_t begin = index * base + std::min(index, larger);

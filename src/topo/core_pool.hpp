@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "model/node_shape.hpp"
+#include "topo/affinity.hpp"
 
 namespace hpcml::topo {
 
@@ -20,8 +20,6 @@ struct Core {
 /// `threads_per_core` allowed threads. An empty `allowed` means every CPU.
 std::vector<Core> usable_cores(const model::CpuShape& shape, const model::IdSet& allowed,
                                unsigned threads_per_core);
-
-enum class PoolLevel { l3, numa, node };
 
 struct Pool {
   PoolLevel level = PoolLevel::node;
@@ -43,8 +41,10 @@ Pool make_node_pool(const model::CpuShape& shape, const std::vector<Core>& cores
 std::optional<std::size_t> nearest_pool(const std::vector<Pool>& pools, std::size_t home,
                                         const std::function<bool(std::size_t)>& accept);
 
-/// Part `index` of `cores` split into `parts` contiguous near-equal slices, larger ones first; with fewer
-/// cores than parts each part gets one core and some share it.
+/// Part `index` of `cores` split into `parts` contiguous near-equal slices, larger ones first; the last ones
+/// are empty where there are fewer cores than parts.
 std::vector<Core> slice_of(const std::vector<Core>& cores, std::size_t index, std::size_t parts);
+/// The same, but with fewer cores than parts each part gets one core and some share it.
+std::vector<Core> shared_slice_of(const std::vector<Core>& cores, std::size_t index, std::size_t parts);
 
 } // namespace hpcml::topo

@@ -56,7 +56,7 @@ void take_nearest(Share& share, std::size_t home, std::size_t count, std::vector
     auto& from = free[*pool];
     const std::size_t take = std::min(count, from.size());
     const auto end = from.begin() + static_cast<std::ptrdiff_t>(take);
-    share.extras.push_back({*pool, {from.begin(), end}});
+    share.extras.push_back({*pool, {from.begin(), end}, false});
     from.erase(from.begin(), end);
     count -= take;
   }
@@ -65,8 +65,11 @@ void take_nearest(Share& share, std::size_t home, std::size_t count, std::vector
 void top_up(std::vector<Share>& shares, const std::vector<Claim>& claims, const std::vector<Pool>& pools,
             std::size_t wanted) {
   model::IdSet used;
-  for (const Share& share : shares)
+  for (const Share& share : shares) {
     for (const Core& core : share.cores) used = used | core.threads;
+    for (const Extra& extra : share.extras)
+      for (const Core& core : extra.cores) used = used | core.threads;
+  }
   std::vector<std::vector<Core>> free(pools.size());
   std::size_t available = 0;
   for (std::size_t p = 0; p < pools.size(); ++p)
@@ -81,6 +84,28 @@ void top_up(std::vector<Share>& shares, const std::vector<Claim>& claims, const 
         std::find_if(claims.begin(), claims.end(), [&](const Claim& claim) { return claim.rank == r; });
     if (grants[r] > 0 && first != claims.end()) take_nearest(shares[r], first->home, grants[r], free, pools);
   }
+}
+
+std::vector<Claim*> claims_of(std::vector<Claim>& claims, std::size_t pool) {
+  std::vector<Claim*> sharing;
+  for (Claim& claim : claims)
+    if (claim.pool == pool) sharing.push_back(&claim);
+  std::stable_sort(sharing.begin(), sharing.end(),
+                   [](const Claim* a, const Claim* b) { return a->gpu_index < b->gpu_index; });
+  return sharing;
+}
+
+void add_spilled(Share& share, const std::vector<const Claim*>& mine, std::size_t wanted) {
+  for (const Claim* claim : mine)
+    for (const Extra& extra : claim->spilled) {
+      const std::size_t room = wanted == 0             ? extra.cores.size()
+                               : wanted > share.size() ? wanted - share.size()
+                                                       : 0;
+      const std::size_t take = std::min(room, extra.cores.size());
+      if (take == 0) continue;
+      const auto first = extra.cores.begin();
+      share.extras.push_back({extra.pool, {first, first + static_cast<std::ptrdiff_t>(take)}, true});
+    }
 }
 
 } // namespace
@@ -116,11 +141,36 @@ void assign_pools(std::vector<Claim>& claims, const std::vector<Pool>& pools, st
 
 void slice_pools(std::vector<Claim>& claims, const std::vector<Pool>& pools) {
   for (std::size_t p = 0; p < pools.size(); ++p) {
-    std::vector<Claim*> sharing;
-    for (Claim& claim : claims)
-      if (claim.pool == p) sharing.push_back(&claim);
+    const std::vector<Claim*> sharing = claims_of(claims, p);
     for (std::size_t i = 0; i < sharing.size(); ++i)
-      sharing[i]->cores = slice_of(pools[p].cores, i, sharing.size());
+      sharing[i]->cores = shared_slice_of(pools[p].cores, i, sharing.size());
+  }
+}
+
+void spill_pools(std::vector<Claim>& claims, const std::vector<Pool>& pools) {
+  std::vector<std::size_t> parts(pools.size(), 0), cores(pools.size(), 0);
+  for (const Claim& claim : claims) ++parts[claim.pool];
+  for (std::size_t p = 0; p < pools.size(); ++p) cores[p] = pools[p].cores.size();
+  const auto claimed = [&](const Pool& pool) {
+    for (std::size_t p = 0; p < pools.size(); ++p)
+      if (parts[p] > 0 && pools[p].numa == pool.numa) return true;
+    return false;
+  };
+  for (std::size_t p = 0; p < pools.size(); ++p) {
+    if (!pools[p].numa || !pools[p].package || claimed(pools[p])) continue;
+    double least = -1; // cores per claim of the poorest pool of the package
+    for (std::size_t q = 0; q < pools.size(); ++q)
+      if (parts[q] > 0 && pools[q].package == pools[p].package)
+        if (const double each = double(cores[q]) / double(parts[q]); least < 0 || each < least) least = each;
+    if (least < 0) continue;
+    const auto taker = nearest_pool(pools, p, [&](std::size_t q) {
+      return parts[q] > 0 && pools[q].package == pools[p].package &&
+             double(cores[q]) / double(parts[q]) <= least;
+    });
+    cores[*taker] += pools[p].cores.size();
+    const std::vector<Claim*> sharing = claims_of(claims, *taker);
+    for (std::size_t i = 0; i < sharing.size(); ++i)
+      sharing[i]->spilled.push_back({p, slice_of(pools[p].cores, i, sharing.size()), true});
   }
 }
 
@@ -132,6 +182,7 @@ std::vector<Share> share_out(const std::vector<Claim>& claims, const std::vector
     for (const Claim& claim : claims)
       if (claim.rank == rank) mine.push_back(&claim);
     shares[rank].cores = cut_slices(mine, wanted);
+    add_spilled(shares[rank], mine, wanted);
   }
   if (wanted > 0) top_up(shares, claims, pools, wanted);
   return shares;

@@ -9,19 +9,22 @@
 
 namespace hpcml::topo {
 
-/// A rank's claim on cores near one of its GPUs (or anywhere, without a GPU).
-struct Claim {
-  unsigned rank = 0;
-  std::optional<std::size_t> gpu; ///< position in the list of GPUs
-  std::size_t home = 0;           ///< pool it belongs to
-  std::size_t pool = 0;           ///< pool it takes its cores from
-  std::vector<Core> cores;        ///< its slice
-};
-
 /// Cores that a rank gets from a pool that none of its claims is in.
 struct Extra {
   std::size_t pool = 0;
   std::vector<Core> cores;
+  bool spilled = false; ///< of a NUMA node without GPUs; else because the rank's own domain has no more
+};
+
+/// A rank's claim on cores near one of its GPUs (or anywhere, without a GPU).
+struct Claim {
+  unsigned rank = 0;
+  std::optional<std::size_t> gpu = {}; ///< position in the list of GPUs
+  unsigned gpu_index = 0;              ///< the GPU's own number: slices of a pool follow it
+  std::size_t home = 0;                ///< pool it belongs to
+  std::size_t pool = 0;                ///< pool it takes its cores from
+  std::vector<Core> cores = {};        ///< its slice
+  std::vector<Extra> spilled = {};     ///< its parts of pools that nobody claims
 };
 
 /// What one rank gets in all.
@@ -36,11 +39,16 @@ struct Share {
 /// Claims share cores only when the node has fewer of them than there are claims.
 void assign_pools(std::vector<Claim>& claims, const std::vector<Pool>& pools, std::size_t need);
 
-/// Each pool's cores in contiguous near-equal slices, one per claim in it, in the order of the claims.
+/// Each pool's cores in contiguous near-equal slices, one per claim in it, in the order of the GPUs' numbers.
 void slice_pools(std::vector<Claim>& claims, const std::vector<Pool>& pools);
 
+/// Gives each pool of a NUMA node that nobody claims to the claims of one pool of its package: the pool with
+/// the fewest cores per claim, then the nearest.
+void spill_pools(std::vector<Claim>& claims, const std::vector<Pool>& pools);
+
 /// The first cores of each of a rank's slices, as evenly as they give them, `wanted` in all (0: every core);
-/// then free cores of the nearest pools for the ranks that are short, evenly if there are too few.
+/// then of what was spilled to it, then free cores of the nearest pools for the ranks that are short, evenly
+/// if there are too few.
 std::vector<Share> share_out(const std::vector<Claim>& claims, const std::vector<Pool>& pools, unsigned ranks,
                              std::size_t wanted);
 

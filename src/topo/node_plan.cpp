@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: MIT
+// Planning for a whole node: which GPUs in which order, then the planner, then NIC and memory.
+#include <algorithm>
+#include <cstdlib>
+#include <tuple>
+
+#include "topo/affinity.hpp"
+#include "topo/nearest_nic.hpp"
+#include "util/text.hpp"
+
+namespace hpcml::topo {
+namespace {
+
+using model::CpuDomain;
+using model::IdSet;
+
+/// The step's GPUs, renumbered as the step sees them.
+util::Result<std::vector<Gpu>> visible_gpus(const Node& node, const std::vector<std::string>& visible) {
+  if (visible.empty()) return node.gpus;
+  std::vector<Gpu> gpus;
+  for (const std::string& wanted : visible) {
+    const auto found = std::find_if(node.gpus.begin(), node.gpus.end(), [&](const Gpu& gpu) {
+      return pci_matches(gpu.place.pci, wanted) || (!gpu.uuid.empty() && gpu.uuid == wanted);
+    });
+    if (found == node.gpus.end())
+      return util::Error{"the node has no GPU at " + wanted, "hpcml affinity lists the GPUs of a node"};
+    gpus.push_back(*found);
+  }
+  for (std::size_t i = 0; i < gpus.size(); ++i) gpus[i].place.index = static_cast<unsigned>(i);
+  return gpus;
+}
+
+unsigned lowest_cpu(const Node& node, const Gpu& gpu) {
+  const auto first = [](const std::vector<CpuDomain>& domains, std::optional<unsigned> id) {
+    for (const CpuDomain& domain : domains)
+      if (id && domain.id == *id && !domain.cpus.empty()) return std::optional(domain.cpus.first());
+    return std::optional<unsigned>();
+  };
+  if (const auto cpu = first(node.cpus.l3, gpu.place.l3)) return *cpu;
+  if (const auto cpu = first(node.cpus.numa, gpu.place.numa)) return *cpu;
+  if (const auto cpu = first(node.cpus.packages, gpu.place.package)) return *cpu;
+  return gpu.cpus.empty() ? 0 : gpu.cpus.first();
+}
+
+util::Result<std::vector<Gpu>> in_rank_order(const Node& node, std::vector<Gpu> gpus,
+                                             const AffinityRequest& request) {
+  if (request.order == RankOrder::cpu)
+    std::stable_sort(gpus.begin(), gpus.end(),
+                     [&](const Gpu& a, const Gpu& b) { return lowest_cpu(node, a) < lowest_cpu(node, b); });
+  if (request.order != RankOrder::list) return gpus;
+  std::vector<Gpu> ordered;
+  IdSet seen;
+  for (unsigned index : request.gpu_list) {
+    const auto found =
+        std::find_if(gpus.begin(), gpus.end(), [&](const Gpu& gpu) { return gpu.place.index == index; });
+    if (found == gpus.end())
+      return util::Error{"the list of GPUs names GPU " + std::to_string(index) + ", but there are only " +
+                             std::to_string(gpus.size()),
+                         "GPUs are counted from 0, as the step sees them"};
+    if (seen.contains(index))
+      return util::Error{"the list of GPUs names GPU " + std::to_string(index) + " twice"};
+    seen.add(index);
+    ordered.push_back(*found);
+  }
+  return ordered;
+}
+
+/// Nodes that a rank's memory should come from: those of its CPUs that have memory, else the nearest that
+/// has.
+IdSet memory_nodes(const Node& node, const IdSet& cpus) {
+  IdSet nodes;
+  const NumaNode* first = nullptr;
+  for (const NumaNode& numa : node.numa) {
+    if (!numa.cpus.intersects(cpus)) continue;
+    if (!first) first = &numa;
+    if (numa.kind == MemoryKind::cpu) nodes.add(numa.id);
+  }
+  if (!nodes.empty() || !first) return nodes;
+  const auto package = [&](const NumaNode& numa) {
+    for (const CpuDomain& domain : node.cpus.packages)
+      if (domain.cpus.intersects(numa.cpus)) return domain.id;
+    return 0u;
+  };
+  std::optional<std::tuple<bool, unsigned, unsigned>> best;
+  for (const NumaNode& numa : node.numa) {
+    if (numa.kind != MemoryKind::cpu) continue;
+    const unsigned gap = numa.id > first->id ? numa.id - first->id : first->id - numa.id;
+    const auto key = std::make_tuple(package(numa) != package(*first), gap, numa.id);
+    if (!best || key < *best) best = key;
+  }
+  if (best) nodes.add(std::get<2>(*best));
+  return nodes;
+}
+
+/// Without CPUs the GPUs' NUMA nodes are all that can be said.
+AffinityPlan plan_places(const std::vector<Gpu>& gpus, const AffinityRequest& request) {
+  // One core per NUMA node stands in for the CPUs that nobody knows, so that GPUs are dealt out as ever.
+  model::CpuShape shape;
+  shape.core_threads.push_back(IdSet::of({0}));
+  std::vector<model::GpuPlace> places;
+  for (const Gpu& gpu : gpus) places.push_back(gpu.place);
+  AffinityPlan plan = plan_affinity(shape, places, request);
+  for (auto& rank : plan.ranks) {
+    rank.cpus = rank.numa = rank.memory = {};
+    rank.cores = 0;
+    for (const Gpu& gpu : gpus)
+      if (gpu.place.numa && std::find(rank.gpus.begin(), rank.gpus.end(), gpu.place.index) != rank.gpus.end())
+        rank.numa.add(*gpu.place.numa);
+    rank.memory = rank.numa;
+    rank.why = rank.numa.empty()
+                   ? "nothing is known of this node's CPUs"
+                   : "NUMA " + rank.numa.to_list() + " of its GPU; the node's CPUs are not known";
+  }
+  plan.warnings = {"the node's CPUs are not known: only NUMA nodes are planned"};
+  return plan;
+}
+
+void add_memory(const Node& node, model::PlannedRankBinding& rank) {
+  rank.memory = memory_nodes(node, rank.cpus);
+  if (!rank.memory.empty() && !(rank.memory == rank.numa))
+    rank.why += "; memory of NUMA " + rank.memory.to_list() + ", because its own nodes have none";
+}
+
+} // namespace
+
+util::Result<AffinityPlan> plan_affinity(const Node& node, const AffinityRequest& request) {
+  auto visible = visible_gpus(node, request.visible);
+  if (!visible) return visible.error();
+  auto ordered = in_rank_order(node, *visible, request);
+  if (!ordered) return ordered.error();
+  const std::vector<Gpu>& gpus = *ordered;
+  AffinityRequest inner = request;
+  if (inner.allowed.empty())
+    inner.allowed = node.allowed;
+  else if (!node.allowed.empty())
+    inner.allowed = inner.allowed & node.allowed;
+  if (!node.allowed.empty() && inner.allowed.empty())
+    return util::Error{"none of the CPUs asked for is allowed on this node",
+                       "allowed are " + node.allowed.to_list()};
+  if (node.cpus.core_threads.empty()) return plan_places(gpus, inner);
+
+  std::vector<model::GpuPlace> places;
+  for (const Gpu& gpu : gpus) places.push_back(gpu.place);
+  AffinityPlan plan = plan_affinity(node.cpus, places, inner);
+  const std::vector<NicChoice> choices = nearest_nics(*visible, node.nics);
+  for (auto& rank : plan.ranks) {
+    add_memory(node, rank);
+    if (rank.gpus.empty()) continue;
+    for (std::size_t i = 0; i < visible->size(); ++i)
+      if ((*visible)[i].place.index == rank.gpus.front() && !choices[i].nic.empty()) {
+        rank.nic = choices[i].nic;
+        rank.why += "; NIC " + choices[i].nic + ": " + choices[i].why;
+      }
+  }
+  return plan;
+}
+
+} // namespace hpcml::topo

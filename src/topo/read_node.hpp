@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: MIT
+// Nodes from files: JSON, hwloc XML, NCCL topology XML.
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <string_view>
+
+#include "topo/node.hpp"
+
+namespace hpcml::topo {
+
+/// A node from JSON text: "cores", "smt", "smt_sibling" or "core_threads", "packages", "numa", "l3" (id → CPU
+/// list), "gpu" (index → pci, numa, l3, …), "nic" (name → …), "reserved", "allowed". Every finding is in the
+/// error, one a line.
+util::Result<Node> parse_node_json(std::string_view text);
+
+/// A node from hwloc's XML, version 1 or 2, by the hwloc library of this machine, which is loaded here and
+/// nowhere else. Truncated and foreign files are refused before the library sees them.
+util::Result<Node> parse_hwloc_xml(const std::string& text);
+
+/// A node from an NCCL topology file (version 1): CPUs by NUMA node, GPUs and NICs by PCI class. It says
+/// nothing of cores: each CPU counts as one unless the affinity masks show two equal halves.
+util::Result<Node> parse_nccl_xml(std::string_view text);
+
+/// A node from a file of any of these kinds, told apart by what is in it. Errors name the file.
+util::Result<Node> load_node(const std::filesystem::path& path);
+
+} // namespace hpcml::topo

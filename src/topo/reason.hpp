@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: MIT
+// Why a rank got what it got, in sentences.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "topo/deal.hpp"
+
+namespace hpcml::topo {
+
+/// "GPU 0 is under L3 6 of NUMA 3; cores 49-55, core 48 is reserved". `mine` are the rank's claims.
+std::string reason_text(const model::PlannedRankBinding& binding, const std::vector<const Claim*>& mine,
+                        const std::vector<Pool>& pools, const Share& share);
+
+/// What a person should know about the rank: cores far from its GPU, fewer cores than asked for.
+std::vector<std::string> share_warnings(unsigned rank, const std::vector<const Claim*>& mine,
+                                        const std::vector<Pool>& pools, const Share& share, unsigned wanted);
+
+} // namespace hpcml::topo
