@@ -153,7 +153,10 @@ Result<RankSetup> plan_rank_setup(const LaunchRequest& request, const World& wor
   setup.mask = node.mask;
   Builder builder(setup, env);
   const std::string vendor = node.gpu_vendor.empty() ? gpu_vendor(site) : node.gpu_vendor;
-  const auto visible = find_visible_gpus(env, model::visible_devices_variable(vendor), static_cast<unsigned>(node.devices.size()));
+  // A job that owns a node may see GPUs that it did not ask for.
+  const auto visible = request.gpus_per_task == 0U ? VisibleGpus{{}, "", "--gpus-per-task 0"}
+                                                   : find_visible_gpus(env, model::visible_devices_variable(vendor),
+                                                                       static_cast<unsigned>(node.devices.size()));
   const unsigned per_rank = gpus_per_rank(request, visible, layout.local_world_size);
   setup.gpus = visible.entries.empty() ? "none" : util::join(visible.entries, ",");
   setup.agent = !request.processes_per_node && layout.local_world_size == 1 && is_agent_command(request.command);

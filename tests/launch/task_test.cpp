@@ -128,6 +128,15 @@ TEST_CASE("a rank that is to see its own GPU gets its entry of the list") {
   CHECK(run_hpcml({"launch", "--gpu-visibility", "all", "--", "printenv", "CUDA_VISIBLE_DEVICES"}, env).out == "GPU-a,GPU-b,GPU-c,GPU-d\n");
 }
 
+TEST_CASE("a rank that wants no GPU leaves those of the node alone") {
+  auto env = step_environment(0, 1); // as in a job that owns a whole node
+  env.set("SLURM_JOB_GPUS", "0,1");
+  const auto output = run_hpcml({"launch", "--site", "lumi", "--gpus-per-task", "0", "--gpu-visibility", "own", "--bind", "none", "--", "sh", "-c",
+                                 "echo ${ROCR_VISIBLE_DEVICES-none} ${NCCL_NET_GDR_LEVEL-none}"},
+                                env);
+  CHECK(output.out == "none none\n");
+}
+
 TEST_CASE("dry run prints and does nothing") {
   const std::string folder = make_folder();
   auto words = words_with_site(site_with_cache(folder), "touch " + folder + "/ran");
