@@ -62,7 +62,9 @@ void save_results(const ClusterRun& run, const std::string& state_dir) {
   if (run.logs_dir.empty()) return;
   std::error_code error;
   fs::create_directories(run.logs_dir, error);
-  fs::copy(fs::path(state_dir) / "log", run.logs_dir, fs::copy_options::overwrite_existing, error);
+  // Without `recursive` the standard lets this option copy no folder at all.
+  fs::copy(fs::path(state_dir) / "log", run.logs_dir,
+           fs::copy_options::overwrite_existing | fs::copy_options::recursive, error);
   for (const auto* name : {"slurm.conf", "gres.conf", "job_submit.lua"})
     if (!error && fs::exists(fs::path(state_dir) / name))
       fs::copy_file(fs::path(state_dir) / name, fs::path(run.logs_dir) / name,

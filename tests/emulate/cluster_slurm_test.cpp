@@ -151,6 +151,16 @@ TEST_CASE("nothing is left of a cluster when its command ends", "[slurm]") {
   }
 }
 
+TEST_CASE("the daemons' logs and configuration can be kept", "[slurm]") {
+  const Cluster lumi({"--site", "lumi", "--keep-logs", "logs/of/lumi"});
+  const auto result = lumi.run("srun -A project_1 -p small-g -t 5 true");
+  INFO(result.err);
+  CHECK(result.exit_code == 0);
+  CHECK(lumi.read("logs/of/lumi/slurm.conf").find("ClusterName=lumi") != std::string::npos);
+  CHECK(lumi.read("logs/of/lumi/slurmctld.log").find("slurmctld version") != std::string::npos);
+  CHECK(lumi.read("logs/of/lumi/slurmd.nid000001.log").find("slurmd version") != std::string::npos);
+}
+
 TEST_CASE("LUMI's documented way into the container works", "[slurm]") {
   const Cluster lumi({"--site", "lumi", "--nodes", "2", "--record", "calls.jsonl"});
   lumi.write("image.sif", "");
