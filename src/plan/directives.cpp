@@ -158,6 +158,10 @@ void add_raw(PlanContext& context) {
     auto& directives = context.plan.directives;
     const auto same = [&](const auto& planned) { return planned.name == option.name; };
     if (const auto old = std::find_if(directives.begin(), directives.end(), same); old != directives.end()) {
+      if (option.name == "--gres") { // the planned line asks for GPUs, this one for something else
+        old->value = old->value.value_or("") + "," + option.value.value_or("");
+        continue;
+      }
       context.note("--sbatch=" + raw.value + " replaces " + old->name + (old->value ? "=" + *old->value : ""),
                    raw.origin);
       directives.erase(old);

@@ -2,7 +2,6 @@
 // What starts the ranks, and who binds them to cores.
 #include <algorithm>
 
-#include "plan/option_word.hpp"
 #include "plan/plan_context.hpp"
 #include "topo/affinity.hpp"
 #include "util/text.hpp"
@@ -80,13 +79,12 @@ void plan_launcher(PlanContext& context) {
     launcher.local_rank_variable = rule->local_rank_variable;
     launcher.world_size_variable = rule->world_size_variable;
   }
-  for (const auto& raw : context.job.srun) {
-    if (is_option_word(raw.value))
-      launcher.step_args.push_back(raw.value);
-    else
-      context.error("usage/srun", "'" + raw.value + "' is no option for " + launcher.step,
-                    "give one option each, as --srun=--label");
-  }
+  if (launcher.step != "srun" && !context.job.srun.empty())
+    context.error("request/srun",
+                  context.site.name + " starts programs with " + launcher.step +
+                      ": srun's options have nobody to go to",
+                  "leave --srun=" + context.job.srun.front().value + " out");
+  for (const auto& raw : context.job.srun) launcher.step_args.push_back(raw.value);
   if (is_agent(launcher.kind)) context.plan.layout.tasks_per_node = 1;
 }
 

@@ -3,30 +3,53 @@
 #include "plan/option_word.hpp"
 
 #include <algorithm>
-#include <map>
 
 #include "util/text.hpp"
 
 namespace hpcml::plan {
 namespace {
 
-/// Short options of sbatch, from its manual page; the same letters in all versions since 20.11.
-const std::map<char, std::string> k_long_names = {
-    {'A', "--account"},       {'B', "--extra-node-info"},
-    {'C', "--constraint"},    {'D', "--chdir"},
-    {'G', "--gpus"},          {'H', "--hold"},
-    {'J', "--job-name"},      {'L', "--licenses"},
-    {'M', "--clusters"},      {'N', "--nodes"},
-    {'O', "--overcommit"},    {'S', "--core-spec"},
-    {'a', "--array"},         {'b', "--begin"},
-    {'c', "--cpus-per-task"}, {'d', "--dependency"},
-    {'e', "--error"},         {'i', "--input"},
-    {'k', "--no-kill"},       {'m', "--distribution"},
-    {'n', "--ntasks"},        {'o', "--output"},
-    {'p', "--partition"},     {'q', "--qos"},
-    {'s', "--oversubscribe"}, {'t', "--time"},
-    {'w', "--nodelist"},      {'x', "--exclude"},
-};
+using slurm::Argument;
+using slurm::Program;
+
+std::string program_name(Program program) { return program == Program::sbatch ? "sbatch" : "srun"; }
+
+bool is_option_word(std::string_view word) {
+  return word.size() > 1 && word.front() == '-' && word[1] != '=' && word[1] != ' ' && word != "--" &&
+         is_one_line(word);
+}
+
+util::Result<OptionWord> check_value(OptionWord option, Argument argument) {
+  if (argument == Argument::none && option.value)
+    return util::Error{option.name + " takes no value", "give one option each; write " + option.name};
+  if (argument == Argument::required && (!option.value || option.value->empty()))
+    return util::Error{option.name + " needs a value", "write " + option.name + "=VALUE"};
+  return option;
+}
+
+util::Result<OptionWord> read_long(Program program, std::string_view word) {
+  OptionWord option = split_option(word);
+  const auto match = slurm::find_option(program, std::string_view(option.name).substr(2));
+  if (match.candidates.size() > 1)
+    return util::Error{"'" + option.name + "' could be --" + util::join(match.candidates, ", --"),
+                       "write the full name"};
+  if (match.option) {
+    option.name = "--" + match.option->name;
+    return check_value(std::move(option), match.option->argument);
+  }
+  option.known = false;
+  return option;
+}
+
+util::Result<OptionWord> read_short(Program program, std::string_view word) {
+  const auto found = slurm::find_option(program, word[1]);
+  if (!found)
+    return util::Error{program_name(program) + " has no option '" + std::string(word.substr(0, 2)) + "'",
+                       "write its full name"};
+  OptionWord option{"--" + found->name, {}};
+  if (word.size() > 2) option.value = std::string(util::trim(word.substr(2)));
+  return check_value(std::move(option), found->argument);
+}
 
 } // namespace
 
@@ -34,28 +57,20 @@ bool is_one_line(std::string_view text) {
   return std::none_of(text.begin(), text.end(), [](unsigned char c) { return c < 0x20 || c == 0x7f; });
 }
 
-bool is_option_word(std::string_view word) {
-  return word.size() > 1 && word.front() == '-' && word[1] != '=' && word[1] != ' ' && word != "--" &&
-         is_one_line(word);
+OptionWord split_option(std::string_view word) {
+  const std::size_t end = word.find_first_of("= ");
+  OptionWord option{std::string(word.substr(0, end)), {}};
+  if (end != std::string_view::npos)
+    option.value = std::string(word[end] == '=' ? word.substr(end + 1) : util::trim(word.substr(end + 1)));
+  return option;
 }
 
-OptionWord split_option(std::string_view word) {
-  OptionWord option;
-  std::string_view rest;
-  if (util::starts_with(word, "--")) {
-    const std::size_t end = word.find_first_of("= ");
-    option.name = std::string(word.substr(0, end));
-    if (end == std::string_view::npos) return option;
-    rest = word[end] == '=' ? word.substr(end + 1) : util::trim(word.substr(end + 1));
-  } else {
-    const auto found = k_long_names.find(word[1]);
-    option.name = found == k_long_names.end() ? std::string(word.substr(0, 2)) : found->second;
-    if (word.size() == 2) return option;
-    rest = util::trim(word.substr(2));
-  }
-  option.value = std::string(rest);
-  if (option.name == "--tasks-per-node") option.name = "--ntasks-per-node"; // Slurm takes both
-  return option;
+util::Result<OptionWord> read_option(Program program, std::string_view word) {
+  if (!is_option_word(word))
+    return util::Error{"'" + std::string(word) + "' is no option of " + program_name(program),
+                       "give one option each, as --" + program_name(program) +
+                           (program == Program::sbatch ? "=--reservation=NAME" : "=--label")};
+  return util::starts_with(word, "--") ? read_long(program, word) : read_short(program, word);
 }
 
 } // namespace hpcml::plan

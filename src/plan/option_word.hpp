@@ -6,19 +6,27 @@
 #include <string>
 #include <string_view>
 
+#include "slurm/options.hpp"
+#include "util/result.hpp"
+
 namespace hpcml::plan {
 
-/// True for "-x…" and "--x…" without line breaks and other control characters.
-bool is_option_word(std::string_view word);
 /// True if the text has no line break and no other control character: it fits on one line of a script.
 bool is_one_line(std::string_view text);
 
-/// An option by its long name ("--mem") where it has one.
+/// An option by its full long name ("--mem").
 struct OptionWord {
   std::string name;
   std::optional<std::string> value;
+  bool known = true; ///< false: no option of Slurm's own; a plugin of the site may have it
+  /// "--mem=4G", "--hold": one word that Slurm reads as this option whatever its version.
+  std::string to_word() const { return value ? name + "=" + *value : name; }
 };
-/// Reads "--mem=4G", "--mem 4G", "-p gpu", "-pgpu" and "--requeue"; the word must be an option word.
+/// Reads an option as `program` would: "--mem=4G", "--mem 4G", "-p gpu", "-pgpu", "--part=gpu", "--requeue".
+/// An error for what it would refuse: no option, an unknown letter, an ambiguous beginning, a missing or
+/// superfluous value.
+util::Result<OptionWord> read_option(slurm::Program program, std::string_view word);
+/// Splits a word that is known to be written out: "--name" or "--name=value".
 OptionWord split_option(std::string_view word);
 
 } // namespace hpcml::plan

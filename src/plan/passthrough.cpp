@@ -2,10 +2,10 @@
 // Raw --sbatch options: those that are requests become the request, so that the layout and the masks follow
 // them.
 #include <map>
-#include <set>
 
 #include "plan/option_word.hpp"
 #include "plan/plan_context.hpp"
+#include "plan/raw_options.hpp"
 #include "util/text.hpp"
 
 namespace hpcml::plan {
@@ -14,82 +14,135 @@ namespace {
 using model::Known;
 using model::Origin;
 
-/// Options that would contradict the layout and have a flag of their own.
-const std::map<std::string, std::string> k_own_flags = {
-    {"--gpus", "--gpus-per-node"},          {"--ntasks", "--nodes and --tasks-per-node"},
-    {"--gpus-per-task", "--gpus-per-task"}, {"--ntasks-per-gpu", "--tasks-per-node"},
-    {"--cpus-per-gpu", "--cpus-per-task"},  {"--gpus-per-socket", "--gpus-per-node"},
-};
-
 template <class T>
 void take(PlanContext& context, const std::string& name, Known<T>& target, T value, const Origin& origin) {
   if (target) context.note("--sbatch " + name + " replaces " + target->origin.by, origin);
   target = model::Sourced<T>{std::move(value), origin};
 }
 
-bool take_number(PlanContext& context, const OptionWord& option, Known<unsigned>& target,
+void take_number(PlanContext& context, const OptionWord& option, Known<unsigned>& target,
                  const Origin& origin) {
   const auto number = util::parse_unsigned(option.value.value_or(""));
   if (!number || *number > 1000000) {
     context.error("usage/sbatch", "'" + option.value.value_or("") + "' is no number for " + option.name);
-    return true;
+    return;
   }
   take(context, option.name, target, static_cast<unsigned>(*number), origin);
-  return true;
 }
 
-bool take_gpus(PlanContext& context, const OptionWord& option, const Origin& origin) {
+void take_gpus(PlanContext& context, const OptionWord& option, const Origin& origin) {
   const std::string text = option.value.value_or("");
   const std::size_t colon = text.rfind(':');
   if (colon != std::string::npos)
     take(context, "GPU type", context.job.gpu_type, text.substr(0, colon), origin);
-  return take_number(context, {option.name, text.substr(colon == std::string::npos ? 0 : colon + 1)},
-                     context.job.gpus_per_node, origin);
+  take_number(context, {option.name, text.substr(colon == std::string::npos ? 0 : colon + 1)},
+              context.job.gpus_per_node, origin);
 }
 
 template <class T>
-bool take_parsed(PlanContext& context, const OptionWord& option, Known<T>& target, const Origin& origin) {
+void take_parsed(PlanContext& context, const OptionWord& option, Known<T>& target, const Origin& origin) {
   auto parsed = T::parse(option.value.value_or(""));
   if (parsed)
     take(context, option.name, target, *parsed, origin);
   else
     context.error("usage/sbatch", option.name + ": " + parsed.error().what, parsed.error().hint);
-  return true;
 }
 
-/// True if the option was a request (or a wrong one) and is dealt with.
-bool fold(PlanContext& context, const OptionWord& option, const Origin& origin) {
+/// GPUs become the request's; other kinds of GRES stay.
+void take_gres(PlanContext& context, const OptionWord& option, const Origin& origin,
+               std::vector<model::Sourced<std::string>>& kept) {
+  std::vector<std::string> others;
+  for (const auto& item : util::split(option.value.value_or(""), ','))
+    if (item == "gpu")
+      take_gpus(context, {option.name, "1"}, origin);
+    else if (util::starts_with(item, "gpu:"))
+      take_gpus(context, {option.name, item.substr(4)}, origin);
+    else
+      others.push_back(item);
+  if (!others.empty()) kept.push_back({option.name + "=" + util::join(others, ","), origin});
+}
+
+/// Makes the option a part of the request.
+void fold(PlanContext& context, const OptionWord& option, const Origin& origin) {
   model::JobSpec& job = context.job;
   const std::string value = option.value.value_or("");
   const std::map<std::string, Known<std::string>*> texts = {
       {"--partition", &job.partition}, {"--account", &job.account},      {"--qos", &job.qos},
       {"--job-name", &job.job_name},   {"--output", &job.output},        {"--signal", &job.signal},
       {"--array", &job.array},         {"--dependency", &job.dependency}};
-  if (const auto text = texts.find(option.name); text != texts.end()) {
-    if (value.empty())
-      context.error("usage/sbatch", option.name + " needs a value", "as --sbatch=" + option.name + "=VALUE");
-    else
-      take(context, option.name, *text->second, value, origin);
-    return true;
-  }
-  if (option.name == "--nodes" && value.find_first_of("-,:") != std::string::npos) {
+  const std::map<std::string, Known<unsigned>*> numbers = {{"--nodes", &job.nodes},
+                                                           {"--ntasks-per-node", &job.tasks_per_node},
+                                                           {"--cpus-per-task", &job.cpus_per_task}};
+  if (const auto text = texts.find(option.name); text != texts.end())
+    take(context, option.name, *text->second, value, origin);
+  else if (option.name == "--nodes" && value.find_first_of("-,:") != std::string::npos)
     context.error("usage/sbatch", "--nodes " + value + ": a range of node counts leaves the layout open",
                   "say one number of nodes");
-    return true;
-  }
-  if (option.name == "--nodes") return take_number(context, option, job.nodes, origin);
-  if (option.name == "--ntasks-per-node") return take_number(context, option, job.tasks_per_node, origin);
-  if (option.name == "--cpus-per-task") return take_number(context, option, job.cpus_per_task, origin);
-  if (option.name == "--gpus-per-node") return take_gpus(context, option, origin);
-  if (option.name == "--gres" && util::starts_with(value, "gpu:") && value.find(',') == std::string::npos)
-    return take_gpus(context, {option.name, value.substr(4)}, origin);
-  if (option.name == "--mem") return take_parsed(context, option, job.mem, origin);
-  if (option.name == "--time") return take_parsed(context, option, job.time, origin);
-  if (option.name == "--requeue" || option.name == "--no-requeue") {
+  else if (const auto number = numbers.find(option.name); number != numbers.end())
+    take_number(context, option, *number->second, origin);
+  else if (option.name == "--gpus-per-node")
+    take_gpus(context, option, origin);
+  else if (option.name == "--mem")
+    take_parsed(context, option, job.mem, origin);
+  else if (option.name == "--time")
+    take_parsed(context, option, job.time, origin);
+  else if (option.value)
+    context.error("usage/sbatch", option.to_word() + ": not all versions of Slurm take a value here",
+                  "write " + option.name);
+  else
     take(context, option.name, job.requeue, option.name == "--requeue", origin);
-    return true;
+}
+
+/// Slurm takes one kind of memory request and stops at two.
+void check_memory(PlanContext& context, const std::vector<model::Sourced<std::string>>& kept) {
+  std::vector<std::string> names;
+  if (context.job.mem) names.push_back("--mem");
+  for (const auto& raw : kept)
+    if (util::starts_with(raw.value, "--mem-per-")) names.push_back(split_option(raw.value).name);
+  if (names.size() > 1)
+    context.error("usage/mem", util::join(names, " and ") + " exclude each other", "keep one of them");
+}
+
+/// A name that Slurm does not know is a plugin's, or a slip.
+void check_known(PlanContext& context, const std::string& flag, slurm::Program program,
+                 const OptionWord& option) {
+  if (option.known) return;
+  const auto near = util::nearest(option.name.substr(2), slurm::option_names(program));
+  if (near)
+    context.warning("usage/" + flag, "Slurm has no option " + option.name + " of its own",
+                    "did you mean --" + *near + "? If a plugin of the site has it, all is well");
+}
+
+/// The option, if it may be passed on or folded; what speaks against it is said.
+std::optional<OptionWord> read_raw(PlanContext& context, const std::string& flag, slurm::Program program,
+                                   const std::string& word, RawUse& use) {
+  const auto option = read_option(program, word);
+  if (!option) {
+    context.error("usage/" + flag, option.error().what, option.error().hint);
+    return std::nullopt;
   }
-  return false;
+  const RawDecision decision = decide_raw(program, *option);
+  use = decision.use;
+  if (use == RawUse::refuse) {
+    context.error("usage/" + flag, "--" + flag + " " + option->to_word() + " " + decision.why, decision.hint);
+    return std::nullopt;
+  }
+  check_known(context, flag, program, *option);
+  return *option;
+}
+
+/// True if the site refuses the option by name. Asked before it is folded: --gres=gpu:4 becomes a number of
+/// GPUs, and the refusal of --gres would go unsaid.
+bool site_refuses(PlanContext& context, const std::string& word) {
+  const auto option = read_option(slurm::Program::sbatch, word);
+  if (!option) return false;
+  const model::FlagRule& rule = context.flag(option->name.substr(2));
+  if (rule.policy != model::Policy::forbidden) return false;
+  context.error("request/" + option->name.substr(2),
+                context.site.name + " refuses " + option->name + (rule.why.empty() ? "" : ": " + rule.why) +
+                    cited(rule.origin),
+                "leave --sbatch=" + word + " out");
+  return true;
 }
 
 } // namespace
@@ -98,27 +151,27 @@ void plan_passthrough(PlanContext& context) {
   std::vector<model::Sourced<std::string>> kept;
   const auto given = context.job.sbatch;
   for (const auto& raw : given) {
-    if (!is_option_word(raw.value)) {
-      context.error("usage/sbatch", "'" + raw.value + "' is no option of sbatch",
-                    "give one option each, as --sbatch=--reservation=NAME");
-      continue;
-    }
-    const OptionWord option = split_option(raw.value);
-    // Asked before it is folded: --gres=gpu:4 becomes a number of GPUs, and the refusal of --gres would go
-    // unsaid.
-    const model::FlagRule& rule = context.flag(option.name.substr(2));
-    if (rule.policy == model::Policy::forbidden)
-      context.error("request/" + option.name.substr(2),
-                    context.site.name + " refuses " + option.name +
-                        (rule.why.empty() ? "" : ": " + rule.why) + cited(rule.origin),
-                    "leave --sbatch=" + raw.value + " out");
-    else if (const auto own = k_own_flags.find(option.name); own != k_own_flags.end())
-      context.error("usage/sbatch", option.name + " would contradict the layout that is planned here",
-                    "use " + own->second);
-    else if (!fold(context, option, raw.origin))
-      kept.push_back(raw);
+    if (site_refuses(context, raw.value)) continue;
+    RawUse use = RawUse::allow;
+    const auto option = read_raw(context, "sbatch", slurm::Program::sbatch, raw.value, use);
+    if (!option) continue;
+    if (option->name == "--gres")
+      take_gres(context, *option, raw.origin, kept);
+    else if (use == RawUse::fold)
+      fold(context, *option, raw.origin);
+    else
+      kept.push_back({option->to_word(), raw.origin});
   }
   context.job.sbatch = std::move(kept);
+  check_memory(context, context.job.sbatch);
+  kept.clear();
+  const auto for_srun = context.job.srun;
+  for (const auto& raw : for_srun) {
+    RawUse use = RawUse::allow;
+    if (const auto option = read_raw(context, "srun", slurm::Program::srun, raw.value, use))
+      kept.push_back({option->to_word(), raw.origin});
+  }
+  context.job.srun = std::move(kept);
 }
 
 } // namespace hpcml::plan

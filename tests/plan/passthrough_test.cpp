@@ -10,30 +10,156 @@
 using namespace hpcml;
 using namespace hpcml::test;
 
-TEST_CASE("Raw options are read in all forms that sbatch takes") {
+TEST_CASE("Raw options are read in all forms that Slurm takes") {
+  using slurm::Program;
   struct Row {
+    Program program;
     const char* word;
     const char* name;
     std::optional<std::string> value;
   };
-  const std::vector<Row> rows = {{"--mem=4G", "--mem", "4G"},
-                                 {"--mem 4G", "--mem", "4G"},
-                                 {"-pgpu", "--partition", "gpu"},
-                                 {"-p gpu", "--partition", "gpu"},
-                                 {"--hold", "--hold", {}},
-                                 {"-H", "--hold", {}},
-                                 {"--comment=a=b c", "--comment", "a=b c"},
-                                 {"--tasks-per-node=2", "--ntasks-per-node", "2"},
-                                 {"-Z1", "-Z", "1"}};
+  const std::vector<Row> rows = {{Program::sbatch, "--mem=4G", "--mem", "4G"},
+                                 {Program::sbatch, "--mem 4G", "--mem", "4G"},
+                                 {Program::sbatch, "-pgpu", "--partition", "gpu"},
+                                 {Program::sbatch, "-p gpu", "--partition", "gpu"},
+                                 {Program::sbatch, "--part=gpu", "--partition", "gpu"},
+                                 {Program::sbatch, "--hold", "--hold", {}},
+                                 {Program::sbatch, "-H", "--hold", {}},
+                                 {Program::sbatch, "-W", "--wait", {}},
+                                 {Program::srun, "-W 5", "--wait", "5"},
+                                 {Program::srun, "-K0", "--kill-on-bad-exit", "0"},
+                                 {Program::srun, "-l", "--label", {}},
+                                 {Program::srun, "--cpu_bind=none", "--cpu-bind", "none"},
+                                 {Program::sbatch, "--comment=a=b c", "--comment", "a=b c"},
+                                 {Program::sbatch, "--tasks-per-node=2", "--ntasks-per-node", "2"},
+                                 {Program::sbatch, "--uenv=x:y", "--uenv", "x:y"}};
   for (const auto& row : rows) {
     INFO(row.word);
-    CHECK(plan::is_option_word(row.word));
-    const auto option = plan::split_option(row.word);
-    CHECK(option.name == row.name);
-    CHECK(option.value == row.value);
+    const auto option = plan::read_option(row.program, row.word);
+    REQUIRE(option);
+    CHECK(option->name == row.name);
+    CHECK(option->value == row.value);
   }
-  for (const char* word : {"", "-", "--", "mem=4G", "--a\nb", "-=x", "- x"})
-    CHECK_FALSE(plan::is_option_word(word));
+  CHECK_FALSE(plan::read_option(Program::sbatch, "--uenv=x:y")->known);
+  for (const char* word : {"", "-", "--", "mem=4G", "--a\nb", "-=x", "- x", "-Z1", "--nod=2", "--hold=1",
+                           "-HW", "--mem", "--mem=", "-p", "-l"}) {
+    INFO(word);
+    CHECK_FALSE(plan::read_option(Program::sbatch, word));
+  }
+}
+
+TEST_CASE("Raw options that contradict the plan are refused in every spelling, with what to use instead") {
+  struct Row {
+    const char* word;
+    const char* part; ///< of message and hint together
+  };
+  const std::vector<Row> for_srun = {{"--cpu-bind=cores", "leave it out"},
+                                     {"--cpu_bind=none", "planned binding"},
+                                     {"--cpu-b none", "planned binding"},
+                                     {"-c 4", "use --cpus-per-task"},
+                                     {"-c4", "use --cpus-per-task"},
+                                     {"--cpus-per-task=4", "use --cpus-per-task"},
+                                     {"--cpus-per-t 4", "use --cpus-per-task"},
+                                     {"-n4", "use --nodes and --tasks-per-node"},
+                                     {"-n 4", "planned layout"},
+                                     {"--ntasks=4", "planned layout"},
+                                     {"--ntasks 4", "planned layout"},
+                                     {"--ntasks-per-node=1", "use --tasks-per-node"},
+                                     {"--tasks-per-node=1", "use --tasks-per-node"},
+                                     {"-N1", "use --nodes"},
+                                     {"--gpus-per-task=1", "use --gpus-per-task"},
+                                     {"--gpu-bind=closest", "use --gpu-visibility"},
+                                     {"-G8", "use --gpus-per-node"},
+                                     {"--gres=gpu:1", "use --gpus-per-node"},
+                                     {"--exact", "planned binding"},
+                                     {"--exclusive", "use --sbatch=--exclusive"},
+                                     {"-m cyclic", "planned layout"},
+                                     {"-r1", "planned layout"},
+                                     {"-w nid001", "--sbatch=--nodelist"},
+                                     {"-p small-g", "use --partition"},
+                                     {"--reservation=r", "--sbatch=--reservation"},
+                                     {"--export=NONE", "use --env"},
+                                     {"--multi-prog", "behind --"},
+                                     {"--pty", "--interactive"},
+                                     {"--test-only", "command line"},
+                                     {"--jobid=1", "another job"},
+                                     {"-Z", "another job"},
+                                     {"-ln4", "one option each"},
+                                     {"label", "--srun=--label"},
+                                     {"--nod=1", "write the full name"},
+                                     {"-y", "no option '-y'"}};
+  const std::vector<Row> for_sbatch = {{"--wrap=hostname", "behind --"},
+                                       {"--ntasks=4", "use --nodes and --tasks-per-node"},
+                                       {"-n4", "planned layout"},
+                                       {"--ntasks-per-gpu=1", "use --tasks-per-node"},
+                                       {"--parsable", "sbatch --parsable job.sh"},
+                                       {"--test-only", "sbatch --test-only job.sh"},
+                                       {"-W", "sbatch --wait job.sh"},
+                                       {"--wait", "sbatch --wait job.sh"},
+                                       {"-Q", "command line"},
+                                       {"--help", "command line"},
+                                       {"--gpus=8", "use --gpus-per-node"},
+                                       {"-G 8", "use --gpus-per-node"},
+                                       {"--gpus-per-task=1", "use --gpus-per-task"},
+                                       {"--gpu-bind=none", "use --gpu-visibility"},
+                                       {"--hint=nomultithread", "planned binding"},
+                                       {"--threads-per-core=2", "planned binding"},
+                                       {"--cpus-per-gpu=4", "use --cpus-per-task"},
+                                       {"--export=NONE", "use --env"},
+                                       {"--container=/bundle", "use --container IMAGE"},
+                                       {"-O", "planned layout"},
+                                       {"--tres-per-task=cpu=4", "use --cpus-per-task"}};
+  const auto check = [](const std::vector<Row>& rows, const std::string& flag) {
+    for (const auto& row : rows) {
+      INFO("--" << flag << "=" << row.word);
+      auto job = lumi_job();
+      auto& raw = flag == "srun" ? job.srun : job.sbatch;
+      raw.push_back(text(row.word));
+      const auto error = error_of(job, "lumi", "usage/" + flag);
+      CHECK_THAT(error.message + "; " + error.hint, Catch::Contains(row.part));
+    }
+  };
+  check(for_srun, "srun");
+  check(for_sbatch, "sbatch");
+}
+
+TEST_CASE("Harmless raw options go through, written out in full") {
+  auto job = lumi_job();
+  job.srun = {text("-l"),
+              text("-K0"),
+              text("--output=rank-%t.txt"),
+              text("--mpi pmi2"),
+              text("--export=ALL,A=b"),
+              text("--environment=/x.toml")};
+  job.sbatch = {text("--export=ALL"), text("-x nid001"), text("--hold")};
+  const auto plan = planned(job, "lumi");
+  CHECK(plan.launcher.step_args == std::vector<std::string>{"--label", "--kill-on-bad-exit=0",
+                                                            "--output=rank-%t.txt", "--mpi=pmi2",
+                                                            "--export=ALL,A=b", "--environment=/x.toml"});
+  CHECK(directive(plan, "--exclude") == "nid001");
+  CHECK(directive(plan, "--hold") == "");
+}
+
+TEST_CASE("GRES that are no GPUs stay beside the planned GPUs") {
+  auto job = lumi_job();
+  job.sbatch = {text("--gres=gpu:4,nvme:100")};
+  const auto plan = planned(job, "lumi");
+  CHECK(plan.layout.gpus_per_node == 4);
+  CHECK(directive(plan, "--gres") == "nvme:100");
+  CHECK(directive(plan, "--gpus-per-node") == "4");
+}
+
+TEST_CASE("Raw options for srun have nobody to go to where another program starts the tasks") {
+  auto job = job_of({"./train"});
+  job.srun = {text("--label")};
+  CHECK(error_of(job, "vista", "request/srun").message.find("ibrun") != std::string::npos);
+}
+
+TEST_CASE("Two kinds of memory are refused: Slurm stops at them") {
+  auto job = lumi_job();
+  job.mem = flag(mem_of("100G"));
+  job.sbatch = {text("--mem-per-gpu=60G")};
+  CHECK(error_of(job, "lumi", "usage/mem").message == "--mem and --mem-per-gpu exclude each other");
 }
 
 TEST_CASE("Raw options that are requests change the layout and win over the flags") {

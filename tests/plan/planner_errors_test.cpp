@@ -73,12 +73,12 @@ TEST_CASE("All that is wrong is said at once") {
   job.sbatch = {text("reservation=x"), text("--comment=a\nb"), text("--ntasks=4"), text("--nodes=two")};
   std::vector<std::string> codes;
   for (const auto& error : errors_of(job, "lumi")) codes.push_back(error.code);
-  const std::vector<std::string> expected = {
-      "usage/command",  "usage/sbatch",      "usage/sbatch",  "usage/sbatch",
-      "usage/sbatch",   "request/partition", "usage/nodes",   "request/gpus-per-node",
-      "usage/launcher", "usage/srun",        "usage/module",  "usage/bind",
-      "usage/env",      "usage/env",         "usage/backend", "usage/account",
-      "usage/time"};
+  const std::vector<std::string> expected = {"usage/command",     "usage/sbatch", "usage/sbatch",
+                                             "usage/sbatch",      "usage/sbatch", "usage/srun",
+                                             "request/partition", "usage/nodes",  "request/gpus-per-node",
+                                             "usage/launcher",    "usage/module", "usage/bind",
+                                             "usage/env",         "usage/env",    "usage/backend",
+                                             "usage/account",     "usage/time"};
   CHECK(codes == expected);
 }
 
