@@ -1,84 +1,80 @@
 // SPDX-License-Identifier: MIT
 #include "slurm/client.hpp"
 
-#include "util/file.hpp"
+#include <chrono>
+
+#include "util/process.hpp"
 #include "util/text.hpp"
 
 namespace hpcml::slurm {
 
 namespace {
 
-/// The first line that says something, without the "command: error: " that only repeats who spoke.
-std::string first_sentence(const std::string& text) {
-  for (const auto& line : util::split(text, '\n')) {
-    auto said = std::string(util::trim(line));
-    if (said.empty()) continue;
-    for (const char* mark : {": error: ", ": fatal: "})
-      if (const auto at = said.find(mark); at != std::string::npos) said = said.substr(at + 9);
-    return said;
-  }
-  return {};
+// A controller under load answers after half a minute; sbatch itself tries again for a while.
+constexpr std::chrono::seconds k_submit_limit(180);
+constexpr std::chrono::seconds k_query_limit(60);
+
+/// How people want times and columns shown must not change what is read here.
+util::EnvSnapshot with_plain_output(util::EnvSnapshot env) {
+  const auto given = env;
+  for (const auto& [name, value] : given.variables())
+    for (const std::string_view prefix : {"SQUEUE_", "SACCT_", "SCONTROL_", "SINFO_"})
+      if (util::starts_with(name, prefix)) env.unset(name);
+  env.set("SLURM_TIME_FORMAT", "standard");
+  return env;
+}
+
+util::Error not_here() {
+  return {"there is no Slurm on this machine: sbatch is not in PATH",
+          "run this on a login node of the cluster, or rehearse it: hpcml emulate --site SITE -- hpcml submit ..."};
+}
+
+util::Result<util::ProcessOutput> run(const std::vector<std::string>& words, const util::EnvSnapshot& env, std::chrono::seconds limit,
+                                      const std::string& input = {}) {
+  return util::run_process(words, env, std::chrono::duration_cast<std::chrono::milliseconds>(limit), input);
+}
+
+std::vector<std::string> with_options(std::vector<std::string> words, const std::vector<std::string>& options) {
+  words.insert(words.end(), options.begin(), options.end());
+  return words;
 }
 
 } // namespace
 
-std::string Answer::command() const { return util::join(words, " "); }
+Client::Client(util::EnvSnapshot env) : x_env(with_plain_output(std::move(env))) {}
 
-LiveClient::LiveClient(const util::EnvSnapshot& env, std::chrono::milliseconds limit) : x_env(env), x_limit(limit) {
-  for (const char* name : {"SINFO_FORMAT", "SINFO_PARTITION", "SINFO_ALL", "SQUEUE_FORMAT", "SQUEUE_FORMAT2", "SQUEUE_STATES", "SCONTROL_ALL",
-                           "SLURM_BITSTR_LEN", "SLURM_JSON", "SLURM_YAML"})
-    x_env.unset(name);
-  x_env.set("SLURM_TIME_FORMAT", "standard");
-  x_env.set("LC_ALL", "C");
-}
+bool Client::present() const { return util::find_program("sbatch", x_env).has_value(); }
 
-Answer LiveClient::ask(const std::vector<std::string>& words) const {
-  Answer answer{words, false, {}, {}};
-  if (words.empty() || !util::find_program(words.front(), x_env)) {
-    answer.why_not = (words.empty() ? std::string("the command") : words.front()) + " is not in PATH";
-    return answer;
-  }
-  auto output = util::run_process(words, x_env, x_limit);
+util::Result<SubmittedJob> Client::submit(const std::string& script, const std::vector<std::string>& options, const util::EnvSnapshot& env) const {
+  if (!present()) return not_here();
+  const auto output = run(with_options({"sbatch", "--parsable"}, options), env, k_submit_limit, script);
   if (!output) {
-    answer.why_not = output.error().what;
-    return answer;
+    auto error = output.error();
+    error.hint = "Slurm may have taken the job nevertheless: look with squeue --me before you submit again";
+    return error;
   }
-  answer.asked = true;
-  answer.output = std::move(*output);
-  if (answer.output.exit_code == 0) return answer;
-  answer.why_not = first_sentence(answer.output.err.empty() ? answer.output.out : answer.output.err);
-  if (answer.why_not.empty()) answer.why_not = "exit code " + std::to_string(answer.output.exit_code);
-  return answer;
+  if (output->exit_code != 0) return explain_refusal(output->err.empty() ? output->out : output->err);
+  return parse_submitted(output->out, output->err);
 }
 
-Answer RecordedClient::ask(const std::vector<std::string>& words) const {
-  Answer answer{words, false, {}, {}};
-  const auto text = util::read_file(x_folder / record_name(words));
-  if (!text) {
-    answer.why_not = "there is no " + record_name(words) + " in " + x_folder.string();
-    return answer;
-  }
-  answer.asked = true;
-  answer.output.out = *text;
-  return answer;
+util::Result<StartEstimate> Client::estimate(const std::string& script, const std::vector<std::string>& options, const util::EnvSnapshot& env) const {
+  if (!present()) return not_here();
+  const auto output = run(with_options({"sbatch", "--test-only"}, options), env, k_submit_limit, script);
+  if (!output) return output.error();
+  if (output->exit_code != 0) return explain_refusal(output->err.empty() ? output->out : output->err);
+  return parse_estimate(output->err);
 }
 
-std::string record_name(const std::vector<std::string>& words) {
-  std::string name;
-  for (const auto& word : words) {
-    // Formats and selections are long and do not tell commands apart.
-    if (word.find('=') != std::string::npos || word.find('%') != std::string::npos) continue;
-    std::string plain;
-    for (const char c : word.substr(word.find_last_of('/') + 1))
-      if ((c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9')) plain += c;
-    if (!plain.empty()) name += (name.empty() ? "" : "-") + plain;
-  }
-  return name + ".txt";
-}
-
-util::Status save_answer(const Answer& answer, const std::filesystem::path& folder) {
-  if (!answer.ok()) return util::Done{};
-  return util::write_file(folder / record_name(answer.words), answer.output.out);
+util::Result<std::vector<JobRecord>> Client::find_job(const std::string& id) const {
+  const auto output = run({"scontrol", "show", "job", id}, x_env, k_query_limit);
+  if (!output) return output.error();
+  if (output->exit_code == 0) return parse_job_records(output->out);
+  if (output->err.find("Invalid job id") == std::string::npos)
+    return util::Error{"scontrol show job " + id + " failed: " + std::string(util::trim(output->err)), "Slurm may be busy: try again"};
+  // The controller forgets jobs some minutes after their end; the accounting remembers them, where there is one.
+  const auto past = run({"sacct", "--allocations", "--noheader", "--parsable2", "--format=JobIDRaw,State,ExitCode,NodeList", "--jobs=" + id}, x_env, k_query_limit);
+  if (!past || past->exit_code != 0) return std::vector<JobRecord>{};
+  return parse_accounting(past->out);
 }
 
 } // namespace hpcml::slurm

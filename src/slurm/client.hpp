@@ -1,58 +1,33 @@
 // SPDX-License-Identifier: MIT
-// Asking Slurm's own commands, live or from what they once printed.
+// Slurm's commands, run without a shell.
 #pragma once
 
-#include <chrono>
-#include <filesystem>
 #include <string>
 #include <vector>
 
+#include "slurm/job_record.hpp"
+#include "slurm/submission.hpp"
 #include "util/env_snapshot.hpp"
-#include "util/process.hpp"
+#include "util/result.hpp"
 
 namespace hpcml::slurm {
 
-/// What a command said, or why it could not be asked.
-struct Answer {
-  std::vector<std::string> words; ///< the command
-  bool asked = false;             ///< false: it is not here, took too long, or has no record
-  util::ProcessOutput output;     ///< empty if it was not asked
-  std::string why_not;            ///< one sentence when it was not asked or refused; empty when all is well
-  bool ok() const { return asked && output.exit_code == 0; }
-  std::string command() const;    ///< the words with blanks between them, for people
-};
-
-/// Runs a command to its end. The commands are told apart by their words, so a record can stand for them.
+/// The Slurm of this machine. Every call is one command; a command that hangs is given up after a minute or two.
 class Client {
 public:
-  virtual ~Client() = default;
-  virtual Answer ask(const std::vector<std::string>& words) const = 0;
-};
+  explicit Client(util::EnvSnapshot env);
 
-/// The commands of this machine, without a shell and without the variables by which people change what they print.
-class LiveClient : public Client {
-public:
-  explicit LiveClient(const util::EnvSnapshot& env, std::chrono::milliseconds limit = std::chrono::seconds(60));
-  Answer ask(const std::vector<std::string>& words) const override;
+  /// Whether there is an sbatch at all.
+  bool present() const;
+  /// `sbatch --parsable OPTIONS`, the script on its standard input; the job gets `env`.
+  util::Result<SubmittedJob> submit(const std::string& script, const std::vector<std::string>& options, const util::EnvSnapshot& env) const;
+  /// `sbatch --test-only OPTIONS`: nothing is submitted.
+  util::Result<StartEstimate> estimate(const std::string& script, const std::vector<std::string>& options, const util::EnvSnapshot& env) const;
+  /// The job, or the tasks of an array; empty when Slurm knows it no more.
+  util::Result<std::vector<JobRecord>> find_job(const std::string& id) const;
 
 private:
   util::EnvSnapshot x_env;
-  std::chrono::milliseconds x_limit;
 };
-
-/// Reads what the commands printed elsewhere: one file per command in a folder, as save_answer writes them.
-class RecordedClient : public Client {
-public:
-  explicit RecordedClient(std::filesystem::path folder) : x_folder(std::move(folder)) {}
-  Answer ask(const std::vector<std::string>& words) const override;
-
-private:
-  std::filesystem::path x_folder;
-};
-
-/// The file's name for a command: "scontrol-show-partition-o.txt".
-std::string record_name(const std::vector<std::string>& words);
-/// Writes what an asked command printed into the folder, which must exist; nothing for one that was not asked or failed.
-util::Status save_answer(const Answer& answer, const std::filesystem::path& folder);
 
 } // namespace hpcml::slurm

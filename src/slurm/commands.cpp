@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: MIT
+#include "slurm/commands.hpp"
+
+#include "util/file.hpp"
+#include "util/text.hpp"
+
+namespace hpcml::slurm {
+
+namespace {
+
+/// The first line that says something, without the "command: error: " that only repeats who spoke.
+std::string first_sentence(const std::string& text) {
+  for (const auto& line : util::split(text, '\n')) {
+    auto said = std::string(util::trim(line));
+    if (said.empty()) continue;
+    for (const char* mark : {": error: ", ": fatal: "})
+      if (const auto at = said.find(mark); at != std::string::npos) said = said.substr(at + 9);
+    return said;
+  }
+  return {};
+}
+
+} // namespace
+
+std::string Answer::command() const { return util::join(words, " "); }
+
+LiveCommands::LiveCommands(const util::EnvSnapshot& env, std::chrono::milliseconds limit) : x_env(env), x_limit(limit) {
+  for (const char* name : {"SINFO_FORMAT", "SINFO_PARTITION", "SINFO_ALL", "SQUEUE_FORMAT", "SQUEUE_FORMAT2", "SQUEUE_STATES", "SCONTROL_ALL",
+                           "SLURM_BITSTR_LEN", "SLURM_JSON", "SLURM_YAML"})
+    x_env.unset(name);
+  x_env.set("SLURM_TIME_FORMAT", "standard");
+  x_env.set("LC_ALL", "C");
+}
+
+Answer LiveCommands::ask(const std::vector<std::string>& words) const {
+  Answer answer{words, false, {}, {}};
+  if (words.empty() || !util::find_program(words.front(), x_env)) {
+    answer.why_not = (words.empty() ? std::string("the command") : words.front()) + " is not in PATH";
+    return answer;
+  }
+  auto output = util::run_process(words, x_env, x_limit);
+  if (!output) {
+    answer.why_not = output.error().what;
+    return answer;
+  }
+  answer.asked = true;
+  answer.output = std::move(*output);
+  if (answer.output.exit_code == 0) return answer;
+  answer.why_not = first_sentence(answer.output.err.empty() ? answer.output.out : answer.output.err);
+  if (answer.why_not.empty()) answer.why_not = "exit code " + std::to_string(answer.output.exit_code);
+  return answer;
+}
+
+Answer RecordedCommands::ask(const std::vector<std::string>& words) const {
+  Answer answer{words, false, {}, {}};
+  const auto text = util::read_file(x_folder / record_name(words));
+  if (!text) {
+    answer.why_not = "there is no " + record_name(words) + " in " + x_folder.string();
+    return answer;
+  }
+  answer.asked = true;
+  answer.output.out = *text;
+  return answer;
+}
+
+std::string record_name(const std::vector<std::string>& words) {
+  std::string name;
+  for (const auto& word : words) {
+    // Formats and selections are long and do not tell commands apart.
+    if (word.find('=') != std::string::npos || word.find('%') != std::string::npos) continue;
+    std::string plain;
+    for (const char c : word.substr(word.find_last_of('/') + 1))
+      if ((c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9')) plain += c;
+    if (!plain.empty()) name += (name.empty() ? "" : "-") + plain;
+  }
+  return name + ".txt";
+}
+
+util::Status save_answer(const Answer& answer, const std::filesystem::path& folder) {
+  if (!answer.ok()) return util::Done{};
+  return util::write_file(folder / record_name(answer.words), answer.output.out);
+}
+
+} // namespace hpcml::slurm

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: MIT
+// Which profile describes the machine that this program runs on.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "model/site.hpp"
+#include "util/env_snapshot.hpp"
+
+namespace hpcml::spec {
+
+/// A site whose profile recognises this machine.
+struct SiteMatch {
+  std::string id;
+  std::string by;              ///< "NERSC_HOST=perlmutter", "the host name login1.example.org"
+  bool by_variable = false;    ///< by a variable that the site sets, which is surer than a host name
+};
+
+/// Whether the site's profile recognises a machine with this environment and these names; patterns match whole values.
+std::optional<SiteMatch> match_site(const model::Site& site, const util::EnvSnapshot& env, const std::vector<std::string>& host_names);
+
+/// All sites that can be found and recognise this machine, by id; where variables tell, host names are not asked.
+/// Profiles that cannot be loaded are left out.
+std::vector<SiteMatch> detect_sites(const std::vector<std::string>& directories, const util::EnvSnapshot& env,
+                                    const std::vector<std::string>& host_names);
+
+} // namespace hpcml::spec

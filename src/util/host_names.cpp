@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: MIT
+#include "util/host_names.hpp"
+
+#include <algorithm>
+#include <sstream>
+#include <unistd.h>
+
+#include "util/file.hpp"
+#include "util/text.hpp"
+
+namespace hpcml::util {
+
+namespace {
+
+/// Words of each line, comments left out.
+std::vector<std::vector<std::string>> word_lines(std::string_view text) {
+  std::vector<std::vector<std::string>> lines;
+  for (const auto& line : split(text, '\n')) {
+    std::istringstream stream(line.substr(0, line.find_first_of("#;")));
+    std::vector<std::string> words;
+    for (std::string word; stream >> word;) words.push_back(word);
+    if (!words.empty()) lines.push_back(std::move(words));
+  }
+  return lines;
+}
+
+} // namespace
+
+std::vector<std::string> make_host_names(const std::string& host, std::string_view etc_hosts, std::string_view resolv_conf) {
+  std::vector<std::string> names;
+  const auto add = [&](const std::string& name) {
+    if (!name.empty() && std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
+  };
+  add(host);
+  if (host.empty() || host.find('.') != std::string::npos) return names;
+  for (const auto& words : word_lines(etc_hosts)) {
+    if (std::find(words.begin() + 1, words.end(), host) == words.end()) continue;
+    for (std::size_t i = 1; i < words.size(); ++i)
+      if (starts_with(words[i], host + ".")) add(words[i]);
+  }
+  for (const auto& words : word_lines(resolv_conf)) {
+    if (words.front() != "search" && words.front() != "domain") continue;
+    for (std::size_t i = 1; i < words.size(); ++i)
+      if (words[i] != ".") add(host + "." + words[i]);
+  }
+  return names;
+}
+
+std::vector<std::string> read_host_names() {
+  char name[256] = {};
+  if (::gethostname(name, sizeof name - 1) != 0) return {};
+  return make_host_names(name, read_file("/etc/hosts").value_or(""), read_file("/etc/resolv.conf").value_or(""));
+}
+
+} // namespace hpcml::util
