@@ -3,6 +3,10 @@
 
 #include <algorithm>
 #include <fmt/format.h>
+#include <tuple>
+
+#include "diag/excerpt.hpp"
+#include "diag/visible_text.hpp"
 
 namespace hpcml::diag {
 
@@ -21,21 +25,31 @@ std::string_view name_of(Severity severity) {
   return "error";
 }
 
-std::string_view line_of(std::string_view source, unsigned number) {
-  for (unsigned line = 1; line < number; ++line) {
-    const auto end = source.find('\n');
-    if (end == std::string_view::npos) return {};
-    source.remove_prefix(end + 1);
-  }
-  return source.substr(0, source.find('\n'));
+/// A text of unknown length and content as part of a message.
+std::string shown(std::string_view text) {
+  constexpr std::size_t k_longest = 1200;
+  if (text.size() <= k_longest) return visible_text(text);
+  // Cut between characters: 10xxxxxx continues one.
+  const auto boundary = [text](std::size_t at) {
+    while (at > 0 && (static_cast<unsigned char>(text[at]) & 0xc0U) == 0x80) --at;
+    return at;
+  };
+  const auto tail = boundary(text.size() - k_longest / 2);
+  return visible_text(text.substr(0, boundary(k_longest / 2))) + " […] " + visible_text(text.substr(tail));
 }
 
+/// JSON is UTF-8: a byte that is none becomes the replacement character, what cannot be seen an escape.
 std::string json_text(std::string_view text) {
   std::string out = "\"";
-  for (const unsigned char c : text) {
-    if (c == '"' || c == '\\') out += fmt::format("\\{}", static_cast<char>(c));
-    else if (c < 0x20) out += fmt::format("\\u{:04x}", c);
-    else out += static_cast<char>(c);
+  while (!text.empty()) {
+    const auto next = first_visible(text);
+    const auto original = text.substr(0, next.length);
+    text.remove_prefix(next.length);
+    const auto c = static_cast<unsigned char>(original[0]);
+    if (original == "\"" || original == "\\") out += fmt::format("\\{}", original);
+    else if (c < 0x20 || c == 0x7f) out += fmt::format("\\u{:04x}", c);
+    else if (c >= 0x80 && original.size() == 1) out += "\\ufffd";
+    else out += original;
   }
   return out + "\"";
 }
@@ -46,18 +60,26 @@ std::string render_text(const Diagnostic& d, std::string_view source, bool colou
   const std::string_view red = !colour ? "" : d.severity == Severity::error ? "\033[1;31m" : "\033[1;33m";
   const std::string_view plain = colour ? "\033[0m" : "";
   std::string text;
-  if (d.span.line > 0) text += fmt::format("{}:{}:{}: ", d.span.file, d.span.line, d.span.column);
-  else if (!d.span.file.empty()) text += d.span.file + ": ";
-  text += fmt::format("{}{}{}: {} [{}]\n", red, name_of(d.severity), plain, d.message, d.code);
-  const auto line = d.span.line > 0 ? line_of(source, d.span.line) : std::string_view{};
-  if (!line.empty()) {
-    // Tabs are kept before the caret, so that it stands under its column whatever the terminal's tab width.
-    std::string pad;
-    for (unsigned i = 0; i + 1 < d.span.column && i < line.size(); ++i) pad += line[i] == '\t' ? '\t' : ' ';
-    text += fmt::format("  {}\n  {}{}{}{}\n", line, pad, red, std::string(std::max(1U, d.span.length), '^'), plain);
+  if (d.span.line > 0) text += fmt::format("{}:{}:{}: ", shown(d.span.file), d.span.line, d.span.column);
+  else if (!d.span.file.empty()) text += shown(d.span.file) + ": ";
+  text += fmt::format("{}{}{}: {} [{}]\n", red, name_of(d.severity), plain, shown(d.message), shown(d.code));
+  const auto excerpt = make_excerpt(source, d.span);
+  if (!excerpt.line.empty()) {
+    const auto carets = excerpt.marks.find('^');
+    text += fmt::format("  {}\n  {}{}{}{}\n", excerpt.line, excerpt.marks.substr(0, carets), red, excerpt.marks.substr(carets), plain);
   }
-  if (!d.hint.empty()) text += fmt::format("  hint: {}\n", d.hint);
+  if (!d.hint.empty()) text += fmt::format("  hint: {}\n", shown(d.hint));
   return text;
+}
+
+void sort_by_place(Diagnostics& list) {
+  const auto place = [](const Diagnostic& d) { return std::tuple(d.span.line == 0, d.span.line, d.span.column); };
+  // Files keep the order in which they are first named.
+  std::vector<std::string> files;
+  for (const auto& d : list)
+    if (std::find(files.begin(), files.end(), d.span.file) == files.end()) files.push_back(d.span.file);
+  const auto rank = [&](const Diagnostic& d) { return std::find(files.begin(), files.end(), d.span.file) - files.begin(); };
+  std::stable_sort(list.begin(), list.end(), [&](const Diagnostic& a, const Diagnostic& b) { return std::tuple(rank(a), place(a)) < std::tuple(rank(b), place(b)); });
 }
 
 std::string render_json(const Diagnostics& list) {

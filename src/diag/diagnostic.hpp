@@ -10,7 +10,7 @@ namespace hpcml::diag {
 
 enum class Severity { error, warning, note };
 
-/// A place in a text. `line` and `column` count from 1; line 0 means "no place". `length` is in bytes.
+/// A place in a text. `line` and `column` count from 1; line 0 means "no place". Columns and `length` are in bytes.
 struct Span {
   std::string file;
   unsigned line = 0;
@@ -29,7 +29,10 @@ struct Diagnostic {
 using Diagnostics = std::vector<Diagnostic>;
 
 bool has_errors(const Diagnostics& list);
-/// The diagnostic as text; with `source` (the text the span points into) the line and a caret are shown. No colour codes if !colour.
+/// Puts the findings of each file into the order of its lines; those without a line come last.
+void sort_by_place(Diagnostics& list);
+/// The diagnostic as text; with `source` (the text the span points into) the line, cut to fit a screen, and a caret are shown.
+/// No colour codes if !colour. Whatever could control a terminal is shown as an escape.
 std::string render_text(const Diagnostic& diagnostic, std::string_view source, bool colour);
 /// One JSON object per diagnostic, in an array.
 std::string render_json(const Diagnostics& list);

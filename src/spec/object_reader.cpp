@@ -68,7 +68,7 @@ bool ObjectReader::check_text(const JsonNode& node, const std::string& path, Tex
     return false;
   }
   const auto fault = text_fault(node.text, rule);
-  if (!fault.empty()) x_context->report("value", fmt::format("{} {}", path, fault), node.place);
+  if (!fault.empty()) x_context->report("value", fmt::format("{} {}", path, fault), node.place, std::string(text_hint(rule)));
   return fault.empty();
 }
 
@@ -123,7 +123,7 @@ std::map<std::string, std::string> ObjectReader::text_map(std::string_view key, 
   for (const auto& entry : node->members) {
     if (std::find(k_about.begin(), k_about.end(), entry.key) != k_about.end()) continue;
     const auto path = fmt::format("{}.{}", path_of(key), entry.key);
-    if (const auto fault = text_fault(entry.key, key_rule); !fault.empty()) x_context->report("value", fmt::format("\"{}\" {}", entry.key, fault), entry.place);
+    if (const auto fault = text_fault(entry.key, key_rule); !fault.empty()) x_context->report("value", fmt::format("\"{}\" {}", entry.key, fault), entry.place, std::string(text_hint(key_rule)));
     else if (check_text(unwrapped(entry.value), path, value_rule)) map[entry.key] = unwrapped(entry.value).text;
   }
   return map;
@@ -152,6 +152,10 @@ void ObjectReader::each_member(std::string_view key, const std::function<void(co
   if (!node) return;
   for (const auto& entry : node->members) {
     if (std::find(k_about.begin(), k_about.end(), entry.key) != k_about.end()) continue;
+    if (const auto fault = text_fault(entry.key, TextRule::name); !fault.empty()) {
+      x_context->report("value", fmt::format("\"{}\" in {} {}", entry.key, path_of(key), fault), entry.place, std::string(text_hint(TextRule::name)));
+      continue;
+    }
     ObjectReader item(*x_context, &entry.value, fmt::format("{}.{}", path_of(key), entry.key));
     if (!item) continue;
     visit(entry.key, item);

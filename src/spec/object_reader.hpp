@@ -13,17 +13,9 @@
 #include "diag/diagnostic.hpp"
 #include "model/origin.hpp"
 #include "spec/json_tree.hpp"
+#include "spec/text_rule.hpp"
 
 namespace hpcml::spec {
-
-/// What a text may consist of; profile texts reach shells and configuration files.
-enum class TextRule {
-  line,       ///< one line without control characters
-  word,       ///< letters, digits and _ . / : @ % + = , - only
-  name,       ///< letters, digits and _ . - only, not starting with -
-  variable,   ///< a name of an environment variable
-  expression, ///< words and blanks with $NAME or ${NAME}: no command can hide in it
-};
 
 /// Shared by all readers of one profile or job file.
 struct ReadContext {
@@ -117,7 +109,5 @@ private:
 
 /// The value inside {"value": …}, or the node itself.
 const JsonNode& unwrapped(const JsonNode& node);
-/// What is wrong with `text` under `rule`; empty if nothing is.
-std::string text_fault(std::string_view text, TextRule rule);
 
 } // namespace hpcml::spec

@@ -44,6 +44,23 @@ void check_sources(const JsonNode& node, ReadContext& context) {
   for (const auto& item : node.items) check_sources(item, context);
 }
 
+/// Also texts for people must not move the cursor of a terminal or hide what they say.
+void check_texts(const JsonNode& node, ReadContext& context) {
+  const auto check = [&](std::string_view text, const JsonPlace& place) {
+    const auto fault = text_fault(text, TextRule::line);
+    const bool said = std::any_of(context.diagnostics.begin(), context.diagnostics.end(), [&](const diag::Diagnostic& d) {
+      return d.span.line == place.line && d.span.column == place.column && d.span.file == place.span().file;
+    });
+    if (!fault.empty() && !said) context.report("value", fmt::format("this text {}", fault), place, std::string(text_hint(TextRule::line)));
+  };
+  if (node.is(JsonKind::string)) check(node.text, node.place);
+  for (const auto& member : node.members) {
+    check(member.key, member.place);
+    check_texts(member.value, context);
+  }
+  for (const auto& item : node.items) check_texts(item, context);
+}
+
 void read_state(ObjectReader& root, model::Site& site) {
   using model::SiteState;
   static const std::vector<std::pair<std::string_view, SiteState>> k_states = {
@@ -117,6 +134,7 @@ SiteRead read_site(const JsonNode& profile, const std::string& file) {
   site.unknown = root.texts("unknown");
   root.finish();
   check_whole(root, profile, site, context);
+  check_texts(profile, context);
 
   SiteRead result;
   result.diagnostics = std::move(context.diagnostics);

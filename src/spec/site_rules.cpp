@@ -63,10 +63,9 @@ model::FlagRule read_flag_rule(ObjectReader& object) {
 
 void read_request_rules(ObjectReader& root, model::Site& site) {
   root.each_member("flags", [&](const std::string& name, ObjectReader& object) { site.flags[name] = read_flag_rule(object); });
-  const auto always = root.texts("always");
+  const auto always = root.texts("always", TextRule::option);
   for (const auto& directive : always) site.always.push_back({directive, root.origin("always")});
-  site.shebang = root.text("shebang").value_or(site.shebang);
-  if (site.shebang.rfind("#!/", 0) != 0) root.report_value("shebang", "shebang must begin with #!/");
+  site.shebang = root.text("shebang", TextRule::shebang).value_or(site.shebang);
   if (auto gpus = root.object("gpu_request")) {
     site.gpu_request.style = gpus.choice("style", {"gpus-per-node", "gpus", "gres", "gpus-per-task", "none"}).value_or(site.gpu_request.style);
     site.gpu_request.type = read_policy(gpus, "type").value_or(site.gpu_request.type);
@@ -87,8 +86,11 @@ void read_launchers(ObjectReader& root, model::Site& site) {
     model::LauncherRule rule;
     object.require("name", "the program that starts the tasks: srun, ibrun, mpirun");
     rule.name = object.text("name", TextRule::name).value_or("");
+    static const std::regex k_launchers("([a-z0-9]+-)?(srun|ibrun|mpirun|mpiexec|jsrun|aprun)");
+    if (!rule.name.empty() && !std::regex_match(rule.name, k_launchers))
+      object.report_value("name", fmt::format("\"{}\" is not a program that starts tasks", rule.name), "srun, ibrun, mpirun, mpiexec, or one of these with a prefix (bede-mpirun)");
     rule.is_default = object.flag("default").value_or(false);
-    rule.args = object.texts("args");
+    rule.args = object.texts("args", TextRule::launcher_argument);
     rule.rank_variable = object.text("rank_variable", TextRule::variable).value_or("");
     rule.local_rank_variable = object.text("local_rank_variable", TextRule::variable).value_or("");
     rule.world_size_variable = object.text("world_size_variable", TextRule::variable).value_or("");
@@ -96,6 +98,7 @@ void read_launchers(ObjectReader& root, model::Site& site) {
     site.launchers.push_back(std::move(rule));
   });
   if (const auto binding = root.choice("binding", {"masks", "launch"})) site.binding = {*binding, root.origin("binding")};
+  site.scheduler = root.choice("scheduler", {"slurm", "none"}).value_or(site.scheduler);
   site.interactive = root.choice("interactive", {"salloc", "srun", "idev"}).value_or(site.interactive);
   site.signal_for_preemption = root.text("signal_for_preemption", TextRule::name).value_or("");
 }

@@ -2,7 +2,26 @@
 // Environment, caches, containers, Python and the network of a profile.
 #include "spec/site_parts.hpp"
 
+#include <algorithm>
+#include <fmt/format.h>
+
+#include "util/text.hpp"
+
 namespace hpcml::spec {
+
+namespace {
+
+/// An image may say how it is activated; a profile that fills the variable itself would say what runs.
+void check_activation(ObjectReader& container, const model::ContainerRule& rule, const model::Site& site) {
+  const auto name = rule.enter.substr(0, 1) == "$" ? rule.enter.substr(1) : std::string();
+  const auto sets = [&](const auto& list) { return std::any_of(list.begin(), list.end(), [&](const auto& variable) { return variable.name == name; }); };
+  const bool cached = std::any_of(site.caches.begin(), site.caches.end(), [&](const auto& cache) { return cache.variables.contains(name); });
+  if (name.empty() || (!sets(site.env) && !cached && !site.openmp.contains(name))) return;
+  container.report_value("enter", fmt::format("{}.enter names ${}, which the profile itself sets: its value would run as a command", container.path(), name),
+                         "name a variable that the image sets");
+}
+
+} // namespace
 
 void read_environment(ObjectReader& root, model::Site& site) {
   root.each("env", [&](ObjectReader& object) {
@@ -24,6 +43,12 @@ void read_environment(ObjectReader& root, model::Site& site) {
     rule.name = object.text("name", TextRule::name).value_or("");
     rule.base = object.text("base", TextRule::expression).value_or("");
     rule.variables = object.text_map("variables", TextRule::variable, TextRule::word);
+    for (const auto& [name, below] : rule.variables) {
+      const auto parts = util::split(below, '/');
+      if (below.substr(0, 1) == "/" || std::find(parts.begin(), parts.end(), "..") != parts.end())
+        object.report_value("variables", fmt::format("{}.variables.{} is \"{}\", which does not lie below the cache's folder", object.path(), name, below),
+                            "a path inside the folder, as cache, or an empty text for the folder itself");
+    }
     rule.when = read_when(object);
     rule.origin = object.origin();
     site.caches.push_back(std::move(rule));
@@ -48,7 +73,8 @@ void read_software(ObjectReader& root, model::Site& site) {
       rule.binds.push_back(std::move(bind));
     });
     rule.modules = object.texts("modules", TextRule::word);
-    rule.enter = object.text("enter", TextRule::expression).value_or("");
+    rule.enter = object.text("enter", TextRule::activation).value_or("");
+    check_activation(object, rule, site);
     rule.origin = object.origin();
     site.containers.push_back(std::move(rule));
   });
@@ -59,7 +85,7 @@ void read_software(ObjectReader& root, model::Site& site) {
     rule.modules = object.texts("modules", TextRule::word);
     rule.conda_env = object.text("conda_env", TextRule::word).value_or("");
     rule.where = object.text("where", TextRule::expression).value_or("");
-    rule.packages = object.texts("packages", TextRule::line);
+    rule.packages = object.texts("packages", TextRule::requirement);
     rule.origin = object.origin();
     site.python.push_back(std::move(rule));
   });
@@ -74,7 +100,7 @@ void read_network(ObjectReader& root, model::Site& site) {
   site.network.fabric = network.text("fabric").value_or("");
   if (auto master = network.object("master")) {
     site.network.master.interface = master.text("interface", TextRule::name).value_or("");
-    site.network.master.suffix = master.text("suffix", TextRule::name).value_or("");
+    site.network.master.suffix = master.text("suffix", TextRule::suffix).value_or("");
     site.network.master.origin = master.origin();
     master.finish();
   }

@@ -89,6 +89,7 @@ SiteLoad to_site(LayeredProfile layers, const ProfileFile& file) {
     load.diagnostics.insert(load.diagnostics.end(), read.diagnostics.begin(), read.diagnostics.end());
     if (read.site && !diag::has_errors(load.diagnostics)) load.site = std::move(read.site);
   }
+  diag::sort_by_place(load.diagnostics);
   load.source = caret_source(load.diagnostics, layers.files);
   return load;
 }

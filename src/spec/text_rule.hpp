@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: MIT
+// What a text may consist of; profile texts reach shells and configuration files.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+namespace hpcml::spec {
+
+enum class TextRule {
+  line,              ///< one line without control characters
+  word,              ///< letters, digits and _ . / : @ % + = , - only, not starting with -
+  name,              ///< letters, digits and _ . - only, not starting with -
+  variable,          ///< a name of an environment variable, none of those that shells obey
+  expression,        ///< words and blanks with $NAME or ${NAME}: no command can hide in it
+  activation,        ///< one $NAME, or source /ABSOLUTE/PATH
+  option,            ///< one option of sbatch that names no program: "--hint=nomultithread"
+  launcher_argument, ///< one option that names no program, or an option's value that is no program's name
+  requirement,       ///< a Python package with extras and versions
+  suffix,            ///< what can be put behind a host name
+  shebang,           ///< the first line of a bash script
+};
+
+/// What is wrong with `text` under `rule`, as the rest of a sentence ("has the character …"); empty if nothing is.
+std::string text_fault(std::string_view text, TextRule rule);
+/// What such a text looks like.
+std::string_view text_hint(TextRule rule);
+
+} // namespace hpcml::spec
