@@ -21,6 +21,7 @@ namespace {
 struct Rules {
   std::map<std::string, std::set<std::string>> allowed;
   std::map<std::string, std::set<std::string>> externals; // prefix of the header's name -> folders
+  std::map<std::string, std::string> printers;            // file or folder -> why it may print
 };
 
 std::set<std::string> words(const std::string& text) {
@@ -38,7 +39,9 @@ Rules read_rules() {
     const auto colon = line.find(':');
     REQUIRE(colon != std::string::npos);
     const auto right = words(line.substr(colon + 1));
-    if (line[0] == '!') rules.externals[std::string(util::trim(line.substr(1, colon - 1)))] = right;
+    const auto name = std::string(util::trim(line.substr(1, colon - 1)));
+    if (line[0] == '>') rules.printers[name] = std::string(util::trim(line.substr(colon + 1)));
+    else if (line[0] == '!') rules.externals[name] = right;
     else rules.allowed[line.substr(0, colon)] = right;
   }
   return rules;
@@ -57,29 +60,105 @@ std::string folder_of(const fs::path& file) {
   return fs::relative(file, fs::path(HPCML_SOURCE_DIR) / "src").begin()->string();
 }
 
+/// The headers that a file includes, as they stand between <> or "".
+std::vector<std::pair<char, std::string>> includes_of(const fs::path& file) {
+  static const std::regex k_include(R"re(^\s*#\s*include\s*([<"])([^>"]+)[>"])re");
+  std::vector<std::pair<char, std::string>> list;
+  std::istringstream lines(util::read_file(file).value());
+  std::smatch match;
+  for (std::string line; std::getline(lines, line);)
+    if (std::regex_search(line, match, k_include)) list.emplace_back(match.str(1)[0], match.str(2));
+  return list;
+}
+
+/// True if the line of code writes to standard output or standard error.
+bool prints(const std::string& line) {
+  static const std::vector<std::regex> k_printing = {
+      std::regex(R"(\bstd::(cout|cerr|clog)\b)"),
+      std::regex(R"(\b(printf|vprintf|puts|putchar|perror)\s*\()"),
+      std::regex(R"(\b(fprintf|vfprintf|dprintf|fputs|fputc|putc|fwrite|fflush)\s*\(.*\bstd(out|err)\b)"),
+      std::regex(R"(\bdprintf\s*\(\s*(1|2|STD(OUT|ERR)_FILENO)\b)"),
+      std::regex(R"(\bwritev?\s*\(\s*(1|2|STD(OUT|ERR)_FILENO)\b)"),
+      std::regex(R"(\bfmt::print(ln)?\s*\()"),
+  };
+  return std::any_of(k_printing.begin(), k_printing.end(), [&](const std::regex& call) { return std::regex_search(line, call); });
+}
+
 } // namespace
 
 TEST_CASE("every include between folders is one that src/LAYERS allows") {
   const auto rules = read_rules();
-  const std::regex include(R"re(^\s*#\s*include\s*([<"])([^>"]+)[>"])re");
   for (const auto& file : sources()) {
     const auto folder = folder_of(file);
     INFO(file.string());
     REQUIRE(rules.allowed.count(folder) == 1);
-    std::istringstream lines(util::read_file(file).value());
-    for (std::string line; std::getline(lines, line);) {
-      std::smatch match;
-      if (!std::regex_search(line, match, include)) continue;
-      const std::string header = match[2];
-      INFO(line);
+    for (const auto& [kind, header] : includes_of(file)) {
+      INFO(header);
       for (const auto& [prefix, folders] : rules.externals)
         if (util::starts_with(header, prefix)) CHECK(folders.count(folder) == 1);
       const auto slash = header.find('/');
-      if (match[1] == "<" || slash == std::string::npos) continue;
+      if (kind == '<' || slash == std::string::npos) continue;
       const auto other = header.substr(0, slash);
       if (rules.allowed.count(other) == 0 || other == folder) continue;
       CHECK(rules.allowed.at(folder).count(other) == 1);
     }
+  }
+}
+
+TEST_CASE("src/LAYERS names only folders that are there and libraries that are used") {
+  const auto rules = read_rules();
+  std::set<std::string> folders;
+  std::map<std::string, std::set<std::string>> users;
+  for (const auto& file : sources()) {
+    folders.insert(folder_of(file));
+    for (const auto& [kind, header] : includes_of(file))
+      for (const auto& [prefix, allowed] : rules.externals)
+        if (util::starts_with(header, prefix)) users[prefix].insert(folder_of(file));
+  }
+  for (const auto& [folder, may_include] : rules.allowed) {
+    INFO(folder);
+    CHECK(folders.count(folder) == 1);
+    for (const auto& other : may_include) {
+      INFO(other);
+      CHECK(folders.count(other) == 1);
+    }
+  }
+  for (const auto& [prefix, allowed] : rules.externals) {
+    INFO(prefix);
+    CHECK(users[prefix] == allowed);
+  }
+}
+
+TEST_CASE("only what src/LAYERS names prints") {
+  const auto rules = read_rules();
+  std::set<std::string> used;
+  for (const auto& file : sources()) {
+    const auto name = fs::relative(file, fs::path(HPCML_SOURCE_DIR) / "src").string();
+    const auto rule = rules.printers.count(name) == 1 ? name : folder_of(file);
+    std::istringstream lines(util::read_file(file).value());
+    for (std::string line; std::getline(lines, line);) {
+      if (!prints(line.substr(0, line.find("//")))) continue;
+      INFO(name << ": " << line);
+      CHECK(rules.printers.count(rule) == 1);
+      used.insert(rule);
+    }
+  }
+  for (const auto& [name, why] : rules.printers) {
+    INFO(name);
+    CHECK(used.count(name) == 1);
+    CHECK_FALSE(why.empty());
+  }
+}
+
+TEST_CASE("printing is recognised in all its forms") {
+  for (const auto* line : {"std::cout << x;", "std::cerr<<x", "printf(\"x\");", "std::printf (\"x\")", "std::fprintf(stderr, \"x\")", "std::puts(x)", "std::fputs(x.c_str(), stdout);",
+                           "fmt::print(\"{}\", x)", "fmt::print(stderr, x)", "::write(2, a, b)", "::write(STDERR_FILENO, a, b)", "dprintf(1, x)", "std::fwrite(a, 1, n, stdout)", "perror(x)"}) {
+    INFO(line);
+    CHECK(prints(line));
+  }
+  for (const auto* line : {"std::snprintf(a, b)", "fmt::format(\"{}\")", "::write(fd, a, b)", "std::fputs(x, file)", "std::fprintf(file, x)", "inputs(x)", "outputs(1)"}) {
+    INFO(line);
+    CHECK_FALSE(prints(line));
   }
 }
 
