@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: MIT
+#include "discover/cluster_facts.hpp"
+
+#include <algorithm>
+
+#include "util/text.hpp"
+
+namespace hpcml::discover {
+
+namespace {
+
+/// Asks and keeps the answer; what was not answered is noted as `what`.
+class Asker {
+public:
+  Asker(const slurm::Commands& commands, ClusterFacts& facts) : x_commands(commands), x_facts(facts) {}
+
+  /// What the command printed, on either stream if `both`; nothing if it could not be asked.
+  std::optional<std::string> optional(const std::vector<std::string>& words, const std::string& what, bool both = false) {
+    auto answer = x_commands.ask(words);
+    const bool ok = answer.ok();
+    if (both) answer.output.out += answer.output.err;
+    const auto text = answer.output.out;
+    if (!ok) x_facts.not_asked.push_back({what, answer.why_not});
+    x_facts.answers.push_back(std::move(answer));
+    return ok ? std::optional(text) : std::nullopt;
+  }
+
+  template <class T>
+  util::Status required(const std::vector<std::string>& words, T& target, util::Result<T> (*parse)(std::string_view)) {
+    auto answer = x_commands.ask(words);
+    x_facts.answers.push_back(answer);
+    if (!answer.ok()) return util::Error{"cannot ask \"" + answer.command() + "\": " + answer.why_not, "run this on a login node of the cluster"};
+    auto parsed = parse(answer.output.out);
+    if (!parsed) return parsed.error();
+    target = std::move(*parsed);
+    return util::Done{};
+  }
+
+private:
+  const slurm::Commands& x_commands;
+  ClusterFacts& x_facts;
+};
+
+/// A plain name: nothing that a profile or a command line could take for something else.
+bool is_user_name(const std::string& name) {
+  return !name.empty() && name.front() != '-' && std::all_of(name.begin(), name.end(), [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '-' || c == '.' || c == '@';
+  });
+}
+
+void ask_accounts(Asker& ask, const Surroundings& surroundings, ClusterFacts& facts) {
+  if (!facts.config.has_accounting) {
+    facts.not_asked.push_back({"sacctmgr", "this Slurm keeps no accounts (AccountingStorageType)"});
+    return;
+  }
+  if (!is_user_name(surroundings.user)) facts.not_asked.push_back({"sacctmgr show user", "it is not known who asks: USER is not set"});
+  else if (const auto text = ask.optional(slurm::accounts_command(surroundings.user), "sacctmgr show user")) facts.accounts = slurm::parse_accounts(*text);
+  if (const auto text = ask.optional(slurm::qos_command(), "sacctmgr show qos")) facts.qos = slurm::parse_qos(*text);
+}
+
+void ask_tools(Asker& ask, const Surroundings& surroundings, ClusterFacts& facts) {
+  if (surroundings.module_command.empty()) facts.not_asked.push_back({"module avail", "no module system is set up in this shell"});
+  else if (const auto text = ask.optional(surroundings.module_command, "module avail", true)) facts.modules = parse_modules(*text);
+  for (const char* engine : {"apptainer", "singularity"})
+    if (ask.optional({engine, "--version"}, engine)) facts.programs.emplace_back(engine);
+  const bool nvidia = ask.optional({"nvidia-smi", "-L"}, "nvidia-smi").has_value();
+  const bool amd = ask.optional({"rocm-smi", "--showid"}, "rocm-smi").has_value();
+  if (nvidia != amd) facts.gpu_tool = nvidia ? "nvidia-smi" : "rocm-smi";
+}
+
+} // namespace
+
+Surroundings make_surroundings(const util::EnvSnapshot& env) {
+  Surroundings surroundings;
+  surroundings.user = env.get_or("USER", env.get_or("LOGNAME", ""));
+  if (const auto lmod = env.get_or("LMOD_CMD", ""); !lmod.empty()) surroundings.module_command = {lmod, "bash", "-t", "-d", "avail"};
+  else if (const auto modules = env.get_or("MODULES_CMD", ""); !modules.empty()) surroundings.module_command = {modules, "bash", "avail", "-t", "-d"};
+  // An exported function can only be called by bash; the text is ours, nothing of the user's is in it.
+  else if (env.get("BASH_FUNC_module%%")) surroundings.module_command = {"bash", "-c", "module -t avail"};
+  return surroundings;
+}
+
+util::Result<ClusterFacts> run_questions(const slurm::Commands& commands, const Surroundings& surroundings) {
+  ClusterFacts facts;
+  Asker ask(commands, facts);
+  if (auto status = ask.required({"scontrol", "-o", "show", "partition"}, facts.partitions, slurm::parse_partitions); !status) return status.error();
+  if (auto status = ask.required({"scontrol", "-o", "show", "node"}, facts.nodes, slurm::parse_nodes); !status) return status.error();
+  if (auto status = ask.required({"scontrol", "show", "config"}, facts.config, slurm::parse_cluster_config); !status) return status.error();
+  ask_accounts(ask, surroundings, facts);
+  ask_tools(ask, surroundings, facts);
+  return facts;
+}
+
+std::vector<std::string> parse_modules(std::string_view text) {
+  std::vector<std::string> names;
+  for (const auto& line : util::split(text, '\n')) {
+    auto name = std::string(util::trim(line));
+    name = name.substr(0, name.find_first_of("( @<"));
+    if (name.empty() || name.front() == '/' || name.front() == '-' || name.back() == ':' || name.back() == '/') continue;
+    if (std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
+  }
+  return names;
+}
+
+} // namespace hpcml::discover

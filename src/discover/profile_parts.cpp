@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: MIT
+#include "discover/profile_parts.hpp"
+
+#include <algorithm>
+
+#include "discover/json_build.hpp"
+#include "model/mem_size.hpp"
+#include "spec/text_rule.hpp"
+#include "util/text.hpp"
+
+namespace hpcml::discover {
+
+namespace {
+
+using spec::JsonNode;
+
+bool is_name(const std::string& text) { return spec::text_fault(text, spec::TextRule::name).empty(); }
+
+/// One level of the CPU tree as lists by id; nothing where the ids are not 0, 1, 2 …, which a profile could not say.
+JsonNode domains(const std::vector<model::CpuDomain>& level) {
+  std::vector<std::string> lists;
+  for (std::size_t i = 0; i < level.size(); ++i) {
+    if (level[i].id != i) return json_texts({});
+    lists.push_back(level[i].cpus.to_list());
+  }
+  return json_texts(lists);
+}
+
+JsonNode cpu_part(const NodeKind& kind, const model::NodeType* topology) {
+  JsonObject cpu;
+  cpu.put("sockets", json_number(kind.sockets)).put("cores", json_number(kind.cores)).put("threads_per_core", json_number(kind.threads_per_core));
+  if (topology != nullptr) {
+    if (auto numa = domains(topology->cpu.numa); !numa.items.empty()) cpu.put("numa", std::move(numa));
+    if (auto l3 = domains(topology->cpu.l3); !l3.items.empty()) cpu.put("l3", std::move(l3));
+  }
+  if (kind.reserved.empty()) return cpu.node();
+  const auto reserved = usual_numbering(kind.reserved, kind.cores, kind.threads_per_core);
+  const auto note = "Slurm keeps " + std::to_string(kind.reserved_cores) + " cores for the system; which CPUs these are follows from the usual numbering";
+  return cpu.put("reserved", JsonObject().put("value", reserved.to_list()).put("note", note)).node();
+}
+
+JsonNode places_part(const model::NodeType& topology, const JsonNode& cpu) {
+  const auto known = [&](const char* level, const std::optional<unsigned>& id) {
+    const auto* list = cpu.find(level);
+    return id && list && *id < list->items.size();
+  };
+  std::vector<JsonNode> places;
+  for (const auto& gpu : topology.gpu->places) {
+    JsonObject place;
+    if (known("numa", gpu.numa)) place.put("numa", json_number(*gpu.numa));
+    if (known("l3", gpu.l3)) place.put("l3", json_number(*gpu.l3));
+    if (!gpu.pci.empty()) place.put("pci", gpu.pci);
+    if (!gpu.nic.empty() && is_name(gpu.nic)) place.put("nic", gpu.nic);
+    places.push_back(place.node());
+  }
+  return json_list(std::move(places));
+}
+
+JsonNode gpu_part(const ClusterFacts& facts, const NodeKind& kind, const model::NodeType* topology, const JsonNode& cpu) {
+  JsonObject gpu;
+  gpu.put("per_node", json_number(kind.gpus));
+  const auto found = gpu_vendor(facts, kind);
+  if (!found.vendor.empty()) gpu.put("vendor", found.vendor);
+  if (!found.arch.empty()) gpu.put("arch", found.arch);
+  if (!kind.gpu_type.empty() && is_name(kind.gpu_type)) gpu.put("slurm_type", kind.gpu_type);
+  if (topology != nullptr && topology->gpu && topology->gpu->places.size() == kind.gpus)
+    gpu.put("places", JsonObject().put("value", places_part(*topology, cpu)).put("source", "topology"));
+  std::string others;
+  for (const auto& gres : kind.other_gpus) others += (others.empty() ? "" : ", ") + std::to_string(gres.count) + " x " + gres.type;
+  if (!others.empty()) gpu.put("note", "the nodes also have " + others);
+  return gpu.node();
+}
+
+/// The share per GPU where all partitions with this kind of node have the same; nothing otherwise.
+template <class T>
+std::optional<T> common_share(const ClusterFacts& facts, const NodeKind& kind, std::optional<T> slurm::PartitionRecord::*member) {
+  std::optional<T> share;
+  bool first = true;
+  for (const auto& partition : facts.partitions) {
+    if (std::find(kind.partitions.begin(), kind.partitions.end(), partition.name) == kind.partitions.end()) continue;
+    if (!first && partition.*member != share) return std::nullopt;
+    share = partition.*member;
+    first = false;
+  }
+  return share;
+}
+
+void put_shares(const ClusterFacts& facts, const NodeKind& kind, JsonObject& type) {
+  const auto cpus = common_share(facts, kind, &slurm::PartitionRecord::def_cpus_per_gpu);
+  const auto memory = common_share(facts, kind, &slurm::PartitionRecord::def_mem_per_gpu_mib);
+  if (cpus && *cpus >= kind.threads_per_core) type.put("cpus_per_gpu", json_number(*cpus / kind.threads_per_core));
+  if (memory) type.put("mem_per_gpu", model::MemSize::of_mib(*memory).to_slurm());
+  if (cpus || memory) type.put("share_policy", "recommended");
+}
+
+} // namespace
+
+GpuKind gpu_vendor(const ClusterFacts& facts, const NodeKind& kind) {
+  auto found = find_gpu_kind(kind.gpu_type);
+  for (const auto& feature : kind.features)
+    if (found.vendor.empty()) found = find_gpu_kind(feature);
+  if (found.vendor.empty() && !facts.gpu_tool.empty()) found.vendor = facts.gpu_tool == "nvidia-smi" ? "nvidia" : "amd";
+  return found;
+}
+
+JsonNode make_node_type(const ClusterFacts& facts, const NodeKind& kind, const ProfileRequest& request, const std::string& source) {
+  const auto found = request.topologies.find(kind.id);
+  const model::NodeType* topology = found == request.topologies.end() ? nullptr : &found->second;
+  JsonObject type;
+  type.put("id", kind.id).put("source", source);
+  for (const char* arch : {"x86_64", "aarch64", "ppc64le"})
+    if (kind.arch == arch) type.put("cpu_arch", arch);
+  const auto cpu = cpu_part(kind, topology);
+  type.put("cpu", cpu);
+  if (kind.gpus > 0) type.put("gpu", gpu_part(facts, kind, topology, cpu));
+  if (kind.memory_mib > 1) type.put("memory", model::MemSize::of_mib(kind.memory_mib).to_slurm()); // 1 is what Slurm takes when nobody configured it
+  if (kind.gpus > 0) put_shares(facts, kind, type);
+  if (const auto form = find_host_form(kind.nodes); form.digits > 0 && form.digits <= 9 && is_name(form.prefix))
+    type.put("host_prefix", form.prefix).put("host_digits", json_number(form.digits));
+  type.put("node_count", json_number(kind.nodes.size()));
+  return type.node();
+}
+
+JsonNode make_partition(const ClusterFacts& facts, const slurm::PartitionRecord& partition, const std::vector<NodeKind>& kinds, const std::string& source) {
+  JsonObject object;
+  std::vector<std::string> types;
+  bool gpus = false;
+  for (const auto& kind : kinds) {
+    if (std::find(kind.partitions.begin(), kind.partitions.end(), partition.name) == kind.partitions.end()) continue;
+    types.push_back(kind.id);
+    gpus = gpus || kind.gpus > 0;
+  }
+  object.put("name", partition.name).put("node_types", json_texts(types));
+  if (partition.is_default) object.put("default", json_flag(true));
+  object.put("exclusive", json_flag(partition.whole_nodes));
+  const auto limits = find_limits(partition, facts.qos);
+  if (limits.max_time) object.put("max_time", limits.max_time->to_slurm());
+  if (partition.default_time) object.put("default_time", partition.default_time->to_slurm());
+  if (limits.max_nodes && *limits.max_nodes > 0) object.put("max_nodes", json_number(*limits.max_nodes));
+  if (!types.empty() && !gpus) object.put("cpu_only", json_flag(true));
+  std::vector<std::string> notes;
+  const auto note = [&](const std::string& text, const std::vector<std::string>& names) {
+    if (!names.empty()) notes.push_back(text + util::join(names, ", "));
+  };
+  if (!limits.note.empty()) notes.push_back(limits.note);
+  note("only accounts ", partition.allow_accounts);
+  note("not accounts ", partition.deny_accounts);
+  note("only QoS ", partition.allow_qos);
+  note("not QoS ", partition.deny_qos);
+  if (partition.min_nodes > 1) notes.push_back("at least " + std::to_string(partition.min_nodes) + " nodes");
+  if (partition.max_cpus_per_node) notes.push_back("at most " + std::to_string(*partition.max_cpus_per_node) + " CPUs of a node");
+  if (!partition.up) notes.emplace_back("was not up when it was asked");
+  if (types.empty()) notes.emplace_back("had no nodes when it was asked");
+  if (!notes.empty()) object.put("note", util::join(notes, "; "));
+  return object.put("source", source).node();
+}
+
+} // namespace hpcml::discover

@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: MIT
+// The parts of a discovered profile that describe nodes and partitions; used by profile.cpp only.
+#pragma once
+
+#include "discover/gpu_kind.hpp"
+#include "discover/profile.hpp"
+#include "spec/json_tree.hpp"
+
+namespace hpcml::discover {
+
+/// The GPUs' maker: by their type in GRES, by the kind's features, by the tool that works where the questions were asked.
+GpuKind gpu_vendor(const ClusterFacts& facts, const NodeKind& kind);
+
+spec::JsonNode make_node_type(const ClusterFacts& facts, const NodeKind& kind, const ProfileRequest& request, const std::string& source);
+spec::JsonNode make_partition(const ClusterFacts& facts, const slurm::PartitionRecord& partition, const std::vector<NodeKind>& kinds, const std::string& source);
+
+} // namespace hpcml::discover
