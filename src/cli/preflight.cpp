@@ -3,20 +3,23 @@
 #include <CLI/CLI.hpp>
 #include <cstdio>
 #include <memory>
+#include <optional>
 
 #include "cli/command.hpp"
 #include "cli/preflight_report.hpp"
 #include "launch/preflight_check.hpp"
-#include "slurm/step_env.hpp"
+#include "launch/world.hpp"
+#include "spec/site_store.hpp"
 #include "util/file.hpp"
 #include "util/process.hpp"
+#include "util/text.hpp"
 
 namespace hpcml::cli {
 
 namespace {
 
 struct PreflightOptions {
-  unsigned processes = 0; ///< 0: one in a Slurm task, two on a machine without Slurm
+  unsigned processes = 0; ///< 0: one in a task of srun or the site's launcher, else two
   std::string backend = "auto";
   unsigned timeout_seconds = 60;
   std::string interface_name;
@@ -27,16 +30,32 @@ struct PreflightOptions {
 
 const char* const k_footer = R"(Examples:
   srun hpcml preflight                       one rank per task of the step
+  ibrun hpcml preflight --site vista         the same where the site starts tasks with MPI's launcher
   srun --ntasks-per-node=1 hpcml preflight --nproc-per-node 8
   hpcml preflight --nproc-per-node 4         on this machine, without Slurm
 
 Exit codes: 0 all well, 6 a rank is missing or a check failed (it is named), 5 it could not be run.)";
 
-std::vector<std::string> launch_words(const PreflightOptions& options, const Context& context, const std::string& helper) {
+/// The site decides which launcher's variables make this process a task; nothing, with the exit code, if it cannot be used.
+std::optional<launch::LaunchRequest> load_request(const PreflightOptions& options, const Context& context, int& exit_code) {
+  launch::LaunchRequest request;
+  if (options.site.empty()) return request;
+  auto load = spec::load_site(options.site, spec::site_directories(context.sites_dirs, context.env));
+  if (!load.site) {
+    print_diagnostics(load.diagnostics, load.source, context.colour);
+    exit_code = load.not_found ? k_usage : k_invalid_file;
+    return std::nullopt;
+  }
+  request.site = std::move(load.site);
+  return request;
+}
+
+std::vector<std::string> launch_words(const PreflightOptions& options, const launch::LaunchRequest& request, const Context& context,
+                                      const std::string& helper) {
   std::vector<std::string> words = {util::own_executable().string()};
   for (const auto& folder : context.sites_dirs) words.insert(words.end(), {"--sites-dir", folder});
   words.emplace_back("launch");
-  const bool in_task = slurm::in_step_task(context.env);
+  const bool in_task = launch::in_task(request, context.env);
   const unsigned processes = options.processes != 0 ? options.processes : in_task ? 0 : 2;
   if (processes != 0) words.insert(words.end(), {"--nproc-per-node", std::to_string(processes)});
   if (!options.site.empty()) words.insert(words.end(), {"--site", options.site});
@@ -52,7 +71,16 @@ void print_text(const PreflightResult& result, const Context& context) {
   if (result.culprit && result.speaks) print_error("preflight failed: " + *result.culprit, "", context.colour);
 }
 
+/// What launch had to say about a run that went well: its warnings, not the ranks' own output.
+void print_warnings(const std::string& text) {
+  for (const auto& line : util::split(text, '\n'))
+    if (util::starts_with(line, "hpcml launch: warning:")) std::fprintf(stderr, "%s\n", line.c_str());
+}
+
 int run_preflight(const PreflightOptions& options, const Context& context) {
+  int exit_code = k_ok;
+  const auto request = load_request(options, context, exit_code);
+  if (!request) return exit_code;
   const auto helper = launch::find_torch_helper(util::own_executable().string());
   if (!helper) {
     print_error("the preflight needs hpcml-torch, which is neither in ../libexec/hpcml nor beside " + util::own_executable().string(),
@@ -62,7 +90,7 @@ int run_preflight(const PreflightOptions& options, const Context& context) {
   }
   // The helper bounds itself (six times the timeout and 30 s); this limit is for a launch that hangs.
   const auto limit = std::chrono::seconds(7ULL * options.timeout_seconds + 60);
-  const auto output = util::run_process(launch_words(options, context, *helper), context.env, limit);
+  const auto output = util::run_process(launch_words(options, *request, context, *helper), context.env, limit);
   if (!output) {
     print_error(output.error().what, output.error().hint, context.colour);
     return k_world_failed;
@@ -72,7 +100,10 @@ int run_preflight(const PreflightOptions& options, const Context& context) {
     for (const auto& event : result.events) std::printf("%s\n", event.c_str());
   else
     print_text(result, context);
-  if (output->exit_code == 0) return k_ok;
+  if (output->exit_code == 0) {
+    print_warnings(output->err);
+    return k_ok;
+  }
   if (result.culprit) {
     if (!result.speaks && options.processes != 0) print_error("preflight failed: " + *result.culprit, "", context.colour);
     return k_preflight_failed;
@@ -87,7 +118,7 @@ int run_preflight(const PreflightOptions& options, const Context& context) {
 void add_preflight(CLI::App& app, Context& context, int& exit_code) {
   auto* command = app.add_subcommand("preflight", "Prove that the ranks meet, sum and exchange messages; name who does not.");
   const auto options = std::make_shared<PreflightOptions>();
-  command->add_option("--nproc-per-node", options->processes, "start N ranks here (without Slurm: 2; in a Slurm task: 1, the task)")
+  command->add_option("--nproc-per-node", options->processes, "start N ranks here (default: 1 in a task of srun or of the site's launcher, the task itself; else 2)")
       ->type_name("N")
       ->check(CLI::Range(1U, 4096U));
   command->add_option("--backend", options->backend, "auto: NCCL if there are GPUs, else Gloo")->check(CLI::IsMember({"auto", "nccl", "gloo"}));
@@ -96,7 +127,7 @@ void add_preflight(CLI::App& app, Context& context, int& exit_code) {
       ->check(CLI::Range(1U, 86400U));
   command->add_option("--interface", options->interface_name, "Gloo's network interface (default: the site's, then the way to rank 0)")->type_name("NAME");
   command->add_option("--bytes", options->bytes, "size of the tensors")->type_name("N");
-  command->add_option("--site", options->site, "take the network settings of this site")->type_name("SITE");
+  command->add_option("--site", options->site, "this site's network settings, and its launcher's variables")->type_name("SITE");
   command->add_option("--format", options->format, "text, or json: one event per line")->check(CLI::IsMember({"text", "json"}));
   command->footer(k_footer);
   command->callback([options, &context, &exit_code] { exit_code = run_preflight(*options, context); });

@@ -5,6 +5,7 @@
 #include <stdexcept>
 
 #include <ATen/ATen.h>
+#include <ATen/Parallel.h>
 
 #include "torch/preflight.hpp"
 
@@ -37,6 +38,8 @@ void compare(const at::Tensor& got, const at::Tensor& expected, const std::strin
 } // namespace
 
 Measured check_all_reduce(ProcessGroup& group, long long bytes) {
+  // Making and comparing a few MB needs no second thread; where more threads than cores wait for each other it takes minutes.
+  at::set_num_threads(1);
   const double size = group.size();
   const at::Tensor base = pattern(element_count(bytes), group.device());
   // Rank r brings (r+1) times the pattern: a rank that is left out or counted twice changes the sum.

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "ranks_helper.hpp"
+#include "util/text.hpp"
 
 using namespace hpcml;
 using namespace torch_test;
@@ -58,6 +59,34 @@ TEST_CASE("four ranks meet, sum and exchange messages over the loopback interfac
   }
   REQUIRE(run.events(0, "summary").size() == 1);
   CHECK(run.events(0, "summary")[0].at("ranks").size() == 4);
+}
+
+TEST_CASE("the checks take one thread: an emulated node shows more cores than there are") {
+  // The OpenMP runtime itself prints a line for each thread that it starts.
+  const auto run = run_ranks(2, {0, 1}, preflight({"--timeout", "60", "--backend", "gloo"}), {{"OMP_NUM_THREADS", "3"}, {"OMP_DISPLAY_AFFINITY", "TRUE"}});
+  INFO(run.transcript());
+  for (int rank = 0; rank < 2; ++rank) {
+    CHECK(run.ranks.at(rank).exit_code == 0);
+    CHECK(util::split(run.ranks.at(rank).err, '\n').size() <= 2);
+  }
+}
+
+TEST_CASE("a task of the site's MPI launcher is one rank of the preflight") {
+  // ibrun's task: the site's profile names its variables, Slurm's of the step are not there.
+  const auto run = run_ranks(2, {0, 1}, [](int rank) -> std::vector<std::string> {
+    const std::string number = std::to_string(rank);
+    return {"/usr/bin/env", "-u", "RANK", "-u", "LOCAL_RANK", "-u", "WORLD_SIZE", "-u", "LOCAL_WORLD_SIZE", "-u", "MASTER_ADDR", "-u", "MASTER_PORT",
+            "OMPI_COMM_WORLD_RANK=" + number, "OMPI_COMM_WORLD_LOCAL_RANK=" + number, "OMPI_COMM_WORLD_SIZE=2",
+            std::string(HPCML_BINARY_DIR) + "/bin/hpcml", "preflight", "--site", "vista", "--backend", "gloo", "--format", "json"};
+  }, {{"SLURM_JOB_ID", std::to_string(::getpid())}});
+  INFO(run.transcript());
+  for (int rank = 0; rank < 2; ++rank) {
+    CHECK(run.ranks.at(rank).exit_code == 0);
+    CHECK(run.events(rank, "arrived").size() == 1);
+  }
+  REQUIRE(run.events(0, "summary").size() == 1);
+  CHECK(run.events(0, "summary")[0].at("ranks").size() == 2);
+  CHECK(run.events(1, "summary").empty());
 }
 
 TEST_CASE("rank 0 names the ranks that did not come, within the deadline, and all others end too") {
