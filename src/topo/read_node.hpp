@@ -15,9 +15,9 @@ namespace hpcml::topo {
 /// error, one a line.
 util::Result<Node> parse_node_json(std::string_view text);
 
-/// A node from hwloc's XML, version 1 or 2, by the hwloc library of this machine, which is loaded here and
-/// nowhere else. Truncated and foreign files are refused before the library sees them.
-util::Result<Node> parse_hwloc_xml(const std::string& text);
+/// A node from hwloc's XML, version 1 or 2: what hwloc would make of it, without hwloc. Truncated and foreign
+/// files are refused with the line.
+util::Result<Node> parse_hwloc_xml(std::string_view text);
 
 /// A node from an NCCL topology file (version 1): CPUs by NUMA node, GPUs and NICs by PCI class. It says
 /// nothing of cores: each CPU counts as one unless the affinity masks show two equal halves.

@@ -1,0 +1,206 @@
+// SPDX-License-Identifier: MIT
+#include "topo/check_placement.hpp"
+
+#include <algorithm>
+
+#include "topo/nearest_nic.hpp"
+
+namespace hpcml::topo {
+namespace {
+
+using model::CpuDomain;
+using model::IdSet;
+
+const Gpu* find_gpu(const Node& node, unsigned index) {
+  for (const Gpu& gpu : node.gpus)
+    if (gpu.place.index == index) return &gpu;
+  return nullptr;
+}
+
+const CpuDomain* find(const std::vector<CpuDomain>& domains, std::optional<unsigned> id) {
+  for (const CpuDomain& domain : domains)
+    if (id && domain.id == *id) return &domain;
+  return nullptr;
+}
+
+/// The deepest domain that all of the rank's GPUs are known to be in, by name and CPUs.
+struct Home {
+  std::string name;
+  IdSet cpus;
+};
+
+Home home_of(const Node& node, const std::vector<unsigned>& gpus, const IdSet& cpus) {
+  struct Level {
+    const char* name;
+    const std::vector<CpuDomain>& domains;
+    std::optional<unsigned> model::GpuPlace::*where;
+  };
+  const Level levels[] = {{"L3 ", node.cpus.l3, &model::GpuPlace::l3},
+                          {"NUMA ", node.cpus.numa, &model::GpuPlace::numa},
+                          {"package ", node.cpus.packages, &model::GpuPlace::package}};
+  for (const Level& level : levels) {
+    Home home;
+    std::size_t largest = 0;
+    bool known = !gpus.empty();
+    for (unsigned index : gpus) {
+      const Gpu* gpu = find_gpu(node, index);
+      const CpuDomain* domain = gpu ? find(level.domains, gpu->place.*level.where) : nullptr;
+      known = known && domain != nullptr;
+      if (!domain || !home.cpus.intersects(domain->cpus))
+        home.name += (home.name.empty() ? "" : " and ") + std::string(level.name) +
+                     (domain ? std::to_string(domain->id) : "?");
+      if (domain) {
+        home.cpus = home.cpus | domain->cpus;
+        largest = std::max(largest, domain->cpus.size());
+      }
+    }
+    // A mask that is wider than the domain on purpose is judged one level up.
+    if (known && !(home.cpus.is_subset_of(cpus) && cpus.size() > home.cpus.size())) return home;
+  }
+  return {};
+}
+
+std::string cpus_text(const IdSet& cpus) { return (cpus.size() == 1 ? "CPU " : "CPUs ") + cpus.to_list(); }
+
+class Checker {
+public:
+  Checker(const Node& node, const std::vector<Placed>& ranks) : x_node(node), x_ranks(ranks) {}
+
+  PlacementReport run() {
+    for (const Placed& rank : x_ranks) {
+      check_allowed(rank);
+      check_local(rank);
+      check_shared(rank);
+      check_nic(rank);
+    }
+    check_even();
+    std::size_t all = 0, good = 0;
+    for (const Placed& rank : x_ranks) {
+      all += std::max<std::size_t>(1, rank.cpus.size());
+      good += (rank.cpus - bad(rank)).size();
+    }
+    if (all > 0) x_report.score = double(good) / double(all);
+    return std::move(x_report);
+  }
+
+private:
+  void add(Finding kind, const Placed& rank, std::string text, bool wrong = true,
+           std::vector<unsigned> others = {}) {
+    x_report.findings.push_back({kind, rank.rank, std::move(text), std::move(others), wrong});
+  }
+
+  IdSet usable() const {
+    return (x_node.allowed.empty() ? x_node.cpus.all() : x_node.allowed) - x_node.cpus.reserved;
+  }
+
+  /// CPUs of the mask that are not allowed, far from the GPU, or somebody else's, too.
+  IdSet bad(const Placed& rank) const {
+    IdSet cpus = rank.cpus - usable();
+    const Home home = home_of(x_node, rank.gpus, rank.cpus);
+    if (const IdSet far = rank.cpus - home.cpus; !home.cpus.empty() && !is_spare(far, rank))
+      cpus = cpus | far;
+    for (const Placed& other : x_ranks)
+      if (&other != &rank) cpus = cpus | (rank.cpus & other.cpus);
+    return cpus;
+  }
+
+  void check_allowed(const Placed& rank) {
+    if (rank.cpus.empty()) return add(Finding::no_cpus, rank, "it has no CPU");
+    const IdSet all = x_node.cpus.all();
+    if (const IdSet reserved = rank.cpus & x_node.cpus.reserved; !reserved.empty())
+      add(Finding::reserved, rank,
+          cpus_text(reserved) + (reserved.size() == 1 ? " is" : " are") + " reserved by the site");
+    if (const IdSet foreign = rank.cpus - all; !foreign.empty())
+      add(Finding::outside, rank, "the node has no " + cpus_text(foreign));
+    else if (const IdSet outside = rank.cpus - x_node.allowed; !x_node.allowed.empty() && !outside.empty())
+      add(Finding::outside, rank, cpus_text(outside) + " may not be used by this step");
+  }
+
+  void check_local(const Placed& rank) {
+    for (unsigned index : rank.gpus)
+      if (!find_gpu(x_node, index))
+        add(Finding::remote, rank, "the node has no GPU " + std::to_string(index));
+    const Home home = home_of(x_node, rank.gpus, rank.cpus);
+    if (home.cpus.empty() || rank.cpus.empty() || rank.cpus.is_subset_of(home.cpus)) return;
+    const IdSet far = rank.cpus - home.cpus;
+    if (far == rank.cpus)
+      return add(Finding::remote, rank, "none of its CPUs is in " + home.name + " of its GPU");
+    add(Finding::partly_remote, rank,
+        cpus_text(far) + (far.size() == 1 ? " is" : " are") + " not in " + home.name + " of its GPU",
+        !is_spare(far, rank));
+  }
+
+  /// CPUs of the GPU's package that are near no GPU: taking them costs nobody anything.
+  bool is_spare(const IdSet& cpus, const Placed& rank) const {
+    const Gpu* own = find_gpu(x_node, rank.gpus.front());
+    const CpuDomain* package = own ? find(x_node.cpus.packages, own->place.package) : nullptr;
+    if (!package || !cpus.is_subset_of(package->cpus)) return false;
+    for (const Gpu& gpu : x_node.gpus) {
+      const CpuDomain* numa = find(x_node.cpus.numa, gpu.place.numa);
+      if (numa && numa->cpus.intersects(cpus)) return false;
+    }
+    return true;
+  }
+
+  void check_shared(const Placed& rank) {
+    IdSet shared, split;
+    std::vector<unsigned> with, halves;
+    for (const Placed& other : x_ranks) {
+      if (&other == &rank) continue;
+      if (const IdSet common = rank.cpus & other.cpus; !common.empty()) {
+        shared = shared | common;
+        with.push_back(other.rank);
+      }
+      for (const IdSet& core : x_node.cpus.core_threads) {
+        const IdSet mine = core & rank.cpus, theirs = core & other.cpus;
+        if (mine.empty() || theirs.empty() || mine.intersects(theirs)) continue;
+        split = split | core;
+        if (halves.empty() || halves.back() != other.rank) halves.push_back(other.rank);
+      }
+    }
+    if (!shared.empty())
+      add(Finding::overlap, rank, "it shares " + cpus_text(shared) + " with other ranks", false, with);
+    if (!split.empty())
+      add(Finding::sibling_split, rank,
+          "hardware threads " + split.to_list() + " of one core belong to different ranks", true, halves);
+  }
+
+  void check_nic(const Placed& rank) {
+    if (rank.nic.empty() || rank.gpus.empty()) return;
+    const Gpu* gpu = find_gpu(x_node, rank.gpus.front());
+    if (!gpu) return;
+    std::vector<Nic> own;
+    for (const Nic& nic : x_node.nics)
+      if (nic.name == rank.nic) own.push_back(nic);
+    const auto best = nearest_nics({*gpu}, x_node.nics).front(), mine = nearest_nics({*gpu}, own).front();
+    if (!best.nic.empty() && best.nic != rank.nic && best.why != mine.why)
+      add(Finding::remote_nic, rank, "NIC " + best.nic + " (" + best.why + ") is nearer than " + rank.nic);
+  }
+
+  void check_even() {
+    std::size_t most = 0;
+    for (const Placed& rank : x_ranks) most = std::max(most, rank.cpus.size());
+    for (const Placed& rank : x_ranks)
+      if (!rank.cpus.empty() && rank.cpus.size() < most)
+        add(Finding::uneven, rank,
+            "it has " + std::to_string(rank.cpus.size()) + " CPUs, another rank has " + std::to_string(most),
+            false);
+  }
+
+  const Node& x_node;
+  const std::vector<Placed>& x_ranks;
+  PlacementReport x_report;
+};
+
+} // namespace
+
+bool PlacementReport::wrong(unsigned rank) const {
+  return std::any_of(findings.begin(), findings.end(),
+                     [&](const PlacementFinding& f) { return f.rank == rank && f.wrong; });
+}
+
+PlacementReport check_placement(const Node& node, const std::vector<Placed>& ranks) {
+  return Checker(node, ranks).run();
+}
+
+} // namespace hpcml::topo

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: MIT
+// Judges where ranks are: what is wrong, what is shared, and how good it is.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "topo/node.hpp"
+
+namespace hpcml::topo {
+
+/// Where one rank is, or is meant to be.
+struct Placed {
+  unsigned rank = 0;
+  std::vector<unsigned> gpus; ///< by index
+  model::IdSet cpus;
+  std::string nic; ///< empty: not known
+};
+
+enum class Finding {
+  no_cpus,       ///< the mask is empty or not of this node
+  outside,       ///< CPUs that the step may not use
+  reserved,      ///< CPUs that the site keeps
+  remote,        ///< none of the CPUs is in the domain of the rank's GPU
+  partly_remote, ///< some are not
+  sibling_split, ///< a core's hardware threads belong to two ranks
+  overlap,       ///< CPUs that another rank has, too
+  uneven,        ///< fewer cores than other ranks have
+  remote_nic,    ///< a NIC nearer to the GPU is there
+};
+
+struct PlacementFinding {
+  Finding kind = Finding::outside;
+  unsigned rank = 0;
+  std::string text;             ///< "core 48 is reserved"
+  std::vector<unsigned> others; ///< ranks it is shared with
+  bool wrong = true;            ///< false: worth knowing, not an error (overlap, uneven)
+};
+
+struct PlacementReport {
+  std::vector<PlacementFinding> findings; ///< by rank
+  double score = 1; ///< part of all CPUs in masks that are allowed, local and the rank's own
+  /// Whether anything is wrong with this rank.
+  bool wrong(unsigned rank) const;
+};
+
+PlacementReport check_placement(const Node& node, const std::vector<Placed>& ranks);
+
+} // namespace hpcml::topo

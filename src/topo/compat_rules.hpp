@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: MIT
+// One function per tool, and what they share.
+#pragma once
+
+#include "topo/compat.hpp"
+
+namespace hpcml::topo {
+
+util::Result<CompatPlan> plan_like_torch(const Node& node, const CompatRequest& request);
+util::Result<CompatPlan> plan_like_mpibind(const Node& node, const CompatRequest& request);
+util::Result<CompatPlan> plan_like_nvidia(const Node& node, const CompatRequest& request);
+util::Result<CompatPlan> plan_like_slurm(const Node& node, const CompatRequest& request);
+
+/// What a process would see as its own CPUs.
+model::IdSet seen_cpus(const Node& node, const CompatRequest& request);
+const model::CpuDomain* find_domain(const std::vector<model::CpuDomain>& domains, unsigned id);
+/// NUMA node of a GPU as sysfs gives it, with -1 read as 0.
+unsigned numa_or_zero(const Gpu& gpu);
+/// Adds a rank with these CPUs; cores and NUMA nodes follow from them.
+void add_rank(CompatPlan& plan, const Node& node, unsigned rank, std::vector<unsigned> gpus,
+              const model::IdSet& cpus, const std::string& why);
+
+} // namespace hpcml::topo

@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: MIT
+#include "topo/mask_text.hpp"
+
+#include <algorithm>
+
+#include "util/text.hpp"
+
+namespace hpcml::topo {
+namespace {
+
+using model::IdSet;
+
+/// One entry and how often it stands there: "0xff*2".
+struct Entry {
+  std::string text;
+  unsigned count = 1;
+};
+
+util::Result<std::vector<Entry>> split_entries(std::string_view text) {
+  std::vector<Entry> entries;
+  for (const std::string& piece : util::split(util::trim(text), ',')) {
+    const std::size_t star = piece.find('*');
+    Entry entry{piece.substr(0, star)};
+    if (star != std::string::npos) {
+      const auto count = util::parse_unsigned(piece.substr(star + 1));
+      if (!count || *count == 0 || *count > 65535)
+        return util::Error{"\"" + piece + "\" has no count from 1 to 65535 behind its *"};
+      entry.count = static_cast<unsigned>(*count);
+    }
+    entries.push_back(std::move(entry));
+  }
+  return entries;
+}
+
+util::Result<std::vector<IdSet>> parse_map_list(std::string_view text) {
+  const auto entries = split_entries(text);
+  if (!entries) return entries.error();
+  std::vector<IdSet> sets;
+  for (const Entry& entry : *entries) {
+    const auto cpu = util::starts_with(entry.text, "0x") ? std::nullopt : util::parse_unsigned(entry.text);
+    if (!cpu || *cpu > 65535) return util::Error{"\"" + entry.text + "\" is no CPU number"};
+    sets.insert(sets.end(), entry.count, IdSet::of({static_cast<unsigned>(*cpu)}));
+  }
+  return sets;
+}
+
+/// The number behind `word` in the line, blanks between them.
+std::optional<unsigned long long> number_behind(std::string_view line, std::string_view word,
+                                                std::size_t& at) {
+  const std::size_t found = line.find(word, at);
+  if (found == std::string_view::npos) return std::nullopt;
+  std::size_t begin = found + word.size();
+  while (begin < line.size() && line[begin] == ' ') ++begin;
+  std::size_t end = begin;
+  while (end < line.size() && line[end] >= '0' && line[end] <= '9') ++end;
+  at = end;
+  return util::parse_unsigned(line.substr(begin, end - begin));
+}
+
+} // namespace
+
+util::Result<std::vector<IdSet>> parse_mask_list(std::string_view text) {
+  const auto entries = split_entries(text);
+  if (!entries) return entries.error();
+  std::vector<IdSet> masks;
+  for (const Entry& entry : *entries) {
+    const auto mask = IdSet::parse_mask(entry.text);
+    if (!mask) return mask.error();
+    masks.insert(masks.end(), entry.count, *mask);
+  }
+  return masks;
+}
+
+util::Result<std::vector<IdSet>> parse_cpu_bind(std::string_view text, unsigned tasks) {
+  for (const char* name : {"mask_cpu", "map_cpu"}) {
+    const std::size_t found = text.find(name);
+    if (found == std::string_view::npos) continue;
+    std::string_view rest = text.substr(found + std::string_view(name).size());
+    if (rest.empty() || (rest.front() != ':' && rest.front() != '='))
+      return util::Error{std::string(name) + " has no list behind it",
+                         "write " + std::string(name) + ":LIST"};
+    rest.remove_prefix(1);
+    const bool masks = std::string_view(name) == "mask_cpu";
+    auto list = masks ? parse_mask_list(rest) : parse_map_list(rest);
+    if (!list) return list;
+    std::vector<IdSet> sets;
+    for (unsigned task = 0; task < tasks; ++task) sets.push_back((*list)[task % list->size()]);
+    return sets;
+  }
+  return util::Error{"\"" + std::string(text) + "\" names no CPUs", "mask_cpu:… and map_cpu:… do"};
+}
+
+std::string render_cpu_bind(const std::vector<IdSet>& masks) {
+  std::vector<std::string> texts;
+  for (const IdSet& mask : masks) texts.push_back(mask.to_mask());
+  return "mask_cpu:" + util::join(texts, ",");
+}
+
+util::Result<BoundTask> parse_verbose_line(std::string_view line) {
+  const util::Error error{"this is no line of srun --cpu-bind=verbose: " + std::string(line)};
+  const std::size_t dash = line.find(" - ");
+  const std::size_t comma = dash == std::string_view::npos ? dash : line.find(',', dash);
+  if (line.find("cpu-bind") == std::string_view::npos || comma == std::string_view::npos) return error;
+  BoundTask bound;
+  bound.node = std::string(util::trim(line.substr(dash + 3, comma - dash - 3)));
+  std::size_t at = comma;
+  const auto task = number_behind(line, "task", at), local = number_behind(line, "", at);
+  const std::size_t mask = line.find("mask ", at);
+  if (!task || !local || mask == std::string_view::npos) return error;
+  const std::string_view digits = line.substr(mask + 5);
+  const auto cpus = IdSet::parse_mask(digits.substr(0, digits.find(' ')));
+  if (!cpus) return cpus.error();
+  bound.task = static_cast<unsigned>(*task);
+  bound.local = static_cast<unsigned>(*local);
+  bound.cpus = *cpus;
+  return bound;
+}
+
+std::optional<unsigned> resolve_visible(const std::optional<std::string>& list, unsigned local,
+                                        const std::vector<std::string>& uuids) {
+  if (!list || util::trim(*list).empty()) return std::nullopt;
+  const auto entries = util::split(*list, ',');
+  if (local >= entries.size()) return std::nullopt;
+  const std::string entry(util::trim(entries[local]));
+  if (const auto index = util::parse_unsigned(entry); index && *index <= 65535)
+    return static_cast<unsigned>(*index);
+  std::optional<unsigned> match;
+  for (std::size_t i = 0; i < uuids.size(); ++i)
+    if (!entry.empty() && util::starts_with(uuids[i], entry)) {
+      if (match) return std::nullopt; // a shortened UUID must name one device
+      match = static_cast<unsigned>(i);
+    }
+  return match;
+}
+
+util::Result<NumaAffinity> parse_numa_affinity(std::string_view text) {
+  const std::string_view list = util::trim(text);
+  if (list.empty() || list == "N/A") return NumaAffinity{};
+  const std::size_t comma = list.find(',');
+  const auto first = IdSet::parse_list(list.substr(0, comma));
+  if (!first) return first.error();
+  NumaAffinity affinity;
+  affinity.cpu = first->first();
+  affinity.gpu_memory = *first;
+  affinity.gpu_memory.remove(*affinity.cpu);
+  if (comma != std::string_view::npos) {
+    const auto rest = IdSet::parse_list(list.substr(comma + 1));
+    if (!rest) return rest.error();
+    affinity.gpu_memory = affinity.gpu_memory | *rest;
+  }
+  return affinity;
+}
+
+} // namespace hpcml::topo

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: MIT
+// CPU masks and device lists as other programs write them.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "model/id_set.hpp"
+#include "util/result.hpp"
+
+namespace hpcml::topo {
+
+/// Slurm's list of masks: "0xfe,fe00", each with an optional "*COUNT".
+util::Result<std::vector<model::IdSet>> parse_mask_list(std::string_view text);
+
+/// srun's --cpu-bind with explicit CPUs for `tasks` local tasks: "v,mask_cpu:0xfe,0xfe00", "map_cpu=1,9"; a
+/// short list starts again from its head. An error for any other binding, which has no CPUs of its own.
+util::Result<std::vector<model::IdSet>> parse_cpu_bind(std::string_view text, unsigned tasks);
+
+/// "mask_cpu:0xfe,0xfe00" for srun; every mask with its 0x, without which "*COUNT" would be misread.
+std::string render_cpu_bind(const std::vector<model::IdSet>& masks);
+
+/// A line of srun --cpu-bind=verbose.
+struct BoundTask {
+  std::string node;
+  unsigned task = 0;  ///< global task number
+  unsigned local = 0; ///< number on its node
+  model::IdSet cpus;
+};
+
+/// "cpu-bind=MASK - nid001, task  1  1 [147695]: mask 0xff set"; also cpu-bind-cores= and the like.
+util::Result<BoundTask> parse_verbose_line(std::string_view line);
+
+/// The physical GPU behind index `local` of CUDA_VISIBLE_DEVICES and its like; nothing where the list is
+/// unset, empty, too short, or names its devices by UUID and `uuids` (by physical index) does not have it.
+std::optional<unsigned> resolve_visible(const std::optional<std::string>& list, unsigned local,
+                                        const std::vector<std::string>& uuids = {});
+
+/// The column "NUMA Affinity" of nvidia-smi topo -m on nodes whose GPUs are NUMA nodes.
+struct NumaAffinity {
+  std::optional<unsigned> cpu; ///< node of the CPUs
+  model::IdSet gpu_memory;     ///< nodes that are memory of GPUs
+};
+
+/// "0,2-17": the first entry is the CPUs' node, the rest is memory of GPUs.
+util::Result<NumaAffinity> parse_numa_affinity(std::string_view text);
+
+} // namespace hpcml::topo

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: MIT
+// The XML that topology files need: elements and attributes. No entities of its own, no external files.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "util/result.hpp"
+
+namespace hpcml::topo {
+
+struct XmlElement {
+  std::string name;
+  std::vector<std::pair<std::string, std::string>> attributes;
+  std::vector<XmlElement> children;
+  std::size_t line = 0;
+  /// The attribute's value, or nothing.
+  const std::string* find(std::string_view attribute) const;
+  /// The attribute's value, or an empty text.
+  std::string get(std::string_view attribute) const;
+};
+
+/// The root element. Errors name the line; a file that breaks off says so. At most 256 levels deep.
+util::Result<XmlElement> parse_xml(std::string_view text);
+
+} // namespace hpcml::topo

@@ -1,0 +1,187 @@
+// SPDX-License-Identifier: MIT
+#include "agree_judge.hpp"
+
+#include <algorithm>
+
+#include "topo/mask_text.hpp"
+#include "topo/nearest_nic.hpp"
+#include "util/text.hpp"
+
+namespace hpcml::agree {
+namespace {
+
+using model::IdSet;
+using Rank = model::PlannedRankBinding;
+
+void compare_set(const Case& item, const std::string& who, const char* what, const IdSet& expected,
+                 const IdSet& got) {
+  if (!(expected == got))
+    item.differ(who + ": " + what + " " + shown(expected) + " expected, " + shown(got) + " planned");
+}
+
+/// NUMA or memory nodes: a number, a list of numbers, or a CPU-list text.
+void compare_nodes(const Case& item, const std::string& who, const Json& entry, const char* key,
+                   const IdSet& got) {
+  if (const auto found = entry.find(key); found != entry.end() && !found->is_null())
+    compare_set(item, who, key, IdSet::of(numbers_of(*found)), got);
+}
+
+IdSet domains_of(const std::vector<model::CpuDomain>& domains, const IdSet& cpus) {
+  IdSet ids;
+  for (const auto& domain : domains)
+    if (domain.cpus.intersects(cpus)) ids.add(domain.id);
+  return ids;
+}
+
+void compare_gpus(const Case& item, const std::string& who, const Json& entry, const Rank& rank) {
+  if (const auto found = entry.find("gpu"); found != entry.end() && !found->is_null()) {
+    std::vector<unsigned> expected = numbers_of(*found), got = rank.gpus;
+    std::sort(expected.begin(), expected.end());
+    std::sort(got.begin(), got.end());
+    if (expected != got)
+      item.differ(who + ": GPU " + shown(expected) + " expected, " + shown(got) + " planned");
+  }
+}
+
+void compare_rank(const Case& item, const Json& entry, const Rank& rank) {
+  const std::string who = "task " + std::to_string(rank.local_rank);
+  compare_gpus(item, who, entry, rank);
+  if (entry.contains("cpus")) compare_set(item, who, "CPUs", cpus_of(entry, {"cpus"}), rank.cpus);
+  if (const std::string mask = text_of(entry, {"mask"}); !mask.empty()) {
+    const auto read = IdSet::parse_mask(mask);
+    if (!read)
+      item.differ(who + ": mask " + mask + " cannot be read: " + read.error().what);
+    else if (!(*read == rank.cpus))
+      compare_set(item, who, "mask", *read, rank.cpus);
+    else if (rank.cpus.to_mask() != mask)
+      item.differ(who + ": mask is written " + rank.cpus.to_mask() + ", not " + mask);
+  }
+  compare_nodes(item, who, entry, "numa", rank.numa);
+  compare_nodes(item, who, entry, "membind", rank.memory);
+  compare_nodes(item, who, entry, "l3", domains_of(item.node.cpus.l3, rank.cpus));
+  if (const std::string nic = text_of(entry, {"nic"}); !nic.empty() && nic != rank.nic)
+    item.differ(who + ": NIC " + nic + " expected, " + (rank.nic.empty() ? "none" : rank.nic) + " planned");
+  if (const unsigned threads = number_of(entry, {"omp_threads"}); threads > 0 && threads != rank.cores)
+    item.differ(who + ": " + std::to_string(threads) + " OpenMP threads expected, " +
+                std::to_string(rank.cores) + " planned");
+}
+
+/// Conditions in place of a list: cores per task, disjoint, inside one package, with given CPUs.
+void compare_checks(const Case& item, const std::vector<Rank>& ranks) {
+  const Json none = Json::object();
+  const Json& checks = item.item.contains("checks") ? item.item.at("checks") : none;
+  const auto on = [&](const char* key) { return checks.contains(key) && checks.at(key) == true; };
+  const unsigned cores = number_of(checks, {"per_task_cores", "cores_per_task"});
+  IdSet taken;
+  for (const Rank& rank : ranks) {
+    const std::string who = "task " + std::to_string(rank.local_rank);
+    if (cores > 0 && rank.cores != cores)
+      item.differ(who + ": " + std::to_string(cores) + " cores expected, " + std::to_string(rank.cores) +
+                  " planned");
+    if (on("same_package") && domains_of(item.node.cpus.packages, rank.cpus).size() != 1)
+      item.differ(who + ": one package expected, CPUs " + shown(rank.cpus) + " planned");
+    if (on("disjoint") && rank.cpus.intersects(taken))
+      item.differ(who + ": shares CPUs " + shown(rank.cpus & taken));
+    taken = taken | rank.cpus;
+    for (const auto& l3 : item.node.cpus.l3)
+      if (on("whole_l3") && l3.cpus.intersects(rank.cpus))
+        for (const IdSet& core : item.node.cpus.core_threads)
+          if (core.is_subset_of(l3.cpus) && !core.intersects(rank.cpus | item.node.cpus.reserved))
+            item.differ(who + ": has a part of L3 " + std::to_string(l3.id));
+    if (checks.contains("must_include")) {
+      const IdSet wanted = cpus_of(checks.at("must_include"), {std::to_string(rank.local_rank).c_str()});
+      if (!wanted.is_subset_of(rank.cpus)) item.differ(who + ": lacks CPUs " + shown(wanted - rank.cpus));
+    }
+    if (on("smt_not_split"))
+      for (const IdSet& core : item.node.cpus.core_threads)
+        for (const Rank& other : ranks)
+          if (&other != &rank && core.intersects(rank.cpus) && core.intersects(other.cpus))
+            item.differ(who + ": shares core " + shown(core) + " with task " +
+                        std::to_string(other.local_rank));
+  }
+  if (!item.expected().is_object() || !item.expected().contains("partition_of")) return;
+  for (const Json& part : item.expected().at("partition_of")) {
+    IdSet covered;
+    const IdSet whole = IdSet::parse_list(part.get<std::string>()).value_or({});
+    for (const Rank& rank : ranks)
+      if (rank.cpus.intersects(whole)) covered = covered | rank.cpus;
+    compare_set(item, "all tasks", "CPUs", whole, covered);
+  }
+}
+
+void compare_emit(const Case& item, const std::vector<Rank>& ranks) {
+  const std::string emit = text_of(item.item, {"emit"});
+  const auto masks =
+      topo::parse_cpu_bind(emit.substr(0, emit.find(' ')), static_cast<unsigned>(ranks.size()));
+  if (!masks || emit.find(" x") != std::string::npos) return; // prose, or another way to say it
+  for (std::size_t i = 0; i < ranks.size(); ++i)
+    if (!(masks.value()[i] == ranks[i].cpus))
+      compare_set(item, "task " + std::to_string(i), "emitted CPUs", masks.value()[i], ranks[i].cpus);
+}
+
+} // namespace
+
+std::string shown(const IdSet& set) { return set.empty() ? "none" : set.to_list(); }
+
+std::string shown(const std::vector<unsigned>& ids) {
+  std::vector<std::string> texts;
+  for (unsigned id : ids) texts.push_back(std::to_string(id));
+  return texts.empty() ? "none" : util::join(texts, ",");
+}
+
+void compare_ranks(const Case& item, const std::vector<Rank>& ranks) {
+  if (!item.expected().is_array()) return compare_checks(item, ranks);
+  for (const Json& entry : item.expected()) {
+    const unsigned task = number_of(entry, {"task", "rank"});
+    const auto rank =
+        std::find_if(ranks.begin(), ranks.end(), [&](const Rank& r) { return r.local_rank == task; });
+    if (rank == ranks.end())
+      item.differ("task " + std::to_string(task) + ": nothing is planned for it");
+    else
+      compare_rank(item, entry, *rank);
+  }
+  compare_checks(item, ranks);
+  compare_emit(item, ranks);
+}
+
+void judge_plan(const Case& item) {
+  const auto plan = topo::plan_affinity(item.node, plan_request(item.request()));
+  if (!plan) return item.differ("no plan: " + plan.error().what);
+  compare_ranks(item, plan->ranks);
+}
+
+void judge_compat(const Case& item, const std::string& policy) {
+  const auto plan = topo::plan_compat(item.node, compat_request(item.item, policy, item.node));
+  if (!plan) return item.differ("no plan: " + plan.error().what);
+  compare_ranks(item, plan->plan.ranks);
+  if (!item.expected().is_array() || plan->threads.empty()) return;
+  for (const Json& entry : item.expected()) {
+    const unsigned task = number_of(entry, {"task", "rank"}),
+                   threads = number_of(entry, {"nthreads", "threads"});
+    if (threads > 0 && task < plan->threads.size() && plan->threads[task] != threads)
+      item.differ("task " + std::to_string(task) + ": " + std::to_string(threads) + " threads expected, " +
+                  std::to_string(plan->threads[task]) + " planned");
+  }
+}
+
+void judge_inventory(const Case& item) {
+  const Json& expected = item.expected();
+  if (!expected.is_object()) return compare_ranks(item, {});
+  const auto& gpus = item.node.gpus;
+  if (const auto count = expected.find("gpu_count"); count != expected.end() && *count != gpus.size())
+    item.differ(std::to_string(gpus.size()) + " GPUs counted");
+  if (const auto numa = expected.find("gpu_numa"); numa != expected.end())
+    for (std::size_t i = 0; i < numa->size(); ++i)
+      if (i >= gpus.size() || !gpus[i].place.numa || *gpus[i].place.numa != (*numa)[i])
+        item.differ("GPU " + std::to_string(i) + ": NUMA " + (*numa)[i].dump() + " expected, " +
+                    (i < gpus.size() && gpus[i].place.numa ? std::to_string(*gpus[i].place.numa) : "none") +
+                    " found");
+  const auto choices = topo::nearest_nics(gpus, item.node.nics);
+  if (const auto nics = expected.find("nic_for_gpu"); nics != expected.end())
+    for (std::size_t i = 0; i < gpus.size(); ++i)
+      if (const std::string nic = text_of(*nics, {std::to_string(gpus[i].place.index).c_str()});
+          !nic.empty() && nic != choices[i].nic)
+        item.differ("GPU " + std::to_string(i) + ": NIC " + nic + " expected, " + choices[i].nic + " found");
+}
+
+} // namespace hpcml::agree

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: MIT
+// One judge per kind of case: what differs between hpcml's answer and what the case expects.
+#pragma once
+
+#include "agree_cases.hpp"
+#include "agree_request.hpp"
+
+namespace hpcml::agree {
+
+/// A case with its node read.
+struct Case {
+  const Json& item;
+  const topo::Node& node;
+  Outcome& outcome;
+
+  const Json& request() const { return item.at("request"); }
+  const Json& expected() const { return item.at("expected"); }
+  void differ(std::string text) const { outcome.differences.push_back(std::move(text)); }
+  void leave_open(std::string text) const { outcome.open.push_back(std::move(text)); }
+};
+
+void judge_plan(const Case& item);
+void judge_compat(const Case& item, const std::string& policy);
+void judge_inventory(const Case& item);
+void judge_parser(const Case& item);
+/// Published placements: the checker's verdicts, and Slurm's rules where the request determines the result.
+void judge_observed(const Case& item);
+
+/// Differences between ranks and the expectations of their tasks; `steps` gives a task's rank on its node.
+void compare_ranks(const Case& item, const std::vector<model::PlannedRankBinding>& ranks);
+
+/// A set as people read it; "none" when empty.
+std::string shown(const model::IdSet& set);
+std::string shown(const std::vector<unsigned>& ids);
+
+} // namespace hpcml::agree

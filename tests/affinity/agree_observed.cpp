@@ -1,0 +1,242 @@
+// SPDX-License-Identifier: MIT
+// Judges for texts of other programs and for placements that were seen or published.
+#include <algorithm>
+#include <sstream>
+
+#include "agree_judge.hpp"
+#include "topo/mask_text.hpp"
+#include "util/text.hpp"
+
+namespace hpcml::agree {
+namespace {
+
+using model::IdSet;
+
+void compare_masks(const Case& item, const std::vector<IdSet>& masks) {
+  std::vector<model::PlannedRankBinding> ranks;
+  for (const IdSet& mask : masks) {
+    model::PlannedRankBinding rank;
+    rank.local_rank = static_cast<unsigned>(ranks.size());
+    rank.cpus = mask;
+    // The text says nothing of GPUs and NUMA nodes: those that stand beside it are the document's.
+    for (const Json& entry : item.expected())
+      if (number_of(entry, {"task"}) == rank.local_rank && entry.contains("gpu"))
+        rank.gpus = numbers_of(entry.at("gpu"));
+    ranks.push_back(std::move(rank));
+  }
+  compare_ranks(item, ranks);
+}
+
+void judge_line(const Case& item) {
+  const auto bound = topo::parse_verbose_line(text_of(item.request(), {"parse_line"}));
+  if (!bound) return item.differ(bound.error().what);
+  const Json& entry = item.expected().is_array() ? item.expected().at(0) : item.expected();
+  if (bound->task != number_of(entry, {"task"})) item.differ("task " + std::to_string(bound->task) + " read");
+  if (!(bound->cpus == cpus_of(entry, {"cpus"}))) item.differ("CPUs " + shown(bound->cpus) + " read");
+  const std::string node = text_of(entry, {"node"});
+  if (const std::string mask = text_of(entry, {"mask"}); !mask.empty() && bound->cpus.to_mask() != mask)
+    item.differ("mask " + bound->cpus.to_mask() + " read");
+  if (!node.empty() && bound->node != node) item.differ("node " + bound->node + " read");
+}
+
+void judge_visible(const Case& item) {
+  const Json& table = item.request().at("table");
+  const Json& physical = item.expected().at("physical");
+  for (std::size_t i = 0; i < table.size(); ++i) {
+    const Json& list = table[i].at("cuda_visible_devices");
+    const auto got =
+        topo::resolve_visible(list.is_string() ? std::optional(list.get<std::string>()) : std::nullopt,
+                              number_of(table[i], {"local_index"}));
+    const Json answer = got ? Json(*got) : Json(nullptr);
+    if (i >= physical.size() || answer != physical[i])
+      item.differ("row " + std::to_string(i) + ": " + answer.dump() + " read");
+  }
+}
+
+void judge_numa_affinity(const Case& item, const std::string& text) {
+  const auto affinity = topo::parse_numa_affinity(text);
+  if (!affinity) return item.differ(affinity.error().what);
+  if (!affinity->cpu || *affinity->cpu != number_of(item.expected(), {"cpu_numa"}))
+    item.differ("another CPU node read");
+  const IdSet memory = cpus_of(item.expected(), {"gpu_memory_numa"});
+  if (!(affinity->gpu_memory == memory)) item.differ("GPU memory " + shown(affinity->gpu_memory) + " read");
+}
+
+/// Verdicts of the checker against `ok` and `shared_with`, task by task.
+void compare_verdicts(const Case& item, const std::vector<topo::Placed>& tasks) {
+  const auto report = topo::check_placement(item.node, tasks);
+  for (const Json& entry : item.expected()) {
+    const unsigned task = number_of(entry, {"task", "rank"});
+    const std::string who = "task " + std::to_string(task);
+    std::string found;
+    std::vector<unsigned> shared;
+    for (const auto& finding : report.findings) {
+      if (finding.rank != task) continue;
+      if (finding.wrong) found += (found.empty() ? "" : "; ") + finding.text;
+      if (finding.kind == topo::Finding::overlap) shared = finding.others;
+    }
+    if (entry.contains("ok") && entry.at("ok").is_boolean() &&
+        entry.at("ok").get<bool>() == report.wrong(task))
+      item.differ(who + (found.empty() ? ": nothing is flagged" : ": flagged, " + found));
+    if (entry.contains("shared_with") && numbers_of(entry.at("shared_with")) != shared)
+      item.differ(who + ": shared with " + shown(shared));
+    const std::string why = text_of(entry, {"why"});
+    if (!why.empty() && util::starts_with(why, "reserved") && found.find("reserved") == std::string::npos)
+      item.differ(who + ": flagged, but not as reserved: " + found);
+    if (why.find("split") != std::string::npos && found.find("hardware threads") == std::string::npos)
+      item.differ(who + ": flagged, but not as split: " + found);
+  }
+}
+
+/// Masks that the case writes must mean the CPUs that it lists.
+void compare_texts(const Case& item) {
+  for (const Json& entry : item.expected()) {
+    const std::string mask = text_of(entry, {"mask"});
+    const auto read = IdSet::parse_mask(mask);
+    if (mask.empty() || !entry.contains("cpus")) continue;
+    const IdSet cpus = cpus_of(entry, {"cpus"});
+    if (!read || !(*read == cpus) || read->to_mask() != mask)
+      item.differ("task " + std::to_string(number_of(entry, {"task"})) + ": mask " + mask + " is read as " +
+                  shown(read.value_or({})));
+  }
+}
+
+std::vector<std::string> words_of(const std::string& command) {
+  std::istringstream stream(command);
+  return {std::istream_iterator<std::string>(stream), {}};
+}
+
+bool any(const std::vector<std::string>& words, const std::string& word) {
+  return std::find(words.begin(), words.end(), word) != words.end();
+}
+
+/// The order in which Slurm counts GPUs: as gres.conf lists them, by CPU, unless tasks share the devices.
+std::vector<unsigned> gres_order(const topo::Node& node, bool sharing, unsigned count) {
+  std::vector<topo::Gpu> gpus = node.gpus;
+  const auto cpu = [&](const topo::Gpu& gpu) {
+    for (const auto& l3 : node.cpus.l3)
+      if (gpu.place.l3 && *gpu.place.l3 == l3.id) return l3.cpus.first();
+    for (const auto& numa : node.cpus.numa)
+      if (gpu.place.numa && *gpu.place.numa == numa.id) return numa.cpus.first();
+    return 0u;
+  };
+  std::stable_sort(gpus.begin(), gpus.end(), [&](const auto& a, const auto& b) { return cpu(a) < cpu(b); });
+  std::vector<unsigned> order;
+  for (const auto& gpu : gpus) order.push_back(gpu.place.index);
+  if (count > 0 && count < order.size()) order.resize(count);
+  if (sharing) std::sort(order.begin(), order.end());
+  return order;
+}
+
+/// GPUs that the task's own number or CPUs determine.
+void compare_gpus(const Case& item, const std::vector<topo::Placed>& tasks) {
+  const bool local = text_of(item.request(), {"gpu"}) == "localid";
+  const bool closest = text_of(item.request(), {"gpu_bind"}) == "closest";
+  for (const topo::Placed& task : tasks) {
+    std::vector<unsigned> gpus;
+    if (local) gpus = {task.rank};
+    if (closest)
+      for (const topo::Gpu& gpu : item.node.gpus)
+        for (const auto& numa : item.node.cpus.numa)
+          if (gpu.place.numa && *gpu.place.numa == numa.id && numa.cpus.intersects(task.cpus))
+            gpus.push_back(gpu.place.index);
+    if ((local || closest) && gpus != task.gpus)
+      item.differ("task " + std::to_string(task.rank) + ": GPU " + shown(task.gpus) + " seen, " + shown(gpus) +
+                  " by the rule of the request");
+  }
+}
+
+/// GPUs by --gpu-bind=map: or mask_gpu:.
+void compare_gpu_bind(const Case& item, const std::vector<topo::Placed>& tasks) {
+  const std::string bind = text_of(item.request(), {"gpu_bind"});
+  const bool sharing =
+      text_of(item.request(), {"gres_flags"}).find("allow-task-sharing") != std::string::npos;
+  const auto order = gres_order(item.node, sharing, number_of(item.request(), {"gpus"}));
+  const std::size_t colon = bind.find(':');
+  const bool map = util::starts_with(bind, "map");
+  if (colon == std::string::npos || !(map || util::starts_with(bind, "mask"))) return;
+  const auto list = topo::parse_cpu_bind((map ? "map_cpu" : "mask_cpu") + bind.substr(colon),
+                                         static_cast<unsigned>(tasks.size()));
+  if (!list) return item.differ(list.error().what);
+  for (const topo::Placed& task : tasks) {
+    std::vector<unsigned> gpus;
+    for (unsigned index : (*list)[task.rank].ids())
+      if (index < order.size()) gpus.push_back(order[index]);
+    std::sort(gpus.begin(), gpus.end());
+    if (gpus != task.gpus)
+      item.differ("task " + std::to_string(task.rank) + ": GPU " + shown(task.gpus) + " seen, " +
+                  shown(gpus) + " by Slurm's rules");
+  }
+}
+
+/// What Slurm's own distribution gives, where -c stands in the request.
+void compare_distribution(const Case& item, const std::vector<topo::Placed>& tasks) {
+  const auto words = words_of(text_of(item.request(), {"cmd"}));
+  const std::string command = text_of(item.request(), {"cmd"});
+  topo::CompatRequest wanted = compat_request(item.item, "slurm-closest", item.node);
+  const unsigned nodes = std::max(1u, number_of(item.request(), {"nodes"}, 1));
+  wanted.ranks = (wanted.ranks + nodes - 1) / nodes;
+  if (wanted.cpus_per_rank == 0)
+    return item.leave_open("the CPUs per task, which the site chooses without -c");
+  if (command.find("block:block") != std::string::npos) wanted.block_cores = true;
+  if (text_of(item.item, {"notes"}).find("--threads-per-core=2") != std::string::npos ||
+      any(words, "--threads-per-core=2"))
+    wanted.threads_per_core = 2;
+  const auto plan = topo::plan_compat(item.node, wanted);
+  if (!plan) return item.differ("no plan: " + plan.error().what);
+  const bool closest = command.find("--gpu-bind=closest") != std::string::npos;
+  for (const topo::Placed& task : tasks) {
+    const auto& rank = plan->plan.ranks[task.rank % wanted.ranks];
+    const std::string who = "task " + std::to_string(task.rank);
+    if (!(rank.cpus == task.cpus))
+      item.differ(who + ": CPUs " + shown(task.cpus) + " seen, " + shown(rank.cpus) + " by Slurm's rules");
+    if (closest && rank.gpus != task.gpus)
+      item.differ(who + ": GPU " + shown(task.gpus) + " seen, " + shown(rank.gpus) + " by Slurm's rules");
+  }
+}
+
+} // namespace
+
+void judge_parser(const Case& item) {
+  const Json& request = item.request();
+  if (request.contains("parse_mask_list")) {
+    const auto masks = topo::parse_mask_list(text_of(request, {"parse_mask_list"}));
+    return masks ? compare_masks(item, *masks) : item.differ(masks.error().what);
+  }
+  if (request.contains("parse_mask")) {
+    const auto mask = IdSet::parse_mask(text_of(request, {"parse_mask"}));
+    return mask ? compare_masks(item, {*mask}) : item.differ(mask.error().what);
+  }
+  if (const std::string bind = text_of(request, {"cpu_bind", "parse_cpu_bind"}); !bind.empty()) {
+    const auto masks = topo::parse_cpu_bind(
+        bind, number_of(request, {"tasks"}, static_cast<unsigned>(item.expected().size())));
+    return masks ? compare_masks(item, *masks) : item.differ(masks.error().what);
+  }
+  if (request.contains("parse_line")) return judge_line(item);
+  if (request.contains("table")) return judge_visible(item);
+  if (const std::string text = text_of(request, {"parse_nvidia_smi_numa_affinity"}); !text.empty())
+    return judge_numa_affinity(item, text);
+  item.differ("hpcml has no parser for this text: " + request.dump());
+}
+
+void judge_observed(const Case& item) {
+  if (!item.expected().is_array()) return item.differ("the expectation is no list of tasks");
+  const auto tasks = placed_tasks(item.expected());
+  compare_texts(item);
+  compare_verdicts(item, tasks);
+  if (const std::string bind = text_of(item.request(), {"cpu_bind"});
+      bind.find(':') != std::string::npos || bind.find('=') != std::string::npos) {
+    const auto masks = topo::parse_cpu_bind(bind, static_cast<unsigned>(tasks.size()));
+    if (!masks) return item.differ(masks.error().what);
+    for (const topo::Placed& task : tasks)
+      if (task.rank < masks->size() && !((*masks)[task.rank] == task.cpus))
+        item.differ("task " + std::to_string(task.rank) + ": CPUs " + shown((*masks)[task.rank]) +
+                    " read from the binding");
+  } else if (item.outcome.use == "slurm-observed") {
+    compare_distribution(item, tasks);
+  }
+  compare_gpu_bind(item, tasks);
+  compare_gpus(item, tasks);
+}
+
+} // namespace hpcml::agree

@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: MIT
+#include "agree_request.hpp"
+
+#include <algorithm>
+
+#include "util/text.hpp"
+
+namespace hpcml::agree {
+namespace {
+
+const Json* find(const Json& object, std::initializer_list<const char*> keys) {
+  if (!object.is_object()) return nullptr;
+  for (const char* key : keys)
+    if (const auto found = object.find(key); found != object.end() && !found->is_null()) return &*found;
+  return nullptr;
+}
+
+bool flag_of(const Json& object, std::initializer_list<const char*> keys, bool fallback) {
+  const Json* value = find(object, keys);
+  if (!value) return fallback;
+  if (value->is_boolean()) return value->get<bool>();
+  if (value->is_number()) return value->get<int>() != 0;
+  return fallback;
+}
+
+std::string normal(std::string text) {
+  text = util::to_lower(text);
+  for (char& c : text)
+    if (c == '_' || c == ' ') c = '-';
+  return text;
+}
+
+bool has(const std::string& text, const char* word) { return text.find(word) != std::string::npos; }
+
+topo::PoolLevel level_of(const std::string& scope) {
+  if (has(scope, "l3")) return topo::PoolLevel::l3;
+  if (has(scope, "socket") || has(scope, "package")) return topo::PoolLevel::package;
+  if (has(scope, "machine") || scope == "all") return topo::PoolLevel::node;
+  return topo::PoolLevel::numa; // "numa", and "node" as NVIDIA's tool says it
+}
+
+} // namespace
+
+unsigned number_of(const Json& object, std::initializer_list<const char*> keys, unsigned fallback) {
+  const Json* value = find(object, keys);
+  if (value && value->is_number_unsigned()) return value->get<unsigned>();
+  if (value && value->is_string())
+    return static_cast<unsigned>(util::parse_unsigned(value->get<std::string>()).value_or(fallback));
+  return fallback;
+}
+
+std::string text_of(const Json& object, std::initializer_list<const char*> keys) {
+  const Json* value = find(object, keys);
+  return value && value->is_string() ? value->get<std::string>() : std::string();
+}
+
+model::IdSet cpus_of(const Json& object, std::initializer_list<const char*> keys) {
+  const Json* value = find(object, keys);
+  if (value && value->is_array()) return model::IdSet::of(numbers_of(*value));
+  return model::IdSet::parse_list(text_of(object, keys)).value_or({});
+}
+
+std::vector<unsigned> numbers_of(const Json& value) {
+  std::vector<unsigned> numbers;
+  if (value.is_number_unsigned()) numbers.push_back(value.get<unsigned>());
+  if (value.is_array())
+    for (const Json& entry : value)
+      if (entry.is_number_unsigned()) numbers.push_back(entry.get<unsigned>());
+  if (value.is_string())
+    if (const auto set = model::IdSet::parse_list(value.get<std::string>())) numbers = set->ids();
+  return numbers;
+}
+
+topo::AffinityRequest plan_request(const Json& request) {
+  topo::AffinityRequest wanted;
+  wanted.ranks = number_of(request, {"tasks", "ntasks", "tasks_per_node"}, 1);
+  wanted.gpus_per_rank = number_of(request, {"gpus_per_task"});
+  wanted.ranks_per_gpu = number_of(request, {"tasks_per_gpu", "ntasks_per_gpu"});
+  wanted.threads_per_core = std::max(1u, number_of(request, {"threads_per_core", "smt"}, 1));
+  const unsigned cpus = number_of(request, {"cpus_per_task"});
+  wanted.cpus_per_rank = (cpus + wanted.threads_per_core - 1) / wanted.threads_per_core;
+  wanted.allowed = cpus_of(request, {"allowed_cpus", "allowed"});
+  wanted.balanced = flag_of(request, {"balanced"}, false);
+  const Json* spill = find(request, {"spill"});
+  wanted.spill = spill && ((spill->is_boolean() && spill->get<bool>()) ||
+                           (spill->is_string() && spill->get<std::string>() == "package"));
+  if (const std::string scope = normal(text_of(request, {"scope", "domain"})); !scope.empty()) {
+    wanted.level = level_of(scope);
+    wanted.whole_domain = true;
+  }
+  const std::string order = text_of(request, {"rank_order", "order"});
+  if (order == "cpu") wanted.order = topo::RankOrder::cpu;
+  if (const Json* list = find(request, {"gpu_list", "gpu_order", "ring"}); list && list->is_array()) {
+    wanted.order = topo::RankOrder::list;
+    wanted.gpu_list = numbers_of(*list);
+  }
+  if (const Json* visible = find(request, {"visible_gpus_pci", "visible_pci"});
+      visible && visible->is_array())
+    for (const Json& address : *visible)
+      if (address.is_string()) wanted.visible.push_back(address.get<std::string>());
+  return wanted;
+}
+
+std::string policy_of(const Json& item) {
+  const Json& request = item.at("request");
+  const std::string words =
+      normal(text_of(item, {"policy"}) + " " + text_of(request, {"policy", "tool"}) + " " +
+             text_of(request, {"affinity_mode", "mode"}) + " " + text_of(item, {"id"}));
+  const bool foreign = text_of(item, {"use"}) == "foreign-policy" || item.contains("policy");
+  if (!foreign && text_of(request, {"policy"}).empty()) return {};
+  if (has(words, "mpibind")) return "mpibind";
+  if (has(words, "torch"))
+    for (const char* mode : {"core-complex", "exclusive", "socket", "node"})
+      if (has(words, mode)) return std::string("torch-") + mode;
+  if (has(words, "nvidia") || has(words, "gpu-affinity") || has(words, "nvaff"))
+    for (const char* mode : {"unique-contiguous", "unique-interleaved", "single-unique", "single", "all"})
+      if (has(words, mode)) return std::string("nvidia-") + mode;
+  if (has(words, "slurm") && has(words, "closest")) return "slurm-closest";
+  return normal(text_of(item, {"policy"}));
+}
+
+topo::CompatRequest compat_request(const Json& item, const std::string& policy, const topo::Node& node) {
+  const Json& request = item.at("request");
+  topo::CompatRequest wanted;
+  wanted.policy = policy;
+  wanted.ranks = number_of(request, {"tasks", "ntasks", "nproc_per_node"}, 1);
+  wanted.allowed = cpus_of(request, {"allowed_cpus", "allowed"});
+  wanted.threads = number_of(request, {"nthreads", "in_nthreads", "threads", "omp_threads"});
+  wanted.smt = number_of(request, {"smt"});
+  wanted.greedy = flag_of(request, {"greedy"}, true);
+  wanted.gpu_optim = flag_of(request, {"gpu_optim", "gpu"}, true);
+  wanted.restrict_ids = text_of(request, {"restr_set", "restrict_ids", "restrict_set", "restrict"});
+  const Json* type = find(request, {"restrict_type", "restr_type"});
+  wanted.restrict_memory = type && ((type->is_number() && type->get<int>() == 1) ||
+                                    (type->is_string() && has(type->get<std::string>(), "mem")));
+  const std::string threads = normal(text_of(request, {"multithreading", "cores", "logical"}));
+  wanted.all_logical = !has(threads, "single");
+  wanted.socket_scope = has(normal(text_of(request, {"scope"})), "socket");
+  wanted.balanced = flag_of(request, {"balanced"}, true);
+  wanted.min_cores = number_of(request, {"min_physical_cores", "min_cores"}, 1);
+  wanted.max_cores = number_of(request, {"max_physical_cores", "max_cores"});
+  wanted.cpus_per_rank = number_of(request, {"cpus_per_task"});
+  wanted.l3_as_socket = !node.cpus.l3.empty();
+  return wanted;
+}
+
+std::vector<topo::Placed> placed_tasks(const Json& expected) {
+  std::vector<topo::Placed> tasks;
+  if (!expected.is_array()) return tasks;
+  for (const Json& entry : expected) {
+    topo::Placed task;
+    task.rank = number_of(entry, {"task", "rank"}, static_cast<unsigned>(tasks.size()));
+    if (const auto gpus = entry.find("gpu"); gpus != entry.end()) task.gpus = numbers_of(*gpus);
+    task.cpus = cpus_of(entry, {"cpus"});
+    task.nic = text_of(entry, {"nic"});
+    tasks.push_back(std::move(task));
+  }
+  return tasks;
+}
+
+} // namespace hpcml::agree
