@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Raw BPF: some twenty instructions do not justify libseccomp in every installation.
+// Raw BPF: some thirty instructions do not justify libseccomp in every installation.
 #include "emulate/seccomp_filter.hpp"
 
 #include <cerrno>
@@ -80,6 +80,9 @@ std::vector<sock_filter> make_filter(bool only_root_exists) {
   text.notify(SYS_openat2);
   text.notify(SYS_sched_setaffinity);
   text.notify(SYS_sched_getaffinity);
+  text.notify(SYS_set_mempolicy);
+  text.notify(SYS_get_mempolicy);
+  text.notify(SYS_mbind);
   // A user namespace with one user forbids setgroups, and daemons that drop to a user's groups would fail.
   if (only_root_exists) text.answer_zero(SYS_setgroups);
   // Timer slack carries the thread's mask: a program that sets its own is told that it did.

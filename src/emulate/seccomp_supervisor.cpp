@@ -6,6 +6,7 @@
 #include <climits>
 #include <cstring>
 #include <fcntl.h>
+#include <linux/mempolicy.h>
 #include <linux/openat2.h>
 #include <linux/seccomp.h>
 #include <poll.h>
@@ -15,8 +16,8 @@
 #include <unistd.h>
 #include <vector>
 
-#include "emulate/cpu_masks.hpp"
 #include "emulate/remote_memory.hpp"
+#include "emulate/task_states.hpp"
 #include "emulate/task_status.hpp"
 #include "util/file.hpp"
 #include "util/text.hpp"
@@ -30,8 +31,9 @@ using Answer = long long;
 
 class Supervisor {
 public:
-  Supervisor(int listener, const SupervisedNode& node) : x_listener(listener), x_masks(node.cpu.all(), node.first_tag) {
-    for (const auto& domain : node.cpu.numa) x_memory_nodes.add(domain.id);
+  Supervisor(int listener, const SupervisedNode& node) : x_listener(listener), x_tasks(node.cpu.all(), node.first_tag) {
+    x_domains = node.cpu.numa;
+    for (const auto& domain : x_domains) x_memory_nodes.add(domain.id);
     if (x_memory_nodes.empty()) x_memory_nodes.add(0);
   }
 
@@ -58,6 +60,9 @@ private:
     switch (call.data.nr) {
     case SYS_sched_setaffinity: return reply(call, set_affinity(call));
     case SYS_sched_getaffinity: return reply(call, get_affinity(call));
+    case SYS_set_mempolicy: return reply(call, set_memory_policy(call));
+    case SYS_get_mempolicy: return reply(call, get_memory_policy(call));
+    case SYS_mbind: return reply(call, bind_memory(call));
     default: return serve_open(call);
     }
   }
@@ -89,7 +94,7 @@ private:
     return pid == 0 ? caller(call) : pid;
   }
   /// Bytes of a mask as the kernel counts them.
-  std::size_t mask_size() const { return (x_masks.cpu_ids() + 63) / 64 * 8; }
+  std::size_t mask_size() const { return (x_tasks.cpu_ids() + 63) / 64 * 8; }
 
   Answer set_affinity(const seccomp_notif& call) {
     unsigned char bytes[8192] = {};
@@ -99,25 +104,88 @@ private:
     model::IdSet wanted;
     for (unsigned id = 0; id < size * CHAR_BIT; ++id)
       if (bytes[id / CHAR_BIT] >> (id % CHAR_BIT) & 1) wanted.add(id);
-    switch (x_masks.set(target(call), wanted)) {
-    case CpuMasks::SetResult::done: return 0;
-    case CpuMasks::SetResult::no_such_task: return -ESRCH;
-    case CpuMasks::SetResult::empty_mask: return -EINVAL;
+    switch (x_tasks.set_cpus(target(call), wanted)) {
+    case TaskStates::SetResult::done: return 0;
+    case TaskStates::SetResult::no_such_task: return -ESRCH;
+    case TaskStates::SetResult::empty_mask: return -EINVAL;
     }
     return -EINVAL;
   }
 
   Answer get_affinity(const seccomp_notif& call) {
     const std::size_t length = static_cast<unsigned>(call.data.args[1]);
-    if (length * CHAR_BIT < x_masks.cpu_ids() || length % sizeof(long) != 0) return -EINVAL;
-    const auto mask = x_masks.get(target(call));
-    if (!mask) return -ESRCH;
-    std::vector<unsigned char> bytes(std::min(length, mask_size()));
-    for (const unsigned id : mask->ids())
-      if (id / CHAR_BIT < bytes.size()) bytes[id / CHAR_BIT] |= static_cast<unsigned char>(1u << (id % CHAR_BIT));
+    if (length * CHAR_BIT < x_tasks.cpu_ids() || length % sizeof(long) != 0) return -EINVAL;
+    const auto state = x_tasks.get(target(call));
+    if (!state) return -ESRCH;
+    const auto bytes = to_bytes(state->cpus, std::min(length, mask_size()));
     if (!is_waiting(call)) return -ESRCH;
     if (!write_remote(caller(call), call.data.args[2], bytes.data(), bytes.size())) return -EFAULT;
     return static_cast<Answer>(bytes.size());
+  }
+
+  static std::vector<unsigned char> to_bytes(const model::IdSet& ids, std::size_t size) {
+    std::vector<unsigned char> bytes(size);
+    for (const unsigned id : ids.ids())
+      if (id / CHAR_BIT < size) bytes[id / CHAR_BIT] |= static_cast<unsigned char>(1u << (id % CHAR_BIT));
+    return bytes;
+  }
+
+  /// The set of memory nodes at `address`, of which the first `count - 1` bits count; an error number where the kernel has one.
+  Answer read_nodes(const seccomp_notif& call, std::uint64_t address, std::uint64_t count, model::IdSet& nodes) const {
+    constexpr std::uint64_t k_most = 4096 * CHAR_BIT;
+    if (count <= 1 || address == 0) return 0;
+    const std::uint64_t bits = count - 1;
+    if (bits > k_most) return -EINVAL;
+    std::vector<unsigned char> bytes((bits + 63) / 64 * 8);
+    if (!read_remote(caller(call), address, bytes.data(), bytes.size())) return -EFAULT;
+    for (unsigned id = 0; id < bits; ++id)
+      if (bytes[id / CHAR_BIT] >> (id % CHAR_BIT) & 1) nodes.add(id);
+    return 0;
+  }
+
+  Answer set_memory_policy(const seccomp_notif& call) {
+    model::IdSet wanted;
+    if (const auto error = read_nodes(call, call.data.args[1], call.data.args[2], wanted); error < 0) return error;
+    const auto policy = make_mem_policy(static_cast<int>(call.data.args[0]), wanted, x_memory_nodes);
+    if (!policy) return -EINVAL;
+    return is_waiting(call) && x_tasks.set_memory(caller(call), *policy) ? 0 : -ESRCH;
+  }
+
+  /// Accepted or refused as on the node; where the pages lie does not change on this machine.
+  Answer bind_memory(const seccomp_notif& call) const {
+    constexpr std::uint64_t k_flags = MPOL_MF_STRICT | MPOL_MF_MOVE | MPOL_MF_MOVE_ALL;
+    const auto& args = call.data.args;
+    if ((args[5] & ~k_flags) != 0 || args[0] % static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE)) != 0) return -EINVAL;
+    model::IdSet wanted;
+    if (const auto error = read_nodes(call, args[3], args[4], wanted); error < 0) return error;
+    return make_mem_policy(static_cast<int>(args[2]), wanted, x_memory_nodes) ? 0 : -EINVAL;
+  }
+
+  Answer get_memory_policy(const seccomp_notif& call) const {
+    const auto& args = call.data.args; // mode, nodes, count, address, flags
+    const auto flags = args[4];
+    const bool by_address = (flags & MPOL_F_ADDR) != 0, as_node = (flags & MPOL_F_NODE) != 0;
+    const bool allowed = (flags & MPOL_F_MEMS_ALLOWED) != 0;
+    if ((flags & ~std::uint64_t(MPOL_F_NODE | MPOL_F_ADDR | MPOL_F_MEMS_ALLOWED)) != 0 || (allowed && (by_address || as_node))) return -EINVAL;
+    if (!by_address && args[3] != 0) return -EINVAL;
+    if (args[1] != 0 && args[2] < x_memory_nodes.ids().back() + 1) return -EINVAL;
+    const auto state = x_tasks.get(caller(call));
+    if (!state) return -ESRCH;
+    const auto& policy = state->memory;
+    if (as_node && !by_address && policy.mode != MPOL_INTERLEAVE) return -EINVAL;
+    int mode = allowed ? 0 : policy.mode | policy.flags;
+    if (as_node) mode = static_cast<int>(choose_memory_node(policy, domain_of(state->cpus)));
+    if (!is_waiting(call)) return -ESRCH;
+    if (args[0] != 0 && !write_remote(caller(call), args[0], &mode, sizeof mode)) return -EFAULT;
+    if (args[1] == 0) return 0;
+    const auto bytes = to_bytes(allowed ? x_memory_nodes : policy.shown, std::min<std::uint64_t>((args[2] + 62) / 64 * 8, 4096));
+    return write_remote(caller(call), args[1], bytes.data(), bytes.size()) ? 0 : -EFAULT;
+  }
+
+  unsigned domain_of(const model::IdSet& cpus) const {
+    for (const auto& domain : x_domains)
+      if (domain.cpus.intersects(cpus)) return domain.id;
+    return x_memory_nodes.first();
   }
 
   void serve_open(const seccomp_notif& call) {
@@ -129,13 +197,13 @@ private:
 
   bool hand_in_status(const seccomp_notif& call, std::string_view path, bool old_open) {
     const auto task = find_status_task(absolute(call, path, old_open), caller(call));
-    if (!task || !is_waiting(call) || !x_masks.owns(*task)) return false;
+    if (!task || !is_waiting(call) || !x_tasks.owns(*task)) return false;
     const auto status = util::read_file("/proc/" + std::to_string(*task) + "/status");
-    const auto mask = x_masks.get(*task);
-    if (!status || !mask) return false;
+    const auto state = x_tasks.get(*task);
+    if (!status || !state) return false;
     const int file = ::memfd_create("status", MFD_CLOEXEC);
     if (file < 0) return false;
-    const std::string text = render_status(*status, *mask, x_masks.cpu_ids(), x_memory_nodes);
+    const std::string text = render_status(*status, state->cpus, x_tasks.cpu_ids(), x_memory_nodes);
     const bool written = ::write(file, text.data(), text.size()) == static_cast<ssize_t>(text.size()) &&
                          ::lseek(file, 0, SEEK_SET) == 0;
     seccomp_notif_addfd hand_in{};
@@ -167,7 +235,8 @@ private:
   }
 
   int x_listener;
-  CpuMasks x_masks;
+  TaskStates x_tasks;
+  std::vector<model::CpuDomain> x_domains; ///< of memory
   model::IdSet x_memory_nodes;
 };
 

@@ -4,6 +4,8 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <linux/mempolicy.h>
+#include <sys/wait.h>
 #include <sched.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
@@ -92,6 +94,49 @@ int raw(const char* length) {
   return 0;
 }
 
+void print_policy(const char* who) {
+  int mode = -1;
+  unsigned long nodes[2] = {};
+  const long result = ::syscall(SYS_get_mempolicy, &mode, nodes, 128UL, 0UL, 0UL);
+  std::printf("%s %ld mode %d nodes %lx\n", who, result, mode, nodes[0]);
+  std::fflush(stdout);
+}
+
+/// Sets a policy by the raw call and shows it: here, in a child, in a thread, and in the program that follows.
+int run_policy(char** argv) {
+  const int mode = std::atoi(argv[2]);
+  const unsigned long nodes = std::strtoul(argv[3], nullptr, 16);
+  std::printf("set %ld\n", ::syscall(SYS_set_mempolicy, mode, &nodes, 64UL));
+  print_policy("own");
+  if (::fork() == 0) {
+    print_policy("child");
+    ::_exit(0);
+  }
+  ::wait(nullptr);
+  std::thread([] { print_policy("thread"); }).join();
+  char name[] = "policy";
+  char* again[] = {argv[0], name, nullptr};
+  ::execv(argv[0], again);
+  return 1;
+}
+
+/// What else programs ask about memory: which nodes there are, and where a page of theirs comes from.
+int run_memory() {
+  unsigned long nodes[16] = {};
+  int mode = 7;
+  std::printf("allowed %ld", ::syscall(SYS_get_mempolicy, &mode, nodes, 1024UL, 0UL, MPOL_F_MEMS_ALLOWED));
+  std::printf(" mode %d nodes %lx\n", mode, nodes[0]);
+  alignas(4096) static char page[4096];
+  page[0] = 1;
+  std::printf("page %ld", ::syscall(SYS_get_mempolicy, &mode, nullptr, 0UL, page, MPOL_F_NODE | MPOL_F_ADDR));
+  std::printf(" node %d\n", mode);
+  const unsigned long third = 8, none_such = 1UL << 60;
+  std::printf("mbind %ld", ::syscall(SYS_mbind, page, 4096UL, MPOL_BIND, &third, 64UL, 0UL));
+  std::printf(" %ld\n", ::syscall(SYS_mbind, page, 4096UL, MPOL_BIND, &none_such, 64UL, 0UL));
+  std::printf("small %ld\n", ::syscall(SYS_get_mempolicy, &mode, nodes, 3UL, 0UL, 0UL));
+  return 0;
+}
+
 } // namespace
 
 int main(int argc, char** argv) {
@@ -99,6 +144,8 @@ int main(int argc, char** argv) {
   if (std::strcmp(what, "mask") == 0) return print_mask("mask"), 0;
   if (std::strcmp(what, "threads") == 0) return run_threads();
   if (std::strcmp(what, "raw") == 0 && argc > 2) return raw(argv[2]);
+  if (std::strcmp(what, "policy") == 0) return argc > 3 ? run_policy(argv) : (print_policy("next"), 0);
+  if (std::strcmp(what, "memory") == 0) return run_memory();
   if (std::strcmp(what, "serve") == 0 && argc > 2) return serve(argv[2]);
   if (std::strcmp(what, "reach") == 0 && argc > 3) return reach(argv[2], argv[3]);
   return 2;

@@ -124,6 +124,25 @@ TEST_CASE("masks are kept per thread, inherited by children and orphans, and ref
   CHECK(has_line(text, "nobody 1"));
 }
 
+TEST_CASE("memory policies are those of the node's memory domains, kept per thread and inherited") {
+  // 2 is MPOL_BIND, 1 MPOL_PREFERRED, 3 MPOL_INTERLEAVE, 0 MPOL_DEFAULT, 4 MPOL_LOCAL; the node has domains 0 to 3.
+  const auto text = run_on_node("echo bind; $PROBE policy 2 c; echo prefer; $PROBE policy 1 a; echo none; $PROBE policy 2 f0; echo some; $PROBE policy 3 ff;"
+                                "echo local; $PROBE policy 1 0; echo default; $PROBE policy 0 1; echo relative; $PROBE policy 16386 20;"
+                                "echo memory; taskset -c 40-42 $PROBE memory");
+  INFO(text);
+  const auto shown = [](const std::string& set, const std::string& policy) {
+    return "set " + set + "\nown 0 " + policy + "\nchild 0 " + policy + "\nthread 0 " + policy + "\nnext 0 " + policy + "\n";
+  };
+  CHECK(text.find("bind\n" + shown("0", "mode 2 nodes c")) == 0);
+  CHECK(text.find("prefer\n" + shown("0", "mode 1 nodes 2")) != std::string::npos);
+  CHECK(text.find("none\n" + shown("-1", "mode 0 nodes 0")) != std::string::npos);
+  CHECK(text.find("some\n" + shown("0", "mode 3 nodes f")) != std::string::npos);
+  CHECK(text.find("local\n" + shown("0", "mode 4 nodes 0")) != std::string::npos);
+  CHECK(text.find("default\n" + shown("-1", "mode 0 nodes 0")) != std::string::npos);
+  CHECK(text.find("relative\n" + shown("0", "mode 16386 nodes 20")) != std::string::npos); // any number is a node, counted around
+  CHECK(util::ends_with(text, "memory\nallowed 0 mode 0 nodes f\npage 0 node 2\nmbind 0 -1\nsmall -1\n"));
+}
+
 TEST_CASE("nodes reach one another and the login node by their interfaces") {
   const LogFolder logs;
   const auto result = emulate::run_in_sandbox({}, [&](emulate::Sandbox& sandbox) {
