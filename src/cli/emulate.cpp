@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "cli/command.hpp"
+#include "emulate/assumed_nodes.hpp"
 #include "emulate/cluster_run.hpp"
 #include "spec/site_store.hpp"
 #include "util/text.hpp"
@@ -17,6 +18,9 @@ namespace {
 struct EmulateOptions {
   std::string site;
   emulate::ClusterRequest request;
+  std::optional<unsigned> cpus_per_node;
+  std::string gpus_per_node; ///< "4" or "a100:4"
+  std::string mem_per_node;
   std::string record_file;
   std::string logs_dir;
   bool shared_network = false;
@@ -27,6 +31,7 @@ const char* const k_footer = R"(Examples:
   hpcml emulate --site lumi --nodes 2 -- sbatch -W job.sh
   hpcml emulate --site vista --partition gh-dev --nodes 2 --record calls.jsonl -- sbatch -W job.sh
   hpcml emulate --site narval -- bash        # look around: sinfo, sbatch, squeue, srun
+  hpcml emulate --site generic --nodes 2 --gpus-per-node a100:4 --cpus-per-node 48 -- sbatch -W job.sh
 The cluster is a real Slurm (Debian: apt-get install slurm-wlm) in namespaces of its own: nothing of this machine is changed,
 and nothing is left when the command ends. Exit code: the command's; 5 when the cluster could not be started.)";
 
@@ -69,6 +74,50 @@ std::optional<model::Site> load(const EmulateOptions& options, const Context& co
   return load.site;
 }
 
+/// "4", "a100:4"
+bool parse_gpus(const std::string& text, emulate::NodeWishes& wishes) {
+  const auto colon = text.rfind(':');
+  const auto count = util::parse_unsigned(colon == std::string::npos ? text : text.substr(colon + 1));
+  if (!count || *count > 1024 || colon == 0) return false;
+  wishes.gpus = static_cast<unsigned>(*count);
+  if (colon != std::string::npos) wishes.gpu_type = text.substr(0, colon);
+  return true;
+}
+
+std::optional<emulate::NodeWishes> read_wishes(const EmulateOptions& options, const Context& context) {
+  emulate::NodeWishes wishes;
+  wishes.cpus = options.cpus_per_node;
+  if (!options.gpus_per_node.empty() && !parse_gpus(options.gpus_per_node, wishes)) {
+    print_error("--gpus-per-node \"" + options.gpus_per_node + "\" is no number of GPUs", "write 4, or with a type a100:4",
+                context.colour);
+    return std::nullopt;
+  }
+  if (options.mem_per_node.empty()) return wishes;
+  const auto memory = model::MemSize::parse(options.mem_per_node);
+  if (memory) {
+    wishes.memory = *memory;
+    return wishes;
+  }
+  print_error("--mem-per-node: " + memory.error().what, memory.error().hint, context.colour);
+  return std::nullopt;
+}
+
+/// For a profile without nodes, those that the person wishes; says what is assumed.
+bool complete_nodes(model::Site& site, const EmulateOptions& options, const emulate::NodeWishes& wishes, const Context& context) {
+  if (!site.partitions.empty() && !wishes.any()) return true;
+  auto assumed = emulate::assume_nodes(std::move(site), options.request.partition, wishes);
+  if (!assumed) {
+    print_error(assumed.error().what, assumed.error().hint, context.colour);
+    return false;
+  }
+  site = std::move(*assumed);
+  make_narrator(context, options.quiet)
+      .note("the profile describes no nodes; these have " + emulate::describe_nodes(site.node_types.front()) +
+            ", in partition " + site.partitions.front().name +
+            " (--cpus-per-node, --gpus-per-node, --mem-per-node and --partition change that)");
+  return true;
+}
+
 /// The words behind "--"; without any, and on a terminal, a shell to look around in.
 std::vector<std::string> choose_command(const Context& context, const emulate::Narrator& narrator) {
   if (!context.program.empty()) return context.program;
@@ -80,8 +129,11 @@ std::vector<std::string> choose_command(const Context& context, const emulate::N
 
 int run_emulate(const EmulateOptions& options, const Context& context) {
   int exit_code = k_ok;
-  const auto site = load(options, context, exit_code);
+  auto site = load(options, context, exit_code);
   if (!site) return exit_code;
+  const auto wishes = read_wishes(options, context);
+  if (!wishes) return k_usage;
+  if (!complete_nodes(*site, options, *wishes, context)) return k_cannot_satisfy;
   const auto layout = emulate::make_cluster_layout(*site, options.request);
   if (!layout) {
     print_error(layout.error().what, layout.error().hint, context.colour);
@@ -133,6 +185,10 @@ void add_emulate(CLI::App& app, Context& context, int& exit_code) {
   command->add_option("--nodes", options->request.nodes, "how many nodes run")
       ->type_name("N")
       ->capture_default_str();
+  command->add_option("--cpus-per-node", options->cpus_per_node, "CPUs of a node, where the profile describes none")
+      ->type_name("N");
+  command->add_option("--gpus-per-node", options->gpus_per_node, "the same for GPUs; also TYPE:N")->type_name("N");
+  command->add_option("--mem-per-node", options->mem_per_node, "the same for memory: 256G")->type_name("SIZE");
   command
       ->add_option("--record", options->record_file,
                    "write what module, singularity and the like were asked, one JSON line per call")

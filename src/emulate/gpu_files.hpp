@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What an NVIDIA driver and the PCI bus show of a node's GPUs, for programs that count them without Slurm's
+// What the GPUs' drivers and the PCI bus show of a node's GPUs, for programs that count them without Slurm's
 // variables.
 #pragma once
 
@@ -12,9 +12,8 @@
 
 namespace hpcml::emulate {
 
-/// File name (below a folder for all nodes) to text. Empty for other vendors: their place in /sys cannot be
-/// covered by a folder. Where the profile does not know a GPU's NUMA node, the file says -1, as firmware
-/// does.
+/// File name (below a folder for all nodes) to text: NVIDIA's list in /proc, AMD's compute topology in /sys.
+/// Where the profile does not know a GPU's NUMA node, the file says -1, as firmware does.
 std::map<std::string, std::string> make_gpu_files(const model::NodeType& type);
 
 /// The places at which nodes see the files of `folder`, as far as this kernel has them.

@@ -114,4 +114,10 @@ util::Status bind_mount(const std::string& source, const std::string& target) {
   return error;
 }
 
+util::Status overlay_mount(const std::string& source, const std::string& target) {
+  const std::string options = "lowerdir=" + source + ":" + target;
+  if (::mount("overlay", target.c_str(), "overlay", MS_NOSUID | MS_NODEV | MS_RDONLY, options.c_str()) == 0) return util::Done{};
+  return failed("cannot show " + source + " in " + target);
+}
+
 } // namespace hpcml::emulate

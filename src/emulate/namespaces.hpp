@@ -42,4 +42,7 @@ util::Status mount_sysfs(const std::string& scratch);
 /// Shows `source` (a file or a folder) at `target`, which must exist.
 util::Status bind_mount(const std::string& source, const std::string& target);
 
+/// Shows what is in the folder `source` in the folder `target` besides what is there already.
+util::Status overlay_mount(const std::string& source, const std::string& target);
+
 } // namespace hpcml::emulate

@@ -25,6 +25,7 @@ struct SandboxInterface {
 struct SandboxMount {
   std::string source;
   std::string target;
+  bool add = false; ///< the folder's entries come to those of the target, where the kernel can do that
 };
 
 struct SandboxNode {

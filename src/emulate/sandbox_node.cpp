@@ -39,8 +39,10 @@ util::Status mount_view(const NodePlan& plan) {
   if (plan.isolation.network) [[maybe_unused]] const auto ignored = mount_sysfs(plan.scratch);
   // Shared memory is a node's own: two ranks on "two machines" must not meet there.
   [[maybe_unused]] const auto shared_memory = mount_tmpfs("/dev/shm", "mode=1777");
-  for (const auto& mount : plan.mounts)
-    if (const auto step = bind_mount(mount.source, mount.target); !step) return step;
+  for (const auto& mount : plan.mounts) {
+    const auto step = mount.add ? overlay_mount(mount.source, mount.target) : bind_mount(mount.source, mount.target);
+    if (!step && !mount.add) return step;
+  }
   return util::Done{};
 }
 

@@ -185,7 +185,12 @@ TEST_CASE("LUMI's documented way into the container works", "[slurm]") {
   CHECK_FALSE(fs::exists("/workdir"));
   const auto calls = util::split(std::string(util::trim(lumi.read("calls.jsonl"))), '\n');
   CHECK(calls.size() == 16);
-  CHECK(nlohmann::json::parse(calls.front())["tool"] == "singularity");
+  unsigned on_second = 0;
+  for (const auto& call : calls) {
+    CHECK(nlohmann::json::parse(call)["tool"] == "singularity");
+    on_second += nlohmann::json::parse(call)["host"] == "nid000002";
+  }
+  CHECK(on_second == 8);
 }
 
 TEST_CASE("Vista refuses what TACC refuses and starts ranks with ibrun", "[slurm]") {
@@ -210,6 +215,11 @@ TEST_CASE("nodes show their GPUs where Slurm does not tell of them", "[slurm]") 
                                 "ls /sys/class/net'");
   INFO(result.err);
   CHECK(util::starts_with(result.out, "1\n0x10de\n"));
+  const Cluster lumi({"--site", "lumi"});
+  const auto amd = lumi.run("srun -A project_1 -p small-g -t 5 bash -c 'cd /sys/class/kfd/kfd/topology/nodes; grep -l \"simd_count [1-9]\" */properties | wc -l; "
+                            "cat 4/properties | grep -E \"location_id|gfx_target\"; cat 4/name /sys/bus/pci/devices/0000:c1:00.0/numa_node; cat /sys/class/net/hsn0/mtu'");
+  INFO(amd.err);
+  CHECK(amd.out == "8\nlocation_id 49408\ngfx_target_version 90010\ngfx90a\n3\n1500\n");
 }
 
 TEST_CASE("idev gives a shell on a compute node", "[slurm]") {
@@ -267,7 +277,10 @@ TEST_CASE("a cluster that cannot be emulated is refused before anything starts")
       {{"--site", "lumi", "--partition", "standrad-g"}, 4, "did you mean standard-g?"},
       {{"--site", "lumi", "--nodes", "0"}, 4, "at least one node"},
       {{"--site", "cedar"}, 4, "retired"},
-      {{"--site", "local"}, 4, "names no partition"},
+      {{"--site", "local"}, 4, "hpcml launch --nproc-per-node"},
+      {{"--site", "lumi", "--gpus-per-node", "4"}, 4, "describes its nodes"},
+      {{"--site", "generic", "--gpus-per-node", "a100:"}, 2, "--gpus-per-node"},
+      {{"--site", "generic", "--cpus-per-node", "0"}, 4, "at least one CPU"},
   };
   for (const auto& [arguments, code, said] : cases) {
     const auto result = Cluster(arguments).run("true");

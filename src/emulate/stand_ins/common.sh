@@ -27,13 +27,14 @@ hpcml_json() {
 
 # hpcml_record TOOL OK WORD…: one line in the record; a single write, so that lines of several tasks do not mix.
 hpcml_record() {
-  local tool=$1 ok=$2 word words=''
+  local tool=$1 ok=$2 word words='' host
   shift 2
+  read -r host < /proc/sys/kernel/hostname # HOSTNAME may have come along from another node
   for word in "$@"; do
     words+=${words:+,}$(hpcml_json "$word")
   done
   printf '{"tool":%s,"ok":%s,"argv":[%s],"host":%s,"job":%s,"step":%s,"task":%s}\n' \
-    "$(hpcml_json "$tool")" "$ok" "$words" "$(hpcml_json "$HOSTNAME")" "$(hpcml_json "${SLURM_JOB_ID-}")" \
+    "$(hpcml_json "$tool")" "$ok" "$words" "$(hpcml_json "$host")" "$(hpcml_json "${SLURM_JOB_ID-}")" \
     "$(hpcml_json "${SLURM_STEP_ID-}")" "$(hpcml_json "${SLURM_PROCID-}")" >> "$hpcml_state/record.jsonl"
 }
 

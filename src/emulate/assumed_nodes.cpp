@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: MIT
+#include "emulate/assumed_nodes.hpp"
+
+#include "emulate/cluster_layout.hpp"
+
+namespace hpcml::emulate {
+
+namespace {
+
+// Enough for most jobs that do not say what their nodes have.
+constexpr unsigned k_cpus = 64;
+constexpr unsigned k_gpus = 4;
+constexpr unsigned long long k_memory_mib = 256 * 1024;
+
+std::string counted(unsigned number, const std::string& what) {
+  return (number == 0 ? std::string("no") : std::to_string(number)) + " " + what + (number == 1 ? "" : "s");
+}
+
+} // namespace
+
+util::Result<model::Site> assume_nodes(model::Site site, const std::string& partition, const NodeWishes& wishes) {
+  if (!site.partitions.empty())
+    return util::Error{short_name(site) + "'s profile describes its nodes", "leave --cpus-per-node, --gpus-per-node and --mem-per-node out"};
+  if (site.launchers.empty())
+    return util::Error{short_name(site) + " has no Slurm to emulate", "run the program as it is: hpcml launch --nproc-per-node N -- CMD"};
+  if (wishes.cpus == 0U) return util::Error{"a node needs at least one CPU", "give --cpus-per-node 1 or more"};
+  model::NodeType type;
+  type.id = "assumed";
+  type.cpu = model::make_regular_cpus(1, wishes.cpus.value_or(k_cpus), 1, 0, 0);
+  type.memory = model::Sourced<model::MemSize>{wishes.memory.value_or(model::MemSize::of_mib(k_memory_mib)), {}};
+  type.host_prefix = "node";
+  if (const unsigned gpus = wishes.gpus.value_or(k_gpus); gpus > 0) {
+    type.gpu = model::GpuShape{};
+    type.gpu->per_node = gpus;
+    type.gpu->vendor = "nvidia";
+    type.gpu->model = "NVIDIA GPU";
+    type.gpu->slurm_type = wishes.gpu_type;
+  }
+  site.node_types = {type};
+  model::Partition only;
+  only.name = partition.empty() ? "main" : partition;
+  only.node_types = {type.id};
+  only.is_default = true;
+  site.partitions = {only};
+  return site;
+}
+
+std::string describe_nodes(const model::NodeType& type) {
+  const std::string gpus = counted(type.gpu ? type.gpu->per_node : 0, "GPU");
+  return counted(type.cpu.cores, "CPU") + ", " + gpus + " and " + (type.memory ? type.memory->value.to_slurm() : "unknown") + " of memory";
+}
+
+} // namespace hpcml::emulate
