@@ -30,6 +30,13 @@ std::optional<std::string> header_cpus(const model::Plan& plan) {
   return std::nullopt;
 }
 
+/// What srun binds to by itself. Where one thread of each core is counted, "cores" would bring the others back.
+const char* bound_unit(const model::Plan& plan) {
+  for (const auto& directive : plan.directives)
+    if (directive.name == "--threads-per-core" && directive.value == "1") return "threads";
+  return "cores";
+}
+
 bool gives(const std::vector<std::string>& args, std::string_view option) {
   return std::any_of(args.begin(), args.end(), [&](const std::string& arg) {
     return arg == option || util::starts_with(arg, std::string(option) + "=");
@@ -112,7 +119,7 @@ Words step_words(const model::Plan& plan) {
     const auto cpus = header_cpus(plan);
     if (cpus && !binds_with_masks(plan)) add("--cpus-per-task", *cpus);
     if (binds_with_masks(plan)) add("--cpu-bind", "mask_cpu:" + mask_list(plan.binding));
-    else if (plan.binding.binder == Binder::srun_cores) add("--cpu-bind", "cores");
+    else if (plan.binding.binder == Binder::srun_cores) add("--cpu-bind", bound_unit(plan));
     else add("--cpu-bind", "none");
     add("--kill-on-bad-exit", "1");
   }

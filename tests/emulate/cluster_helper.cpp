@@ -25,6 +25,14 @@ util::ProcessOutput Cluster::run(const std::string& script) const {
   return *result;
 }
 
+util::ProcessOutput Cluster::generate(const std::vector<std::string>& arguments) const {
+  std::vector<std::string> words = {"env", "-C", x_folder.path().string(), HPCML_BINARY, "gen"};
+  words.insert(words.end(), arguments.begin(), arguments.end());
+  auto result = util::run_process(words, util::EnvSnapshot::of_process(), std::chrono::seconds(60));
+  REQUIRE(result);
+  return *result;
+}
+
 util::ProcessOutput Cluster::run_job(const std::string& directives, const std::string& body) const {
   std::string script = "#!/bin/bash\n";
   for (const auto& directive : util::split(directives, ' ')) script += "#SBATCH " + directive + "\n";

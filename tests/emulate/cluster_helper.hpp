@@ -19,6 +19,8 @@ public:
   std::string read(const std::string& name) const;
   /// `hpcml emulate ARGUMENTS -- bash -c SCRIPT` in the folder.
   util::ProcessOutput run(const std::string& script) const;
+  /// `hpcml gen ARGUMENTS` in the folder, outside any cluster.
+  util::ProcessOutput generate(const std::vector<std::string>& arguments) const;
   /// The text of slurm.out and of what the command printed, after `sbatch -W` of a script with these
   /// directives and body.
   util::ProcessOutput run_job(const std::string& directives, const std::string& body) const;
