@@ -45,8 +45,10 @@ util::Result<std::vector<Domain>> read_domains(const Node& node, const CompatReq
               [](const IdSet& a, const IdSet& b) { return a.first() < b.first(); });
     for (const auto& l3 : node.cpus.l3)
       if (l3.cpus.intersects(domain.cpus)) domain.l3.push_back(l3.cpus & domain.cpus);
+    // A device that only a display driver knows is no GPU for this tool.
     for (const Gpu& gpu : node.gpus)
-      if (gpu.place.numa && *gpu.place.numa == place.id) domain.gpus.push_back(gpu.place.index);
+      if (gpu.place.numa && *gpu.place.numa == place.id && gpu.name.rfind("renderD", 0) != 0)
+        domain.gpus.push_back(gpu.place.index);
     domains.push_back(std::move(domain));
   }
   if (domains.empty()) return util::Error{"mpibind would fail: no NUMA node is left"};
@@ -147,7 +149,8 @@ void place_greedily(CompatPlan& plan, const Node& node, const std::vector<Domain
     }
     std::sort(gpus.begin(), gpus.end());
     add_rank(plan, node, task, gpus, cpus, std::to_string(counts[task]) + " NUMA nodes, greedily");
-    plan.threads.push_back(request.threads ? request.threads : static_cast<unsigned>(cpus.size()));
+    // As its recorded results have it, also where the number of threads was asked for.
+    plan.threads.push_back(static_cast<unsigned>(cpus.size()));
   }
 }
 

@@ -12,11 +12,13 @@ using model::IdSet;
 using Cores = std::vector<IdSet>;  // cores as sets of CPUs that may be used, ascending
 using Groups = std::vector<Cores>; // per core of the NUMA node: itself and the far cores that join it
 
+/// In the order of the cores' lowest hardware threads, also where those may not be used.
 Cores cores_in(const Node& node, const IdSet& cpus) {
+  std::vector<IdSet> whole = node.cpus.core_threads;
+  std::sort(whole.begin(), whole.end(), [](const IdSet& a, const IdSet& b) { return a.first() < b.first(); });
   Cores cores;
-  for (const IdSet& core : node.cpus.core_threads)
+  for (const IdSet& core : whole)
     if (core.intersects(cpus)) cores.push_back(core & cpus);
-  std::sort(cores.begin(), cores.end(), [](const IdSet& a, const IdSet& b) { return a.first() < b.first(); });
   return cores;
 }
 
@@ -58,12 +60,15 @@ std::vector<Groups> group_by_node(const std::vector<Near>& near) {
               [](const IdSet& a, const IdSet& b) { return a.first() < b.first(); });
     Groups all;
     for (const IdSet& core : assigned) all.push_back({core});
+    Cores rest = own.socket;
+    std::sort(rest.begin(), rest.end(), [](const IdSet& a, const IdSet& b) { return a.first() < b.first(); });
     std::size_t turn = 0;
-    for (const IdSet& core : own.socket)
+    for (const IdSet& core : rest)
       if (!contains(assigned, core) && !all.empty()) all[turn++ % all.size()].push_back(core);
     Groups mine;
-    for (const Cores& group : all)
-      if (contains(own.node, group.front())) mine.push_back(group);
+    for (const IdSet& core : own.node)
+      for (const Cores& group : all)
+        if (group.front() == core) mine.push_back(group);
     grouped.push_back(std::move(mine));
   }
   return grouped;
@@ -127,6 +132,8 @@ std::vector<Cores> deal_all(const std::vector<Near>& near, bool socket_scope) {
   std::vector<Cores> dealt;
   for (const Near& own : near) {
     Cores cores = socket_scope ? own.socket : own.node;
+    std::sort(cores.begin(), cores.end(),
+              [](const IdSet& a, const IdSet& b) { return a.first() < b.first(); });
     std::stable_partition(cores.begin(), cores.end(), [&](const IdSet& core) {
       return std::any_of(near.begin(), near.end(), [&](const Near& n) { return contains(n.node, core); });
     });

@@ -199,18 +199,19 @@ private:
   void add_gpus(const Function& function) {
     std::map<std::string, std::vector<const Device*>> backends;
     bool renders = false;
+    std::string name;
     for (const Device& device : function.devices) {
       const bool drm = util::starts_with(device.name, "renderD") || util::starts_with(device.name, "card") ||
                        util::starts_with(device.name, "controlD") || device.name.empty() ||
                        device.name[0] == ':';
-      renders = renders || util::starts_with(device.name, "renderD");
+      if (util::starts_with(device.name, "renderD")) renders = true, name = device.name;
       if (!drm && (device.kind == k_gpu || device.kind == k_coprocessor)) {
         const std::size_t digit = device.name.find_first_of("0123456789");
         backends[device.name.substr(0, digit)].push_back(&device);
       }
     }
     std::size_t count = function.kind >> 8 == 0x03 && renders ? 1 : 0;
-    std::string name;
+    if (!backends.empty()) name.clear();
     for (const auto& [backend, devices] : backends) {
       count = std::max(count, devices.size());
       if (name.empty() || backend == "nvml" || backend == "rsmi") name = devices.front()->name;

@@ -26,3 +26,14 @@ TEST_CASE("Every published placement case agrees") {
                                            {"inventory", 1},
                                            {"slurm-observed", 15}});
 }
+
+TEST_CASE("Policies of other tools give what those tools give") {
+  // Recorded from the tools themselves: mpibind's own expectations, gpu_affinity and torch.numa.binding run.
+  const auto outcomes = agree::run_cases(std::string(HPCML_SOURCE_DIR) + "/tests/affinity/other_tools.json");
+  REQUIRE(outcomes.ok());
+  CHECK(outcomes->size() == 144);
+  for (const auto& outcome : *outcomes) {
+    INFO(outcome.id);
+    CHECK(outcome.differences == std::vector<std::string>{});
+  }
+}

@@ -103,19 +103,26 @@ topo::AffinityRequest plan_request(const Json& request) {
 
 std::string policy_of(const Json& item) {
   const Json& request = item.at("request");
-  const std::string words =
-      normal(text_of(item, {"policy"}) + " " + text_of(request, {"policy", "tool"}) + " " +
-             text_of(request, {"affinity_mode", "mode"}) + " " + text_of(item, {"id"}));
   const bool foreign = text_of(item, {"use"}) == "foreign-policy" || item.contains("policy");
   if (!foreign && text_of(request, {"policy"}).empty()) return {};
-  if (has(words, "mpibind")) return "mpibind";
-  if (has(words, "torch"))
-    for (const char* mode : {"core-complex", "exclusive", "socket", "node"})
-      if (has(words, mode)) return std::string("torch-") + mode;
-  if (has(words, "nvidia") || has(words, "gpu-affinity") || has(words, "nvaff"))
-    for (const char* mode : {"unique-contiguous", "unique-interleaved", "single-unique", "single", "all"})
-      if (has(words, mode)) return std::string("nvidia-") + mode;
-  if (has(words, "slurm") && has(words, "closest")) return "slurm-closest";
+  // From the most to the least exact: a mode of its own, the policy, the name of the case.
+  const std::vector<std::string> words = {
+      normal(text_of(request, {"affinity_mode", "mode"})), normal(text_of(item, {"policy"})),
+      normal(text_of(request, {"policy", "tool"})), normal(text_of(item, {"id"}))};
+  const auto any = [&](const char* word) {
+    return std::any_of(words.begin(), words.end(), [&](const std::string& text) { return has(text, word); });
+  };
+  const auto mode = [&](const char* tool, std::initializer_list<const char*> modes) {
+    for (const std::string& text : words)
+      for (const char* name : modes)
+        if (has(text, name)) return std::string(tool) + name;
+    return std::string(tool) + "?";
+  };
+  if (any("mpibind")) return "mpibind";
+  if (any("torch")) return mode("torch-", {"core-complex", "exclusive", "socket", "node"});
+  if (any("nvidia") || any("gpu-affinity") || any("nvaff"))
+    return mode("nvidia-", {"unique-contiguous", "unique-interleaved", "single-unique", "single", "all"});
+  if (any("slurm") && any("closest")) return "slurm-closest";
   return normal(text_of(item, {"policy"}));
 }
 
