@@ -24,13 +24,14 @@ struct LaunchFlags {
   unsigned gpus_per_task = 0;
   unsigned processes_per_node = 0;
   unsigned master_port = 0;
-  unsigned grace = 10;
+  unsigned grace = 0;
   std::string address_of;
   bool module = false;
   bool dry_run = false;
   CLI::Option* gpus_option = nullptr;
   CLI::Option* processes_option = nullptr;
   CLI::Option* port_option = nullptr;
+  CLI::Option* grace_option = nullptr;
 };
 
 launch::BindMode bind_mode(const std::string& text) {
@@ -92,7 +93,7 @@ int run_flags(const CLI::App& app, LaunchFlags& flags, const Context& context) {
   if (flags.gpus_option->count() > 0) request.gpus_per_task = flags.gpus_per_task;
   if (flags.processes_option->count() > 0) request.processes_per_node = flags.processes_per_node;
   if (flags.port_option->count() > 0) request.master_port = flags.master_port;
-  request.grace = std::chrono::seconds(flags.grace);
+  if (flags.grace_option->count() > 0) request.grace = std::chrono::seconds(flags.grace);
   auto command = command_of(app, flags, context);
   if (!command) return fail(context, here, "command", command.error());
   request.command = std::move(*command);
@@ -131,7 +132,11 @@ void add_flags(CLI::App& app, LaunchFlags& flags) {
                                ->check(CLI::Range(1U, 4096U));
   flags.port_option = app.add_option("--master-port,--master_port", flags.master_port, "the port of rank 0 instead of one made from job and step")
                           ->check(CLI::Range(1U, 65535U));
-  app.add_option("--grace", flags.grace, "seconds between TERM and KILL for the ranks that are left when one has failed")->check(CLI::Range(0U, 86400U));
+  flags.grace_option = app.add_option("--grace", flags.grace,
+                                      "seconds until KILL for ranks that are asked to end: when one has failed (default 10), and after INT or TERM "
+                                      "(default 30, in a job Slurm's own limit); a second INT or TERM kills at once")
+                           ->type_name("SECONDS")
+                           ->check(CLI::Range(0U, 86400U));
   app.add_flag("--report", request.report, "one line per rank on standard error: host, GPU, CPUs, NIC, master");
   app.add_flag("--preflight", request.preflight, "prove the process group before the program starts");
   app.add_flag("--dry-run", flags.dry_run, "print what would be set and started, and do nothing");

@@ -19,6 +19,9 @@ enum class BindMode {
   none,      ///< leave the CPUs alone
 };
 
+constexpr std::chrono::seconds k_grace_after_failure{10}; ///< for the others, when a rank has failed
+constexpr std::chrono::seconds k_grace_after_signal{30};  ///< after INT or TERM; in a job Slurm's own limit counts
+
 /// The flags. A site is optional: without it no site fact is used, only what the node shows.
 struct LaunchRequest {
   std::optional<model::Site> site;
@@ -34,7 +37,7 @@ struct LaunchRequest {
   bool preflight = false;
   std::optional<unsigned> processes_per_node; ///< start and supervise this many ranks here
   std::optional<unsigned> master_port;
-  std::chrono::seconds grace{10};  ///< between TERM and KILL for the ranks that are left
+  std::optional<std::chrono::seconds> grace; ///< until KILL for ranks that were asked to end; unset: the two below
   std::vector<std::string> command;
 };
 

@@ -19,6 +19,15 @@ namespace {
 
 constexpr int k_forwarded[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2, SIGCONT, SIGWINCH};
 constexpr auto k_idle = std::chrono::milliseconds(200); ///< an unfinished line that stands still for so long is shown
+/// The same request may come twice: timeout signals a process and then its group, a shell passes on what the terminal sent all.
+constexpr auto k_same_request = std::chrono::milliseconds(250);
+
+/// How long the ranks may take after INT or TERM. In a job Slurm kills what is left when its own time comes, and a job
+/// that asked for an early signal (--signal, preemption) needs that time for its checkpoint.
+std::optional<std::chrono::seconds> grace_after_signal(const LaunchRequest& request, const Surroundings& here) {
+  if (request.grace || here.env.get_or("SLURM_JOB_ID", "").empty()) return request.grace.value_or(k_grace_after_signal);
+  return std::nullopt;
+}
 
 bool is_foreground_terminal(int fd) { return ::isatty(fd) != 0 && ::tcgetpgrp(fd) == ::getpgrp(); }
 
@@ -138,10 +147,36 @@ void Supervisor::take_signals() {
       reap();
       continue;
     }
+    if (signal == SIGINT || signal == SIGTERM) {
+      take_request_to_end(signal);
+      continue;
+    }
     if (signal != SIGCONT && signal != SIGWINCH) x_received = signal;
     for (const auto& process : x_processes)
       if (process.running) ::kill(process.pid, signal);
   }
+}
+
+void Supervisor::take_request_to_end(int signal) {
+  if (x_ending != 0) {
+    if (Clock::now() - x_asked > k_same_request) kill_all();
+    return;
+  }
+  x_received = x_ending = signal;
+  x_asked = Clock::now();
+  for (const auto& process : x_processes)
+    if (process.running) ::kill(process.pid, signal);
+  if (const auto limit = grace_after_signal(x_request, x_here)) x_kill_at = x_asked + *limit;
+}
+
+void Supervisor::kill_all() {
+  x_kill_at.reset();
+  if (x_ending != 0) {
+    x_killed = true;
+    narrate("hpcml launch: the ranks did not end after " + signal_name(x_ending) + " and are killed");
+  }
+  for (const auto& process : x_processes)
+    if (process.running) ::kill(-process.pid, SIGKILL);
 }
 
 void Supervisor::reap() {
@@ -154,7 +189,7 @@ void Supervisor::reap_one(RankProcess& process) {
   if (::waitid(P_PID, static_cast<id_t>(process.pid), &info, WEXITED | WNOHANG | WNOWAIT) != 0 || info.si_pid == 0) return;
   const bool good = info.si_code == CLD_EXITED && info.si_status == 0;
   // Before it is reaped: as long as the rank is a zombie its group's number can't belong to somebody else.
-  if (!good || x_failed) ::kill(-process.pid, SIGKILL);
+  if (!good || x_failed || x_ending != 0) ::kill(-process.pid, SIGKILL);
   ::waitpid(process.pid, &process.status, 0);
   process.running = false;
   process.end = Clock::now();
@@ -171,14 +206,12 @@ void Supervisor::stop_others(const RankProcess& failed) {
     ::kill(process.pid, SIGCONT);
     others = true;
   }
-  if (others) x_kill_at = Clock::now() + x_request.grace;
+  if (others && !x_kill_at) x_kill_at = Clock::now() + x_request.grace.value_or(k_grace_after_failure);
 }
 
 void Supervisor::kill_when_due() {
   if (!x_kill_at || Clock::now() < *x_kill_at) return;
-  x_kill_at.reset();
-  for (const auto& process : x_processes)
-    if (process.running) ::kill(-process.pid, SIGKILL);
+  kill_all();
 }
 
 void Supervisor::relay_input() {
@@ -213,6 +246,8 @@ std::string Supervisor::describe_failure() const {
   std::snprintf(seconds, sizeof seconds, "%.1f", std::chrono::duration<double>(process.end - x_start).count());
   std::string text = "rank " + std::to_string(process.rank) + " (local " + std::to_string(process.local_rank) + " on host " +
                      x_here.host + ") " + describe_end(process.status) + " after " + seconds + " s";
+  if (x_killed && WIFSIGNALED(process.status) && WTERMSIG(process.status) == SIGKILL)
+    return text + ": it had not ended after " + signal_name(x_ending);
   if (x_received != 0 && WIFSIGNALED(process.status) && WTERMSIG(process.status) == x_received)
     return text + ", the signal that hpcml launch was sent";
   if (x_processes.size() > 1) text += "; the others were stopped";
@@ -231,7 +266,9 @@ int Supervisor::run(std::vector<RankSetup>& setups) {
   finish();
   if (!x_failed) return 0;
   const auto& process = x_processes[*x_failed];
-  const Failure failure{exit_code_of(process.status), "run", {describe_failure()}, process.rank, x_here.host};
+  // Our own KILL is not what ended the ranks: the signal that launch was sent is.
+  const bool ours = x_killed && WIFSIGNALED(process.status) && WTERMSIG(process.status) == SIGKILL;
+  const Failure failure{ours ? 128 + x_ending : exit_code_of(process.status), "run", {describe_failure()}, process.rank, x_here.host};
   if (x_here.env.get_or("HPCML_ERROR_DIR", "").empty()) {
     narrate("hpcml launch: " + failure.error.what);
     return failure.exit_code;

@@ -35,6 +35,8 @@ private:
   void reap();
   void reap_one(RankProcess& process);
   void stop_others(const RankProcess& failed);
+  void take_request_to_end(int signal);
+  void kill_all();
   void kill_when_due();
   void relay_input();
   void finish();
@@ -50,6 +52,9 @@ private:
   int x_signals = -1;
   int x_input = -1;              ///< writing end of rank 0's input where ours is a terminal
   int x_received = 0;            ///< the last signal that was passed on
+  int x_ending = 0;              ///< INT or TERM: the ranks have been asked to end
+  bool x_killed = false;         ///< and were killed, since they did not
+  Clock::time_point x_asked{};   ///< when x_ending came
   std::optional<std::size_t> x_failed;
   std::optional<Clock::time_point> x_kill_at;
   std::optional<Clock::time_point> x_flush_at;

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <csignal>
 #include <filesystem>
+#include <unistd.h>
 
 #include "launch/process_helper.hpp"
 #include "util/file.hpp"
@@ -107,6 +108,62 @@ TEST_CASE("signals reach every rank once") {
     CHECK(launch.wait() == 0);
     CHECK(launch.read_line().empty());
   }
+}
+
+namespace {
+
+/// A rank that ignores TERM and INT, with a child that does, too; prints the child's number, "got" at each signal.
+const char* const k_stubborn = "trap '' TERM INT; sh -c 'while :; do sleep 0.1; done' & trap 'echo got' TERM INT; echo $!; while :; do sleep 0.05; done";
+
+/// Reads two lines "[R] NUMBER".
+std::vector<pid_t> read_children(Running& launch) {
+  std::vector<pid_t> children;
+  for (int i = 0; i < 2; ++i) children.push_back(std::stoi(launch.read_line().substr(4)));
+  return children;
+}
+
+} // namespace
+
+TEST_CASE("a second signal kills the ranks that did not end after the first") {
+  for (const int number : {SIGTERM, SIGINT}) {
+    CAPTURE(number);
+    Running launch({"launch", "--nproc-per-node", "2", "--", "sh", "-c", k_stubborn}, bare_environment());
+    const auto children = read_children(launch);
+    launch.signal(number);
+    for (int i = 0; i < 2; ++i) CHECK_THAT(launch.read_line(), Contains("got"));
+    ::usleep(600000); // what comes at once with the first counts as the first
+    launch.signal(number);
+    CHECK(launch.wait() == 128 + number);
+    for (const pid_t child : children) CHECK(is_gone(child));
+  }
+}
+
+TEST_CASE("ranks that do not end after a signal are killed when the grace is over") {
+  Running launch({"launch", "--nproc-per-node", "2", "--grace", "1", "--", "sh", "-c", k_stubborn}, bare_environment());
+  const auto children = read_children(launch);
+  launch.signal(SIGTERM);
+  CHECK(launch.wait() == 128 + SIGTERM);
+  for (const pid_t child : children) CHECK(is_gone(child));
+}
+
+TEST_CASE("a signal that comes twice at once is one: timeout signals the process and its group") {
+  Running launch({"launch", "--nproc-per-node", "1", "--", "sh", "-c", "trap 'sleep 0.5; exit 5' TERM; echo ready; while :; do sleep 0.05; done"},
+                 bare_environment());
+  CHECK_THAT(launch.read_line(), Contains("ready"));
+  launch.signal(SIGTERM);
+  ::usleep(2000);
+  launch.signal(SIGTERM);
+  CHECK(launch.wait() == 5);
+}
+
+TEST_CASE("what a rank leaves behind when it ends after a signal goes, too") {
+  Running launch({"launch", "--nproc-per-node", "2", "--", "sh", "-c",
+                  "trap '' TERM; sh -c 'while :; do sleep 0.1; done' & trap 'exit 0' TERM; echo $!; while :; do sleep 0.05; done"},
+                 bare_environment());
+  const auto children = read_children(launch);
+  launch.signal(SIGTERM);
+  CHECK(launch.wait() == 0);
+  for (const pid_t child : children) CHECK(is_gone(child));
 }
 
 TEST_CASE("no rank outlives a killed launch") {
