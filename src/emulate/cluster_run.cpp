@@ -8,6 +8,7 @@
 
 #include "emulate/cluster_start.hpp"
 #include "emulate/stand_in_files.hpp"
+#include "model/gpu_vendor.hpp"
 #include "util/file.hpp"
 #include "util/process.hpp"
 #include "util/text.hpp"
@@ -23,8 +24,9 @@ bool belongs_elsewhere(const std::string& name) {
   for (const auto* prefix : {"SLURM_", "SLURMD_", "SBATCH_", "SRUN_", "SALLOC_", "SINFO_", "SQUEUE_",
                              "SCANCEL_", "PMI_", "PMIX_", "OMPI_COMM_WORLD_", "SINGULARITY_", "APPTAINER_"})
     if (util::starts_with(name, prefix)) return true;
-  for (const auto* other : {"CUDA_VISIBLE_DEVICES", "ROCR_VISIBLE_DEVICES", "HIP_VISIBLE_DEVICES",
-                            "GPU_DEVICE_ORDINAL", "MODULEPATH", "LOADEDMODULES", "_LMFILES_", "BASH_ENV"})
+  for (const auto* other : model::k_visible_devices_variables)
+    if (name == other) return true;
+  for (const auto* other : {"MODULEPATH", "LOADEDMODULES", "_LMFILES_", "BASH_ENV"})
     if (name == other) return true;
   return false;
 }

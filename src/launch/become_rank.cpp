@@ -117,6 +117,8 @@ int become_rank(RankSetup& setup, const LaunchRequest& request, const Surroundin
   const auto& layout = setup.world.layout;
   if (layout.rank == 0)
     for (const auto& warning : setup.warnings) narrate("hpcml launch: warning: " + warning);
+  if (layout.local_rank == 0)
+    for (const auto& warning : setup.node_warnings) narrate("hpcml launch: warning: " + here.host + ": " + warning);
   if (const auto bound = bind_rank(setup, here.host); !bound) return fail(setup, here, "bind", bound.error());
   if (request.report) {
     const auto cpus = read_status_cpus();

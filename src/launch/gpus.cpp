@@ -3,13 +3,10 @@
 
 #include <algorithm>
 
+#include "model/gpu_vendor.hpp"
 #include "util/text.hpp"
 
 namespace hpcml::launch {
-
-namespace {
-constexpr const char* k_variables[] = {"ROCR_VISIBLE_DEVICES", "HIP_VISIBLE_DEVICES", "CUDA_VISIBLE_DEVICES"};
-}
 
 std::vector<std::string> parse_visible_list(const std::string& text) {
   std::vector<std::string> entries;
@@ -24,7 +21,7 @@ std::vector<std::string> parse_visible_list(const std::string& text) {
 VisibleGpus find_visible_gpus(const util::EnvSnapshot& env, const std::string& preferred, unsigned on_node) {
   std::vector<std::string> names;
   if (!preferred.empty()) names.push_back(preferred);
-  for (const auto* name : k_variables)
+  for (const auto* name : model::k_visible_devices_variables)
     if (name != preferred) names.emplace_back(name);
   for (const auto& name : names)
     if (const auto value = env.get(name)) return {parse_visible_list(*value), name, name + "=" + *value};

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "launch/preflight_check.hpp"
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 #include <unistd.h>
 
@@ -20,11 +21,10 @@ std::string folder_of(const std::string& path) {
 
 std::vector<std::string> helper_words(const std::string& helper, const RankSetup& setup, const LaunchRequest& request) {
   std::vector<std::string> words = {helper, "preflight", "--backend", request.backend, "--timeout", std::to_string(k_preflight_seconds)};
-  if (request.site && !request.site->network.interfaces.empty()) {
-    words.emplace_back("--interface");
-    const auto& nic = setup.plan.binding.nic;
-    words.push_back(nic.empty() ? request.site->network.interfaces.front() : nic);
-  }
+  const auto& names = setup.interfaces;
+  if (names.empty()) return words;
+  const auto& nic = setup.plan.binding.nic;
+  words.insert(words.end(), {"--interface", std::find(names.begin(), names.end(), nic) != names.end() ? nic : names.front()});
   return words;
 }
 

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "launch/interfaces.hpp"
 #include "model/gpu_vendor.hpp"
 #include "topo/live_node.hpp"
 #include "util/text.hpp"
@@ -70,6 +71,33 @@ private:
   RankSetup& x_setup;
 };
 
+/// Drops interfaces that this node lacks from the plan: Gloo fails on an unknown name, and says little.
+void drop_missing_interfaces(RankSetup& setup, const model::Site& site, const std::vector<std::string>& present) {
+  for (const auto& name : site.network.interfaces)
+    if (present.empty() || std::find(present.begin(), present.end(), name) != present.end()) setup.interfaces.push_back(name);
+  std::vector<std::string> dropped;
+  std::string wanted;
+  auto& env = setup.plan.env;
+  for (auto variable = env.begin(); variable != env.end();) {
+    if (variable->expression || !names_interfaces(variable->name) || setup.env.get(variable->name)) {
+      ++variable;
+      continue;
+    }
+    const std::string kept = present_interfaces(variable->name, variable->value, present);
+    if (kept == variable->value) {
+      ++variable;
+      continue;
+    }
+    wanted = variable->value;
+    dropped.push_back(variable->name + (kept.empty() ? " is left out" : "=" + kept));
+    variable->value = kept;
+    variable = kept.empty() ? env.erase(variable) : std::next(variable);
+  }
+  if (!dropped.empty())
+    setup.node_warnings.push_back("this node has not all of " + site.id + "'s interfaces " + wanted + " (it has " + util::join(present, ", ") +
+                                  "): " + util::join(dropped, ", "));
+}
+
 void set_site_variables(Builder& builder, RankSetup& setup) {
   for (const auto& variable : setup.plan.env) {
     if (!variable.expression) {
@@ -95,10 +123,21 @@ void set_own_gpus(Builder& builder, RankSetup& setup, const VisibleGpus& visible
   const auto& layout = setup.world.layout;
   const auto mine = own_entries(visible, layout.local_rank, layout.local_world_size, std::max(1U, per_rank));
   const auto old = setup.env.get(name);
-  for (const auto* other : {"ROCR_VISIBLE_DEVICES", "HIP_VISIBLE_DEVICES", "CUDA_VISIBLE_DEVICES", "GPU_DEVICE_ORDINAL"})
+  for (const auto* other : model::k_visible_devices_variables)
     if (other != name && old && setup.env.get(other) == old && mine != *old) builder.remove(other);
   builder.set(name, mine);
   setup.gpus = mine;
+}
+
+/// Hides all GPUs from a rank that asked for none. "-1" and not an empty value: HIP takes an empty list for no list, and
+/// layers in between (containers, scripts) drop empty variables. Where nothing is visible, or Slurm has hidden all, nothing is done.
+void hide_gpus(Builder& builder, const VisibleGpus& there, const std::string& vendor) {
+  if (there.entries.empty()) return;
+  const std::string name = there.variable.empty() ? model::visible_devices_variable(vendor) : there.variable;
+  if (name.empty()) return;
+  for (const auto* other : model::k_visible_devices_variables)
+    if (other != name) builder.remove(other);
+  builder.set(name, "-1");
 }
 
 plan::RankFacts facts_of(const LaunchRequest& request, const RankSetup& setup, const NodeView& node) {
@@ -126,7 +165,7 @@ Result<NodeView> read_node() {
   auto mask = read_affinity();
   if (!mask) return mask.error();
   if (mask->empty()) return util::Error{"this process may use no CPU at all", "look at the step's --cpu-bind and at the job's cgroup"};
-  return NodeView{*cpus, *mask, topo::read_live_gpus(), topo::read_gpu_vendor()};
+  return NodeView{*cpus, *mask, topo::read_live_gpus(), topo::read_gpu_vendor(), read_interfaces()};
 }
 
 bool is_agent_command(const std::vector<std::string>& command) {
@@ -153,17 +192,19 @@ Result<RankSetup> plan_rank_setup(const LaunchRequest& request, const World& wor
   setup.mask = node.mask;
   Builder builder(setup, env);
   const std::string vendor = node.gpu_vendor.empty() ? gpu_vendor(site) : node.gpu_vendor;
+  const auto there = find_visible_gpus(env, model::visible_devices_variable(vendor), static_cast<unsigned>(node.devices.size()));
   // A job that owns a node may see GPUs that it did not ask for.
-  const auto visible = request.gpus_per_task == 0U ? VisibleGpus{{}, "", "--gpus-per-task 0"}
-                                                   : find_visible_gpus(env, model::visible_devices_variable(vendor),
-                                                                       static_cast<unsigned>(node.devices.size()));
+  const bool cpu_only = request.gpus_per_task == 0U;
+  if (cpu_only && request.backend == "nccl")
+    return util::Error{"NCCL needs GPUs, and this rank is to have none (--gpus-per-task 0)", "--backend gloo, or give the ranks GPUs"};
+  const auto visible = cpu_only ? VisibleGpus{{}, "", "--gpus-per-task 0"} : there;
   const unsigned per_rank = gpus_per_rank(request, visible, layout.local_world_size);
   setup.gpus = visible.entries.empty() ? "none" : util::join(visible.entries, ",");
   setup.agent = !request.processes_per_node && layout.local_world_size == 1 && is_agent_command(request.command);
 
   const unsigned demanded = request.backend == "nccl" ? std::max(1U, per_rank) : request.gpus_per_task.value_or(0);
   if (demanded > 0)
-    if (const auto there = check_gpus(visible, env, layout.local_world_size, demanded); !there) return there.error();
+    if (const auto checked = check_gpus(visible, env, layout.local_world_size, demanded); !checked) return checked.error();
 
   BindMode asked = setup.agent ? BindMode::none : request.bind;
   // Outside a job nobody divides the machine: two launches would bind to the same cores.
@@ -173,6 +214,7 @@ Result<RankSetup> plan_rank_setup(const LaunchRequest& request, const World& wor
   plan::RankFacts facts = facts_of(request, setup, node);
   facts.launcher = "hpcml";
   facts.live_gpus = visible_places(visible, node, env);
+  facts.gpu_vendor = vendor;
   setup.plan = plan::plan_rank(site, facts, {per_rank, request.cpus_per_task, request.gpu_visibility});
   setup.warnings = setup.plan.warnings;
 
@@ -183,9 +225,12 @@ Result<RankSetup> plan_rank_setup(const LaunchRequest& request, const World& wor
     setup.plan.env.erase(std::remove_if(setup.plan.env.begin(), setup.plan.env.end(),
                                         [](const auto& variable) { return util::starts_with(variable.name, "OMP_"); }),
                          setup.plan.env.end());
-  if (request.backend != "auto") builder.set("HPCML_BACKEND", request.backend);
+  const std::string backend = cpu_only && request.backend == "auto" ? "gloo" : request.backend;
+  if (backend != "auto") builder.set("HPCML_BACKEND", backend);
+  drop_missing_interfaces(setup, site, node.interfaces);
   set_site_variables(builder, setup);
-  if (!setup.agent) set_own_gpus(builder, setup, visible, vendor, per_rank);
+  if (cpu_only) hide_gpus(builder, there, vendor);
+  else if (!setup.agent) set_own_gpus(builder, setup, visible, vendor, per_rank);
   if (!request.profile_hash.empty() && request.site && request.profile_hash != site.hash)
     setup.warnings.push_back("the script was made with another version of the profile '" + site.id + "' (" + request.profile_hash +
                              ", here " + site.hash + "); this one is used");

@@ -22,6 +22,7 @@ struct NodeView {
   model::IdSet mask;                    ///< CPUs of this process
   std::vector<model::GpuPlace> devices; ///< all GPUs that the node's drivers show
   std::string gpu_vendor;               ///< of these devices; empty if there are none
+  std::vector<std::string> interfaces;  ///< names of all network interfaces; empty: not known
 };
 util::Result<NodeView> read_node();
 
@@ -37,7 +38,9 @@ struct RankSetup {
   model::CpuShape cpus;
   model::IdSet mask;                   ///< before binding
   std::string gpus;                    ///< for people: "0,1" or "none"
+  std::vector<std::string> interfaces; ///< of the site's, those that this node has; empty: none, or no site
   std::vector<std::string> warnings;   ///< the same for all ranks of a step
+  std::vector<std::string> node_warnings; ///< the same for all ranks of this node
 };
 
 /// Decides for one rank. The error is about its GPUs.

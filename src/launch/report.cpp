@@ -46,7 +46,8 @@ std::string render_dry_run(const RankSetup& setup, const std::vector<std::string
   text += "binding: " + binding_text(setup) + "\n";
   if (!setup.plan.binding.why.empty()) text += "because: " + setup.plan.binding.why + "\n";
   for (const auto& cache : caches) text += "cache: " + cache + "\n";
-  for (const auto& warning : setup.warnings) text += "warning: " + warning + "\n";
+  for (const auto* list : {&setup.warnings, &setup.node_warnings})
+    for (const auto& warning : *list) text += "warning: " + warning + "\n";
   std::vector<std::string> words;
   for (const auto& word : command) words.push_back(util::shell_quote(word));
   return text + "exec: " + util::join(words, " ") + "\n";

@@ -8,6 +8,7 @@
 #include "launch/cpu_bind.hpp"
 #include "launch/failure.hpp"
 #include "launch/gpus.hpp"
+#include "launch/interfaces.hpp"
 #include "launch/output_lines.hpp"
 #include "launch/preflight_check.hpp"
 #include "launch/rank_setup.hpp"
@@ -67,6 +68,54 @@ TEST_CASE("each rank gets its own entries of the visible list") {
     CAPTURE(row.list, row.local_rank);
     CHECK(launch::own_entries({launch::parse_visible_list(row.list), "", ""}, row.local_rank, row.ranks, row.per_rank) == row.own);
   }
+}
+
+TEST_CASE("of a list of interfaces what the node has is kept, as Gloo and NCCL read the list") {
+  const std::vector<std::string> present = {"lo", "eth0", "hsn0", "hsn1"};
+  struct Row {
+    const char* variable;
+    const char* value;
+    const char* kept;
+  };
+  const Row rows[] = {
+      {"GLOO_SOCKET_IFNAME", "hsn0,hsn1", "hsn0,hsn1"}, {"GLOO_SOCKET_IFNAME", "hsn0,hsn2", "hsn0"}, {"GLOO_SOCKET_IFNAME", "hsn", ""},
+      {"NCCL_SOCKET_IFNAME", "hsn", "hsn"},             {"NCCL_SOCKET_IFNAME", "ib", ""},            {"NCCL_SOCKET_IFNAME", "=hsn", ""},
+      {"NCCL_SOCKET_IFNAME", "=hsn1,ib0", "=hsn1"},     {"NCCL_SOCKET_IFNAME", "^lo", "^lo"},        {"NCCL_SOCKET_IFNAME", "ib,hsn", "hsn"},
+  };
+  for (const auto& row : rows) {
+    CAPTURE(row.variable, row.value);
+    CHECK(launch::present_interfaces(row.variable, row.value, present) == row.kept);
+    CHECK(launch::present_interfaces(row.variable, row.value, {}) == row.value); // not known is no reason
+  }
+  CHECK(launch::names_interfaces("NCCL_SOCKET_IFNAME"));
+  CHECK_FALSE(launch::names_interfaces("NCCL_DEBUG"));
+}
+
+TEST_CASE("the node's GPUs tell the vendor, whatever the profile says") {
+  launch::LaunchRequest request;
+  request.site = model::Site{};
+  model::NodeType type;
+  type.gpu = model::GpuShape{};
+  type.gpu->vendor = "amd";
+  request.site->node_types.push_back(type);
+  request.gpu_visibility = "own";
+  request.command = {"true"};
+  launch::NodeView node;
+  node.cpus = model::make_regular_cpus(1, 4, 1, 1, 0);
+  node.mask = node.cpus.all();
+  node.devices.resize(2);
+  node.devices[1].index = 1;
+  node.gpu_vendor = "nvidia";
+  launch::World world;
+  world.layout.local_rank = world.layout.rank = 1;
+  world.layout.local_world_size = world.layout.world_size = 2;
+  world.layout.nodes = {"n1"};
+  world.layout.tasks_per_node = {2};
+  const auto setup = launch::plan_rank_setup(request, world, node, {});
+  REQUIRE(setup);
+  CHECK(setup->env.get_or("CUDA_VISIBLE_DEVICES", "") == "1");
+  CHECK(setup->env.get_or("CUDA_DEVICE_ORDER", "") == "PCI_BUS_ID");
+  CHECK_FALSE(setup->env.get("ROCR_VISIBLE_DEVICES"));
 }
 
 TEST_CASE("missing GPUs are a sentence with numbers") {

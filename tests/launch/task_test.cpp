@@ -4,6 +4,7 @@
 
 #include <csignal>
 #include <filesystem>
+#include <map>
 #include <memory>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -134,7 +135,42 @@ TEST_CASE("a rank that wants no GPU leaves those of the node alone") {
   const auto output = run_hpcml({"launch", "--site", "lumi", "--gpus-per-task", "0", "--gpu-visibility", "own", "--bind", "none", "--", "sh", "-c",
                                  "echo ${ROCR_VISIBLE_DEVICES-none} ${NCCL_NET_GDR_LEVEL-none}"},
                                 env);
-  CHECK(output.out == "none none\n");
+  CHECK(output.out == "-1 none\n"); // hidden, or torch would count them and take NCCL
+}
+
+TEST_CASE("a rank that asks for no GPU sees none of the job's") {
+  struct Row {
+    std::map<std::string, std::string> given;
+    const char* seen; ///< ROCR, HIP, CUDA, GPU_DEVICE_ORDINAL, HPCML_BACKEND
+  };
+  const Row rows[] = {
+      {{{"CUDA_VISIBLE_DEVICES", "0,1"}}, "- - -1 - gloo\n"},
+      {{{"ROCR_VISIBLE_DEVICES", "0,1"}, {"HIP_VISIBLE_DEVICES", "0,1"}, {"GPU_DEVICE_ORDINAL", "0,1"}}, "-1 - - - gloo\n"},
+      {{{"CUDA_VISIBLE_DEVICES", "NoDevFiles"}}, "- - NoDevFiles - gloo\n"}, // Slurm has hidden them already
+      {{}, "- - - - gloo\n"},
+  };
+  for (const auto& row : rows) {
+    auto env = step_environment(0, 2);
+    for (const auto& [name, value] : row.given) env.set(name, value);
+    CAPTURE(row.seen);
+    const auto output = run_hpcml({"launch", "--gpus-per-task", "0", "--gpu-visibility", "own", "--", "sh", "-c",
+                                   "echo ${ROCR_VISIBLE_DEVICES--} ${HIP_VISIBLE_DEVICES--} ${CUDA_VISIBLE_DEVICES--} ${GPU_DEVICE_ORDINAL--} $HPCML_BACKEND"},
+                                  env);
+    CHECK(output.out == row.seen);
+  }
+  const auto contradiction = run_hpcml({"launch", "--gpus-per-task", "0", "--backend", "nccl", "--", "true"}, step_environment(0, 1));
+  CHECK(contradiction.exit_code == 125);
+  CHECK_THAT(contradiction.err, Contains("NCCL needs GPUs"));
+}
+
+TEST_CASE("interfaces that a node lacks are left out, and said once per node") {
+  const auto output = run_hpcml({"launch", "--nproc-per-node", "3", "--site", "lumi", "--", "sh", "-c", "echo ${GLOO_SOCKET_IFNAME-none} ${NCCL_SOCKET_IFNAME-none}"},
+                                bare_environment());
+  CHECK_THAT(output.out, Contains("[0] none none\n") && Contains("[2] none none\n"));
+  const auto first = output.err.find("hsn0");
+  REQUIRE(first != std::string::npos);
+  CHECK_THAT(output.err, Contains("GLOO_SOCKET_IFNAME is left out") && Contains("lo"));
+  CHECK(output.err.find("this node has not", output.err.find("this node has not") + 1) == std::string::npos);
 }
 
 TEST_CASE("dry run prints and does nothing") {
