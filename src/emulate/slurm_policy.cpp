@@ -38,6 +38,7 @@ std::string text_list(const std::vector<std::string>& values) {
 const char* policy_name(model::Policy policy) {
   switch (policy) {
   case model::Policy::required: return "required";
+  case model::Policy::srun_only: // sbatch refuses it
   case model::Policy::forbidden: return "forbidden";
   case model::Policy::ignored: return "ignored";
   case model::Policy::optional: break;
@@ -56,16 +57,23 @@ std::string when_table(const model::When& when) {
 
 std::string flags_table(const model::Site& site) {
   LuaTable list;
-  for (const auto& [name, rule] : site.flags) {
-    // What depends on the launcher or on a container is not in a submission: Slurm cannot judge it, nor does
-    // the site's.
-    if (!rule.when.launchers.empty() || rule.when.container) continue;
+  const auto add = [&](const std::string& name, const model::FlagRule& rule) {
+    // What depends on the launcher, a container or the kind of node is not in a submission: Slurm cannot judge
+    // it, nor does the site's.
+    const model::When& when = rule.when;
+    if (!when.launchers.empty() || when.container || !when.node_types.empty() || !when.gpu_types.empty() ||
+        !when.qos.empty() || when.min_gpus || when.max_gpus || when.whole_nodes)
+      return;
     LuaTable one;
     one.text("flag", name).text("policy", policy_name(rule.policy));
     if (!rule.pattern.empty()) one.text("pattern", rule.pattern);
     if (!rule.pattern_hint.empty()) one.text("hint", rule.pattern_hint);
     if (!rule.why.empty()) one.text("why", rule.why);
     list.item(one.raw("when", when_table(rule.when)).render() + "\n   ");
+  };
+  for (const auto& [name, rule] : site.flags) {
+    // Several rules for one option hold one after the other, which these independent ones cannot say.
+    if (rule.more.empty()) add(name, rule);
   }
   return list.render();
 }

@@ -38,17 +38,33 @@ struct CpuShape {
   std::vector<CpuDomain> l3;          ///< empty = unknown
   std::vector<CpuDomain> packages;
   IdSet reserved;                ///< CPUs the site keeps for the system
+  std::string reserved_override = {}; ///< the option that gives them to the job: "--core-spec=0"; empty: none
   /// All hardware threads.
   IdSet all() const;
 };
 
+/// A part of a GPU that can be asked for by itself.
+struct GpuSlice {
+  std::string name;                 ///< Slurm's name
+  std::vector<std::string> aliases; ///< other names that Slurm takes
+  std::optional<unsigned> mem_gib;
+  std::optional<unsigned> cpus;     ///< cores that go with it
+  std::optional<MemSize> memory;    ///< memory that goes with it
+};
+
 struct GpuShape {
   unsigned per_node = 0;
-  std::string vendor;            ///< "nvidia", "amd"
+  std::string vendor;            ///< "nvidia", "amd", "intel"
   std::string model;             ///< for people: "AMD MI250X (GCD)"
   std::string arch;              ///< "gfx90a", "sm_90", or empty
   std::string slurm_type;        ///< type in GRES, or empty
+  std::vector<std::string> aliases; ///< other types that Slurm takes
   std::optional<unsigned> mem_gib;
+  unsigned per_card = 1;         ///< devices on one card: 2 on an MI250X
+  std::string cuda_max;          ///< the newest that the driver runs: "12.9", or empty
+  std::string rocm_max;
+  std::string compute_mode;      ///< "default", "exclusive_process", or empty
+  std::vector<GpuSlice> slices;  ///< MIG
   std::vector<GpuPlace> places;  ///< empty = locality unknown; else one per GPU, by index
 };
 
@@ -61,12 +77,18 @@ struct NodeType {
   Known<MemSize> memory;                      ///< what a job can ask for in all
   std::optional<unsigned> cpus_per_gpu;       ///< the share the site recommends or fixes, in physical cores
   std::optional<MemSize> mem_per_gpu;
-  std::string share_policy;                   ///< "recommended", "max", "fixed", or empty
+  std::string share_policy;                   ///< "recommended", "max", "fixed", "auto" (Slurm gives them), or empty
+  std::string memory_kind;                    ///< what `memory` is: "ram", "hbm", "sum", or empty
+  std::string constraint;                     ///< feature expression that selects these nodes: "gpu&hbm80g"
+  std::vector<std::string> features;          ///< what Slurm lists for them
+  bool multi_node = true;                     ///< jobs may span several of them
   std::vector<std::string> interfaces;        ///< high-speed interfaces: "hsn0"
   std::string host_prefix;                    ///< "nid": names for the emulated nodes
   unsigned host_digits = 3;                   ///< "nid000001" has 6
   std::optional<unsigned> node_count;
   std::optional<std::string> local_disk;      ///< path expression of node-local storage
+  std::optional<unsigned> local_disk_gib;
+  std::string local_disk_option;              ///< what asks for it, {gib} is its size: "--tmp={gib}G"; empty: nothing need be asked
   Origin origin;
 };
 

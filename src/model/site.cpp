@@ -15,4 +15,9 @@ const NodeType* Site::find_node_type(const std::string& node_type) const {
   return found == node_types.end() ? nullptr : &*found;
 }
 
+const Qos* Site::find_qos(const std::string& wanted) const {
+  const auto found = std::find_if(qos.begin(), qos.end(), [&](const Qos& q) { return q.name == wanted; });
+  return found == qos.end() ? nullptr : &*found;
+}
+
 } // namespace hpcml::model

@@ -10,59 +10,12 @@
 #include "model/mem_size.hpp"
 #include "model/node_shape.hpp"
 #include "model/origin.hpp"
+#include "model/site_rules.hpp"
 #include "model/walltime.hpp"
 
 namespace hpcml::model {
 
 enum class SiteState { production, early, retired };
-
-/// What a site does with a request option.
-enum class Policy { optional, required, forbidden, ignored };
-
-/// When a rule of the profile applies. Unset members do not matter.
-struct When {
-  std::optional<unsigned> min_nodes;
-  std::optional<unsigned> max_nodes;
-  std::optional<bool> gpus;           ///< the job has GPUs
-  std::vector<std::string> partitions;
-  std::vector<std::string> launchers;
-  std::optional<bool> container;
-};
-
-/// A flag rule of the site: how it treats one of sbatch's options.
-struct FlagRule {
-  Policy policy = Policy::optional;
-  std::string pattern;      ///< regular expression (ECMAScript) the value must match, or empty
-  std::string pattern_hint; ///< "project_<number>"
-  std::string default_value;
-  std::string why;
-  When when;                 ///< where the policy holds; elsewhere the option is optional. `default_value` holds there too
-  Origin origin;
-};
-
-/// A time limit that depends on the number of nodes.
-struct TimeByNodes {
-  unsigned min_nodes = 1;
-  unsigned max_nodes = 0; ///< 0: no upper end
-  Walltime time = Walltime::of(std::chrono::seconds(0));
-};
-
-struct Partition {
-  std::string name;
-  std::vector<std::string> node_types; ///< NodeType ids
-  bool is_default = false;             ///< gen takes it when --partition is not given
-  bool nameable = true;                ///< false: the site forbids naming it; no --partition line
-  bool exclusive = false;              ///< whole nodes only
-  std::optional<bool> slurm_exclusive; ///< what Slurm itself enforces; unset: as `exclusive`
-  Known<Walltime> max_time;
-  Known<Walltime> min_time;
-  Known<Walltime> default_time;
-  Known<unsigned> max_nodes;
-  std::vector<TimeByNodes> max_time_by_nodes;
-  bool cpu_only = false;
-  std::string note;
-  Origin origin;
-};
 
 /// An environment variable the site wants.
 struct EnvRule {
@@ -83,32 +36,6 @@ struct CacheRule {
   Origin origin;
 };
 
-/// How a program is started on the site's nodes.
-struct LauncherRule {
-  std::string name;                 ///< "srun", "ibrun", "mpirun"
-  bool is_default = false;
-  std::vector<std::string> args;    ///< always given to it
-  std::string rank_variable;        ///< variables it sets per task, where they are not Slurm's: "PMI_RANK"
-  std::string local_rank_variable;
-  std::string world_size_variable;
-  Origin origin;
-};
-
-/// How GPUs are asked for.
-struct GpuRequest {
-  std::string style = "gpus-per-node"; ///< "gpus-per-node", "gpus", "gres", "gpus-per-task", "none"
-  Policy type = Policy::optional;      ///< whether the type is named
-  std::vector<unsigned> allowed_counts; ///< per node; empty: 1..per_node
-  Origin origin;
-};
-
-/// What a rank sees of the node's GPUs: all of them, or only its own.
-struct GpuVisibility {
-  std::string mode = "all"; ///< "all" or "own"
-  std::string why;
-  Origin origin;
-};
-
 struct ContainerBind {
   std::string source;
   std::string target; ///< empty: same as source
@@ -117,21 +44,27 @@ struct ContainerBind {
 };
 
 struct ContainerRule {
-  std::string engine;        ///< "singularity", "apptainer"
+  std::string engine;        ///< "singularity", "apptainer"; "shifter", "pyxis", "edf", "uenv" work by options of Slurm
   std::string gpu_flag;      ///< "--nv", "--rocm" or empty
+  std::vector<std::string> options = {}; ///< of Slurm; {image} is the image: "--environment={image}"
+  bool options_on_srun = false;          ///< given to srun, not to sbatch
+  std::string bind_option;   ///< with {binds}: "--container-mounts={binds}"; empty: there is none
+  std::string prefix;        ///< program before the command: "shifter"; empty: none
   std::vector<ContainerBind> binds;
   std::vector<std::string> modules;   ///< modules to load on the host, "use PATH" lines included as "use:PATH"
   std::string enter;         ///< text evaluated inside the image before the program: "$WITH_CONDA"; empty: none
+  When when = {};
   Origin origin;
   std::vector<Superseded> superseded; ///< beside those of the origin, which has e.g. the manual binds that a module replaced
 };
 
 struct PythonRule {
-  std::string kind;          ///< "venv", "conda", "wheelhouse", "module", "container"
+  std::string kind;          ///< "venv", "conda", "wheelhouse", "uv", "module", "container"
   std::vector<std::string> modules;
   std::string conda_env;     ///< site-wide environment
   std::string where;         ///< "$SLURM_TMPDIR", "$SCRATCH"
   std::vector<std::string> packages; ///< default packages for the wheelhouse
+  When when = {};
   Origin origin;
 };
 
@@ -139,12 +72,20 @@ struct PythonRule {
 struct MasterRule {
   std::string interface; ///< take the IPv4 address of this interface on rank 0's node; empty: host name
   std::string suffix;    ///< appended to the host name ("i" on JSC)
+  bool ipv4 = false;     ///< the name is resolved to an IPv4 address
+  std::string from_env;  ///< variable in which the site gives the first node; empty: none
+  std::string port_from_env; ///< variable in which the site gives a free port
+  std::optional<unsigned> port; ///< a port that the site prescribes
   Origin origin;
 };
 
 struct NetworkRule {
   std::vector<std::string> interfaces;  ///< what Gloo and NCCL may use, exact names
   std::optional<bool> internet_on_compute;
+  std::map<std::string, std::string> proxy; ///< http_proxy and the like
+  Origin proxy_origin = {};
+  std::string proxy_module;             ///< module that sets them
+  std::vector<std::string> allowed_hosts; ///< the only hosts that compute nodes reach; empty: no such list
   MasterRule master;
   std::string fabric;
   Origin origin;
@@ -153,6 +94,52 @@ struct NetworkRule {
 struct Detect {
   std::map<std::string, std::string> env;   ///< variable -> regular expression
   std::vector<std::string> hostnames;       ///< regular expressions on the full host name
+};
+
+/// A text that holds for some jobs.
+struct Conditional {
+  std::string value;
+  When when;
+  Origin origin;
+};
+
+/// How jobs are submitted.
+struct SubmitRule {
+  std::vector<Conditional> hosts;    ///< login nodes
+  std::vector<Conditional> commands; ///< where it is not sbatch: "ghbatch"
+  std::vector<std::string> require_directories; ///< expressions; submit from below one of these
+  std::vector<std::string> forbid_directories;
+  Origin origin;
+};
+
+/// Modules of every job for which `when` holds.
+struct ModuleRule {
+  std::vector<std::string> load; ///< "use:PATH" for a module folder
+  When when;
+  Origin origin;
+};
+
+/// Settings of variables ("NAME" or "NAME=VALUE") that do not go together.
+struct ConflictRule {
+  std::vector<std::string> settings;
+  std::string why;
+  Origin origin;
+};
+
+struct StorageRule {
+  std::string scratch; ///< expression, or empty
+  std::optional<unsigned> scratch_days; ///< untouched files are removed after so many
+  std::string project;
+  std::vector<std::string> read_only_on_compute;
+  bool tmp_is_memory = false;
+  Origin origin;
+};
+
+struct PolicyRules {
+  Known<Walltime> min_time_recommended;
+  Known<unsigned> max_jobs;           ///< of one user
+  Known<unsigned> max_nodes_per_user; ///< of all jobs of one user
+  Known<unsigned> idle_gpu_minutes;   ///< jobs whose GPUs idle so long are stopped
 };
 
 struct Source {
@@ -169,20 +156,31 @@ struct Site {
   std::string hash;          ///< 16 hex digits over the merged profile
   SiteState state = SiteState::production;
   std::string retired_on;    ///< YYYY-MM-DD
+  std::string until;         ///< last announced day, YYYY-MM-DD
   std::string successor;
   Origin state_origin;
   Detect detect;
+  std::string login_arch;    ///< "x86_64", "aarch64", "ppc64le", or empty
+  SubmitRule submit;
+  std::string scheduler = "slurm"; ///< "slurm"; "none": one machine, where nothing can be submitted
   Known<std::string> slurm_version;
   std::map<std::string, FlagRule> flags;    ///< "partition", "account", "time", "mem", "nodes", "ntasks-per-node", "gres", "gpus-per-task", "export", "exclusive", …
-  std::vector<Sourced<std::string>> always; ///< directives of every job: "--exclusive"
+  std::vector<AlwaysRule> always;           ///< options of every job: "--exclusive"
   std::string shebang = "#!/bin/bash";
   GpuRequest gpu_request;
   GpuVisibility gpu_visibility;
   std::vector<NodeType> node_types;
   std::vector<Partition> partitions;
+  std::vector<Qos> qos;
+  std::vector<std::string> constraints;     ///< features that may be asked for; empty: unknown
+  std::vector<std::string> constraint_operators;
   std::vector<LauncherRule> launchers;
   std::vector<EnvRule> env;
+  std::vector<ConflictRule> conflicts;
   std::vector<CacheRule> caches;
+  std::string modules_reset;                ///< "purge", "reset", or empty
+  Origin modules_reset_origin;
+  std::vector<ModuleRule> modules;
   std::vector<ContainerRule> containers;
   std::vector<PythonRule> python;
   std::vector<std::string> libtorch_modules;
@@ -193,11 +191,14 @@ struct Site {
   Sourced<std::string> binding{"launch", {}};
   std::string interactive = "salloc";       ///< "salloc", "srun", "idev"
   std::string signal_for_preemption;
+  StorageRule storage;
+  PolicyRules policies;
   std::vector<Source> sources;
   std::vector<std::string> unknown;         ///< facts that no source gives
 
   const Partition* find_partition(const std::string& partition) const;
   const NodeType* find_node_type(const std::string& node_type) const;
+  const Qos* find_qos(const std::string& name) const;
 };
 
 } // namespace hpcml::model

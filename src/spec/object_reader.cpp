@@ -136,14 +136,35 @@ ObjectReader ObjectReader::object(std::string_view key) {
   return {*x_context, member(key), path_of(key)};
 }
 
+void ObjectReader::visit_object(const JsonNode& node, const std::string& path, const std::function<void(ObjectReader&)>& visit) {
+  ObjectReader item(*x_context, &node, path);
+  if (!item) return;
+  visit(item);
+  item.finish();
+}
+
 void ObjectReader::each(std::string_view key, const std::function<void(ObjectReader&)>& visit) {
   const auto* node = take(key, JsonKind::array);
   if (!node) return;
+  for (std::size_t i = 0; i < node->items.size(); ++i) visit_object(node->items[i], fmt::format("{}[{}]", path_of(key), i), visit);
+}
+
+void ObjectReader::each_or_one(std::string_view key, const std::function<void(ObjectReader&)>& visit) {
+  const auto* node = member(key);
+  if (!node || unwrapped(*node).is(JsonKind::array)) return each(key, visit);
+  x_known.emplace_back(key);
+  visit_object(*node, path_of(key), visit);
+}
+
+void ObjectReader::each_or_text(std::string_view key, TextRule rule, const std::function<void(const std::string&, const model::Origin&)>& visit_text,
+                                const std::function<void(ObjectReader&)>& visit) {
+  const auto* node = take(key, JsonKind::array);
+  if (!node) return;
   for (std::size_t i = 0; i < node->items.size(); ++i) {
-    ObjectReader item(*x_context, &node->items[i], fmt::format("{}[{}]", path_of(key), i));
-    if (!item) continue;
-    visit(item);
-    item.finish();
+    const auto& item = node->items[i];
+    const auto path = fmt::format("{}[{}]", path_of(key), i);
+    if (item.is(JsonKind::object)) visit_object(item, path, visit);
+    else if (check_text(item, path, rule)) visit_text(item.text, origin_of(item, path));
   }
 }
 
@@ -156,10 +177,10 @@ void ObjectReader::each_member(std::string_view key, const std::function<void(co
       x_context->report("value", fmt::format("\"{}\" in {} {}", entry.key, path_of(key), fault), entry.place, std::string(text_hint(TextRule::name)));
       continue;
     }
-    ObjectReader item(*x_context, &entry.value, fmt::format("{}.{}", path_of(key), entry.key));
-    if (!item) continue;
-    visit(entry.key, item);
-    item.finish();
+    const auto path = fmt::format("{}.{}", path_of(key), entry.key);
+    const auto with_name = [&](ObjectReader& item) { visit(entry.key, item); };
+    if (!entry.value.is(JsonKind::array)) visit_object(entry.value, path, with_name);
+    for (std::size_t i = 0; i < entry.value.items.size(); ++i) visit_object(entry.value.items[i], fmt::format("{}[{}]", path, i), with_name);
   }
 }
 

@@ -46,6 +46,12 @@ public:
   ObjectReader object(std::string_view key);
   /// Calls `visit` for each object of a list, or of an object's members (then with the member's name).
   void each(std::string_view key, const std::function<void(ObjectReader&)>& visit);
+  /// Like each() where the member may also be one object instead of a list.
+  void each_or_one(std::string_view key, const std::function<void(ObjectReader&)>& visit);
+  /// Like each() where an item may also be a text, which `visit_text` gets with its origin.
+  void each_or_text(std::string_view key, TextRule rule, const std::function<void(const std::string&, const model::Origin&)>& visit_text,
+                    const std::function<void(ObjectReader&)>& visit);
+  /// An object's members may be objects or lists of objects: `visit` is called for each object with the member's name.
   void each_member(std::string_view key, const std::function<void(const std::string&, ObjectReader&)>& visit);
 
   template <class E>
@@ -98,6 +104,7 @@ private:
   const JsonNode* take(std::string_view key, JsonKind kind);
   std::optional<std::size_t> choice_index(std::string_view key, const std::vector<std::string_view>& names);
   bool check_text(const JsonNode& node, const std::string& path, TextRule rule);
+  void visit_object(const JsonNode& node, const std::string& path, const std::function<void(ObjectReader&)>& visit);
   std::string path_of(std::string_view key) const;
   model::Origin origin_of(const JsonNode& node, std::string by) const;
 

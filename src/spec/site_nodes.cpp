@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Node types and partitions of a profile.
+// Node types of a profile.
+#include <algorithm>
+#include <cctype>
 #include <fmt/format.h>
 
 #include "spec/site_parts.hpp"
@@ -55,6 +57,7 @@ model::CpuShape read_cpus(ObjectReader& cpu) {
     else if (!reserved->is_subset_of(shape.all()) || *reserved == shape.all()) cpu.report_value("reserved", "the reserved CPUs must be CPUs of the node, and not all of them");
     else shape.reserved = *reserved;
   }
+  shape.reserved_override = cpu.text("reserved_override", TextRule::option).value_or("");
   cpu.finish();
   return shape;
 }
@@ -82,16 +85,39 @@ void read_places(ObjectReader& gpu, model::GpuShape& shape, const model::CpuShap
 model::GpuShape read_gpus(ObjectReader& gpu, const model::CpuShape& cpu) {
   model::GpuShape shape;
   gpu.require("per_node", "say how many GPUs a node has");
-  gpu.require("vendor", "nvidia or amd");
+  gpu.require("vendor", "nvidia, amd or intel");
   shape.per_node = gpu.number("per_node", 1, 1024).value_or(1);
-  shape.vendor = gpu.choice("vendor", {"nvidia", "amd"}).value_or("");
+  shape.vendor = gpu.choice("vendor", {"nvidia", "amd", "intel"}).value_or("");
   shape.model = gpu.text("model").value_or("");
   shape.arch = gpu.text("arch", TextRule::name).value_or("");
   shape.slurm_type = gpu.text("slurm_type", TextRule::name).value_or("");
+  shape.aliases = gpu.texts("aliases", TextRule::name);
   shape.mem_gib = gpu.number("mem_gib", 1, 100000);
+  shape.per_card = gpu.number("per_card", 1, 64).value_or(1);
+  shape.cuda_max = gpu.text("cuda_max", TextRule::name).value_or("");
+  shape.rocm_max = gpu.text("rocm_max", TextRule::name).value_or("");
+  shape.compute_mode = gpu.choice("compute_mode", {"default", "exclusive_process"}).value_or("");
+  gpu.each("mig", [&](ObjectReader& item) {
+    model::GpuSlice slice;
+    item.require("name", "Slurm's name for the slice");
+    slice.name = item.text("name", TextRule::name).value_or("");
+    slice.aliases = item.texts("aliases", TextRule::name);
+    slice.mem_gib = item.number("mem_gib", 1, 100000);
+    slice.cpus = item.number("cpus", 1, 4096);
+    slice.memory = item.parsed<model::MemSize>("memory");
+    shape.slices.push_back(std::move(slice));
+  });
   read_places(gpu, shape, cpu);
   gpu.finish();
   return shape;
+}
+
+/// Features with & and |, as --constraint takes them.
+std::string read_constraint(ObjectReader& object) {
+  const auto text = object.text("constraint").value_or("");
+  const bool good = std::all_of(text.begin(), text.end(), [](unsigned char c) { return std::isalnum(c) != 0 || std::string_view("_.:&|*()-").find(static_cast<char>(c)) != std::string_view::npos; });
+  if (!good) object.report_value("constraint", fmt::format("{}.constraint is not an expression of features", object.path()), "as gpu&hbm80g: names with & and |");
+  return good ? text : std::string();
 }
 
 } // namespace
@@ -107,42 +133,20 @@ model::NodeType read_node_type(ObjectReader& object) {
   node.memory = object.known("memory", object.parsed<model::MemSize>("memory"));
   node.cpus_per_gpu = object.number("cpus_per_gpu", 1, 4096);
   node.mem_per_gpu = object.parsed<model::MemSize>("mem_per_gpu");
-  node.share_policy = object.choice("share_policy", {"recommended", "max", "fixed"}).value_or("");
+  node.share_policy = object.choice("share_policy", {"recommended", "max", "fixed", "auto"}).value_or("");
+  node.memory_kind = object.choice("memory_kind", {"ram", "hbm", "sum"}).value_or("");
+  node.constraint = read_constraint(object);
+  node.features = object.texts("features", TextRule::name);
+  node.multi_node = object.flag("multi_node").value_or(true);
   node.interfaces = object.texts("interfaces", TextRule::name);
   node.host_prefix = object.text("host_prefix", TextRule::name).value_or("");
   node.host_digits = object.number("host_digits", 1, 9).value_or(node.host_digits);
   node.node_count = object.number("node_count", 1, 1000000);
   node.local_disk = object.text("local_disk", TextRule::expression);
+  node.local_disk_gib = object.number("local_disk_gib", 1, 10000000);
+  node.local_disk_option = object.text("local_disk_option", TextRule::option).value_or("");
   node.origin = object.origin();
   return node;
-}
-
-model::Partition read_partition(ObjectReader& object) {
-  model::Partition partition;
-  object.require("name", "every partition has a name, also one that may not be named in a request");
-  object.require("node_types", "say which of the site's node types the partition has");
-  partition.name = object.text("name", TextRule::name).value_or("");
-  partition.node_types = object.texts("node_types", TextRule::name);
-  partition.is_default = object.flag("default").value_or(false);
-  partition.nameable = object.flag("nameable").value_or(true);
-  partition.exclusive = object.flag("exclusive").value_or(false);
-  partition.slurm_exclusive = object.flag("slurm_exclusive");
-  partition.max_time = object.known("max_time", object.parsed<model::Walltime>("max_time"));
-  partition.min_time = object.known("min_time", object.parsed<model::Walltime>("min_time"));
-  partition.default_time = object.known("default_time", object.parsed<model::Walltime>("default_time"));
-  partition.max_nodes = object.known("max_nodes", object.number("max_nodes", 1));
-  object.each("max_time_by_nodes", [&](ObjectReader& item) {
-    model::TimeByNodes row;
-    item.require("time", "a time limit for this range of nodes");
-    row.min_nodes = item.number("min_nodes", 1).value_or(1);
-    row.max_nodes = item.number("max_nodes").value_or(0);
-    if (const auto time = item.parsed<model::Walltime>("time")) row.time = *time;
-    partition.max_time_by_nodes.push_back(row);
-  });
-  partition.cpu_only = object.flag("cpu_only").value_or(false);
-  partition.note = object.text("note").value_or("");
-  partition.origin = object.origin();
-  return partition;
 }
 
 } // namespace hpcml::spec

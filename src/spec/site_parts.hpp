@@ -14,6 +14,10 @@ std::string read_pattern(ObjectReader& object, std::string_view key);
 
 model::NodeType read_node_type(ObjectReader& object);
 model::Partition read_partition(ObjectReader& object);
+model::Qos read_qos(ObjectReader& object);
+void read_policies(ObjectReader& root, model::Site& site);
+void read_submit(ObjectReader& root, model::Site& site);
+void read_storage(ObjectReader& root, model::Site& site);
 void read_request_rules(ObjectReader& root, model::Site& site);
 void read_launchers(ObjectReader& root, model::Site& site);
 void read_environment(ObjectReader& root, model::Site& site);

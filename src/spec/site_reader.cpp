@@ -3,6 +3,8 @@
 
 #include <algorithm>
 #include <fmt/format.h>
+#include <map>
+#include <regex>
 #include <set>
 
 #include "spec/object_reader.hpp"
@@ -71,6 +73,8 @@ void read_state(ObjectReader& root, model::Site& site) {
   site.state = state.choice("is", k_states).value_or(site.state);
   site.retired_on = state.text("retired_on").value_or("");
   if (!site.retired_on.empty() && !is_date(site.retired_on)) state.report_value("retired_on", "a date is written YYYY-MM-DD");
+  site.until = state.text("until").value_or("");
+  if (!site.until.empty() && !is_date(site.until)) state.report_value("until", "a date is written YYYY-MM-DD");
   site.successor = state.text("successor", TextRule::name).value_or("");
   site.state_origin = state.origin("is");
   state.finish();
@@ -81,30 +85,51 @@ void read_detect(ObjectReader& root, model::Site& site) {
   if (!detect) return;
   site.detect.env = detect.text_map("env", TextRule::variable, TextRule::line);
   site.detect.hostnames = detect.texts("hostnames");
+  const auto check = [&](std::string_view key, const std::string& pattern) {
+    try {
+      const std::regex compiled(pattern);
+    } catch (const std::regex_error&) {
+      detect.report_value(key, fmt::format("\"{}\" is not a regular expression", pattern), "ECMAScript syntax, as in JavaScript");
+    }
+  };
+  for (const auto& [name, pattern] : site.detect.env) check("env", pattern);
+  for (const auto& pattern : site.detect.hostnames) check("hostnames", pattern);
   detect.finish();
+}
+
+using Names = std::map<std::string, std::set<std::string>>; // "partitions" -> the site's
+
+/// The names in conditions and lists that refer to partitions, node types and QoS must be the site's.
+void check_references(const JsonNode& node, const Names& names, ReadContext& context) {
+  for (const auto& member : node.members) {
+    const auto known = names.find(member.key);
+    for (const auto& item : unwrapped(member.value).items) {
+      if (known == names.end() || !item.is(JsonKind::string) || known->second.contains(item.text)) continue;
+      const auto near = util::nearest(item.text, {known->second.begin(), known->second.end()});
+      const std::string_view what = member.key == "qos" ? "QoS" : member.key == "partitions" ? "partition" : "node type";
+      context.report("value", fmt::format("the site has no {} \"{}\"", what, item.text), item.place, near ? fmt::format("did you mean \"{}\"?", *near) : "");
+    }
+    check_references(member.value, names, context);
+  }
+  for (const auto& item : node.items) check_references(item, names, context);
 }
 
 /// What only shows when the parts are seen together.
 void check_whole(ObjectReader& root, const JsonNode& profile, const model::Site& site, ReadContext& context) {
-  std::set<std::string> ids;
-  for (const auto& node : site.node_types) {
-    if (!ids.insert(node.id).second) root.report_value("node_types", fmt::format("two node types have the id \"{}\"", node.id));
-  }
-  std::set<std::string> names;
+  Names names;
+  const auto unique = [&](std::string_view key, const std::string& name, std::string_view what) {
+    if (!names[std::string(key)].insert(name).second) root.report_value(key, fmt::format("two {} \"{}\"", what, name));
+  };
   unsigned defaults = 0;
-  for (std::size_t i = 0; i < site.partitions.size(); ++i) {
-    const auto& partition = site.partitions[i];
+  for (const auto& node : site.node_types) unique("node_types", node.id, "node types have the id");
+  for (const auto& qos : site.qos) unique("qos", qos.name, "QoS have the name");
+  for (const auto& partition : site.partitions) {
+    unique("partitions", partition.name, "partitions have the name");
     defaults += partition.is_default ? 1 : 0;
-    if (!names.insert(partition.name).second) root.report_value("partitions", fmt::format("two partitions have the name \"{}\"", partition.name));
-    for (const auto& id : partition.node_types) {
-      if (ids.contains(id)) continue;
-      const auto near = util::nearest(id, {ids.begin(), ids.end()});
-      const auto* list = profile.find("partitions");
-      context.report("value", fmt::format("partition {} has the node type \"{}\", which the site does not have", partition.name, id),
-                     list && i < list->items.size() ? list->items[i].place : root.place(), near ? fmt::format("did you mean \"{}\"?", *near) : "");
-    }
   }
   if (defaults > 1) root.report_value("partitions", "more than one partition is the default");
+  for (const auto* key : {"node_types", "qos", "partitions"}) names[key];
+  check_references(profile, names, context);
 }
 
 } // namespace
@@ -123,6 +148,9 @@ SiteRead read_site(const JsonNode& profile, const std::string& file) {
   check_sources(profile, context);
   read_state(root, site);
   read_detect(root, site);
+  site.login_arch = root.choice("login_arch", {"x86_64", "aarch64", "ppc64le"}).value_or("");
+  read_submit(root, site);
+  site.scheduler = root.choice("scheduler", {"slurm", "none"}).value_or(site.scheduler);
   site.slurm_version = root.known("slurm_version", root.text("slurm_version", TextRule::name));
   read_request_rules(root, site);
   read_launchers(root, site);
@@ -131,6 +159,9 @@ SiteRead read_site(const JsonNode& profile, const std::string& file) {
   read_network(root, site);
   root.each("node_types", [&](ObjectReader& object) { site.node_types.push_back(read_node_type(object)); });
   root.each("partitions", [&](ObjectReader& object) { site.partitions.push_back(read_partition(object)); });
+  root.each("qos", [&](ObjectReader& object) { site.qos.push_back(read_qos(object)); });
+  read_storage(root, site);
+  read_policies(root, site);
   site.unknown = root.texts("unknown");
   root.finish();
   check_whole(root, profile, site, context);

@@ -17,6 +17,12 @@ model::When read_when(ObjectReader& owner) {
   when.partitions = object.texts("partitions", TextRule::name);
   when.launchers = object.texts("launchers", TextRule::name);
   when.container = object.flag("container");
+  when.min_gpus = object.number("min_gpus", 1);
+  when.max_gpus = object.number("max_gpus", 1);
+  when.whole_nodes = object.flag("whole_nodes");
+  when.node_types = object.texts("node_types", TextRule::name);
+  when.gpu_types = object.texts("gpu_types", TextRule::name);
+  when.qos = object.texts("qos", TextRule::name);
   object.finish();
   return when;
 }
@@ -24,7 +30,8 @@ model::When read_when(ObjectReader& owner) {
 std::optional<model::Policy> read_policy(ObjectReader& object, std::string_view key) {
   using model::Policy;
   static const std::vector<std::pair<std::string_view, Policy>> k_policies = {
-      {"optional", Policy::optional}, {"required", Policy::required}, {"forbidden", Policy::forbidden}, {"ignored", Policy::ignored}};
+      {"optional", Policy::optional}, {"required", Policy::required}, {"forbidden", Policy::forbidden}, {"ignored", Policy::ignored},
+      {"srun-only", Policy::srun_only}};
   return object.choice(key, k_policies);
 }
 
@@ -53,25 +60,61 @@ model::FlagRule read_flag_rule(ObjectReader& object) {
   rule.pattern = read_pattern(object, "pattern");
   rule.pattern_hint = object.text("pattern_hint").value_or("");
   rule.default_value = object.text("default").value_or("");
+  rule.suffix = object.text("suffix", TextRule::word).value_or("");
   rule.why = object.text("why").value_or("");
   rule.when = read_when(object);
   rule.origin = object.origin();
   return rule;
 }
 
+/// The first rule of a list holds the others.
+template <class Rule>
+void add_rule(std::optional<Rule>& first, Rule rule) {
+  if (!first) first = std::move(rule);
+  else first->more.push_back(std::move(rule));
+}
+
+model::GpuRequest read_gpu_request(ObjectReader& object) {
+  model::GpuRequest rule;
+  rule.style = object.choice("style", {"gpus-per-node", "gpus", "gres", "gpus-per-task", "none"}).value_or(rule.style);
+  rule.type = read_policy(object, "type").value_or(rule.type);
+  rule.allowed_counts = object.numbers("allowed_counts");
+  rule.multiple_of = object.number("multiple_of", 1).value_or(rule.multiple_of);
+  rule.whole_nodes_if_several = object.flag("whole_nodes_if_several").value_or(false);
+  rule.must_request = object.flag("must_request").value_or(false);
+  rule.when = read_when(object);
+  rule.origin = object.origin();
+  return rule;
+}
+
+void read_always(ObjectReader& root, model::Site& site) {
+  root.each_or_text(
+      "always", TextRule::option, [&](const std::string& option, const model::Origin& origin) { site.always.push_back({option, origin}); },
+      [&](ObjectReader& object) {
+        object.require("option", "the option that every job gets: --network=disable_rdzv_get");
+        model::AlwaysRule rule{object.text("option", TextRule::option).value_or(""), object.origin()};
+        rule.on_srun = object.choice("on", {"sbatch", "srun"}) == "srun";
+        rule.when = read_when(object);
+        if (!rule.value.empty()) site.always.push_back(std::move(rule));
+      });
+}
+
 } // namespace
 
 void read_request_rules(ObjectReader& root, model::Site& site) {
-  root.each_member("flags", [&](const std::string& name, ObjectReader& object) { site.flags[name] = read_flag_rule(object); });
-  const auto always = root.texts("always", TextRule::option);
-  for (const auto& directive : always) site.always.push_back({directive, root.origin("always")});
+  std::map<std::string, std::optional<model::FlagRule>> flags;
+  root.each_member("flags", [&](const std::string& name, ObjectReader& object) { add_rule(flags[name], read_flag_rule(object)); });
+  for (auto& [name, rule] : flags)
+    if (rule) site.flags[name] = std::move(*rule);
+  read_always(root, site);
   site.shebang = root.text("shebang", TextRule::shebang).value_or(site.shebang);
-  if (auto gpus = root.object("gpu_request")) {
-    site.gpu_request.style = gpus.choice("style", {"gpus-per-node", "gpus", "gres", "gpus-per-task", "none"}).value_or(site.gpu_request.style);
-    site.gpu_request.type = read_policy(gpus, "type").value_or(site.gpu_request.type);
-    site.gpu_request.allowed_counts = gpus.numbers("allowed_counts");
-    site.gpu_request.origin = gpus.origin();
-    gpus.finish();
+  std::optional<model::GpuRequest> gpus;
+  root.each_or_one("gpu_request", [&](ObjectReader& object) { add_rule(gpus, read_gpu_request(object)); });
+  if (gpus) site.gpu_request = std::move(*gpus);
+  if (auto constraints = root.object("constraints")) {
+    site.constraints = constraints.texts("values");
+    site.constraint_operators = constraints.texts("operators");
+    constraints.finish();
   }
   if (auto seen = root.object("gpu_visibility")) {
     site.gpu_visibility.mode = seen.choice("mode", {"all", "own"}).value_or(site.gpu_visibility.mode);
@@ -91,9 +134,11 @@ void read_launchers(ObjectReader& root, model::Site& site) {
       object.report_value("name", fmt::format("\"{}\" is not a program that starts tasks", rule.name), "srun, ibrun, mpirun, mpiexec, or one of these with a prefix (bede-mpirun)");
     rule.is_default = object.flag("default").value_or(false);
     rule.args = object.texts("args", TextRule::launcher_argument);
+    rule.per_node_args = object.texts("per_node_args", TextRule::launcher_argument);
     rule.rank_variable = object.text("rank_variable", TextRule::variable).value_or("");
     rule.local_rank_variable = object.text("local_rank_variable", TextRule::variable).value_or("");
     rule.world_size_variable = object.text("world_size_variable", TextRule::variable).value_or("");
+    rule.when = read_when(object);
     rule.origin = object.origin();
     site.launchers.push_back(std::move(rule));
   });

@@ -21,6 +21,18 @@ void check_activation(ObjectReader& container, const model::ContainerRule& rule,
                          "name a variable that the image sets");
 }
 
+/// Engines that are no program before the command but options of Slurm.
+void read_container_options(ObjectReader& object, model::ContainerRule& rule) {
+  rule.options = object.texts("options", TextRule::option);
+  rule.options_on_srun = object.choice("on", {"sbatch", "srun"}) == "srun";
+  rule.bind_option = object.text("bind_option", TextRule::option).value_or("");
+  rule.prefix = object.text("prefix", TextRule::name).value_or("");
+  if (!rule.prefix.empty() && rule.prefix != rule.engine) object.report_value("prefix", fmt::format("{}.prefix can only be the engine itself", object.path()), "as \"shifter\"");
+  const bool wraps = rule.engine == "singularity" || rule.engine == "apptainer";
+  if (!wraps && !rule.engine.empty() && rule.options.empty()) object.report_value("engine", fmt::format("{} works by options of Slurm, and {}.options names none", rule.engine, object.path()), "as \"options\": [\"--environment={image}\"]");
+  if (!rule.bind_option.empty() && rule.bind_option.find("{binds}") == std::string::npos) object.report_value("bind_option", fmt::format("{}.bind_option does not say where the binds go", object.path()), "as --container-mounts={binds}");
+}
+
 } // namespace
 
 void read_environment(ObjectReader& root, model::Site& site) {
@@ -53,6 +65,11 @@ void read_environment(ObjectReader& root, model::Site& site) {
     rule.origin = object.origin();
     site.caches.push_back(std::move(rule));
   });
+  root.each("conflicts", [&](ObjectReader& object) {
+    object.require("settings", "NAME or NAME=VALUE, which do not go together");
+    object.require("why", "what happens when they meet");
+    site.conflicts.push_back({object.texts("settings"), object.text("why").value_or(""), object.origin()});
+  });
   site.openmp = root.text_map("openmp", TextRule::variable, TextRule::line);
   site.openmp_origin = root.origin("openmp");
 }
@@ -60,8 +77,9 @@ void read_environment(ObjectReader& root, model::Site& site) {
 void read_software(ObjectReader& root, model::Site& site) {
   root.each("containers", [&](ObjectReader& object) {
     model::ContainerRule rule;
-    object.require("engine", "singularity or apptainer");
-    rule.engine = object.choice("engine", {"singularity", "apptainer"}).value_or("");
+    object.require("engine", "singularity, apptainer, shifter, pyxis, edf or uenv");
+    rule.engine = object.choice("engine", {"singularity", "apptainer", "shifter", "pyxis", "edf", "uenv"}).value_or("");
+    read_container_options(object, rule);
     rule.gpu_flag = object.choice("gpu_flag", {"", "--nv", "--rocm"}).value_or("");
     object.each("binds", [&](ObjectReader& item) {
       model::ContainerBind bind;
@@ -75,21 +93,59 @@ void read_software(ObjectReader& root, model::Site& site) {
     rule.modules = object.texts("modules", TextRule::word);
     rule.enter = object.text("enter", TextRule::activation).value_or("");
     check_activation(object, rule, site);
+    rule.when = read_when(object);
     rule.origin = object.origin();
     site.containers.push_back(std::move(rule));
   });
   root.each("python", [&](ObjectReader& object) {
     model::PythonRule rule;
-    object.require("kind", "venv, conda, wheelhouse, module or container");
-    rule.kind = object.choice("kind", {"venv", "conda", "wheelhouse", "module", "container"}).value_or("");
+    object.require("kind", "venv, conda, wheelhouse, uv, module or container");
+    rule.kind = object.choice("kind", {"venv", "conda", "wheelhouse", "uv", "module", "container"}).value_or("");
     rule.modules = object.texts("modules", TextRule::word);
     rule.conda_env = object.text("conda_env", TextRule::word).value_or("");
     rule.where = object.text("where", TextRule::expression).value_or("");
     rule.packages = object.texts("packages", TextRule::requirement);
+    rule.when = read_when(object);
     rule.origin = object.origin();
     site.python.push_back(std::move(rule));
   });
+  site.modules_reset = root.choice("modules_reset", {"purge", "reset", "none"}).value_or("");
+  if (site.modules_reset == "none") site.modules_reset.clear();
+  site.modules_reset_origin = root.origin("modules_reset");
+  root.each("modules", [&](ObjectReader& object) {
+    object.require("load", "a list of modules");
+    site.modules.push_back({object.texts("load", TextRule::word), read_when(object), object.origin()});
+  });
   site.libtorch_modules = root.texts("libtorch_modules", TextRule::word);
+}
+
+void read_submit(ObjectReader& root, model::Site& site) {
+  auto submit = root.object("submit");
+  if (!submit) return;
+  const auto conditional = [&](std::string_view list, std::string_view key, TextRule rule, std::vector<model::Conditional>& into) {
+    submit.each(list, [&](ObjectReader& object) {
+      object.require(key, "what the entry is about");
+      into.push_back({object.text(key, rule).value_or(""), read_when(object), object.origin()});
+    });
+  };
+  conditional("hosts", "host", TextRule::line, site.submit.hosts);
+  conditional("commands", "command", TextRule::name, site.submit.commands);
+  site.submit.require_directories = submit.texts("require_directories", TextRule::expression);
+  site.submit.forbid_directories = submit.texts("forbid_directories", TextRule::expression);
+  site.submit.origin = submit.origin();
+  submit.finish();
+}
+
+void read_storage(ObjectReader& root, model::Site& site) {
+  auto storage = root.object("storage");
+  if (!storage) return;
+  site.storage.scratch = storage.text("scratch", TextRule::expression).value_or("");
+  site.storage.scratch_days = storage.number("scratch_days", 1, 10000);
+  site.storage.project = storage.text("project", TextRule::expression).value_or("");
+  site.storage.read_only_on_compute = storage.texts("read_only_on_compute", TextRule::expression);
+  site.storage.tmp_is_memory = storage.flag("tmp_is_memory").value_or(false);
+  site.storage.origin = storage.origin();
+  storage.finish();
 }
 
 void read_network(ObjectReader& root, model::Site& site) {
@@ -98,7 +154,15 @@ void read_network(ObjectReader& root, model::Site& site) {
   site.network.interfaces = network.texts("interfaces", TextRule::name);
   site.network.internet_on_compute = network.flag("internet_on_compute");
   site.network.fabric = network.text("fabric").value_or("");
+  site.network.proxy = network.text_map("proxy", TextRule::variable, TextRule::line);
+  site.network.proxy_origin = network.origin("proxy");
+  site.network.proxy_module = network.text("proxy_module", TextRule::word).value_or("");
+  site.network.allowed_hosts = network.texts("allowed_hosts");
   if (auto master = network.object("master")) {
+    site.network.master.ipv4 = master.flag("ipv4").value_or(false);
+    site.network.master.from_env = master.text("from_env", TextRule::variable).value_or("");
+    site.network.master.port_from_env = master.text("port_from_env", TextRule::variable).value_or("");
+    site.network.master.port = master.number("port", 1024, 65535);
     site.network.master.interface = master.text("interface", TextRule::name).value_or("");
     site.network.master.suffix = master.text("suffix", TextRule::suffix).value_or("");
     site.network.master.origin = master.origin();

@@ -86,7 +86,18 @@ bool starts_a_program(std::string_view option) {
   return name.size() > 1 && std::any_of(k_names.begin(), k_names.end(), [&](std::string_view known) { return known.substr(0, name.size()) == name; });
 }
 
-std::string option_fault(std::string_view text) {
+/// `text` with a digit for each number of the job that the planner fills in.
+std::string without_numbers(std::string_view text) {
+  constexpr std::array<std::string_view, 9> k_names = {"{nodes}", "{tasks}", "{tasks_per_node}", "{gpus_per_node}", "{gpus_per_task}", "{cpus_per_task}", "{gib}", "{image}", "{binds}"};
+  std::string plain(text);
+  for (const auto name : k_names)
+    for (auto at = plain.find(name); at != std::string::npos; at = plain.find(name)) plain.replace(at, name.size(), "1");
+  return plain;
+}
+
+std::string option_fault(std::string_view given) {
+  const auto filled = without_numbers(given);
+  const std::string_view text = filled;
   const auto first = text.find_first_not_of('-');
   if (first == std::string_view::npos || first == 0 || first > 2 || !is_name_start(text[first])) return "is not an option: it does not begin with - or -- and a letter";
   if (auto fault = character_fault(text, is_option_char, "which no option here may have"); !fault.empty()) return fault;
@@ -99,7 +110,7 @@ bool is_option_value(std::string_view text) {
   return text == "none" || std::isdigit(static_cast<unsigned char>(text.front())) != 0 || (text.front() != ':' && text.find(':') != std::string_view::npos);
 }
 
-std::string launcher_argument_fault(std::string_view text) { return is_option_value(text) ? std::string() : option_fault(text); }
+std::string launcher_argument_fault(std::string_view text) { return is_option_value(without_numbers(text)) ? std::string() : option_fault(text); }
 
 std::string name_fault(std::string_view text) {
   if (text.empty() || text.front() == '-') return "is not a name";
