@@ -109,6 +109,13 @@ std::string render_hosts(const ClusterLayout& layout) {
   std::string text = "127.0.0.1 localhost\n::1 localhost ip6-localhost ip6-loopback\n";
   text += layout.login_address + " " + layout.login_name + "\n";
   for (const auto& node : layout.nodes) text += node.address + " " + node.name + "\n";
+  // So that every peer has a name: also of the further interfaces, and for sockets that speak IPv6 (LibTorch's do).
+  const auto add = [&](const std::string& host, const std::vector<SandboxInterface>& interfaces) {
+    for (const auto& interface : interfaces)
+      text += interface.ipv4 + " " + host + "-" + interface.name + "\n::ffff:" + interface.ipv4 + " " + host + "-" + interface.name + "\n";
+  };
+  add(layout.login_name, layout.login_interfaces);
+  for (const auto& node : layout.nodes) add(node.name, node.interfaces);
   return text;
 }
 

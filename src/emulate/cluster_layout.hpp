@@ -46,7 +46,8 @@ ClusterLayout on_loopback(ClusterLayout layout, unsigned first_port);
 /// Kajaani)".
 std::string short_name(const model::Site& site);
 
-/// Text of /etc/hosts for all hosts of the cluster; node names lead to the address of the first interface.
+/// Text of /etc/hosts for all hosts of the cluster: a node's name leads to the address of its first interface,
+/// and each address to a name.
 std::string render_hosts(const ClusterLayout& layout);
 
 } // namespace hpcml::emulate

@@ -151,6 +151,19 @@ TEST_CASE("nothing is left of a cluster when its command ends", "[slurm]") {
   }
 }
 
+TEST_CASE("a peer's address has a name on every interface and in either family", "[slurm]") {
+  const Cluster lumi({"--site", "lumi", "--nodes", "2"});
+  const auto result = lumi.run("srun -A project_1 -p small-g -t 5 -n1 -N1 bash -c 'for a in 10.66.1.2 ::ffff:10.66.1.2 10.69.1.2; do getent hosts $a; done; "
+                               "getent ahosts nid000002'");
+  INFO(result.err);
+  const auto lines = util::split(util::replace_all(result.out, " ", ""), '\n');
+  REQUIRE(lines.size() >= 4);
+  CHECK(lines[0] == "10.66.1.2nid000002");
+  CHECK(lines[1] == "::ffff:10.66.1.2nid000002-hsn0");
+  CHECK(lines[2] == "10.69.1.2nid000002-hsn3");
+  for (std::size_t i = 3; i + 1 < lines.size(); ++i) CHECK(util::starts_with(lines[i], "10.66.1.2")); // no other way to reach it
+}
+
 TEST_CASE("the daemons' logs and configuration can be kept", "[slurm]") {
   const Cluster lumi({"--site", "lumi", "--keep-logs", "logs/of/lumi"});
   const auto result = lumi.run("srun -A project_1 -p small-g -t 5 true");
