@@ -85,7 +85,6 @@ void read_places(ObjectReader& gpu, model::GpuShape& shape, const model::CpuShap
 model::GpuShape read_gpus(ObjectReader& gpu, const model::CpuShape& cpu) {
   model::GpuShape shape;
   gpu.require("per_node", "say how many GPUs a node has");
-  gpu.require("vendor", "nvidia, amd or intel");
   shape.per_node = gpu.number("per_node", 1, 1024).value_or(1);
   shape.vendor = gpu.choice("vendor", {"nvidia", "amd", "intel"}).value_or("");
   shape.model = gpu.text("model").value_or("");
