@@ -8,6 +8,7 @@
 #include "cli/command.hpp"
 #include "cli/request_flags.hpp"
 #include "plan/planner.hpp"
+#include "render/interactive.hpp"
 #include "render/script.hpp"
 #include "spec/site_store.hpp"
 #include "util/file.hpp"
@@ -103,6 +104,11 @@ int run_gen(const GenOptions& options, const Context& context) {
   print_diagnostics(result.diagnostics, {}, context.colour);
   if (const int code = exit_code_of(result.diagnostics); code != k_ok) return code;
   if (!result.plan) return k_cannot_satisfy;
+  if (options.interactive) {
+    const auto findings = render::find_unsaid(render::make_interactive(*result.plan));
+    print_diagnostics(findings, {}, context.colour);
+    if (const int code = exit_code_of(findings); code != k_ok) return code;
+  }
   return write_result(render(*result.plan, options), options, context.colour);
 }
 
@@ -112,7 +118,7 @@ void add_gen(CLI::App& app, Context& context, int& exit_code) {
   auto* command = app.add_subcommand("gen", "Print the sbatch script for a program on a site.");
   const auto options = std::make_shared<GenOptions>();
   command->add_option("-o", options->output_file, "write to FILE, and only if all is well")->type_name("FILE");
-  command->add_option("--format", options->format, "script, or json: the plan with the origin of each value")
+  command->add_option("--format", options->format, "script, or json: the plan with the origin of each value, the explained script and the interactive line")
       ->type_name("FORMAT")
       ->check(CLI::IsMember({"script", "json"}));
   auto* explain = command->add_flag("--explain", options->explain, "say why each line is what it is");

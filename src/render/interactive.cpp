@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
 // The line that gets the same resources with a shell on them.
+#include "render/interactive.hpp"
+
 #include <algorithm>
 
-#include "render/script.hpp"
 #include "util/shell_quote.hpp"
 #include "util/text.hpp"
 
@@ -10,48 +11,102 @@ namespace hpcml::render {
 
 namespace {
 
-/// Options of sbatch that salloc and srun do not have, or that make no sense for a shell.
-bool is_for_batch_only(const std::string& name) {
-  static const std::vector<std::string> k_names = {"--output", "--error", "--input", "--requeue", "--no-requeue", "--array", "--open-mode",
-                                                   "--export", "--wait", "--parsable", "--signal", "--wait-all-nodes", "--ignore-pbs"};
-  return std::find(k_names.begin(), k_names.end(), name) != k_names.end();
+using model::PlannedDirective;
+
+bool is_one_of(const std::string& name, std::initializer_list<std::string_view> names) {
+  return std::find(names.begin(), names.end(), name) != names.end();
 }
 
-std::optional<std::string> value_of(const model::Plan& plan, const std::string& name) {
-  for (const auto& directive : plan.directives)
-    if (directive.name == name) return directive.value;
-  return std::nullopt;
+/// Options of sbatch that salloc and srun do not have, or that make no sense for a shell.
+bool is_for_batch_only(const std::string& name) {
+  return is_one_of(name, {"--output", "--error", "--input", "--requeue", "--no-requeue", "--array", "--open-mode", "--export",
+                          "--export-file", "--get-user-env", "--signal", "--wait-all-nodes", "--ignore-pbs", "--batch",
+                          "--kill-on-invalid-dep", "--propagate", "--hold", "--external"});
+}
+
+bool is_asked_for(const PlannedDirective& directive) {
+  using model::OriginKind;
+  const auto kind = directive.origin.kind;
+  return kind == OriginKind::flag || kind == OriginKind::environment || kind == OriginKind::job_file;
 }
 
 /// The line is for a person's own shell: single quotes keep "!" from its history.
 void add(std::string& line, const std::string& word) { line += (line.empty() ? "" : " ") + util::shell_quote(word); }
 
-std::string render_idev(const model::Plan& plan) {
-  std::string line = "idev";
-  const auto option = [&](const char* flag, const std::optional<std::string>& value) {
-    if (!value) return;
-    add(line, flag);
-    add(line, *value);
+std::string to_word(const PlannedDirective& directive) {
+  return directive.value ? directive.name + "=" + *directive.value : directive.name;
+}
+
+/// TACC's idev: whole nodes, a few options of its own.
+InteractiveLine make_idev(const model::Plan& plan) {
+  InteractiveLine line{"idev", {}, {}};
+  const auto option = [&](const std::string& flag, const std::string& value) {
+    add(line.text, flag);
+    add(line.text, value);
   };
-  option("-p", value_of(plan, "--partition"));
+  const std::vector<std::pair<std::string, std::string>> letters = {
+      {"--partition", "-p"}, {"--time", "-t"}, {"--account", "-A"}, {"--reservation", "-r"}};
   option("-N", std::to_string(plan.layout.nodes));
   option("-n", std::to_string(plan.layout.nodes * plan.layout.tasks_per_node));
-  option("-t", value_of(plan, "--time"));
-  option("-A", value_of(plan, "--account"));
+  for (const auto& directive : plan.directives) {
+    const auto letter = std::find_if(letters.begin(), letters.end(), [&](const auto& pair) { return pair.first == directive.name; });
+    if (letter != letters.end() && directive.value) option(letter->second, *directive.value);
+    else if (is_for_batch_only(directive.name) || directive.name == "--job-name") line.pointless.push_back(directive);
+    else if (!is_one_of(directive.name, {"--nodes", "--ntasks-per-node", "--cpus-per-task", "--threads-per-core", "--exclusive"}))
+      line.missing.push_back(directive); // idev gives whole nodes, so that those five are there anyway
+  }
   return line;
+}
+
+/// One task per node with all that the node's ranks would have, or the shell would sit on one rank's share.
+PlannedDirective for_one_task(PlannedDirective directive, unsigned tasks) {
+  const auto times = [&](const std::string& text) {
+    const auto number = util::parse_unsigned(text);
+    return number ? std::to_string(*number * tasks) : text;
+  };
+  if (directive.name == "--ntasks-per-node") directive.value = "1";
+  if (directive.name == "--cpus-per-task") directive.value = times(directive.value.value_or(""));
+  if (directive.name == "--gpus-per-task") {
+    const auto text = directive.value.value_or("");
+    const auto colon = text.rfind(':');
+    const auto start = colon == std::string::npos ? 0 : colon + 1;
+    directive = {"--gpus-per-node", text.substr(0, start) + times(text.substr(start)), directive.origin};
+  }
+  return directive;
 }
 
 } // namespace
 
-std::string render_interactive(const model::Plan& plan) {
-  if (plan.interactive == "idev") return render_idev(plan) + "\n";
-  const bool step = plan.interactive == "srun";
-  std::string line = step ? "srun" : "salloc";
-  for (const auto& directive : plan.directives)
-    if (!is_for_batch_only(directive.name)) add(line, directive.value ? directive.name + "=" + *directive.value : directive.name);
-  // A shell wants one task with all that the node's ranks would have.
-  if (step) line += " --pty bash -i";
-  return line + "\n";
+InteractiveLine make_interactive(const model::Plan& plan) {
+  InteractiveLine line;
+  if (plan.interactive == "idev") {
+    line = make_idev(plan);
+  } else {
+    const bool step = plan.interactive == "srun";
+    line.text = step ? "srun" : "salloc";
+    for (const auto& directive : plan.directives) {
+      if (is_for_batch_only(directive.name)) line.pointless.push_back(directive);
+      else add(line.text, to_word(step ? for_one_task(directive, plan.layout.tasks_per_node) : directive));
+    }
+    // The shell's own step must leave room for the steps that are started from it.
+    if (step) line.text += " --overlap --cpu-bind=none --pty bash -i";
+  }
+  for (auto* list : {&line.pointless, &line.missing})
+    list->erase(std::remove_if(list->begin(), list->end(), [](const auto& directive) { return !is_asked_for(directive); }), list->end());
+  return line;
 }
+
+diag::Diagnostics find_unsaid(const InteractiveLine& line) {
+  diag::Diagnostics findings;
+  for (const auto& directive : line.pointless)
+    findings.push_back({diag::Severity::warning, "request/interactive", to_word(directive) + " means nothing for an interactive job: left out", {}, ""});
+  const auto program = line.text.substr(0, line.text.find(' '));
+  for (const auto& directive : line.missing)
+    findings.push_back({diag::Severity::error, "request/interactive", program + " has no option for " + to_word(directive), {},
+                        "leave it out, or submit a batch job"});
+  return findings;
+}
+
+std::string render_interactive(const model::Plan& plan) { return make_interactive(plan).text + "\n"; }
 
 } // namespace hpcml::render

@@ -2,7 +2,9 @@
 // The plan as JSON, each value with its origin.
 #include <nlohmann/json.hpp>
 
+#include "render/interactive.hpp"
 #include "render/script.hpp"
+#include "render/sections.hpp"
 
 namespace hpcml::render {
 
@@ -69,7 +71,7 @@ Json layout_json(const model::PlannedLayout& layout) {
           {"tasks_per_node", layout.tasks_per_node},
           {"gpus_per_node", layout.gpus_per_node},
           {"gpus_per_rank", layout.gpus_per_rank},
-          {"cpus_per_rank", layout.cpus_per_rank},
+          {"cpus_per_rank", layout.cpus_per_rank > 0 ? Json(layout.cpus_per_rank) : Json()},
           {"threads_per_core", layout.threads_per_core}};
 }
 
@@ -120,6 +122,17 @@ Json software_json(const model::Plan& plan) {
   return json;
 }
 
+/// What --explain prints: each line with its reasons.
+Json script_json(const model::Plan& plan) {
+  Json list = Json::array();
+  for (const auto& line : make_script(plan)) {
+    Json entry{{"text", render_line(line)}, {"reasons", Json::array()}};
+    for (const auto& reason : reasons_of(line)) entry["reasons"].push_back({{"about", reason.about}, {"origin", origin_json(reason.origin)}});
+    list.push_back(entry);
+  }
+  return list;
+}
+
 } // namespace
 
 std::string render_json(const model::Plan& plan) {
@@ -144,6 +157,8 @@ std::string render_json(const model::Plan& plan) {
   json["hpcml_path"] = sourced_json(plan.hpcml_path);
   json["notes"] = Json::array();
   for (const auto& [note, origin] : plan.notes) json["notes"].push_back({{"text", note}, {"origin", origin_json(origin)}});
+  json["interactive"] = make_interactive(plan).text;
+  json["script"] = script_json(plan);
   // What a person typed need not be UTF-8; JSON must be.
   return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }

@@ -144,18 +144,6 @@ TEST_CASE("what cannot be written is said before anything is written") {
   CHECK(found[1].code == "usage/job-name");
 }
 
-TEST_CASE("the interactive line is what the site uses") {
-  auto plan = test::make_whole_node_plan();
-  plan.interactive = "salloc";
-  plan.directives[0].value = "it's";
-  CHECK(util::starts_with(render::render_interactive(plan), "salloc '--job-name=it'\\''s' --account=project_1"));
-  CHECK_FALSE(holds(render::render_interactive(plan), "--output"));
-  plan.interactive = "srun";
-  CHECK(util::ends_with(render::render_interactive(plan), " --pty bash -i\n"));
-  plan.interactive = "idev";
-  CHECK(render::render_interactive(plan) == "idev -p standard-g -N 2 -n 16 -t 00:10:00 -A project_1\n");
-}
-
 TEST_CASE("a template that names something unknown is an error") {
   CHECK_THROWS_WITH(render::render_template("find_hpcml", {}), Catch::Contains("nothing is called 'path'"));
   CHECK_THROWS_WITH(render::render_template("no_such_template", {}), Catch::Contains("no template"));

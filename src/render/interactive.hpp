@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: MIT
+// The salloc/srun/idev line of a plan, and what of the request it cannot say.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "diag/diagnostic.hpp"
+#include "model/plan.hpp"
+
+namespace hpcml::render {
+
+struct InteractiveLine {
+  std::string text;
+  std::vector<model::PlannedDirective> pointless; ///< asked for, but only batch jobs have it
+  std::vector<model::PlannedDirective> missing;   ///< asked for, and this program has no option for it
+};
+InteractiveLine make_interactive(const model::Plan& plan);
+/// A warning for what is pointless, an error for what is missing.
+diag::Diagnostics find_unsaid(const InteractiveLine& line);
+
+} // namespace hpcml::render
