@@ -5,6 +5,7 @@
 #include "cli/request_flags.hpp"
 #include "spec/job_file.hpp"
 #include "util/text.hpp"
+#include "util/user_path.hpp"
 
 namespace hpcml::cli {
 
@@ -83,6 +84,53 @@ void read_texts(FlagReader& reader, model::JobSpec& job) {
   reader.text("--hpcml-path", job.hpcml_path);
 }
 
+/// The paths of a request, whole: a compute node knows neither the person's "~" nor the folder they worked in.
+class PathReader {
+public:
+  PathReader(const util::EnvSnapshot& env, diag::Diagnostics& findings) : x_places(util::user_places(env)), x_findings(findings) {}
+
+  void path(const char* name, std::string& text) { part(name, text, 0, text.size()); }
+  void path(const char* name, model::Known<std::string>& text) {
+    if (text && !text->value.empty()) path(name, text->value);
+  }
+  /// Only if it begins with "~": elsewhere a relative text is no path, or is meant as it is.
+  void home(const char* name, std::string& text, std::size_t start = 0) {
+    if (text.compare(start, 1, "~") == 0) part(name, text, start, text.size());
+  }
+  /// The part of the text from `start` to `end`.
+  void part(const char* name, std::string& text, std::size_t start, std::size_t end) {
+    const auto whole = util::absolute_path(std::string_view(text).substr(start, end - start), x_places);
+    if (whole) text.replace(start, end - start, *whole);
+    else x_findings.push_back({diag::Severity::error, std::string("usage/") + (name + 2), std::string(name) + ": " + whole.error().what, {}, whole.error().hint});
+  }
+
+private:
+  util::UserPlaces x_places;
+  diag::Diagnostics& x_findings;
+};
+
+bool is_requirements_file(const std::string& text) {
+  return text.find(' ') == std::string::npos && (text.find('/') != std::string::npos || util::ends_with(text, ".txt"));
+}
+
+void resolve_paths(model::JobSpec& job, const util::EnvSnapshot& env, diag::Diagnostics& findings) {
+  PathReader reader(env, findings);
+  reader.path("--venv", job.venv);
+  reader.path("--hpcml-path", job.hpcml_path);
+  // A name of an environment, and docker://image, are no paths.
+  if (job.conda && job.conda->value.find_first_of("/~") != std::string::npos) reader.path("--conda", job.conda);
+  if (job.container && job.container->value.find("://") == std::string::npos && job.container->value.compare(0, 1, "-") != 0)
+    reader.path("--container", job.container);
+  if (job.wheelhouse && is_requirements_file(job.wheelhouse->value)) reader.path("--wheelhouse", job.wheelhouse);
+  if (job.output) reader.home("--output", job.output->value);
+  for (auto& bind : job.binds)
+    if (const auto end = std::min(bind.value.find(':'), bind.value.size()); end > 0) reader.part("--bind", bind.value, 0, end);
+  for (auto& module : job.modules)
+    if (util::starts_with(module.value, "use:")) reader.home("--module", module.value, 4);
+  for (auto& [name, value] : job.env)
+    if (value.value == "~" || util::starts_with(value.value, "~/")) reader.home("--env", value.value);
+}
+
 /// Prints what is wrong with one source of the request; remembers the first exit code.
 void settle(Request& request, const diag::Diagnostics& findings, const std::string& source, int code, bool colour) {
   print_diagnostics(findings, source, colour);
@@ -137,6 +185,9 @@ Request make_request(const RequestFlags& flags, const Context& context) {
   if (context.has_program) typed.command = context.program;
   request.job = spec::merge_jobs(request.job, typed);
   if (flags.site) request.site = flags.site;
+  findings.clear();
+  resolve_paths(request.job, context.env, findings);
+  settle(request, findings, {}, k_usage, context.colour);
   return request;
 }
 

@@ -92,6 +92,8 @@ TEST_CASE("a mistake has one clear message, its exit code, and writes nothing") 
       {{"gen", "--site", "lumi", "--time", "10", "--", "x"}, 2, "--account"},
       {{"gen", "--site", "cedar", "--account", "def-x", "--time", "10", "--", "x"}, 4, "fir"},
       {lumi({"--"}), 2, "command"},
+      {lumi({"--srun=-n4", "--", "x"}), 2, "--tasks-per-node"},
+      {lumi({"--sbatch=--wrap=hostname", "--", "x"}), 2, "behind --"},
   };
   for (const auto& example : cases) {
     CAPTURE(example.words);
@@ -163,6 +165,53 @@ TEST_CASE("--format json is JSON with origins, also for names that are no UTF-8"
   CHECK(json["layout"]["world_size"] == 16);
   CHECK(json["binding"]["ranks"][0]["mask"] == "0xfe000000000000");
   CHECK(json["directives"][1]["origin"]["by"] == "--account");
+}
+
+TEST_CASE("JSON carries the explained script and the interactive line, whatever else is asked for") {
+  Desk desk;
+  for (const auto* flag : {"--explain", "--interactive"}) {
+    const auto result = desk.hpcml(lumi({"--format", "json", flag, "--", "x"}));
+    INFO(result.err);
+    REQUIRE(result.exit_code == 0);
+    const auto json = nlohmann::json::parse(result.out);
+    CHECK(util::starts_with(json["interactive"].get<std::string>(), "salloc --job-name=x --account=project_1"));
+    CHECK(json["script"][2]["text"] == "#SBATCH --account=project_1");
+    CHECK(json["script"][2]["reasons"][0]["origin"]["by"] == "--account");
+  }
+}
+
+TEST_CASE("an interactive line says what it cannot carry") {
+  Desk desk;
+  const auto idev = desk.hpcml({"gen", "--site", "vista", "--time", "10", "--qos", "high", "--interactive", "--", "x"});
+  CHECK(idev.exit_code == 4);
+  CHECK(holds(idev.err, "idev has no option for --qos=high"));
+  CHECK(idev.out == "");
+  const auto salloc = desk.hpcml(lumi({"--array", "0-3", "--interactive", "--", "x"}));
+  CHECK(salloc.exit_code == 0);
+  CHECK(holds(salloc.err, "--array=0-3 means nothing"));
+}
+
+TEST_CASE("no ~ and no relative path of the request reaches the script") {
+  Desk desk;
+  const auto home = (desk / "").parent_path().string();
+  auto result = desk.hpcml(lumi({"--venv", "~/env", "--bind", "~/env", "--hpcml-path", "bin/hpcml", "--container", "image.sif", "--bind", "data:/data", "--bind",
+                                 "~/code:/code", "--output", "~/logs/%j", "--env", "HF_HOME=~/hf", "--module", "use:~/modules", "--", "x", "~/y"}));
+  INFO(result.err << result.out);
+  REQUIRE(result.exit_code == 0);
+  const auto script = result.out.substr(result.out.find("set -euo"));
+  for (const auto& part : {home + "/env/bin/activate", home + "/bin/hpcml", home + "/image.sif", home + "/data:/data", home + "/code:/code",
+                           "HF_HOME=" + home + "/hf", "module use " + home + "/modules"})
+    CHECK_THAT(script, Catch::Contains(part));
+  CHECK_THAT(result.out, Catch::Contains("#SBATCH --output=" + home + "/logs/%j\n"));
+  CHECK_THAT(script, Catch::Contains("'~/y'") || Catch::Contains("\\~/y")); // the program's words are its own
+  result = desk.hpcml(lumi({"--conda", "pytorch", "--container", "docker://a/b", "--", "x"}));
+  CHECK_THAT(result.out, Catch::Contains(" pytorch\n") && Catch::Contains("docker://a/b"));
+  for (const auto& words : std::vector<std::vector<std::string>>{{"--venv", "~root/env"}, {"--conda", "~bob"}, {"--bind", "~bob/x:/x"}}) {
+    result = desk.hpcml(lumi({words[0], words[1], "--container", "i.sif", "--", "x"}));
+    CAPTURE(words, result.err);
+    CHECK(result.exit_code == 2);
+    CHECK(holds(result.err, "write the whole path"));
+  }
 }
 
 TEST_CASE("help and version need nothing") {

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: MIT
+#include "util/user_path.hpp"
+
+#include "util/text.hpp"
+
+namespace hpcml::util {
+
+UserPlaces user_places(const EnvSnapshot& env) {
+  std::error_code failed;
+  const auto here = std::filesystem::current_path(failed);
+  const std::filesystem::path shells = env.get_or("PWD", "");
+  // Compute nodes often know a project folder by the link, not by the place it points to.
+  const bool same = shells.is_absolute() && std::filesystem::equivalent(shells, here, failed) && !failed;
+  return {env.get_or("HOME", ""), same ? shells : here};
+}
+
+Result<std::string> absolute_path(std::string_view text, const UserPlaces& places) {
+  if (text.empty()) return Error{"a path is empty", "leave it out, or name a file or folder"};
+  if (text.front() == '/') return std::string(text);
+  std::filesystem::path path;
+  if (text == "~" || starts_with(text, "~/")) {
+    if (places.home.empty()) return Error{"'" + std::string(text) + "' is under your home, and HOME is not set", "write the whole path"};
+    path = std::filesystem::path(places.home) / text.substr(std::min<std::size_t>(2, text.size()));
+  } else if (text.front() == '~') {
+    return Error{"'" + std::string(text) + "' is under somebody's home that hpcml does not look up", "write the whole path, or ./ in front of a name that begins with ~"};
+  } else {
+    path = places.folder / text;
+  }
+  std::string result = path.lexically_normal().string();
+  while (result.size() > 1 && result.back() == '/') result.pop_back();
+  return result;
+}
+
+} // namespace hpcml::util

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: MIT
+// Paths as people write them, whole.
+#include <catch2/catch.hpp>
+
+#include "util/user_path.hpp"
+
+using namespace hpcml;
+
+namespace {
+
+util::EnvSnapshot snapshot(const std::string& folder) {
+  util::EnvSnapshot env;
+  env.set("PWD", folder);
+  return env;
+}
+
+} // namespace
+
+TEST_CASE("a person's path becomes whole, from their home or their folder") {
+  const util::UserPlaces places{"/users/me", "/scratch/p1"};
+  const std::vector<std::pair<const char*, const char*>> rows = {
+      {"~", "/users/me"},       {"~/env", "/users/me/env"}, {"~/../x", "/users/x"}, {"env", "/scratch/p1/env"}, {"./env/", "/scratch/p1/env"},
+      {"../env", "/scratch/env"}, {"/a/../b", "/a/../b"},   {"a b", "/scratch/p1/a b"}, {"./~x", "/scratch/p1/~x"}, {".", "/scratch/p1"}};
+  for (const auto& [text, whole] : rows) {
+    CAPTURE(text);
+    const auto path = util::absolute_path(text, places);
+    REQUIRE(path);
+    CHECK(*path == whole);
+  }
+  CHECK_FALSE(util::absolute_path("", places));
+  CHECK_FALSE(util::absolute_path("~root/x", places));
+  CHECK_FALSE(util::absolute_path("~/x", {"", "/scratch"}));
+}
+
+TEST_CASE("the working folder has the shell's name as long as that is the same folder") {
+  const auto here = std::filesystem::current_path();
+  CHECK(util::user_places(snapshot("/")).folder == here);
+  CHECK(util::user_places(snapshot(here.string() + "/.")).folder == here / ".");
+  CHECK(util::user_places(snapshot("relative")).folder == here);
+}
