@@ -44,7 +44,7 @@ struct PlannedLayout {
   unsigned tasks_per_node = 1;   ///< Slurm tasks: 1 where an agent (torchrun) starts the ranks
   unsigned gpus_per_node = 0;
   unsigned gpus_per_rank = 0;
-  unsigned cpus_per_rank = 1;    ///< physical cores
+  unsigned cpus_per_rank = 1;    ///< physical cores; 0: neither the request nor the site says
   unsigned threads_per_core = 1;
   unsigned world_size() const { return nodes * ranks_per_node; }
 };

@@ -105,8 +105,10 @@ std::vector<PlannedEnv> site_environment(const model::Site& site, const JobFacts
 }
 
 std::vector<PlannedEnv> openmp_environment(const model::Site& site, unsigned cores) {
-  std::vector<PlannedEnv> env = {{"OMP_NUM_THREADS", std::to_string(cores), false, Scope::task,
-                                  by_rule("one thread per core of the rank")}};
+  std::vector<PlannedEnv> env;
+  if (cores > 0)
+    env.push_back({"OMP_NUM_THREADS", std::to_string(cores), false, Scope::task,
+                   by_rule("one thread per core of the rank")});
   for (const auto& [name, value] : site.openmp)
     env.push_back({name, value, false, Scope::task, site.openmp_origin});
   return env;

@@ -14,7 +14,7 @@ namespace hpcml::plan {
 /// its name.
 std::vector<model::PlannedEnv> site_environment(const model::Site& site, const JobFacts& facts,
                                                 const std::string& gpu_vendor);
-/// OMP_NUM_THREADS for so many cores, and what the site sets with it.
+/// OMP_NUM_THREADS for so many cores (not for 0: unknown), and what the site sets with it.
 std::vector<model::PlannedEnv> openmp_environment(const model::Site& site, unsigned cores);
 std::vector<model::PlannedCache> site_caches(const model::Site& site, const JobFacts& facts);
 /// Adds a variable; one of the same name goes, and is remembered as superseded.

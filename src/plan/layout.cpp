@@ -124,10 +124,11 @@ void plan_ranks(PlanContext& context) {
                  by_rule("ranks take equal numbers of GPUs"));
 }
 
-/// The cores that a rank gets when nobody says: the site's share per GPU, else an equal part of the node.
+/// The cores that a rank gets when nobody says: the site's share per GPU, else an equal part of the node; 0
+/// where the site does not say what a node has.
 unsigned default_cores(const PlanContext& context) {
   const model::PlannedLayout& layout = context.plan.layout;
-  if (!context.node) return 1;
+  if (!context.node) return 0;
   const model::NodeType& node = *context.node;
   const unsigned fair = std::max(1u, usable_cores(node) / layout.ranks_per_node);
   if (layout.gpus_per_node == 0) return context.owns_nodes() ? fair : 1;
@@ -178,7 +179,7 @@ void plan_layout(PlanContext& context) {
   layout.tasks_per_node = layout.ranks_per_node;
   layout.cpus_per_rank =
       context.job.cpus_per_task ? context.job.cpus_per_task->value : default_cores(context);
-  if (layout.cpus_per_rank == 0)
+  if (context.job.cpus_per_task && layout.cpus_per_rank == 0)
     context.error("usage/cpus-per-task", "--cpus-per-task 0: a rank needs at least one core");
   if (context.node) check_cores(context);
 }

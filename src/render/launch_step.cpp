@@ -33,7 +33,7 @@ std::vector<Words> launch_groups(const model::Plan& plan) {
 
   Words flags;
   add(flags, "--bind", bind_mode(plan.binding.binder));
-  add(flags, "--cpus-per-task", std::to_string(plan.layout.cpus_per_rank));
+  if (plan.layout.cpus_per_rank > 0) add(flags, "--cpus-per-task", std::to_string(plan.layout.cpus_per_rank));
   add(flags, "--gpus-per-task", std::to_string(plan.layout.gpus_per_rank));
   if (plan.layout.gpus_per_node > 0 && !plan.gpu_visibility.value.empty()) add(flags, "--gpu-visibility", plan.gpu_visibility.value);
   if (!plan.backend.value.empty() && plan.backend.value != "auto") add(flags, "--backend", plan.backend.value);

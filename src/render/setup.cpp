@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
 // The set-up before the step: header, where hpcml is, modules, Python, variables.
-#include <algorithm>
 #include <fmt/format.h>
 
 #include "render/sections.hpp"
@@ -18,22 +17,6 @@ std::string fill(const std::string& name, const TemplateData& data) {
 }
 
 Reasons because(const model::Origin& origin) { return {{"", origin}}; }
-
-bool names_variable(const model::Plan& plan, const std::string& name) {
-  return std::any_of(plan.env.begin(), plan.env.end(), [&](const auto& variable) { return variable.name == name; });
-}
-
-/// Variables that `hpcml launch` would set in the task; in a plain script the batch part does, where a value is the same for all ranks.
-void add_plain_variables(const model::Plan& plan, Lines& lines) {
-  const auto interfaces = util::join(plan.rendezvous.interfaces, ",");
-  if (!interfaces.empty()) {
-    for (const char* name : {"NCCL_SOCKET_IFNAME", "GLOO_SOCKET_IFNAME"})
-      if (!names_variable(plan, name)) lines.push_back(Export{name, interfaces, false, because(plan.rendezvous.origin)});
-  }
-  if (!names_variable(plan, "OMP_NUM_THREADS"))
-    lines.push_back(Export{"OMP_NUM_THREADS", std::to_string(plan.layout.cpus_per_rank), false,
-                           by_rule("one thread per physical core of the rank")});
-}
 
 } // namespace
 
@@ -94,7 +77,6 @@ Lines make_environment(const model::Plan& plan) {
     const bool same_for_all = variable.scope != model::Scope::task || (plain && !variable.expression);
     if (same_for_all) lines.push_back(Export{variable.name, variable.value, variable.expression, because(variable.origin)});
   }
-  if (plain) add_plain_variables(plan, lines);
   return lines;
 }
 

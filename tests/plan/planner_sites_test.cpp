@@ -153,3 +153,27 @@ TEST_CASE("A cluster that nobody described takes what the flags say and asks for
                                        "--cpus-per-task=8", "--time=00:10:00", "--output=%x-%j.out"});
   CHECK(plan.binding.binder == model::Binder::launch);
 }
+
+TEST_CASE("Where nobody says how many cores a rank has, nothing is made up") {
+  auto job = job_of({"./train"});
+  job.gpus_per_node = flag(2u);
+  for (const auto* launcher : {"hpcml", "srun"}) {
+    job.launcher = text(launcher);
+    const auto plan = planned(job, "generic");
+    CHECK(plan.layout.cpus_per_rank == 0);
+    CHECK_FALSE(directive(plan, "--cpus-per-task"));
+    CHECK_FALSE(variable(plan, "OMP_NUM_THREADS"));
+  }
+  job.cpus_per_task = flag(0u);
+  error_of(job, "generic", "usage/cpus-per-task");
+}
+
+TEST_CASE("A job with a share of a node's GPUs asks for that share of its memory") {
+  auto job = job_of({"./train"});
+  job.gpus_per_node = flag(1u);
+  const auto half = directive(planned(job, "zurada"), "--mem");
+  job.gpus_per_node = flag(2u);
+  const auto all = directive(planned(job, "zurada"), "--mem");
+  REQUIRE((half && all));
+  CHECK(mem_of(*half).mib() * 2 == mem_of(*all).mib());
+}

@@ -75,6 +75,11 @@ model::Plan make_whole_node_plan() {
 model::Plan make_plan_for(const std::string& launcher) {
   auto plan = make_whole_node_plan();
   plan.launcher.kind = launcher;
+  // Where no launch sets variables in the task, the planner has the batch part export them.
+  if (launcher != "hpcml") {
+    plan.env.push_back({"GLOO_SOCKET_IFNAME", "hsn0,hsn1", false, model::Scope::batch, site_fact("network")});
+    plan.env.push_back({"OMP_NUM_THREADS", "7", false, model::Scope::batch, {}});
+  }
   if (launcher == "torchrun" || launcher == "accelerate") {
     plan.layout.tasks_per_node = 1;
     plan.binding.binder = model::Binder::agent;
