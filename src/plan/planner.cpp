@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "plan/launch_line.hpp"
 #include "plan/plan_context.hpp"
 
 namespace hpcml::plan {
@@ -38,12 +39,25 @@ bool is_retired(PlanContext& context) {
   return true;
 }
 
+/// A script for sbatch is of no use where there is none: the ranks are started here and now.
+bool has_no_scheduler(PlanContext& context) {
+  if (context.site.scheduler != "none") return false;
+  const bool one_machine = !context.job.nodes || context.job.nodes->value <= 1;
+  context.error("request/scheduler",
+                (context.site.name.empty() ? context.site.id : context.site.name) +
+                    ": there is no Slurm to submit a script to" +
+                    (one_machine ? "" : ", and no second node"),
+                context.job.command.empty() ? "start the program with hpcml launch -- CMD"
+                                            : "start the program here: " + launch_line(context.job));
+  return true;
+}
+
 } // namespace
 
 PlanResult make_plan(const model::JobSpec& job, const model::Site& site) {
   PlanContext context{job, site};
   PlanResult result;
-  if (!is_retired(context)) {
+  if (!is_retired(context) && !has_no_scheduler(context)) {
     context.plan.site_id = site.id;
     context.plan.site_hash = site.hash;
     context.plan.shebang = site.shebang;

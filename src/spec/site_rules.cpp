@@ -143,7 +143,6 @@ void read_launchers(ObjectReader& root, model::Site& site) {
     site.launchers.push_back(std::move(rule));
   });
   if (const auto binding = root.choice("binding", {"masks", "launch"})) site.binding = {*binding, root.origin("binding")};
-  site.scheduler = root.choice("scheduler", {"slurm", "none"}).value_or(site.scheduler);
   site.interactive = root.choice("interactive", {"salloc", "srun", "idev"}).value_or(site.interactive);
   site.signal_for_preemption = root.text("signal_for_preemption", TextRule::name).value_or("");
 }

@@ -168,6 +168,20 @@ TEST_CASE("Where nobody says how many cores a rank has, nothing is made up") {
   error_of(job, "generic", "usage/cpus-per-task");
 }
 
+TEST_CASE("Where there is no Slurm the line that starts the program here is said instead of a script") {
+  auto job = job_of({"python", "train.py", "a b"});
+  job.gpus_per_node = flag(4u);
+  job.gpus_per_task = flag(2u);
+  job.env = {{"A", text("it's")}};
+  job.backend = text("gloo");
+  const auto error = error_of(job, "local", "request/scheduler");
+  CHECK(error.hint == "start the program here: env 'A=it'\\''s' hpcml launch --nproc-per-node 2 --gpus-per-task 2 --backend gloo -- "
+                      "python train.py 'a b'");
+  job.nodes = flag(2u);
+  CHECK(error_of(job, "local", "request/scheduler").message.find("no second node") != std::string::npos);
+  CHECK(error_of(job_of({"./x"}), "local", "request/scheduler").hint == "start the program here: hpcml launch -- ./x");
+}
+
 TEST_CASE("A job with a share of a node's GPUs asks for that share of its memory") {
   auto job = job_of({"./train"});
   job.gpus_per_node = flag(1u);
