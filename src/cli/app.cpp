@@ -11,6 +11,7 @@
 #include "cli/command.hpp"
 #include "util/text.hpp"
 #include "util/trace.hpp"
+#include "util/user_path.hpp"
 
 namespace hpcml::cli {
 
@@ -104,7 +105,12 @@ int run_guarded(const std::vector<std::string>& words, Context& context) {
   app.add_option("--sites-dir", context.sites_dirs, "look for site profiles in DIR before all other places; may be repeated")
       ->type_name("DIR")
       ->expected(1)
-      ->take_all();
+      ->take_all()
+      ->transform([&context](const std::string& folder) {
+        const auto whole = util::absolute_path(folder, util::user_places(context.env));
+        if (!whole) throw CLI::ValidationError(whole.error().what, whole.error().hint);
+        return *whole;
+      });
   app.add_flag("-v,--verbose", verbosity, "say what is done while doing it; -vv says more");
   app.fallthrough();
   app.require_subcommand(1);

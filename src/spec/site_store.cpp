@@ -13,6 +13,7 @@
 #include "util/embedded.hpp"
 #include "util/file.hpp"
 #include "util/text.hpp"
+#include "util/user_path.hpp"
 
 namespace hpcml::spec {
 
@@ -122,9 +123,9 @@ std::set<std::string> all_ids(const std::vector<std::string>& directories) {
 
 std::vector<std::string> site_directories(const std::vector<std::string>& from_flags, const util::EnvSnapshot& env) {
   auto directories = from_flags;
-  for (const auto& directory : util::split(env.get_or("HPCML_SITES_PATH", ""), ':')) {
-    if (!directory.empty()) directories.push_back(directory);
-  }
+  // Home and working folder are this machine's: a program started elsewhere must find the same folders.
+  for (const auto& directory : util::split(env.get_or("HPCML_SITES_PATH", ""), ':'))
+    if (!directory.empty()) directories.push_back(util::absolute_path(directory, util::user_places(env)).value_or(directory));
   const auto home = env.get_or("HOME", "");
   const auto config = env.get_or("XDG_CONFIG_HOME", home.empty() ? "" : home + "/.config");
   if (!config.empty()) directories.push_back(config + "/hpcml/sites");

@@ -92,6 +92,8 @@ TEST_CASE("a mistake has one clear message, its exit code, and writes nothing") 
       {{"gen", "--site", "lumi", "--time", "10", "--", "x"}, 2, "--account"},
       {{"gen", "--site", "cedar", "--account", "def-x", "--time", "10", "--", "x"}, 4, "fir"},
       {lumi({"--"}), 2, "command"},
+      {{"gen", "--site", "local", "--gpus-per-node", "2", "--", "./x"}, 4, "hpcml launch --nproc-per-node 2 -- ./x"},
+      {{"gen", "--sites-dir", "~bob/sites", "--site", "lumi", "--", "x"}, 2, "~bob/sites"},
       {lumi({"--srun=-n4", "--", "x"}), 2, "--tasks-per-node"},
       {lumi({"--sbatch=--wrap=hostname", "--", "x"}), 2, "behind --"},
   };
@@ -212,6 +214,21 @@ TEST_CASE("no ~ and no relative path of the request reaches the script") {
     CHECK(result.exit_code == 2);
     CHECK(holds(result.err, "write the whole path"));
   }
+}
+
+TEST_CASE("folders of profiles are found from home and from here, and named whole in the script") {
+  Desk desk;
+  const auto home = (desk / "").parent_path().string();
+  fs::create_directory(desk / "sites");
+  desk.put("sites/mine.json", R"({"schema": 1, "id": "mine", "sources": {}})");
+  for (const auto* folder : {"sites", "./sites", "~/sites"}) {
+    const auto result = desk.hpcml({"gen", "--sites-dir", folder, "--site", "mine", "--gpus-per-node", "0", "--", "x"});
+    CAPTURE(folder, result.err);
+    REQUIRE(result.exit_code == 0);
+    CHECK_THAT(result.out, Catch::Contains("--sites-dir " + home + "/sites"));
+  }
+  desk.set("HPCML_SITES_PATH", "/nowhere:~/sites");
+  CHECK(desk.hpcml({"gen", "--site", "mine", "--gpus-per-node", "0", "--", "x"}).exit_code == 0);
 }
 
 TEST_CASE("help and version need nothing") {
