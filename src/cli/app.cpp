@@ -25,6 +25,7 @@ struct Command {
 // One line per command, in the order of --help.
 constexpr Command k_commands[] = {
     {"gen", add_gen},
+    {"submit", add_submit},
     {"emulate", add_emulate},
     {"launch", add_launch},
     {"sites", add_sites},

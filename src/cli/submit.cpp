@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: MIT
+// hpcml submit: the script of gen, handed to Slurm.
+#include <CLI/CLI.hpp>
+#include <cstdio>
+#include <memory>
+
+#include "cli/command.hpp"
+#include "cli/submit_run.hpp"
+#include "cli/submit_watch.hpp"
+#include "render/script.hpp"
+#include "spec/json_tree.hpp"
+#include "util/file.hpp"
+
+namespace hpcml::cli {
+
+namespace {
+
+struct SubmitOptions {
+  RequestFlags request;
+  std::string script_file;
+  std::string format = "text";
+  std::string attach;
+  std::string chain_if = "any";
+  unsigned chain = 1;
+  bool test_only = false;
+  bool watch = false;
+};
+
+const char* const k_footer = R"(Examples:
+  hpcml submit --site lumi --account project_1 --nodes 2 --time 10 -- python train.py
+  hpcml submit --test-only                      (what ./hpcml.json asks for; nothing is submitted)
+  hpcml submit --site lumi --account project_1 --time 2-0 --chain 4 --watch -- python train.py --resume
+  hpcml submit --attach 12345                   (follow a job that is there already)
+  hpcml emulate --site lumi --nodes 2 -- hpcml submit --site lumi --account project_1 --nodes 2 --time 10 -- python train.py
+Prints "job NUMBER log PATH" for each job. Exit codes: 0 submitted, 2 usage, 3 invalid job or site file, 4 the site cannot satisfy the request,
+5 Slurm refused the job or did not answer. With --watch the job's own exit code (128 + signal; 1 when Slurm ended it), or 130 after Ctrl-C,
+which ends only the watching.)";
+
+void print_jobs(const std::vector<RunningJob>& jobs, const std::string& format) {
+  if (format == "text") {
+    for (const auto& job : jobs) std::printf("job %s log %s\n", job.id.c_str(), job.log.c_str());
+    return;
+  }
+  std::string text = "[";
+  for (const auto& job : jobs) {
+    text += text.size() > 1 ? ",\n " : "";
+    text += "{\"job\":" + spec::quote_json(job.id) + ",\"name\":" + spec::quote_json(job.name) + ",\"log\":" + spec::quote_json(job.log) + ",\"after\":[";
+    for (const auto& id : job.after) text += (text.back() == '[' ? "" : ",") + spec::quote_json(id);
+    text += "]}";
+  }
+  std::fputs((text + "]\n").c_str(), stdout);
+}
+
+int attach(const SubmitOptions& options, const Context& context) {
+  int exit_code = k_ok;
+  const auto jobs = find_running(options.attach, context, exit_code);
+  if (jobs.empty()) return exit_code;
+  print_jobs(jobs, options.format);
+  return run_watch(jobs, context);
+}
+
+int run(const SubmitOptions& options, const Context& context) {
+  if (!options.attach.empty()) return attach(options, context);
+  int exit_code = k_ok;
+  const auto job = plan_request(make_request(options.request, context), context, exit_code);
+  if (!job) return exit_code;
+  if (!options.script_file.empty()) {
+    const auto written = util::write_file(options.script_file, render::render_script(job->plan), 0755);
+    if (!written) {
+      print_error(written.error().what, written.error().hint, context.colour);
+      return k_world_failed;
+    }
+  }
+  const auto calls = make_chain(job->plan, options.chain, options.chain_if);
+  if (options.test_only) return run_test_only(calls, context);
+  const auto result = run_submit(calls, job->site, context);
+  print_jobs(result.jobs, options.format);
+  std::fflush(stdout); // before hours of watching, for whoever reads it through a pipe
+  return options.watch && result.exit_code == k_ok ? run_watch(result.jobs, context) : result.exit_code;
+}
+
+} // namespace
+
+void add_submit(CLI::App& app, Context& context, int& exit_code) {
+  auto* command = app.add_subcommand("submit", "Submit a program to Slurm as a job that fits the site.");
+  const auto options = std::make_shared<SubmitOptions>();
+  auto* test_only = command->add_flag("--test-only", options->test_only, "ask Slurm whether and when it would start; submit nothing");
+  command->add_flag("--watch", options->watch, "follow the job: how it stands, its log, its end; Ctrl-C leaves it alone")->excludes(test_only);
+  command->add_option("--attach", options->attach, "follow a job that was submitted before")->type_name("JOB")->excludes(test_only);
+  auto* chain = command->add_option("--chain", options->chain, "submit N times, each waiting for the one before: training in pieces, from checkpoint to checkpoint")
+      ->type_name("N")
+      ->check(CLI::Range(1, 1000));
+  command->add_option("--chain-if", options->chain_if, "any: go on however the one before ended, as after a time limit; ok: only after a success")
+      ->type_name("HOW")
+      ->check(CLI::IsMember({"any", "ok"}))
+      ->needs(chain);
+  command->add_option("-o", options->script_file, "also write the script to FILE")->type_name("FILE");
+  command->add_option("--format", options->format, "text, or json")->type_name("FORMAT")->check(CLI::IsMember({"text", "json"}));
+  add_request_flags(*command, options->request);
+  command->footer(k_footer);
+  command->callback([options, &context, &exit_code] { exit_code = run(*options, context); });
+}
+
+} // namespace hpcml::cli

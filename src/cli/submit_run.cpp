@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: MIT
+#include "cli/submit_run.hpp"
+
+#include <algorithm>
+#include <cstdio>
+#include <filesystem>
+#include <fmt/format.h>
+
+#include "emulate/cluster_layout.hpp"
+#include "render/script.hpp"
+#include "util/text.hpp"
+
+namespace hpcml::cli {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+void note(const std::string& sentence) { std::fprintf(stderr, "hpcml: %s\n", sentence.c_str()); }
+
+std::vector<std::string> directive_names(const model::Plan& plan) {
+  std::vector<std::string> names;
+  for (const auto& directive : plan.directives) names.push_back(directive.name);
+  return names;
+}
+
+slurm::SubmitEnvironment environment_for(const SubmitCall& call, const Context& context, bool tell) {
+  auto environment = slurm::make_submit_environment(context.env, directive_names(call.plan));
+  if (tell && !environment.left_out.empty())
+    note("not handed to sbatch, because it would overrule the script: " + util::join(environment.left_out, ", "));
+  return environment;
+}
+
+std::string absolute_log(const std::string& log, const model::Plan& plan) {
+  if (log.empty() || log.front() == '/') return log;
+  std::error_code ignored;
+  const auto folder = directive_of(plan, "--chdir");
+  return (fs::path(folder ? fs::absolute(*folder, ignored) : fs::current_path(ignored)) / log).lexically_normal().string();
+}
+
+/// Slurm's own word on where the log goes; of an array, and where Slurm says nothing, what the script asks for.
+std::string find_log(const slurm::Client& client, const SubmitCall& call, const std::string& id, const Context& context) {
+  const bool array = directive_of(call.plan, "--array").has_value();
+  const slurm::LogNames names{id, array ? "*" : "", call.name, context.env.get_or("USER", "")};
+  if (!array) {
+    const auto records = client.find_job(id);
+    if (records && records->size() == 1 && !records->front().log.empty()) return slurm::expand_log_pattern(records->front().log, names);
+  }
+  const auto pattern = directive_of(call.plan, "--output");
+  return absolute_log(slurm::expand_log_pattern(pattern.value_or(array ? "slurm-%A_%a.out" : "slurm-%j.out"), names), call.plan);
+}
+
+/// Slurm ends a job whose log's folder is missing without a word.
+util::Status make_log_folder(const SubmitCall& call) {
+  const auto pattern = directive_of(call.plan, "--output");
+  if (!pattern) return util::Done{};
+  const auto folder = fs::path(absolute_log(*pattern, call.plan)).parent_path();
+  std::error_code error;
+  if (folder.string().find('%') != std::string::npos || fs::exists(folder, error)) return util::Done{};
+  if (!fs::create_directories(folder, error) || error)
+    return util::Error{"the log's folder " + folder.string() + " cannot be made: " + error.message(), "choose another --output"};
+  note("made the log's folder " + folder.string() + ": without it Slurm would end the job without a word");
+  return util::Done{};
+}
+
+std::vector<std::string> dependency_option(const SubmitCall& call, const std::vector<RunningJob>& jobs) {
+  if (call.after.empty()) return {};
+  std::string text = "--dependency=" + std::string(call.after_state == "ok" ? "afterok" : "afterany");
+  for (const auto index : call.after) text += ":" + jobs[index].id;
+  return {text};
+}
+
+void tell_submitted(const SubmitCall& call, const RunningJob& job, const model::Site& site) {
+  const auto& partition = call.plan.partition;
+  std::string text = fmt::format("job {} is in the queue of {}{}: {}", job.id, emulate::short_name(site), partition.empty() ? "" : ", partition " + partition,
+                                 describe_request(call.plan));
+  if (!job.after.empty()) text += ", after " + util::join(job.after, ", ");
+  note(text);
+}
+
+void refuse(const util::Error& error, const std::vector<RunningJob>& jobs, const Context& context) {
+  print_error(error.what, error.hint, context.colour);
+  if (jobs.empty()) return;
+  std::vector<std::string> ids;
+  for (const auto& job : jobs) ids.push_back(job.id);
+  note("in the queue already, and staying there: " + util::join(ids, ", ") + "; scancel " + util::join(ids, " ") + " removes them");
+}
+
+} // namespace
+
+std::vector<SubmitCall> make_chain(const model::Plan& plan, unsigned times, const std::string& after_state) {
+  std::vector<SubmitCall> calls;
+  for (unsigned i = 0; i < times; ++i) {
+    SubmitCall call{directive_of(plan, "--job-name").value_or("job"), plan, {}, after_state};
+    if (i > 0) call.after = {i - 1};
+    calls.push_back(std::move(call));
+  }
+  return calls;
+}
+
+std::optional<std::string> directive_of(const model::Plan& plan, const std::string& name) {
+  // The later line of a name wins in Slurm, too.
+  for (auto directive = plan.directives.rbegin(); directive != plan.directives.rend(); ++directive)
+    if (directive->name == name) return directive->value.value_or("");
+  return std::nullopt;
+}
+
+std::optional<double> gpu_hours(const model::Plan& plan) {
+  const auto text = directive_of(plan, "--time");
+  if (!text) return std::nullopt;
+  const auto time = model::Walltime::parse(*text);
+  if (!time) return std::nullopt;
+  return static_cast<double>(time->seconds().count()) / 3600.0 * plan.layout.nodes * plan.layout.gpus_per_node;
+}
+
+std::string describe_request(const model::Plan& plan) {
+  const auto count = [](unsigned number, const char* one, const char* many) { return fmt::format("{} {}", number, number == 1 ? one : many); };
+  std::string text = count(plan.layout.nodes, "node", "nodes");
+  if (const unsigned gpus = plan.layout.nodes * plan.layout.gpus_per_node; gpus > 0) text += ", " + count(gpus, "GPU", "GPUs");
+  if (const auto array = directive_of(plan, "--array")) text += ", for each of the array " + *array;
+  if (const auto time = directive_of(plan, "--time")) text += ", up to " + *time;
+  if (const auto hours = gpu_hours(plan); hours && *hours > 0) text += fmt::format(" ({:.1f} GPU-hours at most)", *hours);
+  return text;
+}
+
+int run_test_only(const std::vector<SubmitCall>& calls, const Context& context) {
+  const slurm::Client client(context.env);
+  for (const auto& call : calls) {
+    // All jobs of a chain are the same to Slurm, and a job that is not there cannot be waited for.
+    if (&call != &calls.front() && render::render_script(call.plan) == render::render_script(calls.front().plan)) continue;
+    const auto environment = environment_for(call, context, true);
+    const auto estimate = client.estimate(render::render_script(call.plan), {}, environment.env);
+    if (!estimate) {
+      print_error(estimate.error().what, estimate.error().hint, context.colour);
+      return k_world_failed;
+    }
+    std::printf("%s: would start at %s in partition %s on %s\n", call.name.c_str(), estimate->start.c_str(), estimate->partition.c_str(),
+                estimate->nodes.c_str());
+  }
+  note("Slurm takes the request; nothing was submitted");
+  return k_ok;
+}
+
+SubmitResult run_submit(const std::vector<SubmitCall>& calls, const model::Site& site, const Context& context) {
+  const slurm::Client client(context.env);
+  SubmitResult result;
+  for (const auto& call : calls) {
+    if (const auto made = make_log_folder(call); !made) {
+      refuse(made.error(), result.jobs, context);
+      result.exit_code = k_world_failed;
+      return result;
+    }
+    const auto environment = environment_for(call, context, &call == &calls.front());
+    const auto submitted = client.submit(render::render_script(call.plan), dependency_option(call, result.jobs), environment.env);
+    if (!submitted) {
+      refuse(submitted.error(), result.jobs, context);
+      result.exit_code = k_world_failed;
+      return result;
+    }
+    for (const auto& message : submitted->messages) std::fprintf(stderr, "sbatch: %s\n", message.c_str());
+    RunningJob job{submitted->id, call.name, find_log(client, call, submitted->id, context), directive_of(call.plan, "--array").has_value(), {}};
+    for (const auto index : call.after) job.after.push_back(result.jobs[index].id);
+    tell_submitted(call, job, site);
+    result.jobs.push_back(std::move(job));
+  }
+  return result;
+}
+
+} // namespace hpcml::cli

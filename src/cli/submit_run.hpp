@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: MIT
+// What hpcml submit does: scripts to Slurm, job numbers and logs back.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "cli/command.hpp"
+#include "cli/job_plan.hpp"
+#include "slurm/client.hpp"
+
+namespace hpcml::cli {
+
+/// One call of sbatch, and which earlier calls its job waits for.
+struct SubmitCall {
+  std::string name;                ///< the job's name
+  model::Plan plan;
+  std::vector<std::size_t> after;  ///< indices of earlier calls
+  std::string after_state = "any"; ///< "any" or "ok": how those must have ended
+};
+
+/// A job that Slurm has taken.
+struct RunningJob {
+  std::string id;
+  std::string name;
+  std::string log;                 ///< absolute; of an array with * for the task
+  bool array = false;
+  std::vector<std::string> after;  ///< the jobs that it waits for
+};
+
+/// The job `times` times, each waiting for the one before.
+std::vector<SubmitCall> make_chain(const model::Plan& plan, unsigned times, const std::string& after_state);
+/// The value of a directive of the plan ("--output"), or nothing.
+std::optional<std::string> directive_of(const model::Plan& plan, const std::string& name);
+/// "2 nodes, 16 GPUs, up to 00:10:00: 2.7 GPU-hours".
+std::string describe_request(const model::Plan& plan);
+/// GPU-hours if the job runs to its limit; nothing without a limit.
+std::optional<double> gpu_hours(const model::Plan& plan);
+
+/// Asks Slurm what it would do with each call; prints the answers.
+int run_test_only(const std::vector<SubmitCall>& calls, const Context& context);
+/// Submits the calls in order; stops at the first refusal, and says what stands in the queue then.
+struct SubmitResult {
+  std::vector<RunningJob> jobs;
+  int exit_code = k_ok;
+};
+SubmitResult run_submit(const std::vector<SubmitCall>& calls, const model::Site& site, const Context& context);
+
+} // namespace hpcml::cli

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: MIT
+// sbatch's answers as values, and what it must not inherit.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "util/env_snapshot.hpp"
+#include "util/result.hpp"
+
+namespace hpcml::slurm {
+
+/// A job that Slurm has taken.
+struct SubmittedJob {
+  std::string id;                    ///< "12"
+  std::string cluster;               ///< of a multi-cluster Slurm, else empty
+  std::vector<std::string> messages; ///< what sbatch, or the site's filter before it, said beside
+};
+/// The answer of `sbatch --parsable`; the site's filters may print text of their own around it.
+util::Result<SubmittedJob> parse_submitted(std::string_view out, std::string_view err);
+
+/// What `sbatch --test-only` expects.
+struct StartEstimate {
+  std::string start;      ///< "2026-11-21T17:00:40"
+  std::string processors; ///< "256": hardware threads
+  std::string nodes;      ///< "nid[000001-000002]"
+  std::string partition;
+};
+util::Result<StartEstimate> parse_estimate(std::string_view err);
+
+/// Why Slurm does not take a job, from what sbatch printed, with what to do about it.
+util::Error explain_refusal(std::string_view err);
+
+/// The environment to run sbatch in, and what was left out of it because it would change the script's meaning.
+struct SubmitEnvironment {
+  util::EnvSnapshot env;
+  std::vector<std::string> left_out; ///< "SBATCH_PARTITION=debug"
+};
+/// `options`: the names ("--partition") of the script's directives. SBATCH_* variables beat directives, and a
+/// job that is submitted from inside another one inherits its SLURM_* variables.
+SubmitEnvironment make_submit_environment(const util::EnvSnapshot& env, const std::vector<std::string>& options);
+
+/// The path of a job's log, from the pattern of --output: %j, %A, %a, %x, %u, %% and zero-padded forms. `task` empty: no array.
+struct LogNames {
+  std::string job_id;
+  std::string task;
+  std::string job_name;
+  std::string user;
+};
+std::string expand_log_pattern(std::string_view pattern, const LogNames& names);
+
+} // namespace hpcml::slurm

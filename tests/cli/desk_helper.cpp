@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: MIT
+#include "cli/desk_helper.hpp"
+
+#include <catch2/catch.hpp>
+#include <cstdlib>
+#include <stdexcept>
+
+#include "util/file.hpp"
+
+namespace hpcml::test {
+
+namespace fs = std::filesystem;
+
+Desk::Desk() {
+  std::string pattern = (fs::temp_directory_path() / "hpcml-desk-XXXXXX").string();
+  if (::mkdtemp(pattern.data()) == nullptr) throw std::runtime_error("cannot make " + pattern);
+  x_path = pattern;
+  x_env.set("PATH", "/usr/sbin:/usr/bin:/bin");
+  x_env.set("HOME", pattern);
+  x_env.set("H", HPCML_BINARY);
+}
+
+Desk::~Desk() {
+  std::error_code ignored;
+  fs::remove_all(x_path, ignored);
+}
+
+util::ProcessOutput Desk::run(std::vector<std::string> words, std::chrono::seconds limit) const {
+  words.insert(words.begin(), {"/usr/bin/env", "-C", x_path.string()});
+  const auto result = util::run_process(words, x_env, limit);
+  if (!result) throw std::runtime_error(result.error().what);
+  return *result;
+}
+
+util::ProcessOutput Desk::hpcml(const std::vector<std::string>& words) const {
+  std::vector<std::string> argv{HPCML_BINARY};
+  argv.insert(argv.end(), words.begin(), words.end());
+  return run(argv, std::chrono::seconds(60));
+}
+
+util::ProcessOutput Desk::emulate(const std::string& site, unsigned nodes, const std::string& script) const {
+  return run({HPCML_BINARY, "emulate", "--quiet", "--site", site, "--nodes", std::to_string(nodes), "--", "bash", "-c", script}, std::chrono::seconds(300));
+}
+
+void Desk::put(const std::string& name, const std::string& text, unsigned mode) const { REQUIRE(util::write_file(x_path / name, text, mode)); }
+
+std::string Desk::read(const std::string& name) const { return util::read_file(x_path / name).value_or(""); }
+
+std::size_t Desk::files() const { return static_cast<std::size_t>(std::distance(fs::directory_iterator(x_path), fs::directory_iterator())); }
+
+bool holds(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
+
+} // namespace hpcml::test

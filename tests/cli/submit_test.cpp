@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: MIT
+// hpcml submit as a person runs it: mistakes without Slurm, jobs with a real one.
+#include <catch2/catch.hpp>
+
+#include <nlohmann/json.hpp>
+
+#include "cli/desk_helper.hpp"
+#include "cli/log_follower.hpp"
+#include "util/file.hpp"
+#include "util/text.hpp"
+
+using namespace hpcml;
+using test::Desk;
+using test::holds;
+
+namespace {
+
+const std::string k_request = " --site lumi --account project_1 --time 10 --partition small-g --gpus-per-node 1 --launcher srun ";
+
+/// What a part of a script printed, between the marks that `part` prints around it, with "code N" at its end.
+std::string part(const std::string& name, const std::string& commands) { return "echo '<" + name + ">'; ( " + commands + " ) 2>&1; echo \"code $?\"; echo '</" + name + ">'; "; }
+std::string part_of(const std::string& text, const std::string& name) {
+  const auto start = text.find("<" + name + ">\n"), end = text.find("</" + name + ">");
+  if (start == std::string::npos || end == std::string::npos) return {};
+  return text.substr(start + name.size() + 3, end - start - name.size() - 3);
+}
+
+} // namespace
+
+TEST_CASE("submit refuses what gen refuses, with the same codes, and leaves nothing") {
+  struct Case {
+    std::vector<std::string> words;
+    int exit_code;
+    std::string message;
+  };
+  const std::vector<Case> cases = {
+      {{"--site", "lumi", "--account", "project_1", "--time", "50h", "--", "x"}, 4, "limit of partition"},
+      {{"--site", "lmui", "--", "x"}, 2, "lumi"},
+      {{"--site", "lumi", "--time", "10", "--", "x"}, 2, "--account"},
+      {{"--site", "lumi", "--chain", "0", "--", "x"}, 2, "--chain"},
+      {{"--site", "lumi", "--chain-if", "ok", "--", "x"}, 2, "--chain"},
+      {{"--test-only", "--watch", "--", "x"}, 2, "--watch"},
+      {{"--job", "no.json"}, 3, "no.json"},
+  };
+  for (const auto& example : cases) {
+    const Desk desk;
+    auto words = example.words;
+    words.insert(words.begin(), {"submit"});
+    const auto result = desk.hpcml(words);
+    CAPTURE(words, result.err);
+    CHECK(result.exit_code == example.exit_code);
+    CHECK(holds(result.err, example.message));
+    CHECK(result.out == "");
+    CHECK(desk.files() == 0);
+  }
+}
+
+TEST_CASE("submit on a machine without Slurm says where to go") {
+  Desk desk;
+  desk.set("PATH", "/nowhere");
+  const auto result = desk.hpcml({"submit", "--site", "lumi", "--account", "project_1", "--time", "10", "--", "x"});
+  CHECK(result.exit_code == 5);
+  CHECK(holds(result.err, "sbatch is not in PATH"));
+  CHECK(holds(result.err, "hpcml emulate"));
+}
+
+TEST_CASE("a log is read as it grows, from the start again when it was begun anew, and not before it is there") {
+  const Desk desk;
+  cli::LogFollower log((desk / "log").string());
+  CHECK(log.read_more() == "");
+  CHECK_FALSE(log.found());
+  desk.put("log", "one\ntw");
+  CHECK(log.read_more() == "one\ntw");
+  CHECK(log.read_more() == "");
+  desk.put("log", "one\ntwo\n");
+  CHECK(log.read_more() == "o\n");
+  desk.put("log", "new\n");
+  CHECK(log.read_more() == "new\n");
+  cli::LogFollower folder((desk / "").string());
+  CHECK(folder.read_more() == "");
+}
+
+TEST_CASE("jobs are submitted, watched, chained, left and found again on a real Slurm", "[slurm]") {
+  const Desk desk;
+  desk.put("steps.sh", "#!/bin/bash\nfor i in 1 2 3; do echo step $i; sleep 1; done\nexit 3\n", 0755);
+  const std::string submit = "$H submit" + k_request;
+  const auto result = desk.emulate(
+      "lumi", 1,
+      part("test-only", submit + "--test-only -- hostname") +
+          part("watch", "SBATCH_TIMELIMIT=7 " + submit + "--output logs/%x-%j.out --watch -- ./steps.sh") +
+          part("record", "scontrol show job 2 | grep -o 'TimeLimit=[^ ]*'; scontrol show job 2 | grep StdOut") +
+          part("chain", submit + "--chain 2 --format json -- true 2>err.txt; grep -c 'after 3' err.txt; scontrol show job 4 | grep -o 'Dependency=.*'") +
+          part("hopeless", submit + "--chain 2 --chain-if ok --watch -- false") +
+          part("array", submit + "--array 0-2%2 --output log-%A_%a.out --watch -- false") +
+          part("detach", submit + "--output detach.out --watch -- ./steps.sh & sleep 3; kill -INT $(pgrep -f '^'$H' submit.*detach'); wait $!") +
+          part("attach", "$H submit --attach $(squeue -h -o %i -n steps) | cat; exit ${PIPESTATUS[0]}") +
+          part("refused", "$H submit --site lumi --account project_1 --time 10 --nodes 2 --partition small-g --gpus-per-node 1 --launcher srun -- true"));
+  CAPTURE(result.out, result.err);
+  REQUIRE(result.exit_code == 0);
+  const auto said = [&](const std::string& name) { return part_of(result.out, name); };
+  CHECK(holds(said("test-only"), "hostname: would start at 20"));
+  CHECK(holds(said("test-only"), " in partition small-g on nid000001\n"));
+  CHECK(holds(said("test-only"), "code 0"));
+  // Slurm's own record is the oracle for the log's path, and for the time limit that a variable would have changed.
+  const auto watch = said("watch");
+  CHECK(holds(watch, "SBATCH_TIMELIMIT=7"));
+  CHECK(holds(watch, "running on nid000001"));
+  CHECK(holds(watch, "step 1\nstep 2\nstep 3\n"));
+  CHECK(holds(watch, "job 2 failed: exit code 3\n"));
+  CHECK(holds(watch, "code 3"));
+  CHECK(watch.find('\r') == std::string::npos);
+  CHECK(holds(said("record"), "TimeLimit=00:10:00"));
+  CHECK(holds(said("record"), "StdOut=" + (desk / "logs/steps-2.out").string()));
+  CHECK(holds(watch, "job 2 log " + (desk / "logs/steps-2.out").string() + "\n"));
+  const auto chain = said("chain");
+  const auto jobs = nlohmann::json::parse(chain.substr(0, chain.rfind("]\n") + 1), nullptr, false);
+  REQUIRE(jobs.is_array());
+  CHECK(jobs[1]["log"] == (desk / "true-4.out").string());
+  CHECK(holds(chain, "\"after\":[\"3\"]"));
+  CHECK(holds(chain, "Dependency=afterany:3"));
+  CHECK(holds(said("hopeless"), "can never start"));
+  CHECK(holds(said("hopeless"), "code 5"));
+  const auto array = said("array");
+  for (const char* task : {"task 0 ", "task 1 ", "task 2 "}) CHECK(holds(array, task));
+  CHECK(holds(array, "log-7_2.out"));
+  CHECK(holds(array, "code 1"));
+  CHECK(holds(said("detach"), "detached: job "));
+  CHECK(holds(said("detach"), "code 130"));
+  CHECK(holds(said("attach"), "step 3\n"));
+  CHECK(holds(said("attach"), "code 3"));
+  CHECK(holds(said("refused"), "hpcml emulate --site lumi --nodes 2"));
+  CHECK(holds(said("refused"), "code 5"));
+}
