@@ -33,7 +33,7 @@ constexpr ValueFlag k_values[] = {
     {"--time", "TIME", "time limit: 10 (minutes), 30m, 2h, 1-12:00:00", k_resources},
     {"--job-name", "NAME", "name of the job; the program's otherwise", k_run},
     {"--output", "FILE", "log file; %j is the job's number", k_run},
-    {"--launcher", "KIND", "hpcml, torchrun, srun, ibrun, accelerate or deepspeed", k_run},
+    {"--launcher", "KIND", "hpcml, torchrun, srun, ibrun, mpirun, accelerate or deepspeed", k_run},
     {"--backend", "NAME", "nccl or gloo; by what the node has otherwise", k_run},
     {"--gpu-visibility", "WHAT", "what a rank sees: all GPUs of the node or its own", k_run},
     {"--signal", "SPEC", "signal before the time limit: B:USR1@60", k_run},

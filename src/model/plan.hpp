@@ -91,6 +91,8 @@ struct PlannedContainer {
   std::vector<ContainerBind> binds; ///< in order; the last for a target wins
   std::string enter;                ///< evaluated inside before the program; empty: none
   Origin origin;
+  bool by_slurm = false;            ///< Slurm starts the image: nothing or `prefix` stands before the command
+  std::string prefix = {};          ///< "shifter", or empty
 };
 
 struct PlannedCache {
@@ -105,6 +107,10 @@ struct PlannedRendezvous {
   std::string suffix;
   std::vector<std::string> interfaces; ///< for NCCL_SOCKET_IFNAME / GLOO_SOCKET_IFNAME
   Origin origin;
+  bool ipv4 = false;         ///< the name is resolved to an IPv4 address
+  std::string from_env = {};    ///< variable of the site with the first node; empty: none
+  std::string port_from_env = {}; ///< variable of the site with a free port; empty: none
+  unsigned port = 0;         ///< prescribed by the site; 0: one that depends on the job
 };
 
 /// The launcher of the step.
@@ -112,6 +118,7 @@ struct PlannedLauncher {
   std::string kind;             ///< "hpcml", "torchrun", "srun", "ibrun", "accelerate", "deepspeed"
   std::string step = "srun";    ///< what starts the tasks: "srun", "ibrun"
   std::vector<std::string> step_args; ///< raw pass-through and site args, in order
+  std::vector<std::string> per_node_args = {}; ///< what `step` gets where it starts one program per node
   std::string rank_variable = {};       ///< where `step` does not set Slurm's variables: the site's LauncherRule
   std::string local_rank_variable = {};
   std::string world_size_variable = {};
@@ -132,6 +139,8 @@ struct Plan {
   PlannedBinding binding;
   Sourced<std::string> gpu_visibility;  ///< "all" or "own"
   std::string gpu_vendor;               ///< "nvidia", "amd" or empty
+  std::string modules_reset;            ///< "purge", "reset": before the modules; empty: nothing
+  Origin modules_reset_origin;
   std::vector<PlannedModule> modules;
   std::vector<PlannedEnv> env;
   std::vector<PlannedCache> caches;
@@ -140,6 +149,7 @@ struct Plan {
   PlannedRendezvous rendezvous;
   Sourced<std::string> backend;         ///< "auto", "nccl", "gloo"
   Sourced<std::string> hpcml_path;
+  Sourced<std::string> submit_command{"sbatch", {}}; ///< what takes the script
   std::string interactive;              ///< how to get an interactive job: "salloc", "srun", "idev"
   std::vector<std::string> sites_dirs;  ///< where launch finds the profile when it is not built in, absolute
   bool report = false;

@@ -67,6 +67,38 @@ void translate_command(PlanContext& context, const std::vector<ContainerBind>& b
   }
 }
 
+/// The site's first engine that holds for the job.
+const model::ContainerRule* find_engine(const PlanContext& context) {
+  for (const auto& rule : context.site.containers)
+    if (applies(rule.when, context.facts())) return &rule;
+  return nullptr;
+}
+
+/// An engine that works by options of Slurm gets them; the command itself is not wrapped.
+void give_to_slurm(PlanContext& context, const model::ContainerRule& rule, model::PlannedContainer& container) {
+  container.by_slurm = rule.engine != "singularity" && rule.engine != "apptainer";
+  if (!container.by_slurm) return;
+  container.prefix = rule.prefix;
+  std::vector<std::string> binds;
+  for (const auto& bind : container.binds)
+    binds.push_back(bind.source + ":" + (bind.target.empty() ? bind.source : bind.target));
+  auto options = rule.options;
+  if (!binds.empty() && rule.bind_option.empty())
+    context.error("request/bind", rule.engine + " on " + context.site.name + " takes no binds from here",
+                  "leave --bind out; what it shows is said in its own configuration");
+  else if (!binds.empty())
+    options.push_back(util::replace_all(rule.bind_option, "{binds}", util::join(binds, ",")));
+  for (const auto& option : options) {
+    const std::string word = util::replace_all(option, "{image}", container.image);
+    if (rule.options_on_srun) {
+      context.plan.launcher.step_args.push_back(word);
+      continue;
+    }
+    const OptionWord split = split_option(word);
+    context.plan.directives.push_back({split.name, split.value, container.origin});
+  }
+}
+
 } // namespace
 
 void plan_container(PlanContext& context) {
@@ -79,11 +111,12 @@ void plan_container(PlanContext& context) {
   if (job.container->value.empty() || job.container->value.front() == '-' ||
       !is_one_line(job.container->value))
     context.error("usage/container", "'" + job.container->value + "' is no container image");
-  if (context.site.containers.empty()) {
+  const model::ContainerRule* engine = find_engine(context);
+  if (!engine) {
     context.error("request/container", context.site.name + " has no container engine in its profile");
     return;
   }
-  const model::ContainerRule& rule = context.site.containers.front();
+  const model::ContainerRule& rule = *engine;
   model::PlannedContainer container{rule.engine, job.container->value, rule.gpu_flag,
                                     rule.binds,  rule.enter,           job.container->origin};
   container.origin.superseded.insert(container.origin.superseded.end(), rule.superseded.begin(),
@@ -99,6 +132,7 @@ void plan_container(PlanContext& context) {
   }
   for (const auto& bind : job.binds) add_user_bind(context, container, bind);
   translate_command(context, container.binds);
+  give_to_slurm(context, rule, container);
   context.plan.container = std::move(container);
 }
 

@@ -7,6 +7,7 @@
 #include "plan/limits.hpp"
 #include "plan/option_word.hpp"
 #include "plan/plan_context.hpp"
+#include "plan/value_syntax.hpp"
 #include "util/text.hpp"
 
 namespace hpcml::plan {
@@ -43,15 +44,23 @@ void add_text(PlanContext& context, const std::string& name, const model::Known<
     if (!rule.default_value.empty()) add(context, option, rule.default_value, rule.origin);
     return;
   }
+  std::string value = wanted->value;
+  if (!value.empty() && !rule.suffix.empty() && !util::ends_with(value, rule.suffix)) {
+    value += rule.suffix;
+    context.note(option + "=" + wanted->value + " is written " + value + (rule.why.empty() ? "" : ": " + rule.why), rule.origin);
+  }
   if (wanted->value.empty() || !is_one_line(wanted->value))
-    context.error("usage/" + name, option + " must be one line of text");
-  else if (!matches(context, option, rule, wanted->value))
+    context.error("usage/" + name, option + (wanted->value.empty() ? " is empty" : " must be one line of text"),
+                  "give it a value, or leave it out");
+  else if (const auto fault = find_value_fault(name, wanted->value))
+    context.error("usage/" + name, fault->what, fault->hint);
+  else if (!matches(context, option, rule, value))
     context.error("usage/" + name,
-                  option + "=" + wanted->value + " is not what " + context.site.name + " expects" +
+                  option + "=" + value + " is not what " + context.site.name + " expects" +
                       cited(rule.origin),
                   rule.pattern_hint.empty() ? "it must match " + rule.pattern : "write it" + form.substr(1));
   else
-    add(context, option, wanted->value, wanted->origin);
+    add(context, option, value, wanted->origin);
 }
 
 void add_partition(PlanContext& context) {
@@ -68,7 +77,7 @@ void add_partition(PlanContext& context) {
 
 void add_gpus(PlanContext& context) {
   const model::PlannedLayout& layout = context.plan.layout;
-  const model::GpuRequest& request = context.site.gpu_request;
+  const model::GpuRequest& request = context.gpu_request();
   if (layout.gpus_per_node == 0) return;
   Origin origin = context.job.gpus_per_node ? context.job.gpus_per_node->origin
                   : context.node            ? context.node->origin
@@ -115,6 +124,10 @@ void add_cores(PlanContext& context) {
     context.note("no --cpus-per-task: the step has the whole node", context.partition->origin);
     return;
   }
+  if (context.node && context.node->share_policy == "auto" && plan.layout.gpus_per_node > 0 && !context.job.cpus_per_task) {
+    context.note("no --cpus-per-task: cores come with the GPUs here", context.node->origin);
+    return;
+  }
   if (!context.node && !context.job.cpus_per_task) {
     context.note("one core per rank, Slurm's default: the site does not say how many a GPU has; "
                  "--cpus-per-task changes it",
@@ -132,6 +145,46 @@ void add_cores(PlanContext& context) {
         by_rule("cores are counted, not hardware threads"));
 }
 
+/// An option for srun, where the site gives it to the step.
+void add_to_step(PlanContext& context, const std::string& option) {
+  auto& args = context.plan.launcher.step_args;
+  if (std::find(args.begin(), args.end(), option) == args.end()) args.push_back(option);
+}
+
+/// True if the job keeps something on the nodes' own disks.
+bool uses_local_disk(const PlanContext& context) {
+  if (!context.node || !context.node->local_disk) return false;
+  const auto below = [&](const std::string& path) { return util::starts_with(path, *context.node->local_disk); };
+  const auto& caches = context.plan.caches;
+  return below(context.plan.python.where) || std::any_of(caches.begin(), caches.end(), [&](const auto& c) { return below(c.base); });
+}
+
+/// What the site wants of every job, of this kind of node, and of the QoS.
+void add_site_options(PlanContext& context) {
+  const JobFacts facts = context.facts();
+  const auto add_once = [&](const std::string& text, const Origin& origin) {
+    const OptionWord option = split_option(with_job_numbers(context, text));
+    if (!context.has_directive(option.name)) add(context, option.name, option.value, origin);
+  };
+  for (const auto& always : context.site.always) {
+    if (!applies(always.when, facts)) continue;
+    if (always.on_srun)
+      add_to_step(context, with_job_numbers(context, always.value));
+    else
+      add_once(always.value, always.origin);
+  }
+  if (context.node && !context.node->constraint.empty())
+    add_once("--constraint=" + context.node->constraint, context.node->origin);
+  if (context.qos)
+    for (const auto& needed : context.qos->needs) add_once(needed, context.qos->origin);
+  if (!uses_local_disk(context) || context.node->local_disk_option.empty()) return;
+  const std::string& option = context.node->local_disk_option;
+  if (option.find("{gib}") == std::string::npos)
+    add_once(option, context.node->origin);
+  else
+    context.note("room on the nodes' own disks is asked for with --sbatch=" + option, context.node->origin);
+}
+
 void add_options(PlanContext& context) {
   const model::JobSpec& job = context.job;
   if (job.signal) add_text(context, "signal", job.signal);
@@ -142,21 +195,23 @@ void add_options(PlanContext& context) {
   }
   if (job.array) add_text(context, "array", job.array);
   if (job.dependency) add_text(context, "dependency", job.dependency);
-  for (const auto& always : context.site.always) {
-    const OptionWord option = split_option(always.value);
-    if (!context.has_directive(option.name)) add(context, option.name, option.value, always.origin);
-  }
+  add_site_options(context);
   if (context.partition && context.partition->exclusive && context.partition->slurm_exclusive == false &&
       !context.has_directive("--exclusive"))
     add(context, "--exclusive", std::nullopt, context.partition->origin);
 }
 
-/// What the user gave raw comes last and wins over a line of the same name.
+/// What the user gave raw comes last and wins over a line of the same name; features add up.
 void add_raw(PlanContext& context) {
   for (const auto& raw : context.job.sbatch) {
-    const OptionWord option = split_option(raw.value);
+    OptionWord option = split_option(raw.value);
     auto& directives = context.plan.directives;
     const auto same = [&](const auto& planned) { return planned.name == option.name; };
+    if (const auto old = std::find_if(directives.begin(), directives.end(), same);
+        option.name == "--constraint" && old != directives.end() && option.value && *option.value != *old->value) {
+      const bool either = option.value->find('|') != std::string::npos;
+      option.value = *old->value + "&" + (either ? "(" + *option.value + ")" : *option.value);
+    }
     if (const auto old = std::find_if(directives.begin(), directives.end(), same); old != directives.end()) {
       if (option.name == "--gres") { // the planned line asks for GPUs, this one for something else
         old->value = old->value.value_or("") + "," + option.value.value_or("");
@@ -186,6 +241,20 @@ const Origin* asked_by_user(const PlanContext& context, const std::string& name)
   return nullptr;
 }
 
+/// Moves the option from the header to the step.
+void give_to_srun(PlanContext& context, const std::string& option, const Origin& origin) {
+  auto& directives = context.plan.directives;
+  const auto found = std::find_if(directives.begin(), directives.end(), [&](const auto& d) { return d.name == option; });
+  if (found == directives.end()) return;
+  if (option == "--ntasks-per-node") {
+    const model::PlannedLayout& layout = context.plan.layout;
+    add_to_step(context, "--ntasks=" + std::to_string(layout.nodes * layout.tasks_per_node));
+  }
+  add_to_step(context, found->value ? option + "=" + *found->value : option);
+  context.note(option + " is given to srun: sbatch refuses it here", origin);
+  directives.erase(found);
+}
+
 /// Refused, ignored and missing options, by the site's rules.
 void check_flags(PlanContext& context) {
   for (const auto& [name, unconditional] : context.site.flags) {
@@ -193,7 +262,9 @@ void check_flags(PlanContext& context) {
     const std::string option = "--" + name;
     const Origin* asked = asked_by_user(context, name);
     const std::string why = (rule.why.empty() ? "" : ": " + rule.why) + cited(rule.origin);
-    if (rule.policy == Policy::forbidden &&
+    if (rule.policy == Policy::srun_only) {
+      give_to_srun(context, option, rule.origin);
+    } else if (rule.policy == Policy::forbidden &&
         (asked || (name != "partition" && context.has_directive(option)))) {
       context.error("request/" + name, context.site.name + " refuses " + option + why,
                     "leave " + option + " out");
@@ -204,6 +275,7 @@ void check_flags(PlanContext& context) {
                                       [&](const auto& d) { return d.name == option; }),
                        directives.end());
     } else if (rule.policy == Policy::required && !context.has_directive(option)) {
+      if (name == "mem" && (context.has_directive("--mem-per-cpu") || context.has_directive("--mem-per-gpu"))) continue;
       const bool wrong_value =
           std::any_of(context.findings.begin(), context.findings.end(), [&](const auto& finding) {
             return finding.code == "usage/" + name || finding.code == "request/" + name;
@@ -230,7 +302,11 @@ void plan_directives(PlanContext& context) {
     add(context, "--job-name", job_name_of(plan.command), by_rule("the program's name"));
   add_text(context, "account", job.account);
   add_partition(context);
-  add_text(context, "qos", job.qos);
+  const bool wants_qos = context.flag("qos").policy == Policy::required && context.flag("qos").default_value.empty();
+  if (!job.qos && wants_qos && context.qos)
+    add(context, "--qos", context.qos->name, context.qos->origin);
+  else
+    add_text(context, "qos", job.qos);
   add(context, "--nodes", std::to_string(plan.layout.nodes),
       job.nodes ? job.nodes->origin : by_rule("one node where no number is given"));
   const Origin tasks = plan.layout.tasks_per_node != plan.layout.ranks_per_node

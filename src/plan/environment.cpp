@@ -95,6 +95,8 @@ std::vector<PlannedEnv> site_environment(const model::Site& site, const JobFacts
   if (facts.gpus && gpu_vendor == "nvidia")
     env.push_back({"CUDA_DEVICE_ORDER", "PCI_BUS_ID", false, Scope::task,
                    by_rule("CUDA numbers GPUs by speed unless told to go by PCI address")});
+  for (const auto& [name, value] : site.network.proxy)
+    env.push_back({name, value, false, Scope::batch, site.network.proxy_origin});
   for (const auto& rule : site.env)
     if (applies(rule.when, facts))
       set_variable(env,
@@ -141,6 +143,11 @@ void plan_environment(PlanContext& context) {
   plan.caches = site_caches(context.site, facts);
   plan.rendezvous = {context.site.network.master.interface, context.site.network.master.suffix,
                      context.site.network.interfaces, context.site.network.master.origin};
+  const model::MasterRule& master = context.site.network.master;
+  plan.rendezvous.ipv4 = master.ipv4;
+  plan.rendezvous.from_env = master.from_env;
+  plan.rendezvous.port_from_env = master.port_from_env;
+  plan.rendezvous.port = master.port.value_or(0);
   plan_backend(context);
   plan_visibility(context);
 }

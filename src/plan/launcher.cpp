@@ -15,16 +15,18 @@ const std::vector<std::string> k_launchers = {"hpcml", "torchrun",   "srun",
 /// DeepSpeed is none: it reads the ranks from the environment, and its own launcher would want ssh.
 bool is_agent(const std::string& kind) { return kind == "torchrun" || kind == "accelerate"; }
 
-const model::LauncherRule* find_rule(const model::Site& site, const std::string& name) {
-  for (const auto& rule : site.launchers)
-    if (rule.name == name) return &rule;
+const model::LauncherRule* find_rule(const PlanContext& context, const std::string& name) {
+  for (const auto& rule : context.site.launchers)
+    if (rule.name == name && applies(rule.when, context.facts())) return &rule;
   return nullptr;
 }
 
-const model::LauncherRule* default_rule(const model::Site& site) {
-  for (const auto& rule : site.launchers)
-    if (rule.is_default) return &rule;
-  return site.launchers.empty() ? nullptr : &site.launchers.front();
+/// The site's choice among those that hold for the job, else the first of them.
+const model::LauncherRule* default_rule(const PlanContext& context) {
+  const model::LauncherRule* chosen = nullptr;
+  for (const auto& rule : context.site.launchers)
+    if (applies(rule.when, context.facts()) && (!chosen || (rule.is_default && !chosen->is_default))) chosen = &rule;
+  return chosen;
 }
 
 bool masks_are_valid(const PlanContext& context, std::string& why) {
@@ -53,28 +55,35 @@ bool masks_are_valid(const PlanContext& context, std::string& why) {
 
 void plan_launcher(PlanContext& context) {
   model::PlannedLauncher& launcher = context.plan.launcher;
-  const model::LauncherRule* site_rule = default_rule(context.site);
   launcher.kind = context.job.launcher ? context.job.launcher->value : "hpcml";
   launcher.origin = context.job.launcher ? context.job.launcher->origin
                                          : by_rule("hpcml launches where nothing else is asked for");
+  const model::LauncherRule* site_rule = default_rule(context);
   launcher.step = site_rule ? site_rule->name : "srun";
-  if (std::find(k_launchers.begin(), k_launchers.end(), launcher.kind) == k_launchers.end()) {
+  const bool listed = std::find(k_launchers.begin(), k_launchers.end(), launcher.kind) != k_launchers.end();
+  const bool is_step = launcher.kind == "srun" || launcher.kind == "ibrun" || (!listed && find_rule(context, launcher.kind));
+  if (!listed && !is_step) {
     const auto near = util::nearest(launcher.kind, k_launchers);
     context.error("usage/launcher", "unknown launcher '" + launcher.kind + "'",
                   (near ? "did you mean " + *near + "? " : std::string()) +
                       "launchers: " + util::join(k_launchers, ", "));
   }
-  if (launcher.kind == "srun" || launcher.kind == "ibrun") {
+  if (is_step) {
     launcher.step = launcher.kind;
     const bool known =
-        find_rule(context.site, launcher.kind) || (launcher.kind == "srun" && context.site.launchers.empty());
+        find_rule(context, launcher.kind) || (launcher.kind == "srun" && context.site.launchers.empty());
     if (!known)
       context.error("request/launcher", context.site.name + " does not start programs with " + launcher.kind,
                     "its own launcher is " +
                         (site_rule ? site_rule->name + ": leave --launcher out" : std::string("srun")));
   }
-  if (const auto* rule = find_rule(context.site, launcher.step)) {
-    launcher.step_args = rule->args;
+  if (is_agent(launcher.kind)) context.plan.layout.tasks_per_node = 1;
+  if (const auto* rule = find_rule(context, launcher.step)) {
+    for (const auto& arg : rule->per_node_args) launcher.per_node_args.push_back(with_job_numbers(context, arg));
+    if (is_agent(launcher.kind) && !launcher.per_node_args.empty())
+      launcher.step_args = launcher.per_node_args;
+    else
+      for (const auto& arg : rule->args) launcher.step_args.push_back(with_job_numbers(context, arg));
     launcher.rank_variable = rule->rank_variable;
     launcher.local_rank_variable = rule->local_rank_variable;
     launcher.world_size_variable = rule->world_size_variable;
@@ -85,7 +94,6 @@ void plan_launcher(PlanContext& context) {
                       ": srun's options have nobody to go to",
                   "leave --srun=" + context.job.srun.front().value + " out");
   for (const auto& raw : context.job.srun) launcher.step_args.push_back(raw.value);
-  if (is_agent(launcher.kind)) context.plan.layout.tasks_per_node = 1;
 }
 
 void plan_binding(PlanContext& context) {

@@ -22,17 +22,17 @@ void plan_nodes(PlanContext& context) {
   const unsigned nodes = context.job.nodes ? context.job.nodes->value : 1;
   context.plan.layout.nodes = nodes;
   if (nodes == 0) context.error("usage/nodes", "--nodes 0: a job needs at least one node");
-  if (!context.partition || !context.partition->max_nodes || nodes <= context.partition->max_nodes->value)
-    return;
+  const auto& most = context.limit(&model::Limits::max_nodes);
+  if (!most || nodes <= most->value) return;
   std::vector<std::string> others;
   for (const auto& other : context.site.partitions)
-    if (other.nameable && other.cpu_only == context.partition->cpu_only &&
+    if (other.nameable && context.partition && other.cpu_only == context.partition->cpu_only &&
         (!other.max_nodes || other.max_nodes->value >= nodes))
       others.push_back(other.name);
   context.error("request/nodes",
-                number(nodes) + " nodes: partition " + context.partition->name + " allows " +
-                    number(context.partition->max_nodes->value) + cited(context.partition->max_nodes->origin),
-                others.empty() ? "" : "these partitions allow as many: " + util::join(others, ", "));
+                number(nodes) + " nodes: " + context.limit_owner(&model::Limits::max_nodes) + " allows " +
+                    number(most->value) + cited(most->origin),
+                context.qos && context.qos->max_nodes ? "" : others.empty() ? "" : "these partitions allow as many: " + util::join(others, ", "));
 }
 
 std::vector<std::string> partitions_with_gpus(const PlanContext& context, unsigned gpus) {
@@ -51,7 +51,7 @@ std::vector<std::string> partitions_with_gpus(const PlanContext& context, unsign
 void check_gpus(PlanContext& context, unsigned gpus) {
   const model::NodeType& node = *context.node;
   const unsigned have = node.gpu ? node.gpu->per_node : 0;
-  if (gpus > have) {
+  if (gpus > have && !context.slice) {
     const auto others = partitions_with_gpus(context, gpus);
     std::string hint;
     if (!others.empty())
@@ -66,13 +66,14 @@ void check_gpus(PlanContext& context, unsigned gpus) {
                   hint);
     return;
   }
-  const auto& counts = context.site.gpu_request.allowed_counts;
+  const model::GpuRequest& rule = context.gpu_request();
+  const auto& counts = rule.allowed_counts;
   if (gpus > 0 && !counts.empty() && std::find(counts.begin(), counts.end(), gpus) == counts.end()) {
     std::vector<std::string> texts;
     for (unsigned count : counts) texts.push_back(number(count));
     context.error("request/gpus-per-node", number(gpus) + " GPUs per node: " + context.site.name +
                                                " takes only " + util::join(texts, " or ") +
-                                               cited(context.site.gpu_request.origin));
+                                               cited(rule.origin));
   }
   if (gpus > 0 && gpus < have && context.owns_nodes())
     context.note("the partition gives whole nodes: " + number(have - gpus) + " GPUs of each node stay idle",
@@ -89,8 +90,8 @@ void plan_gpus(PlanContext& context) {
     context.error("usage/gpus-per-node", "site " + context.site.id + " does not say how many GPUs a node has",
                   "say --gpus-per-node N (0 for a job without GPUs)");
   }
-  if (context.node) check_gpus(context, gpus);
   context.plan.layout.gpus_per_node = gpus;
+  if (context.node) check_gpus(context, gpus);
 }
 
 void plan_ranks(PlanContext& context) {
@@ -99,7 +100,8 @@ void plan_ranks(PlanContext& context) {
   const unsigned per_rank = context.job.gpus_per_task ? context.job.gpus_per_task->value : 0;
   if (per_rank > gpus)
     context.error("request/gpus-per-task",
-                  number(per_rank) + " GPUs per rank, but " + number(gpus) + " per node");
+                  number(per_rank) + " GPUs per rank, but " + number(gpus) + " per node",
+                  "a rank lives on one node: ask for fewer GPUs per rank, or more per node");
   if (context.job.tasks_per_node) {
     layout.ranks_per_node = context.job.tasks_per_node->value;
   } else {

@@ -12,8 +12,11 @@ namespace {
 using model::Sourced;
 using model::Walltime;
 
-/// The longest a job of so many nodes may run in a partition.
-model::Known<Walltime> time_limit(const model::Partition& partition, unsigned nodes) {
+/// The longest a job of so many nodes and GPUs may run in a partition.
+model::Known<Walltime> time_limit(const model::Partition& partition, unsigned nodes, unsigned gpus) {
+  for (const auto& step : partition.max_time_by_gpus)
+    if (gpus >= step.min_gpus && (step.max_gpus == 0 || gpus <= step.max_gpus))
+      return Sourced<Walltime>{step.time, partition.origin};
   for (const auto& step : partition.max_time_by_nodes)
     if (nodes >= step.min_nodes && (step.max_nodes == 0 || nodes <= step.max_nodes))
       return Sourced<Walltime>{step.time, partition.origin};
@@ -22,8 +25,9 @@ model::Known<Walltime> time_limit(const model::Partition& partition, unsigned no
 
 std::string partitions_that_allow(const PlanContext& context, Walltime time) {
   std::vector<std::string> names;
+  const unsigned gpus = context.plan.layout.nodes * context.plan.layout.gpus_per_node;
   for (const auto& other : context.site.partitions) {
-    const auto limit = time_limit(other, context.plan.layout.nodes);
+    const auto limit = time_limit(other, context.plan.layout.nodes, gpus);
     const bool nodes_fit = !other.max_nodes || context.plan.layout.nodes <= other.max_nodes->value;
     const bool same_nodes = !context.node || std::find(other.node_types.begin(), other.node_types.end(),
                                                        context.node->id) != other.node_types.end();
@@ -34,19 +38,21 @@ std::string partitions_that_allow(const PlanContext& context, Walltime time) {
 }
 
 void check_time(PlanContext& context, Walltime time) {
-  if (!context.partition) return;
   const std::string asked = "--time " + time.to_slurm();
-  const std::string where =
-      context.partition->nameable ? "partition " + context.partition->name : context.site.name;
-  if (const auto limit = time_limit(*context.partition, context.plan.layout.nodes);
-      limit && time > limit->value) {
+  const bool by_qos = context.qos && context.qos->max_time;
+  const std::string where = context.limit_owner(&model::Limits::max_time);
+  const model::PlannedLayout& layout = context.plan.layout;
+  const auto limit = by_qos              ? context.qos->max_time
+                     : context.partition ? time_limit(*context.partition, layout.nodes, layout.nodes * layout.gpus_per_node)
+                                         : std::nullopt;
+  if (limit && time > limit->value) {
     const std::string others = partitions_that_allow(context, time);
     context.error("request/time",
                   asked + ": the limit of " + where + " is " + limit->value.to_slurm() + cited(limit->origin),
                   others.empty() ? "use a shorter time and save checkpoints" : "long enough: " + others);
   }
-  if (const auto& least = context.partition->min_time; least && time < least->value)
-    context.error("request/time", asked + ": " + where + " takes jobs from " + least->value.to_slurm() +
+  if (const auto& least = context.limit(&model::Limits::min_time); least && time < least->value)
+    context.error("request/time", asked + ": " + context.limit_owner(&model::Limits::min_time) + " takes jobs from " + least->value.to_slurm() +
                                       cited(least->origin));
 }
 
@@ -74,6 +80,10 @@ std::optional<Sourced<model::MemSize>> plan_memory(PlanContext& context) {
   }
   if (!context.node) return std::nullopt;
   const model::NodeType& node = *context.node;
+  if (node.share_policy == "auto" && layout.gpus_per_node > 0) {
+    context.note("no --mem: memory comes with the GPUs here", node.origin);
+    return std::nullopt;
+  }
   const unsigned per_node = node.gpu ? node.gpu->per_node : 0;
   const bool whole = context.owns_nodes() || (per_node > 0 && layout.gpus_per_node == per_node);
   if (whole) return node.memory;

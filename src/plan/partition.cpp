@@ -67,6 +67,42 @@ const model::Partition* default_partition(PlanContext& context) {
   return chosen;
 }
 
+/// True if `type` is one of Slurm's names for the GPU or for a part of it, which then becomes the job's.
+bool has_type(PlanContext& context, const model::GpuShape& gpu, const std::string& type) {
+  const auto names = [&](const std::string& name, const std::vector<std::string>& aliases) {
+    return name == type || std::find(aliases.begin(), aliases.end(), type) != aliases.end();
+  };
+  if (names(gpu.slurm_type, gpu.aliases)) return true;
+  for (const auto& slice : gpu.slices)
+    if (names(slice.name, slice.aliases)) {
+      context.slice = &slice;
+      return true;
+    }
+  return false;
+}
+
+/// A part of a GPU brings its own share of the node.
+void take_slice(PlanContext& context) {
+  if (!context.slice) return;
+  const model::Origin& origin = context.node ? context.node->origin : context.job.gpu_type->origin;
+  if (!context.job.gpus_per_node) context.job.gpus_per_node = model::Sourced<unsigned>{1, by_rule("one part of a GPU")};
+  if (!context.job.cpus_per_task && context.slice->cpus)
+    context.job.cpus_per_task = model::Sourced<unsigned>{*context.slice->cpus, origin};
+  if (!context.job.mem && context.slice->memory)
+    context.job.mem = model::Sourced<model::MemSize>{*context.slice->memory, origin};
+}
+
+/// The QoS that the request names, or the one that Slurm or the site takes for it.
+const model::Qos* choose_qos(const PlanContext& context) {
+  if (context.job.qos) return context.site.find_qos(context.job.qos->value);
+  for (const auto& qos : context.site.qos) {
+    const auto& places = qos.partitions;
+    const bool fits = places.empty() || std::find(places.begin(), places.end(), context.plan.partition) != places.end();
+    if (qos.is_default && fits) return &qos;
+  }
+  return nullptr;
+}
+
 /// The node type of the partition (or of the site, where it has no partitions) that has the GPU type asked
 /// for.
 const model::NodeType* choose_node(PlanContext& context) {
@@ -88,8 +124,9 @@ const model::NodeType* choose_node(PlanContext& context) {
   std::vector<std::string> types;
   for (const auto* node : candidates) {
     if (!node->gpu) continue;
-    if (node->gpu->slurm_type == context.job.gpu_type->value) return node;
+    if (has_type(context, *node->gpu, context.job.gpu_type->value)) return node;
     if (!node->gpu->slurm_type.empty()) types.push_back(node->gpu->slurm_type);
+    for (const auto& slice : node->gpu->slices) types.push_back(slice.name);
   }
   const auto near = util::nearest(context.job.gpu_type->value, types);
   context.error("request/gpu-type", "no node here has GPUs of type '" + context.job.gpu_type->value + "'",
@@ -114,6 +151,8 @@ void plan_partition(PlanContext& context) {
   }
   context.node = choose_node(context);
   if (context.node) context.plan.node_type = context.node->id;
+  take_slice(context);
+  context.qos = choose_qos(context);
   if (context.node && context.node->gpu) context.plan.gpu_vendor = context.node->gpu->vendor;
 }
 

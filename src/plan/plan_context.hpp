@@ -20,6 +20,8 @@ struct PlanContext {
   diag::Diagnostics findings = {};
   const model::Partition* partition = nullptr; ///< none where the site has none, or the request is wrong
   const model::NodeType* node = nullptr;       ///< none where the site has none
+  const model::GpuSlice* slice = nullptr;      ///< where the job asks for a part of a GPU
+  const model::Qos* qos = nullptr;             ///< none where the profile does not describe the job's
 
   bool owns_nodes() const { return partition && partition->exclusive; }
   void error(const std::string& code, const std::string& message, const std::string& hint = {}) {
@@ -33,6 +35,19 @@ struct PlanContext {
   JobFacts facts() const;
   /// The site's rule for an option ("mem") where it holds for this job, else one that allows everything.
   const model::FlagRule& flag(const std::string& name) const;
+  /// How GPUs are asked for in this job.
+  const model::GpuRequest& gpu_request() const;
+  /// A limit of the job's QoS, or the partition's where the QoS states none.
+  template <class T> const model::Known<T>& limit(model::Known<T> model::Limits::*which) const {
+    static const model::Known<T> k_none;
+    if (qos && qos->*which) return qos->*which;
+    return partition ? partition->*which : k_none;
+  }
+  /// What the limit is a limit of: "QoS long", "partition gpu", the site.
+  template <class T> std::string limit_owner(model::Known<T> model::Limits::*which) const {
+    if (qos && qos->*which) return "QoS " + qos->name;
+    return partition && partition->nameable ? "partition " + partition->name : site.name;
+  }
   /// True if one of the planned directives is `name` ("--mem").
   bool has_directive(const std::string& name) const;
 };
@@ -55,5 +70,11 @@ void plan_directives(PlanContext& context);
 void plan_software(PlanContext& context);
 void plan_container(PlanContext& context);
 void plan_environment(PlanContext& context);
+/// What the site says about the job as a whole: limits of partition and QoS, GPU counts, shares.
+void check_job_limits(PlanContext& context);
+/// What the job's author should know of the site, and what does not go together.
+void note_site_rules(PlanContext& context);
+/// "--x={nodes}" with the job's numbers filled in.
+std::string with_job_numbers(const PlanContext& context, std::string text);
 
 } // namespace hpcml::plan

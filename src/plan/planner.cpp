@@ -9,22 +9,6 @@
 
 namespace hpcml::plan {
 
-JobFacts PlanContext::facts() const {
-  return {plan.layout.nodes, plan.layout.gpus_per_node > 0, plan.partition, plan.launcher.kind,
-          job.container.has_value()};
-}
-
-const model::FlagRule& PlanContext::flag(const std::string& name) const {
-  static const model::FlagRule k_free;
-  const auto found = site.flags.find(name);
-  return found == site.flags.end() || !applies(found->second.when, facts()) ? k_free : found->second;
-}
-
-bool PlanContext::has_directive(const std::string& name) const {
-  return std::any_of(plan.directives.begin(), plan.directives.end(),
-                     [&](const auto& d) { return d.name == name; });
-}
-
 namespace {
 
 /// A retired cluster gets no script, whatever else is right or wrong about the request.
@@ -70,6 +54,10 @@ PlanResult make_plan(const model::JobSpec& job, const model::Site& site) {
     if (job.command.empty() || job.command.front().empty())
       context.error("usage/command", "no command to run",
                     "write it after --, for example: -- python train.py");
+    for (const auto* known : {&job.hpcml_path, &job.gpu_type})
+      if (*known && (*known)->value.empty())
+        context.error(known == &job.gpu_type ? "usage/gpu-type" : "usage/hpcml-path", (*known)->origin.by + " is empty",
+                      "give it a value, or leave it out");
     plan_passthrough(context);
     plan_partition(context);
     plan_layout(context);
@@ -79,6 +67,8 @@ PlanResult make_plan(const model::JobSpec& job, const model::Site& site) {
     plan_container(context);
     plan_environment(context);
     plan_directives(context);
+    check_job_limits(context);
+    note_site_rules(context);
   }
   result.diagnostics = std::move(context.findings);
   if (!diag::has_errors(result.diagnostics)) result.plan = std::move(context.plan);

@@ -110,6 +110,10 @@ void plan_python(PlanContext& context) {
 } // namespace
 
 void plan_software(PlanContext& context) {
+  context.plan.modules_reset = context.site.modules_reset;
+  context.plan.modules_reset_origin = context.site.modules_reset_origin;
+  for (const auto& rule : context.site.modules)
+    if (applies(rule.when, context.facts())) add_modules(context, rule.load, rule.origin);
   plan_python(context);
   const model::Origin libtorch{model::OriginKind::site, "libtorch_modules", {}, {}, {}};
   if (!context.job.container && !context.job.command.empty() && !is_python(context.job.command))

@@ -15,6 +15,11 @@ struct JobFacts {
   std::string partition; ///< empty if unknown: rules for certain partitions do not apply then
   std::string launcher;
   bool container = false;
+  unsigned gpu_count = 0;   ///< of the whole job
+  bool whole_nodes = false; ///< all GPUs of its nodes, or the nodes to itself
+  std::string node_type = {};
+  std::string gpu_type = {};
+  std::string qos = {};
 };
 bool applies(const model::When& when, const JobFacts& facts);
 

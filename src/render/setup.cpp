@@ -18,6 +18,9 @@ std::string fill(const std::string& name, const TemplateData& data) {
 
 Reasons because(const model::Origin& origin) { return {{"", origin}}; }
 
+/// A variable of the job as a word; its name is a profile's, checked when that was read.
+std::string variable_word(const std::string& name) { return "\"$" + name + "\""; }
+
 } // namespace
 
 bool uses_launch(const model::Plan& plan) { return plan.launcher.kind == "hpcml"; }
@@ -47,6 +50,8 @@ Lines make_find_hpcml(const model::Plan& plan) {
 
 Lines make_modules(const model::Plan& plan) {
   Lines lines;
+  if (!plan.modules_reset.empty())
+    lines.push_back(Command{literals({"module", plan.modules_reset}), because(plan.modules_reset_origin)});
   for (const auto& module : plan.modules) lines.push_back(Module{module.name, module.is_path, because(module.origin)});
   return lines;
 }
@@ -85,12 +90,26 @@ Lines make_rendezvous(const model::Plan& plan) {
   const auto reasons = because(meeting.origin);
   const auto interface = quote_word(meeting.interface);
   if (uses_launch(plan)) {
+    if (meeting.interface.empty() && (meeting.ipv4 || !meeting.from_env.empty())) {
+      const bool given = !meeting.from_env.empty();
+      const auto host = "\"$SLURMD_NODENAME\"" + (meeting.suffix.empty() ? "" : quote_word(meeting.suffix));
+      return {Verbatim{fill("launch_address", {{"from_env", given ? TemplateValue(variable_word(meeting.from_env)) : TemplateValue(false)},
+                                               {"ipv4", !given},
+                                               {"host", host}}),
+                       reasons}};
+    }
     if (meeting.interface.empty()) return {};
     return {Verbatim{fill("launch_interface", {{"interface", interface}}), reasons}};
   }
   if (!meeting.interface.empty()) return {Verbatim{fill("master_interface", {{"interface", interface}}), reasons}};
-  TemplateData data{{"suffix", false}};
+  const bool site_port = meeting.port != 0 || !meeting.port_from_env.empty();
+  TemplateData data{{"suffix", false},     {"from_env", false},         {"from_list", meeting.from_env.empty()},
+                    {"ipv4", meeting.ipv4}, {"own_port", !site_port},    {"site_port", site_port},
+                    {"port", std::string("$((10000 + ${SLURM_JOB_ID//[!0-9]/} % 20000))")}};
   if (!meeting.suffix.empty()) data["suffix"] = quote_word(meeting.suffix);
+  if (!meeting.from_env.empty()) data["from_env"] = variable_word(meeting.from_env);
+  if (meeting.port != 0) data["port"] = std::to_string(meeting.port);
+  if (!meeting.port_from_env.empty()) data["port"] = variable_word(meeting.port_from_env);
   return {Verbatim{fill("master_host", data), reasons}};
 }
 

@@ -98,6 +98,7 @@ Reasons step_reasons(const model::Plan& plan) {
 
 Words per_node_words(const model::Plan& plan) {
   Words words{Word::literal(plan.launcher.step)};
+  for (const auto& arg : plan.launcher.per_node_args) words.push_back(Word::literal(arg));
   if (plan.launcher.step != "srun") return words;
   words.push_back(Word::literal(fmt::format("--ntasks={}", plan.layout.nodes)));
   words.push_back(Word::literal("--ntasks-per-node=1"));
@@ -129,7 +130,9 @@ Words step_words(const model::Plan& plan) {
 
 std::vector<Words> wrapper_groups(const model::Plan& plan) {
   std::vector<Words> groups;
-  if (plan.container) {
+  if (plan.container && plan.container->by_slurm) {
+    if (!plan.container->prefix.empty()) groups.push_back({Word::literal(plan.container->prefix)});
+  } else if (plan.container) {
     const auto& container = *plan.container;
     Words words{Word::literal(container.engine), Word::literal("exec")};
     if (!container.gpu_flag.empty()) words.push_back(Word::literal(container.gpu_flag));
@@ -145,7 +148,7 @@ std::vector<Words> wrapper_groups(const model::Plan& plan) {
 }
 
 Lines make_container(const model::Plan& plan) {
-  if (!plan.container || !has_optional_binds(*plan.container)) return {};
+  if (!plan.container || plan.container->by_slurm || !has_optional_binds(*plan.container)) return {};
   auto text = render_template("container_binds", {{"required", join_words(bind_words(*plan.container, false))},
                                                   {"optional", join_words(bind_words(*plan.container, true))}});
   text.pop_back();

@@ -9,7 +9,8 @@
 namespace hpcml::render {
 
 /// What a template may name: a text, or whether a section is wanted.
-using TemplateData = std::map<std::string, std::variant<std::string, bool>>;
+using TemplateValue = std::variant<std::string, bool>;
+using TemplateData = std::map<std::string, TemplateValue>;
 
 /// The template `name` ("script") filled in. Texts go in as they are: whoever passes one has quoted it for its place.
 /// Throws std::logic_error when the template is missing or broken, or names something that `data` does not have.

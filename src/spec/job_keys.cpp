@@ -143,7 +143,7 @@ const std::vector<JobKey>& job_keys() {
       text_key("qos", &JobSpec::qos),
       text_key("job-name", &JobSpec::job_name),
       text_key("output", &JobSpec::output),
-      choice_key("launcher", &JobSpec::launcher, {"hpcml", "torchrun", "srun", "ibrun", "accelerate", "deepspeed"}),
+      choice_key("launcher", &JobSpec::launcher, {"hpcml", "torchrun", "srun", "ibrun", "mpirun", "mpiexec", "accelerate", "deepspeed"}),
       choice_key("backend", &JobSpec::backend, {"nccl", "gloo"}),
       choice_key("gpu-visibility", &JobSpec::gpu_visibility, {"all", "own"}),
       text_key("gpu-type", &JobSpec::gpu_type),

@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: MIT
+// Limits that concern the job as a whole: partition and QoS, numbers of GPUs, shares of a node, features.
+#include <algorithm>
+#include <regex>
+
+#include "plan/plan_context.hpp"
+#include "util/text.hpp"
+
+namespace hpcml::plan {
+namespace {
+
+using model::Limits;
+using model::Policy;
+
+std::string number(unsigned value) { return std::to_string(value); }
+
+void check_counts(PlanContext& context) {
+  const model::PlannedLayout& layout = context.plan.layout;
+  const unsigned gpus = layout.nodes * layout.gpus_per_node;
+  const auto range = [&](unsigned have, const char* what, const std::string& code,
+                         model::Known<unsigned> Limits::*least, model::Known<unsigned> Limits::*most) {
+    if (const auto& limit = context.limit(most); limit && have > limit->value)
+      context.error(code, number(have) + " " + what + ": " + context.limit_owner(most) + " allows " +
+                              number(limit->value) + cited(limit->origin));
+    if (const auto& limit = context.limit(least); limit && have < limit->value)
+      context.error(code, number(have) + " " + what + ": " + context.limit_owner(least) + " is for jobs with " +
+                              number(limit->value) + " or more" + cited(limit->origin));
+  };
+  // The most nodes are checked where the layout is planned.
+  if (const auto& least = context.limit(&Limits::min_nodes); least && layout.nodes < least->value)
+    context.error("request/nodes", number(layout.nodes) + " nodes: " + context.limit_owner(&Limits::min_nodes) +
+                                       " is for jobs with " + number(least->value) + " or more" + cited(least->origin));
+  if (gpus > 0) range(gpus, "GPUs in all", "request/gpus", &Limits::min_gpus, &Limits::max_gpus);
+  const bool limited = context.limit(&Limits::max_nodes).has_value();
+  if (context.partition && context.partition->node_count && !limited &&
+      layout.nodes > context.partition->node_count->value)
+    context.error("request/nodes", number(layout.nodes) + " nodes: partition " + context.partition->name +
+                                       " has " + number(context.partition->node_count->value) +
+                                       cited(context.partition->node_count->origin));
+  else if (context.node && context.node->node_count && !limited && layout.nodes > *context.node->node_count)
+    context.error("request/nodes", number(layout.nodes) + " nodes: " + context.site.name + " has " +
+                                       number(*context.node->node_count) + " of type " + context.node->id +
+                                       cited(context.node->origin));
+  if (const auto& most = context.site.policies.max_nodes_per_user; most && layout.nodes > most->value)
+    context.error("request/nodes", number(layout.nodes) + " nodes: one user of " + context.site.name +
+                                       " may have " + number(most->value) + cited(most->origin));
+  if (context.node && !context.node->multi_node && layout.nodes > 1)
+    context.error("request/nodes", "nodes of type " + context.node->id +
+                                       " have no network for jobs on several of them" + cited(context.node->origin),
+                  "ask for one node");
+}
+
+/// Nodes times time; the shortest time is checked with the longest.
+void check_node_time(PlanContext& context) {
+  const auto& time = context.job.time;
+  if (!time) return;
+  const auto minutes = std::chrono::ceil<std::chrono::minutes>(time->value.seconds()).count();
+  const auto& most = context.limit(&Limits::max_node_minutes);
+  const auto asked = static_cast<unsigned long long>(minutes) * context.plan.layout.nodes;
+  if (most && asked > most->value)
+    context.error("request/time", number(context.plan.layout.nodes) + " nodes for " + time->value.to_slurm() + ": " +
+                                      context.limit_owner(&Limits::max_node_minutes) + " allows " +
+                                      number(most->value) + " node minutes" + cited(most->origin),
+                  "at most --time " + number(most->value / std::max(1u, context.plan.layout.nodes)) + " minutes");
+  if (const auto& least = context.site.policies.min_time_recommended; least && time->value < least->value)
+    context.warning("request/time", context.site.name + " recommends jobs of " + least->value.to_slurm() +
+                                        " or more" + cited(least->origin));
+}
+
+void check_gpu_rules(PlanContext& context) {
+  const model::GpuRequest& rule = context.gpu_request();
+  const model::PlannedLayout& layout = context.plan.layout;
+  if (layout.gpus_per_node == 0) {
+    const bool cpu_partition = context.partition && context.partition->cpu_only;
+    if (rule.must_request && !cpu_partition)
+      context.error("request/gpus-per-node", context.site.name + " refuses jobs without GPUs here" + cited(rule.origin),
+                    "ask for GPUs: --gpus-per-node N");
+    return;
+  }
+  const unsigned per_node = context.node && context.node->gpu ? context.node->gpu->per_node : 0;
+  if (rule.whole_nodes_if_several && layout.nodes > 1 && per_node > 0 && layout.gpus_per_node != per_node)
+    context.error("request/gpus-per-node", "a job on several nodes of " + context.site.name + " takes all " +
+                                               number(per_node) + " GPUs of each" + cited(rule.origin),
+                  "use --gpus-per-node " + number(per_node));
+  const unsigned all = layout.nodes * layout.gpus_per_node;
+  const auto& counts = rule.allowed_counts;
+  const bool listed = layout.nodes == 1 && std::find(counts.begin(), counts.end(), all) != counts.end();
+  if (all % rule.multiple_of != 0 && !listed)
+    context.error("request/gpus-per-node", number(all) + " GPUs in all: " + context.site.name + " takes multiples of " +
+                                               number(rule.multiple_of) + cited(rule.origin));
+  if (context.slice && layout.nodes * layout.ranks_per_node > 1)
+    context.warning("request/gpu-type", "ranks on parts of GPUs cannot talk through NCCL",
+                    "one rank, or --backend gloo");
+}
+
+/// Memory by the GPU's share; cores are checked with the layout.
+void check_memory_share(PlanContext& context) {
+  const model::NodeType* node = context.node;
+  const unsigned gpus = context.plan.layout.gpus_per_node;
+  if (!node || !node->mem_per_gpu || gpus == 0 || context.slice || !context.job.mem) return;
+  const auto share = model::MemSize::of_mib(node->mem_per_gpu->mib() * gpus);
+  const auto& asked = context.job.mem->value;
+  const bool over = node->share_policy == "max" && asked > share;
+  if (over || (node->share_policy == "fixed" && asked != share))
+    context.error("request/mem", "--mem " + asked.to_slurm() + " for " + number(gpus) + " GPUs: node type " + node->id +
+                                     " has " + node->mem_per_gpu->to_slurm() + " per GPU" + cited(node->origin),
+                  "use --mem " + share.to_slurm() + ", or leave it out");
+}
+
+void check_qos(PlanContext& context) {
+  const auto& wanted = context.job.qos;
+  const model::Qos* qos = context.qos;
+  if (wanted && !qos && !context.site.qos.empty()) {
+    std::vector<std::string> names;
+    for (const auto& known : context.site.qos) names.push_back(known.name);
+    const auto near = util::nearest(wanted->value, names);
+    context.warning("request/qos", "the profile of " + context.site.name + " has no QoS '" + wanted->value + "'",
+                    (near ? "did you mean " + *near + "? " : std::string()) + "it knows: " + util::join(names, ", "));
+  }
+  if (!qos) return;
+  const auto& places = qos->partitions;
+  if (context.partition && !places.empty() &&
+      std::find(places.begin(), places.end(), context.partition->name) == places.end())
+    context.error("request/qos", "QoS " + qos->name + " is for " + util::join(places, ", ") + ", not for partition " +
+                                     context.partition->name + cited(qos->origin),
+                  "say --partition " + places.front() + ", or take another QoS");
+}
+
+/// The features of --constraint must be the site's.
+void check_constraint(PlanContext& context) {
+  const auto found = std::find_if(context.plan.directives.begin(), context.plan.directives.end(),
+                                  [](const auto& d) { return d.name == "--constraint"; });
+  if (context.site.constraints.empty() || found == context.plan.directives.end() || !found->value) return;
+  static const std::regex k_word("[A-Za-z0-9_.:-]+");
+  const auto& known = context.site.constraints;
+  const std::string text = *found->value;
+  for (std::sregex_iterator it(text.begin(), text.end(), k_word), end; it != end; ++it) {
+    const std::string word = it->str();
+    if (std::find(known.begin(), known.end(), word) != known.end()) continue;
+    const auto near = util::nearest(word, known);
+    context.warning("request/constraint", "the profile of " + context.site.name + " knows no feature '" + word + "'",
+                    (near ? "did you mean " + *near + "? " : std::string()) + "it knows: " + util::join(known, ", "));
+  }
+}
+
+} // namespace
+
+void check_job_limits(PlanContext& context) {
+  check_counts(context);
+  check_node_time(context);
+  check_gpu_rules(context);
+  check_memory_share(context);
+  check_qos(context);
+  check_constraint(context);
+}
+
+} // namespace hpcml::plan

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: MIT
+// What holds for the job so far, and the site's rules that follow from it.
+#include "plan/plan_context.hpp"
+
+#include <algorithm>
+
+#include "util/text.hpp"
+
+namespace hpcml::plan {
+
+JobFacts PlanContext::facts() const {
+  const model::PlannedLayout& layout = plan.layout;
+  JobFacts facts{layout.nodes, layout.gpus_per_node > 0, plan.partition, plan.launcher.kind,
+                 job.container.has_value()};
+  facts.gpu_count = layout.nodes * layout.gpus_per_node;
+  const bool all_gpus = node && node->gpu && !slice && layout.gpus_per_node == node->gpu->per_node;
+  facts.whole_nodes = owns_nodes() || all_gpus;
+  facts.node_type = plan.node_type;
+  if (job.gpu_type)
+    facts.gpu_type = job.gpu_type->value;
+  else if (node && node->gpu)
+    facts.gpu_type = node->gpu->slurm_type;
+  if (job.qos)
+    facts.qos = job.qos->value;
+  else if (qos)
+    facts.qos = qos->name;
+  return facts;
+}
+
+namespace {
+
+/// The first of a rule and those after it that holds.
+template <class Rule> const Rule* first_that_holds(const Rule& rule, const JobFacts& facts) {
+  if (applies(rule.when, facts)) return &rule;
+  const auto found = std::find_if(rule.more.begin(), rule.more.end(),
+                                  [&](const Rule& other) { return applies(other.when, facts); });
+  return found == rule.more.end() ? nullptr : &*found;
+}
+
+} // namespace
+
+const model::FlagRule& PlanContext::flag(const std::string& name) const {
+  static const model::FlagRule k_free;
+  const auto found = site.flags.find(name);
+  const auto* rule = found == site.flags.end() ? nullptr : first_that_holds(found->second, facts());
+  return rule ? *rule : k_free;
+}
+
+const model::GpuRequest& PlanContext::gpu_request() const {
+  const auto* rule = first_that_holds(site.gpu_request, facts());
+  return rule ? *rule : site.gpu_request;
+}
+
+bool PlanContext::has_directive(const std::string& name) const {
+  return std::any_of(plan.directives.begin(), plan.directives.end(),
+                     [&](const auto& d) { return d.name == name; });
+}
+
+std::string with_job_numbers(const PlanContext& context, std::string text) {
+  const model::PlannedLayout& layout = context.plan.layout;
+  const std::pair<const char*, unsigned> numbers[] = {
+      {"{nodes}", layout.nodes},
+      {"{tasks}", layout.nodes * layout.tasks_per_node},
+      {"{tasks_per_node}", layout.tasks_per_node},
+      {"{gpus_per_node}", layout.gpus_per_node},
+      {"{gpus_per_task}", layout.gpus_per_rank},
+      {"{cpus_per_task}", layout.cpus_per_rank},
+  };
+  for (const auto& [name, number] : numbers)
+    text = util::replace_all(std::move(text), name, std::to_string(number));
+  return text;
+}
+
+} // namespace hpcml::plan

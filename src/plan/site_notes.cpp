@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: MIT
+// What a site's profile says to the author of a job: where to submit, what is there, what does not go together.
+#include <algorithm>
+
+#include "plan/plan_context.hpp"
+#include "util/text.hpp"
+
+namespace hpcml::plan {
+namespace {
+
+void note_submission(PlanContext& context) {
+  const model::SubmitRule& submit = context.site.submit;
+  const JobFacts facts = context.facts();
+  std::vector<std::string> hosts;
+  for (const auto& host : submit.hosts)
+    if (applies(host.when, facts)) hosts.push_back(host.value);
+  if (!hosts.empty()) context.note("submit it from " + util::join(hosts, " or "), submit.origin);
+  for (const auto& command : submit.commands) {
+    if (!applies(command.when, facts)) continue;
+    context.plan.submit_command = {command.value, command.origin};
+    context.note("submit it with " + command.value, command.origin);
+    break;
+  }
+  if (!submit.require_directories.empty())
+    context.note("submit it from below " + util::join(submit.require_directories, " or "), submit.origin);
+  if (!submit.forbid_directories.empty())
+    context.note("do not submit it from below " + util::join(submit.forbid_directories, " or "), submit.origin);
+}
+
+void note_place(PlanContext& context) {
+  const model::Site& site = context.site;
+  if (!site.until.empty())
+    context.warning("site/ends", site.name + " ends on " + site.until + cited(site.state_origin),
+                    site.successor.empty() ? "" : "its successor is " + site.successor);
+  if (context.partition && context.partition->on_request)
+    context.note("partition " + context.partition->name + " is open to those who applied for it",
+                 context.partition->origin);
+  if (context.qos && context.qos->on_request)
+    context.note("QoS " + context.qos->name + " is open to those who applied for it", context.qos->origin);
+  const bool preemptible = (context.partition && context.partition->preemptible) || (context.qos && context.qos->preemptible);
+  if (preemptible && !(context.job.requeue && context.job.requeue->value))
+    context.note("the job may be stopped for others here: save checkpoints and use --requeue",
+                 context.qos && context.qos->preemptible ? context.qos->origin : context.partition->origin);
+  if (const auto& minutes = site.policies.idle_gpu_minutes; minutes && context.plan.layout.gpus_per_node > 0)
+    context.note("jobs whose GPUs idle for " + std::to_string(minutes->value) + " minutes are stopped", minutes->origin);
+  const auto& arch = context.node ? context.node->cpu_arch : std::string();
+  if (!arch.empty() && !site.login_arch.empty() && arch != site.login_arch)
+    context.note("the compute nodes are " + arch + ", the login nodes " + site.login_arch +
+                     ": programs and environments must be made for " + arch,
+                 context.node->origin);
+}
+
+void note_network(PlanContext& context) {
+  const model::NetworkRule& network = context.site.network;
+  const bool offline = network.internet_on_compute && !*network.internet_on_compute;
+  const bool here = context.partition && context.partition->internet ? *context.partition->internet : !offline;
+  if (here || !network.internet_on_compute) return;
+  if (!network.proxy_module.empty())
+    context.note("the compute nodes reach the internet only through a proxy: --module " + network.proxy_module,
+                 network.origin);
+  else if (network.proxy.empty())
+    context.note("the compute nodes do not reach the internet: fetch data and packages before", network.origin);
+  if (!network.allowed_hosts.empty())
+    context.note("the compute nodes reach only " + util::join(network.allowed_hosts, ", "), network.origin);
+}
+
+void note_storage(PlanContext& context) {
+  const model::StorageRule& storage = context.site.storage;
+  if (!storage.read_only_on_compute.empty())
+    context.note("the compute nodes cannot write below " + util::join(storage.read_only_on_compute, ", "),
+                 storage.origin);
+  if (storage.tmp_is_memory) context.note("/tmp is memory here: what lies there counts as the job's", storage.origin);
+  if (storage.scratch_days)
+    context.note("files on " + (storage.scratch.empty() ? "scratch" : storage.scratch) + " that nobody touched for " +
+                     std::to_string(*storage.scratch_days) + " days are removed",
+                 storage.origin);
+}
+
+/// "NAME" or "NAME=VALUE" among the job's variables.
+bool is_set(const model::Plan& plan, const std::string& setting) {
+  const auto equals = setting.find('=');
+  return std::any_of(plan.env.begin(), plan.env.end(), [&](const auto& variable) {
+    return variable.name == setting.substr(0, equals) &&
+           (equals == std::string::npos || variable.value == setting.substr(equals + 1));
+  });
+}
+
+void warn_of_conflicts(PlanContext& context) {
+  for (const auto& rule : context.site.conflicts)
+    if (!rule.settings.empty() && std::all_of(rule.settings.begin(), rule.settings.end(), [&](const auto& setting) {
+          return is_set(context.plan, setting);
+        }))
+      context.warning("request/env", util::join(rule.settings, " and ") + " do not go together on " + context.site.name +
+                                         ": " + rule.why + cited(rule.origin),
+                      "leave one of them out");
+}
+
+} // namespace
+
+void note_site_rules(PlanContext& context) {
+  note_submission(context);
+  note_place(context);
+  note_network(context);
+  note_storage(context);
+  warn_of_conflicts(context);
+}
+
+} // namespace hpcml::plan
