@@ -21,7 +21,9 @@ std::optional<unsigned> ranks_of(const model::JobSpec& job) {
 
 std::string launch_line(const model::JobSpec& job) {
   std::string line;
-  const auto add = [&](const std::string& word) { line += (line.empty() ? "" : " ") + util::shell_quote(word); };
+  const auto add = [&](const std::string& word) {
+    line += (line.empty() ? "" : " ") + util::shell_quote(word);
+  };
   const auto flag = [&](const char* name, const std::optional<std::string>& value) {
     if (!value) return;
     add(name);

@@ -19,9 +19,10 @@ bool is_one_of(const std::string& name, std::initializer_list<std::string_view> 
 
 /// Options of sbatch that salloc and srun do not have, or that make no sense for a shell.
 bool is_for_batch_only(const std::string& name) {
-  return is_one_of(name, {"--output", "--error", "--input", "--requeue", "--no-requeue", "--array", "--open-mode", "--export",
-                          "--export-file", "--get-user-env", "--signal", "--wait-all-nodes", "--ignore-pbs", "--batch",
-                          "--kill-on-invalid-dep", "--propagate", "--hold", "--external"});
+  return is_one_of(name, {"--output", "--error", "--input", "--requeue", "--no-requeue", "--array",
+                          "--open-mode", "--export", "--export-file", "--get-user-env", "--signal",
+                          "--wait-all-nodes", "--ignore-pbs", "--batch", "--kill-on-invalid-dep",
+                          "--propagate", "--hold", "--external"});
 }
 
 bool is_asked_for(const PlannedDirective& directive) {
@@ -31,7 +32,9 @@ bool is_asked_for(const PlannedDirective& directive) {
 }
 
 /// The line is for a person's own shell: single quotes keep "!" from its history.
-void add(std::string& line, const std::string& word) { line += (line.empty() ? "" : " ") + util::shell_quote(word); }
+void add(std::string& line, const std::string& word) {
+  line += (line.empty() ? "" : " ") + util::shell_quote(word);
+}
 
 std::string to_word(const PlannedDirective& directive) {
   return directive.value ? directive.name + "=" + *directive.value : directive.name;
@@ -49,10 +52,14 @@ InteractiveLine make_idev(const model::Plan& plan) {
   option("-N", std::to_string(plan.layout.nodes));
   option("-n", std::to_string(plan.layout.nodes * plan.layout.tasks_per_node));
   for (const auto& directive : plan.directives) {
-    const auto letter = std::find_if(letters.begin(), letters.end(), [&](const auto& pair) { return pair.first == directive.name; });
-    if (letter != letters.end() && directive.value) option(letter->second, *directive.value);
-    else if (is_for_batch_only(directive.name) || directive.name == "--job-name") line.pointless.push_back(directive);
-    else if (!is_one_of(directive.name, {"--nodes", "--ntasks-per-node", "--cpus-per-task", "--threads-per-core", "--exclusive"}))
+    const auto letter = std::find_if(letters.begin(), letters.end(),
+                                     [&](const auto& pair) { return pair.first == directive.name; });
+    if (letter != letters.end() && directive.value)
+      option(letter->second, *directive.value);
+    else if (is_for_batch_only(directive.name) || directive.name == "--job-name")
+      line.pointless.push_back(directive);
+    else if (!is_one_of(directive.name, {"--nodes", "--ntasks-per-node", "--cpus-per-task",
+                                         "--threads-per-core", "--exclusive"}))
       line.missing.push_back(directive); // idev gives whole nodes, so that those five are there anyway
   }
   return line;
@@ -85,24 +92,35 @@ InteractiveLine make_interactive(const model::Plan& plan) {
     const bool step = plan.interactive == "srun";
     line.text = step ? "srun" : "salloc";
     for (const auto& directive : plan.directives) {
-      if (is_for_batch_only(directive.name)) line.pointless.push_back(directive);
-      else add(line.text, to_word(step ? for_one_task(directive, plan.layout.tasks_per_node) : directive));
+      if (is_for_batch_only(directive.name))
+        line.pointless.push_back(directive);
+      else
+        add(line.text, to_word(step ? for_one_task(directive, plan.layout.tasks_per_node) : directive));
     }
     // The shell's own step must leave room for the steps that are started from it.
     if (step) line.text += " --overlap --cpu-bind=none --pty bash -i";
   }
   for (auto* list : {&line.pointless, &line.missing})
-    list->erase(std::remove_if(list->begin(), list->end(), [](const auto& directive) { return !is_asked_for(directive); }), list->end());
+    list->erase(std::remove_if(list->begin(), list->end(),
+                               [](const auto& directive) { return !is_asked_for(directive); }),
+                list->end());
   return line;
 }
 
 diag::Diagnostics find_unsaid(const InteractiveLine& line) {
   diag::Diagnostics findings;
   for (const auto& directive : line.pointless)
-    findings.push_back({diag::Severity::warning, "request/interactive", to_word(directive) + " means nothing for an interactive job: left out", {}, ""});
+    findings.push_back({diag::Severity::warning,
+                        "request/interactive",
+                        to_word(directive) + " means nothing for an interactive job: left out",
+                        {},
+                        ""});
   const auto program = line.text.substr(0, line.text.find(' '));
   for (const auto& directive : line.missing)
-    findings.push_back({diag::Severity::error, "request/interactive", program + " has no option for " + to_word(directive), {},
+    findings.push_back({diag::Severity::error,
+                        "request/interactive",
+                        program + " has no option for " + to_word(directive),
+                        {},
                         "leave it out, or submit a batch job"});
   return findings;
 }

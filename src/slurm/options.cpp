@@ -91,7 +91,8 @@ OptionMatch find_option(Program program, std::string_view name) {
       matches.push_back(&row);
   };
   const auto named = [](std::string_view full) {
-    return std::find_if(std::begin(k_rows), std::end(k_rows), [&](const Row& row) { return row.name == full; });
+    return std::find_if(std::begin(k_rows), std::end(k_rows),
+                        [&](const Row& row) { return row.name == full; });
   };
   for (const auto& [other, full] : k_other_names) {
     if (name == other && !use(*named(full), program).empty()) return {to_option(*named(full), program), {}};

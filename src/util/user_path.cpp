@@ -19,10 +19,13 @@ Result<std::string> absolute_path(std::string_view text, const UserPlaces& place
   if (text.front() == '/') return std::string(text);
   std::filesystem::path path;
   if (text == "~" || starts_with(text, "~/")) {
-    if (places.home.empty()) return Error{"'" + std::string(text) + "' is under your home, and HOME is not set", "write the whole path"};
+    if (places.home.empty())
+      return Error{"'" + std::string(text) + "' is under your home, and HOME is not set",
+                   "write the whole path"};
     path = std::filesystem::path(places.home) / text.substr(std::min<std::size_t>(2, text.size()));
   } else if (text.front() == '~') {
-    return Error{"'" + std::string(text) + "' is under somebody's home that hpcml does not look up", "write the whole path, or ./ in front of a name that begins with ~"};
+    return Error{"'" + std::string(text) + "' is under somebody's home that hpcml does not look up",
+                 "write the whole path, or ./ in front of a name that begins with ~"};
   } else {
     path = places.folder / text;
   }

@@ -13,10 +13,11 @@ namespace hpcml::util {
 
 /// Where a person's paths start: their home and the folder they work in.
 struct UserPlaces {
-  std::string home;                ///< empty: unknown
-  std::filesystem::path folder;    ///< absolute
+  std::string home;             ///< empty: unknown
+  std::filesystem::path folder; ///< absolute
 };
-/// $HOME, and the working folder under the name that the shell has for it ($PWD) as long as that is the same folder.
+/// $HOME, and the working folder under the name that the shell has for it ($PWD) as long as that is the same
+/// folder.
 UserPlaces user_places(const EnvSnapshot& env);
 /// "~" and "~/x" from the home folder, relative paths from the working folder, both without "." and "..";
 /// an absolute path as it is. An error for an empty text and for the home of somebody else ("~name/x").

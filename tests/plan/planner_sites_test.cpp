@@ -175,11 +175,13 @@ TEST_CASE("Where there is no Slurm the line that starts the program here is said
   job.env = {{"A", text("it's")}};
   job.backend = text("gloo");
   const auto error = error_of(job, "local", "request/scheduler");
-  CHECK(error.hint == "start the program here: env 'A=it'\\''s' hpcml launch --nproc-per-node 2 --gpus-per-task 2 --backend gloo -- "
+  CHECK(error.hint == "start the program here: env 'A=it'\\''s' hpcml launch --nproc-per-node 2 "
+                      "--gpus-per-task 2 --backend gloo -- "
                       "python train.py 'a b'");
   job.nodes = flag(2u);
   CHECK(error_of(job, "local", "request/scheduler").message.find("no second node") != std::string::npos);
-  CHECK(error_of(job_of({"./x"}), "local", "request/scheduler").hint == "start the program here: hpcml launch -- ./x");
+  CHECK(error_of(job_of({"./x"}), "local", "request/scheduler").hint ==
+        "start the program here: hpcml launch -- ./x");
 }
 
 TEST_CASE("A job with a share of a node's GPUs asks for that share of its memory") {

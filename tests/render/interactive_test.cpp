@@ -43,9 +43,13 @@ TEST_CASE("a shell under srun is one task per node with all that the node's rank
   auto plan = test::make_whole_node_plan();
   plan.interactive = "srun";
   plan.layout.tasks_per_node = 4;
-  plan.directives = {{"--nodes", "2", {}}, {"--ntasks-per-node", "4", {}}, {"--cpus-per-task", "12", {}}, {"--gpus-per-task", "a100:1", {}}};
+  plan.directives = {{"--nodes", "2", {}},
+                     {"--ntasks-per-node", "4", {}},
+                     {"--cpus-per-task", "12", {}},
+                     {"--gpus-per-task", "a100:1", {}}};
   CHECK(render::make_interactive(plan).text ==
-        "srun --nodes=2 --ntasks-per-node=1 --cpus-per-task=48 --gpus-per-node=a100:4 --overlap --cpu-bind=none --pty bash -i");
+        "srun --nodes=2 --ntasks-per-node=1 --cpus-per-task=48 --gpus-per-node=a100:4 --overlap "
+        "--cpu-bind=none --pty bash -i");
 }
 
 TEST_CASE("idev gets its own letters, and what it has no option for is said") {

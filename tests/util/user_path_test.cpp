@@ -19,8 +19,10 @@ util::EnvSnapshot snapshot(const std::string& folder) {
 TEST_CASE("a person's path becomes whole, from their home or their folder") {
   const util::UserPlaces places{"/users/me", "/scratch/p1"};
   const std::vector<std::pair<const char*, const char*>> rows = {
-      {"~", "/users/me"},       {"~/env", "/users/me/env"}, {"~/../x", "/users/x"}, {"env", "/scratch/p1/env"}, {"./env/", "/scratch/p1/env"},
-      {"../env", "/scratch/env"}, {"/a/../b", "/a/../b"},   {"a b", "/scratch/p1/a b"}, {"./~x", "/scratch/p1/~x"}, {".", "/scratch/p1"}};
+      {"~", "/users/me"},         {"~/env", "/users/me/env"},    {"~/../x", "/users/x"},
+      {"env", "/scratch/p1/env"}, {"./env/", "/scratch/p1/env"}, {"../env", "/scratch/env"},
+      {"/a/../b", "/a/../b"},     {"a b", "/scratch/p1/a b"},    {"./~x", "/scratch/p1/~x"},
+      {".", "/scratch/p1"}};
   for (const auto& [text, whole] : rows) {
     CAPTURE(text);
     const auto path = util::absolute_path(text, places);
