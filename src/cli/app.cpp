@@ -30,6 +30,7 @@ constexpr Command k_commands[] = {
     {"launch", add_launch},
     {"sites", add_sites},
     {"preflight", add_preflight},
+    {"affinity", add_affinity},
 };
 
 const char* const k_footer = R"(Examples:

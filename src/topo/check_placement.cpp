@@ -130,15 +130,21 @@ private:
         !is_spare(far, rank));
   }
 
-  /// CPUs of the GPU's package that are near no GPU: taking them costs nobody anything.
+  /// CPUs of the GPUs' packages that are near no GPU in use: taking them costs nobody anything.
   bool is_spare(const IdSet& cpus, const Placed& rank) const {
-    const Gpu* own = find_gpu(x_node, rank.gpus.front());
-    const CpuDomain* package = own ? find(x_node.cpus.packages, own->place.package) : nullptr;
-    if (!package || !cpus.is_subset_of(package->cpus)) return false;
-    for (const Gpu& gpu : x_node.gpus) {
-      const CpuDomain* numa = find(x_node.cpus.numa, gpu.place.numa);
-      if (numa && numa->cpus.intersects(cpus)) return false;
+    IdSet packages;
+    for (unsigned index : rank.gpus) {
+      const Gpu* own = find_gpu(x_node, index);
+      const CpuDomain* package = own ? find(x_node.cpus.packages, own->place.package) : nullptr;
+      if (package) packages = packages | package->cpus;
     }
+    if (!cpus.is_subset_of(packages)) return false;
+    for (const Placed& other : x_ranks)
+      for (unsigned index : other.gpus) {
+        const Gpu* gpu = find_gpu(x_node, index);
+        const CpuDomain* numa = gpu ? find(x_node.cpus.numa, gpu->place.numa) : nullptr;
+        if (numa && numa->cpus.intersects(cpus)) return false;
+      }
     return true;
   }
 

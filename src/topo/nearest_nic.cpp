@@ -44,11 +44,13 @@ std::vector<NicChoice> nearest_nics(const std::vector<Gpu>& gpus, const std::vec
       choices.push_back({gpu.place.nic, "the profile says so"});
       continue;
     }
-    const bool placed = gpu.place.numa || gpu.place.l3 || gpu.place.package || !gpu.path.empty();
+    const bool placed = gpu.place.numa || gpu.place.l3 || gpu.place.package;
     std::optional<std::tuple<std::pair<std::size_t, std::size_t>, unsigned, std::size_t>> best;
-    for (std::size_t n = 0; placed && n < nics.size(); ++n) {
+    for (std::size_t n = 0; n < nics.size(); ++n) {
       if (nics[n].management || !is_placed(nics[n])) continue;
       const auto key = std::make_tuple(distance(gpu, nics[n]), users[n], n);
+      // Of a GPU somewhere on the node nothing but a common bridge can be said.
+      if (!placed && std::get<0>(key).first > 1) continue;
       if (!best || key < *best) best = key;
     }
     if (best) {

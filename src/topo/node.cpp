@@ -38,6 +38,11 @@ void complete_place(const model::CpuShape& shape, const IdSet& local, std::optio
   if (numa && known.empty())
     if (const CpuDomain* domain = find_domain(shape.numa, *numa)) known = domain->cpus;
   if (!package) package = domain_around(shape.packages, known);
+  // On a node with one package everything is under it; a package that is one NUMA node is both.
+  if (!package && known.empty() && shape.packages.size() == 1) package = shape.packages.front().id;
+  if (package && !numa)
+    if (const CpuDomain* domain = find_domain(shape.packages, *package))
+      numa = domain_around(shape.numa, domain->cpus);
 }
 
 /// Packages as equal runs of NUMA nodes where only their number is known.

@@ -66,10 +66,14 @@ private:
           if (nic.name == "nic" && net.name == "net" && net.find("name")) name = net.get("name");
       add_nic(name, bus, numa, path, kind == "0x0207");
     }
-    path.push_back(bus + " " + std::to_string(pci.line)); // cloud files give all switches one address
+    // Cloud files give all switches one address. The outermost one counts as host bridge and switch: what is
+    // below it meets there.
+    const std::size_t depth = path.size();
+    const std::string bridge = bus + " " + std::to_string(pci.line);
+    path.insert(path.end(), depth == 0 ? 2 : 1, bridge);
     for (const XmlElement& child : pci.children)
       if (child.name == "pci") read_pci(child, numa, path);
-    path.pop_back();
+    path.resize(depth);
   }
 
   void add_nic(const std::string& name, const std::string& bus, unsigned numa,

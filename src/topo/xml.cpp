@@ -130,11 +130,12 @@ private:
       x_at += 2;
       return;
     }
-    if (!looking_at(">")) return fail("<" + element.name + "> has no end");
+    if (!looking_at(">"))
+      return x_at + 1 >= x_text.size() ? fail_end() : fail("<" + element.name + "> has no end");
     ++x_at;
     while (!x_failure) {
       skip_text();
-      if (x_at >= x_text.size()) return fail_end();
+      if (x_at + 1 >= x_text.size()) return fail_end();
       if (looking_at("<!--")) {
         skip_to("-->");
       } else if (looking_at("</")) {
@@ -142,8 +143,9 @@ private:
         const std::string name = read_name();
         skip_blanks();
         if (x_failure) return;
+        if (x_at >= x_text.size()) return fail_end();
         if (name != element.name) return fail("</" + name + "> ends <" + element.name + ">");
-        if (!looking_at(">")) return x_at >= x_text.size() ? fail_end() : fail("</" + name + " has no end");
+        if (!looking_at(">")) return fail("</" + name + " has no end");
         ++x_at;
         return;
       } else {

@@ -141,8 +141,8 @@ void compare_gpus(const Case& item, const std::vector<topo::Placed>& tasks) {
           if (gpu.place.numa && *gpu.place.numa == numa.id && numa.cpus.intersects(task.cpus))
             gpus.push_back(gpu.place.index);
     if ((local || closest) && gpus != task.gpus)
-      item.differ("task " + std::to_string(task.rank) + ": GPU " + shown(task.gpus) + " seen, " + shown(gpus) +
-                  " by the rule of the request");
+      item.differ("task " + std::to_string(task.rank) + ": GPU " + shown(task.gpus) + " seen, " +
+                  shown(gpus) + " by the rule of the request");
   }
 }
 

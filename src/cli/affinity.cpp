@@ -1,0 +1,297 @@
+// SPDX-License-Identifier: MIT
+// hpcml affinity: which rank gets which GPUs, cores, memory and NIC, on a site's node, a recorded one, or
+// this one.
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <cstdio>
+#include <map>
+#include <memory>
+
+#include "cli/chosen_site.hpp"
+#include "cli/command.hpp"
+#include "topo/compat.hpp"
+#include "topo/live_node.hpp"
+#include "topo/mask_text.hpp"
+#include "topo/read_node.hpp"
+#include "topo/render_plan.hpp"
+#include "util/text.hpp"
+
+namespace hpcml::cli {
+namespace {
+
+const char* const k_footer = R"(Examples:
+  hpcml affinity --site lumi --cpus-per-rank 7
+  hpcml affinity --topology node.xml --ranks 4 --format cpu-bind
+  hpcml affinity --site lumi --policy torch-exclusive
+  hpcml affinity live --ranks 2 --format tree
+
+A topology is hwloc XML (lstopo node.xml), an NCCL topology file, or JSON:
+  {"sockets": 1, "cores": 4, "smt": 2, "smt_sibling": "n+4", "numa": {"0": "0-1,4-5", "1": "2-3,6-7"},
+   "gpu": {"0": {"pci": "0000:c1:00.0", "numa": 1}}, "nic": {"hsn0": {"numa": 0}}, "reserved": "0,4"})";
+
+struct AffinityOptions {
+  std::string source, site, partition, topology;
+  unsigned ranks = 0, gpus_per_rank = 0, cpus_per_rank = 0, threads_per_core = 1, ranks_per_gpu = 0;
+  std::string order = "gpu", domain, spill = "none", allowed, reserved, gpus, policy = "hpcml",
+              format = "table";
+  bool whole = false, balanced = false;
+};
+
+/// Prints what is wrong and remembers the exit code.
+class Failure {
+public:
+  Failure(const Context& context, int& exit_code) : x_context(context), x_exit_code(exit_code) {}
+  void say(int code, const std::string& what, const std::string& hint = "") {
+    print_error(what, hint, x_context.colour);
+    x_exit_code = code;
+  }
+  void say(int code, const util::Error& error) { say(code, error.what, error.hint); }
+
+private:
+  const Context& x_context;
+  int& x_exit_code;
+};
+
+std::optional<topo::Node> live_node(Failure& failure) {
+  auto cpus = topo::read_live_cpus();
+  auto allowed = topo::read_allowed_cpus();
+  if (!cpus || !allowed) {
+    failure.say(k_world_failed, cpus ? allowed.error() : cpus.error());
+    return std::nullopt;
+  }
+  topo::Node node;
+  node.name = "this node";
+  node.cpus = std::move(*cpus);
+  node.allowed = *allowed & node.cpus.all();
+  for (const model::GpuPlace& place : topo::read_live_gpus()) {
+    topo::Gpu gpu;
+    gpu.place = place;
+    node.gpus.push_back(std::move(gpu));
+  }
+  topo::complete_node(node);
+  return node;
+}
+
+/// The node type of the partition, or the first one with GPUs.
+const model::NodeType* choose_type(const model::Site& site, const std::string& partition, Failure& failure) {
+  std::vector<std::string> ids;
+  if (const auto* found = site.find_partition(partition)) {
+    ids = found->node_types;
+  } else if (!partition.empty()) {
+    std::vector<std::string> names;
+    for (const auto& each : site.partitions) names.push_back(each.name);
+    const auto near = util::nearest(partition, names);
+    failure.say(k_usage, site.name + " has no partition " + partition,
+                near ? "did you mean " + *near + "?" : "partitions: " + util::join(names, ", "));
+    return nullptr;
+  } else {
+    for (const auto& type : site.node_types) ids.push_back(type.id);
+  }
+  const model::NodeType* first = nullptr;
+  for (const auto& id : ids) {
+    const model::NodeType* type = site.find_node_type(id);
+    if (type && type->gpu) return type;
+    if (!first) first = type;
+  }
+  if (!first)
+    failure.say(k_cannot_satisfy, "the profile of " + site.name + " describes no nodes",
+                "hpcml affinity live shows the node it runs on");
+  return first;
+}
+
+std::optional<topo::Node> read_node(const AffinityOptions& options, const Context& context, Failure& failure,
+                                    int& exit_code) {
+  if (!options.topology.empty()) {
+    auto node = topo::load_node(options.topology);
+    if (node) return *node;
+    failure.say(k_invalid_file, node.error());
+    return std::nullopt;
+  }
+  if (options.site.empty()) return live_node(failure);
+  const auto site = choose_site(options.site, context, exit_code);
+  const model::NodeType* type = site ? choose_type(*site, options.partition, failure) : nullptr;
+  if (!type) return std::nullopt;
+  topo::Node node = topo::make_node(*type);
+  node.name = site->name + ", " + type->id;
+  return node;
+}
+
+bool read_list(const std::string& flag, const std::string& text, model::IdSet& set, Failure& failure) {
+  const auto read = model::IdSet::parse_list(text);
+  if (read)
+    set = *read;
+  else
+    failure.say(k_usage, flag + " " + text + ": " + read.error().what, read.error().hint);
+  return read.ok();
+}
+
+/// "gpu", "cpu", or GPU numbers.
+bool read_order(const std::string& text, topo::AffinityRequest& request, Failure& failure) {
+  if (text == "gpu") return true;
+  if (text == "cpu") return request.order = topo::RankOrder::cpu, true;
+  request.order = topo::RankOrder::list;
+  for (const std::string& piece : util::split(text, ',')) {
+    const auto index = util::parse_unsigned(piece);
+    if (!index || *index > 65535) {
+      failure.say(k_usage, "--order " + text + " is neither gpu, cpu nor a list of GPU numbers",
+                  "for a ring write them in its order: --order 0,1,3,2,4,5,7,6");
+      return false;
+    }
+    request.gpu_list.push_back(static_cast<unsigned>(*index));
+  }
+  return true;
+}
+
+std::optional<topo::AffinityRequest> make_request(const AffinityOptions& options, topo::Node& node,
+                                                  Failure& failure) {
+  topo::AffinityRequest request;
+  request.visible = options.gpus.empty() ? std::vector<std::string>() : util::split(options.gpus, ',');
+  const std::size_t gpus = request.visible.empty() ? node.gpus.size() : request.visible.size();
+  request.ranks = options.ranks ? options.ranks : static_cast<unsigned>(std::max<std::size_t>(1, gpus));
+  request.gpus_per_rank = options.gpus_per_rank;
+  request.cpus_per_rank = options.cpus_per_rank;
+  request.threads_per_core = options.threads_per_core;
+  request.ranks_per_gpu = options.ranks_per_gpu;
+  request.whole_domain = options.whole;
+  request.balanced = options.balanced;
+  request.spill = options.spill == "package";
+  static const std::map<std::string, topo::PoolLevel> levels = {{"l3", topo::PoolLevel::l3},
+                                                                {"numa", topo::PoolLevel::numa},
+                                                                {"package", topo::PoolLevel::package},
+                                                                {"node", topo::PoolLevel::node}};
+  if (const auto level = levels.find(options.domain); level != levels.end()) request.level = level->second;
+  if (!read_order(options.order, request, failure) ||
+      !read_list("--allowed", options.allowed, request.allowed, failure))
+    return std::nullopt;
+  model::IdSet reserved;
+  if (!read_list("--reserved", options.reserved, reserved, failure)) return std::nullopt;
+  node.cpus.reserved = node.cpus.reserved | reserved;
+  if (const auto unknown = request.allowed - node.cpus.all(); !unknown.empty()) {
+    failure.say(k_cannot_satisfy, "the node has no CPUs " + unknown.to_list(),
+                "its CPUs are " + node.cpus.all().to_list());
+    return std::nullopt;
+  }
+  if (request.gpus_per_rank > 0 && std::size_t{request.ranks} * request.gpus_per_rank > gpus) {
+    failure.say(k_cannot_satisfy,
+                std::to_string(request.ranks) + " ranks with " + std::to_string(request.gpus_per_rank) +
+                    " GPUs each need more than the node's " + std::to_string(gpus),
+                "without --gpus-per-rank ranks share GPUs");
+    return std::nullopt;
+  }
+  return request;
+}
+
+util::Result<topo::AffinityPlan> make_plan(const AffinityOptions& options, const topo::Node& node,
+                                           const topo::AffinityRequest& request) {
+  if (options.policy == "hpcml") return topo::plan_affinity(node, request);
+  topo::CompatRequest compat;
+  compat.policy = options.policy;
+  compat.ranks = request.ranks;
+  compat.allowed = request.allowed;
+  compat.threads_per_core = request.threads_per_core;
+  compat.cpus_per_rank = request.cpus_per_rank * request.threads_per_core;
+  auto plan = topo::plan_compat(node, compat);
+  if (!plan) return plan.error();
+  return std::move(plan->plan);
+}
+
+/// What another tool's placement would do wrong here.
+std::string judge(const topo::Node& node, const topo::AffinityPlan& plan) {
+  std::vector<topo::Placed> ranks;
+  for (const auto& rank : plan.ranks) ranks.push_back({rank.local_rank, rank.gpus, rank.cpus, rank.nic});
+  return topo::render_report(topo::check_placement(node, ranks), ranks);
+}
+
+std::string render(const std::string& format, const topo::Node& node, const topo::AffinityPlan& plan) {
+  if (format == "json") return topo::render_json(node, plan);
+  if (format == "tree") return topo::render_tree(node, plan);
+  if (format == "svg") return topo::render_svg(node, plan);
+  if (format == "table") return topo::render_table(node, plan);
+  std::vector<model::IdSet> masks;
+  for (const auto& rank : plan.ranks) masks.push_back(rank.cpus);
+  return topo::render_cpu_bind(masks) + "\n";
+}
+
+std::size_t usable_cores(const topo::Node& node, const topo::AffinityRequest& request) {
+  std::size_t count = 0;
+  for (const auto& core : node.cpus.core_threads)
+    count += !core.intersects(node.cpus.reserved) &&
+                     (request.allowed.empty() || core.intersects(request.allowed)) &&
+                     (node.allowed.empty() || core.intersects(node.allowed))
+                 ? 1
+                 : 0;
+  return count;
+}
+
+void run_affinity(const AffinityOptions& options, const Context& context, int& exit_code) {
+  Failure failure(context, exit_code);
+  if (!options.source.empty() &&
+      (options.source != "live" || !options.site.empty() || !options.topology.empty()))
+    return failure.say(k_usage, "the node is one of: live, --site SITE, --topology FILE");
+  auto node = read_node(options, context, failure, exit_code);
+  if (!node) return;
+  const auto request = make_request(options, *node, failure);
+  if (!request) return;
+  const auto plan = make_plan(options, *node, *request);
+  if (!plan) return failure.say(k_cannot_satisfy, plan.error());
+  if (plan->ranks.empty())
+    return failure.say(k_cannot_satisfy, "none of the node's cores may be used",
+                       "reserved are CPUs " + node->cpus.reserved.to_list());
+  std::fputs(render(options.format, *node, *plan).c_str(), stdout);
+  if (options.policy != "hpcml" && options.format == "table") std::fputs(judge(*node, *plan).c_str(), stdout);
+  for (const auto& warning : plan->warnings) std::fprintf(stderr, "hpcml: warning: %s\n", warning.c_str());
+  for (const auto& note : node->notes) std::fprintf(stderr, "hpcml: note: %s\n", note.c_str());
+  if (options.policy != "hpcml") return;
+  const bool short_of_cores = std::any_of(plan->ranks.begin(), plan->ranks.end(), [&](const auto& rank) {
+    return rank.cores < std::max(1u, request->cpus_per_rank);
+  });
+  const bool shared = !request->whole_domain && request->ranks > usable_cores(*node, *request);
+  if (short_of_cores || shared)
+    failure.say(k_cannot_satisfy,
+                "the node has not " + std::to_string(std::max(1u, request->cpus_per_rank)) +
+                    " cores for each of " + std::to_string(request->ranks) + " ranks",
+                "the plan that was printed is what it has");
+}
+
+} // namespace
+
+void add_affinity(CLI::App& app, Context& context, int& exit_code) {
+  auto* command = app.add_subcommand("affinity", "show which rank gets which GPUs, cores, memory and NIC");
+  auto options = std::make_shared<AffinityOptions>();
+  command->footer(k_footer);
+  command->add_option("source", options->source, "live: the node this runs on (default)");
+  command->add_option("--site", options->site, "a node of this site");
+  command->add_option("--partition", options->partition, "of this partition")->needs("--site");
+  command
+      ->add_option("--topology", options->topology, "a node from a file: hwloc XML, NCCL topology XML, JSON")
+      ->excludes("--site");
+  command->add_option("--ranks", options->ranks, "ranks on the node (default: one per GPU)")
+      ->check(CLI::Range(1u, 65536u));
+  command->add_option("--gpus-per-rank", options->gpus_per_rank, "GPUs per rank");
+  command->add_option("--ranks-per-gpu", options->ranks_per_gpu, "neighbouring ranks that share a GPU");
+  command->add_option("--cpus-per-rank", options->cpus_per_rank,
+                      "physical cores per rank (default: all near its GPU)");
+  command->add_option("--threads-per-core", options->threads_per_core, "hardware threads of each core")
+      ->check(CLI::Range(1u, 16u));
+  command->add_option("--order", options->order,
+                      "ranks by gpu, by cpu, or GPU numbers in rank order: 0,1,3,2");
+  command->add_option("--domain", options->domain, "cores come from the GPU's l3, numa, package or the node")
+      ->check(CLI::IsMember({"l3", "numa", "package", "node"}));
+  command->add_flag("--whole-domain", options->whole,
+                    "each rank gets the whole domain, shared with the others there");
+  command->add_flag("--balanced", options->balanced, "no rank gets more cores than another");
+  command
+      ->add_option("--spill", options->spill,
+                   "package: cores of NUMA nodes without GPUs go to ranks of the same package")
+      ->check(CLI::IsMember({"none", "package"}));
+  command->add_option("--gpus", options->gpus, "only the GPUs at these PCI addresses or buses: c9,ce");
+  command->add_option("--allowed", options->allowed, "only these CPUs: 0-15,64-79");
+  command->add_option("--reserved", options->reserved, "CPUs to leave to the system, with the profile's");
+  command->add_option("--policy", options->policy,
+                      "hpcml, or what another tool would do: " + util::join(topo::compat_policies(), ", "));
+  command->add_option("--format", options->format, "table, json, cpu-bind (for srun), tree or svg")
+      ->check(CLI::IsMember({"table", "json", "cpu-bind", "tree", "svg"}));
+  command->callback([options, &context, &exit_code] { run_affinity(*options, context, exit_code); });
+}
+
+} // namespace hpcml::cli

@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: MIT
+// Table, JSON and report.
+#include "topo/render_plan.hpp"
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "topo/mask_text.hpp"
+#include "util/text.hpp"
+
+namespace hpcml::topo {
+namespace {
+
+using Json = nlohmann::ordered_json;
+using model::IdSet;
+
+std::string gpus_text(const std::vector<unsigned>& gpus) {
+  std::vector<std::string> texts;
+  for (unsigned gpu : gpus) texts.push_back(std::to_string(gpu));
+  return texts.empty() ? "-" : util::join(texts, ",");
+}
+
+std::string or_dash(const std::string& text) { return text.empty() ? "-" : text; }
+
+std::string counted(std::size_t count, const char* one, const char* many) {
+  return std::to_string(count) + " " + (count == 1 ? one : many);
+}
+
+Json rank_json(const Node& node, const model::PlannedRankBinding& rank) {
+  Json entry;
+  entry["rank"] = rank.local_rank;
+  entry["gpus"] = rank.gpus;
+  Json pci = Json::array();
+  for (unsigned index : rank.gpus)
+    for (const Gpu& gpu : node.gpus)
+      if (gpu.place.index == index && !gpu.place.pci.empty()) pci.push_back(gpu.place.pci);
+  if (!pci.empty()) entry["pci"] = pci;
+  entry["cpus"] = rank.cpus.to_list();
+  entry["mask"] = rank.cpus.to_mask();
+  entry["cores"] = rank.cores;
+  entry["numa"] = rank.numa.ids();
+  entry["memory"] = {{"policy", "preferred"}, {"nodes", rank.memory.ids()}};
+  if (!rank.nic.empty()) entry["nic"] = rank.nic;
+  entry["omp_num_threads"] = std::max(1u, rank.cores);
+  entry["omp_places"] = omp_places(node, rank.cpus);
+  entry["why"] = rank.why;
+  return entry;
+}
+
+} // namespace
+
+std::string omp_places(const Node& node, const IdSet& cpus) {
+  std::vector<std::string> places;
+  std::vector<IdSet> cores = node.cpus.core_threads;
+  std::sort(cores.begin(), cores.end(), [](const IdSet& a, const IdSet& b) { return a.first() < b.first(); });
+  for (const IdSet& core : cores) {
+    std::vector<std::string> threads;
+    for (unsigned cpu : (core & cpus).ids()) threads.push_back(std::to_string(cpu));
+    if (!threads.empty()) places.push_back("{" + util::join(threads, ",") + "}");
+  }
+  return util::join(places, ",");
+}
+
+std::string render_node_line(const Node& node) {
+  std::string line = (node.name.empty() ? "node" : node.name) + ": " +
+                     counted(node.cpus.core_threads.size(), "core", "cores");
+  if (node.cpus.threads_per_core > 1)
+    line += " with " + std::to_string(node.cpus.threads_per_core) + " threads";
+  line += ", " + counted(node.cpus.numa.size(), "NUMA node", "NUMA nodes") + ", " +
+          counted(node.gpus.size(), "GPU", "GPUs") + ", " + counted(node.nics.size(), "NIC", "NICs");
+  if (!node.cpus.reserved.empty()) line += "; CPUs " + node.cpus.reserved.to_list() + " are reserved";
+  if (!node.allowed.empty() && !(node.allowed == node.cpus.all()))
+    line += "; CPUs " + node.allowed.to_list() + " may be used";
+  return line + "\n";
+}
+
+std::string render_table(const Node& node, const AffinityPlan& plan) {
+  std::vector<std::vector<std::string>> rows = {{"rank", "GPU", "CPUs", "cores", "NUMA", "memory", "NIC"}};
+  for (const auto& rank : plan.ranks)
+    rows.push_back({std::to_string(rank.local_rank), gpus_text(rank.gpus), or_dash(rank.cpus.to_list()),
+                    std::to_string(rank.cores), or_dash(rank.numa.to_list()), or_dash(rank.memory.to_list()),
+                    or_dash(rank.nic)});
+  std::vector<std::size_t> widths(rows.front().size(), 0);
+  for (const auto& row : rows)
+    for (std::size_t c = 0; c < row.size(); ++c) widths[c] = std::max(widths[c], row[c].size());
+  std::string text = render_node_line(node);
+  for (const auto& row : rows) {
+    std::string line;
+    for (std::size_t c = 0; c < row.size(); ++c)
+      line += row[c] + (c + 1 < row.size() ? std::string(widths[c] - row[c].size() + 2, ' ') : "");
+    text += line + "\n";
+  }
+  for (const auto& rank : plan.ranks)
+    text += "rank " + std::to_string(rank.local_rank) + ": " + rank.why + "\n";
+  return text;
+}
+
+std::string render_json(const Node& node, const AffinityPlan& plan) {
+  Json root;
+  root["node"] = {{"name", node.name},
+                  {"cores", node.cpus.core_threads.size()},
+                  {"threads_per_core", node.cpus.threads_per_core},
+                  {"gpus", node.gpus.size()},
+                  {"reserved", node.cpus.reserved.to_list()},
+                  {"allowed", node.allowed.to_list()}};
+  Json ranks = Json::array();
+  std::vector<IdSet> masks;
+  for (const auto& rank : plan.ranks) {
+    ranks.push_back(rank_json(node, rank));
+    masks.push_back(rank.cpus);
+  }
+  root["ranks"] = ranks;
+  root["cpu_bind"] = render_cpu_bind(masks);
+  root["warnings"] = plan.warnings;
+  root["notes"] = node.notes;
+  return root.dump(2) + "\n";
+}
+
+std::string render_report(const PlacementReport& report, const std::vector<Placed>& ranks) {
+  std::string text;
+  for (const Placed& rank : ranks) {
+    text += "rank " + std::to_string(rank.rank) + ": CPUs " + or_dash(rank.cpus.to_list()) + ", GPU " +
+            gpus_text(rank.gpus);
+    std::string findings;
+    for (const auto& finding : report.findings)
+      if (finding.rank == rank.rank)
+        findings += std::string("\n  ") + (finding.wrong ? "wrong: " : "note: ") + finding.text;
+    text += findings.empty() ? ": ok\n" : findings + "\n";
+  }
+  text += "score " + std::to_string(static_cast<int>(report.score * 100 + 0.5)) +
+          " of 100: CPUs that are allowed, local and the rank's own\n";
+  return text;
+}
+
+} // namespace hpcml::topo

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: MIT
+// Plans and judgements of placement as text, JSON and pictures.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "topo/affinity.hpp"
+#include "topo/check_placement.hpp"
+
+namespace hpcml::topo {
+
+/// One line on the node: its cores, GPUs, NICs and what is reserved.
+std::string render_node_line(const Node& node);
+
+/// A table with one row per rank, then one reason per rank.
+std::string render_table(const Node& node, const AffinityPlan& plan);
+
+/// Node, ranks with masks, memory and thread settings, warnings.
+std::string render_json(const Node& node, const AffinityPlan& plan);
+
+/// The node from packages down to cores as indented text, each core with the ranks that have it; with `seen`,
+/// what processes really have, every difference is marked.
+std::string render_tree(const Node& node, const AffinityPlan& plan, const std::vector<Placed>& seen = {});
+
+/// The same as a drawing that is readable on light and dark pages.
+std::string render_svg(const Node& node, const AffinityPlan& plan, const std::vector<Placed>& seen = {});
+
+/// Findings by rank, the score, and what to do.
+std::string render_report(const PlacementReport& report, const std::vector<Placed>& ranks);
+
+/// "{49,113},{50,114}": one place per core, for OMP_PLACES.
+std::string omp_places(const Node& node, const model::IdSet& cpus);
+
+} // namespace hpcml::topo

@@ -1,0 +1,215 @@
+// SPDX-License-Identifier: MIT
+// Topology files as they come, whole and broken.
+#include <catch2/catch.hpp>
+
+#include <filesystem>
+#include <random>
+
+#include "random_node_helper.hpp"
+#include "topo/nearest_nic.hpp"
+#include "topo/read_node.hpp"
+#include "util/file.hpp"
+
+using namespace hpcml;
+using model::IdSet;
+
+namespace {
+
+const std::string k_folder = std::string(HPCML_SOURCE_DIR) + "/tests/affinity/topologies/";
+
+topo::Node loaded(const std::string& file) {
+  auto node = topo::load_node(k_folder + file);
+  if (!node) FAIL(node.error().what);
+  return *node;
+}
+
+std::vector<unsigned> gpu_numa(const topo::Node& node) {
+  std::vector<unsigned> numa;
+  for (const auto& gpu : node.gpus) numa.push_back(gpu.place.numa.value_or(999));
+  return numa;
+}
+
+bool says(const util::Error& error, const std::string& text) {
+  return error.what.find(text) != std::string::npos;
+}
+
+} // namespace
+
+TEST_CASE("Recorded machines have the GPUs and fast NICs that their sites document") {
+  struct Machine {
+    const char* file;
+    std::vector<unsigned> gpu_numa;
+    std::vector<std::string> nics; // for the job's traffic
+  };
+  const std::vector<Machine> machines = {
+      {"eas-tioga.xml", {3, 3, 1, 1, 0, 0, 2, 2}, {"hsi0", "hsi1", "hsi2", "hsi3"}},
+      {"coral-lassen.xml", {0, 0, 8, 8}, {"mlx5_0", "mlx5_1", "mlx5_2", "mlx5_3"}},
+      {"cts1-pascal.xml", {0, 0}, {"mlx5_0"}},
+      {"cts1-quartz-smt1.xml", {}, {"hfi1_0"}},
+      {"g4dnmetal.xml",
+       {0, 0, 0, 0, 1, 1, 1, 1},
+       {"rdmap197s0"}}, // CUDA, OpenCL and NVML devices: one GPU each
+      {"epyc-corona-p2.xml", {0, 0, 0, 0, 1, 1, 1, 1}, {"mlx5_0"}},
+      {"test-topo2.xml", {3}, {"mlx5_0"}}, // the BMC's display is no GPU
+      {"azure-ndv4-topo.xml", {1, 1, 0, 0, 3, 3, 2, 2}, {}},
+      {"aws-p4d-24xl-topo.xml", {0, 0, 0, 0, 1, 1, 1, 1}, {}},
+  };
+  for (const auto& machine : machines) {
+    INFO(machine.file);
+    const topo::Node node = loaded(machine.file);
+    CHECK(gpu_numa(node) == machine.gpu_numa);
+    if (machine.nics.empty()) continue;
+    std::vector<std::string> nics;
+    for (const auto& nic : node.nics)
+      if (!nic.management) nics.push_back(nic.name);
+    CHECK(nics == machine.nics);
+  }
+}
+
+TEST_CASE("On the LUMI-G board each GPU has its L3 and the NIC of its module") {
+  const topo::Node node = loaded("eas-tioga.xml");
+  const std::vector<unsigned> l3 = {6, 7, 2, 3, 0, 1, 4, 5};
+  const std::vector<std::string> nics = {"hsi0", "hsi0", "hsi1", "hsi1", "hsi2", "hsi2", "hsi3", "hsi3"};
+  const auto choices = topo::nearest_nics(node.gpus, node.nics);
+  for (std::size_t i = 0; i < 8; ++i) {
+    CHECK(node.gpus[i].place.l3 == l3[i]);
+    CHECK(choices[i].nic == nics[i]);
+  }
+}
+
+TEST_CASE("NCCL files give NUMA nodes, threads, GPUs by address and NICs behind the same switch") {
+  const topo::Node aws = loaded("aws-p4d-24xl-topo.xml");
+  CHECK(aws.cpus.core_threads.size() == 48);
+  CHECK(aws.cpus.threads_per_core == 2);
+  CHECK(aws.cpus.numa[0].cpus.to_list() == "0-23,48-71");
+  const auto choices = topo::nearest_nics(aws.gpus, aws.nics);
+  for (const auto& choice : choices) CHECK(choice.why == "same PCIe switch");
+  const topo::Node azure = loaded("azure-ndv4-topo.xml");
+  CHECK(azure.cpus.core_threads.size() == 96);
+  CHECK(azure.gpus.front().place.pci == "0001:00:00.0");
+}
+
+TEST_CASE("A topology file that breaks off anywhere is refused with the line") {
+  for (const char* file : {"cts1-pascal.xml", "azure-ndv4-topo.xml"}) {
+    const std::string whole = util::read_file(k_folder + file).value();
+    const std::size_t end = whole.rfind('>');
+    for (std::size_t cut = 1; cut < end; cut += end / 150 + 1) {
+      const std::string part = whole.substr(0, cut);
+      const auto node =
+          std::string(file) == "cts1-pascal.xml" ? topo::parse_hwloc_xml(part) : topo::parse_nccl_xml(part);
+      INFO(file << " cut at " << cut << (node ? "" : ": " + node.error().what));
+      REQUIRE_FALSE(node.ok());
+      CHECK((says(node.error(), "breaks off") || says(node.error(), "does not start")));
+      CHECK(says(node.error(), "line "));
+    }
+  }
+}
+
+TEST_CASE("Foreign and contradictory topology files are refused with what is wrong") {
+  struct Bad {
+    std::string text, says;
+  };
+  std::string deep;
+  for (int i = 0; i < 5000; ++i) deep += "<object type=\"Group\">";
+  const std::vector<Bad> xml = {
+      {"<topology version=\"3.0\"></topology>", "version 3.0, hpcml reads versions 1 and 2"},
+      {"<html><body/></html>", "<html> is not hwloc's <topology>"},
+      {"<topology version=\"2.0\"></topology>", "there is no CPU in it"},
+      {"<topology version=\"2.0\"><object type=\"PU\"/></topology>", "line 1: a PU has no os_index"},
+      {"<topology version=\"2.0\"><object type=\"Machine\" cpuset=\"0xzz\"/></topology>",
+       "is no part of a CPU mask"},
+      {"<topology version=\"2.0\"><object a=\"1\" a=\"2\"/></topology>", "attribute a is there twice"},
+      {"<topology version=\"2.0\"><object></topology>", "</topology> ends <object>"},
+      {"<!DOCTYPE topology [<!ENTITY x SYSTEM \"/etc/passwd\">]><topology/>", "definitions of its own"},
+      {"<topology>" + deep, "more than 256 elements inside each other"},
+      {"<topology version=\"2.0\"><object type=\"Core\" cpuset=\"0x3\"><object type=\"PU\" os_index=\"0\" "
+       "cpuset=\"0x1\"/></object>"
+       "<object type=\"Core\" cpuset=\"0x2\"><object type=\"PU\" os_index=\"1\" "
+       "cpuset=\"0x2\"/></object></topology>",
+       "CPU 1 is in two cores"},
+  };
+  for (const auto& bad : xml) {
+    INFO(bad.text.substr(0, 100));
+    const auto node = topo::parse_hwloc_xml(bad.text);
+    REQUIRE_FALSE(node.ok());
+    INFO(node.error().what);
+    CHECK(says(node.error(), bad.says));
+  }
+  const auto nccl = topo::parse_nccl_xml("<system version=\"2\"></system>");
+  REQUIRE_FALSE(nccl.ok());
+  CHECK(says(nccl.error(), "version 1"));
+}
+
+TEST_CASE("A JSON node with mistakes gets all of them told at once") {
+  const auto node = topo::parse_node_json(R"({"cores": "eight", "smt": 99, "numa": {"a": "0-3", "1": 5},
+    "gpu": {"0": {"numa": 7, "pci": 12}}, "reserved": "x-y"})");
+  REQUIRE_FALSE(node.ok());
+  INFO(node.error().what);
+  for (const char* part : {"cores: a number", "smt: from 1 to 16", "numa.a: the key must be a number",
+                           "numa.1: a list of CPUs", "gpu.0.pci: a text", "reserved: \"x-y\""})
+    CHECK(says(node.error(), part));
+  const auto broken = topo::parse_node_json("{\"cores\": 4,");
+  REQUIRE_FALSE(broken.ok());
+  CHECK(says(broken.error(), "breaks off or goes wrong at byte"));
+  const auto contradiction = topo::parse_node_json(R"({"numa": {"0": "0-3"}, "gpu": {"0": {"numa": 7}}})");
+  REQUIRE_FALSE(contradiction.ok());
+  CHECK(contradiction.error().what == "GPU 0 is under NUMA 7, which the node does not have");
+}
+
+TEST_CASE("Damaged topology files are read or refused, never more") {
+  std::mt19937 random(8);
+  const std::string json =
+      util::read_file(std::string(HPCML_SOURCE_DIR) + "/tests/affinity/cases.json").value().substr(0, 3000);
+  const std::string xml = test::render_hwloc_xml(test::random_node(random));
+  const std::string nccl = util::read_file(k_folder + "aws-p4d-24xl-topo.xml").value();
+  int refused = 0;
+  for (int round = 0; round < 3000; ++round) {
+    std::string text = round % 3 == 0   ? xml
+                       : round % 3 == 1 ? nccl
+                                        : test::render_json(test::random_node(random));
+    for (unsigned i = random() % 4 + 1; i > 0; --i) {
+      const std::size_t at = random() % text.size();
+      if (random() % 2)
+        text[at] = static_cast<char>(random() % 256);
+      else
+        text.erase(at, random() % 20);
+      if (text.empty()) text = "x";
+    }
+    const auto node = round % 3 == 0   ? topo::parse_hwloc_xml(text)
+                      : round % 3 == 1 ? topo::parse_nccl_xml(text)
+                                       : topo::parse_node_json(text);
+    if (!node)
+      ++refused;
+    else if (topo::AffinityRequest request; !node->cpus.core_threads.empty()) {
+      request.ranks = 3;
+      (void)topo::plan_affinity(*node, request);
+    }
+  }
+  CHECK(refused > 500);
+}
+
+TEST_CASE("Memory of GPUs is never a place for a rank's memory") {
+  // GH200: further NUMA nodes are the GPUs' memory.
+  const auto node =
+      topo::parse_node_json(R"({"sockets": 2, "numa": {"0": "0-3", "1": "4-7", "4": "", "12": ""},
+    "gpu": {"0": {"numa": 0, "gpu_memory_numa": 4}, "1": {"numa": 1, "gpu_memory_numa": 12}}})");
+  if (!node) FAIL(node.error().what);
+  topo::AffinityRequest request;
+  request.ranks = 2;
+  const auto plan = topo::plan_affinity(*node, request);
+  REQUIRE(plan.ok());
+  CHECK(plan->ranks[0].memory.to_list() == "0");
+  CHECK(plan->ranks[1].memory.to_list() == "1");
+}
+
+TEST_CASE("CPUs without memory of their own take it from the nearest node of their package") {
+  const auto node = topo::parse_node_json(
+      R"({"sockets": 2, "numa": {"0": "0-1", "1": "2-3", "2": "4-5", "3": "6-7"}, "numa_without_memory": "1,3"})");
+  REQUIRE(node.ok());
+  topo::AffinityRequest request;
+  request.ranks = 4;
+  const auto plan = topo::plan_affinity(*node, request);
+  REQUIRE(plan.ok());
+  CHECK(plan->ranks[1].memory.to_list() == "0");
+  CHECK(plan->ranks[3].memory.to_list() == "2");
+}
