@@ -3,8 +3,8 @@
 
 #include <filesystem>
 
+#include "cli/chosen_site.hpp"
 #include "render/script.hpp"
-#include "spec/site_store.hpp"
 #include "util/file.hpp"
 #include "util/shell_quote.hpp"
 #include "util/text.hpp"
@@ -22,19 +22,7 @@ std::string request_line(const Context& context) {
 } // namespace
 
 std::optional<model::Site> find_site(const Request& request, const Context& context, int& exit_code) {
-  const auto folders = spec::site_directories(context.sites_dirs, context.env);
-  if (!request.site) {
-    print_error("no site is named", "add --site NAME, one of: " + util::join(spec::list_sites(folders), ", "), context.colour);
-    exit_code = k_usage;
-    return std::nullopt;
-  }
-  auto load = spec::load_site(*request.site, folders);
-  print_diagnostics(load.diagnostics, load.source, context.colour);
-  if (!load.site || diag::has_errors(load.diagnostics)) {
-    exit_code = load.not_found ? k_usage : k_invalid_file;
-    return std::nullopt;
-  }
-  return load.site;
+  return choose_site(request.site, context, exit_code);
 }
 
 int exit_code_of(const diag::Diagnostics& findings) {

@@ -11,7 +11,7 @@
 
 namespace hpcml::cli {
 
-/// The profile that the request names; what is wrong is printed and gives `exit_code`.
+/// The profile that the request names or, without a name, that recognises this machine; what is wrong is printed and gives `exit_code`.
 std::optional<model::Site> find_site(const Request& request, const Context& context, int& exit_code);
 /// "usage/…" findings are mistakes in how hpcml was called (2), all other errors are about what the site can do (4).
 int exit_code_of(const diag::Diagnostics& findings);

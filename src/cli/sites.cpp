@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT
 // hpcml sites: what hpcml knows about clusters, and whether a profile is right.
 #include <CLI/CLI.hpp>
-#include <algorithm>
 #include <cstdio>
 #include <fmt/format.h>
 #include <memory>
-#include <set>
 
 #include "cli/command.hpp"
+#include "cli/sites_discover.hpp"
+#include "cli/sites_table.hpp"
 #include "spec/schema_check.hpp"
 #include "spec/site_store.hpp"
 #include "util/text.hpp"
@@ -24,68 +24,19 @@ const char* const k_footer = R"(Examples:
 
 void print(const std::string& text) { std::fputs(text.c_str(), stdout); }
 
-/// Columns as wide as their widest cell. Counts characters, not bytes: names have accents.
-std::string render_table(const std::vector<std::vector<std::string>>& rows) {
-  const auto width_of = [](const std::string& text) {
-    return static_cast<std::size_t>(std::count_if(text.begin(), text.end(), [](char c) { return (static_cast<unsigned char>(c) & 0xc0) != 0x80; }));
-  };
-  std::vector<std::size_t> widths;
-  for (const auto& row : rows) {
-    widths.resize(std::max(widths.size(), row.size()));
-    for (std::size_t i = 0; i < row.size(); ++i) widths[i] = std::max(widths[i], width_of(row[i]));
-  }
-  std::string text;
-  for (const auto& row : rows) {
-    std::string line;
-    for (std::size_t i = 0; i < row.size(); ++i) line += row[i] + std::string(i + 1 < row.size() ? widths[i] - width_of(row[i]) + 2 : 0, ' ');
-    text += line.substr(0, line.find_last_not_of(' ') + 1) + "\n";
-  }
-  return text;
-}
-
-std::string state_of(const model::Site& site) {
-  if (site.state == model::SiteState::retired) return "retired" + (site.successor.empty() ? "" : ", see " + site.successor);
-  return site.state == model::SiteState::early ? "early" : "production";
-}
-
-/// "8 amd": of the node type with the most GPUs; several kinds are joined.
-std::string gpus_of(const model::Site& site) {
-  std::set<std::string> kinds;
-  for (const auto& node : site.node_types) {
-    if (node.gpu) kinds.insert(fmt::format("{} {}", node.gpu->per_node, node.gpu->vendor));
-  }
-  return kinds.empty() ? "-" : util::join({kinds.begin(), kinds.end()}, ", ");
-}
-
-std::string partitions_of(const model::Site& site) {
-  std::vector<std::string> names;
-  for (const auto& partition : site.partitions) {
-    if (partition.nameable) names.push_back(partition.name + (partition.is_default ? "*" : ""));
-  }
-  if (names.empty()) return site.partitions.empty() ? "-" : "(not to be named)";
-  return util::join(names, " ");
-}
-
-std::string last_checked(const model::Site& site) {
-  std::string last = "-";
-  for (const auto& source : site.sources) last = std::max(last, source.checked);
-  return last;
-}
-
 int run_list(const Context& context) {
   const auto directories = spec::site_directories(context.sites_dirs, context.env);
-  std::vector<std::vector<std::string>> rows = {{"SITE", "STATE", "GPUS", "CHECKED", "PARTITIONS", "NAME"}};
+  std::vector<std::vector<std::string>> rows = {sites_head()};
   int exit_code = k_ok;
   for (const auto& id : spec::list_sites(directories)) {
     const auto load = spec::load_site(id, directories);
     if (!load.site) {
       print_diagnostics(load.diagnostics, load.source, context.colour);
-      rows.push_back({id, "invalid", "-", "-", "-", "see the message above"});
+      rows.push_back({id, "invalid", "?", "?", "?", "?", "?", "-", "see the message above"});
       exit_code = k_invalid_file;
       continue;
     }
-    const auto& site = *load.site;
-    rows.push_back({id, state_of(site), gpus_of(site), last_checked(site), partitions_of(site), site.name});
+    rows.push_back(sites_row(*load.site));
   }
   print(render_table(rows));
   return exit_code;
@@ -120,7 +71,9 @@ int run_show(const Context& context, const std::string& id, const std::string& f
     return k_ok;
   }
   const auto& site = *load.site;
-  print(fmt::format("{}: {} ({})\nprofile: {}, hash {}\n\nFacts\n", site.id, site.name, state_of(site), site.file, site.hash));
+  print(fmt::format("{}: {} ({})\nprofile: {}, hash {}\n", site.id, site.name, state_of(site), site.file, site.hash));
+  if (!site.partitions.empty()) print("\nPartitions (* is taken when none is named; TIME and MOST: the longest job and its most nodes; ? is not known)\n" + render_partitions(site));
+  print("\nFacts\n");
   print_facts(facts);
   if (!site.sources.empty()) print("\nSources (with the day they were read)\n");
   std::vector<std::vector<std::string>> rows;
@@ -146,10 +99,10 @@ int run_validate(const Context& context, const std::vector<std::string>& files) 
 } // namespace
 
 void add_sites(CLI::App& app, Context& context, int& exit_code) {
-  auto* command = app.add_subcommand("sites", "List, show and check site profiles.");
+  auto* command = app.add_subcommand("sites", "List, show, check and discover site profiles.");
   command->require_subcommand(1);
   command->footer(k_footer);
-  command->add_subcommand("list", "all sites that can be found; * marks the partition taken when none is named")->callback([&] { exit_code = run_list(context); });
+  command->add_subcommand("list", "all sites that can be found: GPUs, nodes, the usual partition's limits, when it was last checked")->callback([&] { exit_code = run_list(context); });
 
   struct Show {
     std::string id;
@@ -166,6 +119,8 @@ void add_sites(CLI::App& app, Context& context, int& exit_code) {
   validate->add_option("FILE", *files, "profiles")->required();
   validate->callback([files, &context, &exit_code] { exit_code = run_validate(context, *files); });
 
+  add_sites_discover(*command, context, exit_code);
+  add_sites_diff(*command, context, exit_code);
   command->add_subcommand("schema", "print the JSON Schema of profiles")->callback([&] {
     print(std::string(spec::site_schema()));
     exit_code = k_ok;

@@ -70,6 +70,8 @@ void ask_tools(Asker& ask, const Surroundings& surroundings, ClusterFacts& facts
 
 } // namespace
 
+std::string NotAsked::sentence() const { return util::starts_with(why, what) ? why : what + ": " + why; }
+
 Surroundings make_surroundings(const util::EnvSnapshot& env) {
   Surroundings surroundings;
   surroundings.user = env.get_or("USER", env.get_or("LOGNAME", ""));

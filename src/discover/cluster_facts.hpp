@@ -18,6 +18,7 @@ namespace hpcml::discover {
 struct NotAsked {
   std::string what; ///< "sacctmgr", "module avail"
   std::string why;
+  std::string sentence() const; ///< "sacctmgr: this Slurm keeps no accounts"
 };
 
 struct ClusterFacts {

@@ -3,10 +3,10 @@
 
 #include <algorithm>
 #include <fmt/format.h>
-#include <set>
 
 #include "discover/compare_nodes.hpp"
 #include "discover/profile.hpp"
+#include "spec/text_rule.hpp"
 #include "util/text.hpp"
 
 namespace hpcml::discover {
@@ -79,7 +79,7 @@ void compare_partitions(Drift& drift, const model::Site& site, const ClusterFact
     }
   }
   for (const auto& record : facts.partitions)
-    if (site.find_partition(record.name) == nullptr && !record.root_only)
+    if (site.find_partition(record.name) == nullptr && !record.root_only && spec::text_fault(record.name, spec::TextRule::name).empty())
       drift.add(Severity::warning, "partition", fmt::format("partition {}: the cluster has it, the profile does not", record.name));
 }
 

@@ -60,7 +60,7 @@ JsonObject flag_part(const model::FlagRule& rule) {
 }
 
 JsonObject flags_part(const ClusterFacts& facts, const ProfileRequest& request, const std::string& source) {
-  auto rules = request.tried_flags;
+  auto rules = request.trials.flags;
   const auto require = [&](const char* name, const char* why) {
     if (rules.contains(name)) return;
     rules[name].policy = model::Policy::required;
@@ -75,12 +75,38 @@ JsonObject flags_part(const ClusterFacts& facts, const ProfileRequest& request, 
   return flags;
 }
 
+/// The QoS that partitions or the person's associations name, with their limits.
+spec::JsonNode qos_part(const ClusterFacts& facts, const std::string& source) {
+  std::set<std::string> named;
+  for (const auto& partition : facts.partitions) named.insert(partition.allow_qos.begin(), partition.allow_qos.end());
+  if (facts.accounts)
+    for (const auto& association : facts.accounts->associations) named.insert(association.qos.begin(), association.qos.end());
+  std::vector<spec::JsonNode> list;
+  for (const auto& [name, record] : facts.qos) {
+    if (!named.contains(name) || !is_name(name)) continue;
+    std::vector<std::string> partitions;
+    for (const auto& partition : facts.partitions)
+      if (std::find(partition.allow_qos.begin(), partition.allow_qos.end(), name) != partition.allow_qos.end() && is_name(partition.name)) partitions.push_back(partition.name);
+    JsonObject qos;
+    qos.put("name", name);
+    if (!partitions.empty()) qos.put("partitions", json_texts(partitions));
+    if (record.max_wall) qos.put("max_time", record.max_wall->to_slurm());
+    if (record.max_nodes_per_job && *record.max_nodes_per_job > 0) qos.put("max_nodes", json_number(*record.max_nodes_per_job));
+    if (record.min_gpus_per_job && *record.min_gpus_per_job > 0) qos.put("min_gpus", json_number(*record.min_gpus_per_job));
+    list.push_back(qos.put("source", source).node());
+  }
+  return json_list(std::move(list));
+}
+
 /// The engine in PATH or, where there is none, the module that has it.
 spec::JsonNode containers_part(const ClusterFacts& facts, const std::string& vendor, const std::string& source) {
   for (const std::string engine : {"apptainer", "singularity"}) {
     std::string module;
-    for (const auto& name : facts.modules)
-      if (name.substr(0, name.find('/')).ends_with(engine) && is_name(util::replace_all(name, "/", "-"))) module = name;
+    for (const auto& name : facts.modules) {
+      const auto parts = util::split(name, '/');
+      const bool fits = std::find(parts.begin(), parts.end(), engine) != parts.end() && is_name(util::replace_all(name, "/", "-"));
+      if (fits && (module.empty() || parts.front() == engine)) module = name;
+    }
     const bool here = std::find(facts.programs.begin(), facts.programs.end(), engine) != facts.programs.end();
     if (!here && module.empty()) continue;
     JsonObject container;
@@ -94,8 +120,11 @@ spec::JsonNode containers_part(const ClusterFacts& facts, const std::string& ven
 
 std::vector<std::string> unknown_facts(const ClusterFacts& facts, const std::vector<NodeKind>& kinds, const ProfileRequest& request) {
   std::vector<std::string> list;
+  const bool tried = request.trials.requests > 0 && request.trials.why_not.empty();
+  if (tried) list.emplace_back("flags: rules for other options and larger jobs than the tested ones");
   for (const auto& plugin : facts.config.submit_plugins)
-    if (request.tried_flags.empty()) list.push_back("flags: what the site's own rules (JobSubmitPlugins=" + plugin + ") refuse; Slurm does not show them");
+    if (!tried) list.push_back("flags: what the site's own rules (JobSubmitPlugins=" + plugin + ") refuse; Slurm does not show them");
+  if (std::none_of(kinds.begin(), kinds.end(), [](const NodeKind& kind) { return kind.gpus > 0; })) list.emplace_back("node_types: gpu: this Slurm lists no GPUs");
   for (const auto& kind : kinds) {
     const auto at = "node_types " + kind.id + ": ";
     if (kind.arch.empty()) list.push_back(at + "cpu_arch: no node of this kind has registered");
@@ -105,7 +134,7 @@ std::vector<std::string> unknown_facts(const ClusterFacts& facts, const std::vec
   for (const char* fact : {"network (interfaces, internet on compute nodes)", "env (settings of NCCL or RCCL)", "gpu_visibility", "python",
                            "node_types: local_disk"})
     list.emplace_back(fact);
-  for (const auto& missing : facts.not_asked) list.push_back("not asked: " + missing.what + ": " + missing.why);
+  for (const auto& missing : facts.not_asked) list.push_back("not asked: " + missing.sentence());
   // Commands say what they like; a profile takes one plain line.
   for (auto& line : list)
     for (char& c : line)
@@ -114,7 +143,7 @@ std::vector<std::string> unknown_facts(const ClusterFacts& facts, const std::vec
 }
 
 std::string list_source(const ClusterFacts& facts, const ProfileRequest& request) {
-  return "scontrol show partition, node, config" + std::string(facts.accounts || !facts.qos.empty() ? "; sacctmgr" : "") +
+  return "discovered on " + request.date + " by scontrol show partition, node, config" + std::string(facts.accounts || !facts.qos.empty() ? "; sacctmgr" : "") +
          (facts.modules.empty() ? "" : "; module avail") + " of cluster " + make_site_id(facts.config.cluster) +
          (request.host_names.empty() || !is_name(request.host_names.front()) ? "" : " on " + request.host_names.front());
 }
@@ -154,10 +183,20 @@ PartitionLimits find_limits(const slurm::PartitionRecord& partition, const std::
   return limits;
 }
 
+namespace {
+
+JsonObject gpu_request_part(const std::vector<NodeKind>& kinds, const ProfileRequest& request, const std::string& source) {
+  const bool gpus = std::any_of(kinds.begin(), kinds.end(), [](const NodeKind& kind) { return kind.gpus > 0; });
+  const auto style = !request.trials.gpu_style.empty() ? request.trials.gpu_style : gpus ? "gpus-per-node" : "none";
+  return JsonObject().put("style", style).put("type", request.trials.gpu_type_required ? "required" : "optional").put("source", source);
+}
+
+} // namespace
+
 Profile make_profile(const ClusterFacts& facts, const std::vector<NodeKind>& kinds, const ProfileRequest& request) {
   Profile profile;
   profile.id = request.id.empty() ? make_site_id(facts.config.cluster) : request.id;
-  const std::string source = "discovered on " + request.date;
+  const std::string source = "discovered";
   JsonObject root, sources;
   root.put("schema", json_number(1)).put("id", profile.id).put("name", make_site_id(facts.config.cluster) + " (found by asking its Slurm)");
   sources.put(source, JsonObject().put("url", list_source(facts, request)).put("checked", request.date));
@@ -166,8 +205,7 @@ Profile make_profile(const ClusterFacts& facts, const std::vector<NodeKind>& kin
   if (auto detect = detect_part(facts, request, source); !detect.empty()) root.put("detect", std::move(detect));
   if (is_name(facts.config.version)) root.put("slurm_version", JsonObject().put("value", facts.config.version).put("source", source));
   if (auto flags = flags_part(facts, request, source); !flags.empty()) root.put("flags", std::move(flags));
-  const bool gpus = std::any_of(kinds.begin(), kinds.end(), [](const NodeKind& kind) { return kind.gpus > 0; });
-  root.put("gpu_request", JsonObject().put("style", gpus ? "gpus-per-node" : "none").put("type", "optional").put("source", source));
+  root.put("gpu_request", gpu_request_part(kinds, request, source));
   root.put("launchers", json_list({JsonObject().put("name", "srun").put("default", json_flag(true)).node()}));
   root.put("binding", "launch").put("interactive", "salloc");
   std::vector<spec::JsonNode> types, partitions;
@@ -175,9 +213,10 @@ Profile make_profile(const ClusterFacts& facts, const std::vector<NodeKind>& kin
   for (const auto& partition : facts.partitions) {
     if (!is_name(partition.name)) profile.left_out.push_back("partition \"" + partition.name + "\": a profile cannot name it");
     else if (partition.root_only) profile.left_out.push_back("partition " + partition.name + ": only root may use it");
-    else partitions.push_back(make_partition(facts, partition, kinds, source));
+    else partitions.push_back(make_partition(facts, partition, kinds, request, source));
   }
   root.put("node_types", json_list(std::move(types))).put("partitions", json_list(std::move(partitions)));
+  if (auto qos = qos_part(facts, source); !qos.items.empty()) root.put("qos", std::move(qos));
   std::string vendor;
   for (const auto& kind : kinds)
     if (vendor.empty() && kind.gpus > 0) vendor = gpu_vendor(facts, kind).vendor;

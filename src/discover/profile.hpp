@@ -8,6 +8,7 @@
 
 #include "discover/cluster_facts.hpp"
 #include "discover/node_kinds.hpp"
+#include "discover/trials.hpp"
 #include "model/node_shape.hpp"
 #include "model/site.hpp"
 #include "util/env_snapshot.hpp"
@@ -22,7 +23,7 @@ struct ProfileRequest {
   util::EnvSnapshot env;               ///< of the person who asks: variables that hold the cluster's name recognise it
   std::map<std::string, model::NodeType> topologies; ///< kind of node → its CPUs and GPU places, as one node showed them
   std::string topology_source;         ///< where they were read
-  std::map<std::string, model::FlagRule> tried_flags; ///< what trial requests showed
+  TrialReport trials;                  ///< what tested requests showed; without any, nothing
 };
 
 struct Profile {

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "discover/json_build.hpp"
+#include "discover/topology.hpp"
 #include "model/mem_size.hpp"
 #include "spec/text_rule.hpp"
 #include "util/text.hpp"
@@ -34,8 +35,10 @@ JsonNode cpu_part(const NodeKind& kind, const model::NodeType* topology) {
     if (auto l3 = domains(topology->cpu.l3); !l3.items.empty()) cpu.put("l3", std::move(l3));
   }
   if (kind.reserved.empty()) return cpu.node();
-  const auto reserved = usual_numbering(kind.reserved, kind.cores, kind.threads_per_core);
-  const auto note = "Slurm keeps " + std::to_string(kind.reserved_cores) + " cores for the system; which CPUs these are follows from the usual numbering";
+  const bool seen = topology != nullptr && topology->cpu.cores == kind.cores;
+  const auto reserved = seen ? system_numbering(kind.reserved, topology->cpu) : usual_numbering(kind.reserved, kind.cores, kind.threads_per_core);
+  const auto note = "Slurm keeps " + std::to_string(kind.reserved_cores) + " cores for the system; which CPUs these are follows from " +
+                    (seen ? "the node's topology" : "the usual numbering");
   return cpu.put("reserved", JsonObject().put("value", reserved.to_list()).put("note", note)).node();
 }
 
@@ -66,7 +69,12 @@ JsonNode gpu_part(const ClusterFacts& facts, const NodeKind& kind, const model::
   if (topology != nullptr && topology->gpu && topology->gpu->places.size() == kind.gpus)
     gpu.put("places", JsonObject().put("value", places_part(*topology, cpu)).put("source", "topology"));
   std::string others;
-  for (const auto& gres : kind.other_gpus) others += (others.empty() ? "" : ", ") + std::to_string(gres.count) + " x " + gres.type;
+  std::vector<JsonNode> slices;
+  for (const auto& gres : kind.other_gpus) {
+    if (is_gpu_slice(gres.type) && is_name(gres.type)) slices.push_back(JsonObject().put("name", gres.type).node());
+    else others += (others.empty() ? "" : ", ") + std::to_string(gres.count) + " x " + gres.type;
+  }
+  if (!slices.empty()) gpu.put("mig", json_list(std::move(slices)));
   if (!others.empty()) gpu.put("note", "the nodes also have " + others);
   return gpu.node();
 }
@@ -90,7 +98,7 @@ void put_shares(const ClusterFacts& facts, const NodeKind& kind, JsonObject& typ
   const auto memory = common_share(facts, kind, &slurm::PartitionRecord::def_mem_per_gpu_mib);
   if (cpus && *cpus >= kind.threads_per_core) type.put("cpus_per_gpu", json_number(*cpus / kind.threads_per_core));
   if (memory) type.put("mem_per_gpu", model::MemSize::of_mib(*memory).to_slurm());
-  if (cpus || memory) type.put("share_policy", "recommended");
+  if (cpus || memory) type.put("share_policy", "auto");
 }
 
 } // namespace
@@ -115,13 +123,18 @@ JsonNode make_node_type(const ClusterFacts& facts, const NodeKind& kind, const P
   if (kind.gpus > 0) type.put("gpu", gpu_part(facts, kind, topology, cpu));
   if (kind.memory_mib > 1) type.put("memory", model::MemSize::of_mib(kind.memory_mib).to_slurm()); // 1 is what Slurm takes when nobody configured it
   if (kind.gpus > 0) put_shares(facts, kind, type);
+  std::vector<std::string> features;
+  for (const auto& feature : kind.features)
+    if (is_name(feature)) features.push_back(feature);
+  if (!features.empty()) type.put("features", json_texts(features));
   if (const auto form = find_host_form(kind.nodes); form.digits > 0 && form.digits <= 9 && is_name(form.prefix))
     type.put("host_prefix", form.prefix).put("host_digits", json_number(form.digits));
   type.put("node_count", json_number(kind.nodes.size()));
   return type.node();
 }
 
-JsonNode make_partition(const ClusterFacts& facts, const slurm::PartitionRecord& partition, const std::vector<NodeKind>& kinds, const std::string& source) {
+JsonNode make_partition(const ClusterFacts& facts, const slurm::PartitionRecord& partition, const std::vector<NodeKind>& kinds,
+                              const ProfileRequest& request, const std::string& source) {
   JsonObject object;
   std::vector<std::string> types;
   bool gpus = false;
@@ -132,12 +145,17 @@ JsonNode make_partition(const ClusterFacts& facts, const slurm::PartitionRecord&
   }
   object.put("name", partition.name).put("node_types", json_texts(types));
   if (partition.is_default) object.put("default", json_flag(true));
+  const auto naming = request.trials.flags.find("partition");
+  if (naming != request.trials.flags.end() && naming->second.policy == model::Policy::forbidden) object.put("nameable", json_flag(false));
   object.put("exclusive", json_flag(partition.whole_nodes));
   const auto limits = find_limits(partition, facts.qos);
   if (limits.max_time) object.put("max_time", limits.max_time->to_slurm());
   if (partition.default_time) object.put("default_time", partition.default_time->to_slurm());
+  if (partition.min_nodes > 1) object.put("min_nodes", json_number(partition.min_nodes));
   if (limits.max_nodes && *limits.max_nodes > 0) object.put("max_nodes", json_number(*limits.max_nodes));
-  if (!types.empty() && !gpus) object.put("cpu_only", json_flag(true));
+  // Without GPUs in GRES anywhere they may come with the node, and Slurm does not tell with which.
+  const bool lists_gpus = std::any_of(kinds.begin(), kinds.end(), [](const NodeKind& kind) { return kind.gpus > 0; });
+  if (!types.empty() && !gpus && lists_gpus) object.put("cpu_only", json_flag(true));
   std::vector<std::string> notes;
   const auto note = [&](const std::string& text, const std::vector<std::string>& names) {
     if (!names.empty()) notes.push_back(text + util::join(names, ", "));
@@ -147,7 +165,6 @@ JsonNode make_partition(const ClusterFacts& facts, const slurm::PartitionRecord&
   note("not accounts ", partition.deny_accounts);
   note("only QoS ", partition.allow_qos);
   note("not QoS ", partition.deny_qos);
-  if (partition.min_nodes > 1) notes.push_back("at least " + std::to_string(partition.min_nodes) + " nodes");
   if (partition.max_cpus_per_node) notes.push_back("at most " + std::to_string(*partition.max_cpus_per_node) + " CPUs of a node");
   if (!partition.up) notes.emplace_back("was not up when it was asked");
   if (types.empty()) notes.emplace_back("had no nodes when it was asked");

@@ -12,6 +12,7 @@ namespace hpcml::discover {
 GpuKind gpu_vendor(const ClusterFacts& facts, const NodeKind& kind);
 
 spec::JsonNode make_node_type(const ClusterFacts& facts, const NodeKind& kind, const ProfileRequest& request, const std::string& source);
-spec::JsonNode make_partition(const ClusterFacts& facts, const slurm::PartitionRecord& partition, const std::vector<NodeKind>& kinds, const std::string& source);
+spec::JsonNode make_partition(const ClusterFacts& facts, const slurm::PartitionRecord& partition, const std::vector<NodeKind>& kinds,
+                              const ProfileRequest& request, const std::string& source);
 
 } // namespace hpcml::discover

@@ -28,6 +28,8 @@ LiveCommands::LiveCommands(const util::EnvSnapshot& env, std::chrono::millisecon
   for (const char* name : {"SINFO_FORMAT", "SINFO_PARTITION", "SINFO_ALL", "SQUEUE_FORMAT", "SQUEUE_FORMAT2", "SQUEUE_STATES", "SCONTROL_ALL",
                            "SLURM_BITSTR_LEN", "SLURM_JSON", "SLURM_YAML"})
     x_env.unset(name);
+  for (const auto& [name, value] : env.variables())
+    if (util::starts_with(name, "SBATCH_")) x_env.unset(name);
   x_env.set("SLURM_TIME_FORMAT", "standard");
   x_env.set("LC_ALL", "C");
 }

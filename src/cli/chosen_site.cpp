@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: MIT
+#include "cli/chosen_site.hpp"
+
+#include <algorithm>
+#include <cstdio>
+
+#include "spec/site_detect.hpp"
+#include "spec/site_store.hpp"
+#include "util/host_names.hpp"
+#include "util/text.hpp"
+
+namespace hpcml::cli {
+
+std::optional<std::string> choose_site_id(const std::optional<std::string>& named, const Context& context, int& exit_code) {
+  if (named) return named;
+  const auto folders = spec::site_directories(context.sites_dirs, context.env);
+  const auto hosts = util::read_host_names();
+  const auto found = spec::detect_sites(folders, context.env, hosts);
+  if (found.size() == 1) {
+    std::fprintf(stderr, "hpcml: site %s, by %s\n", found.front().id.c_str(), found.front().by.c_str());
+    return found.front().id;
+  }
+  exit_code = k_usage;
+  if (found.empty()) {
+    print_error("no site is named, and no profile recognises this machine" + (hosts.empty() ? std::string() : " (" + hosts.front() + ")"),
+                "add --site NAME, one of: " + util::join(spec::list_sites(folders), ", ") +
+                    "; on a login node of another cluster: hpcml sites discover",
+                context.colour);
+    return std::nullopt;
+  }
+  std::vector<std::string> candidates;
+  for (const auto& match : found) candidates.push_back(match.id + " (by " + match.by + ")");
+  print_error("no site is named, and several profiles recognise this machine: " + util::join(candidates, ", "),
+              "add --site " + found.front().id + ", or another of them", context.colour);
+  return std::nullopt;
+}
+
+std::optional<model::Site> choose_site(const std::optional<std::string>& named, const Context& context, int& exit_code) {
+  const auto id = choose_site_id(named, context, exit_code);
+  if (!id) return std::nullopt;
+  auto load = spec::load_site(*id, spec::site_directories(context.sites_dirs, context.env));
+  print_diagnostics(load.diagnostics, load.source, context.colour);
+  if (load.site && !diag::has_errors(load.diagnostics)) return load.site;
+  exit_code = load.not_found ? k_usage : k_invalid_file;
+  return std::nullopt;
+}
+
+} // namespace hpcml::cli

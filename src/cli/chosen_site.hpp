@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: MIT
+// The site of a request: the one that is named, or the one that this machine belongs to.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "cli/command.hpp"
+#include "model/site.hpp"
+
+namespace hpcml::cli {
+
+/// The site's id: `named`, or the one whose profile recognises this machine, which is said on stderr with what told it.
+/// Without any, or with several, prints what can be done, sets the exit code and returns nothing.
+std::optional<std::string> choose_site_id(const std::optional<std::string>& named, const Context& context, int& exit_code);
+
+/// The site of that id, loaded; prints what is wrong and sets the exit code where there is none.
+std::optional<model::Site> choose_site(const std::optional<std::string>& named, const Context& context, int& exit_code);
+
+} // namespace hpcml::cli

@@ -1,0 +1,12 @@
+// SPDX-License-Identifier: MIT
+// The parts of `hpcml sites` that ask the cluster they run on.
+#pragma once
+
+#include "cli/command.hpp"
+
+namespace hpcml::cli {
+
+void add_sites_discover(CLI::App& sites, Context& context, int& exit_code);
+void add_sites_diff(CLI::App& sites, Context& context, int& exit_code);
+
+} // namespace hpcml::cli

@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: MIT
+#include "cli/sites_table.hpp"
+
+#include <algorithm>
+
+#include "util/text.hpp"
+
+namespace hpcml::cli {
+
+namespace {
+
+using model::NodeType;
+using model::Partition;
+using model::Site;
+
+/// "4 x A100": the maker's name says nothing that the model does not.
+std::string gpus_of(const NodeType& type) {
+  if (!type.gpu || type.gpu->per_node == 0) return "-";
+  auto model = type.gpu->model.empty() ? type.gpu->slurm_type : type.gpu->model;
+  for (const char* maker : {"NVIDIA ", "AMD ", "Intel "})
+    if (util::starts_with(model, maker)) model = model.substr(std::string_view(maker).size());
+  if (model.empty()) model = type.gpu->vendor.empty() ? "GPU" : type.gpu->vendor;
+  return std::to_string(type.gpu->per_node) + " x " + model;
+}
+
+void add_once(std::vector<std::string>& list, const std::string& text) {
+  if (std::find(list.begin(), list.end(), text) == list.end()) list.push_back(text);
+}
+
+std::string joined(const std::vector<std::string>& list, const char* otherwise) { return list.empty() ? otherwise : util::join(list, ", "); }
+
+/// The sum over GPU nodes, or over all where none has GPUs; "?" where one kind's number is unknown.
+std::string node_count(const Site& site) {
+  const bool gpus = std::any_of(site.node_types.begin(), site.node_types.end(), [](const NodeType& type) { return type.gpu.has_value(); });
+  unsigned sum = 0;
+  for (const auto& type : site.node_types) {
+    if (gpus && !type.gpu) continue;
+    if (!type.node_count) return "?";
+    sum += *type.node_count;
+  }
+  return site.node_types.empty() ? "?" : std::to_string(sum);
+}
+
+std::string limit_text(const model::Known<model::Walltime>& time) { return time ? short_time(time->value) : "?"; }
+
+std::string longest_time(const Partition& partition) {
+  if (partition.max_time) return short_time(partition.max_time->value);
+  std::optional<model::Walltime> longest;
+  for (const auto& row : partition.max_time_by_nodes)
+    if (!longest || row.time > *longest) longest = row.time;
+  return longest ? short_time(*longest) : "?";
+}
+
+std::string most_nodes(const Partition& partition) { return partition.max_nodes ? std::to_string(partition.max_nodes->value) : "?"; }
+
+/// The partition that jobs get without naming one, else the first with GPUs.
+const Partition* usual_partition(const Site& site) {
+  for (const auto& partition : site.partitions)
+    if (partition.is_default) return &partition;
+  for (const auto& partition : site.partitions)
+    if (!partition.cpu_only) return &partition;
+  return site.partitions.empty() ? nullptr : &site.partitions.front();
+}
+
+std::string last_checked(const Site& site) {
+  std::string last = "-";
+  for (const auto& source : site.sources) last = std::max(last, source.checked);
+  return last;
+}
+
+} // namespace
+
+std::string short_time(const model::Walltime& time) {
+  const auto all = time.seconds().count();
+  if (all % 86400 == 0 && all > 0) return std::to_string(all / 86400) + "d";
+  std::string text;
+  if (all >= 3600) text += std::to_string(all / 3600) + "h";
+  if (all % 3600 >= 60) text += std::to_string(all % 3600 / 60) + "m";
+  if (all % 60 != 0 || all == 0) text += std::to_string(all % 60) + "s";
+  return text;
+}
+
+std::string render_table(const std::vector<std::vector<std::string>>& rows) {
+  const auto width_of = [](const std::string& text) {
+    return static_cast<std::size_t>(std::count_if(text.begin(), text.end(), [](char c) { return (static_cast<unsigned char>(c) & 0xc0) != 0x80; }));
+  };
+  std::vector<std::size_t> widths;
+  for (const auto& row : rows) {
+    widths.resize(std::max(widths.size(), row.size()));
+    for (std::size_t i = 0; i < row.size(); ++i) widths[i] = std::max(widths[i], width_of(row[i]));
+  }
+  std::string text;
+  for (const auto& row : rows) {
+    std::string line;
+    for (std::size_t i = 0; i < row.size(); ++i) line += row[i] + std::string(i + 1 < row.size() ? widths[i] - width_of(row[i]) + 2 : 0, ' ');
+    text += line.substr(0, line.find_last_not_of(' ') + 1) + "\n";
+  }
+  return text;
+}
+
+std::string state_of(const Site& site) {
+  if (site.state == model::SiteState::retired) return "retired" + (site.successor.empty() ? "" : ", see " + site.successor);
+  return site.state == model::SiteState::early ? "early" : "production";
+}
+
+std::vector<std::string> sites_head() { return {"SITE", "STATE", "GPUS PER NODE", "NODES", "PARTITION", "TIME", "MOST", "CHECKED", "NAME"}; }
+
+std::vector<std::string> sites_row(const Site& site) {
+  std::vector<std::string> gpus;
+  for (const auto& type : site.node_types)
+    if (type.gpu && type.gpu->per_node > 0) add_once(gpus, gpus_of(type));
+  const auto* partition = usual_partition(site);
+  const auto name = partition == nullptr ? "?" : partition->nameable ? partition->name : "(not named)";
+  return {site.id,
+          state_of(site),
+          joined(gpus, site.node_types.empty() ? "?" : "-"),
+          node_count(site),
+          name,
+          partition == nullptr ? "?" : longest_time(*partition),
+          partition == nullptr ? "?" : most_nodes(*partition),
+          last_checked(site),
+          site.name};
+}
+
+std::string render_partitions(const Site& site) {
+  if (site.partitions.empty()) return {};
+  std::vector<std::vector<std::string>> rows = {{"  PARTITION", "GPUS PER NODE", "CORES", "MEMORY", "NODES", "TIME", "WITHOUT --time", "MOST", "WHOLE NODES"}};
+  for (const auto& partition : site.partitions) {
+    std::vector<std::string> gpus, cores, memory;
+    std::optional<unsigned> count = 0;
+    for (const auto& id : partition.node_types) {
+      const auto* type = site.find_node_type(id);
+      if (type == nullptr) continue;
+      add_once(gpus, gpus_of(*type));
+      add_once(cores, std::to_string(type->cpu.cores));
+      add_once(memory, type->memory ? type->memory->value.to_slurm() : "?");
+      count = count && type->node_count ? std::optional(*count + *type->node_count) : std::nullopt;
+    }
+    rows.push_back({"  " + partition.name + (partition.is_default ? "*" : "") + (partition.nameable ? "" : " (not named)"), joined(gpus, "?"), joined(cores, "?"),
+                    joined(memory, "?"), count && *count > 0 ? std::to_string(*count) : "?", longest_time(partition), limit_text(partition.default_time),
+                    most_nodes(partition), partition.exclusive ? "yes" : "no"});
+  }
+  return render_table(rows);
+}
+
+} // namespace hpcml::cli

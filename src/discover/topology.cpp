@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: MIT
+#include "discover/topology.hpp"
+
+#include <algorithm>
+#include <array>
+#include <fmt/format.h>
+
+#include "topo/live_node.hpp"
+#include "topo/read_node.hpp"
+#include "util/file.hpp"
+#include "util/text.hpp"
+
+namespace hpcml::discover {
+
+namespace {
+
+using model::CpuDomain;
+using model::GpuPlace;
+
+/// "GPU0" and "GPU[0]" → 0
+std::optional<unsigned> gpu_index(std::string_view word) {
+  if (!util::starts_with(word, "GPU")) return std::nullopt;
+  auto digits = std::string(word.substr(3));
+  std::erase_if(digits, [](char c) { return c == '[' || c == ']'; });
+  const auto number = util::parse_unsigned(digits);
+  return number && *number < 1024 ? std::optional(static_cast<unsigned>(*number)) : std::nullopt;
+}
+
+/// Columns of nvidia-smi: tabs between cells, blanks and colour codes around them.
+std::vector<std::string> cells(const std::string& line) {
+  std::vector<std::string> list;
+  for (const auto& cell : util::split(line, '\t')) {
+    std::string plain;
+    for (std::size_t i = 0; i < cell.size(); ++i) {
+      if (cell[i] == '\033') i = std::min(cell.find('m', i), cell.size() - 1);
+      else plain += cell[i];
+    }
+    list.emplace_back(util::trim(plain));
+  }
+  return list;
+}
+
+std::vector<GpuPlace> parse_nvidia(const std::vector<std::string>& lines) {
+  std::vector<GpuPlace> places;
+  std::size_t column = 0;
+  for (const auto& line : lines) {
+    const auto row = cells(line);
+    const auto head = std::find(row.begin(), row.end(), "NUMA Affinity");
+    if (head != row.end()) column = static_cast<std::size_t>(head - row.begin());
+    const auto index = gpu_index(row.front());
+    if (column == 0 || head != row.end() || !index || *index != places.size()) continue;
+    GpuPlace place;
+    place.index = *index;
+    const auto numa = column < row.size() ? util::parse_unsigned(row[column]) : std::nullopt; // "N/A", or "0-1" where it is near both
+    if (numa) place.numa = static_cast<unsigned>(*numa);
+    places.push_back(place);
+  }
+  return places;
+}
+
+std::vector<GpuPlace> parse_amd(const std::vector<std::string>& lines) {
+  std::vector<GpuPlace> places;
+  for (const auto& line : lines) {
+    const auto at = line.find("(Topology) Numa Node:");
+    const auto index = gpu_index(util::trim(line.substr(0, line.find_first_of(" \t:"))));
+    if (at == std::string::npos || !index || *index != places.size()) continue;
+    GpuPlace place;
+    place.index = *index;
+    if (const auto numa = util::parse_unsigned(util::trim(line.substr(line.rfind(':') + 1)))) place.numa = static_cast<unsigned>(*numa);
+    places.push_back(place);
+  }
+  return places;
+}
+
+unsigned domain_start(const std::vector<CpuDomain>& domains, unsigned cpu) {
+  for (const auto& domain : domains)
+    if (domain.cpus.contains(cpu)) return domain.cpus.first();
+  return 0;
+}
+
+} // namespace
+
+std::vector<GpuPlace> parse_gpu_topology(std::string_view text) {
+  const auto lines = util::split(text, '\n');
+  if (text.find("NUMA Affinity") != std::string_view::npos) return parse_nvidia(lines);
+  return parse_amd(lines);
+}
+
+util::Result<SeenNode> load_seen_node(const std::filesystem::path& path) {
+  SeenNode seen;
+  seen.source = path.filename().string();
+  const auto text = util::read_file(path);
+  if (!text) return text.error();
+  seen.gpus = parse_gpu_topology(*text);
+  if (!seen.gpus.empty()) return seen;
+  const auto node = topo::load_node(path);
+  if (!node) return node.error();
+  seen.cpu = node->cpus;
+  for (const auto& gpu : node->gpus) seen.gpus.push_back(gpu.place);
+  return seen;
+}
+
+util::Result<SeenNode> read_seen_node(const std::string& host_name, const std::filesystem::path& root) {
+  auto cpu = topo::read_live_cpus(root);
+  if (!cpu) return cpu.error();
+  return SeenNode{std::move(*cpu), topo::read_live_gpus(root), "the node " + host_name + " itself"};
+}
+
+util::Result<std::string> find_kind(const SeenNode& node, const std::vector<NodeKind>& kinds) {
+  std::vector<std::string> found, all;
+  for (const auto& kind : kinds) {
+    all.push_back(fmt::format("{} ({} cores, {} GPUs)", kind.id, kind.cores, kind.gpus));
+    const bool cpus = node.cpu.cores == 0 || (node.cpu.sockets == kind.sockets && node.cpu.cores == kind.cores && node.cpu.threads_per_core == kind.threads_per_core);
+    const bool gpus = node.gpus.empty() || node.gpus.size() == kind.gpus;
+    if (cpus && gpus) found.push_back(kind.id);
+  }
+  if (found.size() == 1) return found.front();
+  const auto what = fmt::format("the topology of {} ({} sockets, {} cores, {} threads per core, {} GPUs)", node.source, node.cpu.sockets, node.cpu.cores,
+                                node.cpu.threads_per_core, node.gpus.size());
+  if (found.empty()) return util::Error{what + " fits no kind of node of this cluster", "kinds: " + util::join(all, ", ")};
+  return util::Error{what + " fits several kinds of nodes", "say which: --topology " + found.front() + "=FILE"};
+}
+
+model::IdSet system_numbering(const model::IdSet& slurm_ids, const model::CpuShape& cpu) {
+  auto cores = cpu.core_threads;
+  const auto key = [&](const model::IdSet& threads) {
+    const auto first = threads.empty() ? 0 : threads.first();
+    return std::array{domain_start(cpu.packages, first), domain_start(cpu.numa, first), domain_start(cpu.l3, first), first};
+  };
+  std::stable_sort(cores.begin(), cores.end(), [&](const auto& a, const auto& b) { return key(a) < key(b); });
+  model::IdSet ids;
+  unsigned next = 0;
+  for (const auto& threads : cores)
+    for (const auto thread : threads.ids())
+      if (slurm_ids.contains(next++)) ids.add(thread);
+  return ids;
+}
+
+} // namespace hpcml::discover
