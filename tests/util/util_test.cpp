@@ -6,7 +6,6 @@
 #include <unistd.h>
 #include <random>
 
-#include "diag/diagnostic.hpp"
 #include "util/file.hpp"
 #include "util/process.hpp"
 #include "util/shell_quote.hpp"
@@ -61,15 +60,4 @@ TEST_CASE("nearest finds slips and nothing else") {
   CHECK(nearest("lumii", {"lumi", "narval"}) == std::optional<std::string>("lumi"));
   CHECK(nearest("standard-G", {"standard-g", "small-g"}) == std::optional<std::string>("standard-g"));
   CHECK_FALSE(nearest("xyz", {"lumi", "narval"}));
-}
-
-TEST_CASE("a diagnostic shows its line and a caret under its column") {
-  const std::string source = "{\n\t\"nodes\": nine\n}\n";
-  const auto span = diag::span_at("job.json", source, source.find("nine"), 4);
-  CHECK(span.line == 2);
-  CHECK(span.column == 11);
-  const auto text = diag::render_text({diag::Severity::error, "json/value", "not a number", span, "write 9"}, source, false);
-  CHECK(text == "job.json:2:11: error: not a number [json/value]\n  \t\"nodes\": nine\n  \t         ^^^^\n  hint: write 9\n");
-  CHECK(diag::render_json({{diag::Severity::warning, "a/b", "say \"x\"\n", {}, ""}}) ==
-        "[{\"severity\":\"warning\",\"code\":\"a/b\",\"message\":\"say \\\"x\\\"\\u000a\",\"file\":\"\",\"line\":0,\"column\":0,\"hint\":\"\"}]\n");
 }
