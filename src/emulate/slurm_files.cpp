@@ -29,8 +29,26 @@ std::vector<std::string> names_of(const ClusterLayout& layout) {
 
 /// The GPU as jobs ask for it, "gpu:mi250"; empty where the site's Slurm does not know its GPUs.
 std::string gres_name(const Site& site, const model::NodeType& type) {
-  if (!type.gpu || type.gpu->per_node == 0 || site.gpu_request.style == "none") return {};
+  const auto& rules = site.gpu_request.more;
+  const bool asked_for = site.gpu_request.style != "none" ||
+                         std::any_of(rules.begin(), rules.end(), [](const auto& r) { return r.style != "none"; });
+  if (!type.gpu || type.gpu->per_node == 0 || !asked_for) return {};
   return type.gpu->slurm_type.empty() ? "gpu" : "gpu:" + type.gpu->slurm_type;
+}
+
+/// What --constraint can ask of these nodes: the features that the profile lists, and those it selects them by.
+std::string features_of(const model::NodeType& type) {
+  std::vector<std::string> names = type.features;
+  std::string word;
+  for (const char c : type.constraint + "&") {
+    if (std::string_view("&|()*").find(c) == std::string_view::npos) {
+      word += c;
+      continue;
+    }
+    if (!word.empty() && std::find(names.begin(), names.end(), word) == names.end()) names.push_back(word);
+    word.clear();
+  }
+  return util::join(names, ",");
 }
 
 std::string node_shape(const Site& site, const model::NodeType& type) {
@@ -42,6 +60,7 @@ std::string node_shape(const Site& site, const model::NodeType& type) {
   if (type.memory) text += " RealMemory=" + std::to_string(type.memory->value.mib());
   const std::string gres = gres_name(site, type);
   if (!gres.empty()) text += " Gres=" + gres + ":" + std::to_string(type.gpu->per_node);
+  if (const auto features = features_of(type); !features.empty()) text += " Feature=" + features;
   const auto reserved = reserved_cpu_ids(cpu);
   if (!reserved.empty()) text += " CpuSpecList=" + reserved.to_list();
   return text + " State=UNKNOWN";

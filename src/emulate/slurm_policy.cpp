@@ -105,10 +105,14 @@ std::string partitions_table(const model::Site& site, const ClusterLayout& layou
 
 std::string gpu_table(const model::Site& site, const ClusterLayout& layout) {
   LuaTable table;
-  table.text("type", policy_name(site.gpu_request.type)).text("style", site.gpu_request.style);
+  // Which of several rules holds is not seen in a submission.
+  const bool one_rule = site.gpu_request.more.empty();
+  table.text("type", one_rule ? policy_name(site.gpu_request.type) : "optional");
+  table.text("style", site.gpu_request.style);
   if (layout.type->gpu) table.text("name", layout.type->gpu->slurm_type);
   LuaTable counts;
-  for (const unsigned count : site.gpu_request.allowed_counts) counts.item(std::to_string(count));
+  for (const unsigned count : site.gpu_request.allowed_counts)
+    if (one_rule) counts.item(std::to_string(count));
   return table.raw("counts", counts.render()).render();
 }
 

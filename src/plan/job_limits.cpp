@@ -88,6 +88,12 @@ void check_gpu_rules(PlanContext& context) {
   if (all % rule.multiple_of != 0 && !listed)
     context.error("request/gpus-per-node", number(all) + " GPUs in all: " + context.site.name + " takes multiples of " +
                                                number(rule.multiple_of) + cited(rule.origin));
+  const bool alone = context.node && context.node->gpu && context.node->gpu->compute_mode == "exclusive_process";
+  if (alone && layout.ranks_per_node > layout.gpus_per_node)
+    context.error("request/tasks-per-node", number(layout.ranks_per_node) + " ranks share " + number(layout.gpus_per_node) +
+                                                " GPUs, and a GPU of " + context.site.name + " takes one process" +
+                                                cited(context.node->origin),
+                  "at most --tasks-per-node " + number(layout.gpus_per_node));
   if (context.slice && layout.nodes * layout.ranks_per_node > 1)
     context.warning("request/gpu-type", "ranks on parts of GPUs cannot talk through NCCL",
                     "one rank, or --backend gloo");

@@ -221,7 +221,8 @@ JsonParse parse_json(std::string_view text, const std::string& file, const std::
   const CountingIterator first{text.data(), &builder.count};
   const CountingIterator last{text.data() + text.size(), &builder.count};
   const bool whole = nlohmann::json::sax_parse(first, last, &builder);
-  if (!whole || !builder.result.diagnostics.empty()) builder.result.root.reset();
+  // Twice the same key is an error, but what else is wrong can still be said.
+  if (!whole) builder.result.root.reset();
   return std::move(builder.result);
 }
 

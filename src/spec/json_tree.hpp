@@ -53,7 +53,7 @@ struct JsonMember {
   JsonNode value;
 };
 
-/// A parsed file, or what is wrong with it.
+/// A parsed file and what is wrong with it; with duplicate keys there are both.
 struct JsonParse {
   std::optional<JsonNode> root;
   diag::Diagnostics diagnostics;

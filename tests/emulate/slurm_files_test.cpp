@@ -66,6 +66,23 @@ TEST_CASE("a node's shape is the profile's") {
                                           "RealMemory=100000 Gres=gpu:a100:4 State=UNKNOWN");
 }
 
+TEST_CASE("jobs can ask for the features that a node's profile names") {
+  auto site = test::small_site();
+  for (auto& type : site.node_types) {
+    type.features = {"nvme", "a100"};
+    type.constraint = "gpu&(a100|hbm80g)";
+  }
+  const auto conf = files_of(site, test::layout_of(site)).at("slurm.conf");
+  CHECK(line_of(conf, "NodeName=g002").find(" Feature=nvme,a100,gpu,hbm80g ") != std::string::npos);
+}
+
+TEST_CASE("a site with several ways to ask for GPUs has them") {
+  auto site = test::small_site();
+  site.gpu_request.more.push_back(site.gpu_request);
+  site.gpu_request.style = "none";
+  CHECK(files_of(site, test::layout_of(site)).at("slurm.conf").find("Gres=gpu:a100:4") != std::string::npos);
+}
+
 TEST_CASE("GPUs are devices with their vendor's variables and the cores near them") {
   const auto site = test::small_site();
   const auto gres = files_of(site, test::layout_of(site)).at("gres.conf");

@@ -81,6 +81,8 @@ bool prints(const std::string& line) {
       std::regex(R"(\bwritev?\s*\(\s*(1|2|STD(OUT|ERR)_FILENO)\b)"),
       std::regex(R"(\bfmt::print(ln)?\s*\()"),
   };
+  static const std::vector<std::string> k_hints = {"std::c", "print", "put", "perror", "fwrite", "fflush", "write"};
+  if (std::none_of(k_hints.begin(), k_hints.end(), [&](const std::string& hint) { return line.find(hint) != std::string::npos; })) return false;
   return std::any_of(k_printing.begin(), k_printing.end(), [&](const std::regex& call) { return std::regex_search(line, call); });
 }
 
@@ -200,14 +202,16 @@ TEST_CASE("no C++ source knows a site by name") {
     const auto name = entry.path().stem().string();
     if (entry.path().extension() == ".json" && name != "schema" && name != "local" && name != "generic") names.insert(name);
   }
+  // Examples in help texts may name a site; comparing with one may not.
+  const std::regex comparison(R"re((==|!=|compare\(|case)\s*"([^"]*)")re");
   for (const auto& file : sources()) {
     std::istringstream lines(util::read_file(file).value());
     for (std::string line; std::getline(lines, line);) {
+      if (line.find('"') == std::string::npos) continue;
       const auto code = line.substr(0, line.find("//"));
-      for (const auto& name : names) {
+      for (std::sregex_iterator it(code.begin(), code.end(), comparison), end; it != end; ++it) {
         INFO(file.string() << ": " << line);
-        // examples in help texts may name a site; comparing with one may not
-        CHECK_FALSE(std::regex_search(code, std::regex("(==|!=|compare\\(|case)\\s*\"" + name + "\"")));
+        CHECK(names.count(it->str(2)) == 0);
       }
     }
   }
