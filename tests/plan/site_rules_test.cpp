@@ -201,6 +201,14 @@ TEST_CASE("shares of a node: recommended, at most, exactly, or by Slurm itself")
   CHECK(has_note(by_slurm, "memory comes with the GPUs"));
 }
 
+TEST_CASE("GPUs that take one process each are not shared") {
+  const auto ranks = [](auto& job) { job.tasks_per_node = flag(8U); };
+  auto site = site_with("");
+  CHECK(refused(site, ranks) == "");
+  site.node_types.at(0).gpu->compute_mode = "exclusive_process";
+  CHECK_THAT(refused(site, ranks), Contains("8 ranks share 4 GPUs, and a GPU of site takes one process"));
+}
+
 TEST_CASE("limits of a partition by nodes, GPUs, node minutes and time are kept") {
   const auto site = site_with("", R"(, "min_nodes": 2, "min_gpus": 8, "max_gpus": 32, "max_node_minutes": 90, "min_time": "00:05:00")");
   const auto job = [](unsigned nodes, const char* time) {
