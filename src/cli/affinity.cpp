@@ -7,12 +7,11 @@
 #include <map>
 #include <memory>
 
-#include "cli/chosen_site.hpp"
+#include "cli/affinity_node.hpp"
 #include "cli/command.hpp"
 #include "topo/compat.hpp"
-#include "topo/live_node.hpp"
+#include "topo/live_ranks.hpp"
 #include "topo/mask_text.hpp"
-#include "topo/read_node.hpp"
 #include "topo/render_plan.hpp"
 #include "util/text.hpp"
 
@@ -24,97 +23,11 @@ const char* const k_footer = R"(Examples:
   hpcml affinity --topology node.xml --ranks 4 --format cpu-bind
   hpcml affinity --site lumi --policy torch-exclusive
   hpcml affinity live --ranks 2 --format tree
+  srun --jobid 1234 --overlap hpcml affinity --site lumi --verify
 
 A topology is hwloc XML (lstopo node.xml), an NCCL topology file, or JSON:
   {"sockets": 1, "cores": 4, "smt": 2, "smt_sibling": "n+4", "numa": {"0": "0-1,4-5", "1": "2-3,6-7"},
    "gpu": {"0": {"pci": "0000:c1:00.0", "numa": 1}}, "nic": {"hsn0": {"numa": 0}}, "reserved": "0,4"})";
-
-struct AffinityOptions {
-  std::string source, site, partition, topology;
-  unsigned ranks = 0, gpus_per_rank = 0, cpus_per_rank = 0, threads_per_core = 1, ranks_per_gpu = 0;
-  std::string order = "gpu", domain, spill = "none", allowed, reserved, gpus, policy = "hpcml",
-              format = "table";
-  bool whole = false, balanced = false;
-};
-
-/// Prints what is wrong and remembers the exit code.
-class Failure {
-public:
-  Failure(const Context& context, int& exit_code) : x_context(context), x_exit_code(exit_code) {}
-  void say(int code, const std::string& what, const std::string& hint = "") {
-    print_error(what, hint, x_context.colour);
-    x_exit_code = code;
-  }
-  void say(int code, const util::Error& error) { say(code, error.what, error.hint); }
-
-private:
-  const Context& x_context;
-  int& x_exit_code;
-};
-
-std::optional<topo::Node> live_node(Failure& failure) {
-  auto cpus = topo::read_live_cpus();
-  auto allowed = topo::read_allowed_cpus();
-  if (!cpus || !allowed) {
-    failure.say(k_world_failed, cpus ? allowed.error() : cpus.error());
-    return std::nullopt;
-  }
-  topo::Node node;
-  node.name = "this node";
-  node.cpus = std::move(*cpus);
-  node.allowed = *allowed & node.cpus.all();
-  for (const model::GpuPlace& place : topo::read_live_gpus()) {
-    topo::Gpu gpu;
-    gpu.place = place;
-    node.gpus.push_back(std::move(gpu));
-  }
-  topo::complete_node(node);
-  return node;
-}
-
-/// The node type of the partition, or the first one with GPUs.
-const model::NodeType* choose_type(const model::Site& site, const std::string& partition, Failure& failure) {
-  std::vector<std::string> ids;
-  if (const auto* found = site.find_partition(partition)) {
-    ids = found->node_types;
-  } else if (!partition.empty()) {
-    std::vector<std::string> names;
-    for (const auto& each : site.partitions) names.push_back(each.name);
-    const auto near = util::nearest(partition, names);
-    failure.say(k_usage, site.name + " has no partition " + partition,
-                near ? "did you mean " + *near + "?" : "partitions: " + util::join(names, ", "));
-    return nullptr;
-  } else {
-    for (const auto& type : site.node_types) ids.push_back(type.id);
-  }
-  const model::NodeType* first = nullptr;
-  for (const auto& id : ids) {
-    const model::NodeType* type = site.find_node_type(id);
-    if (type && type->gpu) return type;
-    if (!first) first = type;
-  }
-  if (!first)
-    failure.say(k_cannot_satisfy, "the profile of " + site.name + " describes no nodes",
-                "hpcml affinity live shows the node it runs on");
-  return first;
-}
-
-std::optional<topo::Node> read_node(const AffinityOptions& options, const Context& context, Failure& failure,
-                                    int& exit_code) {
-  if (!options.topology.empty()) {
-    auto node = topo::load_node(options.topology);
-    if (node) return *node;
-    failure.say(k_invalid_file, node.error());
-    return std::nullopt;
-  }
-  if (options.site.empty()) return live_node(failure);
-  const auto site = choose_site(options.site, context, exit_code);
-  const model::NodeType* type = site ? choose_type(*site, options.partition, failure) : nullptr;
-  if (!type) return std::nullopt;
-  topo::Node node = topo::make_node(*type);
-  node.name = site->name + ", " + type->id;
-  return node;
-}
 
 bool read_list(const std::string& flag, const std::string& text, model::IdSet& set, Failure& failure) {
   const auto read = model::IdSet::parse_list(text);
@@ -212,6 +125,58 @@ std::string render(const std::string& format, const topo::Node& node, const topo
   return topo::render_cpu_bind(masks) + "\n";
 }
 
+/// A rank's GPUs as indices of the node: those its variable names, else the one of its own number.
+std::vector<unsigned> gpus_of(const topo::LiveRank& rank, const topo::Node& node) {
+  std::vector<std::string> uuids;
+  for (const auto& gpu : node.gpus) uuids.push_back(gpu.uuid);
+  std::vector<unsigned> gpus;
+  for (unsigned i = 0; i < rank.devices.size(); ++i)
+    if (const auto index = topo::resolve_visible(util::join(rank.devices, ","), i, uuids))
+      gpus.push_back(*index);
+  // Several visible devices: the program takes the one of its local rank.
+  if (rank.sees_all && rank.local_rank < node.gpus.size()) return {rank.local_rank};
+  if (gpus.size() > 1 && rank.local_rank < gpus.size()) return {gpus[rank.local_rank]};
+  return gpus;
+}
+
+/// What the processes have, judged and compared with the plan.
+void run_verify(const AffinityOptions& options, topo::Node& node, const Context& context, Failure& failure,
+                int& exit_code) {
+  const auto live = topo::read_live_ranks(context.env.get_or("SLURM_JOB_ID", ""));
+  if (live.empty())
+    return failure.say(k_world_failed, "no process here has LOCAL_RANK or SLURM_LOCALID in its environment",
+                       "run it beside the job: srun --jobid JOB --overlap hpcml affinity --verify");
+  AffinityOptions wanted = options;
+  if (wanted.ranks == 0) wanted.ranks = live.back().local_rank + 1;
+  const auto request = make_request(wanted, node, failure);
+  if (!request) return;
+  const auto plan = make_plan(wanted, node, *request);
+  if (!plan) return failure.say(k_cannot_satisfy, plan.error());
+  std::vector<topo::Placed> ranks;
+  std::string threads;
+  for (const auto& rank : live) {
+    ranks.push_back({rank.local_rank, gpus_of(rank, node), rank.cpus, ""});
+    for (const auto& cpus : rank.others)
+      threads += "rank " + std::to_string(rank.local_rank) + ": some of its threads have CPUs " +
+                 cpus.to_list() + "\n";
+  }
+  const auto report = topo::check_placement(node, ranks);
+  if (options.format == "svg" || options.format == "tree") {
+    std::fputs((options.format == "svg" ? topo::render_svg(node, *plan, ranks)
+                                        : topo::render_tree(node, *plan, ranks))
+                   .c_str(),
+               stdout);
+  } else {
+    std::fputs((topo::render_node_line(node) + topo::render_report(report, ranks) + threads).c_str(), stdout);
+    for (const auto& rank : ranks)
+      if (rank.rank < plan->ranks.size() && !(plan->ranks[rank.rank].cpus == rank.cpus))
+        std::printf("rank %u: hpcml would give it CPUs %s: %s\n", rank.rank,
+                    plan->ranks[rank.rank].cpus.to_list().c_str(), plan->ranks[rank.rank].why.c_str());
+  }
+  for (const auto& rank : ranks)
+    if (report.wrong(rank.rank)) exit_code = k_findings;
+}
+
 std::size_t usable_cores(const topo::Node& node, const topo::AffinityRequest& request) {
   std::size_t count = 0;
   for (const auto& core : node.cpus.core_threads)
@@ -228,8 +193,9 @@ void run_affinity(const AffinityOptions& options, const Context& context, int& e
   if (!options.source.empty() &&
       (options.source != "live" || !options.site.empty() || !options.topology.empty()))
     return failure.say(k_usage, "the node is one of: live, --site SITE, --topology FILE");
-  auto node = read_node(options, context, failure, exit_code);
+  auto node = read_affinity_node(options, context, failure, exit_code);
   if (!node) return;
+  if (options.verify) return run_verify(options, *node, context, failure, exit_code);
   const auto request = make_request(options, *node, failure);
   if (!request) return;
   const auto plan = make_plan(options, *node, *request);
@@ -291,6 +257,8 @@ void add_affinity(CLI::App& app, Context& context, int& exit_code) {
                       "hpcml, or what another tool would do: " + util::join(topo::compat_policies(), ", "));
   command->add_option("--format", options->format, "table, json, cpu-bind (for srun), tree or svg")
       ->check(CLI::IsMember({"table", "json", "cpu-bind", "tree", "svg"}));
+  command->add_flag("--verify", options->verify,
+                    "judge what the ranks that run here really have, and compare with the plan");
   command->callback([options, &context, &exit_code] { run_affinity(*options, context, exit_code); });
 }
 

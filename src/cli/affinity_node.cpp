@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: MIT
+// Where hpcml affinity takes its node from.
+#include "cli/affinity_node.hpp"
+
+#include "cli/chosen_site.hpp"
+#include "topo/live_node.hpp"
+#include "topo/read_node.hpp"
+#include "util/text.hpp"
+
+namespace hpcml::cli {
+namespace {
+
+std::optional<topo::Node> live_node(Failure& failure) {
+  auto cpus = topo::read_live_cpus();
+  auto allowed = topo::read_allowed_cpus();
+  if (!cpus || !allowed) {
+    failure.say(k_world_failed, cpus ? allowed.error() : cpus.error());
+    return std::nullopt;
+  }
+  topo::Node node;
+  node.name = "this node";
+  node.cpus = std::move(*cpus);
+  node.allowed = *allowed & node.cpus.all();
+  for (const model::GpuPlace& place : topo::read_live_gpus()) {
+    topo::Gpu gpu;
+    gpu.place = place;
+    node.gpus.push_back(std::move(gpu));
+  }
+  topo::complete_node(node);
+  return node;
+}
+
+/// The node type of the partition, or the first one with GPUs.
+const model::NodeType* choose_type(const model::Site& site, const std::string& partition, Failure& failure) {
+  std::vector<std::string> ids;
+  if (const auto* found = site.find_partition(partition)) {
+    ids = found->node_types;
+  } else if (!partition.empty()) {
+    std::vector<std::string> names;
+    for (const auto& each : site.partitions) names.push_back(each.name);
+    const auto near = util::nearest(partition, names);
+    failure.say(k_usage, site.name + " has no partition " + partition,
+                near ? "did you mean " + *near + "?" : "partitions: " + util::join(names, ", "));
+    return nullptr;
+  } else {
+    for (const auto& type : site.node_types) ids.push_back(type.id);
+  }
+  const model::NodeType* first = nullptr;
+  for (const auto& id : ids) {
+    const model::NodeType* type = site.find_node_type(id);
+    if (type && type->gpu) return type;
+    if (!first) first = type;
+  }
+  if (!first)
+    failure.say(k_cannot_satisfy, "the profile of " + site.name + " describes no nodes",
+                "hpcml affinity live shows the node it runs on");
+  return first;
+}
+
+} // namespace
+
+std::optional<topo::Node> read_affinity_node(const AffinityOptions& options, const Context& context,
+                                             Failure& failure, int& exit_code) {
+  if (!options.topology.empty()) {
+    auto node = topo::load_node(options.topology);
+    if (node) return *node;
+    failure.say(k_invalid_file, node.error());
+    return std::nullopt;
+  }
+  if (options.site.empty()) return live_node(failure);
+  const auto site = choose_site(options.site, context, exit_code);
+  const model::NodeType* type = site ? choose_type(*site, options.partition, failure) : nullptr;
+  if (!type) return std::nullopt;
+  topo::Node node = topo::make_node(*type);
+  node.name = site->name + ", " + type->id;
+  return node;
+}
+
+} // namespace hpcml::cli

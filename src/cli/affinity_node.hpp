@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: MIT
+// Options of hpcml affinity, and the node that they mean.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "cli/command.hpp"
+#include "topo/node.hpp"
+
+namespace hpcml::cli {
+
+struct AffinityOptions {
+  std::string source, site, partition, topology;
+  unsigned ranks = 0, gpus_per_rank = 0, cpus_per_rank = 0, threads_per_core = 1, ranks_per_gpu = 0;
+  std::string order = "gpu", domain, spill = "none", allowed, reserved, gpus, policy = "hpcml",
+              format = "table";
+  bool whole = false, balanced = false, verify = false;
+};
+
+/// Prints what is wrong and remembers the exit code.
+class Failure {
+public:
+  Failure(const Context& context, int& exit_code) : x_context(context), x_exit_code(exit_code) {}
+  void say(int code, const std::string& what, const std::string& hint = "") {
+    print_error(what, hint, x_context.colour);
+    x_exit_code = code;
+  }
+  void say(int code, const util::Error& error) { say(code, error.what, error.hint); }
+
+private:
+  const Context& x_context;
+  int& x_exit_code;
+};
+
+/// The node of the topology file, of the site, or this one; on failure says why and returns nothing.
+std::optional<topo::Node> read_affinity_node(const AffinityOptions& options, const Context& context,
+                                             Failure& failure, int& exit_code);
+
+} // namespace hpcml::cli

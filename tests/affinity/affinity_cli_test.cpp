@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: MIT
+// The command as people call it: what it prints, and its exit codes.
+#include <catch2/catch.hpp>
+
+#include <sys/wait.h>
+
+#include <array>
+#include <cstdio>
+#include <fstream>
+#include <nlohmann/json.hpp>
+
+#include "topo/live_ranks.hpp"
+
+using namespace hpcml;
+
+namespace {
+
+struct Run {
+  int code = -1;
+  std::string text; // stdout and stderr
+};
+
+Run run(const std::string& arguments) {
+  Run result;
+  FILE* pipe = ::popen((std::string(HPCML_BINARY) + " " + arguments + " 2>&1").c_str(), "r");
+  REQUIRE(pipe != nullptr);
+  std::array<char, 4096> buffer{};
+  while (const std::size_t count = std::fread(buffer.data(), 1, buffer.size(), pipe))
+    result.text.append(buffer.data(), count);
+  const int status = ::pclose(pipe);
+  result.code = WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+  return result;
+}
+
+bool says(const Run& result, const std::string& text) { return result.text.find(text) != std::string::npos; }
+
+const std::string k_topologies = std::string(HPCML_SOURCE_DIR) + "/tests/affinity/topologies/";
+
+} // namespace
+
+TEST_CASE("hpcml affinity prints LUMI's documented masks for srun") {
+  const auto result = run("affinity --site lumi --cpus-per-rank 7 --format cpu-bind");
+  CHECK(result.code == 0);
+  CHECK(result.text == "mask_cpu:0xfe000000000000,0xfe00000000000000,0xfe0000,0xfe000000,0xfe,0xfe00,"
+                       "0xfe00000000,0xfe0000000000\n");
+}
+
+TEST_CASE("hpcml affinity gives the same plan for a profile and a recorded node of the same board") {
+  const std::string reserved =
+      " --cpus-per-rank 6 --format json --reserved 0,8,16,24,32,40,48,56,64,72,80,88,96,104,112,120";
+  const auto profile = nlohmann::json::parse(run("affinity --site lumi" + reserved).text);
+  const auto recorded =
+      nlohmann::json::parse(run("affinity --topology " + k_topologies + "eas-tioga.xml" + reserved).text);
+  REQUIRE(profile.at("ranks").size() == 8);
+  for (std::size_t i = 0; i < 8; ++i)
+    for (const char* key : {"cpus", "mask", "gpus", "numa", "memory", "omp_places"})
+      CHECK(profile.at("ranks")[i].at(key) == recorded.at("ranks")[i].at(key));
+  CHECK(profile.at("ranks")[0].at("omp_num_threads") == 6);
+}
+
+TEST_CASE("hpcml affinity says what it cannot do, with its own exit codes") {
+  struct Refused {
+    const char* arguments;
+    int code;
+    const char* says;
+  };
+  for (const auto& refused : std::vector<Refused>{
+           {"affinity --site lumi --cpus-per-rank 20", 4, "not 20 cores for each of 8 ranks"},
+           {"affinity --site lumi --ranks 100", 4, "some share a core"},
+           {"affinity --site lumi --ranks 8 --gpus-per-rank 2", 4, "more than the node's 8"},
+           {"affinity --site lumi --order 0,9", 4, "names GPU 9, but there are only 8"},
+           {"affinity --site lumi --order 1,1", 4, "names GPU 1 twice"},
+           {"affinity --site lumi --gpus c1,ff", 4, "no GPU at ff"},
+           {"affinity --site lumi --allowed 0-500", 4, "the node has no CPUs 128-500"},
+           {"affinity --site lumi --allowed 0,8", 4, "none of the node's cores may be used"},
+           {"affinity --site lumi --policy torch-exclusiv", 4, "did you mean torch-exclusive?"},
+           {"affinity --site lumi --partition standardg", 2, "did you mean standard-g?"},
+           {"affinity --site lumi --order both", 2, "neither gpu, cpu nor a list"},
+           {"affinity --topology /no/such/file.xml", 3, "/no/such/file.xml"},
+           {"affinity elsewhere", 2, "the node is one of"},
+       }) {
+    INFO(refused.arguments);
+    const auto result = run(refused.arguments);
+    INFO(result.text);
+    CHECK(result.code == refused.code);
+    CHECK(says(result, refused.says));
+  }
+}
+
+TEST_CASE("hpcml affinity shows other tools' faults beside their placement") {
+  // torchrun's binding takes CPUs that LUMI reserves only where the job may use them.
+  const auto result =
+      run("affinity --topology " + k_topologies + "eas-tioga.xml --policy torch-exclusive --allowed 1-63");
+  CHECK(result.code == 0);
+  CHECK(says(result, "rank 4: CPUs 1-8, GPU 4\n  wrong: CPU 8 is not in L3 0 of its GPU"));
+}
+
+TEST_CASE("hpcml affinity draws the node as text and as SVG that an XML reader accepts") {
+  const auto tree = run("affinity --site lumi --cpus-per-rank 7 --format tree");
+  CHECK(says(tree, "    L3 6: 48 reserved, 49-55 rank 0\n      GPU 0 at 0000:c1:00.0 -> rank 0\n"));
+  const auto svg = run("affinity --site lumi --format svg | python3 -c 'import sys, xml.dom.minidom as d;"
+                       "x = d.parse(sys.stdin); print(len(x.getElementsByTagName(\"rect\")) > 64)'");
+  CHECK(svg.text == "True\n");
+}
+
+TEST_CASE("hpcml affinity --verify reads the CPUs that running ranks really have") {
+  // Rank 0 is where it belongs on this invented node with one core per NUMA node, rank 1 is on rank 0's core.
+  const std::string folder = std::string(HPCML_BINARY_DIR) + "/affinity_verify";
+  REQUIRE(std::system(("mkdir -p " + folder).c_str()) == 0);
+  std::ofstream(folder + "/node.json")
+      << R"({"numa": {"0": "0", "1": "1"}, "gpu": {"0": {"numa": 0}, "1": {"numa": 1}}})";
+  const std::string start = "cd " + folder +
+                            " && { SLURM_JOB_ID=t77 LOCAL_RANK=0 taskset -c 0 sleep 30 & a=$!; "
+                            "SLURM_JOB_ID=t77 LOCAL_RANK=1 taskset -c 0 sleep 30 & b=$!; "
+                            "until grep -q 'Cpus_allowed_list:.0$' /proc/$a/status && grep -q "
+                            "'Cpus_allowed_list:.0$' /proc/$b/status; do :; done; "
+                            "SLURM_JOB_ID=t77 " +
+                            std::string(HPCML_BINARY) +
+                            " affinity --topology node.json --verify 2>&1; echo code $?; kill $a $b; }";
+  FILE* pipe = ::popen(
+      ("bash -c \"" + std::string() + "$(cat <<'SCRIPT'\n" + start + "\nSCRIPT\n)\" 2>/dev/null").c_str(),
+      "r");
+  REQUIRE(pipe != nullptr);
+  std::string text;
+  std::array<char, 4096> buffer{};
+  while (const std::size_t count = std::fread(buffer.data(), 1, buffer.size(), pipe))
+    text.append(buffer.data(), count);
+  ::pclose(pipe);
+  INFO(text);
+  CHECK(text.find("rank 0: CPUs 0, GPU 0\n  note: it shares CPU 0 with other ranks") != std::string::npos);
+  CHECK(text.find("rank 1: CPUs 0, GPU 1\n  wrong: none of its CPUs is in NUMA 1 of its GPU") !=
+        std::string::npos);
+  CHECK(text.find("rank 1: hpcml would give it CPUs 1") != std::string::npos);
+  CHECK(text.find("code 1") != std::string::npos);
+  std::remove((folder + "/node.json").c_str());
+}
