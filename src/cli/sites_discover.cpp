@@ -111,6 +111,7 @@ void add_topology(discover::ProfileRequest& request, const std::string& kind, co
   if (!seen.gpus.empty()) {
     if (!type.gpu) type.gpu = model::GpuShape{};
     type.gpu->places = seen.gpus;
+    type.gpu->vendor = seen.gpu_vendor;
   }
   request.topology_source += (request.topology_source.empty() ? "" : ", ") + kind + " from " + seen.source;
 }

@@ -86,7 +86,10 @@ util::Result<ClusterFacts> run_questions(const slurm::Commands& commands, const 
   ClusterFacts facts;
   Asker ask(commands, facts);
   if (auto status = ask.required({"scontrol", "-o", "show", "partition"}, facts.partitions, slurm::parse_partitions); !status) return status.error();
-  if (auto status = ask.required({"scontrol", "-o", "show", "node"}, facts.nodes, slurm::parse_nodes); !status) return status.error();
+  if (auto status = ask.required({"scontrol", "-o", "show", "node"}, facts.nodes, slurm::parse_nodes); !status) {
+    facts.not_asked.push_back({"scontrol show node", status.error().what});
+    if (!ask.required(slurm::sinfo_nodes_command(), facts.nodes, slurm::parse_sinfo_nodes)) return status.error();
+  }
   if (auto status = ask.required({"scontrol", "show", "config"}, facts.config, slurm::parse_cluster_config); !status) return status.error();
   ask_accounts(ask, surroundings, facts);
   ask_tools(ask, surroundings, facts);

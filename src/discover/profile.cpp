@@ -124,12 +124,15 @@ std::vector<std::string> unknown_facts(const ClusterFacts& facts, const std::vec
   if (tried) list.emplace_back("flags: rules for other options and larger jobs than the tested ones");
   for (const auto& plugin : facts.config.submit_plugins)
     if (!tried) list.push_back("flags: what the site's own rules (JobSubmitPlugins=" + plugin + ") refuse; Slurm does not show them");
-  if (std::none_of(kinds.begin(), kinds.end(), [](const NodeKind& kind) { return kind.gpus > 0; })) list.emplace_back("node_types: gpu: this Slurm lists no GPUs");
+  if (std::none_of(kinds.begin(), kinds.end(), [](const NodeKind& kind) { return kind.gpus > 0; }) && request.topologies.empty())
+    list.emplace_back("node_types: gpu: this Slurm lists no GPUs");
   for (const auto& kind : kinds) {
     const auto at = "node_types " + kind.id + ": ";
     if (kind.arch.empty()) list.push_back(at + "cpu_arch: no node of this kind has registered");
     if (kind.gpus > 0 && !request.topologies.contains(kind.id)) list.push_back(at + "cpu.numa, cpu.l3, gpu.places: read them from one node's topology");
-    if (kind.gpus > 0 && gpu_vendor(facts, kind).vendor.empty()) list.push_back(at + "gpu.vendor: its type in GRES does not tell");
+    const auto seen = request.topologies.find(kind.id);
+    const bool seen_vendor = seen != request.topologies.end() && seen->second.gpu && !seen->second.gpu->vendor.empty();
+    if (kind.gpus > 0 && !seen_vendor && gpu_vendor(facts, kind).vendor.empty()) list.push_back(at + "gpu.vendor: its type in GRES does not tell");
   }
   for (const char* fact : {"network (interfaces, internet on compute nodes)", "env (settings of NCCL or RCCL)", "gpu_visibility", "python",
                            "node_types: local_disk"})

@@ -61,12 +61,15 @@ JsonNode places_part(const model::NodeType& topology, const JsonNode& cpu) {
 
 JsonNode gpu_part(const ClusterFacts& facts, const NodeKind& kind, const model::NodeType* topology, const JsonNode& cpu) {
   JsonObject gpu;
-  gpu.put("per_node", json_number(kind.gpus));
-  const auto found = gpu_vendor(facts, kind);
+  const auto seen = topology != nullptr && topology->gpu ? topology->gpu->places.size() : 0;
+  const auto count = kind.gpus > 0 ? kind.gpus : seen; // GPUs that come with the node are not in GRES
+  gpu.put("per_node", json_number(count));
+  auto found = gpu_vendor(facts, kind);
+  if (found.vendor.empty() && seen > 0) found.vendor = topology->gpu->vendor;
   if (!found.vendor.empty()) gpu.put("vendor", found.vendor);
   if (!found.arch.empty()) gpu.put("arch", found.arch);
   if (!kind.gpu_type.empty() && is_name(kind.gpu_type)) gpu.put("slurm_type", kind.gpu_type);
-  if (topology != nullptr && topology->gpu && topology->gpu->places.size() == kind.gpus)
+  if (seen == count)
     gpu.put("places", JsonObject().put("value", places_part(*topology, cpu)).put("source", "topology"));
   std::string others;
   std::vector<JsonNode> slices;
@@ -120,7 +123,7 @@ JsonNode make_node_type(const ClusterFacts& facts, const NodeKind& kind, const P
     if (kind.arch == arch) type.put("cpu_arch", arch);
   const auto cpu = cpu_part(kind, topology);
   type.put("cpu", cpu);
-  if (kind.gpus > 0) type.put("gpu", gpu_part(facts, kind, topology, cpu));
+  if (kind.gpus > 0 || (topology != nullptr && topology->gpu && !topology->gpu->places.empty())) type.put("gpu", gpu_part(facts, kind, topology, cpu));
   if (kind.memory_mib > 1) type.put("memory", model::MemSize::of_mib(kind.memory_mib).to_slurm()); // 1 is what Slurm takes when nobody configured it
   if (kind.gpus > 0) put_shares(facts, kind, type);
   std::vector<std::string> features;

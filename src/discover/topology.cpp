@@ -92,7 +92,10 @@ util::Result<SeenNode> load_seen_node(const std::filesystem::path& path) {
   const auto text = util::read_file(path);
   if (!text) return text.error();
   seen.gpus = parse_gpu_topology(*text);
-  if (!seen.gpus.empty()) return seen;
+  if (!seen.gpus.empty()) {
+    seen.gpu_vendor = text->find("(Topology)") == std::string::npos ? "nvidia" : "amd";
+    return seen;
+  }
   const auto node = topo::load_node(path);
   if (!node) return node.error();
   seen.cpu = node->cpus;
@@ -103,15 +106,16 @@ util::Result<SeenNode> load_seen_node(const std::filesystem::path& path) {
 util::Result<SeenNode> read_seen_node(const std::string& host_name, const std::filesystem::path& root) {
   auto cpu = topo::read_live_cpus(root);
   if (!cpu) return cpu.error();
-  return SeenNode{std::move(*cpu), topo::read_live_gpus(root), "the node " + host_name + " itself"};
+  return SeenNode{std::move(*cpu), topo::read_live_gpus(root), topo::read_gpu_vendor(root), "the node " + host_name + " itself"};
 }
 
 util::Result<std::string> find_kind(const SeenNode& node, const std::vector<NodeKind>& kinds) {
   std::vector<std::string> found, all;
+  const bool listed = std::any_of(kinds.begin(), kinds.end(), [](const NodeKind& kind) { return kind.gpus > 0; });
   for (const auto& kind : kinds) {
     all.push_back(fmt::format("{} ({} cores, {} GPUs)", kind.id, kind.cores, kind.gpus));
     const bool cpus = node.cpu.cores == 0 || (node.cpu.sockets == kind.sockets && node.cpu.cores == kind.cores && node.cpu.threads_per_core == kind.threads_per_core);
-    const bool gpus = node.gpus.empty() || node.gpus.size() == kind.gpus;
+    const bool gpus = node.gpus.empty() || !listed || node.gpus.size() == kind.gpus;
     if (cpus && gpus) found.push_back(kind.id);
   }
   if (found.size() == 1) return found.front();

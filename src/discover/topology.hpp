@@ -16,6 +16,7 @@ namespace hpcml::discover {
 struct SeenNode {
   model::CpuShape cpu;                 ///< no cores: not shown
   std::vector<model::GpuPlace> gpus;
+  std::string gpu_vendor;              ///< "nvidia", "amd"; empty: not shown
   std::string source;                  ///< where it was read, for people
 };
 
@@ -28,7 +29,8 @@ util::Result<SeenNode> load_seen_node(const std::filesystem::path& path);
 /// The node this runs on, as the kernel and the drivers show it below `root`.
 util::Result<SeenNode> read_seen_node(const std::string& host_name, const std::filesystem::path& root = "/");
 
-/// The kind of node that it is one of: same sockets, cores and threads, and as many GPUs where it shows any.
+/// The kind of node that it is one of: same sockets, cores and threads, and as many GPUs where it shows any
+/// and Slurm lists some.
 /// Errors when none or several fit.
 util::Result<std::string> find_kind(const SeenNode& node, const std::vector<NodeKind>& kinds);
 

@@ -154,6 +154,37 @@ util::Result<std::vector<NodeRecord>> parse_nodes(std::string_view text) {
   return list;
 }
 
+std::vector<std::string> sinfo_nodes_command() { return {"sinfo", "-h", "-N", "-o", "%N|%R|%X|%Y|%Z|%c|%m|%G|%f"}; }
+
+util::Result<std::vector<NodeRecord>> parse_sinfo_nodes(std::string_view text) {
+  std::vector<NodeRecord> list; // one line per node and partition
+  for (auto row : parse_rows(text)) {
+    row.resize(9);
+    const auto sockets = util::parse_unsigned(row[2]), cores = util::parse_unsigned(row[3]), threads = util::parse_unsigned(row[4]);
+    if (row[0].empty() || !sockets || !cores || !threads || *sockets * *cores * *threads == 0 || *sockets * *cores * *threads > 65536) continue;
+    const auto known = std::find_if(list.begin(), list.end(), [&](const NodeRecord& node) { return node.name == row[0]; });
+    if (known != list.end()) {
+      known->partitions.push_back(row[1]);
+      continue;
+    }
+    Record record;
+    record.add("AvailableFeatures", row[8]);
+    NodeRecord node;
+    node.name = row[0];
+    node.partitions = {row[1]};
+    node.sockets = static_cast<unsigned>(*sockets);
+    node.cores_per_socket = static_cast<unsigned>(*cores);
+    node.threads_per_core = static_cast<unsigned>(*threads);
+    node.cpus = static_cast<unsigned>(util::parse_unsigned(row[5]).value_or(0));
+    node.memory_mib = util::parse_unsigned(row[6]).value_or(0);
+    node.gres = parse_gres(row[7]);
+    node.features = names(record, "AvailableFeatures");
+    list.push_back(std::move(node));
+  }
+  if (list.empty()) return nothing_found("node", text);
+  return list;
+}
+
 util::Result<ConfigRecord> parse_cluster_config(std::string_view text) {
   const auto record = parse_config(text);
   ConfigRecord config;

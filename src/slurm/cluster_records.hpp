@@ -76,6 +76,10 @@ struct ConfigRecord {
 util::Result<std::vector<PartitionRecord>> parse_partitions(std::string_view text);
 /// Of `scontrol show node`. Errors when the text has no node at all.
 util::Result<std::vector<NodeRecord>> parse_nodes(std::string_view text);
+/// The command whose output parse_sinfo_nodes reads.
+std::vector<std::string> sinfo_nodes_command();
+/// Of sinfo, for sites that do not let people see nodes with scontrol: the same but the architecture and what is reserved.
+util::Result<std::vector<NodeRecord>> parse_sinfo_nodes(std::string_view text);
 /// Of `scontrol show config`.
 util::Result<ConfigRecord> parse_cluster_config(std::string_view text);
 

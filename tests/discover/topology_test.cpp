@@ -35,7 +35,7 @@ TEST_CASE("the GPU tools' tables give each GPU its NUMA node") {
 
 TEST_CASE("a topology belongs to the one kind of node that it fits") {
   const auto kinds = discover::make_node_kinds(test::recorded_cluster("mixed").nodes);
-  discover::SeenNode seen{model::make_regular_cpus(2, 56, 2, 2, 0), {}, "node.xml"};
+  discover::SeenNode seen{model::make_regular_cpus(2, 56, 2, 2, 0), {}, {}, "node.xml"};
   REQUIRE(discover::find_kind(seen, kinds));
   CHECK(*discover::find_kind(seen, kinds) == "h100x4");
   seen.cpu = model::make_regular_cpus(2, 128, 1, 8, 0);
@@ -72,6 +72,28 @@ TEST_CASE("a node's topology gives its profile NUMA nodes, GPU places and the CP
   CHECK(node->gpu->places[3].pci == "0000:47:00.0");
   REQUIRE(site.sources.size() == 2);
   CHECK(site.sources[1].url == "h100x4 from node.xml");
+}
+
+TEST_CASE("GPUs that come with the node are in the profile when the node shows them") {
+  auto facts = test::recorded_cluster("plain");
+  for (auto& node : facts.nodes) node.gres.clear();
+  const auto kinds = discover::make_node_kinds(facts.nodes);
+  discover::SeenNode seen{model::make_regular_cpus(1, 64, 2, 4, 8), std::vector<model::GpuPlace>(1), "nvidia", "the node itself"};
+  REQUIRE(discover::find_kind(seen, kinds));
+  discover::ProfileRequest request;
+  request.date = "2026-11-02";
+  auto& type = request.topologies[*discover::find_kind(seen, kinds)];
+  type.cpu = seen.cpu;
+  type.gpu = model::GpuShape{};
+  type.gpu->places = seen.gpus;
+  type.gpu->vendor = seen.gpu_vendor;
+  request.topology_source = "node";
+  const auto site = test::read_profile(discover::make_profile(facts, kinds, request).text);
+  REQUIRE(site.node_types.front().gpu);
+  CHECK(site.node_types.front().gpu->per_node == 1);
+  CHECK(site.node_types.front().gpu->vendor == "nvidia");
+  CHECK(site.gpu_request.style == "none");
+  CHECK_FALSE(site.partitions.front().cpu_only);
 }
 
 TEST_CASE("Slurm counts cores by package, also where the system deals them out in turn") {

@@ -131,6 +131,21 @@ TEST_CASE("the beginning of a node's record is enough for what it says") {
   }
 }
 
+TEST_CASE("sinfo tells of nodes what scontrol tells, but for what is reserved") {
+  // As Slurm 22.05 prints it.
+  const auto nodes = slurm::parse_sinfo_nodes("nid000001|standard-g|1|64|2|128|491520|gpu:8(S:0)|(null)\nnid000001|small-g|1|64|2|128|491520|gpu:8(S:0)|(null)\n"
+                                              "c1|batch|2|24|1|48|510000|(null)|a,b\nbroken|x|0|0|0|0|0|(null)|(null)\nhuge|x|99999|99999|9|0|0|(null)|(null)\n");
+  REQUIRE(nodes);
+  REQUIRE(nodes->size() == 2);
+  CHECK(nodes->front().partitions == std::vector<std::string>{"standard-g", "small-g"});
+  CHECK(nodes->front().threads_per_core == 2);
+  CHECK(nodes->front().gres.front().count == 8);
+  CHECK(nodes->front().features.empty());
+  CHECK(nodes->back().features == std::vector<std::string>{"a", "b"});
+  CHECK(nodes->back().memory_mib == 510000);
+  CHECK_FALSE(slurm::parse_sinfo_nodes("sinfo: error: no\n"));
+}
+
 TEST_CASE("GRES texts of all kinds are read") {
   const std::pair<const char*, const char*> cases[] = {
       {"gpu:8(S:0)", "gpu//8 "},

@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: MIT
+// hpcml sites and the recognition of the site as a person meets them.
+#include <catch2/catch.hpp>
+
+#include "cli/desk_helper.hpp"
+#include "util/text.hpp"
+
+using namespace hpcml;
+using test::Desk;
+using test::holds;
+
+namespace {
+
+std::string line_with(const std::string& text, const std::string& start) {
+  for (const auto& line : util::split(text, '\n'))
+    if (util::starts_with(line, start)) return line;
+  return {};
+}
+
+const std::string k_recorded = std::string(HPCML_SOURCE_DIR) + "/tests/discover/recorded/";
+const std::vector<std::string> k_gen = {"gen", "--time", "10", "--gpus-per-node", "4", "--account", "def-me", "--", "train"};
+
+} // namespace
+
+TEST_CASE("the list shows GPUs, nodes, limits and the day of the newest source") {
+  Desk desk;
+  const auto result = desk.hpcml({"sites", "list"});
+  REQUIRE(result.exit_code == 0);
+  CHECK(holds(line_with(result.out, "SITE"), "GPUS PER NODE"));
+  const auto lumi = line_with(result.out, "lumi ");
+  for (const char* cell : {" 8 x MI250X (GCD) ", " 2978 ", " standard-g ", " 2d ", " 1024 ", "2026-11-21"}) CHECK(holds(lumi, cell));
+  CHECK(holds(line_with(result.out, "narval "), " (not named) "));
+  CHECK(holds(line_with(result.out, "cedar "), "retired, see fir"));
+}
+
+TEST_CASE("one site is shown with its partitions, sources and what is unknown") {
+  Desk desk;
+  const auto result = desk.hpcml({"sites", "show", "lumi"});
+  REQUIRE(result.exit_code == 0);
+  const auto partition = line_with(result.out, "  small-g ");
+  for (const char* cell : {" 64 ", " 480G ", " 3d ", " ? ", " 4 ", " no"}) CHECK(holds(partition, cell));
+  CHECK(holds(result.out, "\nSources (with the day they were read)\n"));
+  CHECK(holds(result.out, "\nNot known: no source says it\n"));
+}
+
+TEST_CASE("without --site the site is the one that the machine's variables tell, and it is said") {
+  Desk desk;
+  desk.set("CC_CLUSTER", "narval");
+  const auto result = desk.hpcml(k_gen);
+  INFO(result.err);
+  CHECK(result.exit_code == 0);
+  CHECK(holds(result.err, "hpcml: site narval, by CC_CLUSTER=narval\n"));
+  CHECK(holds(result.out, "#SBATCH --gpus-per-node=a100:4"));
+  auto named = k_gen;
+  named.insert(named.begin() + 1, {"--site", "narval"});
+  CHECK_FALSE(holds(desk.hpcml(named).err, "by CC_CLUSTER"));
+}
+
+TEST_CASE("where nothing or too much tells the site, the message says what to do") {
+  Desk desk;
+  const auto none = desk.hpcml(k_gen);
+  CHECK(none.exit_code == 2);
+  CHECK(holds(none.err, "no profile recognises this machine"));
+  CHECK(holds(none.err, "--site NAME"));
+  CHECK(holds(none.err, "hpcml sites discover"));
+  desk.set("CC_CLUSTER", "narval");
+  desk.set("HPCML_SITES_PATH", (desk / "x").parent_path().string());
+  desk.put("mine.json", R"({"id": "mine", "extends": ["narval"]})");
+  const auto two = desk.hpcml(k_gen);
+  CHECK(two.exit_code == 2);
+  CHECK(holds(two.err, "mine (by CC_CLUSTER=narval), narval (by CC_CLUSTER=narval)"));
+}
+
+TEST_CASE("a profile is discovered from what a cluster's commands printed") {
+  Desk desk;
+  const auto result = desk.hpcml({"sites", "discover", "--from", k_recorded + "mixed", "-o", "new.json"});
+  INFO(result.err);
+  REQUIRE(result.exit_code == 0);
+  CHECK(result.out.empty());
+  CHECK(holds(result.err, "cluster Mixed: Slurm 24.11.5, 5 partitions, 7 nodes of 4 kinds"));
+  CHECK(holds(result.err, "hpcml: not asked: nvidia-smi"));
+  CHECK(holds(result.err, "hpcml: left out: partition \"CPU nodes (amd)\""));
+  CHECK(desk.hpcml({"sites", "validate", "new.json"}).exit_code == 0);
+  const auto script = desk.hpcml({"--sites-dir", ".", "gen", "--site", "new", "--partition", "gpu", "--gpus-per-node", "4", "--account", "big", "--time", "10", "--", "train"});
+  INFO(script.err);
+  CHECK(script.exit_code == 0);
+  const auto refused = desk.hpcml({"--sites-dir", ".", "gen", "--site", "new", "--partition", "gpu", "--gpus-per-node", "4", "--account", "big", "--time", "3d", "--", "train"});
+  CHECK(refused.exit_code == 4);
+}
+
+TEST_CASE("a topology fits one kind of node, or the command says why not") {
+  Desk desk;
+  desk.put("smi.txt", "GPU[0]\t\t: (Topology) Numa Node: 0\nGPU[1]\t\t: (Topology) Numa Node: 1\n");
+  const auto result = desk.hpcml({"sites", "discover", "--from", k_recorded + "plain", "--topology", "smi.txt"});
+  CHECK(result.exit_code == 3);
+  CHECK(holds(result.err, "fits no kind of node of this cluster"));
+  CHECK(holds(result.err, "gpux8 (64 cores, 8 GPUs)"));
+  CHECK(desk.hpcml({"sites", "discover", "--from", k_recorded + "plain", "--topology", "gpu=smi.txt"}).exit_code == 3);
+}
+
+TEST_CASE("profile and cluster that disagree are a finding, with exit code 1") {
+  Desk desk;
+  const auto same = desk.hpcml({"sites", "diff", "lumi", "--from", k_recorded + "plain"});
+  INFO(same.out);
+  CHECK(same.exit_code == 0);
+  CHECK(holds(same.out, "lumi and cluster lumi: 0 errors, 0 warnings, 1 note\n"));
+  const auto other = desk.hpcml({"sites", "diff", "zurada", "--from", k_recorded + "plain"});
+  CHECK(other.exit_code == 1);
+  CHECK(holds(other.out, "error: partition gpu2h100: the cluster shows none of this name [drift/partition]"));
+  CHECK(holds(desk.hpcml({"sites", "diff", "zurada", "--from", k_recorded + "plain", "--format", "json"}).out, "\"drift/partition\""));
+}
+
+TEST_CASE("a machine without Slurm is told to be none") {
+  Desk desk;
+  desk.set("PATH", "/nowhere");
+  const auto result = desk.hpcml({"sites", "discover"});
+  CHECK(result.exit_code == 5);
+  CHECK(holds(result.err, "scontrol is not in PATH"));
+  CHECK(holds(result.err, "login node"));
+}
