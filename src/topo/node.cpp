@@ -132,6 +132,17 @@ Node make_node(const model::NodeType& type) {
     node.nics.push_back(std::move(nic));
   }
   complete_node(node);
+  // A NIC that the profile calls nearest to GPUs of one NUMA node hangs there, too.
+  for (Nic& nic : node.nics) {
+    const auto first = std::find_if(node.gpus.begin(), node.gpus.end(),
+                                    [&](const Gpu& gpu) { return gpu.place.nic == nic.name; });
+    if (first == node.gpus.end()) continue;
+    const bool one = std::all_of(node.gpus.begin(), node.gpus.end(), [&](const Gpu& gpu) {
+      return gpu.place.nic != nic.name || gpu.place.numa == first->place.numa;
+    });
+    if (one) nic.numa = first->place.numa;
+    nic.package = first->place.package;
+  }
   return node;
 }
 

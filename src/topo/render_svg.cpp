@@ -3,6 +3,7 @@
 // per GPU and NIC. Colours follow the page (light or dark) by CSS; a rank is told by its colour and its
 // number.
 #include <algorithm>
+#include <cmath>
 #include <cstdio>
 
 #include "topo/render_plan.hpp"
@@ -14,15 +15,35 @@ namespace {
 using model::CpuDomain;
 using model::IdSet;
 
-constexpr int k_core = 22, k_gap = 4, k_pad = 10, k_head = 18, k_bar = 20, k_bar_width = 150;
+constexpr int k_core = 22, k_gap = 4, k_pad = 10, k_head = 18, k_bar = 20, k_bar_width = 190;
 
 struct Box {
   int width = 0, height = 0;
   std::string body;
 };
 
-/// Hues far apart for neighbouring ranks.
-std::string colour_of(unsigned rank) { return "hsl(" + std::to_string(rank * 137 % 360) + ",65%,60%)"; }
+/// Hues far apart for neighbouring ranks, light enough for dark text; as #rrggbb, which every viewer knows.
+std::string colour_of(unsigned rank) {
+  const double hue = rank * 137 % 360 / 60.0, chroma = 0.48, low = 0.44;
+  const double second = chroma * (1 - std::fabs(std::fmod(hue, 2.0) - 1));
+  double red = 0, green = 0, blue = 0;
+  if (hue < 1)
+    red = chroma, green = second;
+  else if (hue < 2)
+    red = second, green = chroma;
+  else if (hue < 3)
+    green = chroma, blue = second;
+  else if (hue < 4)
+    green = second, blue = chroma;
+  else if (hue < 5)
+    red = second, blue = chroma;
+  else
+    red = chroma, blue = second;
+  const auto byte = [&](double part) { return static_cast<unsigned>((part + low) * 255); };
+  char text[8];
+  std::snprintf(text, sizeof text, "#%02x%02x%02x", byte(red), byte(green), byte(blue));
+  return text;
+}
 
 std::string escape(const std::string& text) {
   return util::replace_all(util::replace_all(util::replace_all(text, "&", "&amp;"), "<", "&lt;"), "\"",
@@ -61,7 +82,8 @@ public:
     }
     if (shape.packages.empty()) boxes = numa_boxes(shape.all());
     append(boxes, bars([](const Place& p) { return !p.l3 && !p.numa && !p.package; }));
-    const Box all = row(boxes, 2), key = legend();
+    const bool wide = !boxes.empty() && boxes.front().width > 700;
+    const Box all = row(boxes, wide ? 1 : 2), key = legend();
     const int width = std::max(all.width, key.width) + 2 * k_pad,
               height = all.height + key.height + 3 * k_pad + k_head;
     std::string text = "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 " + std::to_string(width) +
@@ -196,7 +218,11 @@ private:
       for (const auto& rank : x_plan.ranks)
         if (std::find(rank.gpus.begin(), rank.gpus.end(), gpu.place.index) != rank.gpus.end())
           ranks.push_back(rank.local_rank);
-      add("GPU " + std::to_string(gpu.place.index) + " " + gpu.place.pci, ranks);
+      add("GPU " + std::to_string(gpu.place.index) + " " + gpu.place.pci +
+              (ranks.empty()
+                   ? ""
+                   : (gpu.place.pci.empty() ? "for rank " : " for rank ") + IdSet::of(ranks).to_list()),
+          ranks);
     }
     for (const Nic& nic : x_node.nics) {
       if (!here(Place{nic.l3, nic.numa, nic.package})) continue;

@@ -103,6 +103,18 @@ TEST_CASE("hpcml affinity draws the node as text and as SVG that an XML reader a
   CHECK(svg.text == "True\n");
 }
 
+TEST_CASE("The drawings in the documentation are what hpcml affinity draws today") {
+  const std::string folder = std::string(HPCML_SOURCE_DIR) + "/docs/affinity/";
+  const auto read = [](const std::string& path) {
+    std::ifstream file(path);
+    return std::string(std::istreambuf_iterator<char>(file), {});
+  };
+  CHECK(run("affinity --site lumi --cpus-per-rank 7 --format svg").text == read(folder + "lumi.svg"));
+  for (const std::string name : {"perlmutter", "gh200", "dgx_a100"})
+    CHECK(run("affinity --topology " + folder + name + ".json --format svg").text ==
+          read(folder + name + ".svg"));
+}
+
 TEST_CASE("hpcml affinity --verify reads the CPUs that running ranks really have") {
   // Rank 0 is where it belongs on this invented node with one core per NUMA node, rank 1 is on rank 0's core.
   const std::string folder = std::string(HPCML_BINARY_DIR) + "/affinity_verify";
