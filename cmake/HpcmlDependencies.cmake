@@ -10,6 +10,25 @@ FetchContent_MakeAvailable(fmt spdlog nlohmann_json CLI11)
 
 find_package(Threads REQUIRED)
 
+# A shared C++ runtime is most of the program's start-up (a thousand symbols to resolve), paid by every rank of a job, and it
+# ties the program to the machine's version of it. fmt and spdlog would bring it back in: then they come as headers.
+include(CheckLinkerFlag)
+set(runtime_default OFF)
+if(CMAKE_BUILD_TYPE STREQUAL "Release" AND NOT HPCML_SANITIZE)
+  check_linker_flag(CXX "-static-libstdc++;-static-libgcc" HPCML_HAS_STATIC_RUNTIME)
+  set(runtime_default ${HPCML_HAS_STATIC_RUNTIME})
+endif()
+option(HPCML_STATIC_RUNTIME "Link the C++ runtime, fmt and spdlog into the program" ${runtime_default})
+add_library(hpcml_text INTERFACE)
+if(HPCML_STATIC_RUNTIME)
+  get_target_property(spdlog_headers spdlog::spdlog_header_only INTERFACE_INCLUDE_DIRECTORIES)
+  target_include_directories(hpcml_text SYSTEM INTERFACE ${spdlog_headers})
+  target_compile_definitions(hpcml_text INTERFACE SPDLOG_FMT_EXTERNAL)
+  target_link_libraries(hpcml_text INTERFACE fmt::fmt-header-only Threads::Threads)
+else()
+  target_link_libraries(hpcml_text INTERFACE fmt::fmt spdlog::spdlog Threads::Threads)
+endif()
+
 # Two header-only libraries whose packages bring no target that works everywhere.
 find_path(HPCML_MUSTACHE_INCLUDE kainjow/mustache.hpp)
 if(NOT HPCML_MUSTACHE_INCLUDE)
