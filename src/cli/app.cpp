@@ -26,6 +26,8 @@ struct Command {
 constexpr Command k_commands[] = {
     {"gen", add_gen},
     {"submit", add_submit},
+    {"init", add_init},
+    {"config", add_config},
     {"emulate", add_emulate},
     {"launch", add_launch},
     {"sites", add_sites},

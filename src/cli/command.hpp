@@ -45,6 +45,8 @@ void add_sites(CLI::App& app, Context& context, int& exit_code);
 void add_affinity(CLI::App& app, Context& context, int& exit_code);
 void add_preflight(CLI::App& app, Context& context, int& exit_code);
 void add_submit(CLI::App& app, Context& context, int& exit_code);
+void add_init(CLI::App& app, Context& context, int& exit_code);
+void add_config(CLI::App& app, Context& context, int& exit_code);
 
 /// Prints diagnostics on stderr (with `source` for carets) and returns the exit code for an invalid file, site or request.
 void print_diagnostics(const diag::Diagnostics& list, const std::string& source, bool colour);

@@ -49,7 +49,7 @@ int write_result(const std::string& text, const GenOptions& options, bool colour
 
 int run_gen(const GenOptions& options, const Context& context) {
   int exit_code = k_ok;
-  const auto job = plan_request(make_request(options.request, context), context, exit_code);
+  const auto job = plan_one_job(make_request(options.request, context), context, exit_code);
   if (!job) return exit_code;
   if (options.interactive) {
     const auto findings = render::find_unsaid(render::make_interactive(job->plan));

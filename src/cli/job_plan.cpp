@@ -48,16 +48,37 @@ plan::PlanResult plan_job(model::JobSpec job, const model::Site& site, const Con
   return result;
 }
 
-std::optional<PlannedJob> plan_request(const Request& request, const Context& context, int& exit_code) {
+std::optional<PlannedRequest> plan_request(const Request& request, const Context& context, int& exit_code) {
   const auto site = find_site(request, context, exit_code);
   if (request.exit_code != k_ok) exit_code = request.exit_code; // said before anything about the site
   if (request.exit_code != k_ok || !site) return std::nullopt;
-  auto result = plan_job(request.job, *site, context);
-  print_diagnostics(result.diagnostics, {}, context.colour);
-  exit_code = exit_code_of(result.diagnostics);
-  if (exit_code == k_ok && !result.plan) exit_code = k_cannot_satisfy;
+  PlannedRequest planned{*site, {}};
+  const auto usual = spec::job_from_config(request.config, site->id, request.config_file);
+  diag::Diagnostics all;
+  for (const auto& part : request.parts) {
+    auto result = plan_job(spec::merge_jobs(usual, part.job), *site, context);
+    for (auto& finding : result.diagnostics) {
+      if (request.parts.size() > 1) finding.message = "job " + part.name + ": " + finding.message;
+      all.push_back(std::move(finding));
+    }
+    if (result.plan) planned.parts.push_back({part, std::move(*result.plan)});
+  }
+  print_diagnostics(all, {}, context.colour);
+  exit_code = exit_code_of(all);
+  if (exit_code == k_ok && planned.parts.size() < request.parts.size()) exit_code = k_cannot_satisfy;
   if (exit_code != k_ok) return std::nullopt;
-  return PlannedJob{*site, std::move(*result.plan)};
+  return planned;
+}
+
+std::optional<PlannedJob> plan_one_job(const Request& request, const Context& context, int& exit_code) {
+  auto planned = plan_request(request, context, exit_code);
+  if (!planned) return std::nullopt;
+  if (planned->parts.size() == 1) return PlannedJob{std::move(planned->site), std::move(planned->parts.front().plan)};
+  std::vector<std::string> names;
+  for (const auto& part : planned->parts) names.push_back(part.part.name);
+  print_error("the job file has several jobs, and this is about one script", "choose one: --only " + util::join(names, ", --only "), context.colour);
+  exit_code = k_usage;
+  return std::nullopt;
 }
 
 } // namespace hpcml::cli

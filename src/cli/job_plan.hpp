@@ -3,6 +3,7 @@
 #pragma once
 
 #include <optional>
+#include <vector>
 
 #include "cli/command.hpp"
 #include "cli/request_flags.hpp"
@@ -18,12 +19,24 @@ int exit_code_of(const diag::Diagnostics& findings);
 /// The plan with what only this call knows (the program's path, the line typed), and what of it cannot be written as a script.
 plan::PlanResult plan_job(model::JobSpec job, const model::Site& site, const Context& context);
 
-/// A request that can be submitted.
+/// One job of a request, planned.
+struct PlannedPart {
+  spec::JobPart part;
+  model::Plan plan;
+};
+struct PlannedRequest {
+  model::Site site;
+  std::vector<PlannedPart> parts;
+};
+/// The plans of all jobs of the request on its site; what is wrong is printed and gives `exit_code`.
+std::optional<PlannedRequest> plan_request(const Request& request, const Context& context, int& exit_code);
+
+/// A request that is one script.
 struct PlannedJob {
   model::Site site;
   model::Plan plan;
 };
-/// The plan of the request on its site; what is wrong is printed and gives `exit_code`.
-std::optional<PlannedJob> plan_request(const Request& request, const Context& context, int& exit_code);
+/// The same for a request of one job; of several, one must have been chosen.
+std::optional<PlannedJob> plan_one_job(const Request& request, const Context& context, int& exit_code);
 
 } // namespace hpcml::cli

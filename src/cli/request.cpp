@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Flags, variables and job file as one request.
+#include <algorithm>
 #include <filesystem>
 
 #include "cli/request_flags.hpp"
@@ -137,6 +138,32 @@ void settle(Request& request, const diag::Diagnostics& findings, const std::stri
   if (diag::has_errors(findings) && request.exit_code == k_ok) request.exit_code = code;
 }
 
+/// The jobs of the file, or the one that the request is without a list.
+std::vector<spec::JobPart> parts_of(const spec::JobLoad& file) {
+  if (!file.jobs.empty()) return file.jobs;
+  spec::JobPart only;
+  only.chain = file.chain.value_or(only.chain);
+  only.chain_if = file.chain_if.value_or(only.chain_if);
+  return {only};
+}
+
+/// Leaves the part that --only names.
+void select_part(Request& request, const std::string& name, diag::Diagnostics& findings) {
+  std::vector<std::string> names;
+  for (const auto& part : request.parts) names.push_back(part.name);
+  const auto found = std::find_if(request.parts.begin(), request.parts.end(), [&](const auto& part) { return part.name == name; });
+  if (found == request.parts.end()) {
+    const bool several = !names.front().empty();
+    const auto near = util::nearest(name, names);
+    findings.push_back({diag::Severity::error, "usage/only", "--only: there is no job '" + name + "'", {},
+                        !several ? "the request is one job: leave --only out" : near ? "did you mean " + *near + "?" : "jobs: " + util::join(names, ", ")});
+    return;
+  }
+  auto part = *found;
+  part.after.clear();
+  request.parts = {part};
+}
+
 } // namespace
 
 model::JobSpec job_from_flags(const RequestFlags& flags, diag::Diagnostics& findings) {
@@ -169,24 +196,34 @@ Request make_request(const RequestFlags& flags, const Context& context) {
   std::error_code ignored;
   std::optional<std::string> path = flags.job_file;
   if (!path && std::filesystem::exists(k_default_job_file, ignored)) path = k_default_job_file;
+  spec::JobLoad file;
   if (path) {
-    const auto file = spec::load_job_file(*path);
+    file = spec::load_job_file(*path);
     settle(request, file.diagnostics, file.source, k_invalid_file, context.colour);
-    if (file.job) request.job = *file.job;
     request.site = file.site;
   }
   const auto variables = spec::job_from_environment(context.env);
   settle(request, variables.diagnostics, variables.source, k_usage, context.colour);
-  if (variables.job) request.job = spec::merge_jobs(request.job, *variables.job);
   if (variables.site) request.site = variables.site;
+  request.config_file = spec::config_path(context.env);
+  const auto config = spec::load_config(request.config_file);
+  settle(request, config.diagnostics, config.source, k_invalid_file, context.colour);
+  request.config = config.config;
+  if (flags.site) request.site = flags.site;
+  if (!request.site) request.site = request.config.site;
+
   diag::Diagnostics findings;
   auto typed = job_from_flags(flags, findings);
-  settle(request, findings, {}, k_usage, context.colour);
   if (context.has_program) typed.command = context.program;
-  request.job = spec::merge_jobs(request.job, typed);
-  if (flags.site) request.site = flags.site;
-  findings.clear();
-  resolve_paths(request.job, context.env, findings);
+  request.parts = parts_of(file);
+  if (flags.only) select_part(request, *flags.only, findings);
+  if (context.has_program && request.parts.size() > 1)
+    findings.push_back({diag::Severity::error, "usage/command", "the job file has several jobs, each with its own program", {}, "leave the program out, or choose one job: --only NAME"});
+  for (auto& part : request.parts) {
+    const auto own = spec::merge_jobs(file.job.value_or(model::JobSpec{}), part.job);
+    part.job = spec::merge_jobs(spec::merge_jobs(own, variables.job.value_or(model::JobSpec{})), typed);
+    resolve_paths(part.job, context.env, findings);
+  }
   settle(request, findings, {}, k_usage, context.colour);
   return request;
 }

@@ -66,6 +66,7 @@ constexpr ListFlag k_lists[] = {
 void add_request_flags(CLI::App& app, RequestFlags& flags) {
   app.add_option("--site", flags.site, "the cluster; see `hpcml sites list`")->type_name("SITE");
   app.add_option("--job", flags.job_file, "read the same keys from a job file; ./hpcml.json is read when it is there")->type_name("FILE");
+  app.add_option("--only", flags.only, "of a job file with several jobs, this one")->type_name("NAME");
   for (const auto& flag : k_values)
     app.add_option_function<std::string>(flag.name, [&flags, name = flag.name](const std::string& text) { flags.values[name] = text; }, flag.help)
         ->type_name(flag.type)

@@ -10,6 +10,8 @@
 #include "cli/command.hpp"
 #include "diag/diagnostic.hpp"
 #include "model/job_spec.hpp"
+#include "spec/config_file.hpp"
+#include "spec/job_file.hpp"
 
 namespace hpcml::cli {
 
@@ -17,6 +19,7 @@ namespace hpcml::cli {
 struct RequestFlags {
   std::optional<std::string> site;
   std::optional<std::string> job_file;
+  std::optional<std::string> only;                        ///< one of several jobs in the file
   std::map<std::string, std::string> values;              ///< "--nodes" -> "2"
   std::map<std::string, std::vector<std::string>> lists;  ///< "--env" -> {"A=1", "B=2"}
   bool requeue = false;
@@ -30,10 +33,13 @@ struct RequestFlags {
 /// Registers the flags; `flags` outlives the parser.
 void add_request_flags(CLI::App& app, RequestFlags& flags);
 
-/// A merged request: flags over HPCML_* variables over the job file.
+/// A merged request: flags over HPCML_* variables over the job file. What the person's configuration says comes below
+/// all of them, once the site is known.
 struct Request {
-  model::JobSpec job;
+  std::vector<spec::JobPart> parts; ///< one, or the jobs of a file with several; each complete
   std::optional<std::string> site;
+  spec::Config config;
+  std::string config_file;
   int exit_code = k_ok; ///< of the first thing that is wrong; everything wrong has been printed
 };
 Request make_request(const RequestFlags& flags, const Context& context);

@@ -3,10 +3,12 @@
 #include <CLI/CLI.hpp>
 #include <cstdio>
 #include <memory>
+#include <optional>
 
 #include "cli/command.hpp"
 #include "cli/submit_run.hpp"
 #include "cli/submit_watch.hpp"
+#include "cli/submit_where.hpp"
 #include "render/script.hpp"
 #include "spec/json_tree.hpp"
 #include "util/file.hpp"
@@ -20,10 +22,12 @@ struct SubmitOptions {
   std::string script_file;
   std::string format = "text";
   std::string attach;
-  std::string chain_if = "any";
-  unsigned chain = 1;
+  std::optional<std::string> chain_if;
+  std::optional<unsigned> chain;
   bool test_only = false;
   bool watch = false;
+  bool where = false;
+  bool all_sites = false;
 };
 
 const char* const k_footer = R"(Examples:
@@ -31,6 +35,7 @@ const char* const k_footer = R"(Examples:
   hpcml submit --test-only                      (what ./hpcml.json asks for; nothing is submitted)
   hpcml submit --site lumi --account project_1 --time 2-0 --chain 4 --watch -- python train.py --resume
   hpcml submit --attach 12345                   (follow a job that is there already)
+  hpcml submit --where --nodes 2 --time 4h      (each partition here: fits, starts when, costs what; --all-sites: also elsewhere)
   hpcml emulate --site lumi --nodes 2 -- hpcml submit --site lumi --account project_1 --nodes 2 --time 10 -- python train.py
 Prints "job NUMBER log PATH" for each job. Exit codes: 0 submitted, 2 usage, 3 invalid job or site file, 4 the site cannot satisfy the request,
 5 Slurm refused the job or did not answer. With --watch the job's own exit code (128 + signal; 1 when Slurm ended it), or 130 after Ctrl-C,
@@ -59,21 +64,38 @@ int attach(const SubmitOptions& options, const Context& context) {
   return run_watch(jobs, context);
 }
 
+util::Status write_script(const SubmitOptions& options, const PlannedRequest& planned) {
+  if (options.script_file.empty()) return util::Done{};
+  return util::write_file(options.script_file, render::render_script(planned.parts.front().plan), 0755);
+}
+
+/// The flags of a chain belong to a request of one job; in a file with several each has its own.
+bool take_chain(const SubmitOptions& options, Request& request, const Context& context) {
+  const bool several = request.parts.size() > 1;
+  if (several && (options.chain || !options.script_file.empty())) {
+    print_error("the job file has several jobs, and --chain and -o are about one", "choose one with --only NAME, or write \"chain\" into the job", context.colour);
+    return false;
+  }
+  if (options.chain) request.parts.front().chain = *options.chain;
+  if (options.chain_if) request.parts.front().chain_if = *options.chain_if;
+  return true;
+}
+
 int run(const SubmitOptions& options, const Context& context) {
   if (!options.attach.empty()) return attach(options, context);
+  auto request = make_request(options.request, context);
+  if (options.where) return run_where(request, {options.all_sites, options.format}, context);
+  if (request.exit_code == k_ok && !take_chain(options, request, context)) return k_usage;
   int exit_code = k_ok;
-  const auto job = plan_request(make_request(options.request, context), context, exit_code);
-  if (!job) return exit_code;
-  if (!options.script_file.empty()) {
-    const auto written = util::write_file(options.script_file, render::render_script(job->plan), 0755);
-    if (!written) {
-      print_error(written.error().what, written.error().hint, context.colour);
-      return k_world_failed;
-    }
+  const auto planned = plan_request(request, context, exit_code);
+  if (!planned) return exit_code;
+  if (const auto written = write_script(options, *planned); !written) {
+    print_error(written.error().what, written.error().hint, context.colour);
+    return k_world_failed;
   }
-  const auto calls = make_chain(job->plan, options.chain, options.chain_if);
+  const auto calls = make_calls(planned->parts);
   if (options.test_only) return run_test_only(calls, context);
-  const auto result = run_submit(calls, job->site, context);
+  const auto result = run_submit(calls, planned->site, context);
   print_jobs(result.jobs, options.format);
   std::fflush(stdout); // before hours of watching, for whoever reads it through a pipe
   return options.watch && result.exit_code == k_ok ? run_watch(result.jobs, context) : result.exit_code;
@@ -94,6 +116,8 @@ void add_submit(CLI::App& app, Context& context, int& exit_code) {
       ->type_name("HOW")
       ->check(CLI::IsMember({"any", "ok"}))
       ->needs(chain);
+  auto* where = command->add_flag("--where", options->where, "which partitions it fits into, where it would start soonest, what it costs; submit nothing");
+  command->add_flag("--all-sites", options->all_sites, "with --where: the partitions of all sites, by their profiles")->needs(where);
   command->add_option("-o", options->script_file, "also write the script to FILE")->type_name("FILE");
   command->add_option("--format", options->format, "text, or json")->type_name("FORMAT")->check(CLI::IsMember({"text", "json"}));
   add_request_flags(*command, options->request);

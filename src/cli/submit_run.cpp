@@ -5,6 +5,7 @@
 #include <cstdio>
 #include <filesystem>
 #include <fmt/format.h>
+#include <map>
 
 #include "emulate/cluster_layout.hpp"
 #include "render/script.hpp"
@@ -67,6 +68,9 @@ std::vector<std::string> dependency_option(const SubmitCall& call, const std::ve
   if (call.after.empty()) return {};
   std::string text = "--dependency=" + std::string(call.after_state == "ok" ? "afterok" : "afterany");
   for (const auto index : call.after) text += ":" + jobs[index].id;
+  // On the command line it replaces the script's own, which is about other jobs; alternatives ("?") cannot be joined with it.
+  const auto own = directive_of(call.plan, "--dependency");
+  if (own && call.first && own->find('?') == std::string::npos) text += "," + *own;
   return {text};
 }
 
@@ -88,12 +92,22 @@ void refuse(const util::Error& error, const std::vector<RunningJob>& jobs, const
 
 } // namespace
 
-std::vector<SubmitCall> make_chain(const model::Plan& plan, unsigned times, const std::string& after_state) {
+std::vector<SubmitCall> make_calls(const std::vector<PlannedPart>& parts) {
   std::vector<SubmitCall> calls;
-  for (unsigned i = 0; i < times; ++i) {
-    SubmitCall call{directive_of(plan, "--job-name").value_or("job"), plan, {}, after_state};
-    if (i > 0) call.after = {i - 1};
-    calls.push_back(std::move(call));
+  std::map<std::string, std::size_t> last; // of each job's chain
+  for (const auto& [part, plan] : parts) {
+    for (unsigned i = 0; i < part.chain; ++i) {
+      SubmitCall call{directive_of(plan, "--job-name").value_or("job"), plan, {}, part.after_if, true};
+      if (i == 0)
+        for (const auto& name : part.after) call.after.push_back(last.at(name));
+      else {
+        call.after = {calls.size() - 1};
+        call.after_state = part.chain_if;
+        call.first = false;
+      }
+      calls.push_back(std::move(call));
+    }
+    last[part.name] = calls.size() - 1;
   }
   return calls;
 }
@@ -110,7 +124,9 @@ std::optional<double> gpu_hours(const model::Plan& plan) {
   if (!text) return std::nullopt;
   const auto time = model::Walltime::parse(*text);
   if (!time) return std::nullopt;
-  return static_cast<double>(time->seconds().count()) / 3600.0 * plan.layout.nodes * plan.layout.gpus_per_node;
+  const auto array = directive_of(plan, "--array");
+  const auto jobs = array ? std::max(1ULL, slurm::count_array_tasks(*array)) : 1ULL;
+  return static_cast<double>(time->seconds().count()) / 3600.0 * plan.layout.nodes * plan.layout.gpus_per_node * static_cast<double>(jobs);
 }
 
 std::string describe_request(const model::Plan& plan) {

@@ -17,6 +17,7 @@ struct SubmitCall {
   model::Plan plan;
   std::vector<std::size_t> after;  ///< indices of earlier calls
   std::string after_state = "any"; ///< "any" or "ok": how those must have ended
+  bool first = true;               ///< of its chain: the script's own dependency holds, too
 };
 
 /// A job that Slurm has taken.
@@ -28,8 +29,8 @@ struct RunningJob {
   std::vector<std::string> after;  ///< the jobs that it waits for
 };
 
-/// The job `times` times, each waiting for the one before.
-std::vector<SubmitCall> make_chain(const model::Plan& plan, unsigned times, const std::string& after_state);
+/// The calls of a request: its jobs in order, each as often as its chain says, waiting for what it names.
+std::vector<SubmitCall> make_calls(const std::vector<PlannedPart>& parts);
 /// The value of a directive of the plan ("--output"), or nothing.
 std::optional<std::string> directive_of(const model::Plan& plan, const std::string& name);
 /// "2 nodes, 16 GPUs, up to 00:10:00: 2.7 GPU-hours".

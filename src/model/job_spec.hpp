@@ -13,9 +13,16 @@
 
 namespace hpcml::model {
 
+/// One program of a job that runs several, one after another.
+struct JobStep {
+  std::vector<std::string> command;
+  bool once = false; ///< one process on the first node instead of one per rank
+};
+
 /// A request: flags, variables and job file merged, each value with its origin. Unset = the site decides.
 struct JobSpec {
   std::vector<std::string> command; ///< argv of the program; never goes through a shell
+  std::vector<JobStep> steps;       ///< where there are several programs: all of them, `command` being the main one
   Known<std::string> partition;
   Known<unsigned> nodes;
   Known<unsigned> gpus_per_node;    ///< 0: CPU-only

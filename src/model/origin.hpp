@@ -8,7 +8,7 @@
 
 namespace hpcml::model {
 
-enum class OriginKind { rule, site, job_file, environment, flag };
+enum class OriginKind { rule, site, config, job_file, environment, flag };
 
 /// Another value that a source gives for the same thing, and why it was not taken.
 struct Superseded {

@@ -132,6 +132,7 @@ struct Plan {
   std::string partition;
   std::string node_type;
   std::vector<std::string> command;
+  std::vector<JobStep> steps; ///< empty: the command is the only one
   std::string request_line;  ///< the gen command that made it, for the script's head
   std::vector<PlannedDirective> directives;
   PlannedLayout layout;

@@ -36,6 +36,32 @@ bool has_no_scheduler(PlanContext& context) {
   return true;
 }
 
+/// Each program of a job with several, planned like an only one: its paths are translated, its mistakes are found.
+void plan_steps(const model::JobSpec& job, const model::Site& site, PlanResult& result) {
+  for (const auto& step : job.steps) {
+    auto alone = job;
+    alone.steps.clear();
+    alone.command = step.command;
+    auto planned = make_plan(alone, site);
+    if (planned.plan) {
+      if (result.plan) result.plan->steps.push_back({std::move(planned.plan->command), step.once});
+      continue;
+    }
+    // What the main command suffers from, too, has been said.
+    for (auto& finding : planned.diagnostics)
+      if (finding.severity == diag::Severity::error && (result.plan || finding.code == "usage/command"))
+        result.diagnostics.push_back(std::move(finding));
+    result.plan.reset();
+  }
+  if (result.plan && result.plan->launcher.step != "srun" &&
+      std::any_of(job.steps.begin(), job.steps.end(), [](const auto& step) { return step.once; })) {
+    result.diagnostics.push_back({diag::Severity::error, "request/steps",
+                                  site.name + " starts programs with " + result.plan->launcher.step + ", which does not start one process alone", {},
+                                  "leave \"once\" out, or make a job of its own of that step: \"jobs\""});
+    result.plan.reset();
+  }
+}
+
 } // namespace
 
 PlanResult make_plan(const model::JobSpec& job, const model::Site& site) {
@@ -72,6 +98,7 @@ PlanResult make_plan(const model::JobSpec& job, const model::Site& site) {
   }
   result.diagnostics = std::move(context.findings);
   if (!diag::has_errors(result.diagnostics)) result.plan = std::move(context.plan);
+  plan_steps(job, site, result);
   return result;
 }
 

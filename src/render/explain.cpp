@@ -15,6 +15,7 @@ std::string_view name_of(model::OriginKind kind) {
   switch (kind) {
     case model::OriginKind::rule: return "rule";
     case model::OriginKind::site: return "site profile";
+    case model::OriginKind::config: return "configuration";
     case model::OriginKind::job_file: return "job file";
     case model::OriginKind::environment: return "environment";
     case model::OriginKind::flag: return "flag";

@@ -13,7 +13,7 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 Json origin_json(const model::Origin& origin) {
-  static const char* const k_kinds[] = {"rule", "site", "job_file", "environment", "flag"};
+  static const char* const k_kinds[] = {"rule", "site", "config", "job_file", "environment", "flag"};
   Json json{{"kind", k_kinds[static_cast<int>(origin.kind)]}, {"by", origin.by}};
   if (!origin.source.empty()) json["source"] = origin.source;
   if (!origin.checked.empty()) json["checked"] = origin.checked;
@@ -138,6 +138,7 @@ Json script_json(const model::Plan& plan) {
 std::string render_json(const model::Plan& plan) {
   Json json{{"site", plan.site_id}, {"profile", plan.site_hash}, {"partition", plan.partition}, {"node_type", plan.node_type}};
   json["command"] = plan.command;
+  for (const auto& step : plan.steps) json["steps"].push_back({{"command", step.command}, {"once", step.once}});
   json["request"] = plan.request_line;
   json["directives"] = directives_json(plan);
   json["layout"] = layout_json(plan.layout);

@@ -155,7 +155,17 @@ Lines make_container(const model::Plan& plan) {
   return {Verbatim{text, {{"", plan.container->origin}}}};
 }
 
-Lines make_step(const model::Plan& plan) {
+namespace {
+
+/// The program as one process on the first node, with the whole node's CPUs.
+Step single_step(const model::Plan& plan) {
+  std::vector<Words> groups{literals({plan.launcher.step, "--nodes=1", "--ntasks=1", "--ntasks-per-node=1", "--cpu-bind=none"})};
+  for (auto& group : wrapper_groups(plan)) groups.push_back(std::move(group));
+  groups.push_back(literals(plan.command));
+  return {groups, by_rule("a step that is to run once: one process on the first node")};
+}
+
+Lines one_step(const model::Plan& plan, bool once) {
   Lines lines;
   if (binds_with_masks(plan) && plan.launcher.step == "srun") {
     const auto reasons = by_rule("with a CPU count in one of these variables srun chooses CPUs itself and refuses masks that name others "
@@ -163,12 +173,27 @@ Lines make_step(const model::Plan& plan) {
     lines.push_back(Comment{"srun binds with the masks below; a CPU count left in these variables would make it refuse them.", reasons});
     lines.push_back(Command{literals({"unset", "SLURM_CPUS_PER_TASK", "SRUN_CPUS_PER_TASK", "SLURM_TRES_PER_TASK"}), reasons});
   }
-  Step step{uses_launch(plan) ? launch_groups(plan) : plain_groups(plan), step_reasons(plan)};
+  Step step = once ? single_step(plan) : Step{uses_launch(plan) ? launch_groups(plan) : plain_groups(plan), step_reasons(plan)};
   // Only programs for `bash -c` are in single quotes with a dollar: they are expanded in the task, on purpose.
   if (holds_program(step))
     lines.push_back(Verbatim{"# shellcheck disable=SC2016 # each task expands these",
                              by_rule("per-task values are never expanded in the batch part")});
   lines.push_back(std::move(step));
+  return lines;
+}
+
+} // namespace
+
+Lines make_step(const model::Plan& plan) {
+  if (plan.steps.empty()) return one_step(plan, false);
+  Lines lines;
+  for (std::size_t i = 0; i < plan.steps.size(); ++i) {
+    auto alone = plan;
+    alone.command = plan.steps[i].command;
+    if (i > 0) lines.push_back(Verbatim{"", {}});
+    lines.push_back(Comment{fmt::format("Step {} of {}; the next one starts only if it ends well.", i + 1, plan.steps.size()), by_rule("the steps of the job file, in their order")});
+    for (auto& line : one_step(alone, plan.steps[i].once)) lines.push_back(std::move(line));
+  }
   return lines;
 }
 

@@ -46,6 +46,8 @@ diag::Diagnostics find_unwritable(const model::Plan& plan) {
   check_shebang(finder, plan.shebang);
   for (const auto& directive : plan.directives) finder.directive(directive);
   for (const auto& word : plan.command) finder.word("the command", word);
+  for (const auto& step : plan.steps)
+    for (const auto& word : step.command) finder.word("a step's command", word);
   for (const auto& word : plan.launcher.step_args) finder.word("--srun", word);
   for (const auto& variable : plan.env) {
     finder.variable_name(variable.name);

@@ -50,4 +50,7 @@ struct LogNames {
 };
 std::string expand_log_pattern(std::string_view pattern, const LogNames& names);
 
+/// How many tasks an array has: "0-9%2" has 10, "1,3,10-20:5" has 5; 0 for a text that is no array.
+unsigned long long count_array_tasks(std::string_view array);
+
 } // namespace hpcml::slurm

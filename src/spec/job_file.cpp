@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "spec/job_keys.hpp"
+#include "spec/job_parts.hpp"
 #include "util/file.hpp"
 #include "util/text.hpp"
 
@@ -39,13 +40,18 @@ JobLoad load_job_file(const std::string& path) {
 
   JobLoad load;
   load.source = *text;
-  auto parsed = parse_json(*text, path, "job");
+  auto parsed = parse_json(blank_comments(*text), path, "job");
   load.diagnostics = std::move(parsed.diagnostics);
   if (!parsed.root) return load;
   ReadContext context{"job", model::OriginKind::job_file, {}, {}};
   ObjectReader root(context, &*parsed.root, "");
   auto job = read_job(root);
   load.site = root.text("site", TextRule::name);
+  read_steps(job, root);
+  read_chain(root, load.chain, load.chain_if);
+  load.jobs = read_parts(context, root);
+  if (root.has("jobs") && (!job.command.empty() || load.chain))
+    root.report_value("jobs", "a file with \"jobs\" has each program and chain there", "move \"command\", \"steps\" and \"chain\" into the jobs");
   root.raw("$schema");
   root.finish();
   load.diagnostics.insert(load.diagnostics.end(), context.diagnostics.begin(), context.diagnostics.end());
@@ -72,8 +78,23 @@ JobLoad job_from_environment(const util::EnvSnapshot& env) {
 model::JobSpec merge_jobs(const model::JobSpec& under, const model::JobSpec& over) {
   auto merged = under;
   for (const auto& key : job_keys()) key.merge(merged, over);
-  if (!over.command.empty()) merged.command = over.command;
+  if (!over.command.empty()) {
+    merged.command = over.command;
+    merged.steps = over.steps;
+  }
   return merged;
+}
+
+std::string blank_comments(std::string text) {
+  bool in_text = false;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    if (in_text && text[i] == '\\') ++i;
+    else if (text[i] == '"') in_text = !in_text;
+    else if (text[i] == '\n') in_text = false; // a text that never ends must not hide the comments below
+    else if (!in_text && text.compare(i, 2, "//") == 0)
+      for (; i < text.size() && text[i] != '\n'; ++i) text[i] = ' ';
+  }
+  return text;
 }
 
 } // namespace hpcml::spec

@@ -131,3 +131,63 @@ TEST_CASE("jobs are submitted, watched, chained, left and found again on a real 
   CHECK(holds(said("refused"), "hpcml emulate --site lumi --nodes 2"));
   CHECK(holds(said("refused"), "code 5"));
 }
+
+TEST_CASE("the steps of a job are one script that bash and shellcheck accept") {
+  const Desk desk;
+  desk.put("hpcml.json", R"({"site": "lumi", "account": "project_1", "time": "10",
+    "steps": [{"command": ["bash", "stage it.sh"], "once": true}, {"command": ["python", "train.py"]}, {"command": ["python", "test.py"]}]})");
+  for (const std::string launcher : {"hpcml", "srun", "torchrun"}) {
+    const auto result = desk.hpcml({"gen", "--launcher", launcher, "-o", "job.sh"});
+    CAPTURE(launcher, result.err);
+    REQUIRE(result.exit_code == 0);
+    const auto script = desk.read("job.sh");
+    CAPTURE(script);
+    CHECK(script.find("stage it.sh") < script.find("train.py"));
+    CHECK(script.find("train.py") < script.find("test.py"));
+    CHECK(holds(script, "srun --nodes=1 --ntasks=1 --ntasks-per-node=1 --cpu-bind=none"));
+    for (const std::vector<std::string>& checker : {std::vector<std::string>{"bash", "-n"}, {"shellcheck"}}) {
+      auto words = checker;
+      words.push_back((desk / "job.sh").string());
+      const auto checked = util::run_process(words, util::EnvSnapshot::of_process(), std::chrono::seconds(60));
+      REQUIRE(checked);
+      CAPTURE(checked->out, checked->err);
+      CHECK(checked->exit_code == 0);
+    }
+  }
+}
+
+TEST_CASE("a file with several jobs is one request: gen wants one chosen, and mistakes name their job") {
+  const Desk desk;
+  desk.put("hpcml.json", R"({"site": "lumi", "account": "project_1", "time": "10", "jobs": [{"name": "a", "command": ["x"]}, {"name": "b", "after": "a", "command": ["y"], "nodes": 2}]})");
+  CHECK(holds(desk.hpcml({"gen"}).err, "--only a, --only b"));
+  CHECK(desk.hpcml({"gen"}).exit_code == 2);
+  CHECK(holds(desk.hpcml({"gen", "--only", "b"}).out, "#SBATCH --nodes=2\n"));
+  CHECK(holds(desk.hpcml({"gen", "--only", "b"}).out, "#SBATCH --job-name=b\n"));
+  CHECK(holds(desk.hpcml({"gen", "--only", "c"}).err, "there is no job 'c'"));
+  CHECK(holds(desk.hpcml({"gen", "--", "z"}).err, "--only"));
+  CHECK(holds(desk.hpcml({"submit", "--chain", "2"}).err, "--only"));
+  const auto wrong = desk.hpcml({"submit", "--gpus-per-node", "9"});
+  CHECK(wrong.exit_code == 4);
+  CHECK(holds(wrong.err, "job a: 9 GPUs"));
+  CHECK(holds(wrong.err, "job b: 9 GPUs"));
+}
+
+TEST_CASE("jobs that wait for each other, arrays, chains and steps run in their order on a real Slurm", "[slurm]") {
+  const Desk desk;
+  desk.put("hpcml.json", R"(// three jobs
+    {"site": "lumi", "account": "project_1", "time": "10", "partition": "small-g", "gpus-per-node": 2, "launcher": "srun", "jobs": [
+      {"name": "test", "after": "train", "command": ["cat", "trained"]},
+      {"name": "train", "after": "prepare", "chain": 2, "steps": [
+        {"command": ["bash", "-c", "cat prepared-* > staged; echo staged"], "once": true},
+        {"command": ["bash", "-c", "cat staged >> trained; echo trained"]}]},
+      {"name": "prepare", "array": "0-1", "tasks-per-node": 1, "command": ["bash", "-c", "sleep 1; echo part > prepared-$SLURM_ARRAY_TASK_ID"]}]})");
+  const auto result = desk.emulate("lumi", 1, "$H submit --test-only; $H submit --watch; echo code $?");
+  CAPTURE(result.out, result.err);
+  CHECK(holds(result.out, "prepare: would start at"));
+  CHECK(holds(result.out, "test: would start at"));
+  CHECK(holds(result.out, "code 0\n"));
+  // Each of two ranks of two chained jobs appends what one process has staged from both parts.
+  const auto log = desk.read("trained");
+  CHECK(log == "part\npart\npart\npart\npart\npart\npart\npart\n");
+  for (const char* word : {"staged\n", "trained\ntrained\n", "part\npart\n"}) CHECK(holds(result.out, word));
+}

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: MIT
+// hpcml init: a job file to start from.
+#include <CLI/CLI.hpp>
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <memory>
+
+#include "cli/command.hpp"
+#include "cli/init_text.hpp"
+#include "cli/job_plan.hpp"
+
+namespace hpcml::cli {
+
+namespace {
+
+struct InitOptions {
+  RequestFlags request;
+  std::string file = "hpcml.json";
+};
+
+const char* const k_footer = R"(Examples:
+  hpcml init --site lumi -- python train.py
+  hpcml init --site narval --account def-me --nodes 2 --time 4h -o train.json -- python train.py --epochs 3
+Then: hpcml submit --test-only, and hpcml submit --watch. A file that is there already stays as it is.)";
+
+/// "x": fails where the file is there, in the same step that makes it.
+int write_new(const std::string& path, const std::string& text, const Context& context) {
+  std::FILE* file = std::fopen(path.c_str(), "wx");
+  if (file == nullptr) {
+    const bool there = errno == EEXIST;
+    print_error(there ? path + " is there already, and stays as it is" : "cannot write " + path + ": " + std::strerror(errno),
+                there ? "name another file: -o FILE" : "", context.colour);
+    return there ? k_usage : k_world_failed;
+  }
+  const bool written = std::fwrite(text.data(), 1, text.size(), file) == text.size();
+  if (std::fclose(file) == 0 && written) return k_ok;
+  print_error("cannot write " + path, "is the disk, or your quota, full?", context.colour);
+  return k_world_failed;
+}
+
+int run(const InitOptions& options, const Context& context) {
+  // What stands in a job file of this folder belongs to that file.
+  Request request;
+  request.config_file = spec::config_path(context.env);
+  const auto config = spec::load_config(request.config_file);
+  print_diagnostics(config.diagnostics, config.source, context.colour);
+  if (diag::has_errors(config.diagnostics)) return k_invalid_file;
+  diag::Diagnostics findings;
+  auto job = job_from_flags(options.request, findings);
+  print_diagnostics(findings, {}, context.colour);
+  if (diag::has_errors(findings)) return k_usage;
+  if (context.has_program) job.command = context.program;
+  request.site = options.request.site ? options.request.site : config.config.site;
+  int exit_code = k_ok;
+  const auto site = find_site(request, context, exit_code);
+  if (!site) return exit_code;
+  job = spec::merge_jobs(spec::job_from_config(config.config, site->id, request.config_file), job);
+  exit_code = write_new(options.file, render_job_file(*site, job), context);
+  if (exit_code == k_ok) std::fprintf(stderr, "hpcml: wrote %s; next: edit it, then hpcml submit --test-only%s\n", options.file.c_str(),
+                                      options.file == "hpcml.json" ? "" : (" --job " + options.file).c_str());
+  return exit_code;
+}
+
+} // namespace
+
+void add_init(CLI::App& app, Context& context, int& exit_code) {
+  auto* command = app.add_subcommand("init", "Write a job file to start from, with comments on what the site allows.");
+  const auto options = std::make_shared<InitOptions>();
+  command->add_option("-o", options->file, "the file to write")->type_name("FILE")->capture_default_str();
+  add_request_flags(*command, options->request);
+  command->footer(k_footer);
+  command->callback([options, &context, &exit_code] { exit_code = run(*options, context); });
+}
+
+} // namespace hpcml::cli

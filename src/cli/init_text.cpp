@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: MIT
+#include "cli/init_text.hpp"
+
+#include <algorithm>
+#include <fmt/format.h>
+
+#include "spec/json_tree.hpp"
+#include "util/text.hpp"
+
+namespace hpcml::cli {
+
+namespace {
+
+using model::Policy;
+using spec::quote_json;
+
+/// Collects lines: comments, keys, and keys that are still to be filled in.
+class FileText {
+public:
+  void comment(const std::string& text) {
+    x_text += x_fresh ? "" : "\n";
+    x_fresh = true;
+    more(text);
+  }
+  void more(const std::string& text) {
+    std::string line = "//";
+    for (const auto& word : util::split(text, ' ')) {
+      if (line.size() + word.size() > 110) {
+        x_text += "  " + line + "\n";
+        line = "//";
+      }
+      line += " " + word;
+    }
+    x_text += "  " + line + "\n";
+  }
+  void key(const std::string& name, const std::string& json) { line(fmt::format("{}: {},", quote_json(name), json)); }
+  void last(const std::string& name, const std::string& json) { line(fmt::format("{}: {}", quote_json(name), json)); }
+  void open_key(const std::string& name, const std::string& json) { line(fmt::format("// {}: {},", quote_json(name), json)); }
+  std::string take() { return std::move(x_text); }
+
+private:
+  void line(const std::string& text) {
+    x_text += "  " + text + "\n";
+    x_fresh = false;
+  }
+  std::string x_text;
+  bool x_fresh = true; // no blank line is due
+};
+
+const model::FlagRule& rule_of(const model::Site& site, const std::string& name) {
+  static const model::FlagRule k_free;
+  const auto found = site.flags.find(name);
+  return found == site.flags.end() ? k_free : found->second;
+}
+
+bool takes(const model::FlagRule& rule) { return rule.policy != Policy::forbidden && rule.policy != Policy::ignored; }
+
+std::string describe_node(const model::NodeType& node) {
+  std::string text = node.gpu && node.gpu->per_node > 0 ? fmt::format("{} {} per node", node.gpu->per_node, node.gpu->model.empty() ? "GPUs" : node.gpu->model) : "no GPUs";
+  if (node.cpu.cores > 0) text += fmt::format(", {} cores", node.cpu.cores);
+  if (node.memory) text += ", " + node.memory->value.to_slurm() + " memory";
+  return text;
+}
+
+std::string describe_partition(const model::Site& site, const model::Partition& partition) {
+  std::string text = partition.name + (partition.is_default ? " (default): " : ": ");
+  std::vector<std::string> nodes;
+  for (const auto& id : partition.node_types)
+    if (const auto* node = site.find_node_type(id)) nodes.push_back(describe_node(*node));
+  text += nodes.empty() ? "nodes not known" : util::join(nodes, "; or ");
+  if (partition.exclusive) text += ", whole nodes";
+  if (partition.max_nodes) text += fmt::format(", at most {} {}", partition.max_nodes->value, partition.max_nodes->value == 1 ? "node" : "nodes");
+  if (partition.max_time) text += ", at most " + partition.max_time->value.to_slurm();
+  return text;
+}
+
+/// The partition that the file names: the one asked for, the site's default, else the first with GPUs.
+const model::Partition* choose_partition(const model::Site& site, const model::JobSpec& job) {
+  if (job.partition) return site.find_partition(job.partition->value);
+  const model::Partition* chosen = nullptr;
+  for (const auto& partition : site.partitions) {
+    if (!partition.nameable || partition.cpu_only) continue;
+    if (!chosen || (partition.is_default && !chosen->is_default)) chosen = &partition;
+  }
+  return chosen;
+}
+
+void write_account(FileText& file, const model::Site& site, const model::JobSpec& job) {
+  for (const char* name : {"account", "qos"}) {
+    const auto& rule = rule_of(site, name);
+    const auto& asked = std::string(name) == "account" ? job.account : job.qos;
+    if (!takes(rule) || (!asked && rule.policy != Policy::required && std::string(name) != "account")) continue;
+    file.comment(fmt::format("{}{}{}", std::string(name) == "account" ? "The account that is charged" : "Quality of service",
+                             rule.policy == Policy::required ? "; this site requires it" : "", rule.pattern_hint.empty() ? "" : ", as " + rule.pattern_hint));
+    if (asked) file.key(name, quote_json(asked->value));
+    else if (!rule.default_value.empty()) file.key(name, quote_json(rule.default_value));
+    else file.open_key(name, quote_json(rule.pattern_hint.empty() ? "NAME" : rule.pattern_hint));
+  }
+}
+
+void write_partition(FileText& file, const model::Site& site, const model::Partition* chosen) {
+  if (!takes(rule_of(site, "partition"))) {
+    file.comment("Jobs here name no partition: Slurm chooses it.");
+    return;
+  }
+  if (site.partitions.empty()) return;
+  file.comment("Partitions of this site:");
+  for (const auto& partition : site.partitions)
+    if (partition.nameable) file.more("  " + describe_partition(site, partition));
+  if (chosen && chosen->nameable) file.key("partition", quote_json(chosen->name));
+}
+
+unsigned gpus_of(const model::Site& site, const model::Partition* partition) {
+  unsigned gpus = 0;
+  if (partition)
+    for (const auto& id : partition->node_types)
+      if (const auto* node = site.find_node_type(id); node && node->gpu && gpus == 0) gpus = node->gpu->per_node;
+  if (!partition && !site.node_types.empty() && site.node_types.front().gpu) gpus = site.node_types.front().gpu->per_node;
+  return gpus;
+}
+
+void write_size(FileText& file, const model::Site& site, const model::Partition* partition, const model::JobSpec& job) {
+  file.comment("How much: nodes, and GPUs on each. One rank runs per GPU.");
+  file.key("nodes", std::to_string(job.nodes ? job.nodes->value : 1));
+  const unsigned gpus = job.gpus_per_node ? job.gpus_per_node->value : gpus_of(site, partition);
+  if (gpus > 0 || job.gpus_per_node || site.node_types.empty()) file.key("gpus-per-node", std::to_string(gpus));
+  const auto hour = model::Walltime::of(std::chrono::hours(1));
+  const auto limit = partition && partition->max_time ? std::optional(partition->max_time->value) : std::nullopt;
+  const auto time = job.time ? job.time->value : limit ? std::min(hour, *limit) : hour;
+  file.comment("How long at most: \"30m\", \"4h\", \"1-12:00:00\"." + (limit ? " The partition allows " + limit->to_slurm() + "; short jobs start sooner." : ""));
+  file.key("time", quote_json(time.to_slurm()));
+}
+
+void write_software(FileText& file, const model::Site& site, const model::JobSpec& job) {
+  file.comment("The Python environment: one of these, or none for what the site recommends.");
+  const auto software = [&](const char* name, const model::Known<std::string>& asked, const std::string& example) {
+    if (asked) file.key(name, quote_json(asked->value));
+    else file.open_key(name, quote_json(example));
+  };
+  software("venv", job.venv, "~/venvs/train");
+  software("conda", job.conda, "NAME");
+  const auto wheels = std::find_if(site.python.begin(), site.python.end(), [](const auto& rule) { return rule.kind == "wheelhouse"; });
+  if (wheels != site.python.end()) software("wheelhouse", job.wheelhouse, "torch numpy");
+  if (!site.containers.empty()) software("container", job.container, "/path/to/image.sif");
+  file.open_key("env", "{\"NAME\": \"value\"}");
+}
+
+void write_pieces(FileText& file) {
+  file.comment("A training that is longer than one job may be: submitted so often, each job after the one before.");
+  file.open_key("chain", "4");
+  file.comment("The same program with many settings: a job array; SLURM_ARRAY_TASK_ID tells the tasks apart.");
+  file.open_key("array", "\"0-9%2\"");
+  file.comment("Several programs in this job: \"steps\" instead of \"command\"; several jobs: \"jobs\".");
+  file.open_key("steps", "[{\"command\": [\"bash\", \"stage.sh\"], \"once\": true}, {\"command\": [\"python\", \"train.py\"]}]");
+  file.open_key("jobs", "[{\"name\": \"train\", \"command\": [\"python\", \"train.py\"]}, {\"name\": \"test\", \"after\": \"train\", \"command\": [\"python\", \"test.py\"]}]");
+}
+
+} // namespace
+
+std::string render_job_file(const model::Site& site, const model::JobSpec& job) {
+  FileText file;
+  const auto* partition = choose_partition(site, job);
+  file.key("site", quote_json(site.id));
+  write_account(file, site, job);
+  write_partition(file, site, partition);
+  write_size(file, site, partition, job);
+  write_software(file, site, job);
+  write_pieces(file);
+  std::vector<std::string> words;
+  for (const auto& word : job.command) words.push_back(quote_json(word));
+  file.comment("The program and its arguments, one word each.");
+  file.last("command", "[" + util::join(words.empty() ? std::vector<std::string>{"\"python\"", "\"train.py\""} : words, ", ") + "]");
+  return "// A job for " + site.name + ". hpcml submit --test-only asks whether it fits, hpcml submit submits it.\n" +
+         "// Flags (--time 2h) and HPCML_* variables win over this file. Text behind // is a comment.\n{\n" + file.take() + "}\n";
+}
+
+} // namespace hpcml::cli

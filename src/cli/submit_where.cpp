@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: MIT
+#include "cli/submit_where.hpp"
+
+#include <algorithm>
+#include <cstdio>
+#include <fmt/format.h>
+
+#include "cli/job_plan.hpp"
+#include "cli/submit_run.hpp"
+#include "render/script.hpp"
+#include "spec/json_tree.hpp"
+#include "spec/site_store.hpp"
+#include "util/process.hpp"
+#include "util/text.hpp"
+
+namespace hpcml::cli {
+
+namespace {
+
+/// The first thing that speaks against it, without the documents.
+std::string first_error(const diag::Diagnostics& findings) {
+  for (const auto& finding : findings)
+    if (finding.severity == diag::Severity::error) return finding.message.substr(0, finding.message.find(" ["));
+  return "";
+}
+
+/// What is asked for at one site is the account of no other, and a place fits whoever pays.
+model::Site without_accounts(model::Site site) {
+  for (const char* name : {"account", "qos"}) site.flags.erase(name);
+  return site;
+}
+
+class Survey {
+public:
+  Survey(const Request& request, bool elsewhere, const Context& context)
+      : x_request(request), x_context(context), x_elsewhere(elsewhere), x_client(context.env) {}
+
+  void visit(const model::Site& site) {
+    std::vector<std::string> names;
+    for (const auto& partition : site.partitions)
+      if (partition.nameable && (!partition.cpu_only || without_gpus())) names.push_back(partition.name);
+    const auto rule = site.flags.find("partition");
+    const bool chosen_by_slurm = rule != site.flags.end() && (rule->second.policy == model::Policy::forbidden || rule->second.policy == model::Policy::ignored);
+    if (names.empty() || chosen_by_slurm) names = {""};
+    for (const auto& name : names) places.push_back(judge(site, name));
+  }
+
+  std::vector<Place> places;
+
+private:
+  bool without_gpus() const {
+    const auto& gpus = x_request.parts.front().job.gpus_per_node;
+    return gpus && gpus->value == 0;
+  }
+
+  Place judge(const model::Site& site, const std::string& partition) {
+    Place place{site.id, partition, false, {}, {}, {}, {}};
+    auto job = spec::merge_jobs(spec::job_from_config(x_request.config, site.id, x_request.config_file), x_request.parts.front().job);
+    job.partition.reset();
+    if (!partition.empty()) job.partition = model::Sourced<std::string>{partition, {model::OriginKind::flag, "--where", {}, {}, {}}};
+    if (job.command.empty()) job.command = {"true"};
+    const bool named = job.account.has_value() && !x_elsewhere;
+    if (!named) job.account.reset();
+    if (x_elsewhere) job.qos.reset();
+    const auto rule = site.flags.find("account");
+    const bool unpaid = !named && rule != site.flags.end() && rule->second.policy == model::Policy::required;
+    const auto result = plan_job(job, unpaid || x_elsewhere ? without_accounts(site) : site, x_context);
+    if (!result.plan) {
+      place.note = first_error(result.diagnostics);
+      return place;
+    }
+    place.fits = true;
+    place.gpu_hours = gpu_hours(*result.plan);
+    const auto* node = site.find_node_type(result.plan->node_type);
+    if (const unsigned gpus = result.plan->layout.nodes * result.plan->layout.gpus_per_node; gpus > 0)
+      place.hardware = fmt::format("{} x {}", gpus, node && node->gpu && !node->gpu->model.empty() ? node->gpu->model : "GPU");
+    if (unpaid) place.note = "needs --account" + (rule->second.pattern_hint.empty() ? "" : " " + rule->second.pattern_hint);
+    else if (!x_elsewhere) ask(*result.plan, place);
+    return place;
+  }
+
+  void ask(const model::Plan& plan, Place& place) {
+    if (!util::find_program("sbatch", x_context.env)) return;
+    std::vector<std::string> names;
+    for (const auto& directive : plan.directives) names.push_back(directive.name);
+    const auto environment = slurm::make_submit_environment(x_context.env, names);
+    const auto estimate = x_client.estimate(render::render_script(plan), {}, environment.env);
+    place.fits = estimate.ok();
+    if (estimate) place.start = estimate->start;
+    else place.note = estimate.error().what;
+  }
+
+  const Request& x_request;
+  const Context& x_context;
+  bool x_elsewhere;
+  slurm::Client x_client;
+};
+
+std::string hours_text(const std::optional<double>& hours) { return hours ? fmt::format("{:.1f}", *hours) : "-"; }
+
+std::string json_of(const Place& place) {
+  return fmt::format("{{\"site\":{},\"partition\":{},\"fits\":{},\"start\":{},\"gpu_hours\":{},\"hardware\":{},\"note\":{}}}", spec::quote_json(place.site),
+                     spec::quote_json(place.partition), place.fits, place.start.empty() ? "null" : spec::quote_json(place.start),
+                     place.gpu_hours ? fmt::format("{}", *place.gpu_hours) : "null", spec::quote_json(place.hardware), spec::quote_json(place.note));
+}
+
+} // namespace
+
+void sort_places(std::vector<Place>& places) {
+  std::stable_sort(places.begin(), places.end(), [](const Place& a, const Place& b) {
+    if (a.fits != b.fits) return a.fits;
+    if (a.start != b.start) return !a.start.empty() && (b.start.empty() || a.start < b.start);
+    return a.gpu_hours.value_or(1e18) < b.gpu_hours.value_or(1e18);
+  });
+}
+
+std::string render_places(const std::vector<Place>& places, const std::string& format) {
+  if (format == "json") {
+    std::string text = "[";
+    for (const auto& place : places) text += (text.size() > 1 ? ",\n " : "") + json_of(place);
+    return text + "]\n";
+  }
+  std::vector<std::vector<std::string>> rows{{"SITE", "PARTITION", "FITS", "STARTS", "GPU-HOURS", "GPUS", "NOTE"}};
+  for (const auto& place : places)
+    rows.push_back({place.site, place.partition.empty() ? "(Slurm's choice)" : place.partition, place.fits ? "yes" : "no", place.start.empty() ? "-" : place.start,
+                    place.fits ? hours_text(place.gpu_hours) : "-", place.hardware.empty() ? "-" : place.hardware, place.note});
+  std::vector<std::size_t> widths(rows.front().size(), 0);
+  for (const auto& row : rows)
+    for (std::size_t i = 0; i < row.size(); ++i) widths[i] = std::max(widths[i], row[i].size());
+  std::string text;
+  for (const auto& row : rows) {
+    std::string line;
+    for (std::size_t i = 0; i < row.size(); ++i) line += fmt::format("{:<{}}  ", row[i], i + 1 < row.size() ? widths[i] : 0);
+    text += line.substr(0, line.find_last_not_of(' ') + 1) + "\n";
+  }
+  return text;
+}
+
+int run_where(const Request& request, const WhereOptions& options, const Context& context) {
+  if (request.exit_code != k_ok) return request.exit_code;
+  if (request.parts.size() > 1) {
+    print_error("the job file has several jobs, and --where is about one", "choose one with --only NAME", context.colour);
+    return k_usage;
+  }
+  Survey survey(request, options.all_sites, context);
+  if (options.all_sites) {
+    const auto folders = spec::site_directories(context.sites_dirs, context.env);
+    for (const auto& id : spec::list_sites(folders)) {
+      const auto load = spec::load_site(id, folders);
+      // A site without known nodes is none to send a job to.
+      if (load.site && load.site->state == model::SiteState::production && load.site->scheduler == "slurm" && !load.site->node_types.empty()) survey.visit(*load.site);
+    }
+  } else {
+    int exit_code = k_ok;
+    const auto site = find_site(request, context, exit_code);
+    if (!site) return exit_code;
+    survey.visit(*site);
+  }
+  sort_places(survey.places);
+  std::fputs(render_places(survey.places, options.format).c_str(), stdout);
+  const bool any = std::any_of(survey.places.begin(), survey.places.end(), [](const Place& place) { return place.fits; });
+  return any ? k_ok : k_cannot_satisfy;
+}
+
+} // namespace hpcml::cli

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: MIT
+// hpcml submit --where: one request, many places.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "cli/command.hpp"
+#include "cli/request_flags.hpp"
+
+namespace hpcml::cli {
+
+/// A partition as a place for the request.
+struct Place {
+  std::string site;
+  std::string partition;           ///< empty where Slurm chooses it
+  bool fits = false;
+  std::string start;               ///< Slurm's estimate; empty where it was not asked
+  std::optional<double> gpu_hours; ///< if the job runs to its limit
+  std::string hardware;            ///< "16 x AMD MI250X (GCD)"
+  std::string note;                ///< why not, or what is still missing
+};
+
+/// Those that fit first: soonest start, then least cost; all others behind them.
+void sort_places(std::vector<Place>& places);
+std::string render_places(const std::vector<Place>& places, const std::string& format);
+
+struct WhereOptions {
+  bool all_sites = false;
+  std::string format;
+};
+/// Asks Slurm where it is here and one site is meant; else the profiles alone. Exit code 0 if the request fits somewhere, else 4.
+int run_where(const Request& request, const WhereOptions& options, const Context& context);
+
+} // namespace hpcml::cli

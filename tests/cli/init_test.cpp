@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: MIT
+// hpcml init and hpcml config: what is said once, and a job file to start from.
+#include <catch2/catch.hpp>
+
+#include "cli/desk_helper.hpp"
+#include "cli/init_text.hpp"
+#include "plan/planner.hpp"
+#include "spec/job_file.hpp"
+#include "spec/site_store.hpp"
+#include "util/text.hpp"
+
+using namespace hpcml;
+using test::Desk;
+using test::holds;
+
+TEST_CASE("the job file of every site is one that hpcml reads, and fits the site once the account is there") {
+  const Desk desk;
+  std::size_t sites = 0;
+  for (const auto& id : spec::list_sites({})) {
+    auto site = spec::load_site(id, {}).site;
+    REQUIRE(site);
+    if (site->state == model::SiteState::retired || site->scheduler != "slurm") continue;
+    desk.put("job.json", cli::render_job_file(*site, {}));
+    auto file = spec::load_job_file((desk / "job.json").string());
+    std::string said;
+    for (const auto& finding : file.diagnostics) said += diag::render_text(finding, file.source, false);
+    CAPTURE(id, said);
+    REQUIRE(file.job);
+    CHECK(file.site == id);
+    CHECK(file.job->command == std::vector<std::string>{"python", "train.py"});
+    // The one thing that no profile can know.
+    site->flags.erase("account");
+    site->flags.erase("qos");
+    const auto planned = plan::make_plan(*file.job, *site);
+    for (const auto& finding : planned.diagnostics)
+      if (finding.severity == diag::Severity::error) said += finding.message + "\n";
+    CAPTURE(said);
+    CHECK(planned.plan);
+    ++sites;
+  }
+  CHECK(sites >= 5);
+}
+
+TEST_CASE("init writes what is said, comments on what is allowed, and never overwrites") {
+  const Desk desk;
+  const auto first = desk.hpcml({"init", "--site", "lumi", "--nodes", "2", "--time", "30m", "--account", "project_7", "--", "python", "my \"train\".py"});
+  INFO(first.err);
+  REQUIRE(first.exit_code == 0);
+  CHECK(first.out == "");
+  const auto text = desk.read("hpcml.json");
+  for (const char* part : {"project_<number>", "small-g: 8 ", "at most 4 nodes, at most 3-00:00:00", "// \"chain\": 4,", "\"account\": \"project_7\"", "\"partition\": \"standard-g\""})
+    CHECK(holds(text, part));
+  for (const auto& line : util::split(text, '\n')) CHECK(line.size() < 160);
+  // What gen makes of the file is what the flags alone would have made.
+  const auto by_file = desk.hpcml({"gen"});
+  INFO(by_file.err);
+  REQUIRE(by_file.exit_code == 0);
+  CHECK(holds(by_file.out, "#SBATCH --nodes=2\n"));
+  CHECK(holds(by_file.out, "#SBATCH --time=00:30:00\n"));
+  CHECK(holds(by_file.out, "#SBATCH --account=project_7\n"));
+  CHECK(holds(by_file.out, "'my \"train\".py'"));
+  const auto again = desk.hpcml({"init", "--site", "narval", "--", "x"});
+  CHECK(again.exit_code == 2);
+  CHECK(holds(again.err, "there already"));
+  CHECK(desk.read("hpcml.json") == text);
+  CHECK(desk.hpcml({"init", "--site", "lmui", "-o", "other.json"}).exit_code == 2);
+  CHECK(desk.hpcml({"init", "--site", "lumi", "-o", "no/folder.json"}).exit_code == 5);
+  CHECK(desk.files() == 1);
+}
+
+TEST_CASE("what config remembers comes below everything that is said, and above the site") {
+  Desk desk;
+  CHECK(holds(desk.hpcml({"config"}).err, "not there yet"));
+  for (const auto& words : std::vector<std::vector<std::string>>{
+           {"config", "set", "site", "lumi"}, {"config", "set", "account", "project_1"}, {"config", "set", "partition", "small-g"}, {"config", "set", "--site", "narval", "account", "def-me"}}) {
+    const auto result = desk.hpcml(words);
+    CAPTURE(words, result.err);
+    REQUIRE(result.exit_code == 0);
+  }
+  CHECK(desk.hpcml({"config"}).out == "site lumi\nlumi.account project_1\nlumi.partition small-g\nnarval.account def-me\n");
+  const std::vector<std::string> request{"gen", "--time", "10", "--gpus-per-node", "1", "--", "x"};
+  const auto usual = desk.hpcml(request);
+  INFO(usual.err);
+  REQUIRE(usual.exit_code == 0);
+  CHECK(holds(usual.out, "#SBATCH --account=project_1\n#SBATCH --partition=small-g\n"));
+  auto explained = request;
+  explained.insert(explained.begin() + 1, "--explain");
+  CHECK(holds(desk.hpcml(explained).out, "configuration " + (desk / ".config/hpcml/config.json").string() + " sites.lumi.account"));
+  desk.put("hpcml.json", R"({"account": "project_2"})");
+  CHECK(holds(desk.hpcml(request).out, "--account=project_2\n"));
+  desk.set("HPCML_ACCOUNT", "project_3");
+  CHECK(holds(desk.hpcml(request).out, "--account=project_3\n"));
+  auto typed = request;
+  typed.insert(typed.begin() + 1, {"--account", "project_4"});
+  CHECK(holds(desk.hpcml(typed).out, "--account=project_4\n"));
+  REQUIRE(desk.hpcml({"config", "unset", "partition", "--site", "lumi"}).exit_code == 0);
+  CHECK(desk.hpcml({"config", "unset", "partition", "--site", "lumi"}).exit_code == 2);
+  CHECK_FALSE(holds(desk.hpcml({"config"}).out, "partition"));
+}
+
+TEST_CASE("config takes nothing that the site would refuse, and keeps a file that it cannot read") {
+  const Desk desk;
+  struct Case {
+    std::vector<std::string> words;
+    int exit_code;
+    std::string message;
+  };
+  const std::vector<Case> cases = {
+      {{"config", "set", "--site", "lumi", "account", "me"}, 4, "project_<number>"},
+      {{"config", "set", "--site", "lumi", "partition", "smal-g"}, 4, "did you mean small-g?"},
+      {{"config", "set", "--site", "lumi", "acount", "project_1"}, 2, "did you mean account?"},
+      {{"config", "set", "--site", "lumi", "time", "soon"}, 2, "soon"},
+      {{"config", "set", "--site", "lmui", "account", "x"}, 2, "lumi"},
+      {{"config", "set", "site", "lmui"}, 2, "lumi"},
+      {{"config", "set", "site"}, 2, "VALUE"},
+  };
+  for (const auto& one : cases) {
+    const auto result = desk.hpcml(one.words);
+    CAPTURE(one.words, result.err);
+    CHECK(result.exit_code == one.exit_code);
+    CHECK(holds(result.err, one.message));
+    CHECK(desk.files() == 0);
+  }
+  REQUIRE(desk.hpcml({"config", "set", "site", "lumi"}).exit_code == 0);
+  desk.put(".config/hpcml/config.json", "{\"site\": ");
+  CHECK(desk.hpcml({"config", "set", "site", "narval"}).exit_code == 3);
+  CHECK(desk.read(".config/hpcml/config.json") == "{\"site\": ");
+  CHECK(desk.hpcml({"gen", "--site", "lumi", "--", "x"}).exit_code == 3);
+}

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: MIT
+// hpcml submit --where: which places a request fits into, in which order, at what price.
+#include <catch2/catch.hpp>
+
+#include <nlohmann/json.hpp>
+
+#include "cli/desk_helper.hpp"
+#include "cli/submit_where.hpp"
+#include "util/text.hpp"
+
+using namespace hpcml;
+using test::Desk;
+using test::holds;
+
+TEST_CASE("places are in order of start, then of cost, those that do not fit last") {
+  std::vector<cli::Place> places = {{"a", "no", false, "", {}, "", "why"}, {"a", "late", true, "2026-11-22T00:00:00", 1.0, "", ""},
+                                    {"a", "unknown", true, "", 0.5, "", ""}, {"a", "dear", true, "2026-11-21T00:00:00", 9.0, "", ""},
+                                    {"a", "cheap", true, "2026-11-21T00:00:00", 2.0, "", ""}};
+  cli::sort_places(places);
+  std::vector<std::string> order;
+  for (const auto& place : places) order.push_back(place.partition);
+  CHECK(order == std::vector<std::string>{"cheap", "dear", "late", "unknown", "no"});
+}
+
+TEST_CASE("by the profiles alone: each partition that fits with its GPU-hours, the others with what speaks against them") {
+  Desk desk;
+  desk.set("PATH", "/nowhere");
+  const auto result = desk.hpcml({"submit", "--where", "--format", "json", "--site", "lumi", "--account", "project_1", "--nodes", "2", "--gpus-per-node", "8", "--time", "5h"});
+  INFO(result.err);
+  REQUIRE(result.exit_code == 0);
+  const auto places = nlohmann::json::parse(result.out);
+  std::map<std::string, nlohmann::json> by_name;
+  for (const auto& place : places) by_name[place["partition"]] = place;
+  CHECK(by_name["standard-g"]["fits"] == true);
+  CHECK(by_name["standard-g"]["gpu_hours"] == 80.0); // 2 nodes, 8 GPUs, 5 hours
+  CHECK(by_name["standard-g"]["start"].is_null());
+  CHECK(holds(by_name["standard-g"]["hardware"], "16 x AMD MI250X"));
+  CHECK(by_name["dev-g"]["fits"] == false); // its limit is 3 hours
+  CHECK(holds(by_name["dev-g"]["note"], "03:00:00"));
+  CHECK(desk.hpcml({"submit", "--where", "--site", "lumi", "--account", "project_1", "--gpus-per-node", "9", "--time", "1h"}).exit_code == 4);
+  CHECK(desk.hpcml({"submit", "--all-sites", "--", "x"}).exit_code == 2);
+}
+
+TEST_CASE("all sites are compared by their profiles, whoever pays there") {
+  Desk desk;
+  const auto result = desk.hpcml({"submit", "--where", "--all-sites", "--account", "project_1", "--nodes", "1", "--time", "1h"});
+  INFO(result.err);
+  REQUIRE(result.exit_code == 0);
+  std::string row;
+  for (const auto& line : util::split(result.out, '\n'))
+    if (util::starts_with(line, "lumi ") && holds(line, " standard-g ")) row = line;
+  CHECK(holds(row, " yes "));
+  CHECK(holds(result.out, "needs --account project_<number>"));
+  CHECK(holds(result.out, "narval"));
+  CHECK_FALSE(holds(result.out, "cedar")); // retired
+}
+
+TEST_CASE("a real Slurm is asked where the request would start", "[slurm]") {
+  const Desk desk;
+  const auto result = desk.emulate("lumi", 1, "$H submit --where --site lumi --account project_1 --gpus-per-node 1 --time 4h --launcher srun -- hostname; echo code $?; squeue -h | wc -l");
+  CAPTURE(result.out, result.err);
+  std::map<std::string, std::string> rows;
+  for (const auto& line : util::split(result.out, '\n'))
+    for (const char* name : {"standard-g", "small-g", "dev-g"})
+      if (holds(line, " " + std::string(name) + " ")) rows[name] = line;
+  CHECK(holds(rows["small-g"], "yes   20"));
+  CHECK(holds(rows["small-g"], "4.0"));
+  CHECK(holds(rows["dev-g"], "no "));
+  CHECK(holds(result.out, "code 0\n0\n"));
+}
