@@ -12,7 +12,8 @@ namespace hpcml::launch {
 
 constexpr int k_preflight_seconds = 120; ///< for the rendezvous and the checks of one rank
 
-/// Path of the helper beside `program` (bin/../libexec/hpcml/hpcml-torch, or in the same folder); nothing if it is not there.
+/// Path of the helper beside `program` (bin/../libexec/hpcml/hpcml-torch, or in the same folder; for hpcml-aarch64 it is
+/// hpcml-torch-aarch64); nothing if it is not there.
 std::optional<std::string> find_torch_helper(const std::string& program);
 
 /// What the helper's JSON lines say about a failure: "what" and "next" of the last culprit; an empty error if they say nothing.

@@ -20,9 +20,8 @@ using util::Error;
 using util::Result;
 
 unsigned step_port(const slurm::StepIdentity& identity) {
-  constexpr unsigned long long k_count = k_last_port - k_first_port + 1;
-  // Steps of a job are consecutive numbers, so they never meet; the factors keep neighbouring jobs and restarts apart.
-  const auto offset = (identity.job % k_count) * 97 + (identity.restart % k_count) * 5003 + identity.step % k_count;
+  constexpr unsigned long long k_count = plan::k_port_count;
+  const auto offset = (identity.job % k_count) * plan::k_job_stride + (identity.restart % k_count) * plan::k_restart_stride + identity.step % k_count;
   return k_first_port + static_cast<unsigned>(offset % k_count);
 }
 

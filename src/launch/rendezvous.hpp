@@ -5,14 +5,15 @@
 #include <string>
 #include <vector>
 
+#include "plan/meeting_port.hpp"
 #include "slurm/step_env.hpp"
 #include "util/env_snapshot.hpp"
 #include "util/result.hpp"
 
 namespace hpcml::launch {
 
-constexpr unsigned k_first_port = 15000; ///< below the ephemeral ports of Linux (32768 and up)
-constexpr unsigned k_last_port = 31999;
+constexpr unsigned k_first_port = plan::k_first_port;
+constexpr unsigned k_last_port = plan::k_first_port + plan::k_port_count - 1;
 
 /// The same port on all ranks of a step; neighbouring steps of a job, and a requeued job, get others. Pure.
 unsigned step_port(const slurm::StepIdentity& identity);

@@ -52,6 +52,34 @@ std::string inside_path(const std::string& path, const std::vector<ContainerBind
   return best ? best->target + path.substr(best->source.size()) : path;
 }
 
+/// Whether `path` lies under a bind, by the host's name or by the container's.
+bool is_shown(const std::string& path, const std::vector<ContainerBind>& binds) {
+  const auto below = [&](const std::string& folder) {
+    return path == folder || folder == "/" || util::starts_with(path, folder + "/");
+  };
+  return std::any_of(binds.begin(), binds.end(), [&](const auto& bind) {
+    return below(bind.source) || (!bind.target.empty() && below(bind.target));
+  });
+}
+
+/// The environment is activated inside. A name is the image's own conda's, a relative path is below the working
+/// directory, which the engine shows.
+void translate_environment(PlanContext& context, const std::vector<ContainerBind>& binds) {
+  std::string& where = context.plan.python.where;
+  if (where.empty() || where.front() != '/') return;
+  if (!is_shown(where, binds)) {
+    context.error("usage/bind", "the environment " + where + " is not visible inside the image",
+                  "add --bind " + where + " or a folder that holds it; for an environment that is part of the image name its "
+                  "python in the command instead: -- " + where + "/bin/python …");
+    return;
+  }
+  const std::string inside = inside_path(where, binds);
+  if (inside != where)
+    context.note("the environment " + where + " is called " + inside + " inside the container",
+                 by_rule("paths under a bind have the bind's name inside"));
+  where = inside;
+}
+
 /// Absolute paths of the command, also behind "--option=".
 void translate_command(PlanContext& context, const std::vector<ContainerBind>& binds) {
   for (std::string& word : context.plan.command) {
@@ -133,6 +161,8 @@ void plan_container(PlanContext& context) {
   for (const auto& bind : job.binds) add_user_bind(context, container, bind);
   translate_command(context, container.binds);
   give_to_slurm(context, rule, container);
+  // What an engine of Slurm's shows may stand in a configuration of its own.
+  if (!container.by_slurm || !rule.bind_option.empty()) translate_environment(context, container.binds);
   context.plan.container = std::move(container);
 }
 

@@ -70,6 +70,10 @@ void plan_visibility(PlanContext& context) {
 
 } // namespace
 
+std::string job_folder(const std::string& base, const std::string& name) {
+  return (base == "/" ? "" : base) + "/hpcml-$UID-$SLURM_JOB_ID-" + name;
+}
+
 void set_variable(std::vector<PlannedEnv>& env, PlannedEnv variable, const std::string& why) {
   const auto old =
       std::find_if(env.begin(), env.end(), [&](const auto& other) { return other.name == variable.name; });

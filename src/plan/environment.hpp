@@ -17,6 +17,8 @@ std::vector<model::PlannedEnv> site_environment(const model::Site& site, const J
 /// OMP_NUM_THREADS for so many cores (not for 0: unknown), and what the site sets with it.
 std::vector<model::PlannedEnv> openmp_environment(const model::Site& site, unsigned cores);
 std::vector<model::PlannedCache> site_caches(const model::Site& site, const JobFacts& facts);
+/// A folder in `base` on a node's own disk that no other job and no other user has: "/tmp/hpcml-$UID-$SLURM_JOB_ID-miopen".
+std::string job_folder(const std::string& base, const std::string& name);
 /// Adds a variable; one of the same name goes, and is remembered as superseded.
 void set_variable(std::vector<model::PlannedEnv>& env, model::PlannedEnv variable, const std::string& why);
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "plan/command_words.hpp"
+#include "plan/environment.hpp"
 #include "plan/option_word.hpp"
 #include "plan/plan_context.hpp"
 #include "util/text.hpp"
@@ -36,19 +37,42 @@ void add_modules(PlanContext& context, const std::vector<std::string>& modules, 
   for (const auto& module : modules) add_module(context, module, origin);
 }
 
+/// What a site without wheels of its own takes instead.
+std::string other_environments(const model::Site& site) {
+  std::string text = "make the environment once, where all nodes see it, and use --venv PATH";
+  if (find_recipe(site, "conda")) text += " or --conda NAME";
+  return site.containers.empty() ? text : text + ", or take an image that has it: --container IMAGE";
+}
+
 void plan_wheelhouse(PlanContext& context, const std::vector<std::string>& packages,
                      const model::Origin& origin) {
   const model::PythonRule* recipe = find_recipe(context.site, "wheelhouse");
-  std::string where = recipe ? recipe->where : "";
+  if (!recipe) {
+    context.error("request/wheelhouse",
+                  context.site.name + " has no wheels of its own in its profile to build an environment from",
+                  other_environments(context.site));
+    return;
+  }
+  std::string where = recipe->where;
   if (where.empty() && context.node && context.node->local_disk) where = *context.node->local_disk;
   if (where.empty()) {
     context.error("request/wheelhouse",
                   context.site.name + " has no node-local storage in its profile for an environment per node",
-                  "make the environment once and use --venv PATH");
+                  other_environments(context.site));
     return;
   }
-  context.plan.python = {PythonKind::wheelhouse, where + "/env", packages, origin};
-  if (recipe) add_modules(context, recipe->modules, recipe->origin);
+  // Slurm's folder is the job's alone and goes away by itself. A requeued job must not find its first environment.
+  const bool by_slurm = where == "$SLURM_TMPDIR" || util::starts_with(where, "$SLURM_TMPDIR/");
+  context.plan.python = {PythonKind::wheelhouse,
+                         by_slurm ? where + "/env" : job_folder(where, "${SLURM_RESTART_COUNT:-0}-env"),
+                         packages, origin, !by_slurm};
+  add_modules(context, recipe->modules, recipe->origin);
+}
+
+/// An environment of the host wants the host's modules; one inside an image has the image.
+void add_host_modules(PlanContext& context, const std::string& kind) {
+  const auto* recipe = find_recipe(context.site, kind);
+  if (recipe && !context.job.container) add_modules(context, recipe->modules, recipe->origin);
 }
 
 /// "torch numpy>=1.26", or a requirements file.
@@ -94,12 +118,13 @@ void plan_python(PlanContext& context) {
       context.error("usage/python", "an environment's name or path is one line of text");
   if (job.venv) {
     context.plan.python = {PythonKind::venv, job.venv->value, {}, job.venv->origin};
-    if (const auto* recipe = find_recipe(context.site, "venv"))
-      add_modules(context, recipe->modules, recipe->origin);
+    add_host_modules(context, "venv");
   } else if (job.conda) {
     context.plan.python = {PythonKind::conda, job.conda->value, {}, job.conda->origin};
-    if (const auto* recipe = find_recipe(context.site, "conda"))
-      add_modules(context, recipe->modules, recipe->origin);
+    add_host_modules(context, "conda");
+  } else if (job.wheelhouse && job.container) {
+    context.error("usage/wheelhouse", "--wheelhouse builds an environment for the host, --container does without the host's",
+                  "keep one of them; an environment that was made inside the image comes with --venv PATH");
   } else if (job.wheelhouse) {
     plan_wheelhouse(context, requirement_words(context, job.wheelhouse->value), job.wheelhouse->origin);
   } else if (is_python(job.command) && !job.container) {
@@ -107,9 +132,18 @@ void plan_python(PlanContext& context) {
   }
 }
 
+/// The ranks start hpcml by this path, wherever they are.
+void check_hpcml_path(PlanContext& context) {
+  const auto& path = context.plan.hpcml_path.value;
+  if (context.plan.launcher.kind == "hpcml" && !path.empty() && path.front() != '/')
+    context.error("usage/hpcml-path", "'" + path + "' is no absolute path",
+                  "the path that the compute nodes see, as --hpcml-path /project/me/bin/hpcml");
+}
+
 } // namespace
 
 void plan_software(PlanContext& context) {
+  check_hpcml_path(context);
   context.plan.modules_reset = context.site.modules_reset;
   context.plan.modules_reset_origin = context.site.modules_reset_origin;
   for (const auto& rule : context.site.modules)

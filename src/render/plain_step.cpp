@@ -78,20 +78,16 @@ bool is_variable_name(const std::string& name) {
   return !name.empty() && name.find_first_not_of("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_") == std::string::npos;
 }
 
-/// A variable of the task, or Slurm's where the launcher of the site sets none.
-std::string variable_or(const std::string& name, const std::string& fallback) {
-  return "\"$" + (is_variable_name(name) ? name : fallback) + "\"";
-}
-
-Words rank_words(const model::Plan& plan) {
+/// The variables of one rank, as lines for its shell.
+std::string rank_lines(const model::Plan& plan) {
   const auto& launcher = plan.launcher;
   const auto visible = model::visible_devices_variable(plan.gpu_vendor);
   const bool own = plan.layout.gpus_per_rank > 0 && plan.gpu_visibility.value == "own" && !visible.empty();
   const bool slurm = launcher.step == "srun";
-  TemplateData data{{"rank", variable_or(launcher.rank_variable, "SLURM_PROCID")},
-                    {"local_rank", variable_or(launcher.local_rank_variable, "SLURM_LOCALID")},
+  TemplateData data{{"rank", task_variable(plan, launcher.rank_variable, "SLURM_PROCID")},
+                    {"local_rank", task_variable(plan, launcher.local_rank_variable, "SLURM_LOCALID")},
                     {"world_size", slurm || !launcher.world_size_variable.empty()
-                                       ? variable_or(launcher.world_size_variable, "SLURM_NTASKS")
+                                       ? task_variable(plan, launcher.world_size_variable, "SLURM_NTASKS")
                                        : std::to_string(plan.layout.world_size())},
                     {"local_world_size", std::to_string(plan.layout.ranks_per_node)},
                     {"node_rank", false},
@@ -102,11 +98,26 @@ Words rank_words(const model::Plan& plan) {
                     {"task_env", false}};
   if (slurm) data["node_rank"] = std::string("\"$SLURM_NODEID\"");
   if (const auto exports = task_exports(plan); !exports.empty()) data["task_env"] = exports;
-  return {Word::literal("bash"), Word::literal("-c"), Word::expression(quote_program(render_template("rank_program", data))),
-          Word::literal("rank")};
+  return render_template("rank_program", data);
+}
+
+/// Starts the agent. What differs from node to node only the task knows: the machine's number, and for torchrun which node
+/// holds the store, where the meeting place is no name of the node and torchrun could not tell by itself.
+std::string start_agent(const model::Plan& plan) {
+  const auto node = task_variable(plan, plan.launcher.rank_variable, "SLURM_NODEID");
+  if (plan.launcher.kind == "accelerate") return "exec \"$1\" \"$2\" --machine_rank=" + node + " \"${@:3}\"";
+  const auto& meeting = plan.rendezvous;
+  if (meeting.interface.empty() && meeting.suffix.empty() && meeting.from_env.empty() && !meeting.ipv4) return "exec \"$@\"";
+  return "exec \"${@:1:3}\" --rdzv_conf=\"is_host=$([[ " + node + " == 0 ]] && echo true || echo false)\" \"${@:4}\"";
 }
 
 } // namespace
+
+std::string task_variable(const model::Plan& plan, const std::string& name, const std::string& fallback) {
+  const auto& variable = is_variable_name(name) ? name : fallback;
+  // Slurm sets its own in each task. What another launcher forgets to set must not become an empty rank.
+  return plan.launcher.step == "srun" ? "\"$" + variable + "\"" : "\"${" + variable + ":?}\"";
+}
 
 std::string task_exports(const model::Plan& plan) {
   std::string text;
@@ -119,27 +130,17 @@ std::string task_exports(const model::Plan& plan) {
 
 std::vector<Words> plain_groups(const model::Plan& plan) {
   std::vector<Words> groups{step_words(plan)};
-  const auto wrapper = wrapper_groups(plan);
   if (!starts_agents(plan)) {
     // DeepSpeed reads the same variables, so its ranks start like all others and its own ssh launcher is not needed.
-    groups.push_back(rank_words(plan));
-    groups.insert(groups.end(), wrapper.begin(), wrapper.end());
+    for (auto& group : wrapper_groups(plan, rank_lines(plan))) groups.push_back(std::move(group));
     groups.push_back(literals(plan.command));
     return groups;
   }
+  auto exports = task_exports(plan);
+  if (!exports.empty()) exports += "\n";
+  for (auto& group : wrapper_groups(plan, exports, start_agent(plan))) groups.push_back(std::move(group));
   const auto program = agent_program(plan.command);
-  const bool accelerate = plan.launcher.kind == "accelerate";
-  const auto exports = task_exports(plan);
-  if (!exports.empty())
-    groups.push_back({Word::literal("bash"), Word::literal("-c"), Word::expression(quote_program("\n" + exports + "\n  exec \"$@\"\n")),
-                      Word::literal("node")});
-  groups.insert(groups.end(), wrapper.begin(), wrapper.end());
-  auto agent = accelerate ? accelerate_words(plan, program) : torchrun_words(plan, program);
-  if (accelerate)
-    // Only the task knows its node's number.
-    groups.push_back({Word::literal("bash"), Word::literal("-c"),
-                      Word::expression(quote_program("exec \"$1\" \"$2\" --machine_rank=\"$SLURM_NODEID\" \"${@:3}\"")), Word::literal("node")});
-  groups.push_back(std::move(agent));
+  groups.push_back(plan.launcher.kind == "accelerate" ? accelerate_words(plan, program) : torchrun_words(plan, program));
   groups.push_back(literals(program.words));
   return groups;
 }

@@ -25,9 +25,9 @@ struct Section {
 
 const std::vector<Section>& sections() {
   static const std::vector<Section> k_sections = {
-      {"directives", make_directives}, {"head", make_head},          {"find_hpcml", make_find_hpcml}, {"modules", make_modules},
-      {"python", make_python},         {"environment", make_environment}, {"rendezvous", make_rendezvous},
-      {"caches", make_caches},         {"container", make_container}, {"step", make_step}};
+      {"directives", make_directives}, {"head", make_head},          {"find_hpcml", make_find_hpcml}, {"software", make_software},
+      {"per_node", make_per_node},     {"caches", make_caches},         {"wheelhouse", make_wheelhouse}, {"environment", make_environment},
+      {"rendezvous", make_rendezvous}, {"container", make_container}, {"step", make_step}};
   return k_sections;
 }
 

@@ -15,20 +15,25 @@ bool starts_agents(const model::Plan& plan);
 Lines make_directives(const model::Plan& plan);
 Lines make_head(const model::Plan& plan);
 Lines make_find_hpcml(const model::Plan& plan);
-Lines make_modules(const model::Plan& plan);
-Lines make_python(const model::Plan& plan);
+/// Modules, and the activation of an environment that is not inside a container.
+Lines make_software(const model::Plan& plan);
+/// `on_each_node`, and the folders that it removes at the end; empty where nothing is done per node.
+Lines make_per_node(const model::Plan& plan);
+Lines make_wheelhouse(const model::Plan& plan);
 Lines make_environment(const model::Plan& plan);
 Lines make_rendezvous(const model::Plan& plan);
 Lines make_caches(const model::Plan& plan);
 Lines make_container(const model::Plan& plan);
 Lines make_step(const model::Plan& plan);
 
-/// The words that start one task on each node: "srun --ntasks=2 --ntasks-per-node=1 --cpu-bind=none".
-Words per_node_words(const model::Plan& plan);
+/// A variable that tells a task its rank, as a word for the task's shell: the step's own, or Slurm's `fallback`.
+std::string task_variable(const model::Plan& plan, const std::string& name, const std::string& fallback);
 /// What starts the tasks and how they are bound: "srun --cpu-bind=none --kill-on-bad-exit=1".
 Words step_words(const model::Plan& plan);
-/// What stands between the launcher and the program: container and activation inside it, one group per line.
-std::vector<Words> wrapper_groups(const model::Plan& plan);
+/// What stands between the launcher and the program, one group per line: a shell that runs `task_lines` and activates a
+/// virtualenv of the node, the container, a shell inside it that activates what is there. `last` starts the program.
+std::vector<Words> wrapper_groups(const model::Plan& plan, const std::string& task_lines = {},
+                                  const std::string& last = "exec \"$@\"");
 /// The step of a script with `hpcml launch`, and of a plain one.
 std::vector<Words> launch_groups(const model::Plan& plan);
 std::vector<Words> plain_groups(const model::Plan& plan);

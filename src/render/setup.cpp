@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: MIT
 // The set-up before the step: header, where hpcml is, modules, Python, variables.
 #include <fmt/format.h>
+#include <map>
 
+#include "plan/meeting_port.hpp"
 #include "render/sections.hpp"
 #include "render/template.hpp"
 #include "util/text.hpp"
@@ -9,12 +11,6 @@
 namespace hpcml::render {
 
 namespace {
-
-std::string fill(const std::string& name, const TemplateData& data) {
-  auto text = render_template(name, data);
-  while (!text.empty() && text.back() == '\n') text.pop_back();
-  return text;
-}
 
 Reasons because(const model::Origin& origin) { return {{"", origin}}; }
 
@@ -45,33 +41,19 @@ Lines make_head(const model::Plan& plan) {
 
 Lines make_find_hpcml(const model::Plan& plan) {
   if (!uses_launch(plan)) return {};
-  return {Verbatim{fill("find_hpcml", {{"path", quote_word(plan.hpcml_path.value)}}), because(plan.hpcml_path.origin)}};
+  return {Verbatim{render_block("find_hpcml", {{"path", quote_word(plan.hpcml_path.value)}}), because(plan.hpcml_path.origin)}};
 }
 
-Lines make_modules(const model::Plan& plan) {
+Lines make_software(const model::Plan& plan) {
   Lines lines;
   if (!plan.modules_reset.empty())
     lines.push_back(Command{literals({"module", plan.modules_reset}), because(plan.modules_reset_origin)});
   for (const auto& module : plan.modules) lines.push_back(Module{module.name, module.is_path, because(module.origin)});
-  return lines;
-}
-
-Lines make_python(const model::Plan& plan) {
   const auto& python = plan.python;
-  const auto reasons = because(python.origin);
-  switch (python.kind) {
-    case model::PythonKind::none: return {};
-    case model::PythonKind::venv:
-      return {Verbatim{fill("venv", {{"activate", quote_word(python.where + "/bin/activate")}}), reasons}};
-    case model::PythonKind::conda: return {Verbatim{fill("conda", {{"name", quote_word(python.where)}}), reasons}};
-    case model::PythonKind::wheelhouse: break;
-  }
-  const auto program = render_template("wheelhouse_program", {{"where", quote_path(python.where)}});
-  Lines lines{
-      Comment{"The virtualenv is built once on every node, on the node's own disk, before the ranks start.", reasons},
-      Verbatim{"# shellcheck disable=SC2016 # each node expands these", reasons}};
-  Words build{Word::literal("bash"), Word::literal("-c"), Word::expression(quote_program(program)), Word::literal("wheelhouse")};
-  lines.push_back(Step{{per_node_words(plan), build, literals(python.packages)}, reasons});
+  if (plan.container) return lines; // what is activated then is inside
+  if (python.kind == model::PythonKind::venv)
+    lines.push_back(Verbatim{render_block("venv", {{"activate", quote_word(python.where + "/bin/activate")}}), because(python.origin)});
+  if (python.kind == model::PythonKind::conda) lines.push_back(Verbatim{render_block("conda", {{"name", quote_word(python.where)}}), because(python.origin)});
   return lines;
 }
 
@@ -85,6 +67,24 @@ Lines make_environment(const model::Plan& plan) {
   return lines;
 }
 
+namespace {
+
+/// The port that the site gives, or one that depends on the job.
+Line make_port(const model::Plan& plan) {
+  const auto& meeting = plan.rendezvous;
+  TemplateData data{{"site_port", false}, {"own_port", false}};
+  if (!meeting.port_from_env.empty()) data["site_port"] = variable_word(meeting.port_from_env);
+  else if (meeting.port != 0) data["site_port"] = std::to_string(meeting.port);
+  else data["own_port"] = true;
+  for (const auto& [name, number] : std::map<std::string, unsigned>{{"first", plan::k_first_port}, {"count", plan::k_port_count},
+                                                                     {"job_stride", plan::k_job_stride}, {"restart_stride", plan::k_restart_stride}})
+    data[name] = std::to_string(number);
+  return Verbatim{render_block("master_port", data),
+                  std::get_if<bool>(&data["site_port"]) ? by_rule("neighbouring jobs and a requeued job get other ports") : because(meeting.origin)};
+}
+
+} // namespace
+
 Lines make_rendezvous(const model::Plan& plan) {
   const auto& meeting = plan.rendezvous;
   const auto reasons = because(meeting.origin);
@@ -93,42 +93,25 @@ Lines make_rendezvous(const model::Plan& plan) {
     if (meeting.interface.empty() && (meeting.ipv4 || !meeting.from_env.empty())) {
       const bool given = !meeting.from_env.empty();
       const auto host = "\"$SLURMD_NODENAME\"" + (meeting.suffix.empty() ? "" : quote_word(meeting.suffix));
-      return {Verbatim{fill("launch_address", {{"from_env", given ? TemplateValue(variable_word(meeting.from_env)) : TemplateValue(false)},
+      return {Verbatim{render_block("launch_address", {{"from_env", given ? TemplateValue(variable_word(meeting.from_env)) : TemplateValue(false)},
                                                {"ipv4", !given},
                                                {"host", host}}),
                        reasons}};
     }
     if (meeting.interface.empty()) return {};
-    return {Verbatim{fill("launch_interface", {{"interface", interface}}), reasons}};
+    return {Verbatim{render_block("launch_interface", {{"interface", interface}}), reasons}};
   }
-  if (!meeting.interface.empty()) return {Verbatim{fill("master_interface", {{"interface", interface}}), reasons}};
-  const bool site_port = meeting.port != 0 || !meeting.port_from_env.empty();
-  TemplateData data{{"suffix", false},     {"from_env", false},         {"from_list", meeting.from_env.empty()},
-                    {"ipv4", meeting.ipv4}, {"own_port", !site_port},    {"site_port", site_port},
-                    {"port", std::string("$((10000 + ${SLURM_JOB_ID//[!0-9]/} % 20000))")}};
-  if (!meeting.suffix.empty()) data["suffix"] = quote_word(meeting.suffix);
-  if (!meeting.from_env.empty()) data["from_env"] = variable_word(meeting.from_env);
-  if (meeting.port != 0) data["port"] = std::to_string(meeting.port);
-  if (!meeting.port_from_env.empty()) data["port"] = variable_word(meeting.port_from_env);
-  return {Verbatim{fill("master_host", data), reasons}};
-}
-
-Lines make_caches(const model::Plan& plan) {
-  if (uses_launch(plan) || plan.caches.empty()) return {};
-  std::string folders, exports, paths;
-  Reasons reasons;
-  for (const auto& cache : plan.caches) {
-    const auto folder = cache.base + "/hpcml-$SLURM_JOB_ID-" + cache.name;
-    folders += (folders.empty() ? "" : " ") + quote_path(folder);
-    for (const auto& [variable, below] : cache.variables) {
-      exports += fmt::format("{}export {}={}", exports.empty() ? "" : "\n", variable,
-                             quote_path(below.empty() ? folder : folder + "/" + below));
-      paths += fmt::format("{}\"${}\"", paths.empty() ? "" : " ", variable);
-    }
-    reasons.push_back({cache.name, cache.origin});
+  Lines lines;
+  if (!meeting.interface.empty()) {
+    lines.push_back(Verbatim{render_block("master_interface", {{"interface", interface}}), reasons});
+  } else {
+    TemplateData data{{"suffix", false}, {"from_env", false}, {"from_list", meeting.from_env.empty()}, {"ipv4", meeting.ipv4}};
+    if (!meeting.suffix.empty()) data["suffix"] = quote_word(meeting.suffix);
+    if (!meeting.from_env.empty()) data["from_env"] = variable_word(meeting.from_env);
+    lines.push_back(Verbatim{render_block("master_host", data), reasons});
   }
-  return {Verbatim{fill("caches", {{"folders", folders}, {"exports", exports}, {"paths", paths},
-                                   {"per_node", join_words(per_node_words(plan))}}), reasons}};
+  lines.push_back(make_port(plan));
+  return lines;
 }
 
 } // namespace hpcml::render

@@ -63,13 +63,21 @@ bool has_optional_binds(const model::PlannedContainer& container) {
   return std::any_of(container.binds.begin(), container.binds.end(), [](const auto& bind) { return bind.optional; });
 }
 
-/// What runs inside, right before the program, in the same shell.
-std::string activation(const model::Plan& plan) {
+/// What runs inside the image, right before the program, in the same shell. The image's own environment comes first: the
+/// other one lies on top of it.
+std::string inner_activation(const model::Plan& plan) {
   std::string text;
-  if (plan.python.kind == model::PythonKind::wheelhouse)
-    text += fmt::format("source {} && ", quote_path(plan.python.where + "/bin/activate"));
-  if (plan.container && !plan.container->enter.empty()) text += plan.container->enter + " && ";
+  if (!plan.container->enter.empty()) text += plan.container->enter + " && ";
+  if (plan.python.kind == model::PythonKind::venv) text += fmt::format("source {} && ", quote_word(plan.python.where + "/bin/activate"));
+  if (plan.python.kind == model::PythonKind::conda)
+    text += fmt::format("source \"$(conda info --base)/etc/profile.d/conda.sh\" && conda activate {} && ", quote_word(plan.python.where));
   return text;
+}
+
+/// A shell for a task: one line if it only starts something, else one line each.
+Words task_shell(const std::string& lines, const std::string& last, const char* name) {
+  const auto program = lines.empty() ? last : "\n" + lines + "  " + last + "\n";
+  return {Word::literal("bash"), Word::literal("-c"), Word::expression(quote_program(program)), Word::literal(name)};
 }
 
 bool holds_program(const Step& step) {
@@ -85,7 +93,10 @@ Reasons step_reasons(const model::Plan& plan) {
   for (const auto& rank : plan.binding.ranks)
     if (!rank.why.empty())
       reasons.push_back({fmt::format("local rank {}: {}", rank.local_rank, rank.why), plan.binding.origin});
-  if (plan.layout.gpus_per_node > 0) reasons.push_back({"a rank sees " + plan.gpu_visibility.value + " GPUs", plan.gpu_visibility.origin});
+  if (plan.layout.gpus_per_node > 0 && starts_agents(plan))
+    reasons.push_back({"a rank sees all GPUs of the node", by_rule(plan.launcher.kind + " tells its ranks apart by LOCAL_RANK only").front().origin});
+  else if (plan.layout.gpus_per_node > 0)
+    reasons.push_back({"a rank sees " + plan.gpu_visibility.value + " GPUs", plan.gpu_visibility.origin});
   if (!plan.backend.value.empty()) reasons.push_back({"backend " + plan.backend.value, plan.backend.origin});
   if (plan.container) {
     reasons.push_back({"container", plan.container->origin});
@@ -95,16 +106,6 @@ Reasons step_reasons(const model::Plan& plan) {
 }
 
 } // namespace
-
-Words per_node_words(const model::Plan& plan) {
-  Words words{Word::literal(plan.launcher.step)};
-  for (const auto& arg : plan.launcher.per_node_args) words.push_back(Word::literal(arg));
-  if (plan.launcher.step != "srun") return words;
-  words.push_back(Word::literal(fmt::format("--ntasks={}", plan.layout.nodes)));
-  words.push_back(Word::literal("--ntasks-per-node=1"));
-  words.push_back(Word::literal("--cpu-bind=none"));
-  return words;
-}
 
 Words step_words(const model::Plan& plan) {
   const auto& extra = plan.launcher.step_args;
@@ -128,30 +129,40 @@ Words step_words(const model::Plan& plan) {
   return words;
 }
 
-std::vector<Words> wrapper_groups(const model::Plan& plan) {
+std::vector<Words> wrapper_groups(const model::Plan& plan, const std::string& task_lines, const std::string& last) {
+  constexpr std::string_view k_plain = "exec \"$@\"";
+  const char* name = task_lines.empty() ? "hpcml" : starts_agents(plan) ? "node" : "rank";
   std::vector<Words> groups;
-  if (plan.container && plan.container->by_slurm) {
-    if (!plan.container->prefix.empty()) groups.push_back({Word::literal(plan.container->prefix)});
-  } else if (plan.container) {
-    const auto& container = *plan.container;
-    Words words{Word::literal(container.engine), Word::literal("exec")};
-    if (!container.gpu_flag.empty()) words.push_back(Word::literal(container.gpu_flag));
-    groups.push_back(words);
-    if (has_optional_binds(container)) groups.push_back({Word::expression("\"${binds[@]}\"")});
-    else if (auto binds = bind_words(container, false); !binds.empty()) groups.push_back(binds);
-    groups.push_back({Word::literal(container.image)});
+  if (!plan.container) {
+    const auto activate = plan.python.kind == model::PythonKind::wheelhouse
+                              ? fmt::format("source {} && ", quote_path(plan.python.where + "/bin/activate"))
+                              : std::string();
+    if (!task_lines.empty() || !activate.empty() || last != k_plain) groups.push_back(task_shell(task_lines, activate + last, name));
+    return groups;
   }
-  if (const auto text = activation(plan); !text.empty())
-    groups.push_back({Word::literal("bash"), Word::literal("-c"), Word::expression(quote_program(text + "exec \"$@\"")),
-                      Word::literal("hpcml")});
+  if (plan.container->by_slurm) { // the task is inside already, or its prefix takes it there
+    if (!plan.container->prefix.empty()) groups.push_back({Word::literal(plan.container->prefix)});
+    const auto activate = inner_activation(plan);
+    if (!task_lines.empty() || !activate.empty() || last != k_plain) groups.push_back(task_shell(task_lines, activate + last, name));
+    return groups;
+  }
+  if (!task_lines.empty()) groups.push_back(task_shell(task_lines, std::string(k_plain), name));
+  const auto& container = *plan.container;
+  Words words{Word::literal(container.engine), Word::literal("exec")};
+  if (!container.gpu_flag.empty()) words.push_back(Word::literal(container.gpu_flag));
+  groups.push_back(words);
+  if (has_optional_binds(container)) groups.push_back({Word::expression("\"${binds[@]}\"")});
+  else if (auto binds = bind_words(container, false); !binds.empty()) groups.push_back(binds);
+  groups.push_back({Word::literal(container.image)});
+  if (const auto activate = inner_activation(plan); !activate.empty() || last != k_plain)
+    groups.push_back(task_shell({}, activate + last, "hpcml"));
   return groups;
 }
 
 Lines make_container(const model::Plan& plan) {
   if (!plan.container || plan.container->by_slurm || !has_optional_binds(*plan.container)) return {};
-  auto text = render_template("container_binds", {{"required", join_words(bind_words(*plan.container, false))},
+  const auto text = render_block("container_binds", {{"required", join_words(bind_words(*plan.container, false))},
                                                   {"optional", join_words(bind_words(*plan.container, true))}});
-  text.pop_back();
   return {Verbatim{text, {{"", plan.container->origin}}}};
 }
 

@@ -71,4 +71,10 @@ std::string render_template(const std::string& name, const TemplateData& data) {
   return out;
 }
 
+std::string render_block(const std::string& name, const TemplateData& data) {
+  auto text = render_template(name, data);
+  while (!text.empty() && text.back() == '\n') text.pop_back();
+  return text;
+}
+
 } // namespace hpcml::render

@@ -37,7 +37,7 @@ std::string quote_double(std::string_view word) {
   return text + "\"";
 }
 
-/// Length of "$NAME" or "${NAME}" at the start of `text`; 0 if there is none.
+/// Length of "$NAME", "${NAME}" or "${NAME:-word}" at the start of `text`; 0 if there is none.
 std::size_t variable_length(std::string_view text) {
   if (text.size() < 2 || text[0] != '$') return 0;
   const bool braces = text[1] == '{';
@@ -47,6 +47,10 @@ std::size_t variable_length(std::string_view text) {
   while (end < text.size() && is_name(text[end])) ++end;
   if (end == first) return 0;
   if (!braces) return end;
+  if (text.substr(end, 2) == ":-") {
+    end += 2;
+    while (end < text.size() && (is_name(text[end]) || text[end] == '/' || text[end] == '.' || text[end] == '-')) ++end;
+  }
   return end < text.size() && text[end] == '}' ? end + 1 : 0;
 }
 

@@ -33,7 +33,7 @@ std::string join_words(const Words& words);
 std::string quote_word(std::string_view word);
 /// `text` in single quotes whatever it holds: for programs given to `bash -c`.
 std::string quote_program(std::string_view text);
-/// A path in which "$NAME" and "${NAME}" are variables and everything else is literal: "$SLURM_TMPDIR/env".
+/// A path in which "$NAME", "${NAME}" and "${NAME:-word}" are variables and everything else is literal: "$SLURM_TMPDIR/env".
 std::string quote_path(std::string_view path);
 /// A shell text from a profile, in double quotes: "$(mktemp -d)/cache".
 std::string quote_expression(std::string_view text);

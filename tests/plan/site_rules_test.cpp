@@ -291,7 +291,7 @@ TEST_CASE("a launcher gets the job's numbers, and others where it starts one age
   CHECK_THAT(script_of(plan_of(site, with(nullptr))), Contains("mpirun -np 8 --map-by ppr:4:node"));
   CHECK_THAT(script_of(plan_of(site, with("torchrun"))), Contains("mpirun -np 2 --map-by ppr:1:node"));
   const auto plain = script_of(plan_of(site, with("mpirun")));
-  CHECK_THAT(plain, Contains("mpirun -np 8") && Contains("RANK=\"$OMPI_COMM_WORLD_RANK\"") && !Contains("hpcml launch"));
+  CHECK_THAT(plain, Contains("mpirun -np 8") && Contains("RANK=\"${OMPI_COMM_WORLD_RANK:?}\"") && !Contains("hpcml launch"));
   CHECK_THAT(refused(site, with("srun")), Contains("does not start programs with srun"));
   const auto two = site_with(R"("launchers": [{"name": "ibrun", "default": true, "when": {"partitions": ["old"]}}, {"name": "srun"}])");
   CHECK(plan_of(two).launcher.step == "srun");

@@ -122,7 +122,7 @@ std::string script_faults(const std::string& script) {
 }
 
 std::string stand_in_hpcml(const TempFolder& folder) {
-  put(folder / "hpcml", "#!/bin/bash\n[[ $2 == --address-of ]] && { echo 10.0.0.1; exit; }\nwhile [[ $1 != -- ]]; do shift; done\nshift\nexec \"$@\"\n");
+  put(folder / "hpcml", "#!/bin/bash\n[[ $1 != --version ]] || exit 0\n[[ $2 == --address-of ]] && { echo 10.0.0.1; exit; }\nwhile [[ $1 != -- ]]; do shift; done\nshift\nexec \"$@\"\n");
   return (folder / "hpcml").string();
 }
 
@@ -131,17 +131,22 @@ std::string word_writer(const TempFolder& folder) {
   return (folder / "show words").string();
 }
 
-util::ProcessOutput run_script(const std::string& script, const TempFolder& folder) {
+void put_program(const TempFolder& folder, const std::string& name, const std::string& body) {
   fs::create_directories(folder / "bin");
-  for (const char* name : {"srun", "ibrun"})
-    put(folder / "bin" / name, "#!/bin/bash\nwhile [[ $1 == -* ]]; do shift; done\nexec \"$@\"\n");
-  put(folder / "bin" / "scontrol", "#!/bin/bash\nprintf '%s\\n' node1 node2\n");
-  put(folder / "bin" / "singularity", "#!/bin/bash\nwhile [[ $1 != *.sif ]]; do shift; done\nshift\nexec \"$@\"\n");
-  for (const char* name : {"torchrun", "accelerate"})
-    put(folder / "bin" / name, "#!/bin/bash\n[[ $1 != launch ]] || shift\nwhile [[ $1 == -* ]]; do shift; done\nexec \"$@\"\n");
+  put(folder / "bin" / name, "#!/bin/bash\n" + body);
+}
+
+util::ProcessOutput run_script(const std::string& script, const TempFolder& folder, const std::map<std::string, std::string>& more) {
+  const auto offer = [&](const char* name, const char* body) {
+    if (!fs::exists(folder / "bin" / name)) put_program(folder, name, body);
+  };
+  for (const char* name : {"srun", "ibrun"}) offer(name, "while [[ $1 == -* ]]; do shift; done\nexec \"$@\"\n");
+  offer("scontrol", "printf '%s\\n' node1 node2\n");
+  offer("singularity", "while [[ $1 != *.sif ]]; do shift; done\nshift\nSINGULARITY_NAME=x exec \"$@\"\n");
+  for (const char* name : {"torchrun", "accelerate"}) offer(name, "[[ $1 != launch ]] || shift\nwhile [[ $1 == -* ]]; do shift; done\nexec \"$@\"\n");
   put(folder / "job.sh", script);
   util::EnvSnapshot env;
-  env.set("PATH", (folder / "bin").string() + ":/usr/bin:/bin");
+  env.set("PATH", (folder / "bin").string() + ":/usr/bin:/bin:/usr/sbin:/sbin");
   env.set("HOME", folder.path().string());
   for (const auto& [name, value] : std::map<std::string, std::string>{{"SLURM_JOB_ID", "4711"}, {"SLURM_JOB_NODELIST", "node[1-2]"},
                                                                       {"SLURM_PROCID", "11"}, {"SLURM_LOCALID", "3"}, {"SLURM_NTASKS", "16"},
@@ -149,6 +154,7 @@ util::ProcessOutput run_script(const std::string& script, const TempFolder& fold
                                                                       {"OMPI_COMM_WORLD_RANK", "11"}, {"OMPI_COMM_WORLD_LOCAL_RANK", "3"}})
     env.set(name, value);
   env.set("SLURM_TMPDIR", folder.path().string());
+  for (const auto& [name, value] : more) env.set(name, value);
   const auto result = util::run_process({"/usr/bin/env", "-C", folder.path().string(), "bash", "job.sh"}, env, std::chrono::seconds(60));
   if (!result) throw std::runtime_error(result.error().what);
   return *result;
@@ -160,6 +166,15 @@ std::vector<std::string> written_words(const TempFolder& folder) {
   auto words = util::split(*text, '\0');
   words.pop_back();
   return words;
+}
+
+std::map<std::string, std::string> seen_environment(const TempFolder& folder) {
+  std::map<std::string, std::string> variables;
+  const auto text = util::read_file(folder / "env");
+  if (!text) return variables;
+  for (const auto& line : util::split(*text, '\0'))
+    if (const auto equals = line.find('='); equals != std::string::npos) variables[line.substr(0, equals)] = line.substr(equals + 1);
+  return variables;
 }
 
 } // namespace hpcml::test

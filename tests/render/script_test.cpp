@@ -5,6 +5,7 @@
 #include "render/render_helper.hpp"
 #include "render/script.hpp"
 #include "render/template.hpp"
+#include "util/file.hpp"
 #include "util/text.hpp"
 
 using namespace hpcml;
@@ -87,6 +88,71 @@ TEST_CASE("the environment of an image is activated inside it, and only there") 
   CHECK(test::script_faults(script) == "");
   plan.container->enter.clear();
   CHECK_FALSE(holds(render::render_script(plan), "bash -c"));
+}
+
+TEST_CASE("an environment is activated inside the image by every launcher, and never outside") {
+  struct Case {
+    model::PythonKind kind;
+    const char* where; ///< behind the test's folder, unless it is a name
+  };
+  for (const auto* launcher : {"hpcml", "srun", "torchrun", "accelerate", "deepspeed", "ibrun"}) {
+    for (const auto& example : {Case{model::PythonKind::venv, "/my env"}, Case{model::PythonKind::conda, "mine"}}) {
+      CAPTURE(launcher, example.where);
+      test::TempFolder folder;
+      // The image's own activation comes first: it is what puts conda and python into PATH.
+      const std::string say = "echo \"${SINGULARITY_NAME-outside} ${BASE-bare}\" >> activated\n";
+      std::filesystem::create_directories(folder / "my env/bin");
+      std::filesystem::create_directories(folder / "etc/profile.d");
+      REQUIRE(util::write_file(folder / "my env/bin/activate", say + "VIRTUAL_ENV=mine; export VIRTUAL_ENV\n"));
+      REQUIRE(util::write_file(folder / "etc/profile.d/conda.sh", "conda() { [[ $1 == activate ]] && export VIRTUAL_ENV=$2; }\n" + say));
+      test::put_program(folder, "conda", "echo \"" + folder.path().string() + "\"\n");
+      auto plan = test::make_plan_for(launcher);
+      plan.hpcml_path.value = test::stand_in_hpcml(folder);
+      plan.command = {test::word_writer(folder), "it's"};
+      plan.container = model::PlannedContainer{"singularity", "x.sif", "", {}, "$WITH_CONDA", {}};
+      plan.python = {example.kind, example.where[0] == '/' ? folder.path().string() + example.where : example.where, {}, {}, false};
+      const auto script = render::render_script(plan);
+      CHECK(test::script_faults(script) == "");
+      const auto result = test::run_script(script, folder, {{"WITH_CONDA", "export BASE=image"}});
+      INFO(script << result.err);
+      REQUIRE(result.exit_code == 0);
+      CHECK(*util::read_file(folder / "activated") == "x image\n");
+      CHECK(test::seen_environment(folder)["VIRTUAL_ENV"] == "mine");
+      CHECK(test::written_words(folder) == std::vector<std::string>{"it's"});
+    }
+  }
+}
+
+TEST_CASE("where the meeting place is no name of the node, torchrun is told which node holds the store") {
+  auto plan = test::make_plan_for("torchrun");
+  CHECK_FALSE(holds(render::render_script(plan), "is_host"));
+  plan.rendezvous.interface = "lo";
+  for (const bool first : {true, false}) {
+    test::TempFolder folder;
+    test::put_program(folder, "torchrun", "printf '%s\\n' \"$@\" > options\n");
+    const auto script = render::render_script(plan);
+    CHECK(test::script_faults(script) == "");
+    const auto result = test::run_script(script, folder, {{"SLURM_NODEID", first ? "0" : "1"}});
+    INFO(script << result.err);
+    REQUIRE(result.exit_code == 0);
+    CHECK(util::starts_with(*util::read_file(folder / "options"),
+                            std::string("--nnodes=2\n--nproc_per_node=8\n--rdzv_conf=is_host=") + (first ? "true" : "false") + "\n--rdzv_id=4711\n"));
+  }
+}
+
+TEST_CASE("accelerate gets the number of its node from whatever starts it") {
+  for (const auto* step : {"srun", "ibrun"}) {
+    CAPTURE(step);
+    test::TempFolder folder;
+    auto plan = test::make_plan_for("accelerate");
+    plan.launcher.step = step;
+    if (plan.launcher.step == "ibrun") plan.launcher.rank_variable = "OMPI_COMM_WORLD_RANK";
+    test::put_program(folder, "accelerate", "echo \"$1 $2\" > options\n");
+    const auto result = test::run_script(render::render_script(plan), folder, {{"SLURM_NODEID", plan.launcher.step == "srun" ? "1" : "0"}, {"OMPI_COMM_WORLD_RANK", "1"}});
+    INFO(result.err);
+    REQUIRE(result.exit_code == 0);
+    CHECK(*util::read_file(folder / "options") == "launch --machine_rank=1\n");
+  }
 }
 
 TEST_CASE("modules, conda and a wheelhouse pass bash and shellcheck together with every launcher") {

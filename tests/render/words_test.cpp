@@ -2,6 +2,8 @@
 // Words of the step: what a person gives arrives as it was given, judged by real bash.
 #include <catch2/catch.hpp>
 
+#include <unistd.h>
+
 #include "render/render_helper.hpp"
 #include "render/script.hpp"
 #include "render/word.hpp"
@@ -11,15 +13,6 @@
 using namespace hpcml;
 
 namespace {
-
-std::map<std::string, std::string> seen_environment(const test::TempFolder& folder) {
-  std::map<std::string, std::string> variables;
-  const auto text = util::read_file(folder / "env");
-  if (!text) return variables;
-  for (const auto& line : util::split(*text, '\0'))
-    if (const auto equals = line.find('='); equals != std::string::npos) variables[line.substr(0, equals)] = line.substr(equals + 1);
-  return variables;
-}
 
 std::vector<std::string> launchers() { return {"hpcml", "srun", "torchrun", "accelerate", "deepspeed", "ibrun"}; }
 
@@ -61,7 +54,7 @@ TEST_CASE("each hostile text alone passes bash and shellcheck in every place tha
     INFO(script << result.err);
     REQUIRE(result.exit_code == 0);
     CHECK(test::written_words(folder) == std::vector<std::string>{text, "--x=" + text});
-    CHECK(seen_environment(folder)["HOSTILE"] == text);
+    CHECK(test::seen_environment(folder)["HOSTILE"] == text);
     CHECK_FALSE(std::filesystem::exists(folder / "pwned"));
   }
 }
@@ -87,7 +80,8 @@ TEST_CASE("paths of a profile may name variables and nothing else") {
   CHECK(render::quote_path("/tmp/a b") == "'/tmp/a b'");
   CHECK(render::quote_path("$SLURM_TMPDIR/env") == "\"$SLURM_TMPDIR/env\"");
   CHECK(render::quote_path("${SCRATCH}/x") == "\"${SCRATCH}/x\"");
-  CHECK(render::quote_path("$(id)/`id`/$1/${x:-y}") == "\"\\$(id)/\\`id\\`/\\$1/\\${x:-y}\"");
+  CHECK(render::quote_path("${SCRATCH:-/tmp}/x") == "\"${SCRATCH:-/tmp}/x\""); // as launch reads it
+  CHECK(render::quote_path("$(id)/`id`/$1/${x:-$(id)}") == "\"\\$(id)/\\`id\\`/\\$1/\\${x:-\\$(id)}\"");
 }
 
 TEST_CASE("a plain rank gets its own numbers, GPU and variables") {
@@ -100,20 +94,21 @@ TEST_CASE("a plain rank gets its own numbers, GPU and variables") {
     const auto result = test::run_script(render::render_script(plan), folder);
     INFO(result.err);
     REQUIRE(result.exit_code == 0);
-    auto seen = seen_environment(folder);
+    auto seen = test::seen_environment(folder);
     CHECK(seen["RANK"] == "11");
     CHECK(seen["LOCAL_RANK"] == "3");
     CHECK(seen["WORLD_SIZE"] == "16");
     CHECK(seen["LOCAL_WORLD_SIZE"] == "8");
     CHECK(seen["MASTER_ADDR"] == "node1");
-    CHECK(seen["MASTER_PORT"] == "14711");
+    CHECK(seen["MASTER_PORT"] == "29967");
     CHECK(seen["ROCR_VISIBLE_DEVICES"] == "3");
     CHECK(seen["PER_TASK"] == "r11");
     CHECK(seen["OMP_NUM_THREADS"] == "7");
     CHECK(seen["GLOO_SOCKET_IFNAME"] == "hsn0,hsn1");
     CHECK(seen["NCCL_NET_GDR_LEVEL"] == "PHB");
-    CHECK(seen["MIOPEN_CUSTOM_CACHE_DIR"] == "/tmp/hpcml-4711-miopen/cache");
-    CHECK_FALSE(std::filesystem::exists("/tmp/hpcml-4711-miopen"));
+    const auto cache = "/tmp/hpcml-" + std::to_string(::getuid()) + "-4711-miopen";
+    CHECK(seen["MIOPEN_CUSTOM_CACHE_DIR"] == cache + "/cache");
+    CHECK_FALSE(std::filesystem::exists(cache));
   }
 }
 
@@ -124,5 +119,5 @@ TEST_CASE("a rank with several GPUs gets its part of what the step has") {
   plan.layout.gpus_per_rank = 2;
   const auto result = test::run_script(render::render_script(plan), folder);
   REQUIRE(result.exit_code == 0);
-  CHECK(seen_environment(folder)["ROCR_VISIBLE_DEVICES"] == "6,7");
+  CHECK(test::seen_environment(folder)["ROCR_VISIBLE_DEVICES"] == "6,7");
 }

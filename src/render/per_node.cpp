@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: MIT
+// What is done once on every node before the ranks start, and undone at the end: caches, and an environment of the node.
+#include <algorithm>
+#include <fmt/format.h>
+#include <set>
+
+#include "plan/environment.hpp"
+#include "render/sections.hpp"
+#include "render/template.hpp"
+#include "util/text.hpp"
+
+namespace hpcml::render {
+
+namespace {
+
+bool has_caches(const model::Plan& plan) { return !uses_launch(plan) && !plan.caches.empty(); }
+bool has_wheelhouse(const model::Plan& plan) { return plan.python.kind == model::PythonKind::wheelhouse; }
+
+/// A step that starts the tasks of all ranks, of which only the first of each node may go on.
+bool is_guarded(const model::Plan& plan) {
+  return plan.launcher.step != "srun" && plan.launcher.per_node_args.empty() && plan.layout.tasks_per_node > 1;
+}
+
+/// What starts one task on each node.
+Words per_node_words(const model::Plan& plan) {
+  Words words{Word::literal(plan.launcher.step)};
+  for (const auto& arg : plan.launcher.per_node_args) words.push_back(Word::literal(arg));
+  if (plan.launcher.step == "srun") {
+    words.push_back(Word::literal(fmt::format("--ntasks={}", plan.layout.nodes)));
+    words.push_back(Word::literal("--ntasks-per-node=1"));
+    words.push_back(Word::literal("--cpu-bind=none"));
+  } else if (is_guarded(plan)) {
+    const auto first = task_variable(plan, plan.launcher.local_rank_variable, "SLURM_LOCALID");
+    words.insert(words.end(), {Word::literal("bash"), Word::literal("-c"),
+                               Word::expression(quote_program("[[ " + first + " != 0 ]] || exec \"$@\"")), Word::literal("node")});
+  }
+  return words;
+}
+
+/// The caches' folders, then the environment's if the script has to remove it.
+std::string folder_words(const model::Plan& plan) {
+  std::vector<std::string> folders;
+  if (has_caches(plan))
+    for (const auto& cache : plan.caches) folders.push_back(quote_path(plan::job_folder(cache.base, cache.name)));
+  if (has_wheelhouse(plan) && plan.python.remove) folders.push_back(quote_path(plan.python.where));
+  return util::join(folders, " ");
+}
+
+/// A path below the folder of a number: "${folders[0]}/cache".
+std::string inside_folder(std::size_t number, const std::string& below) {
+  if (below.empty()) return fmt::format("\"${{folders[{}]}}\"", number);
+  if (quote_word(below) == below) return fmt::format("\"${{folders[{}]}}/{}\"", number, below);
+  return fmt::format("\"${{folders[{}]}}/\"{}", number, quote_word(below));
+}
+
+} // namespace
+
+Lines make_per_node(const model::Plan& plan) {
+  if (!has_caches(plan) && !has_wheelhouse(plan)) return {};
+  TemplateData data{{"per_node", join_words(per_node_words(plan))}, {"guarded", is_guarded(plan)}, {"folders", false}};
+  if (const auto folders = folder_words(plan); !folders.empty()) data["folders"] = folders;
+  return {Verbatim{render_block("per_node", data), by_rule("a node's disk belongs to all who use the node")}};
+}
+
+Lines make_wheelhouse(const model::Plan& plan) {
+  if (!has_wheelhouse(plan)) return {};
+  const Reasons reasons{{"", plan.python.origin}};
+  const auto program = render_template("wheelhouse_program", {{"where", quote_path(plan.python.where)},
+                                                              {"activate", quote_path(plan.python.where + "/bin/activate")}});
+  Words build = literals({"on_each_node", "bash", "-c"});
+  build.push_back(Word::expression(quote_program(program)));
+  build.push_back(Word::literal("wheelhouse"));
+  return {Comment{"The virtualenv is built on each node's own disk, before the ranks start.", reasons},
+          Verbatim{"# shellcheck disable=SC2016 # each node expands these", reasons},
+          Step{{build, literals(plan.python.packages)}, reasons}};
+}
+
+Lines make_caches(const model::Plan& plan) {
+  if (!has_caches(plan)) return {};
+  std::string exports, paths;
+  std::set<std::pair<std::size_t, std::string>> made;
+  Reasons reasons;
+  for (std::size_t i = 0; i < plan.caches.size(); ++i) {
+    for (const auto& [variable, below] : plan.caches[i].variables) {
+      const bool chosen = std::any_of(plan.env.begin(), plan.env.end(), [name = variable](const auto& other) { return other.name == name; });
+      if (chosen) continue; // the request says where
+      exports += fmt::format("{}export {}={}", exports.empty() ? "" : "\n", variable, inside_folder(i, below));
+      if (!below.empty() && made.emplace(i, below).second) paths += fmt::format("{}\"${}\"", paths.empty() ? "" : " ", variable);
+    }
+    reasons.push_back({plan.caches[i].name, plan.caches[i].origin});
+  }
+  const bool others = has_wheelhouse(plan) && plan.python.remove;
+  TemplateData data{{"exports", exports}, {"paths", false},
+                    {"folders", others ? fmt::format("\"${{folders[@]::{}}}\"", plan.caches.size()) : "\"${folders[@]}\""}};
+  if (!paths.empty()) data["paths"] = paths;
+  return {Verbatim{render_block("caches", data), reasons}};
+}
+
+} // namespace hpcml::render
