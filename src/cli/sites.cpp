@@ -19,6 +19,8 @@ namespace {
 const char* const k_footer = R"(Examples:
   hpcml sites list
   hpcml sites show lumi
+  hpcml sites discover -o ~/.config/hpcml/sites/mycluster.json    (on a login node)
+  hpcml sites diff mycluster                                      (there, later)
   hpcml sites validate ~/.config/hpcml/sites/mycluster.json
   hpcml sites schema > schema.json        (for an editor that completes profiles))";
 

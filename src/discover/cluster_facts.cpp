@@ -42,7 +42,7 @@ private:
 };
 
 /// A plain name: nothing that a profile or a command line could take for something else.
-bool is_user_name(const std::string& name) {
+bool is_plain_name(const std::string& name) {
   return !name.empty() && name.front() != '-' && std::all_of(name.begin(), name.end(), [](char c) {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '-' || c == '.' || c == '@';
   });
@@ -53,8 +53,8 @@ void ask_accounts(Asker& ask, const Surroundings& surroundings, ClusterFacts& fa
     facts.not_asked.push_back({"sacctmgr", "this Slurm keeps no accounts (AccountingStorageType)"});
     return;
   }
-  if (!is_user_name(surroundings.user)) facts.not_asked.push_back({"sacctmgr show user", "it is not known who asks: USER is not set"});
-  else if (const auto text = ask.optional(slurm::accounts_command(surroundings.user), "sacctmgr show user")) facts.accounts = slurm::parse_accounts(*text);
+  if (!is_plain_name(surroundings.user)) facts.not_asked.push_back({"sacctmgr show user", "it is not known who asks: USER is not set"});
+  else if (const auto text = ask.optional(slurm::accounts_command(surroundings.user, is_plain_name(facts.config.cluster) ? facts.config.cluster : ""), "sacctmgr show user")) facts.accounts = slurm::parse_accounts(*text);
   if (const auto text = ask.optional(slurm::qos_command(), "sacctmgr show qos")) facts.qos = slurm::parse_qos(*text);
 }
 

@@ -134,6 +134,7 @@ std::vector<std::string> unknown_facts(const ClusterFacts& facts, const std::vec
     const bool seen_vendor = seen != request.topologies.end() && seen->second.gpu && !seen->second.gpu->vendor.empty();
     if (kind.gpus > 0 && !seen_vendor && gpu_vendor(facts, kind).vendor.empty()) list.push_back(at + "gpu.vendor: its type in GRES does not tell");
   }
+  if (detect_part(facts, request, {}).empty()) list.emplace_back("detect: neither a variable nor a full host name tells this cluster from others");
   for (const char* fact : {"network (interfaces, internet on compute nodes)", "env (settings of NCCL or RCCL)", "gpu_visibility", "python",
                            "node_types: local_disk"})
     list.emplace_back(fact);

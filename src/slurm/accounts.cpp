@@ -28,8 +28,11 @@ std::optional<unsigned> count_of(const std::string& tres, std::string_view name)
 
 } // namespace
 
-std::vector<std::string> accounts_command(const std::string& user) {
-  return {"sacctmgr", "-nP", "show", "user", "withassoc", "name=" + user, "format=defaultaccount,account,partition,qos,defaultqos"};
+std::vector<std::string> accounts_command(const std::string& user, const std::string& cluster) {
+  std::vector<std::string> words = {"sacctmgr", "-nP", "show", "user", "withassoc", "name=" + user};
+  if (!cluster.empty()) words.push_back("cluster=" + cluster);
+  words.emplace_back("format=defaultaccount,account,partition,qos,defaultqos");
+  return words;
 }
 
 std::vector<std::string> qos_command() {

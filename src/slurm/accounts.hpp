@@ -12,8 +12,8 @@
 
 namespace hpcml::slurm {
 
-/// The command whose output parse_accounts reads.
-std::vector<std::string> accounts_command(const std::string& user);
+/// The command whose output parse_accounts reads; with a cluster's name only what holds there, where one database serves several.
+std::vector<std::string> accounts_command(const std::string& user, const std::string& cluster = {});
 /// The command whose output parse_qos reads.
 std::vector<std::string> qos_command();
 

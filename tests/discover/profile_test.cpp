@@ -106,6 +106,7 @@ TEST_CASE("what nobody answered is unknown, and named") {
   CHECK(holds(site.unknown, "cpu.numa"));
   CHECK(holds(site.unknown, "not asked: sacctmgr: this Slurm keeps no accounts"));
   CHECK(holds(site.unknown, "not asked: nvidia-smi"));
+  CHECK(holds(site.unknown, "detect: "));
   CHECK(site.flags.at("partition").policy == model::Policy::required);
   CHECK(site.flags.count("account") == 0);
 }
