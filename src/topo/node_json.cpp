@@ -55,6 +55,7 @@ private:
     if (found == object.end() || found->is_null()) return std::nullopt;
     if (found->is_number_unsigned() && found->get<unsigned long long>() <= 65535)
       return found->get<unsigned>();
+    if (*found == -1) return std::nullopt; // as the kernel says "unknown"
     report(join(path, key), "a number from 0 to 65535 is expected");
     return std::nullopt;
   }
@@ -62,6 +63,7 @@ private:
   /// "0-7,9", or the start of a text that goes on in words: "0-7 (absent from the export)".
   IdSet list(const Json& object, const std::string& path, const char* key) {
     const std::string value = text(object, path, key, "");
+    if (value == "none") return {};
     return parse_list(join(path, key), value.substr(0, value.find(' ')));
   }
 
@@ -91,8 +93,9 @@ private:
     std::vector<model::CpuDomain> found;
     each(key, [&](const std::string& where, const std::string& name, const Json& value) {
       const auto id = id_of(where, name);
-      if (!value.is_string()) return report(where, "a list of CPUs is expected, such as \"0-7,64-71\"");
-      if (id) found.push_back({*id, parse_list(where, value.get<std::string>())});
+      const Json& cpus = value.is_object() && value.contains("cpus") ? value.at("cpus") : value;
+      if (!cpus.is_string()) return report(where, "a list of CPUs is expected, such as \"0-7,64-71\"");
+      if (id) found.push_back({*id, parse_list(where, cpus.get<std::string>())});
     });
     return found;
   }

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Judges for texts of other programs and for placements that were seen or published.
 #include <algorithm>
+#include <iterator>
+#include <map>
 #include <sstream>
 
 #include "agree_judge.hpp"
@@ -95,7 +97,7 @@ void compare_texts(const Case& item) {
     const auto read = IdSet::parse_mask(mask);
     if (mask.empty() || !entry.contains("cpus")) continue;
     const IdSet cpus = cpus_of(entry, {"cpus"});
-    if (!read || !(*read == cpus) || read->to_mask() != mask)
+    if (!read || !(*read == cpus))
       item.differ("task " + std::to_string(number_of(entry, {"task"})) + ": mask " + mask + " is read as " +
                   shown(read.value_or({})));
   }
@@ -160,6 +162,7 @@ void compare_gpu_bind(const Case& item, const std::vector<topo::Placed>& tasks) 
   if (!list) return item.differ(list.error().what);
   for (const topo::Placed& task : tasks) {
     std::vector<unsigned> gpus;
+    if (task.rank >= list->size()) continue;
     for (unsigned index : (*list)[task.rank].ids())
       if (index < order.size()) gpus.push_back(order[index]);
     std::sort(gpus.begin(), gpus.end());
@@ -169,28 +172,73 @@ void compare_gpu_bind(const Case& item, const std::vector<topo::Placed>& tasks) 
   }
 }
 
+/// A task's number on its node: tasks before it on the same node.
+std::map<unsigned, unsigned> local_ranks(const Case& item, unsigned per_node) {
+  std::map<unsigned, unsigned> locals;
+  std::map<std::string, unsigned> seen;
+  for (const Json& entry : item.expected()) {
+    const unsigned task = number_of(entry, {"task"});
+    locals[task] = entry.contains("node") ? seen[entry.at("node").dump()]++ : task % per_node;
+  }
+  return locals;
+}
+
+/// Masks of a binding: CPUs as they stand there, or those of NUMA nodes.
+void compare_binding(const Case& item, const std::vector<topo::Placed>& tasks, const std::string& bind) {
+  std::vector<IdSet> masks;
+  const auto count = static_cast<unsigned>(tasks.size());
+  if (const std::size_t ldom = bind.find("map_ldom"); ldom != std::string::npos) {
+    const auto nodes = topo::parse_cpu_bind("map_cpu" + bind.substr(ldom + 8), count);
+    if (!nodes) return item.differ(nodes.error().what);
+    for (const IdSet& id : *nodes)
+      for (const auto& numa : item.node.cpus.numa)
+        if (id.contains(numa.id)) masks.push_back(numa.cpus);
+  } else if (bind.find("mask_cpu") != std::string::npos || bind.find("map_cpu") != std::string::npos) {
+    const auto read = topo::parse_cpu_bind(bind, count);
+    if (!read) return item.differ(read.error().what);
+    masks = *read;
+  } else {
+    return item.leave_open("the CPUs: --cpu-bind=" + bind + " names none");
+  }
+  for (const topo::Placed& task : tasks)
+    if (task.rank < masks.size() && !(masks[task.rank] == task.cpus))
+      item.differ("task " + std::to_string(task.rank) + ": CPUs " + shown(masks[task.rank]) +
+                  " read from the binding");
+}
+
 /// What Slurm's own distribution gives, where -c stands in the request.
 void compare_distribution(const Case& item, const std::vector<topo::Placed>& tasks) {
-  const auto words = words_of(text_of(item.request(), {"cmd"}));
   const std::string command = text_of(item.request(), {"cmd"});
+  const auto words = words_of(command);
+  for (const std::string& word : words)
+    if (util::starts_with(word, "--cpu-bind=") && word.find(':') != std::string::npos)
+      return compare_binding(item, tasks, word.substr(11));
   topo::CompatRequest wanted = compat_request(item.item, "slurm-closest", item.node);
   const unsigned nodes = std::max(1u, number_of(item.request(), {"nodes"}, 1));
   wanted.ranks = (wanted.ranks + nodes - 1) / nodes;
   if (wanted.cpus_per_rank == 0)
     return item.leave_open("the CPUs per task, which the site chooses without -c");
-  if (command.find("block:block") != std::string::npos) wanted.block_cores = true;
-  if (text_of(item.item, {"notes"}).find("--threads-per-core=2") != std::string::npos ||
-      any(words, "--threads-per-core=2"))
+  wanted.block_cores = command.find("block:block") != std::string::npos;
+  const bool noted = text_of(item.item, {"notes"}).find("--threads-per-core=2") != std::string::npos;
+  if (noted || any(words, "--threads-per-core=2") || any(words, "--hint=multithread"))
     wanted.threads_per_core = 2;
   const auto plan = topo::plan_compat(item.node, wanted);
   if (!plan) return item.differ("no plan: " + plan.error().what);
   const bool closest = command.find("--gpu-bind=closest") != std::string::npos;
+  const bool several = number_of(item.request(), {"gpus_per_task"}) > 1;
+  if (closest && several) item.leave_open("which of the near GPUs a task with several gets");
+  const auto locals = local_ranks(item, wanted.ranks);
   for (const topo::Placed& task : tasks) {
-    const auto& rank = plan->plan.ranks[task.rank % wanted.ranks];
+    const unsigned local = locals.at(task.rank);
     const std::string who = "task " + std::to_string(task.rank);
+    if (local >= plan->plan.ranks.size()) {
+      item.differ(who + ": more tasks on its node than the request has");
+      continue;
+    }
+    const auto& rank = plan->plan.ranks[local];
     if (!(rank.cpus == task.cpus))
       item.differ(who + ": CPUs " + shown(task.cpus) + " seen, " + shown(rank.cpus) + " by Slurm's rules");
-    if (closest && rank.gpus != task.gpus)
+    if (closest && !several && rank.gpus != task.gpus)
       item.differ(who + ": GPU " + shown(task.gpus) + " seen, " + shown(rank.gpus) + " by Slurm's rules");
   }
 }
@@ -224,17 +272,11 @@ void judge_observed(const Case& item) {
   const auto tasks = placed_tasks(item.expected());
   compare_texts(item);
   compare_verdicts(item, tasks);
-  if (const std::string bind = text_of(item.request(), {"cpu_bind"});
-      bind.find(':') != std::string::npos || bind.find('=') != std::string::npos) {
-    const auto masks = topo::parse_cpu_bind(bind, static_cast<unsigned>(tasks.size()));
-    if (!masks) return item.differ(masks.error().what);
-    for (const topo::Placed& task : tasks)
-      if (task.rank < masks->size() && !((*masks)[task.rank] == task.cpus))
-        item.differ("task " + std::to_string(task.rank) + ": CPUs " + shown((*masks)[task.rank]) +
-                    " read from the binding");
-  } else if (item.outcome.use == "slurm-observed") {
+  const std::string bind = text_of(item.request(), {"cpu_bind"});
+  if (!bind.empty())
+    compare_binding(item, tasks, bind);
+  else if (item.outcome.use == "slurm-observed")
     compare_distribution(item, tasks);
-  }
   compare_gpu_bind(item, tasks);
   compare_gpus(item, tasks);
 }

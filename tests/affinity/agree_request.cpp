@@ -136,10 +136,15 @@ topo::CompatRequest compat_request(const Json& item, const std::string& policy, 
   wanted.smt = number_of(request, {"smt"});
   wanted.greedy = flag_of(request, {"greedy"}, true);
   wanted.gpu_optim = flag_of(request, {"gpu_optim", "gpu"}, true);
-  wanted.restrict_ids = text_of(request, {"restr_set", "restrict_ids", "restrict_set", "restrict"});
+  wanted.restrict_ids = text_of(
+      request, {"restr_set", "restrict_ids", "restrict_set", "restrict", "restrict_cpu", "restrict_cpus"});
   const Json* type = find(request, {"restrict_type", "restr_type"});
   wanted.restrict_memory = type && ((type->is_number() && type->get<int>() == 1) ||
                                     (type->is_string() && has(type->get<std::string>(), "mem")));
+  if (const std::string nodes = text_of(request, {"restrict_mem", "restrict_numa"}); !nodes.empty()) {
+    wanted.restrict_ids = nodes;
+    wanted.restrict_memory = true;
+  }
   const std::string threads = normal(text_of(request, {"multithreading", "cores", "logical"}));
   wanted.all_logical = !has(threads, "single");
   wanted.socket_scope = has(normal(text_of(request, {"scope"})), "socket");
