@@ -23,6 +23,22 @@ std::string gpus_of(const NodeType& type) {
   return std::to_string(type.gpu->per_node) + " x " + model;
 }
 
+/// Without the memory and the board's form: "A100" of "A100 SXM4, 40 GB".
+std::string short_model(const std::string& gpus) {
+  std::vector<std::string> words;
+  for (auto word : util::split(gpus, ' ')) {
+    if (word == "GB" && words.size() > 1) {
+      words.pop_back();
+      continue;
+    }
+    if (util::starts_with(word, "SXM") || util::starts_with(word, "PCIe") || word == "custom," || word == "(DGX)") continue;
+    words.push_back(word);
+  }
+  auto text = util::join(words, " ");
+  if (util::ends_with(text, ",")) text.pop_back();
+  return text;
+}
+
 void add_once(std::vector<std::string>& list, const std::string& text) {
   if (std::find(list.begin(), list.end(), text) == list.end()) list.push_back(text);
 }
@@ -53,13 +69,15 @@ std::string longest_time(const Partition& partition) {
 
 std::string most_nodes(const Partition& partition) { return partition.max_nodes ? std::to_string(partition.max_nodes->value) : "?"; }
 
-/// The partition that jobs get without naming one, else the first with GPUs.
+/// The partition that jobs get without naming one, else the one with GPUs where jobs may run longest undisturbed.
 const Partition* usual_partition(const Site& site) {
   for (const auto& partition : site.partitions)
     if (partition.is_default) return &partition;
+  const Partition* longest = nullptr;
+  const auto time = [](const Partition& partition) { return partition.max_time ? partition.max_time->value.seconds().count() : 0; };
   for (const auto& partition : site.partitions)
-    if (!partition.cpu_only) return &partition;
-  return site.partitions.empty() ? nullptr : &site.partitions.front();
+    if (!partition.cpu_only && !partition.preemptible && (longest == nullptr || time(partition) > time(*longest))) longest = &partition;
+  return longest != nullptr || site.partitions.empty() ? longest : &site.partitions.front();
 }
 
 std::string last_checked(const Site& site) {
@@ -108,7 +126,13 @@ std::vector<std::string> sites_head() { return {"SITE", "STATE", "GPUS PER NODE"
 std::vector<std::string> sites_row(const Site& site) {
   std::vector<std::string> gpus;
   for (const auto& type : site.node_types)
-    if (type.gpu && type.gpu->per_node > 0) add_once(gpus, gpus_of(type));
+    if (type.gpu && type.gpu->per_node > 0) add_once(gpus, short_model(gpus_of(type)));
+  constexpr std::size_t k_most = 3;
+  if (gpus.size() > k_most) {
+    const auto more = gpus.size() - k_most;
+    gpus.resize(k_most);
+    gpus.push_back("and " + std::to_string(more) + " more");
+  }
   const auto* partition = usual_partition(site);
   const auto name = partition == nullptr ? "?" : partition->nameable ? partition->name : "(not named)";
   return {site.id,

@@ -29,7 +29,10 @@ TEST_CASE("the list shows GPUs, nodes, limits and the day of the newest source")
   CHECK(holds(line_with(result.out, "SITE"), "GPUS PER NODE"));
   const auto lumi = line_with(result.out, "lumi ");
   for (const char* cell : {" 8 x MI250X (GCD) ", " 2978 ", " standard-g ", " 2d ", " 1024 ", "2026-11-21"}) CHECK(holds(lumi, cell));
+  CHECK(holds(line_with(result.out, "narval "), " 4 x A100  "));
   CHECK(holds(line_with(result.out, "narval "), " (not named) "));
+  CHECK(line_with(result.out, "SITE").find("NAME") < 150); // sites with many kinds of GPUs do not push the rest away
+  CHECK(holds(line_with(result.out, "mahti "), " 36h ")); // not its partition for tests, 15 minutes
   CHECK(holds(line_with(result.out, "cedar "), "retired, see fir"));
 }
 
