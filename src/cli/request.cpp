@@ -114,14 +114,21 @@ bool is_requirements_file(const std::string& text) {
   return text.find(' ') == std::string::npos && (text.find('/') != std::string::npos || util::ends_with(text, ".txt"));
 }
 
+/// Whether an image is a file: others are names in a registry or known to the site ("nersc/pytorch:25.06", "ubuntu").
+bool is_image_file(const std::string& text) {
+  if (util::starts_with(text, ".") || util::starts_with(text, "~")) return true;
+  for (const char* ending : {".sif", ".simg", ".img", ".sqsh", ".squashfs", ".toml"})
+    if (util::ends_with(text, ending)) return text.find("://") == std::string::npos && text[0] != '-';
+  return false;
+}
+
 void resolve_paths(model::JobSpec& job, const util::EnvSnapshot& env, diag::Diagnostics& findings) {
   PathReader reader(env, findings);
   reader.path("--venv", job.venv);
   reader.path("--hpcml-path", job.hpcml_path);
-  // A name of an environment, and docker://image, are no paths.
+  // A name of an environment is no path.
   if (job.conda && job.conda->value.find_first_of("/~") != std::string::npos) reader.path("--conda", job.conda);
-  if (job.container && job.container->value.find("://") == std::string::npos && job.container->value.compare(0, 1, "-") != 0)
-    reader.path("--container", job.container);
+  if (job.container && is_image_file(job.container->value)) reader.path("--container", job.container);
   if (job.wheelhouse && is_requirements_file(job.wheelhouse->value)) reader.path("--wheelhouse", job.wheelhouse);
   if (job.output) reader.home("--output", job.output->value);
   for (auto& bind : job.binds)
