@@ -147,6 +147,19 @@ TEST_CASE("a discovered profile is valid, and scripts can be made for it", "[slu
   }
 }
 
+TEST_CASE("a cluster that no profile describes is discovered, too", "[slurm]") {
+  const Emulated desk;
+  const auto result = desk.run("generic", k_hpcml + " sites discover --id found -o found.json && " + k_hpcml +
+                                              " --sites-dir . gen --site found --time 10 -o job.sh -- hostname && sbatch --test-only job.sh");
+  INFO(result.err);
+  CHECK(result.exit_code == 0);
+  const auto found = desk.load("found.json");
+  REQUIRE(found.partitions.size() == 1);
+  CHECK(found.partitions.front().is_default);
+  CHECK(found.node_types.size() == 1);
+  CHECK(found.slurm_version);
+}
+
 TEST_CASE("a node that is asked in a job tells its NUMA nodes and caches, too", "[slurm]") {
   const Emulated desk;
   const auto result = desk.run("lumi", "srun -A project_1 -p standard-g -t 5 -N1 -n1 " + k_hpcml + " sites discover -o found.json");
