@@ -124,6 +124,13 @@ void write_size(FileText& file, const model::Site& site, const model::Partition*
   file.key("nodes", std::to_string(job.nodes ? job.nodes->value : 1));
   const unsigned gpus = job.gpus_per_node ? job.gpus_per_node->value : gpus_of(site, partition);
   if (gpus > 0 || job.gpus_per_node || site.node_types.empty()) file.key("gpus-per-node", std::to_string(gpus));
+  if (const auto& rule = rule_of(site, "mem"); job.mem || rule.policy == Policy::required) {
+    const auto* node = partition && !partition->node_types.empty() ? site.find_node_type(partition->node_types.front()) : nullptr;
+    file.comment(std::string("Memory on each node") + (rule.policy == Policy::required ? "; this site requires it." : "."));
+    if (job.mem) file.key("mem", quote_json(job.mem->value.to_slurm()));
+    else if (node && node->memory) file.key("mem", quote_json(node->memory->value.to_slurm()));
+    else file.open_key("mem", "\"64G\"");
+  }
   const auto hour = model::Walltime::of(std::chrono::hours(1));
   const auto limit = partition && partition->max_time ? std::optional(partition->max_time->value) : std::nullopt;
   const auto time = job.time ? job.time->value : limit ? std::min(hour, *limit) : hour;

@@ -57,7 +57,7 @@ TEST_CASE("all sites are compared by their profiles, whoever pays there") {
 
 TEST_CASE("a real Slurm is asked where the request would start", "[slurm]") {
   const Desk desk;
-  const auto result = desk.emulate("lumi", 1, "$H submit --where --site lumi --account project_1 --gpus-per-node 1 --time 4h --launcher srun -- hostname; echo code $?; squeue -h | wc -l");
+  const auto result = desk.emulate("lumi", 1, "$H submit --where --site lumi --account project_1 --gpus-per-node 1 --time 4h --launcher srun -- hostname; echo code $?; squeue -h | wc -l; $H config learn --site lumi; $H config");
   CAPTURE(result.out, result.err);
   std::map<std::string, std::string> rows;
   for (const auto& line : util::split(result.out, '\n'))
@@ -67,4 +67,7 @@ TEST_CASE("a real Slurm is asked where the request would start", "[slurm]") {
   CHECK(holds(rows["small-g"], "4.0"));
   CHECK(holds(rows["dev-g"], "no "));
   CHECK(holds(result.out, "code 0\n0\n"));
+  // This Slurm keeps no accounts: what is left to learn is the site.
+  CHECK(holds(result.err, "no accounts found out ("));
+  CHECK(holds(result.out, "site lumi\nsite lumi\n"));
 }
