@@ -70,6 +70,10 @@ util::Result<ClusterLayout> make_cluster_layout(const model::Site& site, const C
     return util::Error{"the profile of " + short_name(site) + " does not describe the nodes of partition " +
                            layout.partition->name,
                        "choose another with --partition"};
+  if (layout.type->cpu.cores == 0)
+    return util::Error{"the profile of " + short_name(site) + " does not say how many cores the nodes of partition " +
+                           layout.partition->name + " have",
+                       "choose another with --partition, or add \"cpu\" to node type " + layout.type->id};
   if (request.nodes == 0) return util::Error{"a cluster needs at least one node", "give --nodes 1 or more"};
   const unsigned limit = std::min(k_max_nodes, layout.type->node_count.value_or(k_max_nodes));
   if (request.nodes > limit)

@@ -128,7 +128,7 @@ void add_cores(PlanContext& context) {
     context.note("no --cpus-per-task: cores come with the GPUs here", context.node->origin);
     return;
   }
-  if (!context.node && !context.job.cpus_per_task) {
+  if (layout.cpus_per_rank == 0 || (!context.node && !context.job.cpus_per_task)) {
     context.note("one core per rank, Slurm's default: the site does not say how many a GPU has; "
                  "--cpus-per-task changes it",
                  by_rule("Slurm's default"));

@@ -132,6 +132,10 @@ unsigned default_cores(const PlanContext& context) {
   const model::PlannedLayout& layout = context.plan.layout;
   if (!context.node) return 0;
   const model::NodeType& node = *context.node;
+  if (node.cpu.cores == 0) // the share of a GPU may be known where the whole is not
+    return node.cpus_per_gpu && layout.gpus_per_node > 0
+               ? std::max(1u, *node.cpus_per_gpu * layout.gpus_per_node / layout.ranks_per_node)
+               : 0;
   const unsigned fair = std::max(1u, usable_cores(node) / layout.ranks_per_node);
   if (layout.gpus_per_node == 0) return context.owns_nodes() ? fair : 1;
   if (node.cpus_per_gpu)

@@ -53,17 +53,23 @@ diag::Diagnostics check_schema(const JsonNode& root, std::string_view text) {
   valijson::ValidationResults results;
   validator.validate(schema, valijson::adapters::NlohmannJsonAdapter(document), &results);
 
-  diag::Diagnostics list;
+  struct Finding {
+    std::vector<std::string> path;
+    std::string what;
+  };
+  std::vector<Finding> findings;
   valijson::ValidationResults::Error error;
-  while (results.popError(error)) {
-    const auto& node = node_at(root, error.context);
+  while (results.popError(error)) findings.push_back({error.context, error.description});
+
+  diag::Diagnostics list;
+  for (const auto& finding : findings) {
+    // The validator reports a failed part also for everything around it: the innermost finding says it all.
+    const bool around = std::any_of(findings.begin(), findings.end(), [&](const Finding& other) {
+      return other.path.size() > finding.path.size() && std::equal(finding.path.begin(), finding.path.end(), other.path.begin());
+    });
+    const auto& node = node_at(root, finding.path);
     const bool placed = std::any_of(list.begin(), list.end(), [&](const diag::Diagnostic& d) { return d.span.line == node.place.line && d.span.column == node.place.column; });
-    if (placed) continue;
-    list.push_back({diag::Severity::error, "site/schema", error.description, node.place.span(), "the form of a profile: hpcml sites schema"});
-  }
-  // The validator reports a failed part also for everything around it: the innermost finding says it all.
-  if (list.size() > 1) {
-    std::erase_if(list, [&](const diag::Diagnostic& d) { return d.span.line == root.place.line && d.span.column == root.place.column; });
+    if (!around && !placed) list.push_back({diag::Severity::error, "site/schema", finding.what, node.place.span(), "the form of a profile: hpcml sites schema"});
   }
   return list;
 }

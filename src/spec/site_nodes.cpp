@@ -37,9 +37,9 @@ std::vector<model::CpuDomain> read_domains(ObjectReader& cpu, std::string_view k
 }
 
 model::CpuShape read_cpus(ObjectReader& cpu) {
-  cpu.require("sockets", "a node needs sockets and cores, so that it can be planned for and emulated");
-  cpu.require("cores", "a node needs sockets and cores, so that it can be planned for and emulated");
-  const auto sockets = cpu.number("sockets", 1, 64).value_or(1);
+  cpu.require("cores", "the number of physical cores of a node; leave out the whole of \"cpu\" where it is not known");
+  const auto known_sockets = cpu.number("sockets", 1, 64);
+  const auto sockets = known_sockets.value_or(1);
   const auto cores = cpu.number("cores", 1, 4096).value_or(sockets);
   const auto threads = cpu.number("threads_per_core", 1, 8).value_or(1);
   if (cores % sockets != 0) cpu.report_value("cores", fmt::format("{} cores cannot be split over {} sockets", cores, sockets));
@@ -49,6 +49,10 @@ model::CpuShape read_cpus(ObjectReader& cpu) {
   auto numa = read_domains(cpu, "numa", shape, numa_count);
   auto l3 = read_domains(cpu, "l3", shape, l3_count);
   const auto regular = model::make_regular_cpus(sockets, cores, threads, numa_count, l3_count);
+  if (!known_sockets) {
+    shape.sockets = 0;
+    shape.packages.clear();
+  }
   shape.numa = numa.empty() ? regular.numa : std::move(numa);
   shape.l3 = l3.empty() ? regular.l3 : std::move(l3);
   if (const auto text = cpu.text("reserved")) {
@@ -124,7 +128,6 @@ std::string read_constraint(ObjectReader& object) {
 model::NodeType read_node_type(ObjectReader& object) {
   model::NodeType node;
   object.require("id", "partitions name node types by their id");
-  object.require("cpu", "a node needs sockets and cores, so that it can be planned for and emulated");
   node.id = object.text("id", TextRule::name).value_or("");
   node.cpu_arch = object.choice("cpu_arch", {"x86_64", "aarch64", "ppc64le"}).value_or("");
   if (auto cpu = object.object("cpu")) node.cpu = read_cpus(cpu);

@@ -76,6 +76,14 @@ TEST_CASE("jobs can ask for the features that a node's profile names") {
   CHECK(line_of(conf, "NodeName=g002").find(" Feature=nvme,a100,gpu,hbm80g ") != std::string::npos);
 }
 
+TEST_CASE("a node whose number of cores is not known cannot be emulated, and that is said") {
+  auto site = test::small_site();
+  for (auto& type : site.node_types) type.cpu = {};
+  const auto layout = make_cluster_layout(site, {});
+  REQUIRE_FALSE(layout);
+  CHECK(layout.error().what.find("does not say how many cores") != std::string::npos);
+}
+
 TEST_CASE("a site with several ways to ask for GPUs has them") {
   auto site = test::small_site();
   site.gpu_request.more.push_back(site.gpu_request);

@@ -201,6 +201,18 @@ TEST_CASE("shares of a node: recommended, at most, exactly, or by Slurm itself")
   CHECK(has_note(by_slurm, "memory comes with the GPUs"));
 }
 
+TEST_CASE("where the number of cores is not known, a GPU's share of them still may be") {
+  auto site = site_with("");
+  site.node_types.at(0).cpu = {};
+  CHECK(directive(plan_of(site), "--cpus-per-task") == "16");
+  site.node_types.at(0).cpus_per_gpu.reset();
+  const auto plan = plan_of(site);
+  CHECK_FALSE(directive(plan, "--cpus-per-task"));
+  CHECK(variable(plan, "OMP_NUM_THREADS") == nullptr);
+  CHECK(directive(plan, "--gpus-per-node") == "4");
+  CHECK(directive(plan_of(site, [](auto& job) { job.cpus_per_task = flag(9U); }), "--cpus-per-task") == "9");
+}
+
 TEST_CASE("GPUs that take one process each are not shared") {
   const auto ranks = [](auto& job) { job.tasks_per_node = flag(8U); };
   auto site = site_with("");

@@ -108,6 +108,8 @@ TEST_CASE("What the example profile says arrives in the site", "[spec]") {
   CHECK(gpu.slices[0].memory->to_slurm() == "15G");
   CHECK(site.find_node_type("h100")->local_disk_option == "--tmp={gib}G");
   CHECK_FALSE(site.find_node_type("mi300a")->multi_node);
+  CHECK(site.find_node_type("mi300a")->cpu.sockets == 0); // not said, so not known
+  CHECK(site.find_node_type("b200")->cpu.cores == 0);
   const auto& partition = *site.find_partition("gpu");
   CHECK(partition.max_gpus->value == 128);
   CHECK(partition.max_gpus->origin.source.substr(0, 6) == "guide:");

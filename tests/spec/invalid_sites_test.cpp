@@ -5,6 +5,8 @@
 #include <filesystem>
 #include <vector>
 
+#include "spec/json_tree.hpp"
+#include "spec/schema_check.hpp"
 #include "spec/site_store.hpp"
 #include "util/file.hpp"
 #include "util/text.hpp"
@@ -56,6 +58,17 @@ TEST_CASE("Every wrong profile is refused with the place and the reason", "[spec
 TEST_CASE("A wrong profile says where it is wrong with a caret under the value", "[spec]") {
   const auto text = rendered(spec::load_site_file((k_folder / "bad_pattern.json").string(), {}));
   CHECK_THAT(text, Catch::Contains(std::string("\"flags\": {\"account\": {\"pattern\": \"project_[0-9\"}}\n") + std::string(37, ' ') + "^^^^^^^^^^^^^^\n"));
+}
+
+TEST_CASE("What only the schema sees is said once, at the innermost value", "[spec]") {
+  const std::string text = "{\n  \"id\": \"x\",\n  \"node_types\": [{\"id\": \"n\", \"cpu\": {\"cores\": {\"value\": 4, \"checked\": \"soon\"}}}]\n}\n";
+  const auto parsed = spec::parse_json(text, "x.json", "site");
+  REQUIRE(parsed.root.has_value());
+  const auto findings = spec::check_schema(*parsed.root, text);
+  for (const auto& finding : findings) UNSCOPED_INFO(diag::render_text(finding, text, false));
+  REQUIRE(findings.size() == 1);
+  CHECK(findings[0].span.line == 3);
+  CHECK(findings[0].span.column == text.find("\"soon\"") - text.find("  \"node_types\"") + 1);
 }
 
 TEST_CASE("A profile that cannot be read says so", "[spec]") {

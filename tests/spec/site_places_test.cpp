@@ -77,7 +77,7 @@ TEST_CASE("An unknown site is answered with its neighbour and the list", "[spec]
     CHECK_FALSE(load.site.has_value());
     REQUIRE(load.diagnostics.size() == 1);
     CHECK(load.diagnostics[0].code == "site/unknown");
-    CHECK_THAT(load.diagnostics[0].hint, Catch::Contains("known sites: cedar, generic, graham"));
+    CHECK_THAT(load.diagnostics[0].hint, Catch::Contains("known sites: ") && Catch::Contains("cedar, ") && !Catch::Contains("alliance") && !Catch::Contains("schema"));
   }
   CHECK_THAT(spec::load_site("lumo", {}).diagnostics[0].hint, Catch::StartsWith("did you mean \"lumi\"?"));
 }
