@@ -13,9 +13,9 @@ namespace {
 
 using model::PythonKind;
 
-const model::PythonRule* find_recipe(const model::Site& site, const std::string& kind) {
-  for (const auto& rule : site.python)
-    if (rule.kind == kind) return &rule;
+const model::PythonRule* find_recipe(const PlanContext& context, const std::string& kind) {
+  for (const auto& rule : context.site.python)
+    if (rule.kind == kind && applies(rule.when, context.facts())) return &rule;
   return nullptr;
 }
 
@@ -38,19 +38,20 @@ void add_modules(PlanContext& context, const std::vector<std::string>& modules, 
 }
 
 /// What a site without wheels of its own takes instead.
-std::string other_environments(const model::Site& site) {
+std::string other_environments(const PlanContext& context) {
+  const model::Site& site = context.site;
   std::string text = "make the environment once, where all nodes see it, and use --venv PATH";
-  if (find_recipe(site, "conda")) text += " or --conda NAME";
+  if (find_recipe(context, "conda")) text += " or --conda NAME";
   return site.containers.empty() ? text : text + ", or take an image that has it: --container IMAGE";
 }
 
 void plan_wheelhouse(PlanContext& context, const std::vector<std::string>& packages,
                      const model::Origin& origin) {
-  const model::PythonRule* recipe = find_recipe(context.site, "wheelhouse");
+  const model::PythonRule* recipe = find_recipe(context, "wheelhouse");
   if (!recipe) {
     context.error("request/wheelhouse",
                   context.site.name + " has no wheels of its own in its profile to build an environment from",
-                  other_environments(context.site));
+                  other_environments(context));
     return;
   }
   std::string where = recipe->where;
@@ -58,7 +59,7 @@ void plan_wheelhouse(PlanContext& context, const std::vector<std::string>& packa
   if (where.empty()) {
     context.error("request/wheelhouse",
                   context.site.name + " has no node-local storage in its profile for an environment per node",
-                  other_environments(context.site));
+                  other_environments(context));
     return;
   }
   // Slurm's folder is the job's alone and goes away by itself. A requeued job must not find its first environment.
@@ -71,7 +72,7 @@ void plan_wheelhouse(PlanContext& context, const std::vector<std::string>& packa
 
 /// An environment of the host wants the host's modules; one inside an image has the image.
 void add_host_modules(PlanContext& context, const std::string& kind) {
-  const auto* recipe = find_recipe(context.site, kind);
+  const auto* recipe = find_recipe(context, kind);
   if (recipe && !context.job.container) add_modules(context, recipe->modules, recipe->origin);
 }
 
@@ -95,6 +96,7 @@ std::vector<std::string> requirement_words(PlanContext& context, const std::stri
 /// What the site recommends for a Python program when the request names no environment.
 void plan_default_python(PlanContext& context) {
   for (const auto& rule : context.site.python) {
+    if (!applies(rule.when, context.facts())) continue;
     if (rule.kind == "wheelhouse" && !rule.packages.empty())
       return plan_wheelhouse(context, rule.packages, rule.origin);
     if (rule.kind == "conda" && !rule.conda_env.empty())

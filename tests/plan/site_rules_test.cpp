@@ -339,6 +339,18 @@ TEST_CASE("modules of the site come first, and what was loaded before goes") {
   CHECK_THAT(script_of(plan_of(site, [](auto& job) { job.partition = text("old"); })), !Contains("arch/h100"));
 }
 
+TEST_CASE("the first way to make an environment that holds for the job is taken") {
+  const auto site = site_with(R"("python": [{"kind": "module", "modules": ["pytorch-arm"], "when": {"node_types": ["v100"]}}, {"kind": "module", "modules": ["pytorch"]}])");
+  const auto with_python = [](const char* partition) {
+    return [=](model::JobSpec& job) {
+      job.command = {"python", "train.py"};
+      job.partition = text(partition);
+    };
+  };
+  CHECK_THAT(script_of(plan_of(site, with_python("old"))), Contains("module load pytorch-arm\n"));
+  CHECK_THAT(script_of(plan_of(site, with_python("gpu"))), Contains("module load pytorch\n"));
+}
+
 TEST_CASE("the ranks meet where the site says") {
   const auto script = [](const std::string& master, const char* launcher) {
     return script_of(plan_of(site_with(R"("network": {"master": )" + master + "}"), [&](auto& job) { job.launcher = text(launcher); }));
