@@ -121,3 +121,13 @@ TEST_CASE("a rank with several GPUs gets its part of what the step has") {
   REQUIRE(result.exit_code == 0);
   CHECK(test::seen_environment(folder)["ROCR_VISIBLE_DEVICES"] == "6,7");
 }
+
+TEST_CASE("a rank keeps the GPU that the step gave to its task alone") {
+  test::TempFolder folder;
+  auto plan = test::make_plan_for("srun");
+  plan.command = {test::word_writer(folder)};
+  const auto result = test::run_script(render::render_script(plan), folder, {{"ROCR_VISIBLE_DEVICES", "5"}});
+  INFO(result.err);
+  REQUIRE(result.exit_code == 0);
+  CHECK(test::seen_environment(folder)["ROCR_VISIBLE_DEVICES"] == "5"); // local rank 3 of a list of one
+}
