@@ -14,6 +14,11 @@ using model::Policy;
 
 std::string number(unsigned value) { return std::to_string(value); }
 
+std::string nodes_of(const PlanContext& context) {
+  const unsigned nodes = context.plan.layout.nodes;
+  return number(nodes) + (nodes == 1 ? " node" : " nodes");
+}
+
 void check_counts(PlanContext& context) {
   const model::PlannedLayout& layout = context.plan.layout;
   const unsigned gpus = layout.nodes * layout.gpus_per_node;
@@ -28,7 +33,7 @@ void check_counts(PlanContext& context) {
   };
   // The most nodes are checked where the layout is planned.
   if (const auto& least = context.limit(&Limits::min_nodes); least && layout.nodes < least->value)
-    context.error("request/nodes", number(layout.nodes) + " nodes: " + context.limit_owner(&Limits::min_nodes) +
+    context.error("request/nodes", nodes_of(context) + ": " + context.limit_owner(&Limits::min_nodes) +
                                        " is for jobs with " + number(least->value) + " or more" + cited(least->origin));
   if (gpus > 0) range(gpus, "GPUs in all", "request/gpus", &Limits::min_gpus, &Limits::max_gpus);
   const bool limited = context.limit(&Limits::max_nodes).has_value();
@@ -38,7 +43,7 @@ void check_counts(PlanContext& context) {
                                        " has " + number(context.partition->node_count->value) +
                                        cited(context.partition->node_count->origin));
   else if (context.node && context.node->node_count && !limited && layout.nodes > *context.node->node_count)
-    context.error("request/nodes", number(layout.nodes) + " nodes: " + context.site.name + " has " +
+    context.error("request/nodes", nodes_of(context) + ": " + context.site.name + " has " +
                                        number(*context.node->node_count) + " of type " + context.node->id +
                                        cited(context.node->origin));
   if (const auto& most = context.site.policies.max_nodes_per_user; most && layout.nodes > most->value)
@@ -58,7 +63,7 @@ void check_node_time(PlanContext& context) {
   const auto& most = context.limit(&Limits::max_node_minutes);
   const auto asked = static_cast<unsigned long long>(minutes) * context.plan.layout.nodes;
   if (most && asked > most->value)
-    context.error("request/time", number(context.plan.layout.nodes) + " nodes for " + time->value.to_slurm() + ": " +
+    context.error("request/time", nodes_of(context) + " for " + time->value.to_slurm() + ": " +
                                       context.limit_owner(&Limits::max_node_minutes) + " allows " +
                                       number(most->value) + " node minutes" + cited(most->origin),
                   "at most --time " + number(most->value / std::max(1u, context.plan.layout.nodes)) + " minutes");

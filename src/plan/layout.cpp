@@ -86,8 +86,12 @@ void plan_gpus(PlanContext& context) {
     gpus = context.job.gpus_per_node->value;
   } else if (context.node) {
     gpus = context.node->gpu ? context.node->gpu->per_node : 0;
-  } else if (context.site.node_types.empty()) {
-    context.error("usage/gpus-per-node", "site " + context.site.id + " does not say how many GPUs a node has",
+    // All GPUs of the node, unless that is more than a job may have. Parts of several nodes nobody means.
+    const auto& most = context.limit(&model::Limits::max_gpus);
+    if (most && context.plan.layout.nodes == 1) gpus = std::min(gpus, most->value);
+  } else if (context.site.node_types.empty() || (context.partition && !context.partition->cpu_only)) {
+    context.error("usage/gpus-per-node", "the profile of " + context.site.name + " does not say how many GPUs a node" +
+                      (context.partition ? " of partition " + context.partition->name : "") + " has",
                   "say --gpus-per-node N (0 for a job without GPUs)");
   }
   context.plan.layout.gpus_per_node = gpus;

@@ -231,10 +231,23 @@ TEST_CASE("limits of a partition by nodes, GPUs, node minutes and time are kept"
   };
   CHECK(refused(site, job(2, "45")) == "");
   CHECK_THAT(refused(site, job(2, "46")), Contains("request/time: 2 nodes for 00:46:00: partition gpu allows 90 node minutes") && Contains("at most --time 45 minutes"));
-  CHECK_THAT(refused(site, job(1, "10")), Contains("1 nodes: partition gpu is for jobs with 2 or more") && Contains("4 GPUs in all: partition gpu is for jobs with 8 or more"));
+  CHECK_THAT(refused(site, job(1, "10")), Contains("1 node: partition gpu is for jobs with 2 or more") && Contains("4 GPUs in all: partition gpu is for jobs with 8 or more"));
   CHECK_THAT(refused(site, job(9, "10")), Contains("36 GPUs in all: partition gpu allows 32"));
   CHECK_THAT(refused(site, job(2, "4")), Contains("takes jobs from 00:05:00"));
   CHECK_THAT(refused(site, job(17, "1")), Contains("17 nodes: partition gpu allows 16"));
+}
+
+TEST_CASE("a job that names no number of GPUs gets as many as it may have") {
+  const auto site = site_with("", R"(, "max_gpus": 2)");
+  CHECK(directive(plan_of(site), "--gpus-per-node") == "2");
+  CHECK_THAT(refused(site, [](auto& job) { job.gpus_per_node = flag(3U); }), Contains("3 GPUs in all: partition gpu allows 2"));
+}
+
+TEST_CASE("where a partition's nodes are not known, the number of GPUs must be said") {
+  auto site = site_with("");
+  site.partitions.at(0).node_types.clear();
+  CHECK_THAT(refused(site, {}), Contains("usage/gpus-per-node: the profile of site does not say how many GPUs a node of partition gpu has"));
+  CHECK(directive(plan_of(site, [](auto& job) { job.gpus_per_node = flag(4U); }), "--gpus-per-node") == "4");
 }
 
 TEST_CASE("a partition cannot give more nodes than it has") {
