@@ -110,13 +110,10 @@ constexpr Refusal k_refusals[] = {
     {"vista", "", "a wheelhouse", "request/wheelhouse"},
     {"generic", "", "a wheelhouse", "request/wheelhouse"},
     {"zurada", "", "a container", "request/container"},
-    {"narval", "", "a container", "request/container"},
     {"generic", "", "a container", "request/container"},
     {"zurada", "", "a container without its activation", "request/container"},
-    {"narval", "", "a container without its activation", "request/container"},
     {"generic", "", "a container without its activation", "request/container"},
     {"zurada", "", "a container with an environment", "request/container"},
-    {"narval", "", "a container with an environment", "request/container"},
     {"generic", "", "a container with an environment", "request/container"},
 };
 
