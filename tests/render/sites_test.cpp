@@ -43,6 +43,8 @@ model::JobSpec basic_request(const model::Site& site) {
     job.account = text(valid_value(account->second));
   if (const auto mem = site.flags.find("mem"); mem != site.flags.end() && mem->second.policy == model::Policy::required)
     job.mem = model::Sourced<model::MemSize>{*model::MemSize::parse("16G"), {}};
+  if (const auto qos = site.flags.find("qos"); qos != site.flags.end() && qos->second.policy == model::Policy::required)
+    job.qos = text(site.qos.empty() ? "normal" : site.qos.front().name);
   if (site.node_types.empty()) job.gpus_per_node = number(1);
   return job;
 }
@@ -157,7 +159,8 @@ TEST_CASE("every script for every built-in site passes bash and shellcheck, and 
         auto result = plan::make_plan(job, *load.site);
         if (known) CHECK(refusals(result.diagnostics) == expected_refusals(id, launcher, variant.name));
         if (!known && !result.plan) {
-          job.nodes = number(1); // some partitions have jobs of one node only
+          job.nodes = number(1); // some partitions have jobs of one node only, some do not say how many GPUs a node has
+          if (!job.gpus_per_node) job.gpus_per_node = number(1);
           result = plan::make_plan(job, *load.site);
         }
         if (!result.plan) continue;
