@@ -89,6 +89,12 @@ for option in "$1" "$2"; do
   esac
 done
 shift 2
+if [[ $1 == --rdzv_conf=is_host=* ]]; then # exactly the first node holds the store
+  first=false
+  [[ ${OMPI_COMM_WORLD_RANK-$SLURM_NODEID} != 0 ]] || first=true
+  [[ ${1##*=} == "$first" ]] || nodes=
+  shift
+fi
 if [[ $1 != --rdzv_id=[0-9]* ]]; then nodes=; fi
 if [[ $2 != --rdzv_backend=c10d || $3 != --rdzv_endpoint=*:[0-9]* || $4 != --no_python ]]; then nodes=; fi
 export MASTER_ADDR=${3#*=} WORLD_SIZE=$((nodes * count)) LOCAL_WORLD_SIZE=$count
