@@ -1,24 +1,19 @@
 // SPDX-License-Identifier: MIT
 #include "cli/preflight_report.hpp"
 
-#include <algorithm>
 #include <cstdio>
 #include <set>
 
 #include <nlohmann/json.hpp>
 
 #include "util/text.hpp"
+#include "util/text_table.hpp"
 
 namespace hpcml::cli {
 
 namespace {
 
 using nlohmann::json;
-
-std::string padded(const std::string& text, std::size_t width, bool right) {
-  const std::string blanks(text.size() < width ? width - text.size() : 0, ' ');
-  return right ? blanks + text : text + blanks;
-}
 
 std::string figure(const json& value) {
   if (!value.is_number()) return "-";
@@ -36,18 +31,8 @@ std::string render_table(const json& summary) {
     rows.push_back({std::to_string(rank.at("rank").get<long long>()), rank.at("host"), rank.at("device"), interface.empty() ? "-" : interface,
                     figure(rank.at("all_reduce_gbps")), figure(rank.at("send_recv_gbps"))});
   }
-  std::vector<std::size_t> widths(rows.front().size(), 0);
-  for (const auto& row : rows)
-    for (std::size_t i = 0; i < row.size(); ++i) widths[i] = std::max(widths[i], row[i].size());
-  std::string text;
-  for (const auto& row : rows) {
-    std::string line;
-    for (std::size_t i = 0; i < row.size(); ++i) line += (i == 0 ? "" : "  ") + padded(row[i], widths[i], i == 0 || i > 3);
-    while (!line.empty() && line.back() == ' ') line.pop_back();
-    text += line + "\n";
-  }
   const auto ranks = rows.size() - 1;
-  return text + "ok: " + std::to_string(ranks) + (ranks == 1 ? " rank on " : " ranks on ") + std::to_string(hosts.size()) +
+  return util::render_columns(rows, {0, 4, 5}) + "ok: " + std::to_string(ranks) + (ranks == 1 ? " rank on " : " ranks on ") + std::to_string(hosts.size()) +
          (hosts.size() == 1 ? " host" : " hosts") + " met, every sum and every message is right (" + summary.at("backend").get<std::string>() +
          ", " + figure(summary.at("seconds")) + " s)\n";
 }

@@ -11,6 +11,7 @@
 #include "spec/schema_check.hpp"
 #include "spec/site_store.hpp"
 #include "util/text.hpp"
+#include "util/text_table.hpp"
 
 namespace hpcml::cli {
 
@@ -40,7 +41,7 @@ int run_list(const Context& context) {
     }
     rows.push_back(sites_row(*load.site));
   }
-  print(render_table(rows));
+  print(util::render_columns(rows));
   return exit_code;
 }
 
@@ -80,7 +81,7 @@ int run_show(const Context& context, const std::string& id, const std::string& f
   if (!site.sources.empty()) print("\nSources (with the day they were read)\n");
   std::vector<std::vector<std::string>> rows;
   for (const auto& source : site.sources) rows.push_back({"  " + source.id, source.checked, source.url});
-  print(render_table(rows));
+  print(util::render_columns(rows));
   if (!site.unknown.empty()) print("\nNot known: no source says it\n");
   for (const auto& fact : site.unknown) print("  " + fact + "\n");
   return k_ok;

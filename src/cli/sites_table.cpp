@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "util/text.hpp"
+#include "util/text_table.hpp"
 
 namespace hpcml::cli {
 
@@ -98,24 +99,6 @@ std::string short_time(const model::Walltime& time) {
   return text;
 }
 
-std::string render_table(const std::vector<std::vector<std::string>>& rows) {
-  const auto width_of = [](const std::string& text) {
-    return static_cast<std::size_t>(std::count_if(text.begin(), text.end(), [](char c) { return (static_cast<unsigned char>(c) & 0xc0) != 0x80; }));
-  };
-  std::vector<std::size_t> widths;
-  for (const auto& row : rows) {
-    widths.resize(std::max(widths.size(), row.size()));
-    for (std::size_t i = 0; i < row.size(); ++i) widths[i] = std::max(widths[i], width_of(row[i]));
-  }
-  std::string text;
-  for (const auto& row : rows) {
-    std::string line;
-    for (std::size_t i = 0; i < row.size(); ++i) line += row[i] + std::string(i + 1 < row.size() ? widths[i] - width_of(row[i]) + 2 : 0, ' ');
-    text += line.substr(0, line.find_last_not_of(' ') + 1) + "\n";
-  }
-  return text;
-}
-
 std::string state_of(const Site& site) {
   if (site.state == model::SiteState::retired) return "retired" + (site.successor.empty() ? "" : ", see " + site.successor);
   return site.state == model::SiteState::early ? "early" : "production";
@@ -164,7 +147,7 @@ std::string render_partitions(const Site& site) {
                     joined(memory, "?"), count && *count > 0 ? std::to_string(*count) : "?", longest_time(partition), limit_text(partition.default_time),
                     most_nodes(partition), partition.exclusive ? "yes" : "no"});
   }
-  return render_table(rows);
+  return util::render_columns(rows);
 }
 
 } // namespace hpcml::cli

@@ -9,9 +9,6 @@
 
 namespace hpcml::cli {
 
-/// Columns as wide as their widest cell, two blanks between them. Counts characters, not bytes: names have accents.
-std::string render_table(const std::vector<std::vector<std::string>>& rows);
-
 /// "production", "early", "retired, see fir".
 std::string state_of(const model::Site& site);
 

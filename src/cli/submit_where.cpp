@@ -11,7 +11,7 @@
 #include "spec/json_tree.hpp"
 #include "spec/site_store.hpp"
 #include "util/process.hpp"
-#include "util/text.hpp"
+#include "util/text_table.hpp"
 
 namespace hpcml::cli {
 
@@ -124,16 +124,7 @@ std::string render_places(const std::vector<Place>& places, const std::string& f
   for (const auto& place : places)
     rows.push_back({place.site, place.partition.empty() ? "(Slurm's choice)" : place.partition, place.fits ? "yes" : "no", place.start.empty() ? "-" : place.start,
                     place.fits ? hours_text(place.gpu_hours) : "-", place.hardware.empty() ? "-" : place.hardware, place.note});
-  std::vector<std::size_t> widths(rows.front().size(), 0);
-  for (const auto& row : rows)
-    for (std::size_t i = 0; i < row.size(); ++i) widths[i] = std::max(widths[i], row[i].size());
-  std::string text;
-  for (const auto& row : rows) {
-    std::string line;
-    for (std::size_t i = 0; i < row.size(); ++i) line += fmt::format("{:<{}}  ", row[i], i + 1 < row.size() ? widths[i] : 0);
-    text += line.substr(0, line.find_last_not_of(' ') + 1) + "\n";
-  }
-  return text;
+  return util::render_columns(rows);
 }
 
 int run_where(const Request& request, const WhereOptions& options, const Context& context) {

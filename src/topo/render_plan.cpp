@@ -7,6 +7,7 @@
 
 #include "topo/mask_text.hpp"
 #include "util/text.hpp"
+#include "util/text_table.hpp"
 
 namespace hpcml::topo {
 namespace {
@@ -80,16 +81,7 @@ std::string render_table(const Node& node, const AffinityPlan& plan) {
     rows.push_back({std::to_string(rank.local_rank), gpus_text(rank.gpus), or_dash(rank.cpus.to_list()),
                     std::to_string(rank.cores), or_dash(rank.numa.to_list()), or_dash(rank.memory.to_list()),
                     or_dash(rank.nic)});
-  std::vector<std::size_t> widths(rows.front().size(), 0);
-  for (const auto& row : rows)
-    for (std::size_t c = 0; c < row.size(); ++c) widths[c] = std::max(widths[c], row[c].size());
-  std::string text = render_node_line(node);
-  for (const auto& row : rows) {
-    std::string line;
-    for (std::size_t c = 0; c < row.size(); ++c)
-      line += row[c] + (c + 1 < row.size() ? std::string(widths[c] - row[c].size() + 2, ' ') : "");
-    text += line + "\n";
-  }
+  std::string text = render_node_line(node) + util::render_columns(rows);
   for (const auto& rank : plan.ranks)
     text += "rank " + std::to_string(rank.local_rank) + ": " + rank.why + "\n";
   return text;

@@ -10,6 +10,7 @@
 #include "util/process.hpp"
 #include "util/shell_quote.hpp"
 #include "util/text.hpp"
+#include "util/text_table.hpp"
 
 using namespace hpcml;
 using namespace hpcml::util;
@@ -60,4 +61,13 @@ TEST_CASE("nearest finds slips and nothing else") {
   CHECK(nearest("lumii", {"lumi", "narval"}) == std::optional<std::string>("lumi"));
   CHECK(nearest("standard-G", {"standard-g", "small-g"}) == std::optional<std::string>("standard-g"));
   CHECK_FALSE(nearest("xyz", {"lumi", "narval"}));
+}
+
+TEST_CASE("columns are aligned by characters, numbers to the right, and no line ends in blanks") {
+  CHECK(render_columns({{"SITE", "GPUS", "NOTE"}, {"zürich", "12", ""}, {"a", "128", "x"}}, {1}) ==
+        "SITE    GPUS  NOTE\n"
+        "zürich    12\n"
+        "a        128  x\n");
+  CHECK(render_columns({{"a", "b"}, {}, {"c"}}) == "a  b\n\nc\n");
+  CHECK(render_columns({}) == "");
 }
