@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "util/process.hpp"
 
+#include <algorithm>
 #include <cerrno>
 #include <csignal>
 #include <cstring>
@@ -38,6 +39,26 @@ bool drain(int fd, std::string& text) {
   return count > 0 || (count < 0 && errno == EINTR);
 }
 
+using Clock = std::chrono::steady_clock;
+
+/// Milliseconds until the end, not below 0; -1, as poll has it, where there is none.
+int left_ms(std::optional<Clock::time_point> end) {
+  if (!end) return -1;
+  return std::max(0, static_cast<int>(std::chrono::duration_cast<std::chrono::milliseconds>(*end - Clock::now()).count()));
+}
+
+/// Waits for the child; one that is still there at the end is killed. Returns whether it was.
+bool reap(pid_t child, std::optional<Clock::time_point> end, int& status) {
+  for (int pause_ms = 1;; pause_ms = std::min(2 * pause_ms, 50)) {
+    const pid_t gone = ::waitpid(child, &status, end ? WNOHANG : 0);
+    if (gone == child || (gone < 0 && errno != EINTR)) return false;
+    if (left_ms(end) == 0) break;
+    if (gone == 0) ::poll(nullptr, 0, std::min(pause_ms, left_ms(end)));
+  }
+  ::kill(child, SIGKILL);
+  while (::waitpid(child, &status, 0) < 0 && errno == EINTR) {}
+  return true;
+}
 
 } // namespace
 
@@ -86,21 +107,10 @@ Result<ProcessOutput> run_process(const std::vector<std::string>& argv, const En
   ::fcntl(in.write_end, F_SETFL, O_NONBLOCK);
   const auto old_pipe_action = ::signal(SIGPIPE, SIG_IGN); // a child that does not read its input must not end us
   if (input.empty()) in.close_write();
-  const auto start = std::chrono::steady_clock::now();
-  bool killed = false;
-  while (out.read_end >= 0 || err.read_end >= 0) {
+  const auto end = limit ? std::optional(Clock::now() + *limit) : std::nullopt;
+  while ((out.read_end >= 0 || err.read_end >= 0) && left_ms(end) != 0) {
     pollfd ends[3] = {{out.read_end, POLLIN, 0}, {err.read_end, POLLIN, 0}, {in.write_end, POLLOUT, 0}};
-    int wait_ms = -1;
-    if (limit) {
-      const auto left = *limit - std::chrono::duration_cast<std::chrono::milliseconds>(std::chrono::steady_clock::now() - start);
-      if (left.count() <= 0 && !killed) {
-        ::kill(child, SIGKILL);
-        killed = true;
-        break;
-      }
-      wait_ms = static_cast<int>(left.count());
-    }
-    if (::poll(ends, 3, wait_ms) < 0 && errno != EINTR) break;
+    if (::poll(ends, 3, left_ms(end)) < 0 && errno != EINTR) break;
     if (ends[0].revents != 0 && !drain(out.read_end, result.out)) out.close_read();
     if (ends[1].revents != 0 && !drain(err.read_end, result.err)) err.close_read();
     if (ends[2].revents != 0) {
@@ -111,8 +121,7 @@ Result<ProcessOutput> run_process(const std::vector<std::string>& argv, const En
   }
   ::signal(SIGPIPE, old_pipe_action);
   int status = 0;
-  while (::waitpid(child, &status, 0) < 0 && errno == EINTR) {}
-  if (killed) return Error{argv[0] + " took longer than " + std::to_string(limit->count()) + " ms and was stopped"};
+  if (reap(child, end, status)) return Error{argv[0] + " took longer than " + std::to_string(limit->count()) + " ms and was stopped"};
   result.exit_code = WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
   return result;
 }

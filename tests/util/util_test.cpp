@@ -43,6 +43,9 @@ TEST_CASE("run_process returns output, exit code and signals without a shell") {
   CHECK(run_process({"true"}, env, std::nullopt, std::string(300000, 'x'))->exit_code == 0);
   CHECK_FALSE(run_process({"no-such-program-anywhere"}, env).ok());
   CHECK_FALSE(run_process({"sleep", "20"}, env, std::chrono::milliseconds(50)).ok());
+  // One that says no more goes on, too.
+  CHECK_FALSE(run_process({"bash", "-c", "exec sleep 20 >&- 2>&-"}, env, std::chrono::milliseconds(50)).ok());
+  CHECK(run_process({"bash", "-c", "exec >&- 2>&-; sleep 0.1; exit 3"}, env, std::chrono::seconds(50))->exit_code == 3);
 }
 
 TEST_CASE("write_file replaces a file in one step and leaves nothing on failure") {
