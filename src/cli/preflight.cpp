@@ -88,9 +88,7 @@ int run_preflight(const PreflightOptions& options, const Context& context) {
                 context.colour);
     return k_world_failed;
   }
-  // The helper bounds itself (six times the timeout and 30 s); this limit is for a launch that hangs.
-  const auto limit = std::chrono::seconds(7ULL * options.timeout_seconds + 60);
-  const auto output = util::run_process(launch_words(options, *request, context, *helper), context.env, limit);
+  const auto output = util::run_process(launch_words(options, *request, context, *helper), context.env, launch::preflight_limit(options.timeout_seconds));
   if (!output) {
     print_error(output.error().what, output.error().hint, context.colour);
     return k_world_failed;

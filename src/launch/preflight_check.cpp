@@ -61,7 +61,7 @@ std::optional<Failure> run_preflight(const RankSetup& setup, const LaunchRequest
   util::EnvSnapshot env = setup.env;
   // The program's own store must not meet connections of this group that is just going away.
   env.set("MASTER_PORT", std::to_string(side_port(setup.world.port)));
-  const auto output = util::run_process(helper_words(*helper, setup, request), env, std::chrono::seconds(k_preflight_seconds + 30));
+  const auto output = util::run_process(helper_words(*helper, setup, request), env, preflight_limit(k_preflight_seconds));
   if (!output) return failure(k_cannot_set_up, output.error());
   if (output->exit_code == 0) return std::nullopt;
   Error verdict = preflight_verdict(output->out);

@@ -2,6 +2,7 @@
 // The process-group check before a program starts: the helper program, its answer, its verdict.
 #pragma once
 
+#include <chrono>
 #include <optional>
 #include <string>
 
@@ -10,7 +11,10 @@
 
 namespace hpcml::launch {
 
-constexpr int k_preflight_seconds = 120; ///< for the rendezvous and the checks of one rank
+constexpr unsigned k_preflight_seconds = 120; ///< for the rendezvous and for each check
+
+/// When a helper that was given `timeout_seconds` hangs: it ends by itself after six times as long and 30 s.
+constexpr std::chrono::seconds preflight_limit(unsigned timeout_seconds) { return std::chrono::seconds(7ULL * timeout_seconds + 60); }
 
 /// Path of the helper beside `program` (bin/../libexec/hpcml/hpcml-torch, or in the same folder; for hpcml-aarch64 it is
 /// hpcml-torch-aarch64); nothing if it is not there.

@@ -200,6 +200,11 @@ TEST_CASE("an error record is JSON whatever the text holds") {
   CHECK(record["what"].get<std::string>() == "cannot execute \"\xef\xbf\xbd\n\t\\ \xc3\xa9\x01");
 }
 
+TEST_CASE("launch waits for the helper for longer than the helper takes to end by itself") {
+  for (const unsigned seconds : {1U, 60U, 120U, 86400U}) // src/torch/preflight.cpp: six times the timeout and 30 s
+    CHECK(launch::preflight_limit(seconds) > std::chrono::seconds(6ULL * seconds + 30));
+}
+
 TEST_CASE("the preflight's verdict is the last culprit's sentence") {
   const auto verdict = launch::preflight_verdict("noise\n{\"event\":\"culprit\",\"what\":\"rank 3 is missing\",\"next\":\"look\"}\n");
   CHECK(verdict.what == "rank 3 is missing");
