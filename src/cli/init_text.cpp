@@ -47,14 +47,6 @@ private:
   bool x_fresh = true; // no blank line is due
 };
 
-const model::FlagRule& rule_of(const model::Site& site, const std::string& name) {
-  static const model::FlagRule k_free;
-  const auto found = site.flags.find(name);
-  return found == site.flags.end() ? k_free : found->second;
-}
-
-bool takes(const model::FlagRule& rule) { return rule.policy != Policy::forbidden && rule.policy != Policy::ignored; }
-
 std::string describe_node(const model::NodeType& node) {
   std::string text = node.gpu && node.gpu->per_node > 0 ? fmt::format("{} {} per node", node.gpu->per_node, node.gpu->model.empty() ? "GPUs" : node.gpu->model) : "no GPUs";
   if (node.cpu.cores > 0) text += fmt::format(", {} cores", node.cpu.cores);
@@ -87,9 +79,9 @@ const model::Partition* choose_partition(const model::Site& site, const model::J
 
 void write_account(FileText& file, const model::Site& site, const model::JobSpec& job) {
   for (const char* name : {"account", "qos"}) {
-    const auto& rule = rule_of(site, name);
+    const auto& rule = site.flag(name);
     const auto& asked = std::string(name) == "account" ? job.account : job.qos;
-    if (!takes(rule) || (!asked && rule.policy != Policy::required && std::string(name) != "account")) continue;
+    if (!rule.takes() || (!asked && rule.policy != Policy::required && std::string(name) != "account")) continue;
     file.comment(fmt::format("{}{}{}", std::string(name) == "account" ? "The account that is charged" : "Quality of service",
                              rule.policy == Policy::required ? "; this site requires it" : "", rule.pattern_hint.empty() ? "" : ", as " + rule.pattern_hint));
     if (asked) file.key(name, quote_json(asked->value));
@@ -99,7 +91,7 @@ void write_account(FileText& file, const model::Site& site, const model::JobSpec
 }
 
 void write_partition(FileText& file, const model::Site& site, const model::Partition* chosen) {
-  if (!takes(rule_of(site, "partition"))) {
+  if (!site.flag("partition").takes()) {
     file.comment("Jobs here name no partition: Slurm chooses it.");
     return;
   }
@@ -124,7 +116,7 @@ void write_size(FileText& file, const model::Site& site, const model::Partition*
   file.key("nodes", std::to_string(job.nodes ? job.nodes->value : 1));
   const unsigned gpus = job.gpus_per_node ? job.gpus_per_node->value : gpus_of(site, partition);
   if (gpus > 0 || job.gpus_per_node || site.node_types.empty()) file.key("gpus-per-node", std::to_string(gpus));
-  if (const auto& rule = rule_of(site, "mem"); job.mem || rule.policy == Policy::required) {
+  if (const auto& rule = site.flag("mem"); job.mem || rule.policy == Policy::required) {
     const auto* node = partition && !partition->node_types.empty() ? site.find_node_type(partition->node_types.front()) : nullptr;
     file.comment(std::string("Memory on each node") + (rule.policy == Policy::required ? "; this site requires it." : "."));
     if (job.mem) file.key("mem", quote_json(job.mem->value.to_slurm()));

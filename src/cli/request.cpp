@@ -71,7 +71,6 @@ void read_texts(FlagReader& reader, model::JobSpec& job) {
   reader.text("--qos", job.qos);
   reader.text("--job-name", job.job_name);
   reader.text("--output", job.output);
-  reader.text("--launcher", job.launcher);
   reader.text("--backend", job.backend);
   reader.text("--gpu-visibility", job.gpu_visibility);
   reader.text("--gpu-type", job.gpu_type);
@@ -182,6 +181,7 @@ model::JobSpec job_from_flags(const RequestFlags& flags, diag::Diagnostics& find
   reader.count("--gpus-per-task", job.gpus_per_task);
   reader.count("--tasks-per-node", job.tasks_per_node);
   reader.count("--cpus-per-task", job.cpus_per_task);
+  reader.parsed("--launcher", job.launcher);
   reader.parsed("--mem", job.mem);
   reader.parsed("--time", job.time);
   job.modules = reader.list("--module");

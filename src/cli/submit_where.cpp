@@ -39,9 +39,7 @@ public:
     std::vector<std::string> names;
     for (const auto& partition : site.partitions)
       if (partition.nameable && (!partition.cpu_only || without_gpus())) names.push_back(partition.name);
-    const auto rule = site.flags.find("partition");
-    const bool chosen_by_slurm = rule != site.flags.end() && (rule->second.policy == model::Policy::forbidden || rule->second.policy == model::Policy::ignored);
-    if (names.empty() || chosen_by_slurm) names = {""};
+    if (names.empty() || !site.flag("partition").takes()) names = {""};
     for (const auto& name : names) places.push_back(judge(site, name));
   }
 
@@ -62,8 +60,8 @@ private:
     const bool named = job.account.has_value() && !x_elsewhere;
     if (!named) job.account.reset();
     if (x_elsewhere) job.qos.reset();
-    const auto rule = site.flags.find("account");
-    const bool unpaid = !named && rule != site.flags.end() && rule->second.policy == model::Policy::required;
+    const auto& account = site.flag("account");
+    const bool unpaid = !named && account.policy == model::Policy::required;
     const auto result = plan_job(job, unpaid || x_elsewhere ? without_accounts(site) : site, x_context);
     if (!result.plan) {
       place.note = first_error(result.diagnostics);
@@ -74,7 +72,7 @@ private:
     const auto* node = site.find_node_type(result.plan->node_type);
     if (const unsigned gpus = result.plan->layout.nodes * result.plan->layout.gpus_per_node; gpus > 0)
       place.hardware = fmt::format("{} x {}", gpus, node && node->gpu && !node->gpu->model.empty() ? node->gpu->model : "GPU");
-    if (unpaid) place.note = "needs --account" + (rule->second.pattern_hint.empty() ? "" : " " + rule->second.pattern_hint);
+    if (unpaid) place.note = "needs --account" + (account.pattern_hint.empty() ? "" : " " + account.pattern_hint);
     else if (!x_elsewhere) ask(*result.plan, place);
     return place;
   }

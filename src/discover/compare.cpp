@@ -22,10 +22,7 @@ const PartitionRecord* find_record(const ClusterFacts& facts, const std::string&
   return found == facts.partitions.end() ? nullptr : &*found;
 }
 
-bool is_required(const model::Site& site, const std::string& flag) {
-  const auto rule = site.flags.find(flag);
-  return rule != site.flags.end() && rule->second.policy == model::Policy::required;
-}
+bool is_required(const model::Site& site, const std::string& flag) { return site.flag(flag).policy == model::Policy::required; }
 
 /// A limit of the profile against the cluster's: a higher one lets requests through that Slurm refuses.
 template <class T, class ToText>

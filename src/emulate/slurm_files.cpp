@@ -72,8 +72,7 @@ std::string partition_line(const Site& site, const ClusterLayout& layout, const 
   std::string text = "PartitionName=" + partition.name;
   const bool here = has_type(partition, layout.type->id);
   if (here) text += " Nodes=" + model::compress_hostlist(names_of(layout));
-  const auto rule = site.flags.find("partition");
-  const bool must_name = rule != site.flags.end() && rule->second.policy == model::Policy::required;
+  const bool must_name = site.flag("partition").policy == model::Policy::required;
   // Users of such a site never name a partition: the emulated one has to be the one they get.
   const bool taken = partition.nameable ? partition.is_default : &partition == layout.partition;
   if (here && taken && !must_name) text += " Default=YES";

@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "model/launcher.hpp"
 #include "model/mem_size.hpp"
 #include "model/origin.hpp"
 #include "model/walltime.hpp"
@@ -35,7 +36,7 @@ struct JobSpec {
   Known<std::string> qos;
   Known<std::string> job_name;
   Known<std::string> output;
-  Known<std::string> launcher;      ///< "hpcml", "torchrun", "srun", "ibrun", "accelerate", "deepspeed"
+  Known<Launcher> launcher;
   Known<std::string> backend;       ///< "nccl", "gloo"
   Known<std::string> gpu_visibility; ///< "all", "own"
   Known<std::string> gpu_type;

@@ -13,13 +13,15 @@
 namespace hpcml::model {
 
 /// Where a value exists. A per-task value must never be rendered at batch scope: it would be the same for every rank.
-enum class Scope { submit, batch, task };
+enum class Scope { batch, task };
 
 /// One `#SBATCH` option, without quoting. `value` unset: a flag without argument.
 struct PlannedDirective {
   std::string name; ///< "--nodes"
   std::optional<std::string> value;
   Origin origin;
+  /// "--nodes=2", "--exclusive".
+  std::string word() const { return value ? name + "=" + *value : name; }
 };
 
 /// A variable. `expression`: shell text from a profile (never from a user), evaluated where it is rendered.
@@ -115,7 +117,7 @@ struct PlannedRendezvous {
 
 /// The launcher of the step.
 struct PlannedLauncher {
-  std::string kind;             ///< "hpcml", "torchrun", "srun", "ibrun", "accelerate", "deepspeed"
+  Launcher choice;
   std::string step = "srun";    ///< what starts the tasks: "srun", "ibrun"
   std::vector<std::string> step_args; ///< raw pass-through and site args, in order
   std::vector<std::string> per_node_args = {}; ///< what `step` gets where it starts one program per node
@@ -123,6 +125,8 @@ struct PlannedLauncher {
   std::string local_rank_variable = {};
   std::string world_size_variable = {};
   Origin origin;
+  /// True where Slurm's own program starts the tasks, and its options and variables are there.
+  bool by_srun() const { return step == "srun"; }
 };
 
 struct Plan {
@@ -131,6 +135,8 @@ struct Plan {
   std::string shebang;
   std::string partition;
   std::string node_type;
+  std::string qos;           ///< the one that the job is known to have, named or not; empty: unknown
+  std::string gpu_type;      ///< Slurm's name for the GPUs, or for the part of one, that the job gets
   std::vector<std::string> command;
   std::vector<JobStep> steps; ///< empty: the command is the only one
   std::string request_line;  ///< the gen command that made it, for the script's head

@@ -5,6 +5,12 @@
 
 namespace hpcml::model {
 
+const FlagRule& Site::flag(const std::string& flag_name) const {
+  static const FlagRule k_free;
+  const auto found = flags.find(flag_name);
+  return found == flags.end() ? k_free : found->second;
+}
+
 const Partition* Site::find_partition(const std::string& partition) const {
   const auto found = std::find_if(partitions.begin(), partitions.end(), [&](const Partition& p) { return p.name == partition; });
   return found == partitions.end() ? nullptr : &*found;

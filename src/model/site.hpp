@@ -41,6 +41,8 @@ struct ContainerBind {
   std::string target; ///< empty: same as source
   bool optional = false;
   Origin origin;
+  /// The path that it has inside the container.
+  const std::string& inside() const { return target.empty() ? source : target; }
 };
 
 struct ContainerRule {
@@ -58,12 +60,22 @@ struct ContainerRule {
   std::vector<Superseded> superseded; ///< beside those of the origin, which has e.g. the manual binds that a module replaced
 };
 
+/// How an image with a person's packages is built on the site.
+struct ImageBuild {
+  std::string tool;          ///< "cotainr"; empty: the profile knows none
+  std::string base_image;    ///< path of the image it starts from
+  std::string rocm;          ///< ROCm inside the base image: "5.5.3", or empty
+  std::string cuda;
+};
+
 struct PythonRule {
   std::string kind;          ///< "venv", "conda", "wheelhouse", "uv", "module", "container"
   std::vector<std::string> modules;
   std::string conda_env;     ///< site-wide environment
   std::string where;         ///< "$SLURM_TMPDIR", "$SCRATCH"
   std::vector<std::string> packages; ///< default packages for the wheelhouse
+  std::string list_wheels;   ///< program that lists the site's own wheels: "avail_wheels"; empty: none
+  ImageBuild image;          ///< with kind "container": how an image with the packages is built
   When when = {};
   Origin origin;
 };
@@ -184,6 +196,7 @@ struct Site {
   std::vector<ContainerRule> containers;
   std::vector<PythonRule> python;
   std::vector<std::string> libtorch_modules;
+  std::vector<std::string> libtorch_link_directories; ///< expressions that the linker needs besides torch's own: "$EBROOTCUDA/extras/CUPTI/lib64"
   NetworkRule network;
   std::map<std::string, std::string> openmp; ///< OMP_PLACES and the like, set with OMP_NUM_THREADS
   Origin openmp_origin;
@@ -196,6 +209,8 @@ struct Site {
   std::vector<Source> sources;
   std::vector<std::string> unknown;         ///< facts that no source gives
 
+  /// The rule for an option of sbatch ("mem"), whatever job it is for; one that allows everything where there is none.
+  const FlagRule& flag(const std::string& flag_name) const;
   const Partition* find_partition(const std::string& partition) const;
   const NodeType* find_node_type(const std::string& node_type) const;
   const Qos* find_qos(const std::string& name) const;

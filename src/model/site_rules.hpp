@@ -43,6 +43,8 @@ struct FlagRule {
   When when;                ///< where the rule holds; elsewhere the next of `more` that does, else the option is optional
   Origin origin;
   std::vector<FlagRule> more = {}; ///< further rules for the same option; the first that holds counts
+  /// True if a job may have the option and it does something.
+  bool takes() const { return policy != Policy::forbidden && policy != Policy::ignored; }
 };
 
 /// An option that every job gets.

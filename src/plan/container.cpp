@@ -28,9 +28,9 @@ void add_user_bind(PlanContext& context, model::PlannedContainer& container,
   }
   for (std::string* path : {&bind.source, &bind.target})
     while (path->size() > 1 && path->back() == '/') path->pop_back();
-  const std::string target = bind.target.empty() ? bind.source : bind.target;
+  const std::string target = bind.inside();
   const auto same = [&](const ContainerBind& other) {
-    return (other.target.empty() ? other.source : other.target) == target;
+    return other.inside() == target;
   };
   if (const auto old = std::find_if(container.binds.begin(), container.binds.end(), same);
       old != container.binds.end()) {
@@ -109,7 +109,7 @@ void give_to_slurm(PlanContext& context, const model::ContainerRule& rule, model
   container.prefix = rule.prefix;
   std::vector<std::string> binds;
   for (const auto& bind : container.binds)
-    binds.push_back(bind.source + ":" + (bind.target.empty() ? bind.source : bind.target));
+    binds.push_back(bind.source + ":" + bind.inside());
   auto options = rule.options;
   if (!binds.empty() && rule.bind_option.empty())
     context.error("request/bind", rule.engine + " on " + context.site.name + " takes no binds from here",

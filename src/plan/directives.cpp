@@ -38,8 +38,7 @@ void add_text(PlanContext& context, const std::string& name, const model::Known<
   const model::FlagRule& rule = context.flag(name);
   const std::string option = "--" + name;
   const std::string form = rule.pattern_hint.empty() ? "" : ", as " + option + "=" + rule.pattern_hint;
-  if (wanted && (rule.policy == Policy::forbidden || rule.policy == Policy::ignored))
-    return; // said by check_flags
+  if (wanted && !rule.takes()) return; // said by check_flags
   if (!wanted) {
     if (!rule.default_value.empty()) add(context, option, rule.default_value, rule.origin);
     return;
@@ -64,8 +63,7 @@ void add_text(PlanContext& context, const std::string& name, const model::Known<
 }
 
 void add_partition(PlanContext& context) {
-  const model::Policy policy = context.flag("partition").policy;
-  if (context.plan.partition.empty() || policy == Policy::forbidden || policy == Policy::ignored) return;
+  if (context.plan.partition.empty() || !context.flag("partition").takes()) return;
   if (context.partition && !context.partition->nameable) {
     context.note("no --partition line: Slurm chooses the partition here", context.partition->origin);
     return;
@@ -119,7 +117,7 @@ void add_cores(PlanContext& context) {
     return;
   }
   // A count would shrink the step to CPUs of Slurm's choosing, which need not be those near the GPUs.
-  if (plan.binding.binder != model::Binder::srun_cores && plan.launcher.step == "srun" &&
+  if (plan.binding.binder != model::Binder::srun_cores && plan.launcher.by_srun() &&
       context.owns_nodes()) {
     context.note("no --cpus-per-task: the step has the whole node", context.partition->origin);
     return;
@@ -310,7 +308,7 @@ void plan_directives(PlanContext& context) {
   add(context, "--nodes", std::to_string(plan.layout.nodes),
       job.nodes ? job.nodes->origin : by_rule("one node where no number is given"));
   const Origin tasks = plan.layout.tasks_per_node != plan.layout.ranks_per_node
-                           ? by_rule("one " + plan.launcher.kind + " per node; it starts the ranks")
+                           ? by_rule("one " + plan.launcher.choice.name() + " per node; it starts the ranks")
                        : job.tasks_per_node ? job.tasks_per_node->origin
                                             : layout_rule;
   add(context, "--ntasks-per-node", std::to_string(plan.layout.tasks_per_node), tasks);

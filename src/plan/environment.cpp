@@ -140,7 +140,7 @@ void plan_environment(PlanContext& context) {
   }
   // Without hpcml in the task nothing sets variables there; a literal is the same for every rank, so the
   // script can export it.
-  if (plan.launcher.kind != "hpcml")
+  if (!plan.launcher.choice.is_hpcml())
     for (auto& variable : plan.env)
       if (!variable.expression) variable.scope = Scope::batch;
   add_user_variables(context);

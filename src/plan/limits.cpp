@@ -61,7 +61,7 @@ void check_time(PlanContext& context, Walltime time) {
 std::optional<Sourced<model::MemSize>> plan_memory(PlanContext& context) {
   const model::FlagRule& rule = context.flag("mem");
   const model::PlannedLayout& layout = context.plan.layout;
-  if (rule.policy == model::Policy::forbidden || rule.policy == model::Policy::ignored) return std::nullopt;
+  if (!rule.takes()) return std::nullopt;
   // Given in another unit by hand: two kinds of memory options are fatal in Slurm.
   for (const auto& raw : context.job.sbatch)
     if (util::starts_with(raw.value, "--mem-per-")) return std::nullopt;

@@ -10,7 +10,7 @@ namespace hpcml::plan {
 
 JobFacts PlanContext::facts() const {
   const model::PlannedLayout& layout = plan.layout;
-  JobFacts facts{layout.nodes, layout.gpus_per_node > 0, plan.partition, plan.launcher.kind,
+  JobFacts facts{layout.nodes, layout.gpus_per_node > 0, plan.partition, plan.launcher.choice.name(),
                  job.container.has_value()};
   facts.gpu_count = layout.nodes * layout.gpus_per_node;
   const bool all_gpus = node && node->gpu && !slice && layout.gpus_per_node == node->gpu->per_node;
@@ -41,8 +41,7 @@ template <class Rule> const Rule* first_that_holds(const Rule& rule, const JobFa
 
 const model::FlagRule& PlanContext::flag(const std::string& name) const {
   static const model::FlagRule k_free;
-  const auto found = site.flags.find(name);
-  const auto* rule = found == site.flags.end() ? nullptr : first_that_holds(found->second, facts());
+  const auto* rule = first_that_holds(site.flag(name), facts());
   return rule ? *rule : k_free;
 }
 

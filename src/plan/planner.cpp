@@ -53,7 +53,7 @@ void plan_steps(const model::JobSpec& job, const model::Site& site, PlanResult& 
         result.diagnostics.push_back(std::move(finding));
     result.plan.reset();
   }
-  if (result.plan && result.plan->launcher.step != "srun" &&
+  if (result.plan && !result.plan->launcher.by_srun() &&
       std::any_of(job.steps.begin(), job.steps.end(), [](const auto& step) { return step.once; })) {
     result.diagnostics.push_back({diag::Severity::error, "request/steps",
                                   site.name + " starts programs with " + result.plan->launcher.step + ", which does not start one process alone", {},
@@ -73,6 +73,7 @@ PlanResult make_plan(const model::JobSpec& job, const model::Site& site) {
     context.plan.shebang = site.shebang;
     context.plan.interactive = site.interactive;
     context.plan.command = job.command;
+    if (job.launcher) context.plan.launcher.choice = job.launcher->value;
     context.plan.report = job.report;
     context.plan.preflight = job.preflight;
     context.plan.hpcml_path =

@@ -137,7 +137,7 @@ void plan_python(PlanContext& context) {
 /// The ranks start hpcml by this path, wherever they are.
 void check_hpcml_path(PlanContext& context) {
   const auto& path = context.plan.hpcml_path.value;
-  if (context.plan.launcher.kind == "hpcml" && !path.empty() && path.front() != '/')
+  if (context.plan.launcher.choice.is_hpcml() && !path.empty() && path.front() != '/')
     context.error("usage/hpcml-path", "'" + path + "' is no absolute path",
                   "the path that the compute nodes see, as --hpcml-path /project/me/bin/hpcml");
 }

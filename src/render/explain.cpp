@@ -67,7 +67,7 @@ std::string render_explain(const model::Plan& plan) {
     text += render_line(line) + "\n";
     for (const auto& reason : reasons_of(line)) text += describe(reason);
   }
-  if (uses_launch(plan)) text += explain_task_variables(plan);
+  if (plan.launcher.choice.is_hpcml()) text += explain_task_variables(plan);
   if (!plan.notes.empty()) text += "\nNotes:\n";
   for (const auto& [note, origin] : plan.notes) text += note + "\n" + describe({"", origin});
   return text;

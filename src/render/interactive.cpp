@@ -36,10 +36,6 @@ void add(std::string& line, const std::string& word) {
   line += (line.empty() ? "" : " ") + util::shell_quote(word);
 }
 
-std::string to_word(const PlannedDirective& directive) {
-  return directive.value ? directive.name + "=" + *directive.value : directive.name;
-}
-
 /// TACC's idev: whole nodes, a few options of its own.
 InteractiveLine make_idev(const model::Plan& plan) {
   InteractiveLine line{"idev", {}, {}};
@@ -95,7 +91,7 @@ InteractiveLine make_interactive(const model::Plan& plan) {
       if (is_for_batch_only(directive.name))
         line.pointless.push_back(directive);
       else
-        add(line.text, to_word(step ? for_one_task(directive, plan.layout.tasks_per_node) : directive));
+        add(line.text, (step ? for_one_task(directive, plan.layout.tasks_per_node) : directive).word());
     }
     // The shell's own step must leave room for the steps that are started from it.
     if (step) line.text += " --overlap --cpu-bind=none --pty bash -i";
@@ -112,14 +108,14 @@ diag::Diagnostics find_unsaid(const InteractiveLine& line) {
   for (const auto& directive : line.pointless)
     findings.push_back({diag::Severity::warning,
                         "request/interactive",
-                        to_word(directive) + " means nothing for an interactive job: left out",
+                        directive.word() + " means nothing for an interactive job: left out",
                         {},
                         ""});
   const auto program = line.text.substr(0, line.text.find(' '));
   for (const auto& directive : line.missing)
     findings.push_back({diag::Severity::error,
                         "request/interactive",
-                        program + " has no option for " + to_word(directive),
+                        program + " has no option for " + directive.word(),
                         {},
                         "leave it out, or submit a batch job"});
   return findings;

@@ -23,12 +23,7 @@ Json origin_json(const model::Origin& origin) {
 }
 
 const char* scope_name(model::Scope scope) {
-  switch (scope) {
-    case model::Scope::submit: return "submit";
-    case model::Scope::batch: return "batch";
-    case model::Scope::task: break;
-  }
-  return "task";
+  return scope == model::Scope::batch ? "batch" : "task";
 }
 
 const char* binder_name(model::Binder binder) {
@@ -114,7 +109,7 @@ Json software_json(const model::Plan& plan) {
   Json binds = Json::array();
   for (const auto& bind : container.binds)
     binds.push_back({{"source", bind.source},
-                     {"target", bind.target.empty() ? bind.source : bind.target},
+                     {"target", bind.inside()},
                      {"optional", bind.optional},
                      {"origin", origin_json(bind.origin)}});
   json["container"] = {{"engine", container.engine}, {"image", container.image},  {"gpu_flag", container.gpu_flag},
@@ -142,7 +137,7 @@ std::string render_json(const model::Plan& plan) {
   json["request"] = plan.request_line;
   json["directives"] = directives_json(plan);
   json["layout"] = layout_json(plan.layout);
-  json["launcher"] = {{"kind", plan.launcher.kind},
+  json["launcher"] = {{"kind", plan.launcher.choice.name()},
                       {"step", plan.launcher.step},
                       {"step_args", plan.launcher.step_args},
                       {"origin", origin_json(plan.launcher.origin)}};

@@ -13,19 +13,19 @@ namespace hpcml::render {
 
 namespace {
 
-bool has_caches(const model::Plan& plan) { return !uses_launch(plan) && !plan.caches.empty(); }
+bool has_caches(const model::Plan& plan) { return !plan.launcher.choice.is_hpcml() && !plan.caches.empty(); }
 bool has_wheelhouse(const model::Plan& plan) { return plan.python.kind == model::PythonKind::wheelhouse; }
 
 /// A step that starts the tasks of all ranks, of which only the first of each node may go on.
 bool is_guarded(const model::Plan& plan) {
-  return plan.launcher.step != "srun" && plan.launcher.per_node_args.empty() && plan.layout.tasks_per_node > 1;
+  return !plan.launcher.by_srun() && plan.launcher.per_node_args.empty() && plan.layout.tasks_per_node > 1;
 }
 
 /// What starts one task on each node.
 Words per_node_words(const model::Plan& plan) {
   Words words{Word::literal(plan.launcher.step)};
   for (const auto& arg : plan.launcher.per_node_args) words.push_back(Word::literal(arg));
-  if (plan.launcher.step == "srun") {
+  if (plan.launcher.by_srun()) {
     words.push_back(Word::literal(fmt::format("--ntasks={}", plan.layout.nodes)));
     words.push_back(Word::literal("--ntasks-per-node=1"));
     words.push_back(Word::literal("--cpu-bind=none"));

@@ -83,7 +83,7 @@ std::string rank_lines(const model::Plan& plan) {
   const auto& launcher = plan.launcher;
   const auto visible = model::visible_devices_variable(plan.gpu_vendor);
   const bool own = plan.layout.gpus_per_rank > 0 && plan.gpu_visibility.value == "own" && !visible.empty();
-  const bool slurm = launcher.step == "srun";
+  const bool slurm = launcher.by_srun();
   TemplateData data{{"rank", task_variable(plan, launcher.rank_variable, "SLURM_PROCID")},
                     {"local_rank", task_variable(plan, launcher.local_rank_variable, "SLURM_LOCALID")},
                     {"world_size", slurm || !launcher.world_size_variable.empty()
@@ -105,7 +105,7 @@ std::string rank_lines(const model::Plan& plan) {
 /// holds the store, where the meeting place is no name of the node and torchrun could not tell by itself.
 std::string start_agent(const model::Plan& plan) {
   const auto node = task_variable(plan, plan.launcher.rank_variable, "SLURM_NODEID");
-  if (plan.launcher.kind == "accelerate") return "exec \"$1\" \"$2\" --machine_rank=" + node + " \"${@:3}\"";
+  if (plan.launcher.choice.kind() == model::LauncherKind::accelerate) return "exec \"$1\" \"$2\" --machine_rank=" + node + " \"${@:3}\"";
   const auto& meeting = plan.rendezvous;
   if (meeting.interface.empty() && meeting.suffix.empty() && meeting.from_env.empty() && !meeting.ipv4) return "exec \"$@\"";
   return "exec \"${@:1:3}\" --rdzv_conf=\"is_host=$([[ " + node + " == 0 ]] && echo true || echo false)\" \"${@:4}\"";
@@ -116,7 +116,7 @@ std::string start_agent(const model::Plan& plan) {
 std::string task_variable(const model::Plan& plan, const std::string& name, const std::string& fallback) {
   const auto& variable = is_variable_name(name) ? name : fallback;
   // Slurm sets its own in each task. What another launcher forgets to set must not become an empty rank.
-  return plan.launcher.step == "srun" ? "\"$" + variable + "\"" : "\"${" + variable + ":?}\"";
+  return plan.launcher.by_srun() ? "\"$" + variable + "\"" : "\"${" + variable + ":?}\"";
 }
 
 std::string task_exports(const model::Plan& plan) {
@@ -130,7 +130,7 @@ std::string task_exports(const model::Plan& plan) {
 
 std::vector<Words> plain_groups(const model::Plan& plan) {
   std::vector<Words> groups{step_words(plan)};
-  if (!starts_agents(plan)) {
+  if (!plan.launcher.choice.is_agent()) {
     // DeepSpeed reads the same variables, so its ranks start like all others and its own ssh launcher is not needed.
     for (auto& group : wrapper_groups(plan, rank_lines(plan))) groups.push_back(std::move(group));
     groups.push_back(literals(plan.command));
@@ -140,7 +140,7 @@ std::vector<Words> plain_groups(const model::Plan& plan) {
   if (!exports.empty()) exports += "\n";
   for (auto& group : wrapper_groups(plan, exports, start_agent(plan))) groups.push_back(std::move(group));
   const auto program = agent_program(plan.command);
-  groups.push_back(plan.launcher.kind == "accelerate" ? accelerate_words(plan, program) : torchrun_words(plan, program));
+  groups.push_back(plan.launcher.choice.kind() == model::LauncherKind::accelerate ? accelerate_words(plan, program) : torchrun_words(plan, program));
   groups.push_back(literals(program.words));
   return groups;
 }

@@ -7,11 +7,6 @@
 
 namespace hpcml::render {
 
-/// True where the step starts `hpcml launch`; else the script is plain and needs no hpcml on the node.
-bool uses_launch(const model::Plan& plan);
-/// True where one agent per node (torchrun, accelerate) starts the ranks.
-bool starts_agents(const model::Plan& plan);
-
 Lines make_directives(const model::Plan& plan);
 Lines make_head(const model::Plan& plan);
 Lines make_find_hpcml(const model::Plan& plan);

@@ -19,12 +19,6 @@ std::string variable_word(const std::string& name) { return "\"$" + name + "\"";
 
 } // namespace
 
-bool uses_launch(const model::Plan& plan) { return plan.launcher.kind == "hpcml"; }
-
-bool starts_agents(const model::Plan& plan) {
-  return plan.launcher.kind == "torchrun" || plan.launcher.kind == "accelerate";
-}
-
 Lines make_directives(const model::Plan& plan) {
   Lines lines;
   for (const auto& directive : plan.directives)
@@ -40,7 +34,7 @@ Lines make_head(const model::Plan& plan) {
 }
 
 Lines make_find_hpcml(const model::Plan& plan) {
-  if (!uses_launch(plan)) return {};
+  if (!plan.launcher.choice.is_hpcml()) return {};
   return {Verbatim{render_block("find_hpcml", {{"path", quote_word(plan.hpcml_path.value)}}), because(plan.hpcml_path.origin)}};
 }
 
@@ -59,7 +53,7 @@ Lines make_software(const model::Plan& plan) {
 
 Lines make_environment(const model::Plan& plan) {
   Lines lines;
-  const bool plain = !uses_launch(plan);
+  const bool plain = !plan.launcher.choice.is_hpcml();
   for (const auto& variable : plan.env) {
     const bool same_for_all = variable.scope != model::Scope::task || (plain && !variable.expression);
     if (same_for_all) lines.push_back(Export{variable.name, variable.value, variable.expression, because(variable.origin)});
@@ -89,7 +83,7 @@ Lines make_rendezvous(const model::Plan& plan) {
   const auto& meeting = plan.rendezvous;
   const auto reasons = because(meeting.origin);
   const auto interface = quote_word(meeting.interface);
-  if (uses_launch(plan)) {
+  if (plan.launcher.choice.is_hpcml()) {
     if (meeting.interface.empty() && (meeting.ipv4 || !meeting.from_env.empty())) {
       const bool given = !meeting.from_env.empty();
       const auto host = "\"$SLURMD_NODENAME\"" + (meeting.suffix.empty() ? "" : quote_word(meeting.suffix));

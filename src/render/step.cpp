@@ -88,13 +88,13 @@ bool holds_program(const Step& step) {
 }
 
 Reasons step_reasons(const model::Plan& plan) {
-  Reasons reasons{{plan.launcher.kind, plan.launcher.origin}};
+  Reasons reasons{{plan.launcher.choice.name(), plan.launcher.origin}};
   if (!plan.binding.why.empty()) reasons.push_back({plan.binding.why, plan.binding.origin});
   for (const auto& rank : plan.binding.ranks)
     if (!rank.why.empty())
       reasons.push_back({fmt::format("local rank {}: {}", rank.local_rank, rank.why), plan.binding.origin});
-  if (plan.layout.gpus_per_node > 0 && starts_agents(plan))
-    reasons.push_back({"a rank sees all GPUs of the node", by_rule(plan.launcher.kind + " tells its ranks apart by LOCAL_RANK only").front().origin});
+  if (plan.layout.gpus_per_node > 0 && plan.launcher.choice.is_agent())
+    reasons.push_back({"a rank sees all GPUs of the node", by_rule(plan.launcher.choice.name() + " tells its ranks apart by LOCAL_RANK only").front().origin});
   else if (plan.layout.gpus_per_node > 0)
     reasons.push_back({"a rank sees " + plan.gpu_visibility.value + " GPUs", plan.gpu_visibility.origin});
   if (!plan.backend.value.empty()) reasons.push_back({"backend " + plan.backend.value, plan.backend.origin});
@@ -113,8 +113,8 @@ Words step_words(const model::Plan& plan) {
   const auto add = [&](const std::string& option, const std::string& value) {
     if (!gives(extra, option)) words.push_back(Word::literal(option + "=" + value));
   };
-  if (plan.launcher.step == "srun") {
-    if (starts_agents(plan)) {
+  if (plan.launcher.by_srun()) {
+    if (plan.launcher.choice.is_agent()) {
       add("--ntasks", std::to_string(plan.layout.nodes));
       add("--ntasks-per-node", "1");
     }
@@ -131,7 +131,7 @@ Words step_words(const model::Plan& plan) {
 
 std::vector<Words> wrapper_groups(const model::Plan& plan, const std::string& task_lines, const std::string& last) {
   constexpr std::string_view k_plain = "exec \"$@\"";
-  const char* name = task_lines.empty() ? "hpcml" : starts_agents(plan) ? "node" : "rank";
+  const char* name = task_lines.empty() ? "hpcml" : plan.launcher.choice.is_agent() ? "node" : "rank";
   std::vector<Words> groups;
   if (!plan.container) {
     const auto activate = plan.python.kind == model::PythonKind::wheelhouse
@@ -178,13 +178,13 @@ Step single_step(const model::Plan& plan) {
 
 Lines one_step(const model::Plan& plan, bool once) {
   Lines lines;
-  if (binds_with_masks(plan) && plan.launcher.step == "srun") {
+  if (binds_with_masks(plan) && plan.launcher.by_srun()) {
     const auto reasons = by_rule("with a CPU count in one of these variables srun chooses CPUs itself and refuses masks that name others "
                                  "(three variables, because Slurm 23.11 and later hand the count over in SLURM_TRES_PER_TASK too)");
     lines.push_back(Comment{"srun binds with the masks below; a CPU count left in these variables would make it refuse them.", reasons});
     lines.push_back(Command{literals({"unset", "SLURM_CPUS_PER_TASK", "SRUN_CPUS_PER_TASK", "SLURM_TRES_PER_TASK"}), reasons});
   }
-  Step step = once ? single_step(plan) : Step{uses_launch(plan) ? launch_groups(plan) : plain_groups(plan), step_reasons(plan)};
+  Step step = once ? single_step(plan) : Step{plan.launcher.choice.is_hpcml() ? launch_groups(plan) : plain_groups(plan), step_reasons(plan)};
   // Only programs for `bash -c` are in single quotes with a dollar: they are expanded in the task, on purpose.
   if (holds_program(step))
     lines.push_back(Verbatim{"# shellcheck disable=SC2016 # each task expands these",

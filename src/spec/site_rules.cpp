@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <regex>
 
+#include "model/launcher.hpp"
 #include "spec/site_parts.hpp"
 
 namespace hpcml::spec {
@@ -129,8 +130,7 @@ void read_launchers(ObjectReader& root, model::Site& site) {
     model::LauncherRule rule;
     object.require("name", "the program that starts the tasks: srun, ibrun, mpirun");
     rule.name = object.text("name", TextRule::name).value_or("");
-    static const std::regex k_launchers("([a-z0-9]+-)?(srun|ibrun|mpirun|mpiexec|jsrun|aprun)");
-    if (!rule.name.empty() && !std::regex_match(rule.name, k_launchers))
+    if (!rule.name.empty() && !model::starts_tasks(rule.name))
       object.report_value("name", fmt::format("\"{}\" is not a program that starts tasks", rule.name), "srun, ibrun, mpirun, mpiexec, or one of these with a prefix (bede-mpirun)");
     rule.is_default = object.flag("default").value_or(false);
     rule.args = object.texts("args", TextRule::launcher_argument);

@@ -10,6 +10,7 @@
 
 #include "model/hostlist.hpp"
 #include "model/id_set.hpp"
+#include "model/launcher.hpp"
 #include "model/mem_size.hpp"
 #include "model/node_shape.hpp"
 #include "model/walltime.hpp"
@@ -132,4 +133,22 @@ TEST_CASE("a regular node has the usual Linux numbering") {
   CHECK(shape.l3[7].cpus.to_list() == "56-63,120-127");
   CHECK(shape.core_threads[5].to_list() == "5,69");
   CHECK(shape.all().size() == 128);
+}
+
+TEST_CASE("a launcher is hpcml, an agent, or a program that starts tasks") {
+  struct Row { const char* name; bool hpcml; bool agent; };
+  for (const Row row : {Row{"hpcml", true, false}, {"torchrun", false, true}, {"accelerate", false, true}, {"deepspeed", false, false},
+                        {"srun", false, false}, {"ibrun", false, false}, {"bede-mpirun", false, false}, {"mpiexec", false, false}}) {
+    INFO(row.name);
+    const auto launcher = Launcher::parse(row.name);
+    REQUIRE(launcher);
+    CHECK(launcher->name() == row.name);
+    CHECK(launcher->is_hpcml() == row.hpcml);
+    CHECK(launcher->is_agent() == row.agent);
+  }
+  for (const char* name : {"", "bash", "torchrum", "-srun", "a b-srun", "/bin/srun", "srun-x", "A-mpirun"}) {
+    INFO(name);
+    CHECK_FALSE(Launcher::parse(name));
+  }
+  CHECK(Launcher::parse("torchrum").error().hint.find("did you mean torchrun?") != std::string::npos);
 }

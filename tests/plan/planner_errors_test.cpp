@@ -64,7 +64,6 @@ TEST_CASE("All that is wrong is said at once") {
   job.partition = text("nope");
   job.gpus_per_node = flag(9u);
   job.nodes = flag(0u);
-  job.launcher = text("torchrum");
   job.backend = text("mpi");
   job.env = {{"1X", text("a")}, {"RANK", text("3")}};
   job.binds = {text("a:b")};
@@ -76,9 +75,9 @@ TEST_CASE("All that is wrong is said at once") {
   const std::vector<std::string> expected = {"usage/command",     "usage/sbatch", "usage/sbatch",
                                              "usage/sbatch",      "usage/sbatch", "usage/srun",
                                              "request/partition", "usage/nodes",  "request/gpus-per-node",
-                                             "usage/launcher",    "usage/module", "usage/bind",
-                                             "usage/env",         "usage/env",    "usage/backend",
-                                             "usage/account",     "usage/time"};
+                                             "usage/module",      "usage/bind",   "usage/env",
+                                             "usage/env",         "usage/backend", "usage/account",
+                                             "usage/time"};
   CHECK(codes == expected);
 }
 

@@ -32,7 +32,7 @@ TEST_CASE("The documented LUMI job becomes its documented header, without a CPU 
   CHECK(plan.layout.world_size() == 16);
   CHECK(plan.gpu_vendor == "amd");
   CHECK(plan.gpu_visibility.value == "own");
-  CHECK(plan.launcher.kind == "hpcml");
+  CHECK(plan.launcher.choice.is_hpcml());
   CHECK(plan.backend.value == "auto");
 }
 
@@ -72,7 +72,7 @@ TEST_CASE("On LUMI masks are used only where the step owns whole nodes with all 
     auto job = lumi_job();
     job.gpus_per_node = flag(row.gpus);
     if (row.partition) job.partition = text(*row.partition);
-    if (row.launcher) job.launcher = text(*row.launcher);
+    if (row.launcher) job.launcher = test::launcher(*row.launcher);
     const auto plan = planned(job, "lumi");
     CHECK(plan.binding.binder == row.binder);
     CHECK(plan.binding.ranks.empty() == (row.binder != Binder::srun_masks));

@@ -11,7 +11,7 @@ using Lines = std::vector<std::string>;
 TEST_CASE("Zurada with torchrun starts one agent per node, not the documented two") {
   auto job = job_of({"python", "train.py"});
   job.nodes = flag(2u);
-  job.launcher = text("torchrun");
+  job.launcher = launcher("torchrun");
   const auto plan = planned(job, "zurada");
   CHECK(plan.layout.tasks_per_node == 1);
   CHECK(plan.layout.ranks_per_node == 2);
@@ -123,7 +123,7 @@ TEST_CASE("What Vista refuses is refused in every form") {
   error_of(job, "vista", "request/exclude");
   error_of(job, "vista", "request/nodelist");
   job = job_of({"./train"});
-  job.launcher = text("srun");
+  job.launcher = launcher("srun");
   CHECK(error_of(job, "vista", "request/launcher").hint == "its own launcher is ibrun: leave --launcher out");
 }
 
@@ -158,7 +158,7 @@ TEST_CASE("Where nobody says how many cores a rank has, nothing is made up") {
   auto job = job_of({"./train"});
   job.gpus_per_node = flag(2u);
   for (const auto* launcher : {"hpcml", "srun"}) {
-    job.launcher = text(launcher);
+    job.launcher = test::launcher(launcher);
     const auto plan = planned(job, "generic");
     CHECK(plan.layout.cpus_per_rank == 0);
     CHECK_FALSE(directive(plan, "--cpus-per-task"));

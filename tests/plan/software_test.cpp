@@ -128,6 +128,6 @@ TEST_CASE("hpcml's path on the compute nodes is absolute") {
   auto job = job_for("lumi");
   job.hpcml_path = text("bin/hpcml");
   CHECK(holds(test::error_of(job, "lumi", "usage/hpcml-path").hint, "/"));
-  job.launcher = text("srun"); // a plain script has no use for it
+  job.launcher = test::launcher("srun"); // a plain script has no use for it
   test::planned(job, "lumi");
 }

@@ -90,7 +90,7 @@ void run_job(const model::Site& site, const std::string& launcher, const test::T
   model::JobSpec job;
   const auto text = [](const std::string& value) { return model::Sourced<std::string>{value, {}}; };
   job.command = {"python", test::word_writer(folder)};
-  job.launcher = text(launcher);
+  job.launcher = model::Sourced<model::Launcher>{model::Launcher::parse(launcher).value(), {}};
   if (!site.containers.empty()) job.container = text("image.sif");
   job.hpcml_path = text(test::stand_in_hpcml(folder));
   const auto planned = plan::make_plan(job, site);

@@ -50,7 +50,6 @@ model::Plan make_whole_node_plan() {
   plan.layout.ranks_per_node = plan.layout.tasks_per_node = plan.layout.gpus_per_node = 8;
   plan.layout.gpus_per_rank = 1;
   plan.layout.cpus_per_rank = 7;
-  plan.launcher.kind = "hpcml";
   plan.binding.binder = model::Binder::srun_masks;
   plan.binding.why = "the step owns its nodes";
   for (const unsigned first : {49U, 57U, 17U, 25U, 1U, 9U, 33U, 41U}) {
@@ -74,7 +73,7 @@ model::Plan make_whole_node_plan() {
 
 model::Plan make_plan_for(const std::string& launcher) {
   auto plan = make_whole_node_plan();
-  plan.launcher.kind = launcher;
+  plan.launcher.choice = model::Launcher::parse(launcher).value();
   // Where no launch sets variables in the task, the planner has the batch part export them.
   if (launcher != "hpcml") {
     plan.env.push_back({"GLOO_SOCKET_IFNAME", "hsn0,hsn1", false, model::Scope::batch, site_fact("network")});

@@ -153,7 +153,7 @@ TEST_CASE("every script for every built-in site passes bash and shellcheck, and 
       for (const auto& variant : k_variants) {
         CAPTURE(id, launcher, variant.name);
         auto job = basic_request(*load.site);
-        job.launcher = text(launcher);
+        job.launcher = model::Sourced<model::Launcher>{model::Launcher::parse(launcher).value(), {}};
         variant.change(job);
         choose_partition(job, *load.site);
         auto result = plan::make_plan(job, *load.site);

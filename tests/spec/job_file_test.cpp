@@ -37,7 +37,7 @@ TEST_CASE("A job file gives the flags' values with their origin", "[spec]") {
   CHECK(load.job->time->value.to_slurm() == "00:10:00");
   CHECK(load.job->mem->value.to_slurm() == "480G");
   CHECK(load.job->job_name->value == "it's $(a) \"job\"");
-  CHECK(load.job->launcher->value == "torchrun");
+  CHECK(load.job->launcher->value.name() == "torchrun");
   CHECK(load.job->env.at(0).first == "A");
   CHECK(load.job->binds.at(0).value == "/data:/data");
   CHECK(load.job->requeue->value);
@@ -46,6 +46,17 @@ TEST_CASE("A job file gives the flags' values with their origin", "[spec]") {
   CHECK(load.job->nodes->origin.kind == model::OriginKind::job_file);
   CHECK(load.job->nodes->origin.by == "nodes");
   CHECK(load.job->nodes->origin.source == path);
+}
+
+TEST_CASE("A job file may name every launcher and backend that a flag may", "[spec]") {
+  const TempDir folder;
+  for (const std::string launcher : {"hpcml", "torchrun", "accelerate", "deepspeed", "srun", "ibrun", "mpirun", "mpiexec", "bede-mpirun"}) {
+    const auto load = spec::load_job_file(folder.write("hpcml.json", R"({"launcher": ")" + launcher + R"(", "backend": "auto"})"));
+    INFO(all_text(load));
+    REQUIRE(load.job.has_value());
+    CHECK(load.job->launcher->value.name() == launcher);
+    CHECK(load.job->backend->value == "auto");
+  }
 }
 
 TEST_CASE("All mistakes of a job file are said at once with their places", "[spec]") {
@@ -62,7 +73,7 @@ TEST_CASE("All mistakes of a job file are said at once with their places", "[spe
   CHECK_FALSE(load.job.has_value());
   const auto text = all_text(load);
   for (const auto* wanted : {":2:3: error: \"node\" is not known in the file [job/unknown-key]", "did you mean \"nodes\"?", ":3:20: error: gpus-per-node must be a whole number, not a text",
-                             ":4:11: error: ", ":5:15: error: launcher cannot be \"torchrunn\"", "did you mean \"torchrun\"?", ":6:11: error: \"1A\" is not a name of a variable",
+                             ":4:11: error: ", ":5:15: error: unknown launcher 'torchrunn'", "did you mean torchrun?", ":6:11: error: \"1A\" is not a name of a variable",
                              ":7:14: error: command must be a list, not a text"}) {
     CHECK_THAT(text, Catch::Contains(wanted));
   }
