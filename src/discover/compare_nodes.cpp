@@ -86,7 +86,7 @@ void Drift::add(Severity severity, const std::string& rule, const std::string& m
 void compare_nodes(Drift& drift, const model::Site& site, const model::Partition& partition, const std::vector<NodeKind>& kinds) {
   std::vector<const NodeKind*> here;
   for (const auto& kind : kinds)
-    if (std::find(kind.partitions.begin(), kind.partitions.end(), partition.name) != kind.partitions.end()) here.push_back(&kind);
+    if (kind.in(partition.name)) here.push_back(&kind);
   if (here.empty()) {
     drift.add(Severity::note, "nodes", fmt::format("partition {}: the cluster shows no nodes in it", partition.name));
     return;

@@ -64,7 +64,7 @@ NodeKind make_kind(const std::vector<const NodeRecord*>& nodes) {
       return std::find(node->features.begin(), node->features.end(), feature) == node->features.end();
     });
     for (const auto& partition : node->partitions)
-      if (std::find(kind.partitions.begin(), kind.partitions.end(), partition) == kind.partitions.end()) kind.partitions.push_back(partition);
+      if (!kind.in(partition)) kind.partitions.push_back(partition);
   }
   return kind;
 }

@@ -2,6 +2,7 @@
 // A cluster's nodes sorted into kinds. Pure.
 #pragma once
 
+#include <algorithm>
 #include <string>
 #include <vector>
 
@@ -26,6 +27,7 @@ struct NodeKind {
   std::vector<std::string> nodes;
   std::vector<std::string> features;         ///< of all nodes of the kind
   std::vector<std::string> partitions;       ///< of any of its nodes
+  bool in(const std::string& partition) const { return std::find(partitions.begin(), partitions.end(), partition) != partitions.end(); }
 };
 
 /// The kinds in the order in which their first nodes appear; ids are unique.

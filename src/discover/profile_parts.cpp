@@ -88,7 +88,7 @@ std::optional<T> common_share(const ClusterFacts& facts, const NodeKind& kind, s
   std::optional<T> share;
   bool first = true;
   for (const auto& partition : facts.partitions) {
-    if (std::find(kind.partitions.begin(), kind.partitions.end(), partition.name) == kind.partitions.end()) continue;
+    if (!kind.in(partition.name)) continue;
     if (!first && partition.*member != share) return std::nullopt;
     share = partition.*member;
     first = false;
@@ -142,7 +142,7 @@ JsonNode make_partition(const ClusterFacts& facts, const slurm::PartitionRecord&
   std::vector<std::string> types;
   bool gpus = false;
   for (const auto& kind : kinds) {
-    if (std::find(kind.partitions.begin(), kind.partitions.end(), partition.name) == kind.partitions.end()) continue;
+    if (!kind.in(partition.name)) continue;
     types.push_back(kind.id);
     gpus = gpus || kind.gpus > 0;
   }

@@ -54,7 +54,7 @@ const slurm::PartitionRecord* trial_partition(const ClusterFacts& facts, const s
   for (const auto& partition : facts.partitions) {
     if (!partition.up || partition.root_only || partition.nodes.empty()) continue;
     const bool gpus = std::any_of(kinds.begin(), kinds.end(), [&](const NodeKind& kind) {
-      return kind.gpus > 0 && std::find(kind.partitions.begin(), kind.partitions.end(), partition.name) != kind.partitions.end();
+      return kind.gpus > 0 && kind.in(partition.name);
     });
     const int score = (gpus ? 2 : 0) + (partition.is_default ? 1 : 0);
     if (score > best_score) best = &partition;
@@ -82,7 +82,7 @@ std::optional<Options> find_accepted(Trials& trials, const Options& all, std::st
 /// The GPU type of the partition's nodes; nothing if Slurm lists no GPUs there, empty if it names no type.
 std::optional<std::string> gpu_type_in(const slurm::PartitionRecord& partition, const std::vector<NodeKind>& kinds) {
   for (const auto& kind : kinds)
-    if (kind.gpus > 0 && std::find(kind.partitions.begin(), kind.partitions.end(), partition.name) != kind.partitions.end()) return kind.gpu_type;
+    if (kind.gpus > 0 && kind.in(partition.name)) return kind.gpu_type;
   return std::nullopt;
 }
 
