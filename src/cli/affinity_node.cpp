@@ -21,7 +21,7 @@ std::optional<topo::Node> live_node(Failure& failure) {
   node.name = "this node";
   node.cpus = std::move(*cpus);
   node.allowed = *allowed & node.cpus.all();
-  for (const model::GpuPlace& place : topo::read_live_gpus()) {
+  for (const model::GpuPlace& place : topo::read_live_gpus().places) {
     topo::Gpu gpu;
     gpu.place = place;
     node.gpus.push_back(std::move(gpu));

@@ -106,7 +106,8 @@ util::Result<SeenNode> load_seen_node(const std::filesystem::path& path) {
 util::Result<SeenNode> read_seen_node(const std::string& host_name, const std::filesystem::path& root) {
   auto cpu = topo::read_live_cpus(root);
   if (!cpu) return cpu.error();
-  return SeenNode{std::move(*cpu), topo::read_live_gpus(root), topo::read_gpu_vendor(root), "the node " + host_name + " itself"};
+  auto gpus = topo::read_live_gpus(root);
+  return SeenNode{std::move(*cpu), std::move(gpus.places), std::move(gpus.vendor), "the node " + host_name + " itself"};
 }
 
 util::Result<std::string> find_kind(const SeenNode& node, const std::vector<NodeKind>& kinds) {

@@ -93,7 +93,8 @@ util::Status bind_rank(const RankSetup& setup, const std::string& host) {
   if (setup.binding.mode != BindMode::apply || planned.empty()) return util::Done{};
   if (!(planned == setup.mask))
     if (const auto bound = apply_affinity(planned); !bound) return bound;
-  prefer_local_memory(setup.cpus, planned);
+  // Of all NUMA nodes alike the kernel's default is the better choice: the node of the CPU that asks.
+  if (setup.plan.binding.memory.size() < setup.cpus.numa.size()) prefer_memory(setup.plan.binding.memory);
   return util::Done{};
 }
 

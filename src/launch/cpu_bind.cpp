@@ -8,6 +8,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "topo/live_node.hpp"
 #include "util/file.hpp"
 #include "util/text.hpp"
 
@@ -30,26 +31,9 @@ Words to_words(const IdSet& ids, std::size_t bits) {
   return words;
 }
 
-IdSet from_words(const Words& words) {
-  IdSet ids;
-  for (std::size_t i = 0; i < words.size(); ++i)
-    for (unsigned bit = 0; bit < k_bits; ++bit)
-      if ((words[i] >> bit & 1UL) != 0) ids.add(static_cast<unsigned>(i * k_bits + bit));
-  return ids;
-}
-
 std::string cpus_text(const IdSet& cpus) { return (cpus.size() == 1 ? "CPU " : "CPUs ") + cpus.to_list(); }
 
 } // namespace
-
-Result<IdSet> read_affinity() {
-  // The raw call: glibc's cpu_set_t ends at 1024 CPUs.
-  Words words(k_max_cpus / k_bits, 0);
-  const long bytes = ::syscall(SYS_sched_getaffinity, 0, words.size() * sizeof words[0], words.data());
-  if (bytes < 0) return Error{std::string("cannot read this process's CPU mask: ") + std::strerror(errno)};
-  words.resize(static_cast<std::size_t>(bytes) / sizeof words[0]);
-  return from_words(words);
-}
 
 Result<IdSet> read_status_cpus() {
   const auto text = util::read_file("/proc/self/status");
@@ -96,24 +80,20 @@ std::vector<std::string> compare_masks(const IdSet& mask, const IdSet& planned) 
 }
 
 util::Status apply_affinity(const IdSet& cpus) {
-  const auto before = read_affinity();
+  const auto before = topo::read_allowed_cpus();
   const auto words = to_words(cpus, k_max_cpus);
   if (::syscall(SYS_sched_setaffinity, 0, words.size() * sizeof words[0], words.data()) != 0)
     return Error{"cannot bind to " + cpus_text(cpus) + ": " + std::strerror(errno),
                  before ? "the kernel allows " + before->to_list() : ""};
-  const auto after = read_affinity();
+  const auto after = topo::read_allowed_cpus();
   if (after && !(*after == cpus))
     return Error{"asked for " + cpus_text(cpus) + ", the kernel gave " + cpus_text(*after),
                  "the step's cgroup allows less than its mask said; ask for these CPUs in the job"};
   return util::Done{};
 }
 
-void prefer_local_memory(const model::CpuShape& shape, const IdSet& cpus) {
-  if (shape.numa.size() < 2) return;
-  IdSet nodes;
-  for (const auto& domain : shape.numa)
-    if (domain.cpus.intersects(cpus)) nodes.add(domain.id);
-  if (nodes.empty() || nodes.size() == shape.numa.size()) return;
+void prefer_memory(const IdSet& nodes) {
+  if (nodes.empty()) return;
   // Numbers of <linux/mempolicy.h>; preferred and never bound: a full node then borrows instead of killing the rank.
   constexpr int k_preferred = 1, k_preferred_many = 5;
   constexpr std::size_t k_max_nodes = 1024;

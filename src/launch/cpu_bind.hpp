@@ -8,15 +8,12 @@
 
 #include "launch/request.hpp"
 #include "model/id_set.hpp"
-#include "model/node_shape.hpp"
 #include "util/env_snapshot.hpp"
 #include "util/result.hpp"
 
 namespace hpcml::launch {
 
-/// The CPUs that sched_getaffinity names for this process.
-util::Result<model::IdSet> read_affinity();
-/// The same as /proc/self/status tells it (Cpus_allowed_list): the kernel's own words, for reports and as a second witness.
+/// The CPUs of this process as /proc/self/status tells them (Cpus_allowed_list): the kernel's own words, for reports.
 util::Result<model::IdSet> read_status_cpus();
 
 /// Who binds this rank, and with which CPUs the plan is to be made.
@@ -41,8 +38,8 @@ std::vector<std::string> compare_masks(const model::IdSet& mask, const model::Id
 /// Binds this process (and what it execs) to `cpus`; the error says what the kernel allows instead.
 util::Status apply_affinity(const model::IdSet& cpus);
 
-/// Prefers memory of the NUMA nodes that `cpus` belong to, where the node has several. Not being allowed to is no error:
-/// the kernel's default already takes the local node first.
-void prefer_local_memory(const model::CpuShape& shape, const model::IdSet& cpus);
+/// Prefers memory of the NUMA nodes `nodes`; nothing if there are none. Not being allowed to is no error: the kernel's default
+/// already takes the local node first.
+void prefer_memory(const model::IdSet& nodes);
 
 } // namespace hpcml::launch

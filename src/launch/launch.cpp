@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "launch/launch.hpp"
 
+#include <algorithm>
+
 #include "launch/become_rank.hpp"
 #include "launch/report.hpp"
 #include "launch/supervisor.hpp"
@@ -28,11 +30,13 @@ void warn_of_idle_nodes(const LaunchRequest& request, const Surroundings& here) 
             " nodes is used; srun hpcml launch … uses them all");
 }
 
-/// Ranks to start here: what was asked for; outside a step one per visible GPU, at least one.
+/// Ranks to start here: what was asked for; outside a step as many as the visible GPUs are enough for, at least one.
 unsigned processes_to_start(const LaunchRequest& request, const Surroundings& here, const NodeView& node) {
   if (request.processes_per_node) return *request.processes_per_node;
-  const auto gpus = find_visible_gpus(here.env, "", static_cast<unsigned>(node.devices.size()));
-  return gpus.entries.empty() ? 1U : static_cast<unsigned>(gpus.entries.size());
+  const unsigned per_rank = request.gpus_per_task.value_or(1);
+  if (per_rank == 0) return 1;
+  const auto gpus = find_visible_gpus(here.env, "", static_cast<unsigned>(node.gpus.places.size()));
+  return std::max(1U, static_cast<unsigned>(gpus.entries.size()) / per_rank);
 }
 
 bool spawns(const LaunchRequest& request, const Surroundings& here) {
@@ -44,38 +48,52 @@ Result<World> first_world(const LaunchRequest& request, const Surroundings& here
                                : find_task_world(request, here);
 }
 
-int run_task(const LaunchRequest& request, const Surroundings& here, const World& world, const NodeView& node) {
-  const unsigned rank = world.layout.rank;
-  auto setup = plan_rank_setup(request, world, node, here.env);
-  if (!setup) return fail("gpus", setup.error(), here, rank);
-  if (!setup->plan.caches.empty())
-    if (const auto caches = open_caches(*setup); !caches) return fail("cache", caches.error(), here, rank);
-  return become_rank(*setup, request, here);
+/// One setup per rank of this process, or what kept one from being made.
+struct Setups {
+  LaunchRequest request; ///< with the number of ranks that are started here
+  std::vector<RankSetup> ranks;
+  std::optional<util::Error> error;
+  unsigned failed_rank = 0;
+};
+
+Setups plan_setups(const LaunchRequest& request, const Surroundings& here, const World& first, const NodeView& node) {
+  Setups setups{request, {}, {}, 0};
+  const bool spawn = spawns(request, here);
+  if (spawn) setups.request.processes_per_node = first.layout.local_world_size;
+  for (unsigned local = 0; local < (spawn ? first.layout.local_world_size : 1U); ++local) {
+    const World world = spawn ? world_of_local_rank(first, local) : first;
+    auto setup = plan_rank_setup(setups.request, world, node, here.env);
+    if (!setup) {
+      setups.error = setup.error();
+      setups.failed_rank = world.layout.rank;
+      return setups;
+    }
+    setups.ranks.push_back(std::move(*setup));
+  }
+  return setups;
 }
 
-int run_ranks(const LaunchRequest& request, const Surroundings& here, const World& first, const NodeView& node) {
-  LaunchRequest asked = request;
-  asked.processes_per_node = first.layout.local_world_size;
-  std::vector<RankSetup> setups;
-  std::vector<unsigned> ranks;
-  for (unsigned local = 0; local < first.layout.local_world_size; ++local) {
-    const World world = world_of_local_rank(first, local);
-    auto setup = plan_rank_setup(asked, world, node, here.env);
-    if (!setup) return fail("gpus", setup.error(), here, world.layout.rank);
-    ranks.push_back(world.layout.rank);
-    setups.push_back(std::move(*setup));
-  }
-  warn_of_idle_nodes(request, here);
-  auto caches = open_caches(setups.front());
+int become_task(RankSetup& setup, const LaunchRequest& request, const Surroundings& here) {
+  if (!setup.plan.caches.empty())
+    if (const auto caches = open_caches(setup); !caches) return fail("cache", caches.error(), here, setup.world.layout.rank);
+  return become_rank(setup, request, here);
+}
+
+int run_ranks(Setups& setups, const Surroundings& here) {
+  warn_of_idle_nodes(setups.request, here);
+  auto caches = open_caches(setups.ranks.front());
   if (!caches) return fail("cache", caches.error(), here);
-  for (auto& setup : setups)
+  std::vector<unsigned> ranks;
+  for (auto& setup : setups.ranks) {
+    ranks.push_back(setup.world.layout.rank);
     for (const auto& cache : *caches)
       for (const auto& [name, path] : cache.variables)
         if (!setup.env.get(name)) setup.env.set(name, path);
+  }
   int code = 0;
   {
-    Supervisor supervisor(asked, here, ranks);
-    code = supervisor.run(setups);
+    Supervisor supervisor(setups.request, here, ranks);
+    code = supervisor.run(setups.ranks);
   }
   for (auto& cache : *caches) release_cache(cache);
   return code;
@@ -85,33 +103,31 @@ int run_ranks(const LaunchRequest& request, const Surroundings& here, const Worl
 
 int run_launch(const LaunchRequest& request, const Surroundings& here) {
   if (request.command.empty()) return fail("layout", {"there is no command", "hpcml launch [FLAGS] -- CMD…"}, here);
-  const auto node = read_node();
+  const auto node = read_node(request);
   if (!node) return fail("node", node.error(), here);
   const auto world = first_world(request, here, *node);
   if (!world) return fail("layout", world.error(), here);
-  return spawns(request, here) ? run_ranks(request, here, *world, *node) : run_task(request, here, *world, *node);
+  auto setups = plan_setups(request, here, *world, *node);
+  if (setups.error) return fail("gpus", *setups.error, here, setups.failed_rank);
+  return spawns(request, here) ? run_ranks(setups, here) : become_task(setups.ranks.front(), setups.request, here);
 }
 
 Result<std::string> describe_launch(const LaunchRequest& request, const Surroundings& here) {
-  const auto node = read_node();
+  const auto node = read_node(request);
   if (!node) return node.error();
   const auto world = first_world(request, here, *node);
   if (!world) return world.error();
-  LaunchRequest asked = request;
-  const bool spawn = spawns(request, here);
-  if (spawn) asked.processes_per_node = world->layout.local_world_size;
+  auto setups = plan_setups(request, here, *world, *node);
+  if (setups.error) return *setups.error;
   std::string text;
-  for (unsigned local = 0; local < (spawn ? world->layout.local_world_size : 1U); ++local) {
-    const World place = spawn ? world_of_local_rank(*world, local) : *world;
-    auto setup = plan_rank_setup(asked, place, *node, here.env);
-    if (!setup) return setup.error();
-    const auto caches = cache_paths(*setup);
+  for (auto& setup : setups.ranks) {
+    const auto caches = cache_paths(setup);
     if (!caches) return caches.error();
     for (std::size_t i = 0; i < caches->size(); ++i)
-      for (const auto& [name, below] : setup->plan.caches[i].variables)
-        if (!setup->env.get(name)) setup->changes.emplace_back(name, (*caches)[i] + (below.empty() ? "" : "/" + below));
-    if (spawn) text += (local > 0 ? "\n# rank " : "# rank ") + std::to_string(place.layout.rank) + "\n";
-    text += render_dry_run(*setup, *caches, request.command);
+      for (const auto& [name, below] : setup.plan.caches[i].variables)
+        if (!setup.env.get(name)) setup.changes.emplace_back(name, (*caches)[i] + (below.empty() ? "" : "/" + below));
+    if (spawns(request, here)) text += (text.empty() ? "# rank " : "\n# rank ") + std::to_string(setup.world.layout.rank) + "\n";
+    text += render_dry_run(setup, *caches, request.command);
   }
   return text;
 }

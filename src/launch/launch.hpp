@@ -11,7 +11,7 @@ namespace hpcml::launch {
 /// or outside Slurm). Returns the exit code of the program, or 125, 126, 127 for launch's own failures.
 int run_launch(const LaunchRequest& request, const Surroundings& here);
 
-/// What run_launch would set and start for the first rank of this process, as text.
+/// What run_launch would set and start, as text: for the task that it is, or for every rank that it would start here.
 util::Result<std::string> describe_launch(const LaunchRequest& request, const Surroundings& here);
 
 } // namespace hpcml::launch

@@ -33,7 +33,7 @@ std::vector<model::GpuPlace> visible_places(const VisibleGpus& visible, const No
   for (std::size_t i = 0; i < visible.entries.size(); ++i) {
     const auto index = util::parse_unsigned(indices[i]);
     const auto number = index && *index < 1024 ? static_cast<unsigned>(*index) : static_cast<unsigned>(i);
-    places.push_back(number < node.devices.size() ? node.devices[number] : model::GpuPlace{number, {}, {}, {}, {}});
+    places.push_back(number < node.gpus.places.size() ? node.gpus.places[number] : model::GpuPlace{number, {}, {}, {}, {}});
   }
   return places;
 }
@@ -159,13 +159,14 @@ plan::RankFacts facts_of(const LaunchRequest& request, const RankSetup& setup, c
 
 } // namespace
 
-Result<NodeView> read_node() {
+Result<NodeView> read_node(const LaunchRequest& request) {
   auto cpus = topo::read_live_cpus();
   if (!cpus) return cpus.error();
-  auto mask = read_affinity();
+  auto mask = topo::read_allowed_cpus();
   if (!mask) return mask.error();
   if (mask->empty()) return util::Error{"this process may use no CPU at all", "look at the step's --cpu-bind and at the job's cgroup"};
-  return NodeView{*cpus, *mask, topo::read_live_gpus(), topo::read_gpu_vendor(), read_interfaces()};
+  // Only a site names interfaces that could be missing here.
+  return NodeView{*cpus, *mask, topo::read_live_gpus(), request.site ? read_interfaces() : std::vector<std::string>{}};
 }
 
 bool is_agent_command(const std::vector<std::string>& command) {
@@ -191,8 +192,8 @@ Result<RankSetup> plan_rank_setup(const LaunchRequest& request, const World& wor
   setup.cpus = node.cpus;
   setup.mask = node.mask;
   Builder builder(setup, env);
-  const std::string vendor = node.gpu_vendor.empty() ? gpu_vendor(site) : node.gpu_vendor;
-  const auto there = find_visible_gpus(env, model::visible_devices_variable(vendor), static_cast<unsigned>(node.devices.size()));
+  const std::string vendor = node.gpus.vendor.empty() ? gpu_vendor(site) : node.gpus.vendor;
+  const auto there = find_visible_gpus(env, model::visible_devices_variable(vendor), static_cast<unsigned>(node.gpus.places.size()));
   // A job that owns a node may see GPUs that it did not ask for.
   const bool cpu_only = request.gpus_per_task == 0U;
   if (cpu_only && request.backend == "nccl")
@@ -212,7 +213,6 @@ Result<RankSetup> plan_rank_setup(const LaunchRequest& request, const World& wor
   setup.binding = decide_binding(asked, node.mask, node.cpus.all(), env, layout.local_world_size);
 
   plan::RankFacts facts = facts_of(request, setup, node);
-  facts.launcher = "hpcml";
   facts.live_gpus = visible_places(visible, node, env);
   facts.gpu_vendor = vendor;
   setup.plan = plan::plan_rank(site, facts, {per_rank, request.cpus_per_task, request.gpu_visibility});

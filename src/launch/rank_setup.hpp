@@ -12,6 +12,7 @@
 #include "launch/world.hpp"
 #include "model/node_shape.hpp"
 #include "plan/rank_plan.hpp"
+#include "topo/live_node.hpp"
 #include "util/result.hpp"
 
 namespace hpcml::launch {
@@ -20,11 +21,10 @@ namespace hpcml::launch {
 struct NodeView {
   model::CpuShape cpus;
   model::IdSet mask;                    ///< CPUs of this process
-  std::vector<model::GpuPlace> devices; ///< all GPUs that the node's drivers show
-  std::string gpu_vendor;               ///< of these devices; empty if there are none
-  std::vector<std::string> interfaces;  ///< names of all network interfaces; empty: not known
+  topo::LiveGpus gpus;                  ///< all that the node's drivers show
+  std::vector<std::string> interfaces;  ///< names of all network interfaces; empty: not known, or no site names any
 };
-util::Result<NodeView> read_node();
+util::Result<NodeView> read_node(const LaunchRequest& request);
 
 /// The decisions for one rank.
 struct RankSetup {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "launch/report.hpp"
 
+#include "topo/affinity.hpp"
 #include "util/shell_quote.hpp"
 #include "util/text.hpp"
 
@@ -8,10 +9,8 @@ namespace hpcml::launch {
 
 namespace {
 
-std::string numa_of(const model::CpuShape& shape, const model::IdSet& cpus) {
-  model::IdSet nodes;
-  for (const auto& domain : shape.numa)
-    if (domain.cpus.intersects(cpus)) nodes.add(domain.id);
+std::string numa_text(const model::CpuShape& shape, const model::IdSet& cpus) {
+  const auto nodes = topo::numa_of(shape, cpus);
   return shape.numa.size() > 1 && !nodes.empty() ? " (NUMA " + nodes.to_list() + ")" : "";
 }
 
@@ -33,7 +32,7 @@ std::string render_report(const RankSetup& setup, const std::string& host, const
   const auto& layout = setup.world.layout;
   std::string line = "hpcml: rank " + std::to_string(layout.rank) + " of " + std::to_string(layout.world_size) + " on " + host +
                      ", local rank " + std::to_string(layout.local_rank) + ", GPU " + setup.gpus + ", CPUs " +
-                     kernel_cpus.to_list() + numa_of(setup.cpus, kernel_cpus);
+                     kernel_cpus.to_list() + numa_text(setup.cpus, kernel_cpus);
   if (!setup.plan.binding.nic.empty()) line += ", NIC " + setup.plan.binding.nic;
   return line + ", master " + setup.world.address + ":" + std::to_string(setup.world.port);
 }

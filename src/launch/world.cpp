@@ -35,7 +35,6 @@ Result<World> read_world(const LaunchRequest& request, const Surroundings& here)
     if (rule == nullptr || same) {
       if (!layout) return layout.error();
       world.layout = *layout;
-      world.launcher = "srun";
       return world;
     }
   }
@@ -45,7 +44,6 @@ Result<World> read_world(const LaunchRequest& request, const Surroundings& here)
   auto layout = slurm::read_launcher_layout(here.env, *rule, here.host);
   if (!layout) return layout.error();
   world.layout = *layout;
-  world.launcher = rule->name;
   return world;
 }
 
@@ -109,7 +107,6 @@ Result<World> find_task_world(const LaunchRequest& request, const Surroundings& 
 
 Result<World> find_spawn_world(const LaunchRequest& request, const Surroundings& here, unsigned processes) {
   World world;
-  world.launcher = "local";
   world.layout.nodes = {here.host};
   if (in_task(request, here.env)) {
     auto task = read_world(request, here);
@@ -164,10 +161,8 @@ std::vector<std::pair<std::string, std::string>> rank_variables(const World& wor
 }
 
 unsigned side_port(unsigned port) {
-  constexpr unsigned k_count = k_last_port - k_first_port + 1;
-  const unsigned offset = port >= k_first_port && port <= k_last_port ? port - k_first_port : port % k_count;
-  const unsigned side = k_first_port + (offset + k_count / 2) % k_count;
-  return side == port ? side + 1 : side;
+  const unsigned offset = port >= k_first_port ? port - k_first_port : port; // one that a person chose may lie outside
+  return k_first_port + (offset + plan::k_port_count / 2) % plan::k_port_count;
 }
 
 } // namespace hpcml::launch

@@ -17,7 +17,6 @@ struct World {
   slurm::StepLayout layout;
   slurm::StepIdentity identity;
   bool in_job = false;        ///< started by Slurm or the site's launcher; false: this machine alone
-  std::string launcher;       ///< "srun", "ibrun", "local"
   std::string address;        ///< MASTER_ADDR
   unsigned port = 0;          ///< MASTER_PORT
 };

@@ -80,7 +80,7 @@ RankPlan plan_rank(const model::Site& site, const RankFacts& facts, const RankRe
   if (vendor.empty() && node && node->gpu) vendor = node->gpu->vendor;
   for (const auto& type : site.node_types)
     if (vendor.empty() && type.gpu) vendor = type.gpu->vendor;
-  JobFacts job{facts.node_count, gpus, facts.partition, facts.launcher, facts.container};
+  JobFacts job{facts.node_count, gpus, facts.partition, "hpcml", facts.container};
   job.gpu_count = facts.world_size * request.gpus_per_rank;
   job.whole_nodes = facts.owns_node || (node && node->gpu && facts.live_gpus.size() == node->gpu->per_node);
   if (node) job.node_type = node->id;

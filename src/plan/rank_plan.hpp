@@ -20,7 +20,6 @@ struct RankFacts {
   unsigned node_rank = 0;
   unsigned node_count = 1;
   std::string partition; ///< empty if unknown
-  std::string launcher = "hpcml";
   bool container = false;
   model::CpuShape live_cpus;              ///< from sysfs
   model::IdSet allowed;                   ///< CPUs this process may use

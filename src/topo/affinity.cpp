@@ -99,14 +99,14 @@ std::vector<Share> deal(std::vector<Claim>& claims, const std::vector<Pool>& poo
   return share_out(claims, pools, request.ranks, least);
 }
 
+} // namespace
+
 model::IdSet numa_of(const model::CpuShape& shape, const model::IdSet& cpus) {
   model::IdSet nodes;
   for (const model::CpuDomain& domain : shape.numa)
     if (domain.cpus.intersects(cpus)) nodes.add(domain.id);
   return nodes;
 }
-
-} // namespace
 
 AffinityPlan plan_affinity(const model::CpuShape& shape, const std::vector<GpuPlace>& gpus,
                            const AffinityRequest& request) {

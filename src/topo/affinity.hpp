@@ -45,6 +45,9 @@ struct AffinityPlan {
   std::vector<std::string> warnings;
 };
 
+/// The NUMA nodes that some of `cpus` belong to.
+model::IdSet numa_of(const model::CpuShape& shape, const model::IdSet& cpus);
+
 /// Devices first: rank r takes the r-th block of `gpus` (their order is the rank order), cores come from the
 /// domain that the GPUs hang under (L3 if all of them do, else NUMA, else package, else the node), reserved
 /// cores left out, in contiguous near-equal slices of whole cores with the larger ones first; a slice is cut

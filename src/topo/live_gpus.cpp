@@ -97,14 +97,10 @@ std::vector<GpuPlace> read_amd(const fs::path& root) {
 
 } // namespace
 
-std::vector<GpuPlace> read_live_gpus(const fs::path& root) {
-  auto places = read_nvidia(root);
-  return places.empty() ? read_amd(root) : places;
-}
-
-std::string read_gpu_vendor(const fs::path& root) {
-  if (!read_nvidia(root).empty()) return "nvidia";
-  return read_amd(root).empty() ? "" : "amd";
+LiveGpus read_live_gpus(const fs::path& root) {
+  if (auto places = read_nvidia(root); !places.empty()) return {"nvidia", std::move(places)};
+  if (auto places = read_amd(root); !places.empty()) return {"amd", std::move(places)};
+  return {};
 }
 
 } // namespace hpcml::topo

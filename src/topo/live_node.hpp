@@ -20,11 +20,15 @@ util::Result<model::CpuShape> read_live_cpus(const std::filesystem::path& root =
 /// The CPUs that this thread may use, as sched_getaffinity tells it, for any number of CPUs.
 util::Result<model::IdSet> read_allowed_cpus();
 
+/// The GPUs of a node.
+struct LiveGpus {
+  std::string vendor; ///< "nvidia", "amd", or empty where no GPU driver shows a device
+  std::vector<model::GpuPlace> places;
+};
+
 /// GPUs of the node as their drivers show them, also those that this job may not use, with the NUMA node that
 /// the kernel gives (-1 stays unknown). In the runtime's order: NVIDIA by PCI address, AMD by kernel topology
 /// node.
-std::vector<model::GpuPlace> read_live_gpus(const std::filesystem::path& root = "/");
-/// "nvidia", "amd", or empty where no GPU driver shows a device.
-std::string read_gpu_vendor(const std::filesystem::path& root = "/");
+LiveGpus read_live_gpus(const std::filesystem::path& root = "/");
 
 } // namespace hpcml::topo

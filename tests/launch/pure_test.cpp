@@ -35,7 +35,7 @@ TEST_CASE("steps of a job get different ports, all below the ephemeral ones") {
   CHECK(launch::step_port({~0ULL, ~0ULL, ~0ULL}) <= 31999);
   for (unsigned port = 1; port < 65536; ++port) {
     const unsigned side = launch::side_port(port);
-    if (side == port || side < 15000 || side > 32000) FAIL("port " << port << " has the side port " << side);
+    if (side == port || side < 15000 || side > 31999) FAIL("port " << port << " has the side port " << side);
   }
 }
 
@@ -103,9 +103,9 @@ TEST_CASE("the node's GPUs tell the vendor, whatever the profile says") {
   launch::NodeView node;
   node.cpus = model::make_regular_cpus(1, 4, 1, 1, 0);
   node.mask = node.cpus.all();
-  node.devices.resize(2);
-  node.devices[1].index = 1;
-  node.gpu_vendor = "nvidia";
+  node.gpus.places.resize(2);
+  node.gpus.places[1].index = 1;
+  node.gpus.vendor = "nvidia";
   launch::World world;
   world.layout.local_rank = world.layout.rank = 1;
   world.layout.local_world_size = world.layout.world_size = 2;

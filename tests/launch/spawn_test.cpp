@@ -46,6 +46,25 @@ TEST_CASE("each rank has its place, and all have one meeting point") {
   CHECK(util::parse_unsigned(port).value_or(0) > 1023);
 }
 
+TEST_CASE("outside a step there is a rank for the GPUs that each is to have") {
+  struct Row {
+    const char* gpus_per_task; // empty: not said
+    std::size_t ranks;
+  };
+  for (const auto& row : {Row{"", 4}, Row{"0", 1}, Row{"1", 4}, Row{"2", 2}, Row{"3", 1}, Row{"4", 1}}) {
+    CAPTURE(row.gpus_per_task);
+    auto env = bare_environment();
+    env.set("CUDA_VISIBLE_DEVICES", "0,1,2,3");
+    std::vector<std::string> words = {"launch"};
+    if (*row.gpus_per_task != '\0') words.insert(words.end(), {"--gpus-per-task", row.gpus_per_task});
+    words.insert(words.end(), {"--", "true"});
+    words.insert(words.begin() + 1, "--dry-run");
+    const auto output = run_hpcml(words, env);
+    CHECK(output.exit_code == 0);
+    CHECK(util::split(output.out, '#').size() - 1 == row.ranks); // one heading each
+  }
+}
+
 TEST_CASE("standard output and error stay apart, partial lines get their end") {
   const auto output = run_ranks(2, "printf 'out%s' $RANK; printf 'err%s\\n' $RANK >&2");
   CHECK(sorted_lines(output.out) == std::vector<std::string>{"[0] out0", "[1] out1"});

@@ -11,7 +11,7 @@
 
 #include "launch/cache_dirs.hpp"
 #include "launch/process_helper.hpp"
-#include "launch/cpu_bind.hpp"
+#include "topo/live_node.hpp"
 #include "util/file.hpp"
 #include "util/text.hpp"
 
@@ -79,7 +79,7 @@ TEST_CASE("variables that are set already may agree, and are refused by name whe
 }
 
 TEST_CASE("binding is what the kernel shows afterwards, and never wider than before") {
-  const auto mine = launch::read_affinity();
+  const auto mine = topo::read_allowed_cpus();
   REQUIRE(mine);
   if (mine->size() < 2) return;
   std::string seen;
@@ -100,7 +100,7 @@ TEST_CASE("binding is what the kernel shows afterwards, and never wider than bef
 }
 
 TEST_CASE("a mask of srun that differs from the plan is reported and kept") {
-  const auto mine = launch::read_affinity();
+  const auto mine = topo::read_allowed_cpus();
   REQUIRE(mine);
   if (mine->size() < 2) return;
   auto env = step_environment(1, 2);

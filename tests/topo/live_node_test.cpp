@@ -101,13 +101,13 @@ TEST_CASE("NVIDIA GPUs come in PCI order with the NUMA node that the kernel give
     tree.write(std::string("proc/driver/nvidia/gpus/") + pci + "/information", "x");
   tree.write("sys/bus/pci/devices/0000:c6:00.0/numa_node", "3");
   tree.write("sys/bus/pci/devices/0000:81:00.0/numa_node", "-1");
-  const auto gpus = topo::read_live_gpus(tree.root());
+  const auto [vendor, gpus] = topo::read_live_gpus(tree.root());
   REQUIRE(gpus.size() == 2);
   CHECK(gpus[0].pci == "0000:81:00.0");
   CHECK_FALSE(gpus[0].numa);
   CHECK(gpus[1].index == 1);
   CHECK(gpus[1].numa == 3u);
-  CHECK(topo::read_gpu_vendor(tree.root()) == "nvidia");
+  CHECK(vendor == "nvidia");
 }
 
 TEST_CASE("AMD GPUs are the compute topology's nodes with SIMD units, in its order, which is the runtime's") {
@@ -119,18 +119,18 @@ TEST_CASE("AMD GPUs are the compute topology's nodes with SIMD units, in its ord
   tree.write(nodes + "10/properties",
              "cpu_cores_count 0\nsimd_count 440\nlocation_id 50688\ndomain 0"); // c6:00.0
   tree.write("sys/bus/pci/devices/0000:c1:00.0/numa_node", "3");
-  const auto gpus = topo::read_live_gpus(tree.root());
+  const auto [vendor, gpus] = topo::read_live_gpus(tree.root());
   REQUIRE(gpus.size() == 2);
   CHECK(gpus[0].pci == "0000:c1:00.0");
   CHECK(gpus[0].numa == 3u);
   CHECK(gpus[1].pci == "0000:c6:00.0");
-  CHECK(topo::read_gpu_vendor(tree.root()) == "amd");
+  CHECK(vendor == "amd");
 }
 
 TEST_CASE("A node without GPUs has none") {
   Tree tree;
-  CHECK(topo::read_live_gpus(tree.root()).empty());
-  CHECK(topo::read_gpu_vendor(tree.root()).empty());
+  CHECK(topo::read_live_gpus(tree.root()).places.empty());
+  CHECK(topo::read_live_gpus(tree.root()).vendor.empty());
 }
 
 TEST_CASE("This machine's shape agrees with the C library, and the allowed CPUs with /proc") {
