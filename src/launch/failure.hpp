@@ -16,7 +16,7 @@ enum FailureCode : int { k_cannot_set_up = 125, k_cannot_execute = 126, k_not_fo
 /// Why launch ended without its program having run (or run to its end).
 struct Failure {
   int exit_code = k_cannot_set_up;
-  std::string phase;            ///< "layout", "gpus", "bind", "cache", "preflight", "exec", "run"
+  std::string phase;            ///< what it was at: "layout", "gpus", "cache", "bind", "preflight", "exec", "run" …; part of the record's file name
   util::Error error;
   std::optional<unsigned> rank; ///< unset: before the rank was known
   std::string host;

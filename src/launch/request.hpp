@@ -37,7 +37,7 @@ struct LaunchRequest {
   bool preflight = false;
   std::optional<unsigned> processes_per_node; ///< start and supervise this many ranks here
   std::optional<unsigned> master_port;
-  std::optional<std::chrono::seconds> grace; ///< until KILL for ranks that were asked to end; unset: the two below
+  std::optional<std::chrono::seconds> grace; ///< until KILL for ranks that were asked to end; unset: the two above
   std::vector<std::string> command;
 };
 
