@@ -7,6 +7,7 @@
 
 #include "diag/excerpt.hpp"
 #include "diag/visible_text.hpp"
+#include "hpcml/json_string.hpp"
 
 namespace hpcml::diag {
 
@@ -36,22 +37,6 @@ std::string shown(std::string_view text) {
   };
   const auto tail = boundary(text.size() - k_longest / 2);
   return visible_text(text.substr(0, boundary(k_longest / 2))) + " […] " + visible_text(text.substr(tail));
-}
-
-/// JSON is UTF-8: a byte that is none becomes the replacement character, what cannot be seen an escape.
-std::string json_text(std::string_view text) {
-  std::string out = "\"";
-  while (!text.empty()) {
-    const auto next = first_visible(text);
-    const auto original = text.substr(0, next.length);
-    text.remove_prefix(next.length);
-    const auto c = static_cast<unsigned char>(original[0]);
-    if (original == "\"" || original == "\\") out += fmt::format("\\{}", original);
-    else if (c < 0x20 || c == 0x7f) out += fmt::format("\\u{:04x}", c);
-    else if (c >= 0x80 && original.size() == 1) out += "\\ufffd";
-    else out += original;
-  }
-  return out + "\"";
 }
 
 } // namespace
@@ -87,8 +72,8 @@ std::string render_json(const Diagnostics& list) {
   for (const auto& d : list) {
     if (text.size() > 1) text += ",";
     text += fmt::format("{{\"severity\":{},\"code\":{},\"message\":{},\"file\":{},\"line\":{},\"column\":{},\"hint\":{}}}",
-                        json_text(name_of(d.severity)), json_text(d.code), json_text(d.message), json_text(d.span.file),
-                        d.span.line, d.span.column, json_text(d.hint));
+                        json_string(name_of(d.severity)), json_string(d.code), json_string(d.message), json_string(d.span.file),
+                        d.span.line, d.span.column, json_string(d.hint));
   }
   return text + "]\n";
 }

@@ -5,6 +5,8 @@
 #include <array>
 #include <fmt/format.h>
 
+#include "hpcml/json_string.hpp"
+
 namespace hpcml::diag {
 
 namespace {
@@ -37,19 +39,10 @@ unsigned width_of(char32_t c) {
 
 /// Decodes one character of UTF-8; length 0 where the bytes are none.
 std::pair<char32_t, std::size_t> decode(std::string_view text) {
-  const auto lead = static_cast<unsigned char>(text[0]);
-  if (lead < 0x80) return {lead, 1};
-  const std::size_t length = lead >= 0xf0 && lead <= 0xf4 ? 4 : lead >= 0xe0 && lead < 0xf0 ? 3 : lead >= 0xc2 && lead < 0xe0 ? 2 : 0;
-  if (length == 0 || text.size() < length) return {0, 0};
-  char32_t c = lead & (0xffU >> (length + 1));
-  for (std::size_t i = 1; i < length; ++i) {
-    const auto next = static_cast<unsigned char>(text[i]);
-    if ((next & 0xc0U) != 0x80) return {0, 0};
-    c = (c << 6U) | (next & 0x3fU);
-  }
-  constexpr std::array<char32_t, 5> k_least = {0, 0, 0x80, 0x800, 0x10000};
-  const bool surrogate = c >= 0xd800 && c <= 0xdfff;
-  if (c < k_least[length] || surrogate || c > 0x10ffff) return {0, 0};
+  const std::size_t length = utf8_length(text);
+  if (length <= 1) return {static_cast<unsigned char>(text[0]), length};
+  char32_t c = static_cast<unsigned char>(text[0]) & (0xffU >> (length + 1));
+  for (std::size_t i = 1; i < length; ++i) c = (c << 6U) | (static_cast<unsigned char>(text[i]) & 0x3fU);
   return {c, length};
 }
 

@@ -2,50 +2,14 @@
 #include "launch/failure.hpp"
 
 #include <cerrno>
-#include <cstdio>
 #include <unistd.h>
 
+#include "hpcml/json_string.hpp"
 #include "util/file.hpp"
 
 namespace hpcml::launch {
 
 namespace {
-
-/// Length of the UTF-8 sequence that starts at `at`, 0 if there is none.
-std::size_t utf8_length(const std::string& text, std::size_t at) {
-  const auto lead = static_cast<unsigned char>(text[at]);
-  const std::size_t length = lead < 0x80 ? 1 : lead >= 0xc2 && lead < 0xe0 ? 2 : lead >= 0xe0 && lead < 0xf0 ? 3
-                             : lead >= 0xf0 && lead < 0xf5               ? 4 : 0;
-  if (length == 0 || at + length > text.size()) return 0;
-  for (std::size_t i = 1; i < length; ++i)
-    if ((static_cast<unsigned char>(text[at + i]) & 0xc0) != 0x80) return 0;
-  return length;
-}
-
-std::string quoted(const std::string& text) {
-  std::string out = "\"";
-  for (std::size_t at = 0; at < text.size();) {
-    const std::size_t length = utf8_length(text, at);
-    const char c = text[at];
-    if (length == 0) {
-      out += "\\ufffd";
-      ++at;
-      continue;
-    }
-    if (c == '"' || c == '\\') {
-      out += '\\';
-      out += c;
-    } else if (static_cast<unsigned char>(c) < 0x20) {
-      char code[8];
-      std::snprintf(code, sizeof code, "\\u%04x", static_cast<unsigned char>(c));
-      out += code;
-    } else {
-      out.append(text, at, length);
-    }
-    at += length;
-  }
-  return out + "\"";
-}
 
 std::string record_name(const Failure& failure, const util::EnvSnapshot& env) {
   std::string name = "hpcml-launch";
@@ -63,9 +27,9 @@ std::string record_name(const Failure& failure, const util::EnvSnapshot& env) {
 
 std::string render_record(const Failure& failure) {
   std::string text = "{\"program\":\"hpcml launch\",\"exit_code\":" + std::to_string(failure.exit_code) +
-                     ",\"phase\":" + quoted(failure.phase) + ",\"rank\":" +
-                     (failure.rank ? std::to_string(*failure.rank) : "null") + ",\"host\":" + quoted(failure.host) +
-                     ",\"what\":" + quoted(failure.error.what) + ",\"hint\":" + quoted(failure.error.hint) + "}";
+                     ",\"phase\":" + json_string(failure.phase) + ",\"rank\":" +
+                     (failure.rank ? std::to_string(*failure.rank) : "null") + ",\"host\":" + json_string(failure.host) +
+                     ",\"what\":" + json_string(failure.error.what) + ",\"hint\":" + json_string(failure.error.hint) + "}";
   return text;
 }
 

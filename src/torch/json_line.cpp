@@ -5,24 +5,11 @@
 #include <cstdio>
 #include <unistd.h>
 
+#include "hpcml/json_string.hpp"
+
 namespace hpcml::helper {
 
 namespace {
-
-std::string quoted(const std::string& value) {
-  std::string out = "\"";
-  for (const char letter : value) {
-    if (letter == '"' || letter == '\\') out += '\\';
-    if (static_cast<unsigned char>(letter) < 0x20) {
-      char code[8];
-      std::snprintf(code, sizeof code, "\\u%04x", static_cast<unsigned>(static_cast<unsigned char>(letter)));
-      out += code;
-    } else {
-      out += letter;
-    }
-  }
-  return out + "\"";
-}
 
 template <class List, class Show>
 std::string array_of(const List& values, Show show) {
@@ -34,11 +21,11 @@ std::string array_of(const List& values, Show show) {
 } // namespace
 
 JsonLine& JsonLine::raw(const std::string& key, const std::string& value) {
-  x_body += (x_body.empty() ? "" : ",") + quoted(key) + ":" + value;
+  x_body += (x_body.empty() ? "" : ",") + json_string(key) + ":" + value;
   return *this;
 }
 
-JsonLine& JsonLine::add(const std::string& key, const std::string& value) { return raw(key, quoted(value)); }
+JsonLine& JsonLine::add(const std::string& key, const std::string& value) { return raw(key, json_string(value)); }
 JsonLine& JsonLine::add(const std::string& key, int value) { return raw(key, std::to_string(value)); }
 JsonLine& JsonLine::add(const std::string& key, long long value) { return raw(key, std::to_string(value)); }
 JsonLine& JsonLine::add(const std::string& key, bool value) { return raw(key, value ? "true" : "false"); }
@@ -54,7 +41,7 @@ JsonLine& JsonLine::add(const std::string& key, const std::vector<int>& values) 
   return raw(key, array_of(values, [](int value) { return std::to_string(value); }));
 }
 
-JsonLine& JsonLine::add(const std::string& key, const std::vector<std::string>& values) { return raw(key, array_of(values, quoted)); }
+JsonLine& JsonLine::add(const std::string& key, const std::vector<std::string>& values) { return raw(key, array_of(values, json_string)); }
 
 JsonLine& JsonLine::add(const std::string& key, const std::vector<JsonLine>& values) {
   return raw(key, array_of(values, [](const JsonLine& value) { return value.text(); }));

@@ -191,12 +191,16 @@ TEST_CASE("lines of several ranks are merged whole and continued where nobody ca
 }
 
 TEST_CASE("an error record is JSON whatever the text holds") {
-  launch::Failure failure{126, "exec", {"cannot execute \"\xff\n\t\\ \xc3\xa9\x01", "hint"}, 3U, "nid001"};
+  launch::Failure failure{126, "exec", {"cannot execute \"\xff\n\t\\ \xc3\xa9\x01", "\xed\xa0\x80\xe0\x80\xaf\xf4\x90\x80\x80\xe2\x82"}, 3U, "nid001"};
   const auto record = nlohmann::json::parse(launch::render_record(failure));
   CHECK(record["rank"] == 3);
   CHECK(record["host"] == "nid001");
   CHECK(record["phase"] == "exec");
   CHECK(record["exit_code"] == 126);
+  // A surrogate, a longer form than need be, a number beyond the last, a sequence that breaks off: none is UTF-8.
+  const auto hint = record["hint"].get<std::string>();
+  for (std::size_t at = 0; at < hint.size(); at += 3) CHECK(hint.substr(at, 3) == "\xef\xbf\xbd");
+  CHECK(hint.size() == 3 * 12);
   CHECK(record["what"].get<std::string>() == "cannot execute \"\xef\xbf\xbd\n\t\\ \xc3\xa9\x01");
 }
 
