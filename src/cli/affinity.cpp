@@ -59,7 +59,12 @@ std::optional<topo::AffinityRequest> make_request(const AffinityOptions& options
                                                   Failure& failure) {
   topo::AffinityRequest request;
   request.visible = options.gpus.empty() ? std::vector<std::string>() : util::split(options.gpus, ',');
-  const std::size_t gpus = request.visible.empty() ? node.gpus.size() : request.visible.size();
+  const auto visible = topo::visible_gpus(node, request.visible);
+  if (!visible) {
+    failure.say(k_cannot_satisfy, visible.error());
+    return std::nullopt;
+  }
+  const std::size_t gpus = visible->size();
   request.ranks = options.ranks ? options.ranks : static_cast<unsigned>(std::max<std::size_t>(1, gpus));
   request.gpus_per_rank = options.gpus_per_rank;
   request.cpus_per_rank = options.cpus_per_rank;
@@ -213,10 +218,12 @@ void run_affinity(const AffinityOptions& options, const Context& context, int& e
   });
   const bool shared = !request->whole_domain && request->ranks > usable_cores(*node, *request);
   if (short_of_cores || shared)
-    failure.say(k_cannot_satisfy,
-                "the node has not " + std::to_string(std::max(1u, request->cpus_per_rank)) +
-                    " cores for each of " + std::to_string(request->ranks) + " ranks",
-                "the plan that was printed is what it has");
+    failure.say(
+        k_cannot_satisfy,
+        "the node has not " +
+            (request->cpus_per_rank > 1 ? std::to_string(request->cpus_per_rank) + " cores" : "one core") +
+            " for each of " + std::to_string(request->ranks) + " ranks",
+        "the plan that was printed is what it has");
 }
 
 } // namespace

@@ -88,8 +88,9 @@ std::vector<Share> deal(std::vector<Claim>& claims, const std::vector<Pool>& poo
   const std::size_t per_rank = (claims.size() + request.ranks - 1) / request.ranks;
   const std::size_t need =
       request.cpus_per_rank ? (request.cpus_per_rank + per_rank - 1) / per_rank : cores / claims.size();
-  assign_pools(claims, pools, need);
-  if (request.whole_domain && request.cpus_per_rank == 0) return share_whole(claims, pools, request.ranks);
+  const bool whole = request.whole_domain && request.cpus_per_rank == 0;
+  assign_pools(claims, pools, need, whole);
+  if (whole) return share_whole(claims, pools, request.ranks);
   slice_pools(claims, pools);
   if (request.spill) spill_pools(claims, pools);
   std::vector<Share> shares = share_out(claims, pools, request.ranks, request.cpus_per_rank);
@@ -138,7 +139,7 @@ AffinityPlan plan_affinity(const model::CpuShape& shape, const std::vector<GpuPl
       plan.warnings.push_back(std::move(warning));
     plan.ranks.push_back(std::move(binding));
   }
-  if (cores.size() < claims.size())
+  if (cores.size() < request.ranks && !(request.whole_domain && request.cpus_per_rank == 0))
     plan.warnings.push_back("only " + std::to_string(cores.size()) + " usable cores for " +
                             std::to_string(request.ranks) + " ranks: some share a core");
   return plan;

@@ -56,6 +56,10 @@ model::IdSet numa_of(const model::CpuShape& shape, const model::IdSet& cpus);
 AffinityPlan plan_affinity(const model::CpuShape& shape, const std::vector<model::GpuPlace>& gpus,
                            const AffinityRequest& request);
 
+/// The node's GPUs that `visible` names (PCI addresses, buses or UUIDs; empty: all), in the node's order and
+/// renumbered as a step sees them. An error names what is not there or names several.
+util::Result<std::vector<Gpu>> visible_gpus(const Node& node, const std::vector<std::string>& visible);
+
 /// The same for a whole node: takes the step's GPUs in the order asked for, renumbered as the step sees them,
 /// and adds NIC and memory nodes. A node of which only the NUMA nodes of the GPUs are known gives bindings
 /// without CPUs. An error names a GPU of the list or a PCI address that the node does not have.

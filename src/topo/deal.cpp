@@ -89,7 +89,7 @@ void top_up(std::vector<Share>& shares, const std::vector<Claim>& claims, const 
 std::vector<Claim*> claims_of(std::vector<Claim>& claims, std::size_t pool) {
   std::vector<Claim*> sharing;
   for (Claim& claim : claims)
-    if (claim.pool == pool) sharing.push_back(&claim);
+    if (claim.pool == pool && !claim.bare) sharing.push_back(&claim);
   std::stable_sort(sharing.begin(), sharing.end(),
                    [](const Claim* a, const Claim* b) { return a->gpu_index < b->gpu_index; });
   return sharing;
@@ -116,16 +116,22 @@ std::size_t Share::size() const {
   return count;
 }
 
-void assign_pools(std::vector<Claim>& claims, const std::vector<Pool>& pools, std::size_t need) {
+void assign_pools(std::vector<Claim>& claims, const std::vector<Pool>& pools, std::size_t need,
+                  bool share_whole) {
   std::vector<std::size_t> taken(pools.size(), 0);
-  std::vector<Claim*> homeless;
+  const auto has_room = [&](std::size_t p) { return taken[p] < pools[p].cores.size(); };
+  std::vector<Claim*> homeless, more;
+  std::optional<unsigned> last;
   for (Claim& claim : claims) {
-    if (taken[claim.home] < pools[claim.home].cores.size()) {
-      claim.pool = claim.home;
+    claim.pool = claim.home;
+    const bool first = claim.rank != last;
+    last = claim.rank;
+    if (!first && !share_whole)
+      more.push_back(&claim);
+    else if (has_room(claim.home) || (share_whole && !pools[claim.home].cores.empty()))
       ++taken[claim.home];
-    } else {
+    else
       homeless.push_back(&claim);
-    }
   }
   const auto share = [&](std::size_t p) { return pools[p].cores.size() / (taken[p] + 1); };
   for (Claim* claim : homeless) {
@@ -136,6 +142,11 @@ void assign_pools(std::vector<Claim>& claims, const std::vector<Pool>& pools, st
         pools, claim->home, [&](std::size_t p) { return !pools[p].cores.empty() && share(p) >= enough; });
     claim->pool = *pool; // the pools hold at least one core
     ++taken[claim->pool];
+  }
+  for (Claim* claim : more) {
+    const auto pool = nearest_pool(pools, claim->home, has_room);
+    claim->bare = !pool;
+    if (pool) ++taken[claim->pool = *pool];
   }
 }
 
@@ -149,7 +160,7 @@ void slice_pools(std::vector<Claim>& claims, const std::vector<Pool>& pools) {
 
 void spill_pools(std::vector<Claim>& claims, const std::vector<Pool>& pools) {
   std::vector<std::size_t> parts(pools.size(), 0), cores(pools.size(), 0);
-  for (const Claim& claim : claims) ++parts[claim.pool];
+  for (const Claim& claim : claims) parts[claim.pool] += claim.bare ? 0 : 1;
   for (std::size_t p = 0; p < pools.size(); ++p) cores[p] = pools[p].cores.size();
   const auto claimed = [&](const Pool& pool) {
     for (std::size_t p = 0; p < pools.size(); ++p)

@@ -23,6 +23,7 @@ struct Claim {
   unsigned gpu_index = 0;              ///< the GPU's own number: slices of a pool follow it
   std::size_t home = 0;                ///< pool it belongs to
   std::size_t pool = 0;                ///< pool it takes its cores from
+  bool bare = false;                   ///< gets no cores: there are none left, and the rank has other claims
   std::vector<Core> cores = {};        ///< its slice
   std::vector<Extra> spilled = {};     ///< its parts of pools that nobody claims
 };
@@ -36,8 +37,10 @@ struct Share {
 
 /// Puts every claim into its home while that has a core for it. A claim without one goes to the nearest pool
 /// that can still give `need` cores to it and to all that are in it already, else to the one that gives most.
-/// Claims share cores only when the node has fewer of them than there are claims.
-void assign_pools(std::vector<Claim>& claims, const std::vector<Pool>& pools, std::size_t need);
+/// Every rank's first claim comes before all others; ranks share cores only when the node has fewer cores
+/// than ranks. Where claims are to share whole pools, each stays at home unless its home has no core at all.
+void assign_pools(std::vector<Claim>& claims, const std::vector<Pool>& pools, std::size_t need,
+                  bool share_whole);
 
 /// Each pool's cores in contiguous near-equal slices, one per claim in it, in the order of the GPUs' numbers.
 void slice_pools(std::vector<Claim>& claims, const std::vector<Pool>& pools);

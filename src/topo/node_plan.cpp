@@ -14,20 +14,22 @@ namespace {
 using model::CpuDomain;
 using model::IdSet;
 
-/// The step's GPUs, renumbered as the step sees them.
-util::Result<std::vector<Gpu>> visible_gpus(const Node& node, const std::vector<std::string>& visible) {
-  if (visible.empty()) return node.gpus;
-  std::vector<Gpu> gpus;
-  for (const std::string& wanted : visible) {
-    const auto found = std::find_if(node.gpus.begin(), node.gpus.end(), [&](const Gpu& gpu) {
-      return pci_matches(gpu.place.pci, wanted) || (!gpu.uuid.empty() && gpu.uuid == wanted);
-    });
-    if (found == node.gpus.end())
-      return util::Error{"the node has no GPU at " + wanted, "hpcml affinity lists the GPUs of a node"};
-    gpus.push_back(*found);
+/// Whether `wanted` names each GPU; an error where it names none or several PCI functions.
+util::Result<std::vector<bool>> named_gpus(const Node& node, const std::string& wanted) {
+  std::vector<bool> named(node.gpus.size(), false);
+  std::vector<std::string> addresses;
+  for (std::size_t i = 0; i < node.gpus.size(); ++i) {
+    const Gpu& gpu = node.gpus[i];
+    named[i] = pci_matches(gpu.place.pci, wanted) || (!gpu.uuid.empty() && gpu.uuid == wanted);
+    if (named[i] && std::find(addresses.begin(), addresses.end(), gpu.place.pci) == addresses.end())
+      addresses.push_back(gpu.place.pci);
   }
-  for (std::size_t i = 0; i < gpus.size(); ++i) gpus[i].place.index = static_cast<unsigned>(i);
-  return gpus;
+  if (addresses.empty())
+    return util::Error{"the node has no GPU at " + wanted, "hpcml affinity lists the GPUs of a node"};
+  if (addresses.size() > 1)
+    return util::Error{"GPUs " + util::join(addresses, " and ") + " are all at " + wanted,
+                       "write the whole PCI address"};
+  return named;
 }
 
 unsigned lowest_cpu(const Node& node, const Gpu& gpu) {
@@ -122,6 +124,23 @@ void add_memory(const Node& node, model::PlannedRankBinding& rank) {
 }
 
 } // namespace
+
+util::Result<std::vector<Gpu>> visible_gpus(const Node& node, const std::vector<std::string>& visible) {
+  if (visible.empty()) return node.gpus;
+  std::vector<bool> seen(node.gpus.size(), false);
+  for (const std::string& wanted : visible) {
+    const auto named = named_gpus(node, wanted);
+    if (!named) return named.error();
+    for (std::size_t i = 0; i < seen.size(); ++i) seen[i] = seen[i] || (*named)[i];
+  }
+  std::vector<Gpu> gpus;
+  for (std::size_t i = 0; i < seen.size(); ++i)
+    if (seen[i]) {
+      gpus.push_back(node.gpus[i]);
+      gpus.back().place.index = static_cast<unsigned>(gpus.size() - 1);
+    }
+  return gpus;
+}
 
 util::Result<AffinityPlan> plan_affinity(const Node& node, const AffinityRequest& request) {
   auto visible = visible_gpus(node, request.visible);

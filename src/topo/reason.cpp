@@ -29,7 +29,8 @@ std::string homes_text(const std::vector<const Claim*>& mine, const std::vector<
         std::find(names.begin(), names.end(), name) == names.end())
       names.push_back(name);
   std::string text;
-  for (std::size_t i = 0; i < names.size(); ++i) text += (i ? " and " : "") + names[i];
+  for (std::size_t i = 0; i < names.size(); ++i)
+    text += (i == 0 ? "" : i + 1 < names.size() ? ", " : " and ") + names[i];
   return text;
 }
 
@@ -63,7 +64,10 @@ std::vector<std::string> share_warnings(unsigned rank, const std::vector<const C
   std::vector<std::string> warnings;
   const std::string who = "rank " + std::to_string(rank);
   for (const Claim* claim : mine)
-    if (claim->pool != claim->home)
+    if (claim->bare)
+      warnings.push_back(who + ": GPU " + std::to_string(claim->gpu_index) +
+                         " has no core of its own: " + pools[claim->home].name + " has no free one");
+    else if (claim->pool != claim->home)
       warnings.push_back(who + ": GPU not local: " + pools[claim->home].name +
                          " has no free core, taken from " + pools[claim->pool].name);
   for (const Extra& extra : share.extras)

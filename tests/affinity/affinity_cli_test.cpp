@@ -20,9 +20,9 @@ struct Run {
   std::string text; // stdout and stderr
 };
 
-Run run(const std::string& arguments) {
+Run run(const std::string& arguments, const std::string& before = {}) {
   Run result;
-  FILE* pipe = ::popen((std::string(HPCML_BINARY) + " " + arguments + " 2>&1").c_str(), "r");
+  FILE* pipe = ::popen((before + HPCML_BINARY + " " + arguments + " 2>&1").c_str(), "r");
   REQUIRE(pipe != nullptr);
   std::array<char, 4096> buffer{};
   while (const std::size_t count = std::fread(buffer.data(), 1, buffer.size(), pipe))
@@ -30,6 +30,10 @@ Run run(const std::string& arguments) {
   const int status = ::pclose(pipe);
   result.code = WIFEXITED(status) ? WEXITSTATUS(status) : -1;
   return result;
+}
+
+Run run_in(const std::string& folder, const std::string& arguments) {
+  return run(arguments, "cd '" + folder + "' && ");
 }
 
 bool says(const Run& result, const std::string& text) { return result.text.find(text) != std::string::npos; }
@@ -71,6 +75,10 @@ TEST_CASE("hpcml affinity says what it cannot do, with its own exit codes") {
            {"affinity --site lumi --order 0,9", 4, "names GPU 9, but there are only 8"},
            {"affinity --site lumi --order 1,1", 4, "names GPU 1 twice"},
            {"affinity --site lumi --gpus c1,ff", 4, "no GPU at ff"},
+           {"affinity --topology coral-lassen.xml --gpus 04", 4,
+            "GPUs 0004:04:00.0 and 0035:04:00.0 are all at 04"},
+           {"affinity --topology eas-tioga.xml --allowed 0-3,300", 4, "the node has no CPUs 300"},
+           {"affinity --site lumi --allowed 0-7 --ranks 8", 4, "not one core for each of 8 ranks"},
            {"affinity --site lumi --allowed 0-500", 4, "the node has no CPUs 128-500"},
            {"affinity --site lumi --allowed 0,8", 4, "none of the node's cores may be used"},
            {"affinity --site lumi --policy torch-exclusiv", 4, "did you mean torch-exclusive?"},
@@ -80,10 +88,44 @@ TEST_CASE("hpcml affinity says what it cannot do, with its own exit codes") {
            {"affinity elsewhere", 2, "the node is one of"},
        }) {
     INFO(refused.arguments);
-    const auto result = run(refused.arguments);
+    const auto result = run_in(k_topologies, refused.arguments);
     INFO(result.text);
     CHECK(result.code == refused.code);
     CHECK(says(result, refused.says));
+  }
+}
+
+TEST_CASE("hpcml affinity counts GPUs as the runtime does, in whatever order a person names them") {
+  const auto result =
+      run_in(k_topologies, "affinity --topology eas-tioga.xml --gpus ce,c9,ce --format cpu-bind");
+  CHECK(result.text == "mask_cpu:0xff0000,0xff000000\n");
+}
+
+TEST_CASE("hpcml affinity warns of shared cores only where ranks share one") {
+  // Seven cores for two ranks with four GPUs each: enough, but not near every GPU.
+  const auto result = run("affinity --site lumi --allowed 0-7 --ranks 2");
+  CHECK(result.code == 0);
+  CHECK(says(result, "GPU not local"));
+  CHECK_FALSE(says(result, "share a core"));
+}
+
+TEST_CASE("A topology file that is no use is refused with the line, or with how to get one that is") {
+  struct Damaged {
+    const char* command;
+    const char* says;
+  };
+  for (const auto& damaged : std::vector<Damaged>{
+           {"head -c 30000 eas-tioga.xml", "line 266: the file breaks off here"},
+           {"sed 's/<topology version=\"[^\"]*\"/<topology version=\"3.0\"/' eas-tioga.xml",
+            "hwloc XML of version 3.0, hpcml reads versions 1 and 2"},
+           {"echo hello", "neither JSON nor XML"},
+           {"echo '{\"cores\": 4,'", "this is not JSON"},
+       }) {
+    INFO(damaged.command);
+    const auto result =
+        run("affinity --topology /dev/stdin", "cd '" + k_topologies + "' && " + damaged.command + " | ");
+    CHECK(result.code == 3);
+    CHECK(says(result, damaged.says));
   }
 }
 

@@ -67,21 +67,20 @@ std::string plan_problem(const topo::Node& node, const topo::AffinityRequest& re
   const IdSet usable = usable_cores(node, request.allowed);
   if (usable.empty()) return plan.ranks.empty() ? "" : "ranks without a usable core";
   if (plan.ranks.size() != request.ranks) return "not one binding per rank";
-  std::size_t claims = 0, fewest = node.cpus.core_threads.size(), most = 0;
-  for (const auto& rank : plan.ranks) claims += std::max<std::size_t>(1, rank.gpus.size());
+  std::size_t fewest = node.cpus.core_threads.size(), most = 0;
   IdSet taken;
   for (const auto& rank : plan.ranks) {
     const std::string who = "rank " + std::to_string(rank.local_rank) + " ";
     if (const std::string problem = rank_problem(node, request, rank); !problem.empty()) return who + problem;
     const IdSet cores = cores_of(node, rank.cpus);
-    if (claims <= usable.size() && cores.intersects(taken)) return who + "shares a core";
+    if (request.ranks <= usable.size() && cores.intersects(taken)) return who + "shares a core";
     taken = taken | cores;
     fewest = std::min(fewest, cores.size());
     most = std::max(most, cores.size());
   }
   if (request.cpus_per_rank && fewest < request.cpus_per_rank && taken.size() != usable.size())
     return "a rank is short of cores while some are free";
-  if (request.balanced && claims <= usable.size() && fewest != most) return "balanced ranks differ";
+  if (request.balanced && request.ranks <= usable.size() && fewest != most) return "balanced ranks differ";
   return {};
 }
 

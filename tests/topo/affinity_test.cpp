@@ -238,6 +238,25 @@ TEST_CASE("More GPUs than ranks can use, and more cores than there are, are said
   CHECK(plan.warnings.back() == "rank 2 gets 18 of the 20 cores asked for");
 }
 
+TEST_CASE("Ranks with several GPUs share no core while there is one for each rank") {
+  // Four cores near six GPUs: each of three ranks has two of them.
+  const CpuShape shape = model::make_regular_cpus(1, 4, 1, 1, 0);
+  const auto plan = topo::plan_affinity(shape, under_numa({0, 0, 0, 0, 0, 0}), request(3));
+  CHECK(lists(plan) == Texts{"0-1", "2", "3"});
+  CHECK(plan.warnings == Texts{"rank 1: GPU 3 has no core of its own: NUMA 0 has no free one",
+                               "rank 2: GPU 5 has no core of its own: NUMA 0 has no free one"});
+}
+
+TEST_CASE("Ranks that are to have the whole domain stay in it, however many they are") {
+  topo::AffinityRequest wanted = request(8);
+  wanted.ranks_per_gpu = 4;
+  wanted.whole_domain = true;
+  const auto plan =
+      topo::plan_affinity(model::make_regular_cpus(2, 6, 1, 2, 0), under_numa({0, 0, 1, 1}), wanted);
+  CHECK(lists(plan) == Texts{"0-2", "0-2", "0-2", "0-2", "0-2", "0-2", "0-2", "0-2"});
+  CHECK(plan.warnings == Texts{"2 of 4 GPUs have no rank"});
+}
+
 TEST_CASE("Each choice carries its reason") {
   const auto plan = topo::plan_affinity(lumi_cpus(), lumi_gpus(), request(8, 7));
   CHECK(plan.ranks[0].why == "GPU 0 is under L3 6 of NUMA 3; cores 49-55, core 48 is reserved");
