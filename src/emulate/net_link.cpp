@@ -147,14 +147,4 @@ util::Status set_interface_up(const std::string& interface) {
   return send_message(message, "cannot switch on " + interface);
 }
 
-util::Result<std::string> login_address(const std::string& ipv4) {
-  in_addr address{};
-  if (::inet_pton(AF_INET, ipv4.c_str(), &address) != 1) return util::Error{"'" + ipv4 + "' is not an IPv4 address", {}};
-  const std::uint32_t host = ntohl(address.s_addr);
-  const in_addr login{htonl((host & 0xffff0000u) | 0xfffeu)};
-  char text[INET_ADDRSTRLEN];
-  ::inet_ntop(AF_INET, &login, text, sizeof text);
-  return std::string(text);
-}
-
 } // namespace hpcml::emulate

@@ -17,7 +17,4 @@ util::Status make_cable(const std::string& here, const std::string& bridge, cons
 util::Status add_address(const std::string& interface, const std::string& ipv4, unsigned prefix);
 util::Status set_interface_up(const std::string& interface);
 
-/// The address of the login node on the network of `ipv4`: the last usable one of its /16 ("10.66.1.1" gives "10.66.255.254").
-util::Result<std::string> login_address(const std::string& ipv4);
-
 } // namespace hpcml::emulate

@@ -18,7 +18,7 @@ namespace hpcml::emulate {
 
 struct SandboxInterface {
   std::string name;      ///< "hsn0"
-  std::string ipv4;      ///< "10.66.1.1"; the prefix is /16 per interface number; x.x.255.254 is the login node's
+  std::string ipv4;      ///< "10.66.1.1"; the prefix is /16 per interface number
 };
 
 /// A file or folder that processes on a node see in another place; the host keeps its own.
@@ -43,6 +43,7 @@ struct SandboxOptions {
   bool isolate_network = true; ///< own network namespaces; false: everything on loopback
   std::string login_name = "login1"; ///< host name that the login node's processes see
   /// The login node's address in each network: the k-th is reached through the nodes' k-th interface (it is the k-th bridge's).
+  /// A node can have no interface that is not here.
   std::vector<SandboxInterface> login_interfaces;
 };
 
@@ -73,8 +74,7 @@ public:
 
 /// Makes the sandbox, runs `body` in it, takes it down, returns what body returned.
 /// The body runs in a process of its own: what it changes in memory, the caller does not see; its return value, 0 to any int, is passed.
-/// The login node's address on each network is the last usable one of the /16 (10.66.255.254 for nodes at 10.66.x.y); there is
-/// no way out to the machine's own network.
+/// There is no way out to the machine's own network.
 /// Works as root and, through user namespaces, without. Ctrl-C, SIGTERM, SIGKILL of this process or a crash leave nothing behind.
 util::Result<int> run_in_sandbox(const SandboxOptions& options, const std::function<int(Sandbox&)>& body);
 

@@ -89,7 +89,7 @@ private:
     return ::poll(&ready, 1, k_no_answer_ms) == 1;
   }
   [[noreturn]] void be_program(const std::vector<std::string>& command) {
-    const auto result = emulate::run_in_sandbox({}, [&](emulate::Sandbox& sandbox) {
+    const auto result = emulate::run_in_sandbox({true, "login1", {{"hsn0", "10.66.0.1"}}}, [&](emulate::Sandbox& sandbox) {
       util::EnvSnapshot env = util::EnvSnapshot::of_process();
       env.set("HPCML_TEST_COOKIE", x_cookie);
       emulate::SandboxNode node;
