@@ -40,11 +40,11 @@ std::string absolute_log(const std::string& log, const model::Plan& plan) {
 }
 
 /// Slurm's own word on where the log goes; of an array, and where Slurm says nothing, what the script asks for.
-std::string find_log(const slurm::Client& client, const SubmitCall& call, const std::string& id, const Context& context) {
+std::string find_log(const slurm::Commands& commands, const SubmitCall& call, const std::string& id, const Context& context) {
   const bool array = directive_of(call.plan, "--array").has_value();
   const slurm::LogNames names{id, array ? "*" : "", call.name, context.env.get_or("USER", "")};
   if (!array) {
-    const auto records = client.find_job(id);
+    const auto records = slurm::find_job(commands, id);
     if (records && records->size() == 1 && !records->front().log.empty()) return slurm::expand_log_pattern(records->front().log, names);
   }
   const auto pattern = directive_of(call.plan, "--output");
@@ -140,12 +140,11 @@ std::string describe_request(const model::Plan& plan) {
 }
 
 int run_test_only(const std::vector<SubmitCall>& calls, const Context& context) {
-  const slurm::Client client(context.env);
   for (const auto& call : calls) {
     // All jobs of a chain are the same to Slurm, and a job that is not there cannot be waited for.
     if (&call != &calls.front() && render::render_script(call.plan) == render::render_script(calls.front().plan)) continue;
     const auto environment = environment_for(call, context, true);
-    const auto estimate = client.estimate(render::render_script(call.plan), {}, environment.env);
+    const auto estimate = slurm::estimate_start("sbatch", render::render_script(call.plan), environment.env);
     if (!estimate) {
       print_error(estimate.error().what, estimate.error().hint, context.colour);
       return k_world_failed;
@@ -158,7 +157,7 @@ int run_test_only(const std::vector<SubmitCall>& calls, const Context& context) 
 }
 
 SubmitResult run_submit(const std::vector<SubmitCall>& calls, const model::Site& site, const Context& context) {
-  const slurm::Client client(context.env);
+  const slurm::LiveCommands commands(context.env);
   SubmitResult result;
   for (const auto& call : calls) {
     if (const auto made = make_log_folder(call); !made) {
@@ -167,14 +166,14 @@ SubmitResult run_submit(const std::vector<SubmitCall>& calls, const model::Site&
       return result;
     }
     const auto environment = environment_for(call, context, &call == &calls.front());
-    const auto submitted = client.submit(render::render_script(call.plan), dependency_option(call, result.jobs), environment.env);
+    const auto submitted = slurm::submit_job("sbatch", render::render_script(call.plan), dependency_option(call, result.jobs), environment.env);
     if (!submitted) {
       refuse(submitted.error(), result.jobs, context);
       result.exit_code = k_world_failed;
       return result;
     }
     for (const auto& message : submitted->messages) std::fprintf(stderr, "sbatch: %s\n", message.c_str());
-    RunningJob job{submitted->id, call.name, find_log(client, call, submitted->id, context), directive_of(call.plan, "--array").has_value(), {}};
+    RunningJob job{submitted->id, call.name, find_log(commands, call, submitted->id, context), directive_of(call.plan, "--array").has_value(), {}};
     for (const auto index : call.after) job.after.push_back(result.jobs[index].id);
     tell_submitted(call, job, site);
     result.jobs.push_back(std::move(job));

@@ -7,7 +7,7 @@
 
 #include "cli/command.hpp"
 #include "cli/job_plan.hpp"
-#include "slurm/client.hpp"
+#include "slurm/jobs.hpp"
 
 namespace hpcml::cli {
 

@@ -100,8 +100,8 @@ private:
 /// One job from the queue to its end.
 class Watch {
 public:
-  Watch(const RunningJob& job, const slurm::Client& client, Screen& screen, const Context& context)
-      : x_job(job), x_client(client), x_screen(screen), x_context(context), x_log(job.log) {}
+  Watch(const RunningJob& job, const slurm::Commands& commands, Screen& screen, const Context& context)
+      : x_job(job), x_commands(commands), x_screen(screen), x_context(context), x_log(job.log) {}
   /// The exit code; nothing when the person, or whoever read the log, left.
   std::optional<int> run();
 
@@ -116,7 +116,7 @@ private:
   std::chrono::milliseconds interval() const;
 
   const RunningJob& x_job;
-  const slurm::Client& x_client;
+  const slurm::Commands& x_commands;
   Screen& x_screen;
   const Context& x_context;
   LogFollower x_log;
@@ -187,7 +187,7 @@ Watch::Outlook Watch::judge_array(const std::vector<JobRecord>& records) {
 }
 
 Watch::Outlook Watch::ask() {
-  const auto records = x_client.find_job(x_job.id);
+  const auto records = slurm::find_job(x_commands, x_job.id);
   if (!records) {
     // Slurm's controller is restarted now and then, under a job that runs on.
     if (g_stopped != 0) return Outlook::open;
@@ -244,11 +244,11 @@ void tell_detached(const std::vector<RunningJob>& jobs, std::size_t from, Screen
 
 int run_watch(const std::vector<RunningJob>& jobs, const Context& context) {
   const SignalGuard guard;
-  const slurm::Client client(context.env);
+  const slurm::LiveCommands commands(context.env);
   Screen screen;
   int code = k_ok;
   for (std::size_t i = 0; i < jobs.size(); ++i) {
-    const auto ended = Watch(jobs[i], client, screen, context).run();
+    const auto ended = Watch(jobs[i], commands, screen, context).run();
     if (!ended) {
       tell_detached(jobs, i, screen);
       return k_detached;
@@ -259,7 +259,7 @@ int run_watch(const std::vector<RunningJob>& jobs, const Context& context) {
 }
 
 std::vector<RunningJob> find_running(const std::string& id, const Context& context, int& exit_code) {
-  const auto records = slurm::Client(context.env).find_job(id);
+  const auto records = slurm::find_job(slurm::LiveCommands(context.env), id);
   if (!records || records->empty()) {
     exit_code = k_world_failed;
     if (!records) print_error(records.error().what, records.error().hint, context.colour);

@@ -33,7 +33,7 @@ model::Site without_accounts(model::Site site) {
 class Survey {
 public:
   Survey(const Request& request, bool elsewhere, const Context& context)
-      : x_request(request), x_context(context), x_elsewhere(elsewhere), x_client(context.env) {}
+      : x_request(request), x_context(context), x_elsewhere(elsewhere) {}
 
   void visit(const model::Site& site) {
     std::vector<std::string> names;
@@ -82,7 +82,7 @@ private:
     std::vector<std::string> names;
     for (const auto& directive : plan.directives) names.push_back(directive.name);
     const auto environment = slurm::make_submit_environment(x_context.env, names);
-    const auto estimate = x_client.estimate(render::render_script(plan), {}, environment.env);
+    const auto estimate = slurm::estimate_start("sbatch", render::render_script(plan), environment.env);
     place.fits = estimate.ok();
     if (estimate) place.start = estimate->start;
     else place.note = estimate.error().what;
@@ -91,7 +91,6 @@ private:
   const Request& x_request;
   const Context& x_context;
   bool x_elsewhere;
-  slurm::Client x_client;
 };
 
 std::string hours_text(const std::optional<double>& hours) { return hours ? fmt::format("{:.1f}", *hours) : "-"; }

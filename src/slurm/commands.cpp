@@ -24,23 +24,29 @@ std::string first_sentence(const std::string& text) {
 
 std::string Answer::command() const { return util::join(words, " "); }
 
-LiveCommands::LiveCommands(const util::EnvSnapshot& env, std::chrono::milliseconds limit) : x_env(env), x_limit(limit) {
+LiveCommands::LiveCommands(const util::EnvSnapshot& env, std::chrono::milliseconds limit) : x_env(make_plain(env)), x_limit(limit) {
   for (const char* name : {"SINFO_FORMAT", "SINFO_PARTITION", "SINFO_ALL", "SQUEUE_FORMAT", "SQUEUE_FORMAT2", "SQUEUE_STATES", "SCONTROL_ALL",
                            "SLURM_BITSTR_LEN", "SLURM_JSON", "SLURM_YAML"})
     x_env.unset(name);
   for (const auto& [name, value] : env.variables())
     if (util::starts_with(name, "SBATCH_")) x_env.unset(name);
-  x_env.set("SLURM_TIME_FORMAT", "standard");
-  x_env.set("LC_ALL", "C");
 }
 
-Answer LiveCommands::ask(const std::vector<std::string>& words) const {
+Answer LiveCommands::ask(const std::vector<std::string>& words) const { return run_command(words, x_env, x_limit); }
+
+util::EnvSnapshot make_plain(util::EnvSnapshot env) {
+  env.set("SLURM_TIME_FORMAT", "standard");
+  env.set("LC_ALL", "C");
+  return env;
+}
+
+Answer run_command(const std::vector<std::string>& words, const util::EnvSnapshot& env, std::chrono::milliseconds limit, const std::string& input) {
   Answer answer{words, false, {}, {}};
-  if (words.empty() || !util::find_program(words.front(), x_env)) {
+  if (words.empty() || !util::find_program(words.front(), env)) {
     answer.why_not = (words.empty() ? std::string("the command") : words.front()) + " is not in PATH";
     return answer;
   }
-  auto output = util::run_process(words, x_env, x_limit);
+  auto output = util::run_process(words, env, limit, input);
   if (!output) {
     answer.why_not = output.error().what;
     return answer;

@@ -29,7 +29,12 @@ public:
   virtual Answer ask(const std::vector<std::string>& words) const = 0;
 };
 
-/// The commands of this machine, without a shell and without the variables by which people change what they print.
+/// Runs a command of this machine to its end, without a shell, `input` on its standard input; one that takes longer is stopped.
+Answer run_command(const std::vector<std::string>& words, const util::EnvSnapshot& env, std::chrono::milliseconds limit, const std::string& input = {});
+/// The environment with times and words in the form that is read here, whatever the person likes.
+util::EnvSnapshot make_plain(util::EnvSnapshot env);
+
+/// The commands of this machine, without the variables by which people change what they print.
 class LiveCommands : public Commands {
 public:
   explicit LiveCommands(const util::EnvSnapshot& env, std::chrono::milliseconds limit = std::chrono::seconds(60));
@@ -50,7 +55,7 @@ private:
   std::filesystem::path x_folder;
 };
 
-/// The file's name for a command: "scontrol-show-partition-o.txt".
+/// The file's name for a command: "scontrol-o-show-partition.txt".
 std::string record_name(const std::vector<std::string>& words);
 /// Writes what an asked command printed into the folder, which must exist; nothing for one that was not asked or failed.
 util::Status save_answer(const Answer& answer, const std::filesystem::path& folder);
