@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "topo/mask_text.hpp"
 
-#include <algorithm>
+#include <charconv>
 
 #include "util/text.hpp"
 
@@ -37,9 +37,14 @@ util::Result<std::vector<IdSet>> parse_map_list(std::string_view text) {
   if (!entries) return entries.error();
   std::vector<IdSet> sets;
   for (const Entry& entry : *entries) {
-    const auto cpu = util::starts_with(entry.text, "0x") ? std::nullopt : util::parse_unsigned(entry.text);
-    if (!cpu || *cpu > 65535) return util::Error{"\"" + entry.text + "\" is no CPU number"};
-    sets.insert(sets.end(), entry.count, IdSet::of({static_cast<unsigned>(*cpu)}));
+    unsigned long long cpu = 65536;
+    const bool hex = util::starts_with(entry.text, "0x") || util::starts_with(entry.text, "0X");
+    const char* const begin = entry.text.data() + (hex ? 2 : 0);
+    const char* const end = entry.text.data() + entry.text.size();
+    const auto read = std::from_chars(begin, end, cpu, hex ? 16 : 10);
+    if (read.ec != std::errc() || read.ptr != end || cpu > 65535)
+      return util::Error{"\"" + entry.text + "\" is no CPU number"};
+    sets.insert(sets.end(), entry.count, IdSet::of({static_cast<unsigned>(cpu)}));
   }
   return sets;
 }
@@ -100,7 +105,9 @@ util::Result<BoundTask> parse_verbose_line(std::string_view line) {
   const util::Error error{"this is no line of srun --cpu-bind=verbose: " + std::string(line)};
   const std::size_t dash = line.find(" - ");
   const std::size_t comma = dash == std::string_view::npos ? dash : line.find(',', dash);
-  if (line.find("cpu-bind") == std::string_view::npos || comma == std::string_view::npos) return error;
+  // Older versions write cpu_bind.
+  const bool binding = line.find("cpu-bind") != line.npos || line.find("cpu_bind") != line.npos;
+  if (!binding || comma == std::string_view::npos) return error;
   BoundTask bound;
   bound.node = std::string(util::trim(line.substr(dash + 3, comma - dash - 3)));
   std::size_t at = comma;
@@ -118,19 +125,23 @@ util::Result<BoundTask> parse_verbose_line(std::string_view line) {
 
 std::optional<unsigned> resolve_visible(const std::optional<std::string>& list, unsigned local,
                                         const std::vector<std::string>& uuids) {
+  const auto resolve = [&](const std::string& entry) -> std::optional<unsigned> {
+    if (const auto index = util::parse_unsigned(entry); index && *index <= 65535)
+      return static_cast<unsigned>(*index);
+    std::optional<unsigned> match;
+    for (std::size_t i = 0; i < uuids.size(); ++i)
+      if (!entry.empty() && util::starts_with(uuids[i], entry)) {
+        if (match) return std::nullopt; // a shortened UUID must name one device
+        match = static_cast<unsigned>(i);
+      }
+    return match;
+  };
   if (!list || util::trim(*list).empty()) return std::nullopt;
   const auto entries = util::split(*list, ',');
   if (local >= entries.size()) return std::nullopt;
-  const std::string entry(util::trim(entries[local]));
-  if (const auto index = util::parse_unsigned(entry); index && *index <= 65535)
-    return static_cast<unsigned>(*index);
-  std::optional<unsigned> match;
-  for (std::size_t i = 0; i < uuids.size(); ++i)
-    if (!entry.empty() && util::starts_with(uuids[i], entry)) {
-      if (match) return std::nullopt; // a shortened UUID must name one device
-      match = static_cast<unsigned>(i);
-    }
-  return match;
+  for (unsigned i = 0; i < local; ++i)
+    if (!resolve(std::string(util::trim(entries[i])))) return std::nullopt;
+  return resolve(std::string(util::trim(entries[local])));
 }
 
 util::Result<NumaAffinity> parse_numa_affinity(std::string_view text) {

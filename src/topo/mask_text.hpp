@@ -34,7 +34,8 @@ struct BoundTask {
 util::Result<BoundTask> parse_verbose_line(std::string_view line);
 
 /// The physical GPU behind index `local` of CUDA_VISIBLE_DEVICES and its like; nothing where the list is
-/// unset, empty, too short, or names its devices by UUID and `uuids` (by physical index) does not have it.
+/// unset, empty, too short, or names a device by UUID that `uuids` (by physical index) does not have. Devices
+/// behind an entry that names none are not visible, as CUDA has it.
 std::optional<unsigned> resolve_visible(const std::optional<std::string>& list, unsigned local,
                                         const std::vector<std::string>& uuids = {});
 

@@ -52,6 +52,8 @@ unsigned omp_threads(const Case& item, const Rank& rank) {
 void compare_rank(const Case& item, const Json& entry, const Rank& rank) {
   const std::string who = "task " + std::to_string(rank.local_rank);
   compare_gpus(item, who, entry, rank);
+  if (const auto gpus = topo::visible_gpus(item.node, plan_request(item.request()).visible))
+    compare_pci(item, who, entry, *gpus, rank.gpus);
   if (entry.contains("cpus")) compare_set(item, who, "CPUs", cpus_of(entry, {"cpus"}), rank.cpus);
   if (const std::string mask = text_of(entry, {"mask"}); !mask.empty()) {
     const auto read = IdSet::parse_mask(mask);
@@ -114,14 +116,28 @@ void compare_checks(const Case& item, const std::vector<Rank>& ranks) {
   }
 }
 
+/// The options that a document prints, where they name CPUs and GPUs.
 void compare_emit(const Case& item, const std::vector<Rank>& ranks) {
   const std::string emit = text_of(item.item, {"emit"});
-  const auto masks =
-      topo::parse_cpu_bind(emit.substr(0, emit.find(' ')), static_cast<unsigned>(ranks.size()));
-  if (!masks || emit.find(" x") != std::string::npos) return; // prose, or another way to say it
+  if (emit.empty()) return;
+  const auto count = static_cast<unsigned>(ranks.size());
+  const bool nodes = util::starts_with(emit, "map_ldom");
+  // People write " x4" for "*4".
+  std::string text = util::replace_all(util::replace_all(emit, " x", "*"), "map_ldom", "map_cpu");
+  const auto sets = topo::parse_cpu_bind(text.substr(0, text.find(' ')), count);
+  if (!sets) return item.leave_open("how it is written: " + emit);
   for (std::size_t i = 0; i < ranks.size(); ++i)
-    if (!(masks.value()[i] == ranks[i].cpus))
-      compare_set(item, "task " + std::to_string(i), "emitted CPUs", masks.value()[i], ranks[i].cpus);
+    compare_set(item, "task " + std::to_string(i), "emitted", (*sets)[i],
+                nodes ? ranks[i].numa : ranks[i].cpus);
+  const std::string option = "--gpu-bind=map:";
+  const std::size_t found = emit.find(option);
+  if (found == std::string::npos) return;
+  const std::string list = emit.substr(found + option.size());
+  const auto gpus = topo::parse_cpu_bind("map_cpu:" + list.substr(0, list.find(' ')), count);
+  if (!gpus) return item.differ(gpus.error().what);
+  for (std::size_t i = 0; i < ranks.size(); ++i)
+    if (!((*gpus)[i] == IdSet::of(ranks[i].gpus)))
+      compare_set(item, "task " + std::to_string(i), "emitted GPU", (*gpus)[i], IdSet::of(ranks[i].gpus));
 }
 
 bool expects_error(const Case& item) {
@@ -130,6 +146,22 @@ bool expects_error(const Case& item) {
 }
 
 } // namespace
+
+void compare_pci(const Case& item, const std::string& who, const Json& entry,
+                 const std::vector<topo::Gpu>& gpus, const std::vector<unsigned>& indices) {
+  const auto expected = entry.find("pci");
+  if (expected == entry.end() || expected->is_null()) return;
+  const Json list = expected->is_array() ? *expected : Json::array({*expected});
+  bool same = list.size() == indices.size();
+  std::vector<std::string> got;
+  for (std::size_t i = 0; i < indices.size(); ++i) {
+    const auto gpu = std::find_if(gpus.begin(), gpus.end(),
+                                  [&](const topo::Gpu& g) { return g.place.index == indices[i]; });
+    got.push_back(gpu == gpus.end() ? "none" : gpu->place.pci);
+    same = same && i < list.size() && topo::pci_matches(got.back(), list[i].get<std::string>());
+  }
+  if (!same) item.differ(who + ": PCI " + expected->dump() + " expected, " + util::join(got, ",") + " found");
+}
 
 std::string shown(const IdSet& set) { return set.empty() ? "none" : set.to_list(); }
 

@@ -29,6 +29,10 @@ void judge_observed(const Case& item);
 /// Differences between ranks and the expectations of their tasks; `steps` gives a task's rank on its node.
 void compare_ranks(const Case& item, const std::vector<model::PlannedRankBinding>& ranks);
 
+/// PCI addresses of the task's GPUs, as `gpus` has them, against the expectation's.
+void compare_pci(const Case& item, const std::string& who, const Json& entry,
+                 const std::vector<topo::Gpu>& gpus, const std::vector<unsigned>& indices);
+
 /// A set as people read it; "none" when empty.
 std::string shown(const model::IdSet& set);
 std::string shown(const std::vector<unsigned>& ids);

@@ -64,11 +64,22 @@ void judge_numa_affinity(const Case& item, const std::string& text) {
   if (!(affinity->gpu_memory == memory)) item.differ("GPU memory " + shown(affinity->gpu_memory) + " read");
 }
 
-/// Verdicts of the checker against `ok` and `shared_with`, task by task.
-void compare_verdicts(const Case& item, const std::vector<topo::Placed>& tasks) {
+/// The reason that a document gives, by its words: what is flagged must be that.
+void compare_why(const Case& item, const std::string& who, const std::string& why, const std::string& found) {
+  static const std::vector<std::pair<const char*, const char*>> words = {
+      {"reserved", "reserved"}, {"split", "hardware threads"}, {"L3", "L3"}, {"NUMA", "NUMA"}};
+  for (const auto& [word, finding] : words)
+    if (why.find(word) != std::string::npos && found.find(finding) == std::string::npos)
+      item.differ(who + ": flagged, but not as \"" + why + "\": " + found);
+}
+
+/// Verdicts of the checker against `ok` and `shared_with`, task by task of one node.
+void compare_node(const Case& item, const std::vector<topo::Placed>& tasks,
+                  const std::vector<const Json*>& entries) {
   const auto report = topo::check_placement(item.node, tasks);
-  for (const Json& entry : item.expected()) {
-    const unsigned task = number_of(entry, {"task", "rank"});
+  for (std::size_t i = 0; i < tasks.size(); ++i) {
+    const unsigned task = tasks[i].rank;
+    const Json& entry = *entries[i];
     const std::string who = "task " + std::to_string(task);
     std::string found;
     std::vector<unsigned> shared;
@@ -82,12 +93,20 @@ void compare_verdicts(const Case& item, const std::vector<topo::Placed>& tasks) 
       item.differ(who + (found.empty() ? ": nothing is flagged" : ": flagged, " + found));
     if (entry.contains("shared_with") && numbers_of(entry.at("shared_with")) != shared)
       item.differ(who + ": shared with " + shown(shared));
-    const std::string why = text_of(entry, {"why"});
-    if (!why.empty() && util::starts_with(why, "reserved") && found.find("reserved") == std::string::npos)
-      item.differ(who + ": flagged, but not as reserved: " + found);
-    if (why.find("split") != std::string::npos && found.find("hardware threads") == std::string::npos)
-      item.differ(who + ": flagged, but not as split: " + found);
+    compare_why(item, who, text_of(entry, {"why"}), found);
+    compare_pci(item, who, entry, item.node.gpus, tasks[i].gpus);
   }
+}
+
+void compare_verdicts(const Case& item, const std::vector<topo::Placed>& tasks) {
+  std::map<std::string, std::pair<std::vector<topo::Placed>, std::vector<const Json*>>> nodes;
+  for (std::size_t i = 0; i < tasks.size(); ++i) {
+    const Json& entry = item.expected()[i];
+    auto& [there, entries] = nodes[entry.contains("node") ? entry.at("node").dump() : ""];
+    there.push_back(tasks[i]);
+    entries.push_back(&entry);
+  }
+  for (const auto& [name, node] : nodes) compare_node(item, node.first, node.second);
 }
 
 /// Masks that the case writes must mean the CPUs that it lists.
@@ -132,7 +151,9 @@ std::vector<unsigned> gres_order(const topo::Node& node, bool sharing, unsigned 
 
 /// GPUs that the task's own number or CPUs determine.
 void compare_gpus(const Case& item, const std::vector<topo::Placed>& tasks) {
-  const bool local = text_of(item.request(), {"gpu"}) == "localid";
+  const std::string rule = text_of(item.request(), {"gpu"});
+  const bool local = rule == "localid";
+  if (!rule.empty() && !local) item.differ("hpcml's runner does not know the rule for GPUs: " + rule);
   const bool closest = text_of(item.request(), {"gpu_bind"}) == "closest";
   for (const topo::Placed& task : tasks) {
     std::vector<unsigned> gpus;
@@ -156,15 +177,25 @@ void compare_gpu_bind(const Case& item, const std::vector<topo::Placed>& tasks) 
   const auto order = gres_order(item.node, sharing, number_of(item.request(), {"gpus"}));
   const std::size_t colon = bind.find(':');
   const bool map = util::starts_with(bind, "map");
-  if (colon == std::string::npos || !(map || util::starts_with(bind, "mask"))) return;
+  if (bind.empty() || bind == "none" || bind == "closest") return;
+  if (colon == std::string::npos || !(map || util::starts_with(bind, "mask")))
+    return item.leave_open("the GPUs: --gpu-bind=" + bind);
   const auto list = topo::parse_cpu_bind((map ? "map_cpu" : "mask_cpu") + bind.substr(colon),
                                          static_cast<unsigned>(tasks.size()));
   if (!list) return item.differ(list.error().what);
   for (const topo::Placed& task : tasks) {
-    std::vector<unsigned> gpus;
+    std::vector<unsigned> gpus, named;
     if (task.rank >= list->size()) continue;
     for (unsigned index : (*list)[task.rank].ids())
-      if (index < order.size()) gpus.push_back(order[index]);
+      if (index < order.size()) {
+        gpus.push_back(order[index]);
+        named.push_back(sharing ? index : static_cast<unsigned>(named.size()));
+      }
+    // A step's own devices keep their numbers; those of a task's cgroup count from 0.
+    const std::string visible = text_of(item.expected().at(task.rank), {"visible_devices"});
+    if (!visible.empty() && visible != shown(named))
+      item.differ("task " + std::to_string(task.rank) + ": visible devices " + visible + " seen, " +
+                  shown(named) + " by Slurm's rules");
     std::sort(gpus.begin(), gpus.end());
     if (gpus != task.gpus)
       item.differ("task " + std::to_string(task.rank) + ": GPU " + shown(task.gpus) + " seen, " +
@@ -187,12 +218,16 @@ std::map<unsigned, unsigned> local_ranks(const Case& item, unsigned per_node) {
 void compare_binding(const Case& item, const std::vector<topo::Placed>& tasks, const std::string& bind) {
   std::vector<IdSet> masks;
   const auto count = static_cast<unsigned>(tasks.size());
-  if (const std::size_t ldom = bind.find("map_ldom"); ldom != std::string::npos) {
-    const auto nodes = topo::parse_cpu_bind("map_cpu" + bind.substr(ldom + 8), count);
+  if (const std::size_t ldom = bind.find("_ldom"); ldom != std::string::npos) {
+    // The same lists, of NUMA nodes instead of CPUs.
+    const auto nodes = topo::parse_cpu_bind(bind.substr(0, ldom) + "_cpu" + bind.substr(ldom + 5), count);
     if (!nodes) return item.differ(nodes.error().what);
-    for (const IdSet& id : *nodes)
+    for (const IdSet& ids : *nodes) {
+      IdSet cpus;
       for (const auto& numa : item.node.cpus.numa)
-        if (id.contains(numa.id)) masks.push_back(numa.cpus);
+        if (ids.contains(numa.id)) cpus = cpus | numa.cpus;
+      masks.push_back(cpus);
+    }
   } else if (bind.find("mask_cpu") != std::string::npos || bind.find("map_cpu") != std::string::npos) {
     const auto read = topo::parse_cpu_bind(bind, count);
     if (!read) return item.differ(read.error().what);

@@ -2,6 +2,7 @@
 #include "agree_request.hpp"
 
 #include <algorithm>
+#include <set>
 
 #include "util/text.hpp"
 
@@ -154,6 +155,95 @@ topo::CompatRequest compat_request(const Json& item, const std::string& policy, 
   wanted.cpus_per_rank = number_of(request, {"cpus_per_task"});
   wanted.l3_as_socket = !node.cpus.l3.empty();
   return wanted;
+}
+
+std::vector<std::string> unread_keys(const Json& item) {
+  static const std::set<std::string> request = {"tasks",
+                                                "ntasks",
+                                                "tasks_per_node",
+                                                "nproc_per_node",
+                                                "nodes",
+                                                "gpus",
+                                                "gpus_per_task",
+                                                "tasks_per_gpu",
+                                                "ntasks_per_gpu",
+                                                "cpus_per_task",
+                                                "threads_per_core",
+                                                "smt",
+                                                "allowed_cpus",
+                                                "allowed",
+                                                "balanced",
+                                                "spill",
+                                                "scope",
+                                                "domain",
+                                                "rank_order",
+                                                "order",
+                                                "gpu_list",
+                                                "gpu_order",
+                                                "ring",
+                                                "visible_gpus_pci",
+                                                "visible_pci",
+                                                "dataloader_workers",
+                                                "workers",
+                                                "policy",
+                                                "tool",
+                                                "affinity_mode",
+                                                "mode",
+                                                "local_rank",
+                                                "nthreads",
+                                                "in_nthreads",
+                                                "threads",
+                                                "omp_threads",
+                                                "greedy",
+                                                "gpu_optim",
+                                                "gpu",
+                                                "restr_set",
+                                                "restrict_ids",
+                                                "restrict_set",
+                                                "restrict",
+                                                "restrict_cpu",
+                                                "restrict_cpus",
+                                                "restrict_type",
+                                                "restr_type",
+                                                "restrict_mem",
+                                                "restrict_numa",
+                                                "multithreading",
+                                                "cores",
+                                                "logical",
+                                                "min_physical_cores",
+                                                "min_cores",
+                                                "max_physical_cores",
+                                                "max_cores",
+                                                "cmd",
+                                                "cpu_bind",
+                                                "gpu_bind",
+                                                "gres_flags",
+                                                "inventory",
+                                                "select",
+                                                "parse_mask_list",
+                                                "parse_mask",
+                                                "parse_cpu_bind",
+                                                "parse_line",
+                                                "table",
+                                                "parse_nvidia_smi_numa_affinity"};
+  static const std::set<std::string> task = {
+      "task",        "rank",     "node",       "gpu",     "cpus",
+      "mask",        "l3",       "numa",       "membind", "nic",
+      "omp_threads", "nthreads", "threads",    "pci",     "visible_devices",
+      "ok",          "why",      "shared_with"};
+  static const std::set<std::string> checks = {"per_task_cores", "cores_per_task", "same_package", "disjoint",
+                                               "whole_l3",       "must_include",   "smt_not_split"};
+  std::set<std::string> unread;
+  const auto look = [&](const Json& object, const std::string& where, const std::set<std::string>& known) {
+    if (!object.is_object()) return;
+    for (const auto& [key, value] : object.items())
+      if (known.count(key) == 0) unread.insert(where + "." + key);
+  };
+  look(item.at("request"), "request", request);
+  if (item.contains("checks")) look(item.at("checks"), "checks", checks);
+  if (item.at("expected").is_array())
+    for (const Json& entry : item.at("expected")) look(entry, "expected", task);
+  return {unread.begin(), unread.end()};
 }
 
 std::vector<topo::Placed> placed_tasks(const Json& expected) {

@@ -25,6 +25,9 @@ topo::AffinityRequest plan_request(const Json& request);
 std::string policy_of(const Json& item);
 topo::CompatRequest compat_request(const Json& item, const std::string& policy, const topo::Node& node);
 
+/// Keys of the request, of the expectations and of the checks that no judge reads.
+std::vector<std::string> unread_keys(const Json& item);
+
 /// The tasks of a list of expectations.
 std::vector<topo::Placed> placed_tasks(const Json& expected);
 
