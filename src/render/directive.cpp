@@ -22,7 +22,7 @@ util::Result<std::string> escape_directive_value(std::string_view value) {
   if (value.size() > k_longest_value)
     return util::Error{"the value is longer than Slurm reads in an #SBATCH line (8000 bytes)", "shorten it", k_longest_value};
   const bool plain = std::all_of(value.begin(), value.end(), [](unsigned char c) {
-    return std::isalnum(c) != 0 || std::string_view("_-./=:,@%+^[]*{}&|!~").find(static_cast<char>(c)) != std::string_view::npos;
+    return std::isalnum(c) != 0 || std::string_view("_-./=:,@%+^[]*{}&|!~?").find(static_cast<char>(c)) != std::string_view::npos;
   });
   if (plain && !value.empty()) return std::string(value);
   std::string text = "\"";

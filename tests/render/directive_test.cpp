@@ -76,7 +76,7 @@ TEST_CASE("the reader that judges the escaper can tell wrong from right") {
 
 TEST_CASE("what a person may write plainly stays plain") {
   for (const char* text : {"train_ddp", "%x-%j.out", "gpu:a100:4", "afterok:12?afterok:13", "0-9%2", "n[01-04]", "B:USR1@60", "/scratch/a.out"})
-    if (std::string(text).find('?') == std::string::npos) CHECK(*render::escape_directive_value(text) == text);
+    CHECK(*render::escape_directive_value(text) == text);
   CHECK(*render::escape_directive_value("") == "\"\"");
 }
 
