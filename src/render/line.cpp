@@ -22,11 +22,7 @@ std::string to_text(const Directive& line) {
 
 std::string to_text(const Export& line) {
   if (!line.expression) return fmt::format("export {}={}", line.name, quote_word(line.value));
-  const auto value = quote_expression(line.value);
-  // `export X="$(false)"` would hide the failure from `set -e`.
-  if (line.value.find("$(") != std::string::npos || line.value.find('`') != std::string::npos)
-    return fmt::format("{}={}\nexport {}", line.name, value, line.name);
-  return fmt::format("export {}={}", line.name, value);
+  return fmt::format("export {}={}", line.name, quote_expression(line.value));
 }
 
 std::string to_text(const Module& line) {

@@ -26,7 +26,7 @@ struct Directive {
   Reasons reasons;
 };
 
-/// `export NAME=value`; an expression is shell text from a profile or from this layer, evaluated where the line stands.
+/// `export NAME=value`; an expression is a profile's text with variables, evaluated where the line stands.
 struct Export {
   std::string name;
   std::string value;

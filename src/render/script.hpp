@@ -9,7 +9,7 @@
 
 namespace hpcml::render {
 
-/// What of the plan cannot be written in a script ("request/…"): a line break in a header value, a NUL in a word, a wrong name.
+/// What of the plan cannot be written in a script ("usage/…"): a line break in a header value, a NUL in a word, a wrong name.
 /// The functions below must only be given plans of which this says nothing.
 diag::Diagnostics find_unwritable(const model::Plan& plan);
 /// The sbatch script, ready to submit; passes `bash -n` and shellcheck.

@@ -53,11 +53,8 @@ Lines make_software(const model::Plan& plan) {
 
 Lines make_environment(const model::Plan& plan) {
   Lines lines;
-  const bool plain = !plan.launcher.choice.is_hpcml();
-  for (const auto& variable : plan.env) {
-    const bool same_for_all = variable.scope != model::Scope::task || (plain && !variable.expression);
-    if (same_for_all) lines.push_back(Export{variable.name, variable.value, variable.expression, because(variable.origin)});
-  }
+  for (const auto& variable : plan.env)
+    if (variable.scope == model::Scope::batch) lines.push_back(Export{variable.name, variable.value, variable.expression, because(variable.origin)});
   return lines;
 }
 

@@ -26,7 +26,7 @@ bool binds_with_masks(const model::Plan& plan) {
 /// The header's CPU count: srun of 22.05 to 23.02 does not take it over by itself.
 std::optional<std::string> header_cpus(const model::Plan& plan) {
   for (const auto& directive : plan.directives)
-    if (directive.name == "--cpus-per-task" || directive.name == "-c") return directive.value;
+    if (directive.name == "--cpus-per-task") return directive.value;
   return std::nullopt;
 }
 

@@ -98,7 +98,20 @@ std::string quote_path(std::string_view path) {
   return text + "\"";
 }
 
-std::string quote_expression(std::string_view text) { return fmt::format("\"{}\"", text); }
+std::string quote_expression(std::string_view text) {
+  std::string quoted = "\"";
+  while (!text.empty()) {
+    const auto length = std::max<std::size_t>(variable_length(text), 1);
+    auto name = text.substr(0, length);
+    name.remove_prefix(name.substr(0, 2) == "${" ? 2 : 1);
+    if (!name.empty() && name.back() == '}') name.remove_suffix(1);
+    // Scripts run under `set -u`, and a profile may well name what only some nodes or modules set.
+    if (std::all_of(name.begin(), name.end(), is_name) && !name.empty()) quoted += fmt::format("${{{}-}}", name);
+    else quoted += text.substr(0, length);
+    text.remove_prefix(length);
+  }
+  return quoted + "\"";
+}
 
 std::string comment_text(std::string_view text) {
   std::string out;

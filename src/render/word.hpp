@@ -35,7 +35,7 @@ std::string quote_word(std::string_view word);
 std::string quote_program(std::string_view text);
 /// A path in which "$NAME", "${NAME}" and "${NAME:-word}" are variables and everything else is literal: "$SLURM_TMPDIR/env".
 std::string quote_path(std::string_view path);
-/// A shell text from a profile, in double quotes: "$(mktemp -d)/cache".
+/// A profile's words with "$NAME" and "${NAME}", in double quotes; a variable that nobody has set counts as empty.
 std::string quote_expression(std::string_view text);
 /// The text for a comment: control characters are shown, not printed.
 std::string comment_text(std::string_view text);

@@ -76,6 +76,7 @@ model::Plan make_plan_for(const std::string& launcher) {
   plan.launcher.choice = model::Launcher::parse(launcher).value();
   // Where no launch sets variables in the task, the planner has the batch part export them.
   if (launcher != "hpcml") {
+    plan.env[0].scope = model::Scope::batch;
     plan.env.push_back({"GLOO_SOCKET_IFNAME", "hsn0,hsn1", false, model::Scope::batch, site_fact("network")});
     plan.env.push_back({"OMP_NUM_THREADS", "7", false, model::Scope::batch, {}});
   }

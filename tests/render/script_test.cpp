@@ -162,11 +162,26 @@ TEST_CASE("modules, conda and a wheelhouse pass bash and shellcheck together wit
       auto plan = test::make_plan_for(launcher);
       plan.modules = {{"/appl/modules", true, {}}, {"StdEnv/2023", false, {}}};
       plan.python = {kind, kind == model::PythonKind::wheelhouse ? "$SLURM_TMPDIR/env" : "/home/me/env", {"torch", "numpy"}, {}};
-      plan.env.push_back({"FOLDER", "$(mktemp -d)/x", true, model::Scope::batch, {}});
+      plan.env.push_back({"FOLDER", "$HOME/${NOBODY_SETS_THIS}x", true, model::Scope::batch, {}});
       plan.env.push_back({"PER_TASK", "x$SLURM_LOCALID", true, model::Scope::task, {}});
       CHECK(test::script_faults(render::render_script(plan)) == "");
     }
   }
+}
+
+TEST_CASE("a profile's text may name variables that nobody has set") {
+  const test::TempFolder folder;
+  auto plan = test::make_plan_for("srun");
+  plan.caches.clear();
+  plan.command = {test::word_writer(folder)};
+  plan.env.push_back({"BATCH", "$NOBODY_SETS_THIS:${NOR_THIS}:$HOME/x", true, model::Scope::batch, {}});
+  plan.env.push_back({"TASK", "${NOR_THIS}x$SLURM_LOCALID", true, model::Scope::task, {}});
+  const auto result = test::run_script(render::render_script(plan), folder);
+  INFO(result.err);
+  REQUIRE(result.exit_code == 0);
+  auto env = test::seen_environment(folder);
+  CHECK(env["BATCH"] == "::" + folder.path().string() + "/x");
+  CHECK(env["TASK"] == "x3");
 }
 
 TEST_CASE("no per-task value is expanded in the batch part") {
