@@ -7,7 +7,7 @@
 
 #include "spec/job_file.hpp"
 #include "spec/job_keys.hpp"
-#include "util/file.hpp"
+#include "spec/text_file.hpp"
 
 namespace hpcml::spec {
 
@@ -40,22 +40,21 @@ void read_site(Config& config, const std::string& id, ObjectReader& object) {
 } // namespace
 
 std::string config_path(const util::EnvSnapshot& env) {
-  const auto home = env.get_or("HOME", "");
-  const auto folder = env.get_or("XDG_CONFIG_HOME", home.empty() ? "" : home + "/.config");
-  return folder.empty() ? "" : folder + "/hpcml/config.json";
+  const auto folder = config_folder(env);
+  return folder.empty() ? "" : folder + "/config.json";
 }
 
 ConfigLoad load_config(const std::string& path) {
   ConfigLoad load;
   std::error_code error;
   if (path.empty() || !std::filesystem::exists(path, error)) return load;
-  auto text = util::read_file(path);
+  auto text = load_text_file(path, "the configuration");
   if (!text) {
     load.diagnostics.push_back({diag::Severity::error, "config/unreadable", text.error().what, {path}, "hpcml config writes it"});
     return load;
   }
-  load.source = *text;
-  auto parsed = parse_json(blank_comments(*text), path, "config");
+  load.source = std::move(*text);
+  auto parsed = parse_json(blank_comments(load.source), path, "config");
   load.diagnostics = std::move(parsed.diagnostics);
   if (!parsed.root) return load;
   ReadContext context{"config", model::OriginKind::config, {}, {}};

@@ -2,12 +2,11 @@
 #include "spec/job_file.hpp"
 
 #include <algorithm>
-#include <filesystem>
 #include <fmt/format.h>
 
 #include "spec/job_keys.hpp"
 #include "spec/job_parts.hpp"
-#include "util/file.hpp"
+#include "spec/text_file.hpp"
 #include "util/text.hpp"
 
 namespace hpcml::spec {
@@ -30,17 +29,12 @@ std::string variable_of(std::string_view key) {
 } // namespace
 
 JobLoad load_job_file(const std::string& path) {
-  std::error_code error;
-  const auto status = std::filesystem::status(path, error);
-  if (error || !std::filesystem::exists(status)) return failed(path, "there is no such job file", "hpcml reads hpcml.json in the working directory, or the file that --job names");
-  if (!std::filesystem::is_regular_file(status)) return failed(path, "the job file is not a regular file", "name a JSON file");
-  if (std::filesystem::file_size(path, error) > (1 << 20)) return failed(path, "the job file is larger than 1 MiB, which no job file is", "check the path");
-  auto text = util::read_file(path);
-  if (!text) return failed(path, text.error().what, text.error().hint);
+  auto text = load_text_file(path, "a job file");
+  if (!text) return failed(path, text.error().what, text.error().hint.empty() ? "hpcml reads hpcml.json in the working directory, or the file that --job names" : text.error().hint);
 
   JobLoad load;
-  load.source = *text;
-  auto parsed = parse_json(blank_comments(*text), path, "job");
+  load.source = std::move(*text);
+  auto parsed = parse_json(blank_comments(load.source), path, "job");
   load.diagnostics = std::move(parsed.diagnostics);
   if (!parsed.root) return load;
   ReadContext context{"job", model::OriginKind::job_file, {}, {}};

@@ -31,7 +31,7 @@ bool is_wrapper(const JsonNode& node) { return node.is(JsonKind::object) && node
 /// The layers of one profile, depth first.
 class Loader {
 public:
-  explicit Loader(const FindProfile& find) : x_find(find) {}
+  Loader(const FindProfile& find, SchemaCheck schema) : x_find(find), x_schema(schema) {}
 
   std::optional<JsonNode> load(const ProfileFile& file) {
     x_result.files.push_back(file);
@@ -43,8 +43,8 @@ public:
       report("type", fmt::format("a profile must be an object, not {}", name_of(parsed.root->kind)), parsed.root->place, "");
       return std::nullopt;
     }
-    // Shipped profiles are checked when the program is built and tested; the schema costs more than the whole loading.
-    if (!file.built_in) append(check_schema(*parsed.root, file.text));
+    // Shipped profiles are checked when the program is built and tested.
+    if (!file.built_in && x_schema == SchemaCheck::yes) append(check_schema(*parsed.root, file.text));
     annotate(*parsed.root, "", "");
     auto merged = with_bases(std::move(*parsed.root), file);
     x_open.pop_back();
@@ -110,6 +110,7 @@ private:
   }
 
   const FindProfile& x_find;
+  SchemaCheck x_schema;
   LayeredProfile x_result;
   std::vector<std::string> x_open; // files that are being loaded, for circles
 };
@@ -136,8 +137,8 @@ JsonNode merge_layers(JsonNode base, const JsonNode& over) {
   return base;
 }
 
-LayeredProfile load_layers(const ProfileFile& file, const FindProfile& find) {
-  Loader loader(find);
+LayeredProfile load_layers(const ProfileFile& file, const FindProfile& find, SchemaCheck schema) {
+  Loader loader(find, schema);
   auto root = loader.load(file);
   const auto* abstract = root ? root->find("abstract") : nullptr;
   const bool is_abstract = abstract && abstract->is(JsonKind::boolean) && abstract->boolean;

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "spec/json_tree.hpp"
+#include "spec/site_store.hpp"
 
 namespace hpcml::spec {
 
@@ -31,7 +32,7 @@ struct LayeredProfile {
 };
 
 /// Parses `file` and merges it over the profiles it extends. A profile may extend one of its own id: then the next place's.
-LayeredProfile load_layers(const ProfileFile& file, const FindProfile& find);
+LayeredProfile load_layers(const ProfileFile& file, const FindProfile& find, SchemaCheck schema = SchemaCheck::yes);
 
 /// `over` laid over `base`: objects merge, a null removes, everything else is replaced.
 JsonNode merge_layers(JsonNode base, const JsonNode& over);

@@ -10,8 +10,8 @@
 #include "spec/profile_layers.hpp"
 #include "spec/site_facts.hpp"
 #include "spec/site_reader.hpp"
+#include "spec/text_file.hpp"
 #include "util/embedded.hpp"
-#include "util/file.hpp"
 #include "util/text.hpp"
 #include "util/user_path.hpp"
 
@@ -21,18 +21,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-constexpr std::uintmax_t k_largest_profile = 1 << 20;
 const std::string k_schema_file = "schema.json";
-
-/// Reads a profile file that may be anything: a folder, a device, a huge file.
-util::Result<std::string> read_profile(const fs::path& path) {
-  std::error_code error;
-  const auto status = fs::status(path, error);
-  if (error || !fs::exists(status)) return util::Error{fmt::format("there is no file {}", path.string())};
-  if (!fs::is_regular_file(status)) return util::Error{fmt::format("{} is not a regular file", path.string())};
-  if (fs::file_size(path, error) > k_largest_profile) return util::Error{fmt::format("{} is larger than 1 MiB, which no profile is", path.string())};
-  return util::read_file(path);
-}
 
 /// Looks profiles up by id; remembers what it could not read.
 class Finder {
@@ -45,8 +34,8 @@ public:
       const auto path = fs::path(x_directories[i]) / (id + ".json");
       std::error_code error;
       if (!fs::exists(path, error)) continue;
-      auto text = read_profile(path);
-      if (text) return ProfileFile{path.string(), *text, false, i};
+      auto text = load_text_file(path.string(), "a profile");
+      if (text) return ProfileFile{path.string(), std::move(*text), false, i};
       unreadable = text.error();
       return std::nullopt;
     }
@@ -126,19 +115,17 @@ std::vector<std::string> site_directories(const std::vector<std::string>& from_f
   // Home and working folder are this machine's: a program started elsewhere must find the same folders.
   for (const auto& directory : util::split(env.get_or("HPCML_SITES_PATH", ""), ':'))
     if (!directory.empty()) directories.push_back(util::absolute_path(directory, util::user_places(env)).value_or(directory));
-  const auto home = env.get_or("HOME", "");
-  const auto config = env.get_or("XDG_CONFIG_HOME", home.empty() ? "" : home + "/.config");
-  if (!config.empty()) directories.push_back(config + "/hpcml/sites");
+  if (const auto config = config_folder(env); !config.empty()) directories.push_back(config + "/sites");
   directories.emplace_back("/etc/hpcml/sites");
   return directories;
 }
 
-SiteLoad load_site(const std::string& id, const std::vector<std::string>& directories) {
+SiteLoad load_site(const std::string& id, const std::vector<std::string>& directories, SchemaCheck schema) {
   Finder finder(directories);
   const auto file = finder(id, 0);
   if (!file && finder.unreadable) return unreadable_site(id + ".json", *finder.unreadable);
   if (!file) return unknown_site(fmt::format("there is no site \"{}\"", id), id, directories);
-  auto layers = load_layers(*file, std::ref(finder));
+  auto layers = load_layers(*file, std::ref(finder), schema);
   if (layers.is_abstract) return unknown_site(fmt::format("\"{}\" is what several sites share, not a site", id), id, directories);
   auto load = to_site(std::move(layers), *file);
   if (load.site && load.site->id != id) {
@@ -150,7 +137,7 @@ SiteLoad load_site(const std::string& id, const std::vector<std::string>& direct
 }
 
 SiteLoad load_site_file(const std::string& path, const std::vector<std::string>& directories) {
-  auto text = read_profile(path);
+  auto text = load_text_file(path, "a profile");
   if (!text) return unreadable_site(path, text.error());
   Finder finder(directories);
   // A file that lies in one of the directories has that place; any other comes before them all.
@@ -159,7 +146,7 @@ SiteLoad load_site_file(const std::string& path, const std::vector<std::string>&
   for (std::size_t i = 0; i < directories.size(); ++i) {
     if (fs::equivalent(directories[i], fs::path(path).parent_path(), error)) place = i;
   }
-  const ProfileFile file{path, *text, false, place};
+  const ProfileFile file{path, std::move(*text), false, place};
   return to_site(load_layers(file, std::ref(finder)), file);
 }
 

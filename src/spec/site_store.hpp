@@ -24,7 +24,10 @@ struct SiteLoad {
   /// True when no profile has this id (usage: exit 2); false when the profile is there but wrong (exit 3).
   bool not_found = false;
 };
-SiteLoad load_site(const std::string& id, const std::vector<std::string>& directories);
+/// Whether a profile that a person brings is held against the JSON schema, which costs more than the rest of the loading: not where
+/// the same profile has been checked before.
+enum class SchemaCheck { yes, no };
+SiteLoad load_site(const std::string& id, const std::vector<std::string>& directories, SchemaCheck schema = SchemaCheck::yes);
 /// Reads a profile given as a path.
 SiteLoad load_site_file(const std::string& path, const std::vector<std::string>& directories);
 

@@ -26,6 +26,17 @@ TEST_CASE("a configuration is read back as it was written") {
   CHECK(spec::load_config("/nowhere/config.json").diagnostics.empty());
 }
 
+TEST_CASE("what is no file of a configuration's size is not read as one") {
+  const TempDir folder;
+  const auto large = folder.write("large.json", std::string((1 << 20) + 1, ' '));
+  for (const auto& path : {folder.path(), std::string("/dev/zero"), large}) {
+    CAPTURE(path);
+    const auto load = spec::load_config(path);
+    REQUIRE(load.diagnostics.size() == 1);
+    CHECK(load.diagnostics[0].code == "config/unreadable");
+  }
+}
+
 TEST_CASE("a configuration's values are a request with the file as their origin") {
   spec::Config config;
   config.sites["lumi"] = {{"account", "project_1"}, {"time", "2h"}};
