@@ -61,13 +61,19 @@ JobKey number_key(std::string name, Known<unsigned> JobSpec::* member, unsigned 
           merge_known(member)};
 }
 
+util::Result<bool> parse_bool(const std::string& text) {
+  if (text == "1" || text == "true" || text == "yes") return true;
+  if (text == "0" || text == "false" || text == "no") return false;
+  return util::Error{fmt::format("must be true or false, not \"{}\"", text)};
+}
+
 JobKey bool_key(std::string name, Known<bool> JobSpec::* member) {
   return {name,
           [name, member](JobSpec& job, ObjectReader& root) { job.*member = root.known(name, root.flag(name)); },
           [member](JobSpec& job, const std::string& text, const Origin& origin) -> Fault {
-            const bool yes = text == "1" || text == "true" || text == "yes";
-            if (!yes && text != "0" && text != "false" && text != "no") return util::Error{fmt::format("must be true or false, not \"{}\"", text)};
-            job.*member = Sourced<bool>{yes, origin};
+            const auto yes = parse_bool(text);
+            if (!yes) return yes.error();
+            job.*member = Sourced<bool>{*yes, origin};
             return std::nullopt;
           },
           merge_known(member)};
@@ -78,8 +84,9 @@ JobKey switch_key(std::string name, bool JobSpec::* member) {
   return {name,
           [name, member](JobSpec& job, ObjectReader& root) { job.*member = root.flag(name).value_or(false); },
           [member](JobSpec& job, const std::string& text, const Origin& /*origin*/) -> Fault {
-            if (text != "1" && text != "true" && text != "0" && text != "false") return util::Error{fmt::format("must be true or false, not \"{}\"", text)};
-            job.*member = text == "1" || text == "true";
+            const auto yes = parse_bool(text);
+            if (!yes) return yes.error();
+            job.*member = *yes;
             return std::nullopt;
           },
           [member](JobSpec& job, const JobSpec& over) { job.*member = job.*member || over.*member; }};

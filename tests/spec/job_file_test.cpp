@@ -99,6 +99,14 @@ TEST_CASE("Variables give values and are named in their errors", "[spec]") {
   CHECK(good.job->gpus_per_node->value == 4);
   CHECK_FALSE(good.job->nodes.has_value());
 
+  for (const auto* yes : {"1", "true", "yes"}) {
+    CAPTURE(yes);
+    const auto switches = spec::job_from_environment(util::EnvSnapshot({{"HPCML_REPORT", yes}, {"HPCML_REQUEUE", yes}}));
+    REQUIRE(switches.job.has_value());
+    CHECK(switches.job->report);
+    CHECK(switches.job->requeue->value);
+  }
+
   const auto bad = spec::job_from_environment(util::EnvSnapshot({{"HPCML_NODES", "0"}, {"HPCML_TIME", "soon"}, {"HPCML_REQUEUE", "maybe"}, {"HPCML_JOB_NAME", "a\nb"}}));
   CHECK_FALSE(bad.job.has_value());
   CHECK(bad.diagnostics.size() == 4);
