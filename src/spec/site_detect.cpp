@@ -2,35 +2,20 @@
 #include "spec/site_detect.hpp"
 
 #include <algorithm>
-#include <regex>
 
+#include "model/pattern.hpp"
 #include "spec/site_store.hpp"
 
 namespace hpcml::spec {
 
-namespace {
-
-constexpr std::size_t k_longest_value = 512; // a regular expression on a megabyte of text could take forever
-
-bool matches(const std::string& text, const std::string& pattern) {
-  if (text.empty() || text.size() > k_longest_value) return false;
-  try {
-    return std::regex_match(text, std::regex(pattern));
-  } catch (const std::regex_error&) {
-    return false;
-  }
-}
-
-} // namespace
-
 std::optional<SiteMatch> match_site(const model::Site& site, const util::EnvSnapshot& env, const std::vector<std::string>& host_names) {
   for (const auto& [name, pattern] : site.detect.env) {
     const auto value = env.get(name);
-    if (value && matches(*value, pattern)) return SiteMatch{site.id, name + "=" + *value, true};
+    if (value && !value->empty() && model::matches_pattern(*value, pattern)) return SiteMatch{site.id, name + "=" + *value, true};
   }
   for (const auto& pattern : site.detect.hostnames)
     for (const auto& host : host_names)
-      if (matches(host, pattern)) return SiteMatch{site.id, "the host name " + host, false};
+      if (model::matches_pattern(host, pattern)) return SiteMatch{site.id, "the host name " + host, false};
   return std::nullopt;
 }
 

@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <fmt/format.h>
 #include <map>
-#include <regex>
 #include <set>
 
 #include "spec/object_reader.hpp"
@@ -85,15 +84,8 @@ void read_detect(ObjectReader& root, model::Site& site) {
   if (!detect) return;
   site.detect.env = detect.text_map("env", TextRule::variable, TextRule::line);
   site.detect.hostnames = detect.texts("hostnames");
-  const auto check = [&](std::string_view key, const std::string& pattern) {
-    try {
-      const std::regex compiled(pattern);
-    } catch (const std::regex_error&) {
-      detect.report_value(key, fmt::format("\"{}\" is not a regular expression", pattern), "ECMAScript syntax, as in JavaScript");
-    }
-  };
-  for (const auto& [name, pattern] : site.detect.env) check("env", pattern);
-  for (const auto& pattern : site.detect.hostnames) check("hostnames", pattern);
+  for (const auto& [name, pattern] : site.detect.env) is_pattern(detect, "env", pattern);
+  for (const auto& pattern : site.detect.hostnames) is_pattern(detect, "hostnames", pattern);
   detect.finish();
 }
 

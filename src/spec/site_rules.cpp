@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 // What a site does with requests: flag rules, GPU requests, launchers, conditions.
 #include <fmt/format.h>
-#include <regex>
 
 #include "model/launcher.hpp"
+#include "model/pattern.hpp"
 #include "spec/site_parts.hpp"
 
 namespace hpcml::spec {
@@ -36,20 +36,15 @@ std::optional<model::Policy> read_policy(ObjectReader& object, std::string_view 
   return object.choice(key, k_policies);
 }
 
+bool is_pattern(ObjectReader& object, std::string_view key, const std::string& pattern) {
+  const auto checked = model::check_pattern(pattern);
+  if (!checked) object.report_value(key, checked.error().what, checked.error().hint);
+  return checked.ok();
+}
+
 std::string read_pattern(ObjectReader& object, std::string_view key) {
   const auto pattern = object.text(key);
-  if (!pattern) return {};
-  // std::regex recurses per character of its input and its pattern: short ones only.
-  if (pattern->size() > 200) {
-    object.report_value(key, fmt::format("{} is longer than 200 characters", key));
-    return {};
-  }
-  try {
-    const std::regex compiled(*pattern);
-  } catch (const std::regex_error&) {
-    object.report_value(key, fmt::format("\"{}\" is not a regular expression", *pattern), "ECMAScript syntax, as in JavaScript");
-    return {};
-  }
+  if (!pattern || !is_pattern(object, key, *pattern)) return {};
   return *pattern;
 }
 

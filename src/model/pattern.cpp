@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: MIT
+#include "model/pattern.hpp"
+
+#include <optional>
+#include <regex>
+
+namespace hpcml::model {
+
+namespace {
+
+constexpr std::size_t k_longest_pattern = 200;
+constexpr std::size_t k_longest_text = 512;
+
+std::optional<std::regex> compile(const std::string& pattern) {
+  try {
+    return std::regex(pattern);
+  } catch (const std::regex_error&) {
+    return std::nullopt;
+  }
+}
+
+} // namespace
+
+util::Status check_pattern(const std::string& pattern) {
+  if (pattern.size() > k_longest_pattern) return util::Error{"a regular expression here has at most 200 characters"};
+  if (!compile(pattern)) return util::Error{"\"" + pattern + "\" is not a regular expression", "ECMAScript syntax, as in JavaScript"};
+  return util::Done{};
+}
+
+bool matches_pattern(const std::string& text, const std::string& pattern) {
+  if (text.size() > k_longest_text || pattern.size() > k_longest_pattern) return false;
+  const auto compiled = compile(pattern);
+  return compiled && std::regex_match(text, *compiled);
+}
+
+} // namespace hpcml::model
