@@ -4,6 +4,7 @@
 #include <filesystem>
 
 #include "cli/request_flags.hpp"
+#include "plan/requirements.hpp"
 #include "spec/job_file.hpp"
 #include "util/text.hpp"
 #include "util/user_path.hpp"
@@ -109,10 +110,6 @@ private:
   diag::Diagnostics& x_findings;
 };
 
-bool is_requirements_file(const std::string& text) {
-  return text.find(' ') == std::string::npos && (text.find('/') != std::string::npos || util::ends_with(text, ".txt"));
-}
-
 /// Whether an image is a file: others are names in a registry or known to the site ("nersc/pytorch:25.06", "ubuntu").
 bool is_image_file(const std::string& text) {
   if (util::starts_with(text, ".") || util::starts_with(text, "~")) return true;
@@ -128,7 +125,10 @@ void resolve_paths(model::JobSpec& job, const util::EnvSnapshot& env, diag::Diag
   // A name of an environment is no path.
   if (job.conda && job.conda->value.find_first_of("/~") != std::string::npos) reader.path("--conda", job.conda);
   if (job.container && is_image_file(job.container->value)) reader.path("--container", job.container);
-  if (job.wheelhouse && is_requirements_file(job.wheelhouse->value)) reader.path("--wheelhouse", job.wheelhouse);
+  if (const auto file = job.wheelhouse ? plan::requirements_file(job.wheelhouse->value) : std::nullopt) {
+    job.wheelhouse->value = *file;
+    reader.path("--wheelhouse", job.wheelhouse);
+  }
   if (job.output) reader.home("--output", job.output->value);
   for (auto& bind : job.binds)
     if (const auto end = std::min(bind.value.find(':'), bind.value.size()); end > 0) reader.part("--bind", bind.value, 0, end);

@@ -14,11 +14,14 @@ std::string base_name(const std::string& path) {
   return trimmed.substr(trimmed.rfind('/') + 1);
 }
 
-/// "python", "python3", "python3.11".
-bool is_interpreter(const std::string& word) {
-  const std::string name = base_name(word);
+} // namespace
+
+bool is_interpreter(const std::string& program) {
+  const std::string name = base_name(program);
   return util::starts_with(name, "python") && name.find_first_not_of("0123456789.", 6) == std::string::npos;
 }
+
+namespace {
 
 std::string program_of(const std::vector<std::string>& command) {
   if (command.empty()) return {};

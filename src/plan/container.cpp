@@ -80,17 +80,19 @@ void translate_environment(PlanContext& context, const std::vector<ContainerBind
   where = inside;
 }
 
-/// Absolute paths of the command, also behind "--option=".
-void translate_command(PlanContext& context, const std::vector<ContainerBind>& binds) {
-  for (std::string& word : context.plan.command) {
+/// Absolute paths of a command, also behind "--option=".
+void translate_command(PlanContext& context, std::vector<std::string>& command, const std::vector<ContainerBind>& binds) {
+  for (std::string& word : command) {
     const std::size_t equals = word.find("=/");
     const std::size_t start = !word.empty() && word.front() == '/' ? 0
                               : equals == std::string::npos        ? word.size()
                                                                    : equals + 1;
     const std::string inside = word.substr(0, start) + inside_path(word.substr(start), binds);
     if (inside == word) continue;
-    context.note(word + " is called " + inside + " inside the container",
-                 by_rule("paths under a bind have the bind's name inside"));
+    const auto note = word + " is called " + inside + " inside the container";
+    const auto& notes = context.plan.notes; // the steps of a job may share words
+    if (std::none_of(notes.begin(), notes.end(), [&](const auto& said) { return said.first == note; }))
+      context.note(note, by_rule("paths under a bind have the bind's name inside"));
     word = inside;
   }
 }
@@ -154,12 +156,10 @@ void plan_container(PlanContext& context) {
     container.enter.clear();
     context.note("'" + rule.enter + "' is not evaluated inside the image", job.container_enter->origin);
   }
-  for (const auto& module : rule.modules) {
-    const bool is_path = util::starts_with(module, "use:");
-    context.plan.modules.push_back({is_path ? module.substr(4) : module, is_path, rule.origin});
-  }
+  for (const auto& module : rule.modules) add_module(context, module, rule.origin);
   for (const auto& bind : job.binds) add_user_bind(context, container, bind);
-  translate_command(context, container.binds);
+  translate_command(context, context.plan.command, container.binds);
+  for (auto& step : context.plan.steps) translate_command(context, step.command, container.binds);
   give_to_slurm(context, rule, container);
   // What an engine of Slurm's shows may stand in a configuration of its own.
   if (!container.by_slurm || !rule.bind_option.empty()) translate_environment(context, container.binds);

@@ -74,6 +74,8 @@ void plan_environment(PlanContext& context);
 void check_job_limits(PlanContext& context);
 /// What the job's author should know of the site, and what does not go together.
 void note_site_rules(PlanContext& context);
+/// A module of the job, once; "use:/path" is a folder of modules.
+void add_module(PlanContext& context, const std::string& text, const model::Origin& origin);
 /// "--x={nodes}" with the job's numbers filled in.
 std::string with_job_numbers(const PlanContext& context, std::string text);
 

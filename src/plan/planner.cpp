@@ -36,30 +36,19 @@ bool has_no_scheduler(PlanContext& context) {
   return true;
 }
 
-/// Each program of a job with several, planned like an only one: its paths are translated, its mistakes are found.
-void plan_steps(const model::JobSpec& job, const model::Site& site, PlanResult& result) {
-  for (const auto& step : job.steps) {
-    auto alone = job;
-    alone.steps.clear();
-    alone.command = step.command;
-    auto planned = make_plan(alone, site);
-    if (planned.plan) {
-      if (result.plan) result.plan->steps.push_back({std::move(planned.plan->command), step.once});
-      continue;
-    }
-    // What the main command suffers from, too, has been said.
-    for (auto& finding : planned.diagnostics)
-      if (finding.severity == diag::Severity::error && (result.plan || finding.code == "usage/command"))
-        result.diagnostics.push_back(std::move(finding));
-    result.plan.reset();
-  }
-  if (result.plan && !result.plan->launcher.by_srun() &&
-      std::any_of(job.steps.begin(), job.steps.end(), [](const auto& step) { return step.once; })) {
-    result.diagnostics.push_back({diag::Severity::error, "request/steps",
-                                  site.name + " starts programs with " + result.plan->launcher.step + ", which does not start one process alone", {},
-                                  "leave \"once\" out, or make a job of its own of that step: \"jobs\""});
-    result.plan.reset();
-  }
+void check_commands(PlanContext& context) {
+  const auto is_missing = [](const std::vector<std::string>& command) { return command.empty() || command.front().empty(); };
+  const auto& steps = context.job.steps;
+  if (is_missing(context.job.command) || std::any_of(steps.begin(), steps.end(), [&](const auto& step) { return is_missing(step.command); }))
+    context.error("usage/command", "no command to run", "write it after --, for example: -- python train.py");
+}
+
+void check_steps(PlanContext& context) {
+  const auto& steps = context.job.steps;
+  if (context.plan.launcher.by_srun() || std::none_of(steps.begin(), steps.end(), [](const auto& step) { return step.once; })) return;
+  context.error("request/steps",
+                context.site.name + " starts programs with " + context.plan.launcher.step + ", which does not start one process alone",
+                "leave \"once\" out, or make a job of its own of that step: \"jobs\"");
 }
 
 } // namespace
@@ -73,14 +62,13 @@ PlanResult make_plan(const model::JobSpec& job, const model::Site& site) {
     context.plan.shebang = site.shebang;
     context.plan.interactive = site.interactive;
     context.plan.command = job.command;
+    context.plan.steps = job.steps;
     if (job.launcher) context.plan.launcher.choice = job.launcher->value;
     context.plan.report = job.report;
     context.plan.preflight = job.preflight;
     context.plan.hpcml_path =
         job.hpcml_path.value_or(model::Sourced<std::string>{"", by_rule("the running program's own path")});
-    if (job.command.empty() || job.command.front().empty())
-      context.error("usage/command", "no command to run",
-                    "write it after --, for example: -- python train.py");
+    check_commands(context);
     for (const auto* known : {&job.hpcml_path, &job.gpu_type})
       if (*known && (*known)->value.empty())
         context.error(known == &job.gpu_type ? "usage/gpu-type" : "usage/hpcml-path", (*known)->origin.by + " is empty",
@@ -89,6 +77,7 @@ PlanResult make_plan(const model::JobSpec& job, const model::Site& site) {
     plan_partition(context);
     plan_layout(context);
     plan_launcher(context);
+    check_steps(context);
     plan_binding(context);
     plan_software(context);
     plan_container(context);
@@ -99,7 +88,6 @@ PlanResult make_plan(const model::JobSpec& job, const model::Site& site) {
   }
   result.diagnostics = std::move(context.findings);
   if (!diag::has_errors(result.diagnostics)) result.plan = std::move(context.plan);
-  plan_steps(job, site, result);
   return result;
 }
 

@@ -6,6 +6,7 @@
 #include "plan/environment.hpp"
 #include "plan/option_word.hpp"
 #include "plan/plan_context.hpp"
+#include "plan/requirements.hpp"
 #include "util/text.hpp"
 
 namespace hpcml::plan {
@@ -17,20 +18,6 @@ const model::PythonRule* find_recipe(const PlanContext& context, const std::stri
   for (const auto& rule : context.site.python)
     if (rule.kind == kind && applies(rule.when, context.facts())) return &rule;
   return nullptr;
-}
-
-void add_module(PlanContext& context, const std::string& text, const model::Origin& origin) {
-  const bool is_path = util::starts_with(text, "use:");
-  const std::string name = is_path ? text.substr(4) : text;
-  if (name.empty() || name.front() == '-' || !is_one_line(name) || name.find(' ') != std::string::npos) {
-    context.error("usage/module", "'" + text + "' is no module name",
-                  "one module each, as --module gcc/13; a folder of modules as use:/path");
-    return;
-  }
-  auto& modules = context.plan.modules;
-  if (std::none_of(modules.begin(), modules.end(),
-                   [&](const auto& m) { return m.name == name && m.is_path == is_path; }))
-    modules.push_back({name, is_path, origin});
 }
 
 void add_modules(PlanContext& context, const std::vector<std::string>& modules, const model::Origin& origin) {
@@ -76,23 +63,6 @@ void add_host_modules(PlanContext& context, const std::string& kind) {
   if (recipe && !context.job.container) add_modules(context, recipe->modules, recipe->origin);
 }
 
-/// "torch numpy>=1.26", or a requirements file.
-std::vector<std::string> requirement_words(PlanContext& context, const std::string& text) {
-  std::vector<std::string> words;
-  for (const auto& word : util::split(text, ' '))
-    if (!word.empty()) words.push_back(word);
-  if (words.size() == 1 && (words[0].find('/') != std::string::npos || util::ends_with(words[0], ".txt")))
-    return {"-r", words[0]};
-  for (const auto& word : words)
-    if (word.front() == '-' || !is_one_line(word))
-      context.error("usage/wheelhouse", "'" + word + "' is no requirement",
-                    "packages, as --wheelhouse 'torch numpy', or a requirements file");
-  if (words.empty())
-    context.error("usage/wheelhouse", "--wheelhouse names no package",
-                  "as --wheelhouse 'torch numpy', or a requirements file");
-  return words;
-}
-
 /// What the site recommends for a Python program when the request names no environment.
 void plan_default_python(PlanContext& context) {
   for (const auto& rule : context.site.python) {
@@ -128,7 +98,7 @@ void plan_python(PlanContext& context) {
     context.error("usage/wheelhouse", "--wheelhouse builds an environment for the host, --container does without the host's",
                   "keep one of them; an environment that was made inside the image comes with --venv PATH");
   } else if (job.wheelhouse) {
-    plan_wheelhouse(context, requirement_words(context, job.wheelhouse->value), job.wheelhouse->origin);
+    plan_wheelhouse(context, requirement_words(job.wheelhouse->value, "--wheelhouse", context.findings), job.wheelhouse->origin);
   } else if (is_python(job.command) && !job.container) {
     plan_default_python(context);
   }
@@ -143,6 +113,20 @@ void check_hpcml_path(PlanContext& context) {
 }
 
 } // namespace
+
+void add_module(PlanContext& context, const std::string& text, const model::Origin& origin) {
+  const bool is_path = util::starts_with(text, "use:");
+  const std::string name = is_path ? text.substr(4) : text;
+  if (name.empty() || name.front() == '-' || !is_one_line(name) || name.find(' ') != std::string::npos) {
+    context.error("usage/module", "'" + text + "' is no module name",
+                  "one module each, as --module gcc/13; a folder of modules as use:/path");
+    return;
+  }
+  auto& modules = context.plan.modules;
+  if (std::none_of(modules.begin(), modules.end(),
+                   [&](const auto& m) { return m.name == name && m.is_path == is_path; }))
+    modules.push_back({name, is_path, origin});
+}
 
 void plan_software(PlanContext& context) {
   check_hpcml_path(context);

@@ -4,6 +4,7 @@
 #include <numeric>
 
 #include "model/gpu_vendor.hpp"
+#include "plan/command_words.hpp"
 #include "render/sections.hpp"
 #include "render/template.hpp"
 #include "util/text.hpp"
@@ -19,15 +20,10 @@ struct AgentProgram {
   std::vector<std::string> words;
 };
 
-bool is_python(const std::string& word) {
-  const auto name = word.substr(word.rfind('/') + 1);
-  return name == "python" || util::starts_with(name, "python3") || name == "python2";
-}
-
 AgentProgram agent_program(const std::vector<std::string>& command) {
   if (command.empty()) return {true, false, {}};
   if (util::ends_with(command[0], ".py")) return {false, false, command};
-  if (!is_python(command[0])) return {true, false, command};
+  if (!plan::is_interpreter(command[0])) return {true, false, command};
   std::size_t next = 1;
   // The agent gives -u itself. Any other option of the interpreter would be lost: then it starts the command as it is.
   while (next < command.size() && command[next] == "-u") ++next;

@@ -208,6 +208,9 @@ TEST_CASE("no ~ and no relative path of the request reaches the script") {
   CHECK_THAT(script, Catch::Contains("'~/y'") || Catch::Contains("\\~/y")); // the program's words are its own
   result = desk.hpcml(lumi({"--conda", "pytorch", "--container", "docker://a/b", "--", "x"}));
   CHECK_THAT(result.out, Catch::Contains("conda activate pytorch ") && Catch::Contains("docker://a/b"));
+  result = desk.hpcml({"gen", "--site", "narval", "--account", "def-me", "--time", "10", "--mem", "4G", "--wheelhouse", " reqs.txt", "--", "x"});
+  INFO(result.err << result.out);
+  CHECK_THAT(result.out, Catch::Contains("-r " + home + "/reqs.txt"));
   // What a site calls an image is no path of this machine.
   result = desk.hpcml({"gen", "--site", "perlmutter", "--account", "m1", "--time", "10", "--container", "nersc/pytorch:25.06.01", "--", "x"});
   INFO(result.err << result.out);

@@ -3,6 +3,7 @@
 #include <catch2/catch.hpp>
 
 #include "plan/plan_helper.hpp"
+#include "plan/requirements.hpp"
 
 using namespace hpcml;
 using test::text;
@@ -130,4 +131,15 @@ TEST_CASE("hpcml's path on the compute nodes is absolute") {
   CHECK(holds(test::error_of(job, "lumi", "usage/hpcml-path").hint, "/"));
   job.launcher = test::launcher("srun"); // a plain script has no use for it
   test::planned(job, "lumi");
+}
+
+TEST_CASE("a requirements file is one word with a slash, or one that ends with .txt") {
+  for (const std::string file : {"reqs.txt", " reqs.txt", "reqs.txt ", "a/b", "/x/reqs"}) {
+    CAPTURE(file);
+    const auto found = plan::requirements_file(file);
+    REQUIRE(found);
+    CHECK(file.find(*found) != std::string::npos);
+    CHECK(found->find(' ') == std::string::npos);
+  }
+  for (const auto* packages : {"", "torch", "torch numpy", "torch reqs.txt", "--index-url=http://x", "-r/x"}) CHECK_FALSE(plan::requirements_file(packages));
 }
