@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // The #SBATCH options of the job, in their order, and what the site says to each.
 #include <algorithm>
-#include <regex>
 
+#include "model/pattern.hpp"
 #include "plan/command_words.hpp"
 #include "plan/limits.hpp"
 #include "plan/option_word.hpp"
@@ -19,18 +19,6 @@ using model::Policy;
 void add(PlanContext& context, const std::string& name, std::optional<std::string> value,
          const Origin& origin) {
   context.plan.directives.push_back({name, std::move(value), origin});
-}
-
-bool matches(PlanContext& context, const std::string& option, const model::FlagRule& rule,
-             const std::string& value) {
-  if (rule.pattern.empty()) return true;
-  try {
-    return std::regex_match(value, std::regex(rule.pattern));
-  } catch (const std::regex_error&) {
-    context.error("site/pattern",
-                  "the profile's pattern for " + option + " is no regular expression: " + rule.pattern);
-    return true;
-  }
 }
 
 /// An option whose value is a text that the site may require, forbid or check ("account").
@@ -53,7 +41,7 @@ void add_text(PlanContext& context, const std::string& name, const model::Known<
                   "give it a value, or leave it out");
   else if (const auto fault = find_value_fault(name, wanted->value))
     context.error("usage/" + name, fault->what, fault->hint);
-  else if (!matches(context, option, rule, value))
+  else if (!rule.pattern.empty() && !model::matches_pattern(value, rule.pattern))
     context.error("usage/" + name,
                   option + "=" + value + " is not what " + context.site.name + " expects" +
                       cited(rule.origin),
@@ -73,6 +61,19 @@ void add_partition(PlanContext& context) {
   add(context, "--partition", context.plan.partition, origin);
 }
 
+/// The site wants a type and the request has none: which one it gets must not be a surprise.
+void say_chosen_type(PlanContext& context, const std::string& type, const Origin& origin) {
+  std::vector<std::string> others;
+  for (const auto& id : context.partition ? context.partition->node_types : std::vector<std::string>()) {
+    const auto* node = context.site.find_node_type(id);
+    const std::string name = node && node->gpu ? node->gpu->slurm_type : "";
+    if (!name.empty() && name != type && std::find(others.begin(), others.end(), name) == others.end()) others.push_back(name);
+  }
+  const std::string what = context.site.name + " wants the GPU type named: the job asks for " + type;
+  if (others.empty()) context.note(what + ", the only one here", origin);
+  else context.warning("request/gpu-type", what + cited(origin), "--gpu-type chooses; there are also " + util::join(others, ", "));
+}
+
 void add_gpus(PlanContext& context) {
   const model::PlannedLayout& layout = context.plan.layout;
   const model::GpuRequest& request = context.gpu_request();
@@ -87,8 +88,10 @@ void add_gpus(PlanContext& context) {
   std::string type;
   if (context.job.gpu_type)
     type = context.job.gpu_type->value;
-  else if (request.type == Policy::required && context.node && context.node->gpu)
+  else if (request.type == Policy::required && context.node && context.node->gpu) {
     type = context.node->gpu->slurm_type;
+    say_chosen_type(context, type, request.origin);
+  }
   if (request.type == Policy::required && type.empty())
     context.error("usage/gpu-type", context.site.name + " wants the GPU type named" + cited(request.origin),
                   "say --gpu-type");

@@ -63,6 +63,13 @@ void plan_visibility(PlanContext& context) {
   const model::GpuVisibility& rule = context.site.gpu_visibility;
   context.plan.gpu_visibility =
       context.job.gpu_visibility.value_or(model::Sourced<std::string>{rule.mode, rule.origin});
+  const model::GpuRequest& request = context.gpu_request();
+  const bool by_slurm = request.style == "gpus-per-task" && context.plan.layout.gpus_per_node > 0 && context.plan.layout.tasks_per_node > 1;
+  if (by_slurm && context.job.gpu_visibility && context.plan.gpu_visibility.value == "all")
+    context.error("request/gpu-visibility", context.site.name + " asks for GPUs by the task, and then Slurm shows each rank its own only" + cited(request.origin),
+                  "leave --gpu-visibility out");
+  else if (by_slurm)
+    context.plan.gpu_visibility = {"own", by_rule("with --gpus-per-task Slurm shows each task its own GPUs only")};
   if (context.plan.gpu_visibility.value != "all" && context.plan.gpu_visibility.value != "own")
     context.error("usage/gpu-visibility",
                   "unknown GPU visibility '" + context.plan.gpu_visibility.value + "'", "all or own");

@@ -12,6 +12,37 @@ bool wants_gpus(const PlanContext& context) {
   return !context.job.gpus_per_node || context.job.gpus_per_node->value > 0;
 }
 
+bool is_called(const std::string& name, const std::vector<std::string>& aliases, const std::string& wanted) {
+  return name == wanted || std::find(aliases.begin(), aliases.end(), wanted) != aliases.end();
+}
+
+/// The part of a GPU that Slurm calls so.
+const model::GpuSlice* find_slice(const model::GpuShape& gpu, const std::string& type) {
+  const auto found = std::find_if(gpu.slices.begin(), gpu.slices.end(), [&](const auto& slice) { return is_called(slice.name, slice.aliases, type); });
+  return found == gpu.slices.end() ? nullptr : &*found;
+}
+
+using Nodes = std::vector<const model::NodeType*>;
+
+/// Those with GPUs of this type, or with a part of one that is called so; where no name fits, those whose GPUs may have it for all
+/// that the profile knows.
+Nodes nodes_with_type(const PlanContext& context, const Nodes& nodes, const std::string& type) {
+  Nodes named, unnamed;
+  for (const auto* node : nodes) {
+    if (!node->gpu) continue;
+    if (is_called(node->gpu->slurm_type, node->gpu->aliases, type) || find_slice(*node->gpu, type)) named.push_back(node);
+    else if (node->gpu->slurm_type.empty()) unnamed.push_back(node);
+  }
+  return named.empty() && context.site.gpu_request.type != model::Policy::forbidden ? unnamed : named;
+}
+
+Nodes nodes_of(const model::Site& site, const model::Partition& partition) {
+  Nodes nodes;
+  for (const auto& id : partition.node_types)
+    if (const auto* node = site.find_node_type(id)) nodes.push_back(node);
+  return nodes;
+}
+
 std::vector<std::string> nameable_partitions(const model::Site& site) {
   std::vector<std::string> names;
   for (const auto& partition : site.partitions)
@@ -47,7 +78,12 @@ const model::Partition* named_partition(PlanContext& context, const model::Sourc
 /// first that does.
 const model::Partition* default_partition(PlanContext& context) {
   const bool gpus = wants_gpus(context);
-  const auto suits = [&](const model::Partition& partition) { return partition.cpu_only != gpus; };
+  const auto* type = context.job.gpu_type ? &context.job.gpu_type->value : nullptr;
+  const auto has_type = [&](const model::Partition& partition) {
+    return !type || !nodes_with_type(context, nodes_of(context.site, partition), *type).empty();
+  };
+  const bool anywhere = std::any_of(context.site.partitions.begin(), context.site.partitions.end(), has_type);
+  const auto suits = [&](const model::Partition& partition) { return partition.cpu_only != gpus && (!anywhere || has_type(partition)); };
   const model::Partition* chosen = nullptr;
   for (const auto& partition : context.site.partitions)
     if (suits(partition) && (!chosen || (partition.is_default && !chosen->is_default))) chosen = &partition;
@@ -59,26 +95,16 @@ const model::Partition* default_partition(PlanContext& context) {
     if (partition.nameable && suits(partition)) names.push_back(partition.name);
   // Two kinds of GPU node and no default: a guess would send the job to hardware that nobody asked for.
   if (chosen && !chosen->is_default && chosen->nameable) {
+    if (type && anywhere && names.size() == 1) {
+      context.note("partition " + chosen->name + ": the only one with GPUs of type " + *type, chosen->origin);
+      return chosen;
+    }
     context.error("usage/partition",
                   context.site.name + " has no default partition for " + (gpus ? "GPU" : "CPU") + " jobs",
                   "say --partition: " + util::join(names, ", "));
     return nullptr;
   }
   return chosen;
-}
-
-/// True if `type` is one of Slurm's names for the GPU or for a part of it, which then becomes the job's.
-bool has_type(PlanContext& context, const model::GpuShape& gpu, const std::string& type) {
-  const auto names = [&](const std::string& name, const std::vector<std::string>& aliases) {
-    return name == type || std::find(aliases.begin(), aliases.end(), type) != aliases.end();
-  };
-  if (names(gpu.slurm_type, gpu.aliases)) return true;
-  for (const auto& slice : gpu.slices)
-    if (names(slice.name, slice.aliases)) {
-      context.slice = &slice;
-      return true;
-    }
-  return false;
 }
 
 /// A part of a GPU brings its own share of the node.
@@ -103,28 +129,25 @@ const model::Qos* choose_qos(const PlanContext& context) {
   return nullptr;
 }
 
-/// The node type of the partition (or of the site, where it has no partitions) that has the GPU type asked
-/// for.
-const model::NodeType* choose_node(PlanContext& context) {
-  std::vector<const model::NodeType*> candidates;
-  if (context.partition)
-    for (const auto& id : context.partition->node_types)
-      if (const auto* node = context.site.find_node_type(id)) candidates.push_back(node);
-  // With a wrong partition the rest of the request is still checked where the site has one kind of node only.
-  if (!context.partition && (context.site.partitions.empty() || context.site.node_types.size() == 1))
-    for (const auto& node : context.site.node_types) candidates.push_back(&node);
-  if (candidates.empty()) return nullptr;
-  if (!context.job.gpu_type) {
-    // With a number of GPUs that the first kind of node lacks, a later kind may have it.
-    const unsigned gpus = context.job.gpus_per_node ? context.job.gpus_per_node->value : 0;
-    for (const auto* node : candidates)
-      if (gpus == 0 || (node->gpu && node->gpu->per_node >= gpus)) return node;
-    return candidates.front();
-  }
+/// True if one node gives what the request says of it.
+bool fits(const PlanContext& context, const model::NodeType& node, unsigned gpus) {
+  const auto& mem = context.job.mem;
+  return (gpus == 0 || (node.gpu && node.gpu->per_node >= gpus)) && (!mem || !node.memory || mem->value <= node.memory->value);
+}
+
+/// The first that fits, else the one with the most GPUs: what is too much for it is said where it is counted.
+const model::NodeType* best_of(const PlanContext& context, const Nodes& nodes, unsigned gpus) {
+  for (const auto* node : nodes)
+    if (fits(context, *node, gpus)) return node;
+  return *std::max_element(nodes.begin(), nodes.end(), [](const auto* a, const auto* b) {
+    return (a->gpu ? a->gpu->per_node : 0) < (b->gpu ? b->gpu->per_node : 0);
+  });
+}
+
+void refuse_type(PlanContext& context, const Nodes& candidates) {
   std::vector<std::string> types;
   for (const auto* node : candidates) {
     if (!node->gpu) continue;
-    if (has_type(context, *node->gpu, context.job.gpu_type->value)) return node;
     if (!node->gpu->slurm_type.empty()) types.push_back(node->gpu->slurm_type);
     for (const auto& slice : node->gpu->slices) types.push_back(slice.name);
   }
@@ -133,7 +156,33 @@ const model::NodeType* choose_node(PlanContext& context) {
                 (near ? "did you mean " + *near + "? " : std::string()) +
                     (types.empty() ? "its GPUs have no type name: leave --gpu-type out"
                                    : "types: " + util::join(types, ", ")));
-  return candidates.front();
+}
+
+/// The node type of the partition (or of the site, where it has no partitions) that has what is asked for.
+const model::NodeType* choose_node(PlanContext& context) {
+  Nodes candidates;
+  if (context.partition) candidates = nodes_of(context.site, *context.partition);
+  // With a wrong partition the rest of the request is still checked where the site has one kind of node only.
+  if (!context.partition && (context.site.partitions.empty() || context.site.node_types.size() == 1))
+    for (const auto& node : context.site.node_types) candidates.push_back(&node);
+  if (candidates.empty()) return nullptr;
+  unsigned gpus = candidates.front()->gpu ? 1 : 0;
+  if (context.job.gpus_per_node) gpus = context.job.gpus_per_node->value;
+  if (!context.job.gpu_type) return best_of(context, candidates, gpus);
+  const std::string& type = context.job.gpu_type->value;
+  const auto with_type = nodes_with_type(context, candidates, type);
+  if (with_type.empty()) {
+    refuse_type(context, candidates);
+    return candidates.front();
+  }
+  const auto* node = with_type.front();
+  context.slice = find_slice(*node->gpu, type);
+  if (!context.slice) node = best_of(context, with_type, gpus);
+  if (!context.slice && node->gpu->slurm_type.empty())
+    context.warning("request/gpu-type", "the profile of " + context.site.name + " does not know what Slurm calls the GPUs of node type " + node->id +
+                                            ": --gpu-type " + type + " is taken as it is",
+                    "sinfo -o '%P %G' shows the names");
+  return node;
 }
 
 } // namespace

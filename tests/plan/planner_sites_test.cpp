@@ -193,3 +193,109 @@ TEST_CASE("A job with a share of a node's GPUs asks for that share of its memory
   REQUIRE((half && all));
   CHECK(mem_of(*half).mib() * 2 == mem_of(*all).mib());
 }
+
+namespace {
+
+model::JobSpec gpu_job(unsigned gpus, const std::string& type) {
+  auto job = job_of({"./train"});
+  job.gpus_per_node = flag(gpus);
+  if (!type.empty()) job.gpu_type = text(type);
+  return job;
+}
+
+} // namespace
+
+TEST_CASE("Of several kinds of node with one GPU type the job gets one that has enough of them") {
+  struct Row {
+    const char* site;
+    const char* type;
+    unsigned gpus;
+    const char* mem;
+    const char* node_type;
+  };
+  for (const Row row : {Row{"mila", "a100", 4, "", "a100"}, {"mila", "a100", 8, "", "dgx-a100"}, {"mila", "a100l", 8, "", "dgx-a100l"}, {"mila", "a100", 4, "900G", "dgx-a100"},
+                        {"kebnekaise", "l40s", 2, "", "l40s"}, {"kebnekaise", "l40s", 6, "", "l40s-6"}, {"alvis", "T4", 8, "", "T4"}}) {
+    CAPTURE(row.site, row.type, row.gpus, row.mem);
+    auto job = gpu_job(row.gpus, row.type);
+    job.account = text("me");
+    if (*row.mem) job.mem = flag(mem_of(row.mem), "--mem");
+    CHECK(planned(job, row.site).node_type == row.node_type);
+  }
+  const auto dgx = planned(gpu_job(8, "a100"), "mila");
+  CHECK(directive(dgx, "--gres") == "gpu:a100:8");
+  CHECK(directive(dgx, "--constraint") == "dgx&ampere");
+}
+
+TEST_CASE("More GPUs of a type than any node has are refused with the most that there are") {
+  auto job = gpu_job(9, "a100");
+  CHECK(error_of(job, "mila", "request/gpus-per-node").message.find("dgx-a100 has 8 GPUs") != std::string::npos);
+}
+
+TEST_CASE("A GPU type that the site requires and nobody named is said") {
+  auto job = gpu_job(1, "");
+  job.account = text("me");
+  const auto result = plan::make_plan(job, site("kebnekaise"));
+  REQUIRE(result.plan);
+  CHECK(directive(*result.plan, "--gpus") == "v100:1");
+  REQUIRE(result.diagnostics.size() == 1);
+  CHECK(result.diagnostics[0].severity == diag::Severity::warning);
+  CHECK(result.diagnostics[0].message.find("v100") != std::string::npos);
+  CHECK(result.diagnostics[0].hint.find("a100, mi100, a6000, l40s, h100, a40") != std::string::npos);
+  job.gpu_type = text("a40");
+  CHECK(plan::make_plan(job, site("kebnekaise")).diagnostics.empty());
+  CHECK(has_note(planned(gpu_job(1, ""), "raven"), "asks for a100, the only one here"));
+}
+
+TEST_CASE("A GPU type is taken where the profile does not know Slurm's name for the GPUs") {
+  auto job = gpu_job(2, "h100");
+  job.partition = text("gpu-h100-80g");
+  const auto result = plan::make_plan(job, site("triton_aalto"));
+  REQUIRE(result.plan);
+  CHECK(directive(*result.plan, "--gpus") == "h100:2");
+  REQUIRE_FALSE(result.diagnostics.empty());
+  CHECK(result.diagnostics[0].message.find("does not know what Slurm calls the GPUs") != std::string::npos);
+  auto refused = lumi_job();
+  refused.gpu_type = text("mi250");
+  CHECK(error_of(refused, "lumi", "request/gpu-type").hint.find("leave --gpu-type out") != std::string::npos);
+}
+
+TEST_CASE("A partition whose nodes the profile does not know wants the number of GPUs") {
+  auto job = job_of({"./train"});
+  job.partition = text("hopper");
+  CHECK(error_of(job, "ulhpc_iris", "usage/gpus-per-node").message.find("partition hopper") != std::string::npos);
+  job.gpus_per_node = flag(2U);
+  CHECK(directive(planned(job, "ulhpc_iris"), "--gpus") == "2");
+}
+
+TEST_CASE("Where GPUs are asked for by the task, each rank sees its own") {
+  auto job = gpu_job(8, "");
+  job.account = text("naiss");
+  const auto plan = planned(job, "dardel");
+  CHECK(directive(plan, "--gpus-per-task") == "1");
+  CHECK(plan.gpu_visibility.value == "own");
+  job.launcher = launcher("torchrun"); // its one task has them all
+  CHECK(planned(job, "dardel").gpu_visibility.value == "all");
+  job.launcher.reset();
+  job.gpu_visibility = text("all");
+  CHECK(error_of(job, "dardel", "request/gpu-visibility").hint.find("leave --gpu-visibility out") != std::string::npos);
+}
+
+TEST_CASE("A job of several programs is planned once, and each program's mistakes are said once") {
+  auto job = lumi_job();
+  job.container = text("/images/a.sif");
+  job.binds = {text("/project/me:/workdir")};
+  job.command = {"/project/me/train"};
+  job.steps = {{{"/project/me/stage"}, true}, {{"/project/me/train"}, false}};
+  const auto plan = planned(job, "lumi");
+  REQUIRE(plan.steps.size() == 2);
+  CHECK(plan.steps[0].command == std::vector<std::string>{"/workdir/stage"});
+  CHECK(plan.steps[0].once);
+  CHECK(plan.steps[1].command == plan.command);
+  CHECK(has_note(plan, "/project/me/stage is called /workdir/stage"));
+  job.steps[0].command.clear();
+  CHECK(error_of(job, "lumi", "usage/command").message == "no command to run");
+  auto tacc = job_of({"./train"});
+  tacc.account = text("me");
+  tacc.steps = {{{"./stage"}, true}, {{"./train"}, false}};
+  CHECK(error_of(tacc, "vista", "request/steps").message.find("ibrun") != std::string::npos);
+}
