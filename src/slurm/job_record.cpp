@@ -178,12 +178,18 @@ std::vector<JobRecord> parse_accounting(std::string_view text) {
   std::vector<JobRecord> records;
   for (const auto& line : util::split(text, '\n')) {
     const auto fields = util::split(line, '|');
-    if (fields.size() < 4 || !util::parse_unsigned(fields[0])) continue;
+    if (fields.size() < 5 || !util::parse_unsigned(fields[1])) continue;
     JobRecord job;
-    job.id = fields[0];
-    job.state = fields[1].substr(0, fields[1].find(' ')); // "CANCELLED by 1000"
-    set_exit(job, fields[2]);
-    job.nodes = fields[3] == "None assigned" ? "" : known_or_empty(fields[3]);
+    job.id = fields[1];
+    // "7_3", and "7_[4-9%2]" of tasks that never started
+    if (const auto mark = fields[0].find('_'); mark != std::string::npos) {
+      job.array_id = fields[0].substr(0, mark);
+      job.array_tasks = fields[0].substr(mark + 1);
+      std::erase_if(job.array_tasks, [](char c) { return c == '[' || c == ']'; });
+    }
+    job.state = fields[2].substr(0, fields[2].find(' ')); // "CANCELLED by 1000"
+    set_exit(job, fields[3]);
+    job.nodes = fields[4] == "None assigned" ? "" : known_or_empty(fields[4]);
     records.push_back(std::move(job));
   }
   return records;

@@ -34,7 +34,7 @@ struct JobRecord {
 
 /// The records in the text of `scontrol show job ID`; lines that say nothing known are passed over.
 std::vector<JobRecord> parse_job_records(std::string_view text);
-/// The records in the text of `sacct -X -n -P --format=JobIDRaw,State,ExitCode,NodeList`.
+/// The records in the text of `sacct -X -n -P --format=JobID,JobIDRaw,State,ExitCode,NodeList`.
 std::vector<JobRecord> parse_accounting(std::string_view text);
 JobPhase phase_of(std::string_view state);
 

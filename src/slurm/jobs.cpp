@@ -49,7 +49,7 @@ util::Result<std::vector<JobRecord>> find_job(const Commands& commands, const st
   if (now.why_not.find("Invalid job id") == std::string::npos)
     return util::Error{now.command() + ": " + now.why_not, "Slurm may be busy: try again"};
   // The controller forgets jobs some minutes after their end; the accounting remembers them, where there is one.
-  const auto past = ask({"sacct", "--allocations", "--noheader", "--parsable2", "--format=JobIDRaw,State,ExitCode,NodeList", "--jobs=" + id});
+  const auto past = ask({"sacct", "--allocations", "--noheader", "--parsable2", "--format=JobID,JobIDRaw,State,ExitCode,NodeList", "--jobs=" + id});
   return past.ok() ? parse_accounting(past.output.out) : std::vector<JobRecord>{};
 }
 

@@ -118,6 +118,11 @@ std::optional<std::string> between(std::string_view text, std::string_view befor
 util::Result<SubmittedJob> parse_submitted(std::string_view out, std::string_view err) {
   SubmittedJob job;
   for (const auto& line : lines_of(out)) {
+    if (const auto id = between(line, "Submitted batch job "); id && util::parse_unsigned(*id)) {
+      job.id = *id;
+      job.cluster = between(line, " on cluster ").value_or("");
+      continue;
+    }
     const auto parts = util::split(util::trim(line), ';');
     if (parts.size() <= 2 && util::parse_unsigned(parts[0])) {
       job.id = parts[0];

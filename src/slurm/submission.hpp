@@ -17,7 +17,7 @@ struct SubmittedJob {
   std::string cluster;               ///< of a multi-cluster Slurm, else empty
   std::vector<std::string> messages; ///< what sbatch, or the site's filter before it, said beside
 };
-/// The answer of `sbatch --parsable`; the site's filters may print text of their own around it.
+/// The answer of `sbatch --parsable`, or of a site's own command that says it in words; the site's filters may print text around it.
 util::Result<SubmittedJob> parse_submitted(std::string_view out, std::string_view err);
 
 /// What `sbatch --test-only` expects.

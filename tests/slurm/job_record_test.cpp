@@ -72,12 +72,13 @@ TEST_CASE("scontrol's records are read whatever people put into names and paths"
 }
 
 TEST_CASE("sacct's records are read, with who cancelled a job cut off") {
-  const auto records = parse_accounting("12|COMPLETED|0:0|nid[000001-000002]\n13|CANCELLED by 1000|0:15|None assigned\n\nnoise\n");
+  const auto records = parse_accounting("12|12|COMPLETED|0:0|nid[000001-000002]\n13|13|CANCELLED by 1000|0:15|None assigned\n\nnoise\n");
   REQUIRE(records.size() == 2);
   CHECK(records[0].nodes == "nid[000001-000002]");
   CHECK(records[1].state == "CANCELLED");
   CHECK(records[1].signal == 15);
   CHECK(records[1].nodes == "");
+  CHECK(records[1].array_id == "");
 }
 
 TEST_CASE("every state of Slurm is waiting, running or an end") {

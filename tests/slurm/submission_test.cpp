@@ -19,6 +19,13 @@ TEST_CASE("the job's number is found among what a site's filter prints") {
   CHECK(with_cluster->id == "77");
   CHECK(with_cluster->cluster == "gpu");
   CHECK(with_cluster->messages.back() == "warning: slow");
+  // What stands in sbatch's place at a site may not hand --parsable on.
+  const auto wrapped = parse_submitted("Submitted batch job 41 on cluster gh\n", "");
+  REQUIRE(wrapped);
+  CHECK(wrapped->id == "41");
+  CHECK(wrapped->cluster == "gh");
+  CHECK(wrapped->messages.empty());
+  CHECK(parse_submitted("Submitted batch job 42\n", "")->cluster == "");
   CHECK_FALSE(parse_submitted("Submitted\n", ""));
   CHECK_FALSE(parse_submitted("", ""));
 }
