@@ -9,6 +9,7 @@
 
 #include "emulate/cluster_layout.hpp"
 #include "render/script.hpp"
+#include "util/process.hpp"
 #include "util/text.hpp"
 
 namespace hpcml::cli {
@@ -19,17 +20,23 @@ namespace fs = std::filesystem;
 
 void note(const std::string& sentence) { std::fprintf(stderr, "hpcml: %s\n", sentence.c_str()); }
 
-std::vector<std::string> directive_names(const model::Plan& plan) {
+slurm::SubmitEnvironment environment_for(const model::Plan& plan, const Context& context) {
   std::vector<std::string> names;
   for (const auto& directive : plan.directives) names.push_back(directive.name);
-  return names;
+  return slurm::make_submit_environment(context.env, names);
 }
 
-slurm::SubmitEnvironment environment_for(const SubmitCall& call, const Context& context, bool tell) {
-  auto environment = slurm::make_submit_environment(context.env, directive_names(call.plan));
-  if (tell && !environment.left_out.empty())
-    note("not handed to sbatch, because it would overrule the script: " + util::join(environment.left_out, ", "));
-  return environment;
+/// What the site has in sbatch's place, where it is there: inside some of its jobs, and in a rehearsal, only sbatch is.
+std::string program_for(const model::Plan& plan, const Context& context) {
+  return util::find_program(plan.submit_command.value, context.env) ? plan.submit_command.value : "sbatch";
+}
+
+/// What of the call is not as the person or the profile has it.
+void tell_differences(const model::Plan& plan, const Context& context) {
+  if (const auto left_out = environment_for(plan, context).left_out; !left_out.empty())
+    note("not handed to sbatch, because it would overrule the script: " + util::join(left_out, ", "));
+  const auto program = program_for(plan, context);
+  if (const auto& wanted = plan.submit_command.value; program != wanted) note(wanted + ", which submits such jobs here, is not in PATH: " + program + " is asked instead");
 }
 
 std::string absolute_log(const std::string& log, const model::Plan& plan) {
@@ -139,12 +146,16 @@ std::string describe_request(const model::Plan& plan) {
   return text;
 }
 
+util::Result<slurm::StartEstimate> estimate_plan(const model::Plan& plan, const Context& context) {
+  return slurm::estimate_start(program_for(plan, context), render::render_script(plan), environment_for(plan, context).env);
+}
+
 int run_test_only(const std::vector<SubmitCall>& calls, const Context& context) {
   for (const auto& call : calls) {
     // All jobs of a chain are the same to Slurm, and a job that is not there cannot be waited for.
     if (&call != &calls.front() && render::render_script(call.plan) == render::render_script(calls.front().plan)) continue;
-    const auto environment = environment_for(call, context, true);
-    const auto estimate = slurm::estimate_start("sbatch", render::render_script(call.plan), environment.env);
+    tell_differences(call.plan, context);
+    const auto estimate = estimate_plan(call.plan, context);
     if (!estimate) {
       print_error(estimate.error().what, estimate.error().hint, context.colour);
       return k_world_failed;
@@ -165,8 +176,9 @@ SubmitResult run_submit(const std::vector<SubmitCall>& calls, const model::Site&
       result.exit_code = k_world_failed;
       return result;
     }
-    const auto environment = environment_for(call, context, &call == &calls.front());
-    const auto submitted = slurm::submit_job("sbatch", render::render_script(call.plan), dependency_option(call, result.jobs), environment.env);
+    if (&call == &calls.front()) tell_differences(call.plan, context);
+    const auto submitted = slurm::submit_job(program_for(call.plan, context), render::render_script(call.plan), dependency_option(call, result.jobs),
+                                             environment_for(call.plan, context).env);
     if (!submitted) {
       refuse(submitted.error(), result.jobs, context);
       result.exit_code = k_world_failed;

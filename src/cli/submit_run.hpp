@@ -38,6 +38,8 @@ std::string describe_request(const model::Plan& plan);
 /// GPU-hours if the job runs to its limit; nothing without a limit.
 std::optional<double> gpu_hours(const model::Plan& plan);
 
+/// What Slurm expects of the plan's script; nothing is submitted.
+util::Result<slurm::StartEstimate> estimate_plan(const model::Plan& plan, const Context& context);
 /// Asks Slurm what it would do with each call; prints the answers.
 int run_test_only(const std::vector<SubmitCall>& calls, const Context& context);
 /// Submits the calls in order; stops at the first refusal, and says what stands in the queue then.

@@ -7,7 +7,6 @@
 
 #include "cli/job_plan.hpp"
 #include "cli/submit_run.hpp"
-#include "render/script.hpp"
 #include "spec/json_tree.hpp"
 #include "spec/site_store.hpp"
 #include "util/process.hpp"
@@ -79,10 +78,7 @@ private:
 
   void ask(const model::Plan& plan, Place& place) {
     if (!util::find_program("sbatch", x_context.env)) return;
-    std::vector<std::string> names;
-    for (const auto& directive : plan.directives) names.push_back(directive.name);
-    const auto environment = slurm::make_submit_environment(x_context.env, names);
-    const auto estimate = slurm::estimate_start("sbatch", render::render_script(plan), environment.env);
+    const auto estimate = estimate_plan(plan, x_context);
     place.fits = estimate.ok();
     if (estimate) place.start = estimate->start;
     else place.note = estimate.error().what;

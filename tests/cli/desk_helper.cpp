@@ -38,8 +38,11 @@ util::ProcessOutput Desk::hpcml(const std::vector<std::string>& words) const {
   return run(argv, std::chrono::seconds(60));
 }
 
-util::ProcessOutput Desk::emulate(const std::string& site, unsigned nodes, const std::string& script) const {
-  return run({HPCML_BINARY, "emulate", "--quiet", "--site", site, "--nodes", std::to_string(nodes), "--", "bash", "-c", script}, std::chrono::seconds(300));
+util::ProcessOutput Desk::emulate(const std::string& site, unsigned nodes, const std::string& script, const std::string& partition) const {
+  std::vector<std::string> words = {HPCML_BINARY, "emulate", "--quiet", "--site", site, "--nodes", std::to_string(nodes)};
+  if (!partition.empty()) words.insert(words.end(), {"--partition", partition});
+  words.insert(words.end(), {"--", "bash", "-c", script});
+  return run(words, std::chrono::seconds(300));
 }
 
 void Desk::put(const std::string& name, const std::string& text, unsigned mode) const { REQUIRE(util::write_file(x_path / name, text, mode)); }

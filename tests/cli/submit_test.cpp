@@ -133,6 +133,23 @@ TEST_CASE("jobs are submitted, watched, chained, left and found again on a real 
   CHECK(holds(said("refused"), "code 5"));
 }
 
+TEST_CASE("what a site has in sbatch's place submits, where it is there", "[slurm]") {
+  const Desk desk;
+  desk.put("ghbatch", "#!/bin/sh\nexec sbatch --comment=by-ghbatch \"$@\"\n", 0755);
+  const std::string submit = "$H submit --site bede --account bdx --partition gh --time 10 --launcher srun ";
+  const auto result = desk.emulate("bede", 1,
+                                   part("without", submit + "--test-only -- hostname") + "PATH=$PWD:$PATH; " + part("with", submit + "-- hostname") +
+                                       part("comment", "scontrol show job | grep -o 'Comment=.*'"),
+                                   "gh");
+  CAPTURE(result.out, result.err);
+  REQUIRE(result.exit_code == 0);
+  CHECK(holds(part_of(result.out, "without"), "ghbatch, which submits such jobs here, is not in PATH: sbatch is asked instead"));
+  CHECK(holds(part_of(result.out, "without"), "code 0"));
+  CHECK_FALSE(holds(part_of(result.out, "with"), "ghbatch"));
+  CHECK(holds(part_of(result.out, "with"), "code 0"));
+  CHECK(holds(part_of(result.out, "comment"), "Comment=by-ghbatch"));
+}
+
 TEST_CASE("the steps of a job are one script that bash and shellcheck accept") {
   const Desk desk;
   desk.put("hpcml.json", R"({"site": "lumi", "account": "project_1", "time": "10",
