@@ -5,6 +5,7 @@
 #include <memory>
 
 #include "cli/command.hpp"
+#include "cli/gen_setup.hpp"
 #include "cli/job_plan.hpp"
 #include "render/interactive.hpp"
 #include "render/script.hpp"
@@ -16,6 +17,7 @@ namespace {
 
 struct GenOptions {
   RequestFlags request;
+  SetupOptions setup;
   std::string output_file;
   std::string format = "script";
   bool explain = false;
@@ -27,6 +29,7 @@ const char* const k_footer = R"(Examples:
   hpcml gen --site zurada --partition gpu2h100 --time 1h --mem 64G --conda pytorch --launcher torchrun -- train.py --epochs 3
   hpcml gen --site narval --account def-me --time 3h --wheelhouse "torch numpy" -o job.sh -- python train.py
   hpcml gen --site lumi --account project_1 --time 10 --explain -- python train.py
+  hpcml gen --site zurada --setup conda --conda my_torch --packages "torch torchvision" -o setup.sh
 Flags beat HPCML_* variables (HPCML_ACCOUNT), those beat the job file, that beats the site's defaults.)";
 
 std::string render(const model::Plan& plan, const GenOptions& options) {
@@ -49,6 +52,10 @@ int write_result(const std::string& text, const GenOptions& options, bool colour
 
 int run_gen(const GenOptions& options, const Context& context) {
   int exit_code = k_ok;
+  if (options.setup.wanted) {
+    const auto script = make_setup_script(make_request(options.request, context), options.setup, context, exit_code);
+    return script ? write_result(*script, options, context.colour) : exit_code;
+  }
   const auto job = plan_one_job(make_request(options.request, context), context, exit_code);
   if (!job) return exit_code;
   if (options.interactive) {
@@ -59,18 +66,37 @@ int run_gen(const GenOptions& options, const Context& context) {
   return write_result(render(job->plan, options), options, context.colour);
 }
 
+/// Registers --setup and what belongs to it; returns --setup.
+CLI::Option* add_setup_flags(CLI::App& app, SetupOptions& options) {
+  constexpr const char* k_group = "Making an environment";
+  auto* setup = app.add_option_function<std::vector<std::string>>(
+      "--setup",
+      [&options](const std::vector<std::string>& words) {
+        options.wanted = true;
+        if (!words.empty()) options.spec.kind = words.front();
+      },
+      "print the script that makes the environment instead: venv, wheelhouse, conda, uv, container or libtorch; what the site recommends otherwise");
+  setup->type_name("[KIND]")->expected(0, 1)->group(k_group)->check(CLI::IsMember({"", "venv", "wheelhouse", "conda", "uv", "container", "libtorch"}));
+  app.add_option("--packages", options.spec.packages, "what to install: \"torch torchvision\" or a requirements file; torch otherwise")->type_name("PACKAGES")->needs(setup)->group(k_group);
+  app.add_option("--python", options.spec.python, "its Python: 3.12")->type_name("VERSION")->needs(setup)->group(k_group);
+  app.add_option("--cuda", options.spec.cuda, "the wheels' CUDA: 12.6; by driver and GPUs otherwise")->type_name("VERSION")->needs(setup)->group(k_group);
+  app.add_option("--rocm", options.spec.rocm, "the wheels' ROCm: 6.4; by driver and GPUs otherwise")->type_name("VERSION")->needs(setup)->group(k_group);
+  return setup;
+}
+
 } // namespace
 
 void add_gen(CLI::App& app, Context& context, int& exit_code) {
   auto* command = app.add_subcommand("gen", "Print the sbatch script for a program on a site.");
   const auto options = std::make_shared<GenOptions>();
   command->add_option("-o", options->output_file, "write to FILE, and only if all is well")->type_name("FILE");
-  command->add_option("--format", options->format, "script, or json: the plan with the origin of each value, the explained script and the interactive line")
-      ->type_name("FORMAT")
-      ->check(CLI::IsMember({"script", "json"}));
+  auto* format = command->add_option("--format", options->format, "script, or json: the plan with the origin of each value, the explained script and the interactive line")
+                     ->type_name("FORMAT")
+                     ->check(CLI::IsMember({"script", "json"}));
   auto* explain = command->add_flag("--explain", options->explain, "say why each line is what it is");
-  command->add_flag("--interactive", options->interactive, "print the line for an interactive job instead")->excludes(explain);
+  auto* interactive = command->add_flag("--interactive", options->interactive, "print the line for an interactive job instead")->excludes(explain);
   add_request_flags(*command, options->request);
+  add_setup_flags(*command, options->setup)->excludes(explain)->excludes(interactive)->excludes(format);
   command->footer(k_footer);
   command->callback([options, &context, &exit_code] { exit_code = run_gen(*options, context); });
 }

@@ -11,15 +11,11 @@
 
 namespace hpcml::cli {
 
-namespace {
-
 std::string request_line(const Context& context) {
   std::string line = "hpcml";
   for (std::size_t i = 1; i < context.argv.size(); ++i) line += " " + util::shell_quote(context.argv[i]);
   return line;
 }
-
-} // namespace
 
 std::optional<model::Site> find_site(const Request& request, const Context& context, int& exit_code) {
   return choose_site(request.site, context, exit_code);

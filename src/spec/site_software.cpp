@@ -105,6 +105,14 @@ void read_software(ObjectReader& root, model::Site& site) {
     rule.conda_env = object.text("conda_env", TextRule::word).value_or("");
     rule.where = object.text("where", TextRule::expression).value_or("");
     rule.packages = object.texts("packages", TextRule::requirement);
+    rule.list_wheels = object.text("list_wheels", TextRule::name).value_or("");
+    if (auto build = object.object("image")) {
+      rule.image.tool = build.choice("tool", {"cotainr"}).value_or("");
+      rule.image.base_image = build.text("base_image", TextRule::word).value_or("");
+      rule.image.rocm = build.text("rocm", TextRule::name).value_or("");
+      rule.image.cuda = build.text("cuda", TextRule::name).value_or("");
+      build.finish();
+    }
     rule.when = read_when(object);
     rule.origin = object.origin();
     site.python.push_back(std::move(rule));
@@ -117,6 +125,7 @@ void read_software(ObjectReader& root, model::Site& site) {
     site.modules.push_back({object.texts("load", TextRule::word), read_when(object), object.origin()});
   });
   site.libtorch_modules = root.texts("libtorch_modules", TextRule::word);
+  site.libtorch_link_directories = root.texts("libtorch_link_directories", TextRule::expression);
 }
 
 void read_submit(ObjectReader& root, model::Site& site) {

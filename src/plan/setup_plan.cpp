@@ -1,0 +1,271 @@
+// SPDX-License-Identifier: MIT
+#include "plan/setup_plan.hpp"
+
+#include <algorithm>
+#include <array>
+#include <fmt/format.h>
+#include <string_view>
+
+#include "model/gpu_arch.hpp"
+#include "plan/option_word.hpp"
+#include "plan/requirements.hpp"
+#include "plan/when.hpp"
+#include "util/text.hpp"
+
+namespace hpcml::plan {
+
+namespace {
+
+struct KindName {
+  std::string_view name;
+  SetupKind kind;
+};
+constexpr std::array k_kinds = {KindName{"venv", SetupKind::venv}, KindName{"wheelhouse", SetupKind::wheelhouse}, KindName{"conda", SetupKind::conda},
+                                KindName{"uv", SetupKind::uv},     KindName{"container", SetupKind::container},   KindName{"libtorch", SetupKind::libtorch}};
+
+/// The newest Python that all indexes of today take; older indexes want an older one.
+constexpr const char* k_python = "3.12";
+
+/// The nodes that the environment is for, and what they have in common.
+struct Nodes {
+  std::vector<const model::NodeType*> types;
+  WheelTarget target;
+};
+
+/// One run: reads the request and the site, fills the plan and the findings.
+class SetupPlanner {
+public:
+  SetupPlanner(const SetupSpec& spec, const model::JobSpec& job, const model::Site& site) : x_spec(spec), x_job(job), x_site(site) {}
+
+  SetupResult run() {
+    x_plan.site_id = x_site.id;
+    x_plan.site_hash = x_site.hash;
+    x_plan.offline_nodes = !x_site.network.internet_on_compute.value_or(true);
+    find_nodes();
+    choose_kind();
+    choose_place();
+    read_packages();
+    choose_index();
+    add_software();
+    if (diag::has_errors(x_findings)) return {std::nullopt, std::move(x_findings)};
+    return {std::move(x_plan), std::move(x_findings)};
+  }
+
+private:
+  void error(const std::string& code, const std::string& message, const std::string& hint) {
+    x_findings.push_back({diag::Severity::error, code, message, {}, hint});
+  }
+
+  bool is_for_gpus() const { return !(x_job.gpus_per_node && x_job.gpus_per_node->value == 0); }
+
+  /// What the profile's conditional rules ask; nothing is known of the number of nodes.
+  JobFacts facts() const {
+    JobFacts facts;
+    facts.gpus = is_for_gpus();
+    facts.container = x_plan.kind == SetupKind::container;
+    if (x_job.partition) facts.partition = x_job.partition->value;
+    if (x_job.gpu_type) facts.gpu_type = x_job.gpu_type->value;
+    if (x_nodes.types.size() == 1) facts.node_type = x_nodes.types.front()->id;
+    return facts;
+  }
+
+  bool is_wanted(const model::NodeType& node) const {
+    if (node.gpu.has_value() != is_for_gpus()) return false;
+    if (x_job.gpu_type) {
+      const auto& type = x_job.gpu_type->value;
+      const auto& aliases = node.gpu ? node.gpu->aliases : std::vector<std::string>{};
+      if (!node.gpu || (node.id != type && node.gpu->slurm_type != type && std::find(aliases.begin(), aliases.end(), type) == aliases.end())) return false;
+    }
+    if (!x_job.partition) return true;
+    const auto* partition = x_site.find_partition(x_job.partition->value);
+    return partition && (partition->node_types.empty() || std::find(partition->node_types.begin(), partition->node_types.end(), node.id) != partition->node_types.end());
+  }
+
+  void find_nodes() {
+    if (x_job.partition && !x_site.partitions.empty() && !x_site.find_partition(x_job.partition->value)) {
+      std::vector<std::string> names;
+      for (const auto& partition : x_site.partitions) names.push_back(partition.name);
+      const auto near = util::nearest(x_job.partition->value, names);
+      error("request/partition", fmt::format("{} has no partition '{}'", x_site.name, x_job.partition->value),
+            near ? "did you mean " + *near + "?" : "partitions: " + util::join(names, ", "));
+      return;
+    }
+    for (const auto& node : x_site.node_types)
+      if (is_wanted(node)) x_nodes.types.push_back(&node);
+    if (x_nodes.types.empty() && !x_site.node_types.empty())
+      return error("request/setup", fmt::format("{} has no nodes with {} for this request in its profile", x_site.name, is_for_gpus() ? "GPUs" : "CPUs only"),
+                   "leave --partition and --gpu-type out, or --gpus-per-node 0 for an environment without GPUs");
+    std::vector<std::string> vendors, cpus, toolkits;
+    for (const auto* node : x_nodes.types) {
+      add_once(cpus, node->cpu_arch);
+      if (!node->gpu) continue;
+      add_once(vendors, node->gpu->vendor);
+      add_once(x_nodes.target.archs, model::gpu_arch(*node->gpu));
+      add_once(toolkits, node->gpu->vendor == "amd" ? node->gpu->rocm_max : node->gpu->cuda_max);
+    }
+    if (vendors.size() > 1 || cpus.size() > 1)
+      return error("request/setup", fmt::format("one environment cannot run on all nodes of {}: they have {}", x_site.name, util::join(vendors.size() > 1 ? vendors : cpus, " and ")),
+                   "choose the nodes with --partition or --gpu-type");
+    auto& target = x_nodes.target;
+    target.vendor = vendors.empty() ? "" : vendors.front();
+    if (vendors.empty() && is_for_gpus()) { // the profile knows no nodes: who asks must know
+      if (x_spec.cuda.empty() && x_spec.rocm.empty())
+        error("usage/setup", fmt::format("the profile of {} does not say which GPUs it has", x_site.name), "say --cuda VERSION or --rocm VERSION, or --gpus-per-node 0 for an environment without GPUs");
+      target.vendor = x_spec.rocm.empty() ? "nvidia" : "amd";
+    }
+    target.cpu_arch = cpus.empty() ? "" : cpus.front();
+    // Several drivers: the oldest decides, and an unknown one may be older than all. Texts of one length compare as numbers.
+    std::erase(target.archs, std::string());
+    if (!toolkits.empty() && std::find(toolkits.begin(), toolkits.end(), "") == toolkits.end())
+      target.toolkit_max = *std::min_element(toolkits.begin(), toolkits.end(), [](const auto& a, const auto& b) { return a.size() != b.size() ? a.size() < b.size() : a < b; });
+    x_plan.node_arch = target.cpu_arch;
+  }
+
+  static void add_once(std::vector<std::string>& list, const std::string& text) {
+    if (std::find(list.begin(), list.end(), text) == list.end()) list.push_back(text);
+  }
+
+  const model::PythonRule* recipe(std::string_view kind) const {
+    for (const auto& rule : x_site.python)
+      if (rule.kind == kind && applies(rule.when, facts())) return &rule;
+    return nullptr;
+  }
+
+  void choose_kind() {
+    std::string name = x_spec.kind;
+    if (name.empty() && x_job.conda) name = "conda";
+    if (name.empty() && x_job.container) name = "container";
+    if (name.empty() && !x_site.python.empty()) name = x_site.python.front().kind;
+    if (name.empty() || name == "module") name = "venv";
+    for (const auto& known : k_kinds)
+      if (known.name == name) x_plan.kind = known.kind;
+    x_recipe = recipe(name);
+    // Where the site has a Python of its own in a module, an environment is made with it.
+    if (!x_recipe && (x_plan.kind == SetupKind::venv || x_plan.kind == SetupKind::uv)) x_recipe = recipe("module");
+    if (x_plan.kind == SetupKind::libtorch) x_recipe = recipe("wheelhouse") ? recipe("wheelhouse") : recipe("venv");
+    if (x_plan.kind == SetupKind::wheelhouse && !x_recipe)
+      error("request/setup", x_site.name + " has no wheels of its own in its profile", "--setup venv or --setup conda take PyTorch's");
+    if (x_plan.kind == SetupKind::container && (!x_recipe || x_recipe->image.tool.empty()))
+      error("request/setup", fmt::format("the profile of {} does not say how images are built there", x_site.name), "--setup venv makes an environment without an image");
+    if (x_spec.kind.empty() && x_recipe) x_plan.notes.emplace_back(fmt::format("{}: what the site recommends", name), x_recipe->origin);
+  }
+
+  void choose_place() {
+    switch (x_plan.kind) {
+    case SetupKind::conda:
+      x_plan.use = "--conda";
+      x_plan.place = x_job.conda ? x_job.conda->value : "torch";
+      break;
+    case SetupKind::container:
+      x_plan.use = "--container";
+      if (x_job.container) x_plan.place = x_job.container->value;
+      else error("usage/container", "the image needs a path", "say where it is built: --container /project/me/torch.sif");
+      break;
+    case SetupKind::wheelhouse: // tried in a folder that goes away; what stays is the list of packages
+      x_plan.use = "--wheelhouse";
+      x_plan.place = "requirements.txt";
+      break;
+    default:
+      x_plan.use = "--venv";
+      if (x_job.venv) {
+        x_plan.place = x_job.venv->value;
+      } else if (x_recipe && !x_recipe->where.empty() && x_recipe->kind != "wheelhouse") {
+        x_plan.place = x_recipe->where + "/torch";
+        x_plan.place_expression = true;
+      } else {
+        error("usage/venv", "the environment needs a path", "say where, on a file system that all nodes see: --venv /project/me/torch");
+      }
+    }
+    if (x_plan.place.empty() || is_one_line(x_plan.place)) return;
+    error("usage/setup", "an environment's name or path is one line of text", {});
+  }
+
+  void read_packages() {
+    std::vector<std::string> words;
+    if (x_spec.packages.empty()) {
+      words = x_recipe && !x_recipe->packages.empty() ? x_recipe->packages : std::vector<std::string>{"torch"};
+    } else {
+      words = requirement_words(x_spec.packages, "--packages", x_findings);
+    }
+    if (x_plan.kind == SetupKind::libtorch) add_once(words, "numpy");
+    if (!words.empty() && words.front() == "-r") {
+      if (x_plan.kind == SetupKind::container) error("usage/packages", "an image is built from packages by name, not from a requirements file", "as --packages 'torch numpy'");
+      x_plan.packages = words;
+      words = {"torch"};
+    }
+    for (const auto& word : words) (is_torch_package(word) ? x_plan.torch_packages : x_plan.packages).push_back(word);
+  }
+
+  void choose_index() {
+    if (x_recipe && x_recipe->kind == "wheelhouse") {
+      x_plan.list_wheels = x_recipe->list_wheels;
+      for (const auto* version : {&x_spec.cuda, &x_spec.rocm})
+        if (!version->empty()) error("usage/setup", "the site's own wheels are built for its GPUs: there is nothing to choose", "leave --cuda and --rocm out");
+    } else {
+      auto target = x_nodes.target;
+      if (x_plan.kind == SetupKind::container && x_recipe) {
+        target.toolkit_max = target.vendor == "amd" ? x_recipe->image.rocm : x_recipe->image.cuda;
+        target.limit = "base image";
+      }
+      const bool amd = target.vendor == "amd";
+      target.toolkit_wanted = amd ? x_spec.rocm : x_spec.cuda;
+      if (!(amd ? x_spec.cuda : x_spec.rocm).empty())
+        error("usage/setup", fmt::format("the GPUs there are {}'s", amd ? "AMD" : "NVIDIA"), amd ? "say --rocm VERSION" : "say --cuda VERSION");
+      const auto choice = choose_wheels(target);
+      if (!choice.index) error("request/setup", choice.reason, choice.hint);
+      x_plan.index = choice.index;
+      x_plan.index_reason = choice.reason;
+    }
+    x_plan.python = x_spec.python;
+    if (!x_plan.python.empty() && x_plan.python.find_first_not_of("0123456789.") != std::string::npos)
+      error("usage/python", "'" + x_plan.python + "' is no version of Python", "as --python 3.12");
+    if (!x_plan.python.empty()) return;
+    // All are "3.NN".
+    x_plan.python = x_plan.index && x_plan.index->python_to < k_python ? x_plan.index->python_to : k_python;
+  }
+
+  void add_modules(const std::vector<std::string>& modules, const model::Origin& origin) {
+    for (const auto& text : modules) {
+      const bool is_path = util::starts_with(text, "use:");
+      x_plan.modules.push_back({is_path ? text.substr(4) : text, is_path, origin});
+    }
+  }
+
+  void add_software() {
+    x_plan.modules_reset = x_site.modules_reset;
+    const model::Origin libtorch{model::OriginKind::site, "libtorch_modules", {}, {}, {}};
+    if (x_plan.kind == SetupKind::libtorch && !x_site.libtorch_modules.empty()) {
+      add_modules(x_site.libtorch_modules, libtorch);
+    } else {
+      for (const auto& rule : x_site.modules)
+        if (applies(rule.when, facts())) add_modules(rule.load, rule.origin);
+      if (x_recipe) add_modules(x_recipe->modules, x_recipe->origin);
+    }
+    for (const auto& module : x_job.modules) add_modules({module.value}, module.origin);
+    if (x_recipe) {
+      x_plan.base_image = x_recipe->image.base_image;
+      for (const auto& other : x_recipe->origin.superseded)
+        x_plan.notes.emplace_back(fmt::format("instead of {}: {}", other.value, other.why), x_recipe->origin);
+    }
+    if (x_plan.kind != SetupKind::libtorch) return;
+    x_plan.link_directories = x_site.libtorch_link_directories;
+    std::vector<std::string> archs;
+    for (const auto& arch : x_nodes.target.archs)
+      if (util::starts_with(arch, "sm_")) archs.push_back(arch.substr(3, arch.size() - 4) + "." + arch.back());
+    x_plan.cuda_archs = util::join(archs, ";");
+  }
+
+  const SetupSpec& x_spec;
+  const model::JobSpec& x_job;
+  const model::Site& x_site;
+  SetupPlan x_plan;
+  diag::Diagnostics x_findings;
+  Nodes x_nodes;
+  const model::PythonRule* x_recipe = nullptr;
+};
+
+} // namespace
+
+SetupResult plan_setup(const SetupSpec& spec, const model::JobSpec& job, const model::Site& site) { return SetupPlanner(spec, job, site).run(); }
+
+} // namespace hpcml::plan

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: MIT
+// A software environment to make on a site: what gen --setup prints a script for. Pure.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "diag/diagnostic.hpp"
+#include "model/job_spec.hpp"
+#include "model/plan.hpp"
+#include "model/site.hpp"
+#include "plan/torch_wheels.hpp"
+
+namespace hpcml::plan {
+
+enum class SetupKind { venv, wheelhouse, conda, uv, container, libtorch };
+
+/// What a person asks for besides the job's own keys (--venv, --conda, --container, --partition, --gpu-type).
+struct SetupSpec {
+  std::string kind;       ///< "venv", …; empty: what the site recommends
+  std::string packages;   ///< requirement words or a requirements file; empty: torch, or what the site recommends
+  std::string python;     ///< "3.12"; empty: one that the packages take
+  std::string cuda;       ///< "12.8"; empty: by driver and GPUs
+  std::string rocm;
+};
+
+/// The environment, decided.
+struct SetupPlan {
+  SetupKind kind = SetupKind::venv;
+  std::string site_id;
+  std::string site_hash;
+  std::string place;                  ///< path (with variables, if `place_expression`), name or image
+  bool place_expression = false;
+  std::string modules_reset;
+  std::vector<model::PlannedModule> modules;
+  std::vector<std::string> torch_packages; ///< from PyTorch's index, or from the site's wheels
+  std::vector<std::string> packages;       ///< all others, "-r FILE" included
+  std::string python;                      ///< version
+  std::optional<WheelIndex> index;         ///< none: the site's own wheels
+  std::string index_reason;
+  std::string list_wheels;                 ///< the site's program that lists its wheels; empty: none
+  std::string base_image;                  ///< of the image to build
+  std::string node_arch;                   ///< of the nodes where it will run; empty: unknown
+  bool offline_nodes = false;              ///< compute nodes have no internet
+  std::vector<std::string> link_directories; ///< expressions
+  std::string cuda_archs;                  ///< TORCH_CUDA_ARCH_LIST: "8.0;9.0"; empty: none
+  std::string request_line;                ///< as typed, for the script's head
+  std::string use;                         ///< the flag that a job takes it with: "--venv"; empty: the place is no place of a job
+  std::vector<std::pair<std::string, model::Origin>> notes;
+};
+
+struct SetupResult {
+  std::optional<SetupPlan> plan;
+  diag::Diagnostics diagnostics; ///< "usage/…" (exit 2), "request/…" (exit 4), as of make_plan
+};
+SetupResult plan_setup(const SetupSpec& spec, const model::JobSpec& job, const model::Site& site);
+
+} // namespace hpcml::plan

@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: MIT
+#include "plan/torch_wheels.hpp"
+
+#include <algorithm>
+#include <array>
+#include <fmt/format.h>
+
+#include "util/text.hpp"
+
+namespace hpcml::plan {
+
+namespace {
+
+/// An index with what its wheels were built for. GPUs and versions: PyTorch's RELEASE.md (compatibility and CUDA support matrices of
+/// 2.6 to 2.14; github:pytorch/pytorch pull requests 143538, 164471, 170603, 175253, 187075, 194367, issues 172663 and 190355) and its
+/// page of previous versions (pytorch.org/get-started/previous-versions), read 2026-11-21.
+struct BuiltIndex {
+  const char* name;
+  const char* toolkit;
+  const char* archs_x86;     ///< blank between them; empty: no wheels
+  const char* archs_aarch64;
+  const char* torch_to;
+  const char* python_to;
+};
+
+constexpr std::array k_cuda = {
+    BuiltIndex{"cu132", "13.2", "sm_75 sm_80 sm_86 sm_90 sm_100 sm_120", "sm_80 sm_90 sm_100 sm_110 sm_120", "2.14", "3.14"},
+    BuiltIndex{"cu130", "13.0", "sm_75 sm_80 sm_86 sm_90 sm_100 sm_120", "sm_80 sm_90 sm_100 sm_110 sm_120", "2.14", "3.14"},
+    BuiltIndex{"cu128", "12.8", "sm_75 sm_80 sm_86 sm_90 sm_100 sm_120", "sm_80 sm_90 sm_100 sm_120", "2.11", "3.14"},
+    BuiltIndex{"cu126", "12.6", "sm_50 sm_60 sm_70 sm_75 sm_80 sm_86 sm_90", "sm_80 sm_90", "2.14", "3.14"},
+    BuiltIndex{"cu118", "11.8", "sm_50 sm_60 sm_70 sm_75 sm_80 sm_86 sm_90", "", "2.7", "3.13"},
+};
+constexpr std::array k_rocm = {
+    BuiltIndex{"rocm7.2", "7.2", "gfx908 gfx90a gfx942", "", "2.13", "3.14"},    BuiltIndex{"rocm7.1", "7.1", "gfx908 gfx90a gfx942", "", "2.10", "3.14"},
+    BuiltIndex{"rocm6.4", "6.4", "gfx908 gfx90a gfx942", "", "2.9", "3.13"},     BuiltIndex{"rocm6.3", "6.3", "gfx908 gfx90a gfx942", "", "2.9", "3.13"},
+    BuiltIndex{"rocm6.2.4", "6.2.4", "gfx908 gfx90a gfx942", "", "2.7", "3.13"}, BuiltIndex{"rocm6.1", "6.1", "gfx908 gfx90a gfx942", "", "2.6", "3.13"},
+    BuiltIndex{"rocm6.0", "6.0", "gfx908 gfx90a gfx942", "", "2.3", "3.12"},     BuiltIndex{"rocm5.4.2", "5.4.2", "gfx908 gfx90a", "", "2.0", "3.11"},
+};
+
+/// The first driver branch for a major version of CUDA; within one, newer toolkits run on older drivers, with some features
+/// missing (docs.nvidia.com/deploy/cuda-compatibility/minor-version-compatibility.html, 2026-11-21).
+struct CudaDriver {
+  unsigned major;
+  unsigned driver;
+};
+constexpr std::array k_drivers = {CudaDriver{13, 580}, CudaDriver{12, 525}, CudaDriver{11, 450}};
+
+constexpr std::array k_torch_packages = {"torch", "torchvision", "torchaudio", "torchtext", "torchdata", "triton", "pytorch-triton-rocm"};
+
+std::vector<unsigned> numbers(const std::string& version) {
+  std::vector<unsigned> parts;
+  for (const auto& part : util::split(version, '.')) parts.push_back(static_cast<unsigned>(util::parse_unsigned(part).value_or(0)));
+  return parts;
+}
+
+unsigned major_of(const std::string& version) { return numbers(version).front(); }
+
+/// "sm_86" as 8 and 6.
+std::pair<unsigned, unsigned> capability(const std::string& arch) {
+  const auto number = static_cast<unsigned>(util::parse_unsigned(arch.substr(3)).value_or(0));
+  return {number / 10, number % 10};
+}
+
+/// A GPU runs code for its own major version up to its minor one; an AMD GPU its own code only.
+bool runs_on(const std::string& built, const std::string& gpu) {
+  if (!util::starts_with(gpu, "sm_") || !util::starts_with(built, "sm_")) return built == gpu;
+  const auto [major, minor] = capability(built);
+  const auto [gpu_major, gpu_minor] = capability(gpu);
+  return major == gpu_major && minor <= gpu_minor;
+}
+
+/// The architecture that the index lacks; nothing if it has all.
+std::optional<std::string> lacking(const BuiltIndex& index, const WheelTarget& target) {
+  const std::string list = target.cpu_arch == "aarch64" ? index.archs_aarch64 : target.cpu_arch.empty() || target.cpu_arch == "x86_64" ? index.archs_x86 : "";
+  if (list.empty()) return target.cpu_arch;
+  const auto built = util::split(list, ' ');
+  for (const auto& gpu : target.archs)
+    if (std::none_of(built.begin(), built.end(), [&](const auto& arch) { return runs_on(arch, gpu); })) return gpu;
+  return std::nullopt;
+}
+
+template <std::size_t N> std::vector<BuiltIndex> all_of(const std::array<BuiltIndex, N>& list) { return {list.begin(), list.end()}; }
+
+WheelIndex as_value(const BuiltIndex& index) { return {index.name, index.toolkit, index.torch_to, index.python_to}; }
+
+std::string names_of(const std::vector<BuiltIndex>& list) {
+  std::vector<std::string> names;
+  for (const auto& index : list) names.emplace_back(index.toolkit);
+  return util::join(names, ", ");
+}
+
+unsigned driver_of(const BuiltIndex& index) {
+  for (const auto& entry : k_drivers)
+    if (entry.major == major_of(index.toolkit)) return entry.driver;
+  return 0;
+}
+
+/// The index that was asked for.
+WheelChoice wanted(const std::vector<BuiltIndex>& list, const WheelTarget& target, const std::string& toolkit) {
+  const auto found = std::find_if(list.begin(), list.end(), [&](const auto& index) { return index.toolkit == target.toolkit_wanted; });
+  if (found == list.end()) return {std::nullopt, fmt::format("PyTorch has no wheels for {} {}", toolkit, target.toolkit_wanted), "it has them for " + names_of(list)};
+  if (const auto gpu = lacking(*found, target)) return {std::nullopt, fmt::format("the wheels of {} are not built for {}", found->name, *gpu), "leave the version out, and one that fits is taken"};
+  if (!target.toolkit_max.empty() && numbers(found->toolkit) > numbers(target.toolkit_max)) {
+    if (toolkit != "CUDA" || major_of(found->toolkit) > major_of(target.toolkit_max))
+      return {std::nullopt, fmt::format("the {} there runs {} up to {}, and {} needs {}", target.limit, toolkit, target.toolkit_max, found->name, found->toolkit), "leave the version out, and one that fits is taken"};
+    return {as_value(*found), fmt::format("asked for; the driver runs CUDA {}, so some features of {} are missing", target.toolkit_max, found->toolkit), {}};
+  }
+  return {as_value(*found), "asked for", {}};
+}
+
+WheelChoice best(const std::vector<BuiltIndex>& list, const WheelTarget& target, const std::string& toolkit) {
+  const auto gpus = target.archs.empty() ? std::string("the GPUs there") : util::join(target.archs, ", ");
+  std::vector<BuiltIndex> fitting;
+  std::copy_if(list.begin(), list.end(), std::back_inserter(fitting), [&](const auto& index) { return !lacking(index, target); });
+  if (fitting.empty()) {
+    const auto why = lacking(list.front(), target).value_or(gpus);
+    return {std::nullopt, fmt::format("PyTorch has no wheels for {}{}", why, why == target.cpu_arch ? " with " + toolkit : ""),
+            "take an image or a module of the site that has PyTorch, or narrow the GPUs with --partition or --gpu-type"};
+  }
+  if (!target.toolkit_max.empty()) {
+    const auto top = numbers(target.toolkit_max);
+    const auto found = std::find_if(fitting.begin(), fitting.end(), [&](const auto& index) { return numbers(index.toolkit) <= top; });
+    if (found != fitting.end()) return {as_value(*found), fmt::format("the newest for {} that a {} with {} {} runs", gpus, target.limit, toolkit, target.toolkit_max), {}};
+    return {std::nullopt, fmt::format("the {} there runs {} up to {}, and wheels for {} need {}", target.limit, toolkit, target.toolkit_max, gpus, fitting.back().toolkit), "take an image that brings what it needs"};
+  }
+  if (toolkit != "CUDA")
+    return {std::nullopt, fmt::format("the profile does not say which {} the {} there runs", toolkit, target.limit), fmt::format("say it: --{} VERSION; there are wheels for {}", util::to_lower(toolkit), names_of(fitting))};
+  // The driver is unknown: the oldest of CUDA 12, which every driver since 2022 runs.
+  const auto found = std::find_if(fitting.rbegin(), fitting.rend(), [](const auto& index) { return major_of(index.toolkit) >= 12; });
+  if (found == fitting.rend()) return {std::nullopt, "the profile does not say which CUDA the driver runs", "say it: --cuda VERSION; nvidia-smi on a node shows it"};
+  return {as_value(*found), fmt::format("the profile does not say which CUDA the driver runs, and this one runs with every driver since {}; nvidia-smi on a node shows it, --cuda VERSION chooses another", driver_of(*found)), {}};
+}
+
+} // namespace
+
+std::string index_url(const WheelIndex& index) { return "https://download.pytorch.org/whl/" + index.name; }
+
+WheelChoice choose_wheels(const WheelTarget& target) {
+  if (target.vendor.empty()) return {WheelIndex{"cpu", {}, "2.14", "3.13"}, "no GPUs asked for", {}};
+  if (target.vendor == "intel") return {WheelIndex{"xpu", {}, "2.14", "3.13"}, "Intel GPUs", {}};
+  const bool nvidia = target.vendor == "nvidia";
+  const auto list = nvidia ? all_of(k_cuda) : all_of(k_rocm);
+  const std::string toolkit = nvidia ? "CUDA" : "ROCm";
+  return target.toolkit_wanted.empty() ? best(list, target, toolkit) : wanted(list, target, toolkit);
+}
+
+bool is_torch_package(std::string_view requirement) {
+  const auto name = requirement.substr(0, requirement.find_first_of("<>=!~[ ;"));
+  return std::find(k_torch_packages.begin(), k_torch_packages.end(), name) != k_torch_packages.end();
+}
+
+} // namespace hpcml::plan

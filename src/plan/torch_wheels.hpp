@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: MIT
+// PyTorch's package indexes: for which driver, which GPUs and which CPUs each has wheels.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace hpcml::plan {
+
+/// One index of wheels.
+struct WheelIndex {
+  std::string name;      ///< "cu128", "rocm6.3", "cpu"
+  std::string toolkit;   ///< "12.8", "6.3"; empty for cpu and xpu
+  std::string torch_to;  ///< the newest torch there: "2.11"
+  std::string python_to; ///< the newest Python that all its torch versions take: "3.13"
+};
+
+/// "https://…/cu128".
+std::string index_url(const WheelIndex& index);
+
+/// What the wheels must run on.
+struct WheelTarget {
+  std::string vendor;             ///< "nvidia", "amd", "intel", or empty for CPUs
+  std::vector<std::string> archs; ///< "sm_90"; unknown ones are left out
+  std::string cpu_arch;           ///< "x86_64", or empty if unknown
+  std::string toolkit_max;        ///< the newest CUDA or ROCm that the driver runs; empty if unknown
+  std::string toolkit_wanted;     ///< --cuda, --rocm; empty: the best
+  std::string limit = "driver";   ///< what sets toolkit_max: the driver, or the base image
+};
+
+/// The choice with its reason, or why there is none.
+struct WheelChoice {
+  std::optional<WheelIndex> index;
+  std::string reason; ///< of the choice, or why no index fits
+  std::string hint;   ///< what to do where none fits
+};
+WheelChoice choose_wheels(const WheelTarget& target);
+
+/// Whether PyTorch's indexes have this package ("torchvision"); others come from the usual one.
+bool is_torch_package(std::string_view requirement);
+
+} // namespace hpcml::plan

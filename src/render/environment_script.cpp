@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: MIT
+#include "render/environment_script.hpp"
+
+#include <fmt/format.h>
+#include <vector>
+
+#include "render/line.hpp"
+#include "render/template.hpp"
+#include "render/word.hpp"
+#include "util/text.hpp"
+
+namespace hpcml::render {
+
+namespace {
+
+using plan::SetupKind;
+using plan::SetupPlan;
+
+TemplateValue or_false(const std::string& text) { return text.empty() ? TemplateValue(false) : TemplateValue(text); }
+
+std::string quoted(const std::vector<std::string>& texts) { return join_words(literals(texts)); }
+
+std::string place_word(const SetupPlan& plan) { return plan.place_expression ? quote_path(plan.place) : quote_word(plan.place); }
+
+/// Who wrote the script, and why it does what it does.
+std::string head(const SetupPlan& plan) {
+  std::string text = "# " + comment_text(fmt::format("Written by hpcml {} for site {} (profile {}):", HPCML_VERSION, plan.site_id, plan.site_hash));
+  if (!plan.request_line.empty()) text += "\n#   " + comment_text(plan.request_line);
+  if (plan.index) text += "\n# " + comment_text(fmt::format("PyTorch from {} (torch up to {}): {}.", plan.index->name, plan.index->torch_to, plan.index_reason));
+  for (const auto& [note, origin] : plan.notes)
+    text += "\n# " + comment_text(note) + (origin.source.empty() ? "" : " [" + comment_text(origin.source) + "]");
+  return text;
+}
+
+std::string software(const SetupPlan& plan) {
+  std::vector<std::string> lines;
+  if (!plan.modules_reset.empty()) lines.push_back(render_line(Command{literals({"module", plan.modules_reset}), {}}));
+  for (const auto& module : plan.modules) lines.push_back(render_line(Module{module.name, module.is_path, {}}));
+  return util::join(lines, "\n");
+}
+
+/// pip, with PyTorch's packages from their index and all others from the usual one.
+std::string install(const SetupPlan& plan, const std::string& pip) {
+  std::vector<std::string> lines;
+  const auto& own = plan.packages;
+  if (!plan.index) { // the site's own wheels
+    auto words = plan.torch_packages;
+    words.insert(words.end(), own.begin(), own.end());
+    return pip + " install --no-index --upgrade pip\n" + pip + " install --no-index " + quoted(words);
+  }
+  if (!plan.torch_packages.empty()) lines.push_back(fmt::format("{} install {} --index-url {}", pip, quoted(plan.torch_packages), plan::index_url(*plan.index)));
+  if (!own.empty()) lines.push_back(pip + " install " + quoted(own));
+  return util::join(lines, "\n");
+}
+
+/// A text as YAML has it in single quotes.
+std::string yaml_text(const std::string& text) { return "'" + util::replace_all(text, "'", "''") + "'"; }
+
+/// The conda environment of an image, as cotainr reads it. pip takes the highest version that any of its indexes has, so it gets
+/// PyTorch's alone, and all other packages come from conda.
+std::string conda_file(const SetupPlan& plan) {
+  std::string text = "name: torch\nchannels:\n  - conda-forge\ndependencies:\n";
+  text += fmt::format("  - python={}\n  - pip\n", plan.python);
+  for (const auto& package : plan.packages) text += "  - " + yaml_text(package) + "\n";
+  text += "  - pip:";
+  if (plan.index) text += "\n    - " + yaml_text("--index-url " + plan::index_url(*plan.index));
+  for (const auto& package : plan.torch_packages) text += "\n    - " + yaml_text(package);
+  return text;
+}
+
+std::string show_torch(const std::string& python) {
+  return python + R"( -c 'import torch; print("torch", torch.__version__, "for CUDA", torch.version.cuda, "ROCm", torch.version.hip)')";
+}
+
+std::string body(const SetupPlan& plan) {
+  const bool wheels = !plan.index;
+  switch (plan.kind) {
+  case SetupKind::conda: {
+    const bool prefix = plan.place.find('/') != std::string::npos;
+    return render_block("setup_conda", {{"name", place_word(plan)}, {"option", std::string(prefix ? "--prefix" : "--name")}, {"python", quote_word("python=" + plan.python)}}) + "\n" +
+           install(plan, "python -m pip") + "\n" + show_torch("python");
+  }
+  case SetupKind::wheelhouse:
+    return render_block("setup_wheels", {{"list_wheels", plan.list_wheels.empty() ? TemplateValue(false) : TemplateValue(quoted({plan.list_wheels, "torch"}))}}) + "\n" +
+           install(plan, "pip") + "\n" + show_torch("python") + "\npip freeze --local > " + place_word(plan);
+  case SetupKind::container:
+    return render_block("setup_cotainr", {{"image", place_word(plan)}, {"environment", conda_file(plan)}, {"base_image", quote_word(plan.base_image)}});
+  default: break;
+  }
+  const bool uv = plan.kind == SetupKind::uv;
+  std::string text = render_block("setup_venv", {{"place", place_word(plan)}, {"wheels", wheels}, {"own", !wheels && !uv}, {"uv", uv}, {"python", plan.python}});
+  text += "\n" + install(plan, uv ? "uv pip" : "pip") + "\n" + show_torch("python");
+  if (plan.kind != SetupKind::libtorch) return text + "\ntrap - EXIT";
+  std::string link_flags;
+  for (const auto& folder : plan.link_directories) link_flags += ",-L" + folder;
+  return text + "\n\n" + render_block("setup_libtorch", {{"link_flags", link_flags}, {"cuda_archs", or_false(plan.cuda_archs)}}) + "\ntrap - EXIT";
+}
+
+/// The last line: how a job takes what was made.
+std::string ready(const SetupPlan& plan) {
+  if (plan.kind == SetupKind::libtorch)
+    return "echo \"Ready. Build a program: cmake -C $environment/libtorch.cmake -B build -S . && cmake --build build\"";
+  const std::string place = plan.kind == SetupKind::container ? "\"$image\"" : plan.kind == SetupKind::venv || plan.kind == SetupKind::uv ? "\"$environment\"" : place_word(plan);
+  return fmt::format("printf '%s %s\\n' 'Ready. A job takes it with: hpcml gen --site {} {}' {}", plan.site_id, plan.use, place);
+}
+
+} // namespace
+
+std::string render_environment_script(const SetupPlan& plan) {
+  return render_template("setup", {{"head", head(plan)},
+                                   {"arch", plan.node_arch.empty() ? TemplateValue(false) : TemplateValue(quote_word(plan.node_arch))},
+                                   {"offline", plan.offline_nodes && plan.index.has_value()},
+                                   {"software", or_false(software(plan))},
+                                   {"body", body(plan)},
+                                   {"ready", ready(plan)}});
+}
+
+} // namespace hpcml::render

@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: MIT
+// Environments to make, on the product's profiles.
+#include <catch2/catch.hpp>
+
+#include "plan/setup_plan.hpp"
+#include "plan_helper.hpp"
+
+using namespace hpcml;
+using namespace hpcml::test;
+
+namespace {
+
+plan::SetupPlan setup(const std::string& site_id, const plan::SetupSpec& spec, const model::JobSpec& job = {}) {
+  const auto result = plan::plan_setup(spec, job, site(site_id));
+  for (const auto& finding : result.diagnostics) INFO(finding.code << ": " << finding.message);
+  REQUIRE(result.plan.has_value());
+  return *result.plan;
+}
+
+std::string refusal(const std::string& site_id, const plan::SetupSpec& spec, const model::JobSpec& job = {}) {
+  const auto result = plan::plan_setup(spec, job, site(site_id));
+  REQUIRE_FALSE(result.plan.has_value());
+  REQUIRE(result.diagnostics.size() == 1);
+  return result.diagnostics.front().code + ": " + result.diagnostics.front().message;
+}
+
+model::JobSpec with_venv() {
+  model::JobSpec job;
+  job.venv = text("/project/me/env");
+  return job;
+}
+
+std::vector<std::string> module_names(const plan::SetupPlan& plan) {
+  std::vector<std::string> names;
+  for (const auto& module : plan.modules) names.push_back(module.name);
+  return names;
+}
+
+} // namespace
+
+TEST_CASE("Zurada's page: conda with a python of its own and wheels that its drivers run") {
+  const auto made = setup("zurada", {"conda", "torch torchvision torchaudio", "", "", ""});
+  CHECK(module_names(made) == std::vector<std::string>{"miniforge3/25.3.1-gcc-11.4.1"});
+  CHECK(made.index->name == "cu128"); // "Our GPUs support CUDA up to 12.9"
+  CHECK(made.torch_packages == std::vector<std::string>{"torch", "torchvision", "torchaudio"});
+  CHECK_FALSE(made.python.empty());
+  CHECK(std::any_of(made.notes.begin(), made.notes.end(), [](const auto& note) { return note.first.find("conda create --name my_pytorch_cuda12.8") != std::string::npos; }));
+  for (const auto& [cuda, index] : {std::pair<std::string, std::string>{"11.8", "cu118"}, {"12.6", "cu126"}, {"12.8", "cu128"}})
+    CHECK(setup("zurada", {"conda", "torch", "", cuda, ""}).index->name == index);
+}
+
+TEST_CASE("what a site recommends is made when nothing is named") {
+  CHECK(setup("zurada", {}).kind == plan::SetupKind::conda);
+  CHECK(setup("narval", {}).kind == plan::SetupKind::wheelhouse);
+  CHECK(setup("vista", {}).kind == plan::SetupKind::venv);
+  model::JobSpec image;
+  image.container = text("/project/me/torch.sif");
+  CHECK(setup("lumi", {}, image).kind == plan::SetupKind::container);
+}
+
+TEST_CASE("where a site has wheels of its own, nothing else is asked and its list is shown") {
+  const auto made = setup("narval", {"", "torch numpy", "", "", ""});
+  CHECK_FALSE(made.index.has_value());
+  CHECK(made.list_wheels == "avail_wheels");
+  CHECK(made.use == "--wheelhouse");
+  CHECK_THAT(refusal("narval", {"", "", "", "12.6", ""}), Catch::Contains("usage/setup"));
+}
+
+TEST_CASE("LibTorch for the Alliance: its modules, CUPTI, and the GPUs of the cluster") {
+  const auto made = setup("narval", {"libtorch", "", "", "", ""}, with_venv());
+  CHECK(module_names(made) == std::vector<std::string>{"StdEnv/2023", "gcc", "cuda/12.2", "cmake", "protobuf", "cudnn", "python/3.11", "abseil", "cusparselt", "opencv/4.8.1"});
+  CHECK(made.link_directories == std::vector<std::string>{"$EBROOTCUDA/extras/CUPTI/lib64"});
+  CHECK(made.cuda_archs == "8.0");
+  CHECK_FALSE(made.index.has_value());
+  CHECK(made.packages == std::vector<std::string>{"numpy"});
+  CHECK(setup("fir", {"libtorch", "", "", "", ""}, with_venv()).cuda_archs == "9.0");
+}
+
+TEST_CASE("an image for LUMI is built on the site's base with wheels for the ROCm inside it") {
+  model::JobSpec job;
+  job.container = text("/project/me/torch.sif");
+  const auto made = setup("lumi", {}, job);
+  CHECK(made.base_image == "/appl/local/containers/sif-images/lumi-rocm-rocm-5.5.3.sif");
+  CHECK(module_names(made) == std::vector<std::string>{"LUMI", "cotainr"});
+  CHECK(made.index->name == "rocm5.4.2"); // as the page has it
+  CHECK(made.python == "3.11");
+}
+
+TEST_CASE("an environment for nodes of one kind on a site of several") {
+  model::JobSpec job = with_venv();
+  CHECK_THAT(refusal("roihu", {"venv", "", "", "", ""}, job), Catch::Contains("cannot run on all nodes"));
+  job.gpu_type = text("gh200");
+  const auto made = setup("roihu", {"venv", "", "", "", ""}, job);
+  CHECK(made.node_arch == "aarch64");
+  CHECK(made.index->name == "cu132"); // nvidia-smi there prints 13.2
+}
+
+TEST_CASE("where the profile knows no GPUs, the request says which") {
+  CHECK_THAT(refusal("generic", {"venv", "", "", "", ""}, with_venv()), Catch::Contains("does not say which GPUs"));
+  CHECK(setup("generic", {"venv", "", "", "12.6", ""}, with_venv()).index->name == "cu126");
+  CHECK(setup("generic", {"venv", "", "", "", "6.4"}, with_venv()).index->name == "rocm6.4");
+  auto job = with_venv();
+  job.gpus_per_node = model::Sourced<unsigned>{0, {}};
+  CHECK(setup("generic", {"venv", "", "", "", ""}, job).index->name == "cpu");
+}
+
+TEST_CASE("a request that cannot be met says why") {
+  CHECK_THAT(refusal("lumi", {"container", "", "", "", ""}), Catch::Contains("usage/container"));
+  CHECK_THAT(refusal("zurada", {"container", "", "", "", ""}, [] { model::JobSpec job; job.container = text("/x.sif"); return job; }()), Catch::Contains("request/setup"));
+  CHECK_THAT(refusal("zurada", {"venv", "", "", "", ""}), Catch::Contains("usage/venv"));
+  CHECK_THAT(refusal("zurada", {"conda", "--index-url=http://x", "", "", ""}), Catch::Contains("usage/packages"));
+  CHECK_THAT(refusal("zurada", {"conda", "", "3.12; rm -rf /", "", ""}), Catch::Contains("usage/python"));
+  CHECK_THAT(refusal("zurada", {"conda", "", "", "", "6.3"}), Catch::Contains("NVIDIA"));
+  CHECK_THAT(refusal("zurada", {"conda", "", "", "13.0", ""}), Catch::Contains("up to 12.9"));
+  model::JobSpec job;
+  job.partition = text("gpu2h10");
+  CHECK_THAT(refusal("zurada", {"conda", "", "", "", ""}, job), Catch::Contains("no partition 'gpu2h10'"));
+}

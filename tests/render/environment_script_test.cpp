@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: MIT
+// Scripts that make environments: judged by bash and shellcheck for every site, and run with the real venv and pip.
+#include <catch2/catch.hpp>
+
+#include <set>
+
+#include "plan/setup_plan.hpp"
+#include "render/environment_script.hpp"
+#include "render/render_helper.hpp"
+#include "spec/site_store.hpp"
+#include "util/file.hpp"
+
+using namespace hpcml;
+using namespace hpcml::test;
+
+namespace {
+
+model::Sourced<std::string> text(const std::string& value) { return {value, {model::OriginKind::flag, "--x", {}, {}, {}}}; }
+
+/// A request whose place is `place`, for whatever kind.
+model::JobSpec at(const std::string& place) {
+  model::JobSpec job;
+  job.venv = text(place);
+  job.conda = text(place);
+  job.container = text(place);
+  return job;
+}
+
+model::Site site(const std::string& id) {
+  auto load = spec::load_site(id, {});
+  REQUIRE(load.site.has_value());
+  return *load.site;
+}
+
+/// A wheel of a package called torch that knows its version, as pip installs it.
+void make_torch_wheel(const std::filesystem::path& folder) {
+  const auto made = util::run_process({"python3", "-c", R"(
+import sys, zipfile
+name = "torch-2.7.1-py3-none-any.whl"
+with zipfile.ZipFile(sys.argv[1] + "/" + name, "w") as wheel:
+    wheel.writestr("torch/__init__.py", "from . import version\n__version__ = '2.7.1'\n")
+    wheel.writestr("torch/version.py", "cuda = '12.6'\nhip = None\n")
+    wheel.writestr("torch-2.7.1.dist-info/METADATA", "Metadata-Version: 2.1\nName: torch\nVersion: 2.7.1\n")
+    wheel.writestr("torch-2.7.1.dist-info/WHEEL", "Wheel-Version: 1.0\nGenerator: test\nRoot-Is-Purelib: true\nTag: py3-none-any\n")
+    wheel.writestr("torch-2.7.1.dist-info/RECORD", "")
+)",
+                                      folder.string()},
+                                     util::EnvSnapshot::of_process());
+  REQUIRE(made.value().exit_code == 0);
+}
+
+} // namespace
+
+TEST_CASE("every environment of every site passes bash -n and shellcheck") {
+  std::set<std::string> seen; // most sites have the same texts: each once
+  std::set<std::string> kinds;
+  for (const auto& id : spec::list_sites({})) {
+    const auto load = spec::load_site(id, {});
+    if (!load.site) continue;
+    for (const char* kind : {"venv", "wheelhouse", "conda", "uv", "container", "libtorch"}) {
+      const auto result = plan::plan_setup({kind, "torch numpy>=1.26", "", "", ""}, at("/project/me/torch env"), *load.site);
+      if (!result.plan) continue;
+      kinds.insert(kind);
+      const auto script = render::render_environment_script(*result.plan);
+      const auto body = script.substr(script.find("set -euo"));
+      if (!seen.insert(body).second) continue;
+      INFO(id << " " << kind << "\n" << script);
+      CHECK(script_faults(script).empty());
+    }
+  }
+  CHECK(kinds.size() == 6);
+}
+
+TEST_CASE("a real venv is made with the real pip, and a second run leaves it alone") {
+  TempFolder folder;
+  make_torch_wheel(folder.path());
+  const auto place = (folder / "my env").string();
+  const auto result = plan::plan_setup({"venv", "torch", "", "12.6", ""}, at(place), site("generic"));
+  REQUIRE(result.plan.has_value());
+  const auto script = render::render_environment_script(*result.plan);
+  const std::map<std::string, std::string> offline{{"PIP_NO_INDEX", "1"}, {"PIP_FIND_LINKS", folder.path().string()}};
+  const auto first = run_script(script, folder, offline);
+  INFO(script << first.out << first.err);
+  REQUIRE(first.exit_code == 0);
+  CHECK_THAT(first.out, Catch::Contains("torch 2.7.1 for CUDA 12.6"));
+  CHECK_THAT(first.out, Catch::Contains("--venv " + place));
+  CHECK(std::filesystem::exists(folder / "my env/bin/activate"));
+  const auto second = run_script(script, folder, offline);
+  CHECK(second.exit_code == 1);
+  CHECK_THAT(second.err, Catch::Contains("is there already"));
+  CHECK(std::filesystem::exists(folder / "my env/bin/activate"));
+}
+
+TEST_CASE("half an environment does not stay") {
+  TempFolder folder;
+  const auto result = plan::plan_setup({"venv", "torch", "", "12.6", ""}, at((folder / "env").string()), site("generic"));
+  const auto failed = run_script(render::render_environment_script(*result.plan), folder, {{"PIP_NO_INDEX", "1"}, {"PIP_FIND_LINKS", folder.path().string()}});
+  CHECK(failed.exit_code != 0);
+  CHECK_FALSE(std::filesystem::exists(folder / "env"));
+}
+
+TEST_CASE("the environment of a cluster without internet on its nodes is not made in a job") {
+  TempFolder folder;
+  model::Site offline = site("generic");
+  offline.network.internet_on_compute = false;
+  const auto result = plan::plan_setup({"venv", "torch", "", "12.6", ""}, at((folder / "env").string()), offline);
+  const auto refused = run_script(render::render_environment_script(*result.plan), folder, {{"SLURM_JOB_ID", "7"}});
+  CHECK(refused.exit_code == 1);
+  CHECK_THAT(refused.err, Catch::Contains("login node"));
+}
+
+TEST_CASE("an environment for other CPUs than these is not made here") {
+  TempFolder folder;
+  auto other = site("generic");
+  model::NodeType node;
+  node.id = "far";
+  node.cpu_arch = "riscv64";
+  other.node_types = {node};
+  auto job = at((folder / "env").string());
+  job.gpus_per_node = model::Sourced<unsigned>{0, {}};
+  auto result = plan::plan_setup({"venv", "torch", "", "", ""}, job, other);
+  REQUIRE(result.plan.has_value());
+  const auto refused = run_script(render::render_environment_script(*result.plan), folder, {});
+  CHECK(refused.exit_code == 1);
+  CHECK_THAT(refused.err, Catch::Contains("riscv64"));
+}
+
+TEST_CASE("no name of an environment, image or package runs as code") {
+  for (const auto& hostile : hostile_texts()) {
+    for (const char* kind : {"venv", "conda", "container"}) {
+      TempFolder folder;
+      for (const char* name : {"conda", "cotainr", "module", "pip", "python", "python3", "virtualenv"}) put_program(folder, name, "exit 0\n");
+      const bool image = std::string(kind) == "container";
+      auto result = plan::plan_setup({kind, "", "", image ? "" : "12.6", ""}, at(hostile), site(image ? "lumi" : "generic"));
+      if (!result.plan) continue;
+      result.plan->packages = {hostile};
+      const auto script = render::render_environment_script(*result.plan);
+      INFO(script);
+      run_script(script, folder);
+      CHECK_FALSE(std::filesystem::exists(folder / "pwned"));
+      if (hostile.find('\xff') == std::string::npos) CHECK(script_faults(script) == "");
+    }
+  }
+}
