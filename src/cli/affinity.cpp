@@ -27,7 +27,7 @@ const char* const k_footer = R"(Examples:
 
 A topology is hwloc XML (lstopo node.xml), an NCCL topology file, or JSON:
   {"sockets": 1, "cores": 4, "smt": 2, "smt_sibling": "n+4", "numa": {"0": "0-1,4-5", "1": "2-3,6-7"},
-   "gpu": {"0": {"pci": "0000:c1:00.0", "numa": 1}}, "nic": {"hsn0": {"numa": 0}}, "reserved": "0,4"})";
+   "gpu": {"0": {"pci": "0000:c1:00.0", "numa": 1}, "1": {"numa": 0}}, "links": [[0, 1, 4]], "nic": {"hsn0": {"numa": 0}}, "reserved": "0,4"})";
 
 bool read_list(const std::string& flag, const std::string& text, model::IdSet& set, Failure& failure) {
   const auto read = model::IdSet::parse_list(text);
@@ -38,16 +38,17 @@ bool read_list(const std::string& flag, const std::string& text, model::IdSet& s
   return read.ok();
 }
 
-/// "gpu", "cpu", or GPU numbers.
+/// "gpu", "cpu", "ring", or GPU numbers.
 bool read_order(const std::string& text, topo::AffinityRequest& request, Failure& failure) {
   if (text == "gpu") return true;
   if (text == "cpu") return request.order = topo::RankOrder::cpu, true;
+  if (text == "ring") return request.order = topo::RankOrder::ring, true;
   request.order = topo::RankOrder::list;
   for (const std::string& piece : util::split(text, ',')) {
     const auto index = util::parse_unsigned(piece);
     if (!index || *index > 65535) {
-      failure.say(k_usage, "--order " + text + " is neither gpu, cpu nor a list of GPU numbers",
-                  "for a ring write them in its order: --order 0,1,3,2,4,5,7,6");
+      failure.say(k_usage, "--order " + text + " is neither gpu, cpu, ring nor a list of GPU numbers",
+                  "a list is written in rank order: --order 0,1,3,2,4,5,7,6");
       return false;
     }
     request.gpu_list.push_back(static_cast<unsigned>(*index));
@@ -246,8 +247,9 @@ void add_affinity(CLI::App& app, Context& context, int& exit_code) {
                       "physical cores per rank (default: all near its GPU)");
   command->add_option("--threads-per-core", options->threads_per_core, "hardware threads of each core")
       ->check(CLI::Range(1u, 16u));
-  command->add_option("--order", options->order,
-                      "ranks by gpu, by cpu, or GPU numbers in rank order: 0,1,3,2");
+  command->add_option(
+      "--order", options->order,
+      "ranks by gpu, by cpu, along the links between GPUs (ring), or GPU numbers in rank order: 0,1,3,2");
   command->add_option("--domain", options->domain, "cores come from the GPU's l3, numa, package or the node")
       ->check(CLI::IsMember({"l3", "numa", "package", "node"}));
   command->add_flag("--whole-domain", options->whole,

@@ -16,7 +16,8 @@ namespace hpcml::topo {
 enum class RankOrder {
   gpu,  ///< local rank = GPU index, which programs that use LOCAL_RANK as device number need
   cpu,  ///< by the lowest CPU near the GPU
-  list, ///< as `gpu_list` says (rings)
+  list, ///< as `gpu_list` says
+  ring, ///< neighbours along the widest links between GPUs
 };
 
 /// A level that cores are dealt out from.

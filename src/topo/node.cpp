@@ -163,6 +163,15 @@ void complete_node(Node& node) {
     complete_place(shape, gpu.cpus, gpu.place.l3, gpu.place.numa, gpu.place.package);
     gpu.place.pci = util::to_lower(gpu.place.pci);
   }
+  // Both ends tell of a link, some sources both times.
+  std::map<std::pair<unsigned, unsigned>, unsigned> widths;
+  for (const GpuLink& link : node.links)
+    if (link.first != link.second) {
+      unsigned& width = widths[std::minmax(link.first, link.second)];
+      width = std::max(width, link.width);
+    }
+  node.links.clear();
+  for (const auto& [ends, width] : widths) node.links.push_back({ends.first, ends.second, width});
   for (Nic& nic : node.nics) complete_place(shape, {}, nic.l3, nic.numa, nic.package);
   std::stable_sort(node.nics.begin(), node.nics.end(),
                    [](const Nic& a, const Nic& b) { return natural_less(a.name, b.name); });
@@ -179,6 +188,10 @@ std::vector<std::string> check_node(const Node& node) {
     check_place(node, who, gpu.place.l3, gpu.place.numa, findings);
     if (++indices[gpu.place.index] == 2) findings.push_back(who + " is there twice");
   }
+  for (const GpuLink& link : node.links)
+    for (const unsigned end : {link.first, link.second})
+      if (indices.count(end) == 0)
+        findings.push_back("a link ends at GPU " + std::to_string(end) + ", which the node does not have");
   for (const Nic& nic : node.nics) check_place(node, "NIC " + nic.name, nic.l3, nic.numa, findings);
   return findings;
 }

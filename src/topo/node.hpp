@@ -45,11 +45,18 @@ struct Nic {
   std::vector<std::string> path;
 };
 
+/// A direct link between two GPUs (NVLink, XGMI), by index.
+struct GpuLink {
+  unsigned first = 0, second = 0;
+  unsigned width = 1; ///< links side by side, or their bandwidth: of one node all in the same unit
+};
+
 struct Node {
   std::string name;               ///< for people
   model::CpuShape cpus;           ///< reserved CPUs included
   std::vector<NumaNode> numa;     ///< ascending; empty: unknown
   std::vector<Gpu> gpus;          ///< in the runtime's order, which is PCI address, then partition
+  std::vector<GpuLink> links;     ///< each once, first < second; empty: unknown
   std::vector<Nic> nics;          ///< by name
   model::IdSet allowed;           ///< CPUs that may be used; empty: all
   std::vector<std::string> notes; ///< what its source left open, for people

@@ -29,6 +29,8 @@ public:
     read_memory();
     read_gpus();
     read_nics();
+    read_links();
+    note_unknown_keys();
     return std::move(x_node);
   }
   const std::vector<std::string>& findings() const { return x_findings; }
@@ -228,6 +230,51 @@ private:
       nic.path = path(value, where);
       x_node.nics.push_back(std::move(nic));
     });
+  }
+
+  /// [[0, 1, 4], [0, 2]]: two GPUs and how wide their link is.
+  void read_links() {
+    const auto links = x_root.find("links");
+    if (links == x_root.end() || links->is_null()) return;
+    if (!links->is_array()) return report("links", "a list is expected, such as [[0, 1, 4], [1, 2, 1]]");
+    for (std::size_t i = 0; i < links->size(); ++i) {
+      const Json& link = (*links)[i];
+      bool good = link.is_array() && (link.size() == 2 || link.size() == 3);
+      for (std::size_t k = 0; good && k < link.size(); ++k)
+        good = link[k].is_number_unsigned() && link[k].get<unsigned long long>() <= 4'000'000'000ull;
+      if (good)
+        x_node.links.push_back({link[0].get<unsigned>(), link[1].get<unsigned>(),
+                                link.size() == 3 ? std::max(1u, link[2].get<unsigned>()) : 1u});
+      else
+        report("links[" + std::to_string(i) + "]", "two GPUs and a width are expected, such as [0, 1, 4]");
+    }
+  }
+
+  /// A key that nobody reads is most often one that is misspelt.
+  void note_unknown_keys() {
+    static const std::vector<std::string> known = {"name",
+                                                   "machine",
+                                                   "sockets",
+                                                   "cores",
+                                                   "smt",
+                                                   "smt_sibling",
+                                                   "core_threads",
+                                                   "packages",
+                                                   "numa",
+                                                   "l3",
+                                                   "gpu",
+                                                   "nic",
+                                                   "links",
+                                                   "reserved",
+                                                   "allowed",
+                                                   "gpu_memory_numa",
+                                                   "numa_without_memory"};
+    for (const auto& [key, value] : x_root.items()) {
+      if (std::find(known.begin(), known.end(), key) != known.end()) continue;
+      const auto near = util::nearest(key, known);
+      x_node.notes.push_back("\"" + key + "\" says nothing to hpcml" +
+                             (near ? "; did you mean \"" + *near + "\"?" : ""));
+    }
   }
 
   const Json& x_root;

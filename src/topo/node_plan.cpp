@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: MIT
 // Planning for a whole node: which GPUs in which order, then the planner, then NIC and memory.
 #include <algorithm>
-#include <cstdlib>
+#include <map>
 #include <tuple>
 
 #include "topo/affinity.hpp"
 #include "topo/nearest_nic.hpp"
+#include "topo/ring.hpp"
 #include "util/text.hpp"
 
 namespace hpcml::topo {
@@ -44,15 +45,38 @@ unsigned lowest_cpu(const Node& node, const Gpu& gpu) {
   return gpu.cpus.empty() ? 0 : gpu.cpus.first();
 }
 
+/// The ring through the visible GPUs, in the step's numbers; the links are in the node's.
+util::Result<std::vector<unsigned>> ring_of(const Node& node, const std::vector<Gpu>& gpus) {
+  std::map<unsigned, unsigned> visible;
+  for (const Gpu& gpu : gpus)
+    for (const Gpu& own : node.gpus)
+      if (own.place.pci == gpu.place.pci && own.partition == gpu.partition && own.uuid == gpu.uuid &&
+          (!own.place.pci.empty() || own.place.index == gpu.place.index))
+        visible[own.place.index] = gpu.place.index;
+  std::vector<unsigned> indices;
+  for (const Gpu& gpu : gpus) indices.push_back(gpu.place.index);
+  std::vector<GpuLink> links;
+  for (const GpuLink& link : node.links)
+    if (visible.count(link.first) > 0 && visible.count(link.second) > 0)
+      links.push_back({visible[link.first], visible[link.second], link.width});
+  return find_ring(indices, links);
+}
+
 util::Result<std::vector<Gpu>> in_rank_order(const Node& node, std::vector<Gpu> gpus,
                                              const AffinityRequest& request) {
   if (request.order == RankOrder::cpu)
     std::stable_sort(gpus.begin(), gpus.end(),
                      [&](const Gpu& a, const Gpu& b) { return lowest_cpu(node, a) < lowest_cpu(node, b); });
-  if (request.order != RankOrder::list) return gpus;
+  if (request.order != RankOrder::list && request.order != RankOrder::ring) return gpus;
+  std::vector<unsigned> list = request.gpu_list;
+  if (request.order == RankOrder::ring) {
+    auto ring = ring_of(node, gpus);
+    if (!ring) return ring.error();
+    list = std::move(*ring);
+  }
   std::vector<Gpu> ordered;
   IdSet seen;
-  for (unsigned index : request.gpu_list) {
+  for (unsigned index : list) {
     const auto found =
         std::find_if(gpus.begin(), gpus.end(), [&](const Gpu& gpu) { return gpu.place.index == index; });
     if (found == gpus.end())

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 
+#include "topo/read_links.hpp"
 #include "topo/read_node.hpp"
 #include "topo/xml.hpp"
 #include "util/text.hpp"
@@ -47,6 +48,7 @@ public:
                      [](const Function& a, const Function& b) { return a.address < b.address; });
     for (const Function& function : x_functions) add_gpus(function);
     add_nics();
+    x_node.links = read_hwloc_links(topology, x_node.gpus);
     complete_node(x_node);
     for (auto& finding : check_node(x_node)) x_findings.push_back(std::move(finding));
     if (!x_findings.empty()) return util::Error{util::join(x_findings, "\n")};

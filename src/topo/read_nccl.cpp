@@ -2,6 +2,7 @@
 // NCCL topology files: <system> of <cpu> of nested <pci>.
 #include <algorithm>
 
+#include "topo/read_links.hpp"
 #include "topo/read_node.hpp"
 #include "topo/xml.hpp"
 #include "util/text.hpp"
@@ -25,6 +26,7 @@ public:
     // Where InfiniBand is there, Ethernet is for management.
     if (std::any_of(x_infiniband.begin(), x_infiniband.end(), [](bool is) { return is; }))
       for (std::size_t i = 0; i < x_node.nics.size(); ++i) x_node.nics[i].management = !x_infiniband[i];
+    x_node.links = read_nccl_links(system, x_node.gpus);
     complete_node(x_node);
     for (auto& finding : check_node(x_node)) x_findings.push_back(std::move(finding));
     if (!x_findings.empty()) return util::Error{util::join(x_findings, "\n")};

@@ -11,8 +11,8 @@
 namespace hpcml::topo {
 
 /// A node from JSON text: "cores", "smt", "smt_sibling" or "core_threads", "packages", "numa", "l3" (id → CPU
-/// list), "gpu" (index → pci, numa, l3, …), "nic" (name → …), "reserved", "allowed". Every finding is in the
-/// error, one a line.
+/// list), "gpu" (index → pci, numa, l3, …), "nic" (name → …), "links", "reserved", "allowed". Every finding
+/// is in the error, one a line; keys that it does not know are in the node's notes.
 util::Result<Node> parse_node_json(std::string_view text);
 
 /// A node from hwloc's XML, version 1 or 2: what hwloc would make of it, without hwloc. Truncated and foreign

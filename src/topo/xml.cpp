@@ -134,7 +134,7 @@ private:
       return x_at + 1 >= x_text.size() ? fail_end() : fail("<" + element.name + "> has no end");
     ++x_at;
     while (!x_failure) {
-      skip_text();
+      read_text(element);
       if (x_at + 1 >= x_text.size()) return fail_end();
       if (looking_at("<!--")) {
         skip_to("-->");
@@ -155,8 +155,10 @@ private:
     }
   }
 
-  void skip_text() {
+  void read_text(XmlElement& element) {
+    const std::size_t from = x_at;
     while (x_at < x_text.size() && x_text[x_at] != '<') ++x_at;
+    element.text += x_text.substr(from, x_at - from);
   }
 
   std::string_view x_text;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The XML that topology files need: elements and attributes. No entities of its own, no external files.
+// The XML that topology files need: elements, attributes and text. No entities of its own, no external files.
 #pragma once
 
 #include <string>
@@ -15,6 +15,7 @@ struct XmlElement {
   std::string name;
   std::vector<std::pair<std::string, std::string>> attributes;
   std::vector<XmlElement> children;
+  std::string text; ///< what stands between its tags, as it stands there
   std::size_t line = 0;
   /// The attribute's value, or nothing.
   const std::string* find(std::string_view attribute) const;

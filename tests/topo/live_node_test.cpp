@@ -12,6 +12,7 @@
 #include <sched.h>
 #include <unistd.h>
 
+#include "topo/live_nics.hpp"
 #include "util/file.hpp"
 
 using namespace hpcml;
@@ -29,6 +30,10 @@ public:
   void write(const std::string& path, const std::string& text) const {
     fs::create_directories((x_root / path).parent_path());
     std::ofstream(x_root / path) << text << "\n";
+  }
+  void link(const std::string& path, const std::string& target) const {
+    fs::create_directories((x_root / path).parent_path());
+    fs::create_directory_symlink(x_root / target, x_root / path);
   }
   const fs::path& root() const { return x_root; }
 
@@ -125,6 +130,60 @@ TEST_CASE("AMD GPUs are the compute topology's nodes with SIMD units, in its ord
   CHECK(gpus[0].numa == 3u);
   CHECK(gpus[1].pci == "0000:c6:00.0");
   CHECK(vendor == "amd");
+}
+
+TEST_CASE("The NIC beside a GPU is the one under its switch, then under its host bridge, then of its NUMA node") {
+  Tree tree;
+  const auto device = [&](const std::string& path, const char* numa) {
+    tree.write("sys/devices/" + path + "/numa_node", numa);
+    return "sys/devices/" + path;
+  };
+  std::vector<model::GpuPlace> gpus;
+  const auto gpu = [&](const std::string& path, const char* numa) {
+    model::GpuPlace place;
+    place.index = static_cast<unsigned>(gpus.size());
+    place.pci = path.substr(path.rfind('/') + 1);
+    place.numa = static_cast<unsigned>(std::stoul(numa));
+    tree.link("sys/bus/pci/devices/" + place.pci, device(path, numa));
+    gpus.push_back(place);
+  };
+  const auto rdma = [&](const std::string& name, const std::string& path, const char* numa, const char* state, const char* layer) {
+    const auto at = "sys/class/infiniband/" + name;
+    tree.write(at + "/ports/1/state", state);
+    tree.write(at + "/ports/1/link_layer", layer);
+    tree.link(at + "/device", device(path, numa));
+  };
+  gpu("pci0000:00/0000:00:01.1/0000:01:00.0/0000:02:00.0", "0");
+  gpu("pci0000:40/0000:40:01.1/0000:41:00.0", "1");
+  gpu("pci0000:80/0000:80:01.1/0000:81:00.0", "2");
+  rdma("mlx5_0", "pci0000:40/0000:40:03.1/0000:45:00.0", "1", "4: ACTIVE", "InfiniBand");          // GPU 1's host bridge
+  rdma("mlx5_1", "pci0000:00/0000:00:01.1/0000:01:01.0/0000:04:00.0", "0", "4: ACTIVE", "InfiniBand"); // GPU 0's switch
+  rdma("mlx5_2", "pci0000:00/0000:00:01.1/0000:01:00.0/0000:05:00.0", "0", "1: DOWN", "InfiniBand");   // nearer, but no cable
+  rdma("mlx5_3", "pci0000:c0/0000:c0:01.1/0000:c1:00.0", "2", "4: ACTIVE", "InfiniBand");
+  rdma("mlx5_bond_0", "pci0000:80/0000:80:02.1/0000:82:00.0", "2", "4: ACTIVE", "Ethernet"); // GPU 2's host bridge, another network
+  tree.link("sys/class/net/ib2/device", "sys/devices/pci0000:c0/0000:c0:01.1/0000:c1:00.0");
+  const auto nics = topo::read_live_nics(gpus, {"ib2", "ib7"}, tree.root());
+  REQUIRE(nics.devices.size() == 3);
+  CHECK(nics.devices[0].nic + " " + nics.devices[0].why == "mlx5_1 same PCIe switch");
+  CHECK(nics.devices[1].nic + " " + nics.devices[1].why == "mlx5_0 same host bridge");
+  CHECK(nics.devices[2].nic + " " + nics.devices[2].why == "mlx5_3 same NUMA node");
+  CHECK(nics.interfaces[2].nic == "ib2");
+  CHECK(nics.fabric == "=mlx5_0,mlx5_1,mlx5_3");
+  CHECK(topo::read_live_nics({}, {"ib2"}, tree.root()).devices.empty());
+}
+
+TEST_CASE("Where all RDMA devices are on Ethernet, that is the fabric") {
+  Tree tree;
+  tree.write("sys/class/infiniband/mlx5_0/ports/1/state", "4: ACTIVE");
+  tree.write("sys/class/infiniband/mlx5_0/ports/1/link_layer", "Ethernet");
+  tree.write("sys/devices/pci0000:00/0000:04:00.0/numa_node", "0");
+  tree.link("sys/class/infiniband/mlx5_0/device", "sys/devices/pci0000:00/0000:04:00.0");
+  model::GpuPlace gpu;
+  gpu.numa = 0;
+  const auto nics = topo::read_live_nics({gpu}, {}, tree.root());
+  REQUIRE(nics.devices.size() == 1);
+  CHECK(nics.devices[0].nic == "mlx5_0");
+  CHECK(nics.fabric.empty());
 }
 
 TEST_CASE("A node without GPUs has none") {
