@@ -22,6 +22,7 @@ struct LaunchFlags {
   std::string site;
   std::string bind = "auto";
   unsigned gpus_per_task = 0;
+  unsigned gpus_per_node = 0;
   unsigned processes_per_node = 0;
   unsigned master_port = 0;
   unsigned grace = 0;
@@ -30,6 +31,7 @@ struct LaunchFlags {
   bool dry_run = false;
   CLI::Option* gpus_option = nullptr;
   CLI::Option* processes_option = nullptr;
+  CLI::Option* node_gpus_option = nullptr;
   CLI::Option* port_option = nullptr;
   CLI::Option* grace_option = nullptr;
 };
@@ -92,6 +94,7 @@ int run_flags(const CLI::App& app, LaunchFlags& flags, const Context& context) {
   }
   request.bind = bind_mode(flags.bind);
   if (flags.gpus_option->count() > 0) request.gpus_per_task = flags.gpus_per_task;
+  if (flags.node_gpus_option->count() > 0) request.job.gpus_per_node = flags.gpus_per_node;
   if (flags.processes_option->count() > 0) request.processes_per_node = flags.processes_per_node;
   if (flags.port_option->count() > 0) request.master_port = flags.master_port;
   if (flags.grace_option->count() > 0) request.grace = std::chrono::seconds(flags.grace);
@@ -121,6 +124,10 @@ void add_flags(CLI::App& app, LaunchFlags& flags) {
   app.add_option("--site", flags.site, "use this site's facts; without it only what the node shows")->type_name("SITE");
   app.add_option("--profile-hash", request.profile_hash, "the profile that the script was made with")->type_name("HASH");
   app.add_option("--partition", request.partition, "the job's partition, where the site's facts depend on it");
+  app.add_option("--node-type", request.job.node_type, "the profile's kind of node that the job has")->type_name("ID");
+  app.add_option("--qos", request.job.qos, "the job's quality of service")->type_name("NAME");
+  app.add_option("--gpu-type", request.job.gpu_type, "the kind, or the part, of GPU that the job asked for")->type_name("TYPE");
+  flags.node_gpus_option = app.add_option("--gpus-per-node", flags.gpus_per_node, "GPUs of the job on each node")->check(CLI::Range(0U, 1024U));
   app.add_option("--bind", flags.bind, "who binds the CPUs: apply (hpcml), verify (srun has), auto, none")
       ->check(CLI::IsMember({"auto", "apply", "verify", "none"}));
   app.add_option("--cpus-per-task", request.cpus_per_task, "physical cores of a rank")->check(CLI::Range(0U, 65536U));

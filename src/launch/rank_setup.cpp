@@ -151,6 +151,8 @@ plan::RankFacts facts_of(const LaunchRequest& request, const RankSetup& setup, c
   facts.node_count = layout.node_count();
   facts.partition = request.partition.empty() ? setup.env.get_or("SLURM_JOB_PARTITION", "") : request.partition;
   facts.container = request.container;
+  facts.job = request.job;
+  if (facts.job.qos.empty()) facts.job.qos = setup.env.get_or("SLURM_JOB_QOS", "");
   facts.live_cpus = node.cpus;
   facts.allowed = setup.binding.plan_from & node.cpus.all();
   facts.owns_node = setup.binding.owns_node;

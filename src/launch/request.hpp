@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "model/site.hpp"
+#include "plan/rank_plan.hpp"
 #include "util/env_snapshot.hpp"
 
 namespace hpcml::launch {
@@ -33,6 +34,7 @@ struct LaunchRequest {
   std::string backend = "auto";    ///< "auto", "nccl", "gloo"
   bool container = false;          ///< the command enters a container
   std::string partition;           ///< empty: SLURM_JOB_PARTITION
+  plan::JobPromise job;            ///< what the script says of the whole job; the QoS else from SLURM_JOB_QOS
   bool report = false;
   bool preflight = false;
   std::optional<unsigned> processes_per_node; ///< start and supervise this many ranks here

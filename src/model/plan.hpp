@@ -136,7 +136,7 @@ struct Plan {
   std::string partition;
   std::string node_type;
   std::string qos;           ///< the one that the job is known to have, named or not; empty: unknown
-  std::string gpu_type;      ///< Slurm's name for the GPUs, or for the part of one, that the job gets
+  std::string gpu_type;      ///< a part of a GPU, or a type that the profile does not know; empty: the node type's
   std::vector<std::string> command;
   std::vector<JobStep> steps; ///< empty: the command is the only one
   std::string request_line;  ///< the gen command that made it, for the script's head

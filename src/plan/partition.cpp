@@ -201,7 +201,11 @@ void plan_partition(PlanContext& context) {
   context.node = choose_node(context);
   if (context.node) context.plan.node_type = context.node->id;
   take_slice(context);
+  if (context.slice) context.plan.gpu_type = context.slice->name;
+  else if (context.job.gpu_type && (!context.node || !context.node->gpu || context.node->gpu->slurm_type.empty()))
+    context.plan.gpu_type = context.job.gpu_type->value;
   context.qos = choose_qos(context);
+  context.plan.qos = context.job.qos ? context.job.qos->value : context.qos ? context.qos->name : "";
   if (context.node && context.node->gpu) context.plan.gpu_vendor = context.node->gpu->vendor;
 }
 

@@ -10,21 +10,8 @@ namespace hpcml::plan {
 
 JobFacts PlanContext::facts() const {
   const model::PlannedLayout& layout = plan.layout;
-  JobFacts facts{layout.nodes, layout.gpus_per_node > 0, plan.partition, plan.launcher.choice.name(),
-                 job.container.has_value()};
-  facts.gpu_count = layout.nodes * layout.gpus_per_node;
-  const bool all_gpus = node && node->gpu && !slice && layout.gpus_per_node == node->gpu->per_node;
-  facts.whole_nodes = owns_nodes() || all_gpus;
-  facts.node_type = plan.node_type;
-  if (job.gpu_type)
-    facts.gpu_type = job.gpu_type->value;
-  else if (node && node->gpu)
-    facts.gpu_type = node->gpu->slurm_type;
-  if (job.qos)
-    facts.qos = job.qos->value;
-  else if (qos)
-    facts.qos = qos->name;
-  return facts;
+  return make_facts(site, {layout.nodes, layout.gpus_per_node, partition ? partition->name : plan.partition, plan.launcher.choice.name(),
+                           job.container.has_value(), plan.node_type, plan.gpu_type, plan.qos});
 }
 
 namespace {

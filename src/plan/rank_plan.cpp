@@ -14,7 +14,9 @@ namespace {
 /// The profile's node type for this node: by partition, then by the number of CPUs; nothing if none fits.
 const model::NodeType* find_node(const model::Site& site, const RankFacts& facts) {
   std::vector<const model::NodeType*> candidates;
-  if (const auto* partition = facts.partition.empty() ? nullptr : site.find_partition(facts.partition)) {
+  if (const auto* promised = site.find_node_type(facts.job.node_type)) {
+    candidates.push_back(promised);
+  } else if (const auto* partition = facts.partition.empty() ? nullptr : site.find_partition(facts.partition)) {
     for (const auto& id : partition->node_types)
       if (const auto* node = site.find_node_type(id)) candidates.push_back(node);
   } else {
@@ -49,6 +51,26 @@ std::vector<model::GpuPlace> gpu_places(const RankFacts& facts, const model::Nod
   return places;
 }
 
+/// What the rules of the profile ask about the job: as the script promised it, else as the node shows it.
+JobFacts job_facts(const model::Site& site, const RankFacts& facts, const RankRequest& request, const model::NodeType* node) {
+  JobOutline job;
+  job.nodes = facts.node_count;
+  job.partition = facts.partition;
+  job.launcher = model::Launcher().name();
+  job.container = facts.container;
+  job.node_type = !facts.job.node_type.empty() ? facts.job.node_type : node ? node->id : "";
+  job.gpu_type = facts.job.gpu_type;
+  job.qos = facts.job.qos;
+  if (facts.job.gpus_per_node) {
+    job.gpus_per_node = *facts.job.gpus_per_node;
+  } else {
+    const auto seen = static_cast<unsigned>(facts.live_gpus.size());
+    job.gpus_per_node = seen == 0 ? 0 : std::max(seen, facts.local_world_size * request.gpus_per_rank);
+    job.owns_nodes = facts.owns_node;
+  }
+  return make_facts(site, job);
+}
+
 unsigned bound_cores(const model::CpuShape& shape, const model::IdSet& cpus) {
   unsigned cores = 0;
   for (const auto& core : shape.core_threads) cores += core.intersects(cpus) ? 1 : 0;
@@ -80,11 +102,7 @@ RankPlan plan_rank(const model::Site& site, const RankFacts& facts, const RankRe
   if (vendor.empty() && node && node->gpu) vendor = node->gpu->vendor;
   for (const auto& type : site.node_types)
     if (vendor.empty() && type.gpu) vendor = type.gpu->vendor;
-  JobFacts job{facts.node_count, gpus, facts.partition, "hpcml", facts.container};
-  job.gpu_count = facts.world_size * request.gpus_per_rank;
-  job.whole_nodes = facts.owns_node || (node && node->gpu && facts.live_gpus.size() == node->gpu->per_node);
-  if (node) job.node_type = node->id;
-  if (node && node->gpu) job.gpu_type = node->gpu->slurm_type;
+  const JobFacts job = job_facts(site, facts, request, node);
   plan.env = site_environment(site, job, vendor);
   const unsigned cores =
       plan.binding.cpus.empty() ? request.cpus_per_rank : bound_cores(shape, plan.binding.cpus);

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -10,6 +11,14 @@
 #include "model/site.hpp"
 
 namespace hpcml::plan {
+
+/// What the script says of the whole job, so that the same rules of the profile hold. Empty or unset: judged from the live node.
+struct JobPromise {
+  std::optional<unsigned> gpus_per_node;
+  std::string node_type;
+  std::string gpu_type;
+  std::string qos;
+};
 
 /// Facts about this rank and its node, read from the step's variables and the live node.
 struct RankFacts {
@@ -26,6 +35,7 @@ struct RankFacts {
   std::vector<model::GpuPlace> live_gpus; ///< visible GPUs with their live locality; empty: none seen
   std::string gpu_vendor = {};            ///< as the node shows it; empty: the profile's
   bool owns_node = false;                 ///< the step has all CPUs of the node
+  JobPromise job = {};
 };
 
 struct RankRequest {

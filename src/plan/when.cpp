@@ -20,4 +20,23 @@ bool applies(const model::When& when, const JobFacts& facts) {
          lists(when.qos, facts.qos);
 }
 
+JobFacts make_facts(const model::Site& site, const JobOutline& job) {
+  JobFacts facts{job.nodes, job.gpus_per_node > 0, job.partition, job.launcher, job.container};
+  facts.gpu_count = job.nodes * job.gpus_per_node;
+  facts.node_type = job.node_type;
+  facts.gpu_type = job.gpu_type;
+  facts.qos = job.qos;
+  const auto* partition = site.find_partition(job.partition);
+  const auto* node = site.find_node_type(job.node_type);
+  bool all_gpus = false;
+  if (node && node->gpu) {
+    const auto& slices = node->gpu->slices;
+    const bool slice = std::any_of(slices.begin(), slices.end(), [&](const auto& part) { return part.name == job.gpu_type; });
+    all_gpus = !slice && job.gpus_per_node == node->gpu->per_node;
+    if (facts.gpu_type.empty()) facts.gpu_type = node->gpu->slurm_type;
+  }
+  facts.whole_nodes = job.owns_nodes || (partition && partition->exclusive) || all_gpus;
+  return facts;
+}
+
 } // namespace hpcml::plan

@@ -23,4 +23,18 @@ struct JobFacts {
 };
 bool applies(const model::When& when, const JobFacts& facts);
 
+/// What the facts follow from: the planner takes it from the request, launch from the script's flags and the live node.
+struct JobOutline {
+  unsigned nodes = 1;
+  unsigned gpus_per_node = 0;
+  std::string partition;
+  std::string launcher;
+  bool container = false;
+  std::string node_type;   ///< empty if unknown
+  std::string gpu_type;    ///< a part of a GPU, or a type that the profile does not know; empty: the node type's
+  std::string qos;
+  bool owns_nodes = false; ///< known from elsewhere than the partition
+};
+JobFacts make_facts(const model::Site& site, const JobOutline& job);
+
 } // namespace hpcml::plan

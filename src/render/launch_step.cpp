@@ -29,7 +29,12 @@ std::vector<Words> launch_groups(const model::Plan& plan) {
   program.push_back(Word::literal("launch"));
   add(program, "--site", plan.site_id);
   add(program, "--profile-hash", plan.site_hash);
+  // What the profile's rules ask about the whole job: the ranks could only guess it.
   if (!plan.partition.empty()) add(program, "--partition", plan.partition);
+  if (!plan.node_type.empty()) add(program, "--node-type", plan.node_type);
+  if (!plan.qos.empty()) add(program, "--qos", plan.qos);
+  if (!plan.gpu_type.empty()) add(program, "--gpu-type", plan.gpu_type);
+  add(program, "--gpus-per-node", std::to_string(plan.layout.gpus_per_node));
 
   Words flags;
   add(flags, "--bind", bind_mode(plan.binding.binder));
@@ -37,6 +42,12 @@ std::vector<Words> launch_groups(const model::Plan& plan) {
   add(flags, "--gpus-per-task", std::to_string(plan.layout.gpus_per_rank));
   if (plan.layout.gpus_per_node > 0 && !plan.gpu_visibility.value.empty()) add(flags, "--gpu-visibility", plan.gpu_visibility.value);
   if (!plan.backend.value.empty() && plan.backend.value != "auto") add(flags, "--backend", plan.backend.value);
+  if (const auto& meeting = plan.rendezvous; !meeting.port_from_env.empty()) {
+    flags.push_back(Word::literal("--master-port"));
+    flags.push_back(Word::expression("\"$" + meeting.port_from_env + "\""));
+  } else if (meeting.port != 0) {
+    add(flags, "--master-port", std::to_string(meeting.port));
+  }
   if (plan.container) flags.push_back(Word::literal("--container"));
   if (plan.report) flags.push_back(Word::literal("--report"));
   if (plan.preflight) flags.push_back(Word::literal("--preflight"));

@@ -2,6 +2,7 @@
 #include "render/render_helper.hpp"
 
 #include <cstdlib>
+#include <regex>
 #include <stdexcept>
 
 #include "util/file.hpp"
@@ -26,6 +27,16 @@ namespace {
 
 model::Origin site_fact(const std::string& by) { return {model::OriginKind::site, by, "a page", "2026-01-02", {}}; }
 model::Origin flag(const std::string& by) { return {model::OriginKind::flag, by, {}, {}, {}}; }
+
+model::Sourced<std::string> text(const std::string& value) { return {value, flag("--x")}; }
+model::Sourced<unsigned> number(unsigned value) { return {value, flag("--x")}; }
+
+/// An account as the site writes it.
+std::string valid_value(const model::FlagRule& rule) {
+  for (const auto* account : {"me", "def-me", "aip-me", "project_1"})
+    if (rule.pattern.empty() || std::regex_match(account, std::regex(rule.pattern))) return account;
+  return "me" + rule.suffix;
+}
 
 void put(const fs::path& path, const std::string& text) {
   if (!util::write_file(path, text, 0755)) throw std::runtime_error("cannot write " + path.string());
@@ -94,6 +105,30 @@ model::Plan make_plan_for(const std::string& launcher) {
     plan.binding.ranks.clear();
   }
   return plan;
+}
+
+void choose_partition(model::JobSpec& job, const model::Site& site) {
+  const bool gpus = !job.gpus_per_node || job.gpus_per_node->value > 0;
+  for (const auto& partition : site.partitions)
+    if (partition.cpu_only != gpus && (partition.is_default || !partition.nameable)) return;
+  for (const auto& partition : site.partitions)
+    if (partition.cpu_only != gpus && !job.partition) job.partition = text(partition.name);
+}
+
+model::JobSpec request_for(const model::Site& site) {
+  model::JobSpec job;
+  job.command = {"python", "train.py", "--note", "it's $HOME"};
+  job.nodes = number(2);
+  job.time = model::Sourced<model::Walltime>{*model::Walltime::parse("15"), {}};
+  job.hpcml_path = text("/opt/hpcml/bin/hpcml");
+  if (const auto account = site.flags.find("account"); account != site.flags.end() && account->second.policy == model::Policy::required)
+    job.account = text(valid_value(account->second));
+  if (const auto mem = site.flags.find("mem"); mem != site.flags.end() && mem->second.policy == model::Policy::required)
+    job.mem = model::Sourced<model::MemSize>{*model::MemSize::parse("16G"), {}};
+  if (const auto qos = site.flags.find("qos"); qos != site.flags.end() && qos->second.policy == model::Policy::required)
+    job.qos = text(site.qos.empty() ? "normal" : site.qos.front().name);
+  if (site.node_types.empty()) job.gpus_per_node = number(1);
+  return job;
 }
 
 const std::vector<std::string>& hostile_texts() {

@@ -31,6 +31,11 @@ model::Plan make_whole_node_plan();
 /// The same plan for another launcher, with tasks and binder as the planner would have them.
 model::Plan make_plan_for(const std::string& launcher);
 
+/// A request for two nodes with what the site requires.
+model::JobSpec request_for(const model::Site& site);
+/// The request goes to the first partition of its kind where the site has no default for it.
+void choose_partition(model::JobSpec& job, const model::Site& site);
+
 /// Texts that a person might type or an attacker might hide in a job file; none holds a NUL.
 const std::vector<std::string>& hostile_texts();
 

@@ -2,13 +2,22 @@
 // What a plain script computes in the shell is what `hpcml launch` computes in the task: one recipe, two readers.
 #include <catch2/catch.hpp>
 
+#include <algorithm>
+#include <regex>
+#include <set>
+
 #include "launch/cache_dirs.hpp"
+#include "launch/interfaces.hpp"
 #include "launch/rank_setup.hpp"
 #include "launch/rendezvous.hpp"
+#include "model/gpu_vendor.hpp"
 #include "model/hostlist.hpp"
+#include "plan/planner.hpp"
 #include "render/render_helper.hpp"
 #include "render/script.hpp"
+#include "spec/site_store.hpp"
 #include "util/file.hpp"
+#include "util/shell_quote.hpp"
 #include "util/text.hpp"
 
 using namespace hpcml;
@@ -102,4 +111,163 @@ TEST_CASE("a cache has the same variables and the same folders inside, and launc
   CHECK(own.parent_path() == fs::path(*base));
   const auto leavings = fs::path(*path).filename().string(); // launch removes what begins like its own, up to the job's number
   CHECK_FALSE(util::starts_with(own.filename().string(), leavings.substr(0, leavings.find("4711"))));
+}
+
+namespace {
+
+/// What `hpcml launch --dry-run` says it would set in the first rank of the script's step, under real bash.
+std::map<std::string, std::string> launched_environment(const model::Plan& planned, const model::Site& site, const test::TempFolder& folder) {
+  auto plan = planned;
+  plan.hpcml_path.value = (folder / "hpcml").string();
+  REQUIRE(util::write_file(plan.hpcml_path.value,
+                           "#!/bin/bash\n[[ $1 != --version ]] || exit 0\n[[ $2 == --address-of ]] && { echo 10.0.0.1; exit; }\nwords=()\n"
+                           "while [[ $1 != launch ]]; do words+=(\"$1\"); shift; done\nexec " HPCML_BINARY " \"${words[@]}\" launch --dry-run \"${@:2}\" > seen\n",
+                           0755));
+  for (const auto& name : {"module", "conda"}) test::put_program(folder, name, "echo /dev/null/x\n");
+  test::put_program(folder, "getent", "echo 10.0.0.1 STREAM\n");
+  test::put_program(folder, "srun", "until [[ $1 == */hpcml ]]; do shift; done\nexec \"$@\"\n");
+  const auto& layout = plan.layout;
+  const auto nodes = layout.nodes == 1 ? std::string("node1") : "node[1-" + std::to_string(layout.nodes) + "]";
+  const auto tasks = std::to_string(layout.tasks_per_node) + "(x" + std::to_string(layout.nodes) + ")";
+  const auto all = std::to_string(layout.nodes * layout.tasks_per_node);
+  std::map<std::string, std::string> env{{"SLURM_PROCID", "0"}, {"SLURM_LOCALID", "0"}, {"SLURM_NODEID", "0"}, {"SLURM_JOB_NODELIST", nodes}, {"SLURM_STEP_NODELIST", nodes},
+                                         {"SLURM_TASKS_PER_NODE", tasks}, {"SLURM_STEP_TASKS_PER_NODE", tasks}, {"SLURM_STEP_NUM_TASKS", all}, {"SLURM_NTASKS", all}};
+  for (const auto& rule : site.launchers) {
+    test::put_program(folder, rule.name, "until [[ $1 == */hpcml ]]; do shift; done\nexec \"$@\"\n");
+    if (!rule.rank_variable.empty()) env[rule.rank_variable] = "0";
+    if (!rule.local_rank_variable.empty()) env[rule.local_rank_variable] = "0";
+    if (!rule.world_size_variable.empty()) env[rule.world_size_variable] = all;
+  }
+  std::string gpus;
+  for (unsigned gpu = 0; gpu < layout.gpus_per_node; ++gpu) gpus += (gpu > 0 ? "," : "") + std::to_string(gpu);
+  const auto visible = model::visible_devices_variable(plan.gpu_vendor);
+  if (!gpus.empty()) env[visible.empty() ? "CUDA_VISIBLE_DEVICES" : visible] = gpus;
+  static const std::regex k_variable(R"(\$\{?(\w+))"); // the site's nodes have what it mounts and caches in
+  const auto offer = [&](const std::string& path) {
+    for (std::sregex_iterator it(path.begin(), path.end(), k_variable), end; it != end; ++it) env.emplace((*it)[1], folder.path().string());
+  };
+  if (plan.container)
+    for (const auto& bind : plan.container->binds) offer(bind.source + bind.target);
+  for (const auto& cache : plan.caches) offer(cache.base);
+  const auto& master = site.network.master;
+  if (!master.from_env.empty()) env[master.from_env] = "node1";
+  if (!master.port_from_env.empty()) env[master.port_from_env] = "23456";
+  const auto script = render::render_script(plan);
+  const auto result = test::run_script(script, folder, env);
+  INFO(script << result.out << result.err);
+  REQUIRE(result.exit_code == 0);
+  std::map<std::string, std::string> seen;
+  for (const auto& line : util::split(util::read_file(folder / "seen").value(), '\n')) {
+    if (util::starts_with(line, "binding:")) break;
+    if (const auto equals = line.find('='); equals != std::string::npos) seen[line.substr(0, equals)] = line.substr(equals + 1);
+  }
+  return seen;
+}
+
+/// The rules of the profile that hold for the script hold for its ranks, and no others.
+void check_same_rules(const model::Plan& plan, const model::Site& site) {
+  const test::TempFolder folder;
+  const auto seen = launched_environment(plan, site, folder);
+  const auto is_planned = [&](const std::string& name) {
+    return std::any_of(plan.env.begin(), plan.env.end(), [&](const auto& variable) { return variable.name == name; });
+  };
+  for (const auto& variable : plan.env) {
+    if (variable.expression || variable.scope != model::Scope::task || variable.name == "OMP_NUM_THREADS" || launch::names_interfaces(variable.name)) continue;
+    CAPTURE(variable.name);
+    REQUIRE(seen.count(variable.name) == 1);
+    CHECK(seen.at(variable.name) == util::shell_quote(variable.value));
+  }
+  for (const auto& rule : site.env) {
+    CAPTURE(rule.name);
+    CHECK((is_planned(rule.name) || seen.count(rule.name) == 0));
+  }
+  for (const auto& rule : site.caches)
+    for (const auto& [name, below] : rule.variables) {
+      CAPTURE(name);
+      const bool planned = std::any_of(plan.caches.begin(), plan.caches.end(), [&](const auto& cache) { return cache.name == rule.name; });
+      CHECK((seen.count(name) == 1) == (planned && !is_planned(name)));
+    }
+  const auto& master = site.network.master;
+  if (master.port) CHECK(seen.at("MASTER_PORT") == std::to_string(*master.port));
+  else if (!master.port_from_env.empty()) CHECK(seen.at("MASTER_PORT") == "23456");
+}
+
+model::Site site_from(const test::TempFolder& folder, const std::string& members) {
+  std::filesystem::create_directory(folder / "sites");
+  const auto path = folder / "sites" / "rules.json";
+  REQUIRE(util::write_file(path, R"({"id": "rules", )" + members + "}"));
+  auto load = spec::load_site_file(path.string(), {});
+  for (const auto& finding : load.diagnostics) UNSCOPED_INFO(diag::render_text(finding, load.source, false));
+  REQUIRE(load.site);
+  return std::move(*load.site);
+}
+
+} // namespace
+
+TEST_CASE("the profile's rules that hold for a script hold for its ranks, on every site") {
+  const auto number = [](unsigned value) { return model::Sourced<unsigned>{value, {}}; };
+  for (const auto& id : spec::list_sites({})) {
+    const auto load = spec::load_site(id, {});
+    REQUIRE(load.site);
+    if (load.site->state == model::SiteState::retired || load.site->scheduler == "none") continue;
+    unsigned run = 0;
+    for (const unsigned nodes : {2U, 1U}) {
+      for (const unsigned gpus : {0U, 1U, 1000U}) { // the last: as many as there are
+        for (const bool container : {false, true}) {
+          if (container && load.site->containers.empty()) continue;
+          auto job = test::request_for(*load.site);
+          job.command = {"./train"};
+          job.nodes = number(nodes);
+          if (gpus < 1000) job.gpus_per_node = number(gpus);
+          if (container) job.container = model::Sourced<std::string>{"/i.sif", {}};
+          test::choose_partition(job, *load.site);
+          CAPTURE(id, nodes, gpus, container);
+          const auto planned = plan::make_plan(job, *load.site);
+          if (!planned.plan || (gpus == 0 && run > 1)) continue;
+          check_same_rules(*planned.plan, *load.site);
+          ++run;
+        }
+      }
+    }
+    CAPTURE(id);
+    CHECK(run > 0);
+  }
+}
+
+TEST_CASE("a rank judges the profile's conditions by what the script says of the job") {
+  const test::TempFolder folder;
+  const auto site = site_from(folder, R"("node_types": [{"id": "big", "cpu": {"sockets": 1, "cores": 8}, "gpu": {"per_node": 4, "vendor": "nvidia", "slurm_type": "h100", "aliases": ["h100_80gb"],
+        "mig": [{"name": "h100_1g", "cpus": 2}]}}, {"id": "small", "gpu": {"per_node": 2, "vendor": "nvidia", "slurm_type": "a100"}}],
+      "partitions": [{"name": "p", "node_types": ["big", "small"], "default": true}], "qos": [{"name": "long", "default": true}, {"name": "debug"}],
+      "env": [{"name": "LONG", "value": "1", "when": {"qos": ["long"]}}, {"name": "DEBUG", "value": "1", "when": {"qos": ["debug"]}},
+        {"name": "H100", "value": "1", "when": {"gpu_types": ["h100"]}}, {"name": "PART", "value": "1", "when": {"gpu_types": ["h100_1g"]}},
+        {"name": "SMALL", "value": "1", "when": {"node_types": ["small"]}}, {"name": "THREE", "value": "1", "when": {"min_gpus": 3, "max_gpus": 3}},
+        {"name": "WHOLE", "value": "1", "when": {"whole_nodes": true}}, {"name": "SHARED", "value": "1", "when": {"whole_nodes": false}}])");
+  struct Row {
+    unsigned gpus;
+    unsigned tasks;
+    const char* type;
+    const char* qos;
+    std::set<std::string> rules;
+  };
+  for (const auto& row : {Row{4, 4, "", "", {"LONG", "H100", "WHOLE"}}, {4, 4, "h100_80gb", "debug", {"DEBUG", "H100", "WHOLE"}}, {3, 1, "", "", {"LONG", "H100", "THREE", "SHARED"}},
+                          {2, 2, "a100", "", {"LONG", "SMALL", "WHOLE"}}, {1, 1, "h100_1g", "", {"LONG", "PART", "SHARED"}}, {1, 1, "", "other", {"H100", "SHARED"}}}) {
+    model::JobSpec job;
+    job.command = {"./train"};
+    job.gpus_per_node = model::Sourced<unsigned>{row.gpus, {}};
+    job.tasks_per_node = model::Sourced<unsigned>{row.tasks, {}};
+    if (*row.type) job.gpu_type = model::Sourced<std::string>{row.type, {}};
+    if (*row.qos) job.qos = model::Sourced<std::string>{row.qos, {}};
+    CAPTURE(row.gpus, row.tasks, row.type, row.qos);
+    const auto planned = plan::make_plan(job, site);
+    REQUIRE(planned.plan);
+    std::set<std::string> rules;
+    for (const auto& variable : planned.plan->env)
+      for (const auto& rule : site.env)
+        if (rule.name == variable.name) rules.insert(rule.name);
+    CHECK(rules == row.rules);
+    auto plan = *planned.plan;
+    plan.sites_dirs = {(folder / "sites").string()};
+    check_same_rules(plan, site);
+  }
 }

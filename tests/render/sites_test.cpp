@@ -2,7 +2,6 @@
 // Every site with every launcher and many requests: what is printed passes bash -n and shellcheck.
 #include <catch2/catch.hpp>
 
-#include <regex>
 #include <set>
 
 #include "plan/planner.hpp"
@@ -16,38 +15,6 @@ namespace {
 
 model::Sourced<std::string> text(const std::string& value) { return {value, {model::OriginKind::flag, "--x", {}, {}, {}}}; }
 model::Sourced<unsigned> number(unsigned value) { return {value, {model::OriginKind::flag, "--x", {}, {}, {}}}; }
-
-/// An account as the site writes it.
-std::string valid_value(const model::FlagRule& rule) {
-  for (const auto* account : {"me", "def-me", "aip-me", "project_1"})
-    if (rule.pattern.empty() || std::regex_match(account, std::regex(rule.pattern))) return account;
-  return "me" + rule.suffix;
-}
-
-/// The request goes to the first partition of its kind where the site has no default for it.
-void choose_partition(model::JobSpec& job, const model::Site& site) {
-  const bool gpus = !job.gpus_per_node || job.gpus_per_node->value > 0;
-  for (const auto& partition : site.partitions)
-    if (partition.cpu_only != gpus && (partition.is_default || !partition.nameable)) return;
-  for (const auto& partition : site.partitions)
-    if (partition.cpu_only != gpus && !job.partition) job.partition = text(partition.name);
-}
-
-model::JobSpec basic_request(const model::Site& site) {
-  model::JobSpec job;
-  job.command = {"python", "train.py", "--note", "it's $HOME"};
-  job.nodes = number(2);
-  job.time = model::Sourced<model::Walltime>{*model::Walltime::parse("15"), {}};
-  job.hpcml_path = text("/opt/hpcml/bin/hpcml");
-  if (const auto account = site.flags.find("account"); account != site.flags.end() && account->second.policy == model::Policy::required)
-    job.account = text(valid_value(account->second));
-  if (const auto mem = site.flags.find("mem"); mem != site.flags.end() && mem->second.policy == model::Policy::required)
-    job.mem = model::Sourced<model::MemSize>{*model::MemSize::parse("16G"), {}};
-  if (const auto qos = site.flags.find("qos"); qos != site.flags.end() && qos->second.policy == model::Policy::required)
-    job.qos = text(site.qos.empty() ? "normal" : site.qos.front().name);
-  if (site.node_types.empty()) job.gpus_per_node = number(1);
-  return job;
-}
 
 struct Variant {
   const char* name;
@@ -152,10 +119,10 @@ TEST_CASE("every script for every built-in site passes bash and shellcheck, and 
     for (const auto& launcher : launchers) {
       for (const auto& variant : k_variants) {
         CAPTURE(id, launcher, variant.name);
-        auto job = basic_request(*load.site);
+        auto job = test::request_for(*load.site);
         job.launcher = model::Sourced<model::Launcher>{model::Launcher::parse(launcher).value(), {}};
         variant.change(job);
-        choose_partition(job, *load.site);
+        test::choose_partition(job, *load.site);
         auto result = plan::make_plan(job, *load.site);
         if (known) CHECK(refusals(result.diagnostics) == expected_refusals(id, launcher, variant.name));
         if (!known && !result.plan) {
