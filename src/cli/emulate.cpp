@@ -30,6 +30,7 @@ struct EmulateOptions {
 const char* const k_footer = R"(Examples:
   hpcml emulate --site lumi --nodes 2 -- sbatch -W job.sh
   hpcml emulate --site vista --partition gh-dev --nodes 2 --record calls.jsonl -- sbatch -W job.sh
+  hpcml emulate --site lumi --whole-site -- sbatch --test-only job.sh
   hpcml emulate --site narval -- bash        # look around: sinfo, sbatch, squeue, srun
   hpcml emulate --site generic --nodes 2 --gpus-per-node a100:4 --cpus-per-node 48 -- sbatch -W job.sh
 The cluster is a real Slurm (Debian: apt-get install slurm-wlm) in namespaces of its own: nothing of this machine is changed,
@@ -180,11 +181,11 @@ void add_emulate(CLI::App& app, Context& context, int& exit_code) {
   command->add_option("--site", options->site, "site profile: a name from 'hpcml sites list'")
       ->required()
       ->type_name("SITE");
-  command->add_option("--partition", options->request.partition, "emulate the nodes of this partition")
-      ->type_name("NAME");
-  command->add_option("--nodes", options->request.nodes, "how many nodes run")
-      ->type_name("N")
-      ->capture_default_str();
+  auto* partition = command->add_option("--partition", options->request.partition, "emulate the nodes of this partition")->type_name("NAME");
+  auto* nodes = command->add_option("--nodes", options->request.nodes, "how many nodes run")->type_name("N")->capture_default_str();
+  command->add_flag("--whole-site", options->request.whole_site, "all partitions with all nodes, none of which runs: for sbatch --test-only")
+      ->excludes(partition)
+      ->excludes(nodes);
   command->add_option("--cpus-per-node", options->cpus_per_node, "CPUs of a node, where the profile describes none")
       ->type_name("N");
   command->add_option("--gpus-per-node", options->gpus_per_node, "the same for GPUs; also TYPE:N")->type_name("N");

@@ -2,6 +2,7 @@
 #include "emulate/cluster_layout.hpp"
 
 #include <algorithm>
+#include <map>
 
 #include "util/text.hpp"
 
@@ -55,9 +56,57 @@ std::string node_name(const model::NodeType& type, unsigned number) {
   return (type.host_prefix.empty() ? "node" : type.host_prefix) + digits;
 }
 
+/// As many as the site has, or as one job may take, or a few where neither is known.
+unsigned count_nodes(const model::Site& site, const model::NodeType& type) {
+  if (type.node_count) return *type.node_count;
+  unsigned count = 16;
+  for (const auto& partition : site.partitions)
+    if (partition.max_nodes && std::find(partition.node_types.begin(), partition.node_types.end(), type.id) != partition.node_types.end())
+      count = std::max(count, partition.max_nodes->value);
+  return count;
+}
+
+/// All nodes of all kinds; kinds of one name are numbered on. Where GPUs can be had in parts, some nodes have only those.
+std::vector<DormantNodes> all_nodes(const model::Site& site) {
+  std::vector<DormantNodes> all;
+  std::map<std::string, unsigned> next;
+  const auto add = [&](const model::NodeType& type, unsigned count, bool slices) {
+    unsigned& number = next[type.host_prefix];
+    const auto first = node_name(type, number + 1), last = node_name(type, number + count);
+    const auto prefix = type.host_prefix.empty() ? std::string("node") : type.host_prefix;
+    all.push_back({&type, first == last ? first : prefix + "[" + first.substr(prefix.size()) + "-" + last.substr(prefix.size()) + "]", slices});
+    number += count;
+  };
+  for (const auto& type : site.node_types) {
+    add(type, std::max(1U, count_nodes(site, type)), false);
+    if (type.gpu && !type.gpu->slices.empty()) add(type, 2, true);
+  }
+  return all;
+}
+
+} // namespace
+
+namespace {
+
+util::Result<ClusterLayout> make_whole_layout(const model::Site& site) {
+  if (site.node_types.empty() || site.partitions.empty())
+    return util::Error{"the profile of " + short_name(site) + " describes no nodes or no partitions, so there is nothing to emulate",
+                       "say what a node has: --cpus-per-node, --gpus-per-node, --mem-per-node"};
+  ClusterLayout layout;
+  layout.partition = default_partition(site);
+  for (const auto& id : layout.partition->node_types)
+    if (layout.type == nullptr) layout.type = site.find_node_type(id);
+  if (layout.type == nullptr) layout.type = &site.node_types.front();
+  layout.dormant = all_nodes(site);
+  layout.login_interfaces = {{"eth0", address(0, 0, 1)}};
+  layout.login_address = layout.login_interfaces.front().ipv4;
+  return layout;
+}
+
 } // namespace
 
 util::Result<ClusterLayout> make_cluster_layout(const model::Site& site, const ClusterRequest& request) {
+  if (request.whole_site) return make_whole_layout(site);
   const auto partition = choose_partition(site, request.partition);
   if (!partition) return partition.error();
   ClusterLayout layout;

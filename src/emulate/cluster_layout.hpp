@@ -15,6 +15,7 @@ namespace hpcml::emulate {
 struct ClusterRequest {
   std::string partition; ///< chooses the kind of node; empty: the site's default
   unsigned nodes = 1;
+  bool whole_site = false; ///< all nodes of all partitions, none of which runs: for sbatch --test-only
 };
 
 struct ClusterNode {
@@ -22,6 +23,13 @@ struct ClusterNode {
   std::string address; ///< of its first interface; "127.0.0.1" where nodes share loopback
   unsigned port = 0;   ///< slurmd's
   std::vector<SandboxInterface> interfaces; ///< empty where nodes share loopback
+};
+
+/// Nodes of one kind that Slurm knows of and that no machine runs.
+struct DormantNodes {
+  const model::NodeType* type = nullptr;
+  std::string names; ///< as a hostlist: "nid[000001-002978]"
+  bool slices = false; ///< with the GPUs' parts in place of the GPUs
 };
 
 /// An emulated cluster: some nodes of one kind, and a login node.
@@ -33,6 +41,8 @@ struct ClusterLayout {
   std::vector<SandboxInterface> login_interfaces;
   unsigned controller_port = 6817;
   std::vector<ClusterNode> nodes;
+  std::vector<DormantNodes> dormant; ///< of the whole site; then there are no others
+  bool is_whole_site() const { return !dormant.empty(); }
 };
 
 /// Fails on an unknown partition ("did you mean"), on no nodes and on more nodes than the site has. `site`

@@ -77,11 +77,13 @@ void save_results(const ClusterRun& run, const std::string& state_dir) {
 std::string ready_sentence(const ClusterRun& run, std::chrono::milliseconds time) {
   const auto tenths = (time.count() + 50) / 100;
   const auto count = run.layout.nodes.size();
+  const auto seconds = std::to_string(tenths / 10) + "." + std::to_string(tenths % 10) + " s";
+  if (run.layout.is_whole_site()) return short_name(*run.site) + ": all its nodes, none of which runs: ask with sbatch --test-only; ready in " + seconds;
   std::string text = short_name(*run.site) + ": " + std::to_string(count) +
                      (count == 1 ? " node" : " nodes") + " of " + run.layout.partition->name;
   if (run.layout.type->node_count)
     text += " (the site has " + std::to_string(*run.layout.type->node_count) + ")";
-  return text + ", ready in " + std::to_string(tenths / 10) + "." + std::to_string(tenths % 10) + " s";
+  return text + ", ready in " + seconds;
 }
 
 int run_body(Sandbox& sandbox, ClusterRun run, std::chrono::steady_clock::time_point start,

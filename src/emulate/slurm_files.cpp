@@ -51,27 +51,52 @@ std::string features_of(const model::NodeType& type) {
   return util::join(names, ",");
 }
 
-std::string node_shape(const Site& site, const model::NodeType& type) {
+// What a profile does not know of its nodes must not refuse a job.
+constexpr unsigned k_unknown_cores = 256;
+constexpr unsigned long long k_unknown_memory_mib = 4ULL << 20;
+
+/// "gpu:a100:4", or the parts of the GPUs, each kind as often as a whole GPU has room for; empty where there are none.
+std::string gres_of(const Site& site, const model::NodeType& type, bool slices) {
+  const std::string name = gres_name(site, type);
+  if (name.empty() || !slices) return name.empty() ? name : name + ":" + std::to_string(type.gpu->per_node);
+  std::vector<std::string> parts;
+  for (const auto& slice : type.gpu->slices) {
+    parts.push_back("gpu:" + slice.name + ":" + std::to_string(7 * type.gpu->per_node));
+    for (const auto& alias : slice.aliases) parts.push_back("gpu:" + alias + ":" + std::to_string(7 * type.gpu->per_node));
+  }
+  return util::join(parts, ",");
+}
+
+std::string node_shape(const Site& site, const model::NodeType& type, bool slices = false) {
   const auto& cpu = type.cpu;
   const unsigned sockets = std::max(1U, cpu.sockets), threads = std::max(1U, cpu.threads_per_core);
   std::string text = " Sockets=" + std::to_string(sockets);
-  text += " CoresPerSocket=" + std::to_string(std::max(1U, cpu.cores / sockets));
+  text += " CoresPerSocket=" + std::to_string(std::max(1U, (cpu.cores == 0 ? k_unknown_cores : cpu.cores) / sockets));
   text += " ThreadsPerCore=" + std::to_string(threads);
-  if (type.memory) text += " RealMemory=" + std::to_string(type.memory->value.mib());
-  const std::string gres = gres_name(site, type);
-  if (!gres.empty()) text += " Gres=" + gres + ":" + std::to_string(type.gpu->per_node);
+  text += " RealMemory=" + std::to_string(type.memory ? type.memory->value.mib() : k_unknown_memory_mib);
+  if (const auto gres = gres_of(site, type, slices); !gres.empty()) text += " Gres=" + gres;
   if (const auto features = features_of(type); !features.empty()) text += " Feature=" + features;
   const auto reserved = reserved_cpu_ids(cpu);
   if (!reserved.empty()) text += " CpuSpecList=" + reserved.to_list();
-  return text + " State=UNKNOWN";
+  return text;
+}
+
+/// The emulated nodes that are in the partition, as a hostlist.
+std::string nodes_of(const ClusterLayout& layout, const Partition& partition) {
+  if (!layout.is_whole_site()) return has_type(partition, layout.type->id) ? model::compress_hostlist(names_of(layout)) : "";
+  std::vector<std::string> names;
+  for (const auto& group : layout.dormant)
+    if (has_type(partition, group.type->id)) names.push_back(group.names);
+  return util::join(names, ",");
 }
 
 std::string minutes(const model::Walltime& time) { return std::to_string(time.seconds().count() / 60); }
 
 std::string partition_line(const Site& site, const ClusterLayout& layout, const Partition& partition) {
   std::string text = "PartitionName=" + partition.name;
-  const bool here = has_type(partition, layout.type->id);
-  if (here) text += " Nodes=" + model::compress_hostlist(names_of(layout));
+  const auto nodes = nodes_of(layout, partition);
+  const bool here = !nodes.empty();
+  if (here) text += " Nodes=" + nodes;
   const bool must_name = site.flag("partition").policy == model::Policy::required;
   // Users of such a site never name a partition: the emulated one has to be the one they get.
   const bool taken = partition.nameable ? partition.is_default : &partition == layout.partition;
@@ -104,6 +129,7 @@ std::string daemon_lines(const Site& site, const ClusterLayout& layout, const Sl
   line("SlurmctldLogFile", dir + "/log/slurmctld.log");
   line("SlurmdLogFile", dir + "/log/slurmd.%n.log");
   line("MailProg", "/bin/true");
+  if (layout.is_whole_site()) line("PrivateData", "cloud"); // shows nodes that are powered down
   line("AccountingStorageType", "accounting_storage/none");
   line("JobAcctGatherType", "jobacct_gather/none");
   line("ProctrackType", "proctrack/linuxproc");
@@ -136,7 +162,8 @@ std::string slurm_conf(const Site& site, const ClusterLayout& layout, const Slur
   const std::string shape = node_shape(site, *layout.type);
   for (const auto& node : layout.nodes)
     text += "NodeName=" + node.name + " NodeHostname=" + node.name + " NodeAddr=" + node.address +
-            " Port=" + std::to_string(node.port) + shape + "\n";
+            " Port=" + std::to_string(node.port) + shape + " State=UNKNOWN\n";
+  for (const auto& group : layout.dormant) text += "NodeName=" + group.names + node_shape(site, *group.type, group.slices) + " State=CLOUD\n";
   for (const auto& partition : site.partitions) text += partition_line(site, layout, partition);
   return text;
 }
@@ -217,7 +244,7 @@ std::map<std::string, std::string> make_slurm_files(const Site& site, const Clus
                                                     const SlurmFileOptions& options) {
   std::map<std::string, std::string> files;
   files["slurm.conf"] = slurm_conf(site, layout, options);
-  files["gres.conf"] = gres_conf(site, *layout.type, options.state_dir);
+  files["gres.conf"] = layout.is_whole_site() ? "AutoDetect=off\n" : gres_conf(site, *layout.type, options.state_dir);
   files["cgroup.conf"] = "";
   files["hosts"] = render_hosts(layout);
   if (options.job_policy) files["job_submit.lua"] = make_job_policy(site, layout);

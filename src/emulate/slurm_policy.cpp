@@ -139,7 +139,8 @@ std::string render_policy_table(const model::Site& site, const ClusterLayout& la
   LuaTable table;
   table.text("site", short_name(site))
       .text("site_id", site.id)
-      .number("nodes", static_cast<long long>(layout.nodes.size()));
+      .number("nodes", static_cast<long long>(layout.nodes.size()))
+      .flag("whole_site", layout.is_whole_site());
   table.text("partition", layout.partition->name);
   table.raw("flags", "\n   " + flags_table(site));
   table.raw("partitions", "\n   " + partitions_table(site, layout));

@@ -269,6 +269,7 @@ end
 -- Jobs that the emulated part of the site could never start would wait for ever.
 local function check_size(desc, name, partition, say)
   local nodes = tonumber(count(desc.min_nodes) or "1")
+  if policy.whole_site then return end -- nothing starts there, and Slurm knows how many nodes there are
   if partition.max_nodes and nodes > partition.max_nodes then return end -- Slurm refuses it by itself
   if not partition.here then
     say("the nodes of partition " .. name .. " are not emulated here; start with: hpcml emulate --site " .. policy.site_id
