@@ -49,7 +49,7 @@ void print_jobs(const std::vector<RunningJob>& jobs, const std::string& format) 
   std::string text = "[";
   for (const auto& job : jobs) {
     text += text.size() > 1 ? ",\n " : "";
-    text += "{\"job\":" + spec::quote_json(job.id) + ",\"name\":" + spec::quote_json(job.name) + ",\"log\":" + spec::quote_json(job.log) + ",\"after\":[";
+    text += "{\"job\":" + spec::quote_json(job.id) + (job.cluster.empty() ? "" : ",\"cluster\":" + spec::quote_json(job.cluster)) + ",\"name\":" + spec::quote_json(job.name) + ",\"log\":" + spec::quote_json(job.log) + ",\"after\":[";
     for (const auto& id : job.after) text += (text.back() == '[' ? "" : ",") + spec::quote_json(id);
     text += "]}";
   }

@@ -47,11 +47,11 @@ std::string absolute_log(const std::string& log, const model::Plan& plan) {
 }
 
 /// Slurm's own word on where the log goes; of an array, and where Slurm says nothing, what the script asks for.
-std::string find_log(const slurm::Commands& commands, const SubmitCall& call, const std::string& id, const Context& context) {
+std::string find_log(const slurm::Commands& commands, const SubmitCall& call, const slurm::SubmittedJob& submitted, const Context& context) {
   const bool array = directive_of(call.plan, "--array").has_value();
-  const slurm::LogNames names{id, array ? "*" : "", call.name, context.env.get_or("USER", "")};
+  const slurm::LogNames names{submitted.id, array ? "*" : "", call.name, context.env.get_or("USER", "")};
   if (!array) {
-    const auto records = slurm::find_job(commands, id);
+    const auto records = slurm::find_job(commands, submitted.id, submitted.cluster);
     if (records && records->size() == 1 && !records->front().log.empty()) return slurm::expand_log_pattern(records->front().log, names);
   }
   const auto pattern = directive_of(call.plan, "--output");
@@ -83,7 +83,8 @@ std::vector<std::string> dependency_option(const SubmitCall& call, const std::ve
 
 void tell_submitted(const SubmitCall& call, const RunningJob& job, const model::Site& site) {
   const auto& partition = call.plan.partition;
-  std::string text = fmt::format("job {} is in the queue of {}{}: {}", job.id, emulate::short_name(site), partition.empty() ? "" : ", partition " + partition,
+  std::string text = fmt::format("job {} is in the queue of {}{}{}: {}", job.id, emulate::short_name(site), job.cluster.empty() ? "" : ", cluster " + job.cluster,
+                                 partition.empty() ? "" : ", partition " + partition,
                                  describe_request(call.plan));
   if (!job.after.empty()) text += ", after " + util::join(job.after, ", ");
   note(text);
@@ -94,10 +95,12 @@ void refuse(const util::Error& error, const std::vector<RunningJob>& jobs, const
   if (jobs.empty()) return;
   std::vector<std::string> ids;
   for (const auto& job : jobs) ids.push_back(job.id);
-  note("in the queue already, and staying there: " + util::join(ids, ", ") + "; scancel " + util::join(ids, " ") + " removes them");
+  note("in the queue already, and staying there: " + util::join(ids, ", ") + "; " + reach(jobs.front(), "scancel") + " " + util::join(ids, " ") + " removes them");
 }
 
 } // namespace
+
+std::string reach(const RunningJob& job, const std::string& verb) { return (job.cluster.empty() ? "" : "SLURM_CLUSTERS=" + job.cluster + " ") + verb; }
 
 std::vector<SubmitCall> make_calls(const std::vector<PlannedPart>& parts) {
   std::vector<SubmitCall> calls;
@@ -185,7 +188,7 @@ SubmitResult run_submit(const std::vector<SubmitCall>& calls, const model::Site&
       return result;
     }
     for (const auto& message : submitted->messages) std::fprintf(stderr, "sbatch: %s\n", message.c_str());
-    RunningJob job{submitted->id, call.name, find_log(commands, call, submitted->id, context), directive_of(call.plan, "--array").has_value(), {}};
+    RunningJob job{submitted->id, submitted->cluster, call.name, find_log(commands, call, *submitted, context), directive_of(call.plan, "--array").has_value(), {}};
     for (const auto index : call.after) job.after.push_back(result.jobs[index].id);
     tell_submitted(call, job, site);
     result.jobs.push_back(std::move(job));

@@ -157,7 +157,7 @@ Watch::Outlook Watch::judge(const std::vector<JobRecord>& records) {
     return Outlook::done;
   }
   if (job.phase() != JobPhase::waiting || !slurm::explain_reason(job.reason).hopeless) return Outlook::open;
-  print_error("job " + x_job.id + " can never start: " + slurm::explain_reason(job.reason).text, "remove it: scancel " + x_job.id, x_context.colour);
+  print_error("job " + x_job.id + " can never start: " + slurm::explain_reason(job.reason).text, "remove it: " + reach(x_job, "scancel ") + x_job.id, x_context.colour);
   x_code = k_world_failed;
   return Outlook::lost;
 }
@@ -187,13 +187,13 @@ Watch::Outlook Watch::judge_array(const std::vector<JobRecord>& records) {
 }
 
 Watch::Outlook Watch::ask() {
-  const auto records = slurm::find_job(x_commands, x_job.id);
+  const auto records = slurm::find_job(x_commands, x_job.id, x_job.cluster);
   if (!records) {
     // Slurm's controller is restarted now and then, under a job that runs on.
     if (g_stopped != 0) return Outlook::open;
     if (++x_failures == 1) x_screen.note(records.error().what + "; asking again");
     if (x_failures < 20) return Outlook::open;
-    print_error("Slurm has not answered " + std::to_string(x_failures) + " times", "the job may go on: hpcml submit --attach " + x_job.id + " follows it again", x_context.colour);
+    print_error("Slurm has not answered " + std::to_string(x_failures) + " times", "the job may go on: " + reach(x_job, "hpcml submit --attach ") + x_job.id + " follows it again", x_context.colour);
     x_code = k_world_failed;
     return Outlook::lost;
   }
@@ -236,8 +236,9 @@ std::optional<int> Watch::run() {
 void tell_detached(const std::vector<RunningJob>& jobs, std::size_t from, Screen& screen) {
   std::vector<std::string> ids;
   for (auto i = from; i < jobs.size(); ++i) ids.push_back(jobs[i].id);
-  screen.note(fmt::format("detached: {} {} on; follow it again: hpcml submit --attach {}; remove: scancel {}", (ids.size() == 1 ? "job " : "jobs ") + util::join(ids, ", "),
-                          ids.size() == 1 ? "goes" : "go", ids.front(), util::join(ids, " ")));
+  screen.note(fmt::format("detached: {} {} on; follow it again: {} {}; remove: {} {}", (ids.size() == 1 ? "job " : "jobs ") + util::join(ids, ", "),
+                          ids.size() == 1 ? "goes" : "go", reach(jobs[from], "hpcml submit --attach"), ids.front(), reach(jobs[from], "scancel"),
+                          util::join(ids, " ")));
 }
 
 } // namespace
@@ -268,7 +269,7 @@ std::vector<RunningJob> find_running(const std::string& id, const Context& conte
   }
   const auto& first = records->front();
   const bool array = !first.array_id.empty() && first.array_id == id;
-  return {{id, first.name, slurm::expand_log_pattern(first.log, {id, "", first.name, context.env.get_or("USER", "")}), array, {}}};
+  return {{id, "", first.name, slurm::expand_log_pattern(first.log, {id, "", first.name, context.env.get_or("USER", "")}), array, {}}};
 }
 
 } // namespace hpcml::cli
