@@ -31,12 +31,12 @@ std::optional<unsigned> count_of(const std::string& tres, std::string_view name)
 std::vector<std::string> accounts_command(const std::string& user, const std::string& cluster) {
   std::vector<std::string> words = {"sacctmgr", "-nP", "show", "user", "withassoc", "name=" + user};
   if (!cluster.empty()) words.push_back("cluster=" + cluster);
-  words.emplace_back("format=defaultaccount,account,partition,qos,defaultqos");
+  words.emplace_back("format=defaultaccount,account,partition,qos");
   return words;
 }
 
 std::vector<std::string> qos_command() {
-  return {"sacctmgr", "-nP", "show", "qos", "format=name,maxwall,maxtres,mintres,maxtresperuser,flags"};
+  return {"sacctmgr", "-nP", "show", "qos", "format=name,maxwall,maxtres,mintres"};
 }
 
 std::vector<std::string> Accounts::names() const {
@@ -49,9 +49,9 @@ std::vector<std::string> Accounts::names() const {
 Accounts parse_accounts(std::string_view text) {
   Accounts accounts;
   for (auto row : parse_rows(text)) {
-    row.resize(5);
+    row.resize(4);
     if (!row[0].empty()) accounts.default_account = row[0];
-    if (!row[1].empty()) accounts.associations.push_back({row[1], row[2], list_of(row[3]), row[4]});
+    if (!row[1].empty()) accounts.associations.push_back({row[1], row[2], list_of(row[3])});
   }
   return accounts;
 }
@@ -59,15 +59,13 @@ Accounts parse_accounts(std::string_view text) {
 std::map<std::string, QosRecord> parse_qos(std::string_view text) {
   std::map<std::string, QosRecord> all;
   for (auto row : parse_rows(text)) {
-    row.resize(6);
+    row.resize(4);
     if (row[0].empty()) continue;
     QosRecord qos;
     qos.name = row[0];
     if (const auto wall = model::Walltime::parse(row[1]); !row[1].empty() && wall) qos.max_wall = *wall;
     qos.max_nodes_per_job = count_of(row[2], "node");
     qos.min_gpus_per_job = count_of(row[3], "gres/gpu");
-    qos.max_nodes_per_user = count_of(row[4], "node");
-    qos.flags = list_of(row[5]);
     all[qos.name] = std::move(qos);
   }
   return all;

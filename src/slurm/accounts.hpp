@@ -21,9 +21,8 @@ std::vector<std::string> qos_command();
 struct Accounts {
   struct Association {
     std::string account;
-    std::string partition;              ///< empty: all
+    std::string partition; ///< empty: all
     std::vector<std::string> qos;
-    std::string default_qos;
   };
   std::string default_account;          ///< empty: Slurm wants one to be named
   std::vector<Association> associations;
@@ -38,8 +37,6 @@ struct QosRecord {
   std::optional<model::Walltime> max_wall;
   std::optional<unsigned> max_nodes_per_job; ///< "node=" of MaxTRES
   std::optional<unsigned> min_gpus_per_job;  ///< "gres/gpu=" of MinTRES
-  std::optional<unsigned> max_nodes_per_user;
-  std::vector<std::string> flags;            ///< "DenyOnLimit", "OverPartQOS"
 };
 std::map<std::string, QosRecord> parse_qos(std::string_view text);
 

@@ -81,7 +81,6 @@ PartitionRecord to_partition(const Record& record) {
   partition.max_nodes = small_number(record, "MaxNodes");
   partition.min_nodes = small_number(record, "MinNodes").value_or(0);
   partition.max_cpus_per_node = small_number(record, "MaxCPUsPerNode");
-  partition.max_mem_per_node_mib = record.number("MaxMemPerNode");
   read_job_defaults(record.get("JobDefaults").value_or(""), partition);
   partition.qos = record.get("QoS").value_or("");
   partition.allow_accounts = names(record, "AllowAccounts");
@@ -107,7 +106,6 @@ NodeRecord to_node(const Record& record) {
   node.gres = parse_gres(record.get("Gres").value_or(""));
   node.partitions = names(record, "Partitions");
   node.state = record.get("State").value_or("");
-  node.version = record.get("Version").value_or("");
   return node;
 }
 
@@ -194,9 +192,6 @@ util::Result<ConfigRecord> parse_cluster_config(std::string_view text) {
   config.has_accounting = record.get("AccountingStorageType").value_or("") == "accounting_storage/slurmdbd";
   config.enforced = names(record, "AccountingStorageEnforce");
   config.submit_plugins = names(record, "JobSubmitPlugins");
-  config.gres_types = names(record, "GresTypes");
-  config.max_array_size = small_number(record, "MaxArraySize");
-  config.mpi_default = record.get("MpiDefault").value_or("");
   return config;
 }
 

@@ -35,7 +35,6 @@ struct PartitionRecord {
   std::optional<unsigned> max_nodes;
   unsigned min_nodes = 0;
   std::optional<unsigned> max_cpus_per_node;
-  std::optional<unsigned long long> max_mem_per_node_mib;
   std::optional<unsigned> def_cpus_per_gpu;      ///< from JobDefaults
   std::optional<unsigned long long> def_mem_per_gpu_mib;
   std::string qos;        ///< the partition's own QoS, or empty
@@ -57,7 +56,6 @@ struct NodeRecord {
   std::vector<GresRecord> gres;
   std::vector<std::string> partitions;
   std::string state;                     ///< "IDLE", "DOWN*+DRAIN"
-  std::string version;                   ///< of its slurmd
 };
 
 /// What `scontrol show config` says that matters to requests.
@@ -67,9 +65,6 @@ struct ConfigRecord {
   bool has_accounting = false;            ///< slurmdbd is in use
   std::vector<std::string> enforced;      ///< AccountingStorageEnforce: "associations", "limits", "qos", "safe"
   std::vector<std::string> submit_plugins; ///< rules that Slurm does not show: "lua"
-  std::vector<std::string> gres_types;
-  std::optional<unsigned> max_array_size;
-  std::string mpi_default;
 };
 
 /// Of `scontrol show partition`. Errors when the text has no partition at all.

@@ -23,9 +23,7 @@ struct JobRecord {
   std::string run_time;      ///< "00:03:10"
   std::string time_limit;    ///< "01:00:00"
   std::string nodes;         ///< hostlist; empty before the job has nodes
-  std::string partition;
   std::string log;           ///< absolute path of the standard output
-  std::string work_dir;
   int exit_code = 0;
   int signal = 0;            ///< that ended the batch script, or 0
 

@@ -19,7 +19,6 @@ public:
   std::optional<unsigned long long> number(std::string_view key) const;
   /// True for YES and Yes.
   bool flag(std::string_view key) const;
-  bool empty() const { return x_fields.empty(); }
 
 private:
   std::vector<std::pair<std::string, std::string>> x_fields;

@@ -140,7 +140,7 @@ util::Result<StartEstimate> parse_estimate(std::string_view err) {
   for (const auto& line : lines_of(err)) {
     const auto start = between(line, " to start at ");
     if (!start) continue;
-    return StartEstimate{*start, between(line, " using ").value_or(""), between(line, " on nodes ").value_or(""),
+    return StartEstimate{*start, between(line, " on nodes ").value_or(""),
                          between(line, " in partition ").value_or("")};
   }
   return explain_refusal(err);

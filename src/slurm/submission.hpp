@@ -23,7 +23,6 @@ util::Result<SubmittedJob> parse_submitted(std::string_view out, std::string_vie
 /// What `sbatch --test-only` expects.
 struct StartEstimate {
   std::string start;      ///< "2026-11-21T17:00:40"
-  std::string processors; ///< "256": hardware threads
   std::string nodes;      ///< "nid[000001-000002]"
   std::string partition;
 };

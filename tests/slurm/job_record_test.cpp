@@ -58,7 +58,6 @@ TEST_CASE("scontrol's records are read whatever people put into names and paths"
   CHECK(job.reason == "");
   CHECK(job.nodes == "nid000001");
   CHECK(job.log == "/tmp/log a b=c X=1-1.out");
-  CHECK(job.work_dir == "/home/me/my work");
   CHECK(job.time_limit == "00:05:00");
   CHECK(job.phase() == JobPhase::running);
   CHECK(records[1].array_id == "2");

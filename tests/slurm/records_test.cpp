@@ -67,7 +67,6 @@ TEST_CASE("a partition's limits, shares and permissions are read") {
   CHECK(gpu.max_nodes == 8u);
   CHECK(gpu.min_nodes == 2);
   CHECK(gpu.max_cpus_per_node == 124u);
-  CHECK(gpu.max_mem_per_node_mib == 500000u);
   CHECK(gpu.def_cpus_per_gpu == 16u);
   CHECK(gpu.def_mem_per_gpu_mib == 250000u);
   CHECK_FALSE(gpu.whole_nodes);
@@ -94,7 +93,6 @@ TEST_CASE("the nodes of a real Slurm read as the site's nodes are") {
   CHECK(node.reserved_cores == 8);
   CHECK(node.reserved_cpus == "0-1,16-17,32-33,48-49,64-65,80-81,96-97,112-113");
   CHECK(node.partitions == std::vector<std::string>{"standard-g", "small-g", "dev-g", "bench"});
-  CHECK(node.version == "22.05.8");
   REQUIRE(node.gres.size() == 1);
   CHECK(node.gres[0].count == 8);
 }
@@ -175,7 +173,6 @@ TEST_CASE("the configuration's facts for requests are read") {
   CHECK_FALSE(config->has_accounting);
   CHECK(config->enforced.empty());
   CHECK(config->submit_plugins == std::vector<std::string>{"lua"});
-  CHECK(config->max_array_size == 1001u);
   const auto strict = slurm::parse_cluster_config("ClusterName = x\nAccountingStorageEnforce = associations,limits,qos,safe\n"
                                                   "AccountingStorageType = accounting_storage/slurmdbd\nSLURM_VERSION = 24.05.4\n");
   REQUIRE(strict);
@@ -191,20 +188,18 @@ TEST_CASE("what is no record is refused with what was said instead") {
 }
 
 TEST_CASE("accounts and QoS limits are read from sacctmgr") {
-  const auto accounts = slurm::parse_accounts("def-me|def-me|||normal\ndef-me|rrg-me|gpu|high,normal|high\n");
+  const auto accounts = slurm::parse_accounts("def-me|def-me||\ndef-me|rrg-me|gpu|high,normal\n");
   CHECK(accounts.default_account == "def-me");
   CHECK(accounts.names() == std::vector<std::string>{"def-me", "rrg-me"});
   CHECK(accounts.associations[1].partition == "gpu");
   CHECK(accounts.associations[1].qos == std::vector<std::string>{"high", "normal"});
   CHECK(slurm::parse_accounts("").names().empty());
-  const auto qos = slurm::parse_qos("normal||||||\ngpu|1-00:00:00|cpu=64,node=4|gres/gpu=2|node=8|DenyOnLimit,OverPartQOS\n");
+  const auto qos = slurm::parse_qos("normal|||\ngpu|1-00:00:00|cpu=64,node=4|gres/gpu=2\n");
   REQUIRE(qos.size() == 2);
   CHECK_FALSE(qos.at("normal").max_wall);
   CHECK(qos.at("gpu").max_wall->to_slurm() == "1-00:00:00");
   CHECK(qos.at("gpu").max_nodes_per_job == 4u);
   CHECK(qos.at("gpu").min_gpus_per_job == 2u);
-  CHECK(qos.at("gpu").max_nodes_per_user == 8u);
-  CHECK(qos.at("gpu").flags.size() == 2);
 }
 
 TEST_CASE("commands are asked without the variables that change what they print, and a missing one is named") {
