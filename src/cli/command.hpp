@@ -7,6 +7,7 @@
 
 #include "diag/diagnostic.hpp"
 #include "util/env_snapshot.hpp"
+#include "util/result.hpp"
 
 namespace CLI {
 class App;
@@ -52,5 +53,6 @@ void add_config(CLI::App& app, Context& context, int& exit_code);
 void print_diagnostics(const diag::Diagnostics& list, const std::string& source, bool colour);
 /// One sentence on stderr: "hpcml: error: …" and the hint.
 void print_error(const std::string& message, const std::string& hint, bool colour);
+void print_error(const util::Error& error, bool colour);
 
 } // namespace hpcml::cli

@@ -10,8 +10,7 @@
 
 #include "cli/command.hpp"
 #include "cli/job_plan.hpp"
-#include "slurm/accounts.hpp"
-#include "slurm/commands.hpp"
+#include "discover/cluster_facts.hpp"
 #include "util/file.hpp"
 #include "util/text.hpp"
 
@@ -60,7 +59,7 @@ int save(const Desk& desk, const Context& context) {
   std::filesystem::create_directories(std::filesystem::path(desk.path).parent_path(), error);
   const auto written = util::write_file(desk.path, spec::render_config(desk.config), 0644);
   if (written) return k_ok;
-  print_error(written.error().what, written.error().hint, context.colour);
+  print_error(written.error(), context.colour);
   return k_world_failed;
 }
 
@@ -157,11 +156,22 @@ std::optional<std::string> choose(const std::vector<std::string>& names, const s
   return names[static_cast<std::size_t>(*number) - 1];
 }
 
+/// The person's accounts on this cluster, or why they are not known.
+util::Result<std::vector<std::string>> ask_account_names(const Context& context) {
+  const slurm::LiveCommands commands(context.env);
+  const auto said = commands.ask({"scontrol", "show", "config"});
+  if (!said.ok()) return util::Error{said.why_not};
+  const auto config = slurm::parse_cluster_config(said.output.out);
+  if (!config) return config.error();
+  const auto answer = slurm::ask_accounts(commands, *config, discover::make_surroundings(context.env).user);
+  if (!answer.ok()) return util::Error{answer.why_not};
+  return slurm::parse_accounts(answer.output.out).names();
+}
+
 /// The account to charge: checked against those of Slurm, or chosen among them. Nothing where there is none to find out.
 std::optional<std::string> find_account(const ConfigOptions& options, const Context& context, int& exit_code) {
-  const auto user = context.env.get_or("USER", context.env.get_or("LOGNAME", ""));
-  const auto answer = slurm::LiveCommands(context.env).ask(slurm::accounts_command(user));
-  const auto names = answer.ok() ? slurm::parse_accounts(answer.output.out).names() : std::vector<std::string>{};
+  const auto known = ask_account_names(context);
+  const auto names = known.value_or({});
   if (!options.account.empty()) {
     if (names.empty() || std::find(names.begin(), names.end(), options.account) != names.end()) return options.account;
     const auto near = util::nearest(options.account, names);
@@ -171,7 +181,7 @@ std::optional<std::string> find_account(const ConfigOptions& options, const Cont
   }
   if (names.empty()) {
     std::fprintf(stderr, "hpcml: no accounts found out%s; if this site charges accounts: hpcml config set account NAME\n",
-                 answer.ok() ? ": Slurm has none for you" : (" (" + answer.why_not + ")").c_str());
+                 known ? ": Slurm has none for you" : (" (" + known.error().what + ")").c_str());
     return std::nullopt;
   }
   const auto chosen = choose(names, "account to charge");

@@ -17,4 +17,6 @@ void print_error(const std::string& message, const std::string& hint, bool colou
   std::fputs(text.c_str(), stderr);
 }
 
+void print_error(const util::Error& error, bool colour) { print_error(error.what, error.hint, colour); }
+
 } // namespace hpcml::cli

@@ -17,8 +17,13 @@ public:
   /// What the command printed, on either stream if `both`; nothing if it could not be asked.
   std::optional<std::string> optional(const std::vector<std::string>& words, const std::string& what, bool both = false) {
     auto answer = x_commands.ask(words);
-    const bool ok = answer.ok();
     if (both) answer.output.out += answer.output.err;
+    return keep(std::move(answer), what);
+  }
+
+  /// The same for an answer that is there already.
+  std::optional<std::string> keep(slurm::Answer answer, const std::string& what) {
+    const bool ok = answer.ok();
     const auto text = answer.output.out;
     if (!ok) x_facts.not_asked.push_back({what, answer.why_not});
     x_facts.answers.push_back(std::move(answer));
@@ -41,20 +46,10 @@ private:
   ClusterFacts& x_facts;
 };
 
-/// A plain name: nothing that a profile or a command line could take for something else.
-bool is_plain_name(const std::string& name) {
-  return !name.empty() && name.front() != '-' && std::all_of(name.begin(), name.end(), [](char c) {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '-' || c == '.' || c == '@';
-  });
-}
-
-void ask_accounts(Asker& ask, const Surroundings& surroundings, ClusterFacts& facts) {
-  if (!facts.config.has_accounting) {
-    facts.not_asked.push_back({"sacctmgr", "this Slurm keeps no accounts (AccountingStorageType)"});
-    return;
-  }
-  if (!is_plain_name(surroundings.user)) facts.not_asked.push_back({"sacctmgr show user", "it is not known who asks: USER is not set"});
-  else if (const auto text = ask.optional(slurm::accounts_command(surroundings.user, is_plain_name(facts.config.cluster) ? facts.config.cluster : ""), "sacctmgr show user")) facts.accounts = slurm::parse_accounts(*text);
+void ask_accounts(Asker& ask, const slurm::Commands& commands, const Surroundings& surroundings, ClusterFacts& facts) {
+  const bool kept = facts.config.has_accounting;
+  if (const auto text = ask.keep(slurm::ask_accounts(commands, facts.config, surroundings.user), kept ? "sacctmgr show user" : "sacctmgr")) facts.accounts = slurm::parse_accounts(*text);
+  if (!kept) return;
   if (const auto text = ask.optional(slurm::qos_command(), "sacctmgr show qos")) facts.qos = slurm::parse_qos(*text);
 }
 
@@ -91,7 +86,7 @@ util::Result<ClusterFacts> run_questions(const slurm::Commands& commands, const 
     if (!ask.required(slurm::sinfo_nodes_command(), facts.nodes, slurm::parse_sinfo_nodes)) return status.error();
   }
   if (auto status = ask.required({"scontrol", "show", "config"}, facts.config, slurm::parse_cluster_config); !status) return status.error();
-  ask_accounts(ask, surroundings, facts);
+  ask_accounts(ask, commands, surroundings, facts);
   ask_tools(ask, surroundings, facts);
   return facts;
 }

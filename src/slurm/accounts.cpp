@@ -26,13 +26,21 @@ std::optional<unsigned> count_of(const std::string& tres, std::string_view name)
   return std::nullopt;
 }
 
+bool is_plain_name(const std::string& name) {
+  return !name.empty() && name.front() != '-' && std::all_of(name.begin(), name.end(), [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '-' || c == '.' || c == '@';
+  });
+}
+
 } // namespace
 
-std::vector<std::string> accounts_command(const std::string& user, const std::string& cluster) {
+Answer ask_accounts(const Commands& commands, const ConfigRecord& config, const std::string& user) {
   std::vector<std::string> words = {"sacctmgr", "-nP", "show", "user", "withassoc", "name=" + user};
-  if (!cluster.empty()) words.push_back("cluster=" + cluster);
+  if (!config.has_accounting) return {words, false, {}, "this Slurm keeps no accounts (AccountingStorageType)"};
+  if (!is_plain_name(user)) return {words, false, {}, "it is not known who asks: USER is not set"};
+  if (is_plain_name(config.cluster)) words.push_back("cluster=" + config.cluster);
   words.emplace_back("format=defaultaccount,account,partition,qos");
-  return words;
+  return commands.ask(words);
 }
 
 std::vector<std::string> qos_command() {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What sacctmgr says of a person's accounts and of QoS limits. Pure.
+// What sacctmgr says of a person's accounts and of QoS limits.
 #pragma once
 
 #include <map>
@@ -9,11 +9,14 @@
 #include <vector>
 
 #include "model/walltime.hpp"
+#include "slurm/cluster_records.hpp"
+#include "slurm/commands.hpp"
 
 namespace hpcml::slurm {
 
-/// The command whose output parse_accounts reads; with a cluster's name only what holds there, where one database serves several.
-std::vector<std::string> accounts_command(const std::string& user, const std::string& cluster = {});
+/// Asks for what parse_accounts reads, on this cluster where one database serves several. Not asked where this Slurm keeps no accounts,
+/// or where `user` is no plain name: sacctmgr would take a list for several people, and a beginning like an option's for one.
+Answer ask_accounts(const Commands& commands, const ConfigRecord& config, const std::string& user);
 /// The command whose output parse_qos reads.
 std::vector<std::string> qos_command();
 

@@ -2,6 +2,7 @@
 // Which commands a job is asked after with, and what becomes of their answers.
 #include <catch2/catch.hpp>
 
+#include "slurm/accounts.hpp"
 #include "slurm/jobs.hpp"
 #include "util/text.hpp"
 
@@ -57,4 +58,18 @@ TEST_CASE("the tasks of an array that only the accounting remembers are told apa
     CHECK((*found)[i].array_tasks == tasks[i].second);
   }
   CHECK(slurm::exit_code_of((*found)[1]) == 3);
+}
+
+TEST_CASE("accounts are asked for on this cluster, for one plain name, and where there are any") {
+  slurm::ConfigRecord config;
+  config.cluster = "gh";
+  config.has_accounting = true;
+  const Archive slurm("");
+  slurm::ask_accounts(slurm, config, "me.too@site");
+  REQUIRE(slurm.asked.size() == 1);
+  CHECK(slurm.asked[0].find(" name=me.too@site cluster=gh ") != std::string::npos);
+  for (const char* user : {"", "me,you", "-i", "me you", "me=x"}) CHECK_FALSE(slurm::ask_accounts(slurm, config, user).why_not.empty());
+  config.has_accounting = false;
+  CHECK_FALSE(slurm::ask_accounts(slurm, config, "me").asked);
+  CHECK(slurm.asked.size() == 1);
 }
