@@ -5,10 +5,10 @@
 #include <memory>
 #include <unistd.h>
 
-#include "cli/command.hpp"
+#include "cli/chosen_site.hpp"
 #include "emulate/assumed_nodes.hpp"
 #include "emulate/cluster_run.hpp"
-#include "spec/site_store.hpp"
+#include "plan/planner.hpp"
 #include "util/text.hpp"
 
 namespace hpcml::cli {
@@ -52,27 +52,9 @@ emulate::Narrator make_narrator(const Context& context, bool quiet) {
   };
   narrator.failure = [=](const util::Error& error) {
     std::fputs(clear, stderr);
-    print_error(error.what, error.hint, colour);
+    print_error(error, colour);
   };
   return narrator;
-}
-
-std::optional<model::Site> load(const EmulateOptions& options, const Context& context, int& exit_code) {
-  auto load = spec::load_site(options.site, spec::site_directories(context.sites_dirs, context.env));
-  print_diagnostics(load.diagnostics, load.source, context.colour);
-  if (!load.site || diag::has_errors(load.diagnostics)) {
-    exit_code = load.not_found ? k_usage : k_invalid_file;
-    return std::nullopt;
-  }
-  if (load.site->state == model::SiteState::retired) {
-    const std::string when = load.site->retired_on.empty() ? "" : " on " + load.site->retired_on;
-    print_error(load.site->name + " was retired" + when,
-                load.site->successor.empty() ? "" : "its successor is " + load.site->successor,
-                context.colour);
-    exit_code = k_cannot_satisfy;
-    return std::nullopt;
-  }
-  return load.site;
 }
 
 /// "4", "a100:4"
@@ -108,7 +90,7 @@ bool complete_nodes(model::Site& site, const EmulateOptions& options, const emul
   if (!site.partitions.empty() && !wishes.any()) return true;
   auto assumed = emulate::assume_nodes(std::move(site), options.request.partition, wishes);
   if (!assumed) {
-    print_error(assumed.error().what, assumed.error().hint, context.colour);
+    print_error(assumed.error(), context.colour);
     return false;
   }
   site = std::move(*assumed);
@@ -130,14 +112,18 @@ std::vector<std::string> choose_command(const Context& context, const emulate::N
 
 int run_emulate(const EmulateOptions& options, const Context& context) {
   int exit_code = k_ok;
-  auto site = load(options, context, exit_code);
+  auto site = choose_site(options.site, context, exit_code);
   if (!site) return exit_code;
+  if (site->state == model::SiteState::retired) {
+    print_error(plan::describe_retirement(*site), context.colour);
+    return k_cannot_satisfy;
+  }
   const auto wishes = read_wishes(options, context);
   if (!wishes) return k_usage;
   if (!complete_nodes(*site, options, *wishes, context)) return k_cannot_satisfy;
   const auto layout = emulate::make_cluster_layout(*site, options.request);
   if (!layout) {
-    print_error(layout.error().what, layout.error().hint, context.colour);
+    print_error(layout.error(), context.colour);
     return k_cannot_satisfy;
   }
   emulate::ClusterRun run;
@@ -150,7 +136,7 @@ int run_emulate(const EmulateOptions& options, const Context& context) {
   }
   const auto slurm = emulate::find_slurm(context.env);
   if (!slurm) {
-    print_error(slurm.error().what, slurm.error().hint, context.colour);
+    print_error(slurm.error(), context.colour);
     return k_world_failed;
   }
   const auto difference =

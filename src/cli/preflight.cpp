@@ -90,7 +90,7 @@ int run_preflight(const PreflightOptions& options, const Context& context) {
   }
   const auto output = util::run_process(launch_words(options, *request, context, *helper), context.env, launch::preflight_limit(options.timeout_seconds));
   if (!output) {
-    print_error(output.error().what, output.error().hint, context.colour);
+    print_error(output.error(), context.colour);
     return k_world_failed;
   }
   const auto result = read_preflight(output->out);

@@ -155,7 +155,7 @@ void try_requests(const DiscoverOptions& options, const Context& context, const 
 
 int run_discover(const DiscoverOptions& options, const Context& context) {
   const auto fail = [&](const util::Error& error, int code) {
-    print_error(error.what, error.hint, context.colour);
+    print_error(error, context.colour);
     return code;
   };
   discover::ProfileRequest request;
@@ -197,14 +197,14 @@ int run_diff(const DiffOptions& options, const Context& context) {
   if (!site) return exit_code;
   const auto facts = ask(options.from_folder, context);
   if (!facts) {
-    print_error(facts.error().what, facts.error().hint, context.colour);
+    print_error(facts.error(), context.colour);
     return k_world_failed;
   }
   const auto findings = discover::compare_site(*site, *facts, discover::make_node_kinds(facts->nodes));
   unsigned errors = 0, warnings = 0, notes = 0;
   for (const auto& finding : findings) ++(finding.severity == diag::Severity::error ? errors : finding.severity == diag::Severity::warning ? warnings : notes);
   if (options.format == "json") {
-    std::fputs((diag::render_json(findings) + "\n").c_str(), stdout);
+    std::fputs(diag::render_json(findings).c_str(), stdout);
   } else {
     for (const auto& finding : findings) std::fputs(diag::render_text(finding, {}, false).c_str(), stdout);
     std::fputs(fmt::format("{} and cluster {}: {} error{}, {} warning{}, {} note{}\n", site->id, facts->config.cluster, errors, errors == 1 ? "" : "s", warnings,

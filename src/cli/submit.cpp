@@ -90,7 +90,7 @@ int run(const SubmitOptions& options, const Context& context) {
   const auto planned = plan_request(request, context, exit_code);
   if (!planned) return exit_code;
   if (const auto written = write_script(options, *planned); !written) {
-    print_error(written.error().what, written.error().hint, context.colour);
+    print_error(written.error(), context.colour);
     return k_world_failed;
   }
   const auto calls = make_calls(planned->parts);

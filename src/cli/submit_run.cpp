@@ -91,7 +91,7 @@ void tell_submitted(const SubmitCall& call, const RunningJob& job, const model::
 }
 
 void refuse(const util::Error& error, const std::vector<RunningJob>& jobs, const Context& context) {
-  print_error(error.what, error.hint, context.colour);
+  print_error(error, context.colour);
   if (jobs.empty()) return;
   std::vector<std::string> ids;
   for (const auto& job : jobs) ids.push_back(job.id);
@@ -160,7 +160,7 @@ int run_test_only(const std::vector<SubmitCall>& calls, const Context& context) 
     tell_differences(call.plan, context);
     const auto estimate = estimate_plan(call.plan, context);
     if (!estimate) {
-      print_error(estimate.error().what, estimate.error().hint, context.colour);
+      print_error(estimate.error(), context.colour);
       return k_world_failed;
     }
     std::printf("%s: would start at %s in partition %s on %s\n", call.name.c_str(), estimate->start.c_str(), estimate->partition.c_str(),

@@ -36,7 +36,7 @@ std::string reach(const RunningJob& job, const std::string& verb);
 std::vector<SubmitCall> make_calls(const std::vector<PlannedPart>& parts);
 /// The value of a directive of the plan ("--output"), or nothing.
 std::optional<std::string> directive_of(const model::Plan& plan, const std::string& name);
-/// "2 nodes, 16 GPUs, up to 00:10:00: 2.7 GPU-hours".
+/// "2 nodes, 16 GPUs, up to 00:10:00 (2.7 GPU-hours at most)".
 std::string describe_request(const model::Plan& plan);
 /// GPU-hours if the job runs to its limit; nothing without a limit.
 std::optional<double> gpu_hours(const model::Plan& plan);

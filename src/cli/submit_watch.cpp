@@ -263,7 +263,7 @@ std::vector<RunningJob> find_running(const std::string& id, const Context& conte
   const auto records = slurm::find_job(slurm::LiveCommands(context.env), id);
   if (!records || records->empty()) {
     exit_code = k_world_failed;
-    if (!records) print_error(records.error().what, records.error().hint, context.colour);
+    if (!records) print_error(records.error(), context.colour);
     else print_error("Slurm knows no job " + id, "squeue --me shows your jobs", context.colour);
     return {};
   }

@@ -13,13 +13,9 @@ namespace {
 
 /// A retired cluster gets no script, whatever else is right or wrong about the request.
 bool is_retired(PlanContext& context) {
-  const model::Site& site = context.site;
-  if (site.state != model::SiteState::retired) return false;
-  std::string message = (site.name.empty() ? site.id : site.name) + " is retired";
-  if (!site.retired_on.empty()) message += " since " + site.retired_on;
-  context.error(
-      "site/retired", message + cited(site.state_origin),
-      site.successor.empty() ? "" : "its successor is " + site.successor + "; `hpcml sites list` shows the sites that can be used");
+  if (context.site.state != model::SiteState::retired) return false;
+  const auto why = describe_retirement(context.site);
+  context.error("site/retired", why.what, why.hint);
   return true;
 }
 
@@ -52,6 +48,11 @@ void check_steps(PlanContext& context) {
 }
 
 } // namespace
+
+util::Error describe_retirement(const model::Site& site) {
+  return {(site.name.empty() ? site.id : site.name) + " is retired" + (site.retired_on.empty() ? "" : " since " + site.retired_on) + cited(site.state_origin),
+          site.successor.empty() ? "" : "its successor is " + site.successor + "; `hpcml sites list` shows the sites that can be used"};
+}
 
 PlanResult make_plan(const model::JobSpec& job, const model::Site& site) {
   PlanContext context{job, site};

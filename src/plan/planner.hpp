@@ -6,6 +6,7 @@
 
 #include "diag/diagnostic.hpp"
 #include "model/plan.hpp"
+#include "util/result.hpp"
 
 namespace hpcml::plan {
 
@@ -16,5 +17,8 @@ struct PlanResult {
   diag::Diagnostics diagnostics;
 };
 PlanResult make_plan(const model::JobSpec& job, const model::Site& site);
+
+/// Why a retired site takes no job, and which one took its place.
+util::Error describe_retirement(const model::Site& site);
 
 } // namespace hpcml::plan
