@@ -9,11 +9,11 @@
 
 namespace hpcml::slurm {
 
-/// One record: a partition, a node, a job. Keys keep their order; of a repeated key the first counts.
+/// One record: a partition, a node, the configuration. Of a repeated key the first counts.
 class Record {
 public:
   void add(std::string key, std::string value);
-  /// The value; nothing if the key is missing or Slurm says that it has none: "(null)", "N/A", "NONE", "n/a", "".
+  /// The value; nothing if the key is missing or Slurm says that it has none: "(null)", "None", "N/A", "n/s" and their like.
   std::optional<std::string> get(std::string_view key) const;
   /// As get, as a number; nothing for "UNLIMITED", "INFINITE" and other words.
   std::optional<unsigned long long> number(std::string_view key) const;
@@ -24,7 +24,7 @@ private:
   std::vector<std::pair<std::string, std::string>> x_fields;
 };
 
-/// The records of `scontrol show …`, with -o or without. `first_key` begins a record: "PartitionName", "NodeName", "JobId".
+/// The records of `scontrol show …`, with -o or without. `first_key` begins a record: "PartitionName", "NodeName".
 /// Values with blanks (OS=, Reason=, partition names) are kept whole. Lines before the first record are left out.
 std::vector<Record> parse_records(std::string_view text, std::string_view first_key);
 

@@ -1,52 +1,19 @@
 // SPDX-License-Identifier: MIT
 // hpcml gen as a person runs it: results, messages, exit codes, and that nothing is written on a mistake.
 #include <catch2/catch.hpp>
-#include <cstdlib>
 #include <filesystem>
 #include <nlohmann/json.hpp>
-#include <stdexcept>
 
+#include "cli/desk_helper.hpp"
 #include "util/file.hpp"
-#include "util/process.hpp"
 #include "util/text.hpp"
 
 using namespace hpcml;
 namespace fs = std::filesystem;
+using test::Desk;
+using test::holds;
 
 namespace {
-
-/// A folder to work in, with its own home, so that no profile or job file of the machine is seen.
-class Desk {
-public:
-  Desk() {
-    std::string pattern = (fs::temp_directory_path() / "hpcml-gen-XXXXXX").string();
-    if (::mkdtemp(pattern.data()) == nullptr) throw std::runtime_error("cannot make " + pattern);
-    x_path = pattern;
-    x_env.set("PATH", "/usr/bin:/bin");
-    x_env.set("HOME", pattern);
-  }
-  ~Desk() {
-    std::error_code ignored;
-    fs::remove_all(x_path, ignored);
-  }
-  util::ProcessOutput hpcml(const std::vector<std::string>& words) {
-    std::vector<std::string> argv{"/usr/bin/env", "-C", x_path.string(), HPCML_BINARY};
-    argv.insert(argv.end(), words.begin(), words.end());
-    const auto result = util::run_process(argv, x_env, std::chrono::seconds(30));
-    if (!result) throw std::runtime_error(result.error().what);
-    return *result;
-  }
-  void set(const std::string& name, const std::string& value) { x_env.set(name, value); }
-  void put(const std::string& name, const std::string& text) { REQUIRE(util::write_file(x_path / name, text)); }
-  std::size_t files() const { return static_cast<std::size_t>(std::distance(fs::directory_iterator(x_path), fs::directory_iterator())); }
-  fs::path operator/(const std::string& name) const { return x_path / name; }
-
-private:
-  fs::path x_path;
-  util::EnvSnapshot x_env;
-};
-
-bool holds(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
 
 std::vector<std::string> lumi(std::vector<std::string> more = {}) {
   std::vector<std::string> words{"gen", "--site", "lumi", "--nodes", "2", "--account", "project_1", "--time", "10"};
