@@ -11,23 +11,15 @@ namespace hpcml::cli {
 namespace {
 
 std::optional<topo::Node> live_node(Failure& failure) {
-  auto cpus = topo::read_live_cpus();
+  auto node = topo::read_live_node();
   auto allowed = topo::read_allowed_cpus();
-  if (!cpus || !allowed) {
-    failure.say(k_world_failed, cpus ? allowed.error() : cpus.error());
+  if (!node || !allowed) {
+    failure.say(k_world_failed, node ? allowed.error() : node.error());
     return std::nullopt;
   }
-  topo::Node node;
-  node.name = "this node";
-  node.cpus = std::move(*cpus);
-  node.allowed = *allowed & node.cpus.all();
-  for (const model::GpuPlace& place : topo::read_live_gpus().places) {
-    topo::Gpu gpu;
-    gpu.place = place;
-    node.gpus.push_back(std::move(gpu));
-  }
-  topo::complete_node(node);
-  return node;
+  node->name = "this node";
+  node->allowed = *allowed & node->cpus.all();
+  return *node;
 }
 
 /// The node type of the partition, or the first one with GPUs.

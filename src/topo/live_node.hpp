@@ -6,8 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "model/node_shape.hpp"
-#include "util/result.hpp"
+#include "topo/node.hpp"
 
 namespace hpcml::topo {
 
@@ -30,5 +29,10 @@ struct LiveGpus {
 /// the kernel gives (-1 stays unknown). In the runtime's order: NVIDIA by PCI address, AMD by kernel topology
 /// node.
 LiveGpus read_live_gpus(const std::filesystem::path& root = "/");
+
+/// The whole node, for people: the above with UUIDs, partitions (MIG, MI300A), PCI paths, XGMI links, NICs
+/// and which NUMA nodes are memory of GPUs. NVLink and the UUIDs of MIG instances are in no file of the
+/// kernel.
+util::Result<Node> read_live_node(const std::filesystem::path& root = "/");
 
 } // namespace hpcml::topo

@@ -35,6 +35,13 @@ public:
     fs::create_directories((x_root / path).parent_path());
     fs::create_directory_symlink(x_root / target, x_root / path);
   }
+  /// A PCI function below bridges: "pci0000:c0/0000:c0:01.1/0000:c1:00.0".
+  void add_pci(const std::string& path, int numa, const std::string& driver) const {
+    const std::string real = "sys/devices/" + path, address = fs::path(path).filename().string();
+    write(real + "/numa_node", std::to_string(numa));
+    link(real + "/driver", "sys/bus/pci/drivers/" + driver);
+    link("sys/bus/pci/devices/" + address, real);
+  }
   const fs::path& root() const { return x_root; }
 
 private:
@@ -132,7 +139,8 @@ TEST_CASE("AMD GPUs are the compute topology's nodes with SIMD units, in its ord
   CHECK(vendor == "amd");
 }
 
-TEST_CASE("The NIC beside a GPU is the one under its switch, then under its host bridge, then of its NUMA node") {
+TEST_CASE(
+    "The NIC beside a GPU is the one under its switch, then under its host bridge, then of its NUMA node") {
   Tree tree;
   const auto device = [&](const std::string& path, const char* numa) {
     tree.write("sys/devices/" + path + "/numa_node", numa);
@@ -147,7 +155,8 @@ TEST_CASE("The NIC beside a GPU is the one under its switch, then under its host
     tree.link("sys/bus/pci/devices/" + place.pci, device(path, numa));
     gpus.push_back(place);
   };
-  const auto rdma = [&](const std::string& name, const std::string& path, const char* numa, const char* state, const char* layer) {
+  const auto rdma = [&](const std::string& name, const std::string& path, const char* numa, const char* state,
+                        const char* layer) {
     const auto at = "sys/class/infiniband/" + name;
     tree.write(at + "/ports/1/state", state);
     tree.write(at + "/ports/1/link_layer", layer);
@@ -156,11 +165,15 @@ TEST_CASE("The NIC beside a GPU is the one under its switch, then under its host
   gpu("pci0000:00/0000:00:01.1/0000:01:00.0/0000:02:00.0", "0");
   gpu("pci0000:40/0000:40:01.1/0000:41:00.0", "1");
   gpu("pci0000:80/0000:80:01.1/0000:81:00.0", "2");
-  rdma("mlx5_0", "pci0000:40/0000:40:03.1/0000:45:00.0", "1", "4: ACTIVE", "InfiniBand");          // GPU 1's host bridge
-  rdma("mlx5_1", "pci0000:00/0000:00:01.1/0000:01:01.0/0000:04:00.0", "0", "4: ACTIVE", "InfiniBand"); // GPU 0's switch
-  rdma("mlx5_2", "pci0000:00/0000:00:01.1/0000:01:00.0/0000:05:00.0", "0", "1: DOWN", "InfiniBand");   // nearer, but no cable
+  rdma("mlx5_0", "pci0000:40/0000:40:03.1/0000:45:00.0", "1", "4: ACTIVE",
+       "InfiniBand"); // GPU 1's host bridge
+  rdma("mlx5_1", "pci0000:00/0000:00:01.1/0000:01:01.0/0000:04:00.0", "0", "4: ACTIVE",
+       "InfiniBand"); // GPU 0's switch
+  rdma("mlx5_2", "pci0000:00/0000:00:01.1/0000:01:00.0/0000:05:00.0", "0", "1: DOWN",
+       "InfiniBand"); // nearer, but no cable
   rdma("mlx5_3", "pci0000:c0/0000:c0:01.1/0000:c1:00.0", "2", "4: ACTIVE", "InfiniBand");
-  rdma("mlx5_bond_0", "pci0000:80/0000:80:02.1/0000:82:00.0", "2", "4: ACTIVE", "Ethernet"); // GPU 2's host bridge, another network
+  rdma("mlx5_bond_0", "pci0000:80/0000:80:02.1/0000:82:00.0", "2", "4: ACTIVE",
+       "Ethernet"); // GPU 2's host bridge, another network
   tree.link("sys/class/net/ib2/device", "sys/devices/pci0000:c0/0000:c0:01.1/0000:c1:00.0");
   const auto nics = topo::read_live_nics(gpus, {"ib2", "ib7"}, tree.root());
   REQUIRE(nics.devices.size() == 3);
@@ -190,6 +203,88 @@ TEST_CASE("A node without GPUs has none") {
   Tree tree;
   CHECK(topo::read_live_gpus(tree.root()).places.empty());
   CHECK(topo::read_live_gpus(tree.root()).vendor.empty());
+}
+
+TEST_CASE(
+    "The whole live node has AMD's UUIDs, links, partitions and the Slingshot interface at the same bridge") {
+  Tree tree;
+  write_small_node(tree, "core_cpus_list", "package_cpus_list");
+  tree.write("sys/devices/system/node/has_memory", "0,255");
+  const std::string nodes = "sys/class/kfd/kfd/topology/nodes/";
+  tree.write(nodes + "0/properties", "simd_count 0\nlocation_id 0");
+  for (const char* id : {"4", "10"}) {
+    const bool first = std::string(id) == "4";
+    tree.write(nodes + id + "/properties", std::string("simd_count 440\nlocation_id ") +
+                                               (first ? "49408" : "50688") + "\nunique_id 81985529216486895");
+    tree.write(nodes + id + "/io_links/0/properties", "type 2\nnode_to 0\nmax_bandwidth 64000");
+    tree.write(nodes + id + "/io_links/1/properties",
+               std::string("type 11\nnode_to ") + (first ? "10" : "4") + "\nmax_bandwidth 200000");
+  }
+  tree.write(nodes + "11/properties", "simd_count 220\nlocation_id 50688"); // a part of the second function
+  tree.add_pci("pci0000:c0/0000:c0:01.1/0000:c1:00.0", 8, "amdgpu");
+  tree.add_pci("pci0000:c0/0000:c0:03.1/0000:c5:00.0", 8, "cxi_ss1");
+  tree.add_pci("pci0000:c0/0000:c0:05.1/0000:c6:00.0", 0, "amdgpu");
+  tree.add_pci("pci0000:90/0000:91:00.0", 0, "igb");
+  tree.link("sys/class/net/hsn0/device", "sys/devices/pci0000:c0/0000:c0:03.1/0000:c5:00.0");
+  tree.link("sys/class/net/nmn0/device", "sys/devices/pci0000:90/0000:91:00.0");
+  tree.write("sys/class/net/lo/operstate", "unknown");
+  const auto node = topo::read_live_node(tree.root());
+  REQUIRE(node);
+  REQUIRE(node->gpus.size() == 3);
+  CHECK(node->gpus[0].uuid == "GPU-0123456789abcdef");
+  CHECK(node->gpus[0].place.numa == 8u);
+  CHECK(node->gpus[0].path == std::vector<std::string>{"pci0000:c0", "0000:c0:01.1"});
+  CHECK(node->gpus[1].partition == 0);
+  CHECK(node->gpus[2].partition == 1);
+  REQUIRE(node->links.size() == 1);
+  CHECK(node->links[0].width == 200000);
+  REQUIRE(node->nics.size() == 2);
+  CHECK(node->nics[0].name == "hsn0");
+  CHECK_FALSE(node->nics[0].management);
+  CHECK(node->nics[1].management);
+  REQUIRE(node->numa.size() == 3);
+  CHECK(node->numa[1].kind == topo::MemoryKind::none); // NUMA 8 has CPUs, but no memory
+  CHECK(node->numa[2].kind == topo::MemoryKind::device);
+  CHECK(topo::check_node(*node).empty());
+}
+
+TEST_CASE("The whole live node has NVIDIA's UUIDs and MIG instances, and InfiniBand before Ethernet") {
+  Tree tree;
+  write_small_node(tree, "core_cpus_list", "package_cpus_list");
+  const std::string gpus = "proc/driver/nvidia/";
+  const auto add_gpu = [&](const std::string& name, const std::string& minor) {
+    tree.write(gpus + "gpus/" + name + "/information",
+               "Model: \t\t NVIDIA A100\nGPU UUID: \t GPU-aa" + minor + "\nDevice Minor: \t " + minor);
+  };
+  add_gpu("0000:81:00.0", "0");
+  add_gpu("0000:C1:00.0", "1");
+  for (const char* instance : {"gi7/ci0", "gi11/ci0"})
+    tree.write(gpus + "capabilities/gpu1/mig/" + instance + "/access", "x");
+  tree.write(gpus + "capabilities/gpu1/mig/config", "x");
+  tree.add_pci("pci0000:80/0000:81:00.0", 0, "nvidia");
+  tree.add_pci("pci0000:c0/0000:c1:00.0", -1, "nvidia");
+  tree.write("sys/devices/pci0000:c0/0000:c1:00.0/local_cpulist", "2-3,6");
+  tree.add_pci("pci0000:c0/0000:c4:00.0", 8, "mlx5_core");
+  tree.add_pci("pci0000:80/0000:84:00.0", 0, "mlx5_core");
+  tree.link("sys/class/infiniband/mlx5_0/device", "sys/devices/pci0000:80/0000:84:00.0");
+  tree.write("sys/class/infiniband/mlx5_0/ports/1/link_layer", "Ethernet");
+  tree.link("sys/class/infiniband/mlx5_1/device", "sys/devices/pci0000:c0/0000:c4:00.0");
+  tree.write("sys/class/infiniband/mlx5_1/ports/1/link_layer", "InfiniBand");
+  tree.link("sys/class/net/ib0/device", "sys/devices/pci0000:c0/0000:c4:00.0");
+  const auto node = topo::read_live_node(tree.root());
+  REQUIRE(node);
+  REQUIRE(node->gpus.size() == 3);
+  CHECK(node->gpus[0].uuid == "GPU-aa0");
+  CHECK(node->gpus[0].name == "NVIDIA A100");
+  CHECK(node->gpus[1].uuid.empty());
+  CHECK(node->gpus[2].partition == 1);
+  CHECK(node->gpus[2].place.index == 2);
+  CHECK(node->gpus[2].place.numa == 8u); // from its CPUs, the firmware tells no node
+  REQUIRE(node->notes.size() == 1);
+  CHECK(node->notes[0].find("0000:c1:00.0 is cut into 2 MIG instances") != std::string::npos);
+  REQUIRE(node->nics.size() == 2);
+  CHECK(node->nics[0].management);
+  CHECK_FALSE(node->nics[1].management);
 }
 
 TEST_CASE("This machine's shape agrees with the C library, and the allowed CPUs with /proc") {
