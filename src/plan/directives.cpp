@@ -211,7 +211,11 @@ void add_raw(PlanContext& context) {
     if (const auto old = std::find_if(directives.begin(), directives.end(), same);
         option.name == "--constraint" && old != directives.end() && option.value && *option.value != *old->value) {
       const bool either = option.value->find('|') != std::string::npos;
-      option.value = *old->value + "&" + (either ? "(" + *option.value + ")" : *option.value);
+      const auto asked = util::split(*option.value, '&');
+      auto features = util::split(*old->value, '&');
+      if (!either) std::erase_if(features, [&](const auto& feature) { return std::find(asked.begin(), asked.end(), feature) != asked.end(); });
+      features.push_back(either ? "(" + *option.value + ")" : *option.value);
+      option.value = util::join(features, "&");
     }
     if (const auto old = std::find_if(directives.begin(), directives.end(), same); old != directives.end()) {
       if (option.name == "--gres") { // the planned line asks for GPUs, this one for something else

@@ -182,6 +182,13 @@ TEST_CASE("the features of a kind of node are asked for, and added to the reques
   const auto site = site_with(R"("constraints": {"values": ["gpu", "hbm80g", "nvme", "ib"]})", "", R"(, "constraint": "gpu&hbm80g")");
   CHECK(directive(plan_of(site), "--constraint") == "gpu&hbm80g");
   CHECK(directive(plan_of(site, [](auto& job) { job.sbatch = {text("--constraint=nvme")}; }), "--constraint") == "gpu&hbm80g&nvme");
+  for (const char* repeated : {"gpu&hbm80g&nvme", "hbm80g&nvme&gpu", "nvme&gpu"}) {
+    const auto features = directive(plan_of(site, [&](auto& job) { job.sbatch = {text(std::string("--constraint=") + repeated)}; }), "--constraint");
+    REQUIRE(features);
+    auto each = util::split(*features, '&');
+    std::sort(each.begin(), each.end());
+    CHECK(each == std::vector<std::string>{"gpu", "hbm80g", "nvme"});
+  }
   CHECK(directive(plan_of(site, [](auto& job) { job.sbatch = {text("--constraint=nvme|ib")}; }), "--constraint") == "gpu&hbm80g&(nvme|ib)");
   CHECK_THAT(warned(site, [](auto& job) { job.sbatch = {text("--constraint=nvne")}; }), Contains("knows no feature 'nvne'") && Contains("did you mean nvme?"));
   CHECK_FALSE(directive(plan_of(site, [](auto& job) { job.partition = text("old"); }), "--constraint"));
