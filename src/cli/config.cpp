@@ -8,6 +8,7 @@
 #include <memory>
 #include <unistd.h>
 
+#include "cli/chosen_site.hpp"
 #include "cli/command.hpp"
 #include "cli/job_plan.hpp"
 #include "discover/cluster_facts.hpp"
@@ -77,9 +78,7 @@ int run_show(const Context& context) {
 
 /// The site that a value is for: the one that is named, else that of the configuration, else the one of this machine.
 std::optional<model::Site> site_of(const ConfigOptions& options, const Desk& desk, const Context& context, int& exit_code) {
-  Request request;
-  request.site = options.site.empty() ? desk.config.site : std::optional(options.site);
-  return find_site(request, context, exit_code);
+  return choose_site(options.site.empty() ? desk.config.site : std::optional(options.site), context, exit_code);
 }
 
 /// What the site says to the value, as it would to a job that has it.

@@ -46,7 +46,7 @@ int write_result(const std::string& text, const GenOptions& options, bool colour
   }
   const auto status = util::write_file(options.output_file, text, 0755);
   if (status) return k_ok;
-  print_error(status.error().what, status.error().hint, colour);
+  print_error(status.error(), colour);
   return k_world_failed;
 }
 

@@ -6,6 +6,7 @@
 #include <cstring>
 #include <memory>
 
+#include "cli/chosen_site.hpp"
 #include "cli/command.hpp"
 #include "cli/init_text.hpp"
 #include "cli/job_plan.hpp"
@@ -53,7 +54,7 @@ int run(const InitOptions& options, const Context& context) {
   if (context.has_program) job.command = context.program;
   request.site = options.request.site ? options.request.site : config.config.site;
   int exit_code = k_ok;
-  const auto site = find_site(request, context, exit_code);
+  const auto site = choose_site(request.site, context, exit_code);
   if (!site) return exit_code;
   job = spec::merge_jobs(spec::job_from_config(config.config, site->id, request.config_file), job);
   exit_code = write_new(options.file, render_job_file(*site, job), context);

@@ -17,10 +17,6 @@ std::string request_line(const Context& context) {
   return line;
 }
 
-std::optional<model::Site> find_site(const Request& request, const Context& context, int& exit_code) {
-  return choose_site(request.site, context, exit_code);
-}
-
 int exit_code_of(const diag::Diagnostics& findings) {
   int code = k_ok;
   for (const auto& finding : findings) {
@@ -45,7 +41,7 @@ plan::PlanResult plan_job(model::JobSpec job, const model::Site& site, const Con
 }
 
 std::optional<PlannedRequest> plan_request(const Request& request, const Context& context, int& exit_code) {
-  const auto site = find_site(request, context, exit_code);
+  const auto site = choose_site(request.site, context, exit_code);
   if (request.exit_code != k_ok) exit_code = request.exit_code; // said before anything about the site
   if (request.exit_code != k_ok || !site) return std::nullopt;
   PlannedRequest planned{*site, {}};

@@ -12,8 +12,6 @@
 
 namespace hpcml::cli {
 
-/// The profile that the request names or, without a name, that recognises this machine; what is wrong is printed and gives `exit_code`.
-std::optional<model::Site> find_site(const Request& request, const Context& context, int& exit_code);
 /// The command as typed, for the head of what it writes.
 std::string request_line(const Context& context);
 /// "usage/…" findings are mistakes in how hpcml was called (2), all other errors are about what the site can do (4).

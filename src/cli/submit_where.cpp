@@ -5,6 +5,7 @@
 #include <cstdio>
 #include <fmt/format.h>
 
+#include "cli/chosen_site.hpp"
 #include "cli/job_plan.hpp"
 #include "cli/submit_run.hpp"
 #include "spec/json_tree.hpp"
@@ -136,7 +137,7 @@ int run_where(const Request& request, const WhereOptions& options, const Context
     }
   } else {
     int exit_code = k_ok;
-    const auto site = find_site(request, context, exit_code);
+    const auto site = choose_site(request.site, context, exit_code);
     if (!site) return exit_code;
     survey.visit(*site);
   }
