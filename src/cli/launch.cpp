@@ -21,6 +21,7 @@ struct LaunchFlags {
   launch::LaunchRequest request;
   std::string site;
   std::string bind = "auto";
+  std::string bind_check;
   unsigned gpus_per_task = 0;
   unsigned gpus_per_node = 0;
   unsigned processes_per_node = 0;
@@ -93,6 +94,7 @@ int run_flags(const CLI::App& app, LaunchFlags& flags, const Context& context) {
     request.site = std::move(load.site);
   }
   request.bind = bind_mode(flags.bind);
+  if (!flags.bind_check.empty()) request.bind_check = flags.bind_check == "fail" ? launch::BindCheck::fail : launch::BindCheck::warn;
   if (flags.gpus_option->count() > 0) request.gpus_per_task = flags.gpus_per_task;
   if (flags.node_gpus_option->count() > 0) request.job.gpus_per_node = flags.gpus_per_node;
   if (flags.processes_option->count() > 0) request.processes_per_node = flags.processes_per_node;
@@ -130,6 +132,8 @@ void add_flags(CLI::App& app, LaunchFlags& flags) {
   flags.node_gpus_option = app.add_option("--gpus-per-node", flags.gpus_per_node, "GPUs of the job on each node")->check(CLI::Range(0U, 1024U));
   app.add_option("--bind", flags.bind, "who binds the CPUs: apply (hpcml), verify (srun has), auto, none")
       ->check(CLI::IsMember({"auto", "apply", "verify", "none"}));
+  app.add_option("--bind-check", flags.bind_check, "judge what each rank has after binding: warn, or fail and don't start the program")
+      ->check(CLI::IsMember({"warn", "fail"}));
   app.add_option("--cpus-per-task", request.cpus_per_task, "physical cores of a rank")->check(CLI::Range(0U, 65536U));
   flags.gpus_option = app.add_option("--gpus-per-task", flags.gpus_per_task, "GPUs that a rank counts on")->check(CLI::Range(0U, 1024U));
   app.add_option("--gpu-visibility", request.gpu_visibility, "what a rank sees of the node's GPUs: all, or its own")

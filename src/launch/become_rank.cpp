@@ -6,6 +6,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "launch/bind_check.hpp"
 #include "launch/preflight_check.hpp"
 #include "launch/report.hpp"
 #include "util/process.hpp"
@@ -49,6 +50,23 @@ std::optional<std::string> unexecutable(const std::string& name, const util::Env
   return std::nullopt;
 }
 
+/// What is wrong with the CPUs that the kernel gives after binding: said, or an error. Unasked only srun's masks are compared.
+util::Status check_bound_rank(const RankSetup& setup, const LaunchRequest& request, const std::string& host, const Result<model::IdSet>& cpus) {
+  std::vector<std::string> faults;
+  if (request.bind_check == BindCheck::none && setup.binding.mode == BindMode::verify)
+    faults = compare_masks(setup.mask, setup.plan.binding.cpus);
+  if (request.bind_check != BindCheck::none && !setup.agent) {
+    if (!cpus) return cpus.error();
+    faults = check_binding(setup, *cpus, request.cpus_per_task);
+  }
+  if (request.bind_check == BindCheck::fail && !faults.empty())
+    return Error{"its placement is not what it should be: " + util::join(faults, "; "),
+                 "hpcml affinity shows the plan; --bind-check warn starts the program in spite of it"};
+  for (const auto& fault : faults)
+    narrate("hpcml launch: warning: rank " + std::to_string(setup.world.layout.rank) + " on " + host + ": " + fault);
+  return util::Done{};
+}
+
 int fail(const RankSetup& setup, const Surroundings& here, const std::string& phase, const Error& error,
          int code = k_cannot_set_up) {
   return report_failure({code, phase, error, setup.world.layout.rank, here.host}, here.env);
@@ -85,11 +103,8 @@ Result<std::vector<CacheDir>> open_caches(RankSetup& setup) {
   return opened;
 }
 
-util::Status bind_rank(const RankSetup& setup, const std::string& host) {
+util::Status bind_rank(const RankSetup& setup) {
   const auto& planned = setup.plan.binding.cpus;
-  if (setup.binding.mode == BindMode::verify)
-    for (const auto& difference : compare_masks(setup.mask, planned))
-      narrate("hpcml launch: warning: rank " + std::to_string(setup.world.layout.rank) + " on " + host + " is " + difference);
   if (setup.binding.mode != BindMode::apply || planned.empty()) return util::Done{};
   if (!(planned == setup.mask))
     if (const auto bound = apply_affinity(planned); !bound) return bound;
@@ -120,9 +135,10 @@ int become_rank(RankSetup& setup, const LaunchRequest& request, const Surroundin
     for (const auto& warning : setup.warnings) narrate("hpcml launch: warning: " + warning);
   if (layout.local_rank == 0)
     for (const auto& warning : setup.node_warnings) narrate("hpcml launch: warning: " + here.host + ": " + warning);
-  if (const auto bound = bind_rank(setup, here.host); !bound) return fail(setup, here, "bind", bound.error());
+  if (const auto bound = bind_rank(setup); !bound) return fail(setup, here, "bind", bound.error());
+  const auto cpus = read_status_cpus();
+  if (const auto checked = check_bound_rank(setup, request, here.host, cpus); !checked) return fail(setup, here, "bind", checked.error());
   if (request.report) {
-    const auto cpus = read_status_cpus();
     narrate(render_report(setup, here.host, cpus ? *cpus : model::IdSet()));
   }
   if (request.preflight)

@@ -18,8 +18,8 @@ util::Result<std::vector<std::string>> cache_paths(const RankSetup& setup);
 /// Opens the caches of a node's ranks and sets their variables in `setup.env`.
 util::Result<std::vector<CacheDir>> open_caches(RankSetup& setup);
 
-/// Binds or compares this process as decided; says differences on standard error.
-util::Status bind_rank(const RankSetup& setup, const std::string& host);
+/// Binds this process and its memory, where that is launch's part.
+util::Status bind_rank(const RankSetup& setup);
 
 /// Replaces this process by `command`; returns only with the reason why it could not.
 Failure exec_command(const std::vector<std::string>& command, const util::EnvSnapshot& env);

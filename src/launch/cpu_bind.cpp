@@ -72,7 +72,7 @@ std::vector<std::string> compare_masks(const IdSet& mask, const IdSet& planned) 
   std::vector<std::string> differences;
   if (planned.empty() || mask == planned) return differences;
   const IdSet missing = planned - mask, foreign = mask - planned;
-  std::string text = "bound to " + cpus_text(mask) + ", the plan is " + cpus_text(planned);
+  std::string text = "it is bound to " + cpus_text(mask) + ", the plan is " + cpus_text(planned);
   if (!missing.empty()) text += "; missing: " + missing.to_list();
   if (!foreign.empty()) text += "; not planned: " + foreign.to_list();
   differences.push_back(text);

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "launch/interfaces.hpp"
+#include "launch/rank_network.hpp"
 #include "model/gpu_vendor.hpp"
 #include "topo/live_node.hpp"
 #include "util/text.hpp"
@@ -44,6 +45,17 @@ unsigned gpus_per_rank(const LaunchRequest& request, const VisibleGpus& visible,
   return std::max(1U, static_cast<unsigned>(visible.entries.size()) / std::max(1U, ranks));
 }
 
+std::optional<unsigned> dataloader_workers(const util::EnvSnapshot& env) {
+  const auto text = env.get("HPCML_DATALOADER_WORKERS");
+  const auto number = text ? util::parse_unsigned(*text) : std::nullopt;
+  return number && *number < 100000 ? std::optional(static_cast<unsigned>(*number)) : std::nullopt;
+}
+
+/// Threads, loaders and devices of one rank.
+bool is_for_one_rank(const std::string& variable) {
+  return util::starts_with(variable, "OMP_") || variable == "HPCML_INTEROP_THREADS" || variable == "HPCML_DATALOADER_WORKERS" || variable == "UCX_NET_DEVICES";
+}
+
 class Builder {
 public:
   Builder(RankSetup& setup, const util::EnvSnapshot& env) : x_setup(setup) { x_setup.env = env; }
@@ -70,33 +82,6 @@ public:
 private:
   RankSetup& x_setup;
 };
-
-/// Drops interfaces that this node lacks from the plan: Gloo fails on an unknown name, and says little.
-void drop_missing_interfaces(RankSetup& setup, const model::Site& site, const std::vector<std::string>& present) {
-  for (const auto& name : site.network.interfaces)
-    if (present.empty() || std::find(present.begin(), present.end(), name) != present.end()) setup.interfaces.push_back(name);
-  std::vector<std::string> dropped;
-  std::string wanted;
-  auto& env = setup.plan.env;
-  for (auto variable = env.begin(); variable != env.end();) {
-    if (variable->expression || !names_interfaces(variable->name) || setup.env.get(variable->name)) {
-      ++variable;
-      continue;
-    }
-    const std::string kept = present_interfaces(variable->name, variable->value, present);
-    if (kept == variable->value) {
-      ++variable;
-      continue;
-    }
-    wanted = variable->value;
-    dropped.push_back(variable->name + (kept.empty() ? " is left out" : "=" + kept));
-    variable->value = kept;
-    variable = kept.empty() ? env.erase(variable) : std::next(variable);
-  }
-  if (!dropped.empty())
-    setup.node_warnings.push_back("this node has not all of " + site.id + "'s interfaces " + wanted + " (it has " + util::join(present, ", ") +
-                                  "): " + util::join(dropped, ", "));
-}
 
 void set_site_variables(Builder& builder, RankSetup& setup) {
   for (const auto& variable : setup.plan.env) {
@@ -153,6 +138,8 @@ plan::RankFacts facts_of(const LaunchRequest& request, const RankSetup& setup, c
   facts.container = request.container;
   facts.job = request.job;
   if (facts.job.qos.empty()) facts.job.qos = setup.env.get_or("SLURM_JOB_QOS", "");
+  facts.node_gpus = node.gpus.places;
+  facts.nics = node.nics;
   facts.live_cpus = node.cpus;
   facts.allowed = setup.binding.plan_from & node.cpus.all();
   facts.owns_node = setup.binding.owns_node;
@@ -167,8 +154,11 @@ Result<NodeView> read_node(const LaunchRequest& request) {
   auto mask = topo::read_allowed_cpus();
   if (!mask) return mask.error();
   if (mask->empty()) return util::Error{"this process may use no CPU at all", "look at the step's --cpu-bind and at the job's cgroup"};
-  // Only a site names interfaces that could be missing here.
-  return NodeView{*cpus, *mask, topo::read_live_gpus(), request.site ? read_interfaces() : std::vector<std::string>{}};
+  NodeView node{*cpus, *mask, topo::read_live_gpus(), {}, {}};
+  const auto& names = site_or_none(request).network.interfaces;
+  if (request.site) node.interfaces = read_interfaces(); // without one nothing names interfaces that could be missing
+  if (request.gpus_per_task != 0U) node.nics = topo::read_live_nics(node.gpus.places, names);
+  return node;
 }
 
 bool is_agent_command(const std::vector<std::string>& command) {
@@ -217,19 +207,20 @@ Result<RankSetup> plan_rank_setup(const LaunchRequest& request, const World& wor
   plan::RankFacts facts = facts_of(request, setup, node);
   facts.live_gpus = visible_places(visible, node, env);
   facts.gpu_vendor = vendor;
-  setup.plan = plan::plan_rank(site, facts, {per_rank, request.cpus_per_task, request.gpu_visibility});
+  setup.plan = plan::plan_rank(site, facts, {per_rank, request.cpus_per_task, request.gpu_visibility, dataloader_workers(env)});
   setup.warnings = setup.plan.warnings;
+  setup.node_warnings = setup.plan.node_warnings;
 
   for (const auto& [name, value] : rank_variables(world))
     if (!setup.agent || (name != "RANK" && name != "LOCAL_RANK" && name != "WORLD_SIZE" && name != "LOCAL_WORLD_SIZE"))
       builder.set(name, value);
-  if (setup.agent) // threads of one rank: only the agent knows how many ranks it starts
+  if (setup.agent) // only the agent knows how many ranks it starts
     setup.plan.env.erase(std::remove_if(setup.plan.env.begin(), setup.plan.env.end(),
-                                        [](const auto& variable) { return util::starts_with(variable.name, "OMP_"); }),
+                                        [](const auto& variable) { return is_for_one_rank(variable.name); }),
                          setup.plan.env.end());
   const std::string backend = cpu_only && request.backend == "auto" ? "gloo" : request.backend;
   if (backend != "auto") builder.set("HPCML_BACKEND", backend);
-  drop_missing_interfaces(setup, site, node.interfaces);
+  settle_interfaces(setup, site, node.interfaces);
   set_site_variables(builder, setup);
   if (cpu_only) hide_gpus(builder, there, vendor);
   else if (!setup.agent) set_own_gpus(builder, setup, visible, vendor, per_rank);

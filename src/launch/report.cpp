@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "launch/report.hpp"
 
+#include <algorithm>
+
 #include "topo/affinity.hpp"
 #include "util/shell_quote.hpp"
 #include "util/text.hpp"
@@ -44,6 +46,10 @@ std::string render_dry_run(const RankSetup& setup, const std::vector<std::string
   for (const auto& name : setup.removed) text += "unset " + name + "\n";
   text += "binding: " + binding_text(setup) + "\n";
   if (!setup.plan.binding.why.empty()) text += "because: " + setup.plan.binding.why + "\n";
+  for (const auto& variable : setup.plan.env) {
+    const bool set = std::any_of(setup.changes.begin(), setup.changes.end(), [&](const auto& change) { return change.first == variable.name; });
+    if (set && variable.origin.kind == model::OriginKind::rule && !variable.origin.by.empty()) text += variable.name + " because: " + variable.origin.by + "\n";
+  }
   for (const auto& cache : caches) text += "cache: " + cache + "\n";
   for (const auto* list : {&setup.warnings, &setup.node_warnings})
     for (const auto& warning : *list) text += "warning: " + warning + "\n";

@@ -13,6 +13,9 @@
 
 namespace hpcml::launch {
 
+/// What happens when a rank has not what its plan says.
+enum class BindCheck { none, warn, fail };
+
 enum class BindMode {
   automatic, ///< verify where srun has bound the task already, else apply
   apply,     ///< bind to this rank's slice of the CPUs that the task has
@@ -28,6 +31,7 @@ struct LaunchRequest {
   std::optional<model::Site> site;
   std::string profile_hash;        ///< the profile that the script was made with; empty: not checked
   BindMode bind = BindMode::automatic;
+  BindCheck bind_check = BindCheck::none;
   unsigned cpus_per_task = 0;      ///< physical cores; 0: what the slice gives
   std::optional<unsigned> gpus_per_task; ///< unset: the visible GPUs divided by the ranks, and nothing is demanded
   std::string gpu_visibility;      ///< "all", "own"; empty: the site's

@@ -6,13 +6,22 @@
 
 #include "model/gpu_vendor.hpp"
 #include "plan/environment.hpp"
+#include "plan/plan_context.hpp"
+#include "plan/profile_check.hpp"
+#include "plan/threads.hpp"
 #include "topo/affinity.hpp"
+#include "util/text.hpp"
 
 namespace hpcml::plan {
 namespace {
 
-/// The profile's node type for this node: by partition, then by the number of CPUs; nothing if none fits.
-const model::NodeType* find_node(const model::Site& site, const RankFacts& facts) {
+/// The profile's kind of node that this one is, and how it differs from it.
+struct KindOfNode {
+  const model::NodeType* type = nullptr; ///< none: reserved cores and GPU places of another kind would be worse than none
+  std::string warning;                   ///< empty: no difference
+};
+
+KindOfNode find_kind(const model::Site& site, const RankFacts& facts) {
   std::vector<const model::NodeType*> candidates;
   if (const auto* promised = site.find_node_type(facts.job.node_type)) {
     candidates.push_back(promised);
@@ -22,15 +31,26 @@ const model::NodeType* find_node(const model::Site& site, const RankFacts& facts
   } else {
     for (const auto& node : site.node_types) candidates.push_back(&node);
   }
-  // Reserved cores and GPU places of another kind of node would be worse than none.
-  for (const auto* node : candidates)
-    if (node->cpu.all() == facts.live_cpus.all()) return node;
-  return nullptr;
+  if (candidates.empty()) return {};
+  const auto differences = [&](const model::NodeType& type) { return profile_differences(type, {facts.live_cpus, facts.node_gpus, facts.gpu_vendor}); };
+  const model::NodeType* nearest = nullptr;
+  std::vector<std::string> least;
+  for (const auto* type : candidates) {
+    auto found = differences(*type);
+    if (nearest && found.size() >= least.size()) continue;
+    nearest = type;
+    least = std::move(found);
+  }
+  const bool same_cores = nearest->cpu.cores == facts.live_cpus.cores && nearest->cpu.all().intersects(facts.live_cpus.all());
+  KindOfNode kind{same_cores ? nearest : nullptr, ""};
+  if (!least.empty())
+    kind.warning = "this node is not what the profile of " + site.id + " says of " + nearest->id + ": " + util::join(least, "; ") +
+                   (same_cores ? "" : "; it is planned from what it shows alone");
+  return kind;
 }
 
 /// The GPUs to plan with: live locality where the node shows it, else the profile's, by the same indices.
-std::vector<model::GpuPlace> gpu_places(const RankFacts& facts, const model::NodeType* node,
-                                        std::vector<std::string>& warnings) {
+std::vector<model::GpuPlace> gpu_places(const RankFacts& facts, const model::NodeType* node) {
   std::vector<model::GpuPlace> places = facts.live_gpus;
   const bool known = std::any_of(places.begin(), places.end(), [](const auto& p) { return p.numa || p.l3; });
   if (!node || !node->gpu) return places;
@@ -38,17 +58,37 @@ std::vector<model::GpuPlace> gpu_places(const RankFacts& facts, const model::Nod
     const auto same = std::find_if(node->gpu->places.begin(), node->gpu->places.end(),
                                    [&](const auto& p) { return p.index == place.index; });
     if (same == node->gpu->places.end()) continue;
-    if (place.numa && same->numa && *place.numa != *same->numa) {
-      warnings.push_back("GPU " + std::to_string(place.index) + " is under NUMA " +
-                         std::to_string(*place.numa) + " here, the profile says " +
-                         std::to_string(*same->numa) + ": the live value is used");
-      continue;
-    }
+    if (place.numa && same->numa && *place.numa != *same->numa) continue; // the L3 and the NIC would be wrong, too
     if (!known || !place.numa) place.numa = same->numa;
     if (!place.l3) place.l3 = same->l3;
     if (place.nic.empty()) place.nic = same->nic;
   }
   return places;
+}
+
+/// The NIC that the node shows beside the rank's first GPU, else the profile's.
+void choose_nic(RankPlan& plan, const RankFacts& facts, const std::vector<model::GpuPlace>& places) {
+  auto& binding = plan.binding;
+  if (binding.gpus.empty()) return;
+  const auto near = [&](const std::vector<topo::NicChoice>& choices) {
+    return binding.gpus.front() < choices.size() ? choices[binding.gpus.front()] : topo::NicChoice{};
+  };
+  const auto interface = near(facts.nics.interfaces), device = near(facts.nics.devices);
+  std::string why = "the profile says so";
+  if (!interface.nic.empty()) binding.nic = interface.nic, why = interface.why;
+  else if (binding.nic.empty()) binding.nic = device.nic, why = device.why;
+  if (!binding.nic.empty()) binding.why += "; NIC " + binding.nic + ": " + why;
+  const auto named = [](const topo::NicChoice& choice) { return !choice.nic.empty(); };
+  const auto& shown = facts.nics.interfaces;
+  plan.nic_for_each_gpu = std::all_of(places.begin(), places.end(), [](const auto& place) { return !place.nic.empty(); }) ||
+                          (!shown.empty() && std::all_of(shown.begin(), shown.end(), named));
+  const auto set = [&](const char* name, const std::string& value, const char* reason) {
+    const bool there = std::any_of(plan.env.begin(), plan.env.end(), [&](const auto& variable) { return variable.name == name; });
+    if (!there && !value.empty()) plan.env.push_back({name, value, false, model::Scope::task, by_rule(reason)});
+  };
+  // NCCL itself finds the nearest of the devices that it may take; it has to see the same ones in every rank.
+  set("NCCL_IB_HCA", facts.nics.fabric, "the node has RDMA devices on Ethernet beside those of its fabric");
+  set("UCX_NET_DEVICES", device.nic.empty() ? "" : device.nic + ":1", "the RDMA device nearest the rank's GPU");
 }
 
 /// What the rules of the profile ask about the job: as the script promised it, else as the node shows it.
@@ -81,12 +121,14 @@ unsigned bound_cores(const model::CpuShape& shape, const model::IdSet& cpus) {
 
 RankPlan plan_rank(const model::Site& site, const RankFacts& facts, const RankRequest& request) {
   RankPlan plan;
-  const model::NodeType* node = find_node(site, facts);
+  const auto kind = find_kind(site, facts);
+  const model::NodeType* node = kind.type;
+  if (!kind.warning.empty()) plan.node_warnings.push_back(kind.warning);
   model::CpuShape shape = facts.live_cpus;
   if (node) shape.reserved = node->cpu.reserved & shape.all();
   const bool gpus = !facts.live_gpus.empty();
   const std::vector<model::GpuPlace> places =
-      request.gpus_per_rank == 0 ? std::vector<model::GpuPlace>{} : gpu_places(facts, node, plan.warnings);
+      request.gpus_per_rank == 0 ? std::vector<model::GpuPlace>{} : gpu_places(facts, node);
 
   topo::AffinityRequest wanted;
   wanted.ranks = facts.local_world_size;
@@ -96,6 +138,14 @@ RankPlan plan_rank(const model::Site& site, const RankFacts& facts, const RankRe
   const topo::AffinityPlan affinity = topo::plan_affinity(shape, places, wanted);
   plan.binding.local_rank = facts.local_rank;
   if (facts.local_rank < affinity.ranks.size()) plan.binding = affinity.ranks[facts.local_rank];
+  plan.node_ranks = affinity.ranks;
+  plan.node.cpus = shape;
+  plan.node.allowed = facts.allowed;
+  for (const auto& place : places) {
+    plan.node.gpus.emplace_back();
+    plan.node.gpus.back().place = place;
+  }
+  topo::complete_node(plan.node);
   plan.warnings.insert(plan.warnings.end(), affinity.warnings.begin(), affinity.warnings.end());
 
   std::string vendor = facts.gpu_vendor;
@@ -106,9 +156,9 @@ RankPlan plan_rank(const model::Site& site, const RankFacts& facts, const RankRe
   plan.env = site_environment(site, job, vendor);
   const unsigned cores =
       plan.binding.cpus.empty() ? request.cpus_per_rank : bound_cores(shape, plan.binding.cpus);
-  if (cores > 0)
-    for (auto& variable : openmp_environment(site, cores))
-      set_variable(plan.env, std::move(variable), "the rank's cores");
+  for (auto& variable : thread_environment(site, {cores, !places.empty(), request.dataloader_workers}))
+    set_variable(plan.env, std::move(variable), "the rank's cores");
+  choose_nic(plan, facts, places);
   plan.caches = site_caches(site, job);
   plan.gpu_visibility = request.gpu_visibility.empty() ? site.gpu_visibility.mode : request.gpu_visibility;
   if (gpus && plan.gpu_visibility == "own") plan.visible_variable = model::visible_devices_variable(vendor);

@@ -9,6 +9,7 @@
 
 #include "model/plan.hpp"
 #include "model/site.hpp"
+#include "topo/live_nics.hpp"
 
 namespace hpcml::plan {
 
@@ -33,6 +34,8 @@ struct RankFacts {
   model::CpuShape live_cpus;              ///< from sysfs
   model::IdSet allowed;                   ///< CPUs this process may use
   std::vector<model::GpuPlace> live_gpus; ///< visible GPUs with their live locality; empty: none seen
+  std::vector<model::GpuPlace> node_gpus = {}; ///< all GPUs that the node shows, visible or not
+  topo::LiveNics nics = {};               ///< the NICs near these
   std::string gpu_vendor = {};            ///< as the node shows it; empty: the profile's
   bool owns_node = false;                 ///< the step has all CPUs of the node
   JobPromise job = {};
@@ -42,6 +45,7 @@ struct RankRequest {
   unsigned gpus_per_rank = 1;
   unsigned cpus_per_rank = 0; ///< physical cores; 0: what the slice gives
   std::string gpu_visibility; ///< "all", "own", empty: the site's
+  std::optional<unsigned> dataloader_workers = {}; ///< as somebody has set them already
 };
 
 /// Environment and binding of one rank.
@@ -52,6 +56,10 @@ struct RankPlan {
   std::string gpu_visibility;
   std::string visible_variable;      ///< "ROCR_VISIBLE_DEVICES"/"CUDA_VISIBLE_DEVICES"; empty: leave alone
   std::vector<std::string> warnings; ///< "GPU 3 is not local to the cores …"
+  std::vector<std::string> node_warnings; ///< where the node and its profile disagree; the same for all ranks of the node
+  std::vector<model::PlannedRankBinding> node_ranks; ///< bindings of all ranks of this node
+  topo::Node node;                   ///< what was planned on
+  bool nic_for_each_gpu = false;     ///< every GPU of the node has a NIC beside it: `binding.nic` is this rank's
 };
 RankPlan plan_rank(const model::Site& site, const RankFacts& facts, const RankRequest& request);
 

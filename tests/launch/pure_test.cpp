@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
+#include "launch/bind_check.hpp"
 #include "launch/cpu_bind.hpp"
 #include "launch/failure.hpp"
 #include "launch/gpus.hpp"
@@ -14,6 +15,8 @@
 #include "launch/rank_setup.hpp"
 #include "launch/rendezvous.hpp"
 #include "launch/world.hpp"
+#include "spec/site_store.hpp"
+#include "util/text.hpp"
 
 using namespace hpcml;
 using launch::BindMode;
@@ -146,6 +149,92 @@ TEST_CASE("who binds is decided from the mask and from what srun did") {
   CHECK(launch::decide_binding(BindMode::apply, IdSet::range(0, 15), node, same, 2).plan_from == IdSet::range(0, 15));
   CHECK(launch::decide_binding(BindMode::verify, slice, node, masks, 8).plan_from == node);
   CHECK(launch::decide_binding(BindMode::none, slice, node, masks, 8).mode == BindMode::none);
+}
+
+namespace {
+
+/// Two ranks of four cores on a node of eight with two threads each (n, n+8) and two NUMA nodes; `local`: which of them.
+launch::RankSetup two_ranks(unsigned local, BindMode mode) {
+  launch::RankSetup setup;
+  setup.cpus = model::make_regular_cpus(1, 8, 2, 2, 0);
+  setup.world.layout.local_rank = local;
+  setup.binding.mode = mode;
+  for (unsigned rank = 0; rank < 2; ++rank) {
+    model::PlannedRankBinding binding;
+    binding.local_rank = rank;
+    binding.gpus = {rank};
+    binding.cpus = IdSet::range(rank * 4, rank * 4 + 3);
+    setup.plan.node_ranks.push_back(binding);
+    model::GpuPlace place;
+    place.index = place.numa.emplace(rank);
+    setup.plan.node.gpus.emplace_back();
+    setup.plan.node.gpus.back().place = place;
+  }
+  setup.plan.node.cpus = setup.cpus;
+  setup.plan.node.cpus.reserved = IdSet::of({0, 8});
+  setup.plan.node.allowed = IdSet::range(0, 14);
+  setup.plan.binding = setup.plan.node_ranks[local];
+  return setup;
+}
+
+} // namespace
+
+TEST_CASE("what a rank has after binding is judged: inside, local, its own, whole cores, as planned, enough") {
+  struct Row {
+    const char* cpus;
+    unsigned wanted;
+    const char* fault; // of rank 1, planned are CPUs 4-7; empty: none
+  };
+  for (const auto& row : {Row{"4-7", 4, ""}, Row{"4-7", 0, ""}, Row{"4-7", 5, "it has 4 of the 5 cores asked for"}, Row{"4-6", 0, "another rank has 4"},
+                          Row{"3-7", 0, "it shares CPU 3 with other ranks"}, Row{"3-7", 0, "CPU 3 is not in NUMA 1 of its GPU"},
+                          Row{"1-3", 0, "none of its CPUs is in NUMA 1"}, Row{"4-7,11", 0, "belong to different ranks"}, Row{"5-7,15", 0, "CPU 15 may not be used"},
+                          Row{"5-8", 0, "CPU 8 is reserved"}, Row{"4-7,12", 0, "the plan is 4-7"}, Row{"4-7,99", 0, "the node has no CPU 99"}}) {
+    CAPTURE(row.cpus, row.fault);
+    const auto faults = launch::check_binding(two_ranks(1, BindMode::apply), IdSet::parse_list(row.cpus).value(), row.wanted);
+    if (*row.fault == '\0') CHECK(faults.empty());
+    else CHECK_THAT(util::join(faults, "; "), Catch::Contains(row.fault));
+  }
+  // What the plan itself could not give better is no fault of the binding: here two ranks share the only core.
+  auto shared = two_ranks(1, BindMode::apply);
+  for (auto& rank : shared.plan.node_ranks) rank.cpus = IdSet::range(4, 7);
+  shared.plan.binding = shared.plan.node_ranks[1];
+  CHECK(launch::check_binding(shared, IdSet::range(4, 7), 0).empty());
+}
+
+TEST_CASE("Gloo gets the NIC beside the rank's GPU, NCCL the site's list") {
+  struct Row {
+    unsigned rank;
+    std::vector<std::string> present;
+    const char* gloo;
+  };
+  const auto load = spec::load_site("lumi", spec::site_directories({}, {}));
+  REQUIRE(load.site);
+  for (const auto& row : {Row{0, {"lo", "hsn0", "hsn1", "hsn2", "hsn3"}, "hsn0"}, Row{3, {"lo", "hsn0", "hsn1", "hsn2", "hsn3"}, "hsn1"},
+                          Row{7, {}, "hsn3"}, Row{7, {"hsn0", "hsn1"}, "hsn0"}, Row{2, {"hsn0", "hsn1"}, "hsn1"}}) {
+    CAPTURE(row.rank, row.present);
+    launch::LaunchRequest request;
+    request.site = load.site;
+    request.partition = "standard-g";
+    request.command = {"true"};
+    launch::NodeView node;
+    node.cpus = model::make_regular_cpus(1, 64, 2, 4, 8);
+    node.mask = node.cpus.all();
+    node.gpus = {"amd", load.site->find_node_type("lumi-g")->gpu->places};
+    node.interfaces = row.present;
+    launch::World world;
+    world.in_job = true;
+    world.layout.local_rank = world.layout.rank = row.rank;
+    world.layout.local_world_size = world.layout.world_size = 8;
+    world.layout.nodes = {"n1"};
+    world.layout.tasks_per_node = {8};
+    const auto setup = launch::plan_rank_setup(request, world, node, {});
+    REQUIRE(setup);
+    CHECK(setup->env.get_or("GLOO_SOCKET_IFNAME", "") == row.gloo);
+    CHECK(setup->env.get_or("NCCL_SOCKET_IFNAME", "") == (row.present.size() == 2 ? "hsn0,hsn1" : "hsn0,hsn1,hsn2,hsn3"));
+    const auto kept = launch::plan_rank_setup(request, world, node, env_of({{"GLOO_SOCKET_IFNAME", "eth0"}}));
+    REQUIRE(kept);
+    CHECK(kept->env.get_or("GLOO_SOCKET_IFNAME", "") == "eth0");
+  }
 }
 
 TEST_CASE("differences between mask and plan are named") {

@@ -66,6 +66,34 @@ TEST_CASE("ranks on emulated LUMI nodes have the documented cores and GPUs, whoe
   }
 }
 
+TEST_CASE("1 to 8 ranks of 1 to 7 cores each have the cores beside their GPUs on an emulated LUMI node", "[slurm]") {
+  // One step for each pair; the tasks say what their own /proc has.
+  const auto sections = run_job(
+      "for n in 1 2 3 4 5 6 7 8; do for c in 1 2 3 4 5 6 7; do echo \"== $n $c\"\n"
+      "srun -N1 -w nid000001 -n$n --cpu-bind=none $H launch --site lumi --partition standard-g --bind apply --bind-check fail --cpus-per-task $c "
+      "--gpus-per-task 1 -- sh -c 'echo $LOCAL_RANK $(sed -n s/Cpus_allowed_list://p /proc/self/status) $ROCR_VISIBLE_DEVICES $GLOO_SOCKET_IFNAME' 2>&1 | "
+      "grep -v ' of 8 GPUs have no rank$'\n" // true of all but eight ranks
+      "done; done\n"
+      // Both tasks have the first one's mask: the second is not started.
+      "echo '== wrong'; srun -N1 -w nid000001 -n2 --cpu-bind=mask_cpu:0xfe000000000000,0xfe000000000000 $H launch --site lumi --partition standard-g "
+      "--bind verify --bind-check fail --cpus-per-task 7 --gpus-per-task 1 -- printenv LOCAL_RANK 2>/dev/null; echo code $?\n");
+  for (unsigned ranks = 1; ranks <= 8; ++ranks)
+    for (unsigned cores = 1; cores <= 7; ++cores) {
+      CAPTURE(ranks, cores);
+      const auto section = sections.find(std::to_string(ranks) + " " + std::to_string(cores));
+      REQUIRE(section != sections.end());
+      REQUIRE(section->second.size() == ranks); // and so no warning
+      for (unsigned rank = 0; rank < ranks; ++rank) {
+        // The first cores of the documented seven.
+        const unsigned first = static_cast<unsigned>(std::stoul(k_cores[rank]));
+        const auto list = std::to_string(first) + (cores > 1 ? "-" + std::to_string(first + cores - 1) : "");
+        const auto id = std::to_string(rank);
+        CHECK(section->second[rank] == id + " " + list + " " + id + " hsn" + std::to_string(rank / 2));
+      }
+    }
+  CHECK(sections.at("wrong") == std::vector<std::string>{"0", "code 125"});
+}
+
 TEST_CASE("uneven steps, steps beside each other and started ranks are right under real Slurm", "[slurm]") {
   const auto sections = run_job(
       "echo '== uneven'; srun -N2 -n3 --cpu-bind=none $H launch -- sh -c 'echo $RANK/$WORLD_SIZE $LOCAL_RANK/$LOCAL_WORLD_SIZE $NODE_RANK $MASTER_ADDR'\n"

@@ -113,6 +113,51 @@ TEST_CASE("a mask of srun that differs from the plan is reported and kept") {
   CHECK_THAT(output->err, Contains("rank 1") && Contains("the plan is"));
 }
 
+TEST_CASE("a rank that has not what its plan says is told, or is not started") {
+  const auto mine = topo::read_allowed_cpus();
+  REQUIRE(mine);
+  if (mine->size() < 2) return;
+  auto env = step_environment(1, 2);
+  env.set("SLURM_CPU_BIND_LIST", "0x1,0x2");
+  const auto run = [&](const std::string& check) { // on the other rank's CPU
+    const auto output = util::run_process({"taskset", "-c", std::to_string(mine->first()), HPCML_BINARY, "launch", "--bind", "verify", "--bind-check", check, "--", "echo", "ran"},
+                                          env, std::chrono::seconds(30));
+    REQUIRE(output);
+    return *output;
+  };
+  const auto warned = run("warn"), refused = run("fail");
+  CHECK(util::split(warned.err, '\n').size() == 3); // each fault once
+  CHECK(warned.out == "ran\n");
+  CHECK_THAT(warned.err, Contains(": it shares CPU " + std::to_string(mine->first()) + " with other ranks"));
+  CHECK(refused.exit_code == 125);
+  CHECK(refused.out.empty());
+  CHECK_THAT(refused.err, Contains(": its placement is not what it should be: it shares CPU") && Contains("\"phase\":\"bind\""));
+  for (const auto& words : {std::vector<std::string>{"--nproc-per-node", "2"}, {"--nproc-per-node", "2", "--cpus-per-task", "1"}}) {
+    std::vector<std::string> all = {"launch", "--bind", "apply", "--bind-check", "fail"};
+    all.insert(all.end(), words.begin(), words.end());
+    all.insert(all.end(), {"--", "true"});
+    const auto good = run_hpcml(all, bare_environment());
+    CHECK(good.exit_code == 0);
+    CHECK(good.err.empty());
+  }
+  const auto too_many = run_hpcml({"launch", "--bind", "apply", "--bind-check", "fail", "--nproc-per-node", "1", "--cpus-per-task", "60000", "--", "true"}, bare_environment());
+  CHECK(too_many.exit_code == 125);
+  CHECK_THAT(too_many.err, Contains("of the 60000 cores asked for"));
+}
+
+TEST_CASE("a rank's threads are set with a reason, unless somebody has set them") {
+  auto env = step_environment(0, 1);
+  const auto planned = run_hpcml({"launch", "--dry-run", "--site", "zurada", "--partition", "gpu2h100", "--", "true"}, env).out;
+  CHECK_THAT(planned, Contains("\nOMP_PROC_BIND=close\n") && Contains("\nOMP_PLACES=cores\n") && Contains("\nOMP_STACKSIZE=512m\n") &&
+                          Contains("\nHPCML_DATALOADER_WORKERS=0\n") && Contains("\nHPCML_DATALOADER_WORKERS because: ") && Contains("\nHPCML_INTEROP_THREADS="));
+  for (const auto* name : {"OMP_STACKSIZE", "HPCML_DATALOADER_WORKERS", "HPCML_INTEROP_THREADS"}) {
+    env.set(name, "3");
+    CHECK(run_hpcml({"launch", "--site", "zurada", "--partition", "gpu2h100", "--", "printenv", name}, env).out == "3\n");
+  }
+  const auto agent = run_hpcml({"launch", "--dry-run", "--site", "zurada", "--", "torchrun", "t.py"}, step_environment(0, 1)).out;
+  for (const auto* name : {"OMP_NUM_THREADS", "HPCML_INTEROP_THREADS", "HPCML_DATALOADER_WORKERS"}) CHECK_THAT(agent, !Contains(std::string(name) + "="));
+}
+
 TEST_CASE("missing GPUs stop the rank with a sentence") {
   auto env = step_environment(0, 2);
   env.set("ROCR_VISIBLE_DEVICES", "0");

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: MIT
+#include "launch/bind_check.hpp"
+
+#include <algorithm>
+
+#include "topo/check_placement.hpp"
+
+namespace hpcml::launch {
+
+std::vector<std::string> check_binding(const RankSetup& setup, const model::IdSet& cpus, unsigned wanted) {
+  std::vector<std::string> faults;
+  const auto& mine = setup.plan.binding;
+  std::vector<topo::Placed> planned;
+  for (const auto& rank : setup.plan.node_ranks) planned.push_back({rank.local_rank, rank.gpus, rank.cpus, rank.nic});
+  const unsigned local = setup.world.layout.local_rank;
+  if (local >= planned.size()) return {"no core of this node may be used by it"};
+  auto real = planned;
+  real[local].cpus = cpus;
+  const auto of_plan = topo::check_placement(setup.plan.node, planned).findings;
+  const auto planned_so = [&](topo::Finding kind) {
+    return std::any_of(of_plan.begin(), of_plan.end(), [&](const auto& finding) { return finding.kind == kind && finding.rank == local; });
+  };
+  // Sharing and unevenness that the plan has itself were its best choice; what is wrong stays wrong.
+  for (const auto& finding : topo::check_placement(setup.plan.node, real).findings)
+    if (finding.rank == local && (finding.wrong || !planned_so(finding.kind))) faults.push_back(finding.text);
+  if (setup.binding.mode != BindMode::none && !mine.cpus.empty() && !(mine.cpus == cpus))
+    faults.push_back("it has CPUs " + cpus.to_list() + ", the plan is " + mine.cpus.to_list());
+  std::size_t cores = 0;
+  for (const auto& core : setup.cpus.core_threads) cores += core.intersects(cpus) ? 1 : 0;
+  if (cores < wanted) faults.push_back("it has " + std::to_string(cores) + " of the " + std::to_string(wanted) + " cores asked for");
+  return faults;
+}
+
+} // namespace hpcml::launch
