@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "launch/rendezvous.hpp"
+#include "model/mpi_ranks.hpp"
 #include "util/text.hpp"
 
 namespace hpcml::launch {
@@ -14,31 +15,42 @@ using util::Result;
 
 namespace {
 
-const model::LauncherRule* launcher_of_task(const LaunchRequest& request, const util::EnvSnapshot& env) {
-  if (!request.site) return nullptr;
-  for (const auto& rule : request.site->launchers)
-    if (slurm::in_launcher_task(env, rule)) return &rule;
-  return nullptr;
+/// The launcher of the site that started this task. A profile need not know its variables: MPI's own are looked for then.
+std::optional<model::LauncherRule> launcher_of_task(const LaunchRequest& request, const util::EnvSnapshot& env) {
+  if (!request.site) return std::nullopt;
+  for (const auto& rule : request.site->launchers) {
+    if (slurm::in_launcher_task(env, rule)) return rule;
+    if (rule.name == "srun" || !rule.world_size_variable.empty()) continue;
+    for (const auto& known : model::k_mpi_ranks) {
+      if (!rule.rank_variable.empty() && rule.rank_variable != known.rank) continue;
+      auto told = rule;
+      told.rank_variable = known.rank;
+      told.world_size_variable = known.world_size;
+      if (told.local_rank_variable.empty()) told.local_rank_variable = known.local_rank;
+      if (slurm::in_launcher_task(env, told)) return told;
+    }
+  }
+  return std::nullopt;
 }
 
 /// Slurm's own step, unless a launcher inside it has made another world (ibrun starts one task per node by srun).
 Result<World> read_world(const LaunchRequest& request, const Surroundings& here) {
-  const auto* rule = launcher_of_task(request, here.env);
+  const auto rule = launcher_of_task(request, here.env);
   World world;
   world.in_job = true;
   world.identity = slurm::read_step_identity(here.env);
   if (slurm::in_step_task(here.env)) {
     auto layout = slurm::read_step_layout(here.env);
-    const bool same = layout && rule != nullptr &&
+    const bool same = layout && rule &&
                       here.env.get_or(rule->world_size_variable, "") == std::to_string(layout->world_size) &&
                       here.env.get_or(rule->rank_variable, "") == std::to_string(layout->rank);
-    if (rule == nullptr || same) {
+    if (!rule || same) {
       if (!layout) return layout.error();
       world.layout = *layout;
       return world;
     }
   }
-  if (rule == nullptr)
+  if (!rule)
     return Error{"this process is no task of a step: Slurm's SLURM_PROCID and SLURM_STEP_NODELIST are not set",
                  "start it with srun, or say --nproc-per-node N to start the ranks here"};
   auto layout = slurm::read_launcher_layout(here.env, *rule, here.host);
@@ -94,7 +106,7 @@ util::Status check_existing(const Surroundings& here, World& world) {
 } // namespace
 
 bool in_task(const LaunchRequest& request, const util::EnvSnapshot& env) {
-  return slurm::in_step_task(env) || launcher_of_task(request, env) != nullptr;
+  return slurm::in_step_task(env) || launcher_of_task(request, env).has_value();
 }
 
 Result<World> find_task_world(const LaunchRequest& request, const Surroundings& here) {

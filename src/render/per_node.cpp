@@ -30,9 +30,10 @@ Words per_node_words(const model::Plan& plan) {
     words.push_back(Word::literal("--ntasks-per-node=1"));
     words.push_back(Word::literal("--cpu-bind=none"));
   } else if (is_guarded(plan)) {
-    const auto first = task_variable(plan, plan.launcher.local_rank_variable, "SLURM_LOCALID");
+    const auto first = task_local_rank(plan, "rank");
+    const auto rank = first.substr(0, 3) == "$((" ? "rank=" + task_rank(plan) + "; " : std::string();
     words.insert(words.end(), {Word::literal("bash"), Word::literal("-c"),
-                               Word::expression(quote_program("[[ " + first + " != 0 ]] || exec \"$@\"")), Word::literal("node")});
+                               Word::expression(quote_program(rank + "[[ " + first + " != 0 ]] || exec \"$@\"")), Word::literal("node")});
   }
   return words;
 }

@@ -4,6 +4,7 @@
 #include <numeric>
 
 #include "model/gpu_vendor.hpp"
+#include "model/mpi_ranks.hpp"
 #include "plan/command_words.hpp"
 #include "render/sections.hpp"
 #include "render/template.hpp"
@@ -80,8 +81,8 @@ std::string rank_lines(const model::Plan& plan) {
   const auto visible = model::visible_devices_variable(plan.gpu_vendor);
   const bool own = plan.layout.gpus_per_rank > 0 && plan.gpu_visibility.value == "own" && !visible.empty();
   const bool slurm = launcher.by_srun();
-  TemplateData data{{"rank", task_variable(plan, launcher.rank_variable, "SLURM_PROCID")},
-                    {"local_rank", task_variable(plan, launcher.local_rank_variable, "SLURM_LOCALID")},
+  TemplateData data{{"rank", task_rank(plan)},
+                    {"local_rank", task_local_rank(plan, "RANK")},
                     {"world_size", slurm || !launcher.world_size_variable.empty()
                                        ? task_variable(plan, launcher.world_size_variable, "SLURM_NTASKS")
                                        : std::to_string(plan.layout.world_size())},
@@ -100,7 +101,7 @@ std::string rank_lines(const model::Plan& plan) {
 /// Starts the agent. What differs from node to node only the task knows: the machine's number, and for torchrun which node
 /// holds the store, where the meeting place is no name of the node and torchrun could not tell by itself.
 std::string start_agent(const model::Plan& plan) {
-  const auto node = task_variable(plan, plan.launcher.rank_variable, "SLURM_NODEID");
+  const auto node = plan.launcher.by_srun() ? task_variable(plan, plan.launcher.rank_variable, "SLURM_NODEID") : task_rank(plan);
   if (plan.launcher.choice.kind() == model::LauncherKind::accelerate) return "exec \"$1\" \"$2\" --machine_rank=" + node + " \"${@:3}\"";
   const auto& meeting = plan.rendezvous;
   if (meeting.interface.empty() && meeting.suffix.empty() && meeting.from_env.empty() && !meeting.ipv4) return "exec \"$@\"";
@@ -108,6 +109,24 @@ std::string start_agent(const model::Plan& plan) {
 }
 
 } // namespace
+
+std::string task_rank(const model::Plan& plan) {
+  if (plan.launcher.by_srun()) return task_variable(plan, plan.launcher.rank_variable, "SLURM_PROCID");
+  if (is_variable_name(plan.launcher.rank_variable)) return task_variable(plan, plan.launcher.rank_variable, "");
+  std::string text, ends;
+  for (const auto& known : model::k_mpi_ranks) {
+    const bool last = &known == &model::k_mpi_ranks.back();
+    text += std::string("${") + known.rank + (last ? ":?" : ":-");
+    ends += "}";
+  }
+  return "\"" + text + ends + "\"";
+}
+
+std::string task_local_rank(const model::Plan& plan, const std::string& rank) {
+  if (plan.launcher.by_srun() || is_variable_name(plan.launcher.local_rank_variable))
+    return task_variable(plan, plan.launcher.local_rank_variable, "SLURM_LOCALID");
+  return fmt::format("$((${{{}//[!0-9]/}} % {}))", rank, plan.layout.tasks_per_node); // ranks stand in blocks, node by node
+}
 
 std::string task_variable(const model::Plan& plan, const std::string& name, const std::string& fallback) {
   const auto& variable = is_variable_name(name) ? name : fallback;

@@ -21,6 +21,10 @@ Lines make_caches(const model::Plan& plan);
 Lines make_container(const model::Plan& plan);
 Lines make_step(const model::Plan& plan);
 
+/// A task's rank, as a word for the task's shell: by the site's variable for it, Slurm's, or MPI's.
+std::string task_rank(const model::Plan& plan);
+/// Its rank on the node; where the launcher does not tell, from the variable `rank` of the same shell.
+std::string task_local_rank(const model::Plan& plan, const std::string& rank);
 /// A variable that tells a task its rank, as a word for the task's shell: the step's own, or Slurm's `fallback`.
 std::string task_variable(const model::Plan& plan, const std::string& name, const std::string& fallback);
 /// What starts the tasks and how they are bound: "srun --cpu-bind=none --kill-on-bad-exit=1".

@@ -116,7 +116,8 @@ TEST_CASE("a cache has the same variables and the same folders inside, and launc
 namespace {
 
 /// What `hpcml launch --dry-run` says it would set in the first rank of the script's step, under real bash.
-std::map<std::string, std::string> launched_environment(const model::Plan& planned, const model::Site& site, const test::TempFolder& folder) {
+std::map<std::string, std::string> launched_environment(const model::Plan& planned, const model::Site& site, const test::TempFolder& folder,
+                                                        const std::map<std::string, std::string>& more = {}) {
   auto plan = planned;
   plan.hpcml_path.value = (folder / "hpcml").string();
   REQUIRE(util::write_file(plan.hpcml_path.value,
@@ -152,6 +153,7 @@ std::map<std::string, std::string> launched_environment(const model::Plan& plann
   const auto& master = site.network.master;
   if (!master.from_env.empty()) env[master.from_env] = "node1";
   if (!master.port_from_env.empty()) env[master.port_from_env] = "23456";
+  for (const auto& [name, value] : more) env[name] = value;
   const auto script = render::render_script(plan);
   const auto result = test::run_script(script, folder, env);
   INFO(script << result.out << result.err);
@@ -269,5 +271,49 @@ TEST_CASE("a rank judges the profile's conditions by what the script says of the
     auto plan = *planned.plan;
     plan.sites_dirs = {(folder / "sites").string()};
     check_same_rules(plan, site);
+  }
+}
+
+TEST_CASE("a task of MPI's launcher knows its rank where the profile names no variables for it") {
+  // Two agents, started by srun, with four tasks each: what Slurm says is the agent's.
+  const std::map<std::string, std::string> agent{{"SLURM_PROCID", "1"}, {"SLURM_LOCALID", "0"}, {"SLURM_NODEID", "1"}, {"SLURMD_NODENAME", "node2"}, {"SLURM_NTASKS", "8"},
+                                                 {"SLURM_STEP_NUM_TASKS", "2"}, {"SLURM_STEP_TASKS_PER_NODE", "1(x2)"}, {"OMPI_COMM_WORLD_RANK", ""}, {"OMPI_COMM_WORLD_LOCAL_RANK", ""}};
+  const std::map<std::string, std::string> families[] = {{{"PMI_RANK", "5"}, {"MPI_LOCALRANKID", "1"}, {"PMI_SIZE", "8"}},
+                                                         {{"PMI_RANK", "5"}, {"PMI_SIZE", "8"}},
+                                                         {{"OMPI_COMM_WORLD_RANK", "5"}, {"OMPI_COMM_WORLD_LOCAL_RANK", "1"}, {"OMPI_COMM_WORLD_SIZE", "8"}},
+                                                         {{"MV2_COMM_WORLD_RANK", "5"}, {"MV2_COMM_WORLD_LOCAL_RANK", "1"}, {"MV2_COMM_WORLD_SIZE", "8"}}};
+  const std::pair<std::string, bool> sites[] = {{"stampede3", false}, {"lonestar6", true}};
+  for (const auto& [id, only_pmi] : sites) {
+    const auto load = spec::load_site(id, {});
+    REQUIRE(load.site);
+    for (const auto& family : families) {
+      if (only_pmi && family.count("PMI_RANK") == 0) continue; // that site's page names it
+      for (const std::string launcher : {"hpcml", "ibrun"}) {
+        CAPTURE(id, launcher, family.begin()->first);
+        auto job = test::request_for(*load.site);
+        job.gpus_per_node = model::Sourced<unsigned>{0, {}};
+        job.tasks_per_node = model::Sourced<unsigned>{4, {}};
+        job.launcher = model::Sourced<model::Launcher>{model::Launcher::parse(launcher).value(), {}};
+        job.command = {"./train"};
+        test::choose_partition(job, *load.site);
+        const auto planned = plan::make_plan(job, *load.site);
+        for (const auto& finding : planned.diagnostics) UNSCOPED_INFO(diag::render_text(finding, "", false));
+        REQUIRE(planned.plan);
+        const test::TempFolder folder;
+        auto env = agent;
+        for (const auto& [name, value] : family) env[name] = value;
+        std::map<std::string, std::string> seen;
+        if (launcher == "hpcml") {
+          seen = launched_environment(*planned.plan, *load.site, folder, env);
+        } else {
+          env["SLURM_TASKS_PER_NODE"] = "4(x2)";
+          test::put_program(folder, "module", ":\n");
+          seen = rank_environment(*planned.plan, folder, env);
+        }
+        CHECK(seen["RANK"] == "5");
+        CHECK(seen["LOCAL_RANK"] == "1");
+        CHECK(seen["WORLD_SIZE"] == "8");
+      }
+    }
   }
 }
