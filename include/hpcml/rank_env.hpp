@@ -23,6 +23,8 @@ struct RankEnv {
   std::string master_addr;            ///< MASTER_ADDR: host name or address of rank 0
   int master_port = 0;                ///< MASTER_PORT: 1 … 65535
   std::string backend = "auto";       ///< HPCML_BACKEND: "auto", "nccl" or "gloo"
+  int interop_threads = 0;            ///< HPCML_INTEROP_THREADS: for at::set_num_interop_threads; 0: leave it
+  int dataloader_workers = -1;        ///< HPCML_DATALOADER_WORKERS: processes or threads that load data; -1: not said
   std::string interface_hint;         ///< GLOO_SOCKET_IFNAME, else NCCL_SOCKET_IFNAME, as set; empty: none
   bool interface_is_prefix = false;   ///< the hint came from NCCL, whose names also match as prefixes
 
@@ -63,6 +65,8 @@ struct RankEnv {
     number("LOCAL_WORLD_SIZE", false, 1, k_most_ranks, env.local_world_size);
     number(lookup("NODE_RANK") ? "NODE_RANK" : "GROUP_RANK", false, 0, k_most_ranks, env.node_rank);
     number("MASTER_PORT", true, 1, 65535, env.master_port);
+    number("HPCML_INTEROP_THREADS", false, 1, k_most_ranks, env.interop_threads);
+    number("HPCML_DATALOADER_WORKERS", false, 0, k_most_ranks, env.dataloader_workers);
     env.master_addr = lookup("MASTER_ADDR").value_or("");
     if (env.master_addr.empty()) faults.push_back("MASTER_ADDR is not set");
     if (faults.empty() && env.rank >= env.world_size)

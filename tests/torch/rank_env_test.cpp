@@ -50,6 +50,14 @@ TEST_CASE("a complete rank environment is read") {
   CHECK(env.interface_hint.empty());
 }
 
+TEST_CASE("what hpcml launch plans for threads and data loaders is read where it is set") {
+  CHECK(read(k_complete).interop_threads == 0);
+  CHECK(read(k_complete).dataloader_workers == -1);
+  CHECK(read(with("HPCML_INTEROP_THREADS", "2")).interop_threads == 2);
+  CHECK(read(with("HPCML_DATALOADER_WORKERS", "0")).dataloader_workers == 0);
+  CHECK(message_of(with("HPCML_DATALOADER_WORKERS", "many")).find("HPCML_DATALOADER_WORKERS is 'many'") != std::string::npos);
+}
+
 TEST_CASE("Gloo's interface goes before NCCL's, whose names are prefixes") {
   auto variables = with("NCCL_SOCKET_IFNAME", "hsn");
   CHECK(read(variables).interface_hint == "hsn");
