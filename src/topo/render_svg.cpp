@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
 // The node as a drawing: packages, NUMA nodes and L3s as boxes inside each other, a square per core, a bar
-// per GPU and NIC. Colours follow the page (light or dark) by CSS; a rank is told by its colour and its
-// number.
+// per GPU and NIC, a curve per link between GPUs. Colours follow the page (light or dark) by CSS; a rank is
+// told by its colour and its number.
 #include <algorithm>
-#include <cmath>
 #include <cstdio>
 
 #include "topo/render_plan.hpp"
+#include "topo/svg_shapes.hpp"
 #include "util/text.hpp"
 
 namespace hpcml::topo {
@@ -15,57 +15,7 @@ namespace {
 using model::CpuDomain;
 using model::IdSet;
 
-constexpr int k_core = 22, k_gap = 4, k_pad = 10, k_head = 18, k_bar = 20, k_bar_width = 190;
-
-struct Box {
-  int width = 0, height = 0;
-  std::string body;
-};
-
-/// Hues far apart for neighbouring ranks, light enough for dark text; as #rrggbb, which every viewer knows.
-std::string colour_of(unsigned rank) {
-  const double hue = rank * 137 % 360 / 60.0, chroma = 0.48, low = 0.44;
-  const double second = chroma * (1 - std::fabs(std::fmod(hue, 2.0) - 1));
-  double red = 0, green = 0, blue = 0;
-  if (hue < 1)
-    red = chroma, green = second;
-  else if (hue < 2)
-    red = second, green = chroma;
-  else if (hue < 3)
-    green = chroma, blue = second;
-  else if (hue < 4)
-    green = second, blue = chroma;
-  else if (hue < 5)
-    red = second, blue = chroma;
-  else
-    red = chroma, blue = second;
-  const auto byte = [&](double part) { return static_cast<unsigned>((part + low) * 255); };
-  char text[8];
-  std::snprintf(text, sizeof text, "#%02x%02x%02x", byte(red), byte(green), byte(blue));
-  return text;
-}
-
-std::string escape(const std::string& text) {
-  return util::replace_all(util::replace_all(util::replace_all(text, "&", "&amp;"), "<", "&lt;"), "\"",
-                           "&quot;");
-}
-
-std::string rect(int x, int y, int width, int height, const std::string& more) {
-  char text[128];
-  std::snprintf(text, sizeof text, "<rect x=\"%d\" y=\"%d\" width=\"%d\" height=\"%d\" rx=\"3\" ", x, y,
-                width, height);
-  return text + more + "/>\n";
-}
-
-std::string label(int x, int y, const std::string& text, const char* kind) {
-  return "<text x=\"" + std::to_string(x) + "\" y=\"" + std::to_string(y) + "\" class=\"" + kind + "\">" +
-         escape(text) + "</text>\n";
-}
-
-std::string moved(const std::string& body, int x, int y) {
-  return "<g transform=\"translate(" + std::to_string(x) + "," + std::to_string(y) + ")\">\n" + body +
-         "</g>\n";
-}
+constexpr int k_core = 22, k_bar = 20, k_bar_width = 190;
 
 class Drawing {
 public:
@@ -78,21 +28,24 @@ public:
     for (const CpuDomain& package : shape.packages) {
       std::vector<Box> inner = numa_boxes(package.cpus);
       append(inner, bars([&](const Place& p) { return !p.l3 && !p.numa && p.package == package.id; }));
-      boxes.push_back(frame("package " + std::to_string(package.id), row(inner, 4)));
+      boxes.push_back(frame("package " + std::to_string(package.id), row(inner)));
     }
     if (shape.packages.empty()) boxes = numa_boxes(shape.all());
     append(boxes, bars([](const Place& p) { return !p.l3 && !p.numa && !p.package; }));
-    const bool wide = !boxes.empty() && boxes.front().width > 700;
-    const Box all = row(boxes, wide ? 1 : 2), key = legend();
+    const Box all = row(boxes);
+    Box page;
+    page.add(all, k_pad, k_pad + k_head);
+    page.body = links(page.anchors) + page.body; // behind the bars and cores
+    const Box key = legend();
+    page.add(key, k_pad, all.height + 2 * k_pad + k_head);
     const int width = std::max(all.width, key.width) + 2 * k_pad,
               height = all.height + key.height + 3 * k_pad + k_head;
-    std::string text = "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 " + std::to_string(width) +
-                       " " + std::to_string(height) + "\" width=\"" + std::to_string(width) +
-                       "\" role=\"img\">\n<title>" +
-                       escape(util::replace_all(render_node_line(x_node), "\n", "")) + "</title>\n" + k_style;
-    text += label(k_pad, k_pad + 12, x_node.name.empty() ? "node" : x_node.name, "head");
-    text += moved(all.body, k_pad, k_pad + k_head) + moved(key.body, k_pad, all.height + 2 * k_pad + k_head);
-    return text + "</svg>\n";
+    const std::string size = std::to_string(width) + " " + std::to_string(height);
+    return "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 " + size + "\" width=\"" +
+           std::to_string(width) + "\" role=\"img\">\n<title>" +
+           escape(util::replace_all(render_node_line(x_node), "\n", "")) + "</title>\n" + k_style +
+           label(k_pad, k_pad + 12, x_node.name.empty() ? "node" : x_node.name, "head") + page.body +
+           "</svg>\n";
   }
 
 private:
@@ -105,39 +58,50 @@ private:
       "sans-serif;fill:#222}.head{font-weight:bold}.core{font-size:9px;text-anchor:middle;fill:#111}"
       ".box{fill:none;stroke:#888}.free{fill:#ddd;stroke:#999}.kept{fill:none;stroke:#999;stroke-dasharray:2 "
       "2}.rank{stroke:#444}"
-      ".off{stroke:#d00;stroke-width:2.5}.dim{fill:#666}"
+      ".off{stroke:#d00;stroke-width:2.5}.dim{fill:#666}.link{fill:none;stroke:#06c;stroke-opacity:.7}"
       "@media(prefers-color-scheme:dark){text{fill:#eee}.core{fill:#111}.core.dim,.dim{fill:#aaa}.free{fill:#"
-      "555;stroke:#777}.rank{stroke:#ccc}.off{stroke:#f66}}</style>\n";
+      "555;stroke:#777}.rank{stroke:#ccc}.off{stroke:#f66}.link{stroke:#6bf}}</style>\n";
 
   static void append(std::vector<Box>& boxes, Box box) {
     if (box.width > 0) boxes.push_back(std::move(box));
   }
 
-  static Box frame(const std::string& title, const Box& inner) {
-    Box box;
-    box.width = std::max(inner.width, 7 * static_cast<int>(title.size())) + 2 * k_pad;
-    box.height = inner.height + k_pad + k_head;
-    box.body = rect(0, 0, box.width, box.height, "class=\"box\"") + label(k_pad, 13, title, "dim") +
-               moved(inner.body, k_pad, k_head);
-    return box;
+  bool has_caches(const IdSet& cpus) const {
+    return std::any_of(x_node.cpus.l3.begin(), x_node.cpus.l3.end(),
+                       [&](const CpuDomain& l3) { return l3.cpus.is_subset_of(cpus); });
   }
 
-  /// Boxes beside each other, `columns` in a row.
-  static Box row(const std::vector<Box>& boxes, std::size_t columns) {
-    Box all;
-    int x = 0, y = 0, tallest = 0;
-    for (std::size_t i = 0; i < boxes.size(); ++i) {
-      if (i > 0 && i % columns == 0) {
-        y += tallest + k_pad;
-        x = tallest = 0;
-      }
-      all.body += moved(boxes[i].body, x, y);
-      x += boxes[i].width + k_pad;
-      tallest = std::max(tallest, boxes[i].height);
-      all.width = std::max(all.width, x - k_pad);
+  /// GPUs that are all linked alike are said in the legend: their curves would hide the node.
+  bool all_alike() const {
+    const std::size_t count = x_node.gpus.size();
+    return x_node.links.size() == count * (count - 1) / 2 &&
+           std::all_of(x_node.links.begin(), x_node.links.end(),
+                       [&](const GpuLink& link) { return link.width == x_node.links.front().width; });
+  }
+
+  /// A curve per link from the right ends of the GPUs' bars, thicker for wider links.
+  std::string links(const std::vector<Anchor>& anchors) const {
+    if (all_alike()) return {};
+    unsigned widest = 1;
+    for (const GpuLink& link : x_node.links) widest = std::max(widest, link.width);
+    const auto at = [&](unsigned gpu) {
+      return std::find_if(anchors.begin(), anchors.end(), [&](const Anchor& a) { return a.gpu == gpu; });
+    };
+    std::string text;
+    for (const GpuLink& link : x_node.links) {
+      const auto a = at(link.first), b = at(link.second);
+      if (a == anchors.end() || b == anchors.end()) continue;
+      const double thick = 1 + 3.0 * link.width / widest;
+      const int bend = 24 + 4 * static_cast<int>(&link - x_node.links.data());
+      char path[200];
+      std::snprintf(path, sizeof path,
+                    "<path class=\"link\" stroke-width=\"%.1f\" d=\"M%d %dC%d %d %d %d %d %d\">", thick, a->x,
+                    a->y, a->x + bend, a->y, b->x + bend, b->y, b->x, b->y);
+      text += path +
+              ("<title>GPU " + std::to_string(link.first) + " and GPU " + std::to_string(link.second)) +
+              ": width " + std::to_string(link.width) + "</title></path>\n";
     }
-    all.height = y + tallest;
-    return all;
+    return text;
   }
 
   std::vector<Box> numa_boxes(const IdSet& inside) {
@@ -146,7 +110,8 @@ private:
       if (!numa.cpus.is_subset_of(inside)) continue;
       std::vector<Box> inner = cache_boxes(numa.cpus);
       append(inner, bars([&](const Place& p) { return !p.l3 && p.numa == numa.id; }));
-      boxes.push_back(frame("NUMA " + std::to_string(numa.id), row(inner, 2)));
+      boxes.push_back(
+          frame("NUMA " + std::to_string(numa.id), has_caches(numa.cpus) ? row(inner) : column(inner)));
     }
     return boxes.empty() ? cache_boxes(inside) : boxes;
   }
@@ -159,7 +124,7 @@ private:
       covered = covered | l3.cpus;
       std::vector<Box> inner = {cores(l3.cpus)};
       append(inner, bars([&](const Place& p) { return p.l3 == l3.id; }));
-      boxes.push_back(frame("L3 " + std::to_string(l3.id), row(inner, 1)));
+      boxes.push_back(frame("L3 " + std::to_string(l3.id), column(inner)));
     }
     if (const IdSet rest = inside - covered; !rest.empty()) boxes.push_back(cores(rest));
     return boxes;
@@ -183,71 +148,122 @@ private:
   }
 
   std::string core(const IdSet& core, int x, int y) const {
-    std::vector<unsigned> planned, seen;
-    for (const auto& rank : x_plan.ranks)
-      if (core.intersects(rank.cpus)) planned.push_back(rank.local_rank);
-    for (const Placed& rank : x_seen)
-      if (core.intersects(rank.cpus)) seen.push_back(rank.rank);
-    std::string kind = core.intersects(x_node.cpus.reserved) ? "kept" : planned.empty() ? "free" : "rank";
-    if (!x_seen.empty() && seen != planned) kind += " off";
-    const std::string fill = planned.empty() ? "" : " style=\"fill:" + colour_of(planned.front()) + "\"";
-    std::string who = planned.empty() ? "no rank" : "rank " + std::to_string(planned.front());
-    if (!x_seen.empty() && seen != planned)
-      who += ", has " + (seen.empty() ? "nobody" : "rank " + std::to_string(seen.front()));
-    return "<g><title>CPUs " + core.to_list() + ": " + who + "</title>" +
-           rect(x, y, k_core, k_core, "class=\"" + kind + "\"" + fill) +
-           label(x + k_core / 2, y + 14, std::to_string(core.first()),
-                 planned.empty() ? "core dim" : "core") +
+    const std::vector<unsigned> planned =
+                                    ranks_of(core, x_plan.ranks, &model::PlannedRankBinding::local_rank),
+                                seen = ranks_of(core, x_seen, &Placed::rank);
+    const std::vector<unsigned>& shown = x_seen.empty() ? planned : seen;
+    const bool differs = !x_seen.empty() && seen != planned;
+    std::string kind = !shown.empty() ? "rank" : core.intersects(x_node.cpus.reserved) ? "kept" : "free";
+    if (differs) kind += " off";
+    const std::string who = "CPUs " + core.to_list() + ": " + ranks_text(shown, "no rank") +
+                            (differs ? ", planned: " + ranks_text(planned, "no rank") : "");
+    std::string body = rect(x, y, k_core, k_core, "class=\"" + kind + "\"" + fill_of(shown));
+    // A core of several ranks has a stripe of each one's colour.
+    const int stripe = shown.empty() ? 0 : k_core / static_cast<int>(std::min<std::size_t>(shown.size(), 4));
+    for (std::size_t i = 1; i < std::min<std::size_t>(shown.size(), 4); ++i)
+      body += rect(x + static_cast<int>(i) * stripe, y + 2, stripe - 2, k_core - 4, fill_of({shown[i]}));
+    return "<g><title>" + who + "</title>" + body +
+           label(x + k_core / 2, y + 14, std::to_string(core.first()), shown.empty() ? "core dim" : "core") +
            "</g>\n";
+  }
+
+  template <class Rank>
+  static std::vector<unsigned> ranks_of(const IdSet& core, const std::vector<Rank>& ranks,
+                                        unsigned Rank::*number) {
+    std::vector<unsigned> found;
+    for (const Rank& rank : ranks)
+      if (core.intersects(rank.cpus)) found.push_back(rank.*number);
+    return found;
+  }
+
+  static std::string ranks_text(const std::vector<unsigned>& ranks, const std::string& none) {
+    if (ranks.empty()) return none;
+    return (ranks.size() == 1 ? "rank " : "ranks ") + IdSet::of(ranks).to_list();
+  }
+
+  static std::string fill_of(const std::vector<unsigned>& ranks) {
+    return ranks.empty() ? "" : " style=\"fill:" + colour_of(ranks.front()) + "\"";
+  }
+
+  template <class Rank>
+  static std::vector<unsigned> users_of(unsigned gpu, const std::vector<Rank>& ranks,
+                                        unsigned Rank::*number) {
+    std::vector<unsigned> found;
+    for (const Rank& rank : ranks)
+      if (std::find(rank.gpus.begin(), rank.gpus.end(), gpu) != rank.gpus.end())
+        found.push_back(rank.*number);
+    return found;
+  }
+
+  static void add_bar(Box& box, const std::string& text, const std::vector<unsigned>& ranks, bool differs) {
+    const std::string kind = std::string(ranks.empty() ? "free" : "rank") + (differs ? " off" : "");
+    box.width = std::max({box.width, k_bar_width, 12 + width_of(text)});
+    box.body += rect(0, box.height, std::max(k_bar_width, 12 + width_of(text)), k_bar,
+                     "class=\"" + kind + "\"" + fill_of(ranks)) +
+                "<text x=\"6\" y=\"" + std::to_string(box.height + 14) +
+                (ranks.empty() ? "\">" : "\" style=\"fill:#111\">") + escape(text) + "</text>\n";
+    box.height += k_bar + k_gap;
   }
 
   template <class Here> Box bars(const Here& here) const {
     Box box;
-    const auto add = [&](const std::string& text, const std::vector<unsigned>& ranks) {
-      const std::string fill = ranks.empty() ? "" : " style=\"fill:" + colour_of(ranks.front()) + "\"";
-      box.body += rect(0, box.height, k_bar_width, k_bar,
-                       std::string("class=\"") + (ranks.empty() ? "free" : "rank") + "\"" + fill) +
-                  "<text x=\"6\" y=\"" + std::to_string(box.height + 14) +
-                  (ranks.empty() ? "\">" : "\" style=\"fill:#111\">") + escape(text) + "</text>\n";
-      box.height += k_bar + k_gap;
-      box.width = k_bar_width;
-    };
     for (const Gpu& gpu : x_node.gpus) {
       if (!here(Place{gpu.place.l3, gpu.place.numa, gpu.place.package})) continue;
-      std::vector<unsigned> ranks;
-      for (const auto& rank : x_plan.ranks)
-        if (std::find(rank.gpus.begin(), rank.gpus.end(), gpu.place.index) != rank.gpus.end())
-          ranks.push_back(rank.local_rank);
-      add("GPU " + std::to_string(gpu.place.index) + " " + gpu.place.pci +
-              (ranks.empty()
-                   ? ""
-                   : (gpu.place.pci.empty() ? "for rank " : " for rank ") + IdSet::of(ranks).to_list()),
-          ranks);
+      const auto planned = users_of(gpu.place.index, x_plan.ranks, &model::PlannedRankBinding::local_rank),
+                 seen = users_of(gpu.place.index, x_seen, &Placed::rank);
+      const auto& shown = x_seen.empty() ? planned : seen;
+      std::string text = "GPU " + std::to_string(gpu.place.index);
+      if (!gpu.place.pci.empty()) text += " " + gpu.place.pci;
+      if (gpu.memory_numa) text += ", memory NUMA " + std::to_string(*gpu.memory_numa);
+      if (!shown.empty()) text += " for " + ranks_text(shown, "");
+      add_bar(box, text, shown, !x_seen.empty() && seen != planned);
+      box.anchors.push_back({gpu.place.index, box.width, box.height - k_gap - k_bar / 2});
     }
     for (const Nic& nic : x_node.nics) {
       if (!here(Place{nic.l3, nic.numa, nic.package})) continue;
       std::vector<unsigned> ranks;
       for (const auto& rank : x_plan.ranks)
         if (rank.nic == nic.name) ranks.push_back(rank.local_rank);
-      add("NIC " + nic.name + (ranks.empty() ? "" : " for rank " + IdSet::of(ranks).to_list()), {});
+      add_bar(box, "NIC " + nic.name + (ranks.empty() ? "" : " for " + ranks_text(ranks, "")), {}, false);
     }
+    for (Anchor& anchor : box.anchors) anchor.x = box.width;
+    if (box.height > 0) box.height -= k_gap;
     return box;
   }
 
   Box legend() const {
-    Box box;
+    std::vector<Box> keys;
     const auto add = [&](const std::string& kind, const std::string& fill, const std::string& text) {
-      box.body += rect(0, box.height, 14, 14, "class=\"" + kind + "\"" + fill) +
-                  label(20, box.height + 11, text, "key");
-      box.height += 18;
-      box.width = std::max(box.width, 20 + 6 * static_cast<int>(text.size()));
+      Box box;
+      box.body = rect(0, 0, 14, 14, "class=\"" + kind + "\"" + fill) + label(20, 11, text, "key");
+      box.height = 14;
+      box.width = 20 + width_of(text);
+      keys.push_back(std::move(box));
+    };
+    const auto add_rank = [&](unsigned rank, const IdSet& cpus, const std::string& more) {
+      add("rank", fill_of({rank}), "rank " + std::to_string(rank) + ": CPUs " + cpus.to_list() + more);
     };
     for (const auto& rank : x_plan.ranks)
-      add("rank", " style=\"fill:" + colour_of(rank.local_rank) + "\"",
-          "rank " + std::to_string(rank.local_rank) + ": CPUs " + rank.cpus.to_list());
-    add("kept", "", "reserved");
-    if (!x_seen.empty()) add("free off", "", "differs from what the processes have");
-    return box;
+      if (x_seen.empty())
+        add_rank(rank.local_rank, rank.cpus,
+                 ", " + std::to_string(rank.cores) + (rank.cores == 1 ? " core" : " cores") +
+                     (rank.memory.empty() ? "" : ", memory of NUMA " + rank.memory.to_list()));
+    for (const Placed& rank : x_seen) add_rank(rank.rank, rank.cpus, "");
+    add("free", "", "core without a rank; the number is the core's first CPU");
+    if (!x_node.cpus.reserved.empty()) add("kept", "", "reserved core");
+    if (!x_seen.empty()) add("free off", "", "not as planned");
+    int widest = 0;
+    for (const Box& key : keys) widest = std::max(widest, key.width);
+    for (Box& key : keys) key.width = widest; // columns
+    Box all = row(keys);
+    if (!x_node.links.empty()) {
+      const std::string text = all_alike() ? "every GPU is linked with every other, all alike"
+                                           : "curves: links between GPUs, thicker ones are wider";
+      all.body += label(0, all.height + 20, text, "key");
+      all.height += 24;
+      all.width = std::max(all.width, width_of(text));
+    }
+    return all;
   }
 
   const Node& x_node;

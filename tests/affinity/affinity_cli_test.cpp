@@ -83,7 +83,7 @@ TEST_CASE("hpcml affinity says what it cannot do, with its own exit codes") {
            {"affinity --site lumi --allowed 0,8", 4, "none of the node's cores may be used"},
            {"affinity --site lumi --policy torch-exclusiv", 4, "did you mean torch-exclusive?"},
            {"affinity --site lumi --partition standardg", 2, "did you mean standard-g?"},
-           {"affinity --site lumi --order both", 2, "neither gpu, cpu nor a list"},
+           {"affinity --site lumi --order both", 2, "neither gpu, cpu, ring nor a list"},
            {"affinity --topology /no/such/file.xml", 3, "/no/such/file.xml"},
            {"affinity elsewhere", 2, "the node is one of"},
        }) {
@@ -151,10 +151,23 @@ TEST_CASE("The drawings in the documentation are what hpcml affinity draws today
     std::ifstream file(path);
     return std::string(std::istreambuf_iterator<char>(file), {});
   };
-  CHECK(run("affinity --site lumi --cpus-per-rank 7 --format svg").text == read(folder + "lumi.svg"));
-  for (const std::string name : {"perlmutter", "gh200", "dgx_a100"})
+  for (const std::string name : {"lumi", "perlmutter", "gh200", "dgx_a100"})
     CHECK(run("affinity --topology " + folder + name + ".json --format svg").text ==
           read(folder + name + ".svg"));
+  // The drawn node is the one that the profile describes.
+  CHECK(run("affinity --topology " + folder + "lumi.json --format cpu-bind").text ==
+        run("affinity --site lumi --format cpu-bind").text);
+}
+
+TEST_CASE("hpcml affinity orders ranks along the links between GPUs: LUMI's documented ring") {
+  const std::string node = std::string(HPCML_SOURCE_DIR) + "/docs/affinity/lumi.json";
+  // GCDs 0,1,3,2,4,5,7,6 with the masks that LUMI documents for each.
+  CHECK(run("affinity --topology " + node + " --cpus-per-rank 7 --order ring --format cpu-bind").text ==
+        "mask_cpu:0xfe000000000000,0xfe00000000000000,0xfe000000,0xfe0000,0xfe,0xfe00,0xfe0000000000,"
+        "0xfe00000000\n");
+  const auto unknown = run("affinity --topology " + k_topologies + "g4dnmetal.xml --order ring");
+  CHECK(unknown.code == 4);
+  CHECK(says(unknown, "tells no links between its GPUs"));
 }
 
 TEST_CASE("hpcml affinity --verify reads the CPUs that running ranks really have") {
@@ -170,7 +183,9 @@ TEST_CASE("hpcml affinity --verify reads the CPUs that running ranks really have
                             "'Cpus_allowed_list:.0$' /proc/$b/status; do :; done; "
                             "SLURM_JOB_ID=t77 " +
                             std::string(HPCML_BINARY) +
-                            " affinity --topology node.json --verify 2>&1; echo code $?; kill $a $b; }";
+                            " affinity --topology node.json --verify 2>&1; echo code $?; SLURM_JOB_ID=t77 " +
+                            std::string(HPCML_BINARY) +
+                            " affinity --topology node.json --verify --format svg; kill $a $b; }";
   FILE* pipe = ::popen(
       ("bash -c \"" + std::string() + "$(cat <<'SCRIPT'\n" + start + "\nSCRIPT\n)\" 2>/dev/null").c_str(),
       "r");
@@ -186,5 +201,10 @@ TEST_CASE("hpcml affinity --verify reads the CPUs that running ranks really have
         std::string::npos);
   CHECK(text.find("rank 1: hpcml would give it CPUs 1") != std::string::npos);
   CHECK(text.find("code 1") != std::string::npos);
+  // The picture shows what the ranks have, and marks where that is not the plan.
+  CHECK(
+      text.find("CPUs 0: ranks 0-1, planned: rank 0</title><rect x=\"0\" y=\"0\" width=\"22\" height=\"22\" "
+                "rx=\"3\" class=\"rank off\"") != std::string::npos);
+  CHECK(text.find("CPUs 1: no rank, planned: rank 1</title>") != std::string::npos);
   std::remove((folder + "/node.json").c_str());
 }

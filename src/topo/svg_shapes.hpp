@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: MIT
+// Boxes, labels and colours of a drawing.
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace hpcml::topo {
+
+constexpr int k_gap = 4, k_pad = 10, k_head = 18;
+constexpr int k_page = 980; ///< a page's width: what is wider goes below
+
+/// Where links of a GPU begin, inside a box.
+struct Anchor {
+  unsigned gpu = 0;
+  int x = 0, y = 0;
+};
+
+/// A piece of a drawing with its size.
+struct Box {
+  int width = 0, height = 0;
+  std::string body;
+  std::vector<Anchor> anchors;
+  /// Draws another box at this place.
+  void add(const Box& inner, int x, int y);
+};
+
+/// Hues far apart for neighbouring ranks, light enough for dark text; as #rrggbb, which every viewer knows.
+std::string colour_of(unsigned rank);
+std::string escape(const std::string& text);
+std::string rect(int x, int y, int width, int height, const std::string& more);
+std::string label(int x, int y, const std::string& text, const char* kind);
+/// About how wide a label of this text is.
+int width_of(const std::string& text);
+/// A box around another one, with a title.
+Box frame(const std::string& title, const Box& inner);
+/// Boxes beside each other; where the page does not hold them, in rows of equal numbers.
+Box row(const std::vector<Box>& boxes);
+/// Boxes below each other.
+Box column(const std::vector<Box>& boxes);
+
+} // namespace hpcml::topo
