@@ -178,7 +178,10 @@ void add_site_options(PlanContext& context) {
     add_once("--constraint=" + context.node->constraint, context.node->origin);
   if (context.qos)
     for (const auto& needed : context.qos->needs) add_once(needed, context.qos->origin);
-  if (!uses_local_disk(context) || context.node->local_disk_option.empty()) return;
+  if (!uses_local_disk(context)) return;
+  if (const auto& gib = context.node->local_disk_gib)
+    context.note("the nodes' own disk, " + *context.node->local_disk + ", has " + std::to_string(*gib) + " GiB", context.node->origin);
+  if (context.node->local_disk_option.empty()) return;
   const std::string& option = context.node->local_disk_option;
   if (option.find("{gib}") == std::string::npos)
     add_once(option, context.node->origin);

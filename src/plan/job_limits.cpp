@@ -141,10 +141,16 @@ void check_qos(PlanContext& context) {
 void check_constraint(PlanContext& context) {
   const auto found = std::find_if(context.plan.directives.begin(), context.plan.directives.end(),
                                   [](const auto& d) { return d.name == "--constraint"; });
-  if (context.site.constraints.empty() || found == context.plan.directives.end() || !found->value) return;
+  if (found == context.plan.directives.end() || !found->value) return;
   static const std::regex k_word("[A-Za-z0-9_.:-]+");
   const auto& known = context.site.constraints;
   const std::string text = *found->value;
+  const auto& operators = context.site.constraint_operators;
+  for (const std::string sign : {"&", "|"})
+    if (!operators.empty() && text.find(sign) != std::string::npos && std::find(operators.begin(), operators.end(), sign) == operators.end())
+      context.warning("request/constraint", "the profile of " + context.site.name + " joins features only with " + util::join(operators, " and ") + ": --constraint=" + text,
+                      "write it without " + sign);
+  if (known.empty()) return;
   for (std::sregex_iterator it(text.begin(), text.end(), k_word), end; it != end; ++it) {
     const std::string word = it->str();
     if (std::find(known.begin(), known.end(), word) != known.end()) continue;

@@ -37,10 +37,15 @@ void note_place(PlanContext& context) {
                  context.partition->origin);
   if (context.qos && context.qos->on_request)
     context.note("QoS " + context.qos->name + " is open to those who applied for it", context.qos->origin);
+  if (context.partition && !context.partition->note.empty())
+    context.note("partition " + context.partition->name + ": " + context.partition->note, context.partition->origin);
   const bool preemptible = (context.partition && context.partition->preemptible) || (context.qos && context.qos->preemptible);
   if (preemptible && !(context.job.requeue && context.job.requeue->value))
     context.note("the job may be stopped for others here: save checkpoints and use --requeue",
                  context.qos && context.qos->preemptible ? context.qos->origin : context.partition->origin);
+  if (preemptible && !site.signal_for_preemption.empty() && !context.job.signal)
+    context.note("before it is stopped it gets " + site.signal_for_preemption + "; --signal asks for one before the time limit, too",
+                 model::Origin{model::OriginKind::site, "signal_for_preemption", {}, {}, {}});
   if (const auto& minutes = site.policies.idle_gpu_minutes; minutes && context.plan.layout.gpus_per_node > 0)
     context.note("jobs whose GPUs idle for " + std::to_string(minutes->value) + " minutes are stopped", minutes->origin);
   const auto& arch = context.node ? context.node->cpu_arch : std::string();
@@ -48,6 +53,34 @@ void note_place(PlanContext& context) {
     context.note("the compute nodes are " + arch + ", the login nodes " + site.login_arch +
                      ": programs and environments must be made for " + arch,
                  context.node->origin);
+}
+
+/// How many jobs a person may have: of an array, or of a chain, the others wait.
+void note_job_counts(PlanContext& context) {
+  using model::Limits;
+  const auto say = [&](const model::Known<unsigned>& most, const std::string& who, const std::string& what) {
+    if (most) context.note(who + " lets one user have " + std::to_string(most->value) + " jobs " + what, most->origin);
+  };
+  const auto& running = context.limit(&Limits::max_jobs);
+  if (running) say(running, context.limit_owner(&Limits::max_jobs), "running");
+  else say(context.site.policies.max_jobs, context.site.name, "at a time");
+  say(context.limit(&Limits::max_submitted), context.limit_owner(&Limits::max_submitted), "queued and running");
+}
+
+/// What of a node is not the job's, or not what one thinks.
+void note_node(PlanContext& context) {
+  const model::NodeType* node = context.node;
+  const auto& seen = context.site.gpu_visibility;
+  if (context.plan.layout.gpus_per_node > 0 && !seen.why.empty() && context.plan.gpu_visibility.value == seen.mode && !context.job.gpu_visibility)
+    context.note("a rank sees " + seen.mode + " GPUs: " + seen.why, seen.origin);
+  if (!node) return;
+  const auto& cpu = node->cpu;
+  if (!cpu.reserved.empty() && !cpu.reserved_override.empty() && !context.has_directive(cpu.reserved_override.substr(0, cpu.reserved_override.find('='))))
+    context.note("CPUs " + cpu.reserved.to_list() + " of each node are the system's; --sbatch=" + cpu.reserved_override + " asks for them, too", node->origin);
+  const bool hbm = node->memory_kind == "hbm";
+  if (node->memory && (hbm || node->memory_kind == "sum"))
+    context.note("the memory of node type " + node->id + ", " + node->memory->value.to_slurm() + ", is " + (hbm ? "HBM" : "HBM and the processors' memory together"),
+                 node->memory->origin);
 }
 
 void note_network(PlanContext& context) {
@@ -100,6 +133,8 @@ void warn_of_conflicts(PlanContext& context) {
 void note_site_rules(PlanContext& context) {
   note_submission(context);
   note_place(context);
+  note_job_counts(context);
+  note_node(context);
   note_network(context);
   note_storage(context);
   warn_of_conflicts(context);

@@ -299,3 +299,11 @@ TEST_CASE("A job of several programs is planned once, and each program's mistake
   tacc.steps = {{{"./stage"}, true}, {{"./train"}, false}};
   CHECK(error_of(tacc, "vista", "request/steps").message.find("ibrun") != std::string::npos);
 }
+
+TEST_CASE("Cores that a site keeps for the system are named with the option that gives them to the job") {
+  auto job = gpu_job(8, "");
+  job.account = text("me");
+  CHECK(has_note(planned(job, "frontier"), "--sbatch=--core-spec=0 asks for them"));
+  job.sbatch = {text("--core-spec=0")};
+  CHECK_FALSE(has_note(planned(job, "frontier"), "asks for them"));
+}

@@ -432,3 +432,26 @@ TEST_CASE("node-local storage is asked for where the job uses it") {
   CHECK(has_note(plan_of(sized, with_env), "--sbatch=--tmp={gib}G"));
   CHECK_FALSE(has_note(plan_of(sized), "--sbatch=--tmp"));
 }
+
+TEST_CASE("what a profile knows of preemption, reserved cores, counts of jobs and kinds of memory is said once") {
+  const auto site = site_with(R"("signal_for_preemption": "SIGTERM", "gpu_visibility": {"mode": "own", "why": "its programs take device 0"}, "policies": {"max_jobs": 7},
+      "constraints": {"operators": ["&"]}, "qos": [{"name": "night", "max_jobs": 3, "max_submitted": 9}])",
+                              R"(, "preemptible": true, "note": "for tests")", R"(, "local_disk": "/local", "local_disk_gib": 900, "memory_kind": "sum")");
+  const auto plain = plan_of(site);
+  for (const auto* note : {"partition gpu: for tests", "it gets SIGTERM", "one user have 7 jobs", "a rank sees own GPUs: its programs take device 0", "480G, is HBM and the processors' memory together"}) {
+    CAPTURE(note);
+    CHECK(has_note(plain, note));
+  }
+  CHECK_FALSE(has_note(plain, "900 GiB"));
+  const auto night = plan_of(site, [](auto& job) {
+    job.qos = text("night");
+    job.signal = text("USR1@60");
+    job.gpu_visibility = text("all");
+  });
+  for (const auto* note : {"QoS night lets one user have 3 jobs running", "QoS night lets one user have 9 jobs queued and running"}) CHECK(has_note(night, note));
+  for (const auto* note : {"SIGTERM", "have 7 jobs", "a rank sees"}) CHECK_FALSE(has_note(night, note));
+  const auto wheels = site_with(R"("python": [{"kind": "wheelhouse", "where": "/local/x", "packages": ["torch"]}])", "", R"(, "local_disk": "/local", "local_disk_gib": 900)");
+  CHECK(has_note(plan_of(wheels, [](auto& job) { job.command = {"train.py"}; }), "/local, has 900 GiB"));
+  CHECK_THAT(warned(site, [](auto& job) { job.sbatch = {text("--constraint=a|b")}; }), Contains("joins features only with &"));
+  CHECK(warned(site, [](auto& job) { job.sbatch = {text("--constraint=a&b")}; }).empty());
+}
