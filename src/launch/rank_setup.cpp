@@ -128,11 +128,9 @@ void hide_gpus(Builder& builder, const VisibleGpus& there, const std::string& ve
 plan::RankFacts facts_of(const LaunchRequest& request, const RankSetup& setup, const NodeView& node) {
   const auto& layout = setup.world.layout;
   plan::RankFacts facts;
-  facts.rank = layout.rank;
   facts.local_rank = layout.local_rank;
   facts.world_size = layout.world_size;
   facts.local_world_size = layout.local_world_size;
-  facts.node_rank = layout.node_rank;
   facts.node_count = layout.node_count();
   facts.partition = request.partition.empty() ? setup.env.get_or("SLURM_JOB_PARTITION", "") : request.partition;
   facts.container = request.container;

@@ -23,11 +23,9 @@ struct JobPromise {
 
 /// Facts about this rank and its node, read from the step's variables and the live node.
 struct RankFacts {
-  unsigned rank = 0;
   unsigned local_rank = 0;
   unsigned world_size = 1;
   unsigned local_world_size = 1;
-  unsigned node_rank = 0;
   unsigned node_count = 1;
   std::string partition; ///< empty if unknown
   bool container = false;

@@ -17,7 +17,7 @@ namespace {
 /// variable.
 plan::RankFacts lumi_facts(unsigned local_rank, unsigned ranks = 8, unsigned gpus = 8) {
   plan::RankFacts facts;
-  facts.local_rank = facts.rank = local_rank;
+  facts.local_rank = local_rank;
   facts.local_world_size = facts.world_size = ranks;
   facts.partition = "standard-g";
   facts.live_cpus = model::make_regular_cpus(1, 64, 2, 4, 8);
