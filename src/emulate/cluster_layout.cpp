@@ -56,10 +56,10 @@ std::string node_name(const model::NodeType& type, unsigned number) {
   return (type.host_prefix.empty() ? "node" : type.host_prefix) + digits;
 }
 
-/// As many as the site has, or as one job may take, or a few where neither is known.
+/// As many as the site has; where that is not known, as one job may take or more.
 unsigned count_nodes(const model::Site& site, const model::NodeType& type) {
   if (type.node_count) return *type.node_count;
-  unsigned count = 16;
+  unsigned count = 64;
   for (const auto& partition : site.partitions)
     if (partition.max_nodes && std::find(partition.node_types.begin(), partition.node_types.end(), type.id) != partition.node_types.end())
       count = std::max(count, partition.max_nodes->value);
@@ -81,12 +81,28 @@ std::vector<DormantNodes> all_nodes(const model::Site& site) {
     add(type, std::max(1U, count_nodes(site, type)), false);
     if (type.gpu && !type.gpu->slices.empty()) add(type, 2, true);
   }
+  all.push_back({nullptr, "unknown[1-64]", false});
   return all;
 }
 
 } // namespace
 
 namespace {
+
+/// Whether every job names its partition: a rule for jobs with GPUs leaves the others a default.
+bool must_name_partition(const model::Site& site) {
+  const auto& rule = site.flag("partition");
+  return rule.policy == model::Policy::required && !rule.when.gpus;
+}
+
+/// Users of a site whose partitions cannot be named have to get the one that is emulated.
+std::string default_name(const model::Site& site, const model::Partition& emulated) {
+  if (must_name_partition(site)) return {};
+  if (!emulated.nameable) return emulated.name;
+  for (const auto& partition : site.partitions)
+    if (partition.is_default && partition.nameable) return partition.name;
+  return {};
+}
 
 util::Result<ClusterLayout> make_whole_layout(const model::Site& site) {
   if (site.node_types.empty() || site.partitions.empty())
@@ -98,6 +114,8 @@ util::Result<ClusterLayout> make_whole_layout(const model::Site& site) {
     if (layout.type == nullptr) layout.type = site.find_node_type(id);
   if (layout.type == nullptr) layout.type = &site.node_types.front();
   layout.dormant = all_nodes(site);
+  // A profile's default is what gen takes; where partitions need not be named Slurm has one of its own.
+  if (!must_name_partition(site)) layout.default_partition = layout.partition->nameable ? k_unknown_partition : layout.partition->name;
   layout.login_interfaces = {{"eth0", address(0, 0, 1)}};
   layout.login_address = layout.login_interfaces.front().ipv4;
   return layout;
@@ -111,6 +129,7 @@ util::Result<ClusterLayout> make_cluster_layout(const model::Site& site, const C
   if (!partition) return partition.error();
   ClusterLayout layout;
   layout.partition = *partition;
+  layout.default_partition = default_name(site, *layout.partition);
   for (const auto& id : layout.partition->node_types) {
     layout.type = site.find_node_type(id);
     if (layout.type != nullptr) break;

@@ -27,7 +27,7 @@ struct ClusterNode {
 
 /// Nodes of one kind that Slurm knows of and that no machine runs.
 struct DormantNodes {
-  const model::NodeType* type = nullptr;
+  const model::NodeType* type = nullptr; ///< none: the profile does not know what they are; they are in all partitions of which that is true
   std::string names; ///< as a hostlist: "nid[000001-002978]"
   bool slices = false; ///< with the GPUs' parts in place of the GPUs
 };
@@ -41,6 +41,7 @@ struct ClusterLayout {
   std::vector<SandboxInterface> login_interfaces;
   unsigned controller_port = 6817;
   std::vector<ClusterNode> nodes;
+  std::string default_partition;     ///< the one that jobs get when they name none; empty where they must
   std::vector<DormantNodes> dormant; ///< of the whole site; then there are no others
   bool is_whole_site() const { return !dormant.empty(); }
 };
@@ -48,6 +49,9 @@ struct ClusterLayout {
 /// Fails on an unknown partition ("did you mean"), on no nodes and on more nodes than the site has. `site`
 /// must outlive the layout.
 util::Result<ClusterLayout> make_cluster_layout(const model::Site& site, const ClusterRequest& request);
+
+/// The default partition of a whole site where the profile knows none.
+inline constexpr const char* k_unknown_partition = "unknown";
 
 /// The same cluster for a machine without network namespaces: all on loopback, told apart by their ports.
 ClusterLayout on_loopback(ClusterLayout layout, unsigned first_port);

@@ -81,12 +81,20 @@ std::string node_shape(const Site& site, const model::NodeType& type, bool slice
   return text;
 }
 
+/// Nodes of which the profile knows nothing: they refuse nothing.
+std::string unknown_shape() {
+  return " CPUs=" + std::to_string(k_unknown_cores) + " RealMemory=" + std::to_string(k_unknown_memory_mib) + " Gres=gpu:16";
+}
+
 /// The emulated nodes that are in the partition, as a hostlist.
-std::string nodes_of(const ClusterLayout& layout, const Partition& partition) {
+std::string nodes_of(const Site& site, const ClusterLayout& layout, const Partition& partition) {
   if (!layout.is_whole_site()) return has_type(partition, layout.type->id) ? model::compress_hostlist(names_of(layout)) : "";
+  // A name of the profile's for "the site chooses" has all nodes.
+  const bool any = !partition.nameable && partition.node_types.empty();
+  const bool known = std::any_of(partition.node_types.begin(), partition.node_types.end(), [&](const auto& id) { return site.find_node_type(id) != nullptr; });
   std::vector<std::string> names;
   for (const auto& group : layout.dormant)
-    if (has_type(partition, group.type->id)) names.push_back(group.names);
+    if (any || (group.type ? has_type(partition, group.type->id) : !known)) names.push_back(group.names);
   return util::join(names, ",");
 }
 
@@ -94,13 +102,10 @@ std::string minutes(const model::Walltime& time) { return std::to_string(time.se
 
 std::string partition_line(const Site& site, const ClusterLayout& layout, const Partition& partition) {
   std::string text = "PartitionName=" + partition.name;
-  const auto nodes = nodes_of(layout, partition);
+  const auto nodes = nodes_of(site, layout, partition);
   const bool here = !nodes.empty();
   if (here) text += " Nodes=" + nodes;
-  const bool must_name = site.flag("partition").policy == model::Policy::required;
-  // Users of such a site never name a partition: the emulated one has to be the one they get.
-  const bool taken = partition.nameable ? partition.is_default : &partition == layout.partition;
-  if (here && taken && !must_name) text += " Default=YES";
+  if (here && partition.name == layout.default_partition) text += " Default=YES";
   text += " MaxTime=" + (partition.max_time ? minutes(partition.max_time->value) : std::string("UNLIMITED"));
   if (partition.default_time) text += " DefaultTime=" + minutes(partition.default_time->value);
   if (partition.max_nodes) text += " MaxNodes=" + std::to_string(partition.max_nodes->value);
@@ -163,8 +168,11 @@ std::string slurm_conf(const Site& site, const ClusterLayout& layout, const Slur
   for (const auto& node : layout.nodes)
     text += "NodeName=" + node.name + " NodeHostname=" + node.name + " NodeAddr=" + node.address +
             " Port=" + std::to_string(node.port) + shape + " State=UNKNOWN\n";
-  for (const auto& group : layout.dormant) text += "NodeName=" + group.names + node_shape(site, *group.type, group.slices) + " State=CLOUD\n";
+  for (const auto& group : layout.dormant)
+    text += "NodeName=" + group.names + (group.type ? node_shape(site, *group.type, group.slices) : unknown_shape()) + " State=CLOUD\n";
   for (const auto& partition : site.partitions) text += partition_line(site, layout, partition);
+  if (layout.is_whole_site() && layout.default_partition == k_unknown_partition)
+    text += std::string("PartitionName=") + k_unknown_partition + " Nodes=unknown[1-64] Default=YES State=UP\n";
   return text;
 }
 

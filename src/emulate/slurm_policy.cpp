@@ -141,7 +141,7 @@ std::string render_policy_table(const model::Site& site, const ClusterLayout& la
       .text("site_id", site.id)
       .number("nodes", static_cast<long long>(layout.nodes.size()))
       .flag("whole_site", layout.is_whole_site());
-  table.text("partition", layout.partition->name);
+  table.text("partition", layout.default_partition.empty() ? layout.partition->name : layout.default_partition);
   table.raw("flags", "\n   " + flags_table(site));
   table.raw("partitions", "\n   " + partitions_table(site, layout));
   table.raw("gpu", gpu_table(site, layout));
