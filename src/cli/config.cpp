@@ -12,6 +12,8 @@
 #include "cli/command.hpp"
 #include "cli/job_plan.hpp"
 #include "discover/cluster_facts.hpp"
+#include "slurm/accounts.hpp"
+#include "slurm/commands.hpp"
 #include "util/file.hpp"
 #include "util/text.hpp"
 
