@@ -43,7 +43,7 @@ which ends only the watching.)";
 
 void print_jobs(const std::vector<RunningJob>& jobs, const std::string& format) {
   if (format == "text") {
-    for (const auto& job : jobs) std::printf("job %s log %s\n", job.id.c_str(), job.log.c_str());
+    for (const auto& job : jobs) std::printf("job %s%s\n", job.id.c_str(), job.log.empty() ? "" : (" log " + job.log).c_str());
     return;
   }
   std::string text = "[";

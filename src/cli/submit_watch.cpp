@@ -200,7 +200,7 @@ Watch::Outlook Watch::ask() {
   x_failures = 0;
   if (!records->empty()) return x_job.array ? judge_array(*records) : judge(*records);
   if (!x_ended.empty()) return Outlook::done;
-  print_error("Slurm no longer knows job " + x_job.id + ": it ended some time ago", "its log says more: " + x_job.log, x_context.colour);
+  print_error("Slurm no longer knows job " + x_job.id + ": it ended some time ago", x_job.log.empty() ? "" : "its log says more: " + x_job.log, x_context.colour);
   x_code = k_world_failed;
   return Outlook::done;
 }
@@ -215,7 +215,7 @@ void Watch::finish_log() {
     if (!text.empty()) quiet = 0;
     ::poll(nullptr, 0, 150);
   }
-  if (!x_log.found()) x_screen.note("no log appeared at " + x_log.path());
+  if (!x_log.found()) x_screen.note(x_log.path().empty() ? "Slurm no longer tells where its log is" : "no log appeared at " + x_log.path());
 }
 
 std::optional<int> Watch::run() {

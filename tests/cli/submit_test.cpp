@@ -65,6 +65,23 @@ TEST_CASE("submit on a machine without Slurm says where to go") {
   CHECK(holds(result.err, "hpcml emulate"));
 }
 
+TEST_CASE("jobs that only the accounting remembers are told of task by task, with what is not known left out") {
+  Desk desk;
+  desk.put("scontrol", "#!/bin/sh\necho 'slurm_load_jobs error: Invalid job id specified' >&2\nexit 1\n", 0755);
+  // What Slurm 22.05 printed of an array with slurmdbd, one task after another failing with its number.
+  desk.put("said", util::read_file(std::string(HPCML_SOURCE_DIR) + "/tests/slurm/recorded/sacct-array-22.05.txt").value());
+  desk.put("sacct", "#!/bin/sh\ncase \"$*\" in *--jobs=14) cat said;; *) echo '16|16|FAILED|1:0|n1';; esac\n", 0755);
+  desk.set("PATH", (desk / "").string() + ":/usr/bin:/bin");
+  const auto array = desk.hpcml({"submit", "--attach", "14"});
+  CHECK(array.exit_code == 3);
+  for (const char* task : {"1", "2", "3"}) CHECK(holds(array.err, std::string("task ") + task + " of job 14 failed: exit code " + task + "\n"));
+  const auto job = desk.hpcml({"submit", "--attach", "16"});
+  CHECK(job.exit_code == 1);
+  CHECK(holds(job.err, "job 16 failed: exit code 1\n"));
+  CHECK_FALSE(holds(job.err, "appeared at \n"));
+  CHECK(holds(job.err, "Slurm no longer tells where its log is"));
+}
+
 TEST_CASE("a log is read as it grows, from the start again when it was begun anew, and not before it is there") {
   const Desk desk;
   cli::LogFollower log((desk / "log").string());

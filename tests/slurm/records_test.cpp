@@ -187,6 +187,23 @@ TEST_CASE("what is no record is refused with what was said instead") {
   CHECK_FALSE(slurm::parse_cluster_config("garbage"));
 }
 
+/// Printed by sacctmgr 22.05.8 with slurmdbd on MariaDB 10.11, asked with the words of ask_accounts and qos_command. Made before with: sacctmgr add
+/// qos gpu maxwall=1-00:00:00 maxtresperjob=node=4,cpu=64 mintresperjob=gres/gpu=2; add qos short maxwall=00:30:00; add user ME account=def-me
+/// qos=normal,short; add user ME account=rrg-me partition=gpu qos=gpu,normal.
+TEST_CASE("accounts and QoS limits are read as a real sacctmgr printed them") {
+  const auto accounts = slurm::parse_accounts(recorded("sacctmgr-user-22.05.txt"));
+  CHECK(accounts.default_account == "def-me");
+  CHECK(accounts.names() == std::vector<std::string>{"def-me", "rrg-me"});
+  REQUIRE(accounts.associations.size() == 2);
+  CHECK(accounts.associations[0].qos == std::vector<std::string>{"normal", "short"});
+  CHECK(accounts.associations[1].partition == "gpu");
+  const auto qos = slurm::parse_qos(recorded("sacctmgr-qos-22.05.txt"));
+  REQUIRE(qos.size() == 3);
+  CHECK(qos.at("gpu").max_nodes_per_job == 4u);
+  CHECK(qos.at("gpu").min_gpus_per_job == 2u);
+  CHECK(qos.at("short").max_wall->to_slurm() == "00:30:00");
+}
+
 TEST_CASE("accounts and QoS limits are read from sacctmgr") {
   const auto accounts = slurm::parse_accounts("def-me|def-me||\ndef-me|rrg-me|gpu|high,normal\n");
   CHECK(accounts.default_account == "def-me");
