@@ -18,8 +18,16 @@ std::optional<unsigned> domain_of(const std::vector<CpuDomain>& domains, const I
   return std::nullopt;
 }
 
+/// Whether the domain has all of the core. One look at the first thread spares most of the set algebra, which
+/// is what planning spends its time on.
+bool holds(const CpuDomain& domain, const Core& core) {
+  return domain.cpus.contains(core.threads.first()) &&
+         (core.threads.size() == 1 || core.threads.is_subset_of(domain.cpus));
+}
+
 IdSet reserved_cores(const model::CpuShape& shape, const IdSet& within) {
   IdSet first_threads;
+  if (shape.reserved.empty()) return first_threads;
   for (const IdSet& core : shape.core_threads)
     if (!core.empty() && core.intersects(shape.reserved) && core.intersects(within))
       first_threads.add(core.first());
@@ -34,11 +42,15 @@ std::vector<Core> usable_cores(const model::CpuShape& shape, const IdSet& allowe
   for (const IdSet& core : shape.core_threads) {
     // A core with a reserved thread is left out whole: its sibling would compete with what the thread is
     // reserved for.
-    if (core.intersects(shape.reserved)) continue;
-    const std::vector<unsigned> threads = (allowed.empty() ? core : core & allowed).ids();
-    if (threads.empty()) continue;
+    if (!shape.reserved.empty() && core.intersects(shape.reserved)) continue;
     Core usable;
-    for (std::size_t i = 0; i < threads.size() && i < threads_per_core; ++i) usable.threads.add(threads[i]);
+    unsigned count = 0;
+    for (const unsigned thread : core.ids())
+      if (count < threads_per_core && (allowed.empty() || allowed.contains(thread))) {
+        usable.threads.add(thread);
+        ++count;
+      }
+    if (count == 0) continue;
     cores.push_back(std::move(usable));
   }
   std::sort(cores.begin(), cores.end(),
@@ -61,7 +73,7 @@ std::vector<Pool> make_pools(PoolLevel level, const std::vector<CpuDomain>& doma
                 std::to_string(domain.id);
     if (level == PoolLevel::l3 && pool.numa) pool.name += " of NUMA " + std::to_string(*pool.numa);
     for (const Core& core : cores)
-      if (core.threads.is_subset_of(domain.cpus)) pool.cores.push_back(core);
+      if (holds(domain, core)) pool.cores.push_back(core);
     pool.reserved = reserved_cores(shape, domain.cpus);
     pools.push_back(std::move(pool));
   }
@@ -69,7 +81,7 @@ std::vector<Pool> make_pools(PoolLevel level, const std::vector<CpuDomain>& doma
   rest.name = "the rest of the node";
   for (const Core& core : cores)
     if (std::none_of(domains.begin(), domains.end(),
-                     [&](const CpuDomain& domain) { return core.threads.is_subset_of(domain.cpus); }))
+                     [&](const CpuDomain& domain) { return holds(domain, core); }))
       rest.cores.push_back(core);
   if (!rest.cores.empty()) pools.push_back(std::move(rest));
   return pools;
