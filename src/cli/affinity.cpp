@@ -196,6 +196,7 @@ std::size_t usable_cores(const topo::Node& node, const topo::AffinityRequest& re
 
 void run_affinity(const AffinityOptions& options, const Context& context, int& exit_code) {
   Failure failure(context, exit_code);
+  if (options.all_sites) return print_site_tables(context);
   if (!options.source.empty() &&
       (options.source != "live" || !options.site.empty() || !options.topology.empty()))
     return failure.say(k_usage, "the node is one of: live, --site SITE, --topology FILE");
@@ -266,6 +267,10 @@ void add_affinity(CLI::App& app, Context& context, int& exit_code) {
                       "hpcml, or what another tool would do: " + util::join(topo::compat_policies(), ", "));
   command->add_option("--format", options->format, "table, json, cpu-bind (for srun), tree or svg")
       ->check(CLI::IsMember({"table", "json", "cpu-bind", "tree", "svg"}));
+  command
+      ->add_flag("--all-sites", options->all_sites,
+                 "one rank per GPU on the nodes of every site, as Markdown")
+      ->excludes("--site");
   command->add_flag("--verify", options->verify,
                     "judge what the ranks that run here really have, and compare with the plan");
   command->callback([options, &context, &exit_code] { run_affinity(*options, context, exit_code); });

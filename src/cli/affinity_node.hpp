@@ -15,7 +15,7 @@ struct AffinityOptions {
   unsigned ranks = 0, gpus_per_rank = 0, cpus_per_rank = 0, threads_per_core = 1, ranks_per_gpu = 0;
   std::string order = "gpu", domain, spill = "none", allowed, reserved, gpus, policy = "hpcml",
               format = "table";
-  bool whole = false, balanced = false, verify = false;
+  bool whole = false, balanced = false, verify = false, all_sites = false;
 };
 
 /// Prints what is wrong and remembers the exit code.
@@ -36,5 +36,8 @@ private:
 /// The node of the topology file, of the site, or this one; on failure says why and returns nothing.
 std::optional<topo::Node> read_affinity_node(const AffinityOptions& options, const Context& context,
                                              Failure& failure, int& exit_code);
+
+/// A Markdown table for each kind of node whose profile tells where its GPUs are, one rank per GPU.
+void print_site_tables(const Context& context);
 
 } // namespace hpcml::cli

@@ -159,6 +159,18 @@ TEST_CASE("The drawings in the documentation are what hpcml affinity draws today
         run("affinity --site lumi --format cpu-bind").text);
 }
 
+TEST_CASE(
+    "The tables of the sites' nodes in the documentation are what hpcml affinity --all-sites prints today") {
+  std::ifstream file(std::string(HPCML_SOURCE_DIR) + "/docs/placement.md");
+  const std::string text(std::istreambuf_iterator<char>(file), {});
+  const std::size_t first = text.find("\n## ");
+  REQUIRE(first != std::string::npos);
+  INFO("docs/placement.md says how to write it anew");
+  CHECK(text.substr(first + 1) == run("affinity --all-sites").text);
+  // LUMI's rank 0 has the cores of GCD 0's L3, without the reserved one (LUMI user guide).
+  CHECK(text.find("| 0 | 0 | 7 | 49-55 | 3 | 3 | hsn0 |") != std::string::npos);
+}
+
 TEST_CASE("hpcml affinity orders ranks along the links between GPUs: LUMI's documented ring") {
   const std::string node = std::string(HPCML_SOURCE_DIR) + "/docs/affinity/lumi.json";
   // GCDs 0,1,3,2,4,5,7,6 with the masks that LUMI documents for each.
