@@ -19,23 +19,7 @@ using model::IdSet;
 
 constexpr unsigned long long k_xgmi = 11; // the kernel's CRAT_IOLINK_TYPE_XGMI
 
-std::string read_line(const fs::path& path) {
-  const auto text = util::read_file(path);
-  return text ? std::string(util::trim(text->substr(0, text->find('\n')))) : std::string();
-}
-
 IdSet read_set(const fs::path& path) { return IdSet::parse_list(read_line(path)).value_or({}); }
-
-/// The bridges above a PCI function, host bridge first.
-std::vector<std::string> path_of(const fs::path& root, const std::string& pci) {
-  std::vector<std::string> path;
-  std::error_code error;
-  const fs::path target = fs::read_symlink(root / "sys/bus/pci/devices" / pci, error);
-  for (const fs::path& part : target.parent_path())
-    if (const std::string name = part.string(); util::starts_with(name, "pci") || is_pci_address(name))
-      path.push_back(name);
-  return path;
-}
 
 /// "Name: value" lines, by name.
 std::map<std::string, std::string> read_fields(const fs::path& path) {
@@ -115,7 +99,7 @@ void add_gpus(const fs::path& root, Node& node) {
   for (const model::GpuPlace& place : live.places) {
     Gpu gpu;
     gpu.place = place;
-    gpu.path = path_of(root, place.pci);
+    gpu.path = pci_path(root, place.pci);
     // Firmware that tells no NUMA node often tells the CPUs.
     if (!place.numa) gpu.cpus = read_set(root / "sys/bus/pci/devices" / place.pci / "local_cpulist");
     if (gpu.cpus == node.cpus.all()) gpu.cpus = {};
@@ -123,19 +107,6 @@ void add_gpus(const fs::path& root, Node& node) {
   }
   for (std::size_t i = 0; i < node.gpus.size(); ++i) node.gpus[i].place.index = static_cast<unsigned>(i);
   if (!nvidia) complete_amd(root, node);
-}
-
-/// A device of /sys/class with a PCI function behind it.
-std::optional<Nic> read_nic(const fs::path& root, const fs::path& entry) {
-  std::error_code error;
-  const std::string pci = fs::read_symlink(entry / "device", error).filename().string();
-  if (error || !is_pci_address(pci)) return std::nullopt;
-  Nic nic;
-  nic.name = entry.filename().string();
-  nic.pci = pci;
-  nic.numa = numa_of_pci(root, pci);
-  nic.path = path_of(root, pci);
-  return nic;
 }
 
 /// Slingshot's interfaces and verbs devices; plain Ethernet only where nothing else is there.

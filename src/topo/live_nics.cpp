@@ -1,60 +1,53 @@
 // SPDX-License-Identifier: MIT
 #include "topo/live_nics.hpp"
 
-#include <algorithm>
-
+#include "topo/live_files.hpp"
 #include "util/file.hpp"
 #include "util/text.hpp"
 
 namespace hpcml::topo {
-namespace {
 
 namespace fs = std::filesystem;
 
-std::string first_line(const fs::path& file) {
-  const auto text = util::read_file(file);
-  return text ? std::string(util::trim(*text)) : "";
+std::string read_line(const fs::path& path) {
+  const auto text = util::read_file(path);
+  return text ? std::string(util::trim(text->substr(0, text->find('\n')))) : std::string();
 }
 
-/// Bridges above a device, host bridge first: "pci0000:c0", "0000:c0:01.1" of
-/// …/pci0000:c0/0000:c0:01.1/0000:c1:00.0.
-std::vector<std::string> bridges_of(const fs::path& device) {
-  std::vector<std::string> bridges;
-  for (const auto& part : device.parent_path())
-    if (!bridges.empty() || util::starts_with(part.string(), "pci")) bridges.push_back(part.string());
-  // Containers and emulated nodes show the device alone, below …/bus/pci/devices.
-  return !bridges.empty() && bridges.front() == "pci" ? std::vector<std::string>{} : bridges;
-}
-
-/// A device by the link that leads to it; without a name if there is none.
-Nic read_nic(const std::string& name, const fs::path& link) {
+std::vector<std::string> pci_path(const fs::path& root, const std::string& pci) {
+  std::vector<std::string> path;
   std::error_code error;
-  const fs::path device = fs::canonical(link, error);
+  const fs::path target = fs::read_symlink(root / "sys/bus/pci/devices" / pci, error);
+  for (const fs::path& part : target.parent_path())
+    if (const std::string name = part.string(); util::starts_with(name, "pci") || is_pci_address(name)) path.push_back(name);
+  return path;
+}
+
+std::optional<Nic> read_nic(const fs::path& root, const fs::path& entry) {
+  std::error_code error;
+  const std::string pci = fs::read_symlink(entry / "device", error).filename().string();
+  if (error || !is_pci_address(pci)) return std::nullopt;
   Nic nic;
-  if (error) return nic;
-  nic.name = name;
-  nic.pci = device.filename().string();
-  nic.path = bridges_of(device);
-  if (const auto numa = util::parse_unsigned(first_line(device / "numa_node")))
-    nic.numa = static_cast<unsigned>(*numa);
+  nic.name = entry.filename().string();
+  nic.pci = pci;
+  nic.numa = numa_of_pci(root, pci);
+  nic.path = pci_path(root, pci);
   return nic;
 }
 
+namespace {
+
 std::vector<Nic> read_rdma_devices(const fs::path& root) {
-  std::vector<std::string> names;
-  std::error_code error;
-  for (const auto& entry : fs::directory_iterator(root / "sys/class/infiniband", error))
-    names.push_back(entry.path().filename().string());
-  std::sort(names.begin(), names.end());
   std::vector<Nic> nics;
   bool fabric = false;
-  for (const auto& name : names) {
-    const fs::path folder = root / "sys/class/infiniband" / name;
-    if (!util::ends_with(first_line(folder / "ports/1/state"), "ACTIVE")) continue;
-    Nic nic = read_nic(name, folder / "device");
-    nic.management = first_line(folder / "ports/1/link_layer") == "Ethernet";
-    fabric = fabric || !nic.management;
-    if (!nic.name.empty()) nics.push_back(std::move(nic));
+  for (const auto& name : entries(root / "sys/class/infiniband")) {
+    const fs::path entry = root / "sys/class/infiniband" / name;
+    if (!util::ends_with(read_line(entry / "ports/1/state"), "ACTIVE")) continue;
+    auto nic = read_nic(root, entry);
+    if (!nic) continue;
+    nic->management = read_line(entry / "ports/1/link_layer") == "Ethernet";
+    fabric = fabric || !nic->management;
+    nics.push_back(std::move(*nic));
   }
   if (!fabric) // RoCE is the fabric
     for (auto& nic : nics) nic.management = false;
@@ -69,18 +62,14 @@ LiveNics read_live_nics(const std::vector<model::GpuPlace>& places,
   if (places.empty()) return found;
   std::vector<Nic> nics;
   for (const auto& name : interfaces)
-    if (Nic nic = read_nic(name, root / "sys/class/net" / name / "device"); !nic.name.empty())
-      nics.push_back(std::move(nic));
+    if (auto nic = read_nic(root, root / "sys/class/net" / name)) nics.push_back(std::move(*nic));
   const auto devices = read_rdma_devices(root);
   if (nics.empty() && devices.empty()) return found;
   std::vector<Gpu> gpus;
   for (const auto& place : places) {
     Gpu gpu;
     gpu.place = place;
-    std::error_code error;
-    if (const auto device = fs::canonical(root / "sys/bus/pci/devices" / place.pci, error);
-        !error && !place.pci.empty())
-      gpu.path = bridges_of(device);
+    gpu.path = pci_path(root, place.pci);
     gpus.push_back(std::move(gpu));
   }
   found.interfaces = nearest_nics(gpus, nics);

@@ -143,7 +143,7 @@ TEST_CASE(
     "The NIC beside a GPU is the one under its switch, then under its host bridge, then of its NUMA node") {
   Tree tree;
   const auto device = [&](const std::string& path, const char* numa) {
-    tree.write("sys/devices/" + path + "/numa_node", numa);
+    tree.add_pci(path, std::stoi(numa), "any");
     return "sys/devices/" + path;
   };
   std::vector<model::GpuPlace> gpus;
@@ -152,7 +152,7 @@ TEST_CASE(
     place.index = static_cast<unsigned>(gpus.size());
     place.pci = path.substr(path.rfind('/') + 1);
     place.numa = static_cast<unsigned>(std::stoul(numa));
-    tree.link("sys/bus/pci/devices/" + place.pci, device(path, numa));
+    device(path, numa);
     gpus.push_back(place);
   };
   const auto rdma = [&](const std::string& name, const std::string& path, const char* numa, const char* state,
@@ -189,7 +189,7 @@ TEST_CASE("Where all RDMA devices are on Ethernet, that is the fabric") {
   Tree tree;
   tree.write("sys/class/infiniband/mlx5_0/ports/1/state", "4: ACTIVE");
   tree.write("sys/class/infiniband/mlx5_0/ports/1/link_layer", "Ethernet");
-  tree.write("sys/devices/pci0000:00/0000:04:00.0/numa_node", "0");
+  tree.add_pci("pci0000:00/0000:04:00.0", 0, "mlx5_core");
   tree.link("sys/class/infiniband/mlx5_0/device", "sys/devices/pci0000:00/0000:04:00.0");
   model::GpuPlace gpu;
   gpu.numa = 0;
