@@ -74,6 +74,10 @@ TEST_CASE("1 to 8 ranks of 1 to 7 cores each have the cores beside their GPUs on
       "--gpus-per-task 1 -- sh -c 'echo $LOCAL_RANK $(sed -n s/Cpus_allowed_list://p /proc/self/status) $ROCR_VISIBLE_DEVICES $GLOO_SOCKET_IFNAME' 2>&1 | "
       "grep -v ' of 8 GPUs have no rank$'\n" // true of all but eight ranks
       "done; done\n"
+      // What the kernel is asked for, seen from outside: memory of the NUMA node of each GPU.
+      "echo '== memory'; srun -N1 -w nid000001 -n8 --cpu-bind=none sh -c 't=$(mktemp); strace -e trace=set_mempolicy -o $t '$H' launch --site lumi "
+      "--partition standard-g --cpus-per-task 7 --gpus-per-task 1 -- true; "
+      "echo $SLURM_LOCALID $(sed -n \"s/.*MPOL_PREFERRED_MANY, .\\(0x[0-9a-f]*\\).*/\\1/p\" $t); rm $t'\n"
       // Both tasks have the first one's mask: the second is not started.
       "echo '== wrong'; srun -N1 -w nid000001 -n2 --cpu-bind=mask_cpu:0xfe000000000000,0xfe000000000000 $H launch --site lumi --partition standard-g "
       "--bind verify --bind-check fail --cpus-per-task 7 --gpus-per-task 1 -- printenv LOCAL_RANK 2>/dev/null; echo code $?\n");
@@ -91,6 +95,12 @@ TEST_CASE("1 to 8 ranks of 1 to 7 cores each have the cores beside their GPUs on
         CHECK(section->second[rank] == id + " " + list + " " + id + " hsn" + std::to_string(rank / 2));
       }
     }
+  std::vector<std::string> memory;
+  for (const unsigned rank : {0U, 1U, 2U, 3U, 4U, 5U, 6U, 7U}) {
+    const unsigned numa[] = {3, 3, 1, 1, 0, 0, 2, 2}; // of GPU 0, 1, … in the documents
+    memory.push_back(std::to_string(rank) + " 0x0000000000000" + std::to_string(1U << numa[rank]));
+  }
+  CHECK(sections.at("memory") == memory);
   CHECK(sections.at("wrong") == std::vector<std::string>{"0", "code 125"});
 }
 
