@@ -1,10 +1,7 @@
 // SPDX-License-Identifier: MIT
 // What starts the ranks, and who binds them to cores.
-#include <algorithm>
-
 #include "plan/plan_context.hpp"
 #include "topo/affinity.hpp"
-#include "util/text.hpp"
 
 namespace hpcml::plan {
 namespace {

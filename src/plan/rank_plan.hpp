@@ -2,7 +2,6 @@
 // What one rank gets inside the job: the same planning as the script's, from live facts. Pure.
 #pragma once
 
-#include <map>
 #include <optional>
 #include <string>
 #include <vector>

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Steps that need no hpcml on the node: one task per rank, or one agent (torchrun, accelerate) per node.
 #include <fmt/format.h>
-#include <numeric>
 
 #include "model/gpu_vendor.hpp"
 #include "model/mpi_ranks.hpp"

@@ -6,7 +6,6 @@
 #include <functional>
 #include <stdexcept>
 
-#include "render/explain.hpp"
 #include "render/sections.hpp"
 #include "render/template.hpp"
 #include "util/text.hpp"

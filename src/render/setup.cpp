@@ -6,7 +6,6 @@
 #include "plan/meeting_port.hpp"
 #include "render/sections.hpp"
 #include "render/template.hpp"
-#include "util/text.hpp"
 
 namespace hpcml::render {
 

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "spec/job_file.hpp"
 
-#include <algorithm>
 #include <fmt/format.h>
 
 #include "spec/job_keys.hpp"

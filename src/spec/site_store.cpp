@@ -6,11 +6,11 @@
 #include <fmt/format.h>
 #include <set>
 
-#include "spec/object_reader.hpp"
 #include "spec/profile_layers.hpp"
 #include "spec/site_facts.hpp"
 #include "spec/site_reader.hpp"
 #include "spec/text_file.hpp"
+#include "spec/text_rule.hpp"
 #include "util/embedded.hpp"
 #include "util/text.hpp"
 #include "util/user_path.hpp"

@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <vector>
 
+#include "spec/temp_dir.hpp"
 #include "spec/json_tree.hpp"
 #include "spec/schema_check.hpp"
 #include "spec/site_store.hpp"
@@ -69,6 +70,18 @@ TEST_CASE("What only the schema sees is said once, at the innermost value", "[sp
   REQUIRE(findings.size() == 1);
   CHECK(findings[0].span.line == 3);
   CHECK(findings[0].span.column == text.find("\"soon\"") - text.find("  \"node_types\"") + 1);
+}
+
+TEST_CASE("The schema is asked where scripts are written, not in each rank of a job", "[spec]") {
+  const hpcml::testing::TempDir folder;
+  folder.write("x.json", R"({"id": "x", "node_types": [{"id": "n", "cpu": {"cores": {"value": 4, "checked": "soon"}}}]})");
+  const auto checked = spec::load_site("x", {folder.path()});
+  CHECK_FALSE(checked.site.has_value());
+  REQUIRE(checked.diagnostics.size() == 1);
+  CHECK(checked.diagnostics[0].code == "site/schema");
+  const auto unchecked = spec::load_site("x", {folder.path()}, spec::SchemaCheck::no);
+  REQUIRE(unchecked.site.has_value());
+  CHECK(unchecked.site->node_types.size() == 1);
 }
 
 TEST_CASE("A profile that cannot be read says so", "[spec]") {
