@@ -84,6 +84,10 @@ TEST_CASE("What the example profile says arrives in the site", "[spec]") {
   REQUIRE(load.site.has_value());
   const auto& site = *load.site;
   CHECK(site.until == "2031-12-31");
+  CHECK(site.python.at(0).list_wheels == "avail_wheels");
+  CHECK(site.python.at(2).image.tool == "cotainr");
+  CHECK(site.python.at(2).image.base_image == "/appl/images/base.sif");
+  CHECK(site.libtorch_link_directories == std::vector<std::string>{"$EBROOTCUDA/extras/CUPTI/lib64"});
   CHECK(site.submit.commands.at(0).value == "ghbatch");
   CHECK(site.submit.commands.at(0).when.partitions == std::vector<std::string>{"gh"});
   const auto& account = site.flags.at("account");
