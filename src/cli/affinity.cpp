@@ -22,7 +22,7 @@ const char* const k_footer = R"(Examples:
   hpcml affinity --site lumi --cpus-per-rank 7
   hpcml affinity --topology node.xml --ranks 4 --format cpu-bind
   hpcml affinity --site lumi --policy torch-exclusive
-  hpcml affinity live --ranks 2 --format tree
+  hpcml affinity live --site lumi               (this node, held against the site's profile)
   srun --jobid 1234 --overlap hpcml affinity --site lumi --verify
 
 A topology is hwloc XML (lstopo node.xml), an NCCL topology file, or JSON:
@@ -166,6 +166,7 @@ void run_verify(const AffinityOptions& options, topo::Node& node, const Context&
       threads += "rank " + std::to_string(rank.local_rank) + ": some of its threads have CPUs " +
                  cpus.to_list() + "\n";
   }
+  for (const auto& note : node.notes) std::fprintf(stderr, "hpcml: note: %s\n", note.c_str());
   const auto report = topo::check_placement(node, ranks);
   if (options.format == "svg" || options.format == "tree") {
     std::fputs((options.format == "svg" ? topo::render_svg(node, *plan, ranks)
@@ -197,9 +198,9 @@ std::size_t usable_cores(const topo::Node& node, const topo::AffinityRequest& re
 void run_affinity(const AffinityOptions& options, const Context& context, int& exit_code) {
   Failure failure(context, exit_code);
   if (options.all_sites) return print_site_tables(context);
-  if (!options.source.empty() &&
-      (options.source != "live" || !options.site.empty() || !options.topology.empty()))
-    return failure.say(k_usage, "the node is one of: live, --site SITE, --topology FILE");
+  if (!options.source.empty() && (options.source != "live" || !options.topology.empty()))
+    return failure.say(k_usage, "the node is one of: live, --site SITE, --topology FILE",
+                       "live --site SITE holds this node against the site's profile");
   auto node = read_affinity_node(options, context, failure, exit_code);
   if (!node) return;
   if (options.verify) return run_verify(options, *node, context, failure, exit_code);

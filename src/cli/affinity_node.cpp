@@ -60,11 +60,15 @@ std::optional<topo::Node> read_affinity_node(const AffinityOptions& options, con
     return std::nullopt;
   }
   if (options.site.empty()) return live_node(failure);
+  const bool live = options.source == "live" || options.verify;
   const auto site = choose_site(options.site, context, exit_code);
   const model::NodeType* type = site ? choose_type(*site, options.partition, failure) : nullptr;
   if (!type) return std::nullopt;
-  topo::Node node = topo::make_node(*type);
-  node.name = site->name + ", " + type->id;
+  topo::Node profile = topo::make_node(*type);
+  profile.name = site->name + ", " + type->id;
+  if (!live) return profile;
+  auto node = live_node(failure);
+  if (node) topo::complete_from_profile(*node, profile);
   return node;
 }
 

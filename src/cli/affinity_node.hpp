@@ -33,7 +33,8 @@ private:
   int& x_exit_code;
 };
 
-/// The node of the topology file, of the site, or this one; on failure says why and returns nothing.
+/// The node of the topology file, of the site, or this one, which a site completes where placement on it is
+/// to be verified or "live" is asked for, too; on failure says why and returns nothing.
 std::optional<topo::Node> read_affinity_node(const AffinityOptions& options, const Context& context,
                                              Failure& failure, int& exit_code);
 

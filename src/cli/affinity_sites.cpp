@@ -40,19 +40,19 @@ void print_site_tables(const Context& context) {
   for (const auto& id : spec::list_sites(folders)) {
     const auto load = spec::load_site(id, folders);
     if (!load.site) continue;
-    bool any = false;
+    bool any = false, gpus = false;
     for (const auto& type : load.site->node_types) {
       const std::string table = render_node(type);
       if (!table.empty())
         std::printf("## %s: %s\n\n%s\n", load.site->name.c_str(), type.id.c_str(), table.c_str());
       any = any || !table.empty();
+      gpus = gpus || type.gpu;
     }
-    if (!any) unknown.push_back(id);
+    if (gpus && !any) unknown.push_back(id);
   }
-  std::printf(
-      "## Not known before a job runs\n\nNobody has published where the GPUs of these sites' nodes are; "
-      "in a job the node itself tells: %s.\n",
-      util::join(unknown, ", ").c_str());
+  std::printf("## Not known before a job runs\n\nThe profiles of these sites do not tell where their nodes' "
+              "GPUs are; in a job the node itself does: %s.\n",
+              util::join(unknown, ", ").c_str());
 }
 
 } // namespace hpcml::cli

@@ -69,6 +69,10 @@ Node make_node(const model::NodeType& type);
 /// and kinds of NUMA nodes, packages of CPUs, the order of GPUs and NICs.
 void complete_node(Node& node);
 
+/// Adds what only its site's profile knows to a live node (reserved CPUs, L3s and NICs of GPUs), and notes where
+/// the two disagree: the node's own values stay.
+void complete_from_profile(Node& node, const Node& profile);
+
 /// What is wrong with the node, one sentence each: a GPU under a NUMA node that is not there, a CPU in two
 /// cores, reserved CPUs that do not exist. Empty: nothing.
 std::vector<std::string> check_node(const Node& node);

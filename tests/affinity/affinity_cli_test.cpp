@@ -171,6 +171,15 @@ TEST_CASE(
   CHECK(text.find("| 0 | 0 | 7 | 49-55 | 3 | 3 | hsn0 |") != std::string::npos);
 }
 
+TEST_CASE("hpcml affinity says where this node is not what the site's profile says, and uses the node") {
+  const auto result = run("affinity live --site lumi --ranks 1");
+  CHECK(result.code == 0);
+  CHECK(says(result, "this node: "));
+  CHECK(says(result, "number of GPUs: "));
+  CHECK(says(result, "the profile says 8: the node's own is used"));
+  CHECK_FALSE(says(result, "reserved")); // those CPUs of another kind of node
+}
+
 TEST_CASE("hpcml affinity orders ranks along the links between GPUs: LUMI's documented ring") {
   const std::string node = std::string(HPCML_SOURCE_DIR) + "/docs/affinity/lumi.json";
   // GCDs 0,1,3,2,4,5,7,6 with the masks that LUMI documents for each.
