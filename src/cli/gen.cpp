@@ -81,6 +81,7 @@ CLI::Option* add_setup_flags(CLI::App& app, SetupOptions& options) {
   app.add_option("--python", options.spec.python, "its Python: 3.12")->type_name("VERSION")->needs(setup)->group(k_group);
   app.add_option("--cuda", options.spec.cuda, "the wheels' CUDA: 12.6; by driver and GPUs otherwise")->type_name("VERSION")->needs(setup)->group(k_group);
   app.add_option("--rocm", options.spec.rocm, "the wheels' ROCm: 6.4; by driver and GPUs otherwise")->type_name("VERSION")->needs(setup)->group(k_group);
+  app.add_option("--pack", options.spec.pack, "make an archive of it, too, which jobs unpack on their nodes: env.tar.gz")->type_name("FILE")->needs(setup)->group(k_group);
   return setup;
 }
 

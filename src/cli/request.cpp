@@ -130,6 +130,7 @@ void resolve_paths(model::JobSpec& job, const util::EnvSnapshot& env, diag::Diag
     reader.path("--wheelhouse", job.wheelhouse);
   }
   if (job.output) reader.home("--output", job.output->value);
+  for (auto& source : job.stage) reader.path("--stage", source.value);
   for (auto& bind : job.binds)
     if (const auto end = std::min(bind.value.find(':'), bind.value.size()); end > 0) reader.part("--bind", bind.value, 0, end);
   for (auto& module : job.modules)
@@ -186,6 +187,7 @@ model::JobSpec job_from_flags(const RequestFlags& flags, diag::Diagnostics& find
   reader.parsed("--time", job.time);
   job.modules = reader.list("--module");
   job.binds = reader.list("--bind");
+  job.stage = reader.list("--stage");
   job.sbatch = reader.list("--sbatch");
   job.srun = reader.list("--srun");
   reader.variables(job);

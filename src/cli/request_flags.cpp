@@ -40,8 +40,8 @@ constexpr ValueFlag k_values[] = {
     {"--array", "SPEC", "job array: 0-9%2", k_run},
     {"--dependency", "SPEC", "start after other jobs: afterok:123", k_run},
     {"--hpcml-path", "PATH", "hpcml as the compute nodes see it; this program otherwise", k_run},
-    {"--venv", "PATH", "virtual environment to activate", k_software},
-    {"--conda", "NAME", "conda environment to activate", k_software},
+    {"--venv", "PATH", "virtual environment to activate; a packed one (.tar.gz) is unpacked on each node", k_software},
+    {"--conda", "NAME", "conda environment to activate; a packed one (.tar.gz) is unpacked on each node", k_software},
     {"--wheelhouse", "PACKAGES", "build a virtualenv from the site's wheels on each node: \"torch numpy\" or a requirements file", k_software},
     {"--container", "IMAGE", "run the program in this image", k_software},
 };
@@ -56,6 +56,7 @@ struct ListFlag {
 constexpr ListFlag k_lists[] = {
     {"--module", "NAME", "module to load; may be repeated", k_software},
     {"--env", "NAME=VALUE", "variable for the program; may be repeated", k_software},
+    {"--stage", "PATH", "file or folder to copy to each node's own disk, where it is $HPCML_STAGE/NAME; may be repeated", k_software},
     {"--bind", "SRC[:DST]", "folder to show in the container; may be repeated", k_software},
     {"--sbatch", "OPTION", "an #SBATCH option as it is: --sbatch=--reservation=x; may be repeated", k_run},
     {"--srun", "OPTION", "an srun option as it is: --srun=--label; may be repeated", k_run},

@@ -44,6 +44,7 @@ struct JobSpec {
   Known<std::string> conda;         ///< name or prefix of a conda environment
   Known<std::string> wheelhouse;    ///< build a virtualenv per node in node-local storage: requirement words ("torch numpy") or a requirements file
   Known<std::string> container;     ///< image
+  std::vector<Sourced<std::string>> stage;   ///< files and folders to copy to each node's own disk, absolute
   std::vector<Sourced<std::string>> binds;   ///< "SRC:DST" or "SRC"
   Known<bool> container_enter;      ///< false: do not evaluate the site's `enter` text inside the image
   std::vector<Sourced<std::string>> modules;

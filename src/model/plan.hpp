@@ -76,14 +76,25 @@ struct PlannedBinding {
   Origin origin;
 };
 
-enum class PythonKind { none, venv, conda, wheelhouse };
+/// `packed`: an archive that is unpacked on each node.
+enum class PythonKind { none, venv, conda, wheelhouse, packed };
 
 struct PlannedPython {
   PythonKind kind = PythonKind::none;
-  std::string where;                 ///< path or name, the container's where there is one; for wheelhouse an expression ("$SLURM_TMPDIR/env")
-  std::vector<std::string> packages; ///< for wheelhouse; one entry "-r FILE" form is {"-r","FILE"}
+  std::string where;                 ///< path or name, the container's where there is one; on the node's disk an expression ("$SLURM_TMPDIR/env")
+  std::vector<std::string> packages; ///< for wheelhouse; one entry "-r FILE" form is {"-r","FILE"}; for packed the archive
   Origin origin;
   bool remove = false;               ///< for wheelhouse: the script has to remove it at the end
+  /// Whether each node has it on its own disk.
+  bool on_each_node() const { return kind == PythonKind::wheelhouse || kind == PythonKind::packed; }
+};
+
+/// What is copied to each node's own disk before the ranks start.
+struct PlannedStage {
+  std::string folder;  ///< expression: "$SLURM_TMPDIR/stage"
+  bool remove = false; ///< the script has to remove it at the end
+  std::vector<Sourced<std::string>> sources; ///< absolute paths of files and folders
+  Origin origin;
 };
 
 struct PlannedContainer {
@@ -152,6 +163,7 @@ struct Plan {
   std::vector<PlannedEnv> env;
   std::vector<PlannedCache> caches;
   PlannedPython python;
+  std::optional<PlannedStage> stage;
   std::optional<PlannedContainer> container;
   PlannedRendezvous rendezvous;
   Sourced<std::string> backend;         ///< "auto", "nccl", "gloo"

@@ -157,7 +157,7 @@ bool uses_local_disk(const PlanContext& context) {
   if (!context.node || !context.node->local_disk) return false;
   const auto below = [&](const std::string& path) { return util::starts_with(path, *context.node->local_disk); };
   const auto& caches = context.plan.caches;
-  return below(context.plan.python.where) || std::any_of(caches.begin(), caches.end(), [&](const auto& c) { return below(c.base); });
+  return below(context.plan.python.where) || context.plan.stage || std::any_of(caches.begin(), caches.end(), [&](const auto& c) { return below(c.base); });
 }
 
 /// What the site wants of every job, of this kind of node, and of the QoS.

@@ -69,6 +69,7 @@ void plan_binding(PlanContext& context);
 void plan_directives(PlanContext& context);
 void plan_software(PlanContext& context);
 void plan_container(PlanContext& context);
+void plan_staging(PlanContext& context);
 void plan_environment(PlanContext& context);
 /// What the site says about the job as a whole: limits of partition and QoS, GPU counts, shares.
 void check_job_limits(PlanContext& context);

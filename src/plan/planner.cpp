@@ -82,6 +82,7 @@ PlanResult make_plan(const model::JobSpec& job, const model::Site& site) {
     plan_binding(context);
     plan_software(context);
     plan_container(context);
+    plan_staging(context);
     plan_environment(context);
     plan_directives(context);
     check_job_limits(context);

@@ -9,6 +9,7 @@
 #include "model/gpu_arch.hpp"
 #include "plan/option_word.hpp"
 #include "plan/requirements.hpp"
+#include "plan/staging.hpp"
 #include "plan/when.hpp"
 #include "util/text.hpp"
 
@@ -176,8 +177,12 @@ private:
         error("usage/venv", "the environment needs a path", "say where, on a file system that all nodes see: --venv /project/me/torch");
       }
     }
-    if (x_plan.place.empty() || is_one_line(x_plan.place)) return;
-    error("usage/setup", "an environment's name or path is one line of text", {});
+    x_plan.pack = x_spec.pack;
+    const bool can_pack = x_plan.kind == SetupKind::conda || x_plan.kind == SetupKind::venv || x_plan.kind == SetupKind::uv;
+    if (!x_plan.pack.empty() && !(can_pack && is_archive(x_plan.pack)))
+      error("usage/pack", can_pack ? "'" + x_plan.pack + "' is no archive" : "only conda and virtual environments are packed", "as --setup conda --pack /project/me/env.tar.gz");
+    for (const auto* text : {&x_plan.place, &x_plan.pack})
+      if (!text->empty() && !is_one_line(*text)) error("usage/setup", "an environment's name or path is one line of text", {});
   }
 
   void read_packages() {

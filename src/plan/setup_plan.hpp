@@ -24,6 +24,7 @@ struct SetupSpec {
   std::string python;     ///< "3.12"; empty: one that the packages take
   std::string cuda;       ///< "12.8"; empty: by driver and GPUs
   std::string rocm;
+  std::string pack;       ///< archive to make of it, for jobs that unpack it on their nodes; empty: none
 };
 
 /// The environment, decided.
@@ -47,6 +48,7 @@ struct SetupPlan {
   std::vector<std::string> link_directories; ///< expressions
   std::string cuda_archs;                  ///< TORCH_CUDA_ARCH_LIST: "8.0;9.0"; empty: none
   std::string request_line;                ///< as typed, for the script's head
+  std::string pack;                        ///< archive to make of it; empty: none
   std::string use;                         ///< the flag that a job takes it with: "--venv"; empty: the place is no place of a job
   std::vector<std::pair<std::string, model::Origin>> notes;
 };

@@ -7,6 +7,7 @@
 #include "plan/option_word.hpp"
 #include "plan/plan_context.hpp"
 #include "plan/requirements.hpp"
+#include "plan/staging.hpp"
 #include "util/text.hpp"
 
 namespace hpcml::plan {
@@ -50,7 +51,7 @@ void plan_wheelhouse(PlanContext& context, const std::vector<std::string>& packa
     return;
   }
   // Slurm's folder is the job's alone and goes away by itself. A requeued job must not find its first environment.
-  const bool by_slurm = where == "$SLURM_TMPDIR" || util::starts_with(where, "$SLURM_TMPDIR/");
+  const bool by_slurm = is_by_slurm(where);
   context.plan.python = {PythonKind::wheelhouse,
                          by_slurm ? where + "/env" : job_folder(where, "${SLURM_RESTART_COUNT:-0}-env"),
                          packages, origin, !by_slurm};
@@ -61,6 +62,13 @@ void plan_wheelhouse(PlanContext& context, const std::vector<std::string>& packa
 void add_host_modules(PlanContext& context, const std::string& kind) {
   const auto* recipe = find_recipe(context, kind);
   if (recipe && !context.job.container) add_modules(context, recipe->modules, recipe->origin);
+}
+
+/// An environment by name or path; an archive of one (conda-pack, venv-pack) is unpacked on each node.
+void plan_environment_of(PlanContext& context, PythonKind kind, const std::string& flag, const model::Sourced<std::string>& given) {
+  context.plan.python = is_archive(given.value) ? model::PlannedPython{PythonKind::packed, {}, {given.value}, given.origin}
+                                                : model::PlannedPython{kind, given.value, {}, given.origin};
+  add_host_modules(context, flag);
 }
 
 /// What the site recommends for a Python program when the request names no environment.
@@ -89,11 +97,9 @@ void plan_python(PlanContext& context) {
     if (*text && ((*text)->value.empty() || !is_one_line((*text)->value)))
       context.error("usage/python", "an environment's name or path is one line of text");
   if (job.venv) {
-    context.plan.python = {PythonKind::venv, job.venv->value, {}, job.venv->origin};
-    add_host_modules(context, "venv");
+    plan_environment_of(context, PythonKind::venv, "venv", *job.venv);
   } else if (job.conda) {
-    context.plan.python = {PythonKind::conda, job.conda->value, {}, job.conda->origin};
-    add_host_modules(context, "conda");
+    plan_environment_of(context, PythonKind::conda, "conda", *job.conda);
   } else if (job.wheelhouse && job.container) {
     context.error("usage/wheelhouse", "--wheelhouse builds an environment for the host, --container does without the host's",
                   "keep one of them; an environment that was made inside the image comes with --venv PATH");

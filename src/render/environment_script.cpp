@@ -72,13 +72,22 @@ std::string show_torch(const std::string& python) {
   return python + R"( -c 'import torch; print("torch", torch.__version__, "for CUDA", torch.version.cuda, "ROCm", torch.version.hip)')";
 }
 
+/// The environment as an archive that a job unpacks on its nodes.
+std::string pack(const SetupPlan& plan) {
+  if (plan.pack.empty()) return {};
+  const bool conda = plan.kind == SetupKind::conda;
+  return fmt::format("\n\n# A job that is given the archive unpacks it on each node's own disk.\n{} install {}\n{} --prefix {} --output {}",
+                     plan.kind == SetupKind::uv ? "uv pip" : "python -m pip", conda ? "conda-pack" : "venv-pack", conda ? "conda-pack" : "venv-pack", conda ? "\"$CONDA_PREFIX\"" : "\"$environment\"",
+                     quote_word(plan.pack));
+}
+
 std::string body(const SetupPlan& plan) {
   const bool wheels = !plan.index;
   switch (plan.kind) {
   case SetupKind::conda: {
     const bool prefix = plan.place.find('/') != std::string::npos;
     return render_block("setup_conda", {{"name", place_word(plan)}, {"option", std::string(prefix ? "--prefix" : "--name")}, {"python", quote_word("python=" + plan.python)}}) + "\n" +
-           install(plan, "python -m pip") + "\n" + show_torch("python");
+           install(plan, "python -m pip") + "\n" + show_torch("python") + pack(plan);
   }
   case SetupKind::wheelhouse:
     return render_block("setup_wheels", {{"list_wheels", plan.list_wheels.empty() ? TemplateValue(false) : TemplateValue(quoted({plan.list_wheels, "torch"}))}}) + "\n" +
@@ -90,7 +99,7 @@ std::string body(const SetupPlan& plan) {
   const bool uv = plan.kind == SetupKind::uv;
   std::string text = render_block("setup_venv", {{"place", place_word(plan)}, {"wheels", wheels}, {"own", !wheels && !uv}, {"uv", uv}, {"python", plan.python}});
   text += "\n" + install(plan, uv ? "uv pip" : "pip") + "\n" + show_torch("python");
-  if (plan.kind != SetupKind::libtorch) return text + "\ntrap - EXIT";
+  if (plan.kind != SetupKind::libtorch) return text + pack(plan) + "\ntrap - EXIT";
   std::string link_flags;
   for (const auto& folder : plan.link_directories) link_flags += ",-L" + folder;
   return text + "\n\n" + render_block("setup_libtorch", {{"link_flags", link_flags}, {"cuda_archs", or_false(plan.cuda_archs)}}) + "\ntrap - EXIT";
@@ -100,7 +109,7 @@ std::string body(const SetupPlan& plan) {
 std::string ready(const SetupPlan& plan) {
   if (plan.kind == SetupKind::libtorch)
     return "echo \"Ready. Build a program: cmake -C $environment/libtorch.cmake -B build -S . && cmake --build build\"";
-  const std::string place = plan.kind == SetupKind::container ? "\"$image\"" : plan.kind == SetupKind::venv || plan.kind == SetupKind::uv ? "\"$environment\"" : place_word(plan);
+  const std::string place = !plan.pack.empty() ? quote_word(plan.pack) : plan.kind == SetupKind::container ? "\"$image\"" : plan.kind == SetupKind::venv || plan.kind == SetupKind::uv ? "\"$environment\"" : place_word(plan);
   return fmt::format("printf '%s %s\\n' 'Ready. A job takes it with: hpcml gen --site {} {}' {}", plan.site_id, plan.use, place);
 }
 

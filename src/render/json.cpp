@@ -41,6 +41,7 @@ const char* python_name(model::PythonKind kind) {
     case model::PythonKind::none: return "none";
     case model::PythonKind::venv: return "venv";
     case model::PythonKind::conda: return "conda";
+    case model::PythonKind::packed: return "packed";
     case model::PythonKind::wheelhouse: break;
   }
   return "wheelhouse";
@@ -101,6 +102,11 @@ Json software_json(const model::Plan& plan) {
                       {"where", plan.python.where},
                       {"packages", plan.python.packages},
                       {"origin", origin_json(plan.python.origin)}};
+  json["stage"] = nullptr;
+  if (plan.stage) {
+    json["stage"] = {{"folder", plan.stage->folder}, {"sources", Json::array()}};
+    for (const auto& source : plan.stage->sources) json["stage"]["sources"].push_back(sourced_json(source));
+  }
   for (const auto& cache : plan.caches)
     json["caches"].push_back(
         {{"name", cache.name}, {"base", cache.base}, {"variables", cache.variables}, {"origin", origin_json(cache.origin)}});

@@ -38,12 +38,13 @@ Words per_node_words(const model::Plan& plan) {
   return words;
 }
 
-/// The caches' folders, then the environment's if the script has to remove it.
+/// The caches' folders, then the environment's and what is staged if the script has to remove them.
 std::string folder_words(const model::Plan& plan) {
   std::vector<std::string> folders;
   if (has_caches(plan))
     for (const auto& cache : plan.caches) folders.push_back(quote_path(plan::job_folder(cache.base, cache.name)));
   if (has_wheelhouse(plan) && plan.python.remove) folders.push_back(quote_path(plan.python.where));
+  if (plan.stage && plan.stage->remove) folders.push_back(quote_path(plan.stage->folder));
   return util::join(folders, " ");
 }
 
@@ -57,10 +58,29 @@ std::string inside_folder(std::size_t number, const std::string& below) {
 } // namespace
 
 Lines make_per_node(const model::Plan& plan) {
-  if (!has_caches(plan) && !has_wheelhouse(plan)) return {};
+  if (!has_caches(plan) && !has_wheelhouse(plan) && !plan.stage) return {};
   TemplateData data{{"per_node", join_words(per_node_words(plan))}, {"guarded", is_guarded(plan)}, {"folders", false}};
   if (const auto folders = folder_words(plan); !folders.empty()) data["folders"] = folders;
   return {Verbatim{render_block("per_node", data), by_rule("a node's disk belongs to all who use the node")}};
+}
+
+Lines make_staging(const model::Plan& plan) {
+  if (!plan.stage) return {};
+  const bool packed = plan.python.kind == model::PythonKind::packed;
+  Reasons reasons{{"", plan.stage->origin}};
+  std::string sources;
+  for (const auto& source : plan.stage->sources) {
+    sources += (sources.empty() ? "stage " : "\nstage ") + quote_word(source.value);
+    reasons.push_back({source.value, source.origin});
+  }
+  TemplateData data{{"folder", quote_path(plan.stage->folder)}, {"sources", sources}, {"packed", packed}, {"archive", std::string()}, {"name", std::string()}};
+  if (packed) {
+    const auto& archive = plan.python.packages.front();
+    data["archive"] = quote_word(archive);
+    data["name"] = quote_word(archive.substr(archive.rfind('/') + 1));
+    reasons.push_back({"environment", plan.python.origin});
+  }
+  return {Verbatim{render_block("stage", data), reasons}};
 }
 
 Lines make_wheelhouse(const model::Plan& plan) {
@@ -90,7 +110,7 @@ Lines make_caches(const model::Plan& plan) {
     }
     reasons.push_back({plan.caches[i].name, plan.caches[i].origin});
   }
-  const bool others = has_wheelhouse(plan) && plan.python.remove;
+  const bool others = (has_wheelhouse(plan) && plan.python.remove) || (plan.stage && plan.stage->remove);
   TemplateData data{{"exports", exports}, {"paths", false},
                     {"folders", others ? fmt::format("\"${{folders[@]::{}}}\"", plan.caches.size()) : "\"${folders[@]}\""}};
   if (!paths.empty()) data["paths"] = paths;

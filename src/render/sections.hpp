@@ -14,6 +14,7 @@ Lines make_find_hpcml(const model::Plan& plan);
 Lines make_software(const model::Plan& plan);
 /// `on_each_node`, and the folders that it removes at the end; empty where nothing is done per node.
 Lines make_per_node(const model::Plan& plan);
+Lines make_staging(const model::Plan& plan);
 Lines make_wheelhouse(const model::Plan& plan);
 Lines make_environment(const model::Plan& plan);
 Lines make_rendezvous(const model::Plan& plan);

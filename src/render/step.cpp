@@ -134,7 +134,7 @@ std::vector<Words> wrapper_groups(const model::Plan& plan, const std::string& ta
   const char* name = task_lines.empty() ? "hpcml" : plan.launcher.choice.is_agent() ? "node" : "rank";
   std::vector<Words> groups;
   if (!plan.container) {
-    const auto activate = plan.python.kind == model::PythonKind::wheelhouse
+    const auto activate = plan.python.on_each_node()
                               ? fmt::format("source {} && ", quote_path(plan.python.where + "/bin/activate"))
                               : std::string();
     if (!task_lines.empty() || !activate.empty() || last != k_plain) groups.push_back(task_shell(task_lines, activate + last, name));

@@ -159,6 +159,7 @@ const std::vector<JobKey>& job_keys() {
       text_key("wheelhouse", &JobSpec::wheelhouse),
       text_key("container", &JobSpec::container),
       list_key("bind", &JobSpec::binds),
+      list_key("stage", &JobSpec::stage),
       bool_key("container-enter", &JobSpec::container_enter),
       list_key("module", &JobSpec::modules),
       env_key(),

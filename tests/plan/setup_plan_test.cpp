@@ -95,6 +95,16 @@ TEST_CASE("an environment for nodes of one kind on a site of several") {
   CHECK(made.index->name == "cu132"); // nvidia-smi there prints 13.2
 }
 
+TEST_CASE("an environment is packed for the nodes' own disks") {
+  model::JobSpec job;
+  job.conda = text("my_torch");
+  plan::SetupSpec spec{"conda", "", "", "", "6.4"};
+  spec.pack = "/lustre/orion/me/env.tar.gz";
+  CHECK(setup("frontier", spec, job).pack == spec.pack);
+  spec.pack = "/lustre/orion/me/env";
+  CHECK_THAT(refusal("frontier", spec, job), Catch::Contains("is no archive"));
+}
+
 TEST_CASE("where the profile knows no GPUs, the request says which") {
   CHECK_THAT(refusal("generic", {"venv", "", "", "", ""}, with_venv()), Catch::Contains("does not say which GPUs"));
   CHECK(setup("generic", {"venv", "", "", "12.6", ""}, with_venv()).index->name == "cu126");

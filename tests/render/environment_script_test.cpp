@@ -58,7 +58,8 @@ TEST_CASE("every environment of every site passes bash -n and shellcheck") {
     const auto load = spec::load_site(id, {});
     if (!load.site) continue;
     for (const char* kind : {"venv", "wheelhouse", "conda", "uv", "container", "libtorch"}) {
-      const auto result = plan::plan_setup({kind, "torch numpy>=1.26", "", "", ""}, at("/project/me/torch env"), *load.site);
+      const std::string archive = std::string(kind) == "conda" || std::string(kind) == "uv" ? "/project/me/my env.tar.gz" : "";
+      const auto result = plan::plan_setup({kind, "torch numpy>=1.26", "", "", "", archive}, at("/project/me/torch env"), *load.site);
       if (!result.plan) continue;
       kinds.insert(kind);
       const auto script = render::render_environment_script(*result.plan);

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: MIT
+#include "plan/staging.hpp"
+
+#include <set>
+
+#include "plan/environment.hpp"
+#include "plan/option_word.hpp"
+#include "plan/plan_context.hpp"
+#include "util/text.hpp"
+
+namespace hpcml::plan {
+
+namespace {
+
+/// "data.tar" of "/project/me/data.tar"; a "/" at the end does not count.
+std::string name_of(std::string path) {
+  while (path.size() > 1 && path.back() == '/') path.pop_back();
+  return path.substr(path.rfind('/') + 1);
+}
+
+void check_sources(PlanContext& context) {
+  std::set<std::string> names;
+  for (auto& source : context.plan.stage->sources) {
+    while (source.value.size() > 1 && source.value.back() == '/') source.value.pop_back();
+    const auto name = name_of(source.value);
+    if (!is_one_line(source.value) || name.empty() || name == "." || name == ".." || source.value.front() != '/')
+      context.error("usage/stage", "'" + source.value + "' is no file or folder to copy", "a path, as --stage /project/me/data");
+    else if (!names.insert(name).second)
+      context.error("usage/stage", "two things called " + name + " cannot lie in one folder", "rename one of them");
+  }
+}
+
+} // namespace
+
+bool is_archive(std::string_view path) {
+  for (const char* ending : {".tar", ".tar.gz", ".tgz", ".tar.zst", ".tar.xz", ".tar.bz2"})
+    if (util::ends_with(path, ending)) return true;
+  return false;
+}
+
+bool is_by_slurm(const std::string& place) { return place == "$SLURM_TMPDIR" || util::starts_with(place, "$SLURM_TMPDIR/"); }
+
+void plan_staging(PlanContext& context) {
+  auto& plan = context.plan;
+  const bool packed = plan.python.kind == model::PythonKind::packed;
+  if (context.job.stage.empty() && !packed) return;
+  const auto& origin = packed ? plan.python.origin : context.job.stage.front().origin;
+  if (!context.node || !context.node->local_disk) {
+    context.error("request/stage", context.site.name + " has no node-local storage in its profile" + (context.node ? " for " + context.node->id : ""),
+                  packed ? "unpack the environment where all nodes see it and give that folder" : "leave the data where all nodes see it");
+    return;
+  }
+  if (packed && plan.container) context.error("usage/python", "an environment that was packed for the host does not run inside an image", "leave one of them out");
+  const auto& disk = *context.node->local_disk;
+  const bool by_slurm = is_by_slurm(disk);
+  // A requeued job must not find what its first run left.
+  plan.stage = model::PlannedStage{by_slurm ? disk + "/stage" : job_folder(disk, "${SLURM_RESTART_COUNT:-0}-stage"), !by_slurm, context.job.stage, origin};
+  if (packed) {
+    plan.python.where = plan.stage->folder + "/env";
+    plan.stage->sources.push_back({plan.python.packages.front(), plan.python.origin});
+  }
+  check_sources(context);
+  if (packed) { // has lines of its own
+    plan.python.packages.front() = plan.stage->sources.back().value;
+    plan.stage->sources.pop_back();
+  }
+  if (context.site.storage.tmp_is_memory)
+    context.note("the nodes have no disk: what is staged takes their memory, of which the job needs as much more", context.site.storage.origin);
+  if (!plan.container) return;
+  if (plan.container->by_slurm) context.error("request/stage", "Slurm starts the image before the nodes have the data", "leave --stage out, and bind the folder that all nodes see");
+  else plan.container->binds.push_back({plan.stage->folder, {}, false, {model::OriginKind::site, "node_types: local_disk", {}, {}, {}}});
+}
+
+} // namespace hpcml::plan
