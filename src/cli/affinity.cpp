@@ -9,6 +9,7 @@
 
 #include "cli/affinity_node.hpp"
 #include "cli/command.hpp"
+#include "model/gpu_vendor.hpp"
 #include "topo/compat.hpp"
 #include "topo/live_ranks.hpp"
 #include "topo/mask_text.hpp"
@@ -195,6 +196,25 @@ std::size_t usable_cores(const topo::Node& node, const topo::AffinityRequest& re
   return count;
 }
 
+/// On a live node the step's GPUs are those of its list of visible devices.
+bool take_visible(AffinityOptions& options, const topo::Node& node, const Context& context,
+                  Failure& failure) {
+  const bool live = options.topology.empty() && (options.site.empty() || options.source == "live");
+  if (!live || !options.gpus.empty() || node.gpus.empty()) return true;
+  for (const char* name : model::k_visible_devices_variables) {
+    const auto list = context.env.get(name);
+    if (!list || list->empty()) continue;
+    const auto addresses = topo::listed_gpus(node, *list);
+    if (!addresses)
+      failure.say(k_cannot_satisfy, std::string(name) + "=" + *list + ": " + addresses.error().what,
+                  addresses.error().hint);
+    else
+      options.gpus = util::join(*addresses, ",");
+    return addresses.ok();
+  }
+  return true;
+}
+
 void run_affinity(const AffinityOptions& options, const Context& context, int& exit_code) {
   Failure failure(context, exit_code);
   if (options.all_sites) return print_site_tables(context);
@@ -204,9 +224,11 @@ void run_affinity(const AffinityOptions& options, const Context& context, int& e
   auto node = read_affinity_node(options, context, failure, exit_code);
   if (!node) return;
   if (options.verify) return run_verify(options, *node, context, failure, exit_code);
-  const auto request = make_request(options, *node, failure);
+  AffinityOptions wanted = options;
+  if (!take_visible(wanted, *node, context, failure)) return;
+  const auto request = make_request(wanted, *node, failure);
   if (!request) return;
-  const auto plan = make_plan(options, *node, *request);
+  const auto plan = make_plan(wanted, *node, *request);
   if (!plan) return failure.say(k_cannot_satisfy, plan.error());
   if (plan->ranks.empty())
     return failure.say(k_cannot_satisfy, "none of the node's cores may be used",

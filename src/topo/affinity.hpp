@@ -61,6 +61,10 @@ AffinityPlan plan_affinity(const model::CpuShape& shape, const std::vector<model
 /// renumbered as a step sees them. An error names what is not there or names several.
 util::Result<std::vector<Gpu>> visible_gpus(const Node& node, const std::vector<std::string>& visible);
 
+/// The addresses of the GPUs in a list of visible devices ("2,3", "GPU-…"), for visible_gpus. An error names
+/// an entry that is no GPU of the node: runtimes would leave out it and all behind it without a word.
+util::Result<std::vector<std::string>> listed_gpus(const Node& node, const std::string& list);
+
 /// The same for a whole node: takes the step's GPUs in the order asked for, renumbered as the step sees them,
 /// and adds NIC and memory nodes. A node of which only the NUMA nodes of the GPUs are known gives bindings
 /// without CPUs. An error names a GPU of the list or a PCI address that the node does not have.

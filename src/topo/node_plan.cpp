@@ -5,6 +5,7 @@
 #include <tuple>
 
 #include "topo/affinity.hpp"
+#include "topo/mask_text.hpp"
 #include "topo/nearest_nic.hpp"
 #include "topo/ring.hpp"
 #include "util/text.hpp"
@@ -164,6 +165,23 @@ util::Result<std::vector<Gpu>> visible_gpus(const Node& node, const std::vector<
       gpus.back().place.index = static_cast<unsigned>(gpus.size() - 1);
     }
   return gpus;
+}
+
+util::Result<std::vector<std::string>> listed_gpus(const Node& node, const std::string& list) {
+  std::vector<std::string> uuids, addresses;
+  for (const Gpu& gpu : node.gpus) uuids.push_back(gpu.uuid);
+  const std::vector<std::string> entries = util::split(list, ',');
+  for (unsigned i = 0; i < entries.size(); ++i) {
+    const auto index = resolve_visible(list, i, uuids);
+    const auto gpu = std::find_if(node.gpus.begin(), node.gpus.end(),
+                                  [&](const Gpu& g) { return index && g.place.index == *index; });
+    if (gpu == node.gpus.end())
+      return util::Error{"\"" + std::string(util::trim(entries[i])) + "\" is none of the node's " +
+                             std::to_string(node.gpus.size()) + " GPUs",
+                         "it and all behind it would be left out without a word"};
+    addresses.push_back(gpu->place.pci);
+  }
+  return addresses;
 }
 
 util::Result<AffinityPlan> plan_affinity(const Node& node, const AffinityRequest& request) {

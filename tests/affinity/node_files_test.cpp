@@ -6,6 +6,7 @@
 #include <random>
 
 #include "random_node_helper.hpp"
+#include "topo/affinity.hpp"
 #include "topo/nearest_nic.hpp"
 #include "topo/read_node.hpp"
 #include "util/file.hpp"
@@ -242,4 +243,19 @@ TEST_CASE("A profile adds to a live node what only it knows, and says where the 
             "the profile's interface hsn3 is not here"});
   CHECK_FALSE(other.gpus[0].place.l3);
   CHECK(other.gpus[2].place.l3 == 2u);
+}
+
+TEST_CASE("The GPUs of a list of visible devices are found by number and by UUID, and one that is not there "
+          "is named") {
+  auto node = topo::load_node(std::string(HPCML_SOURCE_DIR) + "/docs/affinity/lumi.json");
+  REQUIRE(node);
+  node->gpus[5].uuid = "GPU-abc5";
+  CHECK(*topo::listed_gpus(*node, "2,0") == std::vector<std::string>{"0000:c9:00.0", "0000:c1:00.0"});
+  CHECK(*topo::listed_gpus(*node, "GPU-abc5") == std::vector<std::string>{"0000:d6:00.0"});
+  for (const char* list : {"0,9", "-1", "GPU-x,0", "0,,1"}) {
+    INFO(list);
+    const auto none = topo::listed_gpus(*node, list);
+    REQUIRE_FALSE(none);
+    CHECK(none.error().what.find("is none of the node's 8 GPUs") != std::string::npos);
+  }
 }
