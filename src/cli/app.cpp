@@ -93,8 +93,12 @@ std::string extras_hint(const CLI::App& app, const CLI::App& chosen) {
 int report_parse_error(const CLI::App& app, const CLI::ParseError& error, const Context& context) {
   if (error.get_exit_code() == 0) return app.exit(error, std::cout, std::cerr) == 0 ? k_ok : k_usage;
   const CLI::App* chosen = &app;
-  while (!chosen->get_subcommands().empty()) chosen = chosen->get_subcommands().front();
-  std::string hint = "see hpcml " + (chosen == &app ? std::string() : chosen->get_name() + " ") + "--help";
+  std::string hint = "see hpcml ";
+  while (!chosen->get_subcommands().empty()) {
+    chosen = chosen->get_subcommands().front();
+    hint += chosen->get_name() + " ";
+  }
+  hint += "--help";
   if (dynamic_cast<const CLI::ExtrasError*>(&error) != nullptr)
     if (const auto advice = extras_hint(app, *chosen); !advice.empty()) hint = advice;
   print_error(error.what(), hint, context.colour);
@@ -109,6 +113,7 @@ int run_guarded(const std::vector<std::string>& words, Context& context) {
   app.add_option("--sites-dir", context.sites_dirs, "look for site profiles in DIR before all other places; may be repeated")
       ->type_name("DIR")
       ->expected(1)
+      ->allow_extra_args(false)
       ->take_all()
       ->transform([&context](const std::string& folder) {
         const auto whole = util::absolute_path(folder, util::user_places(context.env));

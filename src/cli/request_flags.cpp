@@ -78,6 +78,7 @@ void add_request_flags(CLI::App& app, RequestFlags& flags) {
            flag.name, [&flags, name = flag.name](const std::vector<std::string>& texts) { flags.lists[name] = texts; }, flag.help)
         ->type_name(flag.type)
         ->expected(1)
+        ->allow_extra_args(false)
         ->take_all()
         ->group(flag.group);
   auto* requeue = app.add_flag("--requeue", flags.requeue, "let Slurm start the job again after a failure of a node")->group(k_run);

@@ -93,7 +93,7 @@ int run_validate(const Context& context, const std::vector<std::string>& files) 
   for (const auto& file : files) {
     const auto load = spec::load_site_file(file, directories);
     print_diagnostics(load.diagnostics, load.source, context.colour);
-    if (load.site) print(fmt::format("{}: ok, site {}, {} sources\n", file, load.site->id, load.site->sources.size()));
+    if (load.site) print(fmt::format("{}: ok, site {}, {} source{}\n", file, load.site->id, load.site->sources.size(), load.site->sources.size() == 1 ? "" : "s"));
     else exit_code = k_invalid_file;
   }
   return exit_code;

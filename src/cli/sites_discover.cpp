@@ -229,6 +229,7 @@ void add_sites_discover(CLI::App& sites, Context& context, int& exit_code) {
   command->add_option("--topology", options->topologies, "one node's topology: lstopo's XML, or what nvidia-smi topo -m or rocm-smi --showtopo printed there")
       ->type_name("[KIND=]FILE")
       ->expected(1)
+      ->allow_extra_args(false)
       ->take_all();
   command->footer(k_discover_footer);
   command->callback([options, &context, &exit_code] { exit_code = run_discover(*options, context); });

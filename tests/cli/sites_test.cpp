@@ -123,3 +123,18 @@ TEST_CASE("a machine without Slurm is told to be none") {
   CHECK(holds(result.err, "scontrol is not in PATH"));
   CHECK(holds(result.err, "login node"));
 }
+
+TEST_CASE("an option that may be repeated leaves the next word alone") {
+  Desk desk;
+  desk.put("mine.json", R"({"id": "mine", "name": "Mine", "sources": {"guide": {"url": "https://docs.example.org", "checked": "2026-11-01"}}})");
+  CHECK(holds(desk.hpcml({"sites", "show", "--sites-dir", ".", "mine"}).out, "mine: Mine"));
+  CHECK(desk.hpcml({"sites", "validate", "mine.json"}).out == "mine.json: ok, site mine, 1 source\n");
+  CHECK(desk.hpcml({"gen", "--site", "lumi", "--account", "project_1", "--time", "10", "--module", "a", "b", "--", "train"}).exit_code == 2);
+}
+
+TEST_CASE("a wrong command line below sites is told where its help is") {
+  Desk desk;
+  const auto result = desk.hpcml({"sites", "show"});
+  CHECK(result.exit_code == 2);
+  CHECK(holds(result.err, "see hpcml sites show --help"));
+}
