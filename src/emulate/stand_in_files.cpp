@@ -6,6 +6,7 @@
 #include <set>
 
 #include "util/embedded.hpp"
+#include "model/mpi_ranks.hpp"
 #include "util/shell_quote.hpp"
 #include "util/text.hpp"
 
@@ -102,6 +103,20 @@ std::string module_lines(const Site& site) {
          shell_array("hpcml_conda_envs", conda_envs);
 }
 
+/// What ibrun tells its tasks: as the profile names it, and the rest as MPI has it.
+model::LauncherRule ibrun_variables(const Site& site) {
+  const auto* ibrun = launcher(site, "ibrun");
+  if (ibrun == nullptr) return {};
+  auto rule = *ibrun;
+  if (rule.rank_variable.empty()) rule.rank_variable = model::k_mpi_ranks.front().rank;
+  for (const auto& known : model::k_mpi_ranks) {
+    if (rule.rank_variable != known.rank) continue;
+    if (rule.local_rank_variable.empty()) rule.local_rank_variable = known.local_rank;
+    if (rule.world_size_variable.empty()) rule.world_size_variable = known.world_size;
+  }
+  return rule;
+}
+
 /// lib/site.sh: what the stand-ins know of the site.
 std::string site_data(const Site& site, const ClusterLayout& layout, const StandInOptions& options) {
   std::string text = "# shellcheck shell=bash disable=SC2034\n";
@@ -115,10 +130,10 @@ std::string site_data(const Site& site, const ClusterLayout& layout, const Stand
   set("gpu_count", std::to_string(gpu ? gpu->per_node : 0));
   set("gpu_gib", std::to_string(gpu ? gpu->mem_gib.value_or(0) : 0));
   set("gpu_in_slurm", gpu && site.gpu_request.style != "none" ? "1" : "0");
-  const auto* ibrun = launcher(site, "ibrun");
-  set("rank_variable", ibrun != nullptr ? ibrun->rank_variable : "");
-  set("local_rank_variable", ibrun != nullptr ? ibrun->local_rank_variable : "");
-  set("world_size_variable", ibrun != nullptr ? ibrun->world_size_variable : "");
+  const auto told = ibrun_variables(site);
+  set("rank_variable", told.rank_variable);
+  set("local_rank_variable", told.local_rank_variable);
+  set("world_size_variable", told.world_size_variable);
   set("python", options.python);
   set("internet", site.network.internet_on_compute.value_or(true) ? "1" : "0");
   const std::string enter = enter_variable(site);

@@ -39,7 +39,8 @@ std::vector<Words> launch_groups(const model::Plan& plan) {
   Words flags;
   add(flags, "--bind", bind_mode(plan.binding.binder));
   if (plan.layout.cpus_per_rank > 0) add(flags, "--cpus-per-task", std::to_string(plan.layout.cpus_per_rank));
-  add(flags, "--gpus-per-task", std::to_string(plan.layout.gpus_per_rank));
+  // Ranks that share GPUs have none of their own to count on.
+  if (plan.layout.ranks_per_node * plan.layout.gpus_per_rank <= plan.layout.gpus_per_node) add(flags, "--gpus-per-task", std::to_string(plan.layout.gpus_per_rank));
   if (plan.layout.gpus_per_node > 0 && !plan.gpu_visibility.value.empty()) add(flags, "--gpu-visibility", plan.gpu_visibility.value);
   if (!plan.backend.value.empty() && plan.backend.value != "auto") add(flags, "--backend", plan.backend.value);
   if (const auto& meeting = plan.rendezvous; !meeting.port_from_env.empty()) {

@@ -55,6 +55,8 @@ const std::vector<SiteCase> k_sites = {
      {{"one", "", 1, 1, 72, 1}, {"two", "--nodes 2", 2, 1, 72, 1}}},
     {"vista", "--partition gg", "--partition gg", {"hpcml", "ibrun", "torchrun"}, "", false,
      {{"cpu", "--nodes 2 --tasks-per-node 4 --cpus-per-task 8", 2, 4, 8, 0}}},
+    {"lonestar6", "", "--account me", {"hpcml", "ibrun"}, "", false, {{"full", "", 1, 3, 42, 3}, {"two", "--nodes 2", 2, 3, 42, 3}}},
+    {"stampede3", "", "--account me", {"hpcml", "ibrun"}, "", false, {{"full", "", 1, 4, 24, 4}, {"two", "--nodes 2", 2, 4, 24, 4}}},
     {"generic", "--gpus-per-node a100:4 --cpus-per-node 32", "--cpus-per-task 6", {"hpcml", "srun", "torchrun"}, "CUDA_VISIBLE_DEVICES", false,
      {{"one", "--gpus-per-node 1", 1, 1, 6, 1},
       {"full", "--gpus-per-node 4 --gpu-type a100", 1, 4, 6, 4},

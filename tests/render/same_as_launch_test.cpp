@@ -280,6 +280,7 @@ TEST_CASE("a task of MPI's launcher knows its rank where the profile names no va
                                                  {"SLURM_STEP_NUM_TASKS", "2"}, {"SLURM_STEP_TASKS_PER_NODE", "1(x2)"}, {"OMPI_COMM_WORLD_RANK", ""}, {"OMPI_COMM_WORLD_LOCAL_RANK", ""}};
   const std::map<std::string, std::string> families[] = {{{"PMI_RANK", "5"}, {"MPI_LOCALRANKID", "1"}, {"PMI_SIZE", "8"}},
                                                          {{"PMI_RANK", "5"}, {"PMI_SIZE", "8"}},
+                                                         {{"PMI_RANK", "5"}}, // the job says how many tasks there are
                                                          {{"OMPI_COMM_WORLD_RANK", "5"}, {"OMPI_COMM_WORLD_LOCAL_RANK", "1"}, {"OMPI_COMM_WORLD_SIZE", "8"}},
                                                          {{"MV2_COMM_WORLD_RANK", "5"}, {"MV2_COMM_WORLD_LOCAL_RANK", "1"}, {"MV2_COMM_WORLD_SIZE", "8"}}};
   const std::pair<std::string, bool> sites[] = {{"stampede3", false}, {"lonestar6", true}};
