@@ -8,6 +8,8 @@
 #include "cli/command.hpp"
 #include "cli/sites_discover.hpp"
 #include "cli/sites_table.hpp"
+#include "slurm/options.hpp"
+#include "spec/json_tree.hpp"
 #include "spec/schema_check.hpp"
 #include "spec/site_store.hpp"
 #include "util/text.hpp"
@@ -75,7 +77,7 @@ int run_show(const Context& context, const std::string& id, const std::string& f
   }
   const auto& site = *load.site;
   print(fmt::format("{}: {} ({})\nprofile: {}, hash {}\n", site.id, site.name, state_of(site), site.file, site.hash));
-  if (!site.partitions.empty()) print("\nPartitions (* is taken when none is named; TIME and MOST: the longest job and its most nodes; ? is not known)\n" + render_partitions(site));
+  if (!site.partitions.empty()) print("\nPartitions (* is taken when none is named; TIME and MOST: the longest job and its most nodes; ? is not known)\n" + render_partitions(site, facts));
   print("\nFacts\n");
   print_facts(facts);
   if (!site.sources.empty()) print("\nSources (with the day they were read)\n");
@@ -87,12 +89,30 @@ int run_show(const Context& context, const std::string& id, const std::string& f
   return k_ok;
 }
 
+/// Rules for options that neither sbatch nor srun has; a site's own plugins may have some, so only what looks like a slip is told.
+diag::Diagnostics find_slips(const spec::JsonNode& profile) {
+  diag::Diagnostics slips;
+  const auto* flags = profile.find("flags");
+  if (flags == nullptr) return slips;
+  const auto names = slurm::option_names(slurm::Program::sbatch);
+  for (const auto& member : flags->members) {
+    if (member.value.is(spec::JsonKind::string) || slurm::find_option(slurm::Program::sbatch, member.key).option ||
+        slurm::find_option(slurm::Program::srun, member.key).option)
+      continue;
+    if (const auto near = util::nearest(member.key, names))
+      slips.push_back({diag::Severity::warning, "site/option", "sbatch has no option --" + member.key, member.place.span(), "did you mean " + *near + "?"});
+  }
+  return slips;
+}
+
 int run_validate(const Context& context, const std::vector<std::string>& files) {
   const auto directories = spec::site_directories(context.sites_dirs, context.env);
   int exit_code = k_ok;
   for (const auto& file : files) {
     const auto load = spec::load_site_file(file, directories);
     print_diagnostics(load.diagnostics, load.source, context.colour);
+    if (const auto parsed = spec::parse_json(load.source, file, "site"); load.site && parsed.root)
+      print_diagnostics(find_slips(*parsed.root), load.source, context.colour);
     if (load.site) print(fmt::format("{}: ok, site {}, {} source{}\n", file, load.site->id, load.site->sources.size(), load.site->sources.size() == 1 ? "" : "s"));
     else exit_code = k_invalid_file;
   }

@@ -2,6 +2,7 @@
 #include "cli/sites_table.hpp"
 
 #include <algorithm>
+#include <fmt/format.h>
 
 #include "util/text.hpp"
 #include "util/text_table.hpp"
@@ -129,23 +130,26 @@ std::vector<std::string> sites_row(const Site& site) {
           site.name};
 }
 
-std::string render_partitions(const Site& site) {
+std::string render_partitions(const Site& site, const spec::SiteFacts& facts) {
   if (site.partitions.empty()) return {};
   std::vector<std::vector<std::string>> rows = {{"  PARTITION", "GPUS PER NODE", "CORES", "MEMORY", "NODES", "TIME", "WITHOUT --time", "MOST", "WHOLE NODES"}};
-  for (const auto& partition : site.partitions) {
+  const auto said = [&](const std::string& path) { return std::any_of(facts.facts.begin(), facts.facts.end(), [&](const auto& fact) { return fact.path == path; }); };
+  for (std::size_t i = 0; i < site.partitions.size(); ++i) {
+    const auto& partition = site.partitions[i];
+    const char* const otherwise = said(fmt::format("partitions[{}].exclusive", i)) ? "no" : "?";
     std::vector<std::string> gpus, cores, memory;
     std::optional<unsigned> count = 0;
     for (const auto& id : partition.node_types) {
       const auto* type = site.find_node_type(id);
       if (type == nullptr) continue;
       add_once(gpus, gpus_of(*type));
-      add_once(cores, std::to_string(type->cpu.cores));
+      add_once(cores, type->cpu.cores > 0 ? std::to_string(type->cpu.cores) : "?");
       add_once(memory, type->memory ? type->memory->value.to_slurm() : "?");
       count = count && type->node_count ? std::optional(*count + *type->node_count) : std::nullopt;
     }
     rows.push_back({"  " + partition.name + (partition.is_default ? "*" : "") + (partition.nameable ? "" : " (not named)"), joined(gpus, "?"), joined(cores, "?"),
                     joined(memory, "?"), count && *count > 0 ? std::to_string(*count) : "?", longest_time(partition), limit_text(partition.default_time),
-                    most_nodes(partition), partition.exclusive ? "yes" : "no"});
+                    most_nodes(partition), partition.exclusive ? "yes" : otherwise});
   }
   return util::render_columns(rows);
 }

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "model/site.hpp"
+#include "spec/site_store.hpp"
 
 namespace hpcml::cli {
 
@@ -18,8 +19,8 @@ std::vector<std::string> sites_head();
 /// "?" is what no source says, "-" what there is not.
 std::vector<std::string> sites_row(const model::Site& site);
 
-/// The site's partitions: nodes, GPUs, limits, whether jobs get whole nodes; empty when the profile has none.
-std::string render_partitions(const model::Site& site);
+/// The site's partitions: nodes, GPUs, limits, whether jobs get whole nodes ("?" where none of its facts says so); empty when the profile has none.
+std::string render_partitions(const model::Site& site, const spec::SiteFacts& facts);
 
 /// "2d", "36h", "1h30m", "10m"; seconds only where there are some.
 std::string short_time(const model::Walltime& time);

@@ -46,6 +46,16 @@ TEST_CASE("one site is shown with its partitions, sources and what is unknown") 
   CHECK(holds(result.out, "\nNot known: no source says it\n"));
 }
 
+TEST_CASE("-v says on standard error which profiles are read; without it nothing is said") {
+  Desk desk;
+  const auto result = desk.hpcml({"-v", "sites", "show", "narval"});
+  REQUIRE(result.exit_code == 0);
+  CHECK(holds(result.err, "profile built in: narval.json\n"));
+  CHECK(desk.hpcml({"sites", "show", "narval"}).err.empty());
+  desk.set("HPCML_TRACE", "1");
+  CHECK(holds(desk.hpcml({"sites", "show", "narval"}).err, "profile built in: narval.json\n"));
+}
+
 TEST_CASE("without --site the site is the one that the machine's variables tell, and it is said") {
   Desk desk;
   desk.set("CC_CLUSTER", "narval");
@@ -137,4 +147,33 @@ TEST_CASE("a wrong command line below sites is told where its help is") {
   const auto result = desk.hpcml({"sites", "show"});
   CHECK(result.exit_code == 2);
   CHECK(holds(result.err, "see hpcml sites show --help"));
+}
+
+TEST_CASE("what a profile does not say of a partition is a question mark") {
+  Desk desk;
+  desk.put("mine.json", R"({"id": "mine", "name": "Mine", "sources": {"guide": {"url": "https://docs.example.org", "checked": "2026-11-01"}},
+    "node_types": [{"id": "h100", "gpu": {"per_node": 8, "vendor": "nvidia", "model": "NVIDIA H100"}, "source": "guide"}],
+    "partitions": [{"name": "p", "node_types": ["h100"], "source": "guide"}, {"name": "q", "node_types": ["h100"], "exclusive": false, "source": "guide"}]})");
+  const auto shown = desk.hpcml({"--sites-dir", ".", "sites", "show", "mine"}).out;
+  const auto cells = [&](const std::string& start) {
+    std::vector<std::string> words;
+    for (const auto& word : util::split(line_with(shown, start), ' '))
+      if (!word.empty()) words.push_back(word);
+    return words;
+  };
+  CHECK(cells("  p ") == std::vector<std::string>{"p", "8", "x", "H100", "?", "?", "?", "?", "?", "?", "?"});
+  CHECK(cells("  q ") == std::vector<std::string>{"q", "8", "x", "H100", "?", "?", "?", "?", "?", "?", "no"});
+}
+
+TEST_CASE("a rule for an option that sbatch does not have is warned of where it looks like a slip") {
+  Desk desk;
+  const std::string head = R"({"id": "mine", "sources": {"guide": {"url": "https://docs.example.org", "checked": "2026-11-01"}}, "flags": {"source": "guide",
+  )";
+  desk.put("slip.json", head + R"("acount": {"policy": "required"}}})");
+  desk.put("plugin.json", head + R"("gpu_cmode": {"policy": "optional"}, "environment": {"policy": "srun-only"}, "account": {"policy": "required"}}})");
+  const auto slip = desk.hpcml({"sites", "validate", "slip.json"});
+  CHECK(slip.exit_code == 0);
+  CHECK(holds(slip.err, "slip.json:2:3: warning: sbatch has no option --acount"));
+  CHECK(holds(slip.err, "did you mean account?"));
+  CHECK(desk.hpcml({"sites", "validate", "plugin.json"}).err.empty());
 }
