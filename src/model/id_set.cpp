@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "model/id_set.hpp"
 
+#include <algorithm>
 #include <bit>
 #include <cassert>
 
@@ -75,43 +76,43 @@ util::Result<IdSet> IdSet::parse_mask(std::string_view text) {
 
 void IdSet::add(unsigned id) {
   assert(id <= k_max_id);
-  if (id / k_bits >= x_words.size()) x_words.resize(id / k_bits + 1);
-  x_words[id / k_bits] |= std::uint64_t{1} << id % k_bits;
+  const std::size_t i = id / k_bits;
+  if (i >= word_count()) x_high.resize(i - k_low + 1);
+  (i < k_low ? x_low[i] : x_high[i - k_low]) |= std::uint64_t{1} << id % k_bits;
 }
 
 void IdSet::remove(unsigned id) {
-  if (!contains(id)) return;
-  x_words[id / k_bits] &= ~(std::uint64_t{1} << id % k_bits);
+  const std::size_t i = id / k_bits;
+  if (i >= word_count()) return;
+  (i < k_low ? x_low[i] : x_high[i - k_low]) &= ~(std::uint64_t{1} << id % k_bits);
   shrink();
 }
 
-bool IdSet::contains(unsigned id) const {
-  return id / k_bits < x_words.size() && (x_words[id / k_bits] >> id % k_bits & 1) != 0;
-}
+bool IdSet::contains(unsigned id) const { return (word(id / k_bits) >> id % k_bits & 1) != 0; }
 
-bool IdSet::empty() const { return x_words.empty(); }
+bool IdSet::empty() const {
+  return x_high.empty() && std::all_of(x_low.begin(), x_low.end(), [](auto word) { return word == 0; });
+}
 
 std::size_t IdSet::size() const {
   std::size_t count = 0;
-  for (const auto word : x_words) count += static_cast<std::size_t>(std::popcount(word));
+  for (std::size_t i = 0; i < word_count(); ++i) count += static_cast<std::size_t>(std::popcount(word(i)));
   return count;
 }
 
 unsigned IdSet::first() const {
   assert(!empty());
-  unsigned base = 0;
-  for (const auto word : x_words) {
-    if (word != 0) return base + static_cast<unsigned>(std::countr_zero(word));
-    base += k_bits;
-  }
+  for (std::size_t i = 0; i < word_count(); ++i)
+    if (word(i) != 0) return static_cast<unsigned>(i * k_bits) + static_cast<unsigned>(std::countr_zero(word(i)));
   return 0;
 }
 
 std::vector<unsigned> IdSet::ids() const {
   std::vector<unsigned> list;
-  for (std::size_t i = 0; i < x_words.size(); ++i)
-    for (auto word = x_words[i]; word != 0; word &= word - 1)
-      list.push_back(static_cast<unsigned>(i * k_bits) + static_cast<unsigned>(std::countr_zero(word)));
+  list.reserve(size());
+  for (std::size_t i = 0; i < word_count(); ++i)
+    for (auto rest = word(i); rest != 0; rest &= rest - 1)
+      list.push_back(static_cast<unsigned>(i * k_bits) + static_cast<unsigned>(std::countr_zero(rest)));
   return list;
 }
 
@@ -131,38 +132,50 @@ std::string IdSet::to_list() const {
 
 std::string IdSet::to_mask() const {
   std::string digits;
-  for (const auto word : x_words)
-    for (unsigned shift = 0; shift < k_bits; shift += 4) digits.insert(digits.begin(), "0123456789abcdef"[word >> shift & 15]);
+  for (std::size_t i = 0; i < word_count(); ++i)
+    for (unsigned shift = 0; shift < k_bits; shift += 4) digits.insert(digits.begin(), "0123456789abcdef"[word(i) >> shift & 15]);
   const auto first_digit = digits.find_first_not_of('0');
   return first_digit == std::string::npos ? "0x0" : "0x" + digits.substr(first_digit);
 }
 
 void IdSet::shrink() {
-  while (!x_words.empty() && x_words.back() == 0) x_words.pop_back();
+  while (!x_high.empty() && x_high.back() == 0) x_high.pop_back();
+}
+
+template <class Combine> IdSet IdSet::combined(const IdSet& other, Combine combine) const {
+  IdSet set;
+  for (std::size_t i = 0; i < k_low; ++i) set.x_low[i] = combine(x_low[i], other.x_low[i]);
+  if (x_high.empty() && other.x_high.empty()) return set;
+  set.x_high.resize(std::max(x_high.size(), other.x_high.size()));
+  for (std::size_t i = 0; i < set.x_high.size(); ++i) set.x_high[i] = combine(word(k_low + i), other.word(k_low + i));
+  set.shrink();
+  return set;
 }
 
 IdSet IdSet::operator|(const IdSet& other) const {
-  IdSet set = *this;
-  if (set.x_words.size() < other.x_words.size()) set.x_words.resize(other.x_words.size());
-  for (std::size_t i = 0; i < other.x_words.size(); ++i) set.x_words[i] |= other.x_words[i];
-  return set;
+  return combined(other, [](auto mine, auto its) { return mine | its; });
 }
 
 IdSet IdSet::operator&(const IdSet& other) const {
-  IdSet set = *this;
-  if (set.x_words.size() > other.x_words.size()) set.x_words.resize(other.x_words.size());
-  for (std::size_t i = 0; i < set.x_words.size(); ++i) set.x_words[i] &= other.x_words[i];
-  set.shrink();
-  return set;
+  return combined(other, [](auto mine, auto its) { return mine & its; });
 }
 
 IdSet IdSet::operator-(const IdSet& other) const {
-  IdSet set = *this;
-  for (std::size_t i = 0; i < set.x_words.size() && i < other.x_words.size(); ++i) set.x_words[i] &= ~other.x_words[i];
-  set.shrink();
-  return set;
+  return combined(other, [](auto mine, auto its) { return mine & ~its; });
 }
 
-bool IdSet::operator==(const IdSet& other) const { return x_words == other.x_words; }
+bool IdSet::is_subset_of(const IdSet& other) const {
+  for (std::size_t i = 0; i < word_count(); ++i)
+    if ((word(i) & ~other.word(i)) != 0) return false;
+  return true;
+}
+
+bool IdSet::intersects(const IdSet& other) const {
+  for (std::size_t i = 0; i < std::min(word_count(), other.word_count()); ++i)
+    if ((word(i) & other.word(i)) != 0) return true;
+  return false;
+}
+
+bool IdSet::operator==(const IdSet& other) const { return x_low == other.x_low && x_high == other.x_high; }
 
 } // namespace hpcml::model

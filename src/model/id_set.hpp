@@ -2,6 +2,7 @@
 // Sets of small numbers (CPUs, cores, GPUs), as Linux and Slurm write them.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -35,12 +36,19 @@ public:
   IdSet operator|(const IdSet& other) const;
   IdSet operator&(const IdSet& other) const;
   IdSet operator-(const IdSet& other) const;
-  bool is_subset_of(const IdSet& other) const { return (*this - other).empty(); }
-  bool intersects(const IdSet& other) const { return !(*this & other).empty(); }
+  bool is_subset_of(const IdSet& other) const;
+  bool intersects(const IdSet& other) const;
   bool operator==(const IdSet& other) const;
 
 private:
-  std::vector<std::uint64_t> x_words; // no trailing zero words
+  // Nodes have few ids above 255: without them a set needs no memory of its own, and plans are full of sets.
+  static constexpr std::size_t k_low = 4;
+  std::array<std::uint64_t, k_low> x_low{};
+  std::vector<std::uint64_t> x_high; // no trailing zero words
+
+  std::size_t word_count() const { return k_low + x_high.size(); }
+  std::uint64_t word(std::size_t i) const { return i < k_low ? x_low[i] : i < word_count() ? x_high[i - k_low] : 0; }
+  template <class Combine> IdSet combined(const IdSet& other, Combine combine) const;
   void shrink();
 };
 

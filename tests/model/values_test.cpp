@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: MIT
 // Value types against what Slurm itself reads and writes (22.05.8; tables measured with real sbatch, see docs of each row).
 #include <catch2/catch.hpp>
+#include <iterator>
+#include <algorithm>
+#include <array>
 
 #include <filesystem>
 #include <random>
@@ -80,6 +83,40 @@ TEST_CASE("id sets survive lists and masks of any length") {
     REQUIRE(set.ids() == std::vector<unsigned>(oracle.begin(), oracle.end()));
     REQUIRE((set | IdSet::of({gone})).contains(gone));
     REQUIRE((set & IdSet::of({gone})).empty());
+  }
+}
+
+TEST_CASE("sets of ids do what sets of numbers do, below and above 255") {
+  std::mt19937 random(20261121);
+  const auto draw = [&] {
+    // Few or many ids, some sets with low ones only.
+    const unsigned top = std::array{70U, 256U, 300U, 65535U}[random() % 4];
+    std::set<unsigned> ids;
+    for (unsigned i = random() % 20; i > 0; --i) ids.insert(random() % (top + 1));
+    return ids;
+  };
+  const auto as_set = [](const std::set<unsigned>& ids) { return IdSet::of({ids.begin(), ids.end()}); };
+  for (unsigned round = 0; round < 5000; ++round) {
+    const auto a = draw();
+    auto b = draw();
+    if (round % 4 == 0) b.insert(a.begin(), a.end());
+    std::set<unsigned> both, either, only;
+    std::set_intersection(a.begin(), a.end(), b.begin(), b.end(), std::inserter(both, both.end()));
+    std::set_union(a.begin(), a.end(), b.begin(), b.end(), std::inserter(either, either.end()));
+    std::set_difference(a.begin(), a.end(), b.begin(), b.end(), std::inserter(only, only.end()));
+    const auto x = as_set(a), y = as_set(b);
+    REQUIRE(x.ids() == std::vector<unsigned>(a.begin(), a.end()));
+    REQUIRE((x & y) == as_set(both));
+    REQUIRE((x | y) == as_set(either));
+    REQUIRE((x - y) == as_set(only));
+    REQUIRE(x.intersects(y) == !both.empty());
+    REQUIRE(x.is_subset_of(y) == only.empty());
+    REQUIRE(x.size() == a.size());
+    REQUIRE(x.empty() == a.empty());
+    if (!a.empty()) REQUIRE(x.first() == *a.begin());
+    auto less = x;
+    for (const auto id : a) less.remove(id);
+    REQUIRE(less == IdSet());
   }
 }
 
