@@ -6,6 +6,7 @@
 #include "discover/json_build.hpp"
 #include "discover/topology.hpp"
 #include "model/mem_size.hpp"
+#include "slurm/cpu_numbering.hpp"
 #include "spec/text_rule.hpp"
 #include "util/text.hpp"
 
@@ -36,7 +37,7 @@ JsonNode cpu_part(const NodeKind& kind, const model::NodeType* topology) {
   }
   if (kind.reserved.empty()) return cpu.node();
   const bool seen = topology != nullptr && topology->cpu.cores == kind.cores;
-  const auto reserved = seen ? system_numbering(kind.reserved, topology->cpu) : usual_numbering(kind.reserved, kind.cores, kind.threads_per_core);
+  const auto reserved = seen ? slurm::to_system_cpus(kind.reserved, topology->cpu) : usual_numbering(kind.reserved, kind.cores, kind.threads_per_core);
   const auto note = "Slurm keeps " + std::to_string(kind.reserved_cores) + " cores for the system; which CPUs these are follows from " +
                     (seen ? "the node's topology" : "the usual numbering");
   return cpu.put("reserved", JsonObject().put("value", reserved.to_list()).put("note", note)).node();

@@ -2,7 +2,6 @@
 #include "discover/topology.hpp"
 
 #include <algorithm>
-#include <array>
 #include <fmt/format.h>
 
 #include "topo/live_node.hpp"
@@ -72,12 +71,6 @@ std::vector<GpuPlace> parse_amd(const std::vector<std::string>& lines) {
   return places;
 }
 
-unsigned domain_start(const std::vector<CpuDomain>& domains, unsigned cpu) {
-  for (const auto& domain : domains)
-    if (domain.cpus.contains(cpu)) return domain.cpus.first();
-  return 0;
-}
-
 } // namespace
 
 std::vector<GpuPlace> parse_gpu_topology(std::string_view text) {
@@ -124,21 +117,6 @@ util::Result<std::string> find_kind(const SeenNode& node, const std::vector<Node
                                 node.cpu.threads_per_core, node.gpus.size());
   if (found.empty()) return util::Error{what + " fits no kind of node of this cluster", "kinds: " + util::join(all, ", ")};
   return util::Error{what + " fits several kinds of nodes", "say which: --topology " + found.front() + "=FILE"};
-}
-
-model::IdSet system_numbering(const model::IdSet& slurm_ids, const model::CpuShape& cpu) {
-  auto cores = cpu.core_threads;
-  const auto key = [&](const model::IdSet& threads) {
-    const auto first = threads.empty() ? 0 : threads.first();
-    return std::array{domain_start(cpu.packages, first), domain_start(cpu.numa, first), domain_start(cpu.l3, first), first};
-  };
-  std::stable_sort(cores.begin(), cores.end(), [&](const auto& a, const auto& b) { return key(a) < key(b); });
-  model::IdSet ids;
-  unsigned next = 0;
-  for (const auto& threads : cores)
-    for (const auto thread : threads.ids())
-      if (slurm_ids.contains(next++)) ids.add(thread);
-  return ids;
 }
 
 } // namespace hpcml::discover

@@ -34,7 +34,4 @@ util::Result<SeenNode> read_seen_node(const std::string& host_name, const std::f
 /// Errors when none or several fit.
 util::Result<std::string> find_kind(const SeenNode& node, const std::vector<NodeKind>& kinds);
 
-/// Slurm's CPU numbers as the system's: Slurm counts cores by package, NUMA node, L3 and lowest CPU, the threads of a core in a row.
-model::IdSet system_numbering(const model::IdSet& slurm_ids, const model::CpuShape& cpu);
-
 } // namespace hpcml::discover

@@ -2,11 +2,10 @@
 #include "emulate/slurm_files.hpp"
 
 #include <algorithm>
-#include <array>
-#include <limits>
 
 #include "emulate/slurm_policy.hpp"
 #include "model/hostlist.hpp"
+#include "slurm/cpu_numbering.hpp"
 #include "util/text.hpp"
 
 namespace hpcml::emulate {
@@ -76,7 +75,7 @@ std::string node_shape(const Site& site, const model::NodeType& type, bool slice
   text += " RealMemory=" + std::to_string(type.memory ? type.memory->value.mib() : k_unknown_memory_mib);
   if (const auto gres = gres_of(site, type, slices); !gres.empty()) text += " Gres=" + gres;
   if (const auto features = features_of(type); !features.empty()) text += " Feature=" + features;
-  const auto reserved = reserved_cpu_ids(cpu);
+  const auto reserved = slurm::to_slurm_cpus(cpu.reserved, cpu);
   if (!reserved.empty()) text += " CpuSpecList=" + reserved.to_list();
   return text;
 }
@@ -189,31 +188,10 @@ std::string cores_near(const model::NodeType& type, const model::GpuPlace& place
   return cores.to_list();
 }
 
-/// The lowest CPU of the domain that holds `cpu`; equal for all CPUs when the level is unknown.
-unsigned domain_start(const std::vector<model::CpuDomain>& domains, unsigned cpu) {
-  for (const auto& domain : domains)
-    if (domain.cpus.contains(cpu)) return domain.cpus.first();
-  return 0;
-}
-
-/// Cores in the order in which hwloc, and therefore Slurm, counts them: package, NUMA domain, L3, core.
-std::vector<std::size_t> topology_order(const model::CpuShape& cpu) {
-  std::vector<std::size_t> order(cpu.core_threads.size());
-  for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
-  const auto key = [&](std::size_t core) {
-    const auto& threads = cpu.core_threads[core];
-    const unsigned first = threads.empty() ? std::numeric_limits<unsigned>::max() : threads.first();
-    return std::array{domain_start(cpu.packages, first), domain_start(cpu.numa, first),
-                      domain_start(cpu.l3, first), first};
-  };
-  std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return key(a) < key(b); });
-  return order;
-}
-
 std::string gres_conf(const Site& site, const model::NodeType& type, const std::string& state_dir) {
   std::string text = "AutoDetect=off\n";
   if (gres_name(site, type).empty()) return text;
-  const auto order = topology_order(type.cpu);
+  const auto order = slurm::core_order(type.cpu);
   for (unsigned gpu = 0; gpu < type.gpu->per_node; ++gpu) {
     text += "Name=gpu";
     if (!type.gpu->slurm_type.empty()) text += " Type=" + type.gpu->slurm_type;
@@ -230,19 +208,6 @@ std::string gres_conf(const Site& site, const model::NodeType& type, const std::
 }
 
 } // namespace
-
-model::IdSet reserved_cpu_ids(const model::CpuShape& cpu) {
-  model::IdSet ids;
-  if (cpu.reserved.empty()) return ids;
-  const auto order = topology_order(cpu);
-  unsigned next = 0;
-  for (const auto core : order)
-    for (const unsigned thread : cpu.core_threads[core].ids()) {
-      if (cpu.reserved.contains(thread)) ids.add(next);
-      ++next;
-    }
-  return ids;
-}
 
 std::string gpu_device_path(const std::string& state_dir, unsigned gpu) {
   return state_dir + "/dev/gpu" + std::to_string(gpu);

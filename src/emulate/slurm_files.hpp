@@ -22,10 +22,6 @@ struct SlurmFileOptions {
 std::map<std::string, std::string> make_slurm_files(const model::Site& site, const ClusterLayout& layout,
                                                     const SlurmFileOptions& options);
 
-/// Slurm's own numbers (core by core in topology order) of the reserved CPUs; empty when none are.
-/// They differ from the OS numbers wherever the second hardware threads come after all the first.
-model::IdSet reserved_cpu_ids(const model::CpuShape& cpu);
-
 /// The node's GPU device files, which must be character devices for Slurm to set the GPU variables.
 std::string gpu_device_path(const std::string& state_dir, unsigned gpu);
 

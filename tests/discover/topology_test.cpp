@@ -96,10 +96,6 @@ TEST_CASE("GPUs that come with the node are in the profile when the node shows t
   CHECK_FALSE(site.partitions.front().cpu_only);
 }
 
-TEST_CASE("Slurm counts cores by package, also where the system deals them out in turn") {
-  model::CpuShape cpu; // even CPUs on package 0, odd on package 1, one thread each
-  cpu.packages = {{0, model::IdSet::of({0, 2, 4, 6})}, {1, model::IdSet::of({1, 3, 5, 7})}};
-  for (unsigned i = 0; i < 8; ++i) cpu.core_threads.push_back(model::IdSet::of({i}));
-  CHECK(discover::system_numbering(model::IdSet::of({0, 1, 4}), cpu).to_list() == "0-2"); // 0 and 2 of the first, 1 of the second
+TEST_CASE("without a topology Slurm's numbers are those of the usual Linux numbering") {
   CHECK(discover::usual_numbering(model::IdSet::of({0, 1, 16, 17}), 64, 2).to_list() == "0,8,64,72");
 }

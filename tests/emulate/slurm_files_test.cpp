@@ -108,35 +108,6 @@ TEST_CASE("a site whose Slurm does not know its GPUs has none in gres.conf") {
   CHECK(files.at("slurm.conf").find("Gres=") == std::string::npos);
 }
 
-TEST_CASE("reserved CPUs are told in Slurm's own numbers") {
-  struct Case {
-    const char* what;
-    model::CpuShape cpu;
-    std::vector<unsigned> reserved;
-    const char* expected;
-  };
-  const auto smt2 = model::make_regular_cpus(1, 8, 2, 2, 4); // CPU c and c+8 share core c
-  const auto smt1 = model::make_regular_cpus(2, 8, 1, 2, 0);
-  const Case cases[] = {
-      {"none", smt2, {}, ""},
-      {"both threads of the first core", smt2, {0, 8}, "0-1"},
-      {"first core of each half", smt2, {0, 4, 8, 12}, "0-1,8-9"},
-      {"without hardware threads the numbers are equal", smt1, {3}, "3"},
-  };
-  for (const auto& [what, cpu, reserved, expected] : cases) {
-    CAPTURE(what);
-    auto shape = cpu;
-    shape.reserved = model::IdSet::of(reserved);
-    CHECK(reserved_cpu_ids(shape).to_list() == expected);
-  }
-}
-
-TEST_CASE("LUMI's reserved cores are the first of every L3") {
-  const auto site = test::shipped_site("lumi");
-  CHECK(reserved_cpu_ids(site.node_types.front().cpu).to_list() ==
-        "0-1,16-17,32-33,48-49,64-65,80-81,96-97,112-113");
-}
-
 TEST_CASE("node names lead to the first high-speed interface") {
   const auto site = test::shipped_site("lumi");
   const auto layout = test::layout_of(site);
