@@ -6,6 +6,7 @@
 
 #include "spec/schema_check.hpp"
 #include "util/text.hpp"
+#include "util/trace.hpp"
 
 namespace hpcml::spec {
 
@@ -36,6 +37,7 @@ public:
   std::optional<JsonNode> load(const ProfileFile& file) {
     x_result.files.push_back(file);
     x_open.push_back(file.path);
+    util::trace_info("profile " + file.path);
     auto parsed = parse_json(file.text, file.path, "site");
     append(std::move(parsed.diagnostics));
     if (!parsed.root) return std::nullopt;

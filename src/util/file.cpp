@@ -7,6 +7,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "util/trace.hpp"
+
 namespace hpcml::util {
 
 namespace {
@@ -55,6 +57,7 @@ Status write_file(const std::filesystem::path& path, std::string_view text, unsi
     ::unlink(temporary.c_str());
     return file_error("write", path, code);
   }
+  trace_debug("wrote " + path.string());
   return Done{};
 }
 

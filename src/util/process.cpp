@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "util/text.hpp"
+#include "util/trace.hpp"
 
 namespace hpcml::util {
 
@@ -62,6 +63,8 @@ bool reap(pid_t child, std::optional<Clock::time_point> end, int& status) {
 
 } // namespace
 
+int exit_code_of_status(int status) { return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status); }
+
 std::vector<char*> exec_pointers(std::vector<std::string>& words) {
   std::vector<char*> list;
   for (auto& word : words) list.push_back(word.data());
@@ -84,6 +87,7 @@ Result<ProcessOutput> run_process(const std::vector<std::string>& argv, const En
   if (argv.empty()) return Error{"no program to run"};
   const auto program = find_program(argv[0], env);
   if (!program) return Error{"cannot run " + argv[0] + ": not found in PATH"};
+  trace_info("runs " + join(argv, " "));
   Pipe in, out, err;
   if (!in.open() || !out.open() || !err.open()) return Error{std::string("cannot make a pipe: ") + std::strerror(errno)};
   std::vector<std::string> words = argv, variables = env.to_envp();
@@ -122,7 +126,8 @@ Result<ProcessOutput> run_process(const std::vector<std::string>& argv, const En
   ::signal(SIGPIPE, old_pipe_action);
   int status = 0;
   if (reap(child, end, status)) return Error{argv[0] + " took longer than " + std::to_string(limit->count()) + " ms and was stopped"};
-  result.exit_code = WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+  result.exit_code = exit_code_of_status(status);
+  trace_debug(argv[0] + " ended with exit code " + std::to_string(result.exit_code));
   return result;
 }
 

@@ -12,12 +12,15 @@
 
 namespace hpcml::util {
 
+/// How a program ended and what it printed.
 struct ProcessOutput {
   int exit_code = 0;  ///< 128 + signal if it was killed, as shells count
   std::string out;
   std::string err;
 };
 
+/// A status of waitpid as shells count: the exit code, or 128 + signal.
+int exit_code_of_status(int status);
 /// Runs argv[0] (looked up in the PATH of `env`), waits, and returns what it printed. Never goes through a shell.
 /// Fails when the program cannot be started or runs longer than `limit` (it is killed then).
 Result<ProcessOutput> run_process(const std::vector<std::string>& argv, const EnvSnapshot& env,
