@@ -10,6 +10,7 @@
 #include "emulate/stand_in_files.hpp"
 #include "model/gpu_vendor.hpp"
 #include "util/file.hpp"
+#include "util/host_names.hpp"
 #include "util/process.hpp"
 #include "util/text.hpp"
 
@@ -34,12 +35,6 @@ bool belongs_elsewhere(const std::string& name) {
 std::string user_name(unsigned id) {
   const passwd* entry = ::getpwuid(id);
   return entry != nullptr ? entry->pw_name : std::to_string(id);
-}
-
-std::string host_name() {
-  char name[256] = "localhost";
-  ::gethostname(name, sizeof name - 1);
-  return name;
 }
 
 util::Status write_stand_ins(const ClusterRun& run, const std::string& state_dir) {
@@ -89,7 +84,7 @@ std::string ready_sentence(const ClusterRun& run, std::chrono::milliseconds time
 int run_body(Sandbox& sandbox, ClusterRun run, std::chrono::steady_clock::time_point start,
              int failure_code) {
   const std::string& state_dir = sandbox.state_dir();
-  run.layout.login_name = host_name(); // slurmctld compares it with the kernel's
+  run.layout.login_name = util::read_host_name(); // slurmctld compares it with the kernel's
   for (const auto& limit : sandbox.limits()) run.narrator.note(limit);
   if (!sandbox.has_networks()) {
     const auto port =

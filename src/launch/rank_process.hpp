@@ -27,8 +27,6 @@ struct RankProcess {
 util::Result<RankProcess> start_rank(RankSetup& setup, const LaunchRequest& request, const Surroundings& here,
                                      const sigset_t& mask, int input);
 
-/// 128 + signal if it was killed, else its exit code.
-int exit_code_of(int status);
 /// "was killed by SIGSEGV" or "ended with exit code 3".
 std::string describe_end(int status);
 /// "SIGTERM"; the number where the name is not known.

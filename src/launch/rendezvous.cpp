@@ -12,6 +12,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "util/host_names.hpp"
 #include "util/text.hpp"
 
 namespace hpcml::launch {
@@ -22,7 +23,7 @@ using util::Result;
 unsigned step_port(const slurm::StepIdentity& identity) {
   constexpr unsigned long long k_count = plan::k_port_count;
   const auto offset = (identity.job % k_count) * plan::k_job_stride + (identity.restart % k_count) * plan::k_restart_stride + identity.step % k_count;
-  return k_first_port + static_cast<unsigned>(offset % k_count);
+  return plan::k_first_port + static_cast<unsigned>(offset % k_count);
 }
 
 std::string step_address(const util::EnvSnapshot& env, const std::string& first_node, const std::string& suffix) {
@@ -53,8 +54,6 @@ Result<std::string> interface_address(const std::string& interface) {
 }
 
 namespace {
-
-std::string short_name(const std::string& name) { return name.substr(0, name.find('.')); }
 
 bool is_number(const std::string& address) {
   unsigned char bytes[sizeof(in6_addr)];
@@ -94,7 +93,7 @@ std::set<std::string> local_addresses() {
 
 bool may_be_host(const std::string& address, const std::string& node, bool is_here) {
   if (is_number(address)) return !is_here || local_addresses().count(address) > 0;
-  if (short_name(address) == short_name(node)) return true;
+  if (util::short_host_name(address) == util::short_host_name(node)) return true;
   const auto mine = addresses_of(address);
   for (const auto& other : addresses_of(node))
     if (mine.count(other) > 0) return true;

@@ -12,8 +12,6 @@
 
 namespace hpcml::launch {
 
-constexpr unsigned k_first_port = plan::k_first_port;
-constexpr unsigned k_last_port = plan::k_first_port + plan::k_port_count - 1;
 
 /// The same port on all ranks of a step; neighbouring steps of a job, and a requeued job, get others. Pure.
 unsigned step_port(const slurm::StepIdentity& identity);

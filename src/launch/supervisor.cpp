@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "launch/failure.hpp"
+#include "util/process.hpp"
 
 namespace hpcml::launch {
 
@@ -268,7 +269,7 @@ int Supervisor::run(std::vector<RankSetup>& setups) {
   const auto& process = x_processes[*x_failed];
   // Our own KILL is not what ended the ranks: the signal that launch was sent is.
   const bool ours = x_killed && WIFSIGNALED(process.status) && WTERMSIG(process.status) == SIGKILL;
-  const Failure failure{ours ? 128 + x_ending : exit_code_of(process.status), "run", {describe_failure()}, process.rank, x_here.host};
+  const Failure failure{ours ? 128 + x_ending : util::exit_code_of_status(process.status), "run", {describe_failure()}, process.rank, x_here.host};
   if (x_here.env.get_or("HPCML_ERROR_DIR", "").empty()) {
     narrate("hpcml launch: " + failure.error.what);
     return failure.exit_code;

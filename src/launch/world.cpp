@@ -177,8 +177,8 @@ std::vector<std::pair<std::string, std::string>> rank_variables(const World& wor
 }
 
 unsigned side_port(unsigned port) {
-  const unsigned offset = port >= k_first_port ? port - k_first_port : port; // one that a person chose may lie outside
-  return k_first_port + (offset + plan::k_port_count / 2) % plan::k_port_count;
+  const unsigned offset = port >= plan::k_first_port ? port - plan::k_first_port : port; // one that a person chose may lie outside
+  return plan::k_first_port + (offset + plan::k_port_count / 2) % plan::k_port_count;
 }
 
 } // namespace hpcml::launch

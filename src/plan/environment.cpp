@@ -3,9 +3,9 @@
 #include "plan/environment.hpp"
 
 #include <algorithm>
-#include <cctype>
 
 #include "plan/plan_context.hpp"
+#include "util/shell_quote.hpp"
 #include "util/text.hpp"
 
 namespace hpcml::plan {
@@ -13,11 +13,6 @@ namespace {
 
 using model::PlannedEnv;
 using model::Scope;
-
-bool is_variable_name(const std::string& name) {
-  return !name.empty() && !std::isdigit(static_cast<unsigned char>(name.front())) &&
-         std::all_of(name.begin(), name.end(), [](unsigned char c) { return std::isalnum(c) || c == '_'; });
-}
 
 /// Variables that differ from rank to rank: one value for the whole job would be wrong on all but one.
 bool is_rank_variable(const std::string& name) {
@@ -28,7 +23,7 @@ bool is_rank_variable(const std::string& name) {
 
 void add_user_variables(PlanContext& context) {
   for (const auto& [name, value] : context.job.env) {
-    if (!is_variable_name(name))
+    if (!util::is_variable_name(name))
       context.error("usage/env", "'" + name + "' is no name for a variable",
                     "letters, digits and _, as --env NAME=VALUE");
     else if (is_rank_variable(name))

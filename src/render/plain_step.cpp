@@ -7,6 +7,7 @@
 #include "plan/command_words.hpp"
 #include "render/sections.hpp"
 #include "render/template.hpp"
+#include "util/shell_quote.hpp"
 #include "util/text.hpp"
 
 namespace hpcml::render {
@@ -70,10 +71,6 @@ std::string all_gpus(unsigned count) {
   return util::join(numbers, ",");
 }
 
-bool is_variable_name(const std::string& name) {
-  return !name.empty() && name.find_first_not_of("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_") == std::string::npos;
-}
-
 /// The variables of one rank, as lines for its shell.
 std::string rank_lines(const model::Plan& plan) {
   const auto& launcher = plan.launcher;
@@ -111,7 +108,7 @@ std::string start_agent(const model::Plan& plan) {
 
 std::string task_rank(const model::Plan& plan) {
   if (plan.launcher.by_srun()) return task_variable(plan, plan.launcher.rank_variable, "SLURM_PROCID");
-  if (is_variable_name(plan.launcher.rank_variable)) return task_variable(plan, plan.launcher.rank_variable, "");
+  if (util::is_variable_name(plan.launcher.rank_variable)) return task_variable(plan, plan.launcher.rank_variable, "");
   std::string text, ends;
   for (const auto& known : model::k_mpi_ranks) {
     const bool last = &known == &model::k_mpi_ranks.back();
@@ -122,13 +119,13 @@ std::string task_rank(const model::Plan& plan) {
 }
 
 std::string task_local_rank(const model::Plan& plan, const std::string& rank) {
-  if (plan.launcher.by_srun() || is_variable_name(plan.launcher.local_rank_variable))
+  if (plan.launcher.by_srun() || util::is_variable_name(plan.launcher.local_rank_variable))
     return task_variable(plan, plan.launcher.local_rank_variable, "SLURM_LOCALID");
   return fmt::format("$((${{{}//[!0-9]/}} % {}))", rank, plan.layout.tasks_per_node); // ranks stand in blocks, node by node
 }
 
 std::string task_variable(const model::Plan& plan, const std::string& name, const std::string& fallback) {
-  const auto& variable = is_variable_name(name) ? name : fallback;
+  const auto& variable = util::is_variable_name(name) ? name : fallback;
   // Slurm sets its own in each task. What another launcher forgets to set must not become an empty rank.
   return plan.launcher.by_srun() ? "\"$" + variable + "\"" : "\"${" + variable + ":?}\"";
 }

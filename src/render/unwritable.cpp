@@ -5,6 +5,7 @@
 #include "render/directive.hpp"
 #include "render/script.hpp"
 #include "render/word.hpp"
+#include "util/shell_quote.hpp"
 
 namespace hpcml::render {
 
@@ -27,8 +28,7 @@ public:
       add("usage/command", what + " holds a NUL byte, which no program can be given", "take it out");
   }
   void variable_name(const std::string& name) {
-    constexpr std::string_view k_letters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz_0123456789";
-    if (name.empty() || name.find_first_not_of(k_letters) != std::string::npos || (name[0] >= '0' && name[0] <= '9'))
+    if (!util::is_variable_name(name))
       add("usage/env", "'" + comment_text(name) + "' is no name for a variable", "letters, digits and _, not starting with a digit");
   }
   diag::Diagnostics x_found;

@@ -6,6 +6,7 @@
 
 #include "model/hostlist.hpp"
 #include "slurm/step_env.hpp"
+#include "util/host_names.hpp"
 #include "util/text.hpp"
 
 namespace hpcml::slurm {
@@ -33,8 +34,6 @@ Result<std::vector<unsigned>> counts_for(const util::EnvSnapshot& env, std::size
                    std::to_string(nodes) + " nodes, and SLURM_TASKS_PER_NODE='" + text + "' does not describe them",
                "give the job the layout that the launcher is to use (--nodes and --ntasks-per-node)"};
 }
-
-std::string short_name(const std::string& host) { return host.substr(0, host.find('.')); }
 
 /// Nodes of the job; this node alone outside a job.
 Result<std::vector<std::string>> nodes_of(const util::EnvSnapshot& env, const std::string& host) {
@@ -83,7 +82,7 @@ Result<StepLayout> read_launcher_layout(const util::EnvSnapshot& env, const mode
                      " of this layout is local rank " + std::to_string(layout.local_rank),
                  "hpcml counts ranks in blocks, node after node; ask " + rule.name + " for a block distribution"};
   const auto here = std::find_if(layout.nodes.begin(), layout.nodes.end(),
-                                 [&](const std::string& node) { return short_name(node) == short_name(host); });
+                                 [&](const std::string& node) { return util::short_host_name(node) == util::short_host_name(host); });
   if (here != layout.nodes.end() && static_cast<unsigned>(here - layout.nodes.begin()) != layout.node_rank)
     return Error{"rank " + std::to_string(layout.rank) + " runs on " + host + ", but in blocks it belongs to " +
                      layout.nodes[layout.node_rank],

@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "diag/visible_text.hpp"
+#include "util/shell_quote.hpp"
 
 namespace hpcml::spec {
 
@@ -56,7 +57,7 @@ bool is_obeyed_by_shells(std::string_view name) {
 }
 
 std::string variable_fault(std::string_view text) {
-  if (text.empty() || !is_name_start(text.front()) || !std::all_of(text.begin(), text.end(), is_name_char)) return "is not a name of a variable";
+  if (!util::is_variable_name(text)) return "is not a name of a variable";
   if (is_obeyed_by_shells(text)) return "is a variable that shells obey: its value could run as a command";
   return {};
 }

@@ -46,9 +46,16 @@ std::vector<std::string> make_host_names(const std::string& host, std::string_vi
   return names;
 }
 
-std::vector<std::string> read_host_names() {
+std::string read_host_name() {
   char name[256] = {};
-  if (::gethostname(name, sizeof name - 1) != 0) return {};
+  return ::gethostname(name, sizeof name - 1) == 0 ? name : "";
+}
+
+std::string short_host_name(const std::string& host) { return host.substr(0, host.find('.')); }
+
+std::vector<std::string> read_host_names() {
+  const auto name = read_host_name();
+  if (name.empty()) return {};
   return make_host_names(name, read_file("/etc/hosts").value_or(""), read_file("/etc/resolv.conf").value_or(""));
 }
 

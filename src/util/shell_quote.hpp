@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Quoting for POSIX shells.
+// Words and names of POSIX shells.
 #pragma once
 
 #include <string>
@@ -9,5 +9,7 @@ namespace hpcml::util {
 
 /// `word` so that a shell reads exactly this word: unchanged if it holds only safe characters, else in single quotes.
 std::string shell_quote(std::string_view word);
+/// True if a shell can have a variable of this name: ASCII letters, digits and _, not starting with a digit.
+bool is_variable_name(std::string_view name);
 
 } // namespace hpcml::util

@@ -13,6 +13,11 @@ TEST_CASE("a short host name gets the longer ones that the machine's files give 
   CHECK(make_host_names("login1", "127.0.1.1 login1.a.org login1\n", "domain a.org\n") == Names{"login1", "login1.a.org"});
 }
 
+TEST_CASE("the short name of a host ends at its first dot") {
+  CHECK(short_host_name("nid001.example.org") == "nid001");
+  CHECK(short_host_name("nid001") == "nid001");
+}
+
 TEST_CASE("a full host name stays alone, and none gives none") {
   CHECK(make_host_names("login1.site.org", "10.0.0.1 login1.other.org login1.site.org\n", "search x.org\n") == Names{"login1.site.org"});
   CHECK(make_host_names("", "127.0.0.1 localhost\n", "search x.org\n").empty());

@@ -74,3 +74,13 @@ TEST_CASE("columns are aligned by characters, numbers to the right, and no line 
   CHECK(render_columns({{"a", "b"}, {}, {"c"}}) == "a  b\n\nc\n");
   CHECK(render_columns({}) == "");
 }
+
+TEST_CASE("a shell's variables have letters, digits and _ in their names, and no digit first") {
+  for (const std::string name : {"A", "_", "PATH", "a1_B", "A=1", "1A", "A-B", "A B", "", "Ä", "A\n"}) {
+    INFO(name);
+    // bash itself is the judge
+    const auto judged = util::run_process({"bash", "-c", R"(printf -v "$1" x)", "bash", name}, util::EnvSnapshot::of_process());
+    REQUIRE(judged);
+    CHECK(util::is_variable_name(name) == (judged->exit_code == 0));
+  }
+}
