@@ -15,7 +15,7 @@ class App;
 
 namespace hpcml::cli {
 
-/// DESIGN §2: exit codes, the same for all commands (launch returns its child's).
+/// Exit codes, the same for all commands (launch returns its child's).
 enum ExitCode : int {
   k_ok = 0,
   k_findings = 1,
@@ -37,8 +37,8 @@ struct Context {
   bool has_program = false;            ///< there was a "--", even with nothing behind it
 };
 
-/// Registers the command with the parser; the returned function runs it when it was chosen.
-/// Each is defined in its own file. `context` outlives the parser.
+/// Each registers its command with the parser, which runs it when it was chosen; `exit_code` gets the result.
+/// Each is defined in a file of the command's name. `context` and `exit_code` outlive the parser.
 void add_gen(CLI::App& app, Context& context, int& exit_code);
 void add_launch(CLI::App& app, Context& context, int& exit_code);
 void add_emulate(CLI::App& app, Context& context, int& exit_code);
@@ -49,7 +49,7 @@ void add_submit(CLI::App& app, Context& context, int& exit_code);
 void add_init(CLI::App& app, Context& context, int& exit_code);
 void add_config(CLI::App& app, Context& context, int& exit_code);
 
-/// Prints diagnostics on stderr (with `source` for carets) and returns the exit code for an invalid file, site or request.
+/// Prints diagnostics on stderr, with `source` for carets.
 void print_diagnostics(const diag::Diagnostics& list, const std::string& source, bool colour);
 /// One sentence on stderr: "hpcml: error: …" and the hint.
 void print_error(const std::string& message, const std::string& hint, bool colour);

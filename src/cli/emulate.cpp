@@ -163,7 +163,7 @@ int run_emulate(const EmulateOptions& options, const Context& context) {
 void add_emulate(CLI::App& app, Context& context, int& exit_code) {
   auto options = std::make_shared<EmulateOptions>();
   auto* command = app.add_subcommand(
-      "emulate", "run a command on a private real Slurm cluster that is shaped like a site");
+      "emulate", "Run a command on a private real Slurm cluster that is shaped like a site.");
   command->add_option("--site", options->site, "site profile: a name from 'hpcml sites list'")
       ->required()
       ->type_name("SITE");

@@ -53,10 +53,10 @@ int write_result(const std::string& text, const GenOptions& options, bool colour
 int run_gen(const GenOptions& options, const Context& context) {
   int exit_code = k_ok;
   if (options.setup.wanted) {
-    const auto script = make_setup_script(make_request(options.request, context), options.setup, context, exit_code);
+    const auto script = run_setup_planning(read_request(options.request, context), options.setup, context, exit_code);
     return script ? write_result(*script, options, context.colour) : exit_code;
   }
-  const auto job = plan_one_job(make_request(options.request, context), context, exit_code);
+  const auto job = run_planning_of_one(read_request(options.request, context), context, exit_code);
   if (!job) return exit_code;
   if (options.interactive) {
     const auto findings = render::find_unsaid(render::make_interactive(job->plan));

@@ -11,12 +11,13 @@
 
 namespace hpcml::cli {
 
+/// The flags of gen --setup.
 struct SetupOptions {
   bool wanted = false;
   plan::SetupSpec spec;
 };
 
 /// The script, or nothing: then what is wrong has been printed and `exit_code` set.
-std::optional<std::string> make_setup_script(const Request& request, const SetupOptions& options, const Context& context, int& exit_code);
+std::optional<std::string> run_setup_planning(const Request& request, const SetupOptions& options, const Context& context, int& exit_code);
 
 } // namespace hpcml::cli

@@ -40,7 +40,7 @@ plan::PlanResult plan_job(model::JobSpec job, const model::Site& site, const Con
   return result;
 }
 
-std::optional<PlannedRequest> plan_request(const Request& request, const Context& context, int& exit_code) {
+std::optional<PlannedRequest> run_planning(const Request& request, const Context& context, int& exit_code) {
   const auto site = choose_site(request.site, context, exit_code);
   if (request.exit_code != k_ok) exit_code = request.exit_code; // said before anything about the site
   if (request.exit_code != k_ok || !site) return std::nullopt;
@@ -62,8 +62,8 @@ std::optional<PlannedRequest> plan_request(const Request& request, const Context
   return planned;
 }
 
-std::optional<PlannedJob> plan_one_job(const Request& request, const Context& context, int& exit_code) {
-  auto planned = plan_request(request, context, exit_code);
+std::optional<PlannedJob> run_planning_of_one(const Request& request, const Context& context, int& exit_code) {
+  auto planned = run_planning(request, context, exit_code);
   if (!planned) return std::nullopt;
   if (planned->parts.size() == 1) return PlannedJob{std::move(planned->site), std::move(planned->parts.front().plan)};
   std::vector<std::string> names;

@@ -24,12 +24,13 @@ struct PlannedPart {
   spec::JobPart part;
   model::Plan plan;
 };
+/// A request that may be several jobs, planned.
 struct PlannedRequest {
   model::Site site;
   std::vector<PlannedPart> parts;
 };
 /// The plans of all jobs of the request on its site; what is wrong is printed and gives `exit_code`.
-std::optional<PlannedRequest> plan_request(const Request& request, const Context& context, int& exit_code);
+std::optional<PlannedRequest> run_planning(const Request& request, const Context& context, int& exit_code);
 
 /// A request that is one script.
 struct PlannedJob {
@@ -37,6 +38,6 @@ struct PlannedJob {
   model::Plan plan;
 };
 /// The same for a request of one job; of several, one must have been chosen.
-std::optional<PlannedJob> plan_one_job(const Request& request, const Context& context, int& exit_code);
+std::optional<PlannedJob> run_planning_of_one(const Request& request, const Context& context, int& exit_code);
 
 } // namespace hpcml::cli

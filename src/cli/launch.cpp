@@ -12,6 +12,7 @@
 #include "launch/rendezvous.hpp"
 #include "spec/site_store.hpp"
 #include "util/file.hpp"
+#include "util/host_names.hpp"
 
 namespace hpcml::cli {
 
@@ -46,9 +47,7 @@ launch::BindMode bind_mode(const std::string& text) {
 launch::Surroundings surroundings_of(const Context& context) {
   launch::Surroundings here;
   here.env = context.env;
-  char name[256] = "";
-  if (::gethostname(name, sizeof name - 1) == 0) here.host = name;
-  here.host = context.env.get_or("SLURMD_NODENAME", here.host);
+  here.host = context.env.get_or("SLURMD_NODENAME", util::read_host_name());
   here.program = util::own_executable().string();
   here.stdout_is_terminal = ::isatty(STDOUT_FILENO) != 0;
   here.stderr_is_terminal = ::isatty(STDERR_FILENO) != 0;
@@ -72,7 +71,7 @@ util::Result<std::vector<std::string>> command_of(const CLI::App& app, const Lau
   }
   if (!words.empty() && words.front().size() > 1 && words.front().front() == '-')
     return util::Error{"hpcml launch has no flag '" + words.front() + "'", "see hpcml launch --help; the program's own flags go behind it"};
-  return launch::make_python_command(words, flags.module, context.env);
+  return launch::find_python_command(words, flags.module, context.env);
 }
 
 int run_flags(const CLI::App& app, LaunchFlags& flags, const Context& context) {
@@ -159,7 +158,7 @@ void add_flags(CLI::App& app, LaunchFlags& flags) {
 } // namespace
 
 void add_launch(CLI::App& app, Context& context, int& exit_code) {
-  auto* command = app.add_subcommand("launch", "turn a task of a step into a rank, or start the ranks of this machine");
+  auto* command = app.add_subcommand("launch", "Turn a task of a step into a rank, or start the ranks of this machine.");
   command->prefix_command();
   command->fallthrough(false); // what stands behind the script is the script's, also a flag that hpcml has
   command->footer(k_footer);

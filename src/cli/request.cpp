@@ -200,7 +200,7 @@ model::JobSpec job_from_flags(const RequestFlags& flags, diag::Diagnostics& find
   return job;
 }
 
-Request make_request(const RequestFlags& flags, const Context& context) {
+Request read_request(const RequestFlags& flags, const Context& context) {
   Request request;
   std::error_code ignored;
   std::optional<std::string> path = flags.job_file;

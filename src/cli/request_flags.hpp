@@ -42,7 +42,8 @@ struct Request {
   std::string config_file;
   int exit_code = k_ok; ///< of the first thing that is wrong; everything wrong has been printed
 };
-Request make_request(const RequestFlags& flags, const Context& context);
+/// The flags as a request, with what variables, job file and configuration add.
+Request read_request(const RequestFlags& flags, const Context& context);
 
 /// The flags alone as a request; what is wrong goes to `findings`.
 model::JobSpec job_from_flags(const RequestFlags& flags, diag::Diagnostics& findings);

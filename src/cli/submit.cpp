@@ -9,8 +9,8 @@
 #include "cli/submit_run.hpp"
 #include "cli/submit_watch.hpp"
 #include "cli/submit_where.hpp"
+#include "hpcml/json_string.hpp"
 #include "render/script.hpp"
-#include "spec/json_tree.hpp"
 #include "util/file.hpp"
 
 namespace hpcml::cli {
@@ -49,8 +49,8 @@ void print_jobs(const std::vector<RunningJob>& jobs, const std::string& format) 
   std::string text = "[";
   for (const auto& job : jobs) {
     text += text.size() > 1 ? ",\n " : "";
-    text += "{\"job\":" + spec::quote_json(job.id) + (job.cluster.empty() ? "" : ",\"cluster\":" + spec::quote_json(job.cluster)) + ",\"name\":" + spec::quote_json(job.name) + ",\"log\":" + spec::quote_json(job.log) + ",\"after\":[";
-    for (const auto& id : job.after) text += (text.back() == '[' ? "" : ",") + spec::quote_json(id);
+    text += "{\"job\":" + json_string(job.id) + (job.cluster.empty() ? "" : ",\"cluster\":" + json_string(job.cluster)) + ",\"name\":" + json_string(job.name) + ",\"log\":" + json_string(job.log) + ",\"after\":[";
+    for (const auto& id : job.after) text += (text.back() == '[' ? "" : ",") + json_string(id);
     text += "]}";
   }
   std::fputs((text + "]\n").c_str(), stdout);
@@ -83,11 +83,11 @@ bool take_chain(const SubmitOptions& options, Request& request, const Context& c
 
 int run(const SubmitOptions& options, const Context& context) {
   if (!options.attach.empty()) return attach(options, context);
-  auto request = make_request(options.request, context);
+  auto request = read_request(options.request, context);
   if (options.where) return run_where(request, {options.all_sites, options.format}, context);
   if (request.exit_code == k_ok && !take_chain(options, request, context)) return k_usage;
   int exit_code = k_ok;
-  const auto planned = plan_request(request, context, exit_code);
+  const auto planned = run_planning(request, context, exit_code);
   if (!planned) return exit_code;
   if (const auto written = write_script(options, *planned); !written) {
     print_error(written.error(), context.colour);

@@ -70,8 +70,8 @@ util::Status become_caller_again(const Isolation& isolation) {
 bool can_make_networks() {
   const pid_t child = ::fork();
   if (child == 0) {
-    const bool works = ::unshare(CLONE_NEWNET) == 0 && make_bridge("try0").ok() &&
-                       make_cable("try1", "try0", "try2", ::getpid()).ok();
+    const bool works = ::unshare(CLONE_NEWNET) == 0 && create_bridge("try0").ok() &&
+                       create_cable("try1", "try0", "try2", ::getpid()).ok();
     ::_exit(works ? 0 : 1);
   }
   int status = 1;
@@ -79,7 +79,7 @@ bool can_make_networks() {
   return child > 0 && status == 0;
 }
 
-util::Status make_mounts_private() {
+util::Status keep_mounts_private() {
   if (::mount(nullptr, "/", nullptr, MS_REC | MS_PRIVATE, nullptr) == 0) return util::Done{};
   return failed("cannot make the mounts private");
 }

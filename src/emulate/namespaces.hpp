@@ -33,8 +33,10 @@ util::Status become_caller_again(const Isolation& isolation);
 bool can_make_networks();
 
 /// Makes no mount from here on visible outside.
-util::Status make_mounts_private();
+util::Status keep_mounts_private();
+/// Mounts an empty file system in memory.
 util::Status mount_tmpfs(const std::string& target, const std::string& options);
+/// Mounts /proc for the current process namespace.
 util::Status mount_proc();
 /// Puts a sysfs of the current network namespace over /sys and keeps the mounts below the old one that programs need.
 /// `scratch` is an empty folder to build it in.

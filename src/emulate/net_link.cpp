@@ -87,7 +87,7 @@ util::Result<int> find_interface(const std::string& name) {
 
 } // namespace
 
-util::Status make_bridge(const std::string& name) {
+util::Status create_bridge(const std::string& name) {
   Message message(RTM_NEWLINK, NLM_F_CREATE | NLM_F_EXCL, ifinfomsg{});
   message.attribute(IFLA_IFNAME, name);
   const auto info = message.open(IFLA_LINKINFO);
@@ -96,7 +96,7 @@ util::Status make_bridge(const std::string& name) {
   return send_message(message, "cannot make the network bridge " + name);
 }
 
-util::Status make_cable(const std::string& here, const std::string& bridge, const std::string& there, pid_t peer) {
+util::Status create_cable(const std::string& here, const std::string& bridge, const std::string& there, pid_t peer) {
   const auto master = find_interface(bridge);
   if (!master) return master.error();
   ifinfomsg link{};

@@ -10,11 +10,12 @@
 
 namespace hpcml::emulate {
 
-util::Status make_bridge(const std::string& name);
+util::Status create_bridge(const std::string& name);
 /// A cable: `here`, plugged into `bridge`, and `there` in the network namespace of the process `peer`.
-util::Status make_cable(const std::string& here, const std::string& bridge, const std::string& there, pid_t peer);
+util::Status create_cable(const std::string& here, const std::string& bridge, const std::string& there, pid_t peer);
 /// Adds an IPv4 address with a prefix length and broadcast address.
 util::Status add_address(const std::string& interface, const std::string& ipv4, unsigned prefix);
+/// Switches an interface on.
 util::Status set_interface_up(const std::string& interface);
 
 } // namespace hpcml::emulate

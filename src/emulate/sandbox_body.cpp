@@ -16,6 +16,7 @@
 #include "emulate/seccomp_supervisor.hpp"
 #include "emulate/sysfs_tree.hpp"
 #include "emulate/task_tag.hpp"
+#include "util/process.hpp"
 
 namespace hpcml::emulate {
 
@@ -91,7 +92,7 @@ util::Result<std::vector<GeneratedView>> BodySandbox::find_view(const SandboxNod
 }
 
 util::Status BodySandbox::add_bridge(const std::string& name, const std::string& address) {
-  if (const auto step = make_bridge(name); !step) return step;
+  if (const auto step = create_bridge(name); !step) return step;
   if (const auto step = add_address(name, address, 16); !step) return step;
   x_bridges.insert(name);
   return set_interface_up(name);
@@ -103,7 +104,7 @@ util::Status BodySandbox::plug_in(const SandboxNode& node, unsigned number, pid_
     if (!x_bridges.count(interface.name))
       return util::Error{"the login node has no address in the network of " + node.name + "'s " + interface.name, {}};
     const std::string here = "n" + std::to_string(number) + "p" + std::to_string(port++);
-    if (const auto step = make_cable(here, interface.name, interface.name, pid); !step) return step;
+    if (const auto step = create_cable(here, interface.name, interface.name, pid); !step) return step;
   }
   return util::Done{};
 }
@@ -202,7 +203,7 @@ int BodySandbox::run_command(const std::vector<std::string>& argv, const util::E
   g_command = 0;
   for (const int number : passed) ::sigaction(number, &before[number], nullptr);
   if (waited < 0) return 125;
-  return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+  return util::exit_code_of_status(status);
 }
 
 bool BodySandbox::is_alive(pid_t pid) const {

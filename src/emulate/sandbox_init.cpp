@@ -13,6 +13,7 @@
 #include "emulate/net_link.hpp"
 #include "emulate/sandbox_parts.hpp"
 #include "emulate/task_status.hpp"
+#include "util/process.hpp"
 
 namespace hpcml::emulate {
 
@@ -30,7 +31,7 @@ util::Status prepare_login(SandboxPlan& plan) {
   };
   if (got.hosts) ::sethostname(plan.options.login_name.c_str(), plan.options.login_name.size());
   if (!got.mounts) return util::Done{};
-  if (const auto step = make_mounts_private(); !step) return step;
+  if (const auto step = keep_mounts_private(); !step) return step;
   if (const auto step = mount_tmpfs(plan.state_dir, "mode=0755"); !step) return step;
   if (const auto step = mount_proc(); !step) return step;
   ::mkdir((plan.state_dir + "/.sandbox").c_str(), 0755);
@@ -85,7 +86,7 @@ bool reap(pid_t body, int report) {
   int status = 0;
   for (pid_t pid; (pid = ::waitpid(-1, &status, WNOHANG)) > 0;) {
     if (pid != body) continue;
-    if (WIFSIGNALED(status)) send_report(report, "R" + std::to_string(128 + WTERMSIG(status)));
+    if (WIFSIGNALED(status)) send_report(report, "R" + std::to_string(util::exit_code_of_status(status)));
     return true;
   }
   return false;

@@ -34,7 +34,7 @@ util::Status switch_interfaces_on(const SandboxNode& node) {
 }
 
 util::Status mount_view(const NodePlan& plan) {
-  if (const auto step = make_mounts_private(); !step) return step;
+  if (const auto step = keep_mounts_private(); !step) return step;
   // The login node could mount a sysfs or said that it could not; here it is the same.
   if (plan.isolation.network) [[maybe_unused]] const auto ignored = mount_sysfs(plan.scratch);
   // Shared memory is a node's own: two ranks on "two machines" must not meet there.

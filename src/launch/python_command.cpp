@@ -34,7 +34,7 @@ Result<std::string> active_python(const util::EnvSnapshot& env) {
 
 } // namespace
 
-Result<std::vector<std::string>> make_python_command(const std::vector<std::string>& words, bool module,
+Result<std::vector<std::string>> find_python_command(const std::vector<std::string>& words, bool module,
                                                      const util::EnvSnapshot& env) {
   if (words.empty()) return Error{module ? "-m needs a module" : "there is no command", "hpcml launch [FLAGS] -- CMD…"};
   if (!module && is_compiled(words.front()))

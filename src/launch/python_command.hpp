@@ -12,7 +12,7 @@ namespace hpcml::launch {
 
 /// PYTHON -u [-m] WORDS…; the Python of $VIRTUAL_ENV, else of $CONDA_PREFIX, else python3 or python from PATH.
 /// A compiled program in the script's place is an error that says how to start it.
-util::Result<std::vector<std::string>> make_python_command(const std::vector<std::string>& words, bool module,
+util::Result<std::vector<std::string>> find_python_command(const std::vector<std::string>& words, bool module,
                                                            const util::EnvSnapshot& env);
 
 } // namespace hpcml::launch

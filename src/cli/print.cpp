@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// How commands speak to people: results on stdout, everything else through here on stderr.
+// What commands say on standard error.
 #include <cstdio>
 
 #include "cli/command.hpp"
