@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <fmt/format.h>
 
-#include "spec/json_tree.hpp"
+#include "hpcml/json_string.hpp"
 #include "util/text.hpp"
 
 namespace hpcml::cli {
@@ -12,7 +12,6 @@ namespace hpcml::cli {
 namespace {
 
 using model::Policy;
-using spec::quote_json;
 
 /// Collects lines: comments, keys, and keys that are still to be filled in.
 class FileText {
@@ -33,9 +32,9 @@ public:
     }
     x_text += "  " + line + "\n";
   }
-  void key(const std::string& name, const std::string& json) { line(fmt::format("{}: {},", quote_json(name), json)); }
-  void last(const std::string& name, const std::string& json) { line(fmt::format("{}: {}", quote_json(name), json)); }
-  void open_key(const std::string& name, const std::string& json) { line(fmt::format("// {}: {},", quote_json(name), json)); }
+  void key(const std::string& name, const std::string& json) { line(fmt::format("{}: {},", json_string(name), json)); }
+  void last(const std::string& name, const std::string& json) { line(fmt::format("{}: {}", json_string(name), json)); }
+  void open_key(const std::string& name, const std::string& json) { line(fmt::format("// {}: {},", json_string(name), json)); }
   std::string take() { return std::move(x_text); }
 
 private:
@@ -84,9 +83,9 @@ void write_account(FileText& file, const model::Site& site, const model::JobSpec
     if (!rule.takes() || (!asked && rule.policy != Policy::required && std::string(name) != "account")) continue;
     file.comment(fmt::format("{}{}{}", std::string(name) == "account" ? "The account that is charged" : "Quality of service",
                              rule.policy == Policy::required ? "; this site requires it" : "", rule.pattern_hint.empty() ? "" : ", as " + rule.pattern_hint));
-    if (asked) file.key(name, quote_json(asked->value));
-    else if (!rule.default_value.empty()) file.key(name, quote_json(rule.default_value));
-    else file.open_key(name, quote_json(rule.pattern_hint.empty() ? "NAME" : rule.pattern_hint));
+    if (asked) file.key(name, json_string(asked->value));
+    else if (!rule.default_value.empty()) file.key(name, json_string(rule.default_value));
+    else file.open_key(name, json_string(rule.pattern_hint.empty() ? "NAME" : rule.pattern_hint));
   }
 }
 
@@ -99,7 +98,7 @@ void write_partition(FileText& file, const model::Site& site, const model::Parti
   file.comment("Partitions of this site:");
   for (const auto& partition : site.partitions)
     if (partition.nameable) file.more("  " + describe_partition(site, partition));
-  if (chosen && chosen->nameable) file.key("partition", quote_json(chosen->name));
+  if (chosen && chosen->nameable) file.key("partition", json_string(chosen->name));
 }
 
 unsigned gpus_of(const model::Site& site, const model::Partition* partition) {
@@ -119,22 +118,22 @@ void write_size(FileText& file, const model::Site& site, const model::Partition*
   if (const auto& rule = site.flag("mem"); job.mem || rule.policy == Policy::required) {
     const auto* node = partition && !partition->node_types.empty() ? site.find_node_type(partition->node_types.front()) : nullptr;
     file.comment(std::string("Memory on each node") + (rule.policy == Policy::required ? "; this site requires it." : "."));
-    if (job.mem) file.key("mem", quote_json(job.mem->value.to_slurm()));
-    else if (node && node->memory) file.key("mem", quote_json(node->memory->value.to_slurm()));
+    if (job.mem) file.key("mem", json_string(job.mem->value.to_slurm()));
+    else if (node && node->memory) file.key("mem", json_string(node->memory->value.to_slurm()));
     else file.open_key("mem", "\"64G\"");
   }
   const auto hour = model::Walltime::of(std::chrono::hours(1));
   const auto limit = partition && partition->max_time ? std::optional(partition->max_time->value) : std::nullopt;
   const auto time = job.time ? job.time->value : limit ? std::min(hour, *limit) : hour;
   file.comment("How long at most: \"30m\", \"4h\", \"1-12:00:00\"." + (limit ? " The partition allows " + limit->to_slurm() + "; short jobs start sooner." : ""));
-  file.key("time", quote_json(time.to_slurm()));
+  file.key("time", json_string(time.to_slurm()));
 }
 
 void write_software(FileText& file, const model::Site& site, const model::JobSpec& job) {
   file.comment("The Python environment: one of these, or none for what the site recommends.");
   const auto software = [&](const char* name, const model::Known<std::string>& asked, const std::string& example) {
-    if (asked) file.key(name, quote_json(asked->value));
-    else file.open_key(name, quote_json(example));
+    if (asked) file.key(name, json_string(asked->value));
+    else file.open_key(name, json_string(example));
   };
   software("venv", job.venv, "~/venvs/train");
   software("conda", job.conda, "NAME");
@@ -159,14 +158,14 @@ void write_pieces(FileText& file) {
 std::string render_job_file(const model::Site& site, const model::JobSpec& job) {
   FileText file;
   const auto* partition = choose_partition(site, job);
-  file.key("site", quote_json(site.id));
+  file.key("site", json_string(site.id));
   write_account(file, site, job);
   write_partition(file, site, partition);
   write_size(file, site, partition, job);
   write_software(file, site, job);
   write_pieces(file);
   std::vector<std::string> words;
-  for (const auto& word : job.command) words.push_back(quote_json(word));
+  for (const auto& word : job.command) words.push_back(json_string(word));
   file.comment("The program and its arguments, one word each.");
   file.last("command", "[" + util::join(words.empty() ? std::vector<std::string>{"\"python\"", "\"train.py\""} : words, ", ") + "]");
   return "// A job for " + site.name + ". hpcml submit --test-only asks whether it fits, hpcml submit submits it.\n" +

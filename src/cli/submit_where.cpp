@@ -8,7 +8,7 @@
 #include "cli/chosen_site.hpp"
 #include "cli/job_plan.hpp"
 #include "cli/submit_run.hpp"
-#include "spec/json_tree.hpp"
+#include "hpcml/json_string.hpp"
 #include "spec/site_store.hpp"
 #include "util/process.hpp"
 #include "util/text_table.hpp"
@@ -93,9 +93,9 @@ private:
 std::string hours_text(const std::optional<double>& hours) { return hours ? fmt::format("{:.1f}", *hours) : "-"; }
 
 std::string json_of(const Place& place) {
-  return fmt::format("{{\"site\":{},\"partition\":{},\"fits\":{},\"start\":{},\"gpu_hours\":{},\"hardware\":{},\"note\":{}}}", spec::quote_json(place.site),
-                     spec::quote_json(place.partition), place.fits, place.start.empty() ? "null" : spec::quote_json(place.start),
-                     place.gpu_hours ? fmt::format("{}", *place.gpu_hours) : "null", spec::quote_json(place.hardware), spec::quote_json(place.note));
+  return fmt::format("{{\"site\":{},\"partition\":{},\"fits\":{},\"start\":{},\"gpu_hours\":{},\"hardware\":{},\"note\":{}}}", json_string(place.site),
+                     json_string(place.partition), place.fits, place.start.empty() ? "null" : json_string(place.start),
+                     place.gpu_hours ? fmt::format("{}", *place.gpu_hours) : "null", json_string(place.hardware), json_string(place.note));
 }
 
 } // namespace

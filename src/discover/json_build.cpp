@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "discover/json_build.hpp"
 
+#include "hpcml/json_string.hpp"
+
 namespace hpcml::discover {
 
 using spec::JsonKind;
@@ -17,7 +19,7 @@ std::string one_line(const JsonNode& node) {
       for (const auto& item : node.items) out += (out.empty() ? "" : ", ") + one_line(item);
       return "[" + out + "]";
     case JsonKind::object:
-      for (const auto& member : node.members) out += (out.empty() ? "" : ", ") + spec::quote_json(member.key) + ": " + one_line(member.value);
+      for (const auto& member : node.members) out += (out.empty() ? "" : ", ") + json_string(member.key) + ": " + one_line(member.value);
       return "{" + out + "}";
     default: return spec::render_canonical(node);
   }
@@ -35,7 +37,7 @@ void append(const JsonNode& node, std::size_t indent, std::size_t column, bool r
   const auto count = list ? node.items.size() : node.members.size();
   for (std::size_t i = 0; i < count; ++i) {
     out += margin;
-    const std::string key = list ? "" : spec::quote_json(node.members[i].key) + ": ";
+    const std::string key = list ? "" : json_string(node.members[i].key) + ": ";
     out += key;
     append(list ? node.items[i] : node.members[i].value, indent + 2, indent + 3 + key.size(), false, out);
     out += i + 1 < count ? ",\n" : "\n";

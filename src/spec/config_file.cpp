@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <fmt/format.h>
 
+#include "hpcml/json_string.hpp"
 #include "spec/job_file.hpp"
 #include "spec/job_keys.hpp"
 #include "spec/text_file.hpp"
@@ -68,13 +69,13 @@ ConfigLoad load_config(const std::string& path) {
 
 std::string render_config(const Config& config) {
   std::string text = "{";
-  if (config.site) text += "\n  \"site\": " + quote_json(*config.site);
+  if (config.site) text += "\n  \"site\": " + json_string(*config.site);
   std::string sites;
   for (const auto& [id, values] : config.sites) {
     if (values.empty()) continue;
     std::string lines;
-    for (const auto& [key, value] : values) lines += fmt::format("{}\n      {}: {}", lines.empty() ? "" : ",", quote_json(key), quote_json(value));
-    sites += fmt::format("{}\n    {}: {{{}\n    }}", sites.empty() ? "" : ",", quote_json(id), lines);
+    for (const auto& [key, value] : values) lines += fmt::format("{}\n      {}: {}", lines.empty() ? "" : ",", json_string(key), json_string(value));
+    sites += fmt::format("{}\n    {}: {{{}\n    }}", sites.empty() ? "" : ",", json_string(id), lines);
   }
   if (!sites.empty()) text += fmt::format("{}\n  \"sites\": {{{}\n  }}", config.site ? "," : "", sites);
   return text + "\n}\n";

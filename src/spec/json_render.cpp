@@ -3,24 +3,10 @@
 #include <algorithm>
 #include <fmt/format.h>
 
+#include "hpcml/json_string.hpp"
 #include "spec/json_tree.hpp"
 
 namespace hpcml::spec {
-
-std::string quote_json(std::string_view text) {
-  std::string out = "\"";
-  for (const unsigned char c : text) {
-    if (c == '"' || c == '\\') {
-      out += '\\';
-      out += static_cast<char>(c);
-    } else if (c < 0x20) {
-      out += fmt::format("\\u{:04x}", c);
-    } else {
-      out += static_cast<char>(c);
-    }
-  }
-  return out + "\"";
-}
 
 namespace {
 
@@ -30,7 +16,7 @@ void append(const JsonNode& node, std::string& out) {
     case JsonKind::boolean: out += node.boolean ? "true" : "false"; return;
     case JsonKind::integer: out += std::to_string(node.integer); return;
     case JsonKind::real: out += fmt::format("{}", node.real); return;
-    case JsonKind::string: out += quote_json(node.text); return;
+    case JsonKind::string: out += json_string(node.text); return;
     case JsonKind::array:
       out += '[';
       for (const auto& item : node.items) {
@@ -49,7 +35,7 @@ void append(const JsonNode& node, std::string& out) {
   for (const auto* member : sorted) {
     if (!first) out += ',';
     first = false;
-    out += quote_json(member->key) + ":";
+    out += json_string(member->key) + ":";
     append(member->value, out);
   }
   out += '}';

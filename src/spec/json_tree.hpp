@@ -12,6 +12,7 @@
 
 namespace hpcml::spec {
 
+/// The kinds of value; a number is `integer` where it has no fraction.
 enum class JsonKind { null, boolean, integer, real, string, array, object };
 
 /// "an object", "a text": for messages.
@@ -47,6 +48,7 @@ struct JsonNode {
   bool is(JsonKind wanted) const { return kind == wanted; }
 };
 
+/// One member of an object.
 struct JsonMember {
   std::string key;
   JsonPlace place; ///< of the key
@@ -65,8 +67,5 @@ JsonParse parse_json(std::string_view text, const std::string& file, const std::
 
 /// The tree as JSON with sorted keys and no blanks: equal for equal content.
 std::string render_canonical(const JsonNode& node);
-
-/// A JSON text literal with quotes.
-std::string quote_json(std::string_view text);
 
 } // namespace hpcml::spec

@@ -2,10 +2,10 @@
 // A profile is data: no text of it runs as shell code, judged by real bash running the script made from it.
 #include <catch2/catch.hpp>
 
+#include "hpcml/json_string.hpp"
 #include "plan/planner.hpp"
 #include "render/render_helper.hpp"
 #include "render/script.hpp"
-#include "spec/json_tree.hpp"
 #include "spec/site_store.hpp"
 #include "util/file.hpp"
 #include "util/text.hpp"
@@ -79,7 +79,7 @@ std::vector<std::string> payloads(const std::string& canary) {
 }
 
 std::string profile_of(const Field& field, const std::string& payload) {
-  auto text = util::replace_all(field.profile, "@", spec::quote_json(payload));
+  auto text = util::replace_all(field.profile, "@", json_string(payload));
   if (text.find("\"node_types\": [{\"id\"") == std::string::npos)
     text += R"(, "node_types": [{"id": "n", "cpu": {"sockets": 1, "cores": 8}, "gpu": {"per_node": 2, "vendor": "nvidia"}}])";
   if (text.find("\"partitions\"") == std::string::npos) text += R"(, "partitions": [{"name": "p", "node_types": ["n"], "default": true}])";
