@@ -45,11 +45,12 @@ std::optional<double> gpu_hours(const model::Plan& plan);
 util::Result<slurm::StartEstimate> estimate_plan(const model::Plan& plan, const Context& context);
 /// Asks Slurm what it would do with each call; prints the answers.
 int run_test_only(const std::vector<SubmitCall>& calls, const Context& context);
-/// Submits the calls in order; stops at the first refusal, and says what stands in the queue then.
+/// What has been submitted.
 struct SubmitResult {
   std::vector<RunningJob> jobs;
   int exit_code = k_ok;
 };
+/// Submits the calls in order; stops at the first refusal, and says what stands in the queue then.
 SubmitResult run_submit(const std::vector<SubmitCall>& calls, const model::Site& site, const Context& context);
 
 } // namespace hpcml::cli

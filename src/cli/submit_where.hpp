@@ -24,8 +24,10 @@ struct Place {
 
 /// Those that fit first: soonest start, then least cost; all others behind them.
 void sort_places(std::vector<Place>& places);
+/// The places as a table or JSON.
 std::string render_places(const std::vector<Place>& places, const std::string& format);
 
+/// The flags of submit --where.
 struct WhereOptions {
   bool all_sites = false;
   std::string format;

@@ -8,6 +8,7 @@
 
 namespace hpcml::diag {
 
+/// How bad a finding is; errors stop what was asked for.
 enum class Severity { error, warning, note };
 
 /// A place in a text. `line` and `column` count from 1; line 0 means "no place". Columns and `length` are in bytes.
@@ -18,6 +19,7 @@ struct Span {
   unsigned length = 0;
 };
 
+/// One finding.
 struct Diagnostic {
   Severity severity = Severity::error;
   std::string code;    ///< stable id, for example "site/unknown" or "request/gpus-per-node"
@@ -28,6 +30,7 @@ struct Diagnostic {
 
 using Diagnostics = std::vector<Diagnostic>;
 
+/// True if any of them is an error.
 bool has_errors(const Diagnostics& list);
 /// Puts the findings of each file into the order of its lines; those without a line come last.
 void sort_by_place(Diagnostics& list);

@@ -14,6 +14,7 @@ struct Excerpt {
   std::string line;  ///< escapes for what cannot be seen, "…" where it was cut
   std::string marks; ///< blanks and carets, as wide as the line at most
 };
+/// The excerpt of `source` at `span`.
 Excerpt make_excerpt(std::string_view source, const Span& span);
 
 } // namespace hpcml::diag

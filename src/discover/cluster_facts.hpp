@@ -21,6 +21,7 @@ struct NotAsked {
   std::string sentence() const; ///< "sacctmgr: this Slurm keeps no accounts"
 };
 
+/// What the cluster said; what is empty was not asked or not told.
 struct ClusterFacts {
   slurm::ConfigRecord config;
   std::vector<slurm::PartitionRecord> partitions;

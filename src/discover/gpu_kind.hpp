@@ -7,6 +7,7 @@
 
 namespace hpcml::discover {
 
+/// A kind of GPU, as far as its name tells.
 struct GpuKind {
   std::string vendor; ///< "nvidia", "amd", or empty: the type does not tell
   std::string arch;   ///< "sm_90", "gfx90a", or empty

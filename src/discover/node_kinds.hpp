@@ -42,6 +42,7 @@ struct HostForm {
   std::string prefix;
   unsigned digits = 0;
 };
+/// The form that all names have; empty where they have none in common.
 HostForm find_host_form(const std::vector<std::string>& names);
 
 } // namespace hpcml::discover

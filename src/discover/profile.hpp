@@ -26,12 +26,14 @@ struct ProfileRequest {
   TrialReport trials;                  ///< what tested requests showed; without any, nothing
 };
 
+/// A profile and what it could not say.
 struct Profile {
   std::string id;
   std::string text;                ///< JSON, valid under sites/schema.json
   std::vector<std::string> left_out; ///< what the cluster has and a profile cannot say, for people
 };
 
+/// The profile of a cluster.
 Profile make_profile(const ClusterFacts& facts, const std::vector<NodeKind>& kinds, const ProfileRequest& request);
 
 /// The cluster's name as a profile's id: lower case, letters, digits and _ . - only; "cluster" where nothing is left.
@@ -43,6 +45,7 @@ struct PartitionLimits {
   std::optional<unsigned> max_nodes;
   std::string note; ///< which of them is the QoS's
 };
+/// The limits of a partition, its own QoS included.
 PartitionLimits find_limits(const slurm::PartitionRecord& partition, const std::map<std::string, slurm::QosRecord>& qos);
 
 /// Whether the cluster's Slurm starts no job without an account: associations are enforced and there is no default.

@@ -11,6 +11,7 @@
 
 namespace hpcml::discover {
 
+/// What the trials showed.
 struct TrialReport {
   std::map<std::string, model::FlagRule> flags; ///< options that are required or refused, with Slurm's own words
   std::string gpu_style;                        ///< the first way to ask for a GPU that was accepted; "none": all were refused; empty: not tried

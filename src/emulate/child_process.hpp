@@ -46,6 +46,7 @@ int close_all_but(int keep);
 
 /// Passes a descriptor over a socket; false on failure. Receive gives -1 when the sender is gone.
 bool send_descriptor(int socket, int fd);
+/// Takes a descriptor from a socket.
 int receive_descriptor(int socket);
 
 } // namespace hpcml::emulate

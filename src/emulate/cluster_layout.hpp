@@ -18,6 +18,7 @@ struct ClusterRequest {
   bool whole_site = false; ///< all nodes of all partitions, none of which runs: for sbatch --test-only
 };
 
+/// One node that runs.
 struct ClusterNode {
   std::string name;
   std::string address; ///< of its first interface; "127.0.0.1" where nodes share loopback

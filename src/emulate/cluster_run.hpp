@@ -21,6 +21,7 @@ struct Narrator {
   std::function<void(const util::Error&)> failure;
 };
 
+/// Everything that a run needs.
 struct ClusterRun {
   const model::Site* site = nullptr;
   ClusterLayout layout;

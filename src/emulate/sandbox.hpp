@@ -16,6 +16,7 @@
 
 namespace hpcml::emulate {
 
+/// A network interface of a node.
 struct SandboxInterface {
   std::string name;      ///< "hsn0"
   std::string ipv4;      ///< "10.66.1.1"; the prefix is /16 per interface number
@@ -28,6 +29,7 @@ struct SandboxMount {
   bool add = false; ///< the folder's entries come to those of the target, where the kernel can do that
 };
 
+/// One node and the daemon that runs on it.
 struct SandboxNode {
   std::string name;                          ///< host name
   model::CpuShape cpu;                       ///< what /sys, /proc and sched_getaffinity show
@@ -39,6 +41,7 @@ struct SandboxNode {
   std::string log_file;
 };
 
+/// What a sandbox is made with.
 struct SandboxOptions {
   bool isolate_network = true; ///< own network namespaces; false: everything on loopback
   std::string login_name = "login1"; ///< host name that the login node's processes see

@@ -19,6 +19,7 @@ struct SandboxPipes {
   int report = -1;  ///< "R<code>" from the body, "E<what>\0<hint>" when the sandbox could not be made
 };
 
+/// What the processes of a sandbox hand down.
 struct SandboxPlan {
   std::string state_dir;
   SandboxOptions options;

@@ -9,6 +9,7 @@
 
 namespace hpcml::emulate {
 
+/// Paths of its programs, and what it can do.
 struct SlurmInstall {
   std::string slurmctld;
   std::string slurmd;

@@ -22,6 +22,7 @@ struct StandInOptions {
   std::string salloc = "/usr/bin/salloc";
 };
 
+/// One file.
 struct StandInFile {
   std::string text;
   unsigned mode = 0644;

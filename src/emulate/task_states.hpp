@@ -13,6 +13,7 @@
 
 namespace hpcml::emulate {
 
+/// What is remembered of one thread.
 struct TaskState {
   model::IdSet cpus;
   MemPolicy memory;

@@ -13,6 +13,7 @@
 
 namespace hpcml::emulate {
 
+/// What a thread belongs to.
 struct TaskLinks {
   pid_t process = 0; ///< thread group
   pid_t parent = 0;

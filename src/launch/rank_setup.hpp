@@ -25,6 +25,7 @@ struct NodeView {
   topo::LiveNics nics;                  ///< near these
   std::vector<std::string> interfaces;  ///< names of all network interfaces; empty: not known, or no site names any
 };
+/// This node as the request needs it.
 util::Result<NodeView> read_node(const LaunchRequest& request);
 
 /// The decisions for one rank.

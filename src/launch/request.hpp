@@ -16,6 +16,7 @@ namespace hpcml::launch {
 /// What happens when a rank has not what its plan says.
 enum class BindCheck { none, warn, fail };
 
+/// Who sees to the CPUs of a rank.
 enum class BindMode {
   automatic, ///< verify where srun has bound the task already, else apply
   apply,     ///< bind to this rank's slice of the CPUs that the task has

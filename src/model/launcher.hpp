@@ -9,6 +9,7 @@
 
 namespace hpcml::model {
 
+/// How the ranks come to be.
 enum class LauncherKind {
   hpcml,      ///< `hpcml launch` in every task
   torchrun,   ///< one agent per node

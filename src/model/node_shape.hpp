@@ -52,6 +52,7 @@ struct GpuSlice {
   std::optional<MemSize> memory;    ///< memory that goes with it
 };
 
+/// The GPUs of a node, all of one kind.
 struct GpuShape {
   unsigned per_node = 0;
   std::string vendor;            ///< "nvidia", "amd", "intel"

@@ -8,6 +8,7 @@
 
 namespace hpcml::model {
 
+/// Who decides a value; a later one beats an earlier.
 enum class OriginKind { rule, site, config, job_file, environment, flag };
 
 /// Another value that a source gives for the same thing, and why it was not taken.
@@ -26,6 +27,7 @@ struct Origin {
   std::vector<Superseded> superseded = {};
 };
 
+/// A value with its origin.
 template <class T>
 struct Sourced {
   T value{};

@@ -33,6 +33,7 @@ struct PlannedEnv {
   Origin origin;
 };
 
+/// A module to load, or a folder of modules to use.
 struct PlannedModule {
   std::string name;      ///< "StdEnv/2023"
   bool is_path = false;  ///< module use NAME
@@ -51,6 +52,7 @@ struct PlannedLayout {
   unsigned world_size() const { return nodes * ranks_per_node; }
 };
 
+/// Who binds the ranks to CPUs; never two.
 enum class Binder {
   srun_masks, ///< srun binds with the masks below; launch verifies
   launch,     ///< hpcml launch binds; srun is told --cpu-bind=none
@@ -58,6 +60,7 @@ enum class Binder {
   agent,      ///< one agent per node gets the whole node
 };
 
+/// What one rank of a node gets.
 struct PlannedRankBinding {
   unsigned local_rank = 0;
   std::vector<unsigned> gpus;
@@ -69,6 +72,7 @@ struct PlannedRankBinding {
   IdSet memory;       ///< NUMA nodes to prefer for memory; never memory of GPUs. Empty: leave it to the kernel
 };
 
+/// The binding of all ranks of a node; each node has the same.
 struct PlannedBinding {
   Binder binder = Binder::launch;
   std::vector<PlannedRankBinding> ranks; ///< one per local rank; empty when unknown before the job runs
@@ -79,6 +83,7 @@ struct PlannedBinding {
 /// `packed`: an archive that is unpacked on each node.
 enum class PythonKind { none, venv, conda, wheelhouse, packed };
 
+/// The Python environment that is activated before the program.
 struct PlannedPython {
   PythonKind kind = PythonKind::none;
   std::string where;                 ///< path or name, the container's where there is one; on the node's disk an expression ("$SLURM_TMPDIR/env")
@@ -97,6 +102,7 @@ struct PlannedStage {
   Origin origin;
 };
 
+/// The image that the program runs in.
 struct PlannedContainer {
   std::string engine;
   std::string image;
@@ -108,6 +114,7 @@ struct PlannedContainer {
   std::string prefix = {};          ///< "shifter", or empty
 };
 
+/// A cache on the node's own disk: the profile's CacheRule where it applies.
 struct PlannedCache {
   std::string name;
   std::string base;
@@ -115,6 +122,7 @@ struct PlannedCache {
   Origin origin;
 };
 
+/// How the ranks find each other.
 struct PlannedRendezvous {
   std::string interface; ///< IPv4 of this interface on the first node; empty: its host name
   std::string suffix;
@@ -140,6 +148,7 @@ struct PlannedLauncher {
   bool by_srun() const { return step == "srun"; }
 };
 
+/// The whole plan of one job.
 struct Plan {
   std::string site_id;
   std::string site_hash;

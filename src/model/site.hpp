@@ -15,6 +15,7 @@
 
 namespace hpcml::model {
 
+/// Whether a site takes jobs: `early` is not open to everybody yet, `retired` takes none.
 enum class SiteState { production, early, retired };
 
 /// An environment variable the site wants.
@@ -36,6 +37,7 @@ struct CacheRule {
   Origin origin;
 };
 
+/// A folder or file of the host that an image sees.
 struct ContainerBind {
   std::string source;
   std::string target; ///< empty: same as source
@@ -45,6 +47,7 @@ struct ContainerBind {
   const std::string& inside() const { return target.empty() ? source : target; }
 };
 
+/// How jobs run in images on the site.
 struct ContainerRule {
   std::string engine;        ///< "singularity", "apptainer"; "shifter", "pyxis", "edf", "uenv" work by options of Slurm
   std::string gpu_flag;      ///< "--nv", "--rocm" or empty
@@ -68,6 +71,7 @@ struct ImageBuild {
   std::string cuda;
 };
 
+/// A way to Python packages that the site recommends.
 struct PythonRule {
   std::string kind;          ///< "venv", "conda", "wheelhouse", "uv", "module", "container"
   std::vector<std::string> modules;
@@ -91,6 +95,7 @@ struct MasterRule {
   Origin origin;
 };
 
+/// The network of the compute nodes: between them and to the outside.
 struct NetworkRule {
   std::vector<std::string> interfaces;  ///< what Gloo and NCCL may use, exact names
   std::optional<bool> internet_on_compute;
@@ -103,6 +108,7 @@ struct NetworkRule {
   Origin origin;
 };
 
+/// By what a machine of the site is recognised; any of them is enough.
 struct Detect {
   std::map<std::string, std::string> env;   ///< variable -> regular expression
   std::vector<std::string> hostnames;       ///< regular expressions on the full host name
@@ -138,6 +144,7 @@ struct ConflictRule {
   Origin origin;
 };
 
+/// Where data lies on the site, and what becomes of it.
 struct StorageRule {
   std::string scratch; ///< expression, or empty
   std::optional<unsigned> scratch_days; ///< untouched files are removed after so many
@@ -147,6 +154,7 @@ struct StorageRule {
   Origin origin;
 };
 
+/// What the site asks of jobs beside the limits of partitions.
 struct PolicyRules {
   Known<Walltime> min_time_recommended;
   Known<unsigned> max_jobs;           ///< of one user
@@ -154,6 +162,7 @@ struct PolicyRules {
   Known<unsigned> idle_gpu_minutes;   ///< jobs whose GPUs idle so long are stopped
 };
 
+/// A document that facts of the profile come from.
 struct Source {
   std::string id;
   std::string url;     ///< or "github:owner/repo:path @commit"

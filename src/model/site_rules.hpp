@@ -115,6 +115,7 @@ struct Limits {
   Known<unsigned> max_submitted; ///< of one user, queued and running
 };
 
+/// A partition with its own limits and the kinds of node in it.
 struct Partition : Limits {
   std::string name;
   std::vector<std::string> node_types; ///< NodeType ids

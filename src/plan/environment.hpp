@@ -16,6 +16,7 @@ std::vector<model::PlannedEnv> site_environment(const model::Site& site, const J
                                                 const std::string& gpu_vendor);
 /// OMP_NUM_THREADS for so many cores (not for 0: unknown), and what the site sets with it.
 std::vector<model::PlannedEnv> openmp_environment(const model::Site& site, unsigned cores);
+/// The site's caches for the job.
 std::vector<model::PlannedCache> site_caches(const model::Site& site, const JobFacts& facts);
 /// A folder in `base` on a node's own disk that no other job and no other user has: "/tmp/hpcml-$UID-$SLURM_JOB_ID-miopen".
 std::string job_folder(const std::string& base, const std::string& name);

@@ -16,6 +16,7 @@ struct PlanResult {
   std::optional<model::Plan> plan;
   diag::Diagnostics diagnostics;
 };
+/// The plan of a job on a site.
 PlanResult make_plan(const model::JobSpec& job, const model::Site& site);
 
 /// Why a retired site takes no job, and which one took its place.

@@ -38,6 +38,7 @@ struct RankFacts {
   JobPromise job = {};
 };
 
+/// What was asked for one rank.
 struct RankRequest {
   unsigned gpus_per_rank = 1;
   unsigned cpus_per_rank = 0; ///< physical cores; 0: what the slice gives
@@ -58,6 +59,7 @@ struct RankPlan {
   topo::Node node;                   ///< what was planned on
   bool nic_for_each_gpu = false;     ///< every GPU of the node has a NIC beside it: `binding.nic` is this rank's
 };
+/// The plan of one rank from what its node shows.
 RankPlan plan_rank(const model::Site& site, const RankFacts& facts, const RankRequest& request);
 
 } // namespace hpcml::plan

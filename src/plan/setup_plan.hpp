@@ -15,6 +15,7 @@
 
 namespace hpcml::plan {
 
+/// The kinds of environment that a script can make.
 enum class SetupKind { venv, wheelhouse, conda, uv, container, libtorch };
 
 /// What a person asks for besides the job's own keys (--venv, --conda, --container, --partition, --gpu-type).
@@ -53,10 +54,12 @@ struct SetupPlan {
   std::vector<std::pair<std::string, model::Origin>> notes;
 };
 
+/// The plan, or everything that speaks against it.
 struct SetupResult {
   std::optional<SetupPlan> plan;
   diag::Diagnostics diagnostics; ///< "usage/…" (exit 2), "request/…" (exit 4), as of make_plan
 };
+/// The plan of an environment for the jobs of `job` on the site.
 SetupResult plan_setup(const SetupSpec& spec, const model::JobSpec& job, const model::Site& site);
 
 } // namespace hpcml::plan

@@ -36,6 +36,7 @@ struct WheelChoice {
   std::string reason; ///< of the choice, or why no index fits
   std::string hint;   ///< what to do where none fits
 };
+/// The newest index that fits the target, or the wanted one.
 WheelChoice choose_wheels(const WheelTarget& target);
 
 /// Whether PyTorch's indexes have this package ("torchvision"); others come from the usual one.

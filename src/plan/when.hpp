@@ -21,6 +21,7 @@ struct JobFacts {
   std::string gpu_type = {};
   std::string qos = {};
 };
+/// True if everything that `when` demands holds.
 bool applies(const model::When& when, const JobFacts& facts);
 
 /// What the facts follow from: the planner takes it from the request, launch from the script's flags and the live node.
@@ -35,6 +36,7 @@ struct JobOutline {
   std::string qos;
   bool owns_nodes = false; ///< known from elsewhere than the partition
 };
+/// The facts of a job; GPU type and whole nodes follow from the site.
 JobFacts make_facts(const model::Site& site, const JobOutline& job);
 
 } // namespace hpcml::plan

@@ -10,11 +10,13 @@
 
 namespace hpcml::render {
 
+/// The line, and what it leaves out.
 struct InteractiveLine {
   std::string text;
   std::vector<model::PlannedDirective> pointless; ///< asked for, but only batch jobs have it
   std::vector<model::PlannedDirective> missing;   ///< asked for, and this program has no option for it
 };
+/// The line for a plan.
 InteractiveLine make_interactive(const model::Plan& plan);
 /// A warning for what is pointless, an error for what is missing.
 diag::Diagnostics find_unsaid(const InteractiveLine& line);

@@ -53,6 +53,7 @@ struct Step {
   Reasons reasons;
 };
 
+/// A line for people.
 struct Comment {
   std::string text;
   Reasons reasons;
@@ -69,6 +70,7 @@ using Lines = std::vector<Line>;
 
 /// The line as it stands in the script, without the line break at its end.
 std::string render_line(const Line& line);
+/// The reasons of a line of any type.
 const Reasons& reasons_of(const Line& line);
 /// A reason that is a rule of the product.
 Reasons by_rule(std::string rule);

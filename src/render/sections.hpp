@@ -7,19 +7,29 @@
 
 namespace hpcml::render {
 
+/// The `#SBATCH` lines.
 Lines make_directives(const model::Plan& plan);
+/// Comments on what the script is and how it was made.
 Lines make_head(const model::Plan& plan);
+/// Finds hpcml for the node's architecture and proves that it starts; empty in a plain script.
 Lines make_find_hpcml(const model::Plan& plan);
 /// Modules, and the activation of an environment that is not inside a container.
 Lines make_software(const model::Plan& plan);
 /// `on_each_node`, and the folders that it removes at the end; empty where nothing is done per node.
 Lines make_per_node(const model::Plan& plan);
+/// Copies what is to be on each node's own disk.
 Lines make_staging(const model::Plan& plan);
+/// Makes the virtual environment of a node from the site's wheels.
 Lines make_wheelhouse(const model::Plan& plan);
+/// Exports for the whole job.
 Lines make_environment(const model::Plan& plan);
+/// Where the ranks meet: all of it in a plain script, with hpcml only what launch cannot find.
 Lines make_rendezvous(const model::Plan& plan);
+/// Caches of a plain script; with hpcml, launch makes them.
 Lines make_caches(const model::Plan& plan);
+/// The binds of the image, where some of them depend on what the host has.
 Lines make_container(const model::Plan& plan);
+/// The step or steps that run the program.
 Lines make_step(const model::Plan& plan);
 
 /// A task's rank, as a word for the task's shell: by the site's variable for it, Slurm's, or MPI's.

@@ -32,6 +32,7 @@ struct Accounts {
   /// The accounts' names, each once, in order.
   std::vector<std::string> names() const;
 };
+/// What sacctmgr said to ask_accounts.
 Accounts parse_accounts(std::string_view text);
 
 /// Limits of a QoS.
@@ -41,6 +42,7 @@ struct QosRecord {
   std::optional<unsigned> max_nodes_per_job; ///< "node=" of MaxTRES
   std::optional<unsigned> min_gpus_per_job;  ///< "gres/gpu=" of MinTRES
 };
+/// What sacctmgr said to qos_command, by the QoS' names.
 std::map<std::string, QosRecord> parse_qos(std::string_view text);
 
 } // namespace hpcml::slurm

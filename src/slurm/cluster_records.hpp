@@ -23,6 +23,7 @@ struct GresRecord {
 /// The entries of a Gres text; "(null)" gives none. What does not read as an entry is left out.
 std::vector<GresRecord> parse_gres(std::string_view text);
 
+/// A partition, as scontrol shows it.
 struct PartitionRecord {
   std::string name;
   std::string nodes;      ///< hostlist, empty when it has none
@@ -41,6 +42,7 @@ struct PartitionRecord {
   std::vector<std::string> allow_accounts, deny_accounts, allow_qos, deny_qos; ///< empty: all, none
 };
 
+/// A node, as scontrol or sinfo shows it.
 struct NodeRecord {
   std::string name;
   std::string arch;       ///< empty while the node has not registered

@@ -9,6 +9,7 @@
 
 namespace hpcml::slurm {
 
+/// Where a job is in its life.
 enum class JobPhase { waiting, running, ended };
 
 /// One job, or one task (or range of waiting tasks) of an array.
@@ -34,6 +35,7 @@ struct JobRecord {
 std::vector<JobRecord> parse_job_records(std::string_view text);
 /// The records in the text of `sacct -X -n -P --format=JobID,JobIDRaw,State,ExitCode,NodeList`.
 std::vector<JobRecord> parse_accounting(std::string_view text);
+/// The phase of a state of Slurm's ("PENDING"); one that is not known counts as ended.
 JobPhase phase_of(std::string_view state);
 
 /// A waiting reason for people ("other jobs go first"), and whether waiting can never end.
@@ -41,6 +43,7 @@ struct ReasonText {
   std::string text;  ///< empty for a reason that is not known
   bool hopeless = false;
 };
+/// The words for a reason of Slurm's ("Priority").
 ReasonText explain_reason(std::string_view reason);
 
 /// How the job stands, as the end of a sentence: "pending (Priority: other jobs go first), starts about 17:05, in 20 min".

@@ -26,6 +26,7 @@ struct StartEstimate {
   std::string nodes;      ///< "nid[000001-000002]"
   std::string partition;
 };
+/// What sbatch --test-only said, on standard error.
 util::Result<StartEstimate> parse_estimate(std::string_view err);
 
 /// Why Slurm does not take a job, from what sbatch printed, with what to do about it.
@@ -40,13 +41,14 @@ struct SubmitEnvironment {
 /// job that is submitted from inside another one inherits its SLURM_* variables.
 SubmitEnvironment make_submit_environment(const util::EnvSnapshot& env, const std::vector<std::string>& options);
 
-/// The path of a job's log, from the pattern of --output: %j, %A, %a, %x, %u, %% and zero-padded forms. `task` empty: no array.
+/// What the signs of a log's pattern stand for.
 struct LogNames {
   std::string job_id;
-  std::string task;
+  std::string task; ///< empty: no array
   std::string job_name;
   std::string user;
 };
+/// The path of a job's log, from the pattern of --output: %j, %A, %a, %x, %u, %% and zero-padded forms.
 std::string expand_log_pattern(std::string_view pattern, const LogNames& names);
 
 /// How many tasks an array has: "0-9%2" has 10, "1,3,10-20:5" has 5; 0 for a text that is no array.

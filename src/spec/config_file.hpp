@@ -18,6 +18,7 @@ struct Config {
   std::optional<std::string> site;
   std::map<std::string, std::map<std::string, std::string>> sites;
 };
+/// The configuration and what is wrong with its file.
 struct ConfigLoad {
   Config config;
   diag::Diagnostics diagnostics;
@@ -28,6 +29,7 @@ struct ConfigLoad {
 std::string config_path(const util::EnvSnapshot& env);
 /// The file; without one an empty configuration.
 ConfigLoad load_config(const std::string& path);
+/// The text of the file.
 std::string render_config(const Config& config);
 /// The keys that a site's part may have: what a person asks for every time, one text each.
 std::vector<std::string> config_keys();

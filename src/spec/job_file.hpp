@@ -22,6 +22,7 @@ struct JobPart {
   std::string chain_if = "any";
 };
 
+/// A request as a file or the variables give it, and what is wrong with it.
 struct JobLoad {
   std::optional<model::JobSpec> job;
   std::optional<std::string> site; ///< "site" key

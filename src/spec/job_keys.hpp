@@ -22,6 +22,7 @@ struct JobKey {
   std::function<void(model::JobSpec&, const model::JobSpec&)> merge;
 };
 
+/// All keys.
 const std::vector<JobKey>& job_keys();
 
 /// Reads all keys of a job file's object, "command" included; `root.finish()` is left to the caller.

@@ -9,6 +9,7 @@
 
 namespace hpcml::spec {
 
+/// The site, where its profile has no errors, and all findings.
 struct SiteRead {
   std::optional<model::Site> site; ///< absent if there are errors
   diag::Diagnostics diagnostics;

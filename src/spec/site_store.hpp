@@ -27,6 +27,7 @@ struct SiteLoad {
 /// Whether a profile that a person brings is held against the JSON schema, which costs more than the rest of the loading: not where
 /// the same profile has been checked before.
 enum class SchemaCheck { yes, no };
+/// The site of that id from the first place that has it.
 SiteLoad load_site(const std::string& id, const std::vector<std::string>& directories, SchemaCheck schema = SchemaCheck::yes);
 /// Reads a profile given as a path.
 SiteLoad load_site_file(const std::string& path, const std::vector<std::string>& directories);
@@ -40,6 +41,7 @@ struct SiteFact {
   std::string note;
   std::vector<model::Superseded> superseded;
 };
+/// A profile as a list of its facts.
 struct SiteFacts {
   std::vector<SiteFact> facts; ///< in the profile's order
   std::string json;            ///< the merged profile in one line

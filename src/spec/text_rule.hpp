@@ -7,6 +7,7 @@
 
 namespace hpcml::spec {
 
+/// What a text of a profile may be made of.
 enum class TextRule {
   line,              ///< one line without control characters
   word,              ///< letters, digits and _ . / : @ % + = , - only, not starting with -

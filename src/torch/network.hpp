@@ -16,6 +16,7 @@ struct InterfaceAddress {
   std::string address;
   bool loopback = false;
 };
+/// All IPv4 addresses of interfaces that are up.
 std::vector<InterfaceAddress> interface_addresses();
 
 /// The interface and address that this rank offers to the others.
@@ -35,6 +36,7 @@ struct OwnConnection {
 /// Established connections of this process, without those to or from `ignored_port` (the store's). From /proc.
 std::vector<OwnConnection> own_connections(int ignored_port);
 
+/// The name of this node.
 std::string host_name();
 
 } // namespace hpcml::helper

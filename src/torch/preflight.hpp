@@ -9,6 +9,7 @@
 
 namespace hpcml::helper {
 
+/// The flags of `hpcml-torch preflight`.
 struct PreflightOptions {
   GroupOptions group;
   long long bytes = 0;     ///< of the tensors; 0: 4 MiB on CPUs, 64 MiB on GPUs

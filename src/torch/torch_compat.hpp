@@ -27,6 +27,7 @@ struct TorchFacts {
   std::string nccl_version;    ///< empty without NCCL
   int gpu_count = 0;           ///< GPUs that LibTorch sees here
 };
+/// What this LibTorch says of itself.
 TorchFacts torch_facts();
 
 /// The key-value store that the ranks meet at; rank 0 serves it. Every call returns or throws within its time limit.
@@ -47,6 +48,7 @@ private:
   std::unique_ptr<State> x_state;
 };
 
+/// How a process group is made.
 struct GroupOptions {
   std::string backend = "auto";            ///< "nccl", "gloo" or "auto": NCCL if there are GPUs, else Gloo
   std::string interface_name;              ///< for Gloo, exact; empty: see choose_interface

@@ -7,6 +7,7 @@
 
 namespace hpcml::embedded {
 
+/// One file.
 struct File {
   std::string_view name; ///< relative to its folder, for example "lumi.json"
   std::string_view text;
