@@ -118,14 +118,19 @@ std::vector<unsigned> IdSet::ids() const {
 
 std::string IdSet::to_list() const {
   std::string text;
-  const auto list = ids();
-  for (std::size_t i = 0; i < list.size();) {
-    std::size_t end = i;
-    while (end + 1 < list.size() && list[end + 1] == list[end] + 1) ++end;
+  for (unsigned id = 0; id < word_count() * k_bits; ++id) {
+    const auto rest = word(id / k_bits) >> id % k_bits;
+    if (rest == 0) { // the next word
+      id |= k_bits - 1;
+      continue;
+    }
+    id += static_cast<unsigned>(std::countr_zero(rest));
+    unsigned last = id;
+    while (contains(last + 1)) ++last;
     if (!text.empty()) text += ',';
-    text += std::to_string(list[i]);
-    if (end > i) text += "-" + std::to_string(list[end]);
-    i = end + 1;
+    text += std::to_string(id);
+    if (last > id) text += '-' + std::to_string(last);
+    id = last;
   }
   return text;
 }

@@ -39,30 +39,33 @@ IdSet reserved_cores(const model::CpuShape& shape, const IdSet& within) {
 std::vector<Core> usable_cores(const model::CpuShape& shape, const IdSet& allowed,
                                unsigned threads_per_core) {
   std::vector<Core> cores;
+  cores.reserve(shape.core_threads.size());
   for (const IdSet& core : shape.core_threads) {
     // A core with a reserved thread is left out whole: its sibling would compete with what the thread is
     // reserved for.
     if (!shape.reserved.empty() && core.intersects(shape.reserved)) continue;
     Core usable;
     unsigned count = 0;
-    for (const unsigned thread : core.ids())
-      if (count < threads_per_core && (allowed.empty() || allowed.contains(thread))) {
-        usable.threads.add(thread);
-        ++count;
-      }
+    for (IdSet rest = core; count < threads_per_core && !rest.empty(); rest.remove(rest.first())) {
+      if (!allowed.empty() && !allowed.contains(rest.first())) continue;
+      usable.threads.add(rest.first());
+      ++count;
+    }
     if (count == 0) continue;
     cores.push_back(std::move(usable));
   }
-  std::sort(cores.begin(), cores.end(),
-            [](const Core& a, const Core& b) { return a.threads.first() < b.threads.first(); });
+  const auto lower = [](const Core& a, const Core& b) { return a.threads.first() < b.threads.first(); };
+  if (!std::is_sorted(cores.begin(), cores.end(), lower)) std::sort(cores.begin(), cores.end(), lower);
   return cores;
 }
 
 std::vector<Pool> make_pools(PoolLevel level, const std::vector<CpuDomain>& domains,
                              const model::CpuShape& shape, const std::vector<Core>& cores) {
   std::vector<Pool> pools;
+  pools.reserve(domains.size());
   for (const CpuDomain& domain : domains) {
     Pool pool;
+    pool.cores.reserve(cores.size() / domains.size() + 1);
     pool.level = level;
     pool.id = domain.id;
     if (level != PoolLevel::package) pool.numa = domain_of(shape.numa, domain.cpus);

@@ -8,6 +8,10 @@ namespace hpcml::topo {
 namespace {
 
 std::vector<Core> cut_slices(const std::vector<const Claim*>& mine, std::size_t wanted) {
+  if (mine.size() == 1) { // most ranks have one GPU
+    const auto& own = mine.front()->cores;
+    return {own.begin(), own.begin() + static_cast<std::ptrdiff_t>(wanted == 0 ? own.size() : std::min(wanted, own.size()))};
+  }
   std::vector<std::vector<Core>> parts(mine.size());
   std::vector<std::size_t> next(mine.size(), 0);
   model::IdSet used; // two GPUs of a rank may have got the same core where cores are few
