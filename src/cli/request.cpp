@@ -5,6 +5,7 @@
 
 #include "cli/request_flags.hpp"
 #include "plan/requirements.hpp"
+#include "plan/staging.hpp"
 #include "spec/job_file.hpp"
 #include "util/text.hpp"
 #include "util/user_path.hpp"
@@ -123,7 +124,7 @@ void resolve_paths(model::JobSpec& job, const util::EnvSnapshot& env, diag::Diag
   reader.path("--venv", job.venv);
   reader.path("--hpcml-path", job.hpcml_path);
   // A name of an environment is no path.
-  if (job.conda && job.conda->value.find_first_of("/~") != std::string::npos) reader.path("--conda", job.conda);
+  if (job.conda && (job.conda->value.find_first_of("/~$") != std::string::npos || plan::is_archive(job.conda->value))) reader.path("--conda", job.conda);
   if (job.container && is_image_file(job.container->value)) reader.path("--container", job.container);
   if (const auto file = job.wheelhouse ? plan::requirements_file(job.wheelhouse->value) : std::nullopt) {
     job.wheelhouse->value = *file;

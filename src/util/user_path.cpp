@@ -17,6 +17,9 @@ UserPlaces user_places(const EnvSnapshot& env) {
 Result<std::string> absolute_path(std::string_view text, const UserPlaces& places) {
   if (text.empty()) return Error{"a path is empty", "leave it out, or name a file or folder"};
   if (text.front() == '/') return std::string(text);
+  if (text.front() == '$')
+    return Error{"'" + std::string(text) + "' begins with a variable, and nobody expands it",
+                 "let the shell do that, or write the whole path; ./ in front of a name that begins with $"};
   std::filesystem::path path;
   if (text == "~" || starts_with(text, "~/")) {
     if (places.home.empty())

@@ -175,6 +175,9 @@ TEST_CASE("no ~ and no relative path of the request reaches the script") {
   CHECK_THAT(script, Catch::Contains("'~/y'") || Catch::Contains("\\~/y")); // the program's words are its own
   result = desk.hpcml(lumi({"--conda", "pytorch", "--container", "docker://a/b", "--", "x"}));
   CHECK_THAT(result.out, Catch::Contains("conda activate pytorch ") && Catch::Contains("docker://a/b"));
+  result = desk.hpcml({"gen", "--site", "zurada", "--partition", "gpu2h100", "--time", "10", "--mem", "8G", "--conda", "env.tar.gz", "--", "x"});
+  CHECK(result.exit_code == 0);
+  CHECK_THAT(result.out, Catch::Contains((desk / "env.tar.gz").string()));
   result = desk.hpcml({"gen", "--site", "narval", "--account", "def-me", "--time", "10", "--mem", "4G", "--wheelhouse", " reqs.txt", "--", "x"});
   INFO(result.err << result.out);
   CHECK_THAT(result.out, Catch::Contains("-r " + home + "/reqs.txt"));
