@@ -23,10 +23,13 @@ public:
   }
   void more(const std::string& text) {
     std::string line = "//";
+    // What does not fit into a line of a list goes on a little further to the right.
+    const auto margin = text.find_first_not_of(' ');
+    const std::string next = "//" + (margin == 0 ? std::string() : std::string(margin + 2, ' '));
     for (const auto& word : util::split(text, ' ')) {
       if (line.size() + word.size() > 110) {
         x_text += "  " + line + "\n";
-        line = "//";
+        line = next;
       }
       line += " " + word;
     }

@@ -166,6 +166,7 @@ int run_test_only(const std::vector<SubmitCall>& calls, const Context& context) 
     std::printf("%s: would start at %s in partition %s on %s\n", call.name.c_str(), estimate->start.c_str(), estimate->partition.c_str(),
                 estimate->nodes.c_str());
   }
+  std::fflush(stdout); // what Slurm said stands first, also in a file
   note("Slurm takes the request; nothing was submitted");
   return k_ok;
 }

@@ -9,6 +9,8 @@
 #include "cli/job_plan.hpp"
 #include "cli/submit_run.hpp"
 #include "hpcml/json_string.hpp"
+#include "plan/when.hpp"
+#include "slurm/submission.hpp"
 #include "spec/site_store.hpp"
 #include "util/process.hpp"
 #include "util/text_table.hpp"
@@ -30,6 +32,18 @@ model::Site without_accounts(model::Site site) {
   return site;
 }
 
+plan::JobFacts make_facts(const model::Site& site, const model::Plan& plan) {
+  return plan::make_facts(site, {plan.layout.nodes, plan.layout.gpus_per_node, plan.partition, plan.launcher.choice.name(), plan.container.has_value(), plan.node_type, plan.gpu_type, plan.qos});
+}
+
+/// What an account looks like under the rule that holds for the job: " <project>@v100".
+std::string hint_of(const model::FlagRule& rule, const plan::JobFacts& facts) {
+  const model::FlagRule* held = plan::applies(rule.when, facts) ? &rule : nullptr;
+  for (const auto& other : rule.more)
+    if (held == nullptr && plan::applies(other.when, facts)) held = &other;
+  return held == nullptr || held->pattern_hint.empty() ? "" : " " + held->pattern_hint;
+}
+
 class Survey {
 public:
   Survey(const Request& request, bool elsewhere, const Context& context)
@@ -44,6 +58,7 @@ public:
   }
 
   std::vector<Place> places;
+  bool is_alone = false; ///< the profile has answered where Slurm should have
 
 private:
   bool without_gpus() const {
@@ -72,14 +87,17 @@ private:
     const auto* node = site.find_node_type(result.plan->node_type);
     if (const unsigned gpus = result.plan->layout.nodes * result.plan->layout.gpus_per_node; gpus > 0)
       place.hardware = fmt::format("{} x {}", gpus, node && node->gpu && !node->gpu->model.empty() ? node->gpu->model : "GPU");
-    if (unpaid) place.note = "needs --account" + (account.pattern_hint.empty() ? "" : " " + account.pattern_hint);
+    if (unpaid) place.note = "needs --account" + hint_of(account, make_facts(site, *result.plan));
     else if (!x_elsewhere) ask(*result.plan, place);
     return place;
   }
 
   void ask(const model::Plan& plan, Place& place) {
     if (!util::find_program("sbatch", x_context.env)) return;
+    if (is_alone) return;
     const auto estimate = estimate_plan(plan, x_context);
+    is_alone = !estimate && slurm::is_unreachable(estimate.error());
+    if (is_alone) return;
     place.fits = estimate.ok();
     if (estimate) place.start = estimate->start;
     else place.note = estimate.error().what;
@@ -143,6 +161,7 @@ int run_where(const Request& request, const WhereOptions& options, const Context
   }
   sort_places(survey.places);
   std::fputs(render_places(survey.places, options.format).c_str(), stdout);
+  if (survey.is_alone) std::fputs("hpcml: no Slurm answers here: the table follows the profile alone\n", stderr);
   const bool any = std::any_of(survey.places.begin(), survey.places.end(), [](const Place& place) { return place.fits; });
   return any ? k_ok : k_cannot_satisfy;
 }

@@ -33,6 +33,9 @@ struct Advice {
   std::string_view hint;
 };
 
+constexpr std::string_view k_no_cluster = "establish a configuration source";
+constexpr std::string_view k_no_answer = "Unable to contact slurm controller";
+
 constexpr Advice k_advice[] = {
     {"Invalid account", "sacctmgr show assoc user=$USER lists the accounts you may use here; choose one with --account"},
     {"Invalid qos", "sacctmgr show assoc user=$USER format=account,qos lists what you may use"},
@@ -42,9 +45,9 @@ constexpr Advice k_advice[] = {
     {"nvalid partition", "sinfo -s lists the partitions"},
     {"not permitted to use this partition", "choose another partition, or ask the site for access"},
     {"violates accounting/QOS policy", "a limit of yours or of the account is reached; squeue --me shows what you have there already"},
-    {"establish a configuration source", "this machine is no node of the cluster: run this on its login node, or rehearse it: hpcml emulate --site SITE -- hpcml submit ..."},
+    {k_no_cluster, "this machine is no node of the cluster: run this on its login node, or rehearse it: hpcml emulate --site SITE -- hpcml submit ..."},
     {"dependency problem", "the job that it waits for is unknown: squeue --me shows those that are there"},
-    {"Unable to contact slurm controller", "Slurm does not answer: try again later; the site's status page may say why"},
+    {k_no_answer, "Slurm does not answer: try again later; the site's status page may say why"},
     {"Socket timed out", "Slurm may have taken the job nevertheless: look with squeue --me before you submit again"},
     {"Zero Bytes were transmitted", "Slurm may have taken the job nevertheless: look with squeue --me before you submit again"},
     {"temporarily unable to accept job", "too many jobs are in the queue: try again later"},
@@ -158,6 +161,10 @@ util::Error explain_refusal(std::string_view err) {
   }
   error.what = "Slurm did not take the job: " + (error.what.empty() ? "without a word" : error.what);
   return error;
+}
+
+bool is_unreachable(const util::Error& refusal) {
+  return refusal.what.find(k_no_cluster) != std::string::npos || refusal.what.find(k_no_answer) != std::string::npos;
 }
 
 SubmitEnvironment make_submit_environment(const util::EnvSnapshot& env, const std::vector<std::string>& options) {

@@ -31,6 +31,8 @@ util::Result<StartEstimate> parse_estimate(std::string_view err);
 
 /// Why Slurm does not take a job, from what sbatch printed, with what to do about it.
 util::Error explain_refusal(std::string_view err);
+/// True if no Slurm has judged the request, because none answers on this machine.
+bool is_unreachable(const util::Error& refusal);
 
 /// The environment to run sbatch in, and what was left out of it because it would change the script's meaning.
 struct SubmitEnvironment {

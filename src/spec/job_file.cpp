@@ -48,6 +48,7 @@ JobLoad load_job_file(const std::string& path) {
   root.raw("$schema");
   root.finish();
   load.diagnostics.insert(load.diagnostics.end(), context.diagnostics.begin(), context.diagnostics.end());
+  diag::sort_by_place(load.diagnostics);
   if (!diag::has_errors(load.diagnostics)) load.job = std::move(job);
   return load;
 }

@@ -51,6 +51,7 @@ TEST_CASE("init writes what is said, comments on what is allowed, and never over
   for (const char* part : {"project_<number>", "small-g: 8 ", "at most 4 nodes, at most 3-00:00:00", "// \"chain\": 4,", "\"account\": \"project_7\"", "\"partition\": \"standard-g\""})
     CHECK(holds(text, part));
   for (const auto& line : util::split(text, '\n')) CHECK(line.size() < 160);
+  CHECK(holds(text, "\n  //     at most 2-00:00:00\n")); // of standard-g, whose line is too long
   // What gen makes of the file is what the flags alone would have made.
   const auto by_file = desk.hpcml({"gen"});
   INFO(by_file.err);

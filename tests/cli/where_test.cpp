@@ -53,6 +53,22 @@ TEST_CASE("all sites are compared by their profiles, whoever pays there") {
   CHECK(holds(result.out, "needs --account project_<number>"));
   CHECK(holds(result.out, "narval"));
   CHECK_FALSE(holds(result.out, "cedar")); // retired
+  // The account of these nodes, not that of the first rule.
+  for (const auto& line : util::split(result.out, '\n'))
+    if (util::starts_with(line, "jean_zay ") && holds(line, " gpu_p13 ")) CHECK(holds(line, "needs --account <project>@v100"));
+}
+
+TEST_CASE("where no Slurm answers, the profile does, and it is said") {
+  Desk desk;
+  desk.put("sbatch", "#!/bin/sh\necho 'sbatch: error: fetch_config: DNS SRV lookup failed' >&2\necho 'sbatch: fatal: Could not establish a configuration source' >&2\nexit 1\n", 0755);
+  desk.set("PATH", (desk / "sbatch").parent_path().string() + ":/usr/bin:/bin");
+  const auto result = desk.hpcml({"submit", "--where", "--site", "lumi", "--account", "project_1", "--nodes", "2", "--time", "4h"});
+  INFO(result.err);
+  CHECK(result.exit_code == 0);
+  CHECK(holds(result.out, " standard-g  yes "));
+  CHECK(holds(result.out, " dev-g       no "));
+  CHECK_FALSE(holds(result.out, "DNS"));
+  CHECK(holds(result.err, "no Slurm answers here: the table follows the profile alone"));
 }
 
 TEST_CASE("a real Slurm is asked where the request would start", "[slurm]") {
