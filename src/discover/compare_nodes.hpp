@@ -21,6 +21,7 @@ private:
   diag::Diagnostics x_list;
 };
 
+/// Adds where the nodes of a partition differ from what the profile says of them.
 void compare_nodes(Drift& drift, const model::Site& site, const model::Partition& partition, const std::vector<NodeKind>& kinds);
 
 } // namespace hpcml::discover

@@ -10,6 +10,7 @@
 
 namespace hpcml::emulate {
 
+/// A bridge, which cables are plugged into.
 util::Status create_bridge(const std::string& name);
 /// A cable: `here`, plugged into `bridge`, and `there` in the network namespace of the process `peer`.
 util::Status create_cable(const std::string& here, const std::string& bridge, const std::string& there, pid_t peer);

@@ -6,6 +6,7 @@
 
 namespace hpcml::launch {
 
+/// The bytes for one descriptor.
 class OutputQueue {
 public:
   explicit OutputQueue(int fd) : x_fd(fd) {}

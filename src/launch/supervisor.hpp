@@ -13,6 +13,7 @@
 
 namespace hpcml::launch {
 
+/// The ranks of one node, from their start to their end.
 class Supervisor {
 public:
   Supervisor(const LaunchRequest& request, const Surroundings& here, const std::vector<unsigned>& ranks);

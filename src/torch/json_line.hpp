@@ -7,6 +7,7 @@
 
 namespace hpcml::helper {
 
+/// Collects the members of one object.
 class JsonLine {
 public:
   JsonLine& add(const std::string& key, const std::string& value);
