@@ -98,7 +98,7 @@ unsigned driver_of(const BuiltIndex& index) {
 /// The index that was asked for.
 WheelChoice wanted(const std::vector<BuiltIndex>& list, const WheelTarget& target, const std::string& toolkit) {
   const auto found = std::find_if(list.begin(), list.end(), [&](const auto& index) { return index.toolkit == target.toolkit_wanted; });
-  if (found == list.end()) return {std::nullopt, fmt::format("PyTorch has no wheels for {} {}", toolkit, target.toolkit_wanted), "it has them for " + names_of(list)};
+  if (found == list.end()) return {std::nullopt, fmt::format("hpcml knows no wheels of PyTorch for {} {}", toolkit, target.toolkit_wanted), "it knows those for " + names_of(list)};
   if (const auto gpu = lacking(*found, target)) return {std::nullopt, fmt::format("the wheels of {} are not built for {}", found->name, *gpu), "leave the version out, and one that fits is taken"};
   if (!target.toolkit_max.empty() && numbers(found->toolkit) > numbers(target.toolkit_max)) {
     if (toolkit != "CUDA" || major_of(found->toolkit) > major_of(target.toolkit_max))
