@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "plan/plan_context.hpp"
+#include "plan/threads.hpp"
 #include "util/shell_quote.hpp"
 #include "util/text.hpp"
 
@@ -122,6 +123,18 @@ std::vector<PlannedEnv> openmp_environment(const model::Site& site, unsigned cor
   return env;
 }
 
+namespace {
+
+/// Data loaders that the request itself counts.
+std::optional<unsigned> wanted_workers(const model::JobSpec& job) {
+  for (const auto& [name, value] : job.env)
+    if (name == "HPCML_DATALOADER_WORKERS")
+      if (const auto number = util::parse_unsigned(value.value); number && *number < 100000) return static_cast<unsigned>(*number);
+  return std::nullopt;
+}
+
+} // namespace
+
 std::vector<model::PlannedCache> site_caches(const model::Site& site, const JobFacts& facts) {
   std::vector<model::PlannedCache> caches;
   for (const auto& rule : site.caches)
@@ -133,7 +146,7 @@ void plan_environment(PlanContext& context) {
   model::Plan& plan = context.plan;
   const JobFacts facts = context.facts();
   plan.env = site_environment(context.site, facts, plan.gpu_vendor);
-  for (auto& variable : openmp_environment(context.site, plan.layout.cpus_per_rank))
+  for (auto& variable : thread_environment(context.site, {plan.layout.cpus_per_rank, plan.layout.gpus_per_node > 0, wanted_workers(context.job)}))
     set_variable(plan.env, std::move(variable), "the rank's cores");
   if (context.job.nccl_debug) {
     const model::Origin origin{model::OriginKind::flag, "--nccl-debug", {}, {}, {}};

@@ -307,3 +307,16 @@ TEST_CASE("Cores that a site keeps for the system are named with the option that
   job.sbatch = {text("--core-spec=0")};
   CHECK_FALSE(has_note(planned(job, "frontier"), "asks for them"));
 }
+
+TEST_CASE("a plain script tells the program as many threads and data loaders as launch would") {
+  auto job = job_of({"python", "train.py"});
+  job.account = text("me");
+  job.mem = flag(mem_of("16G"), "--mem");
+  job.launcher = launcher("torchrun");
+  const auto plan = planned(job, "zurada");
+  CHECK(variable(plan, "OMP_NUM_THREADS")->value == "16"); // the page's own: 32 cores, 2 GPUs
+  CHECK(variable(plan, "HPCML_DATALOADER_WORKERS")->value == "15");
+  CHECK(variable(plan, "HPCML_DATALOADER_WORKERS")->scope == model::Scope::batch);
+  job.env.emplace_back("HPCML_DATALOADER_WORKERS", text("4"));
+  CHECK(variable(planned(job, "zurada"), "OMP_NUM_THREADS")->value == "12");
+}
