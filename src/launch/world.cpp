@@ -28,8 +28,9 @@ std::optional<model::LauncherRule> launcher_of_task(const LaunchRequest& request
       told.world_size_variable = known.world_size;
       if (told.local_rank_variable.empty()) told.local_rank_variable = known.local_rank;
       if (slurm::in_launcher_task(env, told)) return told;
-      // A rank that is not told how many there are is one of the job's tasks; starting more from it would multiply them.
-      if (!*known.rank || env.get_or(known.rank, "").empty()) continue;
+      // A rank by the site's own name that is not told how many there are is one of the job's tasks: starting more from it
+      // would multiply them.
+      if (rule.rank_variable.empty() || env.get_or(known.rank, "").empty()) continue;
       told.world_size_variable = "SLURM_NTASKS";
       return told;
     }

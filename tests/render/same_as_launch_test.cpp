@@ -291,6 +291,7 @@ TEST_CASE("a task of MPI's launcher knows its rank where the profile names no va
     REQUIRE(load.site);
     for (const auto& family : families) {
       if (only_pmi && family.count("PMI_RANK") == 0) continue; // that site's page names it
+      if (!only_pmi && family.size() == 1) continue;           // a rank alone may be left over from something else
       for (const std::string launcher : {"hpcml", "ibrun"}) {
         CAPTURE(id, launcher, family.begin()->first);
         auto job = test::request_for(*load.site);
