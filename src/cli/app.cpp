@@ -86,7 +86,22 @@ std::string extras_hint(const CLI::App& app, const CLI::App& chosen) {
     if (util::starts_with(word, "--"))
       if (const auto near = util::nearest(word.substr(0, word.find('=')), options)) return "did you mean " + *near + "?";
   const bool words_only = std::none_of(extras.begin(), extras.end(), [](const std::string& word) { return util::starts_with(word, "-"); });
-  return words_only ? "the program and its arguments stand behind --, for example: -- python train.py" : "";
+  const auto name = chosen.get_parent() == &app ? chosen.get_name() : std::string();
+  const bool takes_program = name == "gen" || name == "submit" || name == "init" || name == "emulate" || name == "launch";
+  return words_only && takes_program ? "the program and its arguments stand behind --, for example: -- python train.py" : "";
+}
+
+/// Says which commands `chosen` has, where the line should name one of them and does not; false if that is not what is wrong.
+bool print_no_subcommand(const CLI::App& app, const CLI::App& chosen, const Context& context) {
+  std::vector<std::string> names;
+  for (const auto* command : chosen.get_subcommands([](const CLI::App*) { return true; })) names.push_back(command->get_name());
+  const auto extras = app.remaining(true);
+  const auto word = std::find_if(extras.begin(), extras.end(), [](const std::string& extra) { return !util::starts_with(extra, "-"); });
+  if (names.empty() || (word == extras.end() && chosen.get_require_subcommand_min() == 0)) return false;
+  const auto near = word == extras.end() ? std::nullopt : util::nearest(*word, names);
+  print_error("hpcml " + chosen.get_name() + (word == extras.end() ? " does nothing by itself" : " has no command '" + *word + "'"),
+              near ? "did you mean " + *near + "?" : "commands: " + util::join(names, ", "), context.colour);
+  return true;
 }
 
 /// Prints what the parser has to say; an unknown option is given with its nearest neighbour.
@@ -99,6 +114,7 @@ int report_parse_error(const CLI::App& app, const CLI::ParseError& error, const 
     hint += chosen->get_name() + " ";
   }
   hint += "--help";
+  if (chosen != &app && print_no_subcommand(app, *chosen, context)) return k_usage;
   if (dynamic_cast<const CLI::ExtrasError*>(&error) != nullptr)
     if (const auto advice = extras_hint(app, *chosen); !advice.empty()) hint = advice;
   print_error(error.what(), hint, context.colour);

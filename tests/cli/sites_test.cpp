@@ -147,6 +147,19 @@ TEST_CASE("a wrong command line below sites is told where its help is") {
   const auto result = desk.hpcml({"sites", "show"});
   CHECK(result.exit_code == 2);
   CHECK(holds(result.err, "see hpcml sites show --help"));
+  const auto slip = desk.hpcml({"sites", "lst"});
+  CHECK(slip.exit_code == 2);
+  CHECK(holds(slip.err, "hpcml sites has no command 'lst'"));
+  CHECK(holds(slip.err, "did you mean list?"));
+  const auto nothing = desk.hpcml({"sites"});
+  CHECK(nothing.exit_code == 2);
+  CHECK(holds(nothing.err, "list, show, validate"));
+  CHECK(holds(desk.hpcml({"config", "st"}).err, "did you mean set?"));
+  // These run no program, so none can stand behind --.
+  const auto more = desk.hpcml({"sites", "list", "more"});
+  CHECK(more.exit_code == 2);
+  CHECK(holds(more.err, "see hpcml sites list --help"));
+  CHECK(holds(desk.hpcml({"gen", "--site", "lumi", "python"}).err, "behind --"));
 }
 
 TEST_CASE("what a profile does not say of a partition is a question mark") {
