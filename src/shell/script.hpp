@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: MIT
+// A bash script, read but never run: its tree, and what in it could not be read.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "diag/diagnostic.hpp"
+#include "shell/source.hpp"
+#include "shell/syntax.hpp"
+
+namespace hpcml::shell {
+
+struct Unread {
+  Place place;
+  std::string why;
+};
+
+struct Script {
+  Source source;
+  Node program; ///< a list
+};
+
+/// Reads the text as bash does. Takes CRLF; never fails: what cannot be read is a node of its own.
+Script parse_script(std::string text);
+/// Everything in the tree that could not be read, in order.
+std::vector<Unread> unread_parts(const Node& node);
+/// The place as line and column of `text`, the file as parse_script got it.
+diag::Span span_of(Place place, const std::string& file, std::string_view text);
+
+} // namespace hpcml::shell

@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: MIT
+#include "shell/state.hpp"
+
+#include <algorithm>
+
+namespace hpcml::shell {
+
+const Variable* State::find(std::string_view name) const {
+  const auto found = variables.find(name);
+  return found == variables.end() ? nullptr : found->second.get();
+}
+
+void State::set(Variable variable) {
+  variable.changes = changes;
+  auto& slot = variables[variable.name];
+  if (variable.exported || (slot && slot->exported)) exports.reset();
+  slot = std::make_shared<const Variable>(std::move(variable));
+}
+
+void State::forget(const std::string& name, Place where, bool array) {
+  const auto* old = find(name);
+  Variable variable;
+  if (old) variable = *old;
+  variable.name = name;
+  variable.value = {};
+  variable.array = variable.array || array;
+  variable.set_at = where;
+  set(std::move(variable));
+}
+
+void State::forget_all(Place where) {
+  std::vector<std::string> names;
+  for (const auto& [name, variable] : variables) names.push_back(name);
+  for (const auto& name : names) forget(name, where);
+}
+
+std::shared_ptr<const Exports> State::snapshot() {
+  if (!exports) {
+    auto list = std::make_shared<Exports>();
+    for (const auto& [name, variable] : variables)
+      if (variable->exported) list->push_back(variable);
+    exports = std::move(list);
+  }
+  return exports;
+}
+
+namespace {
+
+/// One variable on two paths; a null pointer is what came from outside.
+VariableRef joined(const VariableRef& a, const VariableRef& b) {
+  if (a == b) return a;
+  const auto& base = a ? a : b;
+  Variable variable = *base;
+  const bool same_value = a && b && same(a->value, b->value);
+  if (!same_value) variable.value = {};
+  const bool first = a && a->exported, second = b && b->exported;
+  variable.exported = first || second;
+  variable.on_all_paths = first == second && (!a || a->on_all_paths) && (!b || b->on_all_paths);
+  variable.readonly = (a && a->readonly) || (b && b->readonly);
+  variable.array = (a && a->array) || (b && b->array);
+  variable.attributes = (a && a->attributes) || (b && b->attributes);
+  if (a && b) variable.changes = std::min(a->changes, b->changes);
+  return std::make_shared<const Variable>(std::move(variable));
+}
+
+void join_variables(State& state, const State& other) {
+  for (auto& [name, variable] : state.variables) {
+    const auto found = other.variables.find(name);
+    variable = joined(variable, found == other.variables.end() ? nullptr : found->second);
+  }
+  for (const auto& [name, variable] : other.variables)
+    if (state.variables.find(name) == state.variables.end()) state.variables[name] = joined(variable, nullptr);
+}
+
+} // namespace
+
+void join(State& state, const State& other) {
+  const bool over = state.ended != Leaves::nothing, other_over = other.ended != Leaves::nothing;
+  auto guarded = std::max(state.guarded, other.guarded);
+  if (over != other_over) guarded = std::max({guarded, state.ended, other.ended});
+  if (over && other_over) state.ended = std::min(state.ended, other.ended);
+  else if (over) state = other;
+  state.guarded = guarded;
+  if (over || other_over) return;
+  join_variables(state, other);
+  for (auto& [name, function] : state.functions) {
+    const auto found = other.functions.find(name);
+    if (found == other.functions.end() || found->second.body != function.body) function.on_all_paths = false;
+  }
+  for (const auto& [name, function] : other.functions)
+    if (state.functions.emplace(name, function).second) state.functions[name].on_all_paths = false;
+  for (auto& [name, file] : state.files) {
+    const auto found = other.files.find(name);
+    if (found == other.files.end() || found->second.text != file.text) file.on_all_paths = false;
+  }
+  for (const auto& [name, file] : other.files)
+    if (state.files.emplace(name, file).second) state.files[name].on_all_paths = false;
+  // What only one path made local is restored to something unknown.
+  for (std::size_t i = 0; i < state.frames.size() && i < other.frames.size(); ++i) {
+    const auto unknown = [](const std::string& name) {
+      Variable variable;
+      variable.name = name;
+      return std::make_shared<const Variable>(std::move(variable));
+    };
+    for (auto& [name, hidden] : state.frames[i])
+      if (other.frames[i].count(name) == 0) hidden = unknown(name);
+    for (const auto& [name, hidden] : other.frames[i])
+      if (state.frames[i].count(name) == 0) state.frames[i][name] = unknown(name);
+  }
+  const auto equal = [](const Argument& a, const Argument& b) { return same(a, b); };
+  if (!state.positional || !other.positional ||
+      !std::equal(state.positional->begin(), state.positional->end(), other.positional->begin(), other.positional->end(), equal))
+    state.positional.reset();
+  state.no_glob = state.no_glob && other.no_glob;
+  state.export_all = state.export_all && other.export_all;
+  state.changes = std::max(state.changes, other.changes);
+  state.exports.reset();
+}
+
+bool same(const State& a, const State& b) {
+  const auto equal = [](const auto& x, const auto& y) {
+    return x.first == y.first && (x.second == y.second || (same(x.second->value, y.second->value) && x.second->exported == y.second->exported &&
+                                                           x.second->on_all_paths == y.second->on_all_paths && x.second->attributes == y.second->attributes));
+  };
+  return a.ended == b.ended && a.positional.has_value() == b.positional.has_value() && a.functions.size() == b.functions.size() &&
+         a.files.size() == b.files.size() && std::equal(a.variables.begin(), a.variables.end(), b.variables.begin(), b.variables.end(), equal);
+}
+
+} // namespace hpcml::shell

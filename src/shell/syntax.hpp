@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: MIT
+// What a bash script says, as a tree: every node, word and part knows its place in the text.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace hpcml::shell {
+
+/// Bytes of the script as it lies in the file, also for text inside `bash -c '…'` and here-documents.
+struct Place {
+  std::uint32_t offset = 0;
+  std::uint32_t length = 0;
+};
+
+struct Node;
+struct Parameter;
+
+/// A piece of a word as it was written.
+struct Part {
+  enum class Kind : std::uint8_t { literal, parameter, command, process, arithmetic, hole };
+  Kind kind = Kind::literal;
+  bool quoted = false;                  ///< neither split nor matched against files
+  Place place;
+  std::string text;                     ///< literal: without its quotes; everything else: as written, "${X:-4}"
+  std::unique_ptr<Parameter> parameter; ///< of Kind::parameter
+  std::unique_ptr<Node> body;           ///< of Kind::command and Kind::process
+};
+
+struct Word {
+  Place place;
+  std::vector<Part> parts;
+};
+
+/// `$name`, `${name[subscript]op operand}`, `${#name}`, `${!name}`.
+struct Parameter {
+  std::string name;
+  std::string subscript; ///< without brackets; empty: none
+  std::string op;        ///< ":-", "#", "/", …; "bad" where bash would refuse it when it runs
+  char prefix = 0;       ///< '#' or '!'
+  Word operand;
+};
+
+struct Assignment {
+  Place place;
+  std::string name;
+  std::string subscript;
+  bool append = false;
+  bool array = false;
+  Word value;                 ///< where !array
+  std::vector<Word> elements; ///< where array
+};
+
+struct HereDocument {
+  std::string delimiter;
+  bool quoted = false; ///< nothing in it is expanded
+  bool strip_tabs = false;
+  Word body;
+};
+
+struct Redirect {
+  Place place;
+  std::string fd; ///< as written, often empty
+  std::string op; ///< "<", ">", ">>", "<<", "<<-", "<<<", "&>", …
+  Word target;
+  std::shared_ptr<HereDocument> here; ///< of "<<" and "<<-"
+};
+
+/// How a command of a list is tied to the next one.
+enum class Link : std::uint8_t { next, background, and_then, or_else };
+
+/// A command. Which members mean something depends on `kind`.
+struct Node {
+  enum class Kind : std::uint8_t {
+    simple,     ///< assignments, words, declared, redirects
+    list,       ///< children
+    pipeline,   ///< children, each in a subshell of its own where there are several
+    group,      ///< { children[0] }
+    subshell,   ///< ( children[0] )
+    branch,     ///< if: condition, then, condition, then, …, else where the number is odd
+    loop,       ///< while, until: condition, body
+    for_each,   ///< for, select: text names the variable, words, children[0]
+    for_count,  ///< for ((text)): children[0]
+    choice,     ///< case: words[0], children are arms
+    arm,        ///< words are patterns, children[0], text ends it: ";;", ";&", ";;&"
+    function,   ///< text names it, children[0]
+    arithmetic, ///< ((text))
+    condition,  ///< [[ words ]]
+    unread,     ///< text says why
+  };
+  Kind kind = Kind::simple;
+  Link link = Link::next;
+  bool timed = false;
+  Place place;
+  std::string text;
+  std::vector<Assignment> assignments; ///< before the first word
+  std::vector<Word> words;
+  std::vector<Assignment> declared;    ///< after `export`, `declare`, `local`, `readonly`
+  std::vector<Redirect> redirects;
+  std::vector<Node> children;
+};
+
+} // namespace hpcml::shell

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: MIT
+// Any bytes as a script: read, followed, and every place within the text. Build with -DHPCML_FUZZ=ON and clang:
+// ninja shell_fuzz && bin/shell_fuzz -max_len=4096 -timeout=5 NEW_FOLDER tests/fuzz/corpus/shell
+#include <cstdint>
+#include <cstdlib>
+#include <string>
+
+#include "shell/view.hpp"
+
+using namespace hpcml;
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  const auto script = shell::parse_script(std::string(reinterpret_cast<const char*>(data), size));
+  const auto view = shell::make_view(script);
+  const auto within = [size](shell::Place place) {
+    if (place.offset > size || place.length > size - place.offset) std::abort();
+  };
+  for (const auto& unread : shell::unread_parts(script.program)) within(unread.place);
+  for (const auto& command : view.commands) {
+    within(command.place);
+    if (command.parent && *command.parent >= view.commands.size()) std::abort();
+    if (command.program && *command.program >= command.words.size()) std::abort();
+    for (const auto& word : command.words)
+      for (const auto& piece : word.pieces) within(piece.place);
+  }
+  return 0;
+}
