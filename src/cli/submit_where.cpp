@@ -38,9 +38,7 @@ plan::JobFacts make_facts(const model::Site& site, const model::Plan& plan) {
 
 /// What an account looks like under the rule that holds for the job: " <project>@v100".
 std::string hint_of(const model::FlagRule& rule, const plan::JobFacts& facts) {
-  const model::FlagRule* held = plan::applies(rule.when, facts) ? &rule : nullptr;
-  for (const auto& other : rule.more)
-    if (held == nullptr && plan::applies(other.when, facts)) held = &other;
+  const auto* held = plan::first_that_holds(rule, facts);
   return held == nullptr || held->pattern_hint.empty() ? "" : " " + held->pattern_hint;
 }
 

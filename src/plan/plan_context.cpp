@@ -14,18 +14,6 @@ JobFacts PlanContext::facts() const {
                            job.container.has_value(), plan.node_type, plan.gpu_type, plan.qos});
 }
 
-namespace {
-
-/// The first of a rule and those after it that holds.
-template <class Rule> const Rule* first_that_holds(const Rule& rule, const JobFacts& facts) {
-  if (applies(rule.when, facts)) return &rule;
-  const auto found = std::find_if(rule.more.begin(), rule.more.end(),
-                                  [&](const Rule& other) { return applies(other.when, facts); });
-  return found == rule.more.end() ? nullptr : &*found;
-}
-
-} // namespace
-
 const model::FlagRule& PlanContext::flag(const std::string& name) const {
   static const model::FlagRule k_free;
   const auto* rule = first_that_holds(site.flag(name), facts());

@@ -24,6 +24,14 @@ struct JobFacts {
 /// True if everything that `when` demands holds.
 bool applies(const model::When& when, const JobFacts& facts);
 
+/// Of a rule and those behind it (`more`) the first that holds for the job; none where no one does.
+template <class Rule> const Rule* first_that_holds(const Rule& rule, const JobFacts& facts) {
+  if (applies(rule.when, facts)) return &rule;
+  for (const Rule& other : rule.more)
+    if (applies(other.when, facts)) return &other;
+  return nullptr;
+}
+
 /// What the facts follow from: the planner takes it from the request, launch from the script's flags and the live node.
 struct JobOutline {
   unsigned nodes = 1;

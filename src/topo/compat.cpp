@@ -45,12 +45,6 @@ IdSet seen_cpus(const Node& node, const CompatRequest& request) {
   return node.cpus.all() - node.cpus.reserved;
 }
 
-const model::CpuDomain* find_domain(const std::vector<model::CpuDomain>& domains, unsigned id) {
-  for (const model::CpuDomain& domain : domains)
-    if (domain.id == id) return &domain;
-  return nullptr;
-}
-
 unsigned numa_or_zero(const Gpu& gpu) { return gpu.place.numa.value_or(0); }
 
 void add_rank(CompatPlan& plan, const Node& node, unsigned rank, std::vector<unsigned> gpus,

@@ -13,7 +13,6 @@ util::Result<CompatPlan> plan_like_slurm(const Node& node, const CompatRequest& 
 
 /// What a process would see as its own CPUs.
 model::IdSet seen_cpus(const Node& node, const CompatRequest& request);
-const model::CpuDomain* find_domain(const std::vector<model::CpuDomain>& domains, unsigned id);
 /// NUMA node of a GPU as sysfs gives it, with -1 read as 0.
 unsigned numa_or_zero(const Gpu& gpu);
 /// Adds a rank with these CPUs; cores and NUMA nodes follow from them.

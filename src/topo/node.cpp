@@ -14,12 +14,6 @@ namespace {
 using model::CpuDomain;
 using model::IdSet;
 
-const CpuDomain* find_domain(const std::vector<CpuDomain>& domains, unsigned id) {
-  for (const CpuDomain& domain : domains)
-    if (domain.id == id) return &domain;
-  return nullptr;
-}
-
 /// The only domain that holds all of `cpus`.
 std::optional<unsigned> domain_around(const std::vector<CpuDomain>& domains, const IdSet& cpus) {
   if (cpus.empty()) return std::nullopt;
@@ -108,6 +102,12 @@ void check_cpus(const Node& node, std::vector<std::string>& findings) {
 }
 
 } // namespace
+
+const model::CpuDomain* find_domain(const std::vector<model::CpuDomain>& domains, unsigned id) {
+  for (const model::CpuDomain& domain : domains)
+    if (domain.id == id) return &domain;
+  return nullptr;
+}
 
 Node make_node(const model::NodeType& type) {
   Node node;

@@ -82,4 +82,7 @@ std::string pci_bus(const std::string& address);
 /// Whether `wanted` names the device at `address`: the whole address, without domain, or the bus alone.
 bool pci_matches(const std::string& address, const std::string& wanted);
 
+/// The domain of that id; null if there is none.
+const model::CpuDomain* find_domain(const std::vector<model::CpuDomain>& domains, unsigned id);
+
 } // namespace hpcml::topo

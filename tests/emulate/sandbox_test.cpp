@@ -191,7 +191,10 @@ TEST_CASE("mounts and names stay in the sandbox; a program that cannot start is 
     return sandbox.run_command({"/bin/sh", "-c", "kill -SEGV $$"}, util::EnvSnapshot::of_process());
   });
   REQUIRE(result.ok());
-  if (*result == 77) return;
+  if (*result == 77) {
+    WARN("not tried: no network namespaces here");
+    return;
+  }
   CHECK(*result == 128 + SIGSEGV);
   CHECK(logs.text("nid000001") == "10.66.1.1 nid000001\n10.66.1.1 nid000001\n");
   CHECK(util::read_file("/etc/hosts").value_or("").find("nid000001") == std::string::npos);
