@@ -56,7 +56,7 @@ TEST_CASE("an index that cannot run is refused with the reason") {
       {{"nvidia", {"sm_120"}, "x86_64", "12.6", ""}, "need 12.8"},
       {{"nvidia", {"sm_90"}, "aarch64", "11.8", ""}, "need 12.6"},
       {{"nvidia", {"sm_70"}, "ppc64le", "12.0", ""}, "ppc64le"},
-      {{"nvidia", {"sm_90"}, "x86_64", "12.9", "12.7"}, "no wheels for CUDA 12.7"},
+      {{"nvidia", {"sm_90"}, "x86_64", "12.9", "12.7"}, "no wheels of PyTorch for CUDA 12.7"},
       {{"amd", {"gfx90a"}, "x86_64", "", ""}, "does not say which ROCm"},
       {{"amd", {"gfx942"}, "x86_64", "5.5.3", ""}, "need 6.0"},
   }));
