@@ -2,7 +2,10 @@
 // What rules see of a script: launches through variables, arrays, functions, here-documents and `bash -c`.
 #include <catch2/catch.hpp>
 
+#include <filesystem>
+
 #include "shell/view.hpp"
+#include "util/file.hpp"
 #include "util/text.hpp"
 
 using namespace hpcml;
@@ -142,4 +145,19 @@ TEST_CASE("hostile texts end soon") {
     const auto script = shell::parse_script(text);
     CHECK(shell::make_view(script).commands.size() < 100000);
   }
+}
+
+TEST_CASE("what the fuzzer found is read with every place within the text") {
+  std::size_t files = 0;
+  for (const auto& entry : std::filesystem::directory_iterator(HPCML_SOURCE_DIR "/tests/fuzz/corpus/shell")) {
+    const auto text = util::read_file(entry.path()).value();
+    INFO(entry.path().string());
+    const auto script = shell::parse_script(text);
+    for (const auto& command : shell::make_view(script).commands) {
+      CHECK(command.place.offset + command.place.length <= text.size());
+      for (const auto& word : command.words) CHECK(word.place.offset + word.place.length <= text.size());
+    }
+    ++files;
+  }
+  CHECK(files > 20);
 }
