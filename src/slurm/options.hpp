@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The options of sbatch and srun by name: which exist, their letters, whether they take a value.
+// The one table of options of sbatch, srun and salloc: which exist in which version, their letters, whether they
+// take a value, the variable that sets them.
 #pragma once
 
 #include <optional>
@@ -7,9 +8,11 @@
 #include <string_view>
 #include <vector>
 
+#include "slurm/version.hpp"
+
 namespace hpcml::slurm {
 
-enum class Program { sbatch, srun };
+enum class Program { sbatch, srun, salloc };
 enum class Argument { none, optional, required };
 
 /// An option of a program, by its full name without dashes ("ntasks-per-node").
@@ -25,13 +28,27 @@ struct OptionMatch {
   std::vector<std::string> candidates; ///< the names it could be, when it is ambiguous
 };
 
+/// A variable that sbatch reads as an option ("SBATCH_PARTITION").
+struct OptionVariable {
+  std::string_view variable;
+  std::string_view option;
+};
+
 /// The option that `name` (without dashes) is a name, an older name or a unique beginning of, as getopt_long
-/// has it. All versions from 20.11 to 26.05 together: an option that a later one adds can make a beginning
-/// ambiguous.
-OptionMatch find_option(Program program, std::string_view name);
+/// has it. Without a version all from 20.11 to 26.05 together: an option that a later one adds can make a
+/// beginning ambiguous.
+OptionMatch find_option(Program program, std::string_view name, std::optional<Version> version = {});
 /// The option with this letter.
-std::optional<Option> find_option(Program program, char letter);
+std::optional<Option> find_option(Program program, char letter, std::optional<Version> version = {});
 /// Full names, for "did you mean".
-std::vector<std::string> option_names(Program program);
+std::vector<std::string> option_names(Program program, std::optional<Version> version = {});
+/// The versions that have an option of this full name, as "23.11-" or "-22.05"; empty where all have it.
+std::string_view versions_of(Program program, std::string_view name);
+/// Whether any version of the program has an option of this full name.
+bool is_option(Program program, std::string_view name);
+/// The variables that this version's sbatch reads.
+std::vector<OptionVariable> option_variables(Version version);
+/// Whether each component of a heterogeneous job starts without this option instead of taking the one before's.
+bool is_per_component(std::string_view name);
 
 } // namespace hpcml::slurm

@@ -1,0 +1,252 @@
+// SPDX-License-Identifier: MIT
+#include "slurm/admission.hpp"
+
+#include <algorithm>
+
+#include "model/hostlist.hpp"
+#include "util/text.hpp"
+
+namespace hpcml::slurm {
+namespace {
+
+class Controller {
+public:
+  Controller(const Request& request, const JobSize& size, const ClusterFacts& cluster, Version version, Findings& findings)
+      : r(request), s(size), c(cluster), x_version(version), x_findings(findings) {}
+
+  void run() {
+    check_names();
+    check_nodelists();
+    check_gres();
+    check_dependencies();
+    check_array();
+    check_missing_parts();
+    if (check_node_shape() && !waits_anyway()) check_layout();
+  }
+
+private:
+  bool from(Version version) const { return x_version >= version; }
+  void refuse(std::string_view option, std::string code, std::string message, std::string hint = {}) {
+    x_findings.error(r.place(option), "site/" + std::move(code), std::move(message), std::move(hint));
+  }
+
+  void check_names() {
+    if (r.has("partition") && !(r.text("partition").empty() && from(Version::v25_11)))
+      for (const auto& name : util::split(r.text("partition"), ','))
+        if (!is_partition(name)) refuse("partition", "partition", "there is no partition '" + name + "'", nearest_partition(name));
+    for (const auto& feature : r.features)
+      if (std::find(c.features.begin(), c.features.end(), feature) == c.features.end())
+        refuse("constraint", "feature", "no node has the feature '" + feature + "'");
+    if (r.has("licenses")) refuse("licenses", "licenses", "the cluster has no such licenses");
+    if (r.has("resources")) refuse("resources", "resources", "the cluster has no such resources");
+    if (r.has("reservation")) refuse("reservation", "reservation", "there is no such reservation");
+    if (r.has("clusters") && !c.has_accounting) refuse("clusters", "clusters", "the cluster has no database of clusters");
+  }
+
+  bool is_partition(const std::string& name) const {
+    return std::any_of(c.partitions.begin(), c.partitions.end(), [&](const PartitionFacts& p) { return p.name == name; });
+  }
+
+  std::string nearest_partition(const std::string& name) const {
+    std::vector<std::string> names;
+    for (const auto& partition : c.partitions) names.push_back(partition.name);
+    const auto near = util::nearest(name, names);
+    return near ? "did you mean " + *near + "?" : "it has " + util::join(names, ", ");
+  }
+
+  std::optional<std::vector<std::string>> names_of(std::string_view option) {
+    if (!r.has(option)) return std::vector<std::string>{};
+    std::string text = r.text(option);
+    while (!text.empty() && text.back() == ',') text.pop_back();
+    const auto list = model::Hostlist::parse(text);
+    const auto is_node = [&](const std::string& name) { return std::find(c.nodes.begin(), c.nodes.end(), name) != c.nodes.end(); };
+    if (list && std::all_of(list->names().begin(), list->names().end(), is_node)) return list->names();
+    refuse(option, "node-name", "--" + std::string(option) + " names nodes that the cluster does not have");
+    return std::nullopt;
+  }
+
+  void check_nodelists() {
+    const auto wanted = names_of("nodelist");
+    const auto excluded = names_of("exclude");
+    if (!wanted || !excluded) return;
+    const std::set<std::string> without(excluded->begin(), excluded->end());
+    const std::set<std::string> distinct(wanted->begin(), wanted->end());
+    x_usable_nodes = static_cast<long>(c.nodes.size() - without.size());
+    for (const auto& name : distinct)
+      if (without.count(name) > 0) return refuse("nodelist", "node-name", "node '" + name + "' is wanted and excluded");
+    if (r.has("nodelist") && distinct.empty()) refuse("nodelist", "node-count", "--nodelist names no node");
+    const bool twice = distinct.size() < wanted->size();
+    if (r.nodes && x_version < Version::v23_02) {
+      const auto count = static_cast<long>(x_version == Version::v20_11 && twice ? wanted->size() : distinct.size());
+      if (count > r.nodes->max) refuse("nodelist", "node-count", "--nodelist names more nodes than --nodes allows", "raise --nodes");
+    }
+  }
+
+  void check_gres() {
+    for (const auto& [option, items] : r.gres)
+      for (const auto& item : items) check_gres_item(option, item);
+    if (r.tres_per_task)
+      for (const auto& item : r.tres_per_task->items)
+        if (item.name != "cpu") check_gres_item("tres-per-task", item);
+  }
+
+  void check_gres_item(std::string_view option, const GresItem& item) {
+    if (!c.gpus || item.name != "gpu") refuse(option, "gres", "the cluster has no gres '" + item.name + "'", "gpu is the name for GPUs");
+    else if (!item.type.empty() && item.type != c.gpus->type)
+      refuse(option, "gpu-type", "the cluster has no GPUs of type '" + item.type + "'", "its type is " + c.gpus->type + "; capitals count");
+  }
+
+  void check_dependencies() {
+    for (const auto& dependency : r.dependencies.list) {
+      if (dependency.type == "singleton") continue;
+      const bool known = c.jobs.count(dependency.job) > 0;
+      const bool strict = dependency.type == "afterok" && from(Version::v23_02);
+      if (dependency.job == "0" || (strict && !known)) refuse("dependency", "dependency", "there is no job " + dependency.job);
+    }
+    if (r.signal && r.signal->at_reservation && !c.has_preemption && from(Version::v24_11))
+      refuse("signal", "preemption", "--signal=R: needs preemption, which the cluster does not have");
+  }
+
+  void check_array() {
+    if (r.text("array").empty() || parse_array(r.text("array"), c.max_array_size)) return;
+    refuse("array", "array", "the cluster takes array indices below " + std::to_string(c.max_array_size) + " only");
+  }
+
+  /// What only a site's set-up provides.
+  void check_missing_parts() {
+    if (r.text("acctg-freq") == "0") refuse("acctg-freq", "acctg-freq", "the cluster does not let a job switch sampling off");
+    if (r.has("resv-ports")) refuse("resv-ports", "stepmgr", "--resv-ports needs slurmstepd to manage steps");
+    if (r.has("external") && from(Version::v26_05)) refuse("external", "external", "the cluster is not set up for external jobs");
+    if (util::to_lower(r.text("gres-flags")).find("sharing") != std::string::npos)
+      refuse("gres-flags", "gres-flags", "the cluster does not share GPUs between tasks");
+    for (const char* option : {"nodefile", "export-file"})
+      if (r.has(option)) refuse(option, "file", "the file '" + r.text(option) + "' is not there");
+    if (const auto bind = r.text("tres-bind"); r.has("tres-bind") && !util::starts_with(bind, "gres/gpu:"))
+      refuse("tres-bind", "tres-bind", "--tres-bind is for gres/gpu here");
+    const auto tmp = r.memory_mb.find("tmp");
+    if (tmp != r.memory_mb.end() && tmp->second > 0) refuse("tmp", "tmp", "no node offers that much temporary disk");
+  }
+
+  /// What every node of the job must have; false where none has it.
+  bool check_node_shape() {
+    const auto before = x_findings.list().size();
+    const auto beyond = [](long wanted, unsigned there) { return wanted > static_cast<long>(there); };
+    if (beyond(r.count("sockets-per-node"), c.sockets) || beyond(s.cores_per_socket, c.cores_per_socket) ||
+        beyond(s.threads_per_core, c.threads_per_core))
+      refuse("threads-per-core", "node-shape", "no node has that many sockets, cores or threads");
+    const long threads = s.threads_per_core > 0 ? s.threads_per_core : c.threads_per_core;
+    const long cpus = c.sockets * static_cast<long>(c.cores_per_socket) * threads;
+    const long gpu_cpus = r.count("cpus-per-gpu") * static_cast<long>(s.gpus_per_node);
+    if (std::max(s.cpus_per_node, gpu_cpus) > cpus)
+      refuse("cpus-per-task", "cpus-per-node", "one node must offer " + std::to_string(std::max(s.cpus_per_node, gpu_cpus)) + " CPUs, it has " + std::to_string(cpus));
+    if (r.overcommit && s.tasks_per_node > c.cpus()) refuse("ntasks-per-node", "cpus-per-node", "more tasks per node than CPUs");
+    if (memory_per_node() > c.memory_mb)
+      refuse(r.has("mem") ? "mem" : r.has("mem-per-cpu") ? "mem-per-cpu" : "mem-per-gpu", "memory",
+             "one node must offer " + std::to_string(memory_per_node()) + " MB, it has " + std::to_string(c.memory_mb));
+    if (s.gpus_per_node > (c.gpus ? c.gpus->count : 0)) refuse("gres", "gpus-per-node", "no node has " + std::to_string(s.gpus_per_node) + " GPUs");
+    return x_findings.list().size() == before;
+  }
+
+  std::uint64_t memory_of(std::string_view option) const {
+    const auto found = r.memory_mb.find(option);
+    return found == r.memory_mb.end() ? 0 : found->second;
+  }
+
+  std::uint64_t memory_per_node() const {
+    const auto partitions = partitions_of(r, c);
+    const bool whole = !partitions.empty() && partitions.front() && partitions.front()->whole_nodes;
+    // A job that has the node alone pays per CPU for all of them.
+    const long least = std::max({1L, s.cpus_per_node, (s.cpus + s.min_nodes - 1) / std::max(1L, s.min_nodes)});
+    const long cpus = whole ? c.cpus() : std::min(least, c.cpus());
+    const auto gpus = std::max<std::uint64_t>(s.gpus_per_node, s.gpus_per_node == 0 ? std::min<std::uint64_t>(s.gpus, c.gpus ? c.gpus->count : 0) : 0);
+    return std::max({memory_of("mem"), memory_of("mem-per-cpu") * static_cast<std::uint64_t>(cpus), memory_of("mem-per-gpu") * gpus});
+  }
+
+  long max_nodes() const {
+    long most = static_cast<long>(c.nodes.size());
+    const auto partitions = partitions_of(r, c);
+    if (partitions.size() == 1 && partitions.front() && partitions.front()->max_nodes)
+      most = std::min<long>(most, *partitions.front()->max_nodes);
+    return most;
+  }
+
+  /// Nodes as the versions compute them from tasks per node before the nodes are checked.
+  long needed_nodes() const {
+    long nodes = s.min_nodes;
+    if (from(Version::v23_11) && !s.nodes_given && s.tasks_per_node > 0) nodes = std::max(nodes, (s.tasks + s.tasks_per_node - 1) / s.tasks_per_node);
+    return nodes;
+  }
+
+  /// A job over the partition's limits is not refused: it waits for ever.
+  bool waits_anyway() {
+    const long total = static_cast<long>(c.nodes.size()) * c.cpus();
+    if (s.cpus > total) return true;
+    const long nodes = needed_nodes();
+    const bool beyond = nodes > static_cast<long>(c.nodes.size());
+    if (beyond && (x_version == Version::v24_11 || x_version == Version::v25_05)) {
+      refuse("nodes", "nodes", "the cluster has fewer nodes");
+      return true;
+    }
+    const long by_cpus = s.nodes_given ? 0 : (s.cpus + c.cpus() - 1) / c.cpus();
+    return beyond || nodes > max_nodes() || (from(Version::v26_05) && by_cpus > max_nodes());
+  }
+
+  void check_layout() {
+    const long nodes = s.max_nodes > 0 ? std::min(s.max_nodes, max_nodes()) : max_nodes();
+    // 26.05 no longer proves it for one node.
+    const bool proves = !(from(Version::v26_05) && s.max_nodes == 1);
+    const long cores = c.sockets * static_cast<long>(c.cores_per_socket);
+    const auto need = [&](bool beyond, std::string_view option, const std::string& what) {
+      if (beyond) refuse(option, "layout", what + " do not fit on " + std::to_string(nodes) + " nodes");
+    };
+    need(s.min_nodes > x_usable_nodes, "exclude", "the nodes asked for");
+    const long threads = s.threads_per_core > 0 ? s.threads_per_core : c.threads_per_core;
+    need(!r.overcommit && s.cpus > nodes * cores * threads, "ntasks", std::to_string(s.cpus) + " CPUs");
+    if (r.has("ntasks-per-node") || (s.tasks_per_node > 0 && s.nodes_given))
+      need(proves && s.tasks > nodes * s.tasks_per_node, "ntasks", std::to_string(s.tasks) + " tasks");
+    if (const long per = r.count("ntasks-per-socket"); per > 0)
+      need(s.tasks > nodes * per * c.sockets || s.tasks_per_node > per * c.sockets, "ntasks-per-socket", "the tasks per socket");
+    if (const long per = r.count("ntasks-per-core"); per > 0) need(s.tasks > nodes * per * cores, "ntasks-per-core", "the tasks per core");
+    check_gpu_layout(nodes, proves);
+  }
+
+  void check_gpu_layout(long nodes, bool proves) {
+    const auto per_node = static_cast<std::uint64_t>(c.gpus ? c.gpus->count : 0);
+    const auto room = per_node * static_cast<std::uint64_t>(nodes);
+    const auto by_tasks = s.gpus_per_task * static_cast<std::uint64_t>(s.tasks);
+    if ((proves && s.gpus > room) || by_tasks > room) refuse("gpus", "gpus", "that many GPUs are not on " + std::to_string(nodes) + " nodes");
+    const auto node_gpus = r.gres.count("gpus-per-node") > 0 ? r.gpus("gpus-per-node") : r.gpus("gres");
+    if (node_gpus == 0 || s.gpus_per_task == 0) return;
+    const bool unequal = by_tasks != node_gpus * static_cast<std::uint64_t>(s.min_nodes);
+    if (!from(Version::v22_05) || (from(Version::v25_11) && unequal))
+      refuse("gpus-per-task", "gpus-per-task", "--gpus-per-task does not go with that many GPUs per node in this version", "keep one of them");
+  }
+
+  const Request& r;
+  const JobSize& s;
+  const ClusterFacts& c;
+  Version x_version;
+  Findings& x_findings;
+  long x_usable_nodes = 1L << 30;
+};
+
+} // namespace
+
+void check_admission(const Request& request, const JobSize& size, const ClusterFacts& cluster, Version version, Findings& findings) {
+  Controller(request, size, cluster, version, findings).run();
+}
+
+std::vector<const PartitionFacts*> partitions_of(const Request& request, const ClusterFacts& cluster) {
+  std::vector<const PartitionFacts*> found;
+  if (request.text("partition").empty()) {
+    if (!cluster.partitions.empty()) found.push_back(&cluster.partitions.front());
+    return found;
+  }
+  for (const auto& name : util::split(request.text("partition"), ',')) {
+    const auto match = std::find_if(cluster.partitions.begin(), cluster.partitions.end(), [&](const PartitionFacts& p) { return p.name == name; });
+    found.push_back(match == cluster.partitions.end() ? nullptr : &*match);
+  }
+  return found;
+}
+
+} // namespace hpcml::slurm

@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: MIT
+#include "slurm/gres.hpp"
+
+#include <algorithm>
+
+#include "util/text.hpp"
+
+namespace hpcml::slurm {
+namespace {
+
+using std::string_view;
+
+bool is_digit(char c) { return c >= '0' && c <= '9'; }
+
+/// "4", "2k"; nothing else.
+std::optional<std::uint64_t> parse_number(string_view text) {
+  std::uint64_t factor = 1;
+  if (!text.empty()) {
+    const char unit = text.back();
+    if (unit == 'k' || unit == 'K') factor = 1024;
+    if (unit == 'm' || unit == 'M') factor = 1024 * 1024;
+    if (factor > 1) text.remove_suffix(1);
+  }
+  if (text.empty() || !std::all_of(text.begin(), text.end(), is_digit)) return std::nullopt;
+  const auto number = util::parse_unsigned(text);
+  if (!number) return std::nullopt;
+  return *number * factor;
+}
+
+std::optional<GresItem> parse_item(string_view text, Version version) {
+  if (version >= Version::v23_11)
+    if (const auto sockets = text.find(":S:"); sockets != string_view::npos) text = text.substr(0, sockets);
+  std::string plain(text);
+  if (version >= Version::v23_11)
+    if (const auto equals = plain.find('='); equals != std::string::npos) plain[equals] = ':';
+  const auto parts = util::split(plain, ':');
+  GresItem item{parts[0], {}, 1};
+  if (parts[0].empty() || parts.back().empty() || parts.size() > 3) return std::nullopt;
+  if (parts.size() == 1) return item;
+  const auto count = parse_number(parts.back());
+  if (count) item.count = *count;
+  if (parts.size() == 2) {
+    if (!count) item.type = parts[1];
+    return item;
+  }
+  if (!count || parts[1].empty()) return std::nullopt;
+  item.type = parts[1];
+  return item;
+}
+
+} // namespace
+
+std::optional<std::vector<GresItem>> parse_gres(string_view text, Version version) {
+  const bool strict = version >= Version::v21_08 && version <= Version::v23_02;
+  std::vector<GresItem> items;
+  if (version >= Version::v21_08 && util::to_lower(text) == "none") return items;
+  for (const auto& part : util::split(std::string(text), ',')) {
+    if (part.empty()) {
+      if (strict) return std::nullopt;
+      continue;
+    }
+    string_view rest = part;
+    if (strict && util::starts_with(rest, "gres:")) rest.remove_prefix(5);
+    if (version >= Version::v23_11 && util::starts_with(rest, "gres/")) rest.remove_prefix(5);
+    const auto item = parse_item(rest, version);
+    if (!item) return std::nullopt;
+    items.push_back(*item);
+  }
+  return items;
+}
+
+std::optional<std::vector<GresItem>> parse_gpus(string_view text, Version version) {
+  std::vector<GresItem> items;
+  if (text.empty()) return items;
+  for (const auto& part : util::split(std::string(text), ',')) {
+    const auto item = parse_item("gpu:" + part, version);
+    if (!item) return std::nullopt;
+    items.push_back(*item);
+  }
+  return items;
+}
+
+std::optional<std::vector<GresItem>> parse_gpus_per_task(string_view text, Version version) {
+  if (version < Version::v23_11) return parse_gpus(text, version);
+  std::vector<GresItem> items;
+  if (text.empty()) return items;
+  for (const auto& part : util::split(std::string(text), ',')) {
+    if (!part.empty() && part.front() == '-') return std::nullopt;
+    const auto colon = part.find(':');
+    const string_view count = colon == std::string::npos ? string_view(part) : string_view(part).substr(colon + 1);
+    if (count.empty() || !is_digit(count.front())) continue;
+    const auto end = std::min(count.find_first_not_of("0123456789"), count.size());
+    const auto number = parse_number(count.substr(0, end));
+    if (!number) return std::nullopt;
+    if (*number > 0) items.push_back({"gpu", colon == std::string::npos ? "" : part.substr(0, colon), *number});
+  }
+  return items;
+}
+
+std::optional<TresPerTask> parse_tres_per_task(string_view text, Version version) {
+  TresPerTask result;
+  if (version == Version::v23_02 && text.find('=') != string_view::npos) return std::nullopt;
+  for (const auto& part : util::split(std::string(text), ',')) {
+    const bool gres = util::starts_with(part, "gres/") || util::starts_with(part, "gres:");
+    if (!gres && !util::starts_with(part, "cpu")) return std::nullopt;
+    if (!gres && version == Version::v23_11 && part.find('=') != std::string::npos) result.cpus_count = false;
+    std::string plain = gres ? part.substr(5) : part;
+    if (const auto equals = plain.find('='); equals != std::string::npos) plain[equals] = ':';
+    const auto item = parse_item(plain, version);
+    if (!item || (!gres && (item->name != "cpu" || !item->type.empty()))) return std::nullopt;
+    result.items.push_back(*item);
+  }
+  return result;
+}
+
+std::uint64_t gpu_count(const std::vector<GresItem>& items) {
+  std::uint64_t most = 0;
+  for (const auto& item : items)
+    if (item.name == "gpu") most = std::max(most, item.count);
+  return most;
+}
+
+} // namespace hpcml::slurm

@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: MIT
+#include "slurm/job_size.hpp"
+
+#include <algorithm>
+#include <set>
+
+#include "model/hostlist.hpp"
+#include "util/text.hpp"
+
+namespace hpcml::slurm {
+namespace {
+
+/// The hint counts only where nothing says the same more exactly.
+void apply_geometry(const Request& r, Version version, JobSize& size) {
+  size.threads_per_core = r.count("threads-per-core");
+  size.cores_per_socket = r.count("cores-per-socket");
+  const bool exact = r.has("ntasks-per-core") || size.threads_per_core > 0 || r.has("extra-node-info") ||
+                     (version >= Version::v25_11 && size.cores_per_socket > 0);
+  if (!r.has("hint") || exact) return;
+  for (const auto& hint : util::split(util::to_lower(r.text("hint")), ',')) {
+    if (hint == "compute_bound") size.cores_per_socket = 0;
+    if (hint == "memory_bound") size.cores_per_socket = 1;
+    if (hint == "compute_bound" || hint == "memory_bound" || hint == "nomultithread") size.threads_per_core = 1;
+  }
+}
+
+void apply_nodes(const Request& r, Version version, long listed_nodes, JobSize& size) {
+  if (r.nodes) {
+    size.min_nodes = std::max(1L, r.nodes->min);
+    size.max_nodes = r.nodes->max;
+    size.nodes_given = true;
+  }
+  if (listed_nodes > 0 && (!r.nodes || (version < Version::v23_02 && listed_nodes > size.min_nodes))) {
+    size.min_nodes = listed_nodes;
+    size.max_nodes = std::max(size.max_nodes, listed_nodes);
+    size.nodes_given = true;
+  }
+  const auto total = r.gpus("gpus");
+  const auto per_node = std::max(r.gpus("gpus-per-node"), r.gres.count("gpus-per-node") > 0 ? 0 : r.gpus("gres"));
+  if (total > 0 && per_node > 0 && total % per_node == 0 && !size.nodes_given) {
+    size.min_nodes = size.max_nodes = static_cast<long>(total / per_node);
+  }
+}
+
+std::uint64_t per_node_gpus(const Request& r) {
+  return r.gres.count("gpus-per-node") > 0 ? r.gpus("gpus-per-node") : r.gpus("gres");
+}
+
+std::uint64_t per_task_gpus(const Request& r) {
+  return std::max(r.gpus("gpus-per-task"), r.tres_per_task ? gpu_count(r.tres_per_task->items) : 0);
+}
+
+/// Tasks that follow from GPUs.
+long tasks_by_gpus(const Request& r, const JobSize& size) {
+  const auto total = r.gpus("gpus");
+  const auto node_gpus = per_node_gpus(r) * static_cast<std::uint64_t>(size.min_nodes);
+  if (const long per_gpu = r.count("ntasks-per-gpu"); per_gpu > 0) {
+    if (total > 0) return per_gpu * static_cast<long>(total);
+    if (node_gpus > 0) return per_gpu * static_cast<long>(node_gpus);
+  }
+  const auto per_task = per_task_gpus(r);
+  if (per_task > 0 && total > 0 && total % per_task == 0) return static_cast<long>(total / per_task);
+  return 0;
+}
+
+void apply_tasks(const Request& r, JobSize& size) {
+  const long product = r.count("sockets-per-node") * r.count("cores-per-socket") * r.count("threads-per-core");
+  const bool exact_nodes = size.nodes_given && size.min_nodes == size.max_nodes && !(r.nodes && r.nodes->is_list);
+  size.tasks_per_node = r.count("ntasks-per-node");
+  if (r.has("ntasks")) size.tasks_known = r.count("ntasks");
+  else if (size.tasks_per_node > 0) size.tasks_known = size.tasks_per_node * size.min_nodes;
+  else if (r.has("extra-node-info") && product > 0) size.tasks_known = product * size.min_nodes;
+  else if (exact_nodes) size.tasks_known = size.min_nodes;
+  if (r.has("ntasks") && size.nodes_given && size.tasks_known < size.min_nodes) size.min_nodes = size.tasks_known;
+  if (r.has("ntasks") && size.nodes_given && size.max_nodes > size.tasks_known) size.max_nodes = std::max(size.min_nodes, size.tasks_known);
+  size.tasks = std::max({1L, size.tasks_known, size.min_nodes});
+  if (size.tasks_known > 0) size.tasks = size.tasks_known;
+}
+
+} // namespace
+
+long listed_nodes(const Request& request) {
+  std::string text = request.text("nodelist");
+  while (!text.empty() && text.back() == ',') text.pop_back();
+  if (text.empty()) return 0;
+  const auto list = model::Hostlist::parse(text);
+  if (!list) return 0;
+  return static_cast<long>(std::set<std::string>(list->names().begin(), list->names().end()).size());
+}
+
+JobSize size_job(const Request& r, Version version, long listed_nodes) {
+  JobSize size;
+  apply_geometry(r, version, size);
+  apply_nodes(r, version, listed_nodes, size);
+  apply_tasks(r, size);
+  size.cpus_per_task = r.count("cpus-per-task", 1);
+  size.gpus_per_task = per_task_gpus(r);
+  if (r.tres_per_task && r.tres_per_task->cpus_count && !r.has("cpus-per-task"))
+    for (const auto& item : r.tres_per_task->items)
+      if (item.name == "cpu") size.cpus_per_task = static_cast<long>(item.count);
+  const long cpus_per_gpu = r.count("cpus-per-gpu");
+  const long plain_cpus_per_task = size.cpus_per_task;
+  if (cpus_per_gpu > 0 && size.gpus_per_task > 0) size.cpus_per_task = cpus_per_gpu * static_cast<long>(size.gpus_per_task);
+  const long before = size.tasks_known;
+  if (const long by_gpus = tasks_by_gpus(r, size); by_gpus > 0 && (!r.has("ntasks") || r.has("ntasks-per-gpu"))) {
+    size.tasks = by_gpus;
+    size.tasks_known = by_gpus;
+  }
+  if (size.gpus_per_task > 0 && per_node_gpus(r) > 0 && size.tasks_per_node == 0)
+    size.tasks_per_node = static_cast<long>(per_node_gpus(r) / size.gpus_per_task);
+
+  // 20.11 learns of tasks by GPUs too late for the CPUs.
+  const long counted = version == Version::v20_11 ? before : size.tasks_known;
+  size.cpus = r.overcommit ? 1 : std::max(1L, counted) * plain_cpus_per_task;
+  if (r.overcommit) size.cpus_per_node = size.cpus_per_task > 1 ? size.cpus_per_task : 0;
+  else if (size.tasks_per_node > 0 || size.cpus_per_task > 1) size.cpus_per_node = std::max(1L, size.tasks_per_node) * size.cpus_per_task;
+  size.cpus_per_node = std::max(size.cpus_per_node, r.count("mincpus"));
+
+  const auto nodes = static_cast<std::uint64_t>(size.min_nodes);
+  size.gpus_per_node = std::max({per_node_gpus(r), r.gpus("gpus-per-socket"), size.gpus_per_task});
+  size.gpus = r.gpus("gpus");
+  if (size.gpus == 0) size.gpus = per_node_gpus(r) * nodes;
+  if (size.gpus == 0) size.gpus = r.gpus("gpus-per-socket") * nodes;
+  if (size.gpus == 0) size.gpus = size.gpus_per_task * static_cast<std::uint64_t>(size.tasks);
+  if (cpus_per_gpu > 0 && version >= Version::v24_05 && !r.overcommit)
+    size.cpus = std::max(size.cpus, cpus_per_gpu * static_cast<long>(size.gpus));
+  return size;
+}
+
+} // namespace hpcml::slurm

@@ -1,0 +1,276 @@
+// SPDX-License-Identifier: MIT
+#include "slurm/option_values.hpp"
+
+#include <algorithm>
+#include <cctype>
+
+#include "util/text.hpp"
+
+namespace hpcml::slurm {
+namespace {
+
+using std::string_view;
+
+struct Reading {
+  const Setting& setting;
+  const std::string& text; ///< the value, "" without one
+  Version version;
+  Request& request;
+};
+using Reader = bool (*)(Reading&);
+
+struct Row {
+  string_view option;
+  Reader read;
+  string_view hint;
+};
+
+template <long Least>
+bool read_count(Reading& r) {
+  const auto count = parse_count(r.text, Least);
+  if (count) r.request.counts[r.setting.option] = *count;
+  return count.has_value();
+}
+
+bool read_time(Reading& r) {
+  const auto limit = parse_time_limit(r.text);
+  if (limit) r.request.times[r.setting.option] = *limit;
+  return limit.has_value();
+}
+
+bool read_memory(Reading& r) {
+  const auto memory = parse_memory_mb(r.text);
+  if (memory) r.request.memory_mb[r.setting.option] = *memory;
+  return memory.has_value();
+}
+
+bool read_nodes(Reading& r) {
+  const auto nodes = parse_node_count(r.text, r.version);
+  // "-1" (a maximum alone) of 1 is one node.
+  if (nodes) r.request.nodes = nodes;
+  return nodes.has_value();
+}
+
+bool store_gres(Reading& r, std::optional<std::vector<GresItem>> items) {
+  if (!items) return false;
+  if (items->empty()) r.request.gres.erase(r.setting.option);
+  else r.request.gres[r.setting.option] = std::move(*items);
+  return true;
+}
+
+bool read_gres(Reading& r) { return store_gres(r, parse_gres(r.text, r.version)); }
+bool read_gpus(Reading& r) { return store_gres(r, parse_gpus(r.text, r.version)); }
+bool read_gpus_per_task(Reading& r) { return store_gres(r, parse_gpus_per_task(r.text, r.version)); }
+
+bool read_tres_per_task(Reading& r) {
+  r.request.tres_per_task = parse_tres_per_task(r.text, r.version);
+  return r.request.tres_per_task.has_value();
+}
+
+bool read_array(Reading& r) { return r.text.empty() || parse_array(r.text, 4000001).has_value(); }
+
+bool read_signal(Reading& r) {
+  r.request.signal = parse_signal(r.text, r.version);
+  return r.request.signal.has_value();
+}
+
+bool read_mail_type(Reading& r) {
+  const auto types = parse_mail_types(r.text);
+  if (types) r.request.mail_types = *types;
+  return types.has_value();
+}
+
+bool read_dependency(Reading& r) {
+  const auto dependencies = parse_dependencies(r.text, r.version);
+  if (dependencies) r.request.dependencies = *dependencies;
+  return dependencies.has_value();
+}
+
+bool read_features(Reading& r) {
+  const auto names = parse_features(r.text);
+  if (names && r.setting.option == "constraint") r.request.features = *names;
+  return names.has_value();
+}
+
+bool read_begin(Reading& r) { return is_point_in_time(r.text); }
+
+bool is_one_of(const std::string& text, std::initializer_list<string_view> words) {
+  const std::string lower = util::to_lower(text);
+  return std::find(words.begin(), words.end(), lower) != words.end();
+}
+
+bool read_exclusive(Reading& r) {
+  if (is_one_of(r.text, {"", "user", "mcs"})) return true;
+  return r.version >= Version::v24_05 && is_one_of(r.text, {"topo"});
+}
+
+bool read_open_mode(Reading& r) { return is_one_of(r.text, {"a", "append", "t", "truncate"}); }
+bool read_no_kill(Reading& r) { return is_one_of(r.text, {"", "off", "no"}); }
+bool read_yes_no(Reading& r) { return is_one_of(r.text, {"yes", "no"}); }
+
+bool read_requeue(Reading& r) {
+  // The variable of 26.05 must hold what the option's value may be.
+  return r.version < Version::v26_05 || r.text.empty();
+}
+
+bool read_hint(Reading& r) {
+  const auto parts = util::split(r.text, ',');
+  return std::all_of(parts.begin(), parts.end(), [](const std::string& part) {
+    return is_one_of(part, {"compute_bound", "memory_bound", "multithread", "nomultithread", "help"});
+  });
+}
+
+bool read_wait_all_nodes(Reading& r) {
+  const auto count = parse_count(r.text, 0);
+  return count && *count <= 1;
+}
+
+bool read_nice(Reading& r) {
+  if (!r.setting.value) {
+    r.request.counts["nice"] = 100;
+    return true;
+  }
+  const auto count = parse_count(r.text, -2147483645L);
+  if (!count || *count > 2147483645L) return false;
+  r.request.counts["nice"] = *count;
+  return true;
+}
+
+bool read_comment(Reading& r) { return r.text.size() <= 1024; }
+
+bool read_acctg_freq(Reading& r) {
+  const auto parts = util::split(r.text, ',');
+  return std::all_of(parts.begin(), parts.end(), [](const std::string& part) {
+    const auto equals = part.find('=');
+    if (equals == std::string::npos) return util::parse_unsigned(part).has_value();
+    return is_one_of(part.substr(0, equals), {"task", "energy", "network", "filesystem"}) &&
+           util::parse_unsigned(part.substr(equals + 1)).has_value();
+  });
+}
+
+bool read_profile(Reading& r) {
+  const auto parts = util::split(r.text, ',');
+  return std::all_of(parts.begin(), parts.end(), [](const std::string& part) {
+    return is_one_of(part, {"all", "none", "energy", "task", "lustre", "filesystem", "network"});
+  });
+}
+
+bool read_propagate(Reading& r) {
+  static constexpr string_view limits[] = {"ALL", "NONE", "AS", "CORE", "CPU", "DATA", "FSIZE", "MEMLOCK", "NOFILE", "NPROC", "RSS", "STACK"};
+  if (!r.setting.value) return true;
+  const auto parts = util::split(r.text, ',');
+  return std::all_of(parts.begin(), parts.end(), [](const std::string& part) {
+    return std::find(std::begin(limits), std::end(limits), part) != std::end(limits);
+  });
+}
+
+bool read_gres_flags(Reading& r) {
+  const auto parts = util::split(r.text, ',');
+  return std::all_of(parts.begin(), parts.end(), [&](const std::string& part) {
+    if (is_one_of(part, {"disable-binding", "enforce-binding"})) return true;
+    return r.version >= Version::v23_11 && is_one_of(part, {"multiple-tasks-per-sharing", "one-task-per-sharing"});
+  });
+}
+
+bool read_gpu_bind(Reading& r) {
+  std::string text = r.text;
+  for (const char* loud : {"verbose,", "v,"})
+    if (util::starts_with(util::to_lower(text), loud)) text = text.substr(std::string(loud).size());
+  const bool later = r.version >= Version::v21_08;
+  const auto colon = text.find(':');
+  const std::string rest = colon == std::string::npos ? "" : text.substr(colon + 1);
+  const std::string name = util::to_lower(text.substr(0, colon));
+  if (colon == std::string::npos) return name == "closest" || (later && (name == "none" || name == "verbose" || name == "v"));
+  if (name == "single" || (later && name == "per_task")) return parse_count(rest, 1).has_value();
+  return (name == "map_gpu" || name == "mask_gpu") && !rest.empty();
+}
+
+bool read_segment(Reading& r) { return parse_count(r.text, 0).has_value(); }
+bool read_tres_bind(Reading& r) { return util::starts_with(r.text, "gres/"); }
+
+bool read_geometry(Reading& r) {
+  static constexpr string_view names[] = {"sockets-per-node", "cores-per-socket", "threads-per-core"};
+  const auto parts = util::split(r.text, ':');
+  if (parts.size() > 3) return false;
+  for (std::size_t i = 0; i < parts.size(); ++i) {
+    if (parts[i] == "*") continue;
+    const auto number = parse_count(parts[i].substr(0, parts[i].find('-')), 1);
+    if (!number) return false;
+    r.request.counts[std::string(names[i])] = *number;
+  }
+  return true;
+}
+
+bool read_distribution(Reading& r) {
+  const auto comma = r.text.find(',');
+  const auto parts = util::split(r.text.substr(0, comma), ':');
+  if (parts.size() > 3) return false;
+  for (std::size_t i = 0; i < parts.size(); ++i) {
+    const std::string part = util::to_lower(parts[i]);
+    if (i == 0 && (util::starts_with(part, "plane=") || part == "plane" || part == "arbitrary")) continue;
+    if (!is_one_of(part, {"block", "cyclic", "*"}) && !(i > 0 && part == "fcyclic")) return false;
+  }
+  return true;
+}
+
+bool read_priority(Reading& r) { return is_one_of(r.text, {"top"}) || util::parse_unsigned(r.text).has_value(); }
+bool read_power(Reading& r) { return is_one_of(r.text, {"level", ""}); }
+
+// clang-format off
+constexpr string_view k_number = "a whole number, 1 or more";
+constexpr string_view k_time = "minutes, MM:SS, HH:MM:SS, D-HH, D-HH:MM or D-HH:MM:SS; no letters";
+constexpr string_view k_memory = "a whole number with K, M, G or T (MB without); no fractions, no GiB";
+constexpr string_view k_gpus = "a number, or TYPE:NUMBER";
+constexpr Row k_rows[] = {
+    {"nodes", read_nodes, "a number or MIN-MAX"},
+    {"ntasks", read_count<1>, k_number}, {"ntasks-per-node", read_count<1>, k_number},
+    {"ntasks-per-core", read_count<1>, k_number}, {"ntasks-per-socket", read_count<1>, k_number},
+    {"ntasks-per-gpu", read_count<1>, k_number}, {"ntasks-per-tres", read_count<1>, k_number},
+    {"cpus-per-task", read_count<1>, k_number}, {"cpus-per-gpu", read_count<1>, k_number},
+    {"mincpus", read_count<1>, k_number}, {"sockets-per-node", read_count<1>, k_number},
+    {"cores-per-socket", read_count<1>, k_number}, {"threads-per-core", read_count<1>, k_number},
+    {"extra-node-info", read_geometry, "SOCKETS[:CORES[:THREADS]], numbers or *"},
+    {"core-spec", read_count<0>, "a whole number"}, {"thread-spec", read_count<0>, "a whole number"},
+    {"time", read_time, k_time}, {"time-min", read_time, k_time}, {"delay-boot", read_time, k_time},
+    {"mem", read_memory, k_memory}, {"mem-per-cpu", read_memory, k_memory}, {"mem-per-gpu", read_memory, k_memory},
+    {"tmp", read_memory, k_memory},
+    {"gres", read_gres, "NAME[:TYPE]:NUMBER, several joined by commas"},
+    {"gpus", read_gpus, k_gpus}, {"gpus-per-node", read_gpus, k_gpus}, {"gpus-per-socket", read_gpus, k_gpus},
+    {"gpus-per-task", read_gpus_per_task, k_gpus},
+    {"tres-per-task", read_tres_per_task, "cpu=N or gres/gpu=N (from 23.11), cpu:N in 23.02"},
+    {"tres-bind", read_tres_bind, "gres/gpu:closest and the like"},
+    {"gpu-bind", read_gpu_bind, "closest, none (from 21.08), single:N, per_task:N (from 21.08), map_gpu:LIST or mask_gpu:LIST"},
+    {"gres-flags", read_gres_flags, "disable-binding or enforce-binding; task sharing is given to srun"},
+    {"array", read_array, "indices such as 0-15, 0-15:4, 1,3,7 or 0-99%10"},
+    {"signal", read_signal, "[B:]NAME[@SECONDS], for example B:USR1@120; at most 65535 seconds"},
+    {"mail-type", read_mail_type, "BEGIN, END, FAIL, REQUEUE, TIME_LIMIT, TIME_LIMIT_90, _80, _50, ARRAY_TASKS, ALL or NONE, joined by commas"},
+    {"dependency", read_dependency, "afterok:JOBID and the like, or singleton; joined by ',' (all) or '?' (one)"},
+    {"constraint", read_features, "features joined by & or |"}, {"prefer", read_features, "features joined by & or |"},
+    {"begin", read_begin, "now+1hour, 16:00, tomorrow or 2030-01-31T10:00"},
+    {"deadline", read_begin, "now+1hour, 16:00, tomorrow or 2030-01-31T10:00"},
+    {"exclusive", read_exclusive, "nothing, user, mcs or (from 24.05) topo"},
+    {"open-mode", read_open_mode, "append or truncate"}, {"no-kill", read_no_kill, "nothing or off"},
+    {"requeue", read_requeue, "nothing"}, {"kill-on-invalid-dep", read_yes_no, "yes or no"},
+    {"hint", read_hint, "compute_bound, memory_bound, multithread or nomultithread"},
+    {"wait-all-nodes", read_wait_all_nodes, "0 or 1"}, {"nice", read_nice, "a number within 2147483645"},
+    {"comment", read_comment, "at most 1024 characters"},
+    {"acctg-freq", read_acctg_freq, "seconds, or task=SECONDS and the like"},
+    {"profile", read_profile, "all, none, energy, task, filesystem or network"},
+    {"propagate", read_propagate, "limits in capitals (STACK, MEMLOCK, NOFILE), ALL or NONE"},
+    {"segment", read_segment, "a whole number"}, {"distribution", read_distribution, "block, cyclic, plane=SIZE or arbitrary, then :block or :cyclic"},
+    {"priority", read_priority, "a number or TOP"}, {"power", read_power, "level"},
+};
+// clang-format on
+
+} // namespace
+
+std::optional<std::string> read_value(const Setting& setting, Version version, Request& request) {
+  const auto* row = std::find_if(std::begin(k_rows), std::end(k_rows), [&](const Row& r) { return r.option == setting.option; });
+  if (row == std::end(k_rows)) return std::nullopt;
+  const std::string text = setting.value.value_or("");
+  Reading reading{setting, text, version, request};
+  if (row->read(reading)) return std::nullopt;
+  return "it may be " + std::string(row->hint);
+}
+
+} // namespace hpcml::slurm

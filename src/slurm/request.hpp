@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: MIT
+// What one component of a job asks for: the options that took effect, as plain values.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "slurm/gres.hpp"
+#include "slurm/settings.hpp"
+#include "slurm/values.hpp"
+
+namespace hpcml::slurm {
+
+/// How a job shares its nodes.
+enum class Sharing { site_default, exclusive, exclusive_user, exclusive_mcs, exclusive_topo, oversubscribe };
+
+struct Request {
+  std::map<std::string, Setting, std::less<>> given; ///< the last of each option
+  std::map<std::string, long, std::less<>> counts;   ///< numbers by option ("ntasks", "cpus-per-task")
+  std::map<std::string, std::uint64_t, std::less<>> memory_mb;             ///< "mem", "mem-per-cpu", "mem-per-gpu"
+  std::map<std::string, std::vector<GresItem>, std::less<>> gres;          ///< "gres", "gpus", "gpus-per-task" ...
+  std::map<std::string, TimeLimit, std::less<>> times;                     ///< "time", "time-min", "delay-boot"
+  std::optional<NodeCount> nodes;
+  std::optional<TresPerTask> tres_per_task;
+  std::optional<SignalSpec> signal;
+  std::vector<std::string> mail_types;
+  Dependencies dependencies;
+  std::vector<std::string> features;
+  Sharing sharing = Sharing::site_default;
+  bool requeue = true;
+  bool overcommit = false;
+
+  bool has(std::string_view option) const { return given.find(option) != given.end(); }
+  /// The option's value; empty where it was not given or has none.
+  std::string text(std::string_view option) const;
+  /// The number of an option, or `otherwise`.
+  long count(std::string_view option, long otherwise = 0) const;
+  std::uint64_t gpus(std::string_view option) const;
+  /// Where the option stands.
+  Place place(std::string_view option) const;
+};
+
+/// Reads the values; every one that this version of sbatch refuses goes to `findings`, as do options that exclude
+/// each other.
+Request make_request(const std::vector<Setting>& settings, Version version, Findings& findings);
+
+/// The combinations that sbatch itself refuses.
+void check_combinations(const Request& request, Version version, Findings& findings);
+
+} // namespace hpcml::slurm

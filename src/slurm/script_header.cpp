@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: MIT
+#include "slurm/script_header.hpp"
+
+#include <algorithm>
+
+#include "util/text.hpp"
+
+namespace hpcml::slurm {
+namespace {
+
+using std::string_view;
+
+bool is_space(char c) { return c == ' ' || (c >= '\t' && c <= '\r'); }
+
+void check_file(string_view text, Findings& findings) {
+  if (text.empty()) findings.error({}, "slurm/empty", "the script is empty");
+  else if (std::all_of(text.begin(), text.end(), is_space))
+    findings.error({}, "slurm/empty", "the script holds only blanks");
+  else if (!util::starts_with(text, "#!"))
+    findings.error({0, std::max<std::size_t>(1, std::min(text.find('\n'), text.size()))}, "slurm/first-line",
+                   "the first line does not start with #!: sbatch refuses the script",
+                   util::starts_with(text, "\xef\xbb\xbf")
+                       ? "the file starts with a byte order mark: save it as UTF-8 without one"
+                       : "make #!/bin/bash the first line, nothing before it");
+  if (const auto dos = text.find("\r\n"); dos != string_view::npos)
+    findings.error({dos, 1}, "slurm/dos-line", "a line ends as on Windows (CR LF): sbatch refuses the script",
+                   "convert the file: sed -i 's/\\r$//' FILE");
+  if (const auto nul = text.find('\0'); nul != string_view::npos)
+    findings.error({nul, 1}, "slurm/nul", "the script holds a NUL character: Slurm refuses it", "remove it");
+}
+
+/// Cuts one directive line into words.
+class WordReader {
+public:
+  WordReader(string_view text, std::size_t from, std::size_t to, Version version, Findings& findings)
+      : x_text(text), x_at(from), x_end(to), x_version(version), x_findings(findings) {}
+
+  std::vector<Word> read() {
+    std::vector<Word> words;
+    // An empty word ("") ends the line, too: sbatch cannot tell it from the end.
+    while (next() && !x_word.text.empty()) words.push_back(x_word);
+    return words;
+  }
+
+private:
+  bool next() {
+    while (x_at < x_end && is_space(x_text[x_at])) ++x_at;
+    if (x_at == x_end || x_text[x_at] == '#') return false;
+    if (x_text[x_at] == ':') {
+      x_findings.error({x_at, 1}, "slurm/colon", "a word of a directive starts with ':': sbatch refuses the script",
+                       "write the option without it; components of a job are separated by a line #SBATCH hetjob");
+      return false;
+    }
+    const std::size_t start = x_at;
+    x_word = {};
+    if (!read_word()) return false;
+    x_word.place = {start, x_at - start};
+    return true;
+  }
+
+  bool read_word() {
+    char quote = '\0';
+    bool escaped = false;
+    std::size_t quoted_at = 0;
+    for (; x_at < x_end; ++x_at) {
+      const char c = x_text[x_at];
+      // Up to 23.11 an escaped blank ends the word as any other.
+      const bool kept = quote != '\0' || (escaped && x_version >= Version::v24_05);
+      if (is_space(c) && !kept) break;
+      if (escaped) {
+        escaped = false;
+        x_word.text += c;
+      } else if (c == '\\') escaped = true;
+      else if (quote != '\0' && c == quote) quote = '\0';
+      else if (quote == '\0' && (c == '"' || c == '\'')) {
+        quote = c;
+        quoted_at = x_at;
+      } else if (quote == '\0' && c == '#') {
+        report_comment();
+        break;
+      } else x_word.text += c;
+    }
+    if (quote == '\0') return true;
+    x_findings.error({quoted_at, 1}, "slurm/quote",
+                     std::string("the quote ") + quote + " is not closed on its line: sbatch refuses the script",
+                     "close it, or put a backslash before it");
+    return false;
+  }
+
+  void report_comment() {
+    const bool inside = x_at > 0 && !is_space(x_text[x_at - 1]);
+    if (inside)
+      x_findings.warning({x_at, 1}, "slurm/comment-in-word",
+                         "'#' starts a comment even inside a word: the rest of the line is ignored",
+                         "quote the value, or put a blank before the comment");
+    x_end = x_at;
+  }
+
+  string_view x_text;
+  std::size_t x_at;
+  std::size_t x_end;
+  Version x_version;
+  Findings& x_findings;
+  Word x_word;
+};
+
+struct Prefix {
+  string_view text;
+  Magic magic;
+};
+constexpr Prefix k_prefixes[] = {
+    {"#SBATCH", Magic::sbatch}, {"#SLURM", Magic::sbatch}, {"#PBS", Magic::pbs}, {"#BSUB", Magic::bsub}};
+
+bool is_command(string_view line) {
+  const auto first = std::find_if_not(line.begin(), line.end(), is_space);
+  return first != line.end() && *first != '#';
+}
+
+bool is_separator(const Word& word) {
+  const auto lower = util::to_lower(word.text);
+  return lower == "hetjob" || lower == "packjob";
+}
+
+/// Adds the line's words; a separator among them starts the next component and ends the line.
+void add_directive(ScriptHeader& header, Directive directive, Findings& findings) {
+  directive.component = header.components - 1;
+  const auto separator = std::find_if(directive.words.begin(), directive.words.end(), is_separator);
+  if (directive.magic == Magic::sbatch && separator != directive.words.end()) {
+    if (util::to_lower(separator->text) == "packjob")
+      findings.warning(separator->place, "slurm/packjob", "packjob is the old name of hetjob", "write #SBATCH hetjob");
+    directive.words.erase(separator, directive.words.end());
+    ++header.components;
+  }
+  if (!directive.words.empty()) header.directives.push_back(std::move(directive));
+}
+
+} // namespace
+
+ScriptHeader read_header(string_view text, Version version, Findings& findings) {
+  check_file(text, findings);
+  ScriptHeader header;
+  std::size_t start = 0;
+  while (start < text.size()) {
+    const std::size_t end = std::min(text.find('\n', start), text.size());
+    const auto line = text.substr(start, end - start);
+    const auto* prefix = std::find_if(std::begin(k_prefixes), std::end(k_prefixes),
+                                      [&](const Prefix& p) { return util::starts_with(line, p.text); });
+    if (prefix != std::end(k_prefixes)) {
+      if (prefix->text == "#SLURM")
+        findings.warning({start, prefix->text.size()}, "slurm/prefix", "#SLURM is an old form of #SBATCH",
+                         "write #SBATCH");
+      WordReader reader(text, start + prefix->text.size(), end, version, findings);
+      add_directive(header, {prefix->magic, 0, reader.read()}, findings);
+    } else if (is_command(line)) {
+      break;
+    }
+    start = end + 1;
+  }
+  header.end = std::min(start, text.size());
+  return header;
+}
+
+} // namespace hpcml::slurm

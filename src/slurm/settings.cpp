@@ -1,0 +1,205 @@
+// SPDX-License-Identifier: MIT
+#include "slurm/settings.hpp"
+
+#include <algorithm>
+
+#include "slurm/foreign_directives.hpp"
+#include "slurm/options.hpp"
+#include "util/text.hpp"
+
+namespace hpcml::slurm {
+namespace {
+
+using std::string_view;
+
+std::string versions_text(string_view range) {
+  const auto parts = util::split(std::string(range), ',');
+  const auto& part = parts.front();
+  if (part.back() == '-') return "exists from Slurm " + part.substr(0, part.size() - 1);
+  if (part.front() == '-' && parts.size() == 1) return "is gone after Slurm " + part.substr(1);
+  return "exists only in Slurm " + std::string(range);
+}
+
+/// getopt_long over a list of words, where options and operands may be mixed.
+class SettingReader {
+public:
+  SettingReader(const std::vector<Word>& words, Source source, Version version, Findings& findings)
+      : x_words(words), x_source(source), x_version(version), x_findings(findings) {}
+
+  std::vector<Setting> read() {
+    bool only_operands = false;
+    for (; x_at < x_words.size(); ++x_at) {
+      const string_view word = x_words[x_at].text;
+      if (only_operands || word.size() < 2 || word.front() != '-') report_operand(x_words[x_at]);
+      else if (word == "--") only_operands = true;
+      else if (util::starts_with(word, "--")) read_long(word.substr(2));
+      else read_short(word.substr(1));
+    }
+    return std::move(x_settings);
+  }
+
+private:
+  Place here() const { return x_words[x_at].place; }
+
+  void report_operand(const Word& word) {
+    if (x_source == Source::script)
+      x_findings.error(word.place, "slurm/operand", "'" + word.text + "' is no option: sbatch refuses the script",
+                       "quote a value that holds blanks; put '#' before a comment; nothing is expanded in a directive");
+    else x_findings.error({}, "slurm/operand", "the script '" + word.text + "' is not there");
+  }
+
+  void add(const std::string& option, std::optional<std::string> value, Place place) {
+    x_settings.push_back({option, std::move(value), place, x_source});
+  }
+
+  /// The next word as the value; no matter what it looks like, as getopt takes it.
+  void add_with_next(const Option& option, const std::string& shown) {
+    const Place place = here();
+    if (x_at + 1 >= x_words.size()) {
+      x_findings.error(place, "slurm/value-missing", shown + " needs a value", "write " + shown + " VALUE");
+      return;
+    }
+    ++x_at;
+    const Place value = here();
+    add(option.name, x_words[x_at].text, place.length == 0 ? value : Place{place.offset, value.offset + value.length - place.offset});
+  }
+
+  void read_long(string_view text) {
+    const auto equals = text.find('=');
+    const std::string name(text.substr(0, equals));
+    const auto match = find_option(Program::sbatch, name, x_version);
+    if (!match.option) return report_unknown(name, match.candidates);
+    const bool given = equals != string_view::npos;
+    const auto& option = *match.option;
+    if (given && option.argument == Argument::none)
+      x_findings.error(here(), "slurm/value-unwanted", "--" + option.name + " takes no value", "write --" + option.name);
+    else if (given) add(option.name, std::string(text.substr(equals + 1)), here());
+    else if (option.argument == Argument::required) add_with_next(option, "--" + option.name);
+    else add(option.name, std::nullopt, here());
+  }
+
+  void read_short(string_view letters) {
+    for (std::size_t i = 0; i < letters.size(); ++i) {
+      const std::string shown = std::string("-") + letters[i];
+      const auto option = find_option(Program::sbatch, letters[i], x_version);
+      if (!option) {
+        const auto other = find_option(Program::srun, letters[i], x_version);
+        x_findings.error(here(), "slurm/option-unknown", "sbatch has no option " + shown,
+                         other ? shown + " is srun's --" + other->name + ": give it to srun" : "write the full name of the option");
+        continue;
+      }
+      const auto rest = letters.substr(i + 1);
+      if (option->argument == Argument::none) {
+        add(option->name, std::nullopt, here());
+        continue;
+      }
+      if (!rest.empty()) add(option->name, std::string(rest), here());
+      else if (option->argument == Argument::required) add_with_next(*option, shown);
+      else add(option->name, std::nullopt, here());
+      return;
+    }
+  }
+
+  void report_unknown(const std::string& name, const std::vector<std::string>& candidates) {
+    if (candidates.size() > 1) {
+      x_findings.error(here(), "slurm/option-ambiguous", "--" + name + " could be --" + util::join(candidates, ", --"),
+                       "write the full name");
+      return;
+    }
+    std::string hint;
+    if (is_option(Program::sbatch, name)) hint = "--" + name + " " + versions_text(versions_of(Program::sbatch, name));
+    else if (find_option(Program::srun, name).option) hint = "--" + name + " is an option of srun only: write it on the srun line";
+    else if (const auto near = util::nearest(name, option_names(Program::sbatch, x_version))) hint = "did you mean --" + *near + "?";
+    else hint = "where a plugin of the site brings it, only that site's sbatch takes it";
+    x_findings.error(here(), "slurm/option-unknown",
+                     "sbatch " + std::string(name_of(x_version)) + " has no option --" + name, hint);
+  }
+
+  const std::vector<Word>& x_words;
+  Source x_source;
+  Version x_version;
+  Findings& x_findings;
+  std::size_t x_at = 0;
+  std::vector<Setting> x_settings;
+};
+
+/// All words of a component are one list: an option's value may stand on the next directive.
+std::vector<Setting> read_component(const ScriptHeader& header, unsigned component, bool foreign, Version version, Findings& findings) {
+  std::vector<Word> words;
+  std::vector<Setting> settings;
+  const auto flush = [&] {
+    auto read = SettingReader(words, Source::script, version, findings).read();
+    settings.insert(settings.end(), std::make_move_iterator(read.begin()), std::make_move_iterator(read.end()));
+    words.clear();
+  };
+  for (const auto& directive : header.directives) {
+    if (directive.component != component) continue;
+    if (directive.magic == Magic::sbatch) {
+      words.insert(words.end(), directive.words.begin(), directive.words.end());
+    } else if (foreign) {
+      flush();
+      for (auto& setting : translate_foreign(directive)) settings.push_back(std::move(setting));
+    }
+  }
+  flush();
+  return settings;
+}
+
+bool ignores_foreign(const ScriptHeader& header, const Invocation& invocation) {
+  const auto asks = [](const std::string& word) { return word == "--ignore-pbs"; };
+  return invocation.environment.count("SBATCH_IGNORE_PBS") > 0 ||
+         std::any_of(invocation.arguments.begin(), invocation.arguments.end(), asks) ||
+         std::any_of(header.directives.begin(), header.directives.end(), [&](const Directive& d) {
+           return std::any_of(d.words.begin(), d.words.end(), [&](const Word& w) { return asks(w.text); });
+         });
+}
+
+std::vector<Setting> read_environment(const Invocation& invocation, Version version) {
+  std::vector<Setting> settings;
+  for (const auto& [variable, option] : option_variables(version)) {
+    const auto found = invocation.environment.find(std::string(variable));
+    const auto match = find_option(Program::sbatch, option, version);
+    if (found == invocation.environment.end() || !match.option) continue;
+    std::optional<std::string> value;
+    if (match.option->argument != Argument::none) value = found->second;
+    settings.push_back({std::string(option), std::move(value), {}, Source::environment});
+  }
+  return settings;
+}
+
+/// The command line's words per component.
+std::vector<std::vector<Word>> split_arguments(const std::vector<std::string>& arguments) {
+  std::vector<std::vector<Word>> components(1);
+  for (const auto& argument : arguments) {
+    if (argument == ":") components.emplace_back();
+    else components.back().push_back({argument, {}});
+  }
+  return components;
+}
+
+} // namespace
+
+Components read_settings(const ScriptHeader& header, const Invocation& invocation, Version version, Findings& findings) {
+  const auto arguments = split_arguments(invocation.arguments);
+  const bool foreign = !ignores_foreign(header, invocation);
+  const auto environment = read_environment(invocation, version);
+  const std::size_t count = std::max<std::size_t>(header.components, arguments.size());
+  Components components(count);
+  std::vector<Setting> inherited;
+  for (unsigned c = 0; c < count; ++c) {
+    auto& settings = components[c];
+    settings = inherited;
+    const auto append = [&](std::vector<Setting> more) {
+      settings.insert(settings.end(), std::make_move_iterator(more.begin()), std::make_move_iterator(more.end()));
+    };
+    append(read_component(header, c, foreign, version, findings));
+    append(environment);
+    if (c < arguments.size()) append(SettingReader(arguments[c], Source::command_line, version, findings).read());
+    inherited.clear();
+    for (const auto& setting : settings)
+      if (!is_per_component(setting.option) && setting.source != Source::environment) inherited.push_back(setting);
+  }
+  return components;
+}
+
+} // namespace hpcml::slurm

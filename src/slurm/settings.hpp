@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: MIT
+// The words of directives and command lines as options with values, read as getopt_long reads them.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "slurm/script_header.hpp"
+
+namespace hpcml::slurm {
+
+enum class Source { script, environment, command_line };
+
+/// One option as it was given.
+struct Setting {
+  std::string option; ///< full name, no dashes
+  std::optional<std::string> value;
+  Place place = {};
+  Source source = Source::script;
+};
+
+/// What sbatch is given beside the script.
+struct Invocation {
+  std::vector<std::string> arguments;             ///< before the script's name; ":" separates components
+  std::map<std::string, std::string> environment; ///< SBATCH_* and SLURM_HINT count
+};
+
+/// Per component of the job, the options in the order in which they take effect: the last of a name wins.
+using Components = std::vector<std::vector<Setting>>;
+
+/// Reads the whole: script, then environment, then command line. Unknown or malformed options go to `findings`.
+Components read_settings(const ScriptHeader& header, const Invocation& invocation, Version version, Findings& findings);
+
+} // namespace hpcml::slurm

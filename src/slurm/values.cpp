@@ -1,0 +1,232 @@
+// SPDX-License-Identifier: MIT
+#include "slurm/values.hpp"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <set>
+
+#include "util/text.hpp"
+
+namespace hpcml::slurm {
+namespace {
+
+using std::string_view;
+
+constexpr std::uint64_t k_unlimited = 0xfffffffeU; ///< this and the next number mean "no value" and "infinite"
+
+bool all_digits(string_view text) {
+  return !text.empty() && std::all_of(text.begin(), text.end(), [](char c) { return c >= '0' && c <= '9'; });
+}
+
+std::optional<std::uint64_t> digits(string_view text) {
+  std::uint64_t value = 0;
+  if (!all_digits(text)) return std::nullopt;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc{}) return std::nullopt;
+  return value;
+}
+
+/// "HH:MM:SS" and its shorter forms after a day; the numbers from the left.
+std::optional<std::vector<std::uint64_t>> colon_numbers(string_view text, std::size_t most) {
+  std::vector<std::uint64_t> numbers;
+  for (const auto& part : util::split(std::string(text), ':')) {
+    const auto number = digits(part);
+    if (!number) return std::nullopt;
+    numbers.push_back(*number);
+  }
+  if (numbers.size() > most) return std::nullopt;
+  return numbers;
+}
+
+TimeLimit to_limit(std::uint64_t seconds) {
+  // sbatch counts in 32 bits.
+  const std::uint64_t minutes = ((seconds & 0xffffffffU) + 59) / 60;
+  if (minutes == 0) return {};
+  return {minutes};
+}
+
+} // namespace
+
+std::optional<TimeLimit> parse_time_limit(string_view text) {
+  const std::string lower = util::to_lower(text);
+  if (lower == "unlimited" || lower == "infinite" || lower == "-1") return TimeLimit{};
+  const auto dash = text.find('-');
+  if (dash != string_view::npos) {
+    const auto days = digits(text.substr(0, dash));
+    if (!days) return std::nullopt;
+    std::array<std::uint64_t, 3> clock{};
+    if (dash + 1 < text.size()) {
+      const auto numbers = colon_numbers(text.substr(dash + 1), 3);
+      if (!numbers) return std::nullopt;
+      std::copy(numbers->begin(), numbers->end(), clock.begin());
+    }
+    return to_limit(((*days * 24 + clock[0]) * 60 + clock[1]) * 60 + clock[2]);
+  }
+  const auto numbers = colon_numbers(text, 3);
+  if (!numbers) return std::nullopt;
+  const auto& n = *numbers;
+  if (n.size() == 1) return n[0] >= k_unlimited ? TimeLimit{} : to_limit(n[0] * 60);
+  if (n.size() == 2) return to_limit(n[0] * 60 + n[1]);
+  return to_limit((n[0] * 60 + n[1]) * 60 + n[2]);
+}
+
+std::optional<std::uint64_t> parse_memory_mb(string_view text) {
+  const auto end = std::min(text.find_first_not_of("0123456789"), text.size());
+  const auto number = digits(text.substr(0, end));
+  if (!number) return std::nullopt;
+  const std::string unit = util::to_lower(text.substr(end));
+  if (unit.empty()) return number;
+  if (unit.size() > 2 || (unit.size() == 2 && unit[1] != 'b')) return std::nullopt;
+  switch (unit[0]) {
+    case 'k': return (*number + 1023) / 1024;
+    case 'm': return number;
+    case 'g': return *number * 1024;
+    case 't': return *number * 1024 * 1024;
+    default: return std::nullopt;
+  }
+}
+
+std::optional<long> parse_count(string_view text, long least) {
+  const auto start = text.find_first_not_of(" \t");
+  if (start == string_view::npos) return std::nullopt;
+  text.remove_prefix(start);
+  const bool plus = text.front() == '+';
+  long value = 0;
+  const auto* end = text.data() + text.size();
+  const auto [stop, error] = std::from_chars(text.data() + (plus ? 1 : 0), end, value);
+  if (error != std::errc{} || stop != end || value < least || value > 0x7fffffffL) return std::nullopt;
+  return value;
+}
+
+namespace {
+
+std::optional<long> node_number(string_view text) {
+  long factor = 1;
+  if (!text.empty()) {
+    const char unit = text.back();
+    if (unit == 'k' || unit == 'K') factor = 1024;
+    if (unit == 'm' || unit == 'M') factor = 1024 * 1024;
+    if (factor > 1) text.remove_suffix(1);
+  }
+  const auto number = digits(text);
+  if (!number || *number > 0x7fffffffU) return std::nullopt;
+  return static_cast<long>(*number) * factor;
+}
+
+std::optional<NodeCount> node_range(string_view text) {
+  const auto dash = text.find('-');
+  if (dash == string_view::npos) {
+    const auto number = node_number(text);
+    if (!number) return std::nullopt;
+    return NodeCount{*number, *number, false};
+  }
+  const auto min = dash == 0 ? std::optional<long>(1) : node_number(text.substr(0, dash));
+  const auto max = node_number(text.substr(dash + 1));
+  if (!min || !max || *max < *min) return std::nullopt;
+  return NodeCount{*min, *max, false};
+}
+
+} // namespace
+
+std::optional<NodeCount> parse_node_count(string_view text, Version version) {
+  const bool list = text.find_first_of(",:") != string_view::npos;
+  if (!list || version < Version::v23_02) return node_range(text);
+  std::optional<NodeCount> all;
+  for (const auto& part : util::split(std::string(text), ',')) {
+    const auto colon = part.find(':');
+    const auto range = node_range(part.substr(0, colon));
+    if (!range || (colon != std::string::npos && digits(part.substr(colon + 1)).value_or(0) == 0)) return std::nullopt;
+    if (!all) all = range;
+    all->min = std::min(all->min, range->min);
+    all->max = std::max(all->max, range->max);
+  }
+  all->is_list = true;
+  return all;
+}
+
+namespace {
+
+bool add_indices(std::set<unsigned>& indices, const std::string& part, unsigned max_size) {
+  const auto colon = part.find(':');
+  const auto dash = part.find('-');
+  const auto first = digits(part.substr(0, std::min(dash, colon)));
+  if (!first || *first >= max_size) return false;
+  if (dash == std::string::npos) {
+    indices.insert(static_cast<unsigned>(*first));
+    return colon == std::string::npos;
+  }
+  const auto last = digits(part.substr(dash + 1, colon == std::string::npos ? colon : colon - dash - 1));
+  const auto step = colon == std::string::npos ? std::optional<std::uint64_t>(1) : digits(part.substr(colon + 1));
+  if (!last || !step || *step == 0 || *last < *first || *last >= max_size) return false;
+  for (auto i = *first; i <= *last; i += *step) indices.insert(static_cast<unsigned>(i));
+  return true;
+}
+
+} // namespace
+
+std::optional<ArraySpec> parse_array(string_view text, unsigned max_size) {
+  ArraySpec spec;
+  if (const auto percent = text.find('%'); percent != string_view::npos) {
+    const auto rest = text.substr(percent + 1);
+    const auto end = std::min(rest.find_first_not_of("0123456789"), rest.size());
+    spec.at_once = static_cast<unsigned>(digits(rest.substr(0, end)).value_or(0));
+    text = text.substr(0, percent);
+  }
+  if (text.size() > 1 && text.front() == '[' && text.back() == ']') text = text.substr(1, text.size() - 2);
+  std::set<unsigned> indices;
+  if (text.empty()) indices.insert(0);
+  else
+    for (const auto& part : util::split(std::string(text), ','))
+      if (!add_indices(indices, part, max_size)) return std::nullopt;
+  spec.indices.assign(indices.begin(), indices.end());
+  return spec;
+}
+
+std::optional<SignalSpec> parse_signal(string_view text, Version version) {
+  static constexpr string_view names[] = {"HUP",  "INT",  "QUIT", "ABRT", "KILL", "ALRM", "TERM", "USR1",
+                                          "USR2", "URG",  "CONT", "STOP", "TSTP", "TTIN", "TTOU", "XCPU"};
+  SignalSpec spec;
+  if (const auto colon = text.find(':'); colon != string_view::npos) {
+    for (const char flag : text.substr(0, colon)) {
+      if (flag == 'B' || flag == 'b') spec.to_batch_shell = true;
+      else if (flag == 'R' || flag == 'r') spec.at_reservation = true;
+      else return std::nullopt;
+    }
+    text.remove_prefix(colon + 1);
+  }
+  const auto at = text.find('@');
+  std::string name = util::to_lower(text.substr(0, at));
+  if (util::starts_with(name, "sig")) name = name.substr(3);
+  std::transform(name.begin(), name.end(), name.begin(), [](char c) { return c >= 'a' && c <= 'z' ? static_cast<char>(c - 'a' + 'A') : c; });
+  const bool known = std::find(std::begin(names), std::end(names), name) != std::end(names) ||
+                     (name == "CHLD" && version >= Version::v23_11) || digits(name).value_or(0) > 0;
+  if (!known) return std::nullopt;
+  spec.signal = name;
+  if (at == string_view::npos || at + 1 == text.size()) return spec;
+  const auto seconds = digits(text.substr(at + 1));
+  if (!seconds || *seconds > 65535) return std::nullopt;
+  spec.seconds = static_cast<unsigned>(*seconds);
+  return spec;
+}
+
+std::optional<std::vector<std::string>> parse_mail_types(string_view text) {
+  static const std::vector<std::string> order = {"ARRAY_TASKS", "INVALID_DEPEND", "BEGIN", "END", "FAIL", "REQUEUE",
+                                                 "STAGE_OUT", "TIME_LIMIT_50", "TIME_LIMIT_80", "TIME_LIMIT_90", "TIME_LIMIT"};
+  std::set<std::string> given;
+  bool none = false;
+  for (const auto& part : util::split(std::string(text), ',')) {
+    if (part.empty()) continue;
+    const std::string lower = util::to_lower(part);
+    const auto found = std::find_if(order.begin(), order.end(), [&](const std::string& name) { return util::to_lower(name) == lower; });
+    if (lower == "none") none = true;
+    else if (lower == "all") given.insert({"INVALID_DEPEND", "BEGIN", "END", "FAIL", "REQUEUE", "STAGE_OUT"});
+    else if (found != order.end()) given.insert(*found);
+    else return std::nullopt;
+  }
+  std::vector<std::string> types;
+  if (!none) std::copy_if(order.begin(), order.end(), std::back_inserter(types), [&](const std::string& name) { return given.count(name) > 0; });
+  return types;
+}
+
+} // namespace hpcml::slurm

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: MIT
+// Values of sbatch's options, read as its own parser reads them.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "slurm/version.hpp"
+
+namespace hpcml::slurm {
+
+/// A time limit; no minutes: unlimited.
+struct TimeLimit {
+  std::optional<std::uint64_t> minutes;
+};
+/// "90", "MM:SS", "HH:MM:SS", "D-", "D-HH", "D-HH:MM", "D-HH:MM:SS", "UNLIMITED", "INFINITE", "-1"; seconds round up.
+std::optional<TimeLimit> parse_time_limit(std::string_view text);
+
+/// Memory in MB: "16", "16G", "16gb", "1K" (rounds up); no fractions, no "GiB", no "B" alone, nothing above T.
+std::optional<std::uint64_t> parse_memory_mb(std::string_view text);
+
+/// A decimal integer as strtol takes it, whole text, at least `least`.
+std::optional<long> parse_count(std::string_view text, long least);
+
+/// "2", "2-4", "-4", "1k"; from 23.02 also "1,3" and "1-3:2".
+struct NodeCount {
+  long min = 1;
+  long max = 1;
+  bool is_list = false; ///< only some counts of the range will do
+};
+std::optional<NodeCount> parse_node_count(std::string_view text, Version version);
+
+/// The indices of an array, sorted, each once, and the most that run at once (0: no limit).
+struct ArraySpec {
+  std::vector<unsigned> indices;
+  unsigned at_once = 0;
+};
+/// Errors where an index is not below `max_size` (the site's MaxArraySize).
+std::optional<ArraySpec> parse_array(std::string_view text, unsigned max_size);
+
+struct SignalSpec {
+  bool to_batch_shell = false;
+  bool at_reservation = false; ///< R: on preemption for a reservation
+  std::string signal;
+  unsigned seconds = 60;
+};
+/// "[{R|B}:]NAME or number[@seconds]".
+std::optional<SignalSpec> parse_signal(std::string_view text, Version version);
+
+/// The types in Slurm's own order ("ALL" is several); empty for NONE.
+std::optional<std::vector<std::string>> parse_mail_types(std::string_view text);
+
+struct Dependency {
+  std::string type;  ///< "afterok"
+  std::string job;   ///< "1", "1_*"; empty for singleton
+  std::string delay; ///< "5" of "after:1+5"
+};
+struct Dependencies {
+  std::vector<Dependency> list;
+  bool any = false; ///< joined by '?': one is enough
+};
+std::optional<Dependencies> parse_dependencies(std::string_view text, Version version);
+
+/// The names in a feature expression; nullopt where its form is wrong.
+std::optional<std::vector<std::string>> parse_features(std::string_view text);
+
+/// Whether --begin and --deadline take the text: "now+1hour", "16:00", "tomorrow", "2030-01-31T10:00".
+bool is_point_in_time(std::string_view text);
+
+} // namespace hpcml::slurm

@@ -1,0 +1,314 @@
+// SPDX-License-Identifier: MIT
+#include "agree_fields.hpp"
+
+#include <algorithm>
+#include <fmt/format.h>
+
+#include "agree_paths.hpp"
+#include "model/hostlist.hpp"
+#include "util/text.hpp"
+
+namespace hpcml::agree {
+namespace {
+
+using slurm::Version;
+
+/// MB as scontrol prints them: in the next unit where that is exact to half of it.
+std::string memory_text(std::uint64_t mb) {
+  if (mb == 0) return "0";
+  double number = static_cast<double>(mb);
+  std::size_t unit = 0;
+  while (number >= 1024 && unit < 3 && static_cast<std::uint64_t>(number) % 512 == 0) {
+    number /= 1024;
+    ++unit;
+  }
+  const auto whole = static_cast<std::uint64_t>(number);
+  const std::string digits = static_cast<double>(whole) == number ? fmt::format("{}", whole) : fmt::format("{:.2f}", number);
+  return digits + "MGTP"[unit];
+}
+
+std::string time_text(const slurm::TimeLimit& limit) {
+  if (!limit.minutes) return "UNLIMITED";
+  const auto m = *limit.minutes;
+  const std::string clock = fmt::format("{:02}:{:02}:00", m / 60 % 24, m % 60);
+  return m >= 1440 ? fmt::format("{}-{}", m / 1440, clock) : clock;
+}
+
+std::string capitalised(std::string text) {
+  if (!text.empty() && text[0] >= 'a' && text[0] <= 'z') text[0] = static_cast<char>(text[0] - 'a' + 'A');
+  return text;
+}
+
+std::string index_text(const std::vector<unsigned>& indices) {
+  std::string text;
+  for (std::size_t i = 0; i < indices.size();) {
+    std::size_t last = i;
+    while (last + 1 < indices.size() && indices[last + 1] == indices[last] + 1) ++last;
+    if (!text.empty()) text += ',';
+    text += std::to_string(indices[i]);
+    if (last > i) text += "-" + std::to_string(indices[last]);
+    i = last + 1;
+  }
+  return text;
+}
+
+class Printer {
+public:
+  Printer(const slurm::Request& request, const slurm::JobSize& size, const slurm::ClusterFacts& cluster, Version version, unsigned component)
+      : r(request), s(size), c(cluster), x_version(version), x_component(component) {}
+
+  Fields run() {
+    print_plain();
+    print_size();
+    print_memory();
+    print_times();
+    print_gpus();
+    print_sharing();
+    print_lists();
+    print_frequency();
+    print_paths(r, x_version, x_component, x_fields);
+    return std::move(x_fields);
+  }
+
+private:
+  bool from(Version version) const { return x_version >= version; }
+  void set(const std::string& key, std::string value, const std::string& hidden) {
+    if (value != hidden) x_fields[key] = std::move(value);
+  }
+  void copy(const std::string& key, std::string_view option) {
+    if (r.has(option)) x_fields[key] = r.text(option);
+  }
+
+  void print_plain() {
+    if (r.has("external")) x_fields["JobName"] = "external";
+    copy("JobName", "job-name");
+    if (!r.text("partition").empty()) set("Partition", r.text("partition"), c.partitions.front().name);
+    copy("Account", "account");
+    copy("Comment", "comment");
+    copy("Network", "network");
+    copy("Prefer", "prefer");
+    copy("ClusterFeatures", "cluster-constraint");
+    copy("BurstBuffer", "bb");
+    if (from(Version::v24_11)) copy("QOS", "qos");
+    if (from(Version::v25_05)) copy("SegmentSize", "segment");
+    if (r.has("constraint")) x_fields["Features"] = util::replace_all(r.text("constraint"), ",", "&");
+    if (r.has("contiguous")) x_fields["Contiguous"] = "1";
+    if (r.has("spread-job")) x_fields["SpreadJob"] = "Yes";
+    if (r.has("oom-kill-step")) x_fields["OOMKillStep"] = r.text("oom-kill-step").empty() ? "1" : r.text("oom-kill-step");
+    if (r.has("power")) x_fields["Power"] = "LEVEL";
+    if (r.has("switches")) x_fields["Switches"] = r.text("switches").substr(0, r.text("switches").find('@')) + "@00:05:00";
+    if (r.count("nice") != 0) x_fields["Nice"] = std::to_string(r.count("nice"));
+    if (!r.requeue) x_fields["Requeue"] = "0";
+    if (r.has("kill-on-invalid-dep"))
+      x_fields[from(Version::v25_11) ? "KillOnInvalidDependent" : "KillOInInvalidDependent"] = capitalised(util::to_lower(r.text("kill-on-invalid-dep")));
+    const auto flags = util::to_lower(r.text("gres-flags"));
+    if (flags.find("enforce-binding") != std::string::npos) x_fields["GresEnforceBind"] = "Yes";
+    if (flags.find("disable-binding") != std::string::npos) x_fields["GresEnforceBind"] = "No";
+    if (const auto tmp = r.memory_mb.find("tmp"); tmp != r.memory_mb.end()) x_fields["MinTmpDiskNode"] = memory_text(tmp->second);
+    if (r.has("container") || r.has("container-id")) {
+      x_fields["Container"] = r.has("container") ? r.text("container") : "(null)";
+      if (from(Version::v23_02)) x_fields["ContainerID"] = r.has("container-id") ? r.text("container-id") : "(null)";
+      if (from(Version::v26_05)) x_fields["ContainerType"] = r.has("container-type") ? r.text("container-type") : "(null)";
+    }
+  }
+
+  static long ceiling(long a, long b) { return (a + b - 1) / b; }
+
+  std::string node_text() const {
+    if (r.nodes && r.nodes->is_list) return r.text("nodes").find(',') == std::string::npos ? "1" : r.text("nodes");
+    if (s.nodes_given && s.max_nodes > s.min_nodes && r.nodes && r.nodes->max > r.nodes->min) return fmt::format("{}-{}", s.min_nodes, s.max_nodes);
+    long nodes = s.min_nodes;
+    if (s.nodes_given) return std::to_string(from(Version::v23_11) ? std::max(nodes, ceiling(s.tasks, c.cpus())) : nodes);
+    const long cpus = r.overcommit ? s.tasks : std::max(s.cpus, s.tasks_known * s.cpus_per_task);
+    if (!from(Version::v23_02) && r.has("ntasks") && s.cpus_per_task > 1)
+      nodes = std::max(nodes, std::max(1L, cpus / c.cpus()) + (cpus % c.cpus() != 0 ? 1 : 0)); // their rounding
+    else nodes = std::max(nodes, ceiling(r.overcommit ? s.tasks : s.cpus, c.cpus()));
+    if (s.tasks_per_node > 0) nodes = std::max(nodes, from(Version::v23_11) ? ceiling(s.tasks, s.tasks_per_node) : s.tasks / s.tasks_per_node);
+    if (from(Version::v26_05) && r.has("ntasks") && nodes > 1 && nodes < s.tasks) return fmt::format("{}-{}", nodes, s.tasks);
+    return std::to_string(nodes);
+  }
+
+  void print_size() {
+    set("NumNodes", node_text(), "1");
+    set("NumCPUs", std::to_string(s.cpus), "1");
+    set("NumTasks", std::to_string(s.tasks), "1");
+    set("CPUs/Task", std::to_string(s.cpus_per_task), "1");
+    if (s.cpus_per_node > 1) x_fields["MinCPUsNode"] = std::to_string(s.cpus_per_node);
+    const auto star = [](long number) { return number > 0 ? std::to_string(number) : std::string("*"); };
+    set("NtasksPerN:B:S:C", fmt::format("{}:0:{}:{}", s.tasks_per_node, star(r.count("ntasks-per-socket")), star(r.count("ntasks-per-core"))), "0:0:*:*");
+    set("ReqB:S:C:T", fmt::format("0:0:{}:{}", star(s.cores_per_socket), star(s.threads_per_core)), "0:0:*:*");
+    if (r.count("sockets-per-node") > 0) x_fields["Socks/Node"] = std::to_string(r.count("sockets-per-node"));
+  }
+
+  void print_memory() {
+    const auto asked = [&](std::string_view option) -> const std::uint64_t* {
+      const auto found = r.memory_mb.find(option);
+      return found == r.memory_mb.end() ? nullptr : &found->second;
+    };
+    long nodes = s.min_nodes;
+    if (x_version == Version::v20_11 && !s.nodes_given) nodes = 1;
+    if (from(Version::v23_11) && !s.nodes_given && s.tasks_per_node > 0) nodes = std::max(nodes, ceiling(s.tasks, s.tasks_per_node));
+    const auto cpus = static_cast<std::uint64_t>(s.cpus);
+    std::uint64_t total = c.default_memory_per_cpu_mb * cpus;
+    const auto whole = c.memory_mb * static_cast<std::uint64_t>(nodes);
+    if (const auto* mb = asked("mem")) {
+      x_fields["MinMemoryNode"] = memory_text(*mb);
+      total = *mb == 0 ? whole : *mb * static_cast<std::uint64_t>(nodes);
+    } else if (const auto* per_cpu = asked("mem-per-cpu")) {
+      if (*per_cpu == 0) x_fields["MinMemoryNode"] = "0";
+      else set("MinMemoryCPU", memory_text(*per_cpu), memory_text(c.default_memory_per_cpu_mb));
+      total = *per_cpu == 0 ? whole : *per_cpu * cpus;
+    } else if (const auto* per_gpu = asked("mem-per-gpu")) {
+      x_fields["MemPerTres"] = fmt::format("gres/gpu:{}", *per_gpu);
+      if (from(Version::v21_08) && *per_gpu > 0) total = *per_gpu * s.gpus;
+      if (from(Version::v24_11)) {
+        x_fields["MinMemoryTRES"] = memory_text(*per_gpu);
+        x_fields["MinCPUsNode"] = std::to_string(std::max(1L, s.cpus_per_node));
+      }
+    }
+    set("ReqTRES", fmt::format("cpu={},mem={},node={}", s.cpus, memory_text(total), nodes), "cpu=1,mem=1000M,node=1");
+  }
+
+  void print_times() {
+    const auto time = r.times.find("time");
+    const auto partitions = slurm::partitions_of(r, c);
+    slurm::TimeLimit limit;
+    if (time != r.times.end()) limit = time->second;
+    else if (!partitions.empty() && partitions.front()) limit.minutes = partitions.front()->max_minutes;
+    set("TimeLimit", time_text(limit), "2-00:00:00");
+    if (const auto least = r.times.find("time-min"); least != r.times.end()) x_fields["TimeMin"] = time_text(least->second);
+    if (const auto delay = r.times.find("delay-boot"); delay != r.times.end()) x_fields["DelayBoot"] = time_text(delay->second);
+    if (r.has("deadline")) x_fields["Deadline"] = "<time>";
+  }
+
+  static std::string tres_list(const std::string& text, const std::string& prefix) {
+    std::vector<std::string> parts;
+    if (!text.empty())
+      for (auto part : util::split(text, ',')) {
+        for (const char* own : {"gres:", "gres/"})
+          if (prefix.empty() && util::starts_with(part, own)) part = part.substr(5);
+        parts.push_back("gres/" + prefix + part);
+      }
+    return util::join(parts, ",");
+  }
+
+  void print_gpus() {
+    std::vector<std::string> per_node;
+    if (!r.text("gpus-per-node").empty()) per_node.push_back(tres_list(r.text("gpus-per-node"), "gpu:"));
+    if (r.gres.count("gres") > 0) per_node.push_back(tres_list(r.text("gres"), ""));
+    set("TresPerNode", util::join(per_node, ","), "");
+    set("TresPerJob", tres_list(r.text("gpus"), "gpu:"), "");
+    set("TresPerSocket", tres_list(r.text("gpus-per-socket"), "gpu:"), "");
+    set("TresPerTask", per_task_text(), "");
+    if (r.has("cpus-per-gpu")) x_fields["CpusPerTres"] = fmt::format("gres/gpu:{}", r.count("cpus-per-gpu"));
+    if (r.has("gpu-freq")) x_fields["TresFreq"] = "gres/gpu:" + r.text("gpu-freq");
+    if (from(Version::v23_11) && s.gpus_per_task > 0) x_fields["TresBind"] = fmt::format("gres/gpu:per_task:{}", s.gpus_per_task);
+    if (r.has("ntasks-per-gpu")) {
+      if (from(Version::v21_08)) x_fields["NtasksPerTRES"] = std::to_string(r.count("ntasks-per-gpu"));
+      else x_fields["TresBind"] = fmt::format("gres/gpu:single:{}", r.count("ntasks-per-gpu"));
+    }
+    copy("TresBind", "tres-bind");
+    if (r.has("gpu-bind")) x_fields["TresBind"] = "gres/gpu:" + r.text("gpu-bind");
+  }
+
+  std::string per_task_text() const {
+    std::vector<std::string> parts;
+    const bool later = from(Version::v23_11);
+    if (later && r.has("cpus-per-task")) parts.push_back(fmt::format("cpu={}", s.cpus_per_task));
+    if (!later && !r.text("gpus-per-task").empty()) {
+      for (auto part : util::split(tres_list(r.text("gpus-per-task"), "gpu:"), ',')) {
+        const auto colon = part.rfind(':');
+        if (part[colon + 1] >= '0' && part[colon + 1] <= '9') part[colon] = '=';
+        parts.push_back(part);
+      }
+    }
+    const auto add = [&](const slurm::GresItem& item) {
+      if (item.name == "cpu") {
+        if (!(later && r.has("cpus-per-task"))) parts.push_back(fmt::format("cpu={}", item.count));
+      } else parts.push_back(fmt::format("gres/{}{}{}={}", item.name, item.type.empty() ? "" : ":", item.type, item.count));
+    };
+    if (const auto found = r.gres.find("gpus-per-task"); later && found != r.gres.end())
+      for (const auto& item : found->second) add(item);
+    if (r.tres_per_task)
+      for (const auto& item : r.tres_per_task->items) add(item);
+    return util::join(parts, ",");
+  }
+
+  void print_sharing() {
+    using slurm::Sharing;
+    std::string over, exclusive;
+    switch (r.sharing) {
+      case Sharing::site_default: return;
+      case Sharing::exclusive: exclusive = "NODE"; break;
+      case Sharing::exclusive_user: over = exclusive = "USER"; break;
+      case Sharing::exclusive_mcs: over = exclusive = "MCS"; break;
+      case Sharing::exclusive_topo: over = exclusive = "TOPO"; break;
+      case Sharing::oversubscribe: over = "YES"; exclusive = "NO"; break;
+    }
+    if (from(Version::v26_05)) {
+      x_fields["OverSubscribe"] = over == "YES" ? over : "NO";
+      x_fields["Exclusive"] = exclusive;
+    } else set("OverSubscribe", over, "");
+  }
+
+  void print_lists() {
+    if (!r.mail_types.empty()) {
+      x_fields["MailType"] = util::join(r.mail_types, ",");
+      copy("MailUser", "mail-user");
+    }
+    std::string dependencies;
+    for (const auto& d : r.dependencies.list) {
+      if (!dependencies.empty()) dependencies += r.dependencies.any ? '?' : ',';
+      dependencies += d.type + (d.job.empty() ? "" : ":" + (d.job == "-1" ? "4294967295" : d.job)) + (d.delay.empty() ? "" : "+" + d.delay) + "(unfulfilled)";
+    }
+    set("Dependency", dependencies, "");
+    if (const auto array = slurm::parse_array(r.text("array"), c.max_array_size); array && !r.text("array").empty()) {
+      x_fields["ArrayTaskId"] = index_text(array->indices);
+      if (array->at_once > 0) {
+        x_fields["ArrayTaskId"] += "%" + std::to_string(array->at_once);
+        x_fields["ArrayTaskThrottle"] = std::to_string(array->at_once);
+      }
+    }
+    for (const auto& [key, option] : {std::pair{"ReqNodeList", "nodelist"}, std::pair{"ExcNodeList", "exclude"}}) {
+      if (!r.has(option)) continue;
+      std::string text = r.text(option);
+      while (!text.empty() && text.back() == ',') text.pop_back();
+      auto names = model::Hostlist::parse(text).value_or(model::Hostlist()).names();
+      names.erase(std::unique(names.begin(), names.end()), names.end());
+      const auto tasks = static_cast<std::size_t>(s.tasks);
+      const bool cut = !from(Version::v23_02) && r.has("ntasks") && names.size() > tasks;
+      if (cut) names.resize(tasks);
+      // One range stays as it was written.
+      const bool one_range = !text.empty() && text.back() == ']' && text.find('[') == text.rfind('[') && text.find(',') > text.find('[');
+      x_fields[key] = one_range && !cut ? text : model::compress_hostlist(names);
+    }
+  }
+
+  void print_frequency() {
+    if (!r.has("cpu-freq")) return;
+    std::string text = r.text("cpu-freq");
+    const auto colon = text.find(':');
+    std::string governor = colon == std::string::npos ? "" : text.substr(colon + 1);
+    text = text.substr(0, colon);
+    const auto dash = text.find('-');
+    if (dash != std::string::npos) x_fields["CPU_min_freq"] = capitalised(util::to_lower(text.substr(0, dash)));
+    x_fields["CPU_max_freq"] = capitalised(util::to_lower(dash == std::string::npos ? text : text.substr(dash + 1)));
+    if (governor.empty() && from(Version::v23_11) && dash == std::string::npos) governor = "UserSpace";
+    set("Governor", capitalised(governor), "");
+  }
+
+  const slurm::Request& r;
+  const slurm::JobSize& s;
+  const slurm::ClusterFacts& c;
+  Version x_version;
+  unsigned x_component;
+  Fields x_fields;
+};
+
+} // namespace
+
+Fields job_fields(const slurm::Request& request, const slurm::JobSize& size, const slurm::ClusterFacts& cluster, Version version, unsigned component) {
+  return Printer(request, size, cluster, version, component).run();
+}
+
+} // namespace hpcml::agree
