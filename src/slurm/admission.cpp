@@ -21,7 +21,8 @@ public:
     check_dependencies();
     check_array();
     check_missing_parts();
-    if (check_node_shape() && !waits_anyway()) check_layout();
+    if (s.cpus > static_cast<long>(c.nodes.size()) * c.cpus()) return; // waits for ever, whatever the rest is
+    if (!waits_anyway() && check_node_shape()) check_layout();
   }
 
 private:
@@ -33,7 +34,7 @@ private:
   void check_names() {
     if (r.has("partition") && !(r.text("partition").empty() && from(Version::v25_11)))
       for (const auto& name : util::split(r.text("partition"), ','))
-        if (!is_partition(name)) refuse("partition", "partition", "there is no partition '" + name + "'", nearest_partition(name));
+        if (!is_partition(name) && (!name.empty() || r.text("partition").empty())) refuse("partition", "partition", "there is no partition '" + name + "'", nearest_partition(name));
     for (const auto& feature : r.features)
       if (std::find(c.features.begin(), c.features.end(), feature) == c.features.end())
         refuse("constraint", "feature", "no node has the feature '" + feature + "'");
@@ -91,6 +92,7 @@ private:
   }
 
   void check_gres_item(std::string_view option, const GresItem& item) {
+    if (item.name != "gpu" && item.count == 0 && from(Version::v21_08)) return;
     if (!c.gpus || item.name != "gpu") refuse(option, "gres", "the cluster has no gres '" + item.name + "'", "gpu is the name for GPUs");
     else if (!item.type.empty() && item.type != c.gpus->type)
       refuse(option, "gpu-type", "the cluster has no GPUs of type '" + item.type + "'", "its type is " + c.gpus->type + "; capitals count");
@@ -179,20 +181,28 @@ private:
 
   /// A job over the partition's limits is not refused: it waits for ever.
   bool waits_anyway() {
-    const long total = static_cast<long>(c.nodes.size()) * c.cpus();
-    if (s.cpus > total) return true;
     const long nodes = needed_nodes();
     const bool beyond = nodes > static_cast<long>(c.nodes.size());
     if (beyond && (x_version == Version::v24_11 || x_version == Version::v25_05)) {
       refuse("nodes", "nodes", "the cluster has fewer nodes");
       return true;
     }
+    if (is_too_long()) return true;
     const long by_cpus = s.nodes_given ? 0 : (s.cpus + c.cpus() - 1) / c.cpus();
     return beyond || nodes > max_nodes() || (from(Version::v26_05) && by_cpus > max_nodes());
   }
 
+  /// A time limit over the partition's makes the job wait, too.
+  bool is_too_long() const {
+    const auto time = r.times.find("time");
+    const auto partitions = partitions_of(r, c);
+    if (time == r.times.end() || partitions.size() != 1 || !partitions.front() || !partitions.front()->max_minutes) return false;
+    return !r.has("time-min") && (!time->second.minutes || *time->second.minutes > *partitions.front()->max_minutes);
+  }
+
   void check_layout() {
-    const long nodes = s.max_nodes > 0 ? std::min(s.max_nodes, max_nodes()) : max_nodes();
+    const bool only_listed = r.has("nodelist") && !r.nodes;
+    const long nodes = s.max_nodes > 0 && !only_listed ? std::min(s.max_nodes, max_nodes()) : max_nodes();
     // 26.05 no longer proves it for one node.
     const bool proves = !(from(Version::v26_05) && s.max_nodes == 1);
     const long cores = c.sockets * static_cast<long>(c.cores_per_socket);
@@ -202,9 +212,9 @@ private:
     need(s.min_nodes > x_usable_nodes, "exclude", "the nodes asked for");
     const long threads = s.threads_per_core > 0 ? s.threads_per_core : c.threads_per_core;
     need(!r.overcommit && s.cpus > nodes * cores * threads, "ntasks", std::to_string(s.cpus) + " CPUs");
-    if (r.has("ntasks-per-node") || (s.tasks_per_node > 0 && s.nodes_given))
+    if (!only_listed && (r.has("ntasks-per-node") || (s.tasks_per_node > 0 && s.nodes_given)))
       need(proves && s.tasks > nodes * s.tasks_per_node, "ntasks", std::to_string(s.tasks) + " tasks");
-    if (const long per = r.count("ntasks-per-socket"); per > 0)
+    if (const long per = r.count("ntasks-per-socket"); per > 0 && !r.overcommit && !only_listed)
       need(s.tasks > nodes * per * c.sockets || s.tasks_per_node > per * c.sockets, "ntasks-per-socket", "the tasks per socket");
     if (const long per = r.count("ntasks-per-core"); per > 0) need(s.tasks > nodes * per * cores, "ntasks-per-core", "the tasks per core");
     check_gpu_layout(nodes, proves);
@@ -243,6 +253,7 @@ std::vector<const PartitionFacts*> partitions_of(const Request& request, const C
     return found;
   }
   for (const auto& name : util::split(request.text("partition"), ',')) {
+    if (name.empty()) continue;
     const auto match = std::find_if(cluster.partitions.begin(), cluster.partitions.end(), [&](const PartitionFacts& p) { return p.name == name; });
     found.push_back(match == cluster.partitions.end() ? nullptr : &*match);
   }

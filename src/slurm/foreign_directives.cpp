@@ -36,9 +36,11 @@ void add_resources(std::vector<Setting>& settings, const std::string& list, Plac
     std::string value = item.substr(equals + 1);
     if (name == "nodes") {
       const auto parts = util::split(value, ':');
-      for (const auto& part : parts)
-        if (util::starts_with(part, "ppn=")) add(settings, "ntasks-per-node", part.substr(4), place);
       value = parts.front();
+      const auto nodes = util::parse_unsigned(value);
+      for (const auto& part : parts)
+        if (const auto per_node = util::starts_with(part, "ppn=") ? util::parse_unsigned(part.substr(4)) : std::nullopt; nodes && per_node)
+          add(settings, "ntasks", std::to_string(*nodes * *per_node), place);
     }
     for (const auto& [resource, option] : k_resources)
       if (name == resource) add(settings, option, value, place);

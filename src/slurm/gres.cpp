@@ -14,6 +14,7 @@ bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
 /// "4", "2k"; nothing else.
 std::optional<std::uint64_t> parse_number(string_view text) {
+  while (!text.empty() && text.front() == ' ') text.remove_prefix(1);
   std::uint64_t factor = 1;
   if (!text.empty()) {
     const char unit = text.back();
@@ -73,6 +74,7 @@ std::optional<std::vector<GresItem>> parse_gpus(string_view text, Version versio
   std::vector<GresItem> items;
   if (text.empty()) return items;
   for (const auto& part : util::split(std::string(text), ',')) {
+    if (part.empty()) continue;
     const auto item = parse_item("gpu:" + part, version);
     if (!item) return std::nullopt;
     items.push_back(*item);

@@ -34,12 +34,14 @@ void apply_nodes(const Request& r, Version version, long listed_nodes, JobSize& 
     size.min_nodes = listed_nodes;
     size.max_nodes = std::max(size.max_nodes, listed_nodes);
     size.nodes_given = true;
+    if (r.nodes && !r.has("ntasks")) size.tasks_known = listed_nodes;
   }
   const auto total = r.gpus("gpus");
   const auto per_node = std::max(r.gpus("gpus-per-node"), r.gres.count("gpus-per-node") > 0 ? 0 : r.gpus("gres"));
   if (total > 0 && per_node > 0 && total % per_node == 0 && !size.nodes_given) {
     size.min_nodes = size.max_nodes = static_cast<long>(total / per_node);
   }
+  if (r.nodes && total > 0 && static_cast<long>(total) < size.max_nodes) size.max_nodes = std::max(size.min_nodes, static_cast<long>(total));
 }
 
 std::uint64_t per_node_gpus(const Request& r) {
@@ -57,6 +59,7 @@ long tasks_by_gpus(const Request& r, const JobSize& size) {
   if (const long per_gpu = r.count("ntasks-per-gpu"); per_gpu > 0) {
     if (total > 0) return per_gpu * static_cast<long>(total);
     if (node_gpus > 0) return per_gpu * static_cast<long>(node_gpus);
+    if (r.nodes && !r.has("ntasks")) return per_gpu * size.min_nodes; // a GPU per node
   }
   const auto per_task = per_task_gpus(r);
   if (per_task > 0 && total > 0 && total % per_task == 0) return static_cast<long>(total / per_task);
@@ -64,13 +67,13 @@ long tasks_by_gpus(const Request& r, const JobSize& size) {
 }
 
 void apply_tasks(const Request& r, JobSize& size) {
-  const long product = r.count("sockets-per-node") * r.count("cores-per-socket") * r.count("threads-per-core");
+  // One task per socket, core or thread where those are asked for.
+  const long product = r.count("sockets-per-node", 1) * r.count("cores-per-socket", 1) * r.count("threads-per-core", 1);
   const bool exact_nodes = size.nodes_given && size.min_nodes == size.max_nodes && !(r.nodes && r.nodes->is_list);
   size.tasks_per_node = r.count("ntasks-per-node");
   if (r.has("ntasks")) size.tasks_known = r.count("ntasks");
-  else if (size.tasks_per_node > 0) size.tasks_known = size.tasks_per_node * size.min_nodes;
-  else if (r.has("extra-node-info") && product > 0) size.tasks_known = product * size.min_nodes;
-  else if (exact_nodes) size.tasks_known = size.min_nodes;
+  else if (size.tasks_per_node > 1) size.tasks_known = size.tasks_per_node * size.min_nodes;
+  else if (exact_nodes || (r.has("extra-node-info") && !size.nodes_given)) size.tasks_known = product * size.min_nodes;
   if (r.has("ntasks") && size.nodes_given && size.tasks_known < size.min_nodes) size.min_nodes = size.tasks_known;
   if (r.has("ntasks") && size.nodes_given && size.max_nodes > size.tasks_known) size.max_nodes = std::max(size.min_nodes, size.tasks_known);
   size.tasks = std::max({1L, size.tasks_known, size.min_nodes});
@@ -111,9 +114,12 @@ JobSize size_job(const Request& r, Version version, long listed_nodes) {
 
   // 20.11 learns of tasks by GPUs too late for the CPUs.
   const long counted = version == Version::v20_11 ? before : size.tasks_known;
-  size.cpus = r.overcommit ? 1 : std::max(1L, counted) * plain_cpus_per_task;
+  size.cpus = std::max(std::max(1L, before) * plain_cpus_per_task, counted);
+  if (r.overcommit) size.cpus = size.nodes_given ? size.min_nodes : 1;
   if (r.overcommit) size.cpus_per_node = size.cpus_per_task > 1 ? size.cpus_per_task : 0;
-  else if (size.tasks_per_node > 0 || size.cpus_per_task > 1) size.cpus_per_node = std::max(1L, size.tasks_per_node) * size.cpus_per_task;
+  else if (size.tasks_per_node > 0 || size.cpus_per_task > 1)
+    // A job of one task does not fill its nodes.
+    size.cpus_per_node = (r.count("ntasks") == 1 ? 1 : std::max(1L, size.tasks_per_node)) * size.cpus_per_task;
   size.cpus_per_node = std::max(size.cpus_per_node, r.count("mincpus"));
 
   const auto nodes = static_cast<std::uint64_t>(size.min_nodes);
@@ -122,6 +128,7 @@ JobSize size_job(const Request& r, Version version, long listed_nodes) {
   if (size.gpus == 0) size.gpus = per_node_gpus(r) * nodes;
   if (size.gpus == 0) size.gpus = r.gpus("gpus-per-socket") * nodes;
   if (size.gpus == 0) size.gpus = size.gpus_per_task * static_cast<std::uint64_t>(size.tasks);
+  if (size.gpus == 0 && r.has("ntasks-per-gpu")) size.gpus = static_cast<std::uint64_t>(size.tasks / r.count("ntasks-per-gpu"));
   if (cpus_per_gpu > 0 && version >= Version::v24_05 && !r.overcommit)
     size.cpus = std::max(size.cpus, cpus_per_gpu * static_cast<long>(size.gpus));
   return size;

@@ -2,7 +2,7 @@
 #include "slurm/option_values.hpp"
 
 #include <algorithm>
-#include <cctype>
+#include <cstdlib>
 
 #include "util/text.hpp"
 
@@ -76,7 +76,10 @@ bool read_signal(Reading& r) {
 
 bool read_mail_type(Reading& r) {
   const auto types = parse_mail_types(r.text);
-  if (types) r.request.mail_types = *types;
+  // Several options add up; NONE takes nothing back that an earlier one asked for.
+  if (types)
+    for (const auto& type : *types)
+      if (std::find(r.request.mail_types.begin(), r.request.mail_types.end(), type) == r.request.mail_types.end()) r.request.mail_types.push_back(type);
   return types.has_value();
 }
 
@@ -104,7 +107,8 @@ bool read_exclusive(Reading& r) {
   return r.version >= Version::v24_05 && is_one_of(r.text, {"topo"});
 }
 
-bool read_open_mode(Reading& r) { return is_one_of(r.text, {"a", "append", "t", "truncate"}); }
+/// Only the first letter is looked at.
+bool read_open_mode(Reading& r) { return !r.text.empty() && std::string_view("aAtT").find(r.text[0]) != std::string_view::npos; }
 bool read_no_kill(Reading& r) { return is_one_of(r.text, {"", "off", "no"}); }
 bool read_yes_no(Reading& r) { return is_one_of(r.text, {"yes", "no"}); }
 
@@ -116,7 +120,7 @@ bool read_requeue(Reading& r) {
 bool read_hint(Reading& r) {
   const auto parts = util::split(r.text, ',');
   return std::all_of(parts.begin(), parts.end(), [](const std::string& part) {
-    return is_one_of(part, {"compute_bound", "memory_bound", "multithread", "nomultithread", "help"});
+    return is_one_of(part, {"compute_bound", "memory_bound", "multithread", "nomultithread"});
   });
 }
 
@@ -126,13 +130,14 @@ bool read_wait_all_nodes(Reading& r) {
 }
 
 bool read_nice(Reading& r) {
-  if (!r.setting.value) {
+  if (r.text.empty()) {
     r.request.counts["nice"] = 100;
     return true;
   }
-  const auto count = parse_count(r.text, -2147483645L);
-  if (!count || *count > 2147483645L) return false;
-  r.request.counts["nice"] = *count;
+  // As strtoll: what follows the number, or a text without one, is ignored.
+  const long long nice = std::strtoll(r.text.c_str(), nullptr, 10);
+  if (nice > 2147483645LL || nice < -2147483645LL) return false;
+  r.request.counts["nice"] = static_cast<long>(nice);
   return true;
 }
 
@@ -150,14 +155,14 @@ bool read_acctg_freq(Reading& r) {
 
 bool read_profile(Reading& r) {
   const auto parts = util::split(r.text, ',');
-  return std::all_of(parts.begin(), parts.end(), [](const std::string& part) {
+  return std::any_of(parts.begin(), parts.end(), [](const std::string& part) {
     return is_one_of(part, {"all", "none", "energy", "task", "lustre", "filesystem", "network"});
   });
 }
 
 bool read_propagate(Reading& r) {
   static constexpr string_view limits[] = {"ALL", "NONE", "AS", "CORE", "CPU", "DATA", "FSIZE", "MEMLOCK", "NOFILE", "NPROC", "RSS", "STACK"};
-  if (!r.setting.value) return true;
+  if (r.text.empty()) return true;
   const auto parts = util::split(r.text, ',');
   return std::all_of(parts.begin(), parts.end(), [](const std::string& part) {
     return std::find(std::begin(limits), std::end(limits), part) != std::end(limits);
@@ -178,11 +183,11 @@ bool read_gpu_bind(Reading& r) {
     if (util::starts_with(util::to_lower(text), loud)) text = text.substr(std::string(loud).size());
   const bool later = r.version >= Version::v21_08;
   const auto colon = text.find(':');
-  const std::string rest = colon == std::string::npos ? "" : text.substr(colon + 1);
   const std::string name = util::to_lower(text.substr(0, colon));
-  if (colon == std::string::npos) return name == "closest" || (later && (name == "none" || name == "verbose" || name == "v"));
-  if (name == "single" || (later && name == "per_task")) return parse_count(rest, 1).has_value();
-  return (name == "map_gpu" || name == "mask_gpu") && !rest.empty();
+  if (util::starts_with(name, "closest")) return true;
+  if (colon == std::string::npos) return later && (name == "none" || name == "verbose" || name == "v");
+  // What follows is read where the job runs.
+  return name == "single" || name == "map_gpu" || name == "mask_gpu" || (later && name == "per_task");
 }
 
 bool read_segment(Reading& r) { return parse_count(r.text, 0).has_value(); }
@@ -192,6 +197,7 @@ bool read_geometry(Reading& r) {
   static constexpr string_view names[] = {"sockets-per-node", "cores-per-socket", "threads-per-core"};
   const auto parts = util::split(r.text, ':');
   if (parts.size() > 3) return false;
+  for (const auto name : names) r.request.counts.erase(std::string(name));
   for (std::size_t i = 0; i < parts.size(); ++i) {
     if (parts[i] == "*") continue;
     const auto number = parse_count(parts[i].substr(0, parts[i].find('-')), 1);
@@ -207,14 +213,16 @@ bool read_distribution(Reading& r) {
   if (parts.size() > 3) return false;
   for (std::size_t i = 0; i < parts.size(); ++i) {
     const std::string part = util::to_lower(parts[i]);
-    if (i == 0 && (util::starts_with(part, "plane=") || part == "plane" || part == "arbitrary")) continue;
+    if (i == 0 && (util::starts_with(part, "plane=") || is_one_of(part, {"plane", "arbitrary", "pack", "nopack"}))) continue;
     if (!is_one_of(part, {"block", "cyclic", "*"}) && !(i > 0 && part == "fcyclic")) return false;
   }
   return true;
 }
 
-bool read_priority(Reading& r) { return is_one_of(r.text, {"top"}) || util::parse_unsigned(r.text).has_value(); }
-bool read_power(Reading& r) { return is_one_of(r.text, {"level", ""}); }
+bool read_priority(Reading& r) {
+  const long long priority = std::strtoll(r.text.c_str(), nullptr, 10);
+  return is_one_of(r.text, {"top"}) || (priority >= 0 && priority < 4294967294LL);
+}
 
 // clang-format off
 constexpr string_view k_number = "a whole number, 1 or more";
@@ -258,7 +266,7 @@ constexpr Row k_rows[] = {
     {"profile", read_profile, "all, none, energy, task, filesystem or network"},
     {"propagate", read_propagate, "limits in capitals (STACK, MEMLOCK, NOFILE), ALL or NONE"},
     {"segment", read_segment, "a whole number"}, {"distribution", read_distribution, "block, cyclic, plane=SIZE or arbitrary, then :block or :cyclic"},
-    {"priority", read_priority, "a number or TOP"}, {"power", read_power, "level"},
+    {"priority", read_priority, "a number or TOP"},
 };
 // clang-format on
 

@@ -37,6 +37,7 @@ public:
     check_per_task();
     check_types();
     check_gpu_sums();
+    check_node_by_task();
     check_needs();
     check_nodes();
   }
@@ -79,7 +80,7 @@ private:
     std::string_view option;
     for (const auto& [name, items] : r.gres)
       for (const auto& item : items)
-        if (item.name == "gpu") {
+        if (item.name == "gpu" && item.count > 0) {
           (item.type.empty() ? untyped : typed) = true;
           option = name;
         }
@@ -123,6 +124,19 @@ private:
     if (missing && r.has(option)) error(option, "slurm/needs", dashed(option) + " needs " + what, "add it");
   }
 
+  /// Tasks per node follow from GPUs per node and per task.
+  void check_node_by_task() {
+    const auto per_node = r.gpus(per_node_option());
+    const auto per_task = r.gpus("gpus-per-task");
+    if (per_node == 0 || per_task == 0) return;
+    const auto tasks = static_cast<long>(per_node / per_task);
+    if (per_node % per_task != 0)
+      error("gpus-per-task", "slurm/gpus", "the GPUs per node are no multiple of --gpus-per-task", "give --gpus-per-node and --ntasks-per-node only");
+    else if (r.has("ntasks-per-node") && r.count("ntasks-per-node") != tasks)
+      error("gpus-per-task", "slurm/gpus", "the GPUs per node and per task make " + std::to_string(tasks) + " tasks per node, --ntasks-per-node says otherwise",
+            "give --gpus-per-node and --ntasks-per-node only");
+  }
+
   void check_needs() {
     const bool sized = r.has("ntasks") || r.nodes || r.gres.count("gpus") > 0 ||
                        (r.has("ntasks-per-node") && !from(Version::v23_02));
@@ -133,7 +147,8 @@ private:
     const bool gpus = has_gpus(r) || has_per_task(r, "gpu") || (r.has("ntasks-per-gpu") && sized);
     if (from(Version::v21_08)) {
       need(!gpus && !sized, "ntasks-per-gpu", "GPUs (--gpus or --gpus-per-node), --ntasks or --nodes");
-      need(!gpus, "mem-per-gpu", "GPUs: --gpus, --gpus-per-node or --gpus-per-task");
+      const auto per_gpu = r.memory_mb.find("mem-per-gpu");
+      need(!gpus && per_gpu != r.memory_mb.end() && per_gpu->second > 0, "mem-per-gpu", "GPUs: --gpus, --gpus-per-node or --gpus-per-task");
     }
     if (from(Version::v23_02)) need(!gpus, "cpus-per-gpu", "GPUs: --gpus, --gpus-per-node or --gpus-per-task");
   }

@@ -121,15 +121,22 @@ bool is_separator(const Word& word) {
   return lower == "hetjob" || lower == "packjob";
 }
 
-/// Adds the line's words; a separator among them starts the next component and ends the line.
+/// Adds the line's words. A separator that comes first starts the next component, and the rest of its line is
+/// ignored; a later one is dropped without a word.
 void add_directive(ScriptHeader& header, Directive directive, Findings& findings) {
   directive.component = header.components - 1;
-  const auto separator = std::find_if(directive.words.begin(), directive.words.end(), is_separator);
-  if (directive.magic == Magic::sbatch && separator != directive.words.end()) {
-    if (util::to_lower(separator->text) == "packjob")
-      findings.warning(separator->place, "slurm/packjob", "packjob is the old name of hetjob", "write #SBATCH hetjob");
-    directive.words.erase(separator, directive.words.end());
+  auto& words = directive.words;
+  if (directive.magic == Magic::sbatch && !words.empty() && is_separator(words.front())) {
+    if (util::to_lower(words.front().text) == "packjob")
+      findings.warning(words.front().place, "slurm/packjob", "packjob is the old name of hetjob", "write #SBATCH hetjob");
     ++header.components;
+    return;
+  }
+  const auto stray = std::find_if(words.begin(), words.end(), is_separator);
+  if (directive.magic == Magic::sbatch && stray != words.end()) {
+    findings.warning(stray->place, "slurm/hetjob", "hetjob behind an option has no effect: the job stays one",
+                     "write #SBATCH hetjob on a line of its own");
+    words.erase(std::remove_if(words.begin(), words.end(), is_separator), words.end());
   }
   if (!directive.words.empty()) header.directives.push_back(std::move(directive));
 }

@@ -126,22 +126,14 @@ private:
 /// All words of a component are one list: an option's value may stand on the next directive.
 std::vector<Setting> read_component(const ScriptHeader& header, unsigned component, bool foreign, Version version, Findings& findings) {
   std::vector<Word> words;
-  std::vector<Setting> settings;
-  const auto flush = [&] {
-    auto read = SettingReader(words, Source::script, version, findings).read();
-    settings.insert(settings.end(), std::make_move_iterator(read.begin()), std::make_move_iterator(read.end()));
-    words.clear();
-  };
-  for (const auto& directive : header.directives) {
-    if (directive.component != component) continue;
-    if (directive.magic == Magic::sbatch) {
+  for (const auto& directive : header.directives)
+    if (directive.component == component && directive.magic == Magic::sbatch)
       words.insert(words.end(), directive.words.begin(), directive.words.end());
-    } else if (foreign) {
-      flush();
+  auto settings = SettingReader(words, Source::script, version, findings).read();
+  // The other systems' lines win, wherever they stand.
+  for (const auto& directive : header.directives)
+    if (foreign && directive.component == component && directive.magic != Magic::sbatch)
       for (auto& setting : translate_foreign(directive)) settings.push_back(std::move(setting));
-    }
-  }
-  flush();
   return settings;
 }
 

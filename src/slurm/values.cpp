@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <cstdlib>
 #include <set>
 
 #include "util/text.hpp"
@@ -12,8 +13,6 @@ namespace hpcml::slurm {
 namespace {
 
 using std::string_view;
-
-constexpr std::uint64_t k_unlimited = 0xfffffffeU; ///< this and the next number mean "no value" and "infinite"
 
 bool all_digits(string_view text) {
   return !text.empty() && std::all_of(text.begin(), text.end(), [](char c) { return c >= '0' && c <= '9'; });
@@ -39,11 +38,16 @@ std::optional<std::vector<std::uint64_t>> colon_numbers(string_view text, std::s
   return numbers;
 }
 
-TimeLimit to_limit(std::uint64_t seconds) {
-  // sbatch counts in 32 bits.
-  const std::uint64_t minutes = ((seconds & 0xffffffffU) + 59) / 60;
-  if (minutes == 0) return {};
-  return {minutes};
+/// sbatch counts seconds in signed 32 bits and hands the minutes on as unsigned ones; 0 and the highest two mean
+/// no limit.
+TimeLimit to_limit(std::int64_t seconds) {
+  const auto minutes = (static_cast<std::int64_t>(static_cast<std::int32_t>(seconds)) + 59) / 60;
+  if (minutes == 0 || minutes == -1 || minutes == -2) return {};
+  return {static_cast<std::uint32_t>(minutes)};
+}
+
+std::int64_t seconds_of(std::uint64_t days, std::uint64_t hours, std::uint64_t minutes, std::uint64_t seconds) {
+  return static_cast<std::int64_t>(((days * 24 + hours) * 60 + minutes) * 60 + seconds);
 }
 
 } // namespace
@@ -52,6 +56,10 @@ std::optional<TimeLimit> parse_time_limit(string_view text) {
   const std::string lower = util::to_lower(text);
   if (lower == "unlimited" || lower == "infinite" || lower == "-1") return TimeLimit{};
   const auto dash = text.find('-');
+  if (dash == 0) { // a negative number of days, and a limit of thousands of years
+    const auto days = digits(text.substr(1));
+    return days ? std::optional(to_limit(-seconds_of(*days, 0, 0, 0))) : std::nullopt;
+  }
   if (dash != string_view::npos) {
     const auto days = digits(text.substr(0, dash));
     if (!days) return std::nullopt;
@@ -61,20 +69,24 @@ std::optional<TimeLimit> parse_time_limit(string_view text) {
       if (!numbers) return std::nullopt;
       std::copy(numbers->begin(), numbers->end(), clock.begin());
     }
-    return to_limit(((*days * 24 + clock[0]) * 60 + clock[1]) * 60 + clock[2]);
+    return to_limit(seconds_of(*days, clock[0], clock[1], clock[2]));
   }
   const auto numbers = colon_numbers(text, 3);
   if (!numbers) return std::nullopt;
   const auto& n = *numbers;
-  if (n.size() == 1) return n[0] >= k_unlimited ? TimeLimit{} : to_limit(n[0] * 60);
-  if (n.size() == 2) return to_limit(n[0] * 60 + n[1]);
-  return to_limit((n[0] * 60 + n[1]) * 60 + n[2]);
+  if (n.size() == 1) return to_limit(seconds_of(0, 0, n[0], 0));
+  if (n.size() == 2) return to_limit(seconds_of(0, 0, n[0], n[1]));
+  return to_limit(seconds_of(0, n[0], n[1], n[2]));
 }
 
 std::optional<std::uint64_t> parse_memory_mb(string_view text) {
+  // As strtoll: blanks and a sign first; "-0" is a number, "-1" is none for memory.
+  text.remove_prefix(std::min(text.find_first_not_of(" \t"), text.size()));
+  const bool negative = !text.empty() && text.front() == '-';
+  if (negative || (!text.empty() && text.front() == '+')) text.remove_prefix(1);
   const auto end = std::min(text.find_first_not_of("0123456789"), text.size());
   const auto number = digits(text.substr(0, end));
-  if (!number) return std::nullopt;
+  if (!number || (negative && *number > 0)) return std::nullopt;
   const std::string unit = util::to_lower(text.substr(end));
   if (unit.empty()) return number;
   if (unit.size() > 2 || (unit.size() == 2 && unit[1] != 'b')) return std::nullopt;
@@ -103,6 +115,7 @@ namespace {
 
 std::optional<long> node_number(string_view text) {
   long factor = 1;
+  if (!text.empty() && text.front() == '+') text.remove_prefix(1);
   if (!text.empty()) {
     const char unit = text.back();
     if (unit == 'k' || unit == 'K') factor = 1024;
@@ -147,19 +160,32 @@ std::optional<NodeCount> parse_node_count(string_view text, Version version) {
 
 namespace {
 
-bool add_indices(std::set<unsigned>& indices, const std::string& part, unsigned max_size) {
-  const auto colon = part.find(':');
-  const auto dash = part.find('-');
-  const auto first = digits(part.substr(0, std::min(dash, colon)));
-  if (!first || *first >= max_size) return false;
-  if (dash == std::string::npos) {
-    indices.insert(static_cast<unsigned>(*first));
-    return colon == std::string::npos;
+/// One token as the controller reads it: "[" and "]" are skipped where they may stand, numbers are strtol's.
+bool add_indices(std::set<unsigned>& indices, const std::string& token, long max_size) {
+  const char* at = token.c_str();
+  const auto number = [&at] {
+    char* end = nullptr;
+    const long value = std::strtol(at, &end, 10);
+    at = *end == ']' ? end + 1 : end;
+    return value;
+  };
+  const auto ends = [&at] { return *at == '\0' || *at == '%'; };
+  if (*at == '[') ++at;
+  const long first = number();
+  long last = first;
+  long step = 1;
+  if (first < 0) return false;
+  if (*at == '-') {
+    ++at;
+    last = number();
+    if (*at == ':') {
+      ++at;
+      step = number();
+      if (step <= 0 || step >= max_size) return false;
+    }
   }
-  const auto last = digits(part.substr(dash + 1, colon == std::string::npos ? colon : colon - dash - 1));
-  const auto step = colon == std::string::npos ? std::optional<std::uint64_t>(1) : digits(part.substr(colon + 1));
-  if (!last || !step || *step == 0 || *last < *first || *last >= max_size) return false;
-  for (auto i = *first; i <= *last; i += *step) indices.insert(static_cast<unsigned>(i));
+  if (!ends() || last < first || last >= max_size) return false;
+  for (long i = first; i <= last; i += step) indices.insert(static_cast<unsigned>(i));
   return true;
 }
 
@@ -171,14 +197,10 @@ std::optional<ArraySpec> parse_array(string_view text, unsigned max_size) {
     const auto rest = text.substr(percent + 1);
     const auto end = std::min(rest.find_first_not_of("0123456789"), rest.size());
     spec.at_once = static_cast<unsigned>(digits(rest.substr(0, end)).value_or(0));
-    text = text.substr(0, percent);
   }
-  if (text.size() > 1 && text.front() == '[' && text.back() == ']') text = text.substr(1, text.size() - 2);
   std::set<unsigned> indices;
-  if (text.empty()) indices.insert(0);
-  else
-    for (const auto& part : util::split(std::string(text), ','))
-      if (!add_indices(indices, part, max_size)) return std::nullopt;
+  for (const auto& part : util::split(std::string(text), ','))
+    if (!part.empty() && !add_indices(indices, part, static_cast<long>(max_size))) return std::nullopt;
   spec.indices.assign(indices.begin(), indices.end());
   return spec;
 }
@@ -204,7 +226,7 @@ std::optional<SignalSpec> parse_signal(string_view text, Version version) {
   if (!known) return std::nullopt;
   spec.signal = name;
   if (at == string_view::npos || at + 1 == text.size()) return spec;
-  const auto seconds = digits(text.substr(at + 1));
+  const auto seconds = parse_count(text.substr(at + 1), 0);
   if (!seconds || *seconds > 65535) return std::nullopt;
   spec.seconds = static_cast<unsigned>(*seconds);
   return spec;

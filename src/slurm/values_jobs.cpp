@@ -20,12 +20,18 @@ bool add_dependencies(std::vector<Dependency>& list, const std::string& item) {
     list.push_back({type, {}, {}});
     return parts.size() == 1;
   }
+  // A bare number is the oldest form.
+  if (parts.size() == 1 && !type.empty() && type.find_first_not_of("0123456789") == std::string::npos) {
+    list.push_back({"afterany", type, {}});
+    return true;
+  }
   if (parts.size() < 2 || std::find(std::begin(k_after), std::end(k_after), type) == std::end(k_after)) return false;
   static const std::regex form(R"((-?[0-9]+(_(\*|[0-9]+))?)(\+([0-9]+))?)");
   for (std::size_t i = 1; i < parts.size(); ++i) {
     std::smatch match;
     if (!std::regex_match(parts[i], match, form)) return false;
-    list.push_back({type, match[1], match[5]});
+    const auto same = [&](const Dependency& d) { return d.type == type && d.job == match[1]; };
+    if (std::none_of(list.begin(), list.end(), same)) list.push_back({type, match[1], match[5]});
   }
   return true;
 }

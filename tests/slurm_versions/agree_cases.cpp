@@ -6,6 +6,7 @@
 
 #include "agree_fields.hpp"
 #include "util/file.hpp"
+#include "util/text.hpp"
 
 namespace hpcml::agree {
 namespace {
@@ -40,6 +41,16 @@ struct Reading {
   std::vector<Fields> components;
 };
 
+std::string one_line(const std::string& message) { return util::replace_all(message.substr(0, 150), "\n", " | "); }
+
+/// A component's wanted nodes are kept from the others.
+void exclude_wanted(std::vector<Fields>& components) {
+  for (std::size_t i = 0; i < components.size(); ++i)
+    for (std::size_t j = 0; j < components.size(); ++j)
+      if (const auto wanted = components[j].find("ReqNodeList"); i != j && wanted != components[j].end() && components[i].count("ExcNodeList") == 0)
+        components[i]["ExcNodeList"] = wanted->second;
+}
+
 Reading read_script(const std::string& script, const slurm::Invocation& invocation, const slurm::ClusterFacts& cluster, slurm::Version version) {
   slurm::Findings findings("case.sh", script);
   const auto header = slurm::read_header(script, version, findings);
@@ -54,6 +65,7 @@ Reading read_script(const std::string& script, const slurm::Invocation& invocati
     if (request.has("test-only") || request.text("gres") == "help") reading.accepted = false;
     reading.components.push_back(job_fields(request, size, cluster, version, i));
   }
+  exclude_wanted(reading.components);
   for (const auto& finding : findings.list())
     if (finding.severity == diag::Severity::error) {
       reading.accepted = false;
@@ -79,7 +91,7 @@ std::vector<std::string> compare(const Json& measured, const Reading& reading) {
   const bool accepted = measured.value("accepted", false);
   if (accepted != reading.accepted)
     return {accepted ? "hpcml refuses, Slurm accepts: " + reading.reason
-                     : "hpcml accepts, Slurm refuses: " + measured.value("msg", std::string()).substr(0, 150)};
+                     : "hpcml accepts, Slurm refuses: " + one_line(measured.value("msg", std::string()))};
   std::vector<std::string> differences;
   if (!accepted) return differences;
   if (measured.contains("components")) {

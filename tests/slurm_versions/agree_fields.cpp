@@ -95,8 +95,13 @@ private:
     if (r.has("contiguous")) x_fields["Contiguous"] = "1";
     if (r.has("spread-job")) x_fields["SpreadJob"] = "Yes";
     if (r.has("oom-kill-step")) x_fields["OOMKillStep"] = r.text("oom-kill-step").empty() ? "1" : r.text("oom-kill-step");
-    if (r.has("power")) x_fields["Power"] = "LEVEL";
-    if (r.has("switches")) x_fields["Switches"] = r.text("switches").substr(0, r.text("switches").find('@')) + "@00:05:00";
+    if (util::to_lower(r.text("power")) == "level") x_fields["Power"] = "LEVEL";
+    if (const auto text = r.text("switches"); !text.empty()) {
+      const auto at = text.find('@');
+      auto wait = at == std::string::npos ? std::nullopt : slurm::parse_time_limit(text.substr(at + 1));
+      if (!wait || !wait->minutes || *wait->minutes > 5) wait = slurm::TimeLimit{5}; // the site's maximum
+      x_fields["Switches"] = text.substr(0, at) + "@" + time_text(*wait);
+    }
     if (r.count("nice") != 0) x_fields["Nice"] = std::to_string(r.count("nice"));
     if (!r.requeue) x_fields["Requeue"] = "0";
     if (r.has("kill-on-invalid-dep"))
@@ -104,7 +109,7 @@ private:
     const auto flags = util::to_lower(r.text("gres-flags"));
     if (flags.find("enforce-binding") != std::string::npos) x_fields["GresEnforceBind"] = "Yes";
     if (flags.find("disable-binding") != std::string::npos) x_fields["GresEnforceBind"] = "No";
-    if (const auto tmp = r.memory_mb.find("tmp"); tmp != r.memory_mb.end()) x_fields["MinTmpDiskNode"] = memory_text(tmp->second);
+    if (const auto tmp = r.memory_mb.find("tmp"); tmp != r.memory_mb.end() && tmp->second > 0) x_fields["MinTmpDiskNode"] = memory_text(tmp->second);
     if (r.has("container") || r.has("container-id")) {
       x_fields["Container"] = r.has("container") ? r.text("container") : "(null)";
       if (from(Version::v23_02)) x_fields["ContainerID"] = r.has("container-id") ? r.text("container-id") : "(null)";
@@ -116,14 +121,22 @@ private:
 
   std::string node_text() const {
     if (r.nodes && r.nodes->is_list) return r.text("nodes").find(',') == std::string::npos ? "1" : r.text("nodes");
-    if (s.nodes_given && s.max_nodes > s.min_nodes && r.nodes && r.nodes->max > r.nodes->min) return fmt::format("{}-{}", s.min_nodes, s.max_nodes);
     long nodes = s.min_nodes;
-    if (s.nodes_given) return std::to_string(from(Version::v23_11) ? std::max(nodes, ceiling(s.tasks, c.cpus())) : nodes);
-    const long cpus = r.overcommit ? s.tasks : std::max(s.cpus, s.tasks_known * s.cpus_per_task);
-    if (!from(Version::v23_02) && r.has("ntasks") && s.cpus_per_task > 1)
-      nodes = std::max(nodes, std::max(1L, cpus / c.cpus()) + (cpus % c.cpus() != 0 ? 1 : 0)); // their rounding
-    else nodes = std::max(nodes, ceiling(r.overcommit ? s.tasks : s.cpus, c.cpus()));
+    const long per_core = r.count("ntasks-per-core");
+    if (s.nodes_given && s.max_nodes > s.min_nodes && r.nodes && r.nodes->max > r.nodes->min) {
+      if (s.tasks_per_node == 0) nodes = std::max(nodes, ceiling(s.cpus, c.cpus()));
+      if (per_core > 0) nodes = std::max(nodes, ceiling(s.tasks, per_core * c.sockets * c.cores_per_socket));
+      nodes = std::min(s.max_nodes, nodes);
+      return nodes == s.max_nodes ? std::to_string(nodes) : fmt::format("{}-{}", nodes, s.max_nodes);
+    }
+    if (r.nodes) return std::to_string(from(Version::v23_11) ? std::max(nodes, ceiling(s.tasks, c.cpus())) : nodes);
+    const long cpus = std::max(r.overcommit ? 1 : s.cpus, std::max(1L, s.tasks_known) * s.cpus_per_task);
     if (s.tasks_per_node > 0) nodes = std::max(nodes, from(Version::v23_11) ? ceiling(s.tasks, s.tasks_per_node) : s.tasks / s.tasks_per_node);
+    else if (!from(Version::v23_02) && r.has("ntasks") && s.cpus_per_task > 1)
+      nodes = std::max(nodes, std::max(1L, cpus / c.cpus()) + (cpus % c.cpus() != 0 ? 1 : 0)); // their rounding
+    else nodes = std::max(nodes, ceiling(r.overcommit ? cpus : s.cpus, c.cpus()));
+    if (per_core > 0)
+      nodes = std::max(nodes, ceiling(s.tasks, per_core * c.sockets * c.cores_per_socket));
     if (from(Version::v26_05) && r.has("ntasks") && nodes > 1 && nodes < s.tasks) return fmt::format("{}-{}", nodes, s.tasks);
     return std::to_string(nodes);
   }
@@ -179,12 +192,14 @@ private:
     if (const auto least = r.times.find("time-min"); least != r.times.end()) x_fields["TimeMin"] = time_text(least->second);
     if (const auto delay = r.times.find("delay-boot"); delay != r.times.end()) x_fields["DelayBoot"] = time_text(delay->second);
     if (r.has("deadline")) x_fields["Deadline"] = "<time>";
+    if (r.has("deadline") && time == r.times.end() && x_fields.count("TimeMin") == 0) x_fields["TimeMin"] = "00:01:00";
   }
 
   static std::string tres_list(const std::string& text, const std::string& prefix) {
     std::vector<std::string> parts;
     if (!text.empty())
       for (auto part : util::split(text, ',')) {
+        if (part.empty()) continue;
         for (const char* own : {"gres:", "gres/"})
           if (prefix.empty() && util::starts_with(part, own)) part = part.substr(5);
         parts.push_back("gres/" + prefix + part);
@@ -252,8 +267,8 @@ private:
   }
 
   void print_lists() {
-    if (!r.mail_types.empty()) {
-      x_fields["MailType"] = util::join(r.mail_types, ",");
+    if (!r.mail_types.empty() && x_component == 0) {
+      x_fields["MailType"] = util::join(*slurm::parse_mail_types(util::join(r.mail_types, ",")), ","); // in their order
       copy("MailUser", "mail-user");
     }
     std::string dependencies;
@@ -262,7 +277,7 @@ private:
       dependencies += d.type + (d.job.empty() ? "" : ":" + (d.job == "-1" ? "4294967295" : d.job)) + (d.delay.empty() ? "" : "+" + d.delay) + "(unfulfilled)";
     }
     set("Dependency", dependencies, "");
-    if (const auto array = slurm::parse_array(r.text("array"), c.max_array_size); array && !r.text("array").empty()) {
+    if (const auto array = slurm::parse_array(r.text("array"), c.max_array_size); array && !array->indices.empty()) {
       x_fields["ArrayTaskId"] = index_text(array->indices);
       if (array->at_once > 0) {
         x_fields["ArrayTaskId"] += "%" + std::to_string(array->at_once);
@@ -274,9 +289,10 @@ private:
       std::string text = r.text(option);
       while (!text.empty() && text.back() == ',') text.pop_back();
       auto names = model::Hostlist::parse(text).value_or(model::Hostlist()).names();
+      std::sort(names.begin(), names.end());
       names.erase(std::unique(names.begin(), names.end()), names.end());
       const auto tasks = static_cast<std::size_t>(s.tasks);
-      const bool cut = !from(Version::v23_02) && r.has("ntasks") && names.size() > tasks;
+      const bool cut = std::string_view(option) == "nodelist" && !from(Version::v23_02) && r.has("ntasks") && names.size() > tasks;
       if (cut) names.resize(tasks);
       // One range stays as it was written.
       const bool one_range = !text.empty() && text.back() == ']' && text.find('[') == text.rfind('[') && text.find(',') > text.find('[');
@@ -290,6 +306,13 @@ private:
     const auto colon = text.find(':');
     std::string governor = colon == std::string::npos ? "" : text.substr(colon + 1);
     text = text.substr(0, colon);
+    for (const char* name : {"Conservative", "OnDemand", "Performance", "PowerSave", "UserSpace", "SchedUtil"}) {
+      if (util::to_lower(governor) == util::to_lower(name)) governor = name;
+      if (util::to_lower(text) == util::to_lower(name)) {
+        x_fields["Governor"] = name;
+        return;
+      }
+    }
     const auto dash = text.find('-');
     if (dash != std::string::npos) x_fields["CPU_min_freq"] = capitalised(util::to_lower(text.substr(0, dash)));
     x_fields["CPU_max_freq"] = capitalised(util::to_lower(dash == std::string::npos ? text : text.substr(dash + 1)));

@@ -74,7 +74,7 @@ void print_paths(const slurm::Request& r, Version version, unsigned component, F
     const bool slash = !work.empty() && work.back() == '/' && version >= Version::v25_11;
     return work + (slash ? "" : "/") + expand(text, version, name);
   };
-  const bool array = r.has("array") && (!r.text("array").empty() || version >= Version::v25_11);
+  const bool array = r.has("array") && (r.text("array").find_first_not_of(',') != std::string::npos || version >= Version::v25_11);
   const std::string standard = array ? "slurm-%A_%a.out" : "slurm-%j.out";
   const std::string out = path(r.has("output") ? r.text("output") : standard);
   if (out != std::string(k_work) + "/slurm-JOBID.out" || component > 0) fields["StdOut"] = out;
