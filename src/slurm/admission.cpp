@@ -21,6 +21,7 @@ public:
     check_dependencies();
     check_array();
     check_missing_parts();
+    if (r.nodes && r.nodes->max == 0) refuse("nodes", "nodes", "--nodes asks for no node");
     if (s.cpus > static_cast<long>(c.nodes.size()) * c.cpus()) return; // waits for ever, whatever the rest is
     if (!waits_anyway() && check_node_shape()) check_layout();
   }
@@ -38,6 +39,10 @@ private:
     for (const auto& feature : r.features)
       if (std::find(c.features.begin(), c.features.end(), feature) == c.features.end())
         refuse("constraint", "feature", "no node has the feature '" + feature + "'");
+    if (const auto preferred = r.has("prefer") ? parse_features(r.text("prefer")) : std::nullopt)
+      for (const auto& feature : *preferred)
+        if (std::find(c.features.begin(), c.features.end(), feature) == c.features.end()) refuse("prefer", "feature", "no node has the feature '" + feature + "'");
+    if (r.has("batch") && r.features.empty()) refuse("batch", "feature", "--batch names features that --constraint does not");
     if (r.has("licenses")) refuse("licenses", "licenses", "the cluster has no such licenses");
     if (r.has("resources")) refuse("resources", "resources", "the cluster has no such resources");
     if (r.has("reservation")) refuse("reservation", "reservation", "there is no such reservation");
@@ -116,6 +121,14 @@ private:
 
   /// What only a site's set-up provides.
   void check_missing_parts() {
+    if (const auto least = r.times.find("time-min"); least != r.times.end() && r.times.count("time") == 0) {
+      const auto partitions = partitions_of(r, c);
+      const bool bounded = partitions.size() == 1 && partitions.front() && partitions.front()->max_minutes;
+      if (!least->second.minutes || (bounded && *least->second.minutes > *partitions.front()->max_minutes))
+        refuse("time-min", "time-min", "--time-min is longer than the partition allows");
+    }
+    if (util::to_lower(r.text("distribution")) == "arbitrary" && !r.has("nodelist") && from(Version::v21_08))
+      refuse("distribution", "distribution", "--distribution=arbitrary needs --nodelist");
     if (r.text("acctg-freq") == "0") refuse("acctg-freq", "acctg-freq", "the cluster does not let a job switch sampling off");
     if (r.has("resv-ports")) refuse("resv-ports", "stepmgr", "--resv-ports needs slurmstepd to manage steps");
     if (r.has("external") && from(Version::v26_05)) refuse("external", "external", "the cluster is not set up for external jobs");
@@ -138,8 +151,12 @@ private:
       refuse("threads-per-core", "node-shape", "no node has that many sockets, cores or threads");
     const long threads = s.threads_per_core > 0 ? s.threads_per_core : c.threads_per_core;
     const long cpus = c.sockets * static_cast<long>(c.cores_per_socket) * threads;
-    const long gpu_cpus = r.count("cpus-per-gpu") * static_cast<long>(s.gpus_per_node);
-    if (std::max(s.cpus_per_node, gpu_cpus) > cpus)
+    // Where the job has the node alone it has all of its GPUs.
+    const auto node_gpus = has_whole_nodes() && c.gpus ? c.gpus->count : s.gpus_per_node;
+    const long gpu_cpus = r.count("cpus-per-gpu") * static_cast<long>(node_gpus);
+    if (const long per = r.count("ntasks-per-socket"); per * s.cpus_per_task > cpus / c.sockets && !r.overcommit)
+      refuse("ntasks-per-socket", "node-shape", "no socket holds that many tasks");
+    if (s.cpus_per_node > cpus || gpu_cpus > c.cpus())
       refuse("cpus-per-task", "cpus-per-node", "one node must offer " + std::to_string(std::max(s.cpus_per_node, gpu_cpus)) + " CPUs, it has " + std::to_string(cpus));
     if (r.overcommit && s.tasks_per_node > c.cpus()) refuse("ntasks-per-node", "cpus-per-node", "more tasks per node than CPUs");
     if (memory_per_node() > c.memory_mb)
@@ -154,13 +171,17 @@ private:
     return found == r.memory_mb.end() ? 0 : found->second;
   }
 
-  std::uint64_t memory_per_node() const {
+  bool has_whole_nodes() const {
     const auto partitions = partitions_of(r, c);
-    const bool whole = !partitions.empty() && partitions.front() && partitions.front()->whole_nodes;
+    return !partitions.empty() && partitions.front() && partitions.front()->whole_nodes;
+  }
+
+  std::uint64_t memory_per_node() const {
+    const bool whole = has_whole_nodes();
     // A job that has the node alone pays per CPU for all of them.
     const long least = std::max({1L, s.cpus_per_node, (s.cpus + s.min_nodes - 1) / std::max(1L, s.min_nodes)});
     const long cpus = whole ? c.cpus() : std::min(least, c.cpus());
-    const auto gpus = std::max<std::uint64_t>(s.gpus_per_node, s.gpus_per_node == 0 ? std::min<std::uint64_t>(s.gpus, c.gpus ? c.gpus->count : 0) : 0);
+    const auto gpus = whole && c.gpus && s.gpus > 0 ? c.gpus->count : std::max<std::uint64_t>(s.gpus_per_node, s.gpus_per_node == 0 ? std::min<std::uint64_t>(s.gpus, c.gpus ? c.gpus->count : 0) : 0);
     return std::max({memory_of("mem"), memory_of("mem-per-cpu") * static_cast<std::uint64_t>(cpus), memory_of("mem-per-gpu") * gpus});
   }
 
@@ -214,9 +235,9 @@ private:
     need(!r.overcommit && s.cpus > nodes * cores * threads, "ntasks", std::to_string(s.cpus) + " CPUs");
     if (!only_listed && (r.has("ntasks-per-node") || (s.tasks_per_node > 0 && s.nodes_given)))
       need(proves && s.tasks > nodes * s.tasks_per_node, "ntasks", std::to_string(s.tasks) + " tasks");
-    if (const long per = r.count("ntasks-per-socket"); per > 0 && !r.overcommit && !only_listed)
-      need(s.tasks > nodes * per * c.sockets || s.tasks_per_node > per * c.sockets, "ntasks-per-socket", "the tasks per socket");
-    if (const long per = r.count("ntasks-per-core"); per > 0) need(s.tasks > nodes * per * cores, "ntasks-per-core", "the tasks per core");
+    if (const long per = r.count("ntasks-per-socket"); per > 0)
+      need((s.tasks > std::min(nodes, x_usable_nodes) * per * c.sockets && !r.overcommit && !only_listed) || s.tasks_per_node > per * c.sockets, "ntasks-per-socket", "the tasks per socket");
+    if (const long per = r.count("ntasks-per-core"); per > 0) need(s.tasks > nodes * per * cores || s.tasks_per_node > per * cores, "ntasks-per-core", "the tasks per core");
     check_gpu_layout(nodes, proves);
   }
 
@@ -225,7 +246,10 @@ private:
     const auto room = per_node * static_cast<std::uint64_t>(nodes);
     const auto by_tasks = s.gpus_per_task * static_cast<std::uint64_t>(s.tasks);
     if ((proves && s.gpus > room) || by_tasks > room) refuse("gpus", "gpus", "that many GPUs are not on " + std::to_string(nodes) + " nodes");
-    const auto node_gpus = r.gres.count("gpus-per-node") > 0 ? r.gpus("gpus-per-node") : r.gpus("gres");
+    const auto node_gpus = r.gpus_per_node();
+    if (const long per_gpu = r.count("ntasks-per-gpu"); per_gpu > 0 && node_gpus > 0 && from(Version::v21_08) &&
+                                                        s.tasks / per_gpu > static_cast<long>(node_gpus) * nodes)
+      refuse("ntasks-per-gpu", "gpus", "that many tasks per GPU do not fit on " + std::to_string(nodes) + " nodes");
     if (node_gpus == 0 || s.gpus_per_task == 0) return;
     const bool unequal = by_tasks != node_gpus * static_cast<std::uint64_t>(s.min_nodes);
     if (!from(Version::v22_05) || (from(Version::v25_11) && unequal))

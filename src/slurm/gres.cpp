@@ -116,10 +116,10 @@ std::optional<TresPerTask> parse_tres_per_task(string_view text, Version version
 }
 
 std::uint64_t gpu_count(const std::vector<GresItem>& items) {
-  std::uint64_t most = 0;
+  std::uint64_t count = 0;
   for (const auto& item : items)
-    if (item.name == "gpu") most = std::max(most, item.count);
-  return most;
+    if (item.name == "gpu") count = item.count;
+  return count;
 }
 
 } // namespace hpcml::slurm

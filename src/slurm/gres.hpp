@@ -32,7 +32,7 @@ struct TresPerTask {
 };
 std::optional<TresPerTask> parse_tres_per_task(std::string_view text, Version version);
 
-/// The largest count of "gpu" among the items.
+/// The count of "gpu"; of several the last, as Slurm takes it.
 std::uint64_t gpu_count(const std::vector<GresItem>& items);
 
 } // namespace hpcml::slurm

@@ -37,15 +37,11 @@ void apply_nodes(const Request& r, Version version, long listed_nodes, JobSize& 
     if (r.nodes && !r.has("ntasks")) size.tasks_known = listed_nodes;
   }
   const auto total = r.gpus("gpus");
-  const auto per_node = std::max(r.gpus("gpus-per-node"), r.gres.count("gpus-per-node") > 0 ? 0 : r.gpus("gres"));
+  const auto per_node = r.gpus_per_node();
   if (total > 0 && per_node > 0 && total % per_node == 0 && !size.nodes_given) {
     size.min_nodes = size.max_nodes = static_cast<long>(total / per_node);
   }
   if (r.nodes && total > 0 && static_cast<long>(total) < size.max_nodes) size.max_nodes = std::max(size.min_nodes, static_cast<long>(total));
-}
-
-std::uint64_t per_node_gpus(const Request& r) {
-  return r.gres.count("gpus-per-node") > 0 ? r.gpus("gpus-per-node") : r.gpus("gres");
 }
 
 std::uint64_t per_task_gpus(const Request& r) {
@@ -55,7 +51,7 @@ std::uint64_t per_task_gpus(const Request& r) {
 /// Tasks that follow from GPUs.
 long tasks_by_gpus(const Request& r, const JobSize& size) {
   const auto total = r.gpus("gpus");
-  const auto node_gpus = per_node_gpus(r) * static_cast<std::uint64_t>(size.min_nodes);
+  const auto node_gpus = r.gpus_per_node() * static_cast<std::uint64_t>(size.min_nodes);
   if (const long per_gpu = r.count("ntasks-per-gpu"); per_gpu > 0) {
     if (total > 0) return per_gpu * static_cast<long>(total);
     if (node_gpus > 0) return per_gpu * static_cast<long>(node_gpus);
@@ -109,8 +105,8 @@ JobSize size_job(const Request& r, Version version, long listed_nodes) {
     size.tasks = by_gpus;
     size.tasks_known = by_gpus;
   }
-  if (size.gpus_per_task > 0 && per_node_gpus(r) > 0 && size.tasks_per_node == 0)
-    size.tasks_per_node = static_cast<long>(per_node_gpus(r) / size.gpus_per_task);
+  if (size.gpus_per_task > 0 && r.gpus_per_node() > 0 && size.tasks_per_node == 0)
+    size.tasks_per_node = static_cast<long>(r.gpus_per_node() / size.gpus_per_task);
 
   // 20.11 learns of tasks by GPUs too late for the CPUs.
   const long counted = version == Version::v20_11 ? before : size.tasks_known;
@@ -123,9 +119,9 @@ JobSize size_job(const Request& r, Version version, long listed_nodes) {
   size.cpus_per_node = std::max(size.cpus_per_node, r.count("mincpus"));
 
   const auto nodes = static_cast<std::uint64_t>(size.min_nodes);
-  size.gpus_per_node = std::max({per_node_gpus(r), r.gpus("gpus-per-socket"), size.gpus_per_task});
+  size.gpus_per_node = std::max({r.gpus_per_node(), r.gpus("gpus-per-socket"), size.gpus_per_task});
   size.gpus = r.gpus("gpus");
-  if (size.gpus == 0) size.gpus = per_node_gpus(r) * nodes;
+  if (size.gpus == 0) size.gpus = r.gpus_per_node() * nodes;
   if (size.gpus == 0) size.gpus = r.gpus("gpus-per-socket") * nodes;
   if (size.gpus == 0) size.gpus = size.gpus_per_task * static_cast<std::uint64_t>(size.tasks);
   if (size.gpus == 0 && r.has("ntasks-per-gpu")) size.gpus = static_cast<std::uint64_t>(size.tasks / r.count("ntasks-per-gpu"));

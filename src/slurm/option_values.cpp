@@ -77,6 +77,7 @@ bool read_signal(Reading& r) {
 bool read_mail_type(Reading& r) {
   const auto types = parse_mail_types(r.text);
   // Several options add up; NONE takes nothing back that an earlier one asked for.
+  if (r.text.empty()) return false;
   if (types)
     for (const auto& type : *types)
       if (std::find(r.request.mail_types.begin(), r.request.mail_types.end(), type) == r.request.mail_types.end()) r.request.mail_types.push_back(type);
@@ -161,8 +162,8 @@ bool read_profile(Reading& r) {
 }
 
 bool read_propagate(Reading& r) {
-  static constexpr string_view limits[] = {"ALL", "NONE", "AS", "CORE", "CPU", "DATA", "FSIZE", "MEMLOCK", "NOFILE", "NPROC", "RSS", "STACK"};
-  if (r.text.empty()) return true;
+  static constexpr string_view limits[] = {"AS", "CORE", "CPU", "DATA", "FSIZE", "MEMLOCK", "NOFILE", "NPROC", "RSS", "STACK"};
+  if (r.text.empty() || r.text == "NONE" || r.text == "ALL") return true;
   const auto parts = util::split(r.text, ',');
   return std::all_of(parts.begin(), parts.end(), [](const std::string& part) {
     return std::find(std::begin(limits), std::end(limits), part) != std::end(limits);
@@ -172,7 +173,7 @@ bool read_propagate(Reading& r) {
 bool read_gres_flags(Reading& r) {
   const auto parts = util::split(r.text, ',');
   return std::all_of(parts.begin(), parts.end(), [&](const std::string& part) {
-    if (is_one_of(part, {"disable-binding", "enforce-binding"})) return true;
+    if (is_one_of(part, {"disable-binding", "enforce-binding"})) return parts.size() == 1 || r.version >= Version::v23_11;
     return r.version >= Version::v23_11 && is_one_of(part, {"multiple-tasks-per-sharing", "one-task-per-sharing"});
   });
 }
@@ -185,7 +186,7 @@ bool read_gpu_bind(Reading& r) {
   const auto colon = text.find(':');
   const std::string name = util::to_lower(text.substr(0, colon));
   if (util::starts_with(name, "closest")) return true;
-  if (colon == std::string::npos) return later && (name == "none" || name == "verbose" || name == "v");
+  if (colon == std::string::npos) return later && util::to_lower(r.text) == "none";
   // What follows is read where the job runs.
   return name == "single" || name == "map_gpu" || name == "mask_gpu" || (later && name == "per_task");
 }
@@ -207,13 +208,52 @@ bool read_geometry(Reading& r) {
   return true;
 }
 
+bool is_plane(const std::string& part) {
+  return util::starts_with(part, "plane=") && parse_count(part.substr(6), 1).has_value();
+}
+
+bool read_mem_bind(Reading& r) {
+  for (const auto& part : util::split(r.text, ',')) {
+    if (is_one_of(part, {"quiet", "q", "verbose", "v", "none", "no", "rank", "local", "sort", "nosort", "prefer", "p"})) continue;
+    // The rest of the list belongs to the map.
+    return util::starts_with(part, "map_mem:") || util::starts_with(part, "mask_mem:") || util::starts_with(part, "mem_map:") || util::starts_with(part, "mem_mask:");
+  }
+  return true;
+}
+
+bool read_switches(Reading& r) { return parse_count(r.text.substr(0, r.text.find('@')), 1).has_value(); }
+
+bool is_frequency(const std::string& text) { return is_one_of(text, {"low", "medium", "highm1", "high"}) || parse_count(text, 1).has_value(); }
+
+bool is_governor(const std::string& text) {
+  return is_one_of(text, {"conservative", "ondemand", "performance", "powersave", "schedutil", "userspace"});
+}
+
+/// "P1", "P1-P2[:GOVERNOR]" or a governor.
+bool read_cpu_freq(Reading& r) {
+  const auto colon = r.text.find(':');
+  const std::string range = r.text.substr(0, colon);
+  const auto dash = range.find('-');
+  if (dash == std::string::npos) return colon == std::string::npos && (is_frequency(range) || is_governor(range));
+  return is_frequency(range.substr(0, dash)) && is_frequency(range.substr(dash + 1)) && (colon == std::string::npos || is_governor(r.text.substr(colon + 1)));
+}
+
+bool read_gpu_freq(Reading& r) {
+  for (const auto& part : util::split(r.text, ',')) {
+    const std::string value = util::starts_with(part, "memory=") ? part.substr(7) : part;
+    if (!value.empty() && value != "verbose" && !is_frequency(value)) return false;
+  }
+  return true;
+}
+
 bool read_distribution(Reading& r) {
   const auto comma = r.text.find(',');
   const auto parts = util::split(r.text.substr(0, comma), ':');
   if (parts.size() > 3) return false;
   for (std::size_t i = 0; i < parts.size(); ++i) {
     const std::string part = util::to_lower(parts[i]);
-    if (i == 0 && (util::starts_with(part, "plane=") || is_one_of(part, {"plane", "arbitrary", "pack", "nopack"}))) continue;
+    if (i == 0 && (is_plane(part) || is_one_of(part, {"pack", "nopack"}))) continue;
+    if (part == "arbitrary" && parts.size() == 1) return true;
     if (!is_one_of(part, {"block", "cyclic", "*"}) && !(i > 0 && part == "fcyclic")) return false;
   }
   return true;
@@ -238,10 +278,13 @@ constexpr Row k_rows[] = {
     {"mincpus", read_count<1>, k_number}, {"sockets-per-node", read_count<1>, k_number},
     {"cores-per-socket", read_count<1>, k_number}, {"threads-per-core", read_count<1>, k_number},
     {"extra-node-info", read_geometry, "SOCKETS[:CORES[:THREADS]], numbers or *"},
-    {"core-spec", read_count<0>, "a whole number"}, {"thread-spec", read_count<0>, "a whole number"},
+    {"core-spec", read_count<0>, "a whole number"}, {"thread-spec", read_count<1>, k_number},
     {"time", read_time, k_time}, {"time-min", read_time, k_time}, {"delay-boot", read_time, k_time},
     {"mem", read_memory, k_memory}, {"mem-per-cpu", read_memory, k_memory}, {"mem-per-gpu", read_memory, k_memory},
-    {"tmp", read_memory, k_memory},
+    {"tmp", read_memory, k_memory}, {"switches", read_switches, "COUNT[@TIME]"},
+    {"cpu-freq", read_cpu_freq, "low, medium, highm1, high or kHz, MIN-MAX, or a governor"},
+    {"gpu-freq", read_gpu_freq, "low, medium, highm1, high or MHz, with memory= before it for the memory"},
+    {"mem-bind", read_mem_bind, "local, none, rank, prefer, map_mem:LIST or mask_mem:LIST"},
     {"gres", read_gres, "NAME[:TYPE]:NUMBER, several joined by commas"},
     {"gpus", read_gpus, k_gpus}, {"gpus-per-node", read_gpus, k_gpus}, {"gpus-per-socket", read_gpus, k_gpus},
     {"gpus-per-task", read_gpus_per_task, k_gpus},

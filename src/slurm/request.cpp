@@ -23,6 +23,15 @@ std::uint64_t Request::gpus(std::string_view option) const {
   return found == gres.end() ? 0 : gpu_count(found->second);
 }
 
+std::uint64_t Request::gpus_per_node() const {
+  const auto by_gres = gpus("gres");
+  return by_gres > 0 ? by_gres : gpus("gpus-per-node");
+}
+
+bool Request::has_task_count() const {
+  return has("ntasks") || (nodes && nodes->min == nodes->max) || (nodes && count("ntasks-per-node") > 0) || has("nodelist") || has("extra-node-info");
+}
+
 Place Request::place(std::string_view option) const {
   const auto found = given.find(option);
   return found == given.end() ? Place{} : found->second.place;

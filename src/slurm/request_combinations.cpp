@@ -88,11 +88,9 @@ private:
       error(option, "slurm/gpu-types", "GPUs are asked for with and without a type", "name the type everywhere or nowhere");
   }
 
-  std::string per_node_option() const { return r.gres.count("gpus-per-node") > 0 ? "gpus-per-node" : "gres"; }
-
   void check_gpu_sums() {
     const auto total = r.gpus("gpus");
-    const auto per_node = r.gpus(per_node_option());
+    const auto per_node = r.gpus_per_node();
     const auto per_task = r.gpus("gpus-per-task");
     if (from(Version::v26_05) && r.gres.count("gpus-per-node") > 0 && r.gpus("gres") > 0)
       error("gres", std::string(k_mutual), "--gpus-per-node and --gres=gpu exclude each other from 26.05", "keep one of them");
@@ -112,11 +110,17 @@ private:
             "ask per node only: --gpus-per-node and --nodes");
   }
 
+  long known_tasks() const {
+    if (r.has("ntasks")) return r.count("ntasks");
+    if (!r.nodes || r.nodes->min != r.nodes->max) return 0;
+    return r.nodes->min * r.count("ntasks-per-node", 1);
+  }
+
   void check_total_by_task(std::uint64_t total, std::uint64_t per_task) {
     if (total % per_task != 0)
       error("gpus", "slurm/gpus", "--gpus is no multiple of --gpus-per-task", "give --gpus-per-task and --ntasks only");
-    else if (r.has("ntasks") && static_cast<std::uint64_t>(r.count("ntasks")) != total / per_task)
-      error("gpus", "slurm/gpus", "--gpus and --gpus-per-task need " + std::to_string(total / per_task) + " tasks, --ntasks says otherwise",
+    else if (const long tasks = known_tasks(); tasks > 0 && static_cast<std::uint64_t>(tasks) != total / per_task)
+      error("gpus", "slurm/gpus", "--gpus and --gpus-per-task need " + std::to_string(total / per_task) + " tasks, --ntasks or --nodes say otherwise",
             "give --gpus-per-task and --ntasks only");
   }
 
@@ -126,7 +130,7 @@ private:
 
   /// Tasks per node follow from GPUs per node and per task.
   void check_node_by_task() {
-    const auto per_node = r.gpus(per_node_option());
+    const auto per_node = r.gpus_per_node();
     const auto per_task = r.gpus("gpus-per-task");
     if (per_node == 0 || per_task == 0) return;
     const auto tasks = static_cast<long>(per_node / per_task);
@@ -138,15 +142,19 @@ private:
   }
 
   void check_needs() {
-    const bool sized = r.has("ntasks") || r.nodes || r.gres.count("gpus") > 0 ||
-                       (r.has("ntasks-per-node") && !from(Version::v23_02));
+    const bool sized = r.has_task_count() || r.gpus("gpus") > 0 || (r.has("ntasks-per-node") && !from(Version::v23_02));
     const bool per_task = r.gres.count("gpus-per-task") > 0;
     need(per_task && !sized, "gpus-per-task", "--ntasks, --nodes or --gpus");
     need(has_per_task(r, "gpu") && !sized && r.tres_per_task, "tres-per-task", "--ntasks, --nodes or --gpus");
     need(r.gres.count("gpus-per-socket") > 0 && r.count("sockets-per-node") == 0, "gpus-per-socket", "--sockets-per-node");
     const bool gpus = has_gpus(r) || has_per_task(r, "gpu") || (r.has("ntasks-per-gpu") && sized);
     if (from(Version::v21_08)) {
-      need(!gpus && !sized, "ntasks-per-gpu", "GPUs (--gpus or --gpus-per-node), --ntasks or --nodes");
+      const bool counted = r.gpus("gpus") > 0 || r.gpus_per_node() > 0 || r.has_task_count();
+      need(!counted, "ntasks-per-gpu", "GPUs (--gpus or --gpus-per-node), --ntasks or --nodes");
+      need(!counted, "ntasks-per-tres", "GPUs (--gpus or --gpus-per-node), --ntasks or --nodes");
+      const long per_gpu_tasks = r.count("ntasks-per-gpu", 1);
+      if (r.has("ntasks") && r.count("ntasks") % per_gpu_tasks != 0)
+        error("ntasks-per-gpu", "slurm/gpus", "--ntasks is no multiple of --ntasks-per-gpu", "give --ntasks-per-gpu and the GPUs only");
       const auto per_gpu = r.memory_mb.find("mem-per-gpu");
       need(!gpus && per_gpu != r.memory_mb.end() && per_gpu->second > 0, "mem-per-gpu", "GPUs: --gpus, --gpus-per-node or --gpus-per-task");
     }

@@ -11,7 +11,7 @@ namespace {
 
 using std::string_view;
 
-constexpr string_view k_after[] = {"after", "afterok", "afterany", "afternotok", "aftercorr", "afterburstbuffer", "expand"};
+constexpr string_view k_after[] = {"after", "afterok", "afterany", "afternotok", "aftercorr", "afterburstbuffer"};
 
 bool add_dependencies(std::vector<Dependency>& list, const std::string& item) {
   const auto parts = util::split(item, ':');
@@ -54,9 +54,16 @@ std::optional<std::vector<std::string>> parse_features(string_view text) {
   std::string name;
   int round = 0;
   int square = 0;
+  const bool counts_in_choice = text.find('*') != string_view::npos && text.find('|') != string_view::npos && text.find('[') != string_view::npos;
+  if (counts_in_choice) return std::nullopt;
+  bool well_formed = true;
   bool operand = false; // something stands before the next operator
   const auto take = [&] {
-    if (const auto star = name.find('*'); star != std::string::npos) name.resize(star);
+    if (const auto star = name.find('*'); star != std::string::npos) {
+      const auto count = name.substr(star + 1);
+      well_formed = well_formed && !count.empty() && count.find_first_not_of("0123456789") == std::string::npos;
+      name.resize(star);
+    }
     if (!name.empty()) names.push_back(name);
     name.clear();
   };
@@ -66,7 +73,7 @@ std::optional<std::vector<std::string>> parse_features(string_view text) {
       if (!operand) return std::nullopt;
       take();
     } else if (c == '(' || c == '[') {
-      ++(c == '(' ? round : square);
+      if (++(c == '(' ? round : square) > 1) return std::nullopt; // no nesting
     } else if (c == ')' || c == ']') {
       take();
       if (--(c == ')' ? round : square) < 0) return std::nullopt;
@@ -78,7 +85,7 @@ std::optional<std::vector<std::string>> parse_features(string_view text) {
     operand = !joins && c != '(' && c != '[';
   }
   take();
-  if (round != 0 || square != 0) return std::nullopt;
+  if (!well_formed || round != 0 || square != 0) return std::nullopt;
   return names;
 }
 
