@@ -26,6 +26,7 @@ struct Command {
 constexpr Command k_commands[] = {
     {"gen", add_gen},
     {"submit", add_submit},
+    {"check", add_check},
     {"init", add_init},
     {"config", add_config},
     {"emulate", add_emulate},
@@ -40,7 +41,7 @@ const char* const k_footer = R"(Examples:
   hpcml sites list
   hpcml gen --help
 
-Exit codes: 0 ok, 2 usage, 3 invalid job or site file, 4 the site cannot satisfy the request,
+Exit codes: 0 ok, 1 findings, 2 usage, 3 invalid job or site file, 4 the site cannot satisfy the request,
 5 Slurm or a system call failed, 6 preflight found a culprit, 70 internal error.)";
 
 /// The first word that is neither a global option nor an option's value.

@@ -40,6 +40,7 @@ struct Context {
 /// Each registers its command with the parser, which runs it when it was chosen; `exit_code` gets the result.
 /// Each is defined in a file of the command's name. `context` and `exit_code` outlive the parser.
 void add_gen(CLI::App& app, Context& context, int& exit_code);
+void add_check(CLI::App& app, Context& context, int& exit_code);
 void add_launch(CLI::App& app, Context& context, int& exit_code);
 void add_emulate(CLI::App& app, Context& context, int& exit_code);
 void add_sites(CLI::App& app, Context& context, int& exit_code);

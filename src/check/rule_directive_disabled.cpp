@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: MIT
+// Lines that look like directives and are comments.
+#include <algorithm>
+
+#include "check/rule.hpp"
+#include "util/text.hpp"
+
+namespace hpcml::check {
+namespace {
+
+/// "# SBATCH --x", " #SBATCH --x", "#sbatch --x"; "##SBATCH" is how people switch one off on purpose.
+bool looks_like_directive(std::string_view line) {
+  if (line.substr(0, 7) == "#SBATCH") return false;
+  const auto hash = line.find_first_not_of(" \t");
+  if (hash == std::string_view::npos || line[hash] != '#') return false;
+  const auto word = line.find_first_not_of(" \t", hash + 1);
+  if (word == std::string_view::npos || util::to_lower(line.substr(word, 6)) != "sbatch") return false;
+  const auto option = line.find_first_not_of(" \t", word + 6);
+  return option != std::string_view::npos && line[option] == '-';
+}
+
+std::vector<Hit> find(const Script& script) {
+  std::vector<Hit> hits;
+  for (std::size_t at = 0; at < script.header.end;) {
+    const auto end = std::min(script.text.find('\n', at), script.text.size());
+    const auto line = script.text.substr(at, end - at);
+    if (looks_like_directive(line))
+      hits.push_back({{at, line.size()}, "this is a comment to sbatch, no directive", "write #SBATCH at the start of the line, in capitals; ##SBATCH says that it is off on purpose"});
+    at = end + 1;
+  }
+  return hits;
+}
+
+} // namespace
+
+extern const Rule k_directive_disabled;
+const Rule k_directive_disabled = {
+    "directive/disabled",
+    diag::Severity::warning,
+    "A directive that is a comment",
+    "Only #SBATCH in capitals at the very start of a line counts. With a blank before or inside it, or in lower case, "
+    "the line is ignored without a word.",
+    "https://slurm.schedmd.com/sbatch.html#SECTION_DESCRIPTION",
+    {"#!/bin/bash\n# SBATCH --nodes=2\n", "#!/bin/bash\n #SBATCH --nodes=2\n", "#!/bin/bash\n#sbatch --nodes=2\n"},
+    {"#!/bin/bash\n#SBATCH --nodes=2\n", "#!/bin/bash\n##SBATCH --nodes=2\n", "#!/bin/bash\n# sbatch this file with -N 2\n"},
+    find};
+
+} // namespace hpcml::check
