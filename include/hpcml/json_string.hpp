@@ -27,6 +27,11 @@ inline std::size_t utf8_length(std::string_view text) {
 inline std::string json_string(std::string_view text) {
   std::string out = "\"";
   while (!text.empty()) {
+    std::size_t plain = 0; // most texts are nothing else
+    while (plain < text.size() && text[plain] >= 0x20 && text[plain] < 0x7f && text[plain] != '"' && text[plain] != '\\') ++plain;
+    out += text.substr(0, plain);
+    text.remove_prefix(plain);
+    if (text.empty()) break;
     const std::size_t length = utf8_length(text);
     const auto first = static_cast<unsigned char>(text.front());
     if (length == 0) {

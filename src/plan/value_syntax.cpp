@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "plan/value_syntax.hpp"
 
-#include <map>
 #include <regex>
+#include <vector>
 
 #include "util/text.hpp"
 
@@ -10,25 +10,23 @@ namespace hpcml::plan {
 namespace {
 
 struct Grammar {
-  std::regex form;
-  std::string example;
+  const char* option;
+  std::string form; ///< ECMAScript; compiled only for an option that is given, which takes longer than the rest of a plan
+  bool any_case;
+  const char* example;
 };
 
-const std::map<std::string, Grammar>& grammars() {
+const std::vector<Grammar>& grammars() {
   static const std::string k_range = "\\d+(-\\d+(:\\d+)?)?";
   static const std::string k_after =
       "(after|afterany|afterburstbuffer|aftercorr|afternotok|afterok|expand)(:\\d+(_(\\d+|\\*))?(\\+\\d+)?)+";
-  static const std::map<std::string, Grammar> k_grammars = {
-      {"array",
-       {std::regex("\\[?" + k_range + "(," + k_range + ")*\\]?(%\\d*)?"), "0-9%2, 1,3,5 or 0-30:10"}},
+  static const std::vector<Grammar> k_grammars = {
+      {"array", "\\[?" + k_range + "(," + k_range + ")*\\]?(%\\d*)?", false, "0-9%2, 1,3,5 or 0-30:10"},
       {"signal",
-       {std::regex("((R|B|RB|BR):)?(\\d{1,2}|(SIG)?(HUP|INT|QUIT|ABRT|KILL|ALRM|TERM|USR1|USR2|URG|CONT|STOP|"
-                   "TSTP|TTIN|TTOU|PIPE|XCPU|CHLD))(@\\d+)?",
-                   std::regex::icase),
-        "B:USR1@60"}},
-      {"dependency",
-       {std::regex("(singleton|" + k_after + ")([,?](singleton|" + k_after + "))*"),
-        "afterok:123 or singleton"}}};
+       "((R|B|RB|BR):)?(\\d{1,2}|(SIG)?(HUP|INT|QUIT|ABRT|KILL|ALRM|TERM|USR1|USR2|URG|CONT|STOP|"
+       "TSTP|TTIN|TTOU|PIPE|XCPU|CHLD))(@\\d+)?",
+       true, "B:USR1@60"},
+      {"dependency", "(singleton|" + k_after + ")([,?](singleton|" + k_after + "))*", false, "afterok:123 or singleton"}};
   return k_grammars;
 }
 
@@ -46,13 +44,15 @@ bool runs_backwards(const std::string& array) {
 } // namespace
 
 std::optional<util::Error> find_value_fault(const std::string& option, const std::string& value) {
-  const auto grammar = grammars().find(option);
   // std::regex recurses per character; nobody types lists this long.
-  if (grammar == grammars().end() || value.size() > 1000) return std::nullopt;
-  if (std::regex_match(value, grammar->second.form) && !(option == "array" && runs_backwards(value)))
-    return std::nullopt;
-  return util::Error{"--" + option + "=" + value + " is nothing that Slurm reads",
-                     "write it as " + grammar->second.example};
+  if (value.size() > 1000) return std::nullopt;
+  for (const auto& grammar : grammars()) {
+    if (option != grammar.option) continue;
+    const std::regex form(grammar.form, grammar.any_case ? std::regex::ECMAScript | std::regex::icase : std::regex::ECMAScript);
+    if (std::regex_match(value, form) && !(option == "array" && runs_backwards(value))) return std::nullopt;
+    return util::Error{"--" + option + "=" + value + " is nothing that Slurm reads", std::string("write it as ") + grammar.example};
+  }
+  return std::nullopt;
 }
 
 } // namespace hpcml::plan
