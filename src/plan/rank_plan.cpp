@@ -78,10 +78,6 @@ void choose_nic(RankPlan& plan, const RankFacts& facts, const std::vector<model:
   if (!interface.nic.empty()) binding.nic = interface.nic, why = interface.why;
   else if (binding.nic.empty()) binding.nic = device.nic, why = device.why;
   if (!binding.nic.empty()) binding.why += "; NIC " + binding.nic + ": " + why;
-  const auto named = [](const topo::NicChoice& choice) { return !choice.nic.empty(); };
-  const auto& shown = facts.nics.interfaces;
-  plan.nic_for_each_gpu = std::all_of(places.begin(), places.end(), [](const auto& place) { return !place.nic.empty(); }) ||
-                          (!shown.empty() && std::all_of(shown.begin(), shown.end(), named));
   const auto set = [&](const char* name, const std::string& value, const char* reason) {
     const bool there = std::any_of(plan.env.begin(), plan.env.end(), [&](const auto& variable) { return variable.name == name; });
     if (!there && !value.empty()) plan.env.push_back({name, value, false, model::Scope::task, by_rule(reason)});

@@ -57,7 +57,6 @@ struct RankPlan {
   std::vector<std::string> node_warnings; ///< where the node and its profile disagree; the same for all ranks of the node
   std::vector<model::PlannedRankBinding> node_ranks; ///< bindings of all ranks of this node
   topo::Node node;                   ///< what was planned on
-  bool nic_for_each_gpu = false;     ///< every GPU of the node has a NIC beside it: `binding.nic` is this rank's
 };
 /// The plan of one rank from what its node shows.
 RankPlan plan_rank(const model::Site& site, const RankFacts& facts, const RankRequest& request);

@@ -92,7 +92,7 @@ TEST_CASE("1 to 8 ranks of 1 to 7 cores each have the cores beside their GPUs on
         const unsigned first = static_cast<unsigned>(std::stoul(k_cores[rank]));
         const auto list = std::to_string(first) + (cores > 1 ? "-" + std::to_string(first + cores - 1) : "");
         const auto id = std::to_string(rank);
-        CHECK(section->second[rank] == id + " " + list + " " + id + " hsn" + std::to_string(rank / 2));
+        CHECK(section->second[rank] == id + " " + list + " " + id + " hsn0,hsn1,hsn2,hsn3");
       }
     }
   std::vector<std::string> memory;

@@ -49,7 +49,6 @@ TEST_CASE("On a LUMI node each rank plans the mask that the script has for it") 
     CHECK(plan.node_warnings.empty());
     const char* const nics[] = {"hsn0", "hsn0", "hsn1", "hsn1", "hsn2", "hsn2", "hsn3", "hsn3"};
     CHECK(plan.binding.nic == nics[rank]);
-    CHECK(plan.nic_for_each_gpu);
     CHECK_THAT(plan.binding.why, Catch::EndsWith("NIC " + plan.binding.nic + ": the profile says so"));
     CHECK(variable(plan, "HPCML_DATALOADER_WORKERS")->value == "6");
     CHECK(variable(plan, "HPCML_INTEROP_THREADS")->value == "1");
