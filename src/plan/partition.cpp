@@ -2,6 +2,7 @@
 // Which partition and which kind of node the job goes to.
 #include <algorithm>
 
+#include "plan/named_choice.hpp"
 #include "plan/plan_context.hpp"
 #include "util/text.hpp"
 
@@ -12,16 +13,6 @@ bool wants_gpus(const PlanContext& context) {
   return !context.job.gpus_per_node || context.job.gpus_per_node->value > 0;
 }
 
-bool is_called(const std::string& name, const std::vector<std::string>& aliases, const std::string& wanted) {
-  return name == wanted || std::find(aliases.begin(), aliases.end(), wanted) != aliases.end();
-}
-
-/// The part of a GPU that Slurm calls so.
-const model::GpuSlice* find_slice(const model::GpuShape& gpu, const std::string& type) {
-  const auto found = std::find_if(gpu.slices.begin(), gpu.slices.end(), [&](const auto& slice) { return is_called(slice.name, slice.aliases, type); });
-  return found == gpu.slices.end() ? nullptr : &*found;
-}
-
 using Nodes = std::vector<const model::NodeType*>;
 
 /// Those with GPUs of this type, or with a part of one that is called so; where no name fits, those whose GPUs may have it for all
@@ -30,7 +21,7 @@ Nodes nodes_with_type(const PlanContext& context, const Nodes& nodes, const std:
   Nodes named, unnamed;
   for (const auto* node : nodes) {
     if (!node->gpu) continue;
-    if (is_called(node->gpu->slurm_type, node->gpu->aliases, type) || find_slice(*node->gpu, type)) named.push_back(node);
+    if (has_gpu_type(*node->gpu, type)) named.push_back(node);
     else if (node->gpu->slurm_type.empty()) unnamed.push_back(node);
   }
   return named.empty() && context.site.gpu_request.type != model::Policy::forbidden ? unnamed : named;
@@ -43,13 +34,6 @@ Nodes nodes_of(const model::Site& site, const model::Partition& partition) {
   return nodes;
 }
 
-std::vector<std::string> nameable_partitions(const model::Site& site) {
-  std::vector<std::string> names;
-  for (const auto& partition : site.partitions)
-    if (partition.nameable) names.push_back(partition.name);
-  return names;
-}
-
 const model::Partition* named_partition(PlanContext& context, const model::Sourced<std::string>& wanted) {
   const model::Site& site = context.site;
   const model::FlagRule& rule = context.flag("partition");
@@ -60,11 +44,7 @@ const model::Partition* named_partition(PlanContext& context, const model::Sourc
   }
   const model::Partition* found = site.find_partition(wanted.value);
   if (!found && !site.partitions.empty()) {
-    const auto names = nameable_partitions(site);
-    const auto near = util::nearest(wanted.value, names);
-    context.error("request/partition", site.name + " has no partition '" + wanted.value + "'",
-                  (near ? "did you mean " + *near + "? " : std::string()) +
-                      (names.empty() ? "leave --partition out" : "partitions: " + util::join(names, ", ")));
+    context.findings.push_back(unknown_partition(site, wanted.value));
   } else if (found && !found->nameable) {
     context.error("request/partition",
                   "partition '" + wanted.value + "' of " + site.name +

@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "model/gpu_arch.hpp"
+#include "plan/named_choice.hpp"
 #include "plan/option_word.hpp"
 #include "plan/requirements.hpp"
 #include "plan/staging.hpp"
@@ -72,11 +73,7 @@ private:
 
   bool is_wanted(const model::NodeType& node) const {
     if (node.gpu.has_value() != is_for_gpus()) return false;
-    if (x_job.gpu_type) {
-      const auto& type = x_job.gpu_type->value;
-      const auto& aliases = node.gpu ? node.gpu->aliases : std::vector<std::string>{};
-      if (!node.gpu || (node.id != type && node.gpu->slurm_type != type && std::find(aliases.begin(), aliases.end(), type) == aliases.end())) return false;
-    }
+    if (x_job.gpu_type && !(node.gpu && (node.id == x_job.gpu_type->value || has_gpu_type(*node.gpu, x_job.gpu_type->value)))) return false;
     if (!x_job.partition) return true;
     const auto* partition = x_site.find_partition(x_job.partition->value);
     return partition && (partition->node_types.empty() || std::find(partition->node_types.begin(), partition->node_types.end(), node.id) != partition->node_types.end());
@@ -84,11 +81,7 @@ private:
 
   void find_nodes() {
     if (x_job.partition && !x_site.partitions.empty() && !x_site.find_partition(x_job.partition->value)) {
-      std::vector<std::string> names;
-      for (const auto& partition : x_site.partitions) names.push_back(partition.name);
-      const auto near = util::nearest(x_job.partition->value, names);
-      error("request/partition", fmt::format("{} has no partition '{}'", x_site.name, x_job.partition->value),
-            near ? "did you mean " + *near + "?" : "partitions: " + util::join(names, ", "));
+      x_findings.push_back(unknown_partition(x_site, x_job.partition->value));
       return;
     }
     for (const auto& node : x_site.node_types)
@@ -104,21 +97,23 @@ private:
       add_once(x_nodes.target.archs, model::gpu_arch(*node->gpu));
       add_once(toolkits, node->gpu->vendor == "amd" ? node->gpu->rocm_max : node->gpu->cuda_max);
     }
+    std::erase(cpus, std::string());
+    if (std::find(vendors.begin(), vendors.end(), "") != vendors.end()) vendors.clear(); // one unknown is enough not to know
     if (vendors.size() > 1 || cpus.size() > 1)
       return error("request/setup", fmt::format("one environment cannot run on all nodes of {}: they have {}", x_site.name, util::join(vendors.size() > 1 ? vendors : cpus, " and ")),
                    "choose the nodes with --partition or --gpu-type");
     auto& target = x_nodes.target;
     target.vendor = vendors.empty() ? "" : vendors.front();
-    if (vendors.empty() && is_for_gpus()) { // the profile knows no nodes: who asks must know
+    if (vendors.empty() && is_for_gpus()) { // the profile knows no nodes, or not whose GPUs they have: who asks must know
       if (x_spec.cuda.empty() && x_spec.rocm.empty())
         error("usage/setup", fmt::format("the profile of {} does not say which GPUs it has", x_site.name), "say --cuda VERSION or --rocm VERSION, or --gpus-per-node 0 for an environment without GPUs");
       target.vendor = x_spec.rocm.empty() ? "nvidia" : "amd";
     }
     target.cpu_arch = cpus.empty() ? "" : cpus.front();
-    // Several drivers: the oldest decides, and an unknown one may be older than all. Texts of one length compare as numbers.
+    // Several drivers: the oldest decides, and an unknown one may be older than all.
     std::erase(target.archs, std::string());
     if (!toolkits.empty() && std::find(toolkits.begin(), toolkits.end(), "") == toolkits.end())
-      target.toolkit_max = *std::min_element(toolkits.begin(), toolkits.end(), [](const auto& a, const auto& b) { return a.size() != b.size() ? a.size() < b.size() : a < b; });
+      target.toolkit_max = *std::min_element(toolkits.begin(), toolkits.end(), is_older);
     x_plan.node_arch = target.cpu_arch;
   }
 

@@ -100,7 +100,7 @@ WheelChoice wanted(const std::vector<BuiltIndex>& list, const WheelTarget& targe
   const auto found = std::find_if(list.begin(), list.end(), [&](const auto& index) { return index.toolkit == target.toolkit_wanted; });
   if (found == list.end()) return {std::nullopt, fmt::format("hpcml knows no wheels of PyTorch for {} {}", toolkit, target.toolkit_wanted), "it knows those for " + names_of(list)};
   if (const auto gpu = lacking(*found, target)) return {std::nullopt, fmt::format("the wheels of {} are not built for {}", found->name, *gpu), "leave the version out, and one that fits is taken"};
-  if (!target.toolkit_max.empty() && numbers(found->toolkit) > numbers(target.toolkit_max)) {
+  if (!target.toolkit_max.empty() && is_older(target.toolkit_max, found->toolkit)) {
     if (toolkit != "CUDA" || major_of(found->toolkit) > major_of(target.toolkit_max))
       return {std::nullopt, fmt::format("the {} there runs {} up to {}, and {} needs {}", target.limit, toolkit, target.toolkit_max, found->name, found->toolkit), "leave the version out, and one that fits is taken"};
     return {as_value(*found), fmt::format("asked for; the driver runs CUDA {}, so some features of {} are missing", target.toolkit_max, found->toolkit), {}};
@@ -118,8 +118,7 @@ WheelChoice best(const std::vector<BuiltIndex>& list, const WheelTarget& target,
             "take an image or a module of the site that has PyTorch, or narrow the GPUs with --partition or --gpu-type"};
   }
   if (!target.toolkit_max.empty()) {
-    const auto top = numbers(target.toolkit_max);
-    const auto found = std::find_if(fitting.begin(), fitting.end(), [&](const auto& index) { return numbers(index.toolkit) <= top; });
+    const auto found = std::find_if(fitting.begin(), fitting.end(), [&](const auto& index) { return !is_older(target.toolkit_max, index.toolkit); });
     if (found != fitting.end()) return {as_value(*found), fmt::format("the newest for {} that a {} with {} {} runs", gpus, target.limit, toolkit, target.toolkit_max), {}};
     return {std::nullopt, fmt::format("the {} there runs {} up to {}, and wheels for {} need {}", target.limit, toolkit, target.toolkit_max, gpus, fitting.back().toolkit), "take an image that brings what it needs"};
   }
@@ -143,6 +142,8 @@ WheelChoice choose_wheels(const WheelTarget& target) {
   const std::string toolkit = nvidia ? "CUDA" : "ROCm";
   return target.toolkit_wanted.empty() ? best(list, target, toolkit) : wanted(list, target, toolkit);
 }
+
+bool is_older(const std::string& a, const std::string& b) { return numbers(a) < numbers(b); }
 
 bool is_torch_package(std::string_view requirement) {
   const auto name = requirement.substr(0, requirement.find_first_of("<>=!~[ ;"));

@@ -39,6 +39,9 @@ struct WheelChoice {
 /// The newest index that fits the target, or the wanted one.
 WheelChoice choose_wheels(const WheelTarget& target);
 
+/// Whether version `a` ("6.2.4") comes before `b` ("6.3").
+bool is_older(const std::string& a, const std::string& b);
+
 /// Whether PyTorch's indexes have this package ("torchvision"); others come from the usual one.
 bool is_torch_package(std::string_view requirement);
 

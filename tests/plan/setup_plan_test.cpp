@@ -114,6 +114,36 @@ TEST_CASE("where the profile knows no GPUs, the request says which") {
   CHECK(setup("generic", {"venv", "", "", "", ""}, job).index->name == "cpu");
 }
 
+TEST_CASE("of several drivers the oldest decides, whatever its number looks like") {
+  auto amd = site("generic");
+  for (const char* rocm : {"6.3", "6.2.4"}) {
+    model::NodeType node;
+    node.id = rocm;
+    node.cpu_arch = "x86_64";
+    node.gpu.emplace();
+    node.gpu->vendor = "amd";
+    node.gpu->arch = "gfx90a";
+    node.gpu->rocm_max = rocm;
+    amd.node_types.push_back(node);
+  }
+  const auto result = plan::plan_setup({"venv", "", "", "", ""}, with_venv(), amd);
+  REQUIRE(result.plan);
+  CHECK(result.plan->index->name == "rocm6.2.4");
+}
+
+TEST_CASE("GPUs of an unknown maker do not get wheels for CPUs") {
+  auto somewhere = site("generic");
+  model::NodeType node;
+  node.id = "gpu";
+  node.gpu.emplace();
+  node.gpu->per_node = 4;
+  somewhere.node_types = {node};
+  const auto result = plan::plan_setup({"venv", "", "", "", ""}, with_venv(), somewhere);
+  REQUIRE_FALSE(result.plan);
+  CHECK_THAT(result.diagnostics.front().message, Catch::Contains("does not say which GPUs"));
+  CHECK(plan::plan_setup({"venv", "", "", "12.6", ""}, with_venv(), somewhere).plan->index->name == "cu126");
+}
+
 TEST_CASE("a request that cannot be met says why") {
   CHECK_THAT(refusal("lumi", {"container", "", "", "", ""}), Catch::Contains("usage/container"));
   CHECK_THAT(refusal("zurada", {"container", "", "", "", ""}, [] { model::JobSpec job; job.container = text("/x.sif"); return job; }()), Catch::Contains("request/setup"));

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: MIT
+#include "plan/named_choice.hpp"
+
+#include <algorithm>
+
+#include "util/text.hpp"
+
+namespace hpcml::plan {
+namespace {
+
+bool is_called(const std::string& name, const std::vector<std::string>& aliases, const std::string& wanted) {
+  return name == wanted || std::find(aliases.begin(), aliases.end(), wanted) != aliases.end();
+}
+
+} // namespace
+
+const model::GpuSlice* find_slice(const model::GpuShape& gpu, const std::string& type) {
+  const auto found = std::find_if(gpu.slices.begin(), gpu.slices.end(), [&](const auto& slice) { return is_called(slice.name, slice.aliases, type); });
+  return found == gpu.slices.end() ? nullptr : &*found;
+}
+
+bool has_gpu_type(const model::GpuShape& gpu, const std::string& type) { return is_called(gpu.slurm_type, gpu.aliases, type) || find_slice(gpu, type); }
+
+diag::Diagnostic unknown_partition(const model::Site& site, const std::string& wanted) {
+  std::vector<std::string> names;
+  for (const auto& partition : site.partitions)
+    if (partition.nameable) names.push_back(partition.name);
+  const auto near = util::nearest(wanted, names);
+  return {diag::Severity::error, "request/partition", site.name + " has no partition '" + wanted + "'", {},
+          (near ? "did you mean " + *near + "? " : std::string()) + (names.empty() ? "leave --partition out" : "partitions: " + util::join(names, ", "))};
+}
+
+} // namespace hpcml::plan
