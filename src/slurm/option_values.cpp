@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: MIT
+// How sbatch reads each kind of value.
 #include "slurm/option_values.hpp"
 
 #include <algorithm>
 #include <cstdlib>
 
+#include "slurm/options.hpp"
 #include "util/text.hpp"
 
 namespace hpcml::slurm {
@@ -19,8 +21,8 @@ struct Reading {
 };
 using Reader = bool (*)(Reading&);
 
-struct Row {
-  string_view option;
+struct Form {
+  ValueKind kind;
   Reader read;
   string_view hint;
 };
@@ -269,59 +271,57 @@ constexpr string_view k_number = "a whole number, 1 or more";
 constexpr string_view k_time = "minutes, MM:SS, HH:MM:SS, D-HH, D-HH:MM or D-HH:MM:SS; no letters";
 constexpr string_view k_memory = "a whole number with K, M, G or T (MB without); no fractions, no GiB";
 constexpr string_view k_gpus = "a number, or TYPE:NUMBER";
-constexpr Row k_rows[] = {
-    {"nodes", read_nodes, "a number or MIN-MAX"},
-    {"ntasks", read_count<1>, k_number}, {"ntasks-per-node", read_count<1>, k_number},
-    {"ntasks-per-core", read_count<1>, k_number}, {"ntasks-per-socket", read_count<1>, k_number},
-    {"ntasks-per-gpu", read_count<1>, k_number}, {"ntasks-per-tres", read_count<1>, k_number},
-    {"cpus-per-task", read_count<1>, k_number}, {"cpus-per-gpu", read_count<1>, k_number},
-    {"mincpus", read_count<1>, k_number}, {"sockets-per-node", read_count<1>, k_number},
-    {"cores-per-socket", read_count<1>, k_number}, {"threads-per-core", read_count<1>, k_number},
-    {"extra-node-info", read_geometry, "SOCKETS[:CORES[:THREADS]], numbers or *"},
-    {"core-spec", read_count<0>, "a whole number"}, {"thread-spec", read_count<1>, k_number},
-    {"time", read_time, k_time}, {"time-min", read_time, k_time}, {"delay-boot", read_time, k_time},
-    {"mem", read_memory, k_memory}, {"mem-per-cpu", read_memory, k_memory}, {"mem-per-gpu", read_memory, k_memory},
-    {"tmp", read_memory, k_memory}, {"switches", read_switches, "COUNT[@TIME]"},
-    {"cpu-freq", read_cpu_freq, "low, medium, highm1, high or kHz, MIN-MAX, or a governor"},
-    {"gpu-freq", read_gpu_freq, "low, medium, highm1, high or MHz, with memory= before it for the memory"},
-    {"mem-bind", read_mem_bind, "local, none, rank, prefer, map_mem:LIST or mask_mem:LIST"},
-    {"gres", read_gres, "NAME[:TYPE]:NUMBER, several joined by commas"},
-    {"gpus", read_gpus, k_gpus}, {"gpus-per-node", read_gpus, k_gpus}, {"gpus-per-socket", read_gpus, k_gpus},
-    {"gpus-per-task", read_gpus_per_task, k_gpus},
-    {"tres-per-task", read_tres_per_task, "cpu=N or gres/gpu=N (from 23.11), cpu:N in 23.02"},
-    {"tres-bind", read_tres_bind, "gres/gpu:closest and the like"},
-    {"gpu-bind", read_gpu_bind, "closest, none (from 21.08), single:N, per_task:N (from 21.08), map_gpu:LIST or mask_gpu:LIST"},
-    {"gres-flags", read_gres_flags, "disable-binding or enforce-binding; task sharing is given to srun"},
-    {"array", read_array, "indices such as 0-15, 0-15:4, 1,3,7 or 0-99%10"},
-    {"signal", read_signal, "[B:]NAME[@SECONDS], for example B:USR1@120; at most 65535 seconds"},
-    {"mail-type", read_mail_type, "BEGIN, END, FAIL, REQUEUE, TIME_LIMIT, TIME_LIMIT_90, _80, _50, ARRAY_TASKS, ALL or NONE, joined by commas"},
-    {"dependency", read_dependency, "afterok:JOBID and the like, or singleton; joined by ',' (all) or '?' (one)"},
-    {"constraint", read_features, "features joined by & or |"}, {"prefer", read_features, "features joined by & or |"},
-    {"begin", read_begin, "now+1hour, 16:00, tomorrow or 2030-01-31T10:00"},
-    {"deadline", read_begin, "now+1hour, 16:00, tomorrow or 2030-01-31T10:00"},
-    {"exclusive", read_exclusive, "nothing, user, mcs or (from 24.05) topo"},
-    {"open-mode", read_open_mode, "append or truncate"}, {"no-kill", read_no_kill, "nothing or off"},
-    {"requeue", read_requeue, "nothing"}, {"kill-on-invalid-dep", read_yes_no, "yes or no"},
-    {"hint", read_hint, "compute_bound, memory_bound, multithread or nomultithread"},
-    {"wait-all-nodes", read_wait_all_nodes, "0 or 1"}, {"nice", read_nice, "a number within 2147483645"},
-    {"comment", read_comment, "at most 1024 characters"},
-    {"acctg-freq", read_acctg_freq, "seconds, or task=SECONDS and the like"},
-    {"profile", read_profile, "all, none, energy, task, filesystem or network"},
-    {"propagate", read_propagate, "limits in capitals (STACK, MEMLOCK, NOFILE), ALL or NONE"},
-    {"segment", read_segment, "a whole number"}, {"distribution", read_distribution, "block, cyclic, plane=SIZE or arbitrary, then :block or :cyclic"},
-    {"priority", read_priority, "a number or TOP"},
+constexpr Form k_forms[] = {
+    {ValueKind::node_count, read_nodes, "a number or MIN-MAX"},
+    {ValueKind::count, read_count<1>, k_number},
+    {ValueKind::geometry, read_geometry, "SOCKETS[:CORES[:THREADS]], numbers or *"},
+    {ValueKind::count_or_zero, read_count<0>, "a whole number"},
+    {ValueKind::time, read_time, k_time},
+    {ValueKind::memory, read_memory, k_memory},
+    {ValueKind::switches, read_switches, "COUNT[@TIME]"},
+    {ValueKind::cpu_freq, read_cpu_freq, "low, medium, highm1, high or kHz, MIN-MAX, or a governor"},
+    {ValueKind::gpu_freq, read_gpu_freq, "low, medium, highm1, high or MHz, with memory= before it for the memory"},
+    {ValueKind::mem_bind, read_mem_bind, "local, none, rank, prefer, map_mem:LIST or mask_mem:LIST"},
+    {ValueKind::gres, read_gres, "NAME[:TYPE]:NUMBER, several joined by commas"},
+    {ValueKind::gpus, read_gpus, k_gpus},
+    {ValueKind::gpus_per_task, read_gpus_per_task, k_gpus},
+    {ValueKind::tres_per_task, read_tres_per_task, "cpu=N or gres/gpu=N (from 23.11), cpu:N in 23.02"},
+    {ValueKind::tres_bind, read_tres_bind, "gres/gpu:closest and the like"},
+    {ValueKind::gpu_bind, read_gpu_bind, "closest, none (from 21.08), single:N, per_task:N (from 21.08), map_gpu:LIST or mask_gpu:LIST"},
+    {ValueKind::gres_flags, read_gres_flags, "disable-binding or enforce-binding; task sharing is given to srun"},
+    {ValueKind::array, read_array, "indices such as 0-15, 0-15:4, 1,3,7 or 0-99%10"},
+    {ValueKind::signal, read_signal, "[B:]NAME[@SECONDS], for example B:USR1@120; at most 65535 seconds"},
+    {ValueKind::mail_type, read_mail_type, "BEGIN, END, FAIL, REQUEUE, TIME_LIMIT, TIME_LIMIT_90, _80, _50, ARRAY_TASKS, ALL or NONE, joined by commas"},
+    {ValueKind::dependency, read_dependency, "afterok:JOBID and the like, or singleton; joined by ',' (all) or '?' (one)"},
+    {ValueKind::features, read_features, "features joined by & or |"},
+    {ValueKind::moment, read_begin, "now+1hour, 16:00, tomorrow or 2030-01-31T10:00"},
+    {ValueKind::exclusive, read_exclusive, "nothing, user, mcs or (from 24.05) topo"},
+    {ValueKind::open_mode, read_open_mode, "append or truncate"},
+    {ValueKind::no_kill, read_no_kill, "nothing or off"},
+    {ValueKind::requeue, read_requeue, "nothing"},
+    {ValueKind::yes_no, read_yes_no, "yes or no"},
+    {ValueKind::hint, read_hint, "compute_bound, memory_bound, multithread or nomultithread"},
+    {ValueKind::zero_or_one, read_wait_all_nodes, "0 or 1"},
+    {ValueKind::nice, read_nice, "a number within 2147483645"},
+    {ValueKind::comment, read_comment, "at most 1024 characters"},
+    {ValueKind::acctg_freq, read_acctg_freq, "seconds, or task=SECONDS and the like"},
+    {ValueKind::profile, read_profile, "all, none, energy, task, filesystem or network"},
+    {ValueKind::propagate, read_propagate, "limits in capitals (STACK, MEMLOCK, NOFILE), ALL or NONE"},
+    {ValueKind::distribution, read_distribution, "block, cyclic, plane=SIZE or arbitrary, then :block or :cyclic"},
+    {ValueKind::priority, read_priority, "a number or TOP"},
 };
 // clang-format on
 
 } // namespace
 
 std::optional<std::string> read_value(const Setting& setting, Version version, Request& request) {
-  const auto* row = std::find_if(std::begin(k_rows), std::end(k_rows), [&](const Row& r) { return r.option == setting.option; });
-  if (row == std::end(k_rows)) return std::nullopt;
+  const auto kind = value_kind_of(setting.option);
+  const auto* form = std::find_if(std::begin(k_forms), std::end(k_forms), [&](const Form& f) { return f.kind == kind; });
+  if (form == std::end(k_forms)) return std::nullopt;
   const std::string text = setting.value.value_or("");
   Reading reading{setting, text, version, request};
-  if (row->read(reading)) return std::nullopt;
-  return "it may be " + std::string(row->hint);
+  if (form->read(reading)) return std::nullopt;
+  return "it may be " + std::string(form->hint);
 }
 
 } // namespace hpcml::slurm

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Per option, what its value may be and where in the request it goes.
+// A value, read as its option's kind has it, into the request.
 #pragma once
 
 #include <optional>

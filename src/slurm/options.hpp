@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // The one table of options of sbatch, srun and salloc: which exist in which version, their letters, whether they
-// take a value, the variable that sets them.
+// take a value and which, the variable that sets them.
 #pragma once
 
 #include <optional>
@@ -14,6 +14,13 @@ namespace hpcml::slurm {
 
 enum class Program { sbatch, srun, salloc };
 enum class Argument { none, optional, required };
+/// What may be written as an option's value; text: anything.
+enum class ValueKind {
+  text, acctg_freq, array, moment, comment, features, count_or_zero, count, cpu_freq, time, dependency,
+  distribution, exclusive, geometry, gpu_bind, gpu_freq, gpus, gpus_per_task, gres, gres_flags, hint, yes_no,
+  mail_type, memory, mem_bind, nice, no_kill, node_count, open_mode, priority, profile, propagate, requeue,
+  signal, switches, tres_bind, tres_per_task, zero_or_one
+};
 
 /// An option of a program, by its full name without dashes ("ntasks-per-node").
 struct Option {
@@ -42,8 +49,10 @@ OptionMatch find_option(Program program, std::string_view name, std::optional<Ve
 std::optional<Option> find_option(Program program, char letter, std::optional<Version> version = {});
 /// Full names, for "did you mean".
 std::vector<std::string> option_names(Program program, std::optional<Version> version = {});
+/// What the value of the option of this full name may be.
+ValueKind value_kind_of(std::string_view name);
 /// The versions that have an option of this full name, as "23.11-" or "-22.05"; empty where all have it.
-std::string_view versions_of(Program program, std::string_view name);
+std::string versions_of(Program program, std::string_view name);
 /// Whether any version of the program has an option of this full name.
 bool is_option(Program program, std::string_view name);
 /// The variables that this version's sbatch reads.

@@ -15,7 +15,7 @@ using std::string_view;
 std::string versions_text(string_view range) {
   const auto parts = util::split(std::string(range), ',');
   const auto& part = parts.front();
-  if (part.back() == '-') return "exists from Slurm " + part.substr(0, part.size() - 1);
+  if (parts.size() == 1 && part.back() == '-') return "exists from Slurm " + part.substr(0, part.size() - 1);
   if (part.front() == '-' && parts.size() == 1) return "is gone after Slurm " + part.substr(1);
   return "exists only in Slurm " + std::string(range);
 }

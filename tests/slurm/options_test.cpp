@@ -77,3 +77,13 @@ TEST_CASE("A beginning stands for its one option, an older name for its successo
   CHECK(slurm::find_option(Program::sbatch, 'W')->argument == Argument::none);
   CHECK(slurm::find_option(Program::srun, 'W')->argument == Argument::required);
 }
+
+TEST_CASE("The table says which versions have an option, and what its value may be") {
+  CHECK(slurm::versions_of(Program::sbatch, "nodes") == "");
+  CHECK(slurm::versions_of(Program::sbatch, "requeue") == ""); // with another kind of value from 25.11
+  CHECK(slurm::versions_of(Program::srun, "external-launcher") == "23.11-");
+  CHECK(slurm::versions_of(Program::sbatch, "power") == "-23.11");
+  CHECK(slurm::versions_of(Program::sbatch, "export-file") == "-23.02,24.05-");
+  CHECK(slurm::value_kind_of("time-min") == slurm::ValueKind::time);
+  CHECK(slurm::value_kind_of("job-name") == slurm::ValueKind::text);
+}
