@@ -2,27 +2,24 @@
 #include "check/check_script.hpp"
 
 #include <algorithm>
+#include <utility>
 #include <vector>
 
-#include "check/rule.hpp"
+#include "check/fix.hpp"
+#include "check/suppress.hpp"
 
 namespace hpcml::check {
 namespace {
 
 using slurm::Version;
 
-diag::Diagnostics check_version(const std::string& file, std::string_view text, Version version) {
+/// Reads the header as this version of sbatch does; returns what it refuses.
+diag::Diagnostics read_as(const std::string& file, std::string_view text, Version version, Subject& subject) {
   slurm::Findings findings(file, text);
-  const auto header = slurm::read_header(text, version, findings);
-  std::vector<slurm::Request> requests;
-  for (const auto& settings : slurm::read_settings(header, {}, version, findings)) requests.push_back(slurm::make_request(settings, version, findings));
-  auto list = findings.list();
-  const Script script{text, version, header, requests};
-  for (const auto* rule : all_rules())
-    for (auto& hit : rule->find(script))
-      list.push_back({rule->severity, std::string(rule->id), std::move(hit.message),
-                      diag::span_at(file, text, hit.place.offset, static_cast<unsigned>(hit.place.length)), std::move(hit.hint)});
-  return list;
+  subject.header = slurm::read_header(text, version, findings);
+  subject.requests.clear();
+  for (const auto& settings : slurm::read_settings(subject.header, {}, version, findings)) subject.requests.push_back(slurm::make_request(settings, version, findings));
+  return findings.list();
 }
 
 struct Seen {
@@ -48,33 +45,108 @@ std::string versions_text(const std::vector<Version>& versions) {
   return text;
 }
 
-} // namespace
-
-diag::Diagnostics check_script(const std::string& file, std::string_view text, std::optional<Version> version) {
-  diag::Diagnostics list;
-  if (version) {
-    list = check_version(file, text, *version);
-  } else {
-    std::vector<Seen> all;
-    for (std::size_t i = 0; i < slurm::k_version_names.size(); ++i) {
-      const auto one = static_cast<Version>(i);
-      for (auto& finding : check_version(file, text, one)) {
-        const auto same = std::find_if(all.begin(), all.end(), [&](const Seen& seen) { return is_same(seen.finding, finding); });
-        auto& seen = same == all.end() ? all.emplace_back(Seen{finding, {}}) : *same;
-        seen.finding = std::move(finding); // the newest version's words
-        if (seen.versions.empty() || seen.versions.back() != one) seen.versions.push_back(one);
-      }
-    }
-    for (auto& seen : all) {
-      if (seen.versions.size() < slurm::k_version_names.size()) {
-        seen.finding.message += " (Slurm " + versions_text(seen.versions) + ")";
-        if (seen.finding.severity == diag::Severity::error) seen.finding.severity = diag::Severity::warning;
-      }
-      list.push_back(std::move(seen.finding));
+/// What any version refuses; leaves the newest one's reading in `subject`.
+diag::Diagnostics read_as_all(const std::string& file, std::string_view text, Subject& subject) {
+  std::vector<Seen> all;
+  for (std::size_t i = 0; i < slurm::k_version_names.size(); ++i) {
+    const auto one = static_cast<Version>(i);
+    for (auto& finding : read_as(file, text, one, subject)) {
+      const auto same = std::find_if(all.begin(), all.end(), [&](const Seen& seen) { return is_same(seen.finding, finding); });
+      auto& seen = same == all.end() ? all.emplace_back(Seen{finding, {}}) : *same;
+      seen.finding = std::move(finding); // the newest version's words
+      if (seen.versions.empty() || seen.versions.back() != one) seen.versions.push_back(one);
     }
   }
-  diag::sort_by_place(list);
+  diag::Diagnostics list;
+  for (auto& seen : all) {
+    if (seen.versions.size() < slurm::k_version_names.size()) {
+      seen.finding.message += " (Slurm " + versions_text(seen.versions) + ")";
+      if (seen.finding.severity == diag::Severity::error) seen.finding.severity = diag::Severity::warning;
+    }
+    list.push_back(std::move(seen.finding));
+  }
   return list;
+}
+
+std::optional<Version> version_of(const Target& target) {
+  if (target.version || !target.site || !target.site->slurm_version) return target.version;
+  return slurm::parse_version(target.site->slurm_version->value);
+}
+
+std::size_t offset_of(std::string_view text, const diag::Span& span) {
+  std::size_t at = 0;
+  for (unsigned line = 1; line < span.line && at < text.size(); ++line) at = std::min(text.find('\n', at), text.size() - 1) + 1;
+  return at + span.column - 1;
+}
+
+/// What sbatch refuses, with the mends that the rules of those refusals have.
+Findings with_fixes(diag::Diagnostics refusals, const Subject& subject) {
+  Findings findings;
+  for (auto& refusal : refusals) {
+    const auto* rule = find_rule(refusal.code);
+    std::vector<Edit> fix;
+    if (rule && rule->fix && refusal.span.line > 0) fix = rule->fix(subject, {offset_of(subject.text, refusal.span), refusal.span.length});
+    findings.push_back({std::move(refusal), std::move(fix)});
+  }
+  return findings;
+}
+
+void run_rule(const Rule& rule, const std::string& file, const Subject& subject, Findings& findings) {
+  if (!rule.find) return;
+  for (auto& hit : rule.find(subject)) {
+    diag::Span span{file, 0, 0, 0};
+    if (hit.place.length > 0) span = diag::span_at(file, subject.text, hit.place.offset, static_cast<unsigned>(hit.place.length));
+    findings.push_back({{hit.severity.value_or(rule.severity), std::string(rule.id), std::move(hit.message), span, std::move(hit.hint)}, std::move(hit.fix)});
+  }
+}
+
+void sort_by_place(Findings& findings) {
+  const auto key = [](const Finding& finding) {
+    const auto& span = finding.what.span;
+    return std::pair(span.line == 0 ? ~0U : span.line, span.column);
+  };
+  std::stable_sort(findings.begin(), findings.end(), [&](const Finding& a, const Finding& b) { return key(a) < key(b); });
+}
+
+} // namespace
+
+Findings check_script(const std::string& file, std::string_view text, const Target& target) {
+  Subject subject;
+  subject.text = text;
+  subject.site = target.site;
+  const auto version = version_of(target);
+  subject.version_known = version.has_value();
+  subject.version = version.value_or(slurm::k_newest_version);
+  auto refusals = version ? read_as(file, text, *version, subject) : read_as_all(file, text, subject);
+  for (const auto& request : subject.requests) {
+    subject.sizes.push_back(slurm::size_job(request, subject.version, slurm::listed_nodes(request)));
+    if (target.site) subject.fits.push_back(fit_to_site(request, subject.sizes.back(), *target.site));
+  }
+  const auto script = shell::parse_script(std::string(text));
+  subject.view = shell::make_view(script);
+  subject.launches = find_launches(subject.view);
+  auto findings = with_fixes(std::move(refusals), subject);
+  for (const auto* rule : all_rules()) run_rule(*rule, file, subject, findings);
+  apply_suppressions(file, text, findings);
+  sort_by_place(findings);
+  return findings;
+}
+
+diag::Diagnostics diagnostics_of(const Findings& findings) {
+  diag::Diagnostics list;
+  for (const auto& finding : findings) list.push_back(finding.what);
+  return list;
+}
+
+std::string fix_script(std::string_view text, const Target& target) {
+  std::string result(text);
+  // A mend can bring to light what it hid; each round leaves less, and none goes on for ever.
+  for (int round = 0; round < 10; ++round) {
+    auto next = apply_fixes(result, check_script("", result, target));
+    if (next == result) break;
+    result = std::move(next);
+  }
+  return result;
 }
 
 } // namespace hpcml::check

@@ -6,13 +6,24 @@
 #include <string>
 #include <string_view>
 
-#include "diag/diagnostic.hpp"
+#include "check/rule.hpp"
+#include "model/site.hpp"
 #include "slurm/version.hpp"
 
 namespace hpcml::check {
 
-/// What sbatch of this version refuses, and what the rules find, in the order of the lines. Without a version: over
-/// all known ones, where a refusal that only some have is a warning that names them.
-diag::Diagnostics check_script(const std::string& file, std::string_view text, std::optional<slurm::Version> version);
+/// What a script is checked for.
+struct Target {
+  std::optional<slurm::Version> version = {}; ///< unset: the site's; without a site all known ones, where a refusal that only some have is a warning that names them
+  const model::Site* site = nullptr;
+};
+
+/// What sbatch refuses, and what the rules find, in the order of the lines.
+Findings check_script(const std::string& file, std::string_view text, const Target& target = {});
+/// Without their mends.
+diag::Diagnostics diagnostics_of(const Findings& findings);
+
+/// The script with everything mended that can be mended safely; the same text where there is nothing.
+std::string fix_script(std::string_view text, const Target& target = {});
 
 } // namespace hpcml::check

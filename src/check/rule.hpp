@@ -2,41 +2,68 @@
 // A rule of `hpcml check`: what it looks for, why, and examples that are its own test.
 #pragma once
 
+#include <optional>
+#include <string>
 #include <string_view>
 #include <vector>
 
-#include "slurm/request.hpp"
-#include "slurm/script_header.hpp"
+#include "check/subject.hpp"
+#include "diag/diagnostic.hpp"
 
 namespace hpcml::check {
 
-/// What a rule sees: one script as one version of sbatch reads it.
-struct Script {
-  std::string_view text;
-  slurm::Version version;
-  const slurm::ScriptHeader& header;
-  const std::vector<slurm::Request>& requests; ///< one per component
+/// Bytes of the script and what takes their place.
+struct Edit {
+  std::size_t offset = 0;
+  std::size_t length = 0;
+  std::string text;
 };
 
 /// A place in the script where the rule is broken.
 struct Hit {
-  slurm::Place place;
+  slurm::Place place; ///< length 0: the script as a whole
   std::string message; ///< one sentence
   std::string hint = {};
+  std::vector<Edit> fix = {}; ///< changes nothing but what the rule is about; empty where that is not safe
+  std::optional<diag::Severity> severity = {}; ///< where it is not the rule's
+};
+using Hits = std::vector<Hit>;
+
+/// What is wrong, and the edits that mend it together; none where that is not safe.
+struct Finding {
+  diag::Diagnostic what;
+  std::vector<Edit> fix = {};
+};
+using Findings = std::vector<Finding>;
+
+/// A script for a rule's page and for its test.
+struct Example {
+  std::string_view script;
+  std::string_view site = {};    ///< id; empty: no site is named
+  std::string_view version = {}; ///< of Slurm; empty: the site's, else 23.11
+  constexpr Example(const char* text, const char* at_site = "", const char* for_version = "") : script(text), site(at_site), version(for_version) {}
 };
 
+/// error: Slurm or the site refuses the job, or it certainly fails; warning: it most likely does not do what its author
+/// wants; note: it could be better.
 struct Rule {
-  std::string_view id; ///< "directive/after-command"
+  std::string_view id; ///< "launch/fixed-port": the group, then the rule
   diag::Severity severity;
-  std::string_view title;
-  std::string_view why;  ///< the failure that it prevents
-  std::string_view link; ///< where that is written
-  std::vector<std::string_view> bad;  ///< scripts that it must find
-  std::vector<std::string_view> good; ///< scripts that it must leave alone
-  std::vector<Hit> (*find)(const Script&);
+  std::string_view title; ///< a few words
+  std::string_view why;   ///< the failure that it prevents
+  std::string_view link;  ///< where that is written
+  std::vector<Example> bad;  ///< scripts that it must find
+  std::vector<Example> good; ///< scripts that it must leave alone
+  Hits (*find)(const Subject&) = nullptr; ///< none: sbatch's own refusals, which come with the reading of the header
+  std::vector<Edit> (*fix)(const Subject&, slurm::Place) = nullptr; ///< for a finding that is no Hit of `find`
+
+  /// "slurm", "site", "launch" or "safety".
+  std::string_view group() const { return id.substr(0, id.find('/')); }
 };
 
 /// Every rule, in the order of its pages.
 const std::vector<const Rule*>& all_rules();
+/// The rule of that id, or nothing.
+const Rule* find_rule(std::string_view id);
 
 } // namespace hpcml::check

@@ -54,7 +54,7 @@ void run_check(const Args& args, const Context& context, int& exit_code) {
       exit_code = k_invalid_file;
       continue;
     }
-    auto list = check::check_script(file, *text, version);
+    auto list = check::diagnostics_of(check::check_script(file, *text, {version, nullptr}));
     if (args.format == "text")
       for (const auto& finding : list) std::cout << diag::render_text(finding, *text, false);
     all.insert(all.end(), std::make_move_iterator(list.begin()), std::make_move_iterator(list.end()));

@@ -60,6 +60,10 @@ struct Command {
   std::span<const Argument> arguments() const;
 };
 
+/// The first word from words[at] on that is none of the programs that only run another one (`env`, `time`, `numactl` …), their
+/// options and settings; nothing where that cannot be seen.
+std::optional<std::size_t> skip_prefixes(const std::vector<Argument>& words, std::size_t at);
+
 struct View {
   std::vector<Command> commands;
   std::vector<Unread> unread;  ///< also in texts within the text

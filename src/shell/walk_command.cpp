@@ -60,7 +60,32 @@ std::optional<std::size_t> behind(const Prefix& prefix, const std::vector<Argume
   return at;
 }
 
+const Prefix* find_prefix(const std::string& name) {
+  const auto* found = std::find_if(k_prefixes.begin(), k_prefixes.end(), [&](const Prefix& p) { return p.name == name; });
+  return found == k_prefixes.end() ? nullptr : found;
+}
+
 } // namespace
+
+std::optional<std::size_t> skip_prefixes(const std::vector<Argument>& words, std::size_t at) {
+  while (at < words.size()) {
+    if (!words[at].known()) return std::nullopt;
+    const auto name = base_name(words[at].text());
+    const auto* prefix = find_prefix(name);
+    if (!prefix) return at;
+    const auto next = behind(*prefix, words, at + 1);
+    if (!next) return std::nullopt;
+    at = *next;
+    const auto is_setting = [&](const Argument& word) {
+      const auto text = word.prefix();
+      const auto equals = text.find('=');
+      return equals != std::string::npos && is_name(text.substr(0, equals)) && !word.many;
+    };
+    if (name == "env")
+      while (at < words.size() && is_setting(words[at])) ++at;
+  }
+  return std::nullopt;
+}
 
 std::optional<std::string> Command::name() const {
   return program ? std::optional(base_name(words[*program].text())) : std::nullopt;
@@ -121,10 +146,10 @@ void Walker::find_program(Command& command) const {
   while (at < command.words.size()) {
     if (!command.words[at].known()) return;
     const auto name = base_name(command.words[at].text());
-    const auto* prefix = std::find_if(k_prefixes.begin(), k_prefixes.end(), [&](const Prefix& p) { return p.name == name; });
-    const bool shadowed = prefix != k_prefixes.end() && x_state.functions.count(name) > 0;
+    const auto* prefix = find_prefix(name);
+    const bool shadowed = prefix && x_state.functions.count(name) > 0;
     // Without a program behind it the prefix is the program.
-    const auto after = prefix == k_prefixes.end() || shadowed ? std::nullopt : behind(*prefix, command.words, at + 1);
+    const auto after = !prefix || shadowed ? std::nullopt : behind(*prefix, command.words, at + 1);
     std::size_t next = after.value_or(command.words.size());
     if (name == "env")
       for (; next < command.words.size(); ++next) {
@@ -138,7 +163,7 @@ void Walker::find_program(Command& command) const {
         command.own.push_back({text.substr(0, equals), std::move(value)});
       }
     if (next >= command.words.size()) {
-      const bool runs_unknown = prefix != k_prefixes.end() && !shadowed && at + 1 < command.words.size() && name != "command" && name != "exec";
+      const bool runs_unknown = prefix && !shadowed && at + 1 < command.words.size() && name != "command" && name != "exec";
       if (!runs_unknown) command.program = at;
       return;
     }

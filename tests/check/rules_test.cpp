@@ -2,18 +2,46 @@
 // Every rule's own examples, and what a check says over versions.
 #include <algorithm>
 #include <catch2/catch.hpp>
+#include <map>
 #include <set>
 
 #include "check/check_script.hpp"
+#include "check/fix.hpp"
 #include "check/rule.hpp"
+#include "spec/site_store.hpp"
 
 using namespace hpcml;
 
 namespace {
 
-bool finds(std::string_view script, std::string_view code, std::optional<slurm::Version> version = slurm::Version::v23_11) {
-  const auto list = check::check_script("x.sh", script, version);
-  return std::any_of(list.begin(), list.end(), [&](const diag::Diagnostic& d) { return d.code == code; });
+/// The built-in profile, read once.
+const model::Site* site(std::string_view id) {
+  static std::map<std::string, model::Site, std::less<>> sites;
+  if (id.empty()) return nullptr;
+  auto found = sites.find(id);
+  if (found == sites.end()) {
+    auto load = spec::load_site(std::string(id), {});
+    INFO(id);
+    REQUIRE(load.site);
+    found = sites.emplace(std::string(id), std::move(*load.site)).first;
+  }
+  return &found->second;
+}
+
+check::Target target_of(const check::Example& example) {
+  check::Target target{std::nullopt, site(example.site)};
+  if (!example.version.empty()) target.version = slurm::parse_version(example.version);
+  else if (!target.site || !target.site->slurm_version) target.version = slurm::Version::v23_11;
+  return target;
+}
+
+bool finds(std::string_view script, std::string_view code, const check::Target& target) {
+  const auto list = check::check_script("x.sh", script, target);
+  return std::any_of(list.begin(), list.end(), [&](const check::Finding& finding) { return finding.what.code == code; });
+}
+
+diag::Diagnostics diagnostics(std::string_view script, std::optional<slurm::Version> version) {
+  return check::diagnostics_of(check::check_script("x.sh", script, {version, nullptr}));
 }
 
 } // namespace
@@ -23,23 +51,52 @@ TEST_CASE("Every rule finds its bad examples, leaves its good ones alone, and ha
   for (const auto* rule : check::all_rules()) {
     INFO(rule->id);
     CHECK(ids.insert(rule->id).second);
+    static const std::set<std::string_view> k_groups = {"slurm", "site", "launch", "safety"};
+    CHECK(k_groups.count(rule->group()) == 1);
     CHECK(rule->bad.size() >= 3);
     CHECK(rule->good.size() >= 3);
+    CHECK_FALSE(rule->title.empty());
     CHECK_FALSE(rule->why.empty());
     CHECK(rule->link.substr(0, 8) == "https://");
-    for (const auto script : rule->bad) {
-      INFO(script);
-      CHECK(finds(script, rule->id));
+    for (const auto& example : rule->bad) {
+      INFO(example.script);
+      CHECK(finds(example.script, rule->id, target_of(example)));
     }
-    for (const auto script : rule->good) {
-      INFO(script);
-      CHECK_FALSE(finds(script, rule->id));
+    for (const auto& example : rule->good) {
+      INFO(example.script);
+      CHECK_FALSE(finds(example.script, rule->id, target_of(example)));
     }
   }
 }
 
+TEST_CASE("A mend takes its finding away and brings no other") {
+  for (const auto* rule : check::all_rules())
+    for (const auto& example : rule->bad) {
+      INFO(rule->id);
+      INFO(example.script);
+      const auto target = target_of(example);
+      std::map<std::string, int> before;
+      bool mends = false;
+      for (const auto& finding : check::check_script("x.sh", example.script, target)) {
+        ++before[finding.what.code];
+        mends = mends || (finding.what.code == rule->id && !finding.fix.empty());
+      }
+      if (!mends) continue;
+      const auto mended = check::fix_script(example.script, target);
+      INFO(mended);
+      CHECK(mended != example.script);
+      CHECK_FALSE(finds(mended, rule->id, target));
+      std::map<std::string, int> after;
+      for (const auto& finding : check::check_script("x.sh", mended, target)) ++after[finding.what.code];
+      for (const auto& [code, count] : after) {
+        INFO(code);
+        CHECK(count <= before[code]);
+      }
+    }
+}
+
 TEST_CASE("A finding points at the words that are wrong") {
-  const auto list = check::check_script("x.sh", "#!/bin/bash\n#SBATCH -N2 --time 1h\n", slurm::Version::v22_05);
+  const auto list = diagnostics("#!/bin/bash\n#SBATCH -N2 --time 1h\n", slurm::Version::v22_05);
   REQUIRE(list.size() == 1);
   CHECK(list[0].code == "slurm/value");
   CHECK(list[0].span.line == 2);
@@ -48,19 +105,19 @@ TEST_CASE("A finding points at the words that are wrong") {
 }
 
 TEST_CASE("All findings come at once, in the order of the lines") {
-  const auto list = check::check_script("x.sh", "#!/bin/bash\n#SBATCH --nodes=x\n#SBATCH --bogus\n#SBATCH --mem=1.5G extra\nsrun true\n#SBATCH -n4\n",
+  const auto list = diagnostics("#!/bin/bash\n#SBATCH --nodes=x\n#SBATCH --bogus\n#SBATCH --mem=1.5G extra\nsrun true\n#SBATCH -n4\n",
                                         slurm::Version::v24_05);
   std::vector<std::string> codes;
   for (const auto& finding : list) codes.push_back(finding.code);
-  CHECK(codes == std::vector<std::string>{"slurm/value", "slurm/option-unknown", "slurm/value", "slurm/operand", "directive/after-command"});
+  CHECK(codes == std::vector<std::string>{"slurm/value", "slurm/option-unknown", "slurm/value", "slurm/operand", "slurm/after-command"});
 }
 
 TEST_CASE("Without a version a refusal of some versions is a warning that names them, one of all is an error") {
-  const auto some = check::check_script("x.sh", "#!/bin/bash\n#SBATCH --stepmgr\n", std::nullopt);
+  const auto some = diagnostics("#!/bin/bash\n#SBATCH --stepmgr\n", std::nullopt);
   REQUIRE(some.size() == 1);
   CHECK(some[0].severity == diag::Severity::warning);
   CHECK(some[0].message.find("(Slurm 20.11 to 23.11)") != std::string::npos);
-  const auto all = check::check_script("x.sh", "#!/bin/bash\n#SBATCH --cpu-bind=cores\n", std::nullopt);
+  const auto all = diagnostics("#!/bin/bash\n#SBATCH --cpu-bind=cores\n", std::nullopt);
   REQUIRE(all.size() == 1);
   CHECK(all[0].severity == diag::Severity::error);
   CHECK(all[0].hint.find("srun") != std::string::npos);

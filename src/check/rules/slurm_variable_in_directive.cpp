@@ -13,9 +13,9 @@ bool has_variable(const std::string& text) {
   return false;
 }
 
-std::vector<Hit> find(const Script& script) {
-  std::vector<Hit> hits;
-  for (const auto& directive : script.header.directives)
+Hits find(const Subject& subject) {
+  Hits hits;
+  for (const auto& directive : subject.header.directives)
     for (const auto& word : directive.words)
       if (has_variable(word.text))
         hits.push_back({word.place, "nothing is expanded in a directive: '" + word.text + "' is taken as it stands",
@@ -25,9 +25,9 @@ std::vector<Hit> find(const Script& script) {
 
 } // namespace
 
-extern const Rule k_directive_variable;
-const Rule k_directive_variable = {
-    "directive/variable",
+extern const Rule k_slurm_variable_in_directive;
+const Rule k_slurm_variable_in_directive = {
+    "slurm/variable-in-directive",
     diag::Severity::warning,
     "A shell variable in a directive",
     "Directives are comments to the shell: $HOME/logs becomes a folder of that name below the working directory, and the "

@@ -5,11 +5,11 @@
 namespace hpcml::check {
 namespace {
 
-std::vector<Hit> find(const Script& script) {
-  std::vector<Hit> hits;
-  for (std::size_t at = script.header.end; at < script.text.size();) {
-    const auto end = std::min(script.text.find('\n', at), script.text.size());
-    const auto line = script.text.substr(at, end - at);
+Hits find(const Subject& subject) {
+  Hits hits;
+  for (std::size_t at = subject.header.end; at < subject.text.size();) {
+    const auto end = std::min(subject.text.find('\n', at), subject.text.size());
+    const auto line = subject.text.substr(at, end - at);
     if (line.substr(0, 7) == "#SBATCH" && line.size() > 7 && line.find_first_not_of(" \t", 7) != std::string_view::npos)
       hits.push_back({{at, line.size()}, "sbatch stops reading at the first command: this directive has no effect",
                       "move it above the first command; in a here-document that is a script of its own, leave it"});
@@ -20,9 +20,9 @@ std::vector<Hit> find(const Script& script) {
 
 } // namespace
 
-extern const Rule k_directive_after_command;
-const Rule k_directive_after_command = {
-    "directive/after-command",
+extern const Rule k_slurm_after_command;
+const Rule k_slurm_after_command = {
+    "slurm/after-command",
     diag::Severity::warning,
     "A directive behind the first command",
     "sbatch stops at the first line that is neither blank nor a comment and drops later directives without a word: "

@@ -19,11 +19,11 @@ bool looks_like_directive(std::string_view line) {
   return option != std::string_view::npos && line[option] == '-';
 }
 
-std::vector<Hit> find(const Script& script) {
-  std::vector<Hit> hits;
-  for (std::size_t at = 0; at < script.header.end;) {
-    const auto end = std::min(script.text.find('\n', at), script.text.size());
-    const auto line = script.text.substr(at, end - at);
+Hits find(const Subject& subject) {
+  Hits hits;
+  for (std::size_t at = 0; at < subject.header.end;) {
+    const auto end = std::min(subject.text.find('\n', at), subject.text.size());
+    const auto line = subject.text.substr(at, end - at);
     if (looks_like_directive(line))
       hits.push_back({{at, line.size()}, "this is a comment to sbatch, no directive", "write #SBATCH at the start of the line, in capitals; ##SBATCH says that it is off on purpose"});
     at = end + 1;
@@ -33,9 +33,9 @@ std::vector<Hit> find(const Script& script) {
 
 } // namespace
 
-extern const Rule k_directive_disabled;
-const Rule k_directive_disabled = {
-    "directive/disabled",
+extern const Rule k_slurm_disabled_directive;
+const Rule k_slurm_disabled_directive = {
+    "slurm/disabled-directive",
     diag::Severity::warning,
     "A directive that is a comment",
     "Only #SBATCH in capitals at the very start of a line counts. With a blank before or inside it, or in lower case, "

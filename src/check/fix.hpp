@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: MIT
+// Safe mends of a script: the edits that findings bring, applied, and shown as a difference.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "check/rule.hpp"
+
+namespace hpcml::check {
+
+/// The text with the findings' edits made. Those of one finding are made together or, where one touches bytes that an earlier
+/// finding changes, not at all.
+std::string apply_fixes(std::string_view text, const Findings& findings);
+/// The lines that differ, as `diff -u` prints them; empty where the texts are equal.
+std::string unified_diff(std::string_view before, std::string_view after, const std::string& file);
+
+} // namespace hpcml::check

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: MIT
+// How a script starts its programs: srun, container, torchrun and python as the links of one chain.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "shell/view.hpp"
+
+namespace hpcml::check {
+
+/// An option of a program, as it was written.
+struct GivenOption {
+  std::string name;                     ///< full name without dashes, for srun's "-n" "ntasks"; for others also a letter
+  std::optional<shell::Argument> value; ///< none: it takes none, or none was given
+  shell::Place place;                   ///< the option's word and its value's
+};
+
+/// One program of a chain: `srun` with its options, then what it starts.
+struct Link {
+  std::string program;              ///< without its folder; "torchrun" also for `python -m torch.distributed.run`, which `module` tells
+  std::string module;               ///< of `python -m MODULE`
+  shell::Place place;               ///< the program's word
+  std::vector<GivenOption> options; ///< of the program itself
+  std::vector<shell::Argument> operands; ///< what is neither program nor option and not the next link: an image, a script with its arguments
+  bool complete = true;             ///< false: words of unknown number stand among the options, there may be more
+
+  /// The last option of that name; nothing where it is not given (or not seen, where !complete).
+  const GivenOption* find(std::string_view option) const;
+  /// The last option's known value; nothing where there is none or it is not known.
+  std::optional<std::string> value(std::string_view option) const;
+};
+
+/// A command that may run, from the outermost program to the innermost.
+struct Launch {
+  const shell::Command* command = nullptr; ///< of the innermost text
+  std::vector<Link> chain;                 ///< with those of the commands whose text this command is part of
+
+  /// The first link that runs this program; nothing where none does.
+  const Link* find(std::string_view program) const;
+  /// srun, or another program that starts tasks on the job's nodes (mpirun, mpiexec, ibrun).
+  const Link* step() const;
+  /// torchrun, accelerate or deepspeed.
+  const Link* agent() const;
+  /// The container's engine: singularity, apptainer, shifter, podman-hpc.
+  const Link* container() const;
+  /// python, the last in the chain.
+  const Link* python() const;
+  const Link& last() const { return chain.back(); }
+  /// The known value of an environment variable that the innermost program sees from the script; nothing where the script does not set it or the
+  /// value is not known.
+  const shell::Argument* variable(std::string_view name) const;
+};
+
+/// One launch per command of the view whose program is known, but none for functions that nothing calls and for what stands behind an exit.
+std::vector<Launch> find_launches(const shell::View& view);
+
+} // namespace hpcml::check

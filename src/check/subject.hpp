@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: MIT
+// What rules look at: one batch script as sbatch and bash read it, and the site that it is meant for.
+#pragma once
+
+#include <optional>
+#include <string_view>
+#include <vector>
+
+#include "check/launches.hpp"
+#include "check/site_fit.hpp"
+#include "model/site.hpp"
+#include "shell/view.hpp"
+#include "slurm/job_size.hpp"
+#include "slurm/request.hpp"
+#include "slurm/script_header.hpp"
+
+namespace hpcml::check {
+
+/// All parts speak of the same text; places are bytes of it.
+struct Subject {
+  std::string_view text;
+  slurm::Version version = slurm::k_newest_version;
+  bool version_known = false; ///< false: nobody said for which; `version` is the newest
+  slurm::ScriptHeader header = {};
+  std::vector<slurm::Request> requests = {};   ///< one per component of the job
+  std::vector<slurm::JobSize> sizes = {};      ///< of the requests
+  shell::View view = {};                       ///< the commands, in the order in which bash comes to them
+  std::vector<Launch> launches = {};           ///< one per command of `view` that may run
+  const model::Site* site = nullptr;           ///< none: no site is named
+  std::vector<SiteFit> fits = {};              ///< of the requests; empty without a site
+
+  /// Whether it may be read by a Slurm of this range ("22.05-23.02", as is_in_range has it): true where the version is unknown.
+  bool may_be(std::string_view range) const { return !version_known || slurm::is_in_range(range, version); }
+  /// The last setting of an option in the directives of the job's first component that has it; nothing where none has.
+  const slurm::Setting* directive(std::string_view option) const;
+  /// Whether the job asks for several nodes; nothing where its size is not said.
+  std::optional<bool> several_nodes() const;
+};
+
+/// A place of the shell's tree as one of the header's.
+inline slurm::Place place_of(shell::Place place) { return {place.offset, place.length}; }
+/// The whole line (without its end) that the byte lies in.
+slurm::Place line_at(std::string_view text, std::size_t offset);
+
+} // namespace hpcml::check

@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: MIT
+#include "check/suppress.hpp"
+
+#include <algorithm>
+
+#include "util/text.hpp"
+
+namespace hpcml::check {
+namespace {
+
+struct Suppression {
+  std::vector<std::string> ids;
+  bool has_reason = false;
+  bool used = false;
+  unsigned first = 0; ///< lines, from 1; 0: the whole file
+  unsigned last = 0;
+  slurm::Place place;
+};
+
+constexpr std::string_view k_mark = "hpcml:";
+
+/// Where the comment of the line with our mark begins; npos without one. In a quoted text the mark hardly ever stands behind a '#'.
+std::size_t find_comment(std::string_view line) {
+  for (auto hash = line.find('#'); hash != std::string_view::npos; hash = line.find('#', hash + 1)) {
+    const auto word = line.find_first_not_of(" \t#", hash);
+    if (word != std::string_view::npos && line.substr(word, k_mark.size()) == k_mark) return hash;
+  }
+  return std::string_view::npos;
+}
+
+/// "disable=a,b because" behind the mark; nothing else is ours.
+bool read_comment(std::string_view comment, Suppression& result, bool& whole_file) {
+  auto rest = util::trim(comment.substr(comment.find(k_mark) + k_mark.size()));
+  whole_file = util::starts_with(rest, "disable-file=");
+  if (!whole_file && !util::starts_with(rest, "disable=")) return false;
+  rest.remove_prefix(rest.find('=') + 1);
+  const auto end = std::min(rest.find_first_of(" \t\r"), rest.size());
+  for (const auto& id : util::split(rest.substr(0, end), ','))
+    if (!id.empty()) result.ids.push_back(id);
+  result.has_reason = !util::trim(rest.substr(end)).empty();
+  return true;
+}
+
+std::vector<Suppression> read_suppressions(std::string_view text) {
+  std::vector<Suppression> list;
+  std::vector<std::size_t> open; // comments on lines of their own that wait for a line
+  unsigned number = 0;
+  bool continued = false;
+  for (std::size_t at = 0; at < text.size();) {
+    ++number;
+    const auto end = std::min(text.find('\n', at), text.size());
+    const auto line = text.substr(at, end - at);
+    const auto body = util::trim(line);
+    const auto hash = find_comment(line);
+    Suppression found;
+    bool whole_file = false;
+    const bool ours = hash != std::string_view::npos && read_comment(line.substr(hash), found, whole_file);
+    if (ours) found.place = {at + hash, line.size() - hash};
+    const bool alone = ours && util::trim(line.substr(0, hash)).empty();
+    // Behind a comment that stands alone: the next line that says something, with those that continue it.
+    const bool counts = !alone && !body.empty() && (body[0] != '#' || util::starts_with(line, "#SBATCH"));
+    if (continued || counts)
+      for (const auto i : open) {
+        if (list[i].first == 0) list[i].first = number;
+        list[i].last = number;
+      }
+    continued = counts || continued ? !body.empty() && body.back() == '\\' : false;
+    if (!continued && counts) open.clear();
+    if (ours) {
+      if (!whole_file && !alone) found.first = found.last = number;
+      list.push_back(std::move(found));
+      if (!whole_file && alone) open.push_back(list.size() - 1);
+    }
+    at = end + 1;
+  }
+  for (const auto i : open) list[i].first = list[i].last = number + 1; // nothing follows
+  return list;
+}
+
+} // namespace
+
+void apply_suppressions(const std::string& file, std::string_view text, Findings& findings) {
+  if (text.find(k_mark) == std::string_view::npos) return;
+  auto list = read_suppressions(text);
+  const auto is_silenced = [&](const Finding& finding) {
+    bool silenced = false;
+    for (auto& one : list) {
+      const bool here = one.first == 0 || (finding.what.span.line >= one.first && finding.what.span.line <= one.last);
+      if (!here || !one.has_reason || std::find(one.ids.begin(), one.ids.end(), finding.what.code) == one.ids.end()) continue;
+      one.used = silenced = true;
+    }
+    return silenced;
+  };
+  findings.erase(std::remove_if(findings.begin(), findings.end(), is_silenced), findings.end());
+  const auto add = [&](const Suppression& one, diag::Severity severity, std::string message, std::string hint) {
+    findings.push_back({{severity, "check/disable", std::move(message), diag::span_at(file, text, one.place.offset, static_cast<unsigned>(one.place.length)), std::move(hint)}});
+  };
+  for (const auto& one : list) {
+    if (!one.has_reason) {
+      add(one, diag::Severity::warning, "nothing is silenced without a reason", "write why behind the id: # hpcml: disable=" + util::join(one.ids, ",") + " because …");
+      continue;
+    }
+    bool known = true;
+    for (const auto& id : one.ids)
+      if (!find_rule(id)) {
+        known = false;
+        std::vector<std::string> ids;
+        for (const auto* rule : all_rules()) ids.emplace_back(rule->id);
+        const auto near = util::nearest(id, ids);
+        add(one, diag::Severity::warning, "there is no rule '" + id + "'", near ? "did you mean " + *near + "?" : "hpcml rules lists them");
+      }
+    if (known && !one.used) add(one, diag::Severity::note, "this comment silences nothing", "remove it, or see whether it stands on the right line");
+  }
+}
+
+} // namespace hpcml::check

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: MIT
+// The programs of a script's commands as chains, from srun to python.
+#include <catch2/catch.hpp>
+
+#include "check/launches.hpp"
+
+using namespace hpcml;
+
+namespace {
+
+/// "srun{ntasks=4} > python[train.py --x]": the chain of the last launch.
+std::string chain_of(const std::string& script) {
+  const auto tree = shell::parse_script("#!/bin/bash\n" + script + "\n");
+  const auto view = shell::make_view(tree);
+  const auto launches = check::find_launches(view);
+  if (launches.empty()) return "";
+  std::string text;
+  for (const auto& link : launches.back().chain) {
+    text += text.empty() ? "" : " > ";
+    text += link.program;
+    std::string options;
+    for (const auto& option : link.options) {
+      options += options.empty() ? "" : " ";
+      options += option.name;
+      if (option.value) options += "=" + option.value->text();
+    }
+    if (!options.empty()) text += "{" + options + "}";
+    std::string operands;
+    for (const auto& operand : link.operands) operands += (operands.empty() ? "" : " ") + operand.text();
+    if (!operands.empty()) text += "[" + operands + "]";
+    if (!link.complete) text += "?";
+  }
+  return text;
+}
+
+} // namespace
+
+TEST_CASE("A command is read as the programs that start each other") {
+  struct Row {
+    std::string script, chain;
+  };
+  const std::vector<Row> rows = {
+      {"python train.py --lr 1", "python[train.py --lr 1]"},
+      {"srun python3.11 -u train.py", "srun > python{u}[train.py]"},
+      {"srun -N2 -n 4 --cpu-bind=cores -l python x.py", "srun{nodes=2 ntasks=4 cpu-bind=cores label} > python[x.py]"},
+      {"srun -ul -c7 ./a.out x", "srun{unbuffered label cpus-per-task=7} > a.out[x]"},
+      {"srun --ntasks $N --gpus-per-tas=1 python x.py", "srun{ntasks=$N gpus-per-task=1} > python[x.py]"},
+      {"srun \"${ARGS[@]}\" python x.py", "srun? > python[x.py]"},
+      {"A=\"-n 2 --label\"\nsrun $A python x.py", "srun{ntasks=2 label} > python[x.py]"},
+      {"srun singularity exec --nv -B /a:/b img.sif python x.py", "srun > singularity{nv B=/a:/b}[img.sif] > python[x.py]"},
+      {"singularity --quiet run -B/a img.sif ls", "singularity{--quiet B/a}[img.sif] > ls"},
+      {"srun bash -c 'RANK=1 python x.py'", "srun > bash[-c RANK=1 python x.py] > python[x.py]"},
+      {"srun torchrun --nnodes 2 --nproc_per_node=8 x.py --epochs 3", "srun > torchrun{nnodes=2 nproc_per_node=8}[x.py --epochs 3]"},
+      {"python -m torch.distributed.run --nnodes=2 x.py", "torchrun{nnodes=2}[x.py]"},
+      {"python -m accelerate.commands.launch --num_processes 8 x.py", "accelerate{num_processes=8}[x.py]"},
+      {"accelerate launch --num_processes 8 x.py", "accelerate{num_processes=8}[x.py]"},
+      {"accelerate config", "accelerate[config]?"},
+      {"srun numactl --localalloc env A=1 python x.py", "srun > python[x.py]"},
+      {"ibrun -n 4 python x.py", "ibrun{n=4} > python[x.py]"},
+      {"mpirun -np 4 -map-by ppr:4:node ./a.out", "mpirun{np=4 map-by=ppr:4:node} > a.out"},
+      {"time srun true", "srun > true"},
+      {"f() { srun true; }", ""},
+  };
+  for (const auto& row : rows) {
+    INFO(row.script);
+    CHECK(chain_of(row.script) == row.chain);
+  }
+}
+
+TEST_CASE("A launch knows what the script set for its program") {
+  const auto tree = shell::parse_script("#!/bin/bash\nexport A=1\nexport B=$X\nC=2 srun bash -c 'D=3 python x.py'\n");
+  const auto view = shell::make_view(tree);
+  const auto launches = check::find_launches(view);
+  REQUIRE(!launches.empty());
+  const auto& launch = launches.back();
+  REQUIRE(launch.python());
+  REQUIRE(launch.variable("A"));
+  CHECK(launch.variable("A")->text() == "1");
+  REQUIRE(launch.variable("B"));
+  CHECK_FALSE(launch.variable("B")->known());
+  REQUIRE(launch.variable("C"));
+  CHECK(launch.variable("C")->text() == "2");
+  REQUIRE(launch.variable("D"));
+  CHECK(launch.variable("D")->text() == "3");
+  CHECK_FALSE(launch.variable("E"));
+}
