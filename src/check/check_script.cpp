@@ -18,7 +18,8 @@ diag::Diagnostics read_as(const std::string& file, std::string_view text, Versio
   slurm::Findings findings(file, text);
   subject.header = slurm::read_header(text, version, findings);
   subject.requests.clear();
-  for (const auto& settings : slurm::read_settings(subject.header, {}, version, findings)) subject.requests.push_back(slurm::make_request(settings, version, findings));
+  subject.settings = slurm::read_settings(subject.header, {}, version, findings);
+  for (const auto& settings : subject.settings) subject.requests.push_back(slurm::make_request(settings, version, findings));
   return findings.list();
 }
 

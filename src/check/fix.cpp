@@ -63,6 +63,18 @@ std::string range_text(std::size_t first, std::size_t count) {
 
 } // namespace
 
+Edit remove_option(std::string_view text, slurm::Place option) {
+  const auto line = line_at(text, option.offset);
+  auto begin = option.offset;
+  while (begin > line.offset && (text[begin - 1] == ' ' || text[begin - 1] == '\t')) --begin;
+  const auto end = option.offset + option.length;
+  const auto rest = text.find_first_not_of(" \t", end);
+  const bool alone = text.substr(line.offset, begin - line.offset) == "#SBATCH" && (rest >= line.offset + line.length || text[rest] == '#');
+  if (!alone) return {begin, end - begin, ""};
+  const auto next = text.find('\n', line.offset);
+  return {line.offset, (next == std::string_view::npos ? text.size() : next + 1) - line.offset, ""};
+}
+
 std::string apply_fixes(std::string_view text, const Findings& findings) {
   std::vector<Edit> taken;
   const auto touches = [](const Edit& a, const Edit& b) {

@@ -10,6 +10,8 @@
 
 namespace hpcml::check {
 
+/// Takes an option out of its directive; with the whole line where nothing else stands on it.
+Edit remove_option(std::string_view text, slurm::Place option);
 /// The text with the findings' edits made. Those of one finding are made together or, where one touches bytes that an earlier
 /// finding changes, not at all.
 std::string apply_fixes(std::string_view text, const Findings& findings);

@@ -41,7 +41,9 @@ struct Example {
   std::string_view script;
   std::string_view site = {};    ///< id; empty: no site is named
   std::string_view version = {}; ///< of Slurm; empty: the site's, else 23.11
-  constexpr Example(const char* text, const char* at_site = "", const char* for_version = "") : script(text), site(at_site), version(for_version) {}
+  /// The text may hold NUL characters.
+  template <std::size_t N>
+  constexpr Example(const char (&text)[N], const char* at_site = "", const char* for_version = "") : script(text, N - 1), site(at_site), version(for_version) {}
 };
 
 /// error: Slurm or the site refuses the job, or it certainly fails; warning: it most likely does not do what its author

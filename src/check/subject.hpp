@@ -22,6 +22,7 @@ struct Subject {
   slurm::Version version = slurm::k_newest_version;
   bool version_known = false; ///< false: nobody said for which; `version` is the newest
   slurm::ScriptHeader header = {};
+  slurm::Components settings = {};             ///< of the directives, also what a later one overrides
   std::vector<slurm::Request> requests = {};   ///< one per component of the job
   std::vector<slurm::JobSize> sizes = {};      ///< of the requests
   shell::View view = {};                       ///< the commands, in the order in which bash comes to them

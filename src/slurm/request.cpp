@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "slurm/option_values.hpp"
+#include "slurm/options.hpp"
 #include "util/text.hpp"
 
 namespace hpcml::slurm {
@@ -62,6 +63,20 @@ void apply_sharing(Request& request, const Setting& setting) {
                                     : Sharing::exclusive;
 }
 
+/// The page that says what such a value may be.
+std::string code_of(ValueKind kind) {
+  switch (kind) {
+    case ValueKind::time: return "slurm/time";
+    case ValueKind::memory: return "slurm/memory";
+    case ValueKind::array: return "slurm/array";
+    case ValueKind::gres:
+    case ValueKind::gpus:
+    case ValueKind::gpus_per_task:
+    case ValueKind::tres_per_task: return "slurm/gres";
+    default: return "slurm/value";
+  }
+}
+
 } // namespace
 
 Request make_request(const std::vector<Setting>& settings, Version version, Findings& findings) {
@@ -72,7 +87,7 @@ Request make_request(const std::vector<Setting>& settings, Version version, Find
       std::string where;
       if (setting.source == Source::environment) where = " (from the environment)";
       if (setting.source == Source::command_line) where = " (from the command line)";
-      findings.error(setting.place, "slurm/value",
+      findings.error(setting.place, code_of(value_kind_of(setting.option)),
                      "--" + setting.option + " cannot be '" + setting.value.value_or("") + "'" + where, *problem);
       continue;
     }

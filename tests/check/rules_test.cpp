@@ -98,7 +98,7 @@ TEST_CASE("A mend takes its finding away and brings no other") {
 TEST_CASE("A finding points at the words that are wrong") {
   const auto list = diagnostics("#!/bin/bash\n#SBATCH -N2 --time 1h\n", slurm::Version::v22_05);
   REQUIRE(list.size() == 1);
-  CHECK(list[0].code == "slurm/value");
+  CHECK(list[0].code == "slurm/time");
   CHECK(list[0].span.line == 2);
   CHECK(list[0].span.column == 13);
   CHECK(list[0].span.length == 9);
@@ -109,7 +109,7 @@ TEST_CASE("All findings come at once, in the order of the lines") {
                                         slurm::Version::v24_05);
   std::vector<std::string> codes;
   for (const auto& finding : list) codes.push_back(finding.code);
-  CHECK(codes == std::vector<std::string>{"slurm/value", "slurm/option-unknown", "slurm/value", "slurm/operand", "slurm/after-command"});
+  CHECK(codes == std::vector<std::string>{"slurm/value", "slurm/option-unknown", "slurm/memory", "slurm/operand", "slurm/after-command"});
 }
 
 TEST_CASE("Without a version a refusal of some versions is a warning that names them, one of all is an error") {
