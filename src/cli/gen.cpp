@@ -5,6 +5,7 @@
 #include <memory>
 
 #include "cli/command.hpp"
+#include "cli/gen_from.hpp"
 #include "cli/gen_setup.hpp"
 #include "cli/job_plan.hpp"
 #include "render/interactive.hpp"
@@ -17,6 +18,7 @@ namespace {
 
 struct GenOptions {
   RequestFlags request;
+  std::string from;
   SetupOptions setup;
   std::string output_file;
   std::string format = "script";
@@ -29,6 +31,7 @@ const char* const k_footer = R"(Examples:
   hpcml gen --site zurada --partition gpu2h100 --time 1h --mem 64G --conda pytorch --launcher torchrun -- train.py --epochs 3
   hpcml gen --site narval --account def-me --time 3h --wheelhouse "torch numpy" -o job.sh -- python train.py
   hpcml gen --site lumi --account project_1 --time 10 --explain -- python train.py
+  hpcml gen --site narval --account def-me --from lumi_job.sh -o narval_job.sh
   hpcml gen --site zurada --setup conda --conda my_torch --packages "torch torchvision" -o setup.sh
 Flags beat HPCML_* variables (HPCML_ACCOUNT), those beat the job file, that beats the site's defaults.)";
 
@@ -56,7 +59,11 @@ int run_gen(const GenOptions& options, const Context& context) {
     const auto script = run_setup_planning(read_request(options.request, context), options.setup, context, exit_code);
     return script ? write_result(*script, options, context.colour) : exit_code;
   }
-  const auto job = run_planning_of_one(read_request(options.request, context), context, exit_code);
+  auto flags = options.request;
+  flags.without_job_file = !options.from.empty();
+  auto request = read_request(flags, context);
+  if (!options.from.empty() && !add_script(request, options.from, context, exit_code)) return exit_code;
+  const auto job = run_planning_of_one(request, context, exit_code);
   if (!job) return exit_code;
   if (options.interactive) {
     const auto findings = render::find_unsaid(render::make_interactive(job->plan));
@@ -97,7 +104,8 @@ void add_gen(CLI::App& app, Context& context, int& exit_code) {
   auto* explain = command->add_flag("--explain", options->explain, "say why each line is what it is");
   auto* interactive = command->add_flag("--interactive", options->interactive, "print the line for an interactive job instead")->excludes(explain);
   add_request_flags(*command, options->request);
-  add_setup_flags(*command, options->setup)->excludes(explain)->excludes(interactive)->excludes(format);
+  command->add_option("--from", options->from, "write this script for the site: its request and its commands, launched as the site wants; says what changes and why")->type_name("SCRIPT")->excludes("--job");
+  add_setup_flags(*command, options->setup)->excludes(explain)->excludes(interactive)->excludes(format)->excludes("--from");
   command->footer(k_footer);
   command->callback([options, &context, &exit_code] { exit_code = run_gen(*options, context); });
 }

@@ -205,7 +205,7 @@ Request read_request(const RequestFlags& flags, const Context& context) {
   Request request;
   std::error_code ignored;
   std::optional<std::string> path = flags.job_file;
-  if (!path && std::filesystem::exists(k_default_job_file, ignored)) path = k_default_job_file;
+  if (!path && !flags.without_job_file && std::filesystem::exists(k_default_job_file, ignored)) path = k_default_job_file;
   spec::JobLoad file;
   if (path) {
     file = spec::load_job_file(*path);

@@ -19,6 +19,7 @@ namespace hpcml::cli {
 struct RequestFlags {
   std::optional<std::string> site;
   std::optional<std::string> job_file;
+  bool without_job_file = false;                          ///< ./hpcml.json is not read
   std::optional<std::string> only;                        ///< one of several jobs in the file
   std::map<std::string, std::string> values;              ///< "--nodes" -> "2"
   std::map<std::string, std::vector<std::string>> lists;  ///< "--env" -> {"A=1", "B=2"}

@@ -10,6 +10,7 @@
 #include "model/launcher.hpp"
 #include "model/mem_size.hpp"
 #include "model/origin.hpp"
+#include "model/ported_body.hpp"
 #include "model/walltime.hpp"
 
 namespace hpcml::model {
@@ -59,6 +60,7 @@ struct JobSpec {
   bool report = false;
   bool preflight = false;
   Known<std::string> hpcml_path;    ///< hpcml on the compute node; unset: the running binary's path
+  std::optional<PortedBody> body;   ///< of a script that is ported; `command` is its main program then
 };
 
 } // namespace hpcml::model

@@ -39,9 +39,13 @@ void check_commands(PlanContext& context) {
     context.error("usage/command", "no command to run", "write it after --, for example: -- python train.py");
 }
 
+bool runs_once(const model::JobSpec& job) {
+  return std::any_of(job.steps.begin(), job.steps.end(), [](const auto& step) { return step.once; }) ||
+         (job.body && std::any_of(job.body->pieces.begin(), job.body->pieces.end(), [](const auto& piece) { return piece.launch.once; }));
+}
+
 void check_steps(PlanContext& context) {
-  const auto& steps = context.job.steps;
-  if (context.plan.launcher.by_srun() || std::none_of(steps.begin(), steps.end(), [](const auto& step) { return step.once; })) return;
+  if (context.plan.launcher.by_srun() || !runs_once(context.job)) return;
   context.error("request/steps",
                 context.site.name + " starts programs with " + context.plan.launcher.step + ", which does not start one process alone",
                 "leave \"once\" out, or make a job of its own of that step: \"jobs\"");
@@ -64,6 +68,7 @@ PlanResult make_plan(const model::JobSpec& job, const model::Site& site) {
     context.plan.interactive = site.interactive;
     context.plan.command = job.command;
     context.plan.steps = job.steps;
+    context.plan.body = job.body;
     if (job.launcher) context.plan.launcher.choice = job.launcher->value;
     context.plan.report = job.report;
     context.plan.preflight = job.preflight;

@@ -60,7 +60,7 @@ std::vector<Words> launch_groups(const model::Plan& plan) {
   else groups.push_back(program);
   groups.push_back(flags);
   for (auto& group : wrapper_groups(plan)) groups.push_back(std::move(group));
-  groups.push_back(literals(plan.command));
+  groups.push_back(program_words(plan, plan.command));
   return groups;
 }
 

@@ -144,7 +144,7 @@ std::vector<Words> plain_groups(const model::Plan& plan) {
   if (!plan.launcher.choice.is_agent()) {
     // DeepSpeed reads the same variables, so its ranks start like all others and its own ssh launcher is not needed.
     for (auto& group : wrapper_groups(plan, rank_lines(plan))) groups.push_back(std::move(group));
-    groups.push_back(literals(plan.command));
+    groups.push_back(program_words(plan, plan.command));
     return groups;
   }
   auto exports = task_exports(plan);
@@ -152,7 +152,7 @@ std::vector<Words> plain_groups(const model::Plan& plan) {
   for (auto& group : wrapper_groups(plan, exports, start_agent(plan))) groups.push_back(std::move(group));
   const auto program = agent_program(plan.command);
   groups.push_back(plan.launcher.choice.kind() == model::LauncherKind::accelerate ? accelerate_words(plan, program) : torchrun_words(plan, program));
-  groups.push_back(literals(program.words));
+  groups.push_back(program_words(plan, program.words));
   return groups;
 }
 

@@ -44,6 +44,8 @@ Words step_words(const model::Plan& plan);
 /// virtualenv of the node, the container, a shell inside it that activates what is there. `last` starts the program.
 std::vector<Words> wrapper_groups(const model::Plan& plan, const std::string& task_lines = {},
                                   const std::string& last = "exec \"$@\"");
+/// The last words of the plan's command: `words`, or their text in the script that is ported.
+Words program_words(const model::Plan& plan, const std::vector<std::string>& words);
 /// The step of a script with `hpcml launch`, and of a plain one.
 std::vector<Words> launch_groups(const model::Plan& plan);
 std::vector<Words> plain_groups(const model::Plan& plan);

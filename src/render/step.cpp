@@ -107,6 +107,14 @@ Reasons step_reasons(const model::Plan& plan) {
 
 } // namespace
 
+Words program_words(const model::Plan& plan, const std::vector<std::string>& words) {
+  if (plan.command_source.empty()) return literals(words);
+  Words source;
+  for (auto i = plan.command_source.size() - std::min(words.size(), plan.command_source.size()); i < plan.command_source.size(); ++i)
+    source.push_back(Word::expression(plan.command_source[i]));
+  return source;
+}
+
 Words step_words(const model::Plan& plan) {
   const auto& extra = plan.launcher.step_args;
   Words words{Word::literal(plan.launcher.step)};
@@ -172,19 +180,26 @@ namespace {
 Step single_step(const model::Plan& plan) {
   std::vector<Words> groups{literals({plan.launcher.step, "--nodes=1", "--ntasks=1", "--ntasks-per-node=1", "--cpu-bind=none"})};
   for (auto& group : wrapper_groups(plan)) groups.push_back(std::move(group));
-  groups.push_back(literals(plan.command));
+  groups.push_back(program_words(plan, plan.command));
   return {groups, by_rule("a step that is to run once: one process on the first node")};
 }
 
+/// What stands before a step that binds with masks.
+Lines mask_lines(const model::Plan& plan) {
+  if (!binds_with_masks(plan) || !plan.launcher.by_srun()) return {};
+  const auto reasons = by_rule("with a CPU count in one of these variables srun chooses CPUs itself and refuses masks that name others "
+                               "(three variables, because Slurm 23.11 and later hand the count over in SLURM_TRES_PER_TASK too)");
+  return {Comment{"srun binds with the masks below; a CPU count left in these variables would make it refuse them.", reasons},
+          Command{literals({"unset", "SLURM_CPUS_PER_TASK", "SRUN_CPUS_PER_TASK", "SLURM_TRES_PER_TASK"}), reasons}};
+}
+
+Step program_step(const model::Plan& plan, bool once) {
+  return once ? single_step(plan) : Step{plan.launcher.choice.is_hpcml() ? launch_groups(plan) : plain_groups(plan), step_reasons(plan)};
+}
+
 Lines one_step(const model::Plan& plan, bool once) {
-  Lines lines;
-  if (binds_with_masks(plan) && plan.launcher.by_srun()) {
-    const auto reasons = by_rule("with a CPU count in one of these variables srun chooses CPUs itself and refuses masks that name others "
-                                 "(three variables, because Slurm 23.11 and later hand the count over in SLURM_TRES_PER_TASK too)");
-    lines.push_back(Comment{"srun binds with the masks below; a CPU count left in these variables would make it refuse them.", reasons});
-    lines.push_back(Command{literals({"unset", "SLURM_CPUS_PER_TASK", "SRUN_CPUS_PER_TASK", "SLURM_TRES_PER_TASK"}), reasons});
-  }
-  Step step = once ? single_step(plan) : Step{plan.launcher.choice.is_hpcml() ? launch_groups(plan) : plain_groups(plan), step_reasons(plan)};
+  auto lines = mask_lines(plan);
+  auto step = program_step(plan, once);
   // Only programs for `bash -c` are in single quotes with a dollar: they are expanded in the task, on purpose.
   if (holds_program(step))
     lines.push_back(Verbatim{"# shellcheck disable=SC2016 # each task expands these",
@@ -193,9 +208,33 @@ Lines one_step(const model::Plan& plan, bool once) {
   return lines;
 }
 
+/// The old script's own commands, its launches written anew where they stand.
+Lines ported_lines(const model::Plan& plan) {
+  auto lines = mask_lines(plan);
+  const auto& body = *plan.body;
+  lines.push_back(Comment{"From here on " + body.file + ", with its launches written for this site.", by_rule("the script that is ported")});
+  lines.push_back(Command{literals({"set", "+euo", "pipefail"}), by_rule("the old script was written without these")});
+  std::string text;
+  Reasons reasons;
+  for (const auto& piece : body.pieces) {
+    text += piece.text;
+    if (piece.launch.command.empty()) continue;
+    auto alone = plan;
+    alone.command = piece.launch.command;
+    alone.command_source = piece.launch.source;
+    const auto step = program_step(alone, piece.launch.once);
+    text += render_line(step);
+    if (reasons.empty()) reasons = step.reasons;
+  }
+  while (!text.empty() && text.back() == '\n') text.pop_back();
+  lines.push_back(Verbatim{text, reasons});
+  return lines;
+}
+
 } // namespace
 
 Lines make_step(const model::Plan& plan) {
+  if (plan.body) return ported_lines(plan);
   if (plan.steps.empty()) return one_step(plan, false);
   Lines lines;
   for (std::size_t i = 0; i < plan.steps.size(); ++i) {

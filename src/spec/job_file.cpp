@@ -75,6 +75,7 @@ model::JobSpec merge_jobs(const model::JobSpec& under, const model::JobSpec& ove
   if (!over.command.empty()) {
     merged.command = over.command;
     merged.steps = over.steps;
+    merged.body = over.body;
   }
   return merged;
 }

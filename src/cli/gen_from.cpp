@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: MIT
+#include "cli/gen_from.hpp"
+
+#include "cli/chosen_site.hpp"
+#include "port/port_script.hpp"
+#include "util/file.hpp"
+
+namespace hpcml::cli {
+
+bool add_script(Request& request, const std::string& file, const Context& context, int& exit_code) {
+  const auto text = util::read_file(file);
+  if (!text) {
+    print_error(text.error(), context.colour);
+    exit_code = k_invalid_file;
+    return false;
+  }
+  const auto site = choose_site(request.site, context, exit_code);
+  if (!site) return false;
+  request.site = site->id;
+  auto& job = request.parts.front().job;
+  if (!job.command.empty() || request.parts.size() > 1) {
+    print_error("--from takes the program from the script", "leave out what stands behind --", context.colour);
+    exit_code = k_usage;
+    return false;
+  }
+  const bool environment = job.venv || job.conda || job.container || job.wheelhouse;
+  const auto ported = port::port_script(file, *text, *site, {environment});
+  print_diagnostics(ported.findings, *text, context.colour);
+  if (diag::has_errors(ported.findings)) {
+    exit_code = k_invalid_file;
+    return false;
+  }
+  job = spec::merge_jobs(ported.job, job);
+  return true;
+}
+
+} // namespace hpcml::cli

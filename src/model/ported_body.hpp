@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: MIT
+// The commands of an existing script that is written anew for another site.
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace hpcml::model {
+
+/// A program that the old script started on the job's nodes.
+struct PortedLaunch {
+  std::vector<std::string> command; ///< its words; what only bash can tell stands in them as it was written
+  std::vector<std::string> source;  ///< the same words as the script wrote them, for the shell: the only text of a person that a script takes over unquoted
+  bool once = false;                ///< one process on the first node
+};
+
+/// Text of the script as it is, then a launch (its `command` empty: none).
+struct PortedPiece {
+  std::string text;
+  PortedLaunch launch;
+};
+
+/// What stands behind the header of the old script, without what the new one does itself.
+struct PortedBody {
+  std::string file;
+  std::vector<PortedPiece> pieces;
+};
+
+} // namespace hpcml::model

@@ -1,0 +1,224 @@
+// SPDX-License-Identifier: MIT
+// The old script's commands without what the new script does itself: modules, the ranks' variables, the old network's settings.
+#include <algorithm>
+#include <array>
+#include <map>
+#include <set>
+
+#include "port/porting.hpp"
+#include "shell/names.hpp"
+#include "util/text.hpp"
+
+namespace hpcml::port {
+namespace {
+
+struct Range {
+  std::size_t begin = 0, end = 0;
+};
+
+/// Variables that hpcml or the new profile sets; of the others those of the old site's network and devices.
+bool is_owned(const std::string& name) {
+  static constexpr std::array<std::string_view, 17> k_names = {"MASTER_ADDR", "MASTER_PORT", "WORLD_SIZE", "RANK", "LOCAL_RANK", "LOCAL_WORLD_SIZE", "NODE_RANK", "GROUP_RANK",
+      "OMP_NUM_THREADS", "SRUN_CPUS_PER_TASK", "SLURM_CPU_BIND", "CUDA_VISIBLE_DEVICES", "ROCR_VISIBLE_DEVICES", "HIP_VISIBLE_DEVICES", "SINGULARITY_BIND", "APPTAINER_BIND", "SLURM_CPU_BIND_TYPE"};
+  static constexpr std::array<std::string_view, 9> k_prefixes = {"GLOO_", "FI_", "UCX_", "CXI_", "MPICH_", "MIOPEN_", "RCCL_", "OFI_", "NCCL_"};
+  if (util::starts_with(name, "NCCL_DEBUG")) return false;
+  return std::find(k_names.begin(), k_names.end(), name) != k_names.end() ||
+         std::any_of(k_prefixes.begin(), k_prefixes.end(), [&](std::string_view prefix) { return util::starts_with(name, prefix); });
+}
+
+struct Assigning {
+  Range range;
+  std::vector<std::string> names;
+};
+
+/// A statement of the script's outermost level that does nothing but set variables.
+std::optional<Assigning> as_assignment(const shell::Node& node) {
+  if (node.kind != shell::Node::Kind::simple || !node.redirects.empty()) return std::nullopt;
+  Assigning result;
+  result.range = {node.place.offset, node.place.offset + node.place.length};
+  const auto word = node.words.empty() ? std::string() : node.words.front().parts.empty() ? std::string("?") : node.words.front().parts.front().text;
+  if (!node.words.empty() && word != "export") return std::nullopt;
+  for (const auto& assignment : node.assignments) result.names.push_back(assignment.name);
+  for (const auto& assignment : node.declared) result.names.push_back(assignment.name);
+  // `export A B` without values says nothing by itself.
+  for (std::size_t i = 1; i < node.words.size(); ++i)
+    for (const auto& part : node.words[i].parts) result.names.push_back(part.text);
+  return result.names.empty() ? std::nullopt : std::optional(result);
+}
+
+std::string first_word(const shell::Node& node) {
+  if (node.kind != shell::Node::Kind::simple || node.words.empty() || node.words.front().parts.size() != 1) return {};
+  return node.words.front().parts.front().text;
+}
+
+class BodyPorter {
+public:
+  BodyPorter(Porting& porting, const slurm::ScriptHeader& header, const std::vector<FoundLaunch>& launches) : x_porting(porting), x_text(porting.text), x_header(header), x_launches(launches) {}
+
+  model::PortedBody port(const shell::Node& program) {
+    cut_header();
+    for (const auto& node : program.children) look_at(node);
+    cut_assignments();
+    return pieces();
+  }
+
+private:
+  /// The lines that sbatch or nobody reads: the first one and the directives.
+  void cut_header() {
+    if (util::starts_with(x_text, "#!")) x_cuts.push_back({0, line_end(0)});
+    for (const auto& directive : x_header.directives)
+      if (!directive.words.empty()) x_cuts.push_back({line_begin(directive.words.front().place.offset), line_end(directive.words.front().place.offset)});
+  }
+
+  void look_at(const shell::Node& node) {
+    const auto word = first_word(node);
+    if (word == "module" || word == "ml") {
+      cut(node, "port/module", "is left out: the new site's modules are loaded above", "--module NAME loads more");
+    } else if (is_activation(node, word)) {
+      if (x_porting.replaced.environment) cut(node, "port/environment", "is left out: the request names an environment", "");
+      else note(node, "port/environment", "stays: the environment must be at the same place on the new site", "--venv, --conda or --container name another");
+    } else if (auto assignment = as_assignment(node)) {
+      x_assignments.push_back(std::move(*assignment));
+    }
+  }
+
+  static bool is_activation(const shell::Node& node, const std::string& word) {
+    if (word != "source" && word != "." && word != "conda" && word != "mamba" && word != "micromamba") return false;
+    if (node.words.size() < 2) return false;
+    std::string text;
+    for (const auto& part : node.words[1].parts) text += part.text;
+    return word == "conda" || word == "mamba" || word == "micromamba" ? text == "activate" : util::ends_with(text, "/activate") || text == "activate";
+  }
+
+  std::string shown(const shell::Node& node) const {
+    auto text = std::string(x_text.substr(node.place.offset, node.place.length));
+    if (const auto end = text.find('\n'); end != std::string::npos) text = text.substr(0, end) + " …";
+    return "'" + text + "'";
+  }
+  void note(const shell::Node& node, const char* code, const std::string& what, const std::string& hint) {
+    x_porting.note(place_of(node.place), code, shown(node) + " " + what, hint);
+  }
+  void cut(const shell::Node& node, const char* code, const std::string& what, const std::string& hint) {
+    note(node, code, what, hint);
+    x_cuts.push_back(whole_lines({node.place.offset, node.place.offset + node.place.length}));
+  }
+
+  std::size_t line_begin(std::size_t at) const {
+    const auto before = at == 0 ? std::string_view::npos : x_text.rfind('\n', at - 1);
+    return before == std::string_view::npos ? 0 : before + 1;
+  }
+  std::size_t line_end(std::size_t at) const {
+    const auto end = x_text.find('\n', at);
+    return end == std::string_view::npos ? x_text.size() : end + 1;
+  }
+  /// With the rest of the line where nothing but blanks or a comment stands there.
+  Range whole_lines(Range range) const {
+    const auto begin = line_begin(range.begin);
+    const auto end = line_end(range.end);
+    const auto before = util::trim(x_text.substr(begin, range.begin - begin));
+    auto behind = util::trim(x_text.substr(range.end, end - range.end));
+    if (before.empty() && (behind.empty() || behind.front() == '#')) return {begin, end};
+    if (!behind.empty() && behind.front() == ';') range.end = x_text.find(';', range.end) + 1;
+    return range;
+  }
+
+  bool is_gone(std::size_t at) const {
+    const auto holds = [&](const Range& range) { return at >= range.begin && at < range.end; };
+    if (std::any_of(x_cuts.begin(), x_cuts.end(), holds)) return true;
+    return std::any_of(x_launches.begin(), x_launches.end(), [&](const FoundLaunch& launch) {
+      if (at < launch.begin || at >= launch.end) return false;
+      // The program's own words stay; they are taken over as they are.
+      const auto old = x_text.substr(launch.begin, launch.end - launch.begin);
+      const auto first = old.find(launch.program.source.front());
+      return first == std::string_view::npos || at < launch.begin + first;
+    });
+  }
+
+  /// Whether text that stays speaks of the variable.
+  bool is_read(const std::string& name, const Range& own) const {
+    for (auto at = x_text.find(name); at != std::string_view::npos; at = x_text.find(name, at + 1)) {
+      const bool whole = (at + name.size() >= x_text.size() || !shell::is_name_char(x_text[at + name.size()])) && at > 0 && !shell::is_name_char(x_text[at - 1]);
+      if (!whole || (at >= own.begin && at < own.end)) continue;
+      const bool expanded = x_text[at - 1] == '$' || x_text[at - 1] == '{' || x_text[at - 1] == '#' || x_text[at - 1] == '!';
+      if (expanded && !is_gone(at)) return true;
+    }
+    return false;
+  }
+  bool was_read(const std::string& name, const Range& own) const {
+    for (auto at = x_text.find("$"); at != std::string_view::npos; at = x_text.find("$", at + 1)) {
+      auto begin = at + 1;
+      while (begin < x_text.size() && (x_text[begin] == '{' || x_text[begin] == '#' || x_text[begin] == '!')) ++begin;
+      if (x_text.substr(begin, name.size()) == name && (begin + name.size() >= x_text.size() || !shell::is_name_char(x_text[begin + name.size()])) && !(at >= own.begin && at < own.end)) return true;
+    }
+    return false;
+  }
+
+  /// Variables that nothing reads any more go, first those that the new script sets, then what was there for them only.
+  void cut_assignments() {
+    for (bool again = true; again;) {
+      again = false;
+      for (auto& one : x_assignments) {
+        if (one.names.empty()) continue;
+        const bool owned = std::all_of(one.names.begin(), one.names.end(), is_owned);
+        const bool unread = std::none_of(one.names.begin(), one.names.end(), [&](const std::string& name) { return is_read(name, one.range); });
+        const bool helper = !owned && std::all_of(one.names.begin(), one.names.end(), [&](const std::string& name) { return was_read(name, one.range); }) && is_plumbing(one.range);
+        if (!unread || (!owned && !helper)) continue;
+        x_porting.note({one.range.begin, one.range.end - one.range.begin}, "port/variable",
+                       util::join(one.names, ", ") + (owned ? " is left out: the new script and its launcher set what this site needs" : " is left out: nothing reads it any more"), "--env NAME=VALUE sets it all the same");
+        x_cuts.push_back(whole_lines(one.range));
+        one.names.clear();
+        again = true;
+      }
+    }
+  }
+
+  /// Only what asks Slurm or the host is there for the launch; a person's own unread variable may be for people.
+  bool is_plumbing(const Range& range) const {
+    const auto text = x_text.substr(range.begin, range.end - range.begin);
+    for (const std::string_view word : {"scontrol", "hostname", "SLURM_", "srun", "RANDOM", "--", "MASTER", "ip_", "_ip", "nodes", "host"})
+      if (text.find(word) != std::string_view::npos) return true;
+    return false;
+  }
+
+  model::PortedBody pieces() {
+    std::sort(x_cuts.begin(), x_cuts.end(), [](const Range& a, const Range& b) { return a.begin < b.begin; });
+    model::PortedBody body;
+    body.file = x_porting.file;
+    body.pieces.emplace_back();
+    std::size_t at = 0;
+    const auto take = [&](std::size_t end) {
+      for (const auto& range : x_cuts) {
+        if (range.end <= at || range.begin >= end) continue;
+        if (range.begin > at) body.pieces.back().text += x_text.substr(at, range.begin - at);
+        at = std::min(std::max(at, range.end), end);
+      }
+      if (end > at) body.pieces.back().text += x_text.substr(at, end - at);
+      at = std::max(at, end);
+    };
+    for (const auto& launch : x_launches) {
+      take(launch.begin);
+      body.pieces.back().launch = launch.program;
+      body.pieces.emplace_back();
+      at = launch.end;
+    }
+    take(x_text.size());
+    auto& first = body.pieces.front().text;
+    first.erase(0, first.find_first_not_of('\n'));
+    return body;
+  }
+
+  Porting& x_porting;
+  std::string_view x_text;
+  const slurm::ScriptHeader& x_header;
+  const std::vector<FoundLaunch>& x_launches;
+  std::vector<Range> x_cuts;
+  std::vector<Assigning> x_assignments;
+};
+
+} // namespace
+
+model::PortedBody port_body(Porting& porting, const slurm::ScriptHeader& header, const shell::Node& program, const std::vector<FoundLaunch>& launches) {
+  return BodyPorter(porting, header, launches).port(program);
+}
+
+} // namespace hpcml::port

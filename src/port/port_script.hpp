@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: MIT
+// An existing sbatch script as a request for another site: what it asked for, its own commands, and what becomes of the rest.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "diag/diagnostic.hpp"
+#include "model/job_spec.hpp"
+#include "model/site.hpp"
+
+namespace hpcml::port {
+
+/// What the new request says itself, so that the old script's way to it is left out.
+struct Replaced {
+  bool environment = false; ///< virtual environment, conda environment or image
+};
+
+/// The request, and a note on everything that changes, each at its place in the old script. Errors where it cannot be ported.
+struct Ported {
+  model::JobSpec job;
+  diag::Diagnostics findings;
+};
+
+/// Reads the script as the newest sbatch and bash do; nothing of it is run. `file` is its name for people.
+Ported port_script(const std::string& file, std::string_view text, const model::Site& to, const Replaced& replaced);
+
+} // namespace hpcml::port
