@@ -100,13 +100,14 @@ public:
 
   /// True while the word here is an option or of unknown number.
   bool is_option() {
-    while (!done() && word().many) {
+    for (; !done(); skip()) {
+      const auto head = word().prefix();
+      // What begins with an option's name is that option, though its value may be cut at blanks: "--nnodes=$N".
+      const bool named = head.size() > 1 && head[0] == '-' && head != "--";
+      if (!word().many || named) return head.size() > 1 && head[0] == '-';
       x_link.complete = false;
-      skip();
     }
-    if (done()) return false;
-    const auto head = word().prefix();
-    return head.size() > 1 && head[0] == '-';
+    return false;
   }
   void flag(const std::string& name) {
     x_link.options.push_back({name, std::nullopt, word().place});

@@ -45,6 +45,7 @@ TEST_CASE("A command is read as the programs that start each other") {
       {"srun -N2 -n 4 --cpu-bind=cores -l python x.py", "srun{nodes=2 ntasks=4 cpu-bind=cores label} > python[x.py]"},
       {"srun -ul -c7 ./a.out x", "srun{unbuffered label cpus-per-task=7} > a.out[x]"},
       {"srun --ntasks $N --gpus-per-tas=1 python x.py", "srun{ntasks=$N gpus-per-task=1} > python[x.py]"},
+      {"srun --nodes=$N -n$T torchrun --rdzv_endpoint=$H:29500 x.py", "srun{nodes=$N ntasks=$T} > torchrun{rdzv_endpoint=$H:29500}[x.py]"},
       {"srun \"${ARGS[@]}\" python x.py", "srun? > python[x.py]"},
       {"A=\"-n 2 --label\"\nsrun $A python x.py", "srun{ntasks=2 label} > python[x.py]"},
       {"srun singularity exec --nv -B /a:/b img.sif python x.py", "srun > singularity{nv B=/a:/b}[img.sif] > python[x.py]"},

@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: MIT
+#include "check/job_shape.hpp"
+
+#include <algorithm>
+#include <array>
+
+#include "util/text.hpp"
+
+namespace hpcml::check {
+namespace {
+
+/// The name in "$NAME" or "${NAME}", and nothing else.
+std::string_view variable_in(std::string_view text) {
+  if (text.size() < 2 || text[0] != '$') return {};
+  text.remove_prefix(1);
+  if (text.front() == '{' && text.back() == '}') text = text.substr(1, text.size() - 2);
+  return std::all_of(text.begin(), text.end(), [](char c) { return c == '_' || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9'); }) ? text : std::string_view();
+}
+
+std::optional<long> whole(std::optional<long> total, std::optional<long> parts) {
+  if (!total || !parts || *parts <= 0 || *total % *parts != 0) return std::nullopt;
+  return *total / *parts;
+}
+
+/// GPUs of each node that the job's options ask for.
+std::optional<long> job_gpus_per_node(const slurm::Request& request, const LaunchShape& job) {
+  if (request.has("gpus-per-socket")) return std::nullopt;
+  if (const auto gpus = request.gpus_per_node(); gpus > 0) return static_cast<long>(gpus);
+  if (const auto gpus = request.gpus("gpus"); gpus > 0) return whole(static_cast<long>(gpus), job.nodes);
+  if (const auto gpus = request.gpus("gpus-per-task"); gpus > 0 && job.tasks_per_node) return static_cast<long>(gpus) * *job.tasks_per_node;
+  return std::nullopt;
+}
+
+bool asks_for_gpus(const Link& step) {
+  static constexpr std::array<std::string_view, 7> k_options = {"gpus", "gpus-per-task", "gpus-per-socket", "gres", "tres-per-task", "ntasks-per-gpu", "gpus-per-node"};
+  return std::any_of(k_options.begin(), k_options.end(), [&](auto option) { return step.find(option) != nullptr; });
+}
+
+/// The number of an option of srun; `given` tells whether it has the option, whatever its value.
+std::optional<long> option_number(const Link& step, std::string_view option, const LaunchShape& job, bool& given) {
+  const auto* found = step.find(option);
+  given = found != nullptr;
+  return found && found->value ? number_of(*found->value, job) : std::nullopt;
+}
+
+void apply_srun(const Link& step, const LaunchShape& job, LaunchShape& shape) {
+  bool has_nodes = false, has_tasks = false, has_per_node = false;
+  const auto nodes = option_number(step, "nodes", job, has_nodes);
+  const auto tasks = option_number(step, "ntasks", job, has_tasks);
+  const auto per_node = option_number(step, "ntasks-per-node", job, has_per_node);
+  if (has_nodes) {
+    shape.nodes = nodes;
+    shape.several_nodes = nodes && *nodes > 1;
+    // srun may keep the job's number of tasks or not: who counts on either is not to be judged.
+    if (!has_tasks && nodes != job.nodes) shape.tasks = shape.tasks_per_node = std::nullopt;
+  }
+  if (has_per_node) {
+    shape.tasks_per_node = per_node;
+    if (!has_tasks) shape.tasks = per_node && shape.nodes ? std::optional(*per_node * *shape.nodes) : std::nullopt;
+  }
+  if (has_tasks) {
+    shape.tasks = tasks;
+    if (tasks && shape.nodes) shape.nodes = std::min(*shape.nodes, *tasks);
+    if (!tasks && !has_nodes) shape.nodes = std::nullopt;
+    shape.several_nodes = shape.several_nodes && (!tasks || *tasks > 1);
+    if (!has_per_node) shape.tasks_per_node = whole(tasks, shape.nodes);
+    if (tasks && *tasks == 1) shape.tasks_per_node = 1;
+  }
+  if (!has_nodes && (step.find("nodelist") || step.find("relative") || step.find("exclude"))) {
+    shape.nodes = std::nullopt;
+    shape.several_nodes = false;
+  }
+  if (asks_for_gpus(step)) {
+    bool given = false;
+    shape.gpus_per_node = option_number(step, "gpus-per-node", job, given);
+  }
+}
+
+} // namespace
+
+std::optional<long> number_of(const shell::Argument& word, const LaunchShape& job) {
+  if (word.known()) {
+    const auto number = util::parse_unsigned(word.text());
+    return number ? std::optional(static_cast<long>(*number)) : std::nullopt;
+  }
+  const shell::Piece* only = nullptr;
+  for (const auto& piece : word.pieces) {
+    if (piece.known && piece.text.empty()) continue;
+    if (only) return std::nullopt;
+    only = &piece;
+  }
+  const auto name = only ? variable_in(only->text) : std::string_view();
+  if (name == "SLURM_NNODES" || name == "SLURM_JOB_NUM_NODES") return job.nodes;
+  if (name == "SLURM_NTASKS" || name == "SLURM_NPROCS") return job.tasks;
+  if (name == "SLURM_NTASKS_PER_NODE") return job.tasks_per_node;
+  if (name == "SLURM_GPUS_ON_NODE" || name == "SLURM_GPUS_PER_NODE") return job.gpus_per_node;
+  return std::nullopt;
+}
+
+LaunchShape shape_of_job(const Subject& subject) {
+  LaunchShape job;
+  if (subject.requests.size() != 1 || subject.sizes.size() != 1) return job;
+  const auto& request = subject.requests[0];
+  const auto& size = subject.sizes[0];
+  if (size.nodes_given && size.min_nodes == size.max_nodes) job.nodes = size.min_nodes;
+  job.several_nodes = size.nodes_given && size.min_nodes > 1;
+  const bool by_gpus = request.has("ntasks-per-gpu") || (size.gpus_per_task > 0 && !request.has("ntasks") && !request.has("ntasks-per-node"));
+  const bool odd = by_gpus || request.has("ntasks-per-socket") || request.has("ntasks-per-core") || request.has("extra-node-info") || request.has("sockets-per-node");
+  if (request.has("ntasks")) job.tasks = request.count("ntasks");
+  else if (odd) job.tasks = size.tasks_known > 0 ? std::optional(size.tasks_known) : std::nullopt;
+  else if (job.nodes) job.tasks = *job.nodes * std::max(1L, request.count("ntasks-per-node"));
+  if (request.has("ntasks-per-node") && !(job.tasks && *job.tasks < size.tasks_per_node)) job.tasks_per_node = size.tasks_per_node;
+  else if (job.tasks && *job.tasks == 1) job.tasks_per_node = 1;
+  else if (request.has("ntasks") || odd) job.tasks_per_node = whole(job.tasks, job.nodes);
+  else job.tasks_per_node = 1;
+  job.gpus_per_node = job_gpus_per_node(request, job);
+  return job;
+}
+
+LaunchShape shape_of(const Subject& subject, const Launch& launch) {
+  auto shape = shape_of_job(subject);
+  const auto* step = launch.step();
+  if (!step) {
+    shape.nodes = shape.tasks = shape.tasks_per_node = 1;
+    shape.several_nodes = false;
+    return shape;
+  }
+  if (subject.requests.size() != 1 || !step->complete || step->find("het-group") || step->find("jobid")) return {};
+  const auto job = shape;
+  if (step->program == "srun") apply_srun(*step, job, shape);
+  else if (!step->options.empty()) shape.tasks = shape.tasks_per_node = std::nullopt; // which host gets how many is up to the MPI
+  return shape;
+}
+
+} // namespace hpcml::check

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: MIT
+// How many nodes, tasks and GPUs one launch of a script gets from the directives and its own options.
+#pragma once
+
+#include <optional>
+
+#include "check/subject.hpp"
+
+namespace hpcml::check {
+
+/// What a launch runs on; a member is nothing where the script does not say it.
+struct LaunchShape {
+  std::optional<long> nodes;
+  std::optional<long> tasks;
+  std::optional<long> tasks_per_node;
+  std::optional<long> gpus_per_node;
+  bool several_nodes = false; ///< also where only the least number is known
+  bool several_tasks_per_node() const { return tasks_per_node && *tasks_per_node > 1; }
+};
+
+/// Without a step: one task on the first node.
+LaunchShape shape_of(const Subject& subject, const Launch& launch);
+/// What all steps of a job of one component have together.
+LaunchShape shape_of_job(const Subject& subject);
+/// The number that the word is, by itself or as a variable in which Slurm gives one of the job's numbers ("$SLURM_NNODES").
+std::optional<long> number_of(const shell::Argument& word, const LaunchShape& job);
+
+} // namespace hpcml::check

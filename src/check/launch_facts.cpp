@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: MIT
+#include "check/launch_facts.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+
+#include "util/text.hpp"
+
+namespace hpcml::check {
+
+std::vector<SeenVariable> seen_variables(const Subject& subject, std::initializer_list<std::string_view> names) {
+  std::vector<SeenVariable> seen;
+  const auto add = [&](std::string_view name, const shell::Argument& value, shell::Place set_at, const Launch& launch) {
+    const bool known = std::any_of(seen.begin(), seen.end(), [&](const auto& other) { return other.name == name && other.set_at.offset == set_at.offset; });
+    if (!known) seen.push_back({name, &value, set_at, &launch});
+  };
+  const shell::Exports* before = nullptr;
+  for (const auto& launch : subject.launches) {
+    if (!launch.step() && !launch.agent() && !launch.python() && !launch.container()) continue;
+    for (const auto& setting : launch.command->own)
+      if (std::find(names.begin(), names.end(), setting.name) != names.end()) add(setting.name, setting.value, setting.value.place, launch);
+    const auto* exports = launch.command->exports.get();
+    if (!exports || exports == before) continue;
+    before = exports;
+    for (const auto name : names) {
+      const auto found = std::lower_bound(exports->begin(), exports->end(), name, [](const shell::VariableRef& a, std::string_view b) { return a->name < b; });
+      if (found != exports->end() && (*found)->name == name && (*found)->value.words.size() == 1) add(name, (*found)->value.words[0], (*found)->set_at, launch);
+    }
+  }
+  return seen;
+}
+
+bool is_own(const Launch& launch, const Link& link) {
+  const auto whole = launch.command->place;
+  return link.place.offset >= whole.offset && link.place.offset < whole.offset + whole.length;
+}
+
+bool is_shell(const Launch& launch) {
+  const auto& name = launch.last().program;
+  return name == "bash" || name == "sh" || name == "env" || name == "source" || name == "eval";
+}
+
+bool is_utility(const Launch& launch) {
+  static constexpr std::array<std::string_view, 49> k_names = {".", ":", "[", "awk", "cat", "cd", "conda", "cp", "cut", "date", "declare", "echo", "exit", "export", "false", "grep",
+      "head", "hostname", "local", "ls", "mkdir", "ml", "module", "mv", "nproc", "nvidia-smi", "pip", "printf", "pwd", "read", "rm", "rocm-smi", "scontrol", "sed", "set", "shuf",
+      "sleep", "source", "tail", "test", "touch", "tr", "trap", "true", "ulimit", "unset", "wait", "wc", "which"};
+  return std::binary_search(k_names.begin(), k_names.end(), std::string_view(launch.last().program));
+}
+
+bool reads(std::string_view text, std::string_view name) {
+  for (auto at = text.find(name); at != std::string_view::npos; at = text.find(name, at + 1)) {
+    const auto end = at + name.size();
+    const bool whole = end == text.size() || (std::isalnum(static_cast<unsigned char>(text[end])) == 0 && text[end] != '_');
+    const bool read = at > 0 && (text[at - 1] == '$' || (at > 1 && text[at - 1] == '{' && text[at - 2] == '$'));
+    if (whole && read) return true;
+  }
+  return false;
+}
+
+const shell::Piece* reading_piece(const shell::Argument& word, std::initializer_list<std::string_view> names) {
+  for (const auto& piece : word.pieces)
+    if (!piece.known)
+      for (const auto name : names)
+        if (reads(piece.text, name)) return &piece;
+  return nullptr;
+}
+
+const GivenOption* find_any(const Link& link, std::initializer_list<std::string_view> names) {
+  const GivenOption* last = nullptr;
+  for (const auto name : names)
+    if (const auto* found = link.find(name)) last = found;
+  return last;
+}
+
+void add_hit(Hits& hits, Hit hit) {
+  const bool known = std::any_of(hits.begin(), hits.end(), [&](const Hit& other) { return other.place.offset == hit.place.offset && other.place.length == hit.place.length; });
+  if (!known) hits.push_back(std::move(hit));
+}
+
+std::vector<Edit> replace_end(const Subject& subject, slurm::Place place, std::string_view written, std::string text) {
+  if (place.offset + place.length > subject.text.size() || !util::ends_with(subject.text.substr(place.offset, place.length), written)) return {};
+  return {{place.offset + place.length - written.size(), written.size(), std::move(text)}};
+}
+
+std::vector<Edit> add_option(const Subject& subject, const Link& link, const std::string& option) {
+  const auto end = link.place.offset + link.place.length;
+  if (end > subject.text.size() || subject.text.substr(link.place.offset, link.place.length) != link.program) return {};
+  return {{end, 0, " " + option}};
+}
+
+} // namespace hpcml::check

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: MIT
+// Explicit CPU masks of a step.
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "check/subject.hpp"
+#include "model/id_set.hpp"
+
+namespace hpcml::check {
+
+/// What srun's --cpu-bind=mask_cpu or map_cpu gives to the tasks of a node, one after the other.
+struct StepMasks {
+  const GivenOption* option = nullptr;
+  std::vector<model::IdSet> masks;
+};
+/// Nothing where the step has none, or where they are not known or cannot be read.
+std::optional<StepMasks> masks_of(const Link& step);
+
+/// The kind of node of the job; nothing without a site or where it can be one of several.
+const model::NodeType* only_node(const Subject& subject);
+
+} // namespace hpcml::check
