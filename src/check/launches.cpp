@@ -105,6 +105,8 @@ public:
       // What begins with an option's name is that option, though its value may be cut at blanks: "--nnodes=$N".
       const bool named = head.size() > 1 && head[0] == '-' && head != "--";
       if (!word().many || named) return head.size() > 1 && head[0] == '-';
+      // A path behind something unknown, `pwd`/train.py, is an operand all the same.
+      if (word().text().find('/', word().unknown().size()) != std::string::npos) return false;
       x_link.complete = false;
     }
     return false;

@@ -61,6 +61,31 @@ std::optional<std::vector<std::string>> source_of(std::string_view text, const s
   return source;
 }
 
+/// What `srun bash -c '$LAUNCHER … $CMD'` runs, as a shell of its own in the same quotes: only that shell knows the words.
+std::optional<model::PortedLaunch> in_shell(std::string_view text, const std::vector<shell::Argument>& words, const Launch& launch, const shell::View& view) {
+  const auto& command = *launch.command;
+  const auto first = std::find_if(words.begin(), words.end(), [](const auto& word) { return word.place.length > 0; });
+  if (!command.parent || !launch.agent() || first == words.end()) return std::nullopt;
+  // In the launcher's own variable the program cannot be told from it.
+  const auto* agent = launch.agent();
+  const bool of_agent = first->place.offset == agent->place.offset || std::any_of(agent->options.begin(), agent->options.end(), [&](const auto& option) { return option.place.offset == first->place.offset; });
+  const auto& outer = view.commands[*command.parent].words;
+  const auto script = std::find_if(outer.begin(), outer.end(), [&](const auto& word) { return first->place.offset > word.place.offset && first->place.offset < word.place.offset + word.place.length; });
+  if (of_agent || script == outer.end()) return std::nullopt;
+  const char quote = text[script->place.offset];
+  const auto last = script->place.offset + script->place.length - 1;
+  if ((quote != '\'' && quote != '"') || text[last] != quote) return std::nullopt;
+  std::string line = "exec";
+  for (auto word = words.begin(); word != first; ++word) line += " " + word->text();
+  // The program's words go on to the end of the text, or to what ends a command.
+  const auto begin = words.back().place.offset;
+  auto end = begin + words.back().place.length;
+  if (text.substr(begin, last - begin).find_first_of(";|&<>\n") == std::string_view::npos) end = static_cast<std::uint32_t>(last);
+  else if (!words.back().known()) return std::nullopt;
+  line += " " + std::string(util::trim(text.substr(first->place.offset, end - first->place.offset)));
+  return model::PortedLaunch{{"bash", "-c", line}, {"bash", "-c", quote + line + quote}, false};
+}
+
 std::optional<unsigned> number(const std::optional<std::string>& text) {
   const auto value = text ? util::parse_unsigned(*text) : std::nullopt;
   return value && *value <= 1000000 ? std::optional(static_cast<unsigned>(*value)) : std::nullopt;
@@ -127,13 +152,16 @@ std::vector<FoundLaunch> find_programs(Porting& porting, const std::vector<Launc
     if (same_text && !launch.command->parent) continue; // a function or loop that is come to twice
     const auto words = program_words(launch);
     const auto source = source_of(porting.text, words, *launch.command);
+    const auto shell = source ? std::nullopt : in_shell(porting.text, words, launch, view);
     const slurm::Place place{one.begin, one.end - one.begin};
-    if (words.empty() || !source) {
+    if (words.empty() || (!source && !shell)) {
       porting.error(place, "port/launch", "what this line starts is known only when it runs", "write the program's words into the line itself");
       continue;
     }
-    for (const auto& word : words) one.program.command.push_back(word.text());
-    one.program.source = *source;
+    if (shell) one.program = *shell;
+    else one.program.source = *source;
+    if (!shell)
+      for (const auto& word : words) one.program.command.push_back(word.text());
     one.program.once = runs_once(launch);
     one.agent_processes = agent_processes(launch);
     if (same_text) // the agent inside it is the better knowledge

@@ -9,10 +9,17 @@
 namespace hpcml::port {
 namespace {
 
-/// What sbatch itself refuses: the script never ran as it is.
+/// What sbatch itself refuses: the script never ran as it is. Options that it does not know may be those of the old site's plugins.
 bool take_refusals(Porting& porting, const slurm::Findings& findings) {
-  for (const auto& finding : findings.list()) porting.result.findings.push_back(finding);
-  return !diag::has_errors(findings.list());
+  for (auto finding : findings.list()) {
+    if (finding.code == "slurm/option-unknown") {
+      finding.severity = diag::Severity::note;
+      finding.message += ": it is left out";
+      finding.hint = "if the new site has it, too: --sbatch=…";
+    }
+    porting.result.findings.push_back(std::move(finding));
+  }
+  return !diag::has_errors(porting.result.findings);
 }
 
 void port_container(Porting& porting, const FoundLaunch& found) {
