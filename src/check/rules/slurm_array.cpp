@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: MIT
+// Indices of a job array that sbatch cannot read.
+#include "check/rule.hpp"
+#include "check/value_fix.hpp"
+#include "util/text.hpp"
+
+namespace hpcml::check {
+namespace {
+
+/// "5-1", "0..9".
+std::optional<std::string> respell(std::string_view value) {
+  const auto rest = value.find_first_not_of("0123456789-.");
+  const auto range = value.substr(0, rest);
+  const std::string tail(rest == std::string_view::npos ? "" : value.substr(rest));
+  const auto sign = range.find(range.find("..") != std::string_view::npos ? ".." : "-");
+  if (sign == std::string_view::npos) return std::nullopt;
+  const auto low = util::parse_unsigned(range.substr(0, sign));
+  const auto high = util::parse_unsigned(range.substr(range[sign] == '.' ? sign + 2 : sign + 1));
+  if (!low || !high) return std::nullopt;
+  return std::to_string(std::min(*low, *high)) + "-" + std::to_string(std::max(*low, *high)) + tail;
+}
+
+std::vector<Edit> fix(const Subject& subject, slurm::Place place) { return fix_value(subject, place, respell); }
+
+} // namespace
+
+extern const Rule k_slurm_array;
+const Rule k_slurm_array = {
+    "slurm/array",
+    diag::Severity::error,
+    "An array that sbatch cannot read",
+    "The indices are numbers, ranges from low to high, with a step behind ':' and the most that run at once behind '%'. "
+    "Anything else is \"Invalid --array specification\".",
+    "https://slurm.schedmd.com/sbatch.html#OPT_array",
+    {"#!/bin/bash\n#SBATCH --array=5-1\n", "#!/bin/bash\n#SBATCH --array=0..9\n", "#!/bin/bash\n#SBATCH --array=N\n", "#!/bin/bash\n#SBATCH -a=0-9\n"},
+    {"#!/bin/bash\n#SBATCH --array=0-9\n#SBATCH --output=%A_%a.log\n", "#!/bin/bash\n#SBATCH --array=0-99%10\n#SBATCH --output=%A_%a.log\n",
+     "#!/bin/bash\n#SBATCH --array=[1,3,7]\n#SBATCH --output=%A_%a.log\n"},
+    nullptr,
+    fix};
+
+} // namespace hpcml::check

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: MIT
+// A word of a directive that begins with a colon.
+#include "check/rule.hpp"
+
+namespace hpcml::check {
+namespace {
+
+/// "#SBATCH: --nodes=2" is a directive with a slip.
+std::vector<Edit> fix(const Subject& subject, slurm::Place place) {
+  const auto line = line_at(subject.text, place.offset);
+  const bool behind_magic = subject.text.substr(line.offset, place.offset - line.offset) == "#SBATCH";
+  const auto next = subject.text.substr(place.offset + 1, 1);
+  if (behind_magic && (next == " " || next == "\t")) return {{place.offset, 1, ""}};
+  return {};
+}
+
+} // namespace
+
+extern const Rule k_slurm_colon;
+const Rule k_slurm_colon = {
+    "slurm/colon",
+    diag::Severity::error,
+    "A colon where an option is expected",
+    "A word that begins with ':' separates the components of a heterogeneous job on a command line; in a directive it is "
+    "fatal. \"#SBATCH: --nodes=2\" is the usual way to write one by accident.",
+    "https://slurm.schedmd.com/heterogeneous_jobs.html",
+    {"#!/bin/bash\n#SBATCH: --nodes=2\n", "#!/bin/bash\n#SBATCH --nodes=2 : --nodes=1\n", "#!/bin/bash\n#SBATCH --time :10\n"},
+    {"#!/bin/bash\n#SBATCH --nodes=2\n#SBATCH hetjob\n#SBATCH --nodes=1\n", "#!/bin/bash\n#SBATCH --time=1:00:00\n", "#!/bin/bash\nsrun -n1 a : -n2 b\n"},
+    nullptr,
+    fix};
+
+} // namespace hpcml::check

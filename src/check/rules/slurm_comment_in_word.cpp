@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: MIT
+// A '#' inside a value, which cuts it and the rest of the line off.
+#include "check/rule.hpp"
+
+namespace hpcml::check {
+namespace {
+
+/// Only where a comment was surely meant: something like "--time=10# ten minutes".
+std::vector<Edit> fix(const Subject& subject, slurm::Place place) {
+  const auto next = subject.text.substr(place.offset + 1, 1);
+  if (next == " " || next == "\t") return {{place.offset, 0, " "}};
+  return {};
+}
+
+} // namespace
+
+extern const Rule k_slurm_comment_in_word;
+const Rule k_slurm_comment_in_word = {
+    "slurm/comment-in-word",
+    diag::Severity::warning,
+    "A # that cuts a value",
+    "An unquoted # starts a comment in a directive even inside a word: --job-name=a#b --nodes=2 makes a job called \"a\", and "
+    "--nodes is gone without a word.",
+    "https://slurm.schedmd.com/sbatch.html#SECTION_DESCRIPTION",
+    {"#!/bin/bash\n#SBATCH --job-name=a#b --nodes=2\n", "#!/bin/bash\n#SBATCH --time=10# ten minutes\n", "#!/bin/bash\n#SBATCH --comment=#1\n"},
+    {"#!/bin/bash\n#SBATCH --job-name='a#b'\n", "#!/bin/bash\n#SBATCH --time=10 # ten minutes\n", "#!/bin/bash\n#SBATCH --comment=\\#1\n"},
+    nullptr,
+    fix};
+
+} // namespace hpcml::check

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: MIT
+// A word in a directive that belongs to no option.
+#include <array>
+
+#include "check/rule.hpp"
+#include "check/value_fix.hpp"
+#include "slurm/options.hpp"
+#include "util/text.hpp"
+
+namespace hpcml::check {
+namespace {
+
+using slurm::Program;
+
+/// En dash, em dash and minus sign.
+constexpr std::array<std::string_view, 3> k_dashes = {"\xe2\x80\x93", "\xe2\x80\x94", "\xe2\x88\x92"};
+
+/// The bytes of typographic dashes at the beginning.
+std::size_t dashes_before(std::string_view word) {
+  std::size_t length = 0;
+  for (const auto dash : {0, 1})
+    for (const auto one : k_dashes)
+      if (dash >= 0 && word.substr(length, one.size()) == one) {
+        length += one.size();
+        break;
+      }
+  return length;
+}
+
+std::vector<Edit> mend_dashes(const Subject& subject, slurm::Place place) {
+  auto word = subject.text.substr(place.offset, place.length);
+  auto length = dashes_before(word);
+  if (length == 0) return {};
+  while (length < word.size() && word[length] == '-') ++length; // one dash of two became typographic
+  word.remove_prefix(length);
+  const auto name = word.substr(0, word.find('='));
+  if (slurm::is_option(Program::sbatch, name)) return {{place.offset, length, "--"}};
+  if (name.size() == 1 && slurm::find_option(Program::sbatch, name[0], subject.version)) return {{place.offset, length, "-"}};
+  return {};
+}
+
+bool is_memory_unit(std::string_view word) {
+  const auto lower = util::to_lower(word);
+  return lower == "g" || lower == "gb" || lower == "m" || lower == "mb" || lower == "t" || lower == "tb" || lower == "k" || lower == "kb";
+}
+
+/// What stands between the words from `from` on and this one becomes `text`.
+std::vector<Edit> join(const slurm::Word& from, slurm::Place place, std::string text) {
+  const auto end = from.place.offset + from.place.length;
+  return {{end, place.offset - end, std::move(text)}};
+}
+
+std::vector<Edit> fix(const Subject& subject, slurm::Place place) {
+  if (auto edits = mend_dashes(subject, place); !edits.empty()) return edits;
+  const auto word = subject.text.substr(place.offset, place.length);
+  if (util::starts_with(word, "//") || word[0] == '(') return {{place.offset, 0, "# "}};
+  const auto words = words_up_to(subject, place.offset);
+  if (words.size() < 2) return {};
+  const auto& before = words[words.size() - 2];
+  const auto& text = before.text;
+  // "--account= me", "--account = me"
+  if (util::starts_with(text, "--") && text.find('=') == text.size() - 1) return join(before, place, "");
+  if (text == "=" && words.size() > 2 && util::starts_with(words[words.size() - 3].text, "--")) return join(words[words.size() - 3], place, "=");
+  const bool memory = util::starts_with(text, "--mem") || util::starts_with(text, "--tmp=") || (words.size() > 2 && util::starts_with(words[words.size() - 3].text, "--mem"));
+  if (memory && !text.empty() && text.back() >= '0' && text.back() <= '9' && is_memory_unit(word)) return join(before, place, "");
+  return {};
+}
+
+} // namespace
+
+extern const Rule k_slurm_operand;
+const Rule k_slurm_operand = {
+    "slurm/operand",
+    diag::Severity::error,
+    "A word that is no option",
+    "sbatch takes nothing but options from a directive: a value with a blank in it, a comment without #, an option with a "
+    "typographic dash are all \"Invalid directive found in batch script\", and no job is made.",
+    "https://slurm.schedmd.com/sbatch.html#SECTION_DESCRIPTION",
+    {"#!/bin/bash\n#SBATCH --mem=16 GB\n", "#!/bin/bash\n#SBATCH \342\200\223nodes=2\n", "#!/bin/bash\n#SBATCH --time=10:00 (1)\n",
+     "#!/bin/bash\n#SBATCH --account = me\n", "#!/bin/bash\n#SBATCH --partition= gpu\n", "#!/bin/bash\n#SBATCH --job-name=my job\n",
+     "#!/bin/bash\n#SBATCH --nodes=2 // two\n"},
+    {"#!/bin/bash\n#SBATCH --mem=16GB\n", "#!/bin/bash\n#SBATCH --job-name=\"my job\"\n", "#!/bin/bash\n#SBATCH --nodes=2 # two\n"},
+    nullptr,
+    fix};
+
+} // namespace hpcml::check

@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: MIT
+// The directive's old name #SLURM.
+#include "check/rule.hpp"
+
+namespace hpcml::check {
+namespace {
+
+std::vector<Edit> fix(const Subject&, slurm::Place place) { return {{place.offset, place.length, "#SBATCH"}}; }
+
+} // namespace
+
+extern const Rule k_slurm_prefix;
+const Rule k_slurm_prefix = {
+    "slurm/prefix",
+    diag::Severity::warning,
+    "#SLURM is an old form of #SBATCH",
+    "sbatch obeys lines that begin with #SLURM and complains about each. No other tool reads them, and they look like "
+    "comments.",
+    "https://slurm.schedmd.com/sbatch.html#SECTION_DESCRIPTION",
+    {"#!/bin/bash\n#SLURM --nodes=2\n", "#!/bin/bash\n#SBATCH --nodes=2\n#SLURM --time=10\nsrun true\n", "#!/bin/bash\n#SLURM -N 2\nsrun true\n"},
+    {"#!/bin/bash\n#SBATCH --nodes=2\n", "#!/bin/bash\n# SLURM settings\n#SBATCH --nodes=2\n", "#!/bin/bash\n##SLURM --nodes=2\n"},
+    nullptr,
+    fix};
+
+} // namespace hpcml::check

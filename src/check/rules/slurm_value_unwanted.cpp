@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: MIT
+// A value behind an option that takes none.
+#include "check/rule.hpp"
+#include "util/text.hpp"
+
+namespace hpcml::check {
+namespace {
+
+std::vector<Edit> fix(const Subject& subject, slurm::Place place) {
+  const auto word = subject.text.substr(place.offset, place.length);
+  const auto equals = word.find('=');
+  if (equals == std::string_view::npos) return {};
+  const auto value = util::to_lower(word.substr(equals + 1));
+  if (value != "yes" && value != "true" && value != "1" && value != "on" && !value.empty()) return {};
+  return {{place.offset + equals, place.length - equals, ""}};
+}
+
+} // namespace
+
+extern const Rule k_slurm_value_unwanted;
+const Rule k_slurm_value_unwanted = {
+    "slurm/value-unwanted",
+    diag::Severity::error,
+    "A value that the option does not take",
+    "Options such as --hold or --requeue are switches; with =yes behind them sbatch stops with \"option doesn't allow an "
+    "argument\".",
+    "https://slurm.schedmd.com/sbatch.html#SECTION_OPTIONS",
+    {"#!/bin/bash\n#SBATCH --hold=yes\n", "#!/bin/bash\n#SBATCH --requeue=1\n", "#!/bin/bash\n#SBATCH --overcommit=no\n"},
+    {"#!/bin/bash\n#SBATCH --hold\n", "#!/bin/bash\n#SBATCH --exclusive=user\n", "#!/bin/bash\n#SBATCH --no-kill=off\n"},
+    nullptr,
+    fix};
+
+} // namespace hpcml::check
