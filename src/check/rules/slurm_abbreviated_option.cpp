@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: MIT
+// Shortened options that a later Slurm reads otherwise or not at all.
+#include "check/rule.hpp"
+#include "slurm/options.hpp"
+#include "util/text.hpp"
+
+namespace hpcml::check {
+namespace {
+
+/// Whether every version from the subject's on reads the name as this option.
+bool lasts(const Subject& subject, std::string_view name, const std::string& option) {
+  const auto first = subject.version_known ? static_cast<std::size_t>(subject.version) : 0;
+  for (auto i = first; i < slurm::k_version_names.size(); ++i) {
+    const auto match = slurm::find_option(slurm::Program::sbatch, name, static_cast<slurm::Version>(i));
+    if (!match.option || match.option->name != option) return false;
+  }
+  return true;
+}
+
+Hits find(const Subject& subject) {
+  Hits hits;
+  for (const auto& settings : subject.settings)
+    for (const auto& setting : settings) {
+      const auto word = subject.text.substr(setting.place.offset, setting.place.length);
+      if (!util::starts_with(word, "--")) continue;
+      const auto name = word.substr(2, word.find_first_of("= \t") == std::string_view::npos ? std::string_view::npos : word.find_first_of("= \t") - 2);
+      if (name == setting.option || !util::starts_with(setting.option, name) || lasts(subject, name, setting.option)) continue;
+      hits.push_back({{setting.place.offset, name.size() + 2}, "--" + std::string(name) + " is --" + setting.option + " here, and in other versions of Slurm ambiguous or another option",
+                      "write --" + setting.option, {{setting.place.offset + 2, name.size(), setting.option}}});
+    }
+  return hits;
+}
+
+} // namespace
+
+extern const Rule k_slurm_abbreviated_option;
+const Rule k_slurm_abbreviated_option = {
+    "slurm/abbreviated-option",
+    diag::Severity::warning,
+    "A shortened option that does not last",
+    "sbatch takes the beginning of a name as long as it is one option's. New options change that: --cons is --constraint up "
+    "to 25.05 and ambiguous from 25.11, --extra was --extra-node-info up to 22.05.",
+    "https://slurm.schedmd.com/sbatch.html#SECTION_OPTIONS",
+    {"#!/bin/bash\n#SBATCH --cons=gpu\n", {"#!/bin/bash\n#SBATCH --extra=2:4\n", "", "22.05"}, {"#!/bin/bash\n#SBATCH --cons gpu\n", "", "25.05"}},
+    {"#!/bin/bash\n#SBATCH --constraint=gpu\n", "#!/bin/bash\n#SBATCH --out=x.log\n", "#!/bin/bash\n#SBATCH --tasks-per-node=4\n"},
+    find};
+
+} // namespace hpcml::check

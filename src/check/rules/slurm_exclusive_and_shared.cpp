@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: MIT
+// A job that asks for whole nodes and for shared ones.
+#include "check/rule.hpp"
+
+namespace hpcml::check {
+namespace {
+
+Hits find(const Subject& subject) {
+  Hits hits;
+  if (!subject.version_known || subject.version >= slurm::Version::v23_02) return hits; // refused, which is said already
+  for (const auto& request : subject.requests)
+    if (request.has("exclusive") && request.has("oversubscribe")) {
+      const bool shared = request.sharing == slurm::Sharing::oversubscribe;
+      hits.push_back({request.place(shared ? "exclusive" : "oversubscribe"), shared ? "--oversubscribe comes later and wins: the nodes are shared" : "--exclusive comes later and wins: the nodes are not shared",
+                      "keep one of them: 23.02 and later refuse both together"});
+    }
+  return hits;
+}
+
+} // namespace
+
+extern const Rule k_slurm_exclusive_and_shared;
+const Rule k_slurm_exclusive_and_shared = {
+    "slurm/exclusive-and-shared",
+    diag::Severity::warning,
+    "--exclusive and --oversubscribe together",
+    "Up to 22.05 the last of the two wins without a word; from 23.02 sbatch refuses both together.",
+    "https://slurm.schedmd.com/sbatch.html#OPT_exclusive",
+    {{"#!/bin/bash\n#SBATCH --exclusive\n#SBATCH --oversubscribe\n", "", "22.05"}, {"#!/bin/bash\n#SBATCH --oversubscribe --exclusive\n", "", "21.08"},
+     {"#!/bin/bash\n#SBATCH -s\n#SBATCH --exclusive\n", "", "20.11"}},
+    {{"#!/bin/bash\n#SBATCH --exclusive\n", "", "22.05"}, {"#!/bin/bash\n#SBATCH --oversubscribe\n", "", "22.05"},
+     {"#!/bin/bash\n#SBATCH --exclusive=user\n", "", "22.05"}},
+    find};
+
+} // namespace hpcml::check

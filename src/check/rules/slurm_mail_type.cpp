@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: MIT
+// An address for mail without the events that send one.
+#include "check/rule.hpp"
+
+namespace hpcml::check {
+namespace {
+
+Hits find(const Subject& subject) {
+  const auto* user = subject.directive("mail-user");
+  if (!user || user->place.length == 0 || subject.directive("mail-type")) return {};
+  for (const auto& settings : subject.settings)
+    for (const auto& setting : settings)
+      if (setting.option == "mail-type") return {}; // one that is refused
+  return {{user->place, "no mail is sent without --mail-type", "add #SBATCH --mail-type=END,FAIL"}};
+}
+
+} // namespace
+
+extern const Rule k_slurm_mail_type;
+const Rule k_slurm_mail_type = {
+    "slurm/mail-type",
+    diag::Severity::note,
+    "--mail-user without --mail-type",
+    "Slurm sends no mail unless --mail-type says for which events: the address alone does nothing.",
+    "https://slurm.schedmd.com/sbatch.html#OPT_mail-type",
+    {"#!/bin/bash\n#SBATCH --mail-user=me\n", "#!/bin/bash\n#SBATCH --nodes=2 --mail-user=a@b.org\n",
+     "#!/bin/bash\n#SBATCH --mail-user me\n##SBATCH --mail-type=END\n"},
+    {"#!/bin/bash\n#SBATCH --mail-user=me --mail-type=END\n", "#!/bin/bash\n#SBATCH --mail-type=END\n",
+     "#!/bin/bash\n#SBATCH --mail-type=NONE\n#SBATCH --mail-user=me\n"},
+    find};
+
+} // namespace hpcml::check

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: MIT
+// A job without a time limit of its own, on a site whose default is known.
+#include "check/rule.hpp"
+
+namespace hpcml::check {
+namespace {
+
+Hits find(const Subject& subject) {
+  if (subject.header.directives.empty() || subject.fits.empty()) return {}; // everything may come from the command line
+  for (const auto& settings : subject.settings)
+    for (const auto& setting : settings)
+      if (setting.option == "time") return {};
+  const auto& partitions = subject.fits[0].partitions;
+  if (partitions.size() != 1 || !partitions[0]->default_time) return {};
+  return {{{}, "no time limit: the job gets " + partitions[0]->default_time->value.to_slurm() + ", the default of " + partitions[0]->name, "add #SBATCH --time=HH:MM:SS, or give it on the command line"}};
+}
+
+} // namespace
+
+extern const Rule k_slurm_no_time;
+const Rule k_slurm_no_time = {
+    "slurm/no-time",
+    diag::Severity::note,
+    "No time limit",
+    "Without --time the job gets the default of its partition, and is cancelled when that is over, whatever the partition "
+    "would have allowed.",
+    "https://slurm.schedmd.com/sbatch.html#OPT_time",
+    {{"#!/bin/bash\n#SBATCH --nodes=1 --partition=cpu6000g\nsrun true\n", "zurada"}, {"#!/bin/bash\n#SBATCH -p cpu6000g\n", "zurada"},
+     {"#!/bin/bash\n#SBATCH -p cpu6000g\n##SBATCH --time=10\nsrun true\n", "zurada"}},
+    {{"#!/bin/bash\n#SBATCH -p cpu6000g --time=10\nsrun true\n", "zurada"}, {"#!/bin/bash\nsrun true\n", "zurada"}, "#!/bin/bash\n#SBATCH -N 2\n"},
+    find};
+
+} // namespace hpcml::check

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: MIT
+// Names of options that Slurm has replaced and still takes.
+#include <utility>
+
+#include "check/rule.hpp"
+#include "util/text.hpp"
+
+namespace hpcml::check {
+namespace {
+
+constexpr std::pair<std::string_view, std::string_view> k_names[] = {
+    {"--tasks-per-node", "--ntasks-per-node"}, {"--cluster", "--clusters"}, {"--cpu_bind", "--cpu-bind"}, {"--pack-group", "--het-group"}};
+
+void look(const Subject& subject, slurm::Place place, Hits& hits) {
+  const auto word = subject.text.substr(place.offset, place.length);
+  const auto name = word.substr(0, word.find_first_of("= \t"));
+  for (const auto& [old, now] : k_names)
+    if (name == old) hits.push_back({{place.offset, name.size()}, std::string(old) + " is the old name of " + std::string(now), "write " + std::string(now), {{place.offset, name.size(), std::string(now)}}});
+}
+
+Hits find(const Subject& subject) {
+  Hits hits;
+  for (const auto& settings : subject.settings)
+    for (const auto& setting : settings) look(subject, setting.place, hits);
+  for (const auto& launch : subject.launches)
+    if (launch.chain.size() == 1 || launch.command->parent == std::nullopt)
+      for (const auto& link : launch.chain)
+        if (link.program == "srun")
+          for (const auto& option : link.options) look(subject, place_of(option.place), hits);
+  return hits;
+}
+
+} // namespace
+
+extern const Rule k_slurm_old_option_name;
+const Rule k_slurm_old_option_name = {
+    "slurm/old-option-name",
+    diag::Severity::note,
+    "An old name of an option",
+    "--tasks-per-node, --cluster, --cpu_bind and --pack-group are old spellings. They still work, are in no manual any more, "
+    "and others of their age (--workdir, --share, --mem_bind) have already gone.",
+    "https://slurm.schedmd.com/sbatch.html#SECTION_OPTIONS",
+    {"#!/bin/bash\n#SBATCH --tasks-per-node=4\n", "#!/bin/bash\nsrun --cpu_bind=none python train.py\n", "#!/bin/bash\nsrun --pack-group=0 a\n",
+     "#!/bin/bash\n#SBATCH --cluster gpu\n"},
+    {"#!/bin/bash\n#SBATCH --ntasks-per-node=4\n", "#!/bin/bash\nsrun --cpu-bind=none python train.py\n",
+     "#!/bin/bash\nsrun python train.py --cpu_bind=none\n"},
+    find};
+
+} // namespace hpcml::check

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: MIT
+// Limits of minutes and seconds that were probably meant as hours and minutes.
+#include <algorithm>
+#include <array>
+
+#include "check/rule.hpp"
+#include "util/text.hpp"
+
+namespace hpcml::check {
+namespace {
+
+/// Minutes that people mean as hours.
+constexpr std::array<unsigned long long, 8> k_hours = {0, 1, 2, 24, 36, 48, 72, 96};
+
+bool is_odd(const std::string& text) {
+  const auto colon = text.find(':');
+  if (colon == std::string::npos || text.find_first_of(":-", colon + 1) != std::string::npos || text.find('-') != std::string::npos) return false;
+  const auto minutes = util::parse_unsigned(text.substr(0, colon));
+  const auto seconds = util::parse_unsigned(text.substr(colon + 1));
+  if (!minutes || !seconds) return false;
+  if (*minutes == 0 && *seconds == 0) return false; // no limit
+  return *seconds != 0 || std::find(k_hours.begin(), k_hours.end(), *minutes) != k_hours.end();
+}
+
+Hits find(const Subject& subject) {
+  Hits hits;
+  for (const auto& request : subject.requests) {
+    const auto text = request.text("time");
+    if (!is_odd(text)) continue;
+    const auto limit = request.times.find("time");
+    if (limit == request.times.end() || !limit->second.minutes || request.place("time").length == 0) continue;
+    const auto minutes = *limit->second.minutes;
+    hits.push_back({request.place("time"), text + " is MINUTES:SECONDS: the limit is " + std::to_string(minutes) + (minutes == 1 ? " minute" : " minutes"),
+                    "write " + text + ":00 for hours and minutes, or the minutes alone"});
+    break;
+  }
+  return hits;
+}
+
+} // namespace
+
+extern const Rule k_slurm_short_time;
+const Rule k_slurm_short_time = {
+    "slurm/short-time",
+    diag::Severity::warning,
+    "A time limit of minutes and seconds",
+    "Two numbers are minutes and seconds to Slurm: --time=0:45 is one minute, --time=24:00 is 24 minutes. The job starts, "
+    "runs for that long and is cancelled.",
+    "https://slurm.schedmd.com/sbatch.html#OPT_time",
+    {"#!/bin/bash\n#SBATCH --time=0:45\n", "#!/bin/bash\n#SBATCH -t 24:00\n", "#!/bin/bash\n#SBATCH --time=1:30\n"},
+    {"#!/bin/bash\n#SBATCH --time=30:00\n", "#!/bin/bash\n#SBATCH --time=0:45:00\n", "#!/bin/bash\n#SBATCH --time=0-12:30\n",
+     "#!/bin/bash\n#SBATCH --time=0:0\n"},
+    find};
+
+} // namespace hpcml::check

@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: MIT
+// A signal before the time limit that nobody hears.
+#include <algorithm>
+
+#include "check/rule.hpp"
+#include "slurm/values.hpp"
+#include "util/text.hpp"
+
+namespace hpcml::check {
+namespace {
+
+bool is_shell(std::string_view text) {
+  const auto line = text.substr(0, text.find('\n'));
+  return line.find("bash") != std::string_view::npos || util::ends_with(util::trim(line), "/sh") || line.find("zsh") != std::string_view::npos || line.find("/sh ") != std::string_view::npos;
+}
+
+/// "SIGUSR1", "USR1" and "10" are one signal.
+std::string plain_name(std::string name) {
+  std::transform(name.begin(), name.end(), name.begin(), [](unsigned char c) { return c >= 'a' && c <= 'z' ? static_cast<char>(c - 32) : static_cast<char>(c); });
+  if (util::starts_with(name, "SIG")) name.erase(0, 3);
+  if (name == "10") return "USR1";
+  if (name == "12") return "USR2";
+  if (name == "15") return "TERM";
+  if (name == "2") return "INT";
+  if (name == "1") return "HUP";
+  return name;
+}
+
+struct Shell {
+  const shell::Command* trap = nullptr; ///< for the signal, of the batch shell itself
+  bool waits = false;
+  bool unknown = false; ///< something that cannot be seen may set a trap or take the shell's place
+};
+
+Shell look(const Subject& subject, const std::string& signal) {
+  Shell result;
+  result.unknown = !subject.view.complete || !subject.view.unread.empty();
+  for (const auto& command : subject.view.commands) {
+    const auto name = command.name();
+    if (!name) result.unknown = true;
+    if (!name || command.context.uncalled) continue;
+    if (*name == "wait") result.waits = true;
+    if (*name == "source" || *name == "." || *name == "eval") result.unknown = true;
+    if (std::find(command.prefixes.begin(), command.prefixes.end(), "exec") != command.prefixes.end()) result.unknown = true;
+    if (*name != "trap" || command.parent) continue;
+    const auto words = command.arguments();
+    for (std::size_t i = 1; i < words.size(); ++i) {
+      if (!words[i].known()) result.unknown = true;
+      else if (plain_name(words[i].text()) == signal && !result.trap) result.trap = &command;
+    }
+  }
+  return result;
+}
+
+/// The first step that the shell waits for before it looks at signals.
+const Launch* foreground_step(const Subject& subject, const shell::Command& trap) {
+  for (const auto& launch : subject.launches) {
+    const auto& context = launch.command->context;
+    if (launch.chain.front().program == "srun" && !launch.command->parent && !context.background && !context.substitution && !context.trap && launch.command->place.offset > trap.place.offset) return &launch;
+  }
+  return nullptr;
+}
+
+Hits find(const Subject& subject) {
+  const auto* setting = subject.directive("signal");
+  if (!setting || setting->place.length == 0 || !is_shell(subject.text)) return {};
+  const auto spec = slurm::parse_signal(setting->value.value_or(""), subject.version);
+  if (!spec || spec->at_reservation) return {};
+  const auto signal = plain_name(spec->signal);
+  if (signal == "CONT" || signal == "CHLD" || signal == "URG" || signal == "WINCH" || signal == "KILL") return {};
+  const auto batch = look(subject, signal);
+  if (!spec->to_batch_shell) {
+    if (!batch.trap || subject.launches.empty()) return {};
+    return {{place_of(batch.trap->place), "this trap never runs: without B: the signal goes to the job's steps, not to the batch shell", "write --signal=B:" + setting->value.value_or("") + ", start srun with & and wait for it"}};
+  }
+  if (!batch.trap) {
+    if (batch.unknown) return {};
+    return {{setting->place, "the batch shell has no trap for " + signal + " and is killed by it", "add: trap 'what to do' " + signal + ", or send the signal to the steps by leaving out B:"}};
+  }
+  if (batch.waits || batch.unknown) return {};
+  if (const auto* step = foreground_step(subject, *batch.trap))
+    return {{place_of(step->command->place), "the trap for " + signal + " runs only when this step has ended", "start it with & and add: wait"}};
+  return {};
+}
+
+} // namespace
+
+extern const Rule k_slurm_signal_unheard;
+const Rule k_slurm_signal_unheard = {
+    "slurm/signal-unheard",
+    diag::Severity::warning,
+    "A signal that nobody hears",
+    "--signal=B:USR1@60 signals the batch shell only, which dies of it unless it has a trap, and runs the trap only when the "
+    "foreground command has ended. Without B: it goes to the steps only, and the shell's trap never runs. Either way the "
+    "checkpoint is not written.",
+    "https://slurm.schedmd.com/sbatch.html#OPT_signal",
+    {"#!/bin/bash\n#SBATCH --signal=B:USR1@120\nsrun python train.py\n",
+     "#!/bin/bash\n#SBATCH --signal=B:USR1@120\ntrap 'touch stop' USR1\nsrun python train.py\n",
+     "#!/bin/bash\n#SBATCH --signal=USR1@120\ntrap 'scontrol requeue 1' SIGUSR1\nsrun python train.py &\nwait\n"},
+    {"#!/bin/bash\n#SBATCH --signal=B:USR1@120\ntrap 'touch stop' USR1\nsrun python train.py &\nwait\n",
+     "#!/bin/bash\n#SBATCH --signal=USR1@120\nsrun python train.py\n", "#!/bin/bash\n#SBATCH --signal=B:USR1@120\nexec python train.py\n",
+     "#!/bin/bash\n#SBATCH --signal=B:USR1@120\nsource lib.sh\nsrun python train.py\n"},
+    find};
+
+} // namespace hpcml::check

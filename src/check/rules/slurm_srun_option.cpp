@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: MIT
+// Options on a srun line that no srun has, or not that version's.
+#include <algorithm>
+
+#include "check/rule.hpp"
+#include "slurm/options.hpp"
+#include "util/text.hpp"
+
+namespace hpcml::check {
+namespace {
+
+using slurm::Program;
+
+/// What is wrong with a name that srun of the subject's version does not resolve; empty where a plugin may have it.
+std::string problem(const Subject& subject, std::string_view name, std::string& hint, std::string& full) {
+  const auto any = slurm::find_option(Program::srun, name);
+  if (any.option) { // another version has it
+    hint = "Slurm " + slurm::versions_of(Program::srun, any.option->name) + " has it";
+    return "srun " + std::string(name_of(subject.version)) + " has no option --" + std::string(name);
+  }
+  auto dashed = util::replace_all(std::string(name), "_", "-");
+  if (dashed != name && slurm::is_option(Program::srun, dashed)) {
+    hint = "write --" + dashed;
+    full = dashed;
+    return "srun has no option --" + std::string(name);
+  }
+  if (slurm::is_option(Program::sbatch, name)) {
+    hint = "it is an option of sbatch: write it as a directive";
+    return "srun has no option --" + std::string(name);
+  }
+  return {};
+}
+
+Hits find(const Subject& subject) {
+  Hits hits;
+  for (const auto& launch : subject.launches) {
+    const auto& link = launch.chain.front();
+    if (link.program != "srun" || launch.command->parent) continue;
+    for (const auto& option : link.options) {
+      const auto place = place_of(option.place);
+      if (subject.text.substr(place.offset, 2 + std::min<std::size_t>(option.name.size(), 2)) != "--" + option.name.substr(0, 2)) continue;
+      const auto written = subject.text.substr(place.offset + 2, std::min(subject.text.find_first_of("= \t\r\n\\", place.offset), subject.text.size()) - place.offset - 2);
+      const auto match = slurm::find_option(Program::srun, written, subject.version_known ? std::optional(subject.version) : std::nullopt);
+      if (match.option || match.candidates.size() > 1) continue;
+      std::string hint, full;
+      auto message = problem(subject, written, hint, full);
+      if (message.empty()) continue;
+      Hit hit{{place.offset, written.size() + 2}, std::move(message), std::move(hint)};
+      if (!full.empty()) hit.fix = {{place.offset + 2, written.size(), full}};
+      hits.push_back(std::move(hit));
+    }
+  }
+  return hits;
+}
+
+} // namespace
+
+extern const Rule k_slurm_srun_option;
+const Rule k_slurm_srun_option = {
+    "slurm/srun-option",
+    diag::Severity::warning,
+    "An option that srun does not know",
+    "srun stops at an unknown option before it starts anything: the job runs, waits for nothing and ends. Options of sbatch "
+    "alone (--array, --wrap) and slips are the usual ones.",
+    "https://slurm.schedmd.com/srun.html#SECTION_OPTIONS",
+    {"#!/bin/bash\nsrun --cpus_per_task=4 ./a\n", {"#!/bin/bash\nsrun --tres-per-task=gres/gpu:1 ./a\n", "", "22.05"},
+     "#!/bin/bash\nsrun --mem_bind=local ./a\n", "#!/bin/bash\nsrun --array=0-3 ./a\n"},
+    {"#!/bin/bash\nsrun --cpus-per-task=4 ./a --cpus_per_task=4\n", "#!/bin/bash\nsrun --container-image=x.sqsh ./a\n",
+     "#!/bin/bash\nsrun --tres-per-task=gres/gpu:1 ./a\n"},
+    find};
+
+} // namespace hpcml::check
