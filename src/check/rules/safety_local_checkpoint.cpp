@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: MIT
+// Checkpoints in a folder that each node has for itself and loses.
+#include <algorithm>
+#include <array>
+
+#include "check/rule.hpp"
+#include "util/text.hpp"
+
+namespace hpcml::check {
+namespace {
+
+constexpr std::array<std::string_view, 14> k_options = {"--output_dir", "--output-dir", "--save", "--save_dir", "--save-dir", "--checkpoint_dir", "--checkpoint-dir", "--ckpt_dir", "--ckpt-dir", "--checkpoint", "--default_root_dir", "--checkpoint_path", "--checkpoint-path", "--save_path"};
+constexpr std::array<std::string_view, 7> k_folders = {"/tmp", "/dev/shm", "/var/tmp", "$SLURM_TMPDIR", "${SLURM_TMPDIR}", "$TMPDIR", "${TMPDIR}"};
+
+bool is_local(const std::string& path) {
+  return std::any_of(k_folders.begin(), k_folders.end(), [&](std::string_view folder) {
+    return util::starts_with(path, folder) && (path.size() == folder.size() || path[folder.size()] == '/');
+  });
+}
+
+/// Whether something is copied from there before the job ends.
+bool is_saved(const Subject& subject) {
+  return std::any_of(subject.launches.begin(), subject.launches.end(), [](const Launch& launch) {
+    const auto& name = launch.last().program;
+    return name == "cp" || name == "rsync" || name == "mv" || name == "tar" || name == "sgather";
+  });
+}
+
+Hits find(const Subject& subject) {
+  Hits hits;
+  if (!subject.several_nodes().value_or(false)) return hits;
+  for (const auto& launch : subject.launches) {
+    const auto& words = launch.command->words;
+    for (std::size_t i = 0; i < words.size(); ++i) {
+      const auto text = words[i].text();
+      const auto equals = text.find('=');
+      const auto name = text.substr(0, equals);
+      if (std::find(k_options.begin(), k_options.end(), name) == k_options.end() || (equals == std::string::npos && i + 1 >= words.size())) continue;
+      const auto path = equals == std::string::npos ? words[i + 1].text() : text.substr(equals + 1);
+      if (!is_local(path) || is_saved(subject)) continue;
+      const auto& last = equals == std::string::npos ? words[i + 1] : words[i];
+      hits.push_back({place_of(last.place), path + " is another folder on each of the nodes, and gone after the job", "write checkpoints to a file system that all nodes share"});
+    }
+  }
+  return hits;
+}
+
+} // namespace
+
+extern const Rule k_safety_local_checkpoint;
+const Rule k_safety_local_checkpoint = {
+    "safety/local-checkpoint",
+    diag::Severity::warning,
+    "A checkpoint in a node's own folder",
+    "/tmp, /dev/shm and $SLURM_TMPDIR belong to one node and are emptied when the job ends. In a job of several nodes each "
+    "one writes a part that the others cannot read, and none is left to go on from.",
+    "https://docs.alliancecan.ca/wiki/Using_node-local_storage",
+    {"#!/bin/bash\n#SBATCH --nodes=2\nsrun python train.py --output_dir /tmp/ckpt\n",
+     "#!/bin/bash\n#SBATCH -N4\nsrun torchrun train.py --save=/dev/shm/x\n",
+     "#!/bin/bash\n#SBATCH --nodes=2\nsrun python train.py --checkpoint-dir $SLURM_TMPDIR/x\n"},
+    {"#!/bin/bash\n#SBATCH --nodes=1\nsrun python train.py --output_dir /tmp/ckpt\n",
+     "#!/bin/bash\n#SBATCH --nodes=2\nsrun python train.py --output_dir $SCRATCH/ckpt\n",
+     "#!/bin/bash\n#SBATCH --nodes=2\nsrun python train.py --output_dir /tmp/ckpt\nsrun cp -r /tmp/ckpt $SCRATCH\n"},
+    find};
+
+} // namespace hpcml::check

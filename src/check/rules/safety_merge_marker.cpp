@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: MIT
+// Marks of a merge that git left in the script.
+#include "check/rule.hpp"
+#include "util/text.hpp"
+
+namespace hpcml::check {
+namespace {
+
+/// The next line that begins with the mark, from `at` on.
+std::size_t find_line(std::string_view text, std::string_view mark, std::size_t at) {
+  for (auto found = text.find(mark, at); found != std::string_view::npos; found = text.find(mark, found + 1))
+    if (found == 0 || text[found - 1] == '\n') return found;
+  return std::string_view::npos;
+}
+
+Hits find(const Subject& subject) {
+  Hits hits;
+  const auto text = subject.text;
+  for (auto ours = find_line(text, "<<<<<<< ", 0); ours != std::string_view::npos; ours = find_line(text, "<<<<<<< ", ours + 1)) {
+    const auto middle = find_line(text, "=======", ours);
+    const auto theirs = find_line(text, ">>>>>>> ", ours);
+    if (middle == std::string_view::npos || theirs == std::string_view::npos || middle > theirs) continue;
+    Hit hit{line_at(text, ours), "a merge was not finished here", "keep one of the two versions and remove the marks"};
+    if (text.substr(0, ours).find("<<") != std::string_view::npos) hit.severity = diag::Severity::warning; // it may be the text of a here-document
+    hits.push_back(std::move(hit));
+  }
+  return hits;
+}
+
+} // namespace
+
+extern const Rule k_safety_merge_marker;
+const Rule k_safety_merge_marker = {
+    "safety/merge-marker",
+    diag::Severity::error,
+    "Marks of an unresolved merge",
+    "The lines <<<<<<<, ======= and >>>>>>> that git leaves are no bash: sbatch takes the script, and the job dies at them "
+    "with a syntax error once it runs.",
+    "https://git-scm.com/docs/git-merge#_how_conflicts_are_presented",
+    {"#!/bin/bash\n<<<<<<< HEAD\necho a\n=======\necho b\n>>>>>>> x\n",
+     "#!/bin/bash\n<<<<<<< HEAD\n#SBATCH --nodes=1\n=======\n#SBATCH --nodes=2\n>>>>>>> main\nsrun true\n",
+     "#!/bin/bash\nsrun true\n<<<<<<< a\n=======\necho\n>>>>>>> b\n"},
+    {"#!/bin/bash\necho '======='\n", "#!/bin/bash\ncat <<< a\n", "#!/bin/bash\n# <<<<<<< HEAD\n"},
+    find};
+
+} // namespace hpcml::check
