@@ -24,7 +24,7 @@ bool add_script(Request& request, const std::string& file, const Context& contex
     return false;
   }
   const bool environment = job.venv || job.conda || job.container || job.wheelhouse;
-  const auto ported = port::port_script(file, *text, *site, {environment});
+  const auto ported = port::port_script(file, *text, *site, {environment, job.partition ? job.partition->value : std::string()});
   print_diagnostics(ported.findings, *text, context.colour);
   if (diag::has_errors(ported.findings)) {
     exit_code = k_invalid_file;

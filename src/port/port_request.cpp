@@ -148,12 +148,21 @@ private:
       if (const auto mem = model::MemSize::parse(x_request.text("mem")); mem && x_request.text("mem") != "0") x_job.mem = model::Sourced<model::MemSize>{*mem, origin("mem")};
   }
 
+  /// Where the job will go, as far as that is known.
+  const model::Partition* partition() const {
+    const auto& site = x_porting.to;
+    if (!x_porting.replaced.partition.empty()) return site.find_partition(x_porting.replaced.partition);
+    if (x_job.partition) return site.find_partition(x_job.partition->value);
+    const auto usual = std::find_if(site.partitions.begin(), site.partitions.end(), [](const auto& one) { return one.is_default && !one.cpu_only; });
+    return usual == site.partitions.end() ? nullptr : &*usual;
+  }
+
   /// The most that a node has which the request can land on; 0: unknown.
   unsigned gpus_of_a_node() const {
     unsigned most = 0;
+    const auto* place = partition();
     for (const auto& node : x_porting.to.node_types) {
-      const auto* partition = x_job.partition ? x_porting.to.find_partition(x_job.partition->value) : nullptr;
-      const bool reachable = !partition || std::find(partition->node_types.begin(), partition->node_types.end(), node.id) != partition->node_types.end();
+      const bool reachable = !place || std::find(place->node_types.begin(), place->node_types.end(), node.id) != place->node_types.end();
       if (reachable && node.gpu) most = std::max(most, node.gpu->per_node);
     }
     return most;

@@ -2,6 +2,7 @@
 #include "port/port_script.hpp"
 
 #include <algorithm>
+#include <filesystem>
 
 #include "port/porting.hpp"
 #include "shell/view.hpp"
@@ -71,6 +72,8 @@ Ported port_script(const std::string& file, std::string_view text, const model::
       porting.result.job.command = found.program.command;
       break;
     }
+  // sbatch names a job after its script where nobody does.
+  if (!porting.result.job.job_name) porting.result.job.job_name = model::Sourced<std::string>{std::filesystem::path(file).stem().string(), porting.origin("the name")};
   porting.result.job.body = port_body(porting, header, tree.program, programs);
   diag::sort_by_place(porting.result.findings);
   return std::move(porting.result);

@@ -13,7 +13,8 @@ namespace hpcml::port {
 
 /// What the new request says itself, so that the old script's way to it is left out.
 struct Replaced {
-  bool environment = false; ///< virtual environment, conda environment or image
+  bool environment = false;   ///< virtual environment, conda environment or image
+  std::string partition = {}; ///< of the new site; empty: as the script has it, or the site's default
 };
 
 /// The request, and a note on everything that changes, each at its place in the old script. Errors where it cannot be ported.

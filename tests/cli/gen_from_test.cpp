@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: MIT
+// hpcml gen --from as a person runs it, up to the ported job on the other site's Slurm.
+#include <catch2/catch.hpp>
+#include <set>
+
+#include "cli/desk_helper.hpp"
+#include "util/text.hpp"
+
+using namespace hpcml;
+using test::Desk;
+using test::holds;
+
+namespace {
+
+const std::string k_lumi = R"sh(#!/bin/bash
+#SBATCH --partition=standard-g --account=project_1 --nodes=1 --gpus-per-node=8 --ntasks-per-node=8 --time=10
+module load LUMI
+export MASTER_ADDR=$(hostname)
+OUT=results
+mkdir -p "$OUT"
+srun --cpu-bind=mask_cpu:0xfe000000000000,0xfe00000000000000,0xfe0000,0xfe000000,0xfe,0xfe00,0xfe00000000,0xfe0000000000 \
+  bash -c 'echo "$RANK of $WORLD_SIZE on $(uname -n)" > '"$OUT"'/$RANK'
+echo "end $?" > end
+)sh";
+
+} // namespace
+
+TEST_CASE("a script is written for another site, with what changes said on standard error") {
+  Desk desk;
+  desk.put("old.sh", k_lumi);
+  const auto result = desk.hpcml({"gen", "--site", "zurada", "--partition", "gpu2h100", "--from", "old.sh"});
+  INFO(result.err);
+  REQUIRE(result.exit_code == 0);
+  CHECK(holds(result.out, "#SBATCH --nodes=4\n"));
+  CHECK(holds(result.out, "OUT=results\nmkdir -p \"$OUT\"\nsrun "));
+  CHECK(holds(result.err, "old.sh:2:9: note: --partition=standard-g is left out"));
+  CHECK(holds(result.err, "1 node with 8 GPUs become 4 with 2"));
+}
+
+TEST_CASE("a script that cannot be ported gives no file and its place") {
+  Desk desk;
+  desk.put("old.sh", "#!/bin/bash\n#SBATCH --nodes=two\nsrun python x.py\n");
+  const auto wrong = desk.hpcml({"gen", "--site", "lumi", "--account", "project_1", "--from", "old.sh", "-o", "new.sh"});
+  CHECK(wrong.exit_code == 3);
+  CHECK(holds(wrong.err, "old.sh:2:9: error:"));
+  CHECK(desk.read("new.sh").empty());
+  CHECK(desk.hpcml({"gen", "--site", "lumi", "--from", "nowhere.sh"}).exit_code == 3);
+  desk.put("good.sh", "#!/bin/bash\n#SBATCH --time=10 --gpus-per-node=8\nsrun python x.py\n");
+  CHECK(desk.hpcml({"gen", "--site", "lumi", "--account", "project_1", "--from", "good.sh", "--", "python", "y.py"}).exit_code == 2);
+  CHECK(desk.hpcml({"gen", "--site", "lumi", "--account", "project_1", "--from", "good.sh", "--time", "20"}).out.find("--time=00:20:00") != std::string::npos);
+}
+
+TEST_CASE("a script written for LUMI runs on an emulated Zurada", "[slurm]") {
+  Desk desk;
+  desk.put("old.sh", k_lumi);
+  const auto result = desk.emulate("zurada", 4, "$H gen --site zurada --partition gpu2h100 --from old.sh -o new.sh && sbatch -W new.sh; cat *.out", "gpu2h100");
+  INFO(result.out << result.err);
+  CHECK(util::trim(desk.read("end")) == "end 0");
+  std::set<std::string> places;
+  for (int rank = 0; rank < 8; ++rank) {
+    const auto text = desk.read("results/" + std::to_string(rank));
+    INFO(text);
+    CHECK(util::starts_with(text, std::to_string(rank) + " of 8 on "));
+    places.insert(text.substr(text.find("on ")));
+  }
+  CHECK(places.size() == 4);
+}
