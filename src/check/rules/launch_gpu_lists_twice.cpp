@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: MIT
+// ROCR_VISIBLE_DEVICES together with a second list that counts within the first.
+#include "check/launch_facts.hpp"
+
+namespace hpcml::check {
+namespace {
+
+/// "0", "0,1": names the same GPUs within any list that is long enough.
+bool begins_at_zero(const shell::Argument& value) {
+  const auto text = value.text();
+  std::string counted = "0";
+  for (int i = 1; counted.size() < text.size(); ++i) counted += "," + std::to_string(i);
+  return value.known() && counted == text;
+}
+
+Hits find(const Subject& subject) {
+  Hits hits;
+  for (const auto& launch : subject.launches) {
+    if (!launch.step() && !launch.agent() && !launch.python() && !launch.container()) continue;
+    const auto* first = launch.variable("ROCR_VISIBLE_DEVICES");
+    if (!first || first->text().empty()) continue;
+    for (const std::string_view name : {"HIP_VISIBLE_DEVICES", "CUDA_VISIBLE_DEVICES"}) {
+      const auto* second = launch.variable(name);
+      if (!second || second->text().empty() || begins_at_zero(*second)) continue;
+      add_hit(hits, {place_of(second->place), std::string(name) + " counts within the GPUs that ROCR_VISIBLE_DEVICES leaves: together they name others, or none",
+                     "set ROCR_VISIBLE_DEVICES only"});
+    }
+  }
+  return hits;
+}
+
+} // namespace
+
+extern const Rule k_launch_gpu_lists_twice;
+const Rule k_launch_gpu_lists_twice = {
+    "launch/gpu-lists-twice",
+    diag::Severity::warning,
+    "ROCR_ and HIP_VISIBLE_DEVICES together",
+    "The runtime applies ROCR_VISIBLE_DEVICES first and numbers what is left from 0; HIP_VISIBLE_DEVICES chooses among those. With ROCR=3 and HIP=3 there is no GPU at "
+    "all: \"no HIP GPUs are available\".",
+    "https://rocm.docs.amd.com/en/latest/conceptual/gpu-isolation.html",
+    {"#!/bin/bash\nexport ROCR_VISIBLE_DEVICES=4,5\nexport HIP_VISIBLE_DEVICES=4,5\npython train.py\n",
+     "#!/bin/bash\n#SBATCH -N1 -n8\nsrun bash -c 'export ROCR_VISIBLE_DEVICES=$SLURM_LOCALID HIP_VISIBLE_DEVICES=$SLURM_LOCALID; python train.py'\n",
+     "#!/bin/bash\nexport ROCR_VISIBLE_DEVICES=1\nexport CUDA_VISIBLE_DEVICES=1\nsrun python train.py\n"},
+    {"#!/bin/bash\n#SBATCH -N1 -n8\nsrun bash -c 'export ROCR_VISIBLE_DEVICES=$SLURM_LOCALID; python train.py'\n", "#!/bin/bash\nexport ROCR_VISIBLE_DEVICES=0,1\nexport HIP_VISIBLE_DEVICES=0,1\npython train.py\n",
+     "#!/bin/bash\nexport HIP_VISIBLE_DEVICES=3\npython train.py\n"},
+    find};
+
+} // namespace hpcml::check
