@@ -16,7 +16,7 @@ bool is_port(std::string_view text) { return !text.empty() && text.size() < 6 &&
 std::optional<bool> is_shared(const Subject& subject) {
   if (subject.requests.size() != 1) return std::nullopt;
   if (subject.requests[0].sharing == slurm::Sharing::exclusive) return false;
-  if (subject.fits.size() != 1 || subject.fits[0].partitions.size() != 1) return std::nullopt;
+  if (subject.header.directives.empty() || subject.fits.size() != 1 || subject.fits[0].partitions.size() != 1) return std::nullopt;
   return !subject.fits[0].partitions[0]->exclusive && !subject.fits[0].facts.whole_nodes;
 }
 

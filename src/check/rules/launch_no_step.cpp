@@ -11,6 +11,7 @@ namespace {
 /// Whether the program may reach other nodes by itself, or nobody can see what it does.
 bool may_reach_nodes(const Launch& launch) {
   if (launch.step()) return true;
+  if (const auto* agent = launch.agent(); agent && find_any(*agent, {"hostfile", "H", "deepspeed_hostfile"})) return true; // by ssh
   return !is_utility(launch) && launch.last().program != "python" && !launch.agent() && !launch.container();
 }
 
