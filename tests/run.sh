@@ -12,6 +12,8 @@ say "this takes about 25 minutes on 2 cores: packages 2, release build 7, tests 
 
 install_packages "${core_packages[@]}" "${slurm_packages[@]}" "${torch_packages[@]}" "${data_packages[@]}" "${test_packages[@]}"
 
+bash tests/sarif_schema.sh || die "the schema of SARIF could not be had: check the network"
+
 torch_folder=$(active_torch)
 say "release build (LibTorch: ${torch_folder:-Debian\'s libtorch-dev})"
 configure_and_build release
@@ -22,7 +24,7 @@ say "the core under AddressSanitizer and UBSan"
 configure_and_build asan
 # The layers that read what people write, up to the script and the command line. What becomes or starts ranks and nodes is
 # covered by the release run: LeakSanitizer cannot follow processes into namespaces or through exec.
-ctest --preset asan -j2 --no-tests=error -R '^(util|model|diag|layers|topo|affinity|slurm|shell|spec|plan|render|launch-pure|discover|cli)$' || die "a test failed under AddressSanitizer; its output is above"
+ctest --preset asan -j2 --no-tests=error -R '^(util|model|diag|layers|topo|affinity|slurm|shell|spec|plan|render|check|launch-pure|discover|cli)$' || die "a test failed under AddressSanitizer; its output is above"
 
 if [ -n "$torch_folder" ]; then
   say "the LibTorch part with Debian's libtorch-dev"

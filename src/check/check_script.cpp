@@ -5,7 +5,6 @@
 #include <utility>
 #include <vector>
 
-#include "check/fix.hpp"
 #include "check/suppress.hpp"
 
 namespace hpcml::check {
@@ -139,13 +138,13 @@ diag::Diagnostics diagnostics_of(const Findings& findings) {
   return list;
 }
 
-std::string fix_script(std::string_view text, const Target& target) {
-  std::string result(text);
+Mended fix_script(std::string_view text, const Target& target) {
+  Mended result{std::string(text)};
   // A mend can bring to light what it hid; each round leaves less, and none goes on for ever.
   for (int round = 0; round < 10; ++round) {
-    auto next = apply_fixes(result, check_script("", result, target));
-    if (next == result) break;
-    result = std::move(next);
+    auto next = apply_fixes(result.text, check_script("", result.text, target));
+    if (next.text == result.text) break;
+    result = {std::move(next.text), result.findings + next.findings};
   }
   return result;
 }

@@ -6,6 +6,7 @@
 #include <string>
 #include <string_view>
 
+#include "check/fix.hpp"
 #include "check/rule.hpp"
 #include "model/site.hpp"
 #include "slurm/version.hpp"
@@ -24,6 +25,6 @@ Findings check_script(const std::string& file, std::string_view text, const Targ
 diag::Diagnostics diagnostics_of(const Findings& findings);
 
 /// The script with everything mended that can be mended safely; the same text where there is nothing.
-std::string fix_script(std::string_view text, const Target& target = {});
+Mended fix_script(std::string_view text, const Target& target = {});
 
 } // namespace hpcml::check

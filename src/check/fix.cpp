@@ -75,7 +75,8 @@ Edit remove_option(std::string_view text, slurm::Place option) {
   return {line.offset, (next == std::string_view::npos ? text.size() : next + 1) - line.offset, ""};
 }
 
-std::string apply_fixes(std::string_view text, const Findings& findings) {
+Mended apply_fixes(std::string_view text, const Findings& findings) {
+  Mended result;
   std::vector<Edit> taken;
   const auto touches = [](const Edit& a, const Edit& b) {
     return a.offset == b.offset || (a.offset < b.offset + b.length && b.offset < a.offset + a.length);
@@ -84,23 +85,26 @@ std::string apply_fixes(std::string_view text, const Findings& findings) {
     const bool free = std::all_of(finding.fix.begin(), finding.fix.end(), [&](const Edit& edit) {
       return edit.offset + edit.length <= text.size() && std::none_of(taken.begin(), taken.end(), [&](const Edit& other) { return touches(edit, other); });
     });
-    if (free) taken.insert(taken.end(), finding.fix.begin(), finding.fix.end());
+    if (!free || finding.fix.empty()) continue;
+    taken.insert(taken.end(), finding.fix.begin(), finding.fix.end());
+    ++result.findings;
   }
   std::sort(taken.begin(), taken.end(), [](const Edit& a, const Edit& b) { return a.offset < b.offset; });
-  std::string result;
   std::size_t at = 0;
   for (const auto& edit : taken) {
-    result.append(text.substr(at, edit.offset - at)).append(edit.text);
+    result.text.append(text.substr(at, edit.offset - at)).append(edit.text);
     at = edit.offset + edit.length;
   }
-  return result.append(text.substr(at));
+  result.text.append(text.substr(at));
+  return result;
 }
 
 std::string unified_diff(std::string_view before, std::string_view after, const std::string& file) {
   if (before == after) return {};
   constexpr std::size_t k_context = 3;
   const auto steps = compare(split_lines(before), split_lines(after));
-  std::string text = "--- " + file + "\n+++ " + file + "\n";
+  const auto name = file + (file.find(' ') == std::string::npos ? "" : "\t"); // patch takes a name with blanks up to the tab
+  std::string text = "--- " + name + "\n+++ " + name + "\n";
   std::size_t old_line = 0, new_line = 0;
   for (std::size_t i = 0; i < steps.size();) {
     auto change = i;

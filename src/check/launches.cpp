@@ -315,14 +315,18 @@ const shell::Argument* Launch::variable(std::string_view name) const {
 std::vector<Launch> find_launches(const shell::View& view) {
   Chains chains;
   std::vector<Launch> launches;
-  std::vector<std::vector<Link>> by_command(view.commands.size());
+  std::vector<std::vector<Link>> by_command(view.commands.size()); // of those whose text holds others
+  std::vector<bool> is_parent(view.commands.size());
+  for (const auto& command : view.commands)
+    if (command.parent) is_parent[*command.parent] = true;
   for (std::size_t i = 0; i < view.commands.size(); ++i) {
     const auto& command = view.commands[i];
     if (!command.program || command.context.uncalled || command.context.unreached || command.calls_function) continue;
-    auto& chain = by_command[i];
+    std::vector<Link> chain;
     if (command.parent && *command.parent < i) chain = by_command[*command.parent];
     chains.add(command.words, *command.program, chain);
-    if (!chain.empty()) launches.push_back({&command, chain});
+    if (is_parent[i]) by_command[i] = chain;
+    if (!chain.empty()) launches.push_back({&command, std::move(chain)});
   }
   return launches;
 }

@@ -41,6 +41,13 @@ bool read_comment(std::string_view comment, Suppression& result, bool& whole_fil
   return true;
 }
 
+/// Whether a comment that stands alone above the line is about it: a command or a directive, also one that is switched off.
+bool says_something(std::string_view body) {
+  if (body.empty()) return false;
+  const auto word = body.find_first_not_of("# \t");
+  return body[0] != '#' || (word != std::string_view::npos && util::to_lower(body.substr(word, 6)) == "sbatch");
+}
+
 std::vector<Suppression> read_suppressions(std::string_view text) {
   std::vector<Suppression> list;
   std::vector<std::size_t> open; // comments on lines of their own that wait for a line
@@ -58,7 +65,7 @@ std::vector<Suppression> read_suppressions(std::string_view text) {
     if (ours) found.place = {at + hash, line.size() - hash};
     const bool alone = ours && util::trim(line.substr(0, hash)).empty();
     // Behind a comment that stands alone: the next line that says something, with those that continue it.
-    const bool counts = !alone && !body.empty() && (body[0] != '#' || util::starts_with(line, "#SBATCH"));
+    const bool counts = !alone && says_something(body);
     if (continued || counts)
       for (const auto i : open) {
         if (list[i].first == 0) list[i].first = number;
@@ -96,6 +103,10 @@ void apply_suppressions(const std::string& file, std::string_view text, Findings
     findings.push_back({{severity, "check/disable", std::move(message), diag::span_at(file, text, one.place.offset, static_cast<unsigned>(one.place.length)), std::move(hint)}});
   };
   for (const auto& one : list) {
+    if (one.ids.empty()) {
+      add(one, diag::Severity::warning, "this comment names no rule", "write the id, which stands in brackets behind the finding: # hpcml: disable=ID because …");
+      continue;
+    }
     if (!one.has_reason) {
       add(one, diag::Severity::warning, "nothing is silenced without a reason", "write why behind the id: # hpcml: disable=" + util::join(one.ids, ",") + " because …");
       continue;

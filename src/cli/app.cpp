@@ -27,6 +27,7 @@ constexpr Command k_commands[] = {
     {"gen", add_gen},
     {"submit", add_submit},
     {"check", add_check},
+    {"rules", add_rules},
     {"init", add_init},
     {"config", add_config},
     {"emulate", add_emulate},

@@ -41,6 +41,7 @@ struct Context {
 /// Each is defined in a file of the command's name. `context` and `exit_code` outlive the parser.
 void add_gen(CLI::App& app, Context& context, int& exit_code);
 void add_check(CLI::App& app, Context& context, int& exit_code);
+void add_rules(CLI::App& app, Context& context, int& exit_code);
 void add_launch(CLI::App& app, Context& context, int& exit_code);
 void add_emulate(CLI::App& app, Context& context, int& exit_code);
 void add_sites(CLI::App& app, Context& context, int& exit_code);

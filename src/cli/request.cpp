@@ -119,40 +119,10 @@ bool is_image_file(const std::string& text) {
   return false;
 }
 
-void resolve_paths(model::JobSpec& job, const util::EnvSnapshot& env, diag::Diagnostics& findings) {
-  PathReader reader(env, findings);
-  reader.path("--venv", job.venv);
-  reader.path("--hpcml-path", job.hpcml_path);
-  // A name of an environment is no path.
-  if (job.conda && (job.conda->value.find_first_of("/~$") != std::string::npos || plan::is_archive(job.conda->value))) reader.path("--conda", job.conda);
-  if (job.container && is_image_file(job.container->value)) reader.path("--container", job.container);
-  if (const auto file = job.wheelhouse ? plan::requirements_file(job.wheelhouse->value) : std::nullopt) {
-    job.wheelhouse->value = *file;
-    reader.path("--wheelhouse", job.wheelhouse);
-  }
-  if (job.output) reader.home("--output", job.output->value);
-  for (auto& source : job.stage) reader.path("--stage", source.value);
-  for (auto& bind : job.binds)
-    if (const auto end = std::min(bind.value.find(':'), bind.value.size()); end > 0) reader.part("--bind", bind.value, 0, end);
-  for (auto& module : job.modules)
-    if (util::starts_with(module.value, "use:")) reader.home("--module", module.value, 4);
-  for (auto& [name, value] : job.env)
-    if (value.value == "~" || util::starts_with(value.value, "~/")) reader.home("--env", value.value);
-}
-
 /// Prints what is wrong with one source of the request; remembers the first exit code.
 void settle(Request& request, const diag::Diagnostics& findings, const std::string& source, int code, bool colour) {
   print_diagnostics(findings, source, colour);
   if (diag::has_errors(findings) && request.exit_code == k_ok) request.exit_code = code;
-}
-
-/// The jobs of the file, or the one that the request is without a list.
-std::vector<spec::JobPart> parts_of(const spec::JobLoad& file) {
-  if (!file.jobs.empty()) return file.jobs;
-  spec::JobPart only;
-  only.chain = file.chain.value_or(only.chain);
-  only.chain_if = file.chain_if.value_or(only.chain_if);
-  return {only};
 }
 
 /// Leaves the part that --only names.
@@ -173,6 +143,35 @@ void select_part(Request& request, const std::string& name, diag::Diagnostics& f
 }
 
 } // namespace
+
+std::vector<spec::JobPart> parts_of(const spec::JobLoad& file) {
+  if (!file.jobs.empty()) return file.jobs;
+  spec::JobPart only;
+  only.chain = file.chain.value_or(only.chain);
+  only.chain_if = file.chain_if.value_or(only.chain_if);
+  return {only};
+}
+
+void resolve_paths(model::JobSpec& job, const util::EnvSnapshot& env, diag::Diagnostics& findings) {
+  PathReader reader(env, findings);
+  reader.path("--venv", job.venv);
+  reader.path("--hpcml-path", job.hpcml_path);
+  // A name of an environment is no path.
+  if (job.conda && (job.conda->value.find_first_of("/~$") != std::string::npos || plan::is_archive(job.conda->value))) reader.path("--conda", job.conda);
+  if (job.container && is_image_file(job.container->value)) reader.path("--container", job.container);
+  if (const auto file = job.wheelhouse ? plan::requirements_file(job.wheelhouse->value) : std::nullopt) {
+    job.wheelhouse->value = *file;
+    reader.path("--wheelhouse", job.wheelhouse);
+  }
+  if (job.output) reader.home("--output", job.output->value);
+  for (auto& source : job.stage) reader.path("--stage", source.value);
+  for (auto& bind : job.binds)
+    if (const auto end = std::min(bind.value.find(':'), bind.value.size()); end > 0) reader.part("--bind", bind.value, 0, end);
+  for (auto& module : job.modules)
+    if (util::starts_with(module.value, "use:")) reader.home("--module", module.value, 4);
+  for (auto& [name, value] : job.env)
+    if (value.value == "~" || util::starts_with(value.value, "~/")) reader.home("--env", value.value);
+}
 
 model::JobSpec job_from_flags(const RequestFlags& flags, diag::Diagnostics& findings) {
   model::JobSpec job;

@@ -46,6 +46,11 @@ struct Request {
 /// The flags as a request, with what variables, job file and configuration add.
 Request read_request(const RequestFlags& flags, const Context& context);
 
+/// The jobs of a file, or the one that it is without a list.
+std::vector<spec::JobPart> parts_of(const spec::JobLoad& file);
+/// Makes the paths of a request whole: a compute node knows neither the person's "~" nor the folder they worked in.
+void resolve_paths(model::JobSpec& job, const util::EnvSnapshot& env, diag::Diagnostics& findings);
+
 /// The flags alone as a request; what is wrong goes to `findings`.
 model::JobSpec job_from_flags(const RequestFlags& flags, diag::Diagnostics& findings);
 

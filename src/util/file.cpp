@@ -2,6 +2,7 @@
 #include "util/file.hpp"
 
 #include <cerrno>
+#include <cstdlib>
 #include <cstring>
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -14,6 +15,35 @@ namespace hpcml::util {
 namespace {
 Error file_error(const char* doing, const std::filesystem::path& path, int code) {
   return Error{std::string("cannot ") + doing + " " + path.string() + ": " + std::strerror(code)};
+}
+
+/// A temporary beside the file takes its name; `owner`: whose it shall be, where that is not the writer.
+Status replace_file(const std::filesystem::path& path, std::string_view text, unsigned mode, const struct stat* owner) {
+  std::string temporary = path.string() + ".XXXXXX";
+  const int fd = ::mkostemp(temporary.data(), O_CLOEXEC);
+  if (fd < 0) return file_error("write", path, errno);
+  std::size_t done = 0;
+  bool failed = false;
+  while (done < text.size() && !failed) {
+    const ssize_t count = ::write(fd, text.data() + done, text.size() - done);
+    if (count < 0 && errno == EINTR) continue;
+    failed = count < 0;
+    if (!failed) done += static_cast<std::size_t>(count);
+  }
+  int code = failed ? errno : 0;
+  struct stat own {};
+  if (!failed && owner != nullptr && ::fstat(fd, &own) == 0 && (own.st_uid != owner->st_uid || own.st_gid != owner->st_gid) &&
+      ::fchown(fd, owner->st_uid, owner->st_gid) != 0)
+    code = errno;
+  if (code == 0 && ::fchmod(fd, mode) != 0) code = errno;
+  if (::close(fd) != 0 && code == 0) code = errno;
+  if (code == 0 && ::rename(temporary.c_str(), path.c_str()) != 0) code = errno;
+  if (code != 0) {
+    ::unlink(temporary.c_str());
+    return file_error("write", path, code);
+  }
+  trace_debug("wrote " + path.string());
+  return Done{};
 }
 } // namespace
 
@@ -37,28 +67,17 @@ Result<std::string> read_file(const std::filesystem::path& path) {
   return text;
 }
 
-Status write_file(const std::filesystem::path& path, std::string_view text, unsigned mode) {
-  std::string temporary = path.string() + ".XXXXXX";
-  const int fd = ::mkostemp(temporary.data(), O_CLOEXEC);
-  if (fd < 0) return file_error("write", path, errno);
-  std::size_t done = 0;
-  bool failed = false;
-  while (done < text.size() && !failed) {
-    const ssize_t count = ::write(fd, text.data() + done, text.size() - done);
-    if (count < 0 && errno == EINTR) continue;
-    failed = count < 0;
-    if (!failed) done += static_cast<std::size_t>(count);
-  }
-  int code = failed ? errno : 0;
-  if (!failed && ::fchmod(fd, mode) != 0) code = errno;
-  if (::close(fd) != 0 && code == 0) code = errno;
-  if (code == 0 && ::rename(temporary.c_str(), path.c_str()) != 0) code = errno;
-  if (code != 0) {
-    ::unlink(temporary.c_str());
-    return file_error("write", path, code);
-  }
-  trace_debug("wrote " + path.string());
-  return Done{};
+Status write_file(const std::filesystem::path& path, std::string_view text, unsigned mode) { return replace_file(path, text, mode, nullptr); }
+
+Status rewrite_file(const std::filesystem::path& path, std::string_view text) {
+  char* const resolved = ::realpath(path.c_str(), nullptr);
+  if (resolved == nullptr) return file_error("write", path, errno);
+  const std::filesystem::path target = resolved;
+  ::free(resolved);
+  struct stat old {};
+  if (::stat(target.c_str(), &old) != 0) return file_error("write", path, errno);
+  if (::access(target.c_str(), W_OK) != 0) return file_error("write", path, errno); // the folder may allow what the file's mode forbids
+  return replace_file(target, text, old.st_mode & 07777U, &old);
 }
 
 std::filesystem::path own_executable() {

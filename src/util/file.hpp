@@ -14,6 +14,8 @@ namespace hpcml::util {
 Result<std::string> read_file(const std::filesystem::path& path);
 /// Replaces the file in one step (a temporary beside it, then rename): a reader sees the old or the new, never half.
 Status write_file(const std::filesystem::path& path, std::string_view text, unsigned mode = 0644);
+/// The same for a file that is there: it keeps its mode and owner, and a link leads to it as before.
+Status rewrite_file(const std::filesystem::path& path, std::string_view text);
 /// The path of the running program.
 std::filesystem::path own_executable();
 

@@ -51,7 +51,7 @@ TEST_CASE("Every rule finds its bad examples, leaves its good ones alone, and ha
   for (const auto* rule : check::all_rules()) {
     INFO(rule->id);
     CHECK(ids.insert(rule->id).second);
-    static const std::set<std::string_view> k_groups = {"slurm", "site", "launch", "safety"};
+    static const std::set<std::string_view> k_groups = {"slurm", "site", "launch", "safety", "check"};
     CHECK(k_groups.count(rule->group()) == 1);
     CHECK(rule->bad.size() >= 3);
     CHECK(rule->good.size() >= 3);
@@ -82,7 +82,7 @@ TEST_CASE("A mend takes its finding away and brings no other") {
         mends = mends || (finding.what.code == rule->id && !finding.fix.empty());
       }
       if (!mends) continue;
-      const auto mended = check::fix_script(example.script, target);
+      const auto mended = check::fix_script(example.script, target).text;
       INFO(mended);
       CHECK(mended != example.script);
       CHECK_FALSE(finds(mended, rule->id, target));

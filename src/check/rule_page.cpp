@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: MIT
+#include "check/rule_page.hpp"
+
+#include <algorithm>
+#include <fmt/format.h>
+
+#include "check/report.hpp"
+#include "diag/visible_text.hpp"
+#include "hpcml/json_string.hpp"
+#include "util/text.hpp"
+#include "util/text_table.hpp"
+
+namespace hpcml::check {
+namespace {
+
+constexpr std::string_view k_written_by = "hpcml rules --format markdown > docs/rules.md";
+
+/// Whether a mend comes with what it finds in its own examples.
+bool is_mended(const Rule& rule, const SiteLookup& sites) {
+  return std::any_of(rule.bad.begin(), rule.bad.end(), [&](const Example& example) {
+    const auto findings = check_script("", example.script, example_target(example, sites));
+    return std::any_of(findings.begin(), findings.end(), [&](const Finding& finding) { return finding.what.code == rule.id && !finding.fix.empty(); });
+  });
+}
+
+/// "at lumi, Slurm 23.11"; empty where the example needs neither.
+std::string where_text(const Example& example) {
+  std::string text;
+  if (!example.site.empty()) text = "at " + std::string(example.site);
+  if (!example.version.empty()) text += (text.empty() ? "Slurm " : ", Slurm ") + std::string(example.version);
+  return text;
+}
+
+/// The script's lines, with escapes for what cannot be seen, each behind `indent`.
+std::string shown_script(std::string_view script, std::string_view indent) {
+  if (!script.empty() && script.back() == '\n') script.remove_suffix(1);
+  std::string text;
+  for (const auto& line : util::split(script, '\n')) {
+    const auto shown = diag::visible_text(line);
+    text += (shown.empty() ? "" : std::string(indent) + shown) + "\n";
+  }
+  return text;
+}
+
+std::string wrapped(std::string_view text, std::size_t width) {
+  std::string out;
+  std::size_t column = 0;
+  for (const auto& word : util::split(text, ' ')) {
+    if (column > 0 && column + 1 + word.size() > width) {
+      out += '\n';
+      column = 0;
+    }
+    if (column > 0) out += ' ';
+    out += word;
+    column += word.size() + (column > 0 ? 1 : 0);
+  }
+  return out + "\n";
+}
+
+std::string silencing(const Rule& rule) { return fmt::format("# hpcml: disable={} because …", rule.id); }
+
+std::string examples_as_text(std::string_view head, const std::vector<Example>& examples) {
+  std::string text = fmt::format("\n{}\n", head);
+  for (const auto& example : examples) {
+    const auto where = where_text(example);
+    text += "\n" + (where.empty() ? "" : "  (" + where + ")\n") + shown_script(example.script, "  ");
+  }
+  return text;
+}
+
+std::string text_page(const Rule& rule, const SiteLookup& sites) {
+  return fmt::format("{}: {}\n{}{}\n\n{}\n{}\n", rule.id, rule.title, level_name(rule.severity), is_mended(rule, sites) ? ", mended by hpcml check --fix" : "",
+                     wrapped(rule.why, 98), rule.link) +
+         examples_as_text("It finds:", rule.bad) + examples_as_text("It leaves alone:", rule.good) +
+         fmt::format("\nTo silence it, on its line or in a line above it, with the reason:\n\n  {}\n", silencing(rule));
+}
+
+std::string examples_as_markdown(std::string_view head, const std::vector<Example>& examples) {
+  std::string text;
+  for (const auto& example : examples) {
+    const auto where = where_text(example);
+    text += fmt::format("\n{}{}:\n\n", head, where.empty() ? "" : " (" + where + ")") + shown_script(example.script, "    ");
+  }
+  return text;
+}
+
+std::string markdown_page(const Rule& rule, const SiteLookup& sites) {
+  return fmt::format("### {}\n\n**{}** ({}{}). {}\n[Source]({})\n", rule.id, rule.title, level_name(rule.severity), is_mended(rule, sites) ? ", `--fix` mends it" : "",
+                     rule.why, rule.link) +
+         examples_as_markdown("It finds", {rule.bad.front()}) + examples_as_markdown("It leaves alone", {rule.good.front()}) +
+         fmt::format("\nSilence it with `{}`.\n", silencing(rule));
+}
+
+std::string json_examples(const std::vector<Example>& examples) {
+  std::string text;
+  for (const auto& example : examples)
+    text += fmt::format("{}{{\"script\":{},\"site\":{},\"version\":{}}}", text.empty() ? "" : ",", json_string(example.script), json_string(example.site), json_string(example.version));
+  return "[" + text + "]";
+}
+
+std::string json_page(const Rule& rule, const SiteLookup& sites) {
+  return fmt::format("{{\"id\":{},\"group\":{},\"severity\":{},\"title\":{},\"why\":{},\"link\":{},\"fix\":{},\"bad\":{},\"good\":{}}}", json_string(rule.id),
+                     json_string(rule.group()), json_string(level_name(rule.severity)), json_string(rule.title), json_string(rule.why), json_string(rule.link),
+                     is_mended(rule, sites), json_examples(rule.bad), json_examples(rule.good));
+}
+
+/// The groups in the order in which they are told, each with its rules.
+std::vector<const Rule*> rules_of(std::string_view group) {
+  std::vector<const Rule*> list;
+  for (const auto* rule : all_rules())
+    if (rule->group() == group) list.push_back(rule);
+  std::sort(list.begin(), list.end(), [](const Rule* a, const Rule* b) { return a->id < b->id; });
+  return list;
+}
+
+constexpr std::pair<std::string_view, std::string_view> k_groups[] = {
+    {"slurm", "The script and its directives, by version of Slurm"},
+    {"site", "The request against the site"},
+    {"launch", "How the programs are started"},
+    {"safety", "What harms people, data or the next job"},
+    {"check", "The comments that silence rules"},
+};
+
+std::string markdown_pages(const SiteLookup& sites) {
+  std::string text = fmt::format("<!-- Written by: {} -->\n# Rules of `hpcml check`\n\n{} rules. `hpcml rules ID` prints a rule's page with all of its examples; "
+                                 "[check.md](check.md) says how to use them.\n",
+                                 k_written_by, all_rules().size());
+  for (const auto& [group, title] : k_groups) {
+    const auto rules = rules_of(group);
+    if (rules.empty()) continue;
+    text += fmt::format("\n## {}: {}\n\n| rule | severity | finds |\n|---|---|---|\n", group, title);
+    for (const auto* rule : rules) {
+      auto anchor = std::string(rule->id); // as GitHub and GitLab make it from the heading
+      anchor.erase(std::remove(anchor.begin(), anchor.end(), '/'), anchor.end());
+      text += fmt::format("| [{}](#{}) | {} | {} |\n", rule->id, anchor, level_name(rule->severity), rule->title);
+    }
+    for (const auto* rule : rules) text += "\n" + markdown_page(*rule, sites);
+  }
+  return text;
+}
+
+} // namespace
+
+Target example_target(const Example& example, const SiteLookup& sites) {
+  Target target{std::nullopt, example.site.empty() ? nullptr : sites(example.site)};
+  if (!example.version.empty()) target.version = slurm::parse_version(example.version);
+  else if (!target.site || !target.site->slurm_version) target.version = slurm::Version::v23_11;
+  return target;
+}
+
+std::string render_rules(std::string_view format, const SiteLookup& sites) {
+  if (format == "markdown") return markdown_pages(sites);
+  if (format == "json") {
+    std::string text = "[";
+    for (const auto& [group, title] : k_groups)
+      for (const auto* rule : rules_of(group)) text += (text.size() > 1 ? ",\n " : "") + json_page(*rule, sites);
+    return text + "]\n";
+  }
+  std::vector<std::vector<std::string>> rows = {{"RULE", "SEVERITY", "--fix", "FINDS"}};
+  for (const auto& [group, title] : k_groups)
+    for (const auto* rule : rules_of(group))
+      rows.push_back({std::string(rule->id), std::string(level_name(rule->severity)), is_mended(*rule, sites) ? "yes" : "", std::string(rule->title)});
+  return util::render_columns(rows);
+}
+
+std::string render_rule(const Rule& rule, std::string_view format, const SiteLookup& sites) {
+  if (format == "json") return json_page(rule, sites) + "\n";
+  return format == "markdown" ? markdown_page(rule, sites) : text_page(rule, sites);
+}
+
+} // namespace hpcml::check

@@ -1,0 +1,263 @@
+// SPDX-License-Identifier: MIT
+// hpcml check as people and services run it: exit codes, formats, folders, mends.
+#include <catch2/catch.hpp>
+#include <nlohmann/json.hpp>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "check/check_script.hpp"
+#include "cli/check_files.hpp"
+#include "cli/desk_helper.hpp"
+#include "util/file.hpp"
+#include "util/text.hpp"
+
+using namespace hpcml;
+using test::Desk;
+using test::holds;
+using Json = nlohmann::json;
+
+namespace {
+
+const char* const k_clean = "#!/bin/bash\n#SBATCH --nodes=2 --time=10\nsrun true\n";
+const char* const k_wrong = "#!/bin/bash\n#SBATCH --nodes=x\nsrun true\n";
+const char* const k_doubtful = "#!/bin/bash\n#SBATCH --time=10\ntrue\n#SBATCH --nodes=2\n";
+
+/// A script that needs no site and that --fix changes, for this version.
+std::string mendable() {
+  for (const auto* rule : check::all_rules())
+    for (const auto& example : rule->bad)
+      if (example.site.empty() && example.version.empty() && check::fix_script(example.script, {slurm::Version::v23_11}).findings > 0) return std::string(example.script);
+  FAIL("no rule has a mend");
+  return {};
+}
+
+util::ProcessOutput run(const std::vector<std::string>& words, const std::string& input = {}) {
+  const auto result = util::run_process(words, util::EnvSnapshot::of_process(), std::chrono::seconds(60), input);
+  REQUIRE(result);
+  return *result;
+}
+
+} // namespace
+
+TEST_CASE("The exit code of a check says what was found") {
+  Desk desk;
+  desk.put("clean.sh", k_clean);
+  desk.put("wrong.sh", k_wrong);
+  desk.put("doubtful.sh", k_doubtful);
+  desk.put("job.json", R"({"site": "lumi", "nodes": "many"})");
+  struct Case {
+    std::vector<std::string> words;
+    int code;
+    const char* err;
+  };
+  for (const auto& [words, code, err] : std::vector<Case>{
+           {{"clean.sh"}, 0, "no findings in 1 file"},
+           {{"wrong.sh"}, 1, "1 error in 1 of 1 file"},
+           {{"clean.sh", "wrong.sh", "doubtful.sh"}, 1, "1 error, 1 warning in 2 of 3 files"},
+           {{"--fail-on", "never", "wrong.sh"}, 0, "1 error"},
+           {{"doubtful.sh"}, 0, "1 warning"},
+           {{"--fail-on", "warning", "doubtful.sh"}, 1, "1 warning"},
+           {{"--slurm-version", "19", "clean.sh"}, 2, "no version of Slurm"},
+           {{"--site", "lumy", "clean.sh"}, 2, "did you mean \"lumi\""},
+           {{"--site", "local", "clean.sh"}, 4, "no Slurm"},
+           {{"--fix", "-"}, 2, "--diff"},
+           {{"--fix", "--diff", "clean.sh"}, 2, ""},
+           {{"clean.sh", "gone.sh"}, 3, "gone.sh"},
+           {{"job.json"}, 3, "1 error"},
+           {{"--all-sites", "clean.sh", "wrong.sh"}, 2, "one batch script"},
+       }) {
+    std::vector<std::string> all = {"check"};
+    all.insert(all.end(), words.begin(), words.end());
+    const auto result = desk.hpcml(all);
+    CAPTURE(words, result.out, result.err);
+    CHECK(result.exit_code == code);
+    CHECK(holds(result.err, err));
+    CHECK_FALSE(holds(result.out, "\033"));
+  }
+}
+
+TEST_CASE("A script is read from standard input") {
+  const auto result = run({HPCML_BINARY, "check", "-"}, k_wrong);
+  CHECK(result.exit_code == 1);
+  CHECK(util::starts_with(result.out, "-:2:9: error: "));
+}
+
+TEST_CASE("Below a folder the job scripts are found, and nothing else") {
+  Desk desk;
+  desk.put("a.sh", k_wrong);
+  desk.put("notes.md", "# How to\n\n#SBATCH --nodes=x\n");
+  desk.put("library.sh", "#!/bin/bash\necho '#SBATCH is what sbatch reads'\n");
+  desk.put("binary", std::string("#!/bin/bash\n#SBATCH --nodes=x\n\0\1", 32));
+  desk.put("job.py", "#!/usr/bin/env python3\n#SBATCH --nodes=x\n");
+  desk.put("late", "#!/bin/bash\n" + std::string(120, '\n') + "#SBATCH --nodes=x\n");
+  std::filesystem::create_directories(desk / "sub/.git");
+  desk.put("sub/b.slurm", k_wrong);
+  desk.put("sub/.git/c.sh", k_wrong);
+  std::filesystem::create_directory_symlink(desk / "sub", desk / "sub/again");
+  std::filesystem::create_symlink(desk / "a.sh", desk / "link.sh");
+  const auto found = desk.hpcml({"check", "."});
+  CAPTURE(found.out, found.err);
+  CHECK(found.exit_code == 1);
+  CHECK(holds(found.err, "3 errors in 3 of 3 files"));
+  CHECK(util::starts_with(found.out, "./a.sh:2:9: error"));
+  CHECK(holds(found.out, "\n./job.py:2:9"));
+  CHECK(holds(found.out, "\n./sub/b.slurm:2:9"));
+  const auto named = desk.hpcml({"check", "--job-scripts-only", "library.sh", "notes.md", "a.sh"});
+  CHECK(holds(named.err, "1 error in 1 of 1 file"));
+  std::filesystem::create_directory(desk / "empty");
+  CHECK(desk.hpcml({"check", "empty"}).exit_code == 0);
+}
+
+TEST_CASE("JSON has every finding of every file in one list") {
+  Desk desk;
+  desk.put("a \"b\".sh", k_wrong);
+  desk.put("c.sh", k_doubtful);
+  const auto result = desk.hpcml({"check", "--format", "json", "a \"b\".sh", "c.sh"});
+  const auto list = Json::parse(result.out);
+  REQUIRE(list.size() == 2);
+  CHECK(list[0]["file"] == "a \"b\".sh");
+  CHECK(list[0]["severity"] == "error");
+  CHECK(list[0]["line"] == 2);
+  CHECK(list[0]["column"] == 9);
+  CHECK(list[0]["length"] == 9);
+  CHECK(list[1]["code"] == "slurm/after-command");
+  CHECK(holds(list[1]["link"].get<std::string>(), "https://"));
+  CHECK(Json::parse(desk.hpcml({"check", "--format", "json", "--site", "lumi", "empty.sh"}).out).empty());
+}
+
+TEST_CASE("Annotations are escaped as a workflow's runner reads them") {
+  Desk desk;
+  desk.put("a,b:100%.sh", "#!/bin/bash\n#SBATCH --job-name=𝄞é --nodes=x\n");
+  const auto result = desk.hpcml({"check", "--format", "github", "a,b:100%.sh"});
+  // 𝄞 is two columns for the service: UTF-16
+  CHECK(util::starts_with(result.out, "::error file=a%2Cb%3A100%25.sh,line=2,col=24,endColumn=33,title=slurm/"));
+  CHECK(holds(result.out, "::--nodes cannot be 'x'%0Ahint: "));
+  CHECK(std::count(result.out.begin(), result.out.end(), '\n') == 1);
+}
+
+TEST_CASE("SARIF stands the official schema, with places in UTF-16 and mends that give the mended script") {
+  const auto schema = std::filesystem::path(HPCML_SOURCE_DIR) / "build/sarif-schema-2.1.0.json";
+  INFO("the schema is not here: run bash tests/sarif_schema.sh once");
+  REQUIRE(std::filesystem::exists(schema));
+  Desk desk;
+  const auto script = mendable();
+  desk.put("mend.sh", script);
+  desk.put("größe 1.sh", "#!/bin/bash\n#SBATCH --job-name=𝄞é --nodes=x\n# hpcml: disable=slurm/after-command old\ntrue\n#SBATCH -n2\n");
+  desk.put("bytes.sh", "#!/bin/bash\n#SBATCH --comment=\xff\xfe --nodes=\xff\n");
+  desk.put("job.json", R"({"site": "lumi", "nodes": 2, "command": ["python", "train.py"], "partition": "nowhere"})");
+  const auto result = desk.hpcml({"check", "--slurm-version", "23.11", "--format", "sarif", "mend.sh", "größe 1.sh", "bytes.sh", "job.json"});
+  desk.put("log.sarif", result.out);
+  const auto valid = run({"/usr/bin/python3", std::string(HPCML_SOURCE_DIR) + "/tests/check/validate_sarif.py", schema.string(), (desk / "log.sarif").string()});
+  CAPTURE(result.err, valid.out, valid.err);
+  CHECK(valid.exit_code == 0);
+  const auto log = Json::parse(result.out);
+  const auto& one = log["runs"][0];
+  CHECK(one["tool"]["driver"]["rules"].size() == check::all_rules().size());
+  std::vector<Json> of_name, edits;
+  for (const auto& entry : one["results"]) {
+    const auto& place = entry["locations"][0]["physicalLocation"];
+    if (place["artifactLocation"]["uri"] == "gr%C3%B6%C3%9Fe%201.sh") of_name.push_back(place["region"]);
+    if (place["artifactLocation"]["uri"] == "mend.sh" && entry.contains("fixes"))
+      for (const auto& edit : entry["fixes"][0]["artifactChanges"][0]["replacements"]) edits.push_back(edit);
+  }
+  REQUIRE_FALSE(of_name.empty());
+  CHECK(of_name[0] == Json::parse(R"({"startLine":2,"startColumn":24,"endLine":2,"endColumn":33})"));
+  REQUIRE_FALSE(edits.empty());
+}
+
+TEST_CASE("--fix changes what it mends and nothing else about the file") {
+  Desk desk;
+  const auto script = mendable();
+  const auto expected = check::fix_script(script, {slurm::Version::v23_11}).text;
+  desk.put("job.sh", script, 0750);
+  desk.put("clean.sh", k_clean);
+  std::filesystem::create_directory(desk / "links");
+  std::filesystem::create_symlink("../job.sh", desk / "links/job.sh");
+  REQUIRE(::chown((desk / "job.sh").c_str(), ::getuid(), ::getgid()) == 0);
+  const bool is_root = ::getuid() == 0;
+  if (is_root) REQUIRE(::chown((desk / "job.sh").c_str(), 12345, 23456) == 0);
+  struct stat clean_before {};
+  REQUIRE(::stat((desk / "clean.sh").c_str(), &clean_before) == 0);
+
+  const auto diff = desk.hpcml({"check", "--slurm-version", "23.11", "--diff", "links/job.sh", "clean.sh"});
+  CHECK(diff.exit_code == 1);
+  CHECK(desk.read("job.sh") == script);
+  desk.put("copy.sh", script);
+  const auto patched = run({"/usr/bin/env", "-C", (desk / "").string(), "patch", "-p0", "--quiet", "copy.sh"}, diff.out);
+  CAPTURE(diff.out, patched.out, patched.err);
+  CHECK(patched.exit_code == 0);
+  CHECK(desk.read("copy.sh") == expected);
+
+  const auto fixed = desk.hpcml({"check", "--slurm-version", "23.11", "--fix", "links/job.sh", "clean.sh"});
+  CAPTURE(fixed.err);
+  CHECK(holds(fixed.err, "mended "));
+  CHECK(desk.read("job.sh") == expected);
+  CHECK(std::filesystem::is_symlink(desk / "links/job.sh"));
+  struct stat after {};
+  REQUIRE(::stat((desk / "job.sh").c_str(), &after) == 0);
+  CHECK((after.st_mode & 07777U) == 0750U);
+  if (is_root) CHECK((after.st_uid == 12345 && after.st_gid == 23456));
+  struct stat clean_after {};
+  REQUIRE(::stat((desk / "clean.sh").c_str(), &clean_after) == 0);
+  CHECK(clean_after.st_ino == clean_before.st_ino);
+  CHECK(desk.hpcml({"check", "--slurm-version", "23.11", "--diff", "links/job.sh"}).exit_code == 0);
+  CHECK(desk.files() == 4); // no temporary is left
+}
+
+TEST_CASE("--all-sites says where a script runs and what stands against it elsewhere") {
+  Desk desk;
+  desk.put("huge.sh", "#!/bin/bash\n#SBATCH --nodes=100000\n#SBATCH --gpus-per-node=64\nsrun true\n");
+  desk.put("job.sh", "#!/bin/bash\n#SBATCH --nodes=1 --time=10 --gpus-per-node=1 --account=project_465000001 --partition=standard-g\nsrun true\n");
+  const auto table = desk.hpcml({"check", "--all-sites", "job.sh"});
+  CAPTURE(table.out, table.err);
+  CHECK(util::starts_with(table.out, "SITE "));
+  CHECK(holds(table.err, " sites, at "));
+  const auto rows = Json::parse(desk.hpcml({"check", "--all-sites", "--format", "json", "--fail-on", "never", "job.sh"}).out);
+  CHECK(rows.size() > 40);
+  std::vector<std::string> order;
+  for (const auto& row : rows) {
+    const auto verdict = row["verdict"].get<std::string>();
+    if (order.empty() || order.back() != verdict) order.push_back(verdict);
+    CHECK((verdict == "runs") == (row["errors"] == 0));
+    CHECK((verdict == "no") == !row["obstacle"].get<std::string>().empty());
+  }
+  CHECK(order.size() <= 3);
+}
+
+TEST_CASE("A job file is checked as it is written, as a plan on its site, and as the script that it becomes") {
+  Desk desk;
+  desk.put("hpcml.json", "{\n  // where\n  \"site\": \"lumi\",\n  \"account\": \"project_465000001\",\n  \"nodes\": 2,\n  \"time\": \"10\",\n  \"gpus-per-node\": 99,\n  \"command\": [\"python\", \"train.py\"]\n}\n");
+  const auto result = desk.hpcml({"check", "--format", "json", "hpcml.json"});
+  CAPTURE(result.out, result.err);
+  CHECK(result.exit_code == 1);
+  const auto list = Json::parse(result.out);
+  REQUIRE_FALSE(list.empty());
+  CHECK(list[0]["code"] == "request/gpus-per-node");
+  CHECK(list[0]["line"] == 7);
+  desk.put("hpcml.json", "{\"site\": \"lumi\", \"account\": \"project_465000001\", \"nodes\": 2, \"time\": \"10\", \"gpus-per-node\": 8, \"command\": [\"python\", \"train.py\"]}\n");
+  const auto clean = desk.hpcml({"check", "."});
+  CAPTURE(clean.out, clean.err);
+  CHECK(clean.exit_code == 0);
+  desk.put("hpcml.json", "{\"command\": [\"true\"]}\n");
+  CHECK(holds(desk.hpcml({"check", "hpcml.json"}).out, "no site is named"));
+}
+
+TEST_CASE("hpcml rules lists every rule and prints its page") {
+  Desk desk;
+  const auto list = desk.hpcml({"rules"});
+  const auto json = Json::parse(desk.hpcml({"rules", "--format", "json"}).out);
+  CHECK(json.size() == check::all_rules().size());
+  for (const auto* rule : check::all_rules()) CHECK(holds(list.out, "\n" + std::string(rule->id) + " "));
+  const auto page = desk.hpcml({"rules", "slurm/after-command"});
+  CHECK(page.exit_code == 0);
+  CHECK(holds(page.out, "# hpcml: disable=slurm/after-command because"));
+  const auto slip = desk.hpcml({"rules", "slurm/after-comand"});
+  CHECK(slip.exit_code == 2);
+  CHECK(holds(slip.err, "did you mean slurm/after-command?"));
+}
+
+TEST_CASE("docs/rules.md is what the rules say: write it anew with hpcml rules --format markdown > docs/rules.md") {
+  Desk desk;
+  const bool is_current = util::read_file(std::string(HPCML_SOURCE_DIR) + "/docs/rules.md").value_or("") == desk.hpcml({"rules", "--format", "markdown"}).out;
+  CHECK(is_current);
+}
