@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: MIT
 // hpcml emulate: a command on a private Slurm cluster that is shaped like a site.
 #include <CLI/CLI.hpp>
+#include <algorithm>
+#include <cctype>
 #include <cstdio>
+#include <cstring>
 #include <memory>
 #include <unistd.h>
 
@@ -21,6 +24,7 @@ struct EmulateOptions {
   std::optional<unsigned> cpus_per_node;
   std::string gpus_per_node; ///< "4" or "a100:4"
   std::string mem_per_node;
+  std::vector<std::string> accounts;
   std::string record_file;
   std::string logs_dir;
   bool shared_network = false;
@@ -30,6 +34,7 @@ struct EmulateOptions {
 const char* const k_footer = R"(Examples:
   hpcml emulate --site lumi --nodes 2 -- sbatch -W job.sh
   hpcml emulate --site vista --partition gh-dev --nodes 2 --record calls.jsonl -- sbatch -W job.sh
+  hpcml emulate --site jean_zay --accounts abc@h100,abc@v100 -- sbatch -W job.sh
   hpcml emulate --site lumi --whole-site -- sbatch --test-only job.sh
   hpcml emulate --site narval -- bash        # look around: sinfo, sbatch, squeue, srun
   hpcml emulate --site generic --nodes 2 --gpus-per-node a100:4 --cpus-per-node 48 -- sbatch -W job.sh
@@ -55,6 +60,12 @@ emulate::Narrator make_narrator(const Context& context, bool quiet) {
     print_error(error, colour);
   };
   return narrator;
+}
+
+/// Nothing where sacctmgr takes the text as one account.
+std::string account_fault(std::string& name) {
+  const bool plain = std::all_of(name.begin(), name.end(), [](unsigned char c) { return std::isalnum(c) != 0 || std::strchr("_.@+-", c) != nullptr; });
+  return plain && !name.empty() && name.front() != '-' ? std::string() : "\"" + name + "\" is no account: letters, digits and _ . @ + -";
 }
 
 /// "4", "a100:4"
@@ -145,6 +156,15 @@ int run_emulate(const EmulateOptions& options, const Context& context) {
   if (!difference.empty()) run.narrator.note(difference);
   if (!slurm->has_lua)
     run.narrator.note("this Slurm has no job_submit/lua plugin: the site's own refusals are not enforced");
+  if (!options.accounts.empty()) {
+    const auto accounting = emulate::find_accounting(context.env);
+    if (!accounting) {
+      print_error(accounting.error(), context.colour);
+      return k_world_failed;
+    }
+    run.accounts = options.accounts;
+    run.accounting = *accounting;
+  }
   run.site = &*site;
   run.layout = *layout;
   run.slurm = *slurm;
@@ -168,9 +188,11 @@ void add_emulate(CLI::App& app, Context& context, int& exit_code) {
       ->required()
       ->type_name("SITE");
   auto* partition = command->add_option("--partition", options->request.partition, "emulate the nodes of this partition")->type_name("NAME");
+  auto* type = command->add_option("--node-type", options->request.node_type, "of these nodes, if a partition has several kinds: the id, GPU type or feature")->type_name("NAME");
   auto* nodes = command->add_option("--nodes", options->request.nodes, "how many nodes run")->type_name("N")->capture_default_str();
   command->add_flag("--whole-site", options->request.whole_site, "all partitions with all nodes, none of which runs: for sbatch --test-only")
       ->excludes(partition)
+      ->excludes(type)
       ->excludes(nodes);
   command->add_option("--cpus-per-node", options->cpus_per_node, "CPUs of a node, where the profile describes none")
       ->type_name("N");
@@ -182,8 +204,14 @@ void add_emulate(CLI::App& app, Context& context, int& exit_code) {
       ->type_name("FILE");
   command->add_option("--keep-logs", options->logs_dir, "keep Slurm's logs and configuration there")
       ->type_name("DIR");
-  command->add_flag("--shared-network", options->shared_network,
-                    "no network of their own for the nodes: all on this machine's loopback");
+  auto* shared = command->add_flag("--shared-network", options->shared_network, "no network of their own for the nodes: all on this machine's loopback");
+  command
+      ->add_option("--accounts", options->accounts,
+                   "your accounts there: Slurm refuses others, and holds jobs to the profile's QoS (needs slurmdbd and mariadb-server-core)")
+      ->delimiter(',')
+      ->check(CLI::Validator(account_fault, "NAMES"))
+      ->type_name("")
+      ->excludes(shared);
   command->add_flag("-q,--quiet", options->quiet, "say nothing but errors");
   command->footer(k_footer);
   command->callback([options, &context, &exit_code] { exit_code = run_emulate(*options, context); });

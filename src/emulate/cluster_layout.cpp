@@ -104,6 +104,27 @@ std::string default_name(const model::Site& site, const model::Partition& emulat
   return {};
 }
 
+/// Whether people call these nodes so: by their id, their GPUs' type, or a feature.
+bool is_called(const model::NodeType& type, const std::string& name) {
+  return type.id == name || type.constraint == name || (type.gpu && type.gpu->slurm_type == name) ||
+         std::find(type.features.begin(), type.features.end(), name) != type.features.end();
+}
+
+/// The partition's first kind of node, or its first that is called so.
+const model::NodeType* find_type(const model::Site& site, const model::Partition& partition, const std::string& name) {
+  for (const auto& id : partition.node_types)
+    if (const auto* type = site.find_node_type(id); type != nullptr && (name.empty() || is_called(*type, name))) return type;
+  return nullptr;
+}
+
+util::Error no_such_type(const model::Site& site, const ClusterRequest& request) {
+  std::vector<std::string> names;
+  for (const auto& type : site.node_types) names.push_back(type.id);
+  const auto near = util::nearest(request.node_type, names);
+  return {(request.partition.empty() ? short_name(site) : "partition " + request.partition + " of " + short_name(site)) + " has no nodes called \"" + request.node_type + "\"",
+          near ? "did you mean " + *near + "?" : "the site's kinds of nodes: " + util::join(names, ", ")};
+}
+
 util::Result<ClusterLayout> make_whole_layout(const model::Site& site) {
   if (site.node_types.empty() || site.partitions.empty())
     return util::Error{"the profile of " + short_name(site) + " describes no nodes or no partitions, so there is nothing to emulate",
@@ -129,11 +150,15 @@ util::Result<ClusterLayout> make_cluster_layout(const model::Site& site, const C
   if (!partition) return partition.error();
   ClusterLayout layout;
   layout.partition = *partition;
+  layout.type = find_type(site, *layout.partition, request.node_type);
+  if (layout.type == nullptr && request.partition.empty())
+    for (const auto& other : site.partitions)
+      if (const auto* found = find_type(site, other, request.node_type); found != nullptr && layout.type == nullptr && !request.node_type.empty()) {
+        layout.partition = &other;
+        layout.type = found;
+      }
+  if (layout.type == nullptr && !request.node_type.empty()) return no_such_type(site, request);
   layout.default_partition = default_name(site, *layout.partition);
-  for (const auto& id : layout.partition->node_types) {
-    layout.type = site.find_node_type(id);
-    if (layout.type != nullptr) break;
-  }
   if (layout.type == nullptr)
     return util::Error{"the profile of " + short_name(site) + " does not describe the nodes of partition " +
                            layout.partition->name,

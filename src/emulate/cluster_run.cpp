@@ -86,6 +86,10 @@ int run_body(Sandbox& sandbox, ClusterRun run, std::chrono::steady_clock::time_p
   const std::string& state_dir = sandbox.state_dir();
   run.layout.login_name = util::read_host_name(); // slurmctld compares it with the kernel's
   for (const auto& limit : sandbox.limits()) run.narrator.note(limit);
+  if (!sandbox.has_networks() && !run.accounts.empty()) {
+    run.narrator.failure({"accounts need a network of their own, which this machine does not allow", "leave --accounts out"});
+    return failure_code;
+  }
   if (!sandbox.has_networks()) {
     const auto port =
         find_free_ports(static_cast<unsigned>(run.layout.nodes.size()) + 1, util::fnv1a(state_dir));

@@ -26,6 +26,8 @@ struct ClusterRun {
   const model::Site* site = nullptr;
   ClusterLayout layout;
   SlurmInstall slurm;
+  std::vector<std::string> accounts; ///< the user's, kept by a slurmdbd; empty: this Slurm asks for none
+  AccountingInstall accounting;      ///< where there are accounts
   std::vector<std::string> command;
   util::EnvSnapshot env;       ///< the caller's
   std::string record_file;     ///< where the record goes at the end; empty: nowhere

@@ -8,6 +8,7 @@
 #include <thread>
 #include <unistd.h>
 
+#include "emulate/accounting.hpp"
 #include "emulate/gpu_files.hpp"
 #include "emulate/slurm_files.hpp"
 #include "emulate/stand_in_files.hpp"
@@ -59,9 +60,12 @@ util::Status make_state(const std::string& state_dir, const ClusterRun& run, con
     fs::create_directories(fs::path(state_dir) / folder, error);
     if (error) return util::Error{"cannot make " + state_dir + "/" + folder + ": " + error.message()};
   }
-  SlurmFileOptions options{state_dir, user_id, run.slurm.has_lua, has_job_directory(*run.site)};
+  SlurmFileOptions options{state_dir, user_id, run.slurm.has_lua, has_job_directory(*run.site), !run.accounts.empty()};
   for (const auto& [name, text] : make_slurm_files(*run.site, run.layout, options))
     if (auto written = util::write_file(fs::path(state_dir) / name, text); !written) return written.error();
+  // slurmdbd reads no file that others can.
+  if (options.accounting)
+    if (auto written = util::write_file(fs::path(state_dir) / "slurmdbd.conf", make_slurmdbd_conf(run.layout, state_dir, user), 0600); !written) return written.error();
   for (const auto& [name, text] : make_gpu_files(*run.layout.type)) {
     const auto path = fs::path(state_dir) / "gpus" / name;
     fs::create_directories(path.parent_path(), error);
@@ -133,6 +137,60 @@ util::Status wait_until(const Sandbox& sandbox, const std::vector<Daemon>& daemo
   return util::Done{};
 }
 
+util::Result<util::ProcessOutput> ask_sacctmgr(const ClusterRun& run, const std::string& state_dir, std::vector<std::string> words) {
+  words.insert(words.begin(), {run.accounting.sacctmgr, "--immediate", "--quiet", "--noheader", "--parsable2"});
+  return util::run_process(words, daemon_environment(state_dir), std::chrono::seconds(30));
+}
+
+/// The database, slurmdbd on it, and the cluster in that: slurmctld does not start without.
+util::Status start_accounting(Sandbox& sandbox, const ClusterRun& run, std::vector<Daemon>& daemons) {
+  run.narrator.progress("starting slurmdbd");
+  const std::string& state_dir = sandbox.state_dir();
+  const fs::path folder = fs::path(state_dir) / "accounting";
+  std::error_code error;
+  fs::create_directories(folder / "data", error);
+  const auto tables = util::read_file(run.accounting.system_tables);
+  if (!tables) return tables.error();
+  const auto command = make_database_command(run.accounting.mariadbd, state_dir);
+  auto bootstrap = command;
+  bootstrap.push_back("--bootstrap");
+  // It takes one statement a line until it is in a database.
+  const auto made = util::run_process(bootstrap, daemon_environment(state_dir), std::chrono::seconds(60), "CREATE DATABASE mysql;\nUSE mysql;\n" + *tables);
+  if (!made || made->exit_code != 0) return util::Error{"cannot make a database for the accounts: " + (made ? made->err : made.error().what)};
+  const std::string database_log = state_dir + "/log/mariadbd.out", log = state_dir + "/log/slurmdbd";
+  const auto database = sandbox.start_service(command, daemon_environment(state_dir), database_log);
+  if (!database) return util::with_context(database.error(), "cannot start mariadbd");
+  daemons.push_back({*database, "mariadbd", {database_log}});
+  auto up = wait_until(sandbox, daemons, "the database's socket", std::chrono::seconds(30), milliseconds(5), [&] { return fs::exists(database_socket(state_dir)); });
+  if (!up) return up;
+  auto env = daemon_environment(state_dir);
+  env.set("MYSQL_UNIX_PORT", database_socket(state_dir));
+  const auto keeper = sandbox.start_service({run.accounting.slurmdbd, "-D"}, env, log + ".out");
+  if (!keeper) return util::with_context(keeper.error(), "cannot start slurmdbd");
+  daemons.push_back({*keeper, "slurmdbd", {log + ".out", log + ".log"}});
+  return wait_until(sandbox, daemons, "slurmdbd taking the cluster", std::chrono::seconds(60), milliseconds(20), [&] {
+    if (!port_answers(run.layout.login_address, k_accounting_port)) return false;
+    const auto added = ask_sacctmgr(run, state_dir, {"add", "cluster", run.site->id});
+    return added && added->exit_code == 0;
+  });
+}
+
+/// QoS, accounts and the user's place in them, once slurmctld has told slurmdbd that there are GPUs to limit.
+util::Status enter_accounts(const Sandbox& sandbox, const ClusterRun& run, const std::string& user, const std::vector<Daemon>& daemons) {
+  const std::string& state_dir = sandbox.state_dir();
+  auto known = wait_until(sandbox, daemons, "slurmctld knowing its slurmdbd", std::chrono::seconds(30), milliseconds(20), [&] {
+    const auto kinds = ask_sacctmgr(run, state_dir, {"show", "tres", "format=type,name"});
+    const auto port = ask_sacctmgr(run, state_dir, {"show", "cluster", "format=controlport"});
+    return kinds && kinds->out.find("gres|gpu") != std::string::npos && port && util::trim(port->out) != "0";
+  });
+  if (!known) return known;
+  for (const auto& words : make_accounting_entries(*run.site, run.accounts, user)) {
+    const auto done = ask_sacctmgr(run, state_dir, words);
+    if (!done || done->exit_code != 0) return util::Error{"sacctmgr " + util::join(words, " ") + ": " + (done ? std::string(util::trim(done->out + done->err)) : done.error().what)};
+  }
+  return util::Done{};
+}
+
 /// Nodes that take jobs, as sinfo tells.
 std::size_t count_ready(const ClusterRun& run, const std::string& state_dir) {
   const auto answer =
@@ -151,8 +209,10 @@ util::Status start_slurm(Sandbox& sandbox, const ClusterRun& run, const std::str
   const std::string& state_dir = sandbox.state_dir();
   if (auto made = make_state(state_dir, run, user, sandbox.user_id()); !made) return made;
   if (auto mounted = sandbox.mount_on_login({state_dir + "/hosts", "/etc/hosts"}); !mounted) return mounted;
-  run.narrator.progress("starting slurmctld");
   std::vector<Daemon> daemons;
+  if (!run.accounts.empty())
+    if (auto kept = start_accounting(sandbox, run, daemons); !kept) return kept;
+  run.narrator.progress("starting slurmctld");
   const std::string out = state_dir + "/log/slurmctld.out";
   const auto controller =
       sandbox.start_service({run.slurm.slurmctld, "-D", "-c"}, daemon_environment(state_dir), out);
@@ -163,6 +223,8 @@ util::Status start_slurm(Sandbox& sandbox, const ClusterRun& run, const std::str
       wait_until(sandbox, daemons, "slurmctld answering on its port", std::chrono::seconds(30),
                  milliseconds(5), [&] { return port_answers("127.0.0.1", run.layout.controller_port); });
   if (!up) return up;
+  if (!run.accounts.empty())
+    if (auto entered = enter_accounts(sandbox, run, user, daemons); !entered) return entered;
   for (const auto& node : run.layout.nodes) {
     run.narrator.progress("starting " + node.name + " (" + std::to_string(daemons.size()) + " of " +
                           std::to_string(run.layout.nodes.size()) + ")");

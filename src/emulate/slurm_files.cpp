@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "emulate/accounting.hpp"
 #include "emulate/slurm_policy.hpp"
 #include "model/hostlist.hpp"
 #include "slurm/cpu_numbering.hpp"
@@ -99,7 +100,7 @@ std::string nodes_of(const Site& site, const ClusterLayout& layout, const Partit
 
 std::string minutes(const model::Walltime& time) { return std::to_string(time.seconds().count() / 60); }
 
-std::string partition_line(const Site& site, const ClusterLayout& layout, const Partition& partition) {
+std::string partition_line(const Site& site, const ClusterLayout& layout, const Partition& partition, bool accounting) {
   std::string text = "PartitionName=" + partition.name;
   const auto nodes = nodes_of(site, layout, partition);
   const bool here = !nodes.empty();
@@ -109,6 +110,7 @@ std::string partition_line(const Site& site, const ClusterLayout& layout, const 
   if (partition.default_time) text += " DefaultTime=" + minutes(partition.default_time->value);
   if (partition.max_nodes) text += " MaxNodes=" + std::to_string(partition.max_nodes->value);
   if (partition.slurm_exclusive.value_or(partition.exclusive)) text += " OverSubscribe=EXCLUSIVE";
+  if (accounting) text += deny_qos(site, partition);
   return text + " State=UP\n";
 }
 
@@ -134,7 +136,7 @@ std::string daemon_lines(const Site& site, const ClusterLayout& layout, const Sl
   line("SlurmdLogFile", dir + "/log/slurmd.%n.log");
   line("MailProg", "/bin/true");
   if (layout.is_whole_site()) line("PrivateData", "cloud"); // shows nodes that are powered down
-  line("AccountingStorageType", "accounting_storage/none");
+  text += options.accounting ? make_accounting_lines(layout) : "AccountingStorageType=accounting_storage/none\n";
   line("JobAcctGatherType", "jobacct_gather/none");
   line("ProctrackType", "proctrack/linuxproc");
   line("TaskPlugin", "task/affinity");
@@ -169,7 +171,7 @@ std::string slurm_conf(const Site& site, const ClusterLayout& layout, const Slur
             " Port=" + std::to_string(node.port) + shape + " State=UNKNOWN\n";
   for (const auto& group : layout.dormant)
     text += "NodeName=" + group.names + (group.type ? node_shape(site, *group.type, group.slices) : unknown_shape()) + " State=CLOUD\n";
-  for (const auto& partition : site.partitions) text += partition_line(site, layout, partition);
+  for (const auto& partition : site.partitions) text += partition_line(site, layout, partition, options.accounting);
   if (layout.is_whole_site() && layout.default_partition == k_unknown_partition)
     text += std::string("PartitionName=") + k_unknown_partition + " Nodes=unknown[1-64] Default=YES State=UP\n";
   return text;

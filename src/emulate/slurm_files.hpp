@@ -16,6 +16,7 @@ struct SlurmFileOptions {
   unsigned uid = 0;            ///< the user who runs slurmctld and slurmd
   bool job_policy = true;      ///< job_submit.lua; false where Slurm was built without its Lua plugin
   bool node_local_dir = false; ///< jobs get a directory of their own on each node, named by SLURM_TMPDIR
+  bool accounting = false;     ///< a slurmdbd keeps accounts and QoS
 };
 
 /// File name (below the state directory) to text: slurm.conf, gres.conf, cgroup.conf, job_submit.lua, hosts.

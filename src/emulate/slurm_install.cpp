@@ -33,6 +33,27 @@ bool has_plugin(const std::string& name, const std::string& slurmctld) {
   return false;
 }
 
+util::EnvSnapshot with_sbin(const util::EnvSnapshot& env) {
+  util::EnvSnapshot wide = env;
+  wide.set("PATH", env.get_or("PATH", "/usr/bin:/bin") +
+                       ":/usr/sbin:/sbin:/usr/local/sbin:/opt/slurm/sbin:/opt/slurm/bin");
+  return wide;
+}
+
+using Wanted = std::vector<std::pair<const char*, std::string*>>;
+
+/// Fills in the paths; the names of those that are not here.
+std::vector<std::string> find_programs(const Wanted& wanted, const util::EnvSnapshot& env) {
+  std::vector<std::string> missing;
+  for (const auto& [name, path] : wanted) {
+    if (const auto found = util::find_program(name, env))
+      *path = *found;
+    else
+      missing.push_back(name);
+  }
+  return missing;
+}
+
 } // namespace
 
 std::string parse_slurm_version(const std::string& text) {
@@ -42,22 +63,9 @@ std::string parse_slurm_version(const std::string& text) {
 }
 
 util::Result<SlurmInstall> find_slurm(const util::EnvSnapshot& env) {
-  util::EnvSnapshot wide = env;
-  wide.set("PATH", env.get_or("PATH", "/usr/bin:/bin") +
-                       ":/usr/sbin:/sbin:/usr/local/sbin:/opt/slurm/sbin:/opt/slurm/bin");
+  const auto wide = with_sbin(env);
   SlurmInstall slurm;
-  std::vector<std::string> missing;
-  const std::pair<const char*, std::string*> programs[] = {{"slurmctld", &slurm.slurmctld},
-                                                           {"slurmd", &slurm.slurmd},
-                                                           {"srun", &slurm.srun},
-                                                           {"salloc", &slurm.salloc},
-                                                           {"sinfo", &slurm.sinfo}};
-  for (const auto& [name, path] : programs) {
-    if (const auto found = util::find_program(name, wide))
-      *path = *found;
-    else
-      missing.push_back(name);
-  }
+  const auto missing = find_programs({{"slurmctld", &slurm.slurmctld}, {"slurmd", &slurm.slurmd}, {"srun", &slurm.srun}, {"salloc", &slurm.salloc}, {"sinfo", &slurm.sinfo}}, wide);
   if (!missing.empty())
     return util::Error{"Slurm is not installed here: no " + util::join(missing, ", ") + " in PATH",
                        k_install};
@@ -68,6 +76,18 @@ util::Result<SlurmInstall> find_slurm(const util::EnvSnapshot& env) {
     return util::Error{"cannot read Slurm's version from \"" + answer->out + "\"", k_install};
   slurm.has_lua = has_plugin("job_submit_lua.so", slurm.slurmctld);
   return slurm;
+}
+
+util::Result<AccountingInstall> find_accounting(const util::EnvSnapshot& env) {
+  AccountingInstall found;
+  auto missing = find_programs({{"slurmdbd", &found.slurmdbd}, {"sacctmgr", &found.sacctmgr}, {"mariadbd", &found.mariadbd}}, with_sbin(env));
+  const auto share = std::filesystem::path(found.mariadbd).parent_path().parent_path() / "share";
+  for (const char* folder : {"mysql", "mariadb"})
+    if (std::filesystem::exists(share / folder / "mysql_system_tables.sql")) found.system_tables = share / folder / "mysql_system_tables.sql";
+  if (found.system_tables.empty() && !found.mariadbd.empty()) missing.push_back("mysql_system_tables.sql");
+  if (missing.empty()) return found;
+  return util::Error{"accounts need Slurm's database daemon and MariaDB; not here: " + util::join(missing, ", "),
+                     "apt-get install --no-install-recommends slurmdbd mariadb-server-core (Debian, Ubuntu); neither need run"};
 }
 
 std::string describe_version_difference(const std::string& installed, const std::string& site_name,

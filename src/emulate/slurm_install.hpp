@@ -20,8 +20,19 @@ struct SlurmInstall {
   bool has_lua = false; ///< the job_submit/lua plugin is there
 };
 
+/// The programs that keep accounts, and the tables that a database begins with.
+struct AccountingInstall {
+  std::string slurmdbd;
+  std::string sacctmgr;
+  std::string mariadbd;
+  std::string system_tables; ///< a file of SQL
+};
+
 /// Looks in PATH and in the sbin folders; fails with what to install.
 util::Result<SlurmInstall> find_slurm(const util::EnvSnapshot& env);
+
+/// The same for accounts.
+util::Result<AccountingInstall> find_accounting(const util::EnvSnapshot& env);
 
 /// The version in the output of `slurmctld -V` ("slurm-wlm 22.05.8"); empty when there is none.
 std::string parse_slurm_version(const std::string& text);

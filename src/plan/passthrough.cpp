@@ -103,10 +103,21 @@ void check_memory(PlanContext& context, const std::vector<model::Sourced<std::st
     context.error("usage/mem", util::join(names, " and ") + " exclude each other", "keep one of them");
 }
 
+/// An option that the site's Slurm is too old or too new for: it would refuse the whole job.
+void check_version(PlanContext& context, const std::string& flag, slurm::Program program, const std::string& name) {
+  const auto& runs = context.site.slurm_version;
+  const auto version = runs ? slurm::parse_version(runs->value) : std::nullopt;
+  if (!version) return;
+  const auto match = slurm::find_option(program, name, version);
+  if (match.option && match.option->name == name) return;
+  context.error("usage/" + flag, "--" + name + " is not an option of Slurm " + runs->value + ", which " + context.site.name + " runs" + cited(runs->origin),
+                "versions of Slurm that have it: " + slurm::versions_of(program, name));
+}
+
 /// A name that Slurm does not know is a plugin's, or a slip.
 void check_known(PlanContext& context, const std::string& flag, slurm::Program program,
                  const OptionWord& option) {
-  if (option.known) return;
+  if (option.known) return check_version(context, flag, program, option.name.substr(2));
   const auto near = util::nearest(option.name.substr(2), slurm::option_names(program));
   if (near)
     context.warning("usage/" + flag, "Slurm has no option " + option.name + " of its own",

@@ -18,6 +18,7 @@ struct ProfileFile {
   std::string text;
   bool built_in = false;
   std::size_t place = 0; ///< which of the searched places had it; a layer is looked for behind it
+  std::string id;
 };
 
 /// Looks a profile up by its id, in the places from number `from` on; nothing if none has it.

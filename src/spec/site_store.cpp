@@ -35,12 +35,12 @@ public:
       std::error_code error;
       if (!fs::exists(path, error)) continue;
       auto text = load_text_file(path.string(), "a profile");
-      if (text) return ProfileFile{path.string(), std::move(*text), false, i};
+      if (text) return ProfileFile{path.string(), std::move(*text), false, i, id};
       unreadable = text.error();
       return std::nullopt;
     }
     for (const auto& file : embedded::site_files()) {
-      if (file.name == id + ".json") return ProfileFile{"built in: " + std::string(file.name), std::string(file.text), true, x_directories.size()};
+      if (file.name == id + ".json") return ProfileFile{"built in: " + std::string(file.name), std::string(file.text), true, x_directories.size(), id};
     }
     return std::nullopt;
   }
@@ -81,6 +81,7 @@ SiteLoad to_site(LayeredProfile layers, const ProfileFile& file) {
   }
   diag::sort_by_place(load.diagnostics);
   load.source = caret_source(load.diagnostics, layers.files);
+  for (const auto& layer : layers.files) load.layers.push_back(layer.id);
   return load;
 }
 
@@ -95,15 +96,9 @@ SiteLoad unknown_site(const std::string& message, const std::string& id, const s
 }
 
 std::set<std::string> all_ids(const std::vector<std::string>& directories) {
-  std::set<std::string> ids;
+  auto ids = own_profiles(directories);
   for (const auto& file : embedded::site_files()) {
     if (file.name != k_schema_file) ids.insert(std::string(file.name.substr(0, file.name.size() - 5)));
-  }
-  for (const auto& directory : directories) {
-    std::error_code error;
-    for (fs::directory_iterator it(directory, error), end; !error && it != end; it.increment(error)) {
-      if (it->path().extension() == ".json" && it->path().filename() != k_schema_file) ids.insert(it->path().stem().string());
-    }
   }
   return ids;
 }
@@ -146,7 +141,7 @@ SiteLoad load_site_file(const std::string& path, const std::vector<std::string>&
   for (std::size_t i = 0; i < directories.size(); ++i) {
     if (fs::equivalent(directories[i], fs::path(path).parent_path(), error)) place = i;
   }
-  const ProfileFile file{path, std::move(*text), false, place};
+  const ProfileFile file{path, std::move(*text), false, place, fs::path(path).stem().string()};
   return to_site(load_layers(file, std::ref(finder)), file);
 }
 
@@ -156,6 +151,17 @@ SiteFacts load_facts(const std::string& id, const std::vector<std::string>& dire
   if (!file) return {};
   const auto layers = load_layers(*file, std::ref(finder));
   return layers.root ? make_facts(*layers.root) : SiteFacts{};
+}
+
+std::set<std::string> own_profiles(const std::vector<std::string>& directories) {
+  std::set<std::string> ids;
+  for (const auto& directory : directories) {
+    std::error_code error;
+    for (fs::directory_iterator it(directory, error), end; !error && it != end; it.increment(error)) {
+      if (it->path().extension() == ".json" && it->path().filename() != k_schema_file) ids.insert(it->path().stem().string());
+    }
+  }
+  return ids;
 }
 
 std::vector<std::string> list_sites(const std::vector<std::string>& directories) {

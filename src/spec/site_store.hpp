@@ -3,6 +3,7 @@
 #pragma once
 
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -23,6 +24,8 @@ struct SiteLoad {
   std::string source;
   /// True when no profile has this id (usage: exit 2); false when the profile is there but wrong (exit 3).
   bool not_found = false;
+  /// Ids of the profiles that were read for it: its own, then those that it extends.
+  std::vector<std::string> layers;
 };
 /// Whether a profile that a person brings is held against the JSON schema, which costs more than the rest of the loading: not where
 /// the same profile has been checked before.
@@ -49,6 +52,8 @@ struct SiteFacts {
 /// The facts of a site that load_site can load; empty for any other.
 SiteFacts load_facts(const std::string& id, const std::vector<std::string>& directories);
 
+/// Ids of the profiles, abstract layers too, that lie in the directories: what is compiled in is not consulted for these.
+std::set<std::string> own_profiles(const std::vector<std::string>& directories);
 /// Ids of all sites that can be found, sorted, abstract layers (centres) left out.
 std::vector<std::string> list_sites(const std::vector<std::string>& directories);
 

@@ -36,6 +36,31 @@ TEST_CASE("the list shows GPUs, nodes, limits and the day of the newest source")
   CHECK(holds(line_with(result.out, "cedar "), "retired, see fir"));
 }
 
+TEST_CASE("the rows that were worked out when the program was built are those that reading the profiles gives") {
+  Desk desk;
+  const auto built = desk.hpcml({"sites", "list"});
+  desk.set("HPCML_SITES_PATH", std::string(HPCML_SOURCE_DIR) + "/sites"); // all of them a person's own now
+  const auto read = desk.hpcml({"sites", "list"});
+  REQUIRE(built.exit_code == 0);
+  REQUIRE(read.exit_code == 0);
+  CHECK(built.out == read.out);
+}
+
+TEST_CASE("a person's profile is in the list, and what it changes of others is seen there") {
+  Desk desk;
+  std::filesystem::create_directory(desk / "sites");
+  desk.put("sites/mine.json", R"({"id": "mine", "name": "My cluster"})");
+  desk.put("sites/lumi.json", R"({"extends": ["lumi"], "id": "lumi", "name": "LUMI as I see it"})");
+  desk.put("sites/alliance.json", R"({"extends": ["alliance"], "id": "alliance", "abstract": true, "sources": {"mine": {"url": "https://example.org", "checked": "2026-12-31"}}})");
+  desk.set("HPCML_SITES_PATH", "sites");
+  const auto result = desk.hpcml({"sites", "list"});
+  REQUIRE(result.exit_code == 0);
+  CHECK(holds(line_with(result.out, "mine "), "My cluster"));
+  CHECK(holds(line_with(result.out, "lumi "), "LUMI as I see it"));
+  CHECK(holds(line_with(result.out, "narval "), "2026-12-31"));
+  CHECK_FALSE(holds(line_with(result.out, "vista "), "2026-12-31"));
+}
+
 TEST_CASE("one site is shown with its partitions, sources and what is unknown") {
   Desk desk;
   const auto result = desk.hpcml({"sites", "show", "lumi"});

@@ -207,6 +207,38 @@ TEST_CASE("a file with several jobs is one request: gen wants one chosen, and mi
   CHECK(holds(wrong.err, "job b: 9 GPUs"));
 }
 
+TEST_CASE("Ctrl-C on a terminal leaves the job and gives the terminal back", "[slurm]") {
+  const Desk desk;
+  desk.put("steps.sh", "#!/bin/bash\nfor i in {1..60}; do echo step $i; sleep 1; done\n", 0755);
+  // A terminal as people have it: its driver makes the signal of the key, for all of the foreground.
+  desk.put("terminal.py", R"(
+import os, pty, sys, termios, time
+master, slave = pty.openpty()
+before = termios.tcgetattr(slave)
+pid = os.fork()
+if pid == 0:
+    os.setsid()
+    os.close(os.open(os.ttyname(slave), os.O_RDWR))  # the first terminal that a session opens is its own
+    for number in range(3): os.dup2(slave, number)
+    os.execvp(sys.argv[1], sys.argv[1:])
+text = b""
+while b"step 1" not in text: text += os.read(master, 4096)
+os.write(master, b"\x03")
+status = os.waitpid(pid, 0)[1]
+os.set_blocking(master, False)
+try:
+    while True: text += os.read(master, 4096)
+except OSError: pass
+print(text.decode().replace("\r", "<CR>").replace("\x1b[K", "<K>"))
+print("status", os.WIFEXITED(status) and os.WEXITSTATUS(status), "same", termios.tcgetattr(slave) == before)
+)");
+  const auto result = desk.emulate("lumi", 1, "timeout 60 python3 terminal.py $H submit" + k_request + "--watch -- ./steps.sh; squeue -h -o 'job %i %T'; scancel 1");
+  CAPTURE(result.out, result.err);
+  CHECK(holds(result.out, "job 1 RUNNING"));
+  CHECK(holds(result.out, "hpcml submit --attach 1"));
+  CHECK(holds(result.out, "status 130 same True"));
+}
+
 TEST_CASE("jobs that wait for each other, arrays, chains and steps run in their order on a real Slurm", "[slurm]") {
   const Desk desk;
   desk.put("hpcml.json", R"(// three jobs

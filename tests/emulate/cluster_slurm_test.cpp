@@ -138,8 +138,20 @@ TEST_CASE("requests that the site refuses are refused at submission", "[slurm]")
   }
 }
 
+TEST_CASE("Slurm takes the person's accounts and no others, where it keeps accounts", "[slurm]") {
+  const Cluster lumi({"--site", "lumi", "--accounts", "project_1,project_2"});
+  const auto result = lumi.run("srun -A project_2 -p small-g -t 5 hostname; squeue -h -t all -o %a; srun -A project_3 -p small-g -t 5 hostname; echo code $?");
+  INFO(result.err);
+  CHECK(result.out == "nid000001\nproject_2\ncode 1\n");
+  CHECK(result.err.find("Invalid account") != std::string::npos);
+  CHECK(lumi.run("true").exit_code == 0); // no port or socket of the first is in its way
+  const auto wrong = Cluster({"--site", "lumi", "--accounts", "a;b"}).run("true");
+  CHECK(wrong.exit_code == 2);
+  CHECK(wrong.err.find("\"a;b\" is no account") != std::string::npos);
+}
+
 TEST_CASE("nothing is left of a cluster when its command ends", "[slurm]") {
-  const Cluster lumi({"--site", "lumi"});
+  const Cluster lumi({"--site", "lumi", "--accounts", "project_1"}); // with the most daemons
   const auto result =
       lumi.run("echo $SLURM_CONF; srun -A project_1 -p small-g -t 5 sleep 100 & sleep 1; exit 0");
   const std::string conf(util::trim(result.out));

@@ -2,6 +2,7 @@
 #include <catch2/catch.hpp>
 
 #include "emulate/site_helper.hpp"
+#include "emulate/accounting.hpp"
 #include "emulate/slurm_files.hpp"
 #include "emulate/slurm_install.hpp"
 #include "util/text.hpp"
@@ -125,6 +126,46 @@ TEST_CASE("nodes on loopback are told apart by their ports") {
   CHECK(layout.nodes[0].port == 20001);
   CHECK(layout.nodes[1].port == 20002);
   CHECK(layout.nodes[1].interfaces.empty());
+}
+
+TEST_CASE("a kind of node is chosen by its id, its GPUs' type or a feature, with the partition that has it") {
+  struct Case {
+    const char *site, *partition, *name, *type, *in;
+  };
+  for (const auto& [id, partition, name, type, in] :
+       {Case{"kebnekaise", "", "mi100", "mi100", "batch"}, Case{"kebnekaise", "batch", "zen4", "a6000", "batch"}, Case{"kebnekaise", "batch", "", "v100", "batch"},
+        Case{"killarney", "", "h100", "h100", "gpu"}, Case{"mila", "", "dgx-a100", "dgx-a100", "long"}, Case{"mila", "", "hopper", "h100", "short-unkillable"}, Case{"tamia", "", "cpu", "cpu", "cpu"}}) {
+    CAPTURE(id, partition, name);
+    const auto site = test::shipped_site(id);
+    ClusterRequest request{partition, 1};
+    request.node_type = name;
+    const auto layout = make_cluster_layout(site, request);
+    REQUIRE(layout);
+    CHECK(layout->type->id == type);
+    CHECK(layout->partition->name == in);
+  }
+  const auto site = test::shipped_site("kebnekaise");
+  ClusterRequest request{"batch", 1};
+  request.node_type = "mi1000";
+  const auto refused = make_cluster_layout(site, request);
+  REQUIRE_FALSE(refused);
+  CHECK(refused.error().what == "partition batch of " + short_name(site) + " has no nodes called \"mi1000\"");
+  CHECK(refused.error().hint == "did you mean mi100?");
+}
+
+TEST_CASE("accounts and QoS are entered with the profile's limits") {
+  const auto site = test::shipped_site("jean_zay");
+  const auto entries = make_accounting_entries(site, {"abc@h100", "abc@v100"}, "me");
+  std::string text;
+  for (const auto& words : entries) text += util::join(words, " ") + "\n";
+  CAPTURE(text);
+  const auto holds = [&](const std::string& line) { return text.find(line + "\n") != std::string::npos; };
+  CHECK(holds("add qos name=qos_gpu_h100-dev MaxWall=120 MaxTRESPerJob=gres/gpu=32 MaxSubmitJobsPerUser=10 Flags=DenyOnLimit,PartitionTimeLimit"));
+  CHECK(holds("add account name=abc@h100,abc@v100 cluster=jean_zay"));
+  CHECK(holds("add user name=me account=abc@h100,abc@v100 defaultaccount=abc@h100 cluster=jean_zay"));
+  REQUIRE(site.find_partition("gpu_p13") != nullptr);
+  CHECK(deny_qos(site, *site.find_partition("gpu_p13")).find("qos_gpu_h100-dev") != std::string::npos);
+  CHECK(deny_qos(site, *site.find_partition("gpu_p6")).find("qos_gpu_h100-dev") == std::string::npos);
 }
 
 TEST_CASE("what cannot be emulated is refused with a reason") {

@@ -31,10 +31,12 @@ model::Origin flag(const std::string& by) { return {model::OriginKind::flag, by,
 model::Sourced<std::string> text(const std::string& value) { return {value, flag("--x")}; }
 model::Sourced<unsigned> number(unsigned value) { return {value, flag("--x")}; }
 
+bool fits(const std::string& value, const model::FlagRule& rule) { return rule.pattern.empty() || std::regex_match(value, std::regex(rule.pattern)); }
+
 /// An account as the site writes it.
 std::string valid_value(const model::FlagRule& rule) {
-  for (const auto* account : {"me", "def-me", "aip-me", "project_1"})
-    if (rule.pattern.empty() || std::regex_match(account, std::regex(rule.pattern))) return account;
+  for (const auto* account : {"me", "def-me", "aip-me", "project_1", "me-dtai-gh", "berzelius-2026-1"})
+    if (fits(account, rule)) return account;
   return "me" + rule.suffix;
 }
 
@@ -113,6 +115,19 @@ void choose_partition(model::JobSpec& job, const model::Site& site) {
     if (partition.cpu_only != gpus && (partition.is_default || !partition.nameable)) return;
   for (const auto& partition : site.partitions)
     if (partition.cpu_only != gpus && !job.partition) job.partition = text(partition.name);
+}
+
+std::optional<std::string> account_at(const model::Site& site) {
+  const auto rule = site.flags.find("account");
+  const bool taken = rule != site.flags.end() && (rule->second.policy == model::Policy::required || rule->second.policy == model::Policy::optional);
+  return taken ? std::optional(valid_value(rule->second)) : std::nullopt;
+}
+
+std::string other_account(const model::Site& site, const std::string& account) {
+  const auto rule = site.flags.find("account");
+  for (const auto& other : {account + "9", "9" + account})
+    if (account.find('@') == std::string::npos && fits(other, rule->second)) return other;
+  return "9" + account; // in front of "@" and of an ending that the site wants
 }
 
 model::JobSpec request_for(const model::Site& site) {

@@ -4,6 +4,7 @@
 
 #include <filesystem>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -33,6 +34,10 @@ model::Plan make_plan_for(const std::string& launcher);
 
 /// A request for two nodes with what the site requires.
 model::JobSpec request_for(const model::Site& site);
+/// An account of the form that the site wants; nothing where its jobs name none.
+std::optional<std::string> account_at(const model::Site& site);
+/// Another of that form.
+std::string other_account(const model::Site& site, const std::string& account);
 /// The request goes to the first partition of its kind where the site has no default for it.
 void choose_partition(model::JobSpec& job, const model::Site& site);
 

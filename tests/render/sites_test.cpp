@@ -4,6 +4,7 @@
 
 #include <set>
 
+#include "check/check_script.hpp"
 #include "plan/planner.hpp"
 #include "render/render_helper.hpp"
 #include "render/script.hpp"
@@ -101,6 +102,19 @@ std::set<std::string> refusals(const diag::Diagnostics& findings) {
   return codes;
 }
 
+/// What sbatch would refuse of the script: the site's version of it, or, where that is not known, any. Options of a site's plugins, as Shifter's, only that site knows.
+std::string refused_by_sbatch(const std::string& script, const model::Site& site) {
+  std::string said;
+  const auto runs = site.slurm_version ? slurm::parse_version(site.slurm_version->value) : std::nullopt;
+  for (std::size_t i = 0; i < slurm::k_version_names.size(); ++i) {
+    const auto version = static_cast<slurm::Version>(i);
+    if (runs && version != *runs) continue;
+    for (const auto& finding : check::check_script("job.sh", script, {version, nullptr}))
+      if (finding.what.severity == diag::Severity::error && finding.what.hint.find("plugin of the site") == std::string::npos) said += std::string(slurm::name_of(version)) + ": " + finding.what.message + "\n";
+  }
+  return said;
+}
+
 } // namespace
 
 TEST_CASE("every script for every built-in site passes bash and shellcheck, and what is refused is refused on purpose") {
@@ -132,7 +146,9 @@ TEST_CASE("every script for every built-in site passes bash and shellcheck, and 
         }
         if (!result.plan) continue;
         REQUIRE(render::find_unwritable(*result.plan).empty());
-        CHECK(test::script_faults(render::render_script(*result.plan)) == "");
+        const auto script = render::render_script(*result.plan);
+        CHECK(test::script_faults(script) == "");
+        CHECK(refused_by_sbatch(script, *load.site) == "");
         CHECK_FALSE(render::render_explain(*result.plan).empty());
         CHECK_FALSE(render::render_interactive(*result.plan).empty());
         CHECK_FALSE(render::render_json(*result.plan).empty());
