@@ -149,24 +149,28 @@ std::vector<unsigned> gpus_of(const topo::LiveRank& rank, const topo::Node& node
 /// What the processes have, judged and compared with the plan.
 void run_verify(const AffinityOptions& options, topo::Node& node, const Context& context, Failure& failure,
                 int& exit_code) {
-  const auto live = topo::read_live_ranks(context.env.get_or("SLURM_JOB_ID", ""));
-  if (live.empty())
-    return failure.say(k_world_failed, "no process here has LOCAL_RANK or SLURM_LOCALID in its environment",
+  const auto live = topo::read_live_ranks(context.env);
+  if (live.ranks.empty())
+    return failure.say(k_world_failed, "no process here has LOCAL_RANK, or SLURM_LOCALID in a step, in its environment",
                        "run it beside the job: srun --jobid JOB --overlap hpcml affinity --verify");
   AffinityOptions wanted = options;
-  if (wanted.ranks == 0) wanted.ranks = live.back().local_rank + 1;
+  if (wanted.ranks == 0) wanted.ranks = live.ranks.back().local_rank + 1;
+  // The kernel lets no rank out of the job's CPUs; a step that only looks may have fewer.
+  for (const auto& rank : live.ranks)
+    if (!node.allowed.empty()) node.allowed = node.allowed | (rank.cpus & node.cpus.all());
   const auto request = make_request(wanted, node, failure);
   if (!request) return;
   const auto plan = make_plan(wanted, node, *request);
   if (!plan) return failure.say(k_cannot_satisfy, plan.error());
   std::vector<topo::Placed> ranks;
   std::string threads;
-  for (const auto& rank : live) {
-    ranks.push_back({rank.local_rank, gpus_of(rank, node), rank.cpus, ""});
+  for (const auto& rank : live.ranks) {
+    ranks.push_back({rank.local_rank, gpus_of(rank, node), rank.cpus, rank.nic, rank.memory});
     for (const auto& cpus : rank.others)
       threads += "rank " + std::to_string(rank.local_rank) + ": some of its threads have CPUs " +
                  cpus.to_list() + "\n";
   }
+  node.notes.insert(node.notes.end(), live.notes.begin(), live.notes.end());
   for (const auto& note : node.notes) std::fprintf(stderr, "hpcml: note: %s\n", note.c_str());
   const auto report = topo::check_placement(node, ranks);
   if (options.format == "svg" || options.format == "tree") {
@@ -174,12 +178,15 @@ void run_verify(const AffinityOptions& options, topo::Node& node, const Context&
                                         : topo::render_tree(node, *plan, ranks))
                    .c_str(),
                stdout);
+  } else if (options.format == "json") {
+    std::fputs(topo::render_report_json(node, report, ranks, *plan).c_str(), stdout);
   } else {
     std::fputs((topo::render_node_line(node) + topo::render_report(report, ranks) + threads).c_str(), stdout);
     for (const auto& rank : ranks)
       if (rank.rank < plan->ranks.size() && !(plan->ranks[rank.rank].cpus == rank.cpus))
         std::printf("rank %u: hpcml would give it CPUs %s: %s\n", rank.rank,
                     plan->ranks[rank.rank].cpus.to_list().c_str(), plan->ranks[rank.rank].why.c_str());
+    if (const auto fix = topo::render_fix(ranks, *plan); !fix.empty()) std::printf("fix: %s\n", fix.c_str());
   }
   for (const auto& rank : ranks)
     if (report.wrong(rank.rank)) exit_code = k_findings;

@@ -75,6 +75,7 @@ void read_texts(FlagReader& reader, model::JobSpec& job) {
   reader.text("--output", job.output);
   reader.text("--backend", job.backend);
   reader.text("--gpu-visibility", job.gpu_visibility);
+  reader.text("--bind-check", job.bind_check);
   reader.text("--gpu-type", job.gpu_type);
   reader.text("--venv", job.venv);
   reader.text("--conda", job.conda);

@@ -190,20 +190,23 @@ private:
 
   void serve_open(const seccomp_notif& call) {
     const bool old_open = call.data.nr != SYS_openat && call.data.nr != SYS_openat2;
-    char buffer[128]; // longer paths name no status file
+    char buffer[128]; // longer paths name none of the files
     const auto path = read_remote_text(caller(call), call.data.args[old_open ? 0 : 1], buffer, sizeof buffer);
-    if (!util::ends_with(path, "status") || !hand_in_status(call, path, old_open)) let_kernel_do_it(call);
+    for (const char* name : {"status", "numa_maps"})
+      if (util::ends_with(path, name) && hand_in_file(call, path, name, old_open)) return;
+    let_kernel_do_it(call);
   }
 
-  bool hand_in_status(const seccomp_notif& call, std::string_view path, bool old_open) {
-    const auto task = find_status_task(absolute(call, path, old_open), caller(call));
+  bool hand_in_file(const seccomp_notif& call, std::string_view path, const std::string& name, bool old_open) {
+    const auto task = find_file_task(absolute(call, path, old_open), name, caller(call));
     if (!task || !is_waiting(call) || !x_tasks.owns(*task)) return false;
-    const auto status = util::read_file("/proc/" + std::to_string(*task) + "/status");
+    const auto real = util::read_file("/proc/" + std::to_string(*task) + "/" + name);
     const auto state = x_tasks.get(*task);
-    if (!status || !state) return false;
-    const int file = ::memfd_create("status", MFD_CLOEXEC);
+    if (!real || !state) return false;
+    const int file = ::memfd_create(name.c_str(), MFD_CLOEXEC);
     if (file < 0) return false;
-    const std::string text = render_status(*status, state->cpus, x_tasks.cpu_ids(), x_memory_nodes);
+    const std::string text = name == "status" ? render_status(*real, state->cpus, x_tasks.cpu_ids(), x_memory_nodes)
+                                              : render_numa_maps(*real, state->memory, choose_memory_node(state->memory, domain_of(state->cpus)));
     const bool written = ::write(file, text.data(), text.size()) == static_cast<ssize_t>(text.size()) &&
                          ::lseek(file, 0, SEEK_SET) == 0;
     seccomp_notif_addfd hand_in{};

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <cstdio>
 #include <filesystem>
+#include <linux/mempolicy.h>
 
 #include "util/file.hpp"
 #include "util/text.hpp"
@@ -52,10 +53,10 @@ std::vector<pid_t> list_all_threads() {
   return threads;
 }
 
-std::optional<pid_t> find_status_task(std::string_view path, pid_t caller) {
-  if (!util::starts_with(path, "/proc/") || !util::ends_with(path, "/status")) return std::nullopt;
+std::optional<pid_t> find_file_task(std::string_view path, std::string_view name, pid_t caller) {
+  if (!util::starts_with(path, "/proc/") || !util::ends_with(path, "/" + std::string(name))) return std::nullopt;
   path.remove_prefix(6);
-  path.remove_suffix(7);
+  path.remove_suffix(name.size() + 1);
   std::optional<pid_t> task;
   const auto slash = path.find('/');
   const auto process = path.substr(0, slash);
@@ -102,6 +103,29 @@ std::string render_status(std::string_view status, const model::IdSet& cpus, uns
     else if (util::starts_with(line, "Mems_allowed_list:")) text += "Mems_allowed_list:\t" + memory_nodes.to_list() + "\n";
     else text += line;
   }
+  return text;
+}
+
+std::string render_numa_maps(std::string_view maps, const MemPolicy& policy, unsigned pages) {
+  static const char* const k_names[] = {"default", "prefer", "bind", "interleave", "local", "prefer (many)", "weighted interleave"};
+  std::string shown = k_names[policy.mode];
+  if (!policy.nodes.empty()) {
+    if (policy.flags & MPOL_F_STATIC_NODES) shown += "=static";
+    if (policy.flags & MPOL_F_RELATIVE_NODES) shown += "=relative";
+    shown += ":" + policy.nodes.to_list();
+  }
+  std::string text;
+  for (const auto& line : util::split(std::string(maps), '\n')) {
+    bool first = true;
+    for (const auto& word : util::split(line, ' ')) {
+      const auto sign = word.find('=');
+      const bool on_node = word.size() > 2 && word[0] == 'N' && sign != std::string::npos && util::parse_unsigned(word.substr(1, sign - 1));
+      text += first ? word : " " + (word == "default" ? shown : on_node ? "N" + std::to_string(pages) + word.substr(sign) : word);
+      first = false;
+    }
+    text += "\n";
+  }
+  if (!text.empty()) text.pop_back(); // of what stands behind the last line's end
   return text;
 }
 

@@ -9,6 +9,7 @@
 
 #include <sys/types.h>
 
+#include "emulate/mem_policy.hpp"
 #include "model/id_set.hpp"
 
 namespace hpcml::emulate {
@@ -24,12 +25,15 @@ std::optional<TaskLinks> read_task_links(pid_t tid);
 /// All threads of all processes that /proc shows.
 std::vector<pid_t> list_all_threads();
 
-/// The thread whose status file an absolute `path` names, as `caller` reads it: /proc/self/status, /proc/7/task/9/status …
-std::optional<pid_t> find_status_task(std::string_view path, pid_t caller);
+/// The thread whose file of this name an absolute `path` means, as `caller` reads it: /proc/self/status, /proc/7/task/9/status …
+std::optional<pid_t> find_file_task(std::string_view path, std::string_view name, pid_t caller);
 
 /// `status` with the lines about allowed CPUs and memory nodes replaced, in the kernel's format.
 std::string render_status(std::string_view status, const model::IdSet& cpus, unsigned cpu_ids,
                           const model::IdSet& memory_nodes);
+
+/// /proc/PID/numa_maps with the task's policy where the kernel names its own, and its pages on node `pages`.
+std::string render_numa_maps(std::string_view maps, const MemPolicy& policy, unsigned pages);
 
 /// The kernel's mask format: words of 32 bits in hexadecimal, the highest first, "ffffffff,ffffffff" for 64 of 64.
 std::string render_kernel_mask(const model::IdSet& ids, unsigned id_count);

@@ -57,7 +57,7 @@ util::Status check_bound_rank(const RankSetup& setup, const LaunchRequest& reque
     faults = compare_masks(setup.mask, setup.plan.binding.cpus);
   if (request.bind_check != BindCheck::none && !setup.agent) {
     if (!cpus) return cpus.error();
-    faults = check_binding(setup, *cpus, request.cpus_per_task);
+    faults = check_binding(setup, {*cpus, topo::read_memory_policy()}, request.cpus_per_task);
   }
   if (request.bind_check == BindCheck::fail && !faults.empty())
     return Error{"its placement is not what it should be: " + util::join(faults, "; "),

@@ -2,16 +2,25 @@
 // What a rank really has after binding, judged against its plan. Pure.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "launch/rank_setup.hpp"
+#include "topo/memory_policy.hpp"
 
 namespace hpcml::launch {
 
-/// What is wrong with `cpus` as the CPUs of this rank, one sentence each: outside what it may use, far from its GPU, shared with
-/// another rank or half a core of it, fewer than others have, not what was planned or fewer than asked for. `wanted`: physical
-/// cores that were asked for, 0 if none were. The other ranks of the node count as they are planned.
-std::vector<std::string> check_binding(const RankSetup& setup, const model::IdSet& cpus, unsigned wanted);
+/// What the kernel says of this process.
+struct Bound {
+  model::IdSet cpus;
+  std::optional<topo::MemoryPolicy> memory = {}; ///< unset: it does not tell
+};
+
+/// What is wrong with what this rank has, one sentence each: CPUs outside what it may use, far from its GPU, shared with
+/// another rank or half a core of it, fewer than others have, not what was planned or fewer than asked for; memory of other
+/// NUMA nodes; a NIC that is not the nearest. `wanted`: physical cores that were asked for, 0 if none were. The other ranks
+/// of the node count as they are planned.
+std::vector<std::string> check_binding(const RankSetup& setup, const Bound& bound, unsigned wanted);
 
 } // namespace hpcml::launch

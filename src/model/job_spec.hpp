@@ -40,6 +40,7 @@ struct JobSpec {
   Known<Launcher> launcher;
   Known<std::string> backend;       ///< "nccl", "gloo"
   Known<std::string> gpu_visibility; ///< "all", "own"
+  Known<std::string> bind_check;    ///< "warn", "fail": what each rank has is judged before its program starts
   Known<std::string> gpu_type;
   Known<std::string> venv;          ///< path of a virtual environment to activate
   Known<std::string> conda;         ///< name or prefix of a conda environment

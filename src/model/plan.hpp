@@ -182,6 +182,7 @@ struct Plan {
   Sourced<std::string> submit_command{"sbatch", {}}; ///< what takes the script
   std::string interactive;              ///< how to get an interactive job: "salloc", "srun", "idev"
   std::vector<std::string> sites_dirs;  ///< where launch finds the profile when it is not built in, absolute
+  Sourced<std::string> bind_check;   ///< "warn", "fail" or empty
   bool report = false;
   bool preflight = false;
   std::vector<std::pair<std::string, Origin>> notes; ///< things worth saying in --explain that have no line

@@ -44,6 +44,7 @@ std::string launch_line(const model::JobSpec& job) {
   flag("--gpus-per-task", number(job.gpus_per_task));
   flag("--cpus-per-task", number(job.cpus_per_task));
   flag("--gpu-visibility", text(job.gpu_visibility));
+  flag("--bind-check", text(job.bind_check));
   flag("--backend", text(job.backend));
   if (job.report) add("--report");
   if (job.preflight) add("--preflight");

@@ -83,6 +83,14 @@ void plan_binding(PlanContext& context) {
   std::string why;
   const bool masks = masks_are_valid(context, why);
   binding.origin = context.site.binding.origin;
+  if (const auto& check = context.job.bind_check) {
+    plan.bind_check = *check;
+    if (check->value != "warn" && check->value != "fail")
+      context.error("usage/bind-check", "unknown --bind-check '" + check->value + "'", "warn, or fail and do not start the program");
+    else if (!plan.launcher.choice.is_hpcml())
+      context.error("request/bind-check", "with " + plan.launcher.choice.name() + " nobody looks at what the ranks have before they start",
+                    "leave --launcher out; in a running job: srun --jobid JOB --overlap hpcml affinity --verify");
+  }
   if (plan.launcher.choice.is_agent()) {
     binding.binder = model::Binder::agent;
     binding.why = "the one agent per node gets all cores of the job: what it starts inherits its mask";

@@ -67,7 +67,7 @@ std::vector<model::GpuPlace> gpu_places(const RankFacts& facts, const model::Nod
 }
 
 /// The NIC that the node shows beside the rank's first GPU, else the profile's.
-void choose_nic(RankPlan& plan, const RankFacts& facts, const std::vector<model::GpuPlace>& places) {
+void choose_nic(RankPlan& plan, const RankFacts& facts) {
   auto& binding = plan.binding;
   if (binding.gpus.empty()) return;
   const auto near = [&](const std::vector<topo::NicChoice>& choices) {
@@ -154,7 +154,7 @@ RankPlan plan_rank(const model::Site& site, const RankFacts& facts, const RankRe
       plan.binding.cpus.empty() ? request.cpus_per_rank : bound_cores(shape, plan.binding.cpus);
   for (auto& variable : thread_environment(site, {cores, !places.empty(), request.dataloader_workers}))
     set_variable(plan.env, std::move(variable), "the rank's cores");
-  choose_nic(plan, facts, places);
+  choose_nic(plan, facts);
   plan.caches = site_caches(site, job);
   plan.gpu_visibility = request.gpu_visibility.empty() ? site.gpu_visibility.mode : request.gpu_visibility;
   if (gpus && plan.gpu_visibility == "own") plan.visible_variable = model::visible_devices_variable(vendor);

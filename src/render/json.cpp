@@ -148,6 +148,7 @@ std::string render_json(const model::Plan& plan) {
                       {"step_args", plan.launcher.step_args},
                       {"origin", origin_json(plan.launcher.origin)}};
   json["binding"] = binding_json(plan.binding);
+  if (!plan.bind_check.value.empty()) json["bind_check"] = sourced_json(plan.bind_check);
   json["gpu_visibility"] = sourced_json(plan.gpu_visibility);
   json["environment"] = environment_json(plan);
   json.update(software_json(plan));

@@ -42,6 +42,7 @@ std::vector<Words> launch_groups(const model::Plan& plan) {
   // Ranks that share GPUs have none of their own to count on.
   if (plan.layout.ranks_per_node * plan.layout.gpus_per_rank <= plan.layout.gpus_per_node) add(flags, "--gpus-per-task", std::to_string(plan.layout.gpus_per_rank));
   if (plan.layout.gpus_per_node > 0 && !plan.gpu_visibility.value.empty()) add(flags, "--gpu-visibility", plan.gpu_visibility.value);
+  if (!plan.bind_check.value.empty()) add(flags, "--bind-check", plan.bind_check.value);
   if (!plan.backend.value.empty() && plan.backend.value != "auto") add(flags, "--backend", plan.backend.value);
   if (const auto& meeting = plan.rendezvous; !meeting.port_from_env.empty()) {
     flags.push_back(Word::literal("--master-port"));

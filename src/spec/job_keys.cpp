@@ -153,6 +153,7 @@ const std::vector<JobKey>& job_keys() {
       parsed_key("launcher", &JobSpec::launcher),
       choice_key("backend", &JobSpec::backend, {"auto", "nccl", "gloo"}),
       choice_key("gpu-visibility", &JobSpec::gpu_visibility, {"all", "own"}),
+      choice_key("bind-check", &JobSpec::bind_check, {"warn", "fail"}),
       text_key("gpu-type", &JobSpec::gpu_type),
       text_key("venv", &JobSpec::venv),
       text_key("conda", &JobSpec::conda),

@@ -72,6 +72,7 @@ public:
       check_local(rank);
       check_shared(rank);
       check_nic(rank);
+      check_memory(rank);
     }
     check_even();
     std::size_t all = 0, good = 0;
@@ -178,9 +179,30 @@ private:
     std::vector<Nic> own;
     for (const Nic& nic : x_node.nics)
       if (nic.name == rank.nic) own.push_back(nic);
-    const auto best = nearest_nics({*gpu}, x_node.nics).front(), mine = nearest_nics({*gpu}, own).front();
+    if (own.empty() || rank.nic == gpu->place.nic) return;
+    Gpu placed = *gpu; // judged by places: a name in the profile is no distance
+    placed.place.nic.clear();
+    const auto best = nearest_nics({placed}, x_node.nics).front(), mine = nearest_nics({placed}, own).front();
     if (!best.nic.empty() && best.nic != rank.nic && best.why != mine.why)
       add(Finding::remote_nic, rank, "NIC " + best.nic + " (" + best.why + ") is nearer than " + rank.nic);
+  }
+
+  void check_memory(const Placed& rank) {
+    if (!rank.memory || rank.memory->nodes.empty()) return;
+    const IdSet& nodes = rank.memory->nodes;
+    const std::string text = "its " + render_memory(*rank.memory);
+    for (const NumaNode& numa : x_node.numa)
+      if (numa.kind == MemoryKind::device && nodes.contains(numa.id))
+        return add(Finding::remote_memory, rank, text + ": NUMA " + std::to_string(numa.id) + " is memory of a GPU");
+    IdSet near;
+    for (const CpuDomain& numa : x_node.cpus.numa)
+      if (numa.cpus.intersects(rank.cpus)) near.add(numa.id);
+    // NUMA nodes of CPUs without memory take another's.
+    const bool judged = !near.empty() && std::none_of(x_node.numa.begin(), x_node.numa.end(), [&](const NumaNode& numa) {
+      return numa.kind == MemoryKind::none && near.contains(numa.id);
+    });
+    if (!judged || nodes.is_subset_of(near)) return;
+    add(Finding::remote_memory, rank, text + ", its CPUs are in NUMA " + near.to_list(), !nodes.intersects(near));
   }
 
   void check_even() {
@@ -199,6 +221,22 @@ private:
 };
 
 } // namespace
+
+std::string name_of(Finding finding) {
+  switch (finding) {
+  case Finding::no_cpus: return "no-cpus";
+  case Finding::outside: return "outside";
+  case Finding::reserved: return "reserved";
+  case Finding::remote: return "gpu-remote";
+  case Finding::partly_remote: return "gpu-partly-remote";
+  case Finding::sibling_split: return "sibling-split";
+  case Finding::overlap: return "overlap";
+  case Finding::uneven: return "uneven";
+  case Finding::remote_nic: return "nic-remote";
+  case Finding::remote_memory: return "memory-remote";
+  }
+  return "other";
+}
 
 bool PlacementReport::wrong(unsigned rank) const {
   return std::any_of(findings.begin(), findings.end(),

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "topo/memory_policy.hpp"
 #include "topo/node.hpp"
 
 namespace hpcml::topo {
@@ -15,6 +16,7 @@ struct Placed {
   std::vector<unsigned> gpus; ///< by index
   model::IdSet cpus;
   std::string nic; ///< empty: not known
+  std::optional<MemoryPolicy> memory = {}; ///< unset: not known
 };
 
 enum class Finding {
@@ -27,7 +29,11 @@ enum class Finding {
   overlap,       ///< CPUs that another rank has, too
   uneven,        ///< fewer cores than other ranks have
   remote_nic,    ///< a NIC nearer to the GPU is there
+  remote_memory, ///< memory comes from NUMA nodes without any of the CPUs, or from a GPU's
 };
+
+/// "sibling-split": for programs that read reports.
+std::string name_of(Finding finding);
 
 struct PlacementFinding {
   Finding kind = Finding::outside;

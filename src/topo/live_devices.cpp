@@ -119,7 +119,10 @@ void add_nics(const fs::path& root, Node& node) {
   }
   for (const auto& name : entries(root / "sys/class/net")) {
     auto nic = read_nic(root, root / "sys/class/net" / name);
-    if (!nic) continue;
+    if (!nic) {
+      node.interfaces.push_back(name);
+      continue;
+    }
     std::error_code error;
     const fs::path driver = root / "sys/bus/pci/devices" / nic->pci / "driver";
     const bool slingshot = util::starts_with(fs::read_symlink(driver, error).filename().string(), "cxi");

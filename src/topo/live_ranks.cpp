@@ -2,8 +2,10 @@
 #include "topo/live_ranks.hpp"
 
 #include <algorithm>
+#include <fstream>
 #include <map>
 #include <optional>
+#include <unistd.h>
 
 #include "util/file.hpp"
 #include "util/text.hpp"
@@ -16,7 +18,7 @@ using model::IdSet;
 
 struct Process {
   unsigned pid = 0;
-  std::map<std::string, std::string> env;
+  util::EnvSnapshot env;
 };
 
 std::vector<unsigned> numbers_in(const fs::path& folder) {
@@ -29,16 +31,25 @@ std::vector<unsigned> numbers_in(const fs::path& folder) {
   return numbers;
 }
 
-std::vector<Process> read_processes(const fs::path& proc, const std::string& job) {
+/// Whether both know the variable and disagree.
+bool differs(const util::EnvSnapshot& a, const util::EnvSnapshot& b, const char* name) {
+  const auto mine = a.get(name), theirs = b.get(name);
+  return mine && theirs && *mine != *theirs;
+}
+
+std::vector<Process> read_processes(const fs::path& proc, const util::EnvSnapshot& own) {
   std::vector<Process> processes;
+  const std::string job = own.get_or("SLURM_JOB_ID", ""), step = own.get_or("SLURM_STEP_ID", "");
   for (unsigned pid : numbers_in(proc)) {
+    if (pid == static_cast<unsigned>(::getpid())) continue;
     const auto text = util::read_file(proc / std::to_string(pid) / "environ");
     if (!text) continue; // somebody else's, or gone
     Process process{pid, {}};
     for (const std::string& entry : util::split(*text, '\0'))
-      if (const std::size_t sign = entry.find('='); sign != std::string::npos)
-        process.env[entry.substr(0, sign)] = entry.substr(sign + 1);
-    if (!job.empty() && process.env["SLURM_JOB_ID"] != job) continue;
+      if (const std::size_t sign = entry.find('='); sign != std::string::npos) process.env.set(entry.substr(0, sign), entry.substr(sign + 1));
+    if (!job.empty() && process.env.get_or("SLURM_JOB_ID", "") != job) continue;
+    if (!step.empty() && process.env.get_or("SLURM_STEP_ID", "") == step && !process.env.get("LOCAL_RANK")) continue;
+    if (differs(own, process.env, "SLURMD_NODENAME")) continue; // several nodes of one machine
     processes.push_back(std::move(process));
   }
   return processes;
@@ -69,36 +80,72 @@ void add_threads(const fs::path& folder, LiveRank& rank) {
 
 void read_devices(const Process& process, LiveRank& rank) {
   for (const char* name : {"CUDA_VISIBLE_DEVICES", "ROCR_VISIBLE_DEVICES", "HIP_VISIBLE_DEVICES"})
-    if (const auto found = process.env.find(name); found != process.env.end() && !found->second.empty()) {
+    if (const auto found = process.env.get(name); found && !found->empty()) {
       rank.sees_all = false;
-      rank.devices = util::split(found->second, ',');
+      rank.devices = util::split(*found, ',');
       return;
     }
 }
 
+/// The policy of the first mapping, the program's own text, which is the process's: the whole file may take the kernel seconds.
+std::optional<MemoryPolicy> read_policy(const fs::path& maps) {
+  std::ifstream file(maps);
+  std::string line;
+  return std::getline(file, line) ? parse_numa_maps(line) : std::nullopt;
+}
+
+/// Ranks of one step by number.
+struct StepRanks {
+  bool named = false; ///< told by LOCAL_RANK
+  std::map<unsigned, LiveRank> ranks;
+};
+
+/// The process as a rank of its step.
+void add_process(const Process& process, const fs::path& folder, std::map<std::string, StepRanks>& steps) {
+  const auto name = process.env.get("LOCAL_RANK");
+  const auto step = process.env.get_or("SLURM_STEP_ID", "");
+  const auto text = name ? name : step.empty() ? std::nullopt : process.env.get("SLURM_LOCALID"); // a batch script is no rank
+  const auto number = text ? util::parse_unsigned(*text) : std::nullopt;
+  if (!number || *number > 65535) return;
+  StepRanks& found = steps[step];
+  if (found.named && !name) return; // a launcher that has started the ranks
+  if (!found.named && name) found = {true, {}};
+  LiveRank& rank = found.ranks[static_cast<unsigned>(*number)];
+  if (rank.pid == 0) {
+    rank.local_rank = static_cast<unsigned>(*number);
+    rank.pid = process.pid;
+    rank.nic = only_nic(process.env);
+    rank.memory = read_policy(folder / "numa_maps");
+    read_devices(process, rank);
+  }
+  add_threads(folder, rank);
+}
+
 } // namespace
 
-std::vector<LiveRank> read_live_ranks(const std::string& job, const fs::path& root) {
-  const fs::path proc = root / "proc";
-  const std::vector<Process> processes = read_processes(proc, job);
-  const bool named = std::any_of(processes.begin(), processes.end(),
-                                 [](const Process& process) { return process.env.count("LOCAL_RANK") > 0; });
-  std::map<unsigned, LiveRank> ranks;
-  for (const Process& process : processes) {
-    const auto found = process.env.find(named ? "LOCAL_RANK" : "SLURM_LOCALID");
-    const auto number = found == process.env.end() ? std::nullopt : util::parse_unsigned(found->second);
-    if (!number || *number > 65535) continue;
-    LiveRank& rank = ranks[static_cast<unsigned>(*number)];
-    if (rank.pid == 0) {
-      rank.local_rank = static_cast<unsigned>(*number);
-      rank.pid = process.pid;
-      read_devices(process, rank);
-    }
-    add_threads(proc / std::to_string(process.pid), rank);
+std::string only_nic(const util::EnvSnapshot& env) {
+  for (const char* name : {"UCX_NET_DEVICES", "NCCL_IB_HCA"}) {
+    auto text = env.get_or(name, "");
+    if (util::starts_with(text, "=")) text.erase(0, 1);
+    if (text.empty() || text == "all" || text.find_first_of(",^") != std::string::npos) continue;
+    return text.substr(0, text.find(':'));
   }
-  std::vector<LiveRank> found;
-  for (auto& [number, rank] : ranks)
-    if (!rank.cpus.empty()) found.push_back(std::move(rank));
+  return {};
+}
+
+LiveRanks read_live_ranks(const util::EnvSnapshot& own, const fs::path& root) {
+  const fs::path proc = root / "proc";
+  std::map<std::string, StepRanks> steps;
+  for (const Process& process : read_processes(proc, own)) add_process(process, proc / std::to_string(process.pid), steps);
+  LiveRanks found;
+  const auto chosen = std::max_element(steps.begin(), steps.end(), [](const auto& a, const auto& b) { return a.second.ranks.size() < b.second.ranks.size(); });
+  if (chosen == steps.end()) return found;
+  for (const auto& [step, others] : steps)
+    if (step != chosen->first)
+      found.notes.push_back("step " + (step.empty() ? "of none" : step) + " runs here, too (" + std::to_string(others.ranks.size()) + " ranks); judged is " +
+                            (chosen->first.empty() ? "what runs outside steps" : "step " + chosen->first));
+  for (auto& [number, rank] : chosen->second.ranks)
+    if (!rank.cpus.empty()) found.ranks.push_back(std::move(rank));
   return found;
 }
 

@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: MIT
-// The ranks that run on this node and the CPUs that their threads really have, from /proc.
+// The ranks that run on this node and what they really have, from /proc.
 #pragma once
 
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "model/id_set.hpp"
+#include "topo/memory_policy.hpp"
+#include "util/env_snapshot.hpp"
 
 namespace hpcml::topo {
 
@@ -18,10 +21,22 @@ struct LiveRank {
   std::vector<model::IdSet> others; ///< CPUs of threads that have others than the first one
   std::vector<std::string> devices; ///< entries of its visible-devices variable; empty: it sees all GPUs
   bool sees_all = true;             ///< no such variable is set
+  std::string nic;                  ///< the only one that its variables let it use; empty: not known
+  std::optional<MemoryPolicy> memory = {}; ///< unset: the kernel does not tell
 };
 
-/// Ranks of `job` (SLURM_JOB_ID; empty: of any), told by LOCAL_RANK, or by SLURM_LOCALID where nobody has the
-/// first. Processes of other users stay unseen. Reads below `root` ("/"; another one for tests).
-std::vector<LiveRank> read_live_ranks(const std::string& job, const std::filesystem::path& root = "/");
+struct LiveRanks {
+  std::vector<LiveRank> ranks;
+  std::vector<std::string> notes; ///< what was left out, for people
+};
+
+/// The single NIC that these variables leave to a program ("mlx5_0"); empty: none or several.
+std::string only_nic(const util::EnvSnapshot& env);
+
+/// Ranks of the caller's job (all jobs outside one), told by LOCAL_RANK, or by SLURM_LOCALID in a step where nobody has
+/// the first; of several steps, those of the one with most ranks. The caller, its own step and what else shares
+/// this /proc with the node do not count, nor do batch scripts; processes of other users stay unseen. `own`: the
+/// caller's environment. Reads below `root` ("/"; another one for tests).
+LiveRanks read_live_ranks(const util::EnvSnapshot& own, const std::filesystem::path& root = "/");
 
 } // namespace hpcml::topo

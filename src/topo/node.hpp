@@ -59,6 +59,7 @@ struct Node {
   std::vector<GpuLink> links;     ///< each once, first < second; empty: unknown
   std::vector<Nic> nics;          ///< by name
   model::IdSet allowed;           ///< CPUs that may be used; empty: all
+  std::vector<std::string> interfaces; ///< network interfaces that a live node names without telling where they are
   std::vector<std::string> notes; ///< what its source left open, for people
 };
 

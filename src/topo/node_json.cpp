@@ -131,7 +131,7 @@ private:
       const auto distance = util::parse_unsigned(rule.substr(2));
       if (distance && *distance > 0 && *distance <= 65535) return static_cast<unsigned>(*distance);
       report("smt_sibling", "\"" + rule + "\" is not n+NUMBER");
-    } else if (rule == "2k,2k+1" || rule == "adjacent") {
+    } else if (rule == "adjacent" || util::starts_with(rule, std::to_string(smt) + "k")) { // "2k,2k+1"
       return 0;
     } else if (!rule.empty()) {
       report("smt_sibling", "\"" + rule + "\" is neither n+NUMBER nor \"adjacent\"");

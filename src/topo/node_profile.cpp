@@ -22,6 +22,7 @@ public:
       compare("CPUs of NUMA " + std::to_string(numa.id), numa.cpus.to_list(),
               cpus_of(x_node.cpus.numa, numa.id).to_list());
     compare("number of GPUs", std::to_string(x_profile.gpus.size()), std::to_string(x_node.gpus.size()));
+    for (const Nic& nic : x_profile.nics) take_nic(nic);
     for (Gpu& gpu : x_node.gpus) compare_gpu(gpu);
     for (const Nic& nic : x_profile.nics)
       if (!has_nic(nic.name)) x_node.notes.push_back("the profile's interface " + nic.name + " is not here");
@@ -47,6 +48,12 @@ private:
   bool has_nic(const std::string& name) const {
     return std::any_of(x_node.nics.begin(), x_node.nics.end(),
                        [&](const Nic& nic) { return nic.name == name; });
+  }
+
+  /// An interface whose place the kernel does not tell is where the profile says.
+  void take_nic(const Nic& nic) {
+    const auto& named = x_node.interfaces;
+    if (!has_nic(nic.name) && std::find(named.begin(), named.end(), nic.name) != named.end()) x_node.nics.push_back(nic);
   }
 
   /// Takes the L3 and the NIC that the kernel does not tell, where both speak of the same GPU.

@@ -112,7 +112,7 @@ std::string render_report(const PlacementReport& report, const std::vector<Place
   std::string text;
   for (const Placed& rank : ranks) {
     text += "rank " + std::to_string(rank.rank) + ": CPUs " + or_dash(rank.cpus.to_list()) + ", GPU " +
-            gpus_text(rank.gpus);
+            gpus_text(rank.gpus) + (rank.nic.empty() ? "" : ", NIC " + rank.nic) + (rank.memory && rank.memory->mode != MemoryMode::local ? ", " + render_memory(*rank.memory) : "");
     std::string findings;
     for (const auto& finding : report.findings)
       if (finding.rank == rank.rank)
@@ -122,6 +122,35 @@ std::string render_report(const PlacementReport& report, const std::vector<Place
   text += "score " + std::to_string(static_cast<int>(report.score * 100 + 0.5)) +
           " of 100: CPUs that are allowed, local and the rank's own\n";
   return text;
+}
+
+std::string render_report_json(const Node& node, const PlacementReport& report, const std::vector<Placed>& ranks, const AffinityPlan& plan) {
+  Json root;
+  root["score"] = report.score;
+  root["ranks"] = Json::array();
+  for (const Placed& rank : ranks) {
+    Json entry = {{"rank", rank.rank}, {"ok", !report.wrong(rank.rank)}, {"gpus", rank.gpus}, {"cpus", rank.cpus.to_list()}, {"mask", rank.cpus.to_mask()}};
+    if (!rank.nic.empty()) entry["nic"] = rank.nic;
+    static const char* const k_modes[] = {"local", "preferred", "bound", "interleaved"};
+    if (rank.memory) entry["memory"] = {{"policy", k_modes[static_cast<int>(rank.memory->mode)]}, {"nodes", rank.memory->nodes.ids()}};
+    entry["findings"] = Json::array();
+    for (const auto& finding : report.findings)
+      if (finding.rank == rank.rank)
+        entry["findings"].push_back({{"kind", name_of(finding.kind)}, {"wrong", finding.wrong}, {"text", finding.text}, {"others", finding.others}});
+    for (const auto& planned : plan.ranks)
+      if (planned.local_rank == rank.rank) entry["planned"] = rank_json(node, planned);
+    root["ranks"].push_back(entry);
+  }
+  root["fix"] = render_fix(ranks, plan);
+  root["notes"] = node.notes;
+  return root.dump(2) + "\n";
+}
+
+std::string render_fix(const std::vector<Placed>& ranks, const AffinityPlan& plan) {
+  std::vector<IdSet> masks;
+  for (const auto& rank : plan.ranks) masks.push_back(rank.cpus);
+  const bool same = std::all_of(ranks.begin(), ranks.end(), [&](const Placed& rank) { return rank.rank < masks.size() && masks[rank.rank] == rank.cpus; });
+  return same || masks.empty() ? "" : "start the ranks with hpcml launch --bind apply, or where the step owns the node with srun --cpu-bind=" + render_cpu_bind(masks);
 }
 
 } // namespace hpcml::topo

@@ -26,8 +26,14 @@ std::string render_tree(const Node& node, const AffinityPlan& plan, const std::v
 /// The same as a drawing that is readable on light and dark pages.
 std::string render_svg(const Node& node, const AffinityPlan& plan, const std::vector<Placed>& seen = {});
 
-/// Findings by rank, the score, and what to do.
+/// Findings by rank and the score.
 std::string render_report(const PlacementReport& report, const std::vector<Placed>& ranks);
+
+/// The same as JSON, each rank beside what is planned for it.
+std::string render_report_json(const Node& node, const PlacementReport& report, const std::vector<Placed>& ranks, const AffinityPlan& plan);
+
+/// What makes the ranks be where the plan has them; empty where they are.
+std::string render_fix(const std::vector<Placed>& ranks, const AffinityPlan& plan);
 
 /// "{49,113},{50,114}": one place per core, for OMP_PLACES.
 std::string omp_places(const Node& node, const model::IdSet& cpus);

@@ -131,6 +131,23 @@ bool any(const std::vector<std::string>& words, const std::string& word) {
   return std::find(words.begin(), words.end(), word) != words.end();
 }
 
+/// An option of the case's command, "--name=value", "--name value" or by its letter; else of the request itself.
+std::string option_of(const Case& item, const std::string& name, const char* letter, const char* key) {
+  const auto words = words_of(text_of(item.request(), {"cmd"}));
+  for (std::size_t i = 0; i < words.size(); ++i) {
+    if (util::starts_with(words[i], "--" + name + "=")) return words[i].substr(name.size() + 3);
+    if (i + 1 < words.size() && (words[i] == "--" + name || words[i] == letter)) return words[i + 1];
+  }
+  return text_of(item.request(), {key});
+}
+
+std::string gpu_bind_of(const Case& item) {
+  std::string bind = option_of(item, "gpu-bind", "", "gpu_bind");
+  for (const char* verbose : {"v,", "verbose,"})
+    if (util::starts_with(bind, verbose)) bind.erase(0, std::string(verbose).size());
+  return bind;
+}
+
 /// The order in which Slurm counts GPUs: as gres.conf lists them, by CPU, unless tasks share the devices.
 std::vector<unsigned> gres_order(const topo::Node& node, bool sharing, unsigned count) {
   std::vector<topo::Gpu> gpus = node.gpus;
@@ -154,7 +171,7 @@ void compare_gpus(const Case& item, const std::vector<topo::Placed>& tasks) {
   const std::string rule = text_of(item.request(), {"gpu"});
   const bool local = rule == "localid";
   if (!rule.empty() && !local) item.differ("hpcml's runner does not know the rule for GPUs: " + rule);
-  const bool closest = text_of(item.request(), {"gpu_bind"}) == "closest";
+  const bool closest = text_of(item.request(), {"gpu_bind"}) == "closest"; // in a command beside the distribution
   for (const topo::Placed& task : tasks) {
     std::vector<unsigned> gpus;
     if (local) gpus = {task.rank};
@@ -171,9 +188,8 @@ void compare_gpus(const Case& item, const std::vector<topo::Placed>& tasks) {
 
 /// GPUs by --gpu-bind=map: or mask_gpu:.
 void compare_gpu_bind(const Case& item, const std::vector<topo::Placed>& tasks) {
-  const std::string bind = text_of(item.request(), {"gpu_bind"});
-  const bool sharing =
-      text_of(item.request(), {"gres_flags"}).find("allow-task-sharing") != std::string::npos;
+  const std::string bind = gpu_bind_of(item);
+  const bool sharing = option_of(item, "gres-flags", "", "gres_flags").find("allow-task-sharing") != std::string::npos;
   const auto order = gres_order(item.node, sharing, number_of(item.request(), {"gpus"}));
   const std::size_t colon = bind.find(':');
   const bool map = util::starts_with(bind, "map");
@@ -241,25 +257,50 @@ void compare_binding(const Case& item, const std::vector<topo::Placed>& tasks, c
                   " read from the binding");
 }
 
+/// Two for an allocation with all hardware threads. Where the command does not say, only what was seen tells.
+unsigned threads_per_core(const Case& item, const std::vector<topo::Placed>& tasks) {
+  const auto words = words_of(text_of(item.request(), {"cmd"}));
+  const auto asked = util::parse_unsigned(option_of(item, "threads-per-core", "", "threads_per_core"));
+  if (asked) return static_cast<unsigned>(*asked);
+  if (number_of(item.request(), {"threads_per_core"}) > 0) return number_of(item.request(), {"threads_per_core"});
+  if (any(words, "--hint=nomultithread")) return 1;
+  if (any(words, "--hint=multithread")) return 2;
+  std::size_t most = 1;
+  for (const topo::Placed& task : tasks)
+    for (const IdSet& core : item.node.cpus.core_threads) most = std::max(most, (core & task.cpus).size());
+  if (most > 1) item.leave_open("the hardware threads of each core, which the allocation has chosen: " + std::to_string(most) + " were seen");
+  return static_cast<unsigned>(most);
+}
+
+/// CPUs that a binding wider than cores adds: the whole sockets or NUMA nodes of the task's cores, or all.
+IdSet widen(const Case& item, const std::string& unit, const topo::CompatRequest& wanted, const IdSet& cpus) {
+  const auto& shape = item.node.cpus;
+  const IdSet all = (wanted.allowed.empty() ? shape.all() : wanted.allowed) - shape.reserved;
+  if (unit == "none" || unit == "no") return all;
+  const auto* domains = unit == "sockets" ? (wanted.l3_as_socket ? &shape.l3 : &shape.packages) : unit == "ldoms" ? &shape.numa : nullptr;
+  if (!domains) return cpus;
+  IdSet wide;
+  for (const auto& domain : *domains)
+    if (domain.cpus.intersects(cpus)) wide = wide | (domain.cpus & all);
+  return wide;
+}
+
 /// What Slurm's own distribution gives, where -c stands in the request.
 void compare_distribution(const Case& item, const std::vector<topo::Placed>& tasks) {
-  const std::string command = text_of(item.request(), {"cmd"});
-  const auto words = words_of(command);
-  for (const std::string& word : words)
-    if (util::starts_with(word, "--cpu-bind=") && word.find(':') != std::string::npos)
-      return compare_binding(item, tasks, word.substr(11));
+  const std::string bind = option_of(item, "cpu-bind", "", "");
+  if (bind.find(':') != std::string::npos) return compare_binding(item, tasks, bind);
   topo::CompatRequest wanted = compat_request(item.item, "slurm-closest", item.node);
   const unsigned nodes = std::max(1u, number_of(item.request(), {"nodes"}, 1));
   wanted.ranks = (wanted.ranks + nodes - 1) / nodes;
   if (wanted.cpus_per_rank == 0)
     return item.leave_open("the CPUs per task, which the site chooses without -c");
-  wanted.block_cores = command.find("block:block") != std::string::npos;
-  const bool noted = text_of(item.item, {"notes"}).find("--threads-per-core=2") != std::string::npos;
-  if (noted || any(words, "--threads-per-core=2") || any(words, "--hint=multithread"))
-    wanted.threads_per_core = 2;
+  const std::string distribution = option_of(item, "distribution", "-m", "distribution");
+  wanted.block_cores = distribution.find(":block") != std::string::npos;
+  wanted.threads_per_core = threads_per_core(item, tasks);
   const auto plan = topo::plan_compat(item.node, wanted);
   if (!plan) return item.differ("no plan: " + plan.error().what);
-  const bool closest = command.find("--gpu-bind=closest") != std::string::npos;
+  const bool closest = option_of(item, "gpu-bind", "", "") == "closest";
+  const std::string unit = bind.substr(bind.rfind(',') + 1);
   const bool several = number_of(item.request(), {"gpus_per_task"}) > 1;
   if (closest && several) item.leave_open("which of the near GPUs a task with several gets");
   const auto locals = local_ranks(item, wanted.ranks);
@@ -271,8 +312,8 @@ void compare_distribution(const Case& item, const std::vector<topo::Placed>& tas
       continue;
     }
     const auto& rank = plan->plan.ranks[local];
-    if (!(rank.cpus == task.cpus))
-      item.differ(who + ": CPUs " + shown(task.cpus) + " seen, " + shown(rank.cpus) + " by Slurm's rules");
+    if (const IdSet cpus = widen(item, unit, wanted, rank.cpus); !(cpus == task.cpus))
+      item.differ(who + ": CPUs " + shown(task.cpus) + " seen, " + shown(cpus) + " by Slurm's rules");
     if (closest && !several && rank.gpus != task.gpus)
       item.differ(who + ": GPU " + shown(task.gpus) + " seen, " + shown(rank.gpus) + " by Slurm's rules");
   }

@@ -218,6 +218,7 @@ std::vector<std::string> unread_keys(const Json& item) {
                                                 "cpu_bind",
                                                 "gpu_bind",
                                                 "gres_flags",
+                                                "distribution",
                                                 "inventory",
                                                 "select",
                                                 "parse_mask_list",

@@ -250,6 +250,16 @@ std::string render_json(const topo::Node& node) {
   return root.dump();
 }
 
+model::NodeType as_profile(const topo::Node& node) {
+  model::NodeType type;
+  type.id = node.name;
+  type.cpu = node.cpus;
+  type.gpu.emplace();
+  type.gpu->per_node = static_cast<unsigned>(node.gpus.size());
+  for (const auto& gpu : node.gpus) type.gpu->places.push_back(gpu.place);
+  return type;
+}
+
 std::string render_hwloc_xml(const topo::Node& node) { return XmlWriter(node).write(); }
 
 } // namespace hpcml::test

@@ -18,6 +18,8 @@ topo::Node random_node(std::mt19937& random);
 topo::AffinityRequest random_request(std::mt19937& random, const topo::Node& node);
 
 std::string render_json(const topo::Node& node);
+/// As a site's profile describes it.
+model::NodeType as_profile(const topo::Node& node);
 /// As hwloc 2 exports it; reserved CPUs are not in it.
 std::string render_hwloc_xml(const topo::Node& node);
 

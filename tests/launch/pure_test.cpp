@@ -190,7 +190,7 @@ TEST_CASE("what a rank has after binding is judged: inside, local, its own, whol
                           Row{"1-3", 0, "none of its CPUs is in NUMA 1"}, Row{"4-7,11", 0, "belong to different ranks"}, Row{"5-7,15", 0, "CPU 15 may not be used"},
                           Row{"5-8", 0, "CPU 8 is reserved"}, Row{"4-7,12", 0, "the plan is 4-7"}, Row{"4-7,99", 0, "the node has no CPU 99"}}) {
     CAPTURE(row.cpus, row.fault);
-    const auto faults = launch::check_binding(two_ranks(1, BindMode::apply), IdSet::parse_list(row.cpus).value(), row.wanted);
+    const auto faults = launch::check_binding(two_ranks(1, BindMode::apply), {IdSet::parse_list(row.cpus).value()}, row.wanted);
     if (*row.fault == '\0') CHECK(faults.empty());
     else CHECK_THAT(util::join(faults, "; "), Catch::Contains(row.fault));
   }
@@ -198,7 +198,18 @@ TEST_CASE("what a rank has after binding is judged: inside, local, its own, whol
   auto shared = two_ranks(1, BindMode::apply);
   for (auto& rank : shared.plan.node_ranks) rank.cpus = IdSet::range(4, 7);
   shared.plan.binding = shared.plan.node_ranks[1];
-  CHECK(launch::check_binding(shared, IdSet::range(4, 7), 0).empty());
+  CHECK(launch::check_binding(shared, {IdSet::range(4, 7)}, 0).empty());
+  // Memory of its own node is right, in whatever way, and that of another is not.
+  const auto memory = [&](topo::MemoryMode mode, unsigned node) {
+    return util::join(launch::check_binding(two_ranks(1, BindMode::apply), {IdSet::range(4, 7), topo::MemoryPolicy{mode, IdSet::of({node})}}, 0), "; ");
+  };
+  CHECK(memory(topo::MemoryMode::preferred, 1).empty());
+  CHECK(memory(topo::MemoryMode::bound, 0) == "its memory bound to NUMA 0, its CPUs are in NUMA 1");
+  CHECK(launch::check_binding(two_ranks(1, BindMode::apply), {IdSet::range(4, 7), topo::MemoryPolicy{}}, 0).empty());
+  auto far_nic = two_ranks(1, BindMode::apply);
+  far_nic.plan.env.push_back({"UCX_NET_DEVICES", "mlx5_1:1", false, model::Scope::task, {}});
+  far_nic.env.set("UCX_NET_DEVICES", "mlx5_0:1");
+  CHECK(launch::check_binding(far_nic, {IdSet::range(4, 7)}, 0) == std::vector<std::string>{"UCX_NET_DEVICES=mlx5_0:1, the NIC nearest its GPU is mlx5_1:1"});
 }
 
 TEST_CASE("every rank gets the site's interfaces that its node has, in one order") {

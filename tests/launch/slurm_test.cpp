@@ -104,6 +104,42 @@ TEST_CASE("1 to 8 ranks of 1 to 7 cores each have the cores beside their GPUs on
   CHECK(sections.at("wrong") == std::vector<std::string>{"0", "code 125"});
 }
 
+TEST_CASE("beside a running job affinity --verify sees what each rank of its node has, and no process that is no rank", "[slurm]") {
+  const std::string flags = " --site lumi --partition standard-g --cpus-per-task 7 --gpus-per-task 1 -- ";
+  // MPOL_BIND by the raw call, then the program.
+  const std::string bind_to_numa_0 = "import ctypes, os, sys; ctypes.CDLL(None).syscall(238 if os.uname().machine == \\\"x86_64\\\" else 237, 2, "
+                                     "ctypes.byref(ctypes.c_ulong(1)), 65); os.execvp(sys.argv[1], sys.argv[1:])";
+  // The ranks say that they run and wait for a file, so that the verdict is about all of them.
+  const auto sections = run_job("wait=$(mktemp -u)\nhold() { srun \"$@\" sh -c ': > '$wait'.$SLURM_PROCID; until test -e '$wait'; do sleep 0.1; done' & }\n"
+                                "look() { until [ $(ls $wait.* 2>/dev/null | wc -l) = 16 ]; do sleep 0.1; done; echo \"== $1\"; "
+                                "srun --overlap -N1 -n1 -w nid000002 $H affinity --site lumi --verify 2>/dev/null; echo code $?; touch $wait; wait; rm $wait $wait.*; }\n"
+                                "hold --cpu-bind=none $H launch --bind apply --bind-check fail" + flags + "\nlook launch\n"
+                                // Nobody binds: all ranks on all cores.
+                                "hold --cpu-bind=none\nlook plain\n"
+                                // Rank 0 of this node wants the memory of another NUMA node than its CPUs'.
+                                "hold --cpu-bind=none $H launch --bind apply" + flags + "sh -c 'test $LOCAL_RANK = 0 && exec python3 -c \"" + bind_to_numa_0 +
+                                "\" \"$@\"; exec \"$@\"' -\nlook memory\n");
+  const auto& launched = sections.at("launch");
+  const char* const numa[] = {"3", "3", "1", "1", "0", "0", "2", "2"};
+  for (unsigned rank = 0; rank < 8; ++rank) {
+    const auto id = std::to_string(rank);
+    const auto line = "rank " + id + ": CPUs " + k_cores[rank] + ", GPU " + id + ", memory preferred from NUMA " + numa[rank] + ": ok";
+    CAPTURE(line);
+    CHECK(std::count(launched.begin(), launched.end(), line) == 1);
+  }
+  const auto has = [&](const char* section, const std::string& part) {
+    const auto& lines = sections.at(section);
+    return std::any_of(lines.begin(), lines.end(), [&](const auto& line) { return line.find(part) != std::string::npos; });
+  };
+  CHECK(has("launch", "score 100 of 100"));
+  CHECK(has("launch", "code 0"));
+  CHECK(has("plain", "are not in L3 6 of its GPU"));
+  CHECK(has("plain", "fix: start the ranks with hpcml launch --bind apply, or where the step owns the node with srun --cpu-bind=mask_cpu:0xfe000000000000,"));
+  CHECK(has("plain", "code 1"));
+  CHECK(has("memory", "  wrong: its memory bound to NUMA 0, its CPUs are in NUMA 3"));
+  CHECK(has("memory", "code 1"));
+}
+
 TEST_CASE("uneven steps, steps beside each other and started ranks are right under real Slurm", "[slurm]") {
   const auto sections = run_job(
       "echo '== uneven'; srun -N2 -n3 --cpu-bind=none $H launch -- sh -c 'echo $RANK/$WORLD_SIZE $LOCAL_RANK/$LOCAL_WORLD_SIZE $NODE_RANK $MASTER_ADDR'\n"

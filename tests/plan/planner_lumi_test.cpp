@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Plans for LUMI: the documented job, its variants, and who binds in each.
+#include "plan/launch_line.hpp"
 #include "plan_helper.hpp"
 
 using namespace hpcml;
@@ -173,4 +174,17 @@ TEST_CASE("Every directive, variable and module of the LUMI plan says where it c
   }
   for (const auto& module : plan.modules) CHECK_FALSE(module.origin.by.empty());
   for (const auto& rank : plan.binding.ranks) CHECK_FALSE(rank.why.empty());
+}
+
+TEST_CASE("What ranks have is judged before they start where the request says so, and only hpcml launch can") {
+  auto job = lumi_job();
+  CHECK(planned(job, "lumi").bind_check.value.empty());
+  job.bind_check = text("fail");
+  CHECK(planned(job, "lumi").bind_check.value == "fail");
+  CHECK_THAT(plan::launch_line(job), Catch::Contains("hpcml launch --nproc-per-node 8 --bind-check fail -- "));
+  job.launcher = launcher("torchrun");
+  CHECK_THAT(error_of(job, "lumi", "request/bind-check").message, Catch::Contains("with torchrun nobody looks"));
+  job.launcher.reset();
+  job.bind_check = text("never");
+  CHECK(error_of(job, "lumi", "usage/bind-check").message == "unknown --bind-check 'never'");
 }
