@@ -6,6 +6,7 @@
 #include <cstdio>
 
 #include "topo/render_plan.hpp"
+#include "topo/ring.hpp"
 #include "topo/svg_shapes.hpp"
 #include "util/text.hpp"
 
@@ -72,16 +73,9 @@ private:
   }
 
   /// GPUs that are all linked alike are said in the legend: their curves would hide the node.
-  bool all_alike() const {
-    const std::size_t count = x_node.gpus.size();
-    return x_node.links.size() == count * (count - 1) / 2 &&
-           std::all_of(x_node.links.begin(), x_node.links.end(),
-                       [&](const GpuLink& link) { return link.width == x_node.links.front().width; });
-  }
-
   /// A curve per link from the right ends of the GPUs' bars, thicker for wider links.
   std::string links(const std::vector<Anchor>& anchors) const {
-    if (all_alike()) return {};
+    if (is_linked_alike(x_node)) return {};
     unsigned widest = 1;
     for (const GpuLink& link : x_node.links) widest = std::max(widest, link.width);
     const auto at = [&](unsigned gpu) {
@@ -257,7 +251,7 @@ private:
     for (Box& key : keys) key.width = widest; // columns
     Box all = row(keys);
     if (!x_node.links.empty()) {
-      const std::string text = all_alike() ? "every GPU is linked with every other, all alike"
+      const std::string text = is_linked_alike(x_node) ? "every GPU is linked with every other, all alike"
                                            : "curves: links between GPUs, thicker ones are wider";
       all.body += label(0, all.height + 20, text, "key");
       all.height += 24;

@@ -4,6 +4,7 @@
 #include <map>
 
 #include "topo/render_plan.hpp"
+#include "topo/ring.hpp"
 #include "util/text.hpp"
 
 namespace hpcml::topo {
@@ -28,6 +29,7 @@ public:
           1, [&](const auto& place) { return !place.l3 && !place.numa && place.package == package.id; });
     }
     write_devices(0, [](const auto& place) { return !place.l3 && !place.numa && !place.package; });
+    write_links();
     return std::move(x_text);
   }
 
@@ -79,6 +81,15 @@ private:
         if (rank.nic == nic.name) ranks.push_back(std::to_string(rank.local_rank));
       line(depth, "NIC " + nic.name + (ranks.empty() ? "" : " -> rank " + util::join(ranks, ",")));
     }
+  }
+
+  void write_links() {
+    if (x_node.links.empty()) return;
+    if (is_linked_alike(x_node)) return line(0, "every GPU is linked with every other, all alike");
+    std::vector<std::string> texts;
+    for (const GpuLink& link : x_node.links)
+      texts.push_back(std::to_string(link.first) + "-" + std::to_string(link.second) + " (" + std::to_string(link.width) + ")");
+    line(0, "links between GPUs (width): " + util::join(texts, ", "));
   }
 
   /// Runs of cores with the same ranks: "48 reserved, 49-55 rank 0".

@@ -71,4 +71,10 @@ util::Result<std::vector<unsigned>> find_ring(const std::vector<unsigned>& gpus,
   return ring;
 }
 
+bool is_linked_alike(const Node& node) {
+  const std::size_t count = node.gpus.size();
+  return node.links.size() == count * (count - 1) / 2 &&
+         std::all_of(node.links.begin(), node.links.end(), [&](const GpuLink& link) { return link.width == node.links.front().width; });
+}
+
 } // namespace hpcml::topo

@@ -15,4 +15,7 @@ namespace hpcml::topo {
 util::Result<std::vector<unsigned>> find_ring(const std::vector<unsigned>& gpus,
                                               const std::vector<GpuLink>& links);
 
+/// Whether every GPU is linked with every other, all by the same width.
+bool is_linked_alike(const Node& node);
+
 } // namespace hpcml::topo

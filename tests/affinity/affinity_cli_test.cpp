@@ -140,6 +140,9 @@ TEST_CASE("hpcml affinity shows other tools' faults beside their placement") {
 TEST_CASE("hpcml affinity draws the node as text and as SVG that an XML reader accepts") {
   const auto tree = run("affinity --site lumi --cpus-per-rank 7 --format tree");
   CHECK(says(tree, "    L3 6: 48 reserved, 49-55 rank 0\n      GPU 0 at 0000:c1:00.0 -> rank 0\n"));
+  const std::string drawn = "affinity --format tree --topology " + std::string(HPCML_SOURCE_DIR) + "/docs/affinity/";
+  CHECK(says(run(drawn + "lumi.json"), "\nlinks between GPUs (width): 0-1 (4), 0-2 (1), 0-6 (2), "));
+  CHECK(says(run(drawn + "gh200.json"), "\nevery GPU is linked with every other, all alike\n"));
   const auto svg = run("affinity --site lumi --format svg | python3 -c 'import sys, xml.dom.minidom as d;"
                        "x = d.parse(sys.stdin); print(len(x.getElementsByTagName(\"rect\")) > 64)'");
   CHECK(svg.text == "True\n");
