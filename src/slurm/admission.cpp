@@ -80,7 +80,7 @@ private:
     x_usable_nodes = static_cast<long>(c.nodes.size() - without.size());
     for (const auto& name : distinct)
       if (without.count(name) > 0) return refuse("nodelist", "node-name", "node '" + name + "' is wanted and excluded");
-    if (r.has("nodelist") && distinct.empty()) refuse("nodelist", "node-count", "--nodelist names no node");
+    if (r.has("nodelist") && distinct.empty() && !r.nodes) refuse("nodelist", "node-count", "--nodelist names no node");
     const bool twice = distinct.size() < wanted->size();
     if (r.nodes && x_version < Version::v23_02) {
       const auto count = static_cast<long>(x_version == Version::v20_11 && twice ? wanted->size() : distinct.size());

@@ -8,21 +8,21 @@
 #include "util/text.hpp"
 
 namespace hpcml::slurm {
-namespace {
-
-/// The hint counts only where nothing says the same more exactly.
-void apply_geometry(const Request& r, Version version, JobSize& size) {
+JobSize geometry_of(const Request& r) {
+  JobSize size;
   size.threads_per_core = r.count("threads-per-core");
   size.cores_per_socket = r.count("cores-per-socket");
-  const bool exact = r.has("ntasks-per-core") || size.threads_per_core > 0 || r.has("extra-node-info") ||
-                     (version >= Version::v25_11 && size.cores_per_socket > 0);
-  if (!r.has("hint") || exact) return;
+  if (!r.has("hint")) return size;
   for (const auto& hint : util::split(util::to_lower(r.text("hint")), ',')) {
     if (hint == "compute_bound") size.cores_per_socket = 0;
     if (hint == "memory_bound") size.cores_per_socket = 1;
+    if (hint == "multithread") size.threads_per_core = 0;
     if (hint == "compute_bound" || hint == "memory_bound" || hint == "nomultithread") size.threads_per_core = 1;
   }
+  return size;
 }
+
+namespace {
 
 void apply_nodes(const Request& r, Version version, long listed_nodes, JobSize& size) {
   if (r.nodes) {
@@ -88,8 +88,7 @@ long listed_nodes(const Request& request) {
 }
 
 JobSize size_job(const Request& r, Version version, long listed_nodes) {
-  JobSize size;
-  apply_geometry(r, version, size);
+  JobSize size = geometry_of(r);
   apply_nodes(r, version, listed_nodes, size);
   apply_tasks(r, size);
   size.cpus_per_task = r.count("cpus-per-task", 1);

@@ -29,6 +29,9 @@ struct JobSize {
 /// How many distinct nodes --nodelist names; 0 without one or where it cannot be read.
 long listed_nodes(const Request& request);
 
+/// Cores per socket and threads per core alone, by options and by --hint.
+JobSize geometry_of(const Request& request);
+
 /// `listed_nodes`: how many nodes --nodelist names (0 without one).
 JobSize size_job(const Request& request, Version version, long listed_nodes);
 

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <set>
 
 #include "slurm/options.hpp"
 #include "util/text.hpp"
@@ -78,8 +79,8 @@ bool read_signal(Reading& r) {
 
 bool read_mail_type(Reading& r) {
   const auto types = parse_mail_types(r.text);
-  // Several options add up; NONE takes nothing back that an earlier one asked for.
-  if (r.text.empty()) return false;
+  // Up to 24.11 several options add up; NONE takes nothing back that an earlier one asked for.
+  if (r.version >= Version::v25_05) r.request.mail_types.clear();
   if (types)
     for (const auto& type : *types)
       if (std::find(r.request.mail_types.begin(), r.request.mail_types.end(), type) == r.request.mail_types.end()) r.request.mail_types.push_back(type);
@@ -106,18 +107,32 @@ bool is_one_of(const std::string& text, std::initializer_list<string_view> words
 }
 
 bool read_exclusive(Reading& r) {
-  if (is_one_of(r.text, {"", "user", "mcs"})) return true;
+  if (is_one_of(r.text, {"", "exclusive", "oversubscribe", "user", "mcs"})) return true;
+  if (r.version >= Version::v26_05 && is_one_of(r.text, {"allocation"})) return true;
   return r.version >= Version::v24_05 && is_one_of(r.text, {"topo"});
 }
 
 /// Only the first letter is looked at.
 bool read_open_mode(Reading& r) { return !r.text.empty() && std::string_view("aAtT").find(r.text[0]) != std::string_view::npos; }
-bool read_no_kill(Reading& r) { return is_one_of(r.text, {"", "off", "no"}); }
+bool read_no_kill(Reading& r) { return is_one_of(r.text, {"", "set", "off", "no"}); }
 bool read_yes_no(Reading& r) { return is_one_of(r.text, {"yes", "no"}); }
 
 bool read_requeue(Reading& r) {
-  // The variable of 26.05 must hold what the option's value may be.
-  return r.version < Version::v26_05 || r.text.empty();
+  return r.version < Version::v26_05 || is_one_of(r.text, {"", "expedite"});
+}
+
+bool read_oom_kill_step(Reading& r) { return r.text.empty() || r.text == "0" || r.text == "1"; }
+
+/// Seconds to wait and how: "10L".
+bool read_get_user_env(Reading& r) {
+  char* end = nullptr;
+  (void)std::strtol(r.text.c_str(), &end, 10);
+  return *end == '\0' || std::string_view("sSlL").find(*end) != std::string_view::npos;
+}
+
+bool read_small_count(Reading& r) {
+  const auto count = parse_count(r.text, 0);
+  return count && *count <= 65535;
 }
 
 bool read_hint(Reading& r) {
@@ -173,11 +188,14 @@ bool read_propagate(Reading& r) {
 }
 
 bool read_gres_flags(Reading& r) {
-  const auto parts = util::split(r.text, ',');
-  return std::all_of(parts.begin(), parts.end(), [&](const std::string& part) {
-    if (is_one_of(part, {"disable-binding", "enforce-binding"})) return parts.size() == 1 || r.version >= Version::v23_11;
-    return r.version >= Version::v23_11 && is_one_of(part, {"multiple-tasks-per-sharing", "one-task-per-sharing"});
-  });
+  if (r.version < Version::v23_11) return is_one_of(r.text, {"disable-binding", "enforce-binding"});
+  std::set<std::string> flags;
+  for (const auto& part : util::split(util::to_lower(r.text), ','))
+    if (!part.empty()) flags.insert(part);
+  for (const auto& flag : flags)
+    if (!is_one_of(flag, {"disable-binding", "enforce-binding", "multiple-tasks-per-sharing", "one-task-per-sharing"})) return false;
+  const auto both = [&](const char* a, const char* b) { return flags.count(a) > 0 && flags.count(b) > 0; };
+  return !both("disable-binding", "enforce-binding") && !both("multiple-tasks-per-sharing", "one-task-per-sharing");
 }
 
 bool read_gpu_bind(Reading& r) {
@@ -193,7 +211,6 @@ bool read_gpu_bind(Reading& r) {
   return name == "single" || name == "map_gpu" || name == "mask_gpu" || (later && name == "per_task");
 }
 
-bool read_segment(Reading& r) { return parse_count(r.text, 0).has_value(); }
 bool read_tres_bind(Reading& r) { return util::starts_with(r.text, "gres/"); }
 
 bool read_geometry(Reading& r) {
@@ -299,6 +316,9 @@ constexpr Form k_forms[] = {
     {ValueKind::open_mode, read_open_mode, "append or truncate"},
     {ValueKind::no_kill, read_no_kill, "nothing or off"},
     {ValueKind::requeue, read_requeue, "nothing"},
+    {ValueKind::oom_kill_step, read_oom_kill_step, "nothing, 0 or 1"},
+    {ValueKind::get_user_env, read_get_user_env, "nothing, or seconds with S or L"},
+    {ValueKind::small_count, read_small_count, "a whole number up to 65535"},
     {ValueKind::yes_no, read_yes_no, "yes or no"},
     {ValueKind::hint, read_hint, "compute_bound, memory_bound, multithread or nomultithread"},
     {ValueKind::zero_or_one, read_wait_all_nodes, "0 or 1"},

@@ -123,6 +123,22 @@ std::vector<std::string> option_names(Program program, std::optional<Version> ve
   return names;
 }
 
+bool is_read_last(ValueKind kind) {
+  switch (kind) {
+  case ValueKind::array:
+  case ValueKind::comment:
+  case ValueKind::dependency:
+  case ValueKind::features:
+  case ValueKind::gpus:
+  case ValueKind::gpus_per_task:
+  case ValueKind::gres:
+  case ValueKind::hint:
+  case ValueKind::propagate:
+  case ValueKind::tres_per_task: return true;
+  default: return false;
+  }
+}
+
 ValueKind value_kind_of(std::string_view name) {
   const auto* entry = entry_named(name);
   return entry ? entry->row->kind : ValueKind::text;
@@ -151,7 +167,8 @@ bool is_option(Program program, std::string_view name) {
 }
 
 std::vector<OptionVariable> option_variables(Version version) {
-  std::vector<OptionVariable> variables;
+  // The only ones that sbatch reads of srun's; its own come later and win.
+  std::vector<OptionVariable> variables = {{"SLURM_HINT", "hint"}, {"SLURM_CLUSTERS", "clusters"}};
   for (const auto& row : option_rows()) {
     const auto name = row.variable.substr(0, row.variable.find('['));
     const auto range = name.size() == row.variable.size()
@@ -159,7 +176,6 @@ std::vector<OptionVariable> option_variables(Version version) {
                            : row.variable.substr(name.size() + 1, row.variable.size() - name.size() - 2);
     if (!name.empty() && is_in_range(range, version)) variables.push_back({name, row.name});
   }
-  variables.push_back({"SLURM_HINT", "hint"}); // the only one that sbatch reads of srun's
   return variables;
 }
 

@@ -19,7 +19,8 @@ enum class ValueKind {
   text, acctg_freq, array, moment, comment, features, count_or_zero, count, cpu_freq, time, dependency,
   distribution, exclusive, geometry, gpu_bind, gpu_freq, gpus, gpus_per_task, gres, gres_flags, hint, yes_no,
   mail_type, memory, mem_bind, nice, no_kill, node_count, open_mode, priority, profile, propagate, requeue,
-  signal, switches, tres_bind, tres_per_task, zero_or_one
+  signal, switches, tres_bind, tres_per_task, zero_or_one,
+  oom_kill_step, get_user_env, small_count
 };
 
 /// An option of a program, by its full name without dashes ("ntasks-per-node").
@@ -49,6 +50,8 @@ OptionMatch find_option(Program program, std::string_view name, std::optional<Ve
 std::optional<Option> find_option(Program program, char letter, std::optional<Version> version = {});
 /// Full names, for "did you mean".
 std::vector<std::string> option_names(Program program, std::optional<Version> version = {});
+/// Whether sbatch looks at such a value only when all options are known: of several only the last one counts.
+bool is_read_last(ValueKind kind);
 /// What the value of the option of this full name may be.
 ValueKind value_kind_of(std::string_view name);
 /// The versions that have an option of this full name, as "23.11-" or "-22.05"; empty where all have it.

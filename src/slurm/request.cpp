@@ -57,10 +57,58 @@ void apply_sharing(Request& request, const Setting& setting) {
   if (setting.option == "oversubscribe") request.sharing = Sharing::oversubscribe;
   if (setting.option != "exclusive") return;
   const std::string how = util::to_lower(setting.value.value_or(""));
-  request.sharing = how == "user"   ? Sharing::exclusive_user
-                    : how == "mcs"  ? Sharing::exclusive_mcs
-                    : how == "topo" ? Sharing::exclusive_topo
-                                    : Sharing::exclusive;
+  request.sharing = how == "user"            ? Sharing::exclusive_user
+                    : how == "mcs"           ? Sharing::exclusive_mcs
+                    : how == "topo"          ? Sharing::exclusive_topo
+                    : how == "oversubscribe" ? Sharing::oversubscribe
+                                             : Sharing::exclusive;
+}
+
+void take_back(Request& request, const std::string& option) {
+  if (option == "oversubscribe") request.sharing = Sharing::site_default;
+  if (option == "requeue" || option == "no-requeue") request.requeue = true;
+  if (option == "overcommit") request.overcommit = false;
+  request.given.erase(option);
+}
+
+bool is_last(const Setting& setting, const std::vector<Setting>& all) {
+  return std::none_of(&setting + 1, all.data() + all.size(), [&](const Setting& later) { return later.option == setting.option; });
+}
+
+/// Who gave the last of an option.
+enum class Giver { nobody, person, environment };
+
+Giver giver_of(const Request& request, std::string_view option) {
+  const auto found = request.given.find(option);
+  if (found == request.given.end()) return Giver::nobody;
+  return found->second.source == Source::environment ? Giver::environment : Giver::person;
+}
+
+/// A hint and the options that say the same more exactly put each other aside; words that a person wrote go before variables.
+void apply_hint(Request& request, Version version) {
+  if (!request.has("hint")) return;
+  std::vector<std::string_view> exact = {"ntasks-per-core", "threads-per-core", "extra-node-info"};
+  if (version >= Version::v25_11) exact.insert(exact.end(), {"cores-per-socket", "sockets-per-node"});
+  const auto any = [&](Giver giver) { return std::any_of(exact.begin(), exact.end(), [&](std::string_view o) { return giver_of(request, o) == giver; }); };
+  const auto hint = giver_of(request, "hint");
+  if (any(Giver::person) || (hint == Giver::environment && any(Giver::environment))) {
+    request.given.erase("hint");
+    return;
+  }
+  if (hint == Giver::person)
+    for (const char* option : {"ntasks-per-core", "threads-per-core", "extra-node-info", "cores-per-socket", "sockets-per-node"}) {
+      request.counts.erase(option);
+      request.given.erase(option);
+    }
+}
+
+/// From 23.11 a person's -c puts SBATCH_CPUS_PER_GPU aside.
+void apply_cpus_per_gpu(Request& request, Version version) {
+  if (version < Version::v23_11 || giver_of(request, "cpus-per-gpu") != Giver::environment) return;
+  const bool per_task = request.tres_per_task && std::any_of(request.tres_per_task->items.begin(), request.tres_per_task->items.end(), [](const GresItem& i) { return i.name == "cpu"; });
+  if (giver_of(request, "cpus-per-task") != Giver::person && !(per_task && giver_of(request, "tres-per-task") == Giver::person)) return;
+  request.given.erase("cpus-per-gpu");
+  request.counts.erase("cpus-per-gpu");
 }
 
 /// The page that says what such a value may be.
@@ -77,19 +125,32 @@ std::string code_of(ValueKind kind) {
   }
 }
 
+void report(const Setting& setting, const std::string& hint, Findings& findings) {
+  std::string where;
+  if (setting.source == Source::environment) where = " (from the environment)";
+  if (setting.source == Source::command_line) where = " (from the command line)";
+  findings.error(setting.place, code_of(value_kind_of(setting.option)), "--" + setting.option + " cannot be '" + setting.value.value_or("") + "'" + where, hint);
+}
+
 } // namespace
 
 Request make_request(const std::vector<Setting>& settings, Version version, Findings& findings) {
   Request request;
+  std::optional<std::string> hint_problem;
   for (const auto& setting : settings) {
     if (gives_way(setting, settings)) continue;
-    if (const auto problem = read_value(setting, version, request)) {
-      std::string where;
-      if (setting.source == Source::environment) where = " (from the environment)";
-      if (setting.source == Source::command_line) where = " (from the command line)";
-      findings.error(setting.place, code_of(value_kind_of(setting.option)),
-                     "--" + setting.option + " cannot be '" + setting.value.value_or("") + "'" + where, *problem);
+    const auto kind = value_kind_of(setting.option);
+    if (setting.off) {
+      take_back(request, setting.option);
       continue;
+    }
+    if (is_read_last(kind) && !is_last(setting, settings)) continue;
+    if (const auto problem = read_value(setting, version, request)) {
+      if (kind == ValueKind::hint) hint_problem = problem; // matters only where nothing puts the hint aside
+      else {
+        report(setting, *problem, findings);
+        continue;
+      }
     }
     apply_sharing(request, setting);
     if (setting.option == "requeue") request.requeue = true;
@@ -97,6 +158,9 @@ Request make_request(const std::vector<Setting>& settings, Version version, Find
     if (setting.option == "overcommit") request.overcommit = true;
     request.given.insert_or_assign(setting.option, setting);
   }
+  apply_hint(request, version);
+  apply_cpus_per_gpu(request, version);
+  if (const auto hint = request.given.find("hint"); hint_problem && hint != request.given.end()) report(hint->second, *hint_problem, findings);
   check_combinations(request, version, findings);
   return request;
 }

@@ -2,6 +2,7 @@
 #include "slurm/script_header.hpp"
 
 #include <algorithm>
+#include <optional>
 
 #include "util/text.hpp"
 
@@ -144,26 +145,31 @@ void add_directive(ScriptHeader& header, Directive directive, Findings& findings
 } // namespace
 
 ScriptHeader read_header(string_view text, Version version, Findings& findings) {
+  constexpr unsigned k_most_plain_lines = 100; // that sbatch reads for the other systems' lines
   check_file(text, findings);
   ScriptHeader header;
-  std::size_t start = 0;
-  while (start < text.size()) {
+  std::optional<std::size_t> command;
+  unsigned plain_lines = 0;
+  // The other systems' lines are sought behind the first command, too, as long as there are not too many lines of code.
+  for (std::size_t start = 0; start < text.size() && (!command || plain_lines <= k_most_plain_lines);) {
     const std::size_t end = std::min(text.find('\n', start), text.size());
     const auto line = text.substr(start, end - start);
     const auto* prefix = std::find_if(std::begin(k_prefixes), std::end(k_prefixes),
                                       [&](const Prefix& p) { return util::starts_with(line, p.text); });
-    if (prefix != std::end(k_prefixes)) {
+    const bool sought = prefix != std::end(k_prefixes) && (prefix->magic == Magic::sbatch ? !command : plain_lines <= k_most_plain_lines);
+    if (sought) {
       if (prefix->text == "#SLURM")
         findings.warning({start, prefix->text.size()}, "slurm/prefix", "#SLURM is an old form of #SBATCH",
                          "write #SBATCH");
       WordReader reader(text, start + prefix->text.size(), end, version, findings);
       add_directive(header, {prefix->magic, 0, reader.read()}, findings);
-    } else if (is_command(line)) {
-      break;
+    } else if (!command && is_command(line)) {
+      command = start;
     }
+    plain_lines += line.empty() || line.front() != '#' ? 1 : 0;
     start = end + 1;
   }
-  header.end = std::min(start, text.size());
+  header.end = command.value_or(text.size());
   return header;
 }
 

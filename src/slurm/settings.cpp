@@ -2,6 +2,7 @@
 #include "slurm/settings.hpp"
 
 #include <algorithm>
+#include <cstdlib>
 
 #include "slurm/foreign_directives.hpp"
 #include "slurm/options.hpp"
@@ -123,17 +124,25 @@ private:
   std::vector<Setting> x_settings;
 };
 
-/// All words of a component are one list: an option's value may stand on the next directive.
-std::vector<Setting> read_component(const ScriptHeader& header, unsigned component, bool foreign, Version version, Findings& findings) {
+std::vector<Word> words_of(const ScriptHeader& header, Magic magic, std::optional<unsigned> component) {
   std::vector<Word> words;
   for (const auto& directive : header.directives)
-    if (directive.component == component && directive.magic == Magic::sbatch)
-      words.insert(words.end(), directive.words.begin(), directive.words.end());
-  auto settings = SettingReader(words, Source::script, version, findings).read();
-  // The other systems' lines win, wherever they stand.
-  for (const auto& directive : header.directives)
-    if (foreign && directive.component == component && directive.magic != Magic::sbatch)
-      for (auto& setting : translate_foreign(directive)) settings.push_back(std::move(setting));
+    if (directive.magic == magic && (!component || directive.component == *component)) words.insert(words.end(), directive.words.begin(), directive.words.end());
+  return words;
+}
+
+/// All words of a component are one list: an option's value may stand on the next directive.
+std::vector<Setting> read_component(const ScriptHeader& header, unsigned component, bool foreign, Version version, Findings& findings) {
+  const auto own = words_of(header, Magic::sbatch, component);
+  auto settings = SettingReader(own, Source::script, version, findings).read();
+  // The other systems' lines win, wherever they stand; those of LSF keep those of PBS out.
+  for (const auto magic : {Magic::bsub, Magic::pbs}) {
+    const bool present = std::any_of(header.directives.begin(), header.directives.end(), [&](const Directive& d) { return d.magic == magic; });
+    if (!foreign || !present) continue;
+    const auto words = words_of(header, magic, std::nullopt);
+    for (auto& setting : translate_foreign(magic, words, version, findings)) settings.push_back(std::move(setting));
+    break;
+  }
   return settings;
 }
 
@@ -146,15 +155,27 @@ bool ignores_foreign(const ScriptHeader& header, const Invocation& invocation) {
          });
 }
 
-std::vector<Setting> read_environment(const Invocation& invocation, Version version) {
+/// An option without a value is on by an empty variable, "yes" or any number but 0.
+bool is_on(const std::string& value) {
+  char* end = nullptr;
+  return value.empty() || util::to_lower(value) == "yes" || (std::strtol(value.c_str(), &end, 10) != 0 && *end == '\0');
+}
+
+std::vector<Setting> read_environment(const Invocation& invocation, Version version, Findings& findings) {
   std::vector<Setting> settings;
   for (const auto& [variable, option] : option_variables(version)) {
     const auto found = invocation.environment.find(std::string(variable));
+    if (found == invocation.environment.end()) continue;
     const auto match = find_option(Program::sbatch, option, version);
-    if (found == invocation.environment.end() || !match.option) continue;
-    std::optional<std::string> value;
-    if (match.option->argument != Argument::none) value = found->second;
-    settings.push_back({std::string(option), std::move(value), {}, Source::environment});
+    if (!match.option) {
+      findings.error({}, "slurm/variable", std::string(variable) + " stands for --" + std::string(option) + ", which sbatch " + std::string(name_of(version)) + " does not have",
+                     "unset it");
+      continue;
+    }
+    Setting setting{std::string(option), std::nullopt, {}, Source::environment};
+    if (match.option->argument != Argument::none) setting.value = found->second;
+    else if (option != "verbose") setting.off = !is_on(found->second);
+    settings.push_back(std::move(setting));
   }
   return settings;
 }
@@ -174,7 +195,7 @@ std::vector<std::vector<Word>> split_arguments(const std::vector<std::string>& a
 Components read_settings(const ScriptHeader& header, const Invocation& invocation, Version version, Findings& findings) {
   const auto arguments = split_arguments(invocation.arguments);
   const bool foreign = !ignores_foreign(header, invocation);
-  const auto environment = read_environment(invocation, version);
+  const auto environment = read_environment(invocation, version, findings);
   const std::size_t count = std::max<std::size_t>(header.components, arguments.size());
   Components components(count);
   std::vector<Setting> inherited;
@@ -187,6 +208,9 @@ Components read_settings(const ScriptHeader& header, const Invocation& invocatio
     append(read_component(header, c, foreign, version, findings));
     append(environment);
     if (c < arguments.size()) append(SettingReader(arguments[c], Source::command_line, version, findings).read());
+    for (const auto& setting : settings)
+      if (setting.option == "wrap" && setting.source == Source::command_line)
+        findings.error({}, "slurm/wrap", "--wrap and a script exclude each other", "give one of them");
     inherited.clear();
     for (const auto& setting : settings)
       if (!is_per_component(setting.option) && setting.source != Source::environment) inherited.push_back(setting);

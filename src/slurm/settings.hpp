@@ -19,6 +19,7 @@ struct Setting {
   std::optional<std::string> value;
   Place place = {};
   Source source = Source::script;
+  bool off = false; ///< a variable that takes an option without a value back ("SBATCH_OVERCOMMIT=no")
 };
 
 /// What sbatch is given beside the script.

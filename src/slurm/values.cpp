@@ -244,8 +244,13 @@ std::optional<std::vector<std::string>> parse_mail_types(string_view text) {
     if (lower == "none") none = true;
     else if (lower == "all") given.insert({"INVALID_DEPEND", "BEGIN", "END", "FAIL", "REQUEUE", "STAGE_OUT"});
     else if (found != order.end()) given.insert(*found);
-    else return std::nullopt;
+    if (none) {
+      given.clear();
+      break;
+    }
   }
+  // Other words are passed over, unless there is nothing else.
+  if (given.empty() && !none) return std::nullopt;
   std::vector<std::string> types;
   if (!none) std::copy_if(order.begin(), order.end(), std::back_inserter(types), [&](const std::string& name) { return given.count(name) > 0; });
   return types;

