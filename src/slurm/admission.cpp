@@ -23,7 +23,10 @@ public:
     check_missing_parts();
     if (r.nodes && r.nodes->max == 0) refuse("nodes", "nodes", "--nodes asks for no node");
     if (s.cpus > static_cast<long>(c.nodes.size()) * c.cpus()) return; // waits for ever, whatever the rest is
-    if (!waits_anyway() && check_node_shape()) check_layout();
+    if (r.has("hold")) return; // nobody looks at the nodes yet
+    if (waits_anyway() || !check_node_shape() || waits_for_nodes()) return;
+    if (c.gpus) check_gpu_types();
+    check_layout();
   }
 
 private:
@@ -43,9 +46,9 @@ private:
       for (const auto& feature : *preferred)
         if (std::find(c.features.begin(), c.features.end(), feature) == c.features.end()) refuse("prefer", "feature", "no node has the feature '" + feature + "'");
     if (r.has("batch") && r.features.empty()) refuse("batch", "feature", "--batch names features that --constraint does not");
-    if (r.has("licenses")) refuse("licenses", "licenses", "the cluster has no such licenses");
-    if (r.has("resources")) refuse("resources", "resources", "the cluster has no such resources");
-    if (r.has("reservation")) refuse("reservation", "reservation", "there is no such reservation");
+    if (!r.text("licenses").empty()) refuse("licenses", "licenses", "the cluster has no such licenses");
+    if (!r.text("resources").empty()) refuse("resources", "resources", "the cluster has no such resources");
+    if (!r.text("reservation").empty()) refuse("reservation", "reservation", "there is no such reservation");
     if (r.has("clusters") && !c.has_accounting) refuse("clusters", "clusters", "the cluster has no database of clusters");
   }
 
@@ -99,8 +102,17 @@ private:
   void check_gres_item(std::string_view option, const GresItem& item) {
     if (item.name != "gpu" && item.count == 0 && from(Version::v21_08)) return;
     if (!c.gpus || item.name != "gpu") refuse(option, "gres", "the cluster has no gres '" + item.name + "'", "gpu is the name for GPUs");
-    else if (!item.type.empty() && item.type != c.gpus->type)
-      refuse(option, "gpu-type", "the cluster has no GPUs of type '" + item.type + "'", "its type is " + c.gpus->type + "; capitals count");
+  }
+
+  void check_gpu_types() {
+    const auto check = [&](std::string_view option, const GresItem& item) {
+      if (item.name == "gpu" && item.count > 0 && !item.type.empty() && item.type != c.gpus->type)
+        refuse(option, "gpu-type", "the cluster has no GPUs of type '" + item.type + "'", "its type is " + c.gpus->type + "; capitals count");
+    };
+    for (const auto& [option, items] : r.gres)
+      for (const auto& item : items) check(option, item);
+    if (r.tres_per_task)
+      for (const auto& item : r.tres_per_task->items) check("tres-per-task", item);
   }
 
   void check_dependencies() {
@@ -129,7 +141,7 @@ private:
     }
     if (util::to_lower(r.text("distribution")) == "arbitrary" && !r.has("nodelist") && from(Version::v21_08))
       refuse("distribution", "distribution", "--distribution=arbitrary needs --nodelist");
-    if (r.text("acctg-freq") == "0") refuse("acctg-freq", "acctg-freq", "the cluster does not let a job switch sampling off");
+    check_sampling();
     if (r.has("resv-ports")) refuse("resv-ports", "stepmgr", "--resv-ports needs slurmstepd to manage steps");
     if (r.has("external") && from(Version::v26_05)) refuse("external", "external", "the cluster is not set up for external jobs");
     if (util::to_lower(r.text("gres-flags")).find("sharing") != std::string::npos)
@@ -142,6 +154,19 @@ private:
     if (tmp != r.memory_mb.end() && tmp->second > 0) refuse("tmp", "tmp", "no node offers that much temporary disk");
   }
 
+  void check_sampling() {
+    if (!r.has("acctg-freq")) return;
+    for (auto part : util::split(r.text("acctg-freq"), ',')) {
+      if (util::starts_with(util::to_lower(part), "task=")) part = part.substr(5);
+      const auto seconds = util::parse_unsigned(part);
+      if (seconds && (*seconds == 0 || *seconds > c.accounting_seconds))
+        refuse("acctg-freq", "acctg-freq", "the cluster samples a job's use every " + std::to_string(c.accounting_seconds) + " seconds at least");
+    }
+  }
+
+  /// Where the wanted nodes take no jobs, nobody looks at their GPUs and at how the tasks would lie.
+  bool waits_for_nodes() const { return c.drained && r.has("nodelist"); }
+
   /// What every node of the job must have; false where none has it.
   bool check_node_shape() {
     const auto before = x_findings.list().size();
@@ -150,7 +175,7 @@ private:
         beyond(s.threads_per_core, c.threads_per_core))
       refuse("threads-per-core", "node-shape", "no node has that many sockets, cores or threads");
     const long threads = s.threads_per_core > 0 ? s.threads_per_core : c.threads_per_core;
-    const long cpus = c.sockets * static_cast<long>(c.cores_per_socket) * threads;
+    const long cpus = waits_for_nodes() ? c.cpus() : c.sockets * static_cast<long>(c.cores_per_socket) * threads;
     // Where the job has the node alone it has all of its GPUs.
     const auto node_gpus = has_whole_nodes() && c.gpus ? c.gpus->count : s.gpus_per_node;
     const long gpu_cpus = r.count("cpus-per-gpu") * static_cast<long>(node_gpus);
@@ -162,7 +187,7 @@ private:
     if (memory_per_node() > c.memory_mb)
       refuse(r.has("mem") ? "mem" : r.has("mem-per-cpu") ? "mem-per-cpu" : "mem-per-gpu", "memory",
              "one node must offer " + std::to_string(memory_per_node()) + " MB, it has " + std::to_string(c.memory_mb));
-    if (s.gpus_per_node > (c.gpus ? c.gpus->count : 0)) refuse("gres", "gpus-per-node", "no node has " + std::to_string(s.gpus_per_node) + " GPUs");
+    if (!waits_for_nodes() && s.gpus_per_node > (c.gpus ? c.gpus->count : 0)) refuse("gres", "gpus-per-node", "no node has " + std::to_string(s.gpus_per_node) + " GPUs");
     return x_findings.list().size() == before;
   }
 
@@ -177,7 +202,7 @@ private:
   }
 
   std::uint64_t memory_per_node() const {
-    const bool whole = has_whole_nodes();
+    const bool whole = has_whole_nodes() && !waits_for_nodes();
     // A job that has the node alone pays per CPU for all of them.
     const long least = std::max({1L, s.cpus_per_node, (s.cpus + s.min_nodes - 1) / std::max(1L, s.min_nodes)});
     const long cpus = whole ? c.cpus() : std::min(least, c.cpus());
@@ -196,7 +221,7 @@ private:
   /// Nodes as the versions compute them from tasks per node before the nodes are checked.
   long needed_nodes() const {
     long nodes = s.min_nodes;
-    if (from(Version::v23_11) && !s.nodes_given && s.tasks_per_node > 0) nodes = std::max(nodes, (s.tasks + s.tasks_per_node - 1) / s.tasks_per_node);
+    if (from(Version::v23_11) && !s.nodes_given && r.has("ntasks-per-node")) nodes = std::max(nodes, (s.tasks + s.tasks_per_node - 1) / s.tasks_per_node);
     return nodes;
   }
 
@@ -208,7 +233,7 @@ private:
       refuse("nodes", "nodes", "the cluster has fewer nodes");
       return true;
     }
-    if (is_too_long()) return true;
+    if (is_too_long() && !from(Version::v26_05)) return true;
     const long by_cpus = s.nodes_given ? 0 : (s.cpus + c.cpus() - 1) / c.cpus();
     return beyond || nodes > max_nodes() || (from(Version::v26_05) && by_cpus > max_nodes());
   }
@@ -238,20 +263,24 @@ private:
     if (const long per = r.count("ntasks-per-socket"); per > 0)
       need((s.tasks > std::min(nodes, x_usable_nodes) * per * c.sockets && !r.overcommit && !only_listed) || s.tasks_per_node > per * c.sockets, "ntasks-per-socket", "the tasks per socket");
     if (const long per = r.count("ntasks-per-core"); per > 0) need(s.tasks > nodes * per * cores || s.tasks_per_node > per * cores, "ntasks-per-core", "the tasks per core");
-    check_gpu_layout(nodes, proves);
+    check_gpu_layout(nodes);
   }
 
-  void check_gpu_layout(long nodes, bool proves) {
+  void check_gpu_layout(long nodes) {
     const auto per_node = static_cast<std::uint64_t>(c.gpus ? c.gpus->count : 0);
+    // Every node gets a task.
+    const long tasks = s.tasks_known > 0 ? s.tasks_known : s.nodes_given ? 0 : s.tasks_per_node;
+    if (tasks > 0 && (r.has("ntasks") || r.has("ntasks-per-node"))) nodes = std::min(nodes, tasks);
+    const bool proves = !(from(Version::v26_05) && nodes == 1); // it no longer does for one node
     const auto room = per_node * static_cast<std::uint64_t>(nodes);
     const auto by_tasks = s.gpus_per_task * static_cast<std::uint64_t>(s.tasks);
-    if ((proves && s.gpus > room) || by_tasks > room) refuse("gpus", "gpus", "that many GPUs are not on " + std::to_string(nodes) + " nodes");
+    if ((proves && s.gpus > room) || s.gpus > per_node * c.nodes.size() || by_tasks > room) refuse("gpus", "gpus", "that many GPUs are not on " + std::to_string(nodes) + " nodes");
     const auto node_gpus = r.gpus_per_node();
     if (const long per_gpu = r.count("ntasks-per-gpu"); per_gpu > 0 && node_gpus > 0 && from(Version::v21_08) &&
                                                         s.tasks / per_gpu > static_cast<long>(node_gpus) * nodes)
       refuse("ntasks-per-gpu", "gpus", "that many tasks per GPU do not fit on " + std::to_string(nodes) + " nodes");
     if (node_gpus == 0 || s.gpus_per_task == 0) return;
-    const bool unequal = by_tasks != node_gpus * static_cast<std::uint64_t>(s.min_nodes);
+    const bool unequal = by_tasks != node_gpus * static_cast<std::uint64_t>(std::max(needed_nodes(), s.tasks_per_node > 0 ? (s.tasks + s.tasks_per_node - 1) / s.tasks_per_node : 1));
     if (!from(Version::v22_05) || (from(Version::v25_11) && unequal))
       refuse("gpus-per-task", "gpus-per-task", "--gpus-per-task does not go with that many GPUs per node in this version", "keep one of them");
   }

@@ -36,6 +36,8 @@ struct ClusterFacts {
   std::vector<PartitionFacts> partitions; ///< the default one first
   std::set<std::string> jobs;             ///< that a dependency may name
   unsigned max_array_size = 1001;
+  unsigned accounting_seconds = 30;       ///< the longest time between samples of a job's use
+  bool drained = false;                   ///< no node takes jobs: one that wants certain nodes waits, whatever it asks of their GPUs
   bool has_preemption = false;
   bool has_accounting = false; ///< a database that knows clusters
 

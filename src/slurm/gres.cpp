@@ -2,6 +2,8 @@
 #include "slurm/gres.hpp"
 
 #include <algorithm>
+#include <cstdlib>
+#include <limits>
 
 #include "util/text.hpp"
 
@@ -12,29 +14,50 @@ using std::string_view;
 
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
-/// "4", "2k"; nothing else.
+/// A number as strtoull takes it, with a unit: "4", "2k", "1Mb"; a unit alone is 0.
 std::optional<std::uint64_t> parse_number(string_view text) {
-  while (!text.empty() && text.front() == ' ') text.remove_prefix(1);
+  const std::string plain(text);
+  char* end = nullptr;
+  const std::uint64_t number = std::strtoull(plain.c_str(), &end, 10);
+  if (number == std::numeric_limits<std::uint64_t>::max()) return std::nullopt;
+  const std::string unit = util::to_lower(end);
+  if (unit.empty()) return number;
+  static constexpr string_view units = "kmgtp";
+  const auto power = units.find(unit.front());
+  const string_view rest = string_view(unit).substr(1);
+  if (power == string_view::npos || !(rest.empty() || rest == "ib" || rest == "b")) return std::nullopt;
   std::uint64_t factor = 1;
-  if (!text.empty()) {
-    const char unit = text.back();
-    if (unit == 'k' || unit == 'K') factor = 1024;
-    if (unit == 'm' || unit == 'M') factor = 1024 * 1024;
-    if (factor > 1) text.remove_suffix(1);
+  for (std::size_t i = 0; i <= power; ++i) factor *= rest == "b" ? 1000 : 1024;
+  return number * factor;
+}
+
+/// From 23.11 the count is what follows the last '=' or ':'; all between it and the name is the type.
+std::optional<GresItem> parse_later_item(string_view text) {
+  auto separator = text.rfind('=');
+  const bool equals = separator != string_view::npos;
+  if (!equals) separator = text.rfind(':');
+  GresItem item;
+  if (separator != string_view::npos) {
+    const auto last = text.substr(separator + 1);
+    if (last.empty()) return std::nullopt;
+    const auto count = parse_number(last);
+    if (!count && equals) return std::nullopt;
+    if (count) item.count = *count;
+    else item.type = last;
+    text = text.substr(0, separator);
   }
-  if (text.empty() || !std::all_of(text.begin(), text.end(), is_digit)) return std::nullopt;
-  const auto number = util::parse_unsigned(text);
-  if (!number) return std::nullopt;
-  return *number * factor;
+  const auto colon = text.find(':');
+  item.name = text.substr(0, colon);
+  if (colon == string_view::npos) return item;
+  if (!item.type.empty()) return std::nullopt;
+  item.type = text.substr(colon + 1);
+  if (item.type.empty()) item.type = ":"; // an empty type is one that no GPU has
+  return item;
 }
 
 std::optional<GresItem> parse_item(string_view text, Version version) {
-  if (version >= Version::v23_11)
-    if (const auto sockets = text.find(":S:"); sockets != string_view::npos) text = text.substr(0, sockets);
-  std::string plain(text);
-  if (version >= Version::v23_11)
-    if (const auto equals = plain.find('='); equals != std::string::npos) plain[equals] = ':';
-  const auto parts = util::split(plain, ':');
+  if (version >= Version::v23_11) return parse_later_item(text);
+  const auto parts = util::split(text, ':');
   GresItem item{parts[0], {}, 1};
   if (parts[0].empty() || parts.back().empty() || parts.size() > 3) return std::nullopt;
   if (parts.size() == 1) return item;
@@ -107,7 +130,7 @@ std::optional<TresPerTask> parse_tres_per_task(string_view text, Version version
     if (!gres && !util::starts_with(part, "cpu")) return std::nullopt;
     if (!gres && version == Version::v23_11 && part.find('=') != std::string::npos) result.cpus_count = false;
     std::string plain = gres ? part.substr(5) : part;
-    if (const auto equals = plain.find('='); equals != std::string::npos) plain[equals] = ':';
+    if (const auto equals = plain.find('='); equals != std::string::npos && version < Version::v23_11) plain[equals] = ':';
     const auto item = parse_item(plain, version);
     if (!item || (!gres && (item->name != "cpu" || !item->type.empty()))) return std::nullopt;
     result.items.push_back(*item);

@@ -114,15 +114,12 @@ JobSize size_job(const Request& r, Version version, long listed_nodes) {
   if (r.overcommit) size.cpus_per_node = size.cpus_per_task > 1 ? size.cpus_per_task : 0;
   else if (size.tasks_per_node > 0 || size.cpus_per_task > 1)
     // A job of one task does not fill its nodes.
-    size.cpus_per_node = (r.count("ntasks") == 1 ? 1 : std::max(1L, size.tasks_per_node)) * size.cpus_per_task;
+    size.cpus_per_node = (r.count("ntasks") == 1 || (size.tasks_known == 1 && size.gpus_per_task > 0) ? 1 : std::max(1L, size.tasks_per_node)) * size.cpus_per_task;
   size.cpus_per_node = std::max(size.cpus_per_node, r.count("mincpus"));
 
   const auto nodes = static_cast<std::uint64_t>(size.min_nodes);
   size.gpus_per_node = std::max({r.gpus_per_node(), r.gpus("gpus-per-socket"), size.gpus_per_task});
-  size.gpus = r.gpus("gpus");
-  if (size.gpus == 0) size.gpus = r.gpus_per_node() * nodes;
-  if (size.gpus == 0) size.gpus = r.gpus("gpus-per-socket") * nodes;
-  if (size.gpus == 0) size.gpus = size.gpus_per_task * static_cast<std::uint64_t>(size.tasks);
+  size.gpus = std::max({r.gpus("gpus"), r.gpus_per_node() * nodes, r.gpus("gpus-per-socket") * nodes, size.gpus_per_task * static_cast<std::uint64_t>(size.tasks)});
   if (size.gpus == 0 && r.has("ntasks-per-gpu")) size.gpus = static_cast<std::uint64_t>(size.tasks / r.count("ntasks-per-gpu"));
   if (cpus_per_gpu > 0 && version >= Version::v24_05 && !r.overcommit)
     size.cpus = std::max(size.cpus, cpus_per_gpu * static_cast<long>(size.gpus));

@@ -73,7 +73,9 @@ bool read_tres_per_task(Reading& r) {
 bool read_array(Reading& r) { return r.text.empty() || parse_array(r.text, 4000001).has_value(); }
 
 bool read_signal(Reading& r) {
+  const bool at_reservation = r.request.signal && r.request.signal->at_reservation;
   r.request.signal = parse_signal(r.text, r.version);
+  if (r.request.signal && at_reservation) r.request.signal->at_reservation = true; // a later option does not take it back
   return r.request.signal.has_value();
 }
 
@@ -171,11 +173,11 @@ bool read_acctg_freq(Reading& r) {
   });
 }
 
+/// A known word anywhere in the text will do.
 bool read_profile(Reading& r) {
-  const auto parts = util::split(r.text, ',');
-  return std::any_of(parts.begin(), parts.end(), [](const std::string& part) {
-    return is_one_of(part, {"all", "none", "energy", "task", "lustre", "filesystem", "network"});
-  });
+  const std::string lower = util::to_lower(r.text);
+  static constexpr string_view words[] = {"all", "none", "energy", "task", "lustre", "filesystem", "network"};
+  return std::any_of(std::begin(words), std::end(words), [&](string_view word) { return lower.find(word) != std::string::npos; });
 }
 
 bool read_propagate(Reading& r) {
@@ -183,7 +185,7 @@ bool read_propagate(Reading& r) {
   if (r.text.empty() || r.text == "NONE" || r.text == "ALL") return true;
   const auto parts = util::split(r.text, ',');
   return std::all_of(parts.begin(), parts.end(), [](const std::string& part) {
-    return std::find(std::begin(limits), std::end(limits), part) != std::end(limits);
+    return part.empty() || std::find(std::begin(limits), std::end(limits), part) != std::end(limits);
   });
 }
 
@@ -219,7 +221,7 @@ bool read_geometry(Reading& r) {
   if (parts.size() > 3) return false;
   for (const auto name : names) r.request.counts.erase(std::string(name));
   for (std::size_t i = 0; i < parts.size(); ++i) {
-    if (parts[i] == "*") continue;
+    if (parts[i].empty() || parts[i] == "*") continue;
     const auto number = parse_count(parts[i].substr(0, parts[i].find('-')), 1);
     if (!number) return false;
     r.request.counts[std::string(names[i])] = *number;

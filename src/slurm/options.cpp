@@ -134,6 +134,7 @@ bool is_read_last(ValueKind kind) {
   case ValueKind::gres:
   case ValueKind::hint:
   case ValueKind::propagate:
+  case ValueKind::tres_bind:
   case ValueKind::tres_per_task: return true;
   default: return false;
   }

@@ -138,20 +138,24 @@ Request make_request(const std::vector<Setting>& settings, Version version, Find
   Request request;
   std::optional<std::string> hint_problem;
   for (const auto& setting : settings) {
-    if (gives_way(setting, settings)) continue;
+    Request aside; // of what gives way only the form counts
+    Request& into = gives_way(setting, settings) ? aside : request;
     const auto kind = value_kind_of(setting.option);
     if (setting.off) {
       take_back(request, setting.option);
       continue;
     }
+    if (const auto lower = util::to_lower(setting.value.value_or("")); kind == ValueKind::gres && (lower == "help" || lower == "list"))
+      findings.error(setting.place, "slurm/value", "--gres=" + lower + " prints a list and submits nothing", "ask on the command line: sbatch --gres=help");
     if (is_read_last(kind) && !is_last(setting, settings)) continue;
-    if (const auto problem = read_value(setting, version, request)) {
+    if (const auto problem = read_value(setting, version, into)) {
       if (kind == ValueKind::hint) hint_problem = problem; // matters only where nothing puts the hint aside
       else {
         report(setting, *problem, findings);
         continue;
       }
     }
+    if (&into == &aside) continue;
     apply_sharing(request, setting);
     if (setting.option == "requeue") request.requeue = true;
     if (setting.option == "no-requeue") request.requeue = false;

@@ -75,8 +75,10 @@ private:
   }
 
   void check_counts() {
-    if (from(Version::v26_05) && r.gres.count("gpus-per-node") > 0 && r.gpus("gres") > 0)
+    if (from(Version::v26_05) && r.has("gpus-per-node") && util::to_lower(r.text("gres")).find("gpu") != std::string::npos)
       error("gres", std::string(k_mutual), "--gpus-per-node and --gres=gpu exclude each other from 26.05", "keep one of them");
+    if (x_version == Version::v20_11 && r.has("gpus-per-socket") && r.count("sockets-per-node") == 0)
+      return error("gpus-per-socket", "slurm/needs", "--gpus-per-socket needs --sockets-per-node", "add it");
     auto counts = count_sent(r, x_version);
     if (const auto refusal = check_gres(r, x_version, counts)) error(refusal->option, "slurm/" + refusal->code, refusal->message, refusal->hint);
     if (from(Version::v23_02) && r.count("threads-per-core") > 0 && r.count("ntasks-per-core") > r.count("threads-per-core"))

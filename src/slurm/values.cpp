@@ -43,7 +43,7 @@ std::optional<std::vector<std::uint64_t>> colon_numbers(string_view text, std::s
 TimeLimit to_limit(std::int64_t seconds) {
   const auto minutes = (static_cast<std::int64_t>(static_cast<std::int32_t>(seconds)) + 59) / 60;
   if (minutes == 0 || minutes == -1 || minutes == -2) return {};
-  return {static_cast<std::uint32_t>(minutes)};
+  return {static_cast<std::uint32_t>(minutes), static_cast<std::uint64_t>(seconds)};
 }
 
 std::int64_t seconds_of(std::uint64_t days, std::uint64_t hours, std::uint64_t minutes, std::uint64_t seconds) {
@@ -143,6 +143,7 @@ std::optional<NodeCount> node_range(string_view text) {
 } // namespace
 
 std::optional<NodeCount> parse_node_count(string_view text, Version version) {
+  text = util::trim(text);
   const bool list = text.find_first_of(",:") != string_view::npos;
   if (!list || version < Version::v23_02) return node_range(text);
   std::optional<NodeCount> all;

@@ -15,6 +15,7 @@ namespace hpcml::slurm {
 /// A time limit; no minutes: unlimited.
 struct TimeLimit {
   std::optional<std::uint64_t> minutes;
+  std::uint64_t seconds = 0; ///< before they were rounded up to minutes
 };
 /// "90", "MM:SS", "HH:MM:SS", "D-", "D-HH", "D-HH:MM", "D-HH:MM:SS", "UNLIMITED", "INFINITE", "-1"; seconds round up.
 std::optional<TimeLimit> parse_time_limit(std::string_view text);

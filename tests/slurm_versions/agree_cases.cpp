@@ -25,6 +25,7 @@ slurm::ClusterFacts measured_cluster() {
   cluster.features = {"a", "b"};
   cluster.partitions = {{"standard-g", 2880, {}, true}, {"small-g", 4320, 2, false}, {"dev-g", 30, {}, false}};
   cluster.jobs = {"1", "2"};
+  cluster.drained = true;
   return cluster;
 }
 
@@ -61,8 +62,7 @@ Reading read_script(const std::string& script, const slurm::Invocation& invocati
     const auto size = slurm::size_job(request, version, slurm::listed_nodes(request));
     slurm::check_admission(request, size, cluster, version, findings);
     if (components.size() > 1 && !request.text("array").empty()) findings.error({}, "slurm/array", "a heterogeneous job cannot be an array");
-    // Neither leaves a job.
-    if (request.has("test-only") || request.text("gres") == "help") reading.accepted = false;
+    if (request.has("test-only")) reading.accepted = false; // leaves no job
     reading.components.push_back(job_fields(request, size, cluster, version, i));
   }
   exclude_wanted(reading.components);
@@ -78,7 +78,7 @@ void compare_fields(const Json& measured, Fields ours, const std::string& where,
   // Measured only where the case is about sharing: then the partition's way shows, too.
   const bool shares = ours.count("Partition") > 0; // the default one does not
   if (measured.contains("OverSubscribe") && ours.count("OverSubscribe") == 0) ours["OverSubscribe"] = shares && measured.at("OverSubscribe") == "OK" ? "OK" : "NO";
-  if (measured.contains("Exclusive") && ours.count("Exclusive") == 0) ours["Exclusive"] = "NODE";
+  if (measured.contains("Exclusive") && ours.count("Exclusive") == 0) ours["Exclusive"] = shares && measured.at("Exclusive") == "NO" ? "NO" : "NODE";
   for (const auto& [key, value] : measured.items()) {
     const auto found = ours.find(key);
     const std::string mine = found == ours.end() ? "(default)" : found->second;

@@ -83,7 +83,7 @@ private:
     if (r.has("external")) x_fields["JobName"] = "external";
     copy("JobName", "job-name");
     if (!r.text("partition").empty()) set("Partition", r.text("partition"), c.partitions.front().name);
-    copy("Account", "account");
+    if (r.has("account")) x_fields["Account"] = util::to_lower(r.text("account"));
     copy("Comment", "comment");
     copy("Network", "network");
     copy("Prefer", "prefer");
@@ -136,13 +136,13 @@ private:
   std::string node_text() const {
     if (r.nodes && r.nodes->is_list) return r.text("nodes").find(',') == std::string::npos ? "1" : r.text("nodes");
     long least = s.min_nodes;
-    if (from(Version::v23_11) && !s.nodes_given && s.tasks_per_node > 0) least = std::max(least, ceiling(s.tasks, s.tasks_per_node));
+    if (from(Version::v23_11) && !s.nodes_given && r.has("ntasks-per-node")) least = std::max(least, ceiling(s.tasks, s.tasks_per_node));
     long nodes = std::max(least, estimated_nodes());
-    long most = s.max_nodes;
+    long most = r.has("nodelist") && !r.nodes ? 0 : s.max_nodes;
     if (most == 0 && r.has("spread-job") && s.tasks_known > 0) most = std::min<long>(static_cast<long>(c.nodes.size()), s.tasks_known);
     const bool plain = s.tasks_per_node == 0 && s.cpus_per_task <= 1 && r.count("ntasks-per-core") == 0;
     if (from(Version::v23_11) && plain && most > 0) most = std::max(most, nodes);
-    if (from(Version::v26_05) && most == 0 && r.has("ntasks") && nodes > 1) most = s.tasks;
+    if (from(Version::v26_05) && most == 0 && s.tasks_known > 0 && !r.nodes && nodes > 1) most = s.tasks;
     if (most > 0) nodes = std::min(nodes, most);
     return most == 0 || most == nodes ? std::to_string(nodes) : fmt::format("{}-{}", nodes, most);
   }
@@ -166,7 +166,7 @@ private:
     };
     long nodes = s.min_nodes;
     if (x_version == Version::v20_11 && !s.nodes_given) nodes = 1;
-    if (from(Version::v23_11) && !s.nodes_given && s.tasks_per_node > 0) nodes = std::max(nodes, ceiling(s.tasks, s.tasks_per_node));
+    if (from(Version::v23_11) && !s.nodes_given && r.has("ntasks-per-node")) nodes = std::max(nodes, ceiling(s.tasks, s.tasks_per_node));
     const auto cpus = static_cast<std::uint64_t>(s.cpus);
     std::uint64_t total = c.default_memory_per_cpu_mb * cpus;
     const auto whole = c.memory_mb * static_cast<std::uint64_t>(nodes);
@@ -196,7 +196,8 @@ private:
     else if (!partitions.empty() && partitions.front()) limit.minutes = partitions.front()->max_minutes;
     set("TimeLimit", time_text(limit), "2-00:00:00");
     if (const auto least = r.times.find("time-min"); least != r.times.end()) x_fields["TimeMin"] = time_text(least->second);
-    if (const auto delay = r.times.find("delay-boot"); delay != r.times.end() && delay->second.minutes) x_fields["DelayBoot"] = time_text(delay->second);
+    if (const auto delay = r.times.find("delay-boot"); delay != r.times.end() && delay->second.minutes)
+      x_fields["DelayBoot"] = fmt::format("{}{:02}", time_text({delay->second.seconds / 60}).substr(0, time_text({delay->second.seconds / 60}).size() - 2), delay->second.seconds % 60);
     if (r.has("deadline")) x_fields["Deadline"] = "<time>";
     if (r.has("deadline") && time == r.times.end() && x_fields.count("TimeMin") == 0) x_fields["TimeMin"] = "00:01:00";
   }

@@ -71,12 +71,12 @@ void print_paths(const slurm::Request& r, Version version, unsigned component, F
   const auto path = [&](const std::string& text) {
     if (util::to_lower(text) == "none") return std::string("/dev/null");
     if (!text.empty() && text[0] == '/') return expand(text, version, name);
-    const bool slash = !work.empty() && work.back() == '/' && version >= Version::v25_11;
+    const bool slash = !r.text("chdir").empty() && work.back() == '/' && version >= Version::v25_11;
     return work + (slash ? "" : "/") + expand(text, version, name);
   };
   const bool array = r.has("array") && (r.text("array").find_first_not_of(',') != std::string::npos || version >= Version::v25_11);
   const std::string standard = array ? "slurm-%A_%a.out" : "slurm-%j.out";
-  const std::string out = path(r.has("output") ? r.text("output") : standard);
+  const std::string out = r.has("output") || version < Version::v25_11 || !r.text("chdir").empty() ? path(r.has("output") ? r.text("output") : standard) : std::string(k_work) + "/" + expand(standard, version, name);
   if (out != std::string(k_work) + "/slurm-JOBID.out" || component > 0) fields["StdOut"] = out;
   if (r.has("error")) fields["StdErr"] = path(r.text("error"));
   if (r.has("input") && path(r.text("input")) != "/dev/null") fields["StdIn"] = path(r.text("input"));

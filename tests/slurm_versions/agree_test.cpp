@@ -2,7 +2,10 @@
 // hpcml's reader against what ten versions of sbatch really did.
 #include <catch2/catch.hpp>
 
+#include <unistd.h>
+
 #include "agree_cases.hpp"
+#include "live_cases.hpp"
 
 using namespace hpcml;
 
@@ -18,6 +21,16 @@ TEST_CASE("The reader agrees with ten versions of sbatch on 99 of 100 measured c
   CHECK(agreed * 100 >= outcomes->size() * 99);
 }
 
+TEST_CASE("The reader agrees where a live sbatch once contradicted it") {
+  const auto outcomes = agree::run_cases(HPCML_SOURCE_DIR "/tests/slurm_versions/found_cases.json");
+  REQUIRE(outcomes);
+  CHECK(outcomes->size() > 400);
+  for (const auto& outcome : *outcomes) {
+    INFO(outcome.id << " " << name_of(outcome.version) << ": " << (outcome.differences.empty() ? "" : outcome.differences.front()));
+    CHECK(outcome.differences.empty());
+  }
+}
+
 TEST_CASE("The runner sees facts that are wrong") {
   const auto outcomes = agree::run_cases(HPCML_SOURCE_DIR "/tests/slurm_versions/wrong_cases.json");
   REQUIRE(outcomes);
@@ -26,4 +39,24 @@ TEST_CASE("The runner sees facts that are wrong") {
     INFO(outcome.id << " " << name_of(outcome.version));
     CHECK_FALSE(outcome.differences.empty());
   }
+}
+
+TEST_CASE("A live sbatch agrees with the reader on mutated scripts, refused or taken, and on what the job became", "[slurm]") {
+  if (!std::filesystem::exists("/usr/sbin/slurmctld")) {
+    WARN("Slurm is not installed: nothing to compare with");
+    return;
+  }
+  const auto file = std::filesystem::temp_directory_path() / ("hpcml-live-" + std::to_string(::getpid()) + ".json");
+  const auto asked = agree::measure_mutations(HPCML_SOURCE_DIR "/tests/slurm_versions/cases.json", 300, 2026, "/usr", file);
+  REQUIRE(asked);
+  const auto outcomes = agree::run_cases(file);
+  std::filesystem::remove(file);
+  REQUIRE(outcomes);
+  REQUIRE(outcomes->size() == 300);
+  std::size_t agreed = 0;
+  for (const auto& outcome : *outcomes) {
+    if (outcome.differences.empty()) ++agreed;
+    else WARN(outcome.id << ": " << outcome.differences.front());
+  }
+  CHECK(agreed * 1000 >= outcomes->size() * 985);
 }

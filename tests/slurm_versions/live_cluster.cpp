@@ -83,7 +83,7 @@ std::map<std::string, std::string> read_record(const std::string& line) {
   std::size_t from = 0;
   for (std::sregex_iterator at(line.begin(), line.end(), key), end;; ++at) {
     const std::size_t stop = at == end ? line.size() : static_cast<std::size_t>(at->position());
-    if (!name.empty() && record.count(name) == 0) record[name] = std::string(util::trim(line.substr(from, stop - from)));
+    if (!name.empty() && record.count(name) == 0) record[name] = line.substr(from, line.find_last_not_of(' ', stop - 1) + 1 - from);
     if (at == end) return record;
     name = (*at)[2];
     from = static_cast<std::size_t>(at->position() + at->length());
@@ -105,7 +105,7 @@ std::string hide_number(const std::string& text, const std::string& job) {
 }
 
 /// As the cases were written down.
-std::string normalised(const std::string& key, std::string value, const std::string& job, const std::string& folder) {
+std::string normalised(const std::string& key, std::string value, const std::string& job, const std::string& folder, bool only_tasks) {
   const bool gres = util::starts_with(key, "Tres") || key == "CpusPerTres" || key == "MemPerTres";
   if (gres) {
     static const std::regex name("(^|,)(gres[:/])?gpu");
@@ -119,6 +119,8 @@ std::string normalised(const std::string& key, std::string value, const std::str
   if (key == "Deadline") value = value == "N/A" || value == "Unknown" ? value : "<time>";
   if (key == "NumNodes")
     if (const auto dash = value.find('-'); dash != std::string::npos && value.substr(0, dash) == value.substr(dash + 1)) value.resize(dash);
+  // 26.05 shows as many nodes as tasks where only tasks were asked for.
+  if (key == "NumNodes" && util::starts_with(value, "1-") && only_tasks) value = "1";
   if (key == "StdOut" || key == "StdErr" || key == "StdIn" || key == "WorkDir") {
     value = util::replace_all(value, folder + "/work", "WORK");
     if (key != "WorkDir") value = hide_number(value, job);
@@ -185,9 +187,11 @@ util::Result<LiveCluster> LiveCluster::start(const std::filesystem::path& prefix
   const Case plain{"", "", "#!/bin/bash\nexit 0\n", {}, {}};
   if (const auto written = util::write_file(cluster.x_folder / "work/case.sh", plain.script); !written) return written.error();
   // Jobs 1 and 2 stay: dependencies name them.
-  for (int i = 0; i < 2; ++i)
-    if (const auto job = cluster.submit(plain, true, message); !job || job->empty()) return util::Error{"a plain job is refused: " + message};
-  cluster.x_plain = cluster.show("1").at(0);
+  for (int i = 0; i < 2; ++i) {
+    const auto job = cluster.submit(plain, true, message);
+    if (!job || job->empty()) return util::Error{"a plain job is refused: " + message};
+    if (i == 1) cluster.x_plain = cluster.show(*job).at(0);
+  }
   return cluster;
 }
 
@@ -246,16 +250,22 @@ std::vector<LiveCluster::Fields> LiveCluster::show(const std::string& job) {
   std::vector<Fields> components;
   for (const auto& line : util::split(text.value_or(""), '\n')) {
     if (!util::starts_with(line, "JobId=")) continue;
-    auto record = read_record(line);
+    // 20.11 writes this one field with a colon.
+    auto record = read_record(std::regex_replace(line, std::regex(" NtasksPerTRES:([0-9]+)"), " NtasksPerTRES=$1"));
+    if (record["Power"].empty()) record.erase("Power");
+    if (record["NtasksPerTRES"] == "0" || x_version == "20.11") record.erase("NtasksPerTRES");
     if (record.count("ReqTRES") == 0) record["ReqTRES"] = record["TRES"]; // up to 22.05
     auto fields = Fields();
+    const auto tasks = record.find("NumTasks");
+    const bool only_tasks = x_version >= "26.05" && tasks != record.end() && record["NumNodes"] == "1-" + tasks->second;
     const std::string id = std::to_string(std::stoul(record.at("JobId")));
     for (const char* key : k_fields) {
       const auto found = record.find(key);
       if (found == record.end()) continue;
-      const auto value = normalised(key, found->second, id, x_folder.string());
+      const auto value = normalised(key, found->second, id, x_folder.string(), only_tasks);
       const auto plain = x_plain.find(key);
-      if (plain == x_plain.end() || plain->second != value) fields[key] = value;
+      const bool always = util::starts_with(key, "Over") || util::starts_with(key, "Exclu") || (util::starts_with(key, "MinCPUs") && record.count("MinMemoryTRES") > 0);
+      if (always || plain == x_plain.end() || plain->second != value) fields[key] = value;
     }
     const auto out = record.find("StdOut");
     if (const auto err = record.find("StdErr"); !x_plain.empty() && out != record.end() && err != record.end() && out->second == err->second) fields.erase("StdErr");
