@@ -47,7 +47,7 @@ public:
 
 private:
   void refuse(const std::string& what) {
-    x_findings.error(x_place, "slurm/foreign", "sbatch reads this " + std::string(x_magic == Magic::pbs ? "#PBS" : "#BSUB") + " line as its own, and refuses it: " + what,
+    x_findings.error(x_place, "slurm/value", "sbatch reads this " + std::string(x_magic == Magic::pbs ? "#PBS" : "#BSUB") + " line as its own, and refuses it: " + what,
                      "take it out, or give sbatch --ignore-pbs");
   }
   void add(string_view option, std::optional<std::string> value) { x_settings.push_back({std::string(option), std::move(value), x_place, Source::script}); }
@@ -189,8 +189,18 @@ private:
 
 } // namespace
 
-std::vector<Setting> translate_foreign(Magic magic, const std::vector<Word>& words, Version version, Findings& findings) {
-  return Translator(magic, words, version, findings).read();
+std::vector<Setting> translate_foreign(const ScriptHeader& header, Version version, Findings& findings) {
+  for (const auto magic : {Magic::bsub, Magic::pbs}) {
+    std::vector<Word> words;
+    bool present = false;
+    for (const auto& directive : header.directives) {
+      if (directive.magic != magic) continue;
+      present = true;
+      words.insert(words.end(), directive.words.begin(), directive.words.end());
+    }
+    if (present) return Translator(magic, words, version, findings).read();
+  }
+  return {};
 }
 
 } // namespace hpcml::slurm

@@ -8,7 +8,7 @@
 
 namespace hpcml::slurm {
 
-/// The words of all #PBS or all #BSUB lines in sbatch's options; what has no counterpart is left out, what sbatch refuses goes to `findings`.
-std::vector<Setting> translate_foreign(Magic magic, const std::vector<Word>& words, Version version, Findings& findings);
+/// The #PBS or #BSUB lines (of both, LSF's alone count) in sbatch's options; what has no counterpart is left out, what sbatch refuses goes to `findings`.
+std::vector<Setting> translate_foreign(const ScriptHeader& header, Version version, Findings& findings);
 
 } // namespace hpcml::slurm

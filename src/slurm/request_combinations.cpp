@@ -82,7 +82,7 @@ private:
     auto counts = count_sent(r, x_version);
     if (const auto refusal = check_gres(r, x_version, counts)) error(refusal->option, "slurm/" + refusal->code, refusal->message, refusal->hint);
     if (from(Version::v23_02) && r.count("threads-per-core") > 0 && r.count("ntasks-per-core") > r.count("threads-per-core"))
-      error("ntasks-per-core", "slurm/tasks", "--ntasks-per-core is larger than --threads-per-core", "make it at most that");
+      error("ntasks-per-core", "slurm/value", "--ntasks-per-core is larger than --threads-per-core", "make it at most that");
     check_plane(counts);
   }
 
@@ -93,7 +93,7 @@ private:
     const long nodes = counts.min_nodes.value_or(1);
     const long tasks = counts.tasks.value_or(nodes);
     if (size && (nodes <= 0 || tasks / *size < nodes) && (nodes - 1) * *size >= tasks)
-      error("distribution", "slurm/distribution", "there are too few tasks for blocks of " + std::to_string(*size) + " on " + std::to_string(nodes) + " nodes",
+      error("distribution", "slurm/value", "there are too few tasks for blocks of " + std::to_string(*size) + " on " + std::to_string(nodes) + " nodes",
             "make the plane's size smaller");
   }
 

@@ -124,25 +124,16 @@ private:
   std::vector<Setting> x_settings;
 };
 
-std::vector<Word> words_of(const ScriptHeader& header, Magic magic, std::optional<unsigned> component) {
-  std::vector<Word> words;
-  for (const auto& directive : header.directives)
-    if (directive.magic == magic && (!component || directive.component == *component)) words.insert(words.end(), directive.words.begin(), directive.words.end());
-  return words;
-}
-
 /// All words of a component are one list: an option's value may stand on the next directive.
 std::vector<Setting> read_component(const ScriptHeader& header, unsigned component, bool foreign, Version version, Findings& findings) {
-  const auto own = words_of(header, Magic::sbatch, component);
-  auto settings = SettingReader(own, Source::script, version, findings).read();
-  // The other systems' lines win, wherever they stand; those of LSF keep those of PBS out.
-  for (const auto magic : {Magic::bsub, Magic::pbs}) {
-    const bool present = std::any_of(header.directives.begin(), header.directives.end(), [&](const Directive& d) { return d.magic == magic; });
-    if (!foreign || !present) continue;
-    const auto words = words_of(header, magic, std::nullopt);
-    for (auto& setting : translate_foreign(magic, words, version, findings)) settings.push_back(std::move(setting));
-    break;
-  }
+  std::vector<Word> words;
+  for (const auto& directive : header.directives)
+    if (directive.component == component && directive.magic == Magic::sbatch)
+      words.insert(words.end(), directive.words.begin(), directive.words.end());
+  auto settings = SettingReader(words, Source::script, version, findings).read();
+  // The other systems' lines win, wherever they stand.
+  if (foreign)
+    for (auto& setting : translate_foreign(header, version, findings)) settings.push_back(std::move(setting));
   return settings;
 }
 
@@ -168,7 +159,7 @@ std::vector<Setting> read_environment(const Invocation& invocation, Version vers
     if (found == invocation.environment.end()) continue;
     const auto match = find_option(Program::sbatch, option, version);
     if (!match.option) {
-      findings.error({}, "slurm/variable", std::string(variable) + " stands for --" + std::string(option) + ", which sbatch " + std::string(name_of(version)) + " does not have",
+      findings.error({}, "slurm/option-unknown", std::string(variable) + " stands for --" + std::string(option) + ", which sbatch " + std::string(name_of(version)) + " does not have",
                      "unset it");
       continue;
     }
@@ -210,7 +201,7 @@ Components read_settings(const ScriptHeader& header, const Invocation& invocatio
     if (c < arguments.size()) append(SettingReader(arguments[c], Source::command_line, version, findings).read());
     for (const auto& setting : settings)
       if (setting.option == "wrap" && setting.source == Source::command_line)
-        findings.error({}, "slurm/wrap", "--wrap and a script exclude each other", "give one of them");
+        findings.error({}, "slurm/exclusive-options", "--wrap and a script exclude each other", "give one of them");
     inherited.clear();
     for (const auto& setting : settings)
       if (!is_per_component(setting.option) && setting.source != Source::environment) inherited.push_back(setting);

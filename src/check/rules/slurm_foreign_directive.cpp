@@ -20,14 +20,12 @@ Hits find(const Subject& subject) {
   const auto& directives = subject.header.directives;
   const auto is_own = [](const slurm::Directive& d) { return d.magic == slurm::Magic::sbatch; };
   if (std::all_of(directives.begin(), directives.end(), is_own) || std::none_of(directives.begin(), directives.end(), is_own) || subject.directive("ignore-pbs")) return hits;
-  for (const auto& directive : directives) {
-    if (is_own(directive)) continue;
-    for (const auto& setting : slurm::translate_foreign(directive)) {
-      const auto* own = own_setting(subject, setting.option);
-      if (own && own->value == setting.value) continue;
-      hits.push_back({setting.place, "sbatch obeys this line: it sets --" + setting.option + (own ? ", against the #SBATCH line" : ""),
-                      "remove it, or add #SBATCH --ignore-pbs", {}, own ? diag::Severity::warning : diag::Severity::note});
-    }
+  slurm::Findings refusals({}, subject.text); // reported with all others that sbatch makes
+  for (const auto& setting : slurm::translate_foreign(subject.header, subject.version, refusals)) {
+    const auto* own = own_setting(subject, setting.option);
+    if (own && own->value == setting.value) continue;
+    hits.push_back({setting.place, "sbatch obeys this line: it sets --" + setting.option + (own ? ", against the #SBATCH line" : ""),
+                    "remove it, or add #SBATCH --ignore-pbs", {}, own ? diag::Severity::warning : diag::Severity::note});
   }
   return hits;
 }

@@ -54,7 +54,7 @@ const Rule k_slurm_gres = {
     "from 23.11 only. What cannot be read is fatal: \"Invalid generic resource (gres) specification\".",
     "https://slurm.schedmd.com/gres.html",
     {{"#!/bin/bash\n#SBATCH --gres=gpu=4\n", "", "22.05"}, {"#!/bin/bash\n#SBATCH --gres=gres/gpu:4\n", "", "23.02"},
-     "#!/bin/bash\n#SBATCH --gpus-per-node=x:y:4\n", "#!/bin/bash\n#SBATCH --gpus = 4\n", {"#!/bin/bash\n#SBATCH --gres=\n", "", "22.05"}},
+     "#!/bin/bash\n#SBATCH --gpus-per-node=4:\n", "#!/bin/bash\n#SBATCH --gpus = 4\n", {"#!/bin/bash\n#SBATCH --gres=\n", "", "22.05"}},
     {"#!/bin/bash\n#SBATCH --gres=gpu:4\n", "#!/bin/bash\n#SBATCH --gpus-per-node=a100:4\n", "#!/bin/bash\n#SBATCH --gres=gpu:a100:4,nvme:100\n"},
     find,
     fix};
