@@ -209,8 +209,9 @@ void add_emulate(CLI::App& app, Context& context, int& exit_code) {
       ->add_option("--accounts", options->accounts,
                    "your accounts there: Slurm refuses others, and holds jobs to the profile's QoS (needs slurmdbd and mariadb-server-core)")
       ->delimiter(',')
-      ->check(CLI::Validator(account_fault, "NAMES"))
-      ->type_name("")
+      ->allow_extra_args(false)
+      ->check(CLI::Validator(account_fault, ""))
+      ->type_name("NAME,NAME")
       ->excludes(shared);
   command->add_flag("-q,--quiet", options->quiet, "say nothing but errors");
   command->footer(k_footer);
