@@ -5,6 +5,7 @@
 #include <array>
 
 #include "slurm/options.hpp"
+#include "util/text.hpp"
 
 namespace hpcml::check {
 namespace {
@@ -43,9 +44,15 @@ constexpr std::string_view k_mpi_values =
     " -n -np --np -N -c -ppn --ppn -host --host -H -hostfile --hostfile -machinefile --machinefile -f -map-by --map-by -bind-to --bind-to -rank-by --rank-by -x -npernode "
     "--npernode -npersocket --npersocket -wdir --wdir -mca --mca -env -genv -o -d --depth --cpu-bind --mem-bind ";
 
-constexpr std::array<Wrapper, 16> k_wrappers = {{
+/// Options of common plugins of srun that take a value; what others bring is not known.
+constexpr std::string_view k_plugin_values =
+    " --container-image --container-mounts --container-workdir --container-name --container-save --container-env --environment --uenv --view "
+    "--image --module --volume ";
+
+constexpr std::array<Wrapper, 17> k_wrappers = {{
     {"singularity", k_container_values, "", 1, " exec run shell "},
     {"apptainer", k_container_values, "", 1, " exec run shell "},
+    {"singularity_wrapper", k_container_values, "", 0, " exec run "},
     {"shifter", " --image -V --volume --module --env --env-file --entrypoint --workdir -w ", "", 0},
     {"podman-hpc", " -v --volume -e --env -w --workdir --name --net --network ", "", 1, " run exec "},
     {"torchrun", k_torchrun_values, "", 0},
@@ -117,6 +124,8 @@ public:
   }
   /// One of several letters of the word.
   void note_flag(const std::string& name) { x_link.options.push_back({name, std::nullopt, word().place}); }
+  /// An option that nobody knows: the next word may be its value.
+  void note_unknown() { x_link.complete = false; }
   void glued(const std::string& name, std::size_t head) {
     x_link.options.push_back({name, cut(word(), head), word().place});
     skip();
@@ -146,8 +155,11 @@ void read_srun(OptionReader& reader) {
       const auto match = slurm::find_option(slurm::Program::srun, std::string_view(head).substr(2, equals == std::string::npos ? equals : equals - 2));
       const auto name = match.option ? match.option->name : head.substr(2, equals == std::string::npos ? equals : equals - 2);
       if (equals != std::string::npos) reader.glued(name, equals + 1);
-      else if (match.option && match.option->argument == Argument::required) reader.with_next(name);
-      else reader.flag(name);
+      else if ((match.option && match.option->argument == Argument::required) || has_word(k_plugin_values, head)) reader.with_next(name);
+      else {
+        if (!match.option && !util::starts_with(name, "container")) reader.note_unknown();
+        reader.flag(name);
+      }
       continue;
     }
     std::size_t i = 1;

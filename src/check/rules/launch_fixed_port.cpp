@@ -27,8 +27,23 @@ std::vector<Edit> from_job_id(const Subject& subject, slurm::Place place, const 
   return replace_end(subject, place, port, "$((15000 + SLURM_JOB_ID % 17000))");
 }
 
-void add(const Subject& subject, const std::string& port, slurm::Place place, Hits& hits) {
-  if (!is_port(port) || port == "0" || place.offset + place.length > subject.text.size() || !util::ends_with(subject.text.substr(place.offset, place.length), port)) return;
+/// Where the script gives the number: here, or in the assignment that it comes from; nothing where it is a default that others override.
+std::optional<slurm::Place> written_at(const Subject& subject, const std::string& port, slurm::Place place) {
+  const auto text = subject.text;
+  if (place.offset + place.length <= text.size() && util::ends_with(text.substr(place.offset, place.length), port)) return place;
+  for (auto at = text.find("=" + port); at != std::string_view::npos; at = text.find("=" + port, at + 1)) {
+    const auto end = at + 1 + port.size();
+    const bool whole = end == text.size() || text[end] == '\n' || text[end] == ' ' || text[end] == ';';
+    if (whole && at > 0 && (std::isalnum(static_cast<unsigned char>(text[at - 1])) != 0)) return slurm::Place{at + 1, port.size()};
+  }
+  return std::nullopt;
+}
+
+void add(const Subject& subject, const std::string& port, slurm::Place seen_at, Hits& hits) {
+  if (!is_port(port) || port == "0") return;
+  const auto written = written_at(subject, port, seen_at);
+  if (!written) return;
+  const auto place = *written;
   if (subject.site && subject.site->network.master.port && std::to_string(*subject.site->network.master.port) == port) return;
   const auto shared = is_shared(subject);
   add_hit(hits, {place, "port " + port + " is the same for every job" + (shared.value_or(false) ? ", and jobs share nodes here: the second one on a node cannot start" : ": two of them on one node, or one that still ends, collide"),
@@ -64,6 +79,7 @@ const Rule k_launch_fixed_port = {
     {"#!/bin/bash\n#SBATCH --ntasks=4\nexport MASTER_PORT=29500\nsrun python train.py\n",
      "#!/bin/bash\n#SBATCH --nodes=2\nsrun torchrun --nnodes=2 --rdzv_backend=c10d --rdzv_id=$SLURM_JOB_ID --rdzv_endpoint=$H:29400 train.py\n",
      "#!/bin/bash\ntorchrun --nproc_per_node=4 --master_port=1234 train.py\n",
+     "#!/bin/bash\n#SBATCH --nodes=2\nPORT=6000\nRUN=\"torchrun --nnodes=2 --rdzv_backend=c10d --rdzv_endpoint=$H:$PORT\"\nsrun bash -c \"$RUN train.py\"\n",
      {"#!/bin/bash\n#SBATCH -p small-g --ntasks=4\nMASTER_PORT=6000 srun python train.py\n", "lumi"}},
     {"#!/bin/bash\n#SBATCH --ntasks=4\nexport MASTER_PORT=$((15000 + SLURM_JOB_ID % 17000))\nsrun python train.py\n",
      "#!/bin/bash\n#SBATCH --ntasks=4\nexport MASTER_PORT=${MASTER_PORT:-29500}\nsrun python train.py\n",

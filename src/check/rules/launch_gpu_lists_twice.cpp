@@ -5,12 +5,13 @@
 namespace hpcml::check {
 namespace {
 
-/// "0", "0,1": names the same GPUs within any list that is long enough.
-bool begins_at_zero(const shell::Argument& value) {
+/// Whether the GPUs that it names are known not to be the first ones: a task's own, or a list that does not count from 0.
+bool moves(const shell::Argument& value) {
+  if (!value.known()) return reading_piece(value, {"SLURM_LOCALID", "LOCAL_RANK", "SLURM_PROCID"}) != nullptr;
   const auto text = value.text();
   std::string counted = "0";
   for (int i = 1; counted.size() < text.size(); ++i) counted += "," + std::to_string(i);
-  return value.known() && counted == text;
+  return !text.empty() && counted != text;
 }
 
 Hits find(const Subject& subject) {
@@ -18,10 +19,10 @@ Hits find(const Subject& subject) {
   for (const auto& launch : subject.launches) {
     if (!launch.step() && !launch.agent() && !launch.python() && !launch.container()) continue;
     const auto* first = launch.variable("ROCR_VISIBLE_DEVICES");
-    if (!first || first->text().empty()) continue;
+    if (!first || !moves(*first)) continue;
     for (const std::string_view name : {"HIP_VISIBLE_DEVICES", "CUDA_VISIBLE_DEVICES"}) {
       const auto* second = launch.variable(name);
-      if (!second || second->text().empty() || begins_at_zero(*second)) continue;
+      if (!second || !moves(*second)) continue;
       add_hit(hits, {place_of(second->place), std::string(name) + " counts within the GPUs that ROCR_VISIBLE_DEVICES leaves: together they name others, or none",
                      "set ROCR_VISIBLE_DEVICES only"});
     }
@@ -43,7 +44,7 @@ const Rule k_launch_gpu_lists_twice = {
      "#!/bin/bash\n#SBATCH -N1 -n8\nsrun bash -c 'export ROCR_VISIBLE_DEVICES=$SLURM_LOCALID HIP_VISIBLE_DEVICES=$SLURM_LOCALID; python train.py'\n",
      "#!/bin/bash\nexport ROCR_VISIBLE_DEVICES=1\nexport CUDA_VISIBLE_DEVICES=1\nsrun python train.py\n"},
     {"#!/bin/bash\n#SBATCH -N1 -n8\nsrun bash -c 'export ROCR_VISIBLE_DEVICES=$SLURM_LOCALID; python train.py'\n", "#!/bin/bash\nexport ROCR_VISIBLE_DEVICES=0,1\nexport HIP_VISIBLE_DEVICES=0,1\npython train.py\n",
-     "#!/bin/bash\nexport HIP_VISIBLE_DEVICES=3\npython train.py\n"},
+     "#!/bin/bash\nexport HIP_VISIBLE_DEVICES=3\npython train.py\n", "#!/bin/bash\nexport ROCR_VISIBLE_DEVICES=$D HIP_VISIBLE_DEVICES=$D\npython train.py\n"},
     find};
 
 } // namespace hpcml::check
