@@ -36,6 +36,8 @@ bool asks_for_gpus(const Link& step) {
   return std::any_of(k_options.begin(), k_options.end(), [&](auto option) { return step.find(option) != nullptr; });
 }
 
+bool reads_own_job(std::string_view text) { return text.find("SLURM_JOB_ID") != std::string_view::npos || text.find("SLURM_JOBID") != std::string_view::npos; }
+
 /// The number of an option of srun; `given` tells whether it has the option, whatever its value.
 std::optional<long> option_number(const Link& step, std::string_view option, const LaunchShape& job, bool& given) {
   const auto* found = step.find(option);
@@ -125,7 +127,9 @@ LaunchShape shape_of(const Subject& subject, const Launch& launch) {
     shape.several_nodes = false;
     return shape;
   }
-  if (subject.requests.size() != 1 || !step->complete || step->find("het-group") || step->find("jobid")) return {};
+  const auto* other = step->find("jobid");
+  if (other && !(other->value && reads_own_job(other->value->text()))) return {};
+  if (subject.requests.size() != 1 || !step->complete || step->find("het-group")) return {};
   const auto job = shape;
   if (step->program == "srun") apply_srun(*step, job, shape);
   else if (!step->options.empty()) shape.tasks = shape.tasks_per_node = std::nullopt; // which host gets how many is up to the MPI

@@ -49,7 +49,7 @@ constexpr std::string_view k_plugin_values =
     " --container-image --container-mounts --container-workdir --container-name --container-save --container-env --environment --uenv --view "
     "--image --module --volume ";
 
-constexpr std::array<Wrapper, 17> k_wrappers = {{
+constexpr std::array<Wrapper, 18> k_wrappers = {{
     {"singularity", k_container_values, "", 1, " exec run shell "},
     {"apptainer", k_container_values, "", 1, " exec run shell "},
     {"singularity_wrapper", k_container_values, "", 0, " exec run "},
@@ -65,6 +65,7 @@ constexpr std::array<Wrapper, 17> k_wrappers = {{
     {"hpcml", " --site --gpus-per-rank --cpus-per-rank --gpu-visibility --bind-check --nproc-per-node --sites-dir --job-gpus-per-node --node-type --gpu-type --qos ", "", 0, " launch "},
     {"nsys", " -o --output -t --trace -s --sample -c --capture-range --stats -f --force-overwrite -w --show-output ", "", 0, " profile launch "},
     {"ncu", " -o --export -k --kernel-name --set --section --target-processes ", "", 0},
+    {"uv", " --with --with-requirements --python -p --project --directory --extra --group --env-file ", "", 0, " run "},
     {"conda", " -n --name -p --prefix --cwd ", "", 0, " run "},
     {"micromamba", " -n --name -p --prefix --cwd ", "", 0, " run "},
 }};

@@ -47,6 +47,7 @@ TEST_CASE("A command is read as the programs that start each other") {
       {"srun --ntasks $N --gpus-per-tas=1 python x.py", "srun{ntasks=$N gpus-per-task=1} > python[x.py]"},
       {"srun --nodes=$N -n$T torchrun --rdzv_endpoint=$H:29500 x.py", "srun{nodes=$N ntasks=$T} > torchrun{rdzv_endpoint=$H:29500}[x.py]"},
       {"srun --container-image ./x.sqsh --container-mounts=/a:/b -n4 python x.py", "srun{container-image=./x.sqsh container-mounts=/a:/b ntasks=4} > python[x.py]"},
+      {"srun uv run python x.py", "srun > uv > python[x.py]"},
       {"srun --bogus=1 python x.py", "srun{bogus=1} > python[x.py]"},
       {"srun --bogus python x.py", "srun{bogus}? > python[x.py]"},
       {"srun singularity_wrapper exec python x.py", "srun > singularity_wrapper > python[x.py]"},

@@ -28,7 +28,8 @@ Hits find(const Subject& subject) {
     for (const auto& inner : subject.launches)
       if (const auto* same = inner.step(); same && same->place.offset == step->place.offset && (inner.python() || inner.agent() || inner.container() || util::ends_with(inner.last().program, ".sh")))
         trains = true;
-    if (!trains) continue;
+    // Where the version is not known once is enough to say.
+    if (!trains || (!subject.version_known && !hits.empty())) continue;
     add_hit(hits, {place_of(step->place), "srun of Slurm 22.05 to 23.02 does not take the job's --cpus-per-task: each task gets one CPU",
                    "srun --cpus-per-task=$SLURM_CPUS_PER_TASK, which all versions understand; or export SRUN_CPUS_PER_TASK=$SLURM_CPUS_PER_TASK before the first srun",
                    add_option(subject, *step, "--cpus-per-task=$SLURM_CPUS_PER_TASK"), subject.version_known ? std::nullopt : std::optional(diag::Severity::note)});

@@ -15,6 +15,7 @@ bool moves(const shell::Argument& value) {
 }
 
 Hits find(const Subject& subject) {
+  if (subject.text.find("ROCR_VISIBLE_DEVICES") == std::string_view::npos) return {};
   Hits hits;
   for (const auto& launch : subject.launches) {
     if (!launch.step() && !launch.agent() && !launch.python() && !launch.container()) continue;

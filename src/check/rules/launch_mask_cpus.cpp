@@ -13,7 +13,7 @@ Hits find(const Subject& subject) {
   Hits hits;
   for (const auto& launch : subject.launches) {
     const auto* step = launch.step();
-    if (!step || !is_own(launch, *step)) continue;
+    if (!step || step->options.empty() || !is_own(launch, *step)) continue;
     const auto masks = masks_of(*step);
     if (!masks) continue;
     model::IdSet all;

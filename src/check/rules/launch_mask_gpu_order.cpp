@@ -25,7 +25,7 @@ Hits find(const Subject& subject) {
   Hits hits;
   for (const auto& launch : subject.launches) {
     const auto* step = launch.step();
-    if (!step || !is_own(launch, *step) || step->find("gpu-bind") || step->find("gpus-per-task") || subject.directive("gpu-bind")) continue;
+    if (!step || step->options.empty() || !is_own(launch, *step) || step->find("gpu-bind") || step->find("gpus-per-task") || subject.directive("gpu-bind")) continue;
     const auto masks = masks_of(*step);
     const auto shape = shape_of(subject, launch);
     // Which GPU a task takes is known only where there is one for each.

@@ -22,8 +22,9 @@ Hits find(const Subject& subject) {
   const Link* first = nullptr;
   const Link* second = nullptr;
   for (const auto& launch : subject.launches) {
+    if (!launch.command->context.background) continue;
     const auto* step = launch.step();
-    if (!step || step->program != "srun" || !is_own(launch, *step) || !launch.command->context.background || leaves_room(subject, launch, *step)) continue;
+    if (!step || step->program != "srun" || !is_own(launch, *step) || leaves_room(subject, launch, *step)) continue;
     if (!first) first = step;
     else if (!second && step->place.offset != first->place.offset) second = step;
     if (!second && launch.command->context.loop) second = step;
