@@ -10,7 +10,7 @@ namespace hpcml::check {
 namespace {
 
 /// Minutes that people mean as hours.
-constexpr std::array<unsigned long long, 8> k_hours = {0, 1, 2, 24, 36, 48, 72, 96};
+constexpr std::array<unsigned long long, 5> k_hours = {24, 36, 48, 72, 96};
 
 bool is_odd(const std::string& text) {
   const auto colon = text.find(':');
@@ -49,7 +49,7 @@ const Rule k_slurm_short_time = {
     "https://slurm.schedmd.com/sbatch.html#OPT_time",
     {"#!/bin/bash\n#SBATCH --time=0:45\n", "#!/bin/bash\n#SBATCH -t 24:00\n", "#!/bin/bash\n#SBATCH --time=1:30\n"},
     {"#!/bin/bash\n#SBATCH --time=30:00\n", "#!/bin/bash\n#SBATCH --time=0:45:00\n", "#!/bin/bash\n#SBATCH --time=0-12:30\n",
-     "#!/bin/bash\n#SBATCH --time=0:0\n"},
+     "#!/bin/bash\n#SBATCH --time=0:0\n", "#!/bin/bash\n#SBATCH --time=2:00\n"},
     find};
 
 } // namespace hpcml::check
