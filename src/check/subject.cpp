@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "util/text.hpp"
+
 namespace hpcml::check {
 
 const slurm::Setting* Subject::directive(std::string_view option) const {
@@ -15,6 +17,21 @@ std::optional<bool> Subject::several_nodes() const {
   if (requests.size() > 1) return true;
   if (sizes.empty() || !sizes[0].nodes_given) return std::nullopt;
   return sizes[0].min_nodes > 1;
+}
+
+bool is_shell_script(std::string_view text) {
+  if (text.substr(0, 2) != "#!") return true;
+  auto line = util::trim(text.substr(2, text.find('\n') - 2));
+  std::string_view program;
+  // "/usr/bin/env -S bash -l": the first word that is no option and not env itself.
+  while (!line.empty()) {
+    const auto end = std::min(line.find_first_of(" \t"), line.size());
+    const auto word = line.substr(0, end);
+    program = word.substr(word.rfind('/') + 1);
+    if (program != "env" && word[0] != '-' && word.find('=') == std::string_view::npos) break;
+    line = util::trim(line.substr(end));
+  }
+  return program.empty() || program == "bash" || program == "sh" || program == "dash" || program == "ksh" || program == "zsh" || program == "ash";
 }
 
 slurm::Place line_at(std::string_view text, std::size_t offset) {

@@ -26,6 +26,7 @@ struct Subject {
   std::vector<slurm::Request> requests = {};   ///< one per component of the job
   std::vector<slurm::JobSize> sizes = {};      ///< of the requests
   shell::View view = {};                       ///< the commands, in the order in which bash comes to them
+  std::vector<shell::Unread> unread = {};      ///< where bash itself would stop with a syntax error
   std::vector<Launch> launches = {};           ///< one per command of `view` that may run
   const model::Site* site = nullptr;           ///< none: no site is named
   std::vector<SiteFit> fits = {};              ///< of the requests; empty without a site
@@ -40,6 +41,8 @@ struct Subject {
 
 /// A place of the shell's tree as one of the header's.
 inline slurm::Place place_of(shell::Place place) { return {place.offset, place.length}; }
+/// Whether bash or another Bourne shell runs the script: by its first line, or where that names nothing.
+bool is_shell_script(std::string_view text);
 /// The whole line (without its end) that the byte lies in.
 slurm::Place line_at(std::string_view text, std::size_t offset);
 

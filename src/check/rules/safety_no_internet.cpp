@@ -52,6 +52,7 @@ bool downloads(const std::string& name, Words words) {
   if (name == "git") return first == "clone" && std::any_of(words.begin(), words.end(), [](const auto& w) { return is_address(w.text()) || util::starts_with(w.text(), "git@"); });
   if (name == "wget" || name == "curl") return has_address(words);
   if (name == "huggingface-cli" || name == "hf") return first == "download" || first == "login" || first == "upload";
+  if (name == "export") return has_word(words, "WANDB_MODE=online");
   if (name == "wandb") return first == "sync" || first == "login";
   if (name == "apt-get" || name == "apt") return first == "install" || first == "update";
   if (name == "singularity" || name == "apptainer") return (first == "pull" || first == "build") && std::any_of(words.begin(), words.end(), [](const auto& w) { return util::starts_with(w.text(), "docker://") || util::starts_with(w.text(), "library://") || util::starts_with(w.text(), "oras://"); });
@@ -80,7 +81,8 @@ const Rule k_safety_no_internet = {
     "and the job has waited in the queue for that.",
     "https://docs.alliancecan.ca/wiki/Technical_glossary_for_the_resource_allocation_competitions",
     {{"#!/bin/bash\npip install torch\n", "jean_zay"}, {"#!/bin/bash\n#SBATCH --nodes=1\ngit clone https://github.com/x/y.git\n", "jean_zay"},
-     {"#!/bin/bash\nhuggingface-cli download gpt2\nwget -q https://example.org/x.tar\n", "jean_zay"}},
+     {"#!/bin/bash\nhuggingface-cli download gpt2\nwget -q https://example.org/x.tar\n", "jean_zay"},
+     {"#!/bin/bash\nexport WANDB_MODE=online\nsrun python train.py\n", "jean_zay"}},
     {{"#!/bin/bash\npip install --no-index torch\npip install -e .\n", "jean_zay"}, "#!/bin/bash\npip install torch\n",
      {"#!/bin/bash\nexport https_proxy=http://proxy:3128\npip install torch\n", "jean_zay"},
      {"#!/bin/bash\ngit status\ncurl http://localhost:8000/health\n", "jean_zay"}},
