@@ -79,6 +79,25 @@ std::size_t offset_of(std::string_view text, const diag::Span& span) {
   return at + span.column - 1;
 }
 
+/// Without the options that the site's plugins bring, and without the values behind them.
+diag::Diagnostics without_site_options(diag::Diagnostics refusals, const Subject& subject) {
+  if (!subject.site) return refusals;
+  std::size_t value_at = std::string_view::npos;
+  const auto is_known = [&](const diag::Diagnostic& refusal) {
+    if (refusal.span.line == 0) return false;
+    const auto at = offset_of(subject.text, refusal.span);
+    if (refusal.code == "slurm/operand" && at == value_at) return true;
+    if (refusal.code != "slurm/option-unknown") return false;
+    const auto word = subject.text.substr(at, refusal.span.length);
+    const auto equals = word.find('=');
+    if (word.substr(0, 2) != "--" || !is_site_option(*subject.site, word.substr(2, equals == std::string_view::npos ? equals : equals - 2))) return false;
+    value_at = equals == std::string_view::npos ? subject.text.find_first_not_of(" \t", at + word.size()) : equals;
+    return true;
+  };
+  refusals.erase(std::remove_if(refusals.begin(), refusals.end(), is_known), refusals.end());
+  return refusals;
+}
+
 /// What sbatch refuses, with the mends that the rules of those refusals have.
 Findings with_fixes(diag::Diagnostics refusals, const Subject& subject) {
   Findings findings;
@@ -126,7 +145,7 @@ Findings check_script(const std::string& file, std::string_view text, const Targ
   subject.view = shell::make_view(script);
   subject.unread = shell::unread_parts(script.program);
   subject.launches = find_launches(subject.view);
-  auto findings = with_fixes(std::move(refusals), subject);
+  auto findings = with_fixes(without_site_options(std::move(refusals), subject), subject);
   for (const auto* rule : all_rules()) run_rule(*rule, file, subject, findings);
   apply_suppressions(file, text, findings);
   sort_by_place(findings);

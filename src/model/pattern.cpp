@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "model/pattern.hpp"
 
+#include <map>
 #include <optional>
 #include <regex>
 
@@ -29,8 +30,13 @@ util::Status check_pattern(const std::string& pattern) {
 
 bool matches_pattern(const std::string& text, const std::string& pattern) {
   if (text.size() > k_longest_text || pattern.size() > k_longest_pattern) return false;
-  const auto compiled = compile(pattern);
-  return compiled && std::regex_match(text, *compiled);
+  // Checks of many scripts ask for the same few patterns again and again.
+  static constexpr std::size_t k_most_kept = 64;
+  thread_local std::map<std::string, std::optional<std::regex>> kept;
+  if (kept.size() > k_most_kept) kept.clear();
+  auto found = kept.find(pattern);
+  if (found == kept.end()) found = kept.emplace(pattern, compile(pattern)).first;
+  return found->second && std::regex_match(text, *found->second);
 }
 
 } // namespace hpcml::model

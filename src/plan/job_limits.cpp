@@ -83,16 +83,8 @@ void check_gpu_rules(PlanContext& context) {
     return;
   }
   const unsigned per_node = context.node && context.node->gpu ? context.node->gpu->per_node : 0;
-  if (rule.whole_nodes_if_several && layout.nodes > 1 && per_node > 0 && layout.gpus_per_node != per_node)
-    context.error("request/gpus-per-node", "a job on several nodes of " + context.site.name + " takes all " +
-                                               number(per_node) + " GPUs of each" + cited(rule.origin),
-                  "use --gpus-per-node " + number(per_node));
-  const unsigned all = layout.nodes * layout.gpus_per_node;
-  const auto& counts = rule.allowed_counts;
-  const bool listed = layout.nodes == 1 && std::find(counts.begin(), counts.end(), all) != counts.end();
-  if (all % rule.multiple_of != 0 && !listed)
-    context.error("request/gpus-per-node", number(all) + " GPUs in all: " + context.site.name + " takes multiples of " +
-                                               number(rule.multiple_of) + cited(rule.origin));
+  for (const auto& fault : gpu_count_faults(context.site, rule, layout.nodes, layout.gpus_per_node, per_node))
+    context.error("request/gpus-per-node", fault.what, fault.hint);
   const bool alone = context.node && context.node->gpu && context.node->gpu->compute_mode == "exclusive_process";
   if (alone && layout.ranks_per_node > layout.gpus_per_node)
     context.error("request/tasks-per-node", number(layout.ranks_per_node) + " ranks share " + number(layout.gpus_per_node) +
@@ -111,8 +103,7 @@ void check_memory_share(PlanContext& context) {
   if (!node || !node->mem_per_gpu || gpus == 0 || context.slice || !context.job.mem) return;
   const auto share = model::MemSize::of_mib(node->mem_per_gpu->mib() * gpus);
   const auto& asked = context.job.mem->value;
-  const bool over = node->share_policy == "max" && asked > share;
-  if (over || (node->share_policy == "fixed" && asked != share))
+  if (breaks_share(*node, asked, share))
     context.error("request/mem", "--mem " + asked.to_slurm() + " for " + number(gpus) + " GPUs: node type " + node->id +
                                      " has " + node->mem_per_gpu->to_slurm() + " per GPU" + cited(node->origin),
                   "use --mem " + share.to_slurm() + ", or leave it out");
@@ -146,14 +137,11 @@ void check_constraint(PlanContext& context) {
   const auto& known = context.site.constraints;
   const std::string text = *found->value;
   const auto& operators = context.site.constraint_operators;
-  for (const std::string sign : {"&", "|"})
-    if (!operators.empty() && text.find(sign) != std::string::npos && std::find(operators.begin(), operators.end(), sign) == operators.end())
-      context.warning("request/constraint", "the profile of " + context.site.name + " joins features only with " + util::join(operators, " and ") + ": --constraint=" + text,
-                      "write it without " + sign);
-  if (known.empty()) return;
-  for (std::sregex_iterator it(text.begin(), text.end(), k_word), end; it != end; ++it) {
-    const std::string word = it->str();
-    if (std::find(known.begin(), known.end(), word) != known.end()) continue;
+  for (const auto& sign : unknown_feature_signs(context.site, text))
+    context.warning("request/constraint", "the profile of " + context.site.name + " joins features only with " + util::join(operators, " and ") + ": --constraint=" + text,
+                    "write it without " + sign);
+  const std::vector<std::string> names(std::sregex_token_iterator(text.begin(), text.end(), k_word), {});
+  for (const auto& word : unknown_features(context.site, names)) {
     const auto near = util::nearest(word, known);
     context.warning("request/constraint", "the profile of " + context.site.name + " knows no feature '" + word + "'",
                     (near ? "did you mean " + *near + "? " : std::string()) + "it knows: " + util::join(known, ", "));

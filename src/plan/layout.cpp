@@ -10,14 +10,6 @@ namespace {
 
 std::string number(unsigned value) { return std::to_string(value); }
 
-/// Cores of a node that a job can have.
-unsigned usable_cores(const model::NodeType& node) {
-  unsigned cores = node.cpu.cores;
-  for (const auto& core : node.cpu.core_threads)
-    if (core.intersects(node.cpu.reserved)) --cores;
-  return cores;
-}
-
 void plan_nodes(PlanContext& context) {
   const unsigned nodes = context.job.nodes ? context.job.nodes->value : 1;
   context.plan.layout.nodes = nodes;
@@ -65,15 +57,6 @@ void check_gpus(PlanContext& context, unsigned gpus) {
                       (have ? number(have) + " GPUs" : "none") + cited(node.origin),
                   hint);
     return;
-  }
-  const model::GpuRequest& rule = context.gpu_request();
-  const auto& counts = rule.allowed_counts;
-  if (gpus > 0 && !counts.empty() && std::find(counts.begin(), counts.end(), gpus) == counts.end()) {
-    std::vector<std::string> texts;
-    for (unsigned count : counts) texts.push_back(number(count));
-    context.error("request/gpus-per-node", number(gpus) + " GPUs per node: " + context.site.name +
-                                               " takes only " + util::join(texts, " or ") +
-                                               cited(rule.origin));
   }
   if (gpus > 0 && gpus < have && context.owns_nodes())
     context.note("the partition gives whole nodes: " + number(have - gpus) + " GPUs of each node stay idle",
@@ -173,8 +156,7 @@ void check_cores(PlanContext& context) {
                            " GPUs: node type " + node.id + " has " + number(*node.cpus_per_gpu) +
                            " cores per GPU" + cited(node.origin);
   const std::string hint = "use --cpus-per-task " + number(std::max(1u, share / layout.ranks_per_node));
-  if ((node.share_policy == "max" && asked > share) || (node.share_policy == "fixed" && asked != share))
-    context.error("request/cpus-per-task", fact, hint);
+  if (breaks_share(node, asked, share)) context.error("request/cpus-per-task", fact, hint);
   else if (asked > share && !context.owns_nodes())
     context.warning("request/cpus-per-task", fact + "; more may wait longer or block GPUs for others", hint);
 }

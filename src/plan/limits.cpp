@@ -12,17 +12,6 @@ namespace {
 using model::Sourced;
 using model::Walltime;
 
-/// The longest a job of so many nodes and GPUs may run in a partition.
-model::Known<Walltime> time_limit(const model::Partition& partition, unsigned nodes, unsigned gpus) {
-  for (const auto& step : partition.max_time_by_gpus)
-    if (gpus >= step.min_gpus && (step.max_gpus == 0 || gpus <= step.max_gpus))
-      return Sourced<Walltime>{step.time, partition.origin};
-  for (const auto& step : partition.max_time_by_nodes)
-    if (nodes >= step.min_nodes && (step.max_nodes == 0 || nodes <= step.max_nodes))
-      return Sourced<Walltime>{step.time, partition.origin};
-  return partition.max_time;
-}
-
 std::string partitions_that_allow(const PlanContext& context, Walltime time) {
   std::vector<std::string> names;
   const unsigned gpus = context.plan.layout.nodes * context.plan.layout.gpus_per_node;

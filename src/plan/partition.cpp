@@ -101,12 +101,7 @@ void take_slice(PlanContext& context) {
 /// The QoS that the request names, or the one that Slurm or the site takes for it.
 const model::Qos* choose_qos(const PlanContext& context) {
   if (context.job.qos) return context.site.find_qos(context.job.qos->value);
-  for (const auto& qos : context.site.qos) {
-    const auto& places = qos.partitions;
-    const bool fits = places.empty() || std::find(places.begin(), places.end(), context.plan.partition) != places.end();
-    if (qos.is_default && fits) return &qos;
-  }
-  return nullptr;
+  return default_qos(context.site, context.plan.partition);
 }
 
 /// True if one node gives what the request says of it.

@@ -7,6 +7,7 @@
 
 #include "diag/diagnostic.hpp"
 #include "model/plan.hpp"
+#include "plan/site_limits.hpp"
 #include "plan/when.hpp"
 
 namespace hpcml::plan {
@@ -39,9 +40,7 @@ struct PlanContext {
   const model::GpuRequest& gpu_request() const;
   /// A limit of the job's QoS, or the partition's where the QoS states none.
   template <class T> const model::Known<T>& limit(model::Known<T> model::Limits::*which) const {
-    static const model::Known<T> k_none;
-    if (qos && qos->*which) return qos->*which;
-    return partition ? partition->*which : k_none;
+    return limit_of(qos, partition, which);
   }
   /// What the limit is a limit of: "QoS long", "partition gpu", the site.
   template <class T> std::string limit_owner(model::Known<T> model::Limits::*which) const {

@@ -37,6 +37,14 @@ constexpr std::array k_rocm = {
     BuiltIndex{"rocm6.0", "6.0", "gfx908 gfx90a gfx942", "", "2.3", "3.12"},     BuiltIndex{"rocm5.4.2", "5.4.2", "gfx908 gfx90a", "", "2.0", "3.11"},
 };
 
+/// sm_90: the Alliance's page on PyTorch ("With H100 GPUs, torch 2.3 and higher is required"), read 2026-11-21; the others: the first
+/// release with an index above that was built for them (RELEASE.md).
+struct FirstTorch {
+  const char* arch;
+  const char* torch;
+};
+constexpr std::array k_first_torch = {FirstTorch{"sm_90", "2.3"}, FirstTorch{"sm_100", "2.7"}, FirstTorch{"sm_120", "2.7"}, FirstTorch{"gfx942", "2.3"}};
+
 /// The first driver branch for a major version of CUDA; within one, newer toolkits run on older drivers, with some features
 /// missing (docs.nvidia.com/deploy/cuda-compatibility/minor-version-compatibility.html, 2026-11-21).
 struct CudaDriver {
@@ -141,6 +149,11 @@ WheelChoice choose_wheels(const WheelTarget& target) {
   const auto list = nvidia ? all_of(k_cuda) : all_of(k_rocm);
   const std::string toolkit = nvidia ? "CUDA" : "ROCm";
   return target.toolkit_wanted.empty() ? best(list, target, toolkit) : wanted(list, target, toolkit);
+}
+
+std::string oldest_torch(const std::string& arch) {
+  const auto* found = std::find_if(k_first_torch.begin(), k_first_torch.end(), [&](const auto& row) { return row.arch == arch; });
+  return found == k_first_torch.end() ? std::string() : found->torch;
 }
 
 bool is_older(const std::string& a, const std::string& b) { return numbers(a) < numbers(b); }

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: MIT
+// Files for another processor than the nodes have.
+#include <algorithm>
+#include <array>
+
+#include "check/site_rule.hpp"
+
+namespace hpcml::check {
+namespace {
+
+constexpr std::array<std::string_view, 2> k_x86 = {"x86_64", "amd64"};
+constexpr std::array<std::string_view, 2> k_arm = {"aarch64", "arm64"};
+
+/// The processor of all nodes; empty where they differ or one is not known.
+std::string architecture(const SitePart& part) {
+  std::string arch;
+  for (const auto* node : part.fit.nodes) {
+    if (node->cpu_arch.empty() || (!arch.empty() && node->cpu_arch != arch)) return {};
+    arch = node->cpu_arch;
+  }
+  return arch;
+}
+
+bool names_one(const std::string& word, const std::array<std::string_view, 2>& names) {
+  return std::any_of(names.begin(), names.end(), [&](const auto name) { return word.find(name) != std::string::npos; });
+}
+
+/// A command that asks or speaks about the processor uses nothing of it.
+bool only_speaks(const shell::Command& command) {
+  const auto name = command.name();
+  return !name || *name == "echo" || *name == "printf" || *name == "[" || *name == "test" || *name == "uname" || *name == "grep" || *name == "export";
+}
+
+Hits find(const Subject& subject) {
+  Hits hits;
+  if (subject.text.find("64") == std::string_view::npos) return hits;
+  const auto parts = parts_of(subject);
+  const auto arch = parts.empty() ? std::string() : architecture(parts.front());
+  if (arch != "aarch64" && arch != "x86_64") return hits;
+  const auto& others = arch == "aarch64" ? k_x86 : k_arm;
+  const auto& own = arch == "aarch64" ? k_arm : k_x86;
+  for (const auto& command : subject.view.commands) {
+    if (command.context.condition || command.context.uncalled || command.context.unreached || only_speaks(command)) continue;
+    for (const auto& word : command.words) {
+      const auto text = word.text();
+      if (names_one(text, others) && !names_one(text, own))
+        hits.push_back({place_of(word.place), "'" + text + "' is for another processor: the nodes here are " + arch, with_source("take the one for " + arch, parts.front().fit.nodes.front()->origin)});
+    }
+  }
+  return hits;
+}
+
+} // namespace
+
+extern const Rule k_site_architecture;
+const Rule k_site_architecture = {
+    "site/architecture",
+    diag::Severity::warning,
+    "Software for another processor",
+    "What was built or fetched for the processors of another machine, or of the login nodes, ends with \"Exec format error\" or finds no packages.",
+    "https://docs.isambard.ac.uk/user-documentation/guides/python/",
+    {{"#!/bin/bash\n#SBATCH -A g1\n#SBATCH -N1\n#SBATCH -t 10\n#SBATCH -p normal\nsource /users/me/miniforge-x86_64/bin/activate\nsrun python train.py\n", "alps_clariden"},
+     {"#!/bin/bash\n#SBATCH -p gh\n#SBATCH -N1\n#SBATCH -n1\n#SBATCH -t 10\nbash Miniconda3-latest-Linux-x86_64.sh -b\n", "vista"},
+     {"#!/bin/bash\n#SBATCH --account=project_462000001\n#SBATCH --time=10\n#SBATCH -p small-g\n#SBATCH --gpus-per-node=1\nsrun ./bin/aarch64/train\n", "lumi"}},
+    {{"#!/bin/bash\n#SBATCH -A g1\n#SBATCH -N1\n#SBATCH -t 10\n#SBATCH -p normal\nsource /users/me/miniforge-aarch64/bin/activate\nsrun python train.py\n", "alps_clariden"},
+     {"#!/bin/bash\n#SBATCH -A g1\n#SBATCH -N1\n#SBATCH -t 10\n#SBATCH -p normal\nif [[ $(uname -m) == x86_64 ]]; then source /a/x86_64/activate; fi\n", "alps_clariden"},
+     {"#!/bin/bash\n#SBATCH --account=project_462000001\n#SBATCH --time=10\n#SBATCH -p small-g\n#SBATCH --gpus-per-node=1\nsrun ./bin/x86_64/train\n", "lumi"}},
+    find};
+
+} // namespace hpcml::check

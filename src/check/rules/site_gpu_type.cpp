@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: MIT
+// Types of GPU that the site does not have.
+#include <algorithm>
+
+#include "check/site_rule.hpp"
+#include "plan/named_choice.hpp"
+#include "util/text.hpp"
+
+namespace hpcml::check {
+namespace {
+
+/// The names that Slurm has for the GPUs here; empty where one of them is not known.
+std::vector<std::string> types_of(const SitePart& part) {
+  std::vector<std::string> types;
+  for (const auto* node : part.fit.nodes) {
+    if (!node->gpu) continue;
+    if (node->gpu->slurm_type.empty()) return {};
+    if (std::find(types.begin(), types.end(), node->gpu->slurm_type) == types.end()) types.push_back(node->gpu->slurm_type);
+    types.insert(types.end(), node->gpu->aliases.begin(), node->gpu->aliases.end());
+    for (const auto& slice : node->gpu->slices) {
+      types.push_back(slice.name);
+      types.insert(types.end(), slice.aliases.begin(), slice.aliases.end());
+    }
+  }
+  return types;
+}
+
+void find_wrong_type(const Subject& subject, const SitePart& part, slurm::Place place, Hits& hits) {
+  const auto types = types_of(part);
+  const auto& wanted = part.fit.gpu_type;
+  if (types.empty() || std::find(types.begin(), types.end(), wanted) != types.end()) return;
+  Hit hit{place, "no node here has GPUs of type '" + wanted + "'", with_source("types: " + util::join(types, ", "), part.fit.nodes.front()->origin)};
+  const auto same = std::find_if(types.begin(), types.end(), [&](const auto& type) { return util::to_lower(type) == util::to_lower(wanted); });
+  if (same != types.end()) {
+    hit.severity = part.fit.severity();
+    hit.hint = "capitals count: its name is " + *same;
+    hit.fix = replace_in(subject, place, ":" + wanted, ":" + *same);
+    if (hit.fix.empty()) hit.fix = replace_in(subject, place, wanted, *same);
+  }
+  hits.push_back(std::move(hit));
+}
+
+Hits find(const Subject& subject) {
+  Hits hits;
+  for (const auto& part : parts_of(subject)) {
+    const auto place = part.place({"gres", "gpus-per-node", "gpus", "gpus-per-task", "tres-per-task"});
+    if (part.fit.gpus_per_node == 0 || part.fit.nodes.empty()) continue;
+    if (!part.fit.gpu_type.empty()) {
+      find_wrong_type(subject, part, place, hits);
+      continue;
+    }
+    const auto& rule = part.fit.gpu_request(part.site);
+    if (rule.type != model::Policy::required || part.request.has("constraint")) continue;
+    const auto types = types_of(part);
+    Hit hit{place, part.site.name + " wants the type of GPU named", with_source(types.empty() ? "" : "types: " + util::join(types, ", "), rule.origin)};
+    if (types.size() <= 1) hit.severity = diag::Severity::note; // there is only one to get
+    hits.push_back(std::move(hit));
+  }
+  return hits;
+}
+
+} // namespace
+
+extern const Rule k_site_gpu_type;
+const Rule k_site_gpu_type = {
+    "site/gpu-type",
+    diag::Severity::warning,
+    "A type of GPU that is not there",
+    "Slurm takes the names of its own configuration only, with their capitals: invalid generic resource (gres) specification. Where there are several kinds, a job that names none gets any.",
+    "https://slurm.schedmd.com/gres.conf.html#OPT_Type",
+    {{"#!/bin/bash\n#SBATCH -A naiss2024-1-1\n#SBATCH -p alvis\n#SBATCH -t 10\n#SBATCH --gpus-per-node=a100:4\nsrun true\n", "alvis"},
+     {"#!/bin/bash\n#SBATCH -A naiss2024-1-1\n#SBATCH -p alvis\n#SBATCH -t 10\n#SBATCH --gpus-per-node=H100:4\nsrun true\n", "alvis"},
+     {"#!/bin/bash\n#SBATCH -A naiss2024-1-1\n#SBATCH -p alvis\n#SBATCH -t 10\n#SBATCH --gpus-per-node=4\nsrun true\n", "alvis"},
+     {"#!/bin/bash\n#SBATCH -A def-me\n#SBATCH -t 60\n#SBATCH --gpus-per-node=v100:4\nsrun true\n", "fir"}},
+    {{"#!/bin/bash\n#SBATCH -A naiss2024-1-1\n#SBATCH -p alvis\n#SBATCH -t 10\n#SBATCH --gpus-per-node=A100:4\nsrun true\n", "alvis"},
+     {"#!/bin/bash\n#SBATCH -A def-me\n#SBATCH -t 60\n#SBATCH --gpus-per-node=h100:4\nsrun true\n", "fir"},
+     {"#!/bin/bash\n#SBATCH --account=project_462000001\n#SBATCH --time=10\n#SBATCH -p small-g\n#SBATCH --gpus-per-node=mi250:1\nsrun true\n", "lumi"}},
+    find};
+
+} // namespace hpcml::check

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: MIT
+// Options that every job of the site needs.
+#include "check/site_rule.hpp"
+
+namespace hpcml::check {
+namespace {
+
+bool is_given(const SitePart& part, const std::string& name) {
+  const auto& request = part.request;
+  if (request.has(name)) return true;
+  if (name == "mem") return request.has("mem-per-cpu") || request.has("mem-per-gpu");
+  if (name == "exclusive") return part.fit.owner;
+  if (name == "ntasks-per-node") return request.has("ntasks");
+  if (name == "nodes") return request.has("nodelist");
+  const bool gpu_option = name == "gres" || name.substr(0, 4) == "gpus";
+  return gpu_option && part.fit.gpus_per_node > 0 && name == "gpus-per-node" && request.gpus_per_node() > 0;
+}
+
+Hits find(const Subject& subject) {
+  Hits hits;
+  for (const auto& part : parts_of(subject))
+    for (const auto& [name, any] : part.site.flags) {
+      const auto& rule = part.fit.flag(part.site, name);
+      if (rule.policy != model::Policy::required || is_given(part, name)) continue;
+      const std::string form = "--" + name + (rule.pattern_hint.empty() ? "" : "=" + rule.pattern_hint);
+      hits.push_back({{}, part.site.name + " wants --" + name + (rule.why.empty() ? "" : ": " + rule.why), with_source("say " + form + " here or on sbatch's command line", rule.origin)});
+    }
+  return hits;
+}
+
+} // namespace
+
+extern const Rule k_site_option_missing;
+const Rule k_site_option_missing = {
+    "site/option-missing",
+    diag::Severity::warning,
+    "An option that the site requires",
+    "Without an account, a partition or a time limit many sites refuse the job, or give it a default that is far too small.",
+    "https://slurm.schedmd.com/job_submit_plugins.html",
+    {{"#!/bin/bash\n#SBATCH -p small-g\n#SBATCH -t 10\n#SBATCH --gpus-per-node=1\nsrun true\n", "lumi"},
+     {"#!/bin/bash\n#SBATCH -A project_462000001\n#SBATCH -p small-g\n#SBATCH --gpus-per-node=1\nsrun true\n", "lumi"},
+     {"#!/bin/bash\n#SBATCH -p gh\n#SBATCH -N1\n#SBATCH -t 10\nibrun true\n", "vista"}},
+    {{"#!/bin/bash\n#SBATCH --account=project_462000001\n#SBATCH --time=10\n#SBATCH -p small-g\n#SBATCH --gpus-per-node=1\nsrun true\n", "lumi"},
+     {"#!/bin/bash\n#SBATCH -p gh\n#SBATCH -N1\n#SBATCH -n1\n#SBATCH -t 10\nibrun true\n", "vista"},
+     {"#!/bin/bash\n#SBATCH --account=x\n#SBATCH -p kempner\n#SBATCH --mem-per-cpu=4G\n#SBATCH --gres=gpu:1\n#SBATCH -t 10\nsrun true\n", "kempner"}},
+    find};
+
+} // namespace hpcml::check

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: MIT
+// Partitions that the site does not have.
+#include "check/site_rule.hpp"
+
+namespace hpcml::check {
+namespace {
+
+Hits find(const Subject& subject) {
+  Hits hits;
+  for (const auto& part : parts_of(subject)) {
+    const auto names = partition_names(part.site);
+    if (part.site.partitions.empty() || !part.fit.flag(part.site, "partition").takes()) continue;
+    for (const auto& name : part.fit.named) {
+      if (part.site.find_partition(name)) continue;
+      const auto place = part.place({"partition"});
+      Hit hit{place, "the profile of " + part.site.name + " has no partition '" + name + "'", known_names(name, names)};
+      // Profiles leave partitions out that are not for everybody; a slip of one of theirs is none of those.
+      if (const auto meant = slip_of(name, names)) {
+        hit.severity = diag::Severity::error;
+        hit.message = part.site.name + " has no partition '" + name + "'";
+        hit.hint = "it is called " + *meant;
+        hit.fix = replace_in(subject, place, name, *meant);
+      }
+      hits.push_back(std::move(hit));
+    }
+  }
+  return hits;
+}
+
+} // namespace
+
+extern const Rule k_site_partition_unknown;
+const Rule k_site_partition_unknown = {
+    "site/partition-unknown",
+    diag::Severity::warning,
+    "A partition that the site does not have",
+    "sbatch refuses a job for a partition that does not exist: invalid partition specified.",
+    "https://slurm.schedmd.com/sbatch.html#OPT_partition",
+    {{"#!/bin/bash\n#SBATCH --account=project_462000001\n#SBATCH --time=10\n#SBATCH --partition=standrad-g\n#SBATCH --gpus-per-node=8\nsrun true\n", "lumi"},
+     {"#!/bin/bash\n#SBATCH --account=project_462000001\n#SBATCH --time=10\n#SBATCH -p Small-g\n#SBATCH --gpus-per-node=1\nsrun true\n", "lumi"},
+     {"#!/bin/bash\n#SBATCH --account=project_462000001\n#SBATCH --time=10\n#SBATCH --partition=gpu_a100\n#SBATCH --gpus-per-node=8\nsrun true\n", "lumi"},
+     {"#!/bin/bash\n#SBATCH -p gpu_h10\n#SBATCH --gpus-per-node=4\n#SBATCH -t 5\nsrun true\n", "snellius"}},
+    {{"#!/bin/bash\n#SBATCH --account=project_462000001\n#SBATCH --time=10\n#SBATCH -p small-g\n#SBATCH --gpus-per-node=1\nsrun true\n", "lumi"},
+     {"#!/bin/bash\n#SBATCH --account=project_462000001\n#SBATCH --time=10\n#SBATCH --partition=small-g,dev-g\n#SBATCH --gpus-per-node=1\nsrun true\n", "lumi"},
+     {"#!/bin/bash\n#SBATCH -p gpu_h100\n#SBATCH --gpus-per-node=4\n#SBATCH -t 5\nsrun true\n", "snellius"},
+     {"#!/bin/bash\n#SBATCH -p anything\n#SBATCH -t 5\nsrun true\n"}},
+    find};
+
+} // namespace hpcml::check

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: MIT
+// A site that takes no jobs any more.
+#include "check/site_rule.hpp"
+#include "plan/planner.hpp"
+
+namespace hpcml::check {
+namespace {
+
+Hits find(const Subject& subject) {
+  Hits hits;
+  if (!subject.site || subject.site->state != model::SiteState::retired) return hits;
+  const auto why = plan::describe_retirement(*subject.site);
+  hits.push_back({{}, why.what, with_source(why.hint, subject.site->state_origin)});
+  return hits;
+}
+
+} // namespace
+
+extern const Rule k_site_retired;
+const Rule k_site_retired = {
+    "site/retired",
+    diag::Severity::error,
+    "The site is shut down",
+    "A retired cluster takes no jobs; its names and directives rarely fit its successor.",
+    "https://docs.alliancecan.ca/wiki/Cedar",
+    {{"#!/bin/bash\n#SBATCH --time=10\nsrun true\n", "cedar"},
+     {"#!/bin/bash\n#SBATCH --time=10\n#SBATCH --account=def-me\nsrun true\n", "graham"},
+     {"#!/bin/bash\n#SBATCH -N1\nsrun true\n", "puhti"}},
+    {{"#!/bin/bash\n#SBATCH --account=project_462000001\n#SBATCH --time=10\n#SBATCH -p small-g\n#SBATCH --gpus-per-node=1\nsrun true\n", "lumi"},
+     {"#!/bin/bash\n#SBATCH --time=10\n#SBATCH --account=def-me\n#SBATCH --gpus-per-node=h100:1\nsrun true\n", "fir"},
+     {"#!/bin/bash\n#SBATCH --time=10\nsrun true\n"}},
+    find};
+
+} // namespace hpcml::check

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: MIT
+// A PyTorch that is older than the GPUs of the site.
+#include <algorithm>
+#include <array>
+
+#include "check/site_rule.hpp"
+#include "model/gpu_arch.hpp"
+#include "plan/torch_wheels.hpp"
+#include "util/text.hpp"
+
+namespace hpcml::check {
+namespace {
+
+/// The GPUs of all nodes of the job that need the newest PyTorch, with the version; empty where some node does well without.
+struct Need {
+  std::string version;
+  std::string model;
+  model::Origin origin;
+};
+
+Need need_of(const SitePart& part) {
+  Need need;
+  for (const auto* node : part.fit.nodes) {
+    if (!node->gpu) return {};
+    const auto version = plan::oldest_torch(model::gpu_arch(*node->gpu));
+    if (version.empty()) return {};
+    if (need.version.empty() || plan::is_older(version, need.version)) need = {version, node->gpu->model, node->origin};
+  }
+  return need;
+}
+
+/// "2.1.0" of "torch==2.1.0+cu118", "pytorch=2.1", "PyTorch/2.1.2-foss"; empty for another word.
+std::string version_in(const std::string& word, bool module) {
+  static constexpr std::array<std::string_view, 5> k_heads = {"torch==", "torch~=", "pytorch==", "pytorch=", "pytorch::pytorch="};
+  const auto lower = util::to_lower(word);
+  std::string_view rest;
+  if (module) {
+    const auto at = lower.rfind("pytorch/");
+    if (at != std::string::npos && (at == 0 || lower[at - 1] == '/')) rest = std::string_view(lower).substr(at + 8);
+  } else
+    for (const auto head : k_heads)
+      if (util::starts_with(lower, head)) rest = std::string_view(lower).substr(head.size());
+  return std::string(rest.substr(0, rest.find_first_not_of("0123456789.")));
+}
+
+bool is_install(const shell::Command& command) {
+  return std::any_of(command.words.begin(), command.words.end(), [](const auto& word) { const auto text = word.text(); return text == "install" || text == "create" || text == "add"; });
+}
+
+Hits find(const Subject& subject) {
+  Hits hits;
+  if (subject.text.find("orch") == std::string_view::npos) return hits;
+  const auto parts = parts_of(subject);
+  const auto need = parts.empty() ? Need() : need_of(parts.front());
+  if (need.version.empty()) return hits;
+  for (const auto& command : subject.view.commands) {
+    const auto name = command.name();
+    const bool module = name && (*name == "module" || *name == "ml");
+    if (command.context.uncalled || command.context.unreached || (!module && !is_install(command))) continue;
+    for (const auto& word : command.words) {
+      const auto version = version_in(word.text(), module);
+      if (!version.empty() && plan::is_older(version, need.version))
+        hits.push_back({place_of(word.place), "PyTorch " + version + " is too old for the GPUs here, " + need.model, with_source("take " + need.version + " or later", need.origin)});
+    }
+  }
+  return hits;
+}
+
+} // namespace
+
+extern const Rule k_site_torch_version;
+const Rule k_site_torch_version = {
+    "site/torch-version",
+    diag::Severity::warning,
+    "A PyTorch older than the GPUs",
+    "A build of PyTorch that was not made for a GPU fails at the first kernel: no kernel image is available for execution on the device.",
+    "https://docs.alliancecan.ca/wiki/PyTorch",
+    {{"#!/bin/bash\n#SBATCH -A def-me\n#SBATCH -t 60\n#SBATCH --gpus-per-node=h100:1\npip install --no-index torch==2.1.2\n", "fir"},
+     {"#!/bin/bash\n#SBATCH -p gpu_h100\n#SBATCH -t 10\n#SBATCH --gpus=1\nmodule load 2022\nmodule load PyTorch/1.12.0-foss-2022a-CUDA-11.7.0\nsrun python train.py\n", "snellius"},
+     {"#!/bin/bash\n#SBATCH -p gpu_h100\n#SBATCH -t 10\n#SBATCH --gpus=1\nconda create -y -n x pytorch=1.13.1 python=3.10\n", "snellius"}},
+    {{"#!/bin/bash\n#SBATCH -A def-me\n#SBATCH -t 60\n#SBATCH --gpus-per-node=h100:1\npip install --no-index torch==2.5.1\n", "fir"},
+     {"#!/bin/bash\n#SBATCH -p gpu_a100\n#SBATCH -t 10\n#SBATCH --gpus=1\nmodule load PyTorch/1.12.0-foss-2022a-CUDA-11.7.0\n", "snellius"},
+     {"#!/bin/bash\n#SBATCH -p gpu_h100\n#SBATCH -t 10\n#SBATCH --gpus=1\necho torch==1.0\n", "snellius"}},
+    find};
+
+} // namespace hpcml::check

@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: MIT
+#include "check/site_rule.hpp"
+
+#include <algorithm>
+#include <cctype>
+
+#include "util/text.hpp"
+
+namespace hpcml::check {
+namespace {
+
+bool is_letter(char c) { return std::isalpha(static_cast<unsigned char>(c)) != 0; }
+
+/// The middles of both words, where they differ.
+std::pair<std::string_view, std::string_view> difference(std::string_view a, std::string_view b) {
+  while (!a.empty() && !b.empty() && a.front() == b.front()) {
+    a.remove_prefix(1);
+    b.remove_prefix(1);
+  }
+  while (!a.empty() && !b.empty() && a.back() == b.back()) {
+    a.remove_suffix(1);
+    b.remove_suffix(1);
+  }
+  return {a, b};
+}
+
+bool is_slip(const std::string& word, const std::string& name) {
+  if (util::to_lower(word) == util::to_lower(name)) return true;
+  if (std::min(word.size(), name.size()) < 4) return false;
+  const auto [a, b] = difference(word, name);
+  if (!std::all_of(a.begin(), a.end(), is_letter) || !std::all_of(b.begin(), b.end(), is_letter)) return false;
+  if (a.size() + b.size() == 1) return true;
+  return a.size() == 2 && b.size() == 2 && a[0] == b[1] && a[1] == b[0];
+}
+
+} // namespace
+
+slurm::Place SitePart::place(std::initializer_list<std::string_view> options) const {
+  for (const auto option : options)
+    if (request.has(option)) return request.place(option);
+  return {};
+}
+
+unsigned SitePart::nodes() const {
+  long nodes = std::max(1L, size.min_nodes);
+  if (!size.nodes_given && size.tasks_per_node > 0) nodes = std::max(nodes, (size.tasks + size.tasks_per_node - 1) / size.tasks_per_node);
+  return static_cast<unsigned>(nodes);
+}
+
+std::vector<SitePart> parts_of(const Subject& subject) {
+  std::vector<SitePart> parts;
+  for (std::size_t i = 0; subject.site && i < subject.fits.size(); ++i)
+    parts.push_back({subject.requests[i], subject.sizes[i], subject.fits[i], *subject.site});
+  return parts;
+}
+
+std::string with_source(std::string hint, const model::Origin& origin) {
+  if (origin.source.empty()) return hint;
+  if (!hint.empty()) hint += "; ";
+  return hint + "from the profile: " + origin.source + (origin.checked.empty() ? "" : ", read " + origin.checked);
+}
+
+std::vector<Edit> remove_option(const Subject& subject, slurm::Place place) {
+  if (place.length == 0 || place.offset + place.length > subject.text.size() || subject.text[place.offset] != '-') return {};
+  const auto line = line_at(subject.text, place.offset);
+  if (place.offset + place.length > line.offset + line.length) return {}; // its value stands on another line
+  for (const auto& directive : subject.header.directives) {
+    std::size_t here = 0, others = 0;
+    for (const auto& word : directive.words) ++(word.place.offset >= place.offset && word.place.offset < place.offset + place.length ? here : others);
+    if (here == 0) continue;
+    if (others > 0) {
+      auto begin = place.offset;
+      while (begin > line.offset && (subject.text[begin - 1] == ' ' || subject.text[begin - 1] == '\t')) --begin;
+      return {{begin, place.offset + place.length - begin, {}}};
+    }
+    const auto end = std::min(subject.text.find('\n', line.offset), subject.text.size() - 1) + 1;
+    return {{line.offset, end - line.offset, {}}};
+  }
+  return {};
+}
+
+std::vector<Edit> replace_in(const Subject& subject, slurm::Place place, const std::string& from, const std::string& to) {
+  if (from.empty() || place.length == 0 || place.offset + place.length > subject.text.size()) return {};
+  const auto written = subject.text.substr(place.offset, place.length);
+  const auto value = std::min(written.find_first_of("= \t"), written.size());
+  const auto at = written.find(from, written.size() > value ? value : 0);
+  if (at == std::string_view::npos || written.find(from, at + 1) != std::string_view::npos) return {};
+  return {{place.offset + at, from.size(), to}};
+}
+
+std::vector<Edit> add_directive_behind(const Subject& subject, slurm::Place place, const std::string& option) {
+  if (place.length == 0) return {};
+  const auto line = line_at(subject.text, place.offset);
+  return {{line.offset + line.length, 0, "\n#SBATCH " + option}};
+}
+
+std::optional<std::string> slip_of(const std::string& word, const std::vector<std::string>& names) {
+  std::optional<std::string> found;
+  for (const auto& name : names)
+    if (is_slip(word, name)) {
+      if (found) return std::nullopt;
+      found = name;
+    }
+  return found;
+}
+
+std::string known_names(const std::string& word, const std::vector<std::string>& names) {
+  if (names.empty()) return {};
+  const auto near = util::nearest(word, names);
+  return (near ? "did you mean " + *near + "? " : std::string()) + "it knows " + util::join(names, ", ");
+}
+
+std::vector<std::string> partition_names(const model::Site& site) {
+  std::vector<std::string> names;
+  for (const auto& partition : site.partitions)
+    if (partition.nameable) names.push_back(partition.name);
+  return names;
+}
+
+std::string count_text(unsigned long long count, const std::string& noun) { return std::to_string(count) + " " + noun + (count == 1 ? "" : "s"); }
+
+} // namespace hpcml::check

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: MIT
+// What the rules of the group "site" share: the parts of a job at a site, where a fact comes from, edits of directives.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "check/rule.hpp"
+
+namespace hpcml::check {
+
+/// One component of a job with what is known of it at the site.
+struct SitePart {
+  const slurm::Request& request;
+  const slurm::JobSize& size;
+  const SiteFit& fit;
+  const model::Site& site;
+
+  /// Where the first of these options stands; nowhere where none is given.
+  slurm::Place place(std::initializer_list<std::string_view> options) const;
+  /// Nodes of the job, as far as its options tell.
+  unsigned nodes() const;
+};
+/// The components; none without a site.
+std::vector<SitePart> parts_of(const Subject& subject);
+
+/// "from the profile: partitions page (2024-10-15), read 2026-11-21"; empty where the fact has no document. Behind a hint with "; ".
+std::string with_source(std::string hint, const model::Origin& origin);
+
+/// The option taken out: its words, or the whole line where nothing else stands on it. Empty where that cannot be seen.
+std::vector<Edit> remove_option(const Subject& subject, slurm::Place place);
+/// `from`, a part of the option's value that stands there once, written as `to`; empty where it does not.
+std::vector<Edit> replace_in(const Subject& subject, slurm::Place place, const std::string& from, const std::string& to);
+/// A directive more, on the line behind the one that holds the place.
+std::vector<Edit> add_directive_behind(const Subject& subject, slurm::Place place, const std::string& option);
+
+/// The name among `names` that `word` was most likely meant to be: the same in other capitals, or with two letters swapped, one
+/// too many or missing. Numbers and what stands behind a dash make other names.
+std::optional<std::string> slip_of(const std::string& word, const std::vector<std::string>& names);
+/// "it has a, b"; with the likeliest of them first.
+std::string known_names(const std::string& word, const std::vector<std::string>& names);
+/// Those of the site that a job may name.
+std::vector<std::string> partition_names(const model::Site& site);
+/// "3 nodes", "1 node".
+std::string count_text(unsigned long long count, const std::string& noun);
+
+} // namespace hpcml::check

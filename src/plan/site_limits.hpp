@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: MIT
+// What a site's rules say to numbers: one reading for requests that become scripts and for scripts that are checked.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "model/site.hpp"
+#include "util/result.hpp"
+
+namespace hpcml::plan {
+
+/// The longest a job of so many nodes and GPUs may run in a partition.
+model::Known<model::Walltime> time_limit(const model::Partition& partition, unsigned nodes, unsigned gpus);
+
+/// A limit of the QoS, or the partition's where the QoS states none. Either may be missing.
+template <class T> const model::Known<T>& limit_of(const model::Qos* qos, const model::Partition* partition, model::Known<T> model::Limits::*which) {
+  static const model::Known<T> k_none;
+  if (qos && qos->*which) return qos->*which;
+  return partition ? partition->*which : k_none;
+}
+
+/// The QoS that a job in the partition gets when it names none; nothing where the profile names none.
+const model::Qos* default_qos(const model::Site& site, const std::string& partition);
+
+/// Cores of a node that a job can have.
+unsigned usable_cores(const model::NodeType& node);
+/// True if the site does not give `asked` where the share is `share`: over a share that is the most, or other than a fixed one.
+template <class T> bool breaks_share(const model::NodeType& node, const T& asked, const T& share) {
+  return (node.share_policy == "max" && asked > share) || (node.share_policy == "fixed" && asked != share);
+}
+
+/// Why the site does not take so many GPUs on each of so many nodes, with what to do. `per_node`: GPUs of a node, 0 if unknown.
+std::vector<util::Error> gpu_count_faults(const model::Site& site, const model::GpuRequest& rule, unsigned nodes, unsigned gpus_per_node, unsigned per_node);
+
+/// The names among them that the profile does not have as features; none where it lists no features.
+std::vector<std::string> unknown_features(const model::Site& site, const std::vector<std::string>& names);
+/// The signs ("&", "|") in a feature expression that the site does not join features with.
+std::vector<std::string> unknown_feature_signs(const model::Site& site, const std::string& expression);
+
+} // namespace hpcml::plan

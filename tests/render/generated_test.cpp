@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: MIT
+// `check` and the planner judge alike: what is written for a site is clean there, what steps over one of its limits is found.
+#include <catch2/catch.hpp>
+
+#include "check/check_script.hpp"
+#include "render/site_cases_helper.hpp"
+#include "spec/site_store.hpp"
+
+using namespace hpcml;
+using namespace hpcml::test;
+
+TEST_CASE("what is written for a site is clean on it, and a script over a limit of the site is found") {
+  unsigned scripts = 0, over = 0, refused = 0;
+  Untested untested;
+  for (const auto& id : spec::list_sites({})) {
+    const auto load = spec::load_site(id, {});
+    REQUIRE(load.site);
+    const auto& site = *load.site;
+    if (site.state == model::SiteState::retired || site.scheduler != "slurm") continue;
+    for (const auto& one : cases_of(site, refused, untested)) {
+      // A name of the right form that nobody has: only the site's accounting knows.
+      if (one.over == "wrong account" || (one.over == "wrong QoS" && site.qos.empty())) continue;
+      bool by_site = false;
+      std::string said;
+      for (const auto& finding : check::check_script("job.sh", one.script, {std::nullopt, &site})) {
+        // The request itself asks for a signal to the batch shell, which traps none where agents start the ranks.
+        if (finding.what.severity == diag::Severity::note || finding.what.code == "slurm/signal-unheard") continue;
+        by_site = by_site || finding.what.code.substr(0, 5) == "site/";
+        said += finding.what.code + ": " + finding.what.message + "\n";
+      }
+      CAPTURE(id, one.name, one.script, said);
+      CHECK(by_site == !one.over.empty());
+      if (one.over.empty()) CHECK(said.empty());
+      ++(one.over.empty() ? scripts : over);
+    }
+  }
+  CHECK(scripts >= 1000);
+  CHECK(over >= 150);
+}

@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: MIT
+#include "render/site_cases_helper.hpp"
+
+#include <algorithm>
+
+#include "plan/planner.hpp"
+#include "render/render_helper.hpp"
+#include "render/script.hpp"
+
+namespace hpcml::test {
+
+namespace {
+
+model::Sourced<std::string> text(const std::string& value) { return {value, {model::OriginKind::flag, "--x", {}, {}, {}}}; }
+model::Sourced<unsigned> number(unsigned value) { return {value, {model::OriginKind::flag, "--x", {}, {}, {}}}; }
+
+struct Workload {
+  const char* name;
+  void (*change)(model::JobSpec&);
+};
+
+// Those of the documents that the product serves.
+constexpr Workload k_workloads[] = {
+    {"one CPU process", [](model::JobSpec& job) { job.nodes = number(1); job.gpus_per_node = number(0); job.tasks_per_node = number(1); job.cpus_per_task = number(1); }},
+    {"several CPUs", [](model::JobSpec& job) { job.nodes = number(1); job.gpus_per_node = number(0); job.tasks_per_node = number(2); job.cpus_per_task = number(4); }},
+    {"one GPU", [](model::JobSpec& job) { job.nodes = number(1); job.gpus_per_node = number(1); }},
+    {"one node", [](model::JobSpec& job) { job.nodes = number(1); }},
+    {"two nodes", [](model::JobSpec& job) { job.nodes = number(2); }},
+    {"two GPUs per rank", [](model::JobSpec& job) { job.nodes = number(1); job.gpus_per_node = number(4); job.gpus_per_task = number(2); }},
+    {"a container", [](model::JobSpec& job) { job.nodes = number(1); job.container = text("/project/me/torch.sif"); }},
+    {"an array", [](model::JobSpec& job) { job.nodes = number(1); job.array = text("0-3%2"); }},
+    {"checkpoints", [](model::JobSpec& job) { job.nodes = number(1); job.signal = text("B:USR1@60"); job.requeue = model::Sourced<bool>{true, {}}; }},
+    {"a C++ program", [](model::JobSpec& job) { job.nodes = number(1); job.command = {"./train_ddp"}; }},
+};
+
+/// What of the request the planner takes; the first refusal is kept.
+void add_case(std::vector<Case>& cases, unsigned& refused, const std::string& name, const model::JobSpec& job, const model::Site& site) {
+  const auto result = plan::make_plan(job, site);
+  if (!result.plan || !render::find_unwritable(*result.plan).empty()) {
+    ++refused;
+    return;
+  }
+  cases.push_back({name, render::render_script(*result.plan), {}, {}});
+}
+
+/// The script with one option of its header changed to a value that the planner would refuse; false where the request itself is refused.
+bool add_over(std::vector<Case>& cases, const std::string& kind, const model::JobSpec& job, const model::Site& site, const std::string& option, const std::string& value, const std::string& words = {}) {
+  auto result = plan::make_plan(job, site);
+  if (!result.plan) return false;
+  bool changed = false;
+  for (auto& directive : result.plan->directives)
+    if (directive.name == option) {
+      directive.value = value;
+      changed = true;
+    }
+  if (changed) cases.push_back({(job.partition ? job.partition->value + ": " : "") + (job.qos ? job.qos->value + ": " : "") + kind, render::render_script(*result.plan), kind, words});
+  return changed;
+}
+
+/// Each QoS at its limits and just over them, in a partition that takes it.
+void add_qos(std::vector<Case>& cases, unsigned& refused, Untested& untested, const model::Site& site) {
+  for (const auto& qos : site.qos) {
+    auto job = request_for(site);
+    job.nodes = number(qos.min_nodes ? qos.min_nodes->value : 1);
+    job.qos = text(qos.name);
+    for (const auto& partition : site.partitions)
+      if (!job.partition && partition.nameable && !partition.node_types.empty() && !partition.cpu_only &&
+          (qos.partitions.empty() || std::find(qos.partitions.begin(), qos.partitions.end(), partition.name) != qos.partitions.end()))
+        job.partition = text(partition.name);
+    add_case(cases, refused, "QoS " + qos.name, job, site);
+    const auto over = [&](const char* kind, const model::JobSpec& at, const char* option, const std::string& value) {
+      if (!add_over(cases, kind, at, site, option, value)) untested[kind].insert(site.id);
+    };
+    if (!qos.max_time) untested["longest time of a QoS"].insert(site.id);
+    if (!qos.max_nodes) untested["most nodes of a QoS"].insert(site.id);
+    if (qos.max_time) {
+      auto at = job;
+      at.time = model::Sourced<model::Walltime>{qos.max_time->value, {}};
+      add_case(cases, refused, "QoS " + qos.name + " at its longest time", at, site);
+      over("longest time of a QoS", at, "--time", model::Walltime::of(qos.max_time->value.seconds() + std::chrono::minutes(1)).to_slurm());
+    }
+    if (qos.max_nodes) {
+      auto at = job;
+      at.nodes = number(qos.max_nodes->value);
+      add_case(cases, refused, "QoS " + qos.name + " on its most nodes", at, site);
+      over("most nodes of a QoS", at, "--nodes", std::to_string(qos.max_nodes->value + 1));
+    }
+    if (qos.min_nodes && qos.min_nodes->value > 1) over("fewest nodes of a QoS", job, "--nodes", std::to_string(qos.min_nodes->value - 1));
+    if (qos.max_gpus) over("most GPUs of a QoS", job, "--nodes", std::to_string(qos.max_gpus->value + 1));
+  }
+}
+
+/// An account and a QoS of the right form that nobody has, beside those that the person has.
+void add_names(std::vector<Case>& cases, unsigned& refused, Untested& untested, const model::Site& site) {
+  auto job = request_for(site);
+  if (const auto account = account_at(site); account && !job.account) job.account = text(*account);
+  choose_partition(job, site);
+  if (!plan::make_plan(job, site).plan) job.nodes = number(1);
+  if (!job.gpus_per_node && !plan::make_plan(job, site).plan) job.gpus_per_node = number(1); // some do not say how many a node has
+  if (job.account) {
+    add_case(cases, refused, "an account of the person's", job, site);
+    if (!add_over(cases, "wrong account", job, site, "--account", other_account(site, job.account->value), "Invalid account")) untested["wrong account"].insert(site.id);
+  }
+  const auto rule = site.flags.find("qos");
+  const bool forbidden = rule != site.flags.end() && rule->second.policy == model::Policy::forbidden;
+  if (forbidden || (!job.qos && site.qos.empty())) return;
+  for (const auto& qos : site.qos)
+    if (!job.qos && (qos.partitions.empty() || !job.partition || qos.partitions.front() == job.partition->value)) job.qos = text(qos.name);
+  if (!job.qos || !add_over(cases, "wrong QoS", job, site, "--qos", "nobodys-qos", "Invalid qos")) untested["wrong QoS"].insert(site.id);
+}
+
+/// A job in each partition, at the limits that the profile knows of it.
+void add_partitions(std::vector<Case>& cases, unsigned& refused, Untested& untested, const model::Site& site) {
+  for (const auto& partition : site.partitions) {
+    if (partition.node_types.empty()) continue;
+    auto job = request_for(site);
+    if (partition.nameable) job.partition = text(partition.name);
+    else if (!partition.is_default) continue;
+    if (partition.cpu_only) job.gpus_per_node = number(0);
+    job.nodes = number(partition.max_nodes ? partition.max_nodes->value : partition.min_nodes ? partition.min_nodes->value : 1);
+    if (partition.max_time && partition.max_time_by_nodes.empty()) job.time = model::Sourced<model::Walltime>{partition.max_time->value, {}};
+    add_case(cases, refused, "partition " + partition.name + " at its limits", job, site);
+    const auto over = [&](const char* kind, bool known, const char* option, const auto& value) {
+      if (!known || !add_over(cases, kind, job, site, option, value())) untested[kind].insert(site.id);
+    };
+    over("longest time", partition.max_time.has_value(), "--time", [&] { return model::Walltime::of(partition.max_time->value.seconds() + std::chrono::minutes(1)).to_slurm(); });
+    over("most nodes", partition.max_nodes.has_value(), "--nodes", [&] { return std::to_string(partition.max_nodes->value + 1); });
+    job.nodes = number(partition.min_nodes ? partition.min_nodes->value : 1);
+    if (!partition.min_time) job.time = model::Sourced<model::Walltime>{*model::Walltime::parse("15"), {}};
+    add_case(cases, refused, "partition " + partition.name, job, site);
+  }
+}
+
+} // namespace
+
+std::vector<Case> cases_of(const model::Site& site, unsigned& refused, Untested& untested) {
+  std::vector<Case> cases;
+  for (const char* launcher : {"hpcml", "torchrun", "srun", "ibrun", "accelerate"})
+    for (const auto& workload : k_workloads) {
+      auto job = request_for(site);
+      job.launcher = model::Sourced<model::Launcher>{model::Launcher::parse(launcher).value(), {}};
+      workload.change(job);
+      choose_partition(job, site);
+      add_case(cases, refused, std::string(workload.name) + " with " + launcher, job, site);
+    }
+  add_partitions(cases, refused, untested, site);
+  add_qos(cases, refused, untested, site);
+  add_names(cases, refused, untested, site);
+  return cases;
+}
+
+} // namespace hpcml::test
