@@ -151,7 +151,7 @@ int run_emulate(const EmulateOptions& options, const Context& context) {
     return k_world_failed;
   }
   const auto difference =
-      emulate::describe_version_difference(slurm->version, emulate::short_name(*site),
+      emulate::describe_version_difference(slurm->version, site->short_name(),
                                            site->slurm_version ? site->slurm_version->value : std::string());
   if (!difference.empty()) run.narrator.note(difference);
   if (!slurm->has_lua)

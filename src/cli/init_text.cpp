@@ -71,12 +71,7 @@ std::string describe_partition(const model::Site& site, const model::Partition& 
 /// The partition that the file names: the one asked for, the site's default, else the first with GPUs.
 const model::Partition* choose_partition(const model::Site& site, const model::JobSpec& job) {
   if (job.partition) return site.find_partition(job.partition->value);
-  const model::Partition* chosen = nullptr;
-  for (const auto& partition : site.partitions) {
-    if (!partition.nameable || partition.cpu_only) continue;
-    if (!chosen || (partition.is_default && !chosen->is_default)) chosen = &partition;
-  }
-  return chosen;
+  return site.default_partition([](const auto& partition) { return partition.nameable && !partition.cpu_only; });
 }
 
 void write_account(FileText& file, const model::Site& site, const model::JobSpec& job) {
@@ -140,7 +135,7 @@ void write_software(FileText& file, const model::Site& site, const model::JobSpe
   };
   software("venv", job.venv, "~/venvs/train");
   software("conda", job.conda, "NAME");
-  const auto wheels = std::find_if(site.python.begin(), site.python.end(), [](const auto& rule) { return rule.kind == "wheelhouse"; });
+  const auto wheels = std::find_if(site.python.begin(), site.python.end(), [](const auto& rule) { return rule.kind == model::PythonWay::wheelhouse; });
   if (wheels != site.python.end()) software("wheelhouse", job.wheelhouse, "torch numpy");
   if (!site.containers.empty()) software("container", job.container, "/path/to/image.sif");
   file.open_key("env", "{\"NAME\": \"value\"}");

@@ -22,7 +22,6 @@ struct LaunchFlags {
   launch::LaunchRequest request;
   std::string site;
   std::string bind = "auto";
-  std::string bind_check;
   unsigned gpus_per_task = 0;
   unsigned gpus_per_node = 0;
   unsigned processes_per_node = 0;
@@ -93,7 +92,6 @@ int run_flags(const CLI::App& app, LaunchFlags& flags, const Context& context) {
     request.site = std::move(load.site);
   }
   request.bind = bind_mode(flags.bind);
-  if (!flags.bind_check.empty()) request.bind_check = flags.bind_check == "fail" ? launch::BindCheck::fail : launch::BindCheck::warn;
   if (flags.gpus_option->count() > 0) request.gpus_per_task = flags.gpus_per_task;
   if (flags.node_gpus_option->count() > 0) request.job.gpus_per_node = flags.gpus_per_node;
   if (flags.processes_option->count() > 0) request.processes_per_node = flags.processes_per_node;
@@ -120,6 +118,16 @@ Examples:
 Exit codes: the program's own (128+signal when it was killed), 125 launch could not set up, 126 the command cannot be
 executed, 127 it was not found, 6 the preflight found a culprit. $HPCML_ERROR_DIR collects failures as JSON files.)";
 
+/// An option whose value is one of a few words: E, or std::optional of it.
+template <class Target>
+void add_word(CLI::App& app, const std::string& name, Target& target, const std::string& text) {
+  using E = decltype([] {
+    if constexpr (std::is_enum_v<Target>) return Target{};
+    else return typename Target::value_type{};
+  }());
+  app.add_option_function<std::string>(name, [&target](const std::string& word) { target = *model::find_word<E>(word); }, text)->check(CLI::IsMember(model::words_of<E>()));
+}
+
 void add_flags(CLI::App& app, LaunchFlags& flags) {
   auto& request = flags.request;
   app.add_option("--site", flags.site, "use this site's facts; without it only what the node shows")->type_name("SITE");
@@ -131,13 +139,11 @@ void add_flags(CLI::App& app, LaunchFlags& flags) {
   flags.node_gpus_option = app.add_option("--gpus-per-node", flags.gpus_per_node, "GPUs of the job on each node")->check(CLI::Range(0U, 1024U));
   app.add_option("--bind", flags.bind, "who binds the CPUs: apply (hpcml), verify (srun has), auto, none")
       ->check(CLI::IsMember({"auto", "apply", "verify", "none"}));
-  app.add_option("--bind-check", flags.bind_check, "judge what each rank has after binding: warn, or fail and don't start the program")
-      ->check(CLI::IsMember({"warn", "fail"}));
+  add_word(app, "--bind-check", request.bind_check, "judge what each rank has after binding: warn, or fail and don't start the program");
   app.add_option("--cpus-per-task", request.cpus_per_task, "physical cores of a rank")->check(CLI::Range(0U, 65536U));
   flags.gpus_option = app.add_option("--gpus-per-task", flags.gpus_per_task, "GPUs that a rank counts on")->check(CLI::Range(0U, 1024U));
-  app.add_option("--gpu-visibility", request.gpu_visibility, "what a rank sees of the node's GPUs: all, or its own")
-      ->check(CLI::IsMember({"all", "own"}));
-  app.add_option("--backend", request.backend, "process group: auto, nccl, gloo")->check(CLI::IsMember({"auto", "nccl", "gloo"}));
+  add_word(app, "--gpu-visibility", request.gpu_visibility, "what a rank sees of the node's GPUs: all, or its own");
+  add_word(app, "--backend", request.backend, "process group: auto, nccl, gloo");
   app.add_flag("--container", request.container, "the command enters a container");
   flags.processes_option = app.add_option("--nproc-per-node,--nproc_per_node", flags.processes_per_node, "start and supervise so many ranks here")
                                ->check(CLI::Range(1U, 4096U));

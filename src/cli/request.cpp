@@ -39,6 +39,14 @@ public:
     if (result) target = model::Sourced<T>{*result, origin(name)};
     else wrong(name, result.error().what, result.error().hint);
   }
+  template <class E>
+  void word(const char* name, model::Known<E>& target) {
+    const auto* value = find(name);
+    if (value == nullptr) return;
+    const auto result = model::parse_word<E>(*value);
+    if (result) target = model::Sourced<E>{*result, origin(name)};
+    else wrong(name, result.error().what, result.error().hint);
+  }
   std::vector<model::Sourced<std::string>> list(const char* name) {
     std::vector<model::Sourced<std::string>> values;
     const auto found = x_flags.lists.find(name);
@@ -73,9 +81,6 @@ void read_texts(FlagReader& reader, model::JobSpec& job) {
   reader.text("--qos", job.qos);
   reader.text("--job-name", job.job_name);
   reader.text("--output", job.output);
-  reader.text("--backend", job.backend);
-  reader.text("--gpu-visibility", job.gpu_visibility);
-  reader.text("--bind-check", job.bind_check);
   reader.text("--gpu-type", job.gpu_type);
   reader.text("--venv", job.venv);
   reader.text("--conda", job.conda);
@@ -184,6 +189,9 @@ model::JobSpec job_from_flags(const RequestFlags& flags, diag::Diagnostics& find
   reader.count("--tasks-per-node", job.tasks_per_node);
   reader.count("--cpus-per-task", job.cpus_per_task);
   reader.parsed("--launcher", job.launcher);
+  reader.word("--backend", job.backend);
+  reader.word("--bind-check", job.bind_check);
+  reader.word("--gpu-visibility", job.gpu_visibility);
   reader.parsed("--mem", job.mem);
   reader.parsed("--time", job.time);
   job.modules = reader.list("--module");

@@ -21,7 +21,7 @@ std::string gpus_of(const NodeType& type) {
   auto model = type.gpu->model.empty() ? type.gpu->slurm_type : type.gpu->model;
   for (const char* maker : {"NVIDIA ", "AMD ", "Intel "})
     if (util::starts_with(model, maker)) model = model.substr(std::string_view(maker).size());
-  if (model.empty()) model = type.gpu->vendor.empty() ? "GPU" : type.gpu->vendor;
+  if (model.empty()) model = type.gpu->vendor == model::GpuVendor::unknown ? "GPU" : model::word_of(type.gpu->vendor);
   return std::to_string(type.gpu->per_node) + " x " + model;
 }
 

@@ -83,7 +83,7 @@ std::vector<std::string> dependency_option(const SubmitCall& call, const std::ve
 
 void tell_submitted(const SubmitCall& call, const RunningJob& job, const model::Site& site) {
   const auto& partition = call.plan.partition;
-  std::string text = fmt::format("job {} is in the queue of {}{}{}: {}", job.id, emulate::short_name(site), job.cluster.empty() ? "" : ", cluster " + job.cluster,
+  std::string text = fmt::format("job {} is in the queue of {}{}{}: {}", job.id, site.short_name(), job.cluster.empty() ? "" : ", cluster " + job.cluster,
                                  partition.empty() ? "" : ", partition " + partition,
                                  describe_request(call.plan));
   if (!job.after.empty()) text += ", after " + util::join(job.after, ", ");

@@ -149,7 +149,7 @@ int run_where(const Request& request, const WhereOptions& options, const Context
     for (const auto& id : spec::list_sites(folders)) {
       const auto load = spec::load_site(id, folders);
       // A site without known nodes is none to send a job to.
-      if (load.site && load.site->state == model::SiteState::production && load.site->scheduler == "slurm" && !load.site->node_types.empty()) survey.visit(*load.site);
+      if (load.site && load.site->state == model::SiteState::production && load.site->scheduler == model::Scheduler::slurm && !load.site->node_types.empty()) survey.visit(*load.site);
     }
   } else {
     int exit_code = k_ok;

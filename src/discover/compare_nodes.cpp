@@ -91,7 +91,7 @@ void compare_nodes(Drift& drift, const model::Site& site, const model::Partition
     drift.add(Severity::note, "nodes", fmt::format("partition {}: the cluster shows no nodes in it", partition.name));
     return;
   }
-  const bool gpus_hidden = site.gpu_request.style == "none";
+  const bool gpus_hidden = site.gpu_request.style == model::GpuStyle::none;
   std::set<std::string> met;
   for (const auto* kind : here) {
     const NodeType* best = nullptr;

@@ -5,11 +5,13 @@
 #include <string>
 #include <string_view>
 
+#include "model/gpu_vendor.hpp"
+
 namespace hpcml::discover {
 
 /// A kind of GPU, as far as its name tells.
 struct GpuKind {
-  std::string vendor; ///< "nvidia", "amd", or empty: the type does not tell
+  model::GpuVendor vendor = model::GpuVendor::unknown; ///< unknown: the type does not tell
   std::string arch;   ///< "sm_90", "gfx90a", or empty
 };
 

@@ -13,6 +13,8 @@ namespace hpcml::discover {
 
 namespace {
 
+using model::GpuVendor;
+
 bool is_name(const std::string& text) { return spec::text_fault(text, spec::TextRule::name).empty(); }
 
 /// A host name as a pattern: its dots are dots, its first number is any number.
@@ -99,7 +101,7 @@ spec::JsonNode qos_part(const ClusterFacts& facts, const std::string& source) {
 }
 
 /// The engine in PATH or, where there is none, the module that has it.
-spec::JsonNode containers_part(const ClusterFacts& facts, const std::string& vendor, const std::string& source) {
+spec::JsonNode containers_part(const ClusterFacts& facts, model::GpuVendor vendor, const std::string& source) {
   for (const std::string engine : {"apptainer", "singularity"}) {
     std::string module;
     for (const auto& name : facts.modules) {
@@ -111,7 +113,7 @@ spec::JsonNode containers_part(const ClusterFacts& facts, const std::string& ven
     if (!here && module.empty()) continue;
     JsonObject container;
     container.put("engine", engine);
-    if (!vendor.empty()) container.put("gpu_flag", vendor == "nvidia" ? "--nv" : "--rocm");
+    if (vendor != GpuVendor::unknown) container.put("gpu_flag", vendor == GpuVendor::nvidia ? "--nv" : "--rocm");
     if (!here) container.put("modules", json_texts({module}));
     return json_list({container.put("source", source).node()});
   }
@@ -131,8 +133,8 @@ std::vector<std::string> unknown_facts(const ClusterFacts& facts, const std::vec
     if (kind.arch.empty()) list.push_back(at + "cpu_arch: no node of this kind has registered");
     if (kind.gpus > 0 && !request.topologies.contains(kind.id)) list.push_back(at + "cpu.numa, cpu.l3, gpu.places: read them from one node's topology");
     const auto seen = request.topologies.find(kind.id);
-    const bool seen_vendor = seen != request.topologies.end() && seen->second.gpu && !seen->second.gpu->vendor.empty();
-    if (kind.gpus > 0 && !seen_vendor && gpu_vendor(facts, kind).vendor.empty()) list.push_back(at + "gpu.vendor: its type in GRES does not tell");
+    const bool seen_vendor = seen != request.topologies.end() && seen->second.gpu && seen->second.gpu->vendor != GpuVendor::unknown;
+    if (kind.gpus > 0 && !seen_vendor && gpu_vendor(facts, kind).vendor == GpuVendor::unknown) list.push_back(at + "gpu.vendor: its type in GRES does not tell");
   }
   if (detect_part(facts, request, {}).empty()) list.emplace_back("detect: neither a variable nor a full host name tells this cluster from others");
   for (const char* fact : {"network (interfaces, internet on compute nodes)", "env (settings of NCCL or RCCL)", "gpu_visibility", "python",
@@ -221,9 +223,9 @@ Profile make_profile(const ClusterFacts& facts, const std::vector<NodeKind>& kin
   }
   root.put("node_types", json_list(std::move(types))).put("partitions", json_list(std::move(partitions)));
   if (auto qos = qos_part(facts, source); !qos.items.empty()) root.put("qos", std::move(qos));
-  std::string vendor;
+  auto vendor = GpuVendor::unknown;
   for (const auto& kind : kinds)
-    if (vendor.empty() && kind.gpus > 0) vendor = gpu_vendor(facts, kind).vendor;
+    if (vendor == GpuVendor::unknown && kind.gpus > 0) vendor = gpu_vendor(facts, kind).vendor;
   if (auto containers = containers_part(facts, vendor, source); !containers.items.empty()) root.put("containers", std::move(containers));
   root.put("unknown", json_texts(unknown_facts(facts, kinds, request)));
   profile.text = render_readable(root.node());

@@ -14,6 +14,7 @@ namespace hpcml::discover {
 
 namespace {
 
+using model::GpuVendor;
 using spec::JsonNode;
 
 bool is_name(const std::string& text) { return spec::text_fault(text, spec::TextRule::name).empty(); }
@@ -66,8 +67,8 @@ JsonNode gpu_part(const ClusterFacts& facts, const NodeKind& kind, const model::
   const auto count = kind.gpus > 0 ? kind.gpus : seen; // GPUs that come with the node are not in GRES
   gpu.put("per_node", json_number(count));
   auto found = gpu_vendor(facts, kind);
-  if (found.vendor.empty() && seen > 0) found.vendor = topology->gpu->vendor;
-  if (!found.vendor.empty()) gpu.put("vendor", found.vendor);
+  if (found.vendor == GpuVendor::unknown && seen > 0) found.vendor = topology->gpu->vendor;
+  if (found.vendor != GpuVendor::unknown) gpu.put("vendor", model::word_of(found.vendor));
   if (!found.arch.empty()) gpu.put("arch", found.arch);
   if (!kind.gpu_type.empty() && is_name(kind.gpu_type)) gpu.put("slurm_type", kind.gpu_type);
   if (seen == count)
@@ -110,8 +111,8 @@ void put_shares(const ClusterFacts& facts, const NodeKind& kind, JsonObject& typ
 GpuKind gpu_vendor(const ClusterFacts& facts, const NodeKind& kind) {
   auto found = find_gpu_kind(kind.gpu_type);
   for (const auto& feature : kind.features)
-    if (found.vendor.empty()) found = find_gpu_kind(feature);
-  if (found.vendor.empty() && !facts.gpu_tool.empty()) found.vendor = facts.gpu_tool == "nvidia-smi" ? "nvidia" : "amd";
+    if (found.vendor == GpuVendor::unknown) found = find_gpu_kind(feature);
+  if (found.vendor == GpuVendor::unknown && !facts.gpu_tool.empty()) found.vendor = facts.gpu_tool == "nvidia-smi" ? GpuVendor::nvidia : GpuVendor::amd;
   return found;
 }
 

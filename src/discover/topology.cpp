@@ -86,7 +86,7 @@ util::Result<SeenNode> load_seen_node(const std::filesystem::path& path) {
   if (!text) return text.error();
   seen.gpus = parse_gpu_topology(*text);
   if (!seen.gpus.empty()) {
-    seen.gpu_vendor = text->find("(Topology)") == std::string::npos ? "nvidia" : "amd";
+    seen.gpu_vendor = text->find("(Topology)") == std::string::npos ? model::GpuVendor::nvidia : model::GpuVendor::amd;
     return seen;
   }
   const auto node = topo::load_node(path);
@@ -100,7 +100,7 @@ util::Result<SeenNode> read_seen_node(const std::string& host_name, const std::f
   auto cpu = topo::read_live_cpus(root);
   if (!cpu) return cpu.error();
   auto gpus = topo::read_live_gpus(root);
-  return SeenNode{std::move(*cpu), std::move(gpus.places), std::move(gpus.vendor), "the node " + host_name + " itself"};
+  return SeenNode{std::move(*cpu), std::move(gpus.places), gpus.vendor, "the node " + host_name + " itself"};
 }
 
 util::Result<std::string> find_kind(const SeenNode& node, const std::vector<NodeKind>& kinds) {

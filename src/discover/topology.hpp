@@ -16,7 +16,7 @@ namespace hpcml::discover {
 struct SeenNode {
   model::CpuShape cpu;                 ///< no cores: not shown
   std::vector<model::GpuPlace> gpus;
-  std::string gpu_vendor;              ///< "nvidia", "amd"; empty: not shown
+  model::GpuVendor gpu_vendor = model::GpuVendor::unknown;
   std::string source;                  ///< where it was read, for people
 };
 

@@ -20,9 +20,9 @@ std::string counted(unsigned number, const std::string& what) {
 
 util::Result<model::Site> assume_nodes(model::Site site, const std::string& partition, const NodeWishes& wishes) {
   if (!site.partitions.empty())
-    return util::Error{short_name(site) + "'s profile describes its nodes", "leave --cpus-per-node, --gpus-per-node and --mem-per-node out"};
+    return util::Error{site.short_name() + "'s profile describes its nodes", "leave --cpus-per-node, --gpus-per-node and --mem-per-node out"};
   if (site.launchers.empty())
-    return util::Error{short_name(site) + " has no Slurm to emulate", "run the program as it is: hpcml launch --nproc-per-node N -- CMD"};
+    return util::Error{site.short_name() + " has no Slurm to emulate", "run the program as it is: hpcml launch --nproc-per-node N -- CMD"};
   if (wishes.cpus == 0U) return util::Error{"a node needs at least one CPU", "give --cpus-per-node 1 or more"};
   model::NodeType type;
   type.id = "assumed";
@@ -32,7 +32,7 @@ util::Result<model::Site> assume_nodes(model::Site site, const std::string& part
   if (const unsigned gpus = wishes.gpus.value_or(k_gpus); gpus > 0) {
     type.gpu = model::GpuShape{};
     type.gpu->per_node = gpus;
-    type.gpu->vendor = "nvidia";
+    type.gpu->vendor = model::GpuVendor::nvidia;
     type.gpu->model = "NVIDIA GPU";
     type.gpu->slurm_type = wishes.gpu_type;
   }

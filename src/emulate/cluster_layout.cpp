@@ -12,16 +12,10 @@ namespace {
 
 constexpr unsigned k_max_nodes = 250; // one byte of the address, and far more than one machine can carry
 
-const model::Partition* default_partition(const model::Site& site) {
-  for (const auto& partition : site.partitions)
-    if (partition.is_default) return &partition;
-  return site.partitions.empty() ? nullptr : &site.partitions.front();
-}
-
 util::Result<const model::Partition*> choose_partition(const model::Site& site, const std::string& name) {
   if (name.empty()) {
-    if (const auto* found = default_partition(site)) return found;
-    return util::Error{"the profile of " + short_name(site) +
+    if (const auto* found = site.default_partition([](const auto&) { return true; })) return found;
+    return util::Error{"the profile of " + site.short_name() +
                            " names no partition, so there is nothing to emulate",
                        "choose a site with partitions: hpcml sites list"};
   }
@@ -29,7 +23,7 @@ util::Result<const model::Partition*> choose_partition(const model::Site& site, 
   std::vector<std::string> names;
   for (const auto& partition : site.partitions) names.push_back(partition.name);
   const auto near = util::nearest(name, names);
-  return util::Error{short_name(site) + " has no partition \"" + name + "\"",
+  return util::Error{site.short_name() + " has no partition \"" + name + "\"",
                      near ? "did you mean " + *near + "?" : "it has: " + util::join(names, ", ")};
 }
 
@@ -127,10 +121,10 @@ util::Error no_such_type(const model::Site& site, const ClusterRequest& request)
 
 util::Result<ClusterLayout> make_whole_layout(const model::Site& site) {
   if (site.node_types.empty() || site.partitions.empty())
-    return util::Error{"the profile of " + short_name(site) + " describes no nodes or no partitions, so there is nothing to emulate",
+    return util::Error{"the profile of " + site.short_name() + " describes no nodes or no partitions, so there is nothing to emulate",
                        "say what a node has: --cpus-per-node, --gpus-per-node, --mem-per-node"};
   ClusterLayout layout;
-  layout.partition = default_partition(site);
+  layout.partition = site.default_partition([](const auto&) { return true; });
   for (const auto& id : layout.partition->node_types)
     if (layout.type == nullptr) layout.type = site.find_node_type(id);
   if (layout.type == nullptr) layout.type = &site.node_types.front();
@@ -160,11 +154,11 @@ util::Result<ClusterLayout> make_cluster_layout(const model::Site& site, const C
   if (layout.type == nullptr && !request.node_type.empty()) return no_such_type(site, request);
   layout.default_partition = default_name(site, *layout.partition);
   if (layout.type == nullptr)
-    return util::Error{"the profile of " + short_name(site) + " does not describe the nodes of partition " +
+    return util::Error{"the profile of " + site.short_name() + " does not describe the nodes of partition " +
                            layout.partition->name,
                        "choose another with --partition"};
   if (layout.type->cpu.cores == 0)
-    return util::Error{"the profile of " + short_name(site) + " does not say how many cores the nodes of partition " +
+    return util::Error{"the profile of " + site.short_name() + " does not say how many cores the nodes of partition " +
                            layout.partition->name + " have",
                        "choose another with --partition, or add \"cpu\" to node type " + layout.type->id};
   if (request.nodes == 0) return util::Error{"a cluster needs at least one node", "give --nodes 1 or more"};
@@ -173,7 +167,7 @@ util::Result<ClusterLayout> make_cluster_layout(const model::Site& site, const C
     return util::Error{
         "cannot emulate " + std::to_string(request.nodes) + " nodes of " + layout.partition->name,
         limit == k_max_nodes ? "at most 250 fit on one machine"
-                             : short_name(site) + " has " + std::to_string(limit) + " of them"};
+                             : site.short_name() + " has " + std::to_string(limit) + " of them"};
   const auto interfaces = interface_names(site, *layout.type);
   for (std::size_t k = 0; k < interfaces.size(); ++k)
     layout.login_interfaces.push_back({interfaces[k], address(k, 0, 1)});
@@ -199,8 +193,6 @@ ClusterLayout on_loopback(ClusterLayout layout, unsigned first_port) {
   }
   return layout;
 }
-
-std::string short_name(const model::Site& site) { return site.name.substr(0, site.name.find(" (")); }
 
 std::string render_hosts(const ClusterLayout& layout) {
   std::string text = "127.0.0.1 localhost\n::1 localhost ip6-localhost ip6-loopback\n";

@@ -58,10 +58,6 @@ inline constexpr const char* k_unknown_partition = "unknown";
 /// The same cluster for a machine without network namespaces: all on loopback, told apart by their ports.
 ClusterLayout on_loopback(ClusterLayout layout, unsigned first_port);
 
-/// The site's name without what stands in parentheses behind it: "LUMI-G" of "LUMI-G (CSC / EuroHPC,
-/// Kajaani)".
-std::string short_name(const model::Site& site);
-
 /// Text of /etc/hosts for all hosts of the cluster: a node's name leads to the address of its first interface,
 /// and each address to a name.
 std::string render_hosts(const ClusterLayout& layout);

@@ -73,8 +73,8 @@ std::string ready_sentence(const ClusterRun& run, std::chrono::milliseconds time
   const auto tenths = (time.count() + 50) / 100;
   const auto count = run.layout.nodes.size();
   const auto seconds = std::to_string(tenths / 10) + "." + std::to_string(tenths % 10) + " s";
-  if (run.layout.is_whole_site()) return short_name(*run.site) + ": all its nodes, none of which runs: ask with sbatch --test-only; ready in " + seconds;
-  std::string text = short_name(*run.site) + ": " + std::to_string(count) +
+  if (run.layout.is_whole_site()) return run.site->short_name() + ": all its nodes, none of which runs: ask with sbatch --test-only; ready in " + seconds;
+  std::string text = run.site->short_name() + ": " + std::to_string(count) +
                      (count == 1 ? " node" : " nodes") + " of " + run.layout.partition->name;
   if (run.layout.type->node_count)
     text += " (the site has " + std::to_string(*run.layout.type->node_count) + ")";

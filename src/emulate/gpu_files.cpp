@@ -67,8 +67,8 @@ std::map<std::string, std::string> make_gpu_files(const model::NodeType& type) {
   std::map<std::string, std::string> files;
   if (!type.gpu) return files;
   const auto& gpu = *type.gpu;
-  const bool amd = gpu.vendor == "amd";
-  if (!amd && gpu.vendor != "nvidia") return files;
+  const bool amd = gpu.vendor == model::GpuVendor::amd;
+  if (!amd && gpu.vendor != model::GpuVendor::nvidia) return files;
   if (amd) add_kfd(files, type);
   for (unsigned i = 0; i < gpu.per_node; ++i) {
     const auto pci = pci_address(gpu, i);
@@ -87,7 +87,7 @@ std::map<std::string, std::string> make_gpu_files(const model::NodeType& type) {
 std::vector<SandboxMount> gpu_mounts(const model::NodeType& type, const std::string& folder) {
   std::vector<SandboxMount> mounts;
   if (make_gpu_files(type).empty()) return mounts;
-  if (type.gpu->vendor == "amd") mounts.push_back({folder + "/class", "/sys/class", true});
+  if (type.gpu->vendor == model::GpuVendor::amd) mounts.push_back({folder + "/class", "/sys/class", true});
   for (const auto& mount : {SandboxMount{folder + "/driver", "/proc/driver"},
                             SandboxMount{folder + "/pci", "/sys/bus/pci/devices"}})
     if (::access(mount.source.c_str(), F_OK) == 0 && ::access(mount.target.c_str(), F_OK) == 0) mounts.push_back(mount);

@@ -30,8 +30,8 @@ std::vector<std::string> names_of(const ClusterLayout& layout) {
 /// The GPU as jobs ask for it, "gpu:mi250"; empty where the site's Slurm does not know its GPUs.
 std::string gres_name(const Site& site, const model::NodeType& type) {
   const auto& rules = site.gpu_request.more;
-  const bool asked_for = site.gpu_request.style != "none" ||
-                         std::any_of(rules.begin(), rules.end(), [](const auto& r) { return r.style != "none"; });
+  const bool asked_for = site.gpu_request.style != model::GpuStyle::none ||
+                         std::any_of(rules.begin(), rules.end(), [](const auto& r) { return r.style != model::GpuStyle::none; });
   if (!type.gpu || type.gpu->per_node == 0 || !asked_for) return {};
   return type.gpu->slurm_type.empty() ? "gpu" : "gpu:" + type.gpu->slurm_type;
 }
@@ -202,8 +202,8 @@ std::string gres_conf(const Site& site, const model::NodeType& type, const std::
       const auto cores = cores_near(type, type.gpu->places[gpu], order);
       if (!cores.empty()) text += " Cores=" + cores;
     }
-    if (type.gpu->vendor == "nvidia") text += " Flags=nvidia_gpu_env";
-    if (type.gpu->vendor == "amd") text += " Flags=amd_gpu_env";
+    if (type.gpu->vendor == model::GpuVendor::nvidia) text += " Flags=nvidia_gpu_env";
+    if (type.gpu->vendor == model::GpuVendor::amd) text += " Flags=amd_gpu_env";
     text += "\n";
   }
   return text;

@@ -35,15 +35,8 @@ std::string text_list(const std::vector<std::string>& values) {
   return list.render();
 }
 
-const char* policy_name(model::Policy policy) {
-  switch (policy) {
-  case model::Policy::required: return "required";
-  case model::Policy::srun_only: // sbatch refuses it
-  case model::Policy::forbidden: return "forbidden";
-  case model::Policy::ignored: return "ignored";
-  case model::Policy::optional: break;
-  }
-  return "optional";
+std::string policy_name(model::Policy policy) {
+  return model::word_of(policy == model::Policy::srun_only ? model::Policy::forbidden : policy); // sbatch refuses it
 }
 
 std::string when_table(const model::When& when) {
@@ -108,7 +101,7 @@ std::string gpu_table(const model::Site& site, const ClusterLayout& layout) {
   // Which of several rules holds is not seen in a submission.
   const bool one_rule = site.gpu_request.more.empty();
   table.text("type", one_rule ? policy_name(site.gpu_request.type) : "optional");
-  table.text("style", site.gpu_request.style);
+  table.text("style", model::word_of(site.gpu_request.style));
   if (layout.type->gpu) table.text("name", layout.type->gpu->slurm_type);
   LuaTable counts;
   for (const unsigned count : site.gpu_request.allowed_counts)
@@ -137,7 +130,7 @@ std::string lua_quote(std::string_view text) {
 
 std::string render_policy_table(const model::Site& site, const ClusterLayout& layout) {
   LuaTable table;
-  table.text("site", short_name(site))
+  table.text("site", site.short_name())
       .text("site_id", site.id)
       .number("nodes", static_cast<long long>(layout.nodes.size()))
       .flag("whole_site", layout.is_whole_site());

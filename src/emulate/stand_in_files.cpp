@@ -33,7 +33,7 @@ bool site_mentions(const Site& site, const std::string& variable) {
          any(site.env, [](const auto& rule) { return rule.expression ? rule.value : std::string(); });
 }
 
-bool has_python(const Site& site, const std::string& kind) {
+bool has_python(const Site& site, model::PythonWay kind) {
   return std::any_of(site.python.begin(), site.python.end(),
                      [&](const auto& rule) { return rule.kind == kind; });
 }
@@ -94,7 +94,7 @@ std::string module_lines(const Site& site) {
   for (const auto& rule : site.containers) add_modules(modules, rule.modules);
   for (const auto& rule : site.python) {
     add_modules(modules, rule.modules);
-    if (rule.kind != "conda") continue;
+    if (rule.kind != model::PythonWay::conda) continue;
     conda_modules.insert(conda_modules.end(), rule.modules.begin(), rule.modules.end());
     if (!rule.conda_env.empty()) conda_envs.push_back(rule.conda_env);
   }
@@ -123,13 +123,13 @@ std::string site_data(const Site& site, const ClusterLayout& layout, const Stand
   const auto set = [&](const std::string& name, const std::string& value) {
     text += "hpcml_" + name + "=" + util::shell_quote(value) + "\n";
   };
-  set("site_name", short_name(site));
+  set("site_name", site.short_name());
   const auto& gpu = layout.type->gpu;
-  set("gpu_vendor", gpu ? gpu->vendor : "");
+  set("gpu_vendor", gpu ? model::word_of(gpu->vendor) : "");
   set("gpu_model", gpu ? gpu->model : "");
   set("gpu_count", std::to_string(gpu ? gpu->per_node : 0));
   set("gpu_gib", std::to_string(gpu ? gpu->mem_gib.value_or(0) : 0));
-  set("gpu_in_slurm", gpu && site.gpu_request.style != "none" ? "1" : "0");
+  set("gpu_in_slurm", gpu && site.gpu_request.style != model::GpuStyle::none ? "1" : "0");
   const auto told = ibrun_variables(site);
   set("rank_variable", told.rank_variable);
   set("local_rank_variable", told.local_rank_variable);
@@ -170,8 +170,8 @@ void put_python(Files& files, const StandInOptions& options, const std::string& 
 }
 
 void put_gpu_tools(Files& files, const ClusterLayout& layout, const StandInOptions& options) {
-  const std::string vendor = layout.type->gpu ? layout.type->gpu->vendor : "";
-  for (const auto& [tool, of] : {std::pair{"nvidia-smi", "nvidia"}, std::pair{"rocm-smi", "amd"}}) {
+  const auto vendor = layout.type->gpu ? layout.type->gpu->vendor : model::GpuVendor::unknown;
+  for (const auto& [tool, of] : {std::pair{"nvidia-smi", model::GpuVendor::nvidia}, std::pair{"rocm-smi", model::GpuVendor::amd}}) {
     put(files, options, std::string("bin/") + tool, vendor == of ? "gpu_smi.sh" : "absent.sh", 0755);
     if (vendor == of)
       files[std::string("image/bin/") + tool] = {
@@ -190,13 +190,13 @@ void put_containers(Files& files, const Site& site, const StandInOptions& option
 }
 
 void put_python_tools(Files& files, const Site& site, const StandInOptions& options) {
-  if (has_python(site, "conda")) {
+  if (has_python(site, model::PythonWay::conda)) {
     put(files, options, "bin/conda", "conda.sh", 0755);
     put(files, options, "conda/etc/profile.d/conda.sh", "conda_profile.sh", 0644);
     for (const auto& rule : site.python)
       if (!rule.conda_env.empty()) put_python(files, options, "conda/envs/" + rule.conda_env + "/bin");
   }
-  if (has_python(site, "wheelhouse")) {
+  if (has_python(site, model::PythonWay::wheelhouse)) {
     put(files, options, "bin/virtualenv", "virtualenv.sh", 0755);
     put(files, options, "lib/wheelhouse_pip.py", "wheelhouse_pip.py", 0644);
   }
@@ -224,7 +224,7 @@ std::map<std::string, StandInFile> make_stand_ins(const Site& site, const Cluste
     put(files, options, "bin/ibrun", "ibrun.sh", 0755);
     put(files, options, "lib/ibrun_rank", "ibrun_rank.sh", 0755);
   }
-  if (site.interactive == "idev") put(files, options, "bin/idev", "idev.sh", 0755);
+  if (site.interactive == model::InteractiveBy::idev) put(files, options, "bin/idev", "idev.sh", 0755);
   put(files, options, "lib/task_prolog", "task_prolog.sh", 0755);
   auto& prolog = files["lib/task_prolog"].text;
   prolog = util::replace_all(prolog, "@MODULE_FUNCTION@", module_function(options));

@@ -20,7 +20,7 @@ std::string folder_of(const std::string& path) {
 }
 
 std::vector<std::string> helper_words(const std::string& helper, const RankSetup& setup, const LaunchRequest& request) {
-  std::vector<std::string> words = {helper, "preflight", "--backend", request.backend, "--timeout", std::to_string(k_preflight_seconds)};
+  std::vector<std::string> words = {helper, "preflight", "--backend", model::word_of(request.backend), "--timeout", std::to_string(k_preflight_seconds)};
   const auto& names = setup.interfaces;
   if (names.empty()) return words;
   const auto& nic = setup.plan.binding.nic;

@@ -11,6 +11,7 @@
 
 namespace hpcml::launch {
 
+using model::Backend;
 using util::Result;
 
 namespace {
@@ -18,12 +19,6 @@ namespace {
 const model::Site& site_or_none(const LaunchRequest& request) {
   static const model::Site k_none{};
   return request.site ? *request.site : k_none;
-}
-
-std::string gpu_vendor(const model::Site& site) {
-  for (const auto& node : site.node_types)
-    if (node.gpu) return node.gpu->vendor;
-  return {};
 }
 
 /// The visible GPUs with the node's own indices: by Slurm's list where it numbers the devices, else by the visible list.
@@ -97,8 +92,8 @@ void set_site_variables(Builder& builder, RankSetup& setup) {
 }
 
 /// Hides the other ranks' GPUs. Slurm sets several lists in some versions; a second one would be applied to what the first left.
-void set_own_gpus(Builder& builder, RankSetup& setup, const VisibleGpus& visible, const std::string& vendor, unsigned per_rank) {
-  if (visible.entries.empty() || setup.plan.gpu_visibility != "own") return;
+void set_own_gpus(Builder& builder, RankSetup& setup, const VisibleGpus& visible, model::GpuVendor vendor, unsigned per_rank) {
+  if (visible.entries.empty() || setup.plan.gpu_visibility != model::GpusSeen::own) return;
   std::string name = visible.variable.empty() ? setup.plan.visible_variable : visible.variable;
   if (name.empty()) name = model::visible_devices_variable(vendor);
   if (name.empty()) {
@@ -116,7 +111,7 @@ void set_own_gpus(Builder& builder, RankSetup& setup, const VisibleGpus& visible
 
 /// Hides all GPUs from a rank that asked for none. "-1" and not an empty value: HIP takes an empty list for no list, and
 /// layers in between (containers, scripts) drop empty variables. Where nothing is visible, or Slurm has hidden all, nothing is done.
-void hide_gpus(Builder& builder, const VisibleGpus& there, const std::string& vendor) {
+void hide_gpus(Builder& builder, const VisibleGpus& there, model::GpuVendor vendor) {
   if (there.entries.empty()) return;
   const std::string name = there.variable.empty() ? model::visible_devices_variable(vendor) : there.variable;
   if (name.empty()) return;
@@ -182,18 +177,18 @@ Result<RankSetup> plan_rank_setup(const LaunchRequest& request, const World& wor
   setup.cpus = node.cpus;
   setup.mask = node.mask;
   Builder builder(setup, env);
-  const std::string vendor = node.gpus.vendor.empty() ? gpu_vendor(site) : node.gpus.vendor;
+  const auto vendor = node.gpus.vendor == model::GpuVendor::unknown ? site.gpu_vendor() : node.gpus.vendor;
   const auto there = find_visible_gpus(env, model::visible_devices_variable(vendor), static_cast<unsigned>(node.gpus.places.size()));
   // A job that owns a node may see GPUs that it did not ask for.
   const bool cpu_only = request.gpus_per_task == 0U;
-  if (cpu_only && request.backend == "nccl")
+  if (cpu_only && request.backend == Backend::nccl)
     return util::Error{"NCCL needs GPUs, and this rank is to have none (--gpus-per-task 0)", "--backend gloo, or give the ranks GPUs"};
   const auto visible = cpu_only ? VisibleGpus{{}, "", "--gpus-per-task 0"} : there;
   const unsigned per_rank = gpus_per_rank(request, visible, layout.local_world_size);
   setup.gpus = visible.entries.empty() ? "none" : util::join(visible.entries, ",");
   setup.agent = !request.processes_per_node && layout.local_world_size == 1 && is_agent_command(request.command);
 
-  const unsigned demanded = request.backend == "nccl" ? std::max(1U, per_rank) : request.gpus_per_task.value_or(0);
+  const unsigned demanded = request.backend == Backend::nccl ? std::max(1U, per_rank) : request.gpus_per_task.value_or(0);
   if (demanded > 0)
     if (const auto checked = check_gpus(visible, env, layout.local_world_size, demanded); !checked) return checked.error();
 
@@ -216,8 +211,8 @@ Result<RankSetup> plan_rank_setup(const LaunchRequest& request, const World& wor
     setup.plan.env.erase(std::remove_if(setup.plan.env.begin(), setup.plan.env.end(),
                                         [](const auto& variable) { return is_for_one_rank(variable.name); }),
                          setup.plan.env.end());
-  const std::string backend = cpu_only && request.backend == "auto" ? "gloo" : request.backend;
-  if (backend != "auto") builder.set("HPCML_BACKEND", backend);
+  const auto backend = cpu_only && request.backend == Backend::automatic ? Backend::gloo : request.backend;
+  if (backend != Backend::automatic) builder.set("HPCML_BACKEND", model::word_of(backend));
   settle_interfaces(setup, site, node.interfaces);
   set_site_variables(builder, setup);
   if (cpu_only) hide_gpus(builder, there, vendor);

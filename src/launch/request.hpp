@@ -13,8 +13,7 @@
 
 namespace hpcml::launch {
 
-/// What happens when a rank has not what its plan says.
-enum class BindCheck { none, warn, fail };
+using model::BindCheck;
 
 /// Who sees to the CPUs of a rank.
 enum class BindMode {
@@ -35,8 +34,8 @@ struct LaunchRequest {
   BindCheck bind_check = BindCheck::none;
   unsigned cpus_per_task = 0;      ///< physical cores; 0: what the slice gives
   std::optional<unsigned> gpus_per_task; ///< unset: the visible GPUs divided by the ranks, and nothing is demanded
-  std::string gpu_visibility;      ///< "all", "own"; empty: the site's
-  std::string backend = "auto";    ///< "auto", "nccl", "gloo"
+  std::optional<model::GpusSeen> gpu_visibility; ///< unset: the site's
+  model::Backend backend = model::Backend::automatic;
   bool container = false;          ///< the command enters a container
   std::string partition;           ///< empty: SLURM_JOB_PARTITION
   plan::JobPromise job;            ///< what the script says of the whole job; the QoS else from SLURM_JOB_QOS

@@ -1,17 +1,24 @@
 // SPDX-License-Identifier: MIT
-// What a GPU vendor's runtime calls things.
+// Who makes a GPU, and what the vendor's runtime calls things.
 #pragma once
 
 #include <array>
 #include <string>
-#include <string_view>
+
+#include "model/words.hpp"
 
 namespace hpcml::model {
 
+/// Who makes a GPU.
+enum class GpuVendor { unknown, nvidia, amd, intel };
+
+template <>
+inline constexpr std::array<Word<GpuVendor>, 3> k_words<GpuVendor> = {{{"nvidia", GpuVendor::nvidia}, {"amd", GpuVendor::amd}, {"intel", GpuVendor::intel}}};
+
 /// The variable by which the vendor's runtime, and Slurm for it, choose the visible GPUs; empty for an unknown vendor.
-inline std::string visible_devices_variable(std::string_view vendor) {
-  if (vendor == "amd") return "ROCR_VISIBLE_DEVICES";
-  return vendor == "nvidia" ? "CUDA_VISIBLE_DEVICES" : "";
+inline std::string visible_devices_variable(GpuVendor vendor) {
+  if (vendor == GpuVendor::amd) return "ROCR_VISIBLE_DEVICES";
+  return vendor == GpuVendor::nvidia ? "CUDA_VISIBLE_DEVICES" : "";
 }
 
 /// All variables that limit what a vendor's runtime shows; Slurm sets one or several of them, by version.

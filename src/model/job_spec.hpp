@@ -11,6 +11,7 @@
 #include "model/mem_size.hpp"
 #include "model/origin.hpp"
 #include "model/ported_body.hpp"
+#include "model/rank_choices.hpp"
 #include "model/walltime.hpp"
 
 namespace hpcml::model {
@@ -38,9 +39,9 @@ struct JobSpec {
   Known<std::string> job_name;
   Known<std::string> output;
   Known<Launcher> launcher;
-  Known<std::string> backend;       ///< "nccl", "gloo"
-  Known<std::string> gpu_visibility; ///< "all", "own"
-  Known<std::string> bind_check;    ///< "warn", "fail": what each rank has is judged before its program starts
+  Known<Backend> backend;
+  Known<GpusSeen> gpu_visibility;
+  Known<BindCheck> bind_check;      ///< what each rank has is judged before its program starts
   Known<std::string> gpu_type;
   Known<std::string> venv;          ///< path of a virtual environment to activate
   Known<std::string> conda;         ///< name or prefix of a conda environment

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "model/gpu_vendor.hpp"
 #include "model/id_set.hpp"
 #include "model/mem_size.hpp"
 #include "model/origin.hpp"
@@ -52,10 +53,16 @@ struct GpuSlice {
   std::optional<MemSize> memory;    ///< memory that goes with it
 };
 
+/// Whether several processes may use one GPU: nvidia-smi's compute mode.
+enum class ComputeMode { unknown, shared, exclusive_process };
+
+template <>
+inline constexpr std::array<Word<ComputeMode>, 2> k_words<ComputeMode> = {{{"default", ComputeMode::shared}, {"exclusive_process", ComputeMode::exclusive_process}}};
+
 /// The GPUs of a node, all of one kind.
 struct GpuShape {
   unsigned per_node = 0;
-  std::string vendor;            ///< "nvidia", "amd", "intel"
+  GpuVendor vendor = GpuVendor::unknown;
   std::string model;             ///< for people: "AMD MI250X (GCD)"
   std::string arch;              ///< "gfx90a", "sm_90", or empty
   std::string slurm_type;        ///< type in GRES, or empty
@@ -64,10 +71,23 @@ struct GpuShape {
   unsigned per_card = 1;         ///< devices on one card: 2 on an MI250X
   std::string cuda_max;          ///< the newest that the driver runs: "12.9", or empty
   std::string rocm_max;
-  std::string compute_mode;      ///< "default", "exclusive_process", or empty
+  ComputeMode compute_mode = ComputeMode::unknown;
   std::vector<GpuSlice> slices;  ///< MIG
   std::vector<GpuPlace> places;  ///< empty = locality unknown; else one per GPU, by index
 };
+
+/// How binding a GPU's share of cores is. `automatic`: Slurm gives the cores with the GPU.
+enum class SharePolicy { none, recommended, max, fixed, automatic };
+
+template <>
+inline constexpr std::array<Word<SharePolicy>, 4> k_words<SharePolicy> = {
+    {{"recommended", SharePolicy::recommended}, {"max", SharePolicy::max}, {"fixed", SharePolicy::fixed}, {"auto", SharePolicy::automatic}}};
+
+/// What a node's memory is, where it has several kinds. `sum`: all kinds together.
+enum class MemoryCounted { unsaid, ram, hbm, sum };
+
+template <>
+inline constexpr std::array<Word<MemoryCounted>, 3> k_words<MemoryCounted> = {{{"ram", MemoryCounted::ram}, {"hbm", MemoryCounted::hbm}, {"sum", MemoryCounted::sum}}};
 
 /// A kind of node of a site.
 struct NodeType {
@@ -78,8 +98,8 @@ struct NodeType {
   Known<MemSize> memory;                      ///< what a job can ask for in all
   std::optional<unsigned> cpus_per_gpu;       ///< the share the site recommends or fixes, in physical cores
   std::optional<MemSize> mem_per_gpu;
-  std::string share_policy;                   ///< "recommended", "max", "fixed", "auto" (Slurm gives them), or empty
-  std::string memory_kind;                    ///< what `memory` is: "ram", "hbm", "sum", or empty
+  SharePolicy share_policy = SharePolicy::none;
+  MemoryCounted memory_kind = MemoryCounted::unsaid; ///< what `memory` is
   std::string constraint;                     ///< feature expression that selects these nodes: "gpu&hbm80g"
   std::vector<std::string> features;          ///< what Slurm lists for them
   bool multi_node = true;                     ///< jobs may span several of them

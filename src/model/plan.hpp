@@ -12,9 +12,6 @@
 
 namespace hpcml::model {
 
-/// Where a value exists. A per-task value must never be rendered at batch scope: it would be the same for every rank.
-enum class Scope { batch, task };
-
 /// One `#SBATCH` option, without quoting. `value` unset: a flag without argument.
 struct PlannedDirective {
   std::string name; ///< "--nodes"
@@ -60,6 +57,10 @@ enum class Binder {
   agent,      ///< one agent per node gets the whole node
 };
 
+template <>
+inline constexpr std::array<Word<Binder>, 4> k_words<Binder> = {
+    {{"srun_masks", Binder::srun_masks}, {"launch", Binder::launch}, {"srun_cores", Binder::srun_cores}, {"agent", Binder::agent}}};
+
 /// What one rank of a node gets.
 struct PlannedRankBinding {
   unsigned local_rank = 0;
@@ -82,6 +83,13 @@ struct PlannedBinding {
 
 /// `packed`: an archive that is unpacked on each node.
 enum class PythonKind { none, venv, conda, wheelhouse, packed };
+
+template <>
+inline constexpr std::array<Word<PythonKind>, 5> k_words<PythonKind> = {{{"none", PythonKind::none},
+                                                                        {"venv", PythonKind::venv},
+                                                                        {"conda", PythonKind::conda},
+                                                                        {"wheelhouse", PythonKind::wheelhouse},
+                                                                        {"packed", PythonKind::packed}}};
 
 /// The Python environment that is activated before the program.
 struct PlannedPython {
@@ -166,8 +174,8 @@ struct Plan {
   PlannedLayout layout;
   PlannedLauncher launcher;
   PlannedBinding binding;
-  Sourced<std::string> gpu_visibility;  ///< "all" or "own"
-  std::string gpu_vendor;               ///< "nvidia", "amd" or empty
+  Sourced<GpusSeen> gpu_visibility;
+  GpuVendor gpu_vendor = GpuVendor::unknown;
   std::string modules_reset;            ///< "purge", "reset": before the modules; empty: nothing
   Origin modules_reset_origin;
   std::vector<PlannedModule> modules;
@@ -177,12 +185,12 @@ struct Plan {
   std::optional<PlannedStage> stage;
   std::optional<PlannedContainer> container;
   PlannedRendezvous rendezvous;
-  Sourced<std::string> backend;         ///< "auto", "nccl", "gloo"
+  Sourced<Backend> backend;
   Sourced<std::string> hpcml_path;
   Sourced<std::string> submit_command{"sbatch", {}}; ///< what takes the script
-  std::string interactive;              ///< how to get an interactive job: "salloc", "srun", "idev"
+  InteractiveBy interactive = InteractiveBy::salloc; ///< how to get an interactive job
   std::vector<std::string> sites_dirs;  ///< where launch finds the profile when it is not built in, absolute
-  Sourced<std::string> bind_check;   ///< "warn", "fail" or empty
+  Sourced<BindCheck> bind_check{BindCheck::none, {}};
   bool report = false;
   bool preflight = false;
   std::vector<std::pair<std::string, Origin>> notes; ///< things worth saying in --explain that have no line

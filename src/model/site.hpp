@@ -2,6 +2,7 @@
 // A cluster as data: everything hpcml knows about a site, each fact with its source.
 #pragma once
 
+#include <functional>
 #include <map>
 #include <optional>
 #include <string>
@@ -18,12 +19,39 @@ namespace hpcml::model {
 /// Whether a site takes jobs: `early` is not open to everybody yet, `retired` takes none.
 enum class SiteState { production, early, retired };
 
+template <>
+inline constexpr std::array<Word<SiteState>, 3> k_words<SiteState> = {{{"production", SiteState::production}, {"early", SiteState::early}, {"retired", SiteState::retired}}};
+
+/// What takes jobs. `none`: one machine, where nothing can be submitted.
+enum class Scheduler { slurm, none };
+
+template <>
+inline constexpr std::array<Word<Scheduler>, 2> k_words<Scheduler> = {{{"slurm", Scheduler::slurm}, {"none", Scheduler::none}}};
+
+/// Who binds the ranks of whole nodes. `masks`: srun may, by masks that the profile vouches for.
+enum class NodeBinding { masks, launch };
+
+template <>
+inline constexpr std::array<Word<NodeBinding>, 2> k_words<NodeBinding> = {{{"masks", NodeBinding::masks}, {"launch", NodeBinding::launch}}};
+
+/// The program that gives an interactive job.
+enum class InteractiveBy { salloc, srun, idev };
+
+template <>
+inline constexpr std::array<Word<InteractiveBy>, 3> k_words<InteractiveBy> = {{{"salloc", InteractiveBy::salloc}, {"srun", InteractiveBy::srun}, {"idev", InteractiveBy::idev}}};
+
+/// Where a value exists. A per-task value must never be rendered at batch scope: it would be the same for every rank.
+enum class Scope { batch, task };
+
+template <>
+inline constexpr std::array<Word<Scope>, 2> k_words<Scope> = {{{"batch", Scope::batch}, {"task", Scope::task}}};
+
 /// An environment variable the site wants.
 struct EnvRule {
   std::string name;
   std::string value;        ///< a literal; with `expression` a shell text that is evaluated in the job
   bool expression = false;
-  std::string scope = "task"; ///< "batch" or "task"
+  Scope scope = Scope::task;
   When when;
   Origin origin;
 };
@@ -71,9 +99,20 @@ struct ImageBuild {
   std::string cuda;
 };
 
+/// A way to Python packages.
+enum class PythonWay { venv, conda, wheelhouse, uv, module, container };
+
+template <>
+inline constexpr std::array<Word<PythonWay>, 6> k_words<PythonWay> = {{{"venv", PythonWay::venv},
+                                                                      {"conda", PythonWay::conda},
+                                                                      {"wheelhouse", PythonWay::wheelhouse},
+                                                                      {"uv", PythonWay::uv},
+                                                                      {"module", PythonWay::module},
+                                                                      {"container", PythonWay::container}}};
+
 /// A way to Python packages that the site recommends.
 struct PythonRule {
-  std::string kind;          ///< "venv", "conda", "wheelhouse", "uv", "module", "container"
+  PythonWay kind = PythonWay::venv;
   std::vector<std::string> modules;
   std::string conda_env;     ///< site-wide environment
   std::string where;         ///< "$SLURM_TMPDIR", "$SCRATCH"
@@ -183,7 +222,7 @@ struct Site {
   Detect detect;
   std::string login_arch;    ///< "x86_64", "aarch64", "ppc64le", or empty
   SubmitRule submit;
-  std::string scheduler = "slurm"; ///< "slurm"; "none": one machine, where nothing can be submitted
+  Scheduler scheduler = Scheduler::slurm;
   Known<std::string> slurm_version;
   std::map<std::string, FlagRule> flags;    ///< "partition", "account", "time", "mem", "nodes", "ntasks-per-node", "gres", "gpus-per-task", "export", "exclusive", …
   std::vector<AlwaysRule> always;           ///< options of every job: "--exclusive"
@@ -209,9 +248,8 @@ struct Site {
   NetworkRule network;
   std::map<std::string, std::string> openmp; ///< OMP_PLACES and the like, set with OMP_NUM_THREADS
   Origin openmp_origin;
-  /// Whole-node binding: masks for srun are valid (the step owns its nodes). "masks" or "launch".
-  Sourced<std::string> binding{"launch", {}};
-  std::string interactive = "salloc";       ///< "salloc", "srun", "idev"
+  Sourced<NodeBinding> binding{NodeBinding::launch, {}};
+  InteractiveBy interactive = InteractiveBy::salloc;
   std::string signal_for_preemption;
   StorageRule storage;
   PolicyRules policies;
@@ -221,8 +259,14 @@ struct Site {
   /// The rule for an option of sbatch ("mem"), whatever job it is for; one that allows everything where there is none.
   const FlagRule& flag(const std::string& flag_name) const;
   const Partition* find_partition(const std::string& partition) const;
+  /// The partition of jobs that name none: among those that suit the one that the profile calls default, else the first.
+  const Partition* default_partition(const std::function<bool(const Partition&)>& suits) const;
   const NodeType* find_node_type(const std::string& node_type) const;
   const Qos* find_qos(const std::string& name) const;
+  /// The name without what stands in parentheses behind it: "LUMI-G" of "LUMI-G (CSC / EuroHPC, Kajaani)".
+  std::string short_name() const;
+  /// The vendor of the site's GPUs: the first that a kind of node names.
+  GpuVendor gpu_vendor() const;
 };
 
 } // namespace hpcml::model

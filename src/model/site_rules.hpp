@@ -2,6 +2,7 @@
 // What a site does with requests: options, GPUs, limits, launchers, and when each rule holds.
 #pragma once
 
+#include <array>
 #include <map>
 #include <optional>
 #include <string>
@@ -9,12 +10,21 @@
 
 #include "model/mem_size.hpp"
 #include "model/origin.hpp"
+#include "model/rank_choices.hpp"
 #include "model/walltime.hpp"
+#include "model/words.hpp"
 
 namespace hpcml::model {
 
 /// What a site does with a request option. `srun_only`: sbatch refuses it, srun takes it.
 enum class Policy { optional, required, forbidden, ignored, srun_only };
+
+template <>
+inline constexpr std::array<Word<Policy>, 5> k_words<Policy> = {{{"optional", Policy::optional},
+                                                                {"required", Policy::required},
+                                                                {"forbidden", Policy::forbidden},
+                                                                {"ignored", Policy::ignored},
+                                                                {"srun-only", Policy::srun_only}}};
 
 /// When a rule of the profile applies. Unset members do not matter.
 struct When {
@@ -55,9 +65,19 @@ struct AlwaysRule {
   When when = {};
 };
 
+/// The option by which GPUs are asked for; `none`: they come with the node.
+enum class GpuStyle { gpus_per_node, gpus, gres, gpus_per_task, none };
+
+template <>
+inline constexpr std::array<Word<GpuStyle>, 5> k_words<GpuStyle> = {{{"gpus-per-node", GpuStyle::gpus_per_node},
+                                                                    {"gpus", GpuStyle::gpus},
+                                                                    {"gres", GpuStyle::gres},
+                                                                    {"gpus-per-task", GpuStyle::gpus_per_task},
+                                                                    {"none", GpuStyle::none}}};
+
 /// How GPUs are asked for.
 struct GpuRequest {
-  std::string style = "gpus-per-node"; ///< "gpus-per-node", "gpus", "gres", "gpus-per-task", "none"
+  GpuStyle style = GpuStyle::gpus_per_node;
   Policy type = Policy::optional;      ///< whether the type is named
   std::vector<unsigned> allowed_counts; ///< per node; empty: 1..per_node
   unsigned multiple_of = 1;            ///< the job's GPUs are a multiple of this, or a number of allowed_counts on one node
@@ -68,9 +88,9 @@ struct GpuRequest {
   std::vector<GpuRequest> more = {};   ///< further rules; the first that holds counts
 };
 
-/// What a rank sees of the node's GPUs: all of them, or only its own.
+/// What a rank sees of the node's GPUs where the request does not say, and why.
 struct GpuVisibility {
-  std::string mode = "all"; ///< "all" or "own"
+  GpusSeen mode = GpusSeen::all;
   std::string why;
   Origin origin;
 };

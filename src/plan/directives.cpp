@@ -13,6 +13,7 @@
 namespace hpcml::plan {
 namespace {
 
+using model::GpuStyle;
 using model::Origin;
 using model::Policy;
 
@@ -81,7 +82,7 @@ void add_gpus(PlanContext& context) {
   Origin origin = context.job.gpus_per_node ? context.job.gpus_per_node->origin
                   : context.node            ? context.node->origin
                                             : request.origin;
-  if (request.style == "none") {
+  if (request.style == GpuStyle::none) {
     context.note("no GPU option: the GPUs come with the node here", request.origin);
     return;
   }
@@ -100,11 +101,11 @@ void add_gpus(PlanContext& context) {
                    [](unsigned char c) { return std::isalnum(c) || c == '_' || c == '-' || c == '.'; }))
     context.error("usage/gpu-type", "'" + type + "' is no GPU type");
   const std::string prefix = type.empty() ? "" : type + ":";
-  if (request.style == "gpus")
+  if (request.style == GpuStyle::gpus)
     add(context, "--gpus", prefix + std::to_string(layout.gpus_per_node * layout.nodes), origin);
-  else if (request.style == "gres")
+  else if (request.style == GpuStyle::gres)
     add(context, "--gres", "gpu:" + prefix + std::to_string(layout.gpus_per_node), origin);
-  else if (request.style == "gpus-per-task")
+  else if (request.style == GpuStyle::gpus_per_task)
     add(context, "--gpus-per-task", prefix + std::to_string(layout.gpus_per_node / layout.tasks_per_node),
         origin);
   else
@@ -125,7 +126,7 @@ void add_cores(PlanContext& context) {
     context.note("no --cpus-per-task: the step has the whole node", context.partition->origin);
     return;
   }
-  if (context.node && context.node->share_policy == "auto" && plan.layout.gpus_per_node > 0 && !context.job.cpus_per_task) {
+  if (context.node && context.node->share_policy == model::SharePolicy::automatic && plan.layout.gpus_per_node > 0 && !context.job.cpus_per_task) {
     context.note("no --cpus-per-task: cores come with the GPUs here", context.node->origin);
     return;
   }

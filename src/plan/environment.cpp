@@ -12,6 +12,8 @@
 namespace hpcml::plan {
 namespace {
 
+using model::Backend;
+using model::GpusSeen;
 using model::PlannedEnv;
 using model::Scope;
 
@@ -42,15 +44,12 @@ void plan_backend(PlanContext& context) {
   const bool gpus = context.plan.layout.gpus_per_node > 0;
   if (!context.job.backend) {
     context.plan.backend =
-        gpus ? model::Sourced<std::string>{"auto", by_rule("NCCL where the ranks see GPUs, else Gloo")}
-             : model::Sourced<std::string>{"gloo", by_rule("a job without GPUs")};
+        gpus ? model::Sourced<Backend>{Backend::automatic, by_rule("NCCL where the ranks see GPUs, else Gloo")}
+             : model::Sourced<Backend>{Backend::gloo, by_rule("a job without GPUs")};
     return;
   }
   context.plan.backend = *context.job.backend;
-  const std::string& backend = context.plan.backend.value;
-  if (backend != "nccl" && backend != "gloo" && backend != "auto")
-    context.error("usage/backend", "unknown backend '" + backend + "'", "nccl, gloo or auto");
-  else if (backend == "nccl" && !gpus)
+  if (context.plan.backend.value == Backend::nccl && !gpus)
     context.error("request/backend", "NCCL needs GPUs, and this job has none",
                   "use --backend gloo, or ask for GPUs");
 }
@@ -58,17 +57,14 @@ void plan_backend(PlanContext& context) {
 void plan_visibility(PlanContext& context) {
   const model::GpuVisibility& rule = context.site.gpu_visibility;
   context.plan.gpu_visibility =
-      context.job.gpu_visibility.value_or(model::Sourced<std::string>{rule.mode, rule.origin});
+      context.job.gpu_visibility.value_or(model::Sourced<GpusSeen>{rule.mode, rule.origin});
   const model::GpuRequest& request = context.gpu_request();
-  const bool by_slurm = request.style == "gpus-per-task" && context.plan.layout.gpus_per_node > 0 && context.plan.layout.tasks_per_node > 1;
-  if (by_slurm && context.job.gpu_visibility && context.plan.gpu_visibility.value == "all")
+  const bool by_slurm = request.style == model::GpuStyle::gpus_per_task && context.plan.layout.gpus_per_node > 0 && context.plan.layout.tasks_per_node > 1;
+  if (by_slurm && context.job.gpu_visibility && context.plan.gpu_visibility.value == GpusSeen::all)
     context.error("request/gpu-visibility", context.site.name + " asks for GPUs by the task, and then Slurm shows each rank its own only" + cited(request.origin),
                   "leave --gpu-visibility out");
   else if (by_slurm)
-    context.plan.gpu_visibility = {"own", by_rule("with --gpus-per-task Slurm shows each task its own GPUs only")};
-  if (context.plan.gpu_visibility.value != "all" && context.plan.gpu_visibility.value != "own")
-    context.error("usage/gpu-visibility",
-                  "unknown GPU visibility '" + context.plan.gpu_visibility.value + "'", "all or own");
+    context.plan.gpu_visibility = {GpusSeen::own, by_rule("with --gpus-per-task Slurm shows each task its own GPUs only")};
 }
 
 } // namespace
@@ -90,7 +86,7 @@ void set_variable(std::vector<PlannedEnv>& env, PlannedEnv variable, const std::
 }
 
 std::vector<PlannedEnv> site_environment(const model::Site& site, const JobFacts& facts,
-                                         const std::string& gpu_vendor) {
+                                         model::GpuVendor gpu_vendor) {
   std::vector<PlannedEnv> env;
   if (!site.network.interfaces.empty()) {
     // Both lists are exact names: NCCL would also take prefixes, Gloo splits at the commas and takes nothing
@@ -99,7 +95,7 @@ std::vector<PlannedEnv> site_environment(const model::Site& site, const JobFacts
     if (facts.gpus) env.push_back({"NCCL_SOCKET_IFNAME", names, false, Scope::task, site.network.origin});
     env.push_back({"GLOO_SOCKET_IFNAME", names, false, Scope::task, site.network.origin});
   }
-  if (facts.gpus && gpu_vendor == "nvidia")
+  if (facts.gpus && gpu_vendor == model::GpuVendor::nvidia)
     env.push_back({"CUDA_DEVICE_ORDER", "PCI_BUS_ID", false, Scope::task,
                    by_rule("CUDA numbers GPUs by speed unless told to go by PCI address")});
   for (const auto& [name, value] : site.network.proxy)
@@ -107,8 +103,7 @@ std::vector<PlannedEnv> site_environment(const model::Site& site, const JobFacts
   for (const auto& rule : site.env)
     if (applies(rule.when, facts))
       set_variable(env,
-                   {rule.name, rule.value, rule.expression,
-                    rule.scope == "batch" ? Scope::batch : Scope::task, rule.origin},
+                   {rule.name, rule.value, rule.expression, rule.scope, rule.origin},
                    "a later rule of the site");
   return env;
 }

@@ -13,7 +13,7 @@ namespace hpcml::plan {
 /// Network interfaces, device order, then the site's own rules that apply; a later one replaces an earlier of
 /// its name.
 std::vector<model::PlannedEnv> site_environment(const model::Site& site, const JobFacts& facts,
-                                                const std::string& gpu_vendor);
+                                                model::GpuVendor gpu_vendor);
 /// OMP_NUM_THREADS for so many cores (not for 0: unknown), and what the site sets with it.
 std::vector<model::PlannedEnv> openmp_environment(const model::Site& site, unsigned cores);
 /// The site's caches for the job.

@@ -85,7 +85,7 @@ void check_gpu_rules(PlanContext& context) {
   const unsigned per_node = context.node && context.node->gpu ? context.node->gpu->per_node : 0;
   for (const auto& fault : gpu_count_faults(context.site, rule, layout.nodes, layout.gpus_per_node, per_node))
     context.error("request/gpus-per-node", fault.what, fault.hint);
-  const bool alone = context.node && context.node->gpu && context.node->gpu->compute_mode == "exclusive_process";
+  const bool alone = context.node && context.node->gpu && context.node->gpu->compute_mode == model::ComputeMode::exclusive_process;
   if (alone && layout.ranks_per_node > layout.gpus_per_node)
     context.error("request/tasks-per-node", number(layout.ranks_per_node) + " ranks share " + number(layout.gpus_per_node) +
                                                 " GPUs, and a GPU of " + context.site.name + " takes one process" +

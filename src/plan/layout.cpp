@@ -149,7 +149,7 @@ void check_cores(PlanContext& context) {
                                         : "at most --tasks-per-node " + number(usable));
     return;
   }
-  if (!node.cpus_per_gpu || layout.gpus_per_node == 0 || node.share_policy.empty()) return;
+  if (!node.cpus_per_gpu || layout.gpus_per_node == 0 || node.share_policy == model::SharePolicy::none) return;
   const unsigned share = *node.cpus_per_gpu * layout.gpus_per_node;
   const unsigned asked = layout.ranks_per_node * layout.cpus_per_rank;
   const std::string fact = number(asked) + " cores for " + number(layout.gpus_per_node) +

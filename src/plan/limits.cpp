@@ -69,7 +69,7 @@ std::optional<Sourced<model::MemSize>> plan_memory(PlanContext& context) {
   }
   if (!context.node) return std::nullopt;
   const model::NodeType& node = *context.node;
-  if (node.share_policy == "auto" && layout.gpus_per_node > 0) {
+  if (node.share_policy == model::SharePolicy::automatic && layout.gpus_per_node > 0) {
     context.note("no --mem: memory comes with the GPUs here", node.origin);
     return std::nullopt;
   }

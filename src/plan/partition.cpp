@@ -64,12 +64,8 @@ const model::Partition* default_partition(PlanContext& context) {
   };
   const bool anywhere = std::any_of(context.site.partitions.begin(), context.site.partitions.end(), has_type);
   const auto suits = [&](const model::Partition& partition) { return partition.cpu_only != gpus && (!anywhere || has_type(partition)); };
-  const model::Partition* chosen = nullptr;
-  for (const auto& partition : context.site.partitions)
-    if (suits(partition) && (!chosen || (partition.is_default && !chosen->is_default))) chosen = &partition;
-  if (!chosen)
-    for (const auto& partition : context.site.partitions)
-      if (partition.is_default) chosen = &partition;
+  const model::Partition* chosen = context.site.default_partition(suits);
+  if (!chosen) chosen = context.site.default_partition([](const auto& partition) { return partition.is_default; });
   std::vector<std::string> names;
   for (const auto& partition : context.site.partitions)
     if (partition.nameable && suits(partition)) names.push_back(partition.name);

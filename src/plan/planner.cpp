@@ -21,7 +21,7 @@ bool is_retired(PlanContext& context) {
 
 /// A script for sbatch is of no use where there is none: the ranks are started here and now.
 bool has_no_scheduler(PlanContext& context) {
-  if (context.site.scheduler != "none") return false;
+  if (context.site.scheduler != model::Scheduler::none) return false;
   const bool one_machine = !context.job.nodes || context.job.nodes->value <= 1;
   context.error("request/scheduler",
                 (context.site.name.empty() ? context.site.id : context.site.name) +

@@ -50,8 +50,8 @@ std::vector<std::string> profile_differences(const model::NodeType& type, const 
     compare_domains("L3", node.cpus.l3, type.cpu.l3, found);
   }
   if (!type.gpu || node.gpus.empty()) return found;
-  if (!node.gpu_vendor.empty() && !type.gpu->vendor.empty() && node.gpu_vendor != type.gpu->vendor)
-    found.push_back(differs("its GPUs are ", node.gpu_vendor, type.gpu->vendor));
+  if (node.gpu_vendor != model::GpuVendor::unknown && type.gpu->vendor != model::GpuVendor::unknown && node.gpu_vendor != type.gpu->vendor)
+    found.push_back(differs("its GPUs are ", model::word_of(node.gpu_vendor), model::word_of(type.gpu->vendor)));
   if (node.gpus.size() != type.gpu->per_node) {
     found.push_back(differs("it has ", counted(node.gpus.size(), "GPU"), std::to_string(type.gpu->per_node)));
     return found; // the numbers of the others mean nothing then

@@ -13,7 +13,7 @@ namespace hpcml::plan {
 struct LiveNode {
   const model::CpuShape& cpus;
   const std::vector<model::GpuPlace>& gpus; ///< all that its drivers show; empty: none, or hidden
-  std::string gpu_vendor;                   ///< empty: not known
+  model::GpuVendor gpu_vendor = model::GpuVendor::unknown;
 };
 
 /// How the node differs from what the profile says of `type`, one sentence each. What either does not tell is no difference.

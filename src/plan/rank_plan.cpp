@@ -144,10 +144,9 @@ RankPlan plan_rank(const model::Site& site, const RankFacts& facts, const RankRe
   topo::complete_node(plan.node);
   plan.warnings.insert(plan.warnings.end(), affinity.warnings.begin(), affinity.warnings.end());
 
-  std::string vendor = facts.gpu_vendor;
-  if (vendor.empty() && node && node->gpu) vendor = node->gpu->vendor;
-  for (const auto& type : site.node_types)
-    if (vendor.empty() && type.gpu) vendor = type.gpu->vendor;
+  auto vendor = facts.gpu_vendor;
+  if (vendor == model::GpuVendor::unknown && node && node->gpu) vendor = node->gpu->vendor;
+  if (vendor == model::GpuVendor::unknown) vendor = site.gpu_vendor();
   const JobFacts job = job_facts(site, facts, request, node);
   plan.env = site_environment(site, job, vendor);
   const unsigned cores =
@@ -156,8 +155,8 @@ RankPlan plan_rank(const model::Site& site, const RankFacts& facts, const RankRe
     set_variable(plan.env, std::move(variable), "the rank's cores");
   choose_nic(plan, facts);
   plan.caches = site_caches(site, job);
-  plan.gpu_visibility = request.gpu_visibility.empty() ? site.gpu_visibility.mode : request.gpu_visibility;
-  if (gpus && plan.gpu_visibility == "own") plan.visible_variable = model::visible_devices_variable(vendor);
+  plan.gpu_visibility = request.gpu_visibility.value_or(site.gpu_visibility.mode);
+  if (gpus && plan.gpu_visibility == model::GpusSeen::own) plan.visible_variable = model::visible_devices_variable(vendor);
   return plan;
 }
 

@@ -33,7 +33,7 @@ struct RankFacts {
   std::vector<model::GpuPlace> live_gpus; ///< visible GPUs with their live locality; empty: none seen
   std::vector<model::GpuPlace> node_gpus = {}; ///< all GPUs that the node shows, visible or not
   topo::LiveNics nics = {};               ///< the NICs near these
-  std::string gpu_vendor = {};            ///< as the node shows it; empty: the profile's
+  model::GpuVendor gpu_vendor = model::GpuVendor::unknown; ///< as the node shows it; unknown: the profile's
   bool owns_node = false;                 ///< the step has all CPUs of the node
   JobPromise job = {};
 };
@@ -42,7 +42,7 @@ struct RankFacts {
 struct RankRequest {
   unsigned gpus_per_rank = 1;
   unsigned cpus_per_rank = 0; ///< physical cores; 0: what the slice gives
-  std::string gpu_visibility; ///< "all", "own", empty: the site's
+  std::optional<model::GpusSeen> gpu_visibility; ///< unset: the site's
   std::optional<unsigned> dataloader_workers = {}; ///< as somebody has set them already
 };
 
@@ -51,7 +51,7 @@ struct RankPlan {
   std::vector<model::PlannedEnv> env; ///< in order; expressions only from the profile
   model::PlannedRankBinding binding;  ///< cpus empty: nothing to bind
   std::vector<model::PlannedCache> caches;
-  std::string gpu_visibility;
+  model::GpusSeen gpu_visibility = model::GpusSeen::all;
   std::string visible_variable;      ///< "ROCR_VISIBLE_DEVICES"/"CUDA_VISIBLE_DEVICES"; empty: leave alone
   std::vector<std::string> warnings; ///< "GPU 3 is not local to the cores …"
   std::vector<std::string> node_warnings; ///< where the node and its profile disagree; the same for all ranks of the node

@@ -18,6 +18,9 @@ namespace hpcml::plan {
 
 namespace {
 
+using model::GpuVendor;
+using model::PythonWay;
+
 struct KindName {
   std::string_view name;
   SetupKind kind;
@@ -93,9 +96,9 @@ private:
     for (const auto* node : x_nodes.types) {
       add_once(cpus, node->cpu_arch);
       if (!node->gpu) continue;
-      add_once(vendors, node->gpu->vendor);
+      add_once(vendors, model::word_of(node->gpu->vendor));
       add_once(x_nodes.target.archs, model::gpu_arch(*node->gpu));
-      add_once(toolkits, node->gpu->vendor == "amd" ? node->gpu->rocm_max : node->gpu->cuda_max);
+      add_once(toolkits, node->gpu->vendor == GpuVendor::amd ? node->gpu->rocm_max : node->gpu->cuda_max);
     }
     std::erase(cpus, std::string());
     if (std::find(vendors.begin(), vendors.end(), "") != vendors.end()) vendors.clear(); // one unknown is enough not to know
@@ -103,11 +106,11 @@ private:
       return error("request/setup", fmt::format("one environment cannot run on all nodes of {}: they have {}", x_site.name, util::join(vendors.size() > 1 ? vendors : cpus, " and ")),
                    "choose the nodes with --partition or --gpu-type");
     auto& target = x_nodes.target;
-    target.vendor = vendors.empty() ? "" : vendors.front();
+    target.vendor = vendors.empty() ? GpuVendor::unknown : model::find_word<GpuVendor>(vendors.front()).value_or(GpuVendor::unknown);
     if (vendors.empty() && is_for_gpus()) { // the profile knows no nodes, or not whose GPUs they have: who asks must know
       if (x_spec.cuda.empty() && x_spec.rocm.empty())
         error("usage/setup", fmt::format("the profile of {} does not say which GPUs it has", x_site.name), "say --cuda VERSION or --rocm VERSION, or --gpus-per-node 0 for an environment without GPUs");
-      target.vendor = x_spec.rocm.empty() ? "nvidia" : "amd";
+      target.vendor = x_spec.rocm.empty() ? GpuVendor::nvidia : GpuVendor::amd;
     }
     target.cpu_arch = cpus.empty() ? "" : cpus.front();
     // Several drivers: the oldest decides, and an unknown one may be older than all.
@@ -121,7 +124,7 @@ private:
     if (std::find(list.begin(), list.end(), text) == list.end()) list.push_back(text);
   }
 
-  const model::PythonRule* recipe(std::string_view kind) const {
+  const model::PythonRule* recipe(std::optional<PythonWay> kind) const {
     for (const auto& rule : x_site.python)
       if (rule.kind == kind && applies(rule.when, facts())) return &rule;
     return nullptr;
@@ -131,14 +134,14 @@ private:
     std::string name = x_spec.kind;
     if (name.empty() && x_job.conda) name = "conda";
     if (name.empty() && x_job.container) name = "container";
-    if (name.empty() && !x_site.python.empty()) name = x_site.python.front().kind;
+    if (name.empty() && !x_site.python.empty()) name = model::word_of(x_site.python.front().kind);
     if (name.empty() || name == "module") name = "venv";
     for (const auto& known : k_kinds)
       if (known.name == name) x_plan.kind = known.kind;
-    x_recipe = recipe(name);
+    x_recipe = recipe(model::find_word<PythonWay>(name));
     // Where the site has a Python of its own in a module, an environment is made with it.
-    if (!x_recipe && (x_plan.kind == SetupKind::venv || x_plan.kind == SetupKind::uv)) x_recipe = recipe("module");
-    if (x_plan.kind == SetupKind::libtorch) x_recipe = recipe("wheelhouse") ? recipe("wheelhouse") : recipe("venv");
+    if (!x_recipe && (x_plan.kind == SetupKind::venv || x_plan.kind == SetupKind::uv)) x_recipe = recipe(PythonWay::module);
+    if (x_plan.kind == SetupKind::libtorch) x_recipe = recipe(PythonWay::wheelhouse) ? recipe(PythonWay::wheelhouse) : recipe(PythonWay::venv);
     if (x_plan.kind == SetupKind::wheelhouse && !x_recipe)
       error("request/setup", x_site.name + " has no wheels of its own in its profile", "--setup venv or --setup conda take PyTorch's");
     if (x_plan.kind == SetupKind::container && (!x_recipe || x_recipe->image.tool.empty()))
@@ -165,7 +168,7 @@ private:
       x_plan.use = "--venv";
       if (x_job.venv) {
         x_plan.place = x_job.venv->value;
-      } else if (x_recipe && !x_recipe->where.empty() && x_recipe->kind != "wheelhouse") {
+      } else if (x_recipe && !x_recipe->where.empty() && x_recipe->kind != PythonWay::wheelhouse) {
         x_plan.place = x_recipe->where + "/torch";
         x_plan.place_expression = true;
       } else {
@@ -197,17 +200,17 @@ private:
   }
 
   void choose_index() {
-    if (x_recipe && x_recipe->kind == "wheelhouse") {
+    if (x_recipe && x_recipe->kind == PythonWay::wheelhouse) {
       x_plan.list_wheels = x_recipe->list_wheels;
       for (const auto* version : {&x_spec.cuda, &x_spec.rocm})
         if (!version->empty()) error("usage/setup", "the site's own wheels are built for its GPUs: there is nothing to choose", "leave --cuda and --rocm out");
     } else {
       auto target = x_nodes.target;
       if (x_plan.kind == SetupKind::container && x_recipe) {
-        target.toolkit_max = target.vendor == "amd" ? x_recipe->image.rocm : x_recipe->image.cuda;
+        target.toolkit_max = target.vendor == GpuVendor::amd ? x_recipe->image.rocm : x_recipe->image.cuda;
         target.limit = "base image";
       }
-      const bool amd = target.vendor == "amd";
+      const bool amd = target.vendor == GpuVendor::amd;
       target.toolkit_wanted = amd ? x_spec.rocm : x_spec.cuda;
       if (!(amd ? x_spec.cuda : x_spec.rocm).empty())
         error("usage/setup", fmt::format("the GPUs there are {}'s", amd ? "AMD" : "NVIDIA"), amd ? "say --rocm VERSION" : "say --cuda VERSION");

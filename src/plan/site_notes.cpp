@@ -72,13 +72,13 @@ void note_node(PlanContext& context) {
   const model::NodeType* node = context.node;
   const auto& seen = context.site.gpu_visibility;
   if (context.plan.layout.gpus_per_node > 0 && !seen.why.empty() && context.plan.gpu_visibility.value == seen.mode && !context.job.gpu_visibility)
-    context.note("a rank sees " + seen.mode + " GPUs: " + seen.why, seen.origin);
+    context.note("a rank sees " + model::word_of(seen.mode) + " GPUs: " + seen.why, seen.origin);
   if (!node) return;
   const auto& cpu = node->cpu;
   if (!cpu.reserved.empty() && !cpu.reserved_override.empty() && !context.has_directive(cpu.reserved_override.substr(0, cpu.reserved_override.find('='))))
     context.note("CPUs " + cpu.reserved.to_list() + " of each node are the system's; --sbatch=" + cpu.reserved_override + " asks for them, too", node->origin);
-  const bool hbm = node->memory_kind == "hbm";
-  if (node->memory && (hbm || node->memory_kind == "sum"))
+  const bool hbm = node->memory_kind == model::MemoryCounted::hbm;
+  if (node->memory && (hbm || node->memory_kind == model::MemoryCounted::sum))
     context.note("the memory of node type " + node->id + ", " + node->memory->value.to_slurm() + ", is " + (hbm ? "HBM" : "HBM and the processors' memory together"),
                  node->memory->origin);
 }

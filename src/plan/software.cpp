@@ -14,8 +14,9 @@ namespace hpcml::plan {
 namespace {
 
 using model::PythonKind;
+using model::PythonWay;
 
-const model::PythonRule* find_recipe(const PlanContext& context, const std::string& kind) {
+const model::PythonRule* find_recipe(const PlanContext& context, PythonWay kind) {
   for (const auto& rule : context.site.python)
     if (rule.kind == kind && applies(rule.when, context.facts())) return &rule;
   return nullptr;
@@ -29,13 +30,13 @@ void add_modules(PlanContext& context, const std::vector<std::string>& modules, 
 std::string other_environments(const PlanContext& context) {
   const model::Site& site = context.site;
   std::string text = "make the environment once, where all nodes see it, and use --venv PATH";
-  if (find_recipe(context, "conda")) text += " or --conda NAME";
+  if (find_recipe(context, PythonWay::conda)) text += " or --conda NAME";
   return site.containers.empty() ? text : text + ", or take an image that has it: --container IMAGE";
 }
 
 void plan_wheelhouse(PlanContext& context, const std::vector<std::string>& packages,
                      const model::Origin& origin) {
-  const model::PythonRule* recipe = find_recipe(context, "wheelhouse");
+  const model::PythonRule* recipe = find_recipe(context, PythonWay::wheelhouse);
   if (!recipe) {
     context.error("request/wheelhouse",
                   context.site.name + " has no wheels of its own in its profile to build an environment from",
@@ -59,27 +60,27 @@ void plan_wheelhouse(PlanContext& context, const std::vector<std::string>& packa
 }
 
 /// An environment of the host wants the host's modules; one inside an image has the image.
-void add_host_modules(PlanContext& context, const std::string& kind) {
+void add_host_modules(PlanContext& context, PythonWay kind) {
   const auto* recipe = find_recipe(context, kind);
   if (recipe && !context.job.container) add_modules(context, recipe->modules, recipe->origin);
 }
 
 /// An environment by name or path; an archive of one (conda-pack, venv-pack) is unpacked on each node.
-void plan_environment_of(PlanContext& context, PythonKind kind, const std::string& flag, const model::Sourced<std::string>& given) {
+void plan_environment_of(PlanContext& context, PythonKind kind, PythonWay way, const model::Sourced<std::string>& given) {
   context.plan.python = is_archive(given.value) ? model::PlannedPython{PythonKind::packed, {}, {given.value}, given.origin}
                                                 : model::PlannedPython{kind, given.value, {}, given.origin};
-  add_host_modules(context, flag);
+  add_host_modules(context, way);
 }
 
 /// What the site recommends for a Python program when the request names no environment.
 void plan_default_python(PlanContext& context) {
   for (const auto& rule : context.site.python) {
     if (!applies(rule.when, context.facts())) continue;
-    if (rule.kind == "wheelhouse" && !rule.packages.empty())
+    if (rule.kind == PythonWay::wheelhouse && !rule.packages.empty())
       return plan_wheelhouse(context, rule.packages, rule.origin);
-    if (rule.kind == "conda" && !rule.conda_env.empty())
+    if (rule.kind == PythonWay::conda && !rule.conda_env.empty())
       context.plan.python = {PythonKind::conda, rule.conda_env, {}, rule.origin};
-    else if (rule.kind != "module")
+    else if (rule.kind != PythonWay::module)
       continue;
     return add_modules(context, rule.modules, rule.origin);
   }
@@ -97,9 +98,9 @@ void plan_python(PlanContext& context) {
     if (*text && ((*text)->value.empty() || !is_one_line((*text)->value)))
       context.error("usage/python", "an environment's name or path is one line of text");
   if (job.venv) {
-    plan_environment_of(context, PythonKind::venv, "venv", *job.venv);
+    plan_environment_of(context, PythonKind::venv, PythonWay::venv, *job.venv);
   } else if (job.conda) {
-    plan_environment_of(context, PythonKind::conda, "conda", *job.conda);
+    plan_environment_of(context, PythonKind::conda, PythonWay::conda, *job.conda);
   } else if (job.wheelhouse && job.container) {
     context.error("usage/wheelhouse", "--wheelhouse builds an environment for the host, --container does without the host's",
                   "keep one of them; an environment that was made inside the image comes with --venv PATH");

@@ -11,6 +11,8 @@ namespace hpcml::plan {
 
 namespace {
 
+using model::GpuVendor;
+
 /// An index with what its wheels were built for. GPUs and versions: PyTorch's RELEASE.md (compatibility and CUDA support matrices of
 /// 2.6 to 2.14; github:pytorch/pytorch pull requests 143538, 164471, 170603, 175253, 187075, 194367, issues 172663 and 190355) and its
 /// page of previous versions (pytorch.org/get-started/previous-versions), read 2026-11-21.
@@ -143,9 +145,9 @@ WheelChoice best(const std::vector<BuiltIndex>& list, const WheelTarget& target,
 std::string index_url(const WheelIndex& index) { return "https://download.pytorch.org/whl/" + index.name; }
 
 WheelChoice choose_wheels(const WheelTarget& target) {
-  if (target.vendor.empty()) return {WheelIndex{"cpu", {}, "2.14", "3.13"}, "no GPUs asked for", {}};
-  if (target.vendor == "intel") return {WheelIndex{"xpu", {}, "2.14", "3.13"}, "Intel GPUs", {}};
-  const bool nvidia = target.vendor == "nvidia";
+  if (target.vendor == GpuVendor::unknown) return {WheelIndex{"cpu", {}, "2.14", "3.13"}, "no GPUs asked for", {}};
+  if (target.vendor == GpuVendor::intel) return {WheelIndex{"xpu", {}, "2.14", "3.13"}, "Intel GPUs", {}};
+  const bool nvidia = target.vendor == GpuVendor::nvidia;
   const auto list = nvidia ? all_of(k_cuda) : all_of(k_rocm);
   const std::string toolkit = nvidia ? "CUDA" : "ROCm";
   return target.toolkit_wanted.empty() ? best(list, target, toolkit) : wanted(list, target, toolkit);

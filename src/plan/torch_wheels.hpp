@@ -7,6 +7,8 @@
 #include <string_view>
 #include <vector>
 
+#include "model/gpu_vendor.hpp"
+
 namespace hpcml::plan {
 
 /// One index of wheels.
@@ -22,7 +24,7 @@ std::string index_url(const WheelIndex& index);
 
 /// What the wheels must run on.
 struct WheelTarget {
-  std::string vendor;             ///< "nvidia", "amd", "intel", or empty for CPUs
+  model::GpuVendor vendor = model::GpuVendor::unknown; ///< unknown: for CPUs
   std::vector<std::string> archs; ///< "sm_90"; unknown ones are left out
   std::string cpu_arch;           ///< "x86_64", or empty if unknown
   std::string toolkit_max;        ///< the newest CUDA or ROCm that the driver runs; empty if unknown

@@ -82,10 +82,10 @@ PlannedDirective for_one_task(PlannedDirective directive, unsigned tasks) {
 
 InteractiveLine make_interactive(const model::Plan& plan) {
   InteractiveLine line;
-  if (plan.interactive == "idev") {
+  if (plan.interactive == model::InteractiveBy::idev) {
     line = make_idev(plan);
   } else {
-    const bool step = plan.interactive == "srun";
+    const bool step = plan.interactive == model::InteractiveBy::srun;
     line.text = step ? "srun" : "salloc";
     for (const auto& directive : plan.directives) {
       if (is_for_batch_only(directive.name))

@@ -22,32 +22,12 @@ Json origin_json(const model::Origin& origin) {
   return json;
 }
 
-const char* scope_name(model::Scope scope) {
-  return scope == model::Scope::batch ? "batch" : "task";
-}
-
-const char* binder_name(model::Binder binder) {
-  switch (binder) {
-    case model::Binder::srun_masks: return "srun_masks";
-    case model::Binder::launch: return "launch";
-    case model::Binder::srun_cores: return "srun_cores";
-    case model::Binder::agent: break;
-  }
-  return "agent";
-}
-
-const char* python_name(model::PythonKind kind) {
-  switch (kind) {
-    case model::PythonKind::none: return "none";
-    case model::PythonKind::venv: return "venv";
-    case model::PythonKind::conda: return "conda";
-    case model::PythonKind::packed: return "packed";
-    case model::PythonKind::wheelhouse: break;
-  }
-  return "wheelhouse";
-}
-
 Json sourced_json(const model::Sourced<std::string>& value) { return {{"value", value.value}, {"origin", origin_json(value.origin)}}; }
+
+template <class E>
+Json sourced_json(const model::Sourced<E>& choice) {
+  return sourced_json(model::Sourced<std::string>{model::word_of(choice.value), choice.origin});
+}
 
 Json directives_json(const model::Plan& plan) {
   Json list = Json::array();
@@ -72,7 +52,7 @@ Json layout_json(const model::PlannedLayout& layout) {
 }
 
 Json binding_json(const model::PlannedBinding& binding) {
-  Json json{{"binder", binder_name(binding.binder)}, {"why", binding.why}, {"origin", origin_json(binding.origin)}, {"ranks", Json::array()}};
+  Json json{{"binder", model::word_of(binding.binder)}, {"why", binding.why}, {"origin", origin_json(binding.origin)}, {"ranks", Json::array()}};
   for (const auto& rank : binding.ranks) {
     Json entry{{"local_rank", rank.local_rank}, {"gpus", rank.gpus}, {"cpus", rank.cpus.to_list()}, {"mask", rank.cpus.to_mask()}};
     if (!rank.nic.empty()) entry["nic"] = rank.nic;
@@ -88,7 +68,7 @@ Json environment_json(const model::Plan& plan) {
     list.push_back({{"name", variable.name},
                     {"value", variable.value},
                     {"expression", variable.expression},
-                    {"scope", scope_name(variable.scope)},
+                    {"scope", model::word_of(variable.scope)},
                     {"origin", origin_json(variable.origin)}});
   return list;
 }
@@ -98,7 +78,7 @@ Json software_json(const model::Plan& plan) {
   for (const auto& module : plan.modules)
     json["modules"].push_back({{"name", module.name}, {"path", module.is_path}, {"origin", origin_json(module.origin)}});
   if (plan.python.kind != model::PythonKind::none)
-    json["python"] = {{"kind", python_name(plan.python.kind)},
+    json["python"] = {{"kind", model::word_of(plan.python.kind)},
                       {"where", plan.python.where},
                       {"packages", plan.python.packages},
                       {"origin", origin_json(plan.python.origin)}};
@@ -148,7 +128,7 @@ std::string render_json(const model::Plan& plan) {
                       {"step_args", plan.launcher.step_args},
                       {"origin", origin_json(plan.launcher.origin)}};
   json["binding"] = binding_json(plan.binding);
-  if (!plan.bind_check.value.empty()) json["bind_check"] = sourced_json(plan.bind_check);
+  if (plan.bind_check.value != model::BindCheck::none) json["bind_check"] = sourced_json(plan.bind_check);
   json["gpu_visibility"] = sourced_json(plan.gpu_visibility);
   json["environment"] = environment_json(plan);
   json.update(software_json(plan));

@@ -41,9 +41,9 @@ std::vector<Words> launch_groups(const model::Plan& plan) {
   if (plan.layout.cpus_per_rank > 0) add(flags, "--cpus-per-task", std::to_string(plan.layout.cpus_per_rank));
   // Ranks that share GPUs have none of their own to count on.
   if (plan.layout.ranks_per_node * plan.layout.gpus_per_rank <= plan.layout.gpus_per_node) add(flags, "--gpus-per-task", std::to_string(plan.layout.gpus_per_rank));
-  if (plan.layout.gpus_per_node > 0 && !plan.gpu_visibility.value.empty()) add(flags, "--gpu-visibility", plan.gpu_visibility.value);
-  if (!plan.bind_check.value.empty()) add(flags, "--bind-check", plan.bind_check.value);
-  if (!plan.backend.value.empty() && plan.backend.value != "auto") add(flags, "--backend", plan.backend.value);
+  if (plan.layout.gpus_per_node > 0) add(flags, "--gpu-visibility", model::word_of(plan.gpu_visibility.value));
+  if (plan.bind_check.value != model::BindCheck::none) add(flags, "--bind-check", model::word_of(plan.bind_check.value));
+  if (plan.backend.value != model::Backend::automatic) add(flags, "--backend", model::word_of(plan.backend.value));
   if (const auto& meeting = plan.rendezvous; !meeting.port_from_env.empty()) {
     flags.push_back(Word::literal("--master-port"));
     flags.push_back(Word::expression("\"$" + meeting.port_from_env + "\""));

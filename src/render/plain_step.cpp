@@ -75,7 +75,7 @@ std::string all_gpus(unsigned count) {
 std::string rank_lines(const model::Plan& plan) {
   const auto& launcher = plan.launcher;
   const auto visible = model::visible_devices_variable(plan.gpu_vendor);
-  const bool own = plan.layout.gpus_per_rank > 0 && plan.gpu_visibility.value == "own" && !visible.empty();
+  const bool own = plan.layout.gpus_per_rank > 0 && plan.gpu_visibility.value == model::GpusSeen::own && !visible.empty();
   const bool slurm = launcher.by_srun();
   TemplateData data{{"rank", task_rank(plan)},
                     {"local_rank", task_local_rank(plan, "RANK")},

@@ -96,14 +96,14 @@ Reasons step_reasons(const model::Plan& plan) {
   if (plan.layout.gpus_per_node > 0 && plan.launcher.choice.is_agent())
     reasons.push_back({"a rank sees all GPUs of the node", by_rule(plan.launcher.choice.name() + " tells its ranks apart by LOCAL_RANK only").front().origin});
   else if (plan.layout.gpus_per_node > 0)
-    reasons.push_back({"a rank sees " + plan.gpu_visibility.value + " GPUs", plan.gpu_visibility.origin});
+    reasons.push_back({"a rank sees " + model::word_of(plan.gpu_visibility.value) + " GPUs", plan.gpu_visibility.origin});
   if (plan.launcher.choice.is_hpcml()) {
     reasons.push_back({"hpcml launch lets each rank prefer memory of the NUMA nodes of its cores", by_rule("a full node then borrows, where a bound rank is killed").front().origin});
     if (plan.layout.gpus_per_node > 0)
       reasons.push_back({"where the node shows RDMA devices, it sets UCX_NET_DEVICES to the one nearest the rank's GPU, and NCCL_IB_HCA to those of the fabric where others are there, too", by_rule("where the node's NICs are").front().origin});
   }
-  if (!plan.bind_check.value.empty()) reasons.push_back({"--bind-check " + plan.bind_check.value + ": a rank's CPUs and memory are judged before its program starts", plan.bind_check.origin});
-  if (!plan.backend.value.empty()) reasons.push_back({"backend " + plan.backend.value, plan.backend.origin});
+  if (plan.bind_check.value != model::BindCheck::none) reasons.push_back({"--bind-check " + model::word_of(plan.bind_check.value) + ": a rank's CPUs and memory are judged before its program starts", plan.bind_check.origin});
+  reasons.push_back({"backend " + model::word_of(plan.backend.value), plan.backend.origin});
   if (plan.container) {
     reasons.push_back({"container", plan.container->origin});
     for (const auto& bind : plan.container->binds) reasons.push_back({"bind " + bind.source, bind.origin});

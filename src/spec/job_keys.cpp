@@ -34,19 +34,17 @@ JobKey text_key(std::string name, Known<std::string> JobSpec::* member) {
           merge_known(member)};
 }
 
-JobKey choice_key(std::string name, Known<std::string> JobSpec::* member, std::vector<std::string_view> names) {
-  auto key = text_key(name, member);
-  key.from_file = [name, member, names](JobSpec& job, ObjectReader& root) { job.*member = root.known(name, root.choice(name, names)); };
-  key.from_text = [member, names](JobSpec& job, const std::string& text, const Origin& origin) -> Fault {
-    for (const auto candidate : names) {
-      if (candidate != text) continue;
-      job.*member = Sourced<std::string>{text, origin};
-      return std::nullopt;
-    }
-    const std::vector<std::string> all(names.begin(), names.end());
-    return util::Error{fmt::format("cannot be \"{}\"", text), "it is one of: " + util::join(all, ", ")};
-  };
-  return key;
+template <class E>
+JobKey choice_key(std::string name, Known<E> JobSpec::* member) {
+  return {name,
+          [name, member](JobSpec& job, ObjectReader& root) { job.*member = root.known(name, root.template choice<E>(name)); },
+          [member](JobSpec& job, const std::string& text, const Origin& origin) -> Fault {
+            const auto value = model::parse_word<E>(text);
+            if (!value) return value.error();
+            job.*member = Sourced<E>{*value, origin};
+            return std::nullopt;
+          },
+          merge_known(member)};
 }
 
 JobKey number_key(std::string name, Known<unsigned> JobSpec::* member, unsigned least) {
@@ -151,9 +149,9 @@ const std::vector<JobKey>& job_keys() {
       text_key("job-name", &JobSpec::job_name),
       text_key("output", &JobSpec::output),
       parsed_key("launcher", &JobSpec::launcher),
-      choice_key("backend", &JobSpec::backend, {"auto", "nccl", "gloo"}),
-      choice_key("gpu-visibility", &JobSpec::gpu_visibility, {"all", "own"}),
-      choice_key("bind-check", &JobSpec::bind_check, {"warn", "fail"}),
+      choice_key("backend", &JobSpec::backend),
+      choice_key("gpu-visibility", &JobSpec::gpu_visibility),
+      choice_key("bind-check", &JobSpec::bind_check),
       text_key("gpu-type", &JobSpec::gpu_type),
       text_key("venv", &JobSpec::venv),
       text_key("conda", &JobSpec::conda),

@@ -184,15 +184,14 @@ void ObjectReader::each_member(std::string_view key, const std::function<void(co
   }
 }
 
-std::optional<std::size_t> ObjectReader::choice_index(std::string_view key, const std::vector<std::string_view>& names) {
+std::optional<std::size_t> ObjectReader::choice_index(std::string_view key, const std::vector<std::string>& names) {
   const auto value = text(key);
   if (!value) return std::nullopt;
   const auto found = std::find(names.begin(), names.end(), *value);
   if (found != names.end()) return static_cast<std::size_t>(found - names.begin());
-  const std::vector<std::string> all(names.begin(), names.end());
-  const auto near = util::nearest(*value, all);
+  const auto near = util::nearest(*value, names);
   report_value(key, fmt::format("{} cannot be \"{}\"", path_of(key), *value),
-               (near ? fmt::format("did you mean \"{}\"? ", *near) : std::string()) + "it is one of: " + util::join(all, ", "));
+               (near ? fmt::format("did you mean \"{}\"? ", *near) : std::string()) + "it is one of: " + util::join(names, ", "));
   return std::nullopt;
 }
 

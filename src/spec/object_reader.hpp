@@ -12,6 +12,7 @@
 
 #include "diag/diagnostic.hpp"
 #include "model/origin.hpp"
+#include "model/words.hpp"
 #include "spec/json_tree.hpp"
 #include "spec/text_rule.hpp"
 
@@ -54,12 +55,14 @@ public:
   /// An object's members may be objects or lists of objects: `visit` is called for each object with the member's name.
   void each_member(std::string_view key, const std::function<void(const std::string&, ObjectReader&)>& visit);
 
+  /// A word of a closed set.
   template <class E>
-  std::optional<E> choice(std::string_view key, const std::vector<std::pair<std::string_view, E>>& table) {
-    const auto index = choice_index(key, names_of(table));
-    return index ? std::optional<E>(table[*index].second) : std::nullopt;
+  std::optional<E> choice(std::string_view key) {
+    const auto index = choice_index(key, model::words_of<E>());
+    return index ? std::optional<E>(model::k_words<E>[*index].value) : std::nullopt;
   }
-  std::optional<std::string> choice(std::string_view key, const std::vector<std::string_view>& names) {
+  /// One of a few texts that stay texts.
+  std::optional<std::string> choice(std::string_view key, const std::vector<std::string>& names) {
     const auto index = choice_index(key, names);
     return index ? std::optional<std::string>(names[*index]) : std::nullopt;
   }
@@ -93,16 +96,10 @@ public:
   void finish();
 
 private:
-  template <class E>
-  static std::vector<std::string_view> names_of(const std::vector<std::pair<std::string_view, E>>& table) {
-    std::vector<std::string_view> names;
-    for (const auto& [name, value] : table) names.push_back(name);
-    return names;
-  }
   const JsonNode* member(std::string_view key) const; // with its wrapper
   const JsonNode* take(std::string_view key);         // unwrapped; marks the key as known
   const JsonNode* take(std::string_view key, JsonKind kind);
-  std::optional<std::size_t> choice_index(std::string_view key, const std::vector<std::string_view>& names);
+  std::optional<std::size_t> choice_index(std::string_view key, const std::vector<std::string>& names);
   bool check_text(const JsonNode& node, const std::string& path, TextRule rule);
   void visit_object(const JsonNode& node, const std::string& path, const std::function<void(ObjectReader&)>& visit);
   std::string path_of(std::string_view key) const;

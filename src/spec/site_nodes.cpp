@@ -90,7 +90,7 @@ model::GpuShape read_gpus(ObjectReader& gpu, const model::CpuShape& cpu) {
   model::GpuShape shape;
   gpu.require("per_node", "say how many GPUs a node has");
   shape.per_node = gpu.number("per_node", 1, 1024).value_or(1);
-  shape.vendor = gpu.choice("vendor", {"nvidia", "amd", "intel"}).value_or("");
+  shape.vendor = gpu.choice<model::GpuVendor>("vendor").value_or(shape.vendor);
   shape.model = gpu.text("model").value_or("");
   shape.arch = gpu.text("arch", TextRule::name).value_or("");
   shape.slurm_type = gpu.text("slurm_type", TextRule::name).value_or("");
@@ -99,7 +99,7 @@ model::GpuShape read_gpus(ObjectReader& gpu, const model::CpuShape& cpu) {
   shape.per_card = gpu.number("per_card", 1, 64).value_or(1);
   shape.cuda_max = gpu.text("cuda_max", TextRule::name).value_or("");
   shape.rocm_max = gpu.text("rocm_max", TextRule::name).value_or("");
-  shape.compute_mode = gpu.choice("compute_mode", {"default", "exclusive_process"}).value_or("");
+  shape.compute_mode = gpu.choice<model::ComputeMode>("compute_mode").value_or(shape.compute_mode);
   gpu.each("mig", [&](ObjectReader& item) {
     model::GpuSlice slice;
     item.require("name", "Slurm's name for the slice");
@@ -135,8 +135,8 @@ model::NodeType read_node_type(ObjectReader& object) {
   node.memory = object.known("memory", object.parsed<model::MemSize>("memory"));
   node.cpus_per_gpu = object.number("cpus_per_gpu", 1, 4096);
   node.mem_per_gpu = object.parsed<model::MemSize>("mem_per_gpu");
-  node.share_policy = object.choice("share_policy", {"recommended", "max", "fixed", "auto"}).value_or("");
-  node.memory_kind = object.choice("memory_kind", {"ram", "hbm", "sum"}).value_or("");
+  node.share_policy = object.choice<model::SharePolicy>("share_policy").value_or(node.share_policy);
+  node.memory_kind = object.choice<model::MemoryCounted>("memory_kind").value_or(node.memory_kind);
   node.constraint = read_constraint(object);
   node.features = object.texts("features", TextRule::name);
   node.multi_node = object.flag("multi_node").value_or(true);

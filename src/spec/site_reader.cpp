@@ -64,12 +64,10 @@ void check_texts(const JsonNode& node, ReadContext& context) {
 
 void read_state(ObjectReader& root, model::Site& site) {
   using model::SiteState;
-  static const std::vector<std::pair<std::string_view, SiteState>> k_states = {
-      {"production", SiteState::production}, {"early", SiteState::early}, {"retired", SiteState::retired}};
   auto state = root.object("state");
   if (!state) return;
   state.require("is", "production, early or retired");
-  site.state = state.choice("is", k_states).value_or(site.state);
+  site.state = state.choice<SiteState>("is").value_or(site.state);
   site.retired_on = state.text("retired_on").value_or("");
   if (!site.retired_on.empty() && !is_date(site.retired_on)) state.report_value("retired_on", "a date is written YYYY-MM-DD");
   site.until = state.text("until").value_or("");
@@ -142,7 +140,7 @@ SiteRead read_site(const JsonNode& profile, const std::string& file) {
   read_detect(root, site);
   site.login_arch = root.choice("login_arch", {"x86_64", "aarch64", "ppc64le"}).value_or("");
   read_submit(root, site);
-  site.scheduler = root.choice("scheduler", {"slurm", "none"}).value_or(site.scheduler);
+  site.scheduler = root.choice<model::Scheduler>("scheduler").value_or(site.scheduler);
   site.slurm_version = root.known("slurm_version", root.text("slurm_version", TextRule::name));
   read_request_rules(root, site);
   read_launchers(root, site);

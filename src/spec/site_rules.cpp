@@ -29,11 +29,7 @@ model::When read_when(ObjectReader& owner) {
 }
 
 std::optional<model::Policy> read_policy(ObjectReader& object, std::string_view key) {
-  using model::Policy;
-  static const std::vector<std::pair<std::string_view, Policy>> k_policies = {
-      {"optional", Policy::optional}, {"required", Policy::required}, {"forbidden", Policy::forbidden}, {"ignored", Policy::ignored},
-      {"srun-only", Policy::srun_only}};
-  return object.choice(key, k_policies);
+  return object.choice<model::Policy>(key);
 }
 
 bool is_pattern(ObjectReader& object, std::string_view key, const std::string& pattern) {
@@ -72,8 +68,9 @@ void add_rule(std::optional<Rule>& first, Rule rule) {
 
 model::GpuRequest read_gpu_request(ObjectReader& object) {
   model::GpuRequest rule;
-  rule.style = object.choice("style", {"gpus-per-node", "gpus", "gres", "gpus-per-task", "none"}).value_or(rule.style);
+  rule.style = object.choice<model::GpuStyle>("style").value_or(rule.style);
   rule.type = read_policy(object, "type").value_or(rule.type);
+  if (rule.type == model::Policy::srun_only) object.report_value("type", "a GPU's type cannot be srun-only", "it is one of: optional, required, forbidden, ignored");
   rule.allowed_counts = object.numbers("allowed_counts");
   rule.multiple_of = object.number("multiple_of", 1).value_or(rule.multiple_of);
   rule.whole_nodes_if_several = object.flag("whole_nodes_if_several").value_or(false);
@@ -110,10 +107,12 @@ void read_request_rules(ObjectReader& root, model::Site& site) {
   if (auto constraints = root.object("constraints")) {
     site.constraints = constraints.texts("values");
     site.constraint_operators = constraints.texts("operators");
+    for (const auto& sign : site.constraint_operators)
+      if (sign != "&" && sign != "|") constraints.report_value("operators", fmt::format("\"{}\" does not join features", sign), "it is one of: &, |");
     constraints.finish();
   }
   if (auto seen = root.object("gpu_visibility")) {
-    site.gpu_visibility.mode = seen.choice("mode", {"all", "own"}).value_or(site.gpu_visibility.mode);
+    site.gpu_visibility.mode = seen.choice<model::GpusSeen>("mode").value_or(site.gpu_visibility.mode);
     site.gpu_visibility.why = seen.text("why").value_or("");
     site.gpu_visibility.origin = seen.origin();
     seen.finish();
@@ -137,8 +136,8 @@ void read_launchers(ObjectReader& root, model::Site& site) {
     rule.origin = object.origin();
     site.launchers.push_back(std::move(rule));
   });
-  if (const auto binding = root.choice("binding", {"masks", "launch"})) site.binding = {*binding, root.origin("binding")};
-  site.interactive = root.choice("interactive", {"salloc", "srun", "idev"}).value_or(site.interactive);
+  if (const auto binding = root.choice<model::NodeBinding>("binding")) site.binding = {*binding, root.origin("binding")};
+  site.interactive = root.choice<model::InteractiveBy>("interactive").value_or(site.interactive);
   site.signal_for_preemption = root.text("signal_for_preemption", TextRule::name).value_or("");
 }
 

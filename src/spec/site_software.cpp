@@ -43,7 +43,7 @@ void read_environment(ObjectReader& root, model::Site& site) {
     rule.name = object.text("name", TextRule::variable).value_or("");
     rule.expression = object.flag("expression").value_or(false);
     rule.value = object.text("value", rule.expression ? TextRule::expression : TextRule::line).value_or("");
-    rule.scope = object.choice("scope", {"task", "batch"}).value_or(rule.scope);
+    rule.scope = object.choice<model::Scope>("scope").value_or(rule.scope);
     rule.when = read_when(object);
     rule.origin = object.origin();
     site.env.push_back(std::move(rule));
@@ -100,7 +100,7 @@ void read_software(ObjectReader& root, model::Site& site) {
   root.each("python", [&](ObjectReader& object) {
     model::PythonRule rule;
     object.require("kind", "venv, conda, wheelhouse, uv, module or container");
-    rule.kind = object.choice("kind", {"venv", "conda", "wheelhouse", "uv", "module", "container"}).value_or("");
+    rule.kind = object.choice<model::PythonWay>("kind").value_or(rule.kind);
     rule.modules = object.texts("modules", TextRule::word);
     rule.conda_env = object.text("conda_env", TextRule::word).value_or("");
     rule.where = object.text("where", TextRule::expression).value_or("");

@@ -95,7 +95,7 @@ void complete_amd(const fs::path& root, Node& node) {
 
 void add_gpus(const fs::path& root, Node& node) {
   const LiveGpus live = read_live_gpus(root);
-  const bool nvidia = live.vendor == "nvidia";
+  const bool nvidia = live.vendor == model::GpuVendor::nvidia;
   for (const model::GpuPlace& place : live.places) {
     Gpu gpu;
     gpu.place = place;

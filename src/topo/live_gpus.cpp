@@ -102,8 +102,8 @@ std::vector<GpuPlace> read_amd(const fs::path& root) {
 } // namespace
 
 LiveGpus read_live_gpus(const fs::path& root) {
-  if (auto places = read_nvidia(root); !places.empty()) return {"nvidia", std::move(places)};
-  if (auto places = read_amd(root); !places.empty()) return {"amd", std::move(places)};
+  if (auto places = read_nvidia(root); !places.empty()) return {model::GpuVendor::nvidia, std::move(places)};
+  if (auto places = read_amd(root); !places.empty()) return {model::GpuVendor::amd, std::move(places)};
   return {};
 }
 

@@ -21,7 +21,7 @@ util::Result<model::IdSet> read_allowed_cpus();
 
 /// The GPUs of a node.
 struct LiveGpus {
-  std::string vendor; ///< "nvidia", "amd", or empty where no GPU driver shows a device
+  model::GpuVendor vendor = model::GpuVendor::unknown; ///< unknown: no GPU driver shows a device
   std::vector<model::GpuPlace> places;
 };
 

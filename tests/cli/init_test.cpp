@@ -19,7 +19,7 @@ TEST_CASE("the job file of every site is one that hpcml reads, and fits the site
   for (const auto& id : spec::list_sites({})) {
     auto site = spec::load_site(id, {}).site;
     REQUIRE(site);
-    if (site->state == model::SiteState::retired || site->scheduler != "slurm") continue;
+    if (site->state == model::SiteState::retired || site->scheduler != model::Scheduler::slurm) continue;
     desk.put("job.json", cli::render_job_file(*site, {}));
     auto file = spec::load_job_file((desk / "job.json").string());
     std::string said;

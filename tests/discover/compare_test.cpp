@@ -90,7 +90,7 @@ TEST_CASE("a cluster without a default partition needs one to be named") {
 TEST_CASE("GPUs that the profile does not let people ask for are no difference while Slurm lists none") {
   auto site = test::discovered("plain");
   auto facts = test::recorded_cluster("plain");
-  site.gpu_request.style = "none";
+  site.gpu_request.style = model::GpuStyle::none;
   CHECK(findings(site, facts).find("W node type gpux8 (nid000001): the profile says that GPUs are not asked for") == 0);
   for (auto& node : facts.nodes) node.gres.clear();
   CHECK(findings(site, facts) == "");

@@ -114,7 +114,7 @@ TEST_CASE("asking an emulated cluster gives the profile's scheduling facts back"
     CHECK(same->memory->value.mib() == type->memory->value.mib());
     CHECK(same->host_prefix == (type->host_prefix.empty() ? "node" : type->host_prefix));
     CHECK(same->node_count == 2u);
-    const bool listed = wanted.gpu_request.style != "none";
+    const bool listed = wanted.gpu_request.style != model::GpuStyle::none;
     REQUIRE(same->gpu.has_value() == listed);
     if (listed) {
       CHECK(same->gpu->per_node == type->gpu->per_node);
@@ -184,7 +184,7 @@ TEST_CASE("GPUs that Slurm does not list are found on the node", "[slurm]") {
   const auto& type = found.node_types.front();
   REQUIRE(type.gpu);
   CHECK(type.gpu->per_node == 1);
-  CHECK(type.gpu->vendor == "nvidia");
+  CHECK(type.gpu->vendor == model::GpuVendor::nvidia);
 }
 
 TEST_CASE("a profile agrees with the cluster that was made of it, and not with one that was changed", "[slurm]") {

@@ -45,13 +45,13 @@ TEST_CASE("a cluster with several kinds of nodes becomes a valid profile") {
   CHECK(h100->memory->value.mib() == 1000000);
   CHECK(h100->gpu->per_node == 4);
   CHECK(h100->gpu->slurm_type == "h100");
-  CHECK(h100->gpu->vendor == "nvidia");
+  CHECK(h100->gpu->vendor == model::GpuVendor::nvidia);
   CHECK(h100->gpu->arch == "sm_90");
   CHECK(h100->cpus_per_gpu == 14u); // 28 hardware threads
   CHECK(h100->mem_per_gpu->mib() == 250000);
   const auto* mi300 = site.find_node_type("mi300ax4");
   REQUIRE(mi300);
-  CHECK(mi300->gpu->vendor == "amd");
+  CHECK(mi300->gpu->vendor == model::GpuVendor::amd);
   REQUIRE(mi300->gpu->slices.size() == 1);
   CHECK(mi300->gpu->slices[0].name == "a100_3g.20gb");
 }
@@ -158,7 +158,7 @@ TEST_CASE("a GPU's type tells its maker") {
   };
   for (const auto& [type, vendor, arch] : cases) {
     CAPTURE(type);
-    CHECK(discover::find_gpu_kind(type).vendor == vendor);
+    CHECK(discover::find_gpu_kind(type).vendor == model::find_word<model::GpuVendor>(vendor).value_or(model::GpuVendor::unknown));
     CHECK(discover::find_gpu_kind(type).arch == arch);
   }
   CHECK(discover::is_gpu_slice("a100_3g.20gb"));

@@ -91,8 +91,8 @@ TEST_CASE("GPUs that come with the node are in the profile when the node shows t
   const auto site = test::read_profile(discover::make_profile(facts, kinds, request).text);
   REQUIRE(site.node_types.front().gpu);
   CHECK(site.node_types.front().gpu->per_node == 1);
-  CHECK(site.node_types.front().gpu->vendor == "nvidia");
-  CHECK(site.gpu_request.style == "none");
+  CHECK(site.node_types.front().gpu->vendor == model::GpuVendor::nvidia);
+  CHECK(site.gpu_request.style == model::GpuStyle::none);
   CHECK_FALSE(site.partitions.front().cpu_only);
 }
 

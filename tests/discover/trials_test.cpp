@@ -104,5 +104,5 @@ TEST_CASE("what was tried is in the profile") {
   CHECK(site.flags.at("time").policy == model::Policy::required);
   CHECK(site.flags.at("time").why == "tried in partition gpu without it: time");
   for (const auto& partition : site.partitions) CHECK_FALSE(partition.nameable);
-  CHECK(site.gpu_request.style == "gpus-per-node");
+  CHECK(site.gpu_request.style == model::GpuStyle::gpus_per_node);
 }

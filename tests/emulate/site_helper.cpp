@@ -23,7 +23,7 @@ model::Site small_site() {
   type.cpu = model::make_regular_cpus(2, 16, 2, 2, 0);
   type.gpu = model::GpuShape{};
   type.gpu->per_node = 4;
-  type.gpu->vendor = "nvidia";
+  type.gpu->vendor = model::GpuVendor::nvidia;
   type.gpu->model = "NVIDIA A100";
   type.gpu->slurm_type = "a100";
   for (unsigned i = 0; i < 4; ++i) {

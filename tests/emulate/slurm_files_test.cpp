@@ -88,7 +88,7 @@ TEST_CASE("a node whose number of cores is not known cannot be emulated, and tha
 TEST_CASE("a site with several ways to ask for GPUs has them") {
   auto site = test::small_site();
   site.gpu_request.more.push_back(site.gpu_request);
-  site.gpu_request.style = "none";
+  site.gpu_request.style = model::GpuStyle::none;
   CHECK(files_of(site, test::layout_of(site)).at("slurm.conf").find("Gres=gpu:a100:4") != std::string::npos);
 }
 
@@ -103,7 +103,7 @@ TEST_CASE("GPUs are devices with their vendor's variables and the cores near the
 
 TEST_CASE("a site whose Slurm does not know its GPUs has none in gres.conf") {
   auto site = test::small_site();
-  site.gpu_request.style = "none";
+  site.gpu_request.style = model::GpuStyle::none;
   const auto files = files_of(site, test::layout_of(site));
   CHECK(files.at("gres.conf").find("Name=gpu") == std::string::npos);
   CHECK(files.at("slurm.conf").find("Gres=") == std::string::npos);

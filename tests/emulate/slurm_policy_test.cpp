@@ -88,7 +88,7 @@ TEST_CASE("a hostile profile cannot leave its strings") {
 
 TEST_CASE("the site's flag rules refuse what they forbid and ask for what they need") {
   auto site = test::small_site();
-  site.gpu_request.style = "gres";
+  site.gpu_request.style = model::GpuStyle::gres;
   site.flags["account"] = rule(model::Policy::required, "jobs are billed");
   site.flags["account"].pattern = "^project_[0-9]+$";
   site.flags["account"].pattern_hint = "project_<number>";
@@ -140,13 +140,13 @@ TEST_CASE("--gres and --gpus-per-node are told apart by the script, else by the 
   auto site = test::small_site();
   site.flags["gres"] = rule(model::Policy::forbidden);
   const std::string asked = "d.tres_per_node='gres:gpu:2' ";
-  site.gpu_request.style = "gpus-per-node";
+  site.gpu_request.style = model::GpuStyle::gpus_per_node;
   CHECK(refusal(site, asked) == "");
   CHECK(refusal(site, asked + "d.script='#!/bin/bash\\n#SBATCH --gres=gpu:2\\n'") ==
         "Small: --gres is refused");
   CHECK(refusal(site, asked + "d.script='#!/bin/bash\\n#SBATCH --gpus-per-node 2\\n'") == "");
   CHECK(refusal(site, asked + "d.script='#!/bin/bash\\nhostname\\n#SBATCH --gres=gpu:2\\n'") == "");
-  site.gpu_request.style = "none";
+  site.gpu_request.style = model::GpuStyle::none;
   CHECK(refusal(site, asked) == "Small: --gres is refused");
 }
 

@@ -27,11 +27,11 @@ model::Site rich_site() {
   container.binds.push_back({"/opt/nowhere/cray", "", false, {}});
   site.containers.push_back(container);
   model::PythonRule conda;
-  conda.kind = "conda";
+  conda.kind = model::PythonWay::conda;
   conda.modules = {"miniforge3/25.3.1"};
   conda.conda_env = "pytorch";
   model::PythonRule wheels;
-  wheels.kind = "wheelhouse";
+  wheels.kind = model::PythonWay::wheelhouse;
   wheels.modules = {"StdEnv/2023", "python"};
   wheels.where = "$SLURM_TMPDIR";
   site.python = {conda, wheels};
@@ -40,7 +40,7 @@ model::Site rich_site() {
   ibrun.rank_variable = "PMI_RANK";
   site.launchers.push_back(ibrun);
   site.network.internet_on_compute = false;
-  site.interactive = "idev";
+  site.interactive = model::InteractiveBy::idev;
   return site;
 }
 

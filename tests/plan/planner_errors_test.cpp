@@ -64,7 +64,6 @@ TEST_CASE("All that is wrong is said at once") {
   job.partition = text("nope");
   job.gpus_per_node = flag(9u);
   job.nodes = flag(0u);
-  job.backend = text("mpi");
   job.env = {{"1X", text("a")}, {"RANK", text("3")}};
   job.binds = {text("a:b")};
   job.modules = {text("-x")};
@@ -76,7 +75,7 @@ TEST_CASE("All that is wrong is said at once") {
                                              "usage/sbatch",      "usage/sbatch", "usage/srun",
                                              "request/partition", "usage/nodes",  "request/gpus-per-node",
                                              "usage/module",      "usage/bind",   "usage/env",
-                                             "usage/env",         "usage/backend", "usage/account",
+                                             "usage/env",         "usage/account",
                                              "usage/time"};
   CHECK(codes == expected);
 }
@@ -115,7 +114,7 @@ TEST_CASE("Binds must be absolute paths that the engine's option can carry") {
 TEST_CASE("NCCL without GPUs, and several Python environments at once, are refused") {
   auto job = lumi_job();
   job.gpus_per_node = flag(0u);
-  job.backend = text("nccl");
+  job.backend = flag(model::Backend::nccl);
   error_of(job, "lumi", "request/backend");
   job = lumi_job();
   job.venv = text("/v");

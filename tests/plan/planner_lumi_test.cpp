@@ -31,10 +31,10 @@ TEST_CASE("The documented LUMI job becomes its documented header, without a CPU 
   CHECK(masks(plan) == k_documented);
   CHECK(plan.layout.cpus_per_rank == 7);
   CHECK(plan.layout.world_size() == 16);
-  CHECK(plan.gpu_vendor == "amd");
-  CHECK(plan.gpu_visibility.value == "own");
+  CHECK(plan.gpu_vendor == model::GpuVendor::amd);
+  CHECK(plan.gpu_visibility.value == model::GpusSeen::own);
   CHECK(plan.launcher.choice.is_hpcml());
-  CHECK(plan.backend.value == "auto");
+  CHECK(plan.backend.value == model::Backend::automatic);
 }
 
 TEST_CASE("Other widths on LUMI are computed, up to the seven cores that are there") {
@@ -90,7 +90,7 @@ TEST_CASE("A CPU-only job on LUMI's whole nodes gets all cores that jobs may hav
   CHECK_FALSE(directive(plan, "--gpus-per-node"));
   CHECK(plan.layout.ranks_per_node == 1);
   CHECK(plan.layout.cpus_per_rank == 56);
-  CHECK(plan.backend.value == "gloo");
+  CHECK(plan.backend.value == model::Backend::gloo);
   CHECK_FALSE(variable(plan, "NCCL_SOCKET_IFNAME"));
   REQUIRE(variable(plan, "GLOO_SOCKET_IFNAME"));
 }

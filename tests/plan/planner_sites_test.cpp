@@ -33,7 +33,7 @@ TEST_CASE("Zurada with hpcml starts one rank per GPU with half of the node's cor
   CHECK(directive(plan, "--partition") == "gpu2h100");
   CHECK(directive(plan, "--mem").has_value());
   CHECK(plan.binding.binder == model::Binder::launch);
-  CHECK(plan.gpu_visibility.value == "all");
+  CHECK(plan.gpu_visibility.value == model::GpusSeen::all);
   CHECK(plan.rendezvous.interface == "bond0");
   CHECK(plan.python.kind == model::PythonKind::conda);
   CHECK(plan.python.where == "pytorch");
@@ -110,7 +110,7 @@ TEST_CASE("Vista asks for nodes and tasks, never for GPUs or memory, and starts 
   CHECK(plan.launcher.rank_variable == "OMPI_COMM_WORLD_RANK");
   CHECK(plan.binding.binder == model::Binder::launch);
   CHECK(plan.layout.gpus_per_node == 1);
-  CHECK(plan.interactive == "idev");
+  CHECK(plan.interactive == model::InteractiveBy::idev);
 }
 
 TEST_CASE("What Vista refuses is refused in every form") {
@@ -173,7 +173,7 @@ TEST_CASE("Where there is no Slurm the line that starts the program here is said
   job.gpus_per_node = flag(4u);
   job.gpus_per_task = flag(2u);
   job.env = {{"A", text("it's")}};
-  job.backend = text("gloo");
+  job.backend = flag(model::Backend::gloo);
   const auto error = error_of(job, "local", "request/scheduler");
   CHECK(error.hint == "start the program here: env 'A=it'\\''s' hpcml launch --nproc-per-node 2 "
                       "--gpus-per-task 2 --backend gloo -- "
@@ -272,11 +272,11 @@ TEST_CASE("Where GPUs are asked for by the task, each rank sees its own") {
   job.account = text("naiss");
   const auto plan = planned(job, "dardel");
   CHECK(directive(plan, "--gpus-per-task") == "1");
-  CHECK(plan.gpu_visibility.value == "own");
+  CHECK(plan.gpu_visibility.value == model::GpusSeen::own);
   job.launcher = launcher("torchrun"); // its one task has them all
-  CHECK(planned(job, "dardel").gpu_visibility.value == "all");
+  CHECK(planned(job, "dardel").gpu_visibility.value == model::GpusSeen::all);
   job.launcher.reset();
-  job.gpu_visibility = text("all");
+  job.gpu_visibility = flag(model::GpusSeen::all);
   CHECK(error_of(job, "dardel", "request/gpu-visibility").hint.find("leave --gpu-visibility out") != std::string::npos);
 }
 

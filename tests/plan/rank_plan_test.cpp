@@ -52,7 +52,7 @@ TEST_CASE("On a LUMI node each rank plans the mask that the script has for it") 
     CHECK_THAT(plan.binding.why, Catch::EndsWith("NIC " + plan.binding.nic + ": the profile says so"));
     CHECK(variable(plan, "HPCML_DATALOADER_WORKERS")->value == "6");
     CHECK(variable(plan, "HPCML_INTEROP_THREADS")->value == "1");
-    CHECK(plan.gpu_visibility == "own");
+    CHECK(plan.gpu_visibility == model::GpusSeen::own);
     CHECK(plan.visible_variable == "ROCR_VISIBLE_DEVICES");
     REQUIRE(variable(plan, "OMP_NUM_THREADS"));
     CHECK(variable(plan, "OMP_NUM_THREADS")->value == "7");
@@ -100,7 +100,7 @@ TEST_CASE("A node that is not what the profile describes is planned from what it
   CHECK(plan.binding.cpus.to_list() == "4-7"); // core 0 is not reserved here
   REQUIRE(plan.node_warnings.size() == 1);
   CHECK_THAT(plan.node_warnings[0], Catch::Contains("it has 8 cores here, the profile says 64") && Catch::Contains("planned from what it shows alone"));
-  CHECK(plan.gpu_visibility == "all");
+  CHECK(plan.gpu_visibility == model::GpusSeen::all);
   CHECK(plan.visible_variable.empty());
 }
 
@@ -178,12 +178,12 @@ TEST_CASE("A profile is held against the node that is there; what either leaves 
     CAPTURE(change);
     auto cpus = model::make_regular_cpus(1, change == "cores" ? 48 : 64, change == "smt off" ? 1 : 2, change == "numa" ? 2 : 4, change == "l3" ? 4 : 8);
     auto gpus = lumi.gpu->places;
-    std::string vendor = "amd";
+    auto vendor = model::GpuVendor::amd;
     if (change == "no numa") cpus.numa.clear();
     if (change == "other numa") std::swap(cpus.numa[0].cpus, cpus.numa[1].cpus), cpus.numa[1].cpus.add(16);
     if (change == "no gpus") gpus.clear();
     if (change == "gpus") gpus.resize(4);
-    if (change == "vendor") vendor = "nvidia";
+    if (change == "vendor") vendor = model::GpuVendor::nvidia;
     if (change == "pci") gpus[3].pci = "0000:cc:00.0";
     const auto found = plan::profile_differences(lumi, {cpus, gpus, vendor});
     if (*row.said == '\0') CHECK(found.empty());

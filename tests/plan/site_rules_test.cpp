@@ -229,7 +229,7 @@ TEST_CASE("GPUs that take one process each are not shared") {
   const auto ranks = [](auto& job) { job.tasks_per_node = flag(8U); };
   auto site = site_with("");
   CHECK(refused(site, ranks) == "");
-  site.node_types.at(0).gpu->compute_mode = "exclusive_process";
+  site.node_types.at(0).gpu->compute_mode = model::ComputeMode::exclusive_process;
   CHECK_THAT(refused(site, ranks), Contains("8 ranks share 4 GPUs, and a GPU of site takes one process"));
 }
 
@@ -446,7 +446,7 @@ TEST_CASE("what a profile knows of preemption, reserved cores, counts of jobs an
   const auto night = plan_of(site, [](auto& job) {
     job.qos = text("night");
     job.signal = text("USR1@60");
-    job.gpu_visibility = text("all");
+    job.gpu_visibility = flag(model::GpusSeen::all);
   });
   for (const auto* note : {"QoS night lets one user have 3 jobs running", "QoS night lets one user have 9 jobs queued and running"}) CHECK(has_note(night, note));
   for (const auto* note : {"SIGTERM", "have 7 jobs", "a rank sees"}) CHECK_FALSE(has_note(night, note));

@@ -61,7 +61,7 @@ TEST_CASE("real sbatch accepts what is written for every site", "[slurm]") {
   for (const auto& id : spec::list_sites({})) {
     const auto load = spec::load_site(id, {});
     REQUIRE(load.site);
-    if (load.site->state == model::SiteState::retired || load.site->scheduler != "slurm" || load.site->node_types.empty() || load.site->partitions.empty()) continue;
+    if (load.site->state == model::SiteState::retired || load.site->scheduler != model::Scheduler::slurm || load.site->node_types.empty() || load.site->partitions.empty()) continue;
     const TempFolder folder;
     const auto cases = cases_of(*load.site, refused, untested);
     const auto accounts = accounts_of(cases, *load.site);

@@ -85,7 +85,7 @@ void add_size_steps(std::vector<Step>& steps, const model::JobSpec& base, const 
   high.gpus_per_node = number(node->gpu->per_node + 1);
   steps.push_back({"GPUs of a node", low, high});
   const bool ignored = site.flag("mem").policy == model::Policy::ignored; // jobs get all of the node's
-  if (!node->memory || node->share_policy == "auto" || ignored) return;
+  if (!node->memory || node->share_policy == model::SharePolicy::automatic || ignored) return;
   low = high = base;
   low.mem = model::Sourced<model::MemSize>{node->memory->value, {}};
   high.mem = model::Sourced<model::MemSize>{model::MemSize::of_mib(node->memory->value.mib() + 1024), {}};
@@ -118,7 +118,7 @@ TEST_CASE("a request just over a limit of a site is refused, one at it is not") 
   for (const auto& id : spec::list_sites({})) {
     const auto load = spec::load_site(id, {});
     REQUIRE(load.site);
-    if (load.site->state == model::SiteState::retired || load.site->scheduler != "slurm") continue;
+    if (load.site->state == model::SiteState::retired || load.site->scheduler != model::Scheduler::slurm) continue;
     for (const auto& partition : load.site->partitions) {
       const auto base = smallest(*load.site, partition);
       if (!base || (!partition.max_time && partition.max_time_by_nodes.empty())) ++unknown;

@@ -72,9 +72,9 @@ model::Plan make_whole_node_plan() {
     rank.cpus = model::IdSet::range(first, first + 6);
     plan.binding.ranks.push_back(rank);
   }
-  plan.gpu_visibility = {"own", site_fact("gpu_visibility")};
-  plan.gpu_vendor = "amd";
-  plan.backend = {"auto", {}};
+  plan.gpu_visibility = {model::GpusSeen::own, site_fact("gpu_visibility")};
+  plan.gpu_vendor = model::GpuVendor::amd;
+  plan.backend = {model::Backend::automatic, {}};
   plan.hpcml_path = {"/opt/hpcml/bin/hpcml", {}};
   plan.rendezvous.interfaces = {"hsn0", "hsn1"};
   plan.caches = {{"miopen", "/tmp", {{"MIOPEN_USER_DB_PATH", ""}, {"MIOPEN_CUSTOM_CACHE_DIR", "cache"}}, site_fact("caches[0]")}};

@@ -213,7 +213,7 @@ TEST_CASE("the profile's rules that hold for a script hold for its ranks, on eve
   for (const auto& id : spec::list_sites({})) {
     const auto load = spec::load_site(id, {});
     REQUIRE(load.site);
-    if (load.site->state == model::SiteState::retired || load.site->scheduler == "none") continue;
+    if (load.site->state == model::SiteState::retired || load.site->scheduler == model::Scheduler::none) continue;
     unsigned run = 0;
     for (const unsigned nodes : {2U, 1U}) {
       for (const unsigned gpus : {0U, 1U, 1000U}) { // the last: as many as there are

@@ -99,7 +99,7 @@ TEST_CASE("What the example profile says arrives in the site", "[spec]") {
   CHECK_FALSE(site.always[0].on_srun);
   CHECK(site.always[1].on_srun);
   CHECK(site.always[1].when.min_nodes == 2U);
-  CHECK(site.gpu_request.style == "gres");
+  CHECK(site.gpu_request.style == model::GpuStyle::gres);
   REQUIRE(site.gpu_request.more.size() == 1);
   CHECK(site.gpu_request.more[0].multiple_of == 4);
   CHECK(site.gpu_request.more[0].whole_nodes_if_several);

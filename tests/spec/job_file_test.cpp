@@ -55,7 +55,7 @@ TEST_CASE("A job file may name every launcher and backend that a flag may", "[sp
     INFO(all_text(load));
     REQUIRE(load.job.has_value());
     CHECK(load.job->launcher->value.name() == launcher);
-    CHECK(load.job->backend->value == "auto");
+    CHECK(load.job->backend->value == model::Backend::automatic);
   }
 }
 

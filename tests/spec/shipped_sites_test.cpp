@@ -105,8 +105,8 @@ TEST_CASE("LUMI's node is the documented one", "[spec]") {
   CHECK(node->memory->value.to_slurm() == "480G");
   CHECK(node->host_prefix == "nid");
   CHECK(node->host_digits == 6);
-  CHECK(site.binding.value == "masks");
-  CHECK(site.gpu_visibility.mode == "own");
+  CHECK(site.binding.value == model::NodeBinding::masks);
+  CHECK(site.gpu_visibility.mode == model::GpusSeen::own);
   CHECK(site.find_partition("standard-g")->exclusive);
   CHECK_FALSE(site.find_partition("small-g")->exclusive);
   CHECK(site.find_partition("standard-g")->max_time->value.to_slurm() == "2-00:00:00");
@@ -150,7 +150,7 @@ TEST_CASE("Narval takes no partition, wants the GPU's type and builds its enviro
   CHECK_FALSE(site.partitions.at(0).nameable);
   CHECK(site.gpu_request.type == model::Policy::required);
   CHECK(site.node_types.at(0).gpu->slurm_type == "a100");
-  CHECK(site.python.at(0).kind == "wheelhouse");
+  CHECK(site.python.at(0).kind == model::PythonWay::wheelhouse);
   CHECK(site.network.internet_on_compute == false);
   CHECK(site.libtorch_modules.size() == 10);
   CHECK(site.partitions[0].max_time->value.to_slurm() == "7-00:00:00");
@@ -162,20 +162,20 @@ TEST_CASE("Vista refuses memory and GPU options and starts ranks with ibrun", "[
     INFO(option);
     CHECK(site.flags.at(option).policy == model::Policy::forbidden);
   }
-  CHECK(site.gpu_request.style == "none");
+  CHECK(site.gpu_request.style == model::GpuStyle::none);
   CHECK(site.node_types.at(0).cpu_arch == "aarch64");
   CHECK(site.launchers.at(0).name == "ibrun");
   CHECK(site.launchers.at(0).rank_variable == "OMPI_COMM_WORLD_RANK");
-  CHECK(site.interactive == "idev");
+  CHECK(site.interactive == model::InteractiveBy::idev);
   CHECK(site.find_partition("gg")->cpu_only);
 }
 
 TEST_CASE("Zurada wants memory on GPU partitions and whole nodes on the others", "[spec]") {
   const auto site = shipped("zurada");
-  CHECK(site.gpu_visibility.mode == "all");
+  CHECK(site.gpu_visibility.mode == model::GpusSeen::all);
   CHECK(site.network.master.interface == "bond0");
   CHECK(site.slurm_version->value == "24.11.5");
-  CHECK(site.binding.value == "launch");
+  CHECK(site.binding.value == model::NodeBinding::launch);
   CHECK(site.openmp == std::map<std::string, std::string>{{"OMP_PLACES", "cores"}, {"OMP_PROC_BIND", "close"}, {"OMP_STACKSIZE", "512m"}});
   CHECK(site.flags.at("mem").when.partitions.size() == 4);
   CHECK(site.flags.at("exclusive").when.partitions == std::vector<std::string>{"cpu384g", "cpu1500g", "cpu6000g"});

@@ -119,7 +119,7 @@ TEST_CASE("NVIDIA GPUs come in PCI order with the NUMA node that the kernel give
   CHECK_FALSE(gpus[0].numa);
   CHECK(gpus[1].index == 1);
   CHECK(gpus[1].numa == 3u);
-  CHECK(vendor == "nvidia");
+  CHECK(vendor == model::GpuVendor::nvidia);
 }
 
 TEST_CASE("AMD GPUs are the compute topology's nodes with SIMD units, in its order, which is the runtime's") {
@@ -136,7 +136,7 @@ TEST_CASE("AMD GPUs are the compute topology's nodes with SIMD units, in its ord
   CHECK(gpus[0].pci == "0000:c1:00.0");
   CHECK(gpus[0].numa == 3u);
   CHECK(gpus[1].pci == "0000:c6:00.0");
-  CHECK(vendor == "amd");
+  CHECK(vendor == model::GpuVendor::amd);
 }
 
 TEST_CASE(
@@ -202,7 +202,7 @@ TEST_CASE("Where all RDMA devices are on Ethernet, that is the fabric") {
 TEST_CASE("A node without GPUs has none") {
   Tree tree;
   CHECK(topo::read_live_gpus(tree.root()).places.empty());
-  CHECK(topo::read_live_gpus(tree.root()).vendor.empty());
+  CHECK(topo::read_live_gpus(tree.root()).vendor == model::GpuVendor::unknown);
 }
 
 TEST_CASE(

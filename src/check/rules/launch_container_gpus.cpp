@@ -9,7 +9,7 @@ namespace {
 
 Hits find(const Subject& subject) {
   const auto* node = only_node(subject);
-  if (!node || !node->gpu || node->gpu->vendor != "nvidia" || shape_of_job(subject).gpus_per_node.value_or(0) < 1) return {};
+  if (!node || !node->gpu || node->gpu->vendor != model::GpuVendor::nvidia || shape_of_job(subject).gpus_per_node.value_or(0) < 1) return {};
   Hits hits;
   for (const auto& launch : subject.launches) {
     const auto* container = launch.container();

@@ -18,7 +18,7 @@ bool is_list(const std::string& value) {
 Hits find(const Subject& subject) {
   Hits hits;
   const auto* node = only_node(subject);
-  const bool amd = node && node->gpu && node->gpu->vendor == "amd";
+  const bool amd = node && node->gpu && node->gpu->vendor == model::GpuVendor::amd;
   for (const auto& seen : seen_variables(subject, {"CUDA_VISIBLE_DEVICES", "HIP_VISIBLE_DEVICES", "ROCR_VISIBLE_DEVICES"})) {
     const auto value = seen.value->known() ? seen.value->text() : std::string();
     const bool exported = seen.set_at.offset != seen.value->place.offset;

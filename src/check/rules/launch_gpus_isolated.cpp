@@ -25,7 +25,7 @@ std::optional<slurm::Place> asked_at(const Subject& subject, const Link& step) {
 }
 
 Hits find(const Subject& subject) {
-  if (subject.requests.size() != 1 || (subject.site && subject.site->gpu_visibility.mode == "own")) return {};
+  if (subject.requests.size() != 1 || (subject.site && subject.site->gpu_visibility.mode == model::GpusSeen::own)) return {};
   Hits hits;
   for (const auto& launch : subject.launches) {
     const auto* step = launch.step();

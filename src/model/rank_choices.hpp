@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: MIT
+// What may be chosen for the ranks: the process group's backend and what a rank sees of the GPUs.
+#pragma once
+
+#include <array>
+
+#include "model/words.hpp"
+
+namespace hpcml::model {
+
+/// What carries the process group. `automatic`: NCCL if there are GPUs, else Gloo.
+enum class Backend { automatic, nccl, gloo };
+
+template <>
+inline constexpr std::array<Word<Backend>, 3> k_words<Backend> = {{{"auto", Backend::automatic}, {"nccl", Backend::nccl}, {"gloo", Backend::gloo}}};
+
+/// What a rank sees of the node's GPUs: all of them, or only its own.
+enum class GpusSeen { all, own };
+
+template <>
+inline constexpr std::array<Word<GpusSeen>, 2> k_words<GpusSeen> = {{{"all", GpusSeen::all}, {"own", GpusSeen::own}}};
+
+/// What happens when a rank has not what its plan says.
+enum class BindCheck { none, warn, fail };
+
+template <>
+inline constexpr std::array<Word<BindCheck>, 2> k_words<BindCheck> = {{{"warn", BindCheck::warn}, {"fail", BindCheck::fail}}};
+
+} // namespace hpcml::model
