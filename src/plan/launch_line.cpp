@@ -32,7 +32,7 @@ std::string launch_line(const model::JobSpec& job) {
   const auto number = [](const model::Known<unsigned>& known) {
     return known ? std::optional(std::to_string(known->value)) : std::nullopt;
   };
-  const auto word = [](const auto& known) { return known ? std::optional(model::word_of(known->value)) : std::nullopt; };
+  const auto choice = [](const auto& known) { return known ? std::optional(model::word_of(known->value)) : std::nullopt; };
   if (!job.env.empty() || job.nccl_debug) add("env");
   if (job.nccl_debug) add("NCCL_DEBUG=INFO");
   for (const auto& [name, value] : job.env) add(name + "=" + value.value);
@@ -41,9 +41,9 @@ std::string launch_line(const model::JobSpec& job) {
   if (const auto ranks = ranks_of(job)) flag("--nproc-per-node", std::to_string(*ranks));
   flag("--gpus-per-task", number(job.gpus_per_task));
   flag("--cpus-per-task", number(job.cpus_per_task));
-  flag("--gpu-visibility", word(job.gpu_visibility));
-  flag("--bind-check", word(job.bind_check));
-  flag("--backend", word(job.backend));
+  flag("--gpu-visibility", choice(job.gpu_visibility));
+  flag("--bind-check", choice(job.bind_check));
+  flag("--backend", choice(job.backend));
   if (job.report) add("--report");
   if (job.preflight) add("--preflight");
   add("--");

@@ -78,7 +78,7 @@ TEST_CASE("GPUs that come with the node are in the profile when the node shows t
   auto facts = test::recorded_cluster("plain");
   for (auto& node : facts.nodes) node.gres.clear();
   const auto kinds = discover::make_node_kinds(facts.nodes);
-  discover::SeenNode seen{model::make_regular_cpus(1, 64, 2, 4, 8), std::vector<model::GpuPlace>(1), "nvidia", "the node itself"};
+  discover::SeenNode seen{model::make_regular_cpus(1, 64, 2, 4, 8), std::vector<model::GpuPlace>(1), model::GpuVendor::nvidia, "the node itself"};
   REQUIRE(discover::find_kind(seen, kinds));
   discover::ProfileRequest request;
   request.date = "2026-11-02";

@@ -230,7 +230,7 @@ TEST_CASE("every rank gets the site's interfaces that its node has, in one order
     launch::NodeView node;
     node.cpus = model::make_regular_cpus(1, 64, 2, 4, 8);
     node.mask = node.cpus.all();
-    node.gpus = {"amd", load.site->find_node_type("lumi-g")->gpu->places};
+    node.gpus = {model::GpuVendor::amd, load.site->find_node_type("lumi-g")->gpu->places};
     node.interfaces = row.present;
     launch::World world;
     world.in_job = true;

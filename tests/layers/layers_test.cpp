@@ -107,15 +107,17 @@ TEST_CASE("every include between folders is one that src/LAYERS allows") {
   }
 }
 
-TEST_CASE("src/LAYERS names only folders that are there and libraries that are used") {
+TEST_CASE("src/LAYERS names only folders that are there, and edges and libraries that are used") {
   const auto rules = read_rules();
   std::set<std::string> folders;
-  std::map<std::string, std::set<std::string>> users;
+  std::map<std::string, std::set<std::string>> users, edges;
   for (const auto& file : sources()) {
     folders.insert(folder_of(file));
-    for (const auto& [kind, header] : includes_of(file))
+    for (const auto& [kind, header] : includes_of(file)) {
+      if (kind == '"') edges[folder_of(file)].insert(header.substr(0, header.find('/')));
       for (const auto& [prefix, allowed] : rules.externals)
         if (util::starts_with(header, prefix)) users[prefix].insert(folder_of(file));
+    }
   }
   for (const auto& [folder, may_include] : rules.allowed) {
     INFO(folder);
@@ -123,6 +125,7 @@ TEST_CASE("src/LAYERS names only folders that are there and libraries that are u
     for (const auto& other : may_include) {
       INFO(other);
       CHECK(folders.count(other) == 1);
+      CHECK(edges[folder].count(other) == 1);
     }
   }
   for (const auto& [prefix, allowed] : rules.externals) {

@@ -121,7 +121,7 @@ TEST_CASE("of several drivers the oldest decides, whatever its number looks like
     node.id = rocm;
     node.cpu_arch = "x86_64";
     node.gpu.emplace();
-    node.gpu->vendor = "amd";
+    node.gpu->vendor = model::GpuVendor::amd;
     node.gpu->arch = "gfx90a";
     node.gpu->rocm_max = rocm;
     amd.node_types.push_back(node);

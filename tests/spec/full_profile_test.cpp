@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: MIT
 // docs/examples/site.json shows every key that a profile may have, and schema and reader agree about all of them.
+#include <algorithm>
 #include <catch2/catch.hpp>
 #include <filesystem>
+#include <map>
 #include <nlohmann/json.hpp>
 #include <set>
 
 #include "spec/schema_check.hpp"
+#include "spec/site_reader.hpp"
 #include "spec/site_store.hpp"
 #include "util/file.hpp"
 
@@ -21,27 +24,29 @@ class Walk {
 public:
   explicit Walk(const json& root) : x_root(root) {}
 
-  void visit(const json& schema, const json& value) {
-    if (const auto ref = schema.find("$ref"); ref != schema.end()) return visit(x_root.at(json::json_pointer(ref->get<std::string>().substr(1))), value);
+  void visit(const json& schema, const json& value, const json::json_pointer& place = json::json_pointer()) {
+    if (const auto ref = schema.find("$ref"); ref != schema.end()) return visit(x_root.at(json::json_pointer(ref->get<std::string>().substr(1))), value, place);
     for (const auto* several : {"allOf", "anyOf"})
       if (const auto list = schema.find(several); list != schema.end())
-        for (const auto& one : *list) visit(one, value);
+        for (const auto& one : *list) visit(one, value, place);
+    if (const auto words = schema.find("enum"); words != schema.end() && value.is_string()) closed_sets[place] = words->get<std::set<std::string>>();
     if (const auto items = schema.find("items"); items != schema.end() && value.is_array())
-      for (const auto& item : value) visit(*items, item);
+      for (std::size_t i = 0; i < value.size(); ++i) visit(*items, value[i], place / i);
     if (!value.is_object()) return;
     const auto properties = schema.find("properties");
     if (properties != schema.end())
       for (const auto& [key, below] : properties->items()) {
         if (!value.contains(key)) continue;
         seen.insert(&below);
-        visit(below, value[key]);
+        visit(below, value[key], place / key);
       }
     if (const auto others = schema.find("additionalProperties"); others != schema.end() && others->is_object())
       for (const auto& [key, below] : value.items())
-        if (properties == schema.end() || !properties->contains(key)) visit(*others, below);
+        if (properties == schema.end() || !properties->contains(key)) visit(*others, below, place / key);
   }
 
   std::set<const json*> seen;
+  std::map<json::json_pointer, std::set<std::string>> closed_sets; ///< where the value has a word of one, and its words
 
 private:
   const json& x_root;
@@ -134,4 +139,28 @@ TEST_CASE("What the example profile says arrives in the site", "[spec]") {
   CHECK(site.containers.at(1).options_on_srun);
   CHECK(site.storage.scratch_days == 30U);
   CHECK(site.policies.idle_gpu_minutes->value == 60);
+}
+
+TEST_CASE("Schema and reader take the same words of every closed set", "[spec]") {
+  const auto schema = json::parse(spec::site_schema());
+  const auto example = json::parse(util::read_file(k_example).value());
+  Walk walk(schema);
+  walk.visit(schema, example);
+  CHECK(walk.closed_sets.size() > 20);
+  std::set<std::string> all = {"other"};
+  for (const auto& [place, words] : walk.closed_sets) all.insert(words.begin(), words.end());
+  for (const auto& [place, words] : walk.closed_sets)
+    for (const auto& word : all) {
+      auto changed = example;
+      changed[place] = word;
+      const auto parsed = spec::parse_json(changed.dump(), "example.json", "site");
+      REQUIRE(parsed.root);
+      const auto read = spec::read_site(*parsed.root, "example");
+      // An engine has other faults, too, where its options do not fit.
+      const bool refused = std::any_of(read.diagnostics.begin(), read.diagnostics.end(), [&](const auto& finding) {
+        return finding.code == "site/value" && (place.back() != "engine" || finding.message.find("cannot be \"" + word + "\"") != std::string::npos);
+      });
+      INFO(place << " = \"" << word << "\"");
+      CHECK(refused != words.contains(word));
+    }
 }

@@ -16,7 +16,7 @@ bool fills_node(const Subject& subject, const LaunchShape& shape, long cpus_per_
 bool is_shared(const Subject& subject) {
   if (subject.fits.size() != 1 || subject.requests[0].sharing == slurm::Sharing::exclusive || subject.fits[0].facts.whole_nodes) return false;
   const auto& partitions = subject.fits[0].partitions;
-  return partitions.size() == 1 && !partitions[0]->exclusive && partitions[0]->slurm_exclusive.value_or(false) == false && subject.site->binding.value == "masks";
+  return partitions.size() == 1 && !partitions[0]->exclusive && partitions[0]->slurm_exclusive.value_or(false) == false && subject.site->binding.value == model::NodeBinding::masks;
 }
 
 Hits find(const Subject& subject) {
