@@ -120,7 +120,7 @@ std::optional<model::Site> named_site(const CheckOptions& options, const Context
   if (!options.site) return std::nullopt;
   auto site = choose_site(*options.site == "auto" ? std::nullopt : options.site, context, exit_code);
   if (!site) return std::nullopt;
-  if (site->scheduler == "slurm") return site;
+  if (site->scheduler == model::Scheduler::slurm) return site;
   print_error("there is no Slurm at " + site->id, "name a cluster: hpcml sites list", context.colour);
   exit_code = k_cannot_satisfy;
   return std::nullopt;

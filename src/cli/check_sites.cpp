@@ -154,7 +154,7 @@ int run_check_sites(const std::vector<std::string>& files, std::optional<slurm::
   for (const auto& id : spec::list_sites(folders)) {
     const auto load = spec::load_site(id, folders, spec::SchemaCheck::no);
     // A site without known nodes is none to send a job to.
-    if (!load.site || load.site->state != model::SiteState::production || load.site->scheduler != "slurm" || load.site->node_types.empty()) continue;
+    if (!load.site || load.site->state != model::SiteState::production || load.site->scheduler != model::Scheduler::slurm || load.site->node_types.empty()) continue;
     rows.push_back(judge(files[0], *text, {version, &*load.site}, job));
   }
   std::stable_sort(rows.begin(), rows.end(), [](const Row& a, const Row& b) { return std::tie(a.verdict, a.errors, a.warnings) < std::tie(b.verdict, b.errors, b.warnings); });

@@ -115,7 +115,7 @@ util::Error no_such_type(const model::Site& site, const ClusterRequest& request)
   std::vector<std::string> names;
   for (const auto& type : site.node_types) names.push_back(type.id);
   const auto near = util::nearest(request.node_type, names);
-  return {(request.partition.empty() ? short_name(site) : "partition " + request.partition + " of " + short_name(site)) + " has no nodes called \"" + request.node_type + "\"",
+  return {(request.partition.empty() ? site.short_name() : "partition " + request.partition + " of " + site.short_name()) + " has no nodes called \"" + request.node_type + "\"",
           near ? "did you mean " + *near + "?" : "the site's kinds of nodes: " + util::join(names, ", ")};
 }
 
