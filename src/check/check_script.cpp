@@ -6,6 +6,8 @@
 #include <vector>
 
 #include "check/suppress.hpp"
+#include "slurm/options.hpp"
+#include "util/text.hpp"
 
 namespace hpcml::check {
 namespace {
@@ -79,20 +81,31 @@ std::size_t offset_of(std::string_view text, const diag::Span& span) {
   return at + span.column - 1;
 }
 
-/// Without the options that the site's plugins bring, and without the values behind them.
+/// Whether some version of sbatch or srun has the option, or it looks like a slip for one.
+bool is_near_option(std::string_view name) {
+  using slurm::Program;
+  return slurm::is_option(Program::sbatch, name) || slurm::find_option(Program::srun, name).option || util::nearest(name, slurm::option_names(Program::sbatch));
+}
+
+/// Without the options that the site's plugins bring, and without the values behind them; where no site is named, what may be such an
+/// option is a warning.
 diag::Diagnostics without_site_options(diag::Diagnostics refusals, const Subject& subject) {
-  if (!subject.site) return refusals;
   std::size_t value_at = std::string_view::npos;
-  const auto is_known = [&](const diag::Diagnostic& refusal) {
+  const auto is_known = [&](diag::Diagnostic& refusal) {
     if (refusal.span.line == 0) return false;
     const auto at = offset_of(subject.text, refusal.span);
     if (refusal.code == "slurm/operand" && at == value_at) return true;
     if (refusal.code != "slurm/option-unknown") return false;
     const auto word = subject.text.substr(at, refusal.span.length);
     const auto equals = word.find('=');
-    if (word.substr(0, 2) != "--" || !is_site_option(*subject.site, word.substr(2, equals == std::string_view::npos ? equals : equals - 2))) return false;
+    if (word.substr(0, 2) != "--") return false;
+    const auto name = word.substr(2, equals == std::string_view::npos ? equals : equals - 2);
+    // Where no site is named, an option that is near to none of Slurm's may well be a plugin's.
+    const bool maybe = !subject.site && !is_near_option(name);
+    if (!maybe && !(subject.site && is_site_option(*subject.site, name))) return false;
     value_at = equals == std::string_view::npos ? subject.text.find_first_not_of(" \t", at + word.size()) : equals;
-    return true;
+    if (maybe) refusal.severity = diag::Severity::warning;
+    return !maybe;
   };
   refusals.erase(std::remove_if(refusals.begin(), refusals.end(), is_known), refusals.end());
   return refusals;

@@ -59,7 +59,7 @@ Match match_features(const model::NodeType& node, const slurm::Request& request)
   return (any ? std::any_of(names.begin(), names.end(), is_known) : std::all_of(names.begin(), names.end(), is_known)) ? Match::yes : Match::no;
 }
 
-bool gpus_come_with_nodes(const model::Site& site) { return site.gpu_request.style == "none"; }
+bool gpus_come_with_nodes(const model::Site& site) { return site.gpu_request.style == model::GpuStyle::none; }
 
 /// Which partition the job goes to where it names none: the profile's choice for such jobs. Certain only where the site chooses itself.
 void take_default(SiteFit& fit, const model::Site& site) {

@@ -27,7 +27,7 @@ const model::Qos* default_qos(const model::Site& site, const std::string& partit
 unsigned usable_cores(const model::NodeType& node);
 /// True if the site does not give `asked` where the share is `share`: over a share that is the most, or other than a fixed one.
 template <class T> bool breaks_share(const model::NodeType& node, const T& asked, const T& share) {
-  return (node.share_policy == "max" && asked > share) || (node.share_policy == "fixed" && asked != share);
+  return (node.share_policy == model::SharePolicy::max && asked > share) || (node.share_policy == model::SharePolicy::fixed && asked != share);
 }
 
 /// Why the site does not take so many GPUs on each of so many nodes, with what to do. `per_node`: GPUs of a node, 0 if unknown.

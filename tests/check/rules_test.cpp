@@ -122,3 +122,18 @@ TEST_CASE("Without a version a refusal of some versions is a warning that names 
   CHECK(all[0].severity == diag::Severity::error);
   CHECK(all[0].hint.find("srun") != std::string::npos);
 }
+
+TEST_CASE("Where no site is named, an option that may be a plugin's is a warning, a slip is an error") {
+  const auto plugin = diagnostics("#!/bin/bash\n#SBATCH --image nersc/pytorch:25.06\n#SBATCH --uenv=prgenv:v1\nsrun true\n", slurm::Version::v23_11);
+  REQUIRE(plugin.size() == 2);
+  for (const auto& finding : plugin) {
+    CHECK(finding.code == "slurm/option-unknown");
+    CHECK(finding.severity == diag::Severity::warning);
+  }
+  for (const auto* script : {"#!/bin/bash\n#SBATCH --acount=x\n", "#!/bin/bash\n#SBATCH --cpu-bind=cores\n", "#!/bin/bash\n#SBATCH --stepmgr\n"}) {
+    INFO(script);
+    const auto slip = diagnostics(script, slurm::Version::v23_11);
+    REQUIRE(slip.size() == 1);
+    CHECK(slip[0].severity == diag::Severity::error);
+  }
+}

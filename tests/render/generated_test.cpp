@@ -16,7 +16,7 @@ TEST_CASE("what is written for a site is clean on it, and a script over a limit 
     const auto load = spec::load_site(id, {});
     REQUIRE(load.site);
     const auto& site = *load.site;
-    if (site.state == model::SiteState::retired || site.scheduler != "slurm") continue;
+    if (site.state == model::SiteState::retired || site.scheduler != model::Scheduler::slurm) continue;
     for (const auto& one : cases_of(site, refused, untested)) {
       // A name of the right form that nobody has: only the site's accounting knows.
       if (one.over == "wrong account" || (one.over == "wrong QoS" && site.qos.empty())) continue;

@@ -29,8 +29,8 @@ Hits find(const Subject& subject) {
   Hits hits;
   for (const auto& part : parts_of(subject)) {
     const auto& rule = part.fit.gpu_request(part.site);
-    if (part.fit.gpus_per_node > 0 || asks_otherwise(part.request) || rule.style == "none" || part.fit.owns_nodes() || !is_for_gpus(part)) continue;
-    Hit hit{part.place({"partition"}), "the job asks for no GPU, and the nodes here are for jobs with GPUs", with_source("ask for them: --" + (rule.style.empty() ? std::string("gpus-per-node") : rule.style) + (rule.style == "gres" ? "=gpu:N" : "=N"), rule.origin)};
+    if (part.fit.gpus_per_node > 0 || asks_otherwise(part.request) || rule.style == model::GpuStyle::none || part.fit.owns_nodes() || !is_for_gpus(part)) continue;
+    Hit hit{part.place({"partition"}), "the job asks for no GPU, and the nodes here are for jobs with GPUs", with_source("ask for them: --" + model::word_of(rule.style) + (rule.style == model::GpuStyle::gres ? "=gpu:N" : "=N"), rule.origin)};
     // A job without GPUs may be right here, as for preparing data.
     if (!rule.must_request && !speaks_of_gpus(subject.text)) hit.severity = diag::Severity::note;
     if (rule.must_request) hit.message = part.site.name + " takes no jobs without GPUs here";

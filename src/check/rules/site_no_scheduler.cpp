@@ -7,7 +7,7 @@ namespace {
 
 Hits find(const Subject& subject) {
   Hits hits;
-  if (subject.site && subject.site->scheduler == "none")
+  if (subject.site && subject.site->scheduler == model::Scheduler::none)
     hits.push_back({{}, subject.site->name + ": there is no Slurm to submit this script to", "start the program with hpcml launch -- CMD"});
   return hits;
 }

@@ -12,7 +12,7 @@ bool is_idle(const SitePart& part, const std::string& name) {
   if (name == "mem") return true;
   const bool for_gpus = name == "gres" ? std::all_of(part.request.gres.at("gres").begin(), part.request.gres.at("gres").end(), [](const auto& item) { return item.name == "gpu"; })
                                        : name == "gpus" || name == "gpus-per-node" || name == "gpus-per-task";
-  return (for_gpus && part.site.gpu_request.style == "none") || (name == "export" && part.request.text(name) == "ALL");
+  return (for_gpus && part.site.gpu_request.style == model::GpuStyle::none) || (name == "export" && part.request.text(name) == "ALL");
 }
 
 /// The same request in the form that the site takes; none where it is not the same.
@@ -22,7 +22,7 @@ std::vector<Edit> in_other_words(const Subject& subject, const SitePart& part, c
   const bool one_type = value.find(',') == std::string::npos;
   const bool same = name == "gpus-per-node" || (name == "gpus" && part.size.nodes_given && part.nodes() == 1);
   const auto place = part.place({name});
-  if (!same || !one_type || part.site.gpu_request.style != "gres" || part.request.has("gres") || remove_option(subject, place).empty()) return {};
+  if (!same || !one_type || part.site.gpu_request.style != model::GpuStyle::gres || part.request.has("gres") || remove_option(subject, place).empty()) return {};
   return {{place.offset, place.length, "--gres=gpu:" + value}};
 }
 
