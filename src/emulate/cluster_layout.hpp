@@ -16,7 +16,7 @@ struct ClusterRequest {
   std::string partition; ///< chooses the kind of node; empty: the site's default
   unsigned nodes = 1;
   bool whole_site = false; ///< all nodes of all partitions, none of which runs: for sbatch --test-only
-  std::string node_type;   ///< an id, a GPU's type or a feature; empty: the first of the partition's
+  std::string node_type = {}; ///< an id, a GPU's type or a feature; empty: the first of the partition's
 };
 
 /// One node that runs.

@@ -149,7 +149,7 @@ TEST_CASE("a kind of node is chosen by its id, its GPUs' type or a feature, with
   request.node_type = "mi1000";
   const auto refused = make_cluster_layout(site, request);
   REQUIRE_FALSE(refused);
-  CHECK(refused.error().what == "partition batch of " + short_name(site) + " has no nodes called \"mi1000\"");
+  CHECK(refused.error().what == "partition batch of " + site.short_name() + " has no nodes called \"mi1000\"");
   CHECK(refused.error().hint == "did you mean mi100?");
 }
 
