@@ -2,7 +2,9 @@
 #include "check/masks.hpp"
 
 #include <algorithm>
+#include <utility>
 
+#include "check/launch_facts.hpp"
 #include "topo/mask_text.hpp"
 
 namespace hpcml::check {
@@ -25,6 +27,16 @@ std::optional<StepMasks> masks_of(const Link& step) {
   auto masks = topo::parse_cpu_bind(text, std::min(count, 4096U));
   if (!masks) return std::nullopt;
   return StepMasks{option, std::move(*masks)};
+}
+
+std::vector<MaskedLaunch> masked_launches(const Subject& subject) {
+  std::vector<MaskedLaunch> list;
+  for (const auto& launch : subject.launches) {
+    const auto* step = launch.step();
+    if (!step || step->options.empty() || !is_own(launch, *step)) continue;
+    if (auto masks = masks_of(*step)) list.push_back({&launch, step, std::move(*masks)});
+  }
+  return list;
 }
 
 const model::NodeType* only_node(const Subject& subject) {

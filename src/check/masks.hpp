@@ -18,6 +18,15 @@ struct StepMasks {
 /// Nothing where the step has none, or where they are not known or cannot be read.
 std::optional<StepMasks> masks_of(const Link& step);
 
+/// A launch whose own step has masks.
+struct MaskedLaunch {
+  const Launch* launch = nullptr;
+  const Link* step = nullptr;
+  StepMasks masks;
+};
+/// In the script's order; none for a step of the text around a launch.
+std::vector<MaskedLaunch> masked_launches(const Subject& subject);
+
 /// The kind of node of the job; nothing without a site or where it can be one of several.
 const model::NodeType* only_node(const Subject& subject);
 

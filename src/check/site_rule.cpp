@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cctype>
 
+#include "check/fix.hpp"
 #include "util/text.hpp"
 
 namespace hpcml::check {
@@ -64,19 +65,10 @@ std::vector<Edit> remove_option(const Subject& subject, slurm::Place place) {
   if (place.length == 0 || place.offset + place.length > subject.text.size() || subject.text[place.offset] != '-') return {};
   const auto line = line_at(subject.text, place.offset);
   if (place.offset + place.length > line.offset + line.length) return {}; // its value stands on another line
-  for (const auto& directive : subject.header.directives) {
-    std::size_t here = 0, others = 0;
-    for (const auto& word : directive.words) ++(word.place.offset >= place.offset && word.place.offset < place.offset + place.length ? here : others);
-    if (here == 0) continue;
-    if (others > 0) {
-      auto begin = place.offset;
-      while (begin > line.offset && (subject.text[begin - 1] == ' ' || subject.text[begin - 1] == '\t')) --begin;
-      return {{begin, place.offset + place.length - begin, {}}};
-    }
-    const auto end = std::min(subject.text.find('\n', line.offset), subject.text.size() - 1) + 1;
-    return {{line.offset, end - line.offset, {}}};
-  }
-  return {};
+  const auto is_inside = [&](const slurm::Word& word) { return word.place.offset >= place.offset && word.place.offset < place.offset + place.length; };
+  const auto& directives = subject.header.directives;
+  const bool is_directive = std::any_of(directives.begin(), directives.end(), [&](const auto& directive) { return std::any_of(directive.words.begin(), directive.words.end(), is_inside); });
+  return is_directive ? std::vector<Edit>{remove_option(subject.text, place)} : std::vector<Edit>{};
 }
 
 std::vector<Edit> replace_in(const Subject& subject, slurm::Place place, const std::string& from, const std::string& to) {

@@ -2,8 +2,6 @@
 // The old script's commands without what the new script does itself: modules, the ranks' variables, the old network's settings.
 #include <algorithm>
 #include <array>
-#include <map>
-#include <set>
 
 #include "port/porting.hpp"
 #include "shell/names.hpp"

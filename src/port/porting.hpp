@@ -4,7 +4,7 @@
 
 #include <string>
 
-#include "check/launches.hpp"
+#include "check/subject.hpp"
 #include "model/job_spec.hpp"
 #include "model/site.hpp"
 #include "port/port_script.hpp"
@@ -14,8 +14,7 @@
 
 namespace hpcml::port {
 
-/// A place of the shell's tree as one of the header's.
-inline slurm::Place place_of(shell::Place place) { return {place.offset, place.length}; }
+using check::place_of;
 
 /// One script on its way to another site.
 struct Porting {

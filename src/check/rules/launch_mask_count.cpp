@@ -9,15 +9,11 @@ namespace {
 
 Hits find(const Subject& subject) {
   Hits hits;
-  for (const auto& launch : subject.launches) {
-    const auto* step = launch.step();
-    if (!step || step->options.empty() || !is_own(launch, *step)) continue;
-    const auto masks = masks_of(*step);
-    if (!masks) continue;
-    const auto tasks = shape_of(subject, launch).tasks_per_node;
-    const auto count = static_cast<long>(masks->masks.size());
+  for (const auto& [launch, step, masks] : masked_launches(subject)) {
+    const auto tasks = shape_of(subject, *launch).tasks_per_node;
+    const auto count = static_cast<long>(masks.masks.size());
     if (!tasks || *tasks <= count) continue;
-    add_hit(hits, {place_of(masks->option->place), std::to_string(count) + (count == 1 ? " mask for " : " masks for ") + std::to_string(*tasks) +
+    add_hit(hits, {place_of(masks.option->place), std::to_string(count) + (count == 1 ? " mask for " : " masks for ") + std::to_string(*tasks) +
                    " tasks per node: Slurm starts again from the first, so that tasks share the same CPUs",
                    "give one mask per task of a node, or --cpu-bind=cores with --cpus-per-task"});
   }

@@ -11,18 +11,14 @@ Hits find(const Subject& subject) {
   const auto* node = only_node(subject);
   if (!node || node->cpu.core_threads.empty()) return {};
   Hits hits;
-  for (const auto& launch : subject.launches) {
-    const auto* step = launch.step();
-    if (!step || step->options.empty() || !is_own(launch, *step)) continue;
-    const auto masks = masks_of(*step);
-    if (!masks) continue;
+  for (const auto& [launch, step, masks] : masked_launches(subject)) {
     model::IdSet all;
-    for (const auto& mask : masks->masks) all = all | mask;
+    for (const auto& mask : masks.masks) all = all | mask;
     const auto outside = all - node->cpu.all();
     const auto reserved = node->cpu.reserved_override.empty() && !subject.directive("core-spec") ? all & node->cpu.reserved : model::IdSet();
     if (outside.empty() && reserved.empty()) continue;
     const bool beyond = !outside.empty();
-    add_hit(hits, {place_of(masks->option->place), beyond ? "the masks name CPUs " + outside.to_list() + ", which the nodes of " + subject.site->id + " do not have"
+    add_hit(hits, {place_of(masks.option->place), beyond ? "the masks name CPUs " + outside.to_list() + ", which the nodes of " + subject.site->id + " do not have"
                                                           : "the masks name CPUs " + reserved.to_list() + ", which " + subject.site->id + " keeps for the system",
                    "Slurm 22.05 and later refuses the step: leave those CPUs out; hpcml affinity --site " + subject.site->id + " prints masks that fit"});
   }

@@ -23,24 +23,22 @@ Hits find(const Subject& subject) {
   if (!node || !node->gpu || node->gpu->places.empty()) return {};
   const auto& places = node->gpu->places;
   Hits hits;
-  for (const auto& launch : subject.launches) {
-    const auto* step = launch.step();
-    if (!step || step->options.empty() || !is_own(launch, *step) || step->find("gpu-bind") || step->find("gpus-per-task") || subject.directive("gpu-bind")) continue;
-    const auto masks = masks_of(*step);
-    const auto shape = shape_of(subject, launch);
+  for (const auto& [launch, step, masks] : masked_launches(subject)) {
+    if (step->find("gpu-bind") || step->find("gpus-per-task") || subject.directive("gpu-bind")) continue;
+    const auto shape = shape_of(subject, *launch);
     // Which GPU a task takes is known only where there is one for each.
-    if (!masks || !shape.tasks_per_node || static_cast<std::size_t>(*shape.tasks_per_node) != places.size() || masks->masks.size() != places.size()) continue;
+    if (!shape.tasks_per_node || static_cast<std::size_t>(*shape.tasks_per_node) != places.size() || masks.masks.size() != places.size()) continue;
     std::string away;
     std::size_t first = places.size();
     for (std::size_t i = 0; i < places.size(); ++i) {
       const auto domain = near(*node, places[i]);
-      if (domain.empty() || masks->masks[i].intersects(domain)) continue;
+      if (domain.empty() || masks.masks[i].intersects(domain)) continue;
       first = std::min(first, i);
       away += (away.empty() ? "" : ", ") + std::to_string(i);
     }
     if (first == places.size()) continue;
-    add_hit(hits, {place_of(masks->option->place), "tasks " + away + " run far from the GPU of their number: GPU " + std::to_string(first) + " hangs at CPUs " +
-                   near(*node, places[first]).to_list() + ", not at " + masks->masks[first].to_list(),
+    add_hit(hits, {place_of(masks.option->place), "tasks " + away + " run far from the GPU of their number: GPU " + std::to_string(first) + " hangs at CPUs " +
+                   near(*node, places[first]).to_list() + ", not at " + masks.masks[first].to_list(),
                    "hpcml affinity --site " + subject.site->id + " prints masks in the order of the GPUs"});
   }
   return hits;

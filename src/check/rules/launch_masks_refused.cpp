@@ -22,12 +22,8 @@ bool is_shared(const Subject& subject) {
 Hits find(const Subject& subject) {
   if (subject.requests.size() != 1 || !subject.may_be("22.05-")) return {};
   Hits hits;
-  for (const auto& launch : subject.launches) {
-    const auto* step = launch.step();
-    if (!step || step->options.empty() || !is_own(launch, *step)) continue;
-    const auto masks = masks_of(*step);
-    if (!masks) continue;
-    const auto shape = shape_of(subject, launch);
+  for (const auto& [launch, step, masks] : masked_launches(subject)) {
+    const auto shape = shape_of(subject, *launch);
     const auto* cpus = step->find("cpus-per-task");
     const auto count = cpus && cpus->value ? number_of(*cpus->value, shape) : std::nullopt;
     const bool chosen = count && (only_node(subject) ? !fills_node(subject, shape, *count) : *count > 1 && subject.requests[0].count("cpus-per-task") == *count);
@@ -35,11 +31,11 @@ Hits find(const Subject& subject) {
     const bool takes_over = !cpus && inherited > 1 && subject.version_known && slurm::is_in_range("23.11-", subject.version) && !fills_node(subject, shape, inherited) &&
                             subject.text.find("SLURM_TRES_PER_TASK") == std::string_view::npos;
     if (chosen || takes_over)
-      add_hit(hits, {place_of(masks->option->place), std::string("with --cpus-per-task ") + (takes_over ? "of the job, which srun takes over, " : "") +
+      add_hit(hits, {place_of(masks.option->place), std::string("with --cpus-per-task ") + (takes_over ? "of the job, which srun takes over, " : "") +
                      "Slurm chooses the step's CPUs itself and refuses masks that name others",
                      "for masks leave -c out of srun and write before it: unset SLURM_CPUS_PER_TASK SRUN_CPUS_PER_TASK SLURM_TRES_PER_TASK"});
     else if (is_shared(subject))
-      add_hit(hits, {place_of(masks->option->place), "masks need the whole node, but partition " + subject.fits[0].partitions[0]->name + " gives parts of nodes: Slurm refuses CPUs that the job does not have",
+      add_hit(hits, {place_of(masks.option->place), "masks need the whole node, but partition " + subject.fits[0].partitions[0]->name + " gives parts of nodes: Slurm refuses CPUs that the job does not have",
                      "ask for --exclusive, take a partition of whole nodes, or bind with --cpu-bind=cores"});
   }
   return hits;
