@@ -42,16 +42,18 @@ bool drain(int fd, std::string& text) {
 
 using Clock = std::chrono::steady_clock;
 
+constexpr auto k_no_end = Clock::time_point::max();
+
 /// Milliseconds until the end, not below 0; -1, as poll has it, where there is none.
-int left_ms(std::optional<Clock::time_point> end) {
-  if (!end) return -1;
-  return std::max(0, static_cast<int>(std::chrono::duration_cast<std::chrono::milliseconds>(*end - Clock::now()).count()));
+int left_ms(Clock::time_point end) {
+  if (end == k_no_end) return -1;
+  return std::max(0, static_cast<int>(std::chrono::duration_cast<std::chrono::milliseconds>(end - Clock::now()).count()));
 }
 
 /// Waits for the child; one that is still there at the end is killed. Returns whether it was.
-bool reap(pid_t child, std::optional<Clock::time_point> end, int& status) {
+bool reap(pid_t child, Clock::time_point end, int& status) {
   for (int pause_ms = 1;; pause_ms = std::min(2 * pause_ms, 50)) {
-    const pid_t gone = ::waitpid(child, &status, end ? WNOHANG : 0);
+    const pid_t gone = ::waitpid(child, &status, end != k_no_end ? WNOHANG : 0);
     if (gone == child || (gone < 0 && errno != EINTR)) return false;
     if (left_ms(end) == 0) break;
     if (gone == 0) ::poll(nullptr, 0, std::min(pause_ms, left_ms(end)));
@@ -111,7 +113,7 @@ Result<ProcessOutput> run_process(const std::vector<std::string>& argv, const En
   ::fcntl(in.write_end, F_SETFL, O_NONBLOCK);
   const auto old_pipe_action = ::signal(SIGPIPE, SIG_IGN); // a child that does not read its input must not end us
   if (input.empty()) in.close_write();
-  const auto end = limit ? std::optional(Clock::now() + *limit) : std::nullopt;
+  const auto end = limit ? Clock::now() + *limit : k_no_end;
   while ((out.read_end >= 0 || err.read_end >= 0) && left_ms(end) != 0) {
     pollfd ends[3] = {{out.read_end, POLLIN, 0}, {err.read_end, POLLIN, 0}, {in.write_end, POLLOUT, 0}};
     if (::poll(ends, 3, left_ms(end)) < 0 && errno != EINTR) break;
