@@ -11,6 +11,9 @@
 
 namespace hpcml::diag {
 
+Diagnostic::Diagnostic(Severity level, std::string id, std::string what, Span where, std::string what_next)
+    : severity(level), code(std::move(id)), message(std::move(what)), span(std::move(where)), hint(std::move(what_next)) {}
+
 bool has_errors(const Diagnostics& list) {
   return std::any_of(list.begin(), list.end(), [](const Diagnostic& d) { return d.severity == Severity::error; });
 }

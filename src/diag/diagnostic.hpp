@@ -24,8 +24,12 @@ struct Diagnostic {
   Severity severity = Severity::error;
   std::string code;    ///< stable id, for example "site/unknown" or "request/gpus-per-node"
   std::string message; ///< what is wrong, one sentence
-  Span span = {};
-  std::string hint = {}; ///< what to do next
+  Span span;
+  std::string hint; ///< what to do next
+
+  Diagnostic() = default;
+  // not inline: where it is, GCC 12 warns of members that "may be used uninitialized" in every file that makes a finding
+  Diagnostic(Severity level, std::string id, std::string what, Span where = {}, std::string what_next = {});
 };
 
 using Diagnostics = std::vector<Diagnostic>;
