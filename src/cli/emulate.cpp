@@ -37,6 +37,7 @@ const char* const k_footer = R"(Examples:
   hpcml emulate --site jean_zay --accounts abc@h100,abc@v100 -- sbatch -W job.sh
   hpcml emulate --site lumi --whole-site -- sbatch --test-only job.sh
   hpcml emulate --site narval -- bash        # look around: sinfo, sbatch, squeue, srun
+  hpcml emulate --site nibi --node-type h100_1g.10gb -- sbatch -W job.sh   # only a node with parts of GPUs
   hpcml emulate --site generic --nodes 2 --gpus-per-node a100:4 --cpus-per-node 48 -- sbatch -W job.sh
 The cluster is a real Slurm (Debian: apt-get install slurm-wlm) in namespaces of its own: nothing of this machine is changed,
 and nothing is left when the command ends. Exit code: the command's; 5 when the cluster could not be started.)";
@@ -188,8 +189,8 @@ void add_emulate(CLI::App& app, Context& context, int& exit_code) {
       ->required()
       ->type_name("SITE");
   auto* partition = command->add_option("--partition", options->request.partition, "emulate the nodes of this partition")->type_name("NAME");
-  auto* type = command->add_option("--node-type", options->request.node_type, "of these nodes, if a partition has several kinds: the id, GPU type or feature")->type_name("NAME");
-  auto* nodes = command->add_option("--nodes", options->request.nodes, "how many nodes run")->type_name("N")->capture_default_str();
+  auto* type = command->add_option("--node-type", options->request.node_type, "only nodes of this kind, if a partition has several: the id, the type of the GPUs or their parts, or a feature")->type_name("NAME");
+  auto* nodes = command->add_option("--nodes", options->request.nodes, "how many nodes of each kind run, or as many as the site has")->type_name("N")->capture_default_str();
   command->add_flag("--whole-site", options->request.whole_site, "all partitions with all nodes, none of which runs: for sbatch --test-only")
       ->excludes(partition)
       ->excludes(type)

@@ -104,11 +104,74 @@ bool is_called(const model::NodeType& type, const std::string& name) {
          std::find(type.features.begin(), type.features.end(), name) != type.features.end();
 }
 
-/// The partition's first kind of node, or its first that is called so.
-const model::NodeType* find_type(const model::Site& site, const model::Partition& partition, const std::string& name) {
-  for (const auto& id : partition.node_types)
-    if (const auto* type = site.find_node_type(id); type != nullptr && (name.empty() || is_called(*type, name))) return type;
-  return nullptr;
+bool has_slice(const model::NodeType& type, const std::string& name) {
+  return type.gpu && std::any_of(type.gpu->slices.begin(), type.gpu->slices.end(), [&](const auto& slice) {
+    return name.empty() || slice.name == name || std::find(slice.aliases.begin(), slice.aliases.end(), name) != slice.aliases.end();
+  });
+}
+
+/// Nodes to run of one kind.
+struct Kind {
+  const model::NodeType* type = nullptr;
+  bool slices = false;
+  unsigned count = 0;
+};
+
+/// The partition's first kind that is called so; without a name all its kinds of which the profile tells enough, those in parts last.
+std::vector<Kind> find_kinds(const model::Site& site, const model::Partition& partition, const std::string& name) {
+  std::vector<Kind> whole, cut;
+  for (const auto& id : partition.node_types) {
+    const auto* type = site.find_node_type(id);
+    if (type == nullptr || (name.empty() && type->cpu.cores == 0)) continue;
+    if (name.empty() || is_called(*type, name)) whole.push_back({type});
+    if (has_slice(*type, name)) cut.push_back({type, true});
+  }
+  whole.insert(whole.end(), cut.begin(), cut.end());
+  if (!name.empty() && whole.size() > 1) whole.resize(1);
+  return whole;
+}
+
+/// As many of each as asked for and there are; one node in parts is enough for jobs, which get one part.
+util::Status count_kinds(std::vector<Kind>& kinds, const model::Site& site, const ClusterLayout& layout, const ClusterRequest& request) {
+  if (request.nodes == 0) return util::Error{"a cluster needs at least one node", "give --nodes 1 or more"};
+  const std::string cannot = "cannot emulate " + std::to_string(request.nodes) + " nodes of " + layout.partition->name;
+  unsigned most = 0, total = 0;
+  for (auto& kind : kinds) {
+    const unsigned limit = kind.type->node_count.value_or(k_max_nodes);
+    most = std::max(most, limit);
+    kind.count = kind.slices && request.node_type.empty() ? 1 : std::min(request.nodes, limit);
+    total += kind.count;
+  }
+  if (request.nodes <= most && total <= k_max_nodes) return util::Done{};
+  if (request.nodes > most && most < k_max_nodes)
+    return util::Error{cannot, site.short_name() + " has " + std::to_string(most) + " of them" + (kinds.size() > 1 ? " of one kind" : "")};
+  return util::Error{cannot, kinds.size() > 1 ? "at most 250 fit on one machine, and there are " + std::to_string(kinds.size()) + " kinds: choose one with --node-type"
+                                              : "at most 250 fit on one machine"};
+}
+
+/// The network of that interface, which the login node has, too.
+std::size_t network_of(ClusterLayout& layout, const std::string& interface) {
+  auto& known = layout.login_interfaces;
+  const auto found = std::find_if(known.begin(), known.end(), [&](const auto& one) { return one.name == interface; });
+  const auto network = static_cast<std::size_t>(found - known.begin());
+  if (found == known.end()) known.push_back({interface, address(network, 0, 1)});
+  return network;
+}
+
+/// The nodes that run; kinds of one name are numbered on.
+void add_nodes(ClusterLayout& layout, const model::Site& site, const std::vector<Kind>& kinds) {
+  std::map<std::string, unsigned> next;
+  for (const auto& kind : kinds) {
+    const auto interfaces = interface_names(site, *kind.type);
+    for (unsigned i = 0; i < kind.count; ++i) {
+      ClusterNode node{node_name(*kind.type, ++next[kind.type->host_prefix]), kind.type, kind.slices, {}, layout.controller_port + 1, {}};
+      for (const auto& interface : interfaces)
+        node.interfaces.push_back({interface, address(network_of(layout, interface), 1, static_cast<unsigned>(layout.nodes.size()) + 1)});
+      node.address = node.interfaces.front().ipv4;
+      layout.nodes.push_back(std::move(node));
+    }
+  }
+  layout.login_address = layout.login_interfaces.front().ipv4;
 }
 
 util::Error no_such_type(const model::Site& site, const ClusterRequest& request) {
@@ -144,42 +207,38 @@ util::Result<ClusterLayout> make_cluster_layout(const model::Site& site, const C
   if (!partition) return partition.error();
   ClusterLayout layout;
   layout.partition = *partition;
-  layout.type = find_type(site, *layout.partition, request.node_type);
-  if (layout.type == nullptr && request.partition.empty())
+  auto kinds = find_kinds(site, *layout.partition, request.node_type);
+  if (request.partition.empty() && !request.node_type.empty())
     for (const auto& other : site.partitions)
-      if (const auto* found = find_type(site, other, request.node_type); found != nullptr && layout.type == nullptr && !request.node_type.empty()) {
+      if (kinds.empty()) {
         layout.partition = &other;
-        layout.type = found;
+        kinds = find_kinds(site, other, request.node_type);
       }
-  if (layout.type == nullptr && !request.node_type.empty()) return no_such_type(site, request);
+  if (kinds.empty() && !request.node_type.empty()) return no_such_type(site, request);
   layout.default_partition = default_name(site, *layout.partition);
-  if (layout.type == nullptr)
+  const auto& ids = layout.partition->node_types;
+  const auto described = std::find_if(ids.begin(), ids.end(), [&](const auto& id) { return site.find_node_type(id) != nullptr; });
+  if (described == ids.end())
     return util::Error{"the profile of " + site.short_name() + " does not describe the nodes of partition " +
                            layout.partition->name,
                        "choose another with --partition"};
-  if (layout.type->cpu.cores == 0)
+  if (kinds.empty() || kinds.front().type->cpu.cores == 0)
     return util::Error{"the profile of " + site.short_name() + " does not say how many cores the nodes of partition " +
                            layout.partition->name + " have",
-                       "choose another with --partition, or add \"cpu\" to node type " + layout.type->id};
-  if (request.nodes == 0) return util::Error{"a cluster needs at least one node", "give --nodes 1 or more"};
-  const unsigned limit = std::min(k_max_nodes, layout.type->node_count.value_or(k_max_nodes));
-  if (request.nodes > limit)
-    return util::Error{
-        "cannot emulate " + std::to_string(request.nodes) + " nodes of " + layout.partition->name,
-        limit == k_max_nodes ? "at most 250 fit on one machine"
-                             : site.short_name() + " has " + std::to_string(limit) + " of them"};
-  const auto interfaces = interface_names(site, *layout.type);
-  for (std::size_t k = 0; k < interfaces.size(); ++k)
-    layout.login_interfaces.push_back({interfaces[k], address(k, 0, 1)});
-  layout.login_address = layout.login_interfaces.front().ipv4;
-  for (unsigned i = 1; i <= request.nodes; ++i) {
-    ClusterNode node{node_name(*layout.type, i), {}, layout.controller_port + 1, {}};
-    for (std::size_t k = 0; k < interfaces.size(); ++k)
-      node.interfaces.push_back({interfaces[k], address(k, 1, i)});
-    node.address = node.interfaces.front().ipv4;
-    layout.nodes.push_back(std::move(node));
-  }
+                       "choose another with --partition, or add \"cpu\" to node type " + (kinds.empty() ? *described : kinds.front().type->id)};
+  layout.type = kinds.front().type;
+  if (const auto counted = count_kinds(kinds, site, layout, request); !counted) return counted.error();
+  add_nodes(layout, site, kinds);
   return layout;
+}
+
+std::vector<std::vector<const ClusterNode*>> group_by_kind(const ClusterLayout& layout) {
+  std::vector<std::vector<const ClusterNode*>> groups;
+  for (const auto& node : layout.nodes) {
+    if (groups.empty() || groups.back().front()->type != node.type || groups.back().front()->slices != node.slices) groups.emplace_back();
+    groups.back().push_back(&node);
+  }
+  return groups;
 }
 
 ClusterLayout on_loopback(ClusterLayout layout, unsigned first_port) {

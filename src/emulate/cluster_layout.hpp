@@ -13,15 +13,17 @@ namespace hpcml::emulate {
 
 /// What a person asked `hpcml emulate` for.
 struct ClusterRequest {
-  std::string partition; ///< chooses the kind of node; empty: the site's default
-  unsigned nodes = 1;
+  std::string partition; ///< chooses the kinds of nodes; empty: the site's default
+  unsigned nodes = 1; ///< of each kind, or all that the site has
   bool whole_site = false; ///< all nodes of all partitions, none of which runs: for sbatch --test-only
-  std::string node_type = {}; ///< an id, a GPU's type or a feature; empty: the first of the partition's
+  std::string node_type = {}; ///< an id, a type of GPUs or of their parts, or a feature; empty: all of the partition's kinds
 };
 
 /// One node that runs.
 struct ClusterNode {
   std::string name;
+  const model::NodeType* type = nullptr;
+  bool slices = false; ///< with the GPUs' parts in place of the GPUs
   std::string address; ///< of its first interface; "127.0.0.1" where nodes share loopback
   unsigned port = 0;   ///< slurmd's
   std::vector<SandboxInterface> interfaces; ///< empty where nodes share loopback
@@ -34,10 +36,10 @@ struct DormantNodes {
   bool slices = false; ///< with the GPUs' parts in place of the GPUs
 };
 
-/// An emulated cluster: some nodes of one kind, and a login node.
+/// An emulated cluster: some nodes of each kind that a partition has, and a login node.
 struct ClusterLayout {
   const model::Partition* partition = nullptr;
-  const model::NodeType* type = nullptr;
+  const model::NodeType* type = nullptr; ///< the first kind
   std::string login_name = "login1";
   std::string login_address;
   std::vector<SandboxInterface> login_interfaces;
@@ -47,6 +49,9 @@ struct ClusterLayout {
   std::vector<DormantNodes> dormant; ///< of the whole site; then there are no others
   bool is_whole_site() const { return !dormant.empty(); }
 };
+
+/// The nodes that run in order, those of one kind together.
+std::vector<std::vector<const ClusterNode*>> group_by_kind(const ClusterLayout& layout);
 
 /// Fails on an unknown partition ("did you mean"), on no nodes and on more nodes than the site has. `site`
 /// must outlive the layout.

@@ -76,7 +76,13 @@ std::string ready_sentence(const ClusterRun& run, std::chrono::milliseconds time
   if (run.layout.is_whole_site()) return run.site->short_name() + ": all its nodes, none of which runs: ask with sbatch --test-only; ready in " + seconds;
   std::string text = run.site->short_name() + ": " + std::to_string(count) +
                      (count == 1 ? " node" : " nodes") + " of " + run.layout.partition->name;
-  if (run.layout.type->node_count)
+  const auto kinds = group_by_kind(run.layout);
+  std::vector<std::string> each;
+  for (const auto& kind : kinds)
+    each.push_back(std::to_string(kind.size()) + " " + kind.front()->type->id + (kind.front()->slices ? " with parts of GPUs" : ""));
+  if (kinds.size() > 1)
+    text += " (" + util::join(each, ", ") + ")";
+  else if (run.layout.type->node_count)
     text += " (the site has " + std::to_string(*run.layout.type->node_count) + ")";
   return text + ", ready in " + seconds;
 }

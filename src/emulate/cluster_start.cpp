@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "emulate/cluster_start.hpp"
 
+#include <algorithm>
 #include <arpa/inet.h>
 #include <chrono>
 #include <filesystem>
@@ -47,6 +48,39 @@ std::string tail(const Daemon& daemon) {
   return text.empty() ? " (its log is empty)" : text;
 }
 
+/// The folder that nodes of one kind see the GPUs' files of.
+std::string gpu_folder(const std::string& state_dir, const ClusterNode& node) {
+  return state_dir + "/gpus/" + node.type->id + (node.slices ? "/parts" : "/whole");
+}
+
+const char* const k_detected_gpus = "/fake_gpus.conf"; // slurmd's name for it
+
+bool has_slices(const ClusterLayout& layout) {
+  return std::any_of(layout.nodes.begin(), layout.nodes.end(), [](const auto& node) { return node.slices; });
+}
+
+/// Everything about GPUs that lies in files: what drivers show, what slurmd detects, places for the devices.
+util::Status make_gpu_state(const std::string& state_dir, const ClusterRun& run) {
+  std::map<std::string, std::string> files;
+  unsigned devices = 0;
+  for (const auto& kind : group_by_kind(run.layout)) {
+    const auto& first = *kind.front();
+    for (const auto& [name, text] : make_gpu_files(*first.type, first.slices)) files[gpu_folder(state_dir, first) + "/" + name] = text;
+    devices = std::max(devices, count_devices(first));
+  }
+  if (has_slices(run.layout)) {
+    files[state_dir + k_detected_gpus] = "";
+    for (const auto& node : run.layout.nodes) files[state_dir + "/nodes/" + node.name + k_detected_gpus] = make_detected_gpus(*run.site, node, state_dir);
+  }
+  for (unsigned gpu = 0; gpu < devices; ++gpu) files[gpu_device_path(state_dir, gpu)] = "";
+  for (const auto& [path, text] : files) {
+    std::error_code error;
+    fs::create_directories(fs::path(path).parent_path(), error);
+    if (auto written = util::write_file(path, text); !written) return written.error();
+  }
+  return util::Done{};
+}
+
 util::Status make_state(const std::string& state_dir, const ClusterRun& run, const std::string& user,
                         unsigned user_id) {
   std::error_code error;
@@ -66,16 +100,7 @@ util::Status make_state(const std::string& state_dir, const ClusterRun& run, con
   // slurmdbd reads no file that others can.
   if (options.accounting)
     if (auto written = util::write_file(fs::path(state_dir) / "slurmdbd.conf", make_slurmdbd_conf(run.layout, state_dir, user), 0600); !written) return written.error();
-  for (const auto& [name, text] : make_gpu_files(*run.layout.type)) {
-    const auto path = fs::path(state_dir) / "gpus" / name;
-    fs::create_directories(path.parent_path(), error);
-    if (auto written = util::write_file(path, text); !written) return written.error();
-  }
-  const unsigned gpus = run.layout.type->gpu ? run.layout.type->gpu->per_node : 0;
-  for (unsigned gpu = 0; gpu < gpus; ++gpu)
-    if (auto written = util::write_file(gpu_device_path(state_dir, gpu), ""); !written)
-      return written.error();
-  return util::Done{};
+  return make_gpu_state(state_dir, run);
 }
 
 util::EnvSnapshot daemon_environment(const std::string& state_dir) {
@@ -89,16 +114,15 @@ util::EnvSnapshot daemon_environment(const std::string& state_dir) {
 SandboxNode make_node(const ClusterRun& run, const ClusterNode& node, const std::string& state_dir) {
   SandboxNode made;
   made.name = node.name;
-  made.cpu = run.layout.type->cpu;
-  if (run.layout.type->memory) made.mem_mib = run.layout.type->memory->value.mib();
+  made.cpu = node.type->cpu;
+  if (node.type->memory) made.mem_mib = node.type->memory->value.mib();
   made.interfaces = node.interfaces;
   made.mounts.push_back({state_dir + "/hosts", "/etc/hosts"});
   made.mounts.push_back({state_dir + "/nodes/" + node.name + "/local", state_dir + "/local"});
-  const unsigned gpus = run.layout.type->gpu ? run.layout.type->gpu->per_node : 0;
+  if (has_slices(run.layout)) made.mounts.push_back({state_dir + "/nodes/" + node.name + k_detected_gpus, state_dir + k_detected_gpus});
   // A bound /dev/null is a character device without the right to make one.
-  for (unsigned gpu = 0; gpu < gpus; ++gpu)
-    made.mounts.push_back({"/dev/null", gpu_device_path(state_dir, gpu)});
-  for (const auto& mount : gpu_mounts(*run.layout.type, state_dir + "/gpus")) made.mounts.push_back(mount);
+  for (unsigned gpu = 0; gpu < count_devices(node); ++gpu) made.mounts.push_back({"/dev/null", gpu_device_path(state_dir, gpu)});
+  for (const auto& mount : gpu_mounts(*node.type, gpu_folder(state_dir, node))) made.mounts.push_back(mount);
   made.argv = {run.slurm.slurmd, "-D", "-N", node.name};
   made.env = daemon_environment(state_dir);
   made.log_file = state_dir + "/log/slurmd." + node.name + ".out";

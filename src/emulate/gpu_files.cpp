@@ -6,6 +6,8 @@
 #include <cstdlib>
 #include <unistd.h>
 
+#include "util/text.hpp"
+
 namespace hpcml::emulate {
 
 namespace {
@@ -61,9 +63,39 @@ void add_kfd(std::map<std::string, std::string>& files, const model::NodeType& t
   }
 }
 
+/// The sevenths of a GPU in "a100_3g.20gb"; 7 where the name does not tell.
+unsigned sevenths(const std::string& name) {
+  const auto letter = name.find("g.");
+  if (letter == std::string::npos || letter == 0 || name[letter - 1] < '1' || name[letter - 1] > '7') return 7;
+  return static_cast<unsigned>(name[letter - 1] - '0');
+}
+
 } // namespace
 
-std::map<std::string, std::string> make_gpu_files(const model::NodeType& type) {
+std::vector<GpuPart> cut_gpus(const model::GpuShape& gpu) {
+  std::vector<GpuPart> parts;
+  const auto kinds = gpu.slices.size();
+  if (kinds == 0 || gpu.per_node == 0) return parts;
+  std::vector<unsigned> used(gpu.per_node);
+  for (std::size_t i = 0; i < std::max<std::size_t>(kinds, gpu.per_node); ++i) {
+    const auto owner = static_cast<unsigned>(i % gpu.per_node);
+    const auto& slice = gpu.slices[i % kinds];
+    for (unsigned part = 0; part < 7 / sevenths(slice.name); ++part) parts.push_back({&slice, owner, used[owner]++});
+  }
+  std::stable_sort(parts.begin(), parts.end(), [](const auto& a, const auto& b) { return a.gpu < b.gpu; });
+  return parts;
+}
+
+std::string part_uuid(const GpuPart& part, const std::string& node) {
+  const auto seed = node + "/" + std::to_string(part.gpu) + "/" + std::to_string(part.number);
+  const auto high = util::fnv1a(seed), low = util::fnv1a(part.slice->name + seed);
+  char text[48];
+  std::snprintf(text, sizeof text, "MIG-%08llx-%04llx-5%03llx-8%03llx-%012llx", high >> 32, high >> 16 & 0xffff, high & 0xfff, low >> 48 & 0xfff,
+                low & 0xffffffffffff);
+  return text;
+}
+
+std::map<std::string, std::string> make_gpu_files(const model::NodeType& type, bool slices) {
   std::map<std::string, std::string> files;
   if (!type.gpu) return files;
   const auto& gpu = *type.gpu;
@@ -81,12 +113,16 @@ std::map<std::string, std::string> make_gpu_files(const model::NodeType& type) {
     files["pci/" + pci + "/vendor"] = amd ? "0x1002\n" : "0x10de\n";
     files["pci/" + pci + "/class"] = amd ? "0x038000\n" : "0x030200\n";
   }
+  if (slices)
+    for (const auto& part : cut_gpus(gpu))
+      files["driver/nvidia/capabilities/gpu" + std::to_string(part.gpu) + "/mig/gi" + std::to_string(part.number + 7) + "/ci0/access"] =
+          "DeviceFileMinor: " + std::to_string(part.gpu * 135 + part.number * 9 + 4) + "\nDeviceFileMode: 292\nDeviceFileModify: 1\n";
   return files;
 }
 
 std::vector<SandboxMount> gpu_mounts(const model::NodeType& type, const std::string& folder) {
   std::vector<SandboxMount> mounts;
-  if (make_gpu_files(type).empty()) return mounts;
+  if (make_gpu_files(type, false).empty()) return mounts;
   if (type.gpu->vendor == model::GpuVendor::amd) mounts.push_back({folder + "/class", "/sys/class", true});
   for (const auto& mount : {SandboxMount{folder + "/driver", "/proc/driver"},
                             SandboxMount{folder + "/pci", "/sys/bus/pci/devices"}})

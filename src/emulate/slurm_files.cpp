@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "emulate/accounting.hpp"
+#include "emulate/gpu_files.hpp"
 #include "emulate/slurm_policy.hpp"
 #include "model/hostlist.hpp"
 #include "slurm/cpu_numbering.hpp"
@@ -19,12 +20,6 @@ using model::Site;
 bool has_type(const Partition& partition, const std::string& id) {
   return std::find(partition.node_types.begin(), partition.node_types.end(), id) !=
          partition.node_types.end();
-}
-
-std::vector<std::string> names_of(const ClusterLayout& layout) {
-  std::vector<std::string> names;
-  for (const auto& node : layout.nodes) names.push_back(node.name);
-  return names;
 }
 
 /// The GPU as jobs ask for it, "gpu:mi250"; empty where the site's Slurm does not know its GPUs.
@@ -67,14 +62,24 @@ std::string gres_of(const Site& site, const model::NodeType& type, bool slices) 
   return util::join(parts, ",");
 }
 
-std::string node_shape(const Site& site, const model::NodeType& type, bool slices = false) {
+/// The same of a node that runs, which has a device for each part.
+std::string gres_of(const Site& site, const ClusterNode& node) {
+  if (!node.slices || gres_name(site, *node.type).empty()) return gres_of(site, *node.type, false);
+  std::map<std::string, unsigned> counts;
+  for (const auto& part : cut_gpus(*node.type->gpu)) ++counts[part.slice->name];
+  std::vector<std::string> parts;
+  for (const auto& [name, count] : counts) parts.push_back("gpu:" + name + ":" + std::to_string(count));
+  return util::join(parts, ",");
+}
+
+std::string node_shape(const model::NodeType& type, const std::string& gres) {
   const auto& cpu = type.cpu;
   const unsigned sockets = std::max(1U, cpu.sockets), threads = std::max(1U, cpu.threads_per_core);
   std::string text = " Sockets=" + std::to_string(sockets);
   text += " CoresPerSocket=" + std::to_string(std::max(1U, (cpu.cores == 0 ? k_unknown_cores : cpu.cores) / sockets));
   text += " ThreadsPerCore=" + std::to_string(threads);
   text += " RealMemory=" + std::to_string(type.memory ? type.memory->value.mib() : k_unknown_memory_mib);
-  if (const auto gres = gres_of(site, type, slices); !gres.empty()) text += " Gres=" + gres;
+  if (!gres.empty()) text += " Gres=" + gres;
   if (const auto features = features_of(type); !features.empty()) text += " Feature=" + features;
   const auto reserved = slurm::to_slurm_cpus(cpu.reserved, cpu);
   if (!reserved.empty()) text += " CpuSpecList=" + reserved.to_list();
@@ -88,11 +93,13 @@ std::string unknown_shape() {
 
 /// The emulated nodes that are in the partition, as a hostlist.
 std::string nodes_of(const Site& site, const ClusterLayout& layout, const Partition& partition) {
-  if (!layout.is_whole_site()) return has_type(partition, layout.type->id) ? model::compress_hostlist(names_of(layout)) : "";
+  std::vector<std::string> names;
+  for (const auto& node : layout.nodes)
+    if (has_type(partition, node.type->id)) names.push_back(node.name);
+  if (!layout.is_whole_site()) return names.empty() ? std::string() : model::compress_hostlist(names);
   // A name of the profile's for "the site chooses" has all nodes.
   const bool any = !partition.nameable && partition.node_types.empty();
   const bool known = std::any_of(partition.node_types.begin(), partition.node_types.end(), [&](const auto& id) { return site.find_node_type(id) != nullptr; });
-  std::vector<std::string> names;
   for (const auto& group : layout.dormant)
     if (any || (group.type ? has_type(partition, group.type->id) : !known)) names.push_back(group.names);
   return util::join(names, ",");
@@ -155,7 +162,10 @@ std::string daemon_lines(const Site& site, const ClusterLayout& layout, const Sl
   line("SlurmdTimeout", "600"); // a laptop that sleeps must not lose its nodes
   // Without a network of its own nobody else may reach a Slurm that asks for no credentials.
   if (layout.login_interfaces.empty()) line("CommunicationParameters", "NoInAddrAny,NoCtldInAddrAny");
-  if (options.job_policy) line("JobSubmitPlugins", "lua");
+  if (options.job_policy) {
+    line("JobSubmitPlugins", "lua");
+    line("CliFilterPlugins", "lua");
+  }
   line("TaskProlog", dir + "/lib/task_prolog");
   if (options.node_local_dir) line("Epilog", dir + "/lib/epilog");
   return text;
@@ -165,12 +175,16 @@ std::string slurm_conf(const Site& site, const ClusterLayout& layout, const Slur
   std::string text =
       "# " + site.id + ", emulated; the site's own slurm.conf differs in what its profile does not tell\n";
   text += daemon_lines(site, layout, options);
-  const std::string shape = node_shape(site, *layout.type);
-  for (const auto& node : layout.nodes)
-    text += "NodeName=" + node.name + " NodeHostname=" + node.name + " NodeAddr=" + node.address +
-            " Port=" + std::to_string(node.port) + shape + " State=UNKNOWN\n";
+  unsigned weight = 0; // jobs that do not mind get the first kind
+  for (const auto& kind : group_by_kind(layout)) {
+    const auto& first = *kind.front();
+    const auto shape = node_shape(*first.type, gres_of(site, first)) + (++weight > 1 ? " Weight=" + std::to_string(weight) : std::string());
+    for (const auto* node : kind)
+      text += "NodeName=" + node->name + " NodeHostname=" + node->name + " NodeAddr=" + node->address +
+              " Port=" + std::to_string(node->port) + shape + " State=UNKNOWN\n";
+  }
   for (const auto& group : layout.dormant)
-    text += "NodeName=" + group.names + (group.type ? node_shape(site, *group.type, group.slices) : unknown_shape()) + " State=CLOUD\n";
+    text += "NodeName=" + group.names + (group.type ? node_shape(*group.type, gres_of(site, *group.type, group.slices)) : unknown_shape()) + " State=CLOUD\n";
   for (const auto& partition : site.partitions) text += partition_line(site, layout, partition, options.accounting);
   if (layout.is_whole_site() && layout.default_partition == k_unknown_partition)
     text += std::string("PartitionName=") + k_unknown_partition + " Nodes=unknown[1-64] Default=YES State=UP\n";
@@ -190,26 +204,71 @@ std::string cores_near(const model::NodeType& type, const model::GpuPlace& place
   return cores.to_list();
 }
 
-std::string gres_conf(const Site& site, const model::NodeType& type, const std::string& state_dir) {
+/// A GPU or a part of one, as Slurm manages it.
+struct Device {
+  std::string type, cores, uuid; ///< each may be empty
+};
+
+std::vector<Device> devices_of(const ClusterNode& node) {
+  std::vector<Device> devices;
+  if (!node.type->gpu) return devices;
+  const auto& gpu = *node.type->gpu;
+  const auto order = slurm::core_order(node.type->cpu);
+  const auto cores = [&](unsigned index) { return index < gpu.places.size() ? cores_near(*node.type, gpu.places[index], order) : std::string(); };
+  if (node.slices)
+    for (const auto& part : cut_gpus(gpu)) devices.push_back({part.slice->name, cores(part.gpu), part_uuid(part, node.name)});
+  else
+    for (unsigned index = 0; index < gpu.per_node; ++index) devices.push_back({gpu.slurm_type, cores(index), {}});
+  return devices;
+}
+
+/// The variables that Slurm sets for the vendor's devices.
+std::string device_flags(const model::NodeType& type) {
+  if (type.gpu->vendor == model::GpuVendor::nvidia) return "nvidia_gpu_env";
+  return type.gpu->vendor == model::GpuVendor::amd ? "amd_gpu_env" : "";
+}
+
+std::string gres_conf(const Site& site, const ClusterLayout& layout, const std::string& state_dir) {
   std::string text = "AutoDetect=off\n";
-  if (gres_name(site, type).empty()) return text;
-  const auto order = slurm::core_order(type.cpu);
-  for (unsigned gpu = 0; gpu < type.gpu->per_node; ++gpu) {
-    text += "Name=gpu";
-    if (!type.gpu->slurm_type.empty()) text += " Type=" + type.gpu->slurm_type;
-    text += " File=" + gpu_device_path(state_dir, gpu);
-    if (gpu < type.gpu->places.size()) {
-      const auto cores = cores_near(type, type.gpu->places[gpu], order);
-      if (!cores.empty()) text += " Cores=" + cores;
+  for (const auto& kind : group_by_kind(layout)) {
+    const auto& first = *kind.front();
+    if (gres_name(site, *first.type).empty()) continue;
+    std::vector<std::string> names;
+    for (const auto* node : kind) names.push_back(node->name);
+    const auto where = "NodeName=" + model::compress_hostlist(names);
+    const auto devices = devices_of(first);
+    for (unsigned index = 0; index < devices.size(); ++index) {
+      const auto& device = devices[index];
+      text += where + " Name=gpu";
+      if (!device.type.empty()) text += " Type=" + device.type;
+      text += " File=" + gpu_device_path(state_dir, index);
+      if (!device.cores.empty()) text += " Cores=" + device.cores;
+      if (const auto flags = device_flags(*first.type); !flags.empty()) text += " Flags=" + flags;
+      text += "\n";
     }
-    if (type.gpu->vendor == model::GpuVendor::nvidia) text += " Flags=nvidia_gpu_env";
-    if (type.gpu->vendor == model::GpuVendor::amd) text += " Flags=amd_gpu_env";
-    text += "\n";
   }
   return text;
 }
 
 } // namespace
+
+std::string make_detected_gpus(const Site& site, const ClusterNode& node, const std::string& state_dir) {
+  std::string text;
+  if (gres_name(site, *node.type).empty()) return text;
+  const auto devices = devices_of(node);
+  for (unsigned index = 0; index < devices.size(); ++index) {
+    const auto& device = devices[index];
+    const auto or_null = [](const std::string& value) { return value.empty() ? std::string("(null)") : value; };
+    text += or_null(device.type) + "|" + std::to_string(node.type->cpu.all().size()) + "|" + or_null(device.cores) + "|(null)|" +
+            gpu_device_path(state_dir, index) + "|" + or_null(device.uuid) + "|" + or_null(device_flags(*node.type)) + "\n";
+  }
+  return text;
+}
+
+unsigned count_devices(const ClusterNode& node) {
+  if (!node.type->gpu) return 0;
+  return node.slices ? static_cast<unsigned>(cut_gpus(*node.type->gpu).size()) : node.type->gpu->per_node;
+}
 
 std::string gpu_device_path(const std::string& state_dir, unsigned gpu) {
   return state_dir + "/dev/gpu" + std::to_string(gpu);
@@ -219,10 +278,13 @@ std::map<std::string, std::string> make_slurm_files(const Site& site, const Clus
                                                     const SlurmFileOptions& options) {
   std::map<std::string, std::string> files;
   files["slurm.conf"] = slurm_conf(site, layout, options);
-  files["gres.conf"] = layout.is_whole_site() ? "AutoDetect=off\n" : gres_conf(site, *layout.type, options.state_dir);
+  files["gres.conf"] = gres_conf(site, layout, options.state_dir);
   files["cgroup.conf"] = "";
   files["hosts"] = render_hosts(layout);
-  if (options.job_policy) files["job_submit.lua"] = make_job_policy(site, layout);
+  if (options.job_policy) {
+    files["job_submit.lua"] = make_job_policy(site, layout);
+    files["cli_filter.lua"] = make_cli_filter(site);
+  }
   return files;
 }
 

@@ -78,7 +78,9 @@ std::string partitions_table(const model::Site& site, const ClusterLayout& layou
   for (const auto& partition : site.partitions) {
     LuaTable one;
     const auto& types = partition.node_types;
-    one.flag("here", std::find(types.begin(), types.end(), layout.type->id) != types.end());
+    one.number("running", std::count_if(layout.nodes.begin(), layout.nodes.end(), [&](const auto& node) {
+                 return std::find(types.begin(), types.end(), node.type->id) != types.end();
+               }));
     one.flag("nameable", partition.nameable);
     if (partition.max_nodes) one.number("max_nodes", partition.max_nodes->value);
     if (partition.max_time) one.number("max_time", minutes(partition.max_time->value));
@@ -93,6 +95,23 @@ std::string partitions_table(const model::Site& site, const ClusterLayout& layou
     one.raw("by_nodes", limits.render());
     table.raw(partition.name, one.render() + "\n   ");
   }
+  return table.render();
+}
+
+/// Slurm's name for each other name of GPUs and their parts.
+std::string names_table(const model::Site& site) {
+  std::map<std::string, std::string> names;
+  for (const auto& type : site.node_types) {
+    if (!type.gpu) continue;
+    for (const auto& alias : type.gpu->aliases)
+      if (!type.gpu->slurm_type.empty()) names.emplace(alias, type.gpu->slurm_type);
+    for (const auto& slice : type.gpu->slices)
+      for (const auto& alias : slice.aliases) names.emplace(alias, slice.name);
+  }
+  for (const auto& type : site.node_types)
+    if (type.gpu) names.erase(type.gpu->slurm_type);
+  LuaTable table;
+  for (const auto& [alias, name] : names) table.text(alias, name);
   return table.render();
 }
 
@@ -132,13 +151,16 @@ std::string render_policy_table(const model::Site& site, const ClusterLayout& la
   LuaTable table;
   table.text("site", site.short_name())
       .text("site_id", site.id)
-      .number("nodes", static_cast<long long>(layout.nodes.size()))
       .flag("whole_site", layout.is_whole_site());
   table.text("partition", layout.default_partition.empty() ? layout.partition->name : layout.default_partition);
   table.raw("flags", "\n   " + flags_table(site));
   table.raw("partitions", "\n   " + partitions_table(site, layout));
   table.raw("gpu", gpu_table(site, layout));
   return table.render();
+}
+
+std::string make_cli_filter(const model::Site& site) {
+  return "local names = " + names_table(site) + "\n" + std::string(stand_in_text("cli_filter.lua"));
 }
 
 std::string make_job_policy(const model::Site& site, const ClusterLayout& layout) {

@@ -21,4 +21,7 @@ std::string render_policy_table(const model::Site& site, const ClusterLayout& la
 /// job_submit.lua: the table and the code.
 std::string make_job_policy(const model::Site& site, const ClusterLayout& layout);
 
+/// cli_filter.lua: other names of GPUs, which jobs and their steps may use.
+std::string make_cli_filter(const model::Site& site);
+
 } // namespace hpcml::emulate

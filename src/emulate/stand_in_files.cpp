@@ -5,6 +5,7 @@
 #include <cassert>
 #include <set>
 
+#include "emulate/gpu_files.hpp"
 #include "util/embedded.hpp"
 #include "model/mpi_ranks.hpp"
 #include "util/shell_quote.hpp"
@@ -50,7 +51,7 @@ void add_modules(std::vector<std::string>& into, const std::vector<std::string>&
 }
 
 std::string shell_array(const std::string& name, const std::vector<std::string>& values) {
-  std::string text = name + "=(";
+  std::string text = "hpcml_" + name + "=(";
   for (const auto& value : values) text += (text.back() == '(' ? "" : " ") + util::shell_quote(value);
   return text + ")\n";
 }
@@ -99,8 +100,8 @@ std::string module_lines(const Site& site) {
     if (!rule.conda_env.empty()) conda_envs.push_back(rule.conda_env);
   }
   add_modules(modules, site.libtorch_modules);
-  return shell_array("hpcml_modules", modules) + shell_array("hpcml_conda_modules", conda_modules) +
-         shell_array("hpcml_conda_envs", conda_envs);
+  return shell_array("modules", modules) + shell_array("conda_modules", conda_modules) +
+         shell_array("conda_envs", conda_envs);
 }
 
 /// What ibrun tells its tasks: as the profile names it, and the rest as MPI has it.
@@ -117,6 +118,27 @@ model::LauncherRule ibrun_variables(const Site& site) {
   return rule;
 }
 
+/// What the stand-ins know of the GPUs of a kind of node.
+std::string gpu_data(const Site& site, const model::NodeType& type) {
+  const auto& gpu = type.gpu;
+  const auto set = [](const std::string& name, const std::string& value) { return "hpcml_gpu_" + name + "=" + util::shell_quote(value) + "\n"; };
+  return set("vendor", gpu ? model::word_of(gpu->vendor) : "") + set("model", gpu ? gpu->model : "") +
+         set("count", std::to_string(gpu ? gpu->per_node : 0)) + set("gib", std::to_string(gpu ? gpu->mem_gib.value_or(0) : 0)) +
+         set("in_slurm", gpu && site.gpu_request.style != model::GpuStyle::none ? "1" : "0");
+}
+
+/// For each device of a node with parts of GPUs: the GPU, the part's profile, number and UUID.
+std::string part_data(const ClusterNode& node) {
+  if (!node.slices) return {};
+  std::vector<std::string> parts;
+  for (const auto& part : cut_gpus(*node.type->gpu)) {
+    const auto& name = part.slice->name;
+    const auto profile = name.substr(name.rfind('_') == std::string::npos ? 0 : name.rfind('_') + 1);
+    parts.push_back(std::to_string(part.gpu) + " " + profile + " " + std::to_string(part.number) + " " + part_uuid(part, node.name));
+  }
+  return shell_array("gpu_parts", parts);
+}
+
 /// lib/site.sh: what the stand-ins know of the site.
 std::string site_data(const Site& site, const ClusterLayout& layout, const StandInOptions& options) {
   std::string text = "# shellcheck shell=bash disable=SC2034\n";
@@ -124,12 +146,11 @@ std::string site_data(const Site& site, const ClusterLayout& layout, const Stand
     text += "hpcml_" + name + "=" + util::shell_quote(value) + "\n";
   };
   set("site_name", site.short_name());
-  const auto& gpu = layout.type->gpu;
-  set("gpu_vendor", gpu ? model::word_of(gpu->vendor) : "");
-  set("gpu_model", gpu ? gpu->model : "");
-  set("gpu_count", std::to_string(gpu ? gpu->per_node : 0));
-  set("gpu_gib", std::to_string(gpu ? gpu->mem_gib.value_or(0) : 0));
-  set("gpu_in_slurm", gpu && site.gpu_request.style != model::GpuStyle::none ? "1" : "0");
+  text += gpu_data(site, *layout.type);
+  text += "read -r hpcml_host < /proc/sys/kernel/hostname\ncase $hpcml_host in\n";
+  for (const auto& node : layout.nodes)
+    if (node.type != layout.type || node.slices) text += util::shell_quote(node.name) + ")\n" + gpu_data(site, *node.type) + part_data(node) + ";;\n";
+  text += "esac\n";
   const auto told = ibrun_variables(site);
   set("rank_variable", told.rank_variable);
   set("local_rank_variable", told.local_rank_variable);
@@ -143,7 +164,7 @@ std::string site_data(const Site& site, const ClusterLayout& layout, const Stand
       options.state_dir + "/image/bin" + (enter.empty() ? ":" + options.state_dir + "/image/env/bin" : ""));
   set("srun", options.srun);
   set("salloc", options.salloc);
-  return text + module_lines(site) + shell_array("hpcml_site_paths", site_paths(site));
+  return text + module_lines(site) + shell_array("site_paths", site_paths(site));
 }
 
 /// The text by which bash brings `module` along in the environment; one line, without single quotes.
@@ -170,10 +191,13 @@ void put_python(Files& files, const StandInOptions& options, const std::string& 
 }
 
 void put_gpu_tools(Files& files, const ClusterLayout& layout, const StandInOptions& options) {
-  const auto vendor = layout.type->gpu ? layout.type->gpu->vendor : model::GpuVendor::unknown;
+  const auto has = [&](model::GpuVendor vendor) {
+    const auto is = [&](const model::NodeType& type) { return type.gpu && type.gpu->vendor == vendor; };
+    return is(*layout.type) || std::any_of(layout.nodes.begin(), layout.nodes.end(), [&](const auto& node) { return is(*node.type); });
+  };
   for (const auto& [tool, of] : {std::pair{"nvidia-smi", model::GpuVendor::nvidia}, std::pair{"rocm-smi", model::GpuVendor::amd}}) {
-    put(files, options, std::string("bin/") + tool, vendor == of ? "gpu_smi.sh" : "absent.sh", 0755);
-    if (vendor == of)
+    put(files, options, std::string("bin/") + tool, has(of) ? "gpu_smi.sh" : "absent.sh", 0755);
+    if (has(of))
       files[std::string("image/bin/") + tool] = {
           "#!/bin/sh\nexec " + options.state_dir + "/bin/" + tool + " \"$@\"\n", 0755};
   }

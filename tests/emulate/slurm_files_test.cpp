@@ -97,8 +97,8 @@ TEST_CASE("GPUs are devices with their vendor's variables and the cores near the
   const auto gres = files_of(site, test::layout_of(site)).at("gres.conf");
   const auto lines = util::split(gres, '\n');
   REQUIRE(lines.size() >= 5);
-  CHECK(lines[1] == "Name=gpu Type=a100 File=/run/x/dev/gpu0 Cores=0-7 Flags=nvidia_gpu_env");
-  CHECK(lines[4] == "Name=gpu Type=a100 File=/run/x/dev/gpu3 Cores=8-15 Flags=nvidia_gpu_env");
+  CHECK(lines[1] == "NodeName=g[001-002] Name=gpu Type=a100 File=/run/x/dev/gpu0 Cores=0-7 Flags=nvidia_gpu_env");
+  CHECK(lines[4] == "NodeName=g[001-002] Name=gpu Type=a100 File=/run/x/dev/gpu3 Cores=8-15 Flags=nvidia_gpu_env");
 }
 
 TEST_CASE("a site whose Slurm does not know its GPUs has none in gres.conf") {

@@ -5,13 +5,18 @@ here=${BASH_SOURCE[0]%/*}
 . "$here/../lib/common.sh"
 # shellcheck disable=SC2154 # the hpcml_gpu_ variables are from site.sh
 main() {
-  local tool=${0##*/} ids id
+  local tool=${0##*/} ids id gpu part
+  local -A vendor=([nvidia-smi]=nvidia [rocm-smi]=amd)
+  if [[ -n ${SLURM_JOB_ID-} && $hpcml_gpu_vendor != "${vendor[$tool]}" ]]; then
+    hpcml_fail "$tool" 127 "command not found (the node ${SLURMD_NODENAME-} does not have it)" "$@"
+  fi
   if [[ -z ${SLURM_JOB_ID-} ]]; then
     hpcml_fail "$tool" 9 "no GPU here: the login node has none, run it in a job" "$@"
   fi
   if ((hpcml_gpu_in_slurm)); then
     ids=${SLURM_STEP_GPUS-${SLURM_JOB_GPUS-}}
     [[ -z $ids ]] && ids=${ROCR_VISIBLE_DEVICES-${CUDA_VISIBLE_DEVICES-}}
+    [[ $ids == *MIG-* ]] && ids='' # not the devices' numbers
     ids=${ids//,/ }
   else
     ids=$(seq 0 $((hpcml_gpu_count - 1)))
@@ -20,6 +25,11 @@ main() {
   hpcml_record "$tool" true "$@"
   if [[ " $* " == *" --query-gpu="* && $* != *noheader* ]]; then echo "index, name, memory.total [MiB]"; fi
   for id in $ids; do
+    if ((${#hpcml_gpu_parts[@]})); then
+      read -r gpu part id <<< "${hpcml_gpu_parts[id]}"
+      printf 'GPU %s: %s (emulated)\n  MIG %-12s Device %3s: (UUID: %s)\n' "$gpu" "$hpcml_gpu_model" "$part" "${id% *}" "${id#* }"
+      continue
+    fi
     case " $* " in
       *" --query-gpu="*) echo "$id, $hpcml_gpu_model, $((hpcml_gpu_gib * 1024)) MiB" ;;
       *) echo "GPU $id: $hpcml_gpu_model (emulated)" ;;

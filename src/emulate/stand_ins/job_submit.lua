@@ -271,11 +271,11 @@ local function check_size(desc, name, partition, say)
   local nodes = tonumber(count(desc.min_nodes) or "1")
   if policy.whole_site then return end -- nothing starts there, and Slurm knows how many nodes there are
   if partition.max_nodes and nodes > partition.max_nodes then return end -- Slurm refuses it by itself
-  if not partition.here then
+  if partition.running == 0 then
     say("the nodes of partition " .. name .. " are not emulated here; start with: hpcml emulate --site " .. policy.site_id
       .. " --partition " .. name)
-  elseif nodes > policy.nodes then
-    say("the job asks for " .. nodes .. " nodes and " .. policy.nodes .. " are emulated; start with: hpcml emulate --site "
+  elseif nodes > partition.running then
+    say("the job asks for " .. nodes .. " nodes and " .. partition.running .. " are emulated; start with: hpcml emulate --site "
       .. policy.site_id .. " --nodes " .. nodes)
   end
 end
