@@ -4,6 +4,7 @@
 // C++17, header-only, no dependency: training programs may include it without linking anything of hpcml.
 #pragma once
 
+#include <array>
 #include <cstdlib>
 #include <functional>
 #include <optional>
@@ -12,6 +13,9 @@
 #include <vector>
 
 namespace hpcml {
+
+/// The variables that differ from rank to rank; MASTER_ADDR and MASTER_PORT are the same for all.
+inline constexpr std::array<const char*, 6> k_rank_variables = {"RANK", "LOCAL_RANK", "WORLD_SIZE", "LOCAL_WORLD_SIZE", "NODE_RANK", "GROUP_RANK"};
 
 /// The place of this process among the ranks of a job, and where they meet.
 struct RankEnv {

@@ -154,7 +154,7 @@ Findings check_script(const std::string& file, std::string_view text, const Targ
     subject.sizes.push_back(slurm::size_job(request, subject.version, slurm::listed_nodes(request)));
     if (target.site) subject.fits.push_back(fit_to_site(request, subject.sizes.back(), *target.site));
   }
-  const auto script = shell::parse_script(is_shell_script(text) ? std::string(text) : std::string());
+  const auto script = shell::read_script(is_shell_script(text) ? std::string(text) : std::string());
   subject.view = shell::make_view(script);
   subject.unread = shell::unread_parts(script.program);
   subject.launches = find_launches(subject.view);

@@ -43,11 +43,18 @@ bool is_shell(const Launch& launch) {
   return name == "bash" || name == "sh" || name == "env" || name == "source" || name == "eval";
 }
 
+bool is_tool(const Launch& launch) {
+  static constexpr std::array<std::string_view, 47> k_tools = {"awk", "cat", "chmod", "cp", "cut", "date", "df", "echo", "env", "false", "free",
+      "grep", "head", "hostname", "id", "kill", "ln", "ls", "lscpu", "lstopo", "mkdir", "mv", "nproc", "nvidia-smi", "pip", "pkill", "printenv",
+      "printf", "pwd", "rm", "rocm-smi", "rsync", "sbcast", "scontrol", "sed", "shuf", "sleep", "tail", "tar", "touch", "tr", "true", "uname",
+      "unzip", "wc", "which", "whoami"};
+  return std::binary_search(k_tools.begin(), k_tools.end(), std::string_view(launch.last().program));
+}
+
 bool is_utility(const Launch& launch) {
-  static constexpr std::array<std::string_view, 49> k_names = {".", ":", "[", "awk", "cat", "cd", "conda", "cp", "cut", "date", "declare", "echo", "exit", "export", "false", "grep",
-      "head", "hostname", "local", "ls", "mkdir", "ml", "module", "mv", "nproc", "nvidia-smi", "pip", "printf", "pwd", "read", "rm", "rocm-smi", "scontrol", "sed", "set", "shuf",
-      "sleep", "source", "tail", "test", "touch", "tr", "trap", "true", "ulimit", "unset", "wait", "wc", "which"};
-  return std::binary_search(k_names.begin(), k_names.end(), std::string_view(launch.last().program));
+  static constexpr std::array<std::string_view, 19> k_of_shell = {".", ":", "[", "cd", "conda", "declare", "exit", "export", "local", "ml", "module",
+      "read", "set", "source", "test", "trap", "ulimit", "unset", "wait"};
+  return is_tool(launch) || std::binary_search(k_of_shell.begin(), k_of_shell.end(), std::string_view(launch.last().program));
 }
 
 bool reads(std::string_view text, std::string_view name) {

@@ -26,7 +26,9 @@ std::vector<SeenVariable> seen_variables(const Subject& subject, std::initialize
 bool is_own(const Launch& launch, const Link& link);
 /// Whether the launch's last program is a shell: what matters are the commands in it.
 bool is_shell(const Launch& launch);
-/// Whether the launch does small work only, which no variable of a training matters to: export, echo, mkdir.
+/// Whether the launch's program is one that people run to look around, to copy or to make folders, on each node or in between.
+bool is_tool(const Launch& launch);
+/// Whether the launch does small work only, a tool's or the shell's own, which no variable of a training matters to: export, echo, mkdir.
 bool is_utility(const Launch& launch);
 /// Whether the text reads the variable: "$NAME", "${NAME…".
 bool reads(std::string_view text, std::string_view name);

@@ -127,9 +127,9 @@ bool is_site_option(const model::Site& site, std::string_view name) {
   for (const auto& rule : site.containers) {
     if (is_it(rule.bind_option) || std::any_of(rule.options.begin(), rule.options.end(), is_it)) return true;
     // Options of the engines' plugins that a profile need not use itself.
-    if (rule.engine == "pyxis" && util::starts_with(name, "container-")) return true;
-    if (rule.engine == "shifter" && (name == "image" || name == "module" || name == "volume")) return true;
-    if (rule.engine == "uenv" && (name == "uenv" || name == "view")) return true;
+    if (rule.engine == model::ContainerEngine::pyxis && util::starts_with(name, "container-")) return true;
+    if (rule.engine == model::ContainerEngine::shifter && (name == "image" || name == "module" || name == "volume")) return true;
+    if (rule.engine == model::ContainerEngine::uenv && (name == "uenv" || name == "view")) return true;
   }
   return std::any_of(site.node_types.begin(), site.node_types.end(), [&](const auto& node) { return is_it(node.local_disk_option); });
 }

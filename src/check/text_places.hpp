@@ -10,6 +10,7 @@
 
 namespace hpcml::check {
 
+/// A place as editors count: line and column from 1, the column in bytes.
 struct EditorPlace {
   unsigned line = 1;
   unsigned column = 1;

@@ -192,17 +192,6 @@ void run_verify(const AffinityOptions& options, topo::Node& node, const Context&
     if (report.wrong(rank.rank)) exit_code = k_findings;
 }
 
-std::size_t usable_cores(const topo::Node& node, const topo::AffinityRequest& request) {
-  std::size_t count = 0;
-  for (const auto& core : node.cpus.core_threads)
-    count += !core.intersects(node.cpus.reserved) &&
-                     (request.allowed.empty() || core.intersects(request.allowed)) &&
-                     (node.allowed.empty() || core.intersects(node.allowed))
-                 ? 1
-                 : 0;
-  return count;
-}
-
 /// On a live node the step's GPUs are those of its list of visible devices.
 bool take_visible(AffinityOptions& options, const topo::Node& node, const Context& context,
                   Failure& failure) {
@@ -248,7 +237,12 @@ void run_affinity(const AffinityOptions& options, const Context& context, int& e
   const bool short_of_cores = std::any_of(plan->ranks.begin(), plan->ranks.end(), [&](const auto& rank) {
     return rank.cores < std::max(1u, request->cpus_per_rank);
   });
-  const bool shared = !request->whole_domain && request->ranks > usable_cores(*node, *request);
+  model::IdSet taken;
+  const bool shared = !request->whole_domain && std::any_of(plan->ranks.begin(), plan->ranks.end(), [&](const auto& rank) {
+    const bool twice = rank.cpus.intersects(taken);
+    taken = taken | rank.cpus;
+    return twice;
+  });
   if (short_of_cores || shared)
     failure.say(
         k_cannot_satisfy,

@@ -10,6 +10,7 @@
 
 namespace hpcml::cli {
 
+/// The flags of affinity.
 struct AffinityOptions {
   std::string source, site, partition, topology;
   unsigned ranks = 0, gpus_per_rank = 0, cpus_per_rank = 0, threads_per_core = 1, ranks_per_gpu = 0;

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+// The program as a whole: from its arguments to its exit code.
 #pragma once
 
 #include "util/env_snapshot.hpp"

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "diag/diagnostic.hpp"
+#include "hpcml/exit_code.hpp"
 #include "util/env_snapshot.hpp"
 #include "util/result.hpp"
 
@@ -14,18 +15,6 @@ class App;
 }
 
 namespace hpcml::cli {
-
-/// Exit codes, the same for all commands (launch returns its child's).
-enum ExitCode : int {
-  k_ok = 0,
-  k_findings = 1,
-  k_usage = 2,
-  k_invalid_file = 3,
-  k_cannot_satisfy = 4,
-  k_world_failed = 5,
-  k_preflight_failed = 6,
-  k_internal = 70,
-};
 
 /// What main hands to every command.
 struct Context {

@@ -166,7 +166,7 @@ util::Result<std::vector<std::string>> ask_account_names(const Context& context)
   if (!config) return config.error();
   const auto answer = slurm::ask_accounts(commands, *config, discover::make_surroundings(context.env).user);
   if (!answer.ok()) return util::Error{answer.why_not};
-  return slurm::parse_accounts(answer.output.out).names();
+  return slurm::read_accounts(answer.output.out).names();
 }
 
 /// The account to charge: checked against those of Slurm, or chosen among them. Nothing where there is none to find out.

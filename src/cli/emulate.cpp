@@ -70,7 +70,7 @@ std::string account_fault(std::string& name) {
 }
 
 /// "4", "a100:4"
-bool parse_gpus(const std::string& text, emulate::NodeWishes& wishes) {
+bool read_gpus(const std::string& text, emulate::NodeWishes& wishes) {
   const auto colon = text.rfind(':');
   const auto count = util::parse_unsigned(colon == std::string::npos ? text : text.substr(colon + 1));
   if (!count || *count > 1024 || colon == 0) return false;
@@ -82,7 +82,7 @@ bool parse_gpus(const std::string& text, emulate::NodeWishes& wishes) {
 std::optional<emulate::NodeWishes> read_wishes(const EmulateOptions& options, const Context& context) {
   emulate::NodeWishes wishes;
   wishes.cpus = options.cpus_per_node;
-  if (!options.gpus_per_node.empty() && !parse_gpus(options.gpus_per_node, wishes)) {
+  if (!options.gpus_per_node.empty() && !read_gpus(options.gpus_per_node, wishes)) {
     print_error("--gpus-per-node \"" + options.gpus_per_node + "\" is no number of GPUs", "write 4, or with a type a100:4",
                 context.colour);
     return std::nullopt;

@@ -76,14 +76,17 @@ int run_gen(const GenOptions& options, const Context& context) {
 /// Registers --setup and what belongs to it; returns --setup.
 CLI::Option* add_setup_flags(CLI::App& app, SetupOptions& options) {
   constexpr const char* k_group = "Making an environment";
+  const auto kinds = model::words_of<plan::SetupKind>();
   auto* setup = app.add_option_function<std::vector<std::string>>(
       "--setup",
       [&options](const std::vector<std::string>& words) {
         options.wanted = true;
-        if (!words.empty()) options.spec.kind = words.front();
+        if (!words.empty()) options.spec.kind = model::find_word<plan::SetupKind>(words.front());
       },
-      "print the script that makes the environment instead: venv, wheelhouse, conda, uv, container or libtorch; what the site recommends otherwise");
-  setup->type_name("[KIND]")->expected(0, 1)->group(k_group)->check(CLI::IsMember({"", "venv", "wheelhouse", "conda", "uv", "container", "libtorch"}));
+      "print the script that makes the environment instead; KIND is " + util::join(kinds, ", ") + "; what the site recommends otherwise");
+  auto words = kinds;
+  words.insert(words.begin(), "");
+  setup->type_name("[KIND]")->expected(0, 1)->group(k_group)->check(CLI::IsMember(words));
   app.add_option("--packages", options.spec.packages, "what to install: \"torch torchvision\" or a requirements file; torch otherwise")->type_name("PACKAGES")->needs(setup)->group(k_group);
   app.add_option("--python", options.spec.python, "its Python: 3.12")->type_name("VERSION")->needs(setup)->group(k_group);
   app.add_option("--cuda", options.spec.cuda, "the wheels' CUDA: 12.6; by driver and GPUs otherwise")->type_name("VERSION")->needs(setup)->group(k_group);

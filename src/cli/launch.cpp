@@ -54,7 +54,7 @@ launch::Surroundings surroundings_of(const Context& context) {
 }
 
 int fail(const Context& context, const launch::Surroundings& here, const std::string& phase, const util::Error& error) {
-  return launch::report_failure({launch::k_cannot_set_up, phase, error, {}, here.host}, context.env);
+  return launch::report_failure({k_cannot_set_up, phase, error, {}, here.host}, context.env);
 }
 
 /// The words of the program: literal behind "--", else a script or module for the active Python.

@@ -48,14 +48,14 @@ private:
 
 void ask_accounts(Asker& ask, const slurm::Commands& commands, const Surroundings& surroundings, ClusterFacts& facts) {
   const bool kept = facts.config.has_accounting;
-  if (const auto text = ask.keep(slurm::ask_accounts(commands, facts.config, surroundings.user), kept ? "sacctmgr show user" : "sacctmgr")) facts.accounts = slurm::parse_accounts(*text);
+  if (const auto text = ask.keep(slurm::ask_accounts(commands, facts.config, surroundings.user), kept ? "sacctmgr show user" : "sacctmgr")) facts.accounts = slurm::read_accounts(*text);
   if (!kept) return;
-  if (const auto text = ask.optional(slurm::qos_command(), "sacctmgr show qos")) facts.qos = slurm::parse_qos(*text);
+  if (const auto text = ask.optional(slurm::qos_command(), "sacctmgr show qos")) facts.qos = slurm::read_qos_records(*text);
 }
 
 void ask_tools(Asker& ask, const Surroundings& surroundings, ClusterFacts& facts) {
   if (surroundings.module_command.empty()) facts.not_asked.push_back({"module avail", "no module system is set up in this shell"});
-  else if (const auto text = ask.optional(surroundings.module_command, "module avail", true)) facts.modules = parse_modules(*text);
+  else if (const auto text = ask.optional(surroundings.module_command, "module avail", true)) facts.modules = read_modules(*text);
   for (const char* engine : {"apptainer", "singularity"})
     if (ask.optional({engine, "--version"}, engine)) facts.programs.emplace_back(engine);
   const bool nvidia = ask.optional({"nvidia-smi", "-L"}, "nvidia-smi").has_value();
@@ -91,7 +91,7 @@ util::Result<ClusterFacts> run_questions(const slurm::Commands& commands, const 
   return facts;
 }
 
-std::vector<std::string> parse_modules(std::string_view text) {
+std::vector<std::string> read_modules(std::string_view text) {
   std::vector<std::string> names;
   for (const auto& line : util::split(text, '\n')) {
     auto name = std::string(util::trim(line));

@@ -48,6 +48,6 @@ Surroundings make_surroundings(const util::EnvSnapshot& env);
 util::Result<ClusterFacts> run_questions(const slurm::Commands& commands, const Surroundings& surroundings);
 
 /// Names of modules from the terse output of Lmod and Environment Modules: folders and headings are left out. Pure.
-std::vector<std::string> parse_modules(std::string_view text);
+std::vector<std::string> read_modules(std::string_view text);
 
 } // namespace hpcml::discover

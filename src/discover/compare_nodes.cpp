@@ -43,8 +43,8 @@ void compare_cpus(Drift& drift, const std::string& at, const NodeType& type, con
   if (reserved != kind.reserved_cores)
     drift.add(reserved < kind.reserved_cores ? Severity::error : Severity::warning, "node",
               fmt::format("{}: cpu.reserved: the profile says that {} cores are the system's, the cluster keeps {}", at, reserved, kind.reserved_cores));
-  if (!type.cpu_arch.empty() && !kind.arch.empty() && type.cpu_arch != kind.arch)
-    drift.add(Severity::error, "node", fmt::format("{}: cpu_arch: the profile says {}, the cluster says {}", at, type.cpu_arch, kind.arch));
+  if (const auto arch = model::word_of(type.cpu_arch); !arch.empty() && !kind.arch.empty() && arch != kind.arch)
+    drift.add(Severity::error, "node", fmt::format("{}: cpu_arch: the profile says {}, the cluster says {}", at, arch, kind.arch));
 }
 
 void compare_memory(Drift& drift, const std::string& at, const NodeType& type, const NodeKind& kind) {

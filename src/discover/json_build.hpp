@@ -10,6 +10,7 @@
 
 namespace hpcml::discover {
 
+/// Values of a profile that is being made.
 spec::JsonNode json_text(std::string_view text);
 spec::JsonNode json_number(unsigned long long number);
 spec::JsonNode json_flag(bool flag);

@@ -113,7 +113,7 @@ spec::JsonNode containers_part(const ClusterFacts& facts, model::GpuVendor vendo
     if (!here && module.empty()) continue;
     JsonObject container;
     container.put("engine", engine);
-    if (vendor != GpuVendor::unknown) container.put("gpu_flag", vendor == GpuVendor::nvidia ? "--nv" : "--rocm");
+    if (vendor != GpuVendor::unknown) container.put("gpu_flag", model::word_of(vendor == GpuVendor::nvidia ? model::GpuFlag::nv : model::GpuFlag::rocm));
     if (!here) container.put("modules", json_texts({module}));
     return json_list({container.put("source", source).node()});
   }
@@ -193,8 +193,8 @@ namespace {
 
 JsonObject gpu_request_part(const std::vector<NodeKind>& kinds, const ProfileRequest& request, const std::string& source) {
   const bool gpus = std::any_of(kinds.begin(), kinds.end(), [](const NodeKind& kind) { return kind.gpus > 0; });
-  const auto style = !request.trials.gpu_style.empty() ? request.trials.gpu_style : gpus ? "gpus-per-node" : "none";
-  return JsonObject().put("style", style).put("type", request.trials.gpu_type_required ? "required" : "optional").put("source", source);
+  const auto style = request.trials.gpu_style.value_or(gpus ? model::GpuStyle::gpus_per_node : model::GpuStyle::none);
+  return JsonObject().put("style", model::word_of(style)).put("type", request.trials.gpu_type_required ? "required" : "optional").put("source", source);
 }
 
 } // namespace

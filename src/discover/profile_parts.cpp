@@ -121,8 +121,7 @@ JsonNode make_node_type(const ClusterFacts& facts, const NodeKind& kind, const P
   const model::NodeType* topology = found == request.topologies.end() ? nullptr : &found->second;
   JsonObject type;
   type.put("id", kind.id).put("source", source);
-  for (const char* arch : {"x86_64", "aarch64", "ppc64le"})
-    if (kind.arch == arch) type.put("cpu_arch", arch);
+  if (model::find_word<model::CpuArch>(kind.arch)) type.put("cpu_arch", kind.arch);
   const auto cpu = cpu_part(kind, topology);
   type.put("cpu", cpu);
   if (kind.gpus > 0 || (topology != nullptr && topology->gpu && !topology->gpu->places.empty())) type.put("gpu", gpu_part(facts, kind, topology, cpu));

@@ -73,7 +73,7 @@ std::vector<GpuPlace> parse_amd(const std::vector<std::string>& lines) {
 
 } // namespace
 
-std::vector<GpuPlace> parse_gpu_topology(std::string_view text) {
+std::vector<GpuPlace> read_gpu_topology(std::string_view text) {
   const auto lines = util::split(text, '\n');
   if (text.find("NUMA Affinity") != std::string_view::npos) return parse_nvidia(lines);
   return parse_amd(lines);
@@ -84,7 +84,7 @@ util::Result<SeenNode> load_seen_node(const std::filesystem::path& path) {
   seen.source = path.filename().string();
   const auto text = util::read_file(path);
   if (!text) return text.error();
-  seen.gpus = parse_gpu_topology(*text);
+  seen.gpus = read_gpu_topology(*text);
   if (!seen.gpus.empty()) {
     seen.gpu_vendor = text->find("(Topology)") == std::string::npos ? model::GpuVendor::nvidia : model::GpuVendor::amd;
     return seen;

@@ -21,7 +21,7 @@ struct SeenNode {
 };
 
 /// The GPUs of `nvidia-smi topo -m` or `rocm-smi --showtopo` with their NUMA nodes; empty when the text is neither. Pure.
-std::vector<model::GpuPlace> parse_gpu_topology(std::string_view text);
+std::vector<model::GpuPlace> read_gpu_topology(std::string_view text);
 
 /// A node from hwloc XML, NCCL XML, JSON, or from what one of the GPU tools printed.
 util::Result<SeenNode> load_seen_node(const std::filesystem::path& path);

@@ -9,6 +9,8 @@ namespace hpcml::discover {
 
 namespace {
 
+using model::GpuStyle;
+
 /// Options by their long names, with values; the map's order is that of the command line.
 using Options = std::map<std::string, std::string>;
 
@@ -88,21 +90,22 @@ std::optional<std::string> gpu_type_in(const slurm::PartitionRecord& partition, 
 
 /// Each way to ask for one GPU, without and with its type. Where Slurm lists none, a rule of the site may still say why.
 void try_gpus(Trials& trials, TrialReport& report, const Options& accepted, const std::optional<std::string>& type, const std::string& nodes) {
-  report.gpu_style = "none";
-  for (const std::string name : {"gpus-per-node", "gres", "gpus", "gpus-per-task"}) {
+  report.gpu_style = GpuStyle::none;
+  for (const auto style : {GpuStyle::gpus_per_node, GpuStyle::gres, GpuStyle::gpus, GpuStyle::gpus_per_task}) {
+    const auto name = model::word_of(style);
     auto options = accepted;
-    if (name == "gpus-per-task") options["ntasks"] = nodes;
-    const auto value = [&](const std::string& kind) { return (name == "gres" ? "gpu:" : "") + (kind.empty() ? "" : kind + ":") + "1"; };
+    if (style == GpuStyle::gpus_per_task) options["ntasks"] = nodes;
+    const auto value = [&](const std::string& kind) { return std::string(style == GpuStyle::gres ? "gpu:" : "") + (kind.empty() ? "" : kind + ":") + "1"; };
     options[name] = value("");
     const auto said = trials.refusal(options);
     bool taken = said.empty();
     if (!taken && type && !type->empty()) {
       options[name] = value(*type);
       taken = trials.refusal(options).empty();
-      if (taken && report.gpu_style == "none") report.gpu_type_required = true;
+      if (taken && report.gpu_style == GpuStyle::none) report.gpu_type_required = true;
     }
     if (!taken) trials.learn(name, model::Policy::forbidden, said);
-    else if (report.gpu_style == "none") report.gpu_style = name;
+    else if (report.gpu_style == GpuStyle::none) report.gpu_style = style;
   }
 }
 

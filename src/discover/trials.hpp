@@ -3,6 +3,7 @@
 #pragma once
 
 #include <map>
+#include <optional>
 #include <string>
 
 #include "discover/cluster_facts.hpp"
@@ -14,7 +15,7 @@ namespace hpcml::discover {
 /// What the trials showed.
 struct TrialReport {
   std::map<std::string, model::FlagRule> flags; ///< options that are required or refused, with Slurm's own words
-  std::string gpu_style;                        ///< the first way to ask for a GPU that was accepted; "none": all were refused; empty: not tried
+  std::optional<model::GpuStyle> gpu_style;     ///< the first way to ask for a GPU that was accepted; none: all were refused; unset: not tried
   bool gpu_type_required = false;               ///< GPUs were accepted with their type only
   std::string partition;                        ///< where it was tried
   unsigned requests = 0;                        ///< how many were tested

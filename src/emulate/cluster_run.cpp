@@ -9,6 +9,7 @@
 #include "emulate/cluster_start.hpp"
 #include "emulate/stand_in_files.hpp"
 #include "model/gpu_vendor.hpp"
+#include "slurm/variables.hpp"
 #include "util/file.hpp"
 #include "util/host_names.hpp"
 #include "util/process.hpp"
@@ -22,8 +23,8 @@ namespace fs = std::filesystem;
 
 /// Variables of another job or of another site's modules would change what Slurm and the stand-ins do.
 bool belongs_elsewhere(const std::string& name) {
-  for (const auto* prefix : {"SLURM_", "SLURMD_", "SBATCH_", "SRUN_", "SALLOC_", "SINFO_", "SQUEUE_",
-                             "SCANCEL_", "PMI_", "PMIX_", "OMPI_COMM_WORLD_", "SINGULARITY_", "APPTAINER_"})
+  if (slurm::use_of_variable(name) != slurm::VariableUse::none) return true;
+  for (const auto* prefix : {"SINGULARITY_", "APPTAINER_"})
     if (util::starts_with(name, prefix)) return true;
   for (const auto* other : model::k_visible_devices_variables)
     if (name == other) return true;

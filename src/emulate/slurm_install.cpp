@@ -56,7 +56,7 @@ std::vector<std::string> find_programs(const Wanted& wanted, const util::EnvSnap
 
 } // namespace
 
-std::string parse_slurm_version(const std::string& text) {
+std::string find_slurm_version(const std::string& text) {
   for (const auto& word : util::split(std::string(util::trim(text)), ' '))
     if (!word.empty() && word[0] >= '0' && word[0] <= '9' && word.find('.') != std::string::npos) return word;
   return {};
@@ -71,7 +71,7 @@ util::Result<SlurmInstall> find_slurm(const util::EnvSnapshot& env) {
                        k_install};
   const auto answer = util::run_process({slurm.slurmctld, "-V"}, wide, std::chrono::seconds(10));
   if (!answer) return util::with_context(answer.error(), "cannot ask Slurm for its version");
-  slurm.version = parse_slurm_version(answer->out);
+  slurm.version = find_slurm_version(answer->out);
   if (slurm.version.empty())
     return util::Error{"cannot read Slurm's version from \"" + answer->out + "\"", k_install};
   slurm.has_lua = has_plugin("job_submit_lua.so", slurm.slurmctld);

@@ -35,7 +35,7 @@ util::Result<SlurmInstall> find_slurm(const util::EnvSnapshot& env);
 util::Result<AccountingInstall> find_accounting(const util::EnvSnapshot& env);
 
 /// The version in the output of `slurmctld -V` ("slurm-wlm 22.05.8"); empty when there is none.
-std::string parse_slurm_version(const std::string& text);
+std::string find_slurm_version(const std::string& text);
 
 /// One sentence on how the installed Slurm relates to the site's; `site_version` empty: the profile does not
 /// know it.

@@ -28,7 +28,7 @@ bool site_mentions(const Site& site, const std::string& variable) {
     return std::any_of(list.begin(), list.end(),
                        [&](const auto& item) { return mentions(text(item), variable); });
   };
-  return mentions(site.storage.scratch, variable) || any(site.python, [](const auto& rule) { return rule.where; }) ||
+  return any(site.python, [](const auto& rule) { return rule.where; }) ||
          any(site.node_types, [](const auto& type) { return type.local_disk.value_or(""); }) ||
          any(site.caches, [](const auto& rule) { return rule.base; }) ||
          any(site.env, [](const auto& rule) { return rule.expression ? rule.value : std::string(); });
@@ -167,6 +167,12 @@ std::string site_data(const Site& site, const ClusterLayout& layout, const Stand
   return text + module_lines(site) + shell_array("site_paths", site_paths(site));
 }
 
+/// Whether there is a stand-in for a program that only some sites have.
+bool has_stand_in(const std::string& program) {
+  const auto& files = embedded::stand_in_files();
+  return std::any_of(files.begin(), files.end(), [&](const auto& file) { return file.name == program + ".sh"; });
+}
+
 /// The text by which bash brings `module` along in the environment; one line, without single quotes.
 std::string module_function(const StandInOptions& options) {
   const std::string lib = options.state_dir + "/lib/";
@@ -248,7 +254,7 @@ std::map<std::string, StandInFile> make_stand_ins(const Site& site, const Cluste
     put(files, options, "bin/ibrun", "ibrun.sh", 0755);
     put(files, options, "lib/ibrun_rank", "ibrun_rank.sh", 0755);
   }
-  if (site.interactive == model::InteractiveBy::idev) put(files, options, "bin/idev", "idev.sh", 0755);
+  if (!site.interactive.options.empty() && has_stand_in(site.interactive.program)) put(files, options, "bin/" + site.interactive.program, site.interactive.program + ".sh", 0755);
   put(files, options, "lib/task_prolog", "task_prolog.sh", 0755);
   auto& prolog = files["lib/task_prolog"].text;
   prolog = util::replace_all(prolog, "@MODULE_FUNCTION@", module_function(options));

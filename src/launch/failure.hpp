@@ -5,13 +5,11 @@
 #include <optional>
 #include <string>
 
+#include "hpcml/exit_code.hpp"
 #include "util/env_snapshot.hpp"
 #include "util/result.hpp"
 
 namespace hpcml::launch {
-
-/// Exit codes of launch itself, as `env` and `timeout` use them.
-enum FailureCode : int { k_cannot_set_up = 125, k_cannot_execute = 126, k_not_found = 127 };
 
 /// Why launch ended without its program having run (or run to its end).
 struct Failure {

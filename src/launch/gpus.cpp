@@ -8,7 +8,7 @@
 
 namespace hpcml::launch {
 
-std::vector<std::string> parse_visible_list(const std::string& text) {
+std::vector<std::string> split_visible_list(const std::string& text) {
   std::vector<std::string> entries;
   for (const auto& piece : util::split(text, ',')) {
     const std::string entry(util::trim(piece));
@@ -24,10 +24,10 @@ VisibleGpus find_visible_gpus(const util::EnvSnapshot& env, const std::string& p
   for (const auto* name : model::k_visible_devices_variables)
     if (name != preferred) names.emplace_back(name);
   for (const auto& name : names)
-    if (const auto value = env.get(name)) return {parse_visible_list(*value), name, name + "=" + *value};
+    if (const auto value = env.get(name)) return {split_visible_list(*value), name, name + "=" + *value};
   // srun --gpu-bind=none leaves the runtime's variable unset in some versions: all GPUs of the node's job are visible then.
   for (const auto* name : {"SLURM_STEP_GPUS", "SLURM_JOB_GPUS"})
-    if (const auto value = env.get(name); value && on_node == 0) return {parse_visible_list(*value), "", std::string(name) + "=" + *value};
+    if (const auto value = env.get(name); value && on_node == 0) return {split_visible_list(*value), "", std::string(name) + "=" + *value};
   unsigned count = on_node;
   std::string told_by = "the node's devices";
   if (count == 0) {

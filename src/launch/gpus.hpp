@@ -19,7 +19,7 @@ struct VisibleGpus {
 };
 
 /// Entries of a visible-devices list; empty, "-1" and "NoDevFiles" hide all GPUs, and so do entries after a "-1".
-std::vector<std::string> parse_visible_list(const std::string& text);
+std::vector<std::string> split_visible_list(const std::string& text);
 
 /// What is visible. `preferred`: the vendor's variable, asked first (empty: any). `on_node`: GPUs found on the node.
 VisibleGpus find_visible_gpus(const util::EnvSnapshot& env, const std::string& preferred, unsigned on_node);

@@ -70,8 +70,7 @@ std::optional<Failure> run_preflight(const RankSetup& setup, const LaunchRequest
     verdict.what = "hpcml-torch ended with " + std::to_string(output->exit_code) + (lines.back().empty() ? "" : ": " + lines.back());
   }
   verdict.what = "the preflight failed: " + verdict.what;
-  constexpr int k_culprit = 6;
-  return failure(output->exit_code == k_culprit ? k_culprit : k_cannot_set_up, verdict);
+  return failure(output->exit_code == k_preflight_failed ? k_preflight_failed : k_cannot_set_up, verdict);
 }
 
 } // namespace hpcml::launch

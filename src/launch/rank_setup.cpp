@@ -6,6 +6,7 @@
 #include "launch/interfaces.hpp"
 #include "launch/rank_network.hpp"
 #include "model/gpu_vendor.hpp"
+#include "topo/live_nics.hpp"
 #include "topo/live_node.hpp"
 #include "util/text.hpp"
 
@@ -23,7 +24,7 @@ const model::Site& site_or_none(const LaunchRequest& request) {
 
 /// The visible GPUs with the node's own indices: by Slurm's list where it numbers the devices, else by the visible list.
 std::vector<model::GpuPlace> visible_places(const VisibleGpus& visible, const NodeView& node, const util::EnvSnapshot& env) {
-  auto indices = parse_visible_list(env.get_or("SLURM_STEP_GPUS", ""));
+  auto indices = split_visible_list(env.get_or("SLURM_STEP_GPUS", ""));
   if (indices.size() != visible.entries.size()) indices = visible.entries;
   std::vector<model::GpuPlace> places;
   for (std::size_t i = 0; i < visible.entries.size(); ++i) {

@@ -22,7 +22,7 @@ struct NodeView {
   model::CpuShape cpus;
   model::IdSet mask;                    ///< CPUs of this process
   topo::LiveGpus gpus;                  ///< all that the node's drivers show
-  topo::LiveNics nics;                  ///< near these
+  topo::NearNics nics;                  ///< near these
   std::vector<std::string> interfaces;  ///< names of all network interfaces; empty: not known, or no site names any
 };
 /// This node as the request needs it.

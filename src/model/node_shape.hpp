@@ -13,6 +13,12 @@
 
 namespace hpcml::model {
 
+/// The processor of a node.
+enum class CpuArch { unknown, x86_64, aarch64, ppc64le };
+
+template <>
+inline constexpr std::array<Word<CpuArch>, 3> k_words<CpuArch> = {{{"x86_64", CpuArch::x86_64}, {"aarch64", CpuArch::aarch64}, {"ppc64le", CpuArch::ppc64le}}};
+
 /// A GPU as one device that a rank can take (a GCD on MI250X). All of its locality may be unknown.
 struct GpuPlace {
   unsigned index = 0;           ///< the runtime's index with all GPUs visible, which is PCI order
@@ -92,7 +98,7 @@ inline constexpr std::array<Word<MemoryCounted>, 3> k_words<MemoryCounted> = {{{
 /// A kind of node of a site.
 struct NodeType {
   std::string id;
-  std::string cpu_arch; ///< "x86_64", "aarch64"
+  CpuArch cpu_arch = CpuArch::unknown;
   CpuShape cpu;
   std::optional<GpuShape> gpu;                ///< none: a CPU-only node
   Known<MemSize> memory;                      ///< what a job can ask for in all

@@ -112,9 +112,9 @@ struct PlannedStage {
 
 /// The image that the program runs in.
 struct PlannedContainer {
-  std::string engine;
+  ContainerEngine engine = ContainerEngine::singularity;
   std::string image;
-  std::string gpu_flag;
+  GpuFlag gpu_flag = GpuFlag::none;
   std::vector<ContainerBind> binds; ///< in order; the last for a target wins
   std::string enter;                ///< evaluated inside before the program; empty: none
   Origin origin;
@@ -176,8 +176,7 @@ struct Plan {
   PlannedBinding binding;
   Sourced<GpusSeen> gpu_visibility;
   GpuVendor gpu_vendor = GpuVendor::unknown;
-  std::string modules_reset;            ///< "purge", "reset": before the modules; empty: nothing
-  Origin modules_reset_origin;
+  Sourced<ModulesReset> modules_reset{ModulesReset::none, {}}; ///< before the modules
   std::vector<PlannedModule> modules;
   std::vector<PlannedEnv> env;
   std::vector<PlannedCache> caches;
@@ -188,7 +187,7 @@ struct Plan {
   Sourced<Backend> backend;
   Sourced<std::string> hpcml_path;
   Sourced<std::string> submit_command{"sbatch", {}}; ///< what takes the script
-  InteractiveBy interactive = InteractiveBy::salloc; ///< how to get an interactive job
+  InteractiveRule interactive; ///< how to get an interactive job
   std::vector<std::string> sites_dirs;  ///< where launch finds the profile when it is not built in, absolute
   Sourced<BindCheck> bind_check{BindCheck::none, {}};
   bool report = false;

@@ -35,10 +35,11 @@ template <>
 inline constexpr std::array<Word<NodeBinding>, 2> k_words<NodeBinding> = {{{"masks", NodeBinding::masks}, {"launch", NodeBinding::launch}}};
 
 /// The program that gives an interactive job.
-enum class InteractiveBy { salloc, srun, idev };
-
-template <>
-inline constexpr std::array<Word<InteractiveBy>, 3> k_words<InteractiveBy> = {{{"salloc", InteractiveBy::salloc}, {"srun", InteractiveBy::srun}, {"idev", InteractiveBy::idev}}};
+struct InteractiveRule {
+  std::string program = "salloc"; ///< salloc and srun take sbatch's options; a program of the site's own has `options`
+  std::map<std::string, std::string> options = {}; ///< sbatch's name ("partition") -> the program's ("-p")
+  std::vector<std::string> implied = {};           ///< sbatch's names of what comes with every job of the program: "exclusive"
+};
 
 /// Where a value exists. A per-task value must never be rendered at batch scope: it would be the same for every rank.
 enum class Scope { batch, task };
@@ -75,10 +76,36 @@ struct ContainerBind {
   const std::string& inside() const { return target.empty() ? source : target; }
 };
 
+/// What runs images. Singularity and Apptainer stand before the command, the others work by options of Slurm.
+enum class ContainerEngine { singularity, apptainer, shifter, pyxis, edf, uenv };
+
+template <>
+inline constexpr std::array<Word<ContainerEngine>, 6> k_words<ContainerEngine> = {{{"singularity", ContainerEngine::singularity},
+                                                                                  {"apptainer", ContainerEngine::apptainer},
+                                                                                  {"shifter", ContainerEngine::shifter},
+                                                                                  {"pyxis", ContainerEngine::pyxis},
+                                                                                  {"edf", ContainerEngine::edf},
+                                                                                  {"uenv", ContainerEngine::uenv}}};
+
+/// Whether an image starts by options of Slurm, not by a program before the command.
+constexpr bool works_by_slurm(ContainerEngine engine) { return engine != ContainerEngine::singularity && engine != ContainerEngine::apptainer; }
+
+/// The option that gives an image the node's GPUs.
+enum class GpuFlag { none, nv, rocm };
+
+template <>
+inline constexpr std::array<Word<GpuFlag>, 3> k_words<GpuFlag> = {{{"", GpuFlag::none}, {"--nv", GpuFlag::nv}, {"--rocm", GpuFlag::rocm}}};
+
+/// What becomes of the modules that a job begins with: `module purge`, `module reset`, or nothing.
+enum class ModulesReset { none, purge, reset };
+
+template <>
+inline constexpr std::array<Word<ModulesReset>, 3> k_words<ModulesReset> = {{{"purge", ModulesReset::purge}, {"reset", ModulesReset::reset}, {"none", ModulesReset::none}}};
+
 /// How jobs run in images on the site.
 struct ContainerRule {
-  std::string engine;        ///< "singularity", "apptainer"; "shifter", "pyxis", "edf", "uenv" work by options of Slurm
-  std::string gpu_flag;      ///< "--nv", "--rocm" or empty
+  ContainerEngine engine = ContainerEngine::singularity;
+  GpuFlag gpu_flag = GpuFlag::none;
   std::vector<std::string> options = {}; ///< of Slurm; {image} is the image: "--environment={image}"
   bool options_on_srun = false;          ///< given to srun, not to sbatch
   std::string bind_option;   ///< with {binds}: "--container-mounts={binds}"; empty: there is none
@@ -220,7 +247,7 @@ struct Site {
   std::string successor;
   Origin state_origin;
   Detect detect;
-  std::string login_arch;    ///< "x86_64", "aarch64", "ppc64le", or empty
+  CpuArch login_arch = CpuArch::unknown;
   SubmitRule submit;
   Scheduler scheduler = Scheduler::slurm;
   Known<std::string> slurm_version;
@@ -238,8 +265,7 @@ struct Site {
   std::vector<EnvRule> env;
   std::vector<ConflictRule> conflicts;
   std::vector<CacheRule> caches;
-  std::string modules_reset;                ///< "purge", "reset", or empty
-  Origin modules_reset_origin;
+  Sourced<ModulesReset> modules_reset{ModulesReset::none, {}};
   std::vector<ModuleRule> modules;
   std::vector<ContainerRule> containers;
   std::vector<PythonRule> python;
@@ -249,7 +275,7 @@ struct Site {
   std::map<std::string, std::string> openmp; ///< OMP_PLACES and the like, set with OMP_NUM_THREADS
   Origin openmp_origin;
   Sourced<NodeBinding> binding{NodeBinding::launch, {}};
-  InteractiveBy interactive = InteractiveBy::salloc;
+  InteractiveRule interactive;
   std::string signal_for_preemption;
   StorageRule storage;
   PolicyRules policies;

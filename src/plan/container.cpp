@@ -106,7 +106,7 @@ const model::ContainerRule* find_engine(const PlanContext& context) {
 
 /// An engine that works by options of Slurm gets them; the command itself is not wrapped.
 void give_to_slurm(PlanContext& context, const model::ContainerRule& rule, model::PlannedContainer& container) {
-  container.by_slurm = rule.engine != "singularity" && rule.engine != "apptainer";
+  container.by_slurm = model::works_by_slurm(rule.engine);
   if (!container.by_slurm) return;
   container.prefix = rule.prefix;
   std::vector<std::string> binds;
@@ -114,7 +114,7 @@ void give_to_slurm(PlanContext& context, const model::ContainerRule& rule, model
     binds.push_back(bind.source + ":" + bind.inside());
   auto options = rule.options;
   if (!binds.empty() && rule.bind_option.empty())
-    context.error("request/bind", rule.engine + " on " + context.site.name + " takes no binds from here",
+    context.error("request/bind", model::word_of(rule.engine) + " on " + context.site.name + " takes no binds from here",
                   "leave --bind out; what it shows is said in its own configuration");
   else if (!binds.empty())
     options.push_back(util::replace_all(rule.bind_option, "{binds}", util::join(binds, ",")));
@@ -151,7 +151,7 @@ void plan_container(PlanContext& context) {
                                     rule.binds,  rule.enter,           job.container->origin};
   container.origin.superseded.insert(container.origin.superseded.end(), rule.superseded.begin(),
                                      rule.superseded.end());
-  if (context.plan.layout.gpus_per_node == 0) container.gpu_flag.clear();
+  if (context.plan.layout.gpus_per_node == 0) container.gpu_flag = model::GpuFlag::none;
   if (job.container_enter && !job.container_enter->value && !rule.enter.empty()) {
     container.enter.clear();
     context.note("'" + rule.enter + "' is not evaluated inside the image", job.container_enter->origin);

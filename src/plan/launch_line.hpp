@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The same request without a scheduler: the line that starts it on this machine.
+// The line that starts a request on this machine: the planner's hint where a site has no scheduler, so that there is no plan to render.
 #pragma once
 
 #include <string>

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 // What starts the ranks, and who binds them to cores.
 #include "plan/plan_context.hpp"
-#include "topo/affinity.hpp"
 
 namespace hpcml::plan {
 namespace {
@@ -77,6 +76,15 @@ void plan_launcher(PlanContext& context) {
   for (const auto& raw : context.job.srun) launcher.step_args.push_back(raw.value);
 }
 
+topo::AffinityRequest make_affinity_request(unsigned ranks, unsigned gpus_per_rank, unsigned cpus_per_rank, std::size_t gpus) {
+  topo::AffinityRequest request;
+  request.ranks = ranks;
+  // Only where ranks share GPUs the affinity planner chooses those of a rank by itself.
+  request.gpus_per_rank = std::size_t{ranks} * gpus_per_rank <= gpus ? gpus_per_rank : 0;
+  request.cpus_per_rank = cpus_per_rank;
+  return request;
+}
+
 void plan_binding(PlanContext& context) {
   model::Plan& plan = context.plan;
   model::PlannedBinding& binding = plan.binding;
@@ -104,15 +112,10 @@ void plan_binding(PlanContext& context) {
   }
   if (binding.binder != model::Binder::srun_masks || diag::has_errors(context.findings)) return;
 
-  topo::AffinityRequest request;
-  request.ranks = plan.layout.ranks_per_node;
-  request.gpus_per_rank = plan.layout.gpus_per_rank;
-  request.cpus_per_rank = plan.layout.cpus_per_rank;
-  request.threads_per_core = plan.layout.threads_per_core;
   const std::vector<model::GpuPlace> none;
   const auto& places = plan.layout.gpus_per_node > 0 ? context.node->gpu->places : none;
-  // More ranks than GPUs share them: only then the planner chooses the GPUs of a rank by itself.
-  if (request.ranks * request.gpus_per_rank > places.size()) request.gpus_per_rank = 0;
+  auto request = make_affinity_request(plan.layout.ranks_per_node, plan.layout.gpus_per_rank, plan.layout.cpus_per_rank, places.size());
+  request.threads_per_core = plan.layout.threads_per_core;
   topo::AffinityPlan affinity = topo::plan_affinity(context.node->cpu, places, request);
   binding.ranks = std::move(affinity.ranks);
   for (const auto& warning : affinity.warnings) context.note(warning, binding.origin);

@@ -9,6 +9,7 @@
 #include "model/plan.hpp"
 #include "plan/site_limits.hpp"
 #include "plan/when.hpp"
+#include "topo/affinity.hpp"
 
 namespace hpcml::plan {
 
@@ -65,6 +66,8 @@ void plan_partition(PlanContext& context);
 void plan_layout(PlanContext& context);
 void plan_launcher(PlanContext& context);
 void plan_binding(PlanContext& context);
+/// What to place on a node with `gpus` GPUs: ranks with as many each as asked for, or sharing them where there are too few.
+topo::AffinityRequest make_affinity_request(unsigned ranks, unsigned gpus_per_rank, unsigned cpus_per_rank, std::size_t gpus);
 void plan_directives(PlanContext& context);
 void plan_software(PlanContext& context);
 void plan_container(PlanContext& context);

@@ -9,7 +9,6 @@
 #include "plan/plan_context.hpp"
 #include "plan/profile_check.hpp"
 #include "plan/threads.hpp"
-#include "topo/affinity.hpp"
 #include "util/text.hpp"
 
 namespace hpcml::plan {
@@ -126,10 +125,7 @@ RankPlan plan_rank(const model::Site& site, const RankFacts& facts, const RankRe
   const std::vector<model::GpuPlace> places =
       request.gpus_per_rank == 0 ? std::vector<model::GpuPlace>{} : gpu_places(facts, node);
 
-  topo::AffinityRequest wanted;
-  wanted.ranks = facts.local_world_size;
-  wanted.gpus_per_rank = wanted.ranks * request.gpus_per_rank <= places.size() ? request.gpus_per_rank : 0;
-  wanted.cpus_per_rank = request.cpus_per_rank;
+  auto wanted = make_affinity_request(facts.local_world_size, request.gpus_per_rank, request.cpus_per_rank, places.size());
   wanted.allowed = facts.allowed;
   const topo::AffinityPlan affinity = topo::plan_affinity(shape, places, wanted);
   plan.binding.local_rank = facts.local_rank;

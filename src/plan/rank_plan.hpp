@@ -8,7 +8,7 @@
 
 #include "model/plan.hpp"
 #include "model/site.hpp"
-#include "topo/live_nics.hpp"
+#include "topo/nearest_nic.hpp"
 
 namespace hpcml::plan {
 
@@ -32,7 +32,7 @@ struct RankFacts {
   model::IdSet allowed;                   ///< CPUs this process may use
   std::vector<model::GpuPlace> live_gpus; ///< visible GPUs with their live locality; empty: none seen
   std::vector<model::GpuPlace> node_gpus = {}; ///< all GPUs that the node shows, visible or not
-  topo::LiveNics nics = {};               ///< the NICs near these
+  topo::NearNics nics = {};               ///< the NICs near these
   model::GpuVendor gpu_vendor = model::GpuVendor::unknown; ///< as the node shows it; unknown: the profile's
   bool owns_node = false;                 ///< the step has all CPUs of the node
   JobPromise job = {};

@@ -2,9 +2,7 @@
 #include "plan/setup_plan.hpp"
 
 #include <algorithm>
-#include <array>
 #include <fmt/format.h>
-#include <string_view>
 
 #include "model/gpu_arch.hpp"
 #include "plan/named_choice.hpp"
@@ -18,15 +16,9 @@ namespace hpcml::plan {
 
 namespace {
 
+using model::CpuArch;
 using model::GpuVendor;
 using model::PythonWay;
-
-struct KindName {
-  std::string_view name;
-  SetupKind kind;
-};
-constexpr std::array k_kinds = {KindName{"venv", SetupKind::venv}, KindName{"wheelhouse", SetupKind::wheelhouse}, KindName{"conda", SetupKind::conda},
-                                KindName{"uv", SetupKind::uv},     KindName{"container", SetupKind::container},   KindName{"libtorch", SetupKind::libtorch}};
 
 /// The newest Python that all indexes of today take; older indexes want an older one.
 constexpr const char* k_python = "3.12";
@@ -94,7 +86,7 @@ private:
                    "leave --partition and --gpu-type out, or --gpus-per-node 0 for an environment without GPUs");
     std::vector<std::string> vendors, cpus, toolkits;
     for (const auto* node : x_nodes.types) {
-      add_once(cpus, node->cpu_arch);
+      add_once(cpus, model::word_of(node->cpu_arch));
       if (!node->gpu) continue;
       add_once(vendors, model::word_of(node->gpu->vendor));
       add_once(x_nodes.target.archs, model::gpu_arch(*node->gpu));
@@ -112,7 +104,7 @@ private:
         error("usage/setup", fmt::format("the profile of {} does not say which GPUs it has", x_site.name), "say --cuda VERSION or --rocm VERSION, or --gpus-per-node 0 for an environment without GPUs");
       target.vendor = x_spec.rocm.empty() ? GpuVendor::nvidia : GpuVendor::amd;
     }
-    target.cpu_arch = cpus.empty() ? "" : cpus.front();
+    target.cpu_arch = cpus.empty() ? CpuArch::unknown : model::find_word<CpuArch>(cpus.front()).value_or(CpuArch::unknown);
     // Several drivers: the oldest decides, and an unknown one may be older than all.
     std::erase(target.archs, std::string());
     if (!toolkits.empty() && std::find(toolkits.begin(), toolkits.end(), "") == toolkits.end())
@@ -131,13 +123,13 @@ private:
   }
 
   void choose_kind() {
-    std::string name = x_spec.kind;
-    if (name.empty() && x_job.conda) name = "conda";
-    if (name.empty() && x_job.container) name = "container";
-    if (name.empty() && !x_site.python.empty()) name = model::word_of(x_site.python.front().kind);
-    if (name.empty() || name == "module") name = "venv";
-    for (const auto& known : k_kinds)
-      if (known.name == name) x_plan.kind = known.kind;
+    auto kind = x_spec.kind;
+    if (!kind && x_job.conda) kind = SetupKind::conda;
+    if (!kind && x_job.container) kind = SetupKind::container;
+    // A Python in a module is what environments are made with.
+    if (!kind && !x_site.python.empty()) kind = model::find_word<SetupKind>(model::word_of(x_site.python.front().kind));
+    x_plan.kind = kind.value_or(SetupKind::venv);
+    const auto name = model::word_of(x_plan.kind);
     x_recipe = recipe(model::find_word<PythonWay>(name));
     // Where the site has a Python of its own in a module, an environment is made with it.
     if (!x_recipe && (x_plan.kind == SetupKind::venv || x_plan.kind == SetupKind::uv)) x_recipe = recipe(PythonWay::module);
@@ -146,7 +138,7 @@ private:
       error("request/setup", x_site.name + " has no wheels of its own in its profile", "--setup venv or --setup conda take PyTorch's");
     if (x_plan.kind == SetupKind::container && (!x_recipe || x_recipe->image.tool.empty()))
       error("request/setup", fmt::format("the profile of {} does not say how images are built there", x_site.name), "--setup venv makes an environment without an image");
-    if (x_spec.kind.empty() && x_recipe) x_plan.notes.emplace_back(fmt::format("{}: what the site recommends", name), x_recipe->origin);
+    if (!x_spec.kind && x_recipe) x_plan.notes.emplace_back(fmt::format("{}: what the site recommends", name), x_recipe->origin);
   }
 
   void choose_place() {
@@ -235,7 +227,7 @@ private:
   }
 
   void add_software() {
-    x_plan.modules_reset = x_site.modules_reset;
+    x_plan.modules_reset = x_site.modules_reset.value;
     const model::Origin libtorch{model::OriginKind::site, "libtorch_modules", {}, {}, {}};
     if (x_plan.kind == SetupKind::libtorch && !x_site.libtorch_modules.empty()) {
       add_modules(x_site.libtorch_modules, libtorch);

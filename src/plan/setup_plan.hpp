@@ -2,6 +2,7 @@
 // A software environment to make on a site: what gen --setup prints a script for. Pure.
 #pragma once
 
+#include <array>
 #include <optional>
 #include <string>
 #include <utility>
@@ -18,9 +19,25 @@ namespace hpcml::plan {
 /// The kinds of environment that a script can make.
 enum class SetupKind { venv, wheelhouse, conda, uv, container, libtorch };
 
+} // namespace hpcml::plan
+
+namespace hpcml::model {
+
+template <>
+inline constexpr std::array<Word<plan::SetupKind>, 6> k_words<plan::SetupKind> = {{{"venv", plan::SetupKind::venv},
+                                                                                  {"wheelhouse", plan::SetupKind::wheelhouse},
+                                                                                  {"conda", plan::SetupKind::conda},
+                                                                                  {"uv", plan::SetupKind::uv},
+                                                                                  {"container", plan::SetupKind::container},
+                                                                                  {"libtorch", plan::SetupKind::libtorch}}};
+
+} // namespace hpcml::model
+
+namespace hpcml::plan {
+
 /// What a person asks for besides the job's own keys (--venv, --conda, --container, --partition, --gpu-type).
 struct SetupSpec {
-  std::string kind;       ///< "venv", …; empty: what the site recommends
+  std::optional<SetupKind> kind; ///< unset: what the site recommends
   std::string packages;   ///< requirement words or a requirements file; empty: torch, or what the site recommends
   std::string python;     ///< "3.12"; empty: one that the packages take
   std::string cuda;       ///< "12.8"; empty: by driver and GPUs
@@ -35,7 +52,7 @@ struct SetupPlan {
   std::string site_hash;
   std::string place;                  ///< path (with variables, if `place_expression`), name or image
   bool place_expression = false;
-  std::string modules_reset;
+  model::ModulesReset modules_reset = model::ModulesReset::none;
   std::vector<model::PlannedModule> modules;
   std::vector<std::string> torch_packages; ///< from PyTorch's index, or from the site's wheels
   std::vector<std::string> packages;       ///< all others, "-r FILE" included
@@ -44,7 +61,7 @@ struct SetupPlan {
   std::string index_reason;
   std::string list_wheels;                 ///< the site's program that lists its wheels; empty: none
   std::string base_image;                  ///< of the image to build
-  std::string node_arch;                   ///< of the nodes where it will run; empty: unknown
+  model::CpuArch node_arch = model::CpuArch::unknown; ///< of the nodes where it will run
   bool offline_nodes = false;              ///< compute nodes have no internet
   std::vector<std::string> link_directories; ///< expressions
   std::string cuda_archs;                  ///< TORCH_CUDA_ARCH_LIST: "8.0;9.0"; empty: none

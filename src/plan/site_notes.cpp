@@ -48,10 +48,10 @@ void note_place(PlanContext& context) {
                  model::Origin{model::OriginKind::site, "signal_for_preemption", {}, {}, {}});
   if (const auto& minutes = site.policies.idle_gpu_minutes; minutes && context.plan.layout.gpus_per_node > 0)
     context.note("jobs whose GPUs idle for " + std::to_string(minutes->value) + " minutes are stopped", minutes->origin);
-  const auto& arch = context.node ? context.node->cpu_arch : std::string();
-  if (!arch.empty() && !site.login_arch.empty() && arch != site.login_arch)
-    context.note("the compute nodes are " + arch + ", the login nodes " + site.login_arch +
-                     ": programs and environments must be made for " + arch,
+  const auto arch = context.node ? context.node->cpu_arch : model::CpuArch::unknown;
+  if (arch != model::CpuArch::unknown && site.login_arch != model::CpuArch::unknown && arch != site.login_arch)
+    context.note("the compute nodes are " + model::word_of(arch) + ", the login nodes " + model::word_of(site.login_arch) +
+                     ": programs and environments must be made for " + model::word_of(arch),
                  context.node->origin);
 }
 

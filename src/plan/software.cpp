@@ -138,7 +138,6 @@ void add_module(PlanContext& context, const std::string& text, const model::Orig
 void plan_software(PlanContext& context) {
   check_hpcml_path(context);
   context.plan.modules_reset = context.site.modules_reset;
-  context.plan.modules_reset_origin = context.site.modules_reset_origin;
   for (const auto& rule : context.site.modules)
     if (applies(rule.when, context.facts())) add_modules(context, rule.load, rule.origin);
   plan_python(context);

@@ -11,6 +11,7 @@ namespace hpcml::plan {
 
 namespace {
 
+using model::CpuArch;
 using model::GpuVendor;
 
 /// An index with what its wheels were built for. GPUs and versions: PyTorch's RELEASE.md (compatibility and CUDA support matrices of
@@ -81,8 +82,8 @@ bool runs_on(const std::string& built, const std::string& gpu) {
 
 /// The architecture that the index lacks; nothing if it has all.
 std::optional<std::string> lacking(const BuiltIndex& index, const WheelTarget& target) {
-  const std::string list = target.cpu_arch == "aarch64" ? index.archs_aarch64 : target.cpu_arch.empty() || target.cpu_arch == "x86_64" ? index.archs_x86 : "";
-  if (list.empty()) return target.cpu_arch;
+  const std::string list = target.cpu_arch == CpuArch::aarch64 ? index.archs_aarch64 : target.cpu_arch == CpuArch::unknown || target.cpu_arch == CpuArch::x86_64 ? index.archs_x86 : "";
+  if (list.empty()) return model::word_of(target.cpu_arch);
   const auto built = util::split(list, ' ');
   for (const auto& gpu : target.archs)
     if (std::none_of(built.begin(), built.end(), [&](const auto& arch) { return runs_on(arch, gpu); })) return gpu;
@@ -124,7 +125,7 @@ WheelChoice best(const std::vector<BuiltIndex>& list, const WheelTarget& target,
   std::copy_if(list.begin(), list.end(), std::back_inserter(fitting), [&](const auto& index) { return !lacking(index, target); });
   if (fitting.empty()) {
     const auto why = lacking(list.front(), target).value_or(gpus);
-    return {std::nullopt, fmt::format("PyTorch has no wheels for {}{}", why, why == target.cpu_arch ? " with " + toolkit : ""),
+    return {std::nullopt, fmt::format("PyTorch has no wheels for {}{}", why, why == model::word_of(target.cpu_arch) ? " with " + toolkit : ""),
             "take an image or a module of the site that has PyTorch, or narrow the GPUs with --partition or --gpu-type"};
   }
   if (!target.toolkit_max.empty()) {

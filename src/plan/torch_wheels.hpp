@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "model/gpu_vendor.hpp"
+#include "model/node_shape.hpp"
 
 namespace hpcml::plan {
 
@@ -26,7 +26,7 @@ std::string index_url(const WheelIndex& index);
 struct WheelTarget {
   model::GpuVendor vendor = model::GpuVendor::unknown; ///< unknown: for CPUs
   std::vector<std::string> archs; ///< "sm_90"; unknown ones are left out
-  std::string cpu_arch;           ///< "x86_64", or empty if unknown
+  model::CpuArch cpu_arch = model::CpuArch::unknown;
   std::string toolkit_max;        ///< the newest CUDA or ROCm that the driver runs; empty if unknown
   std::string toolkit_wanted;     ///< --cuda, --rocm; empty: the best
   std::string limit = "driver";   ///< what sets toolkit_max: the driver, or the base image

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <array>
 
+#include "hpcml/rank_env.hpp"
+#include "model/gpu_vendor.hpp"
 #include "port/porting.hpp"
 #include "shell/names.hpp"
 #include "util/text.hpp"
@@ -16,11 +18,11 @@ struct Range {
 
 /// Variables that hpcml or the new profile sets; of the others those of the old site's network and devices.
 bool is_owned(const std::string& name) {
-  static constexpr std::array<std::string_view, 17> k_names = {"MASTER_ADDR", "MASTER_PORT", "WORLD_SIZE", "RANK", "LOCAL_RANK", "LOCAL_WORLD_SIZE", "NODE_RANK", "GROUP_RANK",
-      "OMP_NUM_THREADS", "SRUN_CPUS_PER_TASK", "SLURM_CPU_BIND", "CUDA_VISIBLE_DEVICES", "ROCR_VISIBLE_DEVICES", "HIP_VISIBLE_DEVICES", "SINGULARITY_BIND", "APPTAINER_BIND", "SLURM_CPU_BIND_TYPE"};
+  static constexpr std::array<std::string_view, 8> k_names = {"MASTER_ADDR", "MASTER_PORT", "OMP_NUM_THREADS", "SRUN_CPUS_PER_TASK", "SLURM_CPU_BIND", "SLURM_CPU_BIND_TYPE", "SINGULARITY_BIND", "APPTAINER_BIND"};
   static constexpr std::array<std::string_view, 9> k_prefixes = {"GLOO_", "FI_", "UCX_", "CXI_", "MPICH_", "MIOPEN_", "RCCL_", "OFI_", "NCCL_"};
   if (util::starts_with(name, "NCCL_DEBUG")) return false;
-  return std::find(k_names.begin(), k_names.end(), name) != k_names.end() ||
+  const auto is_in = [&](const auto& names) { return std::find(names.begin(), names.end(), name) != names.end(); };
+  return is_in(k_names) || is_in(k_rank_variables) || is_in(model::k_visible_devices_variables) ||
          std::any_of(k_prefixes.begin(), k_prefixes.end(), [&](std::string_view prefix) { return util::starts_with(name, prefix); });
 }
 
@@ -73,7 +75,7 @@ private:
     if (word == "module" || word == "ml") {
       cut(node, "port/module", "is left out: the new site's modules are loaded above", "--module NAME loads more");
     } else if (is_activation(node, word)) {
-      if (x_porting.replaced.environment) cut(node, "port/environment", "is left out: the request names an environment", "");
+      if (x_porting.chosen.environment) cut(node, "port/environment", "is left out: the request names an environment", "");
       else note(node, "port/environment", "stays: the environment must be at the same place on the new site", "--venv, --conda or --container name another");
     } else if (auto assignment = as_assignment(node)) {
       x_assignments.push_back(std::move(*assignment));

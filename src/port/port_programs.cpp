@@ -4,6 +4,7 @@
 #include <array>
 #include <tuple>
 
+#include "check/launch_facts.hpp"
 #include "port/porting.hpp"
 #include "util/shell_quote.hpp"
 #include "util/text.hpp"
@@ -13,13 +14,6 @@ namespace {
 
 using check::Launch;
 using check::Link;
-
-/// Programs that people run once per node or to look around: they stay as they are.
-bool is_errand(const std::string& program) {
-  static constexpr std::array<std::string_view, 36> k_errands = {"hostname", "mkdir", "nvidia-smi", "rocm-smi", "cp", "mv", "rm", "ls", "echo", "rsync", "tar", "sleep", "true", "false", "date",
-      "env", "printenv", "cat", "df", "free", "lscpu", "lstopo", "uname", "id", "whoami", "pwd", "nproc", "chmod", "touch", "unzip", "kill", "pkill", "ln", "head", "grep", "sbcast"};
-  return std::find(k_errands.begin(), k_errands.end(), program) != k_errands.end();
-}
 
 bool is_starter(const Link& link) {
   static constexpr std::array<std::string_view, 13> k_starters = {"srun", "mpirun", "mpiexec", "ibrun", "torchrun", "accelerate", "deepspeed", "singularity", "apptainer", "shifter", "podman-hpc", "hpcml", "numactl"};
@@ -129,7 +123,7 @@ bool is_program(const Launch& launch) {
   if (launch.command->context.substitution || launch.chain.front().program == "sbatch" || launch.chain.front().program == "ssh") return false;
   if (launch.agent()) return true;
   const auto& last = launch.last();
-  if (launch.step()) return !is_errand(last.program) && &last != launch.step();
+  if (launch.step()) return !check::is_tool(launch) && &last != launch.step();
   // Without a step only Python programs are surely what the job is for.
   return last.program == "python" && !last.operands.empty() && (util::ends_with(last.operands.front().text(), ".py") || (!last.module.empty() && last.module != "pip" && last.module != "venv"));
 }

@@ -151,7 +151,7 @@ private:
   /// Where the job will go, as far as that is known.
   const model::Partition* partition() const {
     const auto& site = x_porting.to;
-    if (!x_porting.replaced.partition.empty()) return site.find_partition(x_porting.replaced.partition);
+    if (!x_porting.chosen.partition.empty()) return site.find_partition(x_porting.chosen.partition);
     if (x_job.partition) return site.find_partition(x_job.partition->value);
     const auto usual = std::find_if(site.partitions.begin(), site.partitions.end(), [](const auto& one) { return one.is_default && !one.cpu_only; });
     return usual == site.partitions.end() ? nullptr : &*usual;

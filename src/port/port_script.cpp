@@ -25,7 +25,7 @@ bool take_refusals(Porting& porting, const slurm::Findings& findings) {
 
 void port_container(Porting& porting, const FoundLaunch& found) {
   const auto* container = found.launch->container();
-  if (!container || container->operands.empty() || porting.replaced.environment) return;
+  if (!container || container->operands.empty() || porting.chosen.environment) return;
   const auto& image = container->operands.front();
   if (!image.known()) {
     porting.error(place_of(image.place), "port/container", "the image is known only when the script runs", "name it: --container FILE");
@@ -41,15 +41,15 @@ void port_container(Porting& porting, const FoundLaunch& found) {
 
 } // namespace
 
-Ported port_script(const std::string& file, std::string_view text, const model::Site& to, const Replaced& replaced) {
-  Porting porting{file, text, to, replaced};
+Ported port_script(const std::string& file, std::string_view text, const model::Site& to, const Chosen& chosen) {
+  Porting porting{file, text, to, chosen};
   constexpr auto k_version = slurm::k_newest_version;
   slurm::Findings findings(file, text);
   const auto header = slurm::read_header(text, k_version, findings);
   const auto components = slurm::read_settings(header, {}, k_version, findings);
   std::vector<slurm::Request> requests;
   for (const auto& settings : components) requests.push_back(slurm::make_request(settings, k_version, findings));
-  const auto tree = shell::parse_script(std::string(text));
+  const auto tree = shell::read_script(std::string(text));
   const auto view = shell::make_view(tree);
   const auto launches = check::find_launches(view);
   if (!take_refusals(porting, findings)) return std::move(porting.result);

@@ -11,8 +11,8 @@
 
 namespace hpcml::port {
 
-/// What the new request says itself, so that the old script's way to it is left out.
-struct Replaced {
+/// What the new request chooses itself, so that the old script's choice is left out.
+struct Chosen {
   bool environment = false;   ///< virtual environment, conda environment or image
   std::string partition = {}; ///< of the new site; empty: as the script has it, or the site's default
 };
@@ -24,6 +24,6 @@ struct Ported {
 };
 
 /// Reads the script as the newest sbatch and bash do; nothing of it is run. `file` is its name for people.
-Ported port_script(const std::string& file, std::string_view text, const model::Site& to, const Replaced& replaced);
+Ported port_script(const std::string& file, std::string_view text, const model::Site& to, const Chosen& chosen);
 
 } // namespace hpcml::port

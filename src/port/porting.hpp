@@ -21,7 +21,7 @@ struct Porting {
   std::string file;
   std::string_view text;
   const model::Site& to;
-  Replaced replaced;
+  Chosen chosen;
   Ported result = {};
 
   void note(slurm::Place place, std::string code, std::string message, std::string hint = {}) { add(diag::Severity::note, place, std::move(code), std::move(message), std::move(hint)); }

@@ -34,7 +34,7 @@ std::string head(const SetupPlan& plan) {
 
 std::string software(const SetupPlan& plan) {
   std::vector<std::string> lines;
-  if (!plan.modules_reset.empty()) lines.push_back(render_line(Command{literals({"module", plan.modules_reset}), {}}));
+  if (plan.modules_reset != model::ModulesReset::none) lines.push_back(render_line(Command{literals({"module", model::word_of(plan.modules_reset)}), {}}));
   for (const auto& module : plan.modules) lines.push_back(render_line(Module{module.name, module.is_path, {}}));
   return util::join(lines, "\n");
 }
@@ -117,7 +117,7 @@ std::string ready(const SetupPlan& plan) {
 
 std::string render_environment_script(const SetupPlan& plan) {
   return render_template("setup", {{"head", head(plan)},
-                                   {"arch", plan.node_arch.empty() ? TemplateValue(false) : TemplateValue(quote_word(plan.node_arch))},
+                                   {"arch", plan.node_arch == model::CpuArch::unknown ? TemplateValue(false) : TemplateValue(model::word_of(plan.node_arch))},
                                    {"offline", plan.offline_nodes && plan.index.has_value()},
                                    {"software", or_false(software(plan))},
                                    {"body", body(plan)},

@@ -3,6 +3,7 @@
 #include "render/interactive.hpp"
 
 #include <algorithm>
+#include <optional>
 
 #include "util/shell_quote.hpp"
 #include "util/text.hpp"
@@ -36,27 +37,27 @@ void add(std::string& line, const std::string& word) {
   line += (line.empty() ? "" : " ") + util::shell_quote(word);
 }
 
-/// TACC's idev: whole nodes, a few options of its own.
-InteractiveLine make_idev(const model::Plan& plan) {
-  InteractiveLine line{"idev", {}, {}};
-  const auto option = [&](const std::string& flag, const std::string& value) {
-    add(line.text, flag);
-    add(line.text, value);
+/// A program of the site's own, which has other names for the options and not all of them.
+InteractiveLine make_by_own_options(const model::Plan& plan) {
+  const auto& options = plan.interactive.options;
+  const auto& implied = plan.interactive.implied;
+  InteractiveLine line{plan.interactive.program, {}, {}};
+  const auto option = [&](const std::string& name, const std::optional<std::string>& value) {
+    const auto known = options.find(name);
+    if (known == options.end()) return false;
+    add(line.text, known->second);
+    if (value) add(line.text, *value);
+    return true;
   };
-  const std::vector<std::pair<std::string, std::string>> letters = {
-      {"--partition", "-p"}, {"--time", "-t"}, {"--account", "-A"}, {"--reservation", "-r"}};
-  option("-N", std::to_string(plan.layout.nodes));
-  option("-n", std::to_string(plan.layout.nodes * plan.layout.tasks_per_node));
+  const bool nodes = option("nodes", std::to_string(plan.layout.nodes));
+  const bool tasks = option("ntasks", std::to_string(plan.layout.nodes * plan.layout.tasks_per_node));
   for (const auto& directive : plan.directives) {
-    const auto letter = std::find_if(letters.begin(), letters.end(),
-                                     [&](const auto& pair) { return pair.first == directive.name; });
-    if (letter != letters.end() && directive.value)
-      option(letter->second, *directive.value);
-    else if (is_for_batch_only(directive.name) || directive.name == "--job-name")
+    const auto name = directive.name.substr(2);
+    if ((nodes && name == "nodes") || (tasks && name == "ntasks-per-node") || std::find(implied.begin(), implied.end(), name) != implied.end()) continue;
+    if (is_for_batch_only(directive.name) || name == "job-name")
       line.pointless.push_back(directive);
-    else if (!is_one_of(directive.name, {"--nodes", "--ntasks-per-node", "--cpus-per-task",
-                                         "--threads-per-core", "--exclusive"}))
-      line.missing.push_back(directive); // idev gives whole nodes, so that those five are there anyway
+    else if (!option(name, directive.value))
+      line.missing.push_back(directive);
   }
   return line;
 }
@@ -82,11 +83,11 @@ PlannedDirective for_one_task(PlannedDirective directive, unsigned tasks) {
 
 InteractiveLine make_interactive(const model::Plan& plan) {
   InteractiveLine line;
-  if (plan.interactive == model::InteractiveBy::idev) {
-    line = make_idev(plan);
+  if (!plan.interactive.options.empty()) {
+    line = make_by_own_options(plan);
   } else {
-    const bool step = plan.interactive == model::InteractiveBy::srun;
-    line.text = step ? "srun" : "salloc";
+    const bool step = plan.interactive.program == "srun";
+    line.text = plan.interactive.program;
     for (const auto& directive : plan.directives) {
       if (is_for_batch_only(directive.name))
         line.pointless.push_back(directive);

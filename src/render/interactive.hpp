@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The salloc/srun/idev line of a plan, and what of the request it cannot say.
+// The line of a plan that begins an interactive job, and what of the request it cannot say.
 #pragma once
 
 #include <string>

@@ -98,7 +98,7 @@ Json software_json(const model::Plan& plan) {
                      {"target", bind.inside()},
                      {"optional", bind.optional},
                      {"origin", origin_json(bind.origin)}});
-  json["container"] = {{"engine", container.engine}, {"image", container.image},  {"gpu_flag", container.gpu_flag},
+  json["container"] = {{"engine", model::word_of(container.engine)}, {"image", container.image}, {"gpu_flag", model::word_of(container.gpu_flag)},
                        {"binds", binds},             {"enter", container.enter}, {"origin", origin_json(container.origin)}};
   return json;
 }

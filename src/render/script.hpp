@@ -18,7 +18,7 @@ std::string render_script(const model::Plan& plan);
 std::string render_explain(const model::Plan& plan);
 /// The plan as JSON, origins included.
 std::string render_json(const model::Plan& plan);
-/// The salloc/srun/idev line for the same request.
+/// The line for the same request as an interactive job: salloc, srun or a program of the site.
 std::string render_interactive(const model::Plan& plan);
 
 } // namespace hpcml::render

@@ -39,8 +39,8 @@ Lines make_find_hpcml(const model::Plan& plan) {
 
 Lines make_software(const model::Plan& plan) {
   Lines lines;
-  if (!plan.modules_reset.empty())
-    lines.push_back(Command{literals({"module", plan.modules_reset}), because(plan.modules_reset_origin)});
+  if (plan.modules_reset.value != model::ModulesReset::none)
+    lines.push_back(Command{literals({"module", model::word_of(plan.modules_reset.value)}), because(plan.modules_reset.origin)});
   for (const auto& module : plan.modules) lines.push_back(Module{module.name, module.is_path, because(module.origin)});
   const auto& python = plan.python;
   if (plan.container) return lines; // what is activated then is inside

@@ -162,8 +162,8 @@ std::vector<Words> wrapper_groups(const model::Plan& plan, const std::string& ta
   }
   if (!task_lines.empty()) groups.push_back(task_shell(task_lines, std::string(k_plain), name));
   const auto& container = *plan.container;
-  Words words{Word::literal(container.engine), Word::literal("exec")};
-  if (!container.gpu_flag.empty()) words.push_back(Word::literal(container.gpu_flag));
+  Words words{Word::literal(model::word_of(container.engine)), Word::literal("exec")};
+  if (container.gpu_flag != model::GpuFlag::none) words.push_back(Word::literal(model::word_of(container.gpu_flag)));
   groups.push_back(words);
   if (has_optional_binds(container)) groups.push_back({Word::expression("\"${binds[@]}\"")});
   else if (auto binds = bind_words(container, false); !binds.empty()) groups.push_back(binds);

@@ -37,7 +37,7 @@ void collect(const Node& node, std::vector<Unread>& list) {
 
 } // namespace
 
-Script parse_script(std::string text) {
+Script read_script(std::string text) {
   Script script{make_source(std::move(text)), {}};
   script.program = Parser(script.source).parse_program();
   return script;

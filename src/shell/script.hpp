@@ -11,21 +11,23 @@
 
 namespace hpcml::shell {
 
+/// A part of the text that was not understood, and why.
 struct Unread {
   Place place;
   std::string why;
 };
 
+/// A script as a tree.
 struct Script {
   Source source;
   Node program; ///< a list
 };
 
 /// Reads the text as bash does. Takes CRLF; never fails: what cannot be read is a node of its own.
-Script parse_script(std::string text);
+Script read_script(std::string text);
 /// Everything in the tree that could not be read, in order.
 std::vector<Unread> unread_parts(const Node& node);
-/// The place as line and column of `text`, the file as parse_script got it.
+/// The place as line and column of `text`, the file as read_script got it.
 diag::Span span_of(Place place, const std::string& file, std::string_view text);
 
 } // namespace hpcml::shell

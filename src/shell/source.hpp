@@ -14,6 +14,7 @@ namespace hpcml::shell {
 /// Stands in a text for something that is not known; only the offsets in Source::holes count.
 constexpr char k_hole = '\x01';
 
+/// Something in a text that only the running shell knows.
 struct Hole {
   std::size_t offset = 0;
   std::string reason;

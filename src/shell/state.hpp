@@ -11,6 +11,7 @@
 
 namespace hpcml::shell {
 
+/// What is known of a function at one place of the script.
 struct FunctionState {
   const Node* body = nullptr;
   bool exported = false;
@@ -26,6 +27,7 @@ struct FileState {
 /// What a `break`, `return` or `exit` leaves; each includes those before it.
 enum class Leaves : std::uint8_t { nothing, loop, function, script };
 
+/// What is known at one place of the script.
 struct State {
   std::map<std::string, VariableRef, std::less<>> variables; ///< what is not in here comes from outside
   std::map<std::string, FunctionState, std::less<>> functions;

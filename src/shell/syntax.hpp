@@ -29,6 +29,7 @@ struct Part {
   std::unique_ptr<Node> body;           ///< of Kind::command and Kind::process
 };
 
+/// A word as written: its parts stand behind each other.
 struct Word {
   Place place;
   std::vector<Part> parts;
@@ -43,6 +44,7 @@ struct Parameter {
   Word operand;
 };
 
+/// NAME=VALUE, NAME+=VALUE, NAME[SUBSCRIPT]=VALUE or NAME=(ELEMENTS).
 struct Assignment {
   Place place;
   std::string name;
@@ -53,6 +55,7 @@ struct Assignment {
   std::vector<Word> elements; ///< where array
 };
 
+/// The text behind a <<.
 struct HereDocument {
   std::string delimiter;
   bool quoted = false; ///< nothing in it is expanded
@@ -60,6 +63,7 @@ struct HereDocument {
   Word body;
 };
 
+/// Where a command reads from or writes to.
 struct Redirect {
   Place place;
   std::string fd; ///< as written, often empty

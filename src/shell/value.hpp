@@ -34,6 +34,7 @@ struct Argument {
   std::string unknown() const;
 };
 
+/// What a variable holds, as far as it is known.
 struct Value {
   enum class Kind : std::uint8_t { unset, scalar, array, unknown };
   Kind kind = Kind::unknown;
@@ -43,6 +44,7 @@ struct Value {
 bool same(const Argument& a, const Argument& b);
 bool same(const Value& a, const Value& b);
 
+/// A variable with what is known of it.
 struct Variable {
   std::string name;
   Value value;

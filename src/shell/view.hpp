@@ -35,6 +35,7 @@ struct Setting {
   Argument value;
 };
 
+/// A redirect with what is known of its target.
 struct RedirectView {
   std::string fd;
   std::string op;
@@ -42,6 +43,7 @@ struct RedirectView {
   Place place;
 };
 
+/// A command that the script runs, with what is known of its words and environment.
 struct Command {
   Place place;
   std::vector<Argument> words;        ///< with prefixes such as `time`, `env`, `numactl --localalloc`
@@ -64,6 +66,7 @@ struct Command {
 /// options and settings; nothing where that cannot be seen.
 std::optional<std::size_t> skip_prefixes(const std::vector<Argument>& words, std::size_t at);
 
+/// All commands of a script in the order of the text.
 struct View {
   std::vector<Command> commands;
   std::vector<Unread> unread;  ///< also in texts within the text

@@ -9,6 +9,7 @@
 
 namespace hpcml::shell {
 
+/// Goes through a script as bash would, on all paths, and notes each command in a view.
 class Walker {
 public:
   explicit Walker(View& view) : x_view(view) {}

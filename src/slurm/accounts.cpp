@@ -54,9 +54,9 @@ std::vector<std::string> Accounts::names() const {
   return list;
 }
 
-Accounts parse_accounts(std::string_view text) {
+Accounts read_accounts(std::string_view text) {
   Accounts accounts;
-  for (auto row : parse_rows(text)) {
+  for (auto row : read_rows(text)) {
     row.resize(4);
     if (!row[0].empty()) accounts.default_account = row[0];
     if (!row[1].empty()) accounts.associations.push_back({row[1], row[2], list_of(row[3])});
@@ -64,9 +64,9 @@ Accounts parse_accounts(std::string_view text) {
   return accounts;
 }
 
-std::map<std::string, QosRecord> parse_qos(std::string_view text) {
+std::map<std::string, QosRecord> read_qos_records(std::string_view text) {
   std::map<std::string, QosRecord> all;
-  for (auto row : parse_rows(text)) {
+  for (auto row : read_rows(text)) {
     row.resize(4);
     if (row[0].empty()) continue;
     QosRecord qos;

@@ -14,10 +14,10 @@
 
 namespace hpcml::slurm {
 
-/// Asks for what parse_accounts reads, on this cluster where one database serves several. Not asked where this Slurm keeps no accounts,
+/// Asks for what read_accounts reads, on this cluster where one database serves several. Not asked where this Slurm keeps no accounts,
 /// or where `user` is no plain name: sacctmgr would take a list for several people, and a beginning like an option's for one.
 Answer ask_accounts(const Commands& commands, const ConfigRecord& config, const std::string& user);
-/// The command whose output parse_qos reads.
+/// The command whose output read_qos_records reads.
 std::vector<std::string> qos_command();
 
 /// What a person may charge jobs to.
@@ -33,7 +33,7 @@ struct Accounts {
   std::vector<std::string> names() const;
 };
 /// What sacctmgr said to ask_accounts.
-Accounts parse_accounts(std::string_view text);
+Accounts read_accounts(std::string_view text);
 
 /// Limits of a QoS.
 struct QosRecord {
@@ -43,6 +43,6 @@ struct QosRecord {
   std::optional<unsigned> min_gpus_per_job;  ///< "gres/gpu=" of MinTRES
 };
 /// What sacctmgr said to qos_command, by the QoS' names.
-std::map<std::string, QosRecord> parse_qos(std::string_view text);
+std::map<std::string, QosRecord> read_qos_records(std::string_view text);
 
 } // namespace hpcml::slurm

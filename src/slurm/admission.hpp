@@ -11,6 +11,7 @@
 
 namespace hpcml::slurm {
 
+/// What sbatch looks at in a partition.
 struct PartitionFacts {
   std::string name;
   std::optional<unsigned> max_minutes;
@@ -18,6 +19,7 @@ struct PartitionFacts {
   bool whole_nodes = false; ///< a job has its nodes alone
 };
 
+/// The GPUs that the nodes of a partition have.
 struct GpuFacts {
   std::string type;
   unsigned count = 0; ///< per node

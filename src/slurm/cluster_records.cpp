@@ -103,7 +103,7 @@ NodeRecord to_node(const Record& record) {
   node.reserved_cores = small_number(record, "CoreSpecCount").value_or(0);
   node.reserved_cpus = record.get("CPUSpecList").value_or("");
   node.features = names(record, "AvailableFeatures");
-  node.gres = parse_gres(record.get("Gres").value_or(""));
+  node.gres = read_gres_records(record.get("Gres").value_or(""));
   node.partitions = names(record, "Partitions");
   node.state = record.get("State").value_or("");
   return node;
@@ -117,7 +117,7 @@ util::Error nothing_found(std::string_view what, std::string_view text) {
 
 } // namespace
 
-std::vector<GresRecord> parse_gres(std::string_view text) {
+std::vector<GresRecord> read_gres_records(std::string_view text) {
   std::vector<GresRecord> list;
   if (text == "(null)") return list;
   for (const auto& entry : split_outside(util::trim(text))) {
@@ -140,14 +140,14 @@ std::vector<GresRecord> parse_gres(std::string_view text) {
 
 util::Result<std::vector<PartitionRecord>> parse_partitions(std::string_view text) {
   std::vector<PartitionRecord> list;
-  for (const auto& record : parse_records(text, "PartitionName")) list.push_back(to_partition(record));
+  for (const auto& record : read_records(text, "PartitionName")) list.push_back(to_partition(record));
   if (list.empty()) return nothing_found("partition", text);
   return list;
 }
 
 util::Result<std::vector<NodeRecord>> parse_nodes(std::string_view text) {
   std::vector<NodeRecord> list;
-  for (const auto& record : parse_records(text, "NodeName")) list.push_back(to_node(record));
+  for (const auto& record : read_records(text, "NodeName")) list.push_back(to_node(record));
   if (list.empty()) return nothing_found("node", text);
   return list;
 }
@@ -156,7 +156,7 @@ std::vector<std::string> sinfo_nodes_command() { return {"sinfo", "-h", "-N", "-
 
 util::Result<std::vector<NodeRecord>> parse_sinfo_nodes(std::string_view text) {
   std::vector<NodeRecord> list; // one line per node and partition
-  for (auto row : parse_rows(text)) {
+  for (auto row : read_rows(text)) {
     row.resize(9);
     const auto sockets = util::parse_unsigned(row[2]), cores = util::parse_unsigned(row[3]), threads = util::parse_unsigned(row[4]);
     if (row[0].empty() || !sockets || !cores || !threads || *sockets * *cores * *threads == 0 || *sockets * *cores * *threads > 65536) continue;
@@ -175,7 +175,7 @@ util::Result<std::vector<NodeRecord>> parse_sinfo_nodes(std::string_view text) {
     node.threads_per_core = static_cast<unsigned>(*threads);
     node.cpus = static_cast<unsigned>(util::parse_unsigned(row[5]).value_or(0));
     node.memory_mib = util::parse_unsigned(row[6]).value_or(0);
-    node.gres = parse_gres(row[7]);
+    node.gres = read_gres_records(row[7]);
     node.features = names(record, "AvailableFeatures");
     list.push_back(std::move(node));
   }
@@ -184,7 +184,7 @@ util::Result<std::vector<NodeRecord>> parse_sinfo_nodes(std::string_view text) {
 }
 
 util::Result<ConfigRecord> parse_cluster_config(std::string_view text) {
-  const auto record = parse_config(text);
+  const auto record = read_config(text);
   ConfigRecord config;
   config.cluster = record.get("ClusterName").value_or("");
   config.version = record.get("SLURM_VERSION").value_or("");

@@ -21,7 +21,7 @@ struct GresRecord {
 };
 
 /// The entries of a Gres text; "(null)" gives none. What does not read as an entry is left out.
-std::vector<GresRecord> parse_gres(std::string_view text);
+std::vector<GresRecord> read_gres_records(std::string_view text);
 
 /// A partition, as scontrol shows it.
 struct PartitionRecord {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "slurm/commands.hpp"
 
+#include "slurm/variables.hpp"
 #include "util/file.hpp"
 #include "util/text.hpp"
 
@@ -25,11 +26,8 @@ std::string first_sentence(const std::string& text) {
 std::string Answer::command() const { return util::join(words, " "); }
 
 LiveCommands::LiveCommands(const util::EnvSnapshot& env, std::chrono::milliseconds limit) : x_env(make_plain(env)), x_limit(limit) {
-  for (const char* name : {"SINFO_FORMAT", "SINFO_PARTITION", "SINFO_ALL", "SQUEUE_FORMAT", "SQUEUE_FORMAT2", "SQUEUE_STATES", "SCONTROL_ALL",
-                           "SLURM_BITSTR_LEN", "SLURM_JSON", "SLURM_YAML"})
-    x_env.unset(name);
   for (const auto& [name, value] : env.variables())
-    if (util::starts_with(name, "SBATCH_")) x_env.unset(name);
+    if (use_of_variable(name) == VariableUse::command) x_env.unset(name);
 }
 
 Answer LiveCommands::ask(const std::vector<std::string>& words) const { return run_command(words, x_env, x_limit); }

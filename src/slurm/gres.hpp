@@ -30,6 +30,7 @@ struct TresPerTask {
   std::vector<GresItem> items;
   bool cpus_count = true; ///< whether this version acts on the CPUs
 };
+/// The value of --tres-per-task; nullopt where its form is wrong.
 std::optional<TresPerTask> parse_tres_per_task(std::string_view text, Version version);
 
 /// The count of "gpu"; of several the last, as Slurm takes it.

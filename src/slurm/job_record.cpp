@@ -164,7 +164,7 @@ JobPhase phase_of(std::string_view state) {
 
 JobPhase JobRecord::phase() const { return phase_of(state); }
 
-std::vector<JobRecord> parse_job_records(std::string_view text) {
+std::vector<JobRecord> read_job_records(std::string_view text) {
   std::vector<JobRecord> records;
   for (const auto& line : util::split(text, '\n')) {
     if (starts_with(line, "JobId=")) records.emplace_back();
@@ -173,7 +173,7 @@ std::vector<JobRecord> parse_job_records(std::string_view text) {
   return records;
 }
 
-std::vector<JobRecord> parse_accounting(std::string_view text) {
+std::vector<JobRecord> read_accounting(std::string_view text) {
   std::vector<JobRecord> records;
   for (const auto& line : util::split(text, '\n')) {
     const auto fields = util::split(line, '|');

@@ -32,9 +32,9 @@ struct JobRecord {
 };
 
 /// The records in the text of `scontrol show job ID`; lines that say nothing known are passed over.
-std::vector<JobRecord> parse_job_records(std::string_view text);
+std::vector<JobRecord> read_job_records(std::string_view text);
 /// The records in the text of `sacct -X -n -P --format=JobID,JobIDRaw,State,ExitCode,NodeList`.
-std::vector<JobRecord> parse_accounting(std::string_view text);
+std::vector<JobRecord> read_accounting(std::string_view text);
 /// The phase of a state of Slurm's ("PENDING"); one that is not known counts as ended.
 JobPhase phase_of(std::string_view state);
 

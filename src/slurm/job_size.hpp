@@ -9,6 +9,7 @@
 
 namespace hpcml::slurm {
 
+/// How large a job is, as Slurm makes it from the options.
 struct JobSize {
   long min_nodes = 1;
   long max_nodes = 0; ///< 0: any

@@ -45,12 +45,12 @@ util::Result<std::vector<JobRecord>> find_job(const Commands& commands, const st
     return commands.ask(words);
   };
   const auto now = ask({"scontrol", "show", "job", id});
-  if (now.ok()) return parse_job_records(now.output.out);
+  if (now.ok()) return read_job_records(now.output.out);
   if (now.why_not.find("Invalid job id") == std::string::npos)
     return util::Error{now.command() + ": " + now.why_not, "Slurm may be busy: try again"};
   // The controller forgets jobs some minutes after their end; the accounting remembers them, where there is one.
   const auto past = ask({"sacct", "--allocations", "--noheader", "--parsable2", "--format=JobID,JobIDRaw,State,ExitCode,NodeList", "--jobs=" + id});
-  return past.ok() ? parse_accounting(past.output.out) : std::vector<JobRecord>{};
+  return past.ok() ? read_accounting(past.output.out) : std::vector<JobRecord>{};
 }
 
 } // namespace hpcml::slurm

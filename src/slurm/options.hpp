@@ -12,7 +12,9 @@
 
 namespace hpcml::slurm {
 
+/// The programs of Slurm that take a job's options.
 enum class Program { sbatch, srun, salloc };
+/// Whether an option has a value.
 enum class Argument { none, optional, required };
 /// What may be written as an option's value; text: anything.
 enum class ValueKind {

@@ -59,7 +59,7 @@ bool Record::flag(std::string_view key) const {
   return text && util::to_lower(*text) == "yes";
 }
 
-std::vector<Record> parse_records(std::string_view text, std::string_view first_key) {
+std::vector<Record> read_records(std::string_view text, std::string_view first_key) {
   std::vector<Record> records;
   for (const auto& line : util::split(text, '\n')) {
     std::vector<std::pair<std::string, std::string>> pairs;
@@ -73,7 +73,7 @@ std::vector<Record> parse_records(std::string_view text, std::string_view first_
   return records;
 }
 
-Record parse_config(std::string_view text) {
+Record read_config(std::string_view text) {
   Record config;
   for (const auto& line : util::split(text, '\n')) {
     const auto equals = line.find('=');
@@ -83,7 +83,7 @@ Record parse_config(std::string_view text) {
   return config;
 }
 
-std::vector<std::vector<std::string>> parse_rows(std::string_view text) {
+std::vector<std::vector<std::string>> read_rows(std::string_view text) {
   std::vector<std::vector<std::string>> rows;
   for (const auto& line : util::split(text, '\n')) {
     if (!util::trim(line).empty()) rows.push_back(util::split(util::trim(line), '|'));

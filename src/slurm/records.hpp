@@ -26,12 +26,12 @@ private:
 
 /// The records of `scontrol show …`, with -o or without. `first_key` begins a record: "PartitionName", "NodeName".
 /// Values with blanks (OS=, Reason=, partition names) are kept whole. Lines before the first record are left out.
-std::vector<Record> parse_records(std::string_view text, std::string_view first_key);
+std::vector<Record> read_records(std::string_view text, std::string_view first_key);
 
 /// `scontrol show config`: one "Key = value" a line.
-Record parse_config(std::string_view text);
+Record read_config(std::string_view text);
 
 /// Rows of `-P`/`--parsable2` output: columns between "|". Empty lines are left out.
-std::vector<std::vector<std::string>> parse_rows(std::string_view text);
+std::vector<std::vector<std::string>> read_rows(std::string_view text);
 
 } // namespace hpcml::slurm

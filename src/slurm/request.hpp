@@ -17,6 +17,7 @@ namespace hpcml::slurm {
 /// How a job shares its nodes.
 enum class Sharing { site_default, exclusive, exclusive_user, exclusive_mcs, exclusive_topo, oversubscribe };
 
+/// What all options of a job together ask for.
 struct Request {
   std::map<std::string, Setting, std::less<>> given; ///< the last of each option
   std::map<std::string, long, std::less<>> counts;   ///< numbers by option ("ntasks", "cpus-per-task")

@@ -20,12 +20,14 @@ struct Word {
 /// Whose directive a line is: sbatch obeys the others' too.
 enum class Magic { sbatch, pbs, bsub };
 
+/// A line of a header, as words.
 struct Directive {
   Magic magic = Magic::sbatch;
   unsigned component = 0; ///< of a heterogeneous job, from 0
   std::vector<Word> words;
 };
 
+/// The directives of a script, as sbatch reads them.
 struct ScriptHeader {
   std::vector<Directive> directives;
   unsigned components = 1;

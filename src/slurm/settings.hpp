@@ -11,6 +11,7 @@
 
 namespace hpcml::slurm {
 
+/// Where an option was given; a later one beats an earlier one.
 enum class Source { script, environment, command_line };
 
 /// One option as it was given.

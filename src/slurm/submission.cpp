@@ -5,6 +5,7 @@
 #include <cctype>
 #include <optional>
 
+#include "slurm/variables.hpp"
 #include "util/text.hpp"
 
 namespace hpcml::slurm {
@@ -94,15 +95,6 @@ constexpr InputVariable k_inputs[] = {
     {"SBATCH_TEST_ONLY", ""},
 };
 
-/// Of a job that this process runs in; sbatch's own settings are no job's.
-bool belongs_to_a_job(const std::string& name) {
-  for (const std::string_view own : {"SLURM_CONF", "SLURM_CLUSTERS", "SLURM_JWT", "SLURM_TIME_FORMAT"})
-    if (name == own) return false;
-  for (const std::string_view prefix : {"SLURM_", "SLURMD_", "SRUN_", "PMI_", "PMIX_"})
-    if (starts_with(name, prefix)) return true;
-  return false;
-}
-
 bool contradicts(const std::string& name, const std::vector<std::string>& options) {
   return std::any_of(std::begin(k_inputs), std::end(k_inputs), [&](const InputVariable& input) {
     return input.name == name && (input.option.empty() || std::find(options.begin(), options.end(), input.option) != options.end());
@@ -172,7 +164,7 @@ SubmitEnvironment make_submit_environment(const util::EnvSnapshot& env, const st
   const bool inside = env.get("SLURM_JOB_ID").has_value();
   for (const auto& [name, value] : env.variables()) {
     if (contradicts(name, options)) result.left_out.push_back(name + "=" + value);
-    else if (!inside || !belongs_to_a_job(name)) result.env.set(name, value);
+    else if (!inside || use_of_variable(name) != VariableUse::job) result.env.set(name, value);
   }
   return result;
 }

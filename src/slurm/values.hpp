@@ -32,6 +32,7 @@ struct NodeCount {
   long max = 1;
   bool is_list = false; ///< only some counts of the range will do
 };
+/// The value of --nodes; nullopt where its form is wrong.
 std::optional<NodeCount> parse_node_count(std::string_view text, Version version);
 
 /// The indices of an array, sorted, each once, and the most that run at once (0: no limit).
@@ -42,6 +43,7 @@ struct ArraySpec {
 /// Errors where an index is not below `max_size` (the site's MaxArraySize).
 std::optional<ArraySpec> parse_array(std::string_view text, unsigned max_size);
 
+/// The value of --signal.
 struct SignalSpec {
   bool to_batch_shell = false;
   bool at_reservation = false; ///< R: on preemption for a reservation
@@ -54,15 +56,18 @@ std::optional<SignalSpec> parse_signal(std::string_view text, Version version);
 /// The types in Slurm's own order ("ALL" is several); empty for NONE.
 std::optional<std::vector<std::string>> parse_mail_types(std::string_view text);
 
+/// One condition of --dependency.
 struct Dependency {
   std::string type;  ///< "afterok"
   std::string job;   ///< "1", "1_*"; empty for singleton
   std::string delay; ///< "5" of "after:1+5"
 };
+/// The value of --dependency.
 struct Dependencies {
   std::vector<Dependency> list;
   bool any = false; ///< joined by '?': one is enough
 };
+/// Nullopt where its form is wrong.
 std::optional<Dependencies> parse_dependencies(std::string_view text, Version version);
 
 /// The names in a feature expression; nullopt where its form is wrong.

@@ -129,7 +129,7 @@ model::NodeType read_node_type(ObjectReader& object) {
   model::NodeType node;
   object.require("id", "partitions name node types by their id");
   node.id = object.text("id", TextRule::name).value_or("");
-  node.cpu_arch = object.choice("cpu_arch", {"x86_64", "aarch64", "ppc64le"}).value_or("");
+  node.cpu_arch = object.choice<model::CpuArch>("cpu_arch").value_or(node.cpu_arch);
   if (auto cpu = object.object("cpu")) node.cpu = read_cpus(cpu);
   if (auto gpu = object.object("gpu")) node.gpu = read_gpus(gpu, node.cpu);
   node.memory = object.known("memory", object.parsed<model::MemSize>("memory"));

@@ -138,7 +138,7 @@ SiteRead read_site(const JsonNode& profile, const std::string& file) {
   check_sources(profile, context);
   read_state(root, site);
   read_detect(root, site);
-  site.login_arch = root.choice("login_arch", {"x86_64", "aarch64", "ppc64le"}).value_or("");
+  site.login_arch = root.choice<model::CpuArch>("login_arch").value_or(site.login_arch);
   read_submit(root, site);
   site.scheduler = root.choice<model::Scheduler>("scheduler").value_or(site.scheduler);
   site.slurm_version = root.known("slurm_version", root.text("slurm_version", TextRule::name));

@@ -137,7 +137,14 @@ void read_launchers(ObjectReader& root, model::Site& site) {
     site.launchers.push_back(std::move(rule));
   });
   if (const auto binding = root.choice<model::NodeBinding>("binding")) site.binding = {*binding, root.origin("binding")};
-  site.interactive = root.choice<model::InteractiveBy>("interactive").value_or(site.interactive);
+  site.interactive.program = root.text("interactive", TextRule::name).value_or(site.interactive.program);
+  site.interactive.options = root.text_map("interactive_options", TextRule::name, TextRule::option);
+  site.interactive.implied = root.texts("interactive_implies", TextRule::name);
+  const bool of_slurm = site.interactive.program == "salloc" || site.interactive.program == "srun";
+  if (of_slurm != site.interactive.options.empty())
+    root.report_value(of_slurm ? "interactive_options" : "interactive",
+                      of_slurm ? fmt::format("{} takes Slurm's own options", site.interactive.program) : fmt::format("\"{}\" is neither salloc nor srun, and interactive_options does not say how it is asked", site.interactive.program),
+                      "as \"interactive\": \"ask\", \"interactive_options\": {\"nodes\": \"-N\", \"time\": \"-t\"}");
   site.signal_for_preemption = root.text("signal_for_preemption", TextRule::name).value_or("");
 }
 

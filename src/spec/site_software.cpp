@@ -27,9 +27,9 @@ void read_container_options(ObjectReader& object, model::ContainerRule& rule) {
   rule.options_on_srun = object.choice("on", {"sbatch", "srun"}) == "srun";
   rule.bind_option = object.text("bind_option", TextRule::option).value_or("");
   rule.prefix = object.text("prefix", TextRule::name).value_or("");
-  if (!rule.prefix.empty() && rule.prefix != rule.engine) object.report_value("prefix", fmt::format("{}.prefix can only be the engine itself", object.path()), "as \"shifter\"");
-  const bool wraps = rule.engine == "singularity" || rule.engine == "apptainer";
-  if (!wraps && !rule.engine.empty() && rule.options.empty()) object.report_value("engine", fmt::format("{} works by options of Slurm, and {}.options names none", rule.engine, object.path()), "as \"options\": [\"--environment={image}\"]");
+  const auto name = model::word_of(rule.engine);
+  if (!rule.prefix.empty() && rule.prefix != name) object.report_value("prefix", fmt::format("{}.prefix can only be the engine itself", object.path()), "as \"shifter\"");
+  if (model::works_by_slurm(rule.engine) && rule.options.empty()) object.report_value("engine", fmt::format("{} works by options of Slurm, and {}.options names none", name, object.path()), "as \"options\": [\"--environment={image}\"]");
   if (!rule.bind_option.empty() && rule.bind_option.find("{binds}") == std::string::npos) object.report_value("bind_option", fmt::format("{}.bind_option does not say where the binds go", object.path()), "as --container-mounts={binds}");
 }
 
@@ -78,9 +78,9 @@ void read_software(ObjectReader& root, model::Site& site) {
   root.each("containers", [&](ObjectReader& object) {
     model::ContainerRule rule;
     object.require("engine", "singularity, apptainer, shifter, pyxis, edf or uenv");
-    rule.engine = object.choice("engine", {"singularity", "apptainer", "shifter", "pyxis", "edf", "uenv"}).value_or("");
+    rule.engine = object.choice<model::ContainerEngine>("engine").value_or(rule.engine);
     read_container_options(object, rule);
-    rule.gpu_flag = object.choice("gpu_flag", {"", "--nv", "--rocm"}).value_or("");
+    rule.gpu_flag = object.choice<model::GpuFlag>("gpu_flag").value_or(rule.gpu_flag);
     object.each("binds", [&](ObjectReader& item) {
       model::ContainerBind bind;
       item.require("path", "the path on the host");
@@ -117,9 +117,7 @@ void read_software(ObjectReader& root, model::Site& site) {
     rule.origin = object.origin();
     site.python.push_back(std::move(rule));
   });
-  site.modules_reset = root.choice("modules_reset", {"purge", "reset", "none"}).value_or("");
-  if (site.modules_reset == "none") site.modules_reset.clear();
-  site.modules_reset_origin = root.origin("modules_reset");
+  site.modules_reset = {root.choice<model::ModulesReset>("modules_reset").value_or(model::ModulesReset::none), root.origin("modules_reset")};
   root.each("modules", [&](ObjectReader& object) {
     object.require("load", "a list of modules");
     site.modules.push_back({object.texts("load", TextRule::word), read_when(object), object.origin()});

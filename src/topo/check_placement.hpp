@@ -19,6 +19,7 @@ struct Placed {
   std::optional<MemoryPolicy> memory = {}; ///< unset: not known
 };
 
+/// What can be wrong with where a rank is.
 enum class Finding {
   no_cpus,       ///< the mask is empty or not of this node
   outside,       ///< CPUs that the step may not use
@@ -35,6 +36,7 @@ enum class Finding {
 /// "sibling-split": for programs that read reports.
 std::string name_of(Finding finding);
 
+/// One thing that is wrong, or worth knowing, about one rank.
 struct PlacementFinding {
   Finding kind = Finding::outside;
   unsigned rank = 0;
@@ -43,13 +45,15 @@ struct PlacementFinding {
   bool wrong = true;            ///< false: worth knowing, not an error (overlap, uneven)
 };
 
+/// What a look at all ranks of a node found.
 struct PlacementReport {
   std::vector<PlacementFinding> findings; ///< by rank
-  double score = 1; ///< part of all CPUs in masks that are allowed, local and the rank's own
+  double score = 1; ///< 0 to 1: part of all CPUs in masks that are allowed, local and the rank's own
   /// Whether anything is wrong with this rank.
   bool wrong(unsigned rank) const;
 };
 
+/// Judges where the ranks of one node are, or are meant to be, against what the node is made of.
 PlacementReport check_placement(const Node& node, const std::vector<Placed>& ranks);
 
 } // namespace hpcml::topo

@@ -32,6 +32,7 @@ struct CompatRequest {
   bool l3_as_socket = false;     ///< slurm: SlurmdParameters=l3cache_as_socket
 };
 
+/// What the other tool would do.
 struct CompatPlan {
   AffinityPlan plan;
   std::vector<unsigned> threads; ///< threads per rank where the tool tells (mpibind)
@@ -41,7 +42,7 @@ struct CompatPlan {
 /// "nvidia-unique-contiguous" and its other modes, "slurm-closest".
 std::vector<std::string> compat_policies();
 
-/// An error where the other tool fails, too, or where the policy has no such name.
+/// The bindings that the tool of `request.policy` would make. An error where the other tool fails, too, or where the policy has no such name.
 util::Result<CompatPlan> plan_compat(const Node& node, const CompatRequest& request);
 
 } // namespace hpcml::topo

@@ -6,9 +6,13 @@
 
 namespace hpcml::topo {
 
+/// As torchrun --numa-binding would: the policies "torch-…".
 util::Result<CompatPlan> plan_like_torch(const Node& node, const CompatRequest& request);
+/// As mpibind would; also how many threads each rank starts.
 util::Result<CompatPlan> plan_like_mpibind(const Node& node, const CompatRequest& request);
+/// As NVIDIA's gpu_affinity would: the policies "nvidia-…".
 util::Result<CompatPlan> plan_like_nvidia(const Node& node, const CompatRequest& request);
+/// As Slurm's task/affinity with --gpu-bind=closest would: "slurm-closest".
 util::Result<CompatPlan> plan_like_slurm(const Node& node, const CompatRequest& request);
 
 /// What a process would see as its own CPUs.

@@ -21,6 +21,7 @@ struct Core {
 std::vector<Core> usable_cores(const model::CpuShape& shape, const model::IdSet& allowed,
                                unsigned threads_per_core);
 
+/// Cores that are dealt out together: those of one domain, or of the node.
 struct Pool {
   PoolLevel level = PoolLevel::node;
   unsigned id = 0;
@@ -34,6 +35,7 @@ struct Pool {
 /// One pool per domain, and one more for the cores that are in none.
 std::vector<Pool> make_pools(PoolLevel level, const std::vector<model::CpuDomain>& domains,
                              const model::CpuShape& shape, const std::vector<Core>& cores);
+/// One pool for the whole node.
 Pool make_node_pool(const model::CpuShape& shape, const std::vector<Core>& cores);
 
 /// The pool nearest to `home` that `accept` takes: itself, the same NUMA node, the same package, then the

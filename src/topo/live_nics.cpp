@@ -56,9 +56,9 @@ std::vector<Nic> read_rdma_devices(const fs::path& root) {
 
 } // namespace
 
-LiveNics read_live_nics(const std::vector<model::GpuPlace>& places,
+NearNics read_live_nics(const std::vector<model::GpuPlace>& places,
                         const std::vector<std::string>& interfaces, const fs::path& root) {
-  LiveNics found;
+  NearNics found;
   if (places.empty()) return found;
   std::vector<Nic> nics;
   for (const auto& name : interfaces)

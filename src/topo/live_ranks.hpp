@@ -25,6 +25,7 @@ struct LiveRank {
   std::optional<MemoryPolicy> memory = {}; ///< unset: the kernel does not tell
 };
 
+/// The ranks of one job that run on this node.
 struct LiveRanks {
   std::vector<LiveRank> ranks;
   std::vector<std::string> notes; ///< what was left out, for people

@@ -18,6 +18,7 @@ enum class MemoryMode {
   interleaved, ///< page by page
 };
 
+/// From which NUMA nodes a thread gets its memory.
 struct MemoryPolicy {
   MemoryMode mode = MemoryMode::local;
   model::IdSet nodes; ///< empty for local

@@ -9,6 +9,7 @@
 
 namespace hpcml::topo {
 
+/// The NIC nearest to a GPU, and why it is the nearest.
 struct NicChoice {
   std::string nic; ///< empty: none is known to be near
   std::string why; ///< "same PCIe switch", "same NUMA node"
@@ -18,5 +19,12 @@ struct NicChoice {
 /// any; GPUs with equally near devices take them in turns, by the GPUs' order. Management devices are left
 /// out, and so are devices of which nothing is known.
 std::vector<NicChoice> nearest_nics(const std::vector<Gpu>& gpus, const std::vector<Nic>& nics);
+
+/// What a node shows of its network, by the GPUs' order. Choices without a name: nothing is known to be near.
+struct NearNics {
+  std::vector<NicChoice> interfaces; ///< "hsn0": of the names that were asked for
+  std::vector<NicChoice> devices;    ///< "mlx5_0": of the RDMA devices with an active port
+  std::string fabric; ///< "=mlx5_0,mlx5_1" where Ethernet's RDMA devices stand beside those of the fabric; else empty
+};
 
 } // namespace hpcml::topo

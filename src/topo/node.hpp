@@ -11,6 +11,7 @@
 
 namespace hpcml::topo {
 
+/// Whose memory a NUMA node is.
 enum class MemoryKind {
   cpu,    ///< memory of CPUs
   none,   ///< CPUs without memory of their own
@@ -51,6 +52,7 @@ struct GpuLink {
   unsigned width = 1; ///< links side by side, or their bandwidth: of one node all in the same unit
 };
 
+/// All that can matter for placing ranks on one node. CPUs and NUMA nodes by the kernel's ids.
 struct Node {
   std::string name;               ///< for people
   model::CpuShape cpus;           ///< reserved CPUs included

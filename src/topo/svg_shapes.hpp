@@ -7,6 +7,7 @@
 
 namespace hpcml::topo {
 
+/// All lengths in pixels. Between boxes, inside a box, and of its title.
 constexpr int k_gap = 4, k_pad = 10, k_head = 18;
 constexpr int k_page = 980; ///< a page's width: what is wider goes below
 
@@ -27,8 +28,11 @@ struct Box {
 
 /// Hues far apart for neighbouring ranks, light enough for dark text; as #rrggbb, which every viewer knows.
 std::string colour_of(unsigned rank);
+/// The text as XML has it.
 std::string escape(const std::string& text);
+/// A rectangle; `more` are further attributes.
 std::string rect(int x, int y, int width, int height, const std::string& more);
+/// A text that begins there; `kind` is its class in the page's style.
 std::string label(int x, int y, const std::string& text, const char* kind);
 /// About how wide a label of this text is.
 int width_of(const std::string& text);

@@ -11,6 +11,7 @@
 
 namespace hpcml::topo {
 
+/// An element with what is in it.
 struct XmlElement {
   std::string name;
   std::vector<std::pair<std::string, std::string>> attributes;

@@ -6,14 +6,13 @@
 #include <string>
 #include <vector>
 
+#include "hpcml/exit_code.hpp"
 #include "torch/info.hpp"
 #include "torch/json_line.hpp"
 #include "torch/preflight.hpp"
 
 namespace {
 
-constexpr int k_usage = 2;
-constexpr int k_world_failed = 5;
 
 constexpr const char* k_help =
     "usage: hpcml-torch info\n"
@@ -68,16 +67,16 @@ int main(int argc, char** argv) {
     if (words.empty()) throw UsageError("a command is missing");
     if (words[0] == "--help" || words[0] == "-h") {
       std::fputs(k_help, stdout);
-      return 0;
+      return hpcml::k_ok;
     }
     if (words[0] == "info") return hpcml::helper::run_info();
     if (words[0] == "preflight") return hpcml::helper::run_preflight(parse_preflight({words.begin() + 1, words.end()}));
     throw UsageError("unknown command '" + words[0] + "'");
   } catch (const UsageError& error) {
     std::fprintf(stderr, "hpcml-torch: error: %s\n%s", error.what(), k_help);
-    return k_usage;
+    return hpcml::k_usage;
   } catch (const std::exception& error) {
     std::fprintf(stderr, "hpcml-torch: error: %s\n", error.what());
-    return k_world_failed;
+    return hpcml::k_world_failed;
   }
 }

@@ -8,6 +8,7 @@
 #include <thread>
 #include <unistd.h>
 
+#include "hpcml/exit_code.hpp"
 #include "torch/json_line.hpp"
 #include "torch/network.hpp"
 #include "torch/rendezvous.hpp"
@@ -16,7 +17,6 @@ namespace hpcml::helper {
 
 namespace {
 
-constexpr int k_failed = 6;
 using Clock = std::chrono::steady_clock;
 
 JsonLine event(const char* name, const RankEnv& env) {
@@ -32,7 +32,7 @@ public:
     std::unique_lock<std::mutex> lock(x_mutex);
     if (x_wake.wait_for(lock, limit, [this] { return x_done; })) return;
     event("failed", env).add("phase", "watchdog").add("what", "still waiting after " + std::to_string(limit.count() / 1000) + " s; the library's own time limits did not end it").print();
-    ::_exit(k_failed);
+    ::_exit(k_preflight_failed);
   }) {}
   ~Watchdog() {
     {
@@ -130,7 +130,7 @@ int run_preflight(const PreflightOptions& given) {
   } catch (const std::exception& error) {
     event("failed", env).add("phase", "rendezvous").add("what", error.what()).print();
   }
-  return k_failed;
+  return k_preflight_failed;
 }
 
 } // namespace hpcml::helper

@@ -16,7 +16,7 @@ struct PreflightOptions {
   bool store_only = false; ///< stop after the rendezvous
 };
 
-/// Runs all phases as one rank; prints JSON lines. Returns 0, or 6 when a phase failed.
+/// Runs all phases as one rank; prints JSON lines. Returns k_ok, or k_preflight_failed when a phase failed.
 int run_preflight(const PreflightOptions& options);
 
 /// What a check measured. `seconds` is per operation; `gbps` in gigabits per second.

@@ -24,7 +24,7 @@ int main(int argc, char** argv) {
   double seconds = 0;
   while (seconds < 2) {
     for (const auto& text : texts) {
-      const auto script = shell::parse_script(text);
+      const auto script = shell::read_script(text);
       commands += shell::make_view(script).commands.size();
       ++scripts;
     }

@@ -10,7 +10,7 @@ namespace {
 
 /// "srun{ntasks=4} > python[train.py --x]": the chain of the last launch.
 std::string chain_of(const std::string& script) {
-  const auto tree = shell::parse_script("#!/bin/bash\n" + script + "\n");
+  const auto tree = shell::read_script("#!/bin/bash\n" + script + "\n");
   const auto view = shell::make_view(tree);
   const auto launches = check::find_launches(view);
   if (launches.empty()) return "";
@@ -74,7 +74,7 @@ TEST_CASE("A command is read as the programs that start each other") {
 }
 
 TEST_CASE("A launch knows what the script set for its program") {
-  const auto tree = shell::parse_script("#!/bin/bash\nexport A=1\nexport B=$X\nC=2 srun bash -c 'D=3 python x.py'\n");
+  const auto tree = shell::read_script("#!/bin/bash\nexport A=1\nexport B=$X\nC=2 srun bash -c 'D=3 python x.py'\n");
   const auto view = shell::make_view(tree);
   const auto launches = check::find_launches(view);
   REQUIRE(!launches.empty());

@@ -63,7 +63,7 @@ TEST_CASE("each fact of the profile that the cluster denies is found") {
       {[&](model::Site& s) { type(s, "h100x4").memory->value = model::MemSize::of_mib(1031000); },
        "E node type h100x4 (g1, …): memory: the profile says 1031000M, the cluster gives jobs 1000000M\n"},
       {[&](model::Site& s) { type(s, "h100x4").memory->value = model::MemSize::of_mib(950000); }, ""},
-      {[&](model::Site& s) { type(s, "h100x4").cpu_arch = "aarch64"; }, "E node type h100x4 (g1, …): cpu_arch: the profile says aarch64, the cluster says x86_64\n"},
+      {[&](model::Site& s) { type(s, "h100x4").cpu_arch = model::CpuArch::aarch64; }, "E node type h100x4 (g1, …): cpu_arch: the profile says aarch64, the cluster says x86_64\n"},
       {[&](model::Site& s) { type(s, "cpu128-976g").memory->value = model::MemSize::of_mib(1); s.partitions[0].node_types = {"cpu128-243g"}; },
        "W node type cpu128-243g (c03): memory: the profile says 249000M, the cluster gives jobs 1000000M\n"},
       {[](model::Site& s) { s.partitions[1].node_types.push_back("cpu128-243g"); }, "W partition gpu: the cluster shows no nodes like the profile's cpu128-243g\n"},

@@ -125,7 +125,7 @@ TEST_CASE("the machine is recognised by variables with the cluster's name and by
 TEST_CASE("containers come from PATH or from a module of exactly that name") {
   auto site = test::discovered("mixed");
   REQUIRE(site.containers.size() == 1);
-  CHECK(site.containers[0].engine == "apptainer");
+  CHECK(site.containers[0].engine == model::ContainerEngine::apptainer);
   CHECK(site.containers[0].modules == std::vector<std::string>{"apptainer/1.3.6"});
   auto facts = test::recorded_cluster("mixed");
   facts.programs = {"apptainer"};
@@ -180,7 +180,7 @@ TEST_CASE("host names have a common form or none") {
 }
 
 TEST_CASE("modules are read from the lists of both module systems") {
-  CHECK(discover::parse_modules("/opt/modules/all:\nGCC/\nGCC/12.3.0\npython/3.11(default)\ncuda/12.2 (D)\n\n------ /x ------\npython/3.11\n") ==
+  CHECK(discover::read_modules("/opt/modules/all:\nGCC/\nGCC/12.3.0\npython/3.11(default)\ncuda/12.2 (D)\n\n------ /x ------\npython/3.11\n") ==
         std::vector<std::string>{"GCC/12.3.0", "python/3.11", "cuda/12.2"});
 }
 

@@ -27,10 +27,10 @@ const char* const k_amd = "========= Numa Nodes =========\nGPU[0]\t\t: (Topology
 } // namespace
 
 TEST_CASE("the GPU tools' tables give each GPU its NUMA node") {
-  CHECK(numas(discover::parse_gpu_topology(k_nvidia)) == "3 2 ? 0 ");
-  CHECK(numas(discover::parse_gpu_topology(k_amd)) == "3 1 ");
-  CHECK(discover::parse_gpu_topology("No devices were found\n").empty());
-  CHECK(discover::parse_gpu_topology("").empty());
+  CHECK(numas(discover::read_gpu_topology(k_nvidia)) == "3 2 ? 0 ");
+  CHECK(numas(discover::read_gpu_topology(k_amd)) == "3 1 ");
+  CHECK(discover::read_gpu_topology("No devices were found\n").empty());
+  CHECK(discover::read_gpu_topology("").empty());
 }
 
 TEST_CASE("a topology belongs to the one kind of node that it fits") {

@@ -75,14 +75,14 @@ TEST_CASE("a site that wants the GPU's type gets it, one that refuses GPUs has n
       if (o.count(option) && o.at(option).find("h100") == std::string::npos) return "name the type";
     return "";
   }));
-  CHECK(named.gpu_style == "gpus-per-node");
+  CHECK(named.gpu_style == model::GpuStyle::gpus_per_node);
   CHECK(named.gpu_type_required);
   CHECK(policies(named) == "");
   const auto only_gres = tried(RuledSlurm([](const auto& o) { return o.count("gpus-per-node") || o.count("gpus") || o.count("gpus-per-task") ? "use --gres" : ""; }));
-  CHECK(only_gres.gpu_style == "gres");
+  CHECK(only_gres.gpu_style == model::GpuStyle::gres);
   CHECK_FALSE(only_gres.gpu_type_required);
   const auto none = tried(RuledSlurm([](const auto& o) { return o.count("gres") || o.count("gpus-per-node") || o.count("gpus") || o.count("gpus-per-task") ? "comes with the node" : ""; }));
-  CHECK(none.gpu_style == "none");
+  CHECK(none.gpu_style == model::GpuStyle::none);
   CHECK(policies(none) == "gpus- gpus-per-node- gpus-per-task- gres- ");
 }
 

@@ -189,9 +189,9 @@ TEST_CASE("what cannot be emulated is refused with a reason") {
 }
 
 TEST_CASE("the installed Slurm is compared with the site's by release") {
-  CHECK(parse_slurm_version("slurm-wlm 22.05.8\n") == "22.05.8");
-  CHECK(parse_slurm_version("slurm 24.11.0-rc1\n") == "24.11.0-rc1");
-  CHECK(parse_slurm_version("nonsense") == "");
+  CHECK(find_slurm_version("slurm-wlm 22.05.8\n") == "22.05.8");
+  CHECK(find_slurm_version("slurm 24.11.0-rc1\n") == "24.11.0-rc1");
+  CHECK(find_slurm_version("nonsense") == "");
   CHECK(describe_version_difference("22.05.8", "X", "22.05.3") == "");
   CHECK(describe_version_difference("22.05.8", "X", "23.11").find("runs 23.11") != std::string::npos);
   CHECK(describe_version_difference("22.05.8", "X", "").find("not known") != std::string::npos);

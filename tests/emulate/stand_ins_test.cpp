@@ -21,7 +21,7 @@ namespace {
 model::Site rich_site() {
   auto site = test::small_site();
   model::ContainerRule container;
-  container.engine = "singularity";
+  container.engine = model::ContainerEngine::singularity;
   container.enter = "$WITH_CONDA";
   container.modules = {"use:/appl/modules", "bindings"};
   container.binds.push_back({"/opt/nowhere/cray", "", false, {}});
@@ -40,7 +40,7 @@ model::Site rich_site() {
   ibrun.rank_variable = "PMI_RANK";
   site.launchers.push_back(ibrun);
   site.network.internet_on_compute = false;
-  site.interactive = model::InteractiveBy::idev;
+  site.interactive = {"idev", {{"nodes", "-N"}}};
   return site;
 }
 

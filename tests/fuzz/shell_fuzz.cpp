@@ -10,7 +10,7 @@
 using namespace hpcml;
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-  const auto script = shell::parse_script(std::string(reinterpret_cast<const char*>(data), size));
+  const auto script = shell::read_script(std::string(reinterpret_cast<const char*>(data), size));
   const auto view = shell::make_view(script);
   const auto within = [size](shell::Place place) {
     if (place.offset > size || place.length > size - place.offset) std::abort();

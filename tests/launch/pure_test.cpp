@@ -51,10 +51,10 @@ TEST_CASE("the address of another step's first node is not taken") {
 
 TEST_CASE("visible-device lists are kept as text and end where the runtimes end them") {
   using Entries = std::vector<std::string>;
-  CHECK(launch::parse_visible_list("0,1,2") == Entries{"0", "1", "2"});
-  CHECK(launch::parse_visible_list("GPU-8932f937, MIG-GPU-1/2/3") == Entries{"GPU-8932f937", "MIG-GPU-1/2/3"});
-  CHECK(launch::parse_visible_list("0,-1,2") == Entries{"0"});
-  for (const auto* text : {"", "-1", "NoDevFiles", ","}) CHECK(launch::parse_visible_list(text).empty());
+  CHECK(launch::split_visible_list("0,1,2") == Entries{"0", "1", "2"});
+  CHECK(launch::split_visible_list("GPU-8932f937, MIG-GPU-1/2/3") == Entries{"GPU-8932f937", "MIG-GPU-1/2/3"});
+  CHECK(launch::split_visible_list("0,-1,2") == Entries{"0"});
+  for (const auto* text : {"", "-1", "NoDevFiles", ","}) CHECK(launch::split_visible_list(text).empty());
 }
 
 TEST_CASE("each rank gets its own entries of the visible list") {
@@ -69,7 +69,7 @@ TEST_CASE("each rank gets its own entries of the visible list") {
   };
   for (const auto& row : rows) {
     CAPTURE(row.list, row.local_rank);
-    CHECK(launch::own_entries({launch::parse_visible_list(row.list), "", ""}, row.local_rank, row.ranks, row.per_rank) == row.own);
+    CHECK(launch::own_entries({launch::split_visible_list(row.list), "", ""}, row.local_rank, row.ranks, row.per_rank) == row.own);
   }
 }
 

@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <map>
 #include <memory>
+#include <optional>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -33,6 +34,31 @@ std::string site_with_cache(const std::string& folder) {
 
 std::vector<std::string> words_with_site(const std::string& folder, const std::string& script) {
   return {"--sites-dir", folder, "launch", "--site", "cached", "--", "sh", "-c", script};
+}
+
+/// The CPUs of this process if they are two at least: binding shows only then.
+std::optional<model::IdSet> several_cpus() {
+  const auto mine = topo::read_allowed_cpus();
+  REQUIRE(mine);
+  if (mine->size() >= 2) return *mine;
+  WARN("not tried: this needs two CPUs");
+  return std::nullopt;
+}
+
+/// `hpcml launch WORDS` as rank 1 of 2, all of it on the first of the CPUs.
+util::ProcessOutput launch_on_first(const model::IdSet& cpus, const std::vector<std::string>& words, util::EnvSnapshot env = step_environment(1, 2)) {
+  std::vector<std::string> all = {"taskset", "-c", std::to_string(cpus.first()), HPCML_BINARY, "launch"};
+  all.insert(all.end(), words.begin(), words.end());
+  const auto output = util::run_process(all, env, std::chrono::seconds(30));
+  REQUIRE(output);
+  return *output;
+}
+
+/// What rank 1 has where srun gave it the second CPU's mask.
+util::EnvSnapshot with_masks() {
+  auto env = step_environment(1, 2);
+  env.set("SLURM_CPU_BIND_LIST", "0x1,0x2");
+  return env;
 }
 
 } // namespace
@@ -79,12 +105,8 @@ TEST_CASE("variables that are set already may agree, and are refused by name whe
 }
 
 TEST_CASE("binding is what the kernel shows afterwards, and never wider than before") {
-  const auto mine = topo::read_allowed_cpus();
-  REQUIRE(mine);
-  if (mine->size() < 2) {
-    WARN("not tried: this needs two CPUs");
-    return;
-  }
+  const auto mine = several_cpus();
+  if (!mine) return;
   std::string seen;
   for (unsigned rank = 0; rank < 2; ++rank) {
     const auto output = run_hpcml({"launch", "--bind", "apply", "--", "grep", "Cpus_allowed_list", "/proc/self/status"}, step_environment(rank, 2));
@@ -96,45 +118,23 @@ TEST_CASE("binding is what the kernel shows afterwards, and never wider than bef
     CHECK(output.out != seen);
     seen = output.out;
   }
-  const auto narrow = util::run_process({"taskset", "-c", std::to_string(mine->first()), HPCML_BINARY, "launch", "--bind", "apply", "--", "nproc"},
-                                        step_environment(1, 2), std::chrono::seconds(30));
-  REQUIRE(narrow);
-  CHECK(narrow->out == "1\n");
+  CHECK(launch_on_first(*mine, {"--bind", "apply", "--", "nproc"}).out == "1\n");
 }
 
 TEST_CASE("a mask of srun that differs from the plan is reported and kept") {
-  const auto mine = topo::read_allowed_cpus();
-  REQUIRE(mine);
-  if (mine->size() < 2) {
-    WARN("not tried: this needs two CPUs");
-    return;
-  }
-  auto env = step_environment(1, 2);
-  env.set("SLURM_CPU_BIND_LIST", "0x1,0x2");
-  const auto output = util::run_process({"taskset", "-c", std::to_string(mine->first()), HPCML_BINARY, "launch", "--bind", "verify", "--", "nproc"},
-                                        env, std::chrono::seconds(30));
-  REQUIRE(output);
-  CHECK(output->exit_code == 0);
-  CHECK(output->out == "1\n");
-  CHECK_THAT(output->err, Contains("rank 1") && Contains("the plan is"));
+  const auto mine = several_cpus();
+  if (!mine) return;
+  const auto output = launch_on_first(*mine, {"--bind", "verify", "--", "nproc"}, with_masks());
+  CHECK(output.exit_code == 0);
+  CHECK(output.out == "1\n");
+  CHECK_THAT(output.err, Contains("rank 1") && Contains("the plan is"));
 }
 
 TEST_CASE("a rank that has not what its plan says is told, or is not started") {
-  const auto mine = topo::read_allowed_cpus();
-  REQUIRE(mine);
-  if (mine->size() < 2) {
-    WARN("not tried: this needs two CPUs");
-    return;
-  }
-  auto env = step_environment(1, 2);
-  env.set("SLURM_CPU_BIND_LIST", "0x1,0x2");
-  const auto run = [&](const std::string& check) { // on the other rank's CPU
-    const auto output = util::run_process({"taskset", "-c", std::to_string(mine->first()), HPCML_BINARY, "launch", "--bind", "verify", "--bind-check", check, "--", "echo", "ran"},
-                                          env, std::chrono::seconds(30));
-    REQUIRE(output);
-    return *output;
-  };
-  const auto warned = run("warn"), refused = run("fail");
+  const auto mine = several_cpus();
+  if (!mine) return;
+  const auto run = [&](const std::string& check) { return launch_on_first(*mine, {"--bind", "verify", "--bind-check", check, "--", "echo", "ran"}, with_masks()); };
+  const auto warned = run("warn"), refused = run("fail"); // on the other rank's CPU
   CHECK(util::split(warned.err, '\n').size() == 3); // each fault once
   CHECK(warned.out == "ran\n");
   CHECK_THAT(warned.err, Contains(": it shares CPU " + std::to_string(mine->first()) + " with other ranks"));

@@ -149,7 +149,7 @@ TEST_CASE(
   auto plan = planned(job, "lumi");
   CHECK(plan.command == Lines{"/workdir/run.sh", "--data=/workdir/data", "/project/mean", "/workdir", "x"});
   REQUIRE(plan.container);
-  CHECK(plan.container->engine == "singularity");
+  CHECK(plan.container->engine == model::ContainerEngine::singularity);
   CHECK(plan.container->image == "/project/me/image.sif");
   CHECK(plan.container->enter == "$WITH_CONDA");
   REQUIRE(plan.modules.size() == 2);

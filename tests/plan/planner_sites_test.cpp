@@ -110,7 +110,7 @@ TEST_CASE("Vista asks for nodes and tasks, never for GPUs or memory, and starts 
   CHECK(plan.launcher.rank_variable == "OMPI_COMM_WORLD_RANK");
   CHECK(plan.binding.binder == model::Binder::launch);
   CHECK(plan.layout.gpus_per_node == 1);
-  CHECK(plan.interactive == model::InteractiveBy::idev);
+  CHECK(plan.interactive.program == "idev");
 }
 
 TEST_CASE("What Vista refuses is refused in every form") {

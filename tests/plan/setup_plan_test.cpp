@@ -39,14 +39,14 @@ std::vector<std::string> module_names(const plan::SetupPlan& plan) {
 } // namespace
 
 TEST_CASE("Zurada's page: conda with a python of its own and wheels that its drivers run") {
-  const auto made = setup("zurada", {"conda", "torch torchvision torchaudio", "", "", ""});
+  const auto made = setup("zurada", {plan::SetupKind::conda, "torch torchvision torchaudio", "", "", ""});
   CHECK(module_names(made) == std::vector<std::string>{"miniforge3/25.3.1-gcc-11.4.1"});
   CHECK(made.index->name == "cu128"); // "Our GPUs support CUDA up to 12.9"
   CHECK(made.torch_packages == std::vector<std::string>{"torch", "torchvision", "torchaudio"});
   CHECK_FALSE(made.python.empty());
   CHECK(std::any_of(made.notes.begin(), made.notes.end(), [](const auto& note) { return note.first.find("conda create --name my_pytorch_cuda12.8") != std::string::npos; }));
   for (const auto& [cuda, index] : {std::pair<std::string, std::string>{"11.8", "cu118"}, {"12.6", "cu126"}, {"12.8", "cu128"}})
-    CHECK(setup("zurada", {"conda", "torch", "", cuda, ""}).index->name == index);
+    CHECK(setup("zurada", {plan::SetupKind::conda, "torch", "", cuda, ""}).index->name == index);
 }
 
 TEST_CASE("what a site recommends is made when nothing is named") {
@@ -59,21 +59,21 @@ TEST_CASE("what a site recommends is made when nothing is named") {
 }
 
 TEST_CASE("where a site has wheels of its own, nothing else is asked and its list is shown") {
-  const auto made = setup("narval", {"", "torch numpy", "", "", ""});
+  const auto made = setup("narval", {std::nullopt, "torch numpy", "", "", ""});
   CHECK_FALSE(made.index.has_value());
   CHECK(made.list_wheels == "avail_wheels");
   CHECK(made.use == "--wheelhouse");
-  CHECK_THAT(refusal("narval", {"", "", "", "12.6", ""}), Catch::Contains("usage/setup"));
+  CHECK_THAT(refusal("narval", {std::nullopt, "", "", "12.6", ""}), Catch::Contains("usage/setup"));
 }
 
 TEST_CASE("LibTorch for the Alliance: its modules, CUPTI, and the GPUs of the cluster") {
-  const auto made = setup("narval", {"libtorch", "", "", "", ""}, with_venv());
+  const auto made = setup("narval", {plan::SetupKind::libtorch, "", "", "", ""}, with_venv());
   CHECK(module_names(made) == std::vector<std::string>{"StdEnv/2023", "gcc", "cuda/12.2", "cmake", "protobuf", "cudnn", "python/3.11", "abseil", "cusparselt", "opencv/4.8.1"});
   CHECK(made.link_directories == std::vector<std::string>{"$EBROOTCUDA/extras/CUPTI/lib64"});
   CHECK(made.cuda_archs == "8.0");
   CHECK_FALSE(made.index.has_value());
   CHECK(made.packages == std::vector<std::string>{"numpy"});
-  CHECK(setup("fir", {"libtorch", "", "", "", ""}, with_venv()).cuda_archs == "9.0");
+  CHECK(setup("fir", {plan::SetupKind::libtorch, "", "", "", ""}, with_venv()).cuda_archs == "9.0");
 }
 
 TEST_CASE("an image for LUMI is built on the site's base with wheels for the ROCm inside it") {
@@ -88,17 +88,17 @@ TEST_CASE("an image for LUMI is built on the site's base with wheels for the ROC
 
 TEST_CASE("an environment for nodes of one kind on a site of several") {
   model::JobSpec job = with_venv();
-  CHECK_THAT(refusal("roihu", {"venv", "", "", "", ""}, job), Catch::Contains("cannot run on all nodes"));
+  CHECK_THAT(refusal("roihu", {plan::SetupKind::venv, "", "", "", ""}, job), Catch::Contains("cannot run on all nodes"));
   job.gpu_type = text("gh200");
-  const auto made = setup("roihu", {"venv", "", "", "", ""}, job);
-  CHECK(made.node_arch == "aarch64");
+  const auto made = setup("roihu", {plan::SetupKind::venv, "", "", "", ""}, job);
+  CHECK(made.node_arch == model::CpuArch::aarch64);
   CHECK(made.index->name == "cu132"); // nvidia-smi there prints 13.2
 }
 
 TEST_CASE("an environment is packed for the nodes' own disks") {
   model::JobSpec job;
   job.conda = text("my_torch");
-  plan::SetupSpec spec{"conda", "", "", "", "6.4"};
+  plan::SetupSpec spec{plan::SetupKind::conda, "", "", "", "6.4"};
   spec.pack = "/lustre/orion/me/env.tar.gz";
   CHECK(setup("frontier", spec, job).pack == spec.pack);
   spec.pack = "/lustre/orion/me/env";
@@ -106,12 +106,12 @@ TEST_CASE("an environment is packed for the nodes' own disks") {
 }
 
 TEST_CASE("where the profile knows no GPUs, the request says which") {
-  CHECK_THAT(refusal("generic", {"venv", "", "", "", ""}, with_venv()), Catch::Contains("does not say which GPUs"));
-  CHECK(setup("generic", {"venv", "", "", "12.6", ""}, with_venv()).index->name == "cu126");
-  CHECK(setup("generic", {"venv", "", "", "", "6.4"}, with_venv()).index->name == "rocm6.4");
+  CHECK_THAT(refusal("generic", {plan::SetupKind::venv, "", "", "", ""}, with_venv()), Catch::Contains("does not say which GPUs"));
+  CHECK(setup("generic", {plan::SetupKind::venv, "", "", "12.6", ""}, with_venv()).index->name == "cu126");
+  CHECK(setup("generic", {plan::SetupKind::venv, "", "", "", "6.4"}, with_venv()).index->name == "rocm6.4");
   auto job = with_venv();
   job.gpus_per_node = model::Sourced<unsigned>{0, {}};
-  CHECK(setup("generic", {"venv", "", "", "", ""}, job).index->name == "cpu");
+  CHECK(setup("generic", {plan::SetupKind::venv, "", "", "", ""}, job).index->name == "cpu");
 }
 
 TEST_CASE("of several drivers the oldest decides, whatever its number looks like") {
@@ -119,14 +119,14 @@ TEST_CASE("of several drivers the oldest decides, whatever its number looks like
   for (const char* rocm : {"6.3", "6.2.4"}) {
     model::NodeType node;
     node.id = rocm;
-    node.cpu_arch = "x86_64";
+    node.cpu_arch = model::CpuArch::x86_64;
     node.gpu.emplace();
     node.gpu->vendor = model::GpuVendor::amd;
     node.gpu->arch = "gfx90a";
     node.gpu->rocm_max = rocm;
     amd.node_types.push_back(node);
   }
-  const auto result = plan::plan_setup({"venv", "", "", "", ""}, with_venv(), amd);
+  const auto result = plan::plan_setup({plan::SetupKind::venv, "", "", "", ""}, with_venv(), amd);
   REQUIRE(result.plan);
   CHECK(result.plan->index->name == "rocm6.2.4");
 }
@@ -138,21 +138,21 @@ TEST_CASE("GPUs of an unknown maker do not get wheels for CPUs") {
   node.gpu.emplace();
   node.gpu->per_node = 4;
   somewhere.node_types = {node};
-  const auto result = plan::plan_setup({"venv", "", "", "", ""}, with_venv(), somewhere);
+  const auto result = plan::plan_setup({plan::SetupKind::venv, "", "", "", ""}, with_venv(), somewhere);
   REQUIRE_FALSE(result.plan);
   CHECK_THAT(result.diagnostics.front().message, Catch::Contains("does not say which GPUs"));
-  CHECK(plan::plan_setup({"venv", "", "", "12.6", ""}, with_venv(), somewhere).plan->index->name == "cu126");
+  CHECK(plan::plan_setup({plan::SetupKind::venv, "", "", "12.6", ""}, with_venv(), somewhere).plan->index->name == "cu126");
 }
 
 TEST_CASE("a request that cannot be met says why") {
-  CHECK_THAT(refusal("lumi", {"container", "", "", "", ""}), Catch::Contains("usage/container"));
-  CHECK_THAT(refusal("zurada", {"container", "", "", "", ""}, [] { model::JobSpec job; job.container = text("/x.sif"); return job; }()), Catch::Contains("request/setup"));
-  CHECK_THAT(refusal("zurada", {"venv", "", "", "", ""}), Catch::Contains("usage/venv"));
-  CHECK_THAT(refusal("zurada", {"conda", "--index-url=http://x", "", "", ""}), Catch::Contains("usage/packages"));
-  CHECK_THAT(refusal("zurada", {"conda", "", "3.12; rm -rf /", "", ""}), Catch::Contains("usage/python"));
-  CHECK_THAT(refusal("zurada", {"conda", "", "", "", "6.3"}), Catch::Contains("NVIDIA"));
-  CHECK_THAT(refusal("zurada", {"conda", "", "", "13.0", ""}), Catch::Contains("up to 12.9"));
+  CHECK_THAT(refusal("lumi", {plan::SetupKind::container, "", "", "", ""}), Catch::Contains("usage/container"));
+  CHECK_THAT(refusal("zurada", {plan::SetupKind::container, "", "", "", ""}, [] { model::JobSpec job; job.container = text("/x.sif"); return job; }()), Catch::Contains("request/setup"));
+  CHECK_THAT(refusal("zurada", {plan::SetupKind::venv, "", "", "", ""}), Catch::Contains("usage/venv"));
+  CHECK_THAT(refusal("zurada", {plan::SetupKind::conda, "--index-url=http://x", "", "", ""}), Catch::Contains("usage/packages"));
+  CHECK_THAT(refusal("zurada", {plan::SetupKind::conda, "", "3.12; rm -rf /", "", ""}), Catch::Contains("usage/python"));
+  CHECK_THAT(refusal("zurada", {plan::SetupKind::conda, "", "", "", "6.3"}), Catch::Contains("NVIDIA"));
+  CHECK_THAT(refusal("zurada", {plan::SetupKind::conda, "", "", "13.0", ""}), Catch::Contains("up to 12.9"));
   model::JobSpec job;
   job.partition = text("gpu2h10");
-  CHECK_THAT(refusal("zurada", {"conda", "", "", "", ""}, job), Catch::Contains("no partition 'gpu2h10'"));
+  CHECK_THAT(refusal("zurada", {plan::SetupKind::conda, "", "", "", ""}, job), Catch::Contains("no partition 'gpu2h10'"));
 }

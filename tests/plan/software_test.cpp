@@ -118,7 +118,7 @@ TEST_CASE("a wheelhouse and an image exclude each other") {
   job.container = text("/images/torch.sif");
   model::Site with_engine = test::site("narval");
   with_engine.containers.emplace_back();
-  with_engine.containers.back().engine = "apptainer";
+  with_engine.containers.back().engine = model::ContainerEngine::apptainer;
   const auto result = plan::make_plan(job, with_engine);
   REQUIRE_FALSE(result.plan);
   REQUIRE(result.diagnostics.size() == 1);

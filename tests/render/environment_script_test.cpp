@@ -53,19 +53,19 @@ with zipfile.ZipFile(sys.argv[1] + "/" + name, "w") as wheel:
 
 TEST_CASE("every environment of every site passes bash -n and shellcheck") {
   std::set<std::string> seen; // most sites have the same texts: each once
-  std::set<std::string> kinds;
+  std::set<plan::SetupKind> kinds;
   for (const auto& id : spec::list_sites({})) {
     const auto load = spec::load_site(id, {});
     if (!load.site) continue;
-    for (const char* kind : {"venv", "wheelhouse", "conda", "uv", "container", "libtorch"}) {
-      const std::string archive = std::string(kind) == "conda" || std::string(kind) == "uv" ? "/project/me/my env.tar.gz" : "";
+    for (const auto& [word, kind] : model::k_words<plan::SetupKind>) {
+      const std::string archive = kind == plan::SetupKind::conda || kind == plan::SetupKind::uv ? "/project/me/my env.tar.gz" : "";
       const auto result = plan::plan_setup({kind, "torch numpy>=1.26", "", "", "", archive}, at("/project/me/torch env"), *load.site);
       if (!result.plan) continue;
       kinds.insert(kind);
       const auto script = render::render_environment_script(*result.plan);
       const auto body = script.substr(script.find("set -euo"));
       if (!seen.insert(body).second) continue;
-      INFO(id << " " << kind << "\n" << script);
+      INFO(id << " " << word << "\n" << script);
       CHECK(script_faults(script).empty());
     }
   }
@@ -76,7 +76,7 @@ TEST_CASE("a real venv is made with the real pip, and a second run leaves it alo
   TempFolder folder;
   make_torch_wheel(folder.path());
   const auto place = (folder / "my env").string();
-  const auto result = plan::plan_setup({"venv", "torch", "", "12.6", ""}, at(place), site("generic"));
+  const auto result = plan::plan_setup({plan::SetupKind::venv, "torch", "", "12.6", ""}, at(place), site("generic"));
   REQUIRE(result.plan.has_value());
   const auto script = render::render_environment_script(*result.plan);
   const std::map<std::string, std::string> offline{{"PIP_NO_INDEX", "1"}, {"PIP_FIND_LINKS", folder.path().string()}};
@@ -94,7 +94,7 @@ TEST_CASE("a real venv is made with the real pip, and a second run leaves it alo
 
 TEST_CASE("half an environment does not stay") {
   TempFolder folder;
-  const auto result = plan::plan_setup({"venv", "torch", "", "12.6", ""}, at((folder / "env").string()), site("generic"));
+  const auto result = plan::plan_setup({plan::SetupKind::venv, "torch", "", "12.6", ""}, at((folder / "env").string()), site("generic"));
   const auto failed = run_script(render::render_environment_script(*result.plan), folder, {{"PIP_NO_INDEX", "1"}, {"PIP_FIND_LINKS", folder.path().string()}});
   CHECK(failed.exit_code != 0);
   CHECK_FALSE(std::filesystem::exists(folder / "env"));
@@ -104,7 +104,7 @@ TEST_CASE("the environment of a cluster without internet on its nodes is not mad
   TempFolder folder;
   model::Site offline = site("generic");
   offline.network.internet_on_compute = false;
-  const auto result = plan::plan_setup({"venv", "torch", "", "12.6", ""}, at((folder / "env").string()), offline);
+  const auto result = plan::plan_setup({plan::SetupKind::venv, "torch", "", "12.6", ""}, at((folder / "env").string()), offline);
   const auto refused = run_script(render::render_environment_script(*result.plan), folder, {{"SLURM_JOB_ID", "7"}});
   CHECK(refused.exit_code == 1);
   CHECK_THAT(refused.err, Catch::Contains("login node"));
@@ -115,23 +115,23 @@ TEST_CASE("an environment for other CPUs than these is not made here") {
   auto other = site("generic");
   model::NodeType node;
   node.id = "far";
-  node.cpu_arch = "riscv64";
+  node.cpu_arch = model::CpuArch::ppc64le;
   other.node_types = {node};
   auto job = at((folder / "env").string());
   job.gpus_per_node = model::Sourced<unsigned>{0, {}};
-  auto result = plan::plan_setup({"venv", "torch", "", "", ""}, job, other);
+  auto result = plan::plan_setup({plan::SetupKind::venv, "torch", "", "", ""}, job, other);
   REQUIRE(result.plan.has_value());
   const auto refused = run_script(render::render_environment_script(*result.plan), folder, {});
   CHECK(refused.exit_code == 1);
-  CHECK_THAT(refused.err, Catch::Contains("riscv64"));
+  CHECK_THAT(refused.err, Catch::Contains("ppc64le"));
 }
 
 TEST_CASE("no name of an environment, image or package runs as code") {
   for (const auto& hostile : hostile_texts()) {
-    for (const char* kind : {"venv", "conda", "container"}) {
+    for (const auto kind : {plan::SetupKind::venv, plan::SetupKind::conda, plan::SetupKind::container}) {
       TempFolder folder;
       for (const char* name : {"conda", "cotainr", "module", "pip", "python", "python3", "virtualenv"}) put_program(folder, name, "exit 0\n");
-      const bool image = std::string(kind) == "container";
+      const bool image = kind == plan::SetupKind::container;
       auto result = plan::plan_setup({kind, "", "", image ? "" : "12.6", ""}, at(hostile), site(image ? "lumi" : "generic"));
       if (!result.plan) continue;
       result.plan->packages = {hostile};

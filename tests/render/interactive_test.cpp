@@ -25,7 +25,6 @@ std::vector<std::string> names(const std::vector<model::PlannedDirective>& direc
 
 TEST_CASE("salloc gets what the header has, but for what only batch jobs know") {
   auto plan = test::make_whole_node_plan();
-  plan.interactive = model::InteractiveBy::salloc;
   plan.directives[0].value = "it's";
   plan.directives.push_back({"--reservation", "r", typed()});
   plan.directives.push_back({"--array", "0-3", typed()});
@@ -41,7 +40,7 @@ TEST_CASE("salloc gets what the header has, but for what only batch jobs know") 
 
 TEST_CASE("a shell under srun is one task per node with all that the node's ranks would have") {
   auto plan = test::make_whole_node_plan();
-  plan.interactive = model::InteractiveBy::srun;
+  plan.interactive.program = "srun";
   plan.layout.tasks_per_node = 4;
   plan.directives = {{"--nodes", "2", {}},
                      {"--ntasks-per-node", "4", {}},
@@ -52,9 +51,9 @@ TEST_CASE("a shell under srun is one task per node with all that the node's rank
         "--cpu-bind=none --pty bash -i");
 }
 
-TEST_CASE("idev gets its own letters, and what it has no option for is said") {
+TEST_CASE("a program of the site gets its own letters, and what it has no option for is said") {
   auto plan = test::make_whole_node_plan();
-  plan.interactive = model::InteractiveBy::idev;
+  plan.interactive = {"idev", {{"account", "-A"}, {"nodes", "-N"}, {"ntasks", "-n"}, {"partition", "-p"}, {"reservation", "-r"}, {"time", "-t"}}, {"cpus-per-task", "exclusive", "threads-per-core"}};
   CHECK(render::render_interactive(plan) == "idev -N 2 -n 16 -A project_1 -p standard-g -t 00:10:00\n");
   plan.directives.push_back({"--reservation", "r", typed()});
   plan.directives.push_back({"--qos", "high", typed()});

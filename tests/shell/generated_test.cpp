@@ -26,7 +26,7 @@ TEST_CASE("the scripts of all sites and launchers are read without a gap") {
       if (!result.plan) continue;
       const auto text = render::render_script(*result.plan);
       INFO(id << " " << launcher << "\n" << text);
-      const auto script = shell::parse_script(text);
+      const auto script = shell::read_script(text);
       const auto view = shell::make_view(script);
       for (const auto& unread : view.unread) CHECK(unread.why == "");
       CHECK(view.complete);

@@ -215,7 +215,7 @@ TEST_CASE("what the reader says it knows is what bash does") {
   Totals totals;
   std::size_t failed = 0;
   for (unsigned seed = 0; seed < k_scripts; ++seed) {
-    const auto script = shell::parse_script(scripts[seed]);
+    const auto script = shell::read_script(scripts[seed]);
     const auto view = shell::make_view(script);
     INFO("seed " << seed << "\n" << scripts[seed]);
     if (seen[seed].failed) { ++failed; continue; }

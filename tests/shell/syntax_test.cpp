@@ -18,7 +18,7 @@ using namespace hpcml;
 namespace {
 
 bool is_read(const std::string& text) {
-  const auto script = shell::parse_script(text);
+  const auto script = shell::read_script(text);
   return shell::unread_parts(script.program).empty();
 }
 

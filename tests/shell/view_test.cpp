@@ -34,7 +34,7 @@ std::string text_of(const shell::Command& command) {
 
 /// The commands of these names, one a line.
 std::string seen(const std::string& text, const std::vector<std::string>& names) {
-  const auto script = shell::parse_script(text);
+  const auto script = shell::read_script(text);
   const auto view = shell::make_view(script);
   std::vector<std::string> lines;
   for (const auto& unread : view.unread) lines.push_back("unread: " + unread.why);
@@ -110,7 +110,7 @@ TEST_CASE("launches are seen through what stands around them") {
 
 TEST_CASE("a command knows which variables are exported and where they were set") {
   const std::string text = "export A=1\nB=2\nexport B C=$(hostname)\nif x; then export D=1; fi\nunset A\nsrun date\n";
-  const auto script = shell::parse_script(text);
+  const auto script = shell::read_script(text);
   const auto view = shell::make_view(script);
   const auto& command = view.commands.back();
   std::string list;
@@ -124,7 +124,7 @@ TEST_CASE("a command knows which variables are exported and where they were set"
 
 TEST_CASE("places are those of the file, also within bash -c and here-documents") {
   const std::string text = "a=1\r\nsrun bash -c 'x; python t.py'\r\ncat > r.sh <<EOF\r\n  echo \\$X; torchrun y\r\nEOF\r\nbash r.sh\r\n";
-  const auto script = shell::parse_script(text);
+  const auto script = shell::read_script(text);
   const auto view = shell::make_view(script);
   std::string found;
   for (const auto& command : view.commands)
@@ -142,7 +142,7 @@ TEST_CASE("hostile texts end soon") {
   for (const auto& text : {doubling, recursive, std::string(100000, '('), std::string(100000, '`'), std::string(50000, '{') + "\n", std::string("$(", 2) + std::string(20000, '$'),
                            std::string("for i in a; do for i in a; do for i in a; do for i in a; do for i in a; do for i in a; do for i in a; do for i in a; do x=$x$i; eval $x; "
                                        "done; done; done; done; done; done; done; done\n")}) {
-    const auto script = shell::parse_script(text);
+    const auto script = shell::read_script(text);
     CHECK(shell::make_view(script).commands.size() < 100000);
   }
 }
@@ -152,7 +152,7 @@ TEST_CASE("what the fuzzer found is read with every place within the text") {
   for (const auto& entry : std::filesystem::directory_iterator(HPCML_SOURCE_DIR "/tests/fuzz/corpus/shell")) {
     const auto text = util::read_file(entry.path()).value();
     INFO(entry.path().string());
-    const auto script = shell::parse_script(text);
+    const auto script = shell::read_script(text);
     for (const auto& command : shell::make_view(script).commands) {
       CHECK(command.place.offset + command.place.length <= text.size());
       for (const auto& word : command.words) CHECK(word.place.offset + word.place.length <= text.size());

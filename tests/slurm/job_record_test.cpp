@@ -49,7 +49,7 @@ JobRecord ended(const std::string& state, int exit_code, int signal) {
 } // namespace
 
 TEST_CASE("scontrol's records are read whatever people put into names and paths") {
-  const auto records = parse_job_records(k_two_jobs);
+  const auto records = read_job_records(k_two_jobs);
   REQUIRE(records.size() == 2);
   const auto& job = records[0];
   CHECK(job.id == "1");
@@ -65,13 +65,13 @@ TEST_CASE("scontrol's records are read whatever people put into names and paths"
   CHECK(records[1].reason == "Dependency");
   CHECK(records[1].start == "");
   CHECK(records[1].nodes == "");
-  CHECK(parse_job_records("").empty());
-  CHECK(parse_job_records("slurm_load_jobs error: Invalid job id specified\n").empty());
-  CHECK(parse_job_records("JobId=3").size() == 1);
+  CHECK(read_job_records("").empty());
+  CHECK(read_job_records("slurm_load_jobs error: Invalid job id specified\n").empty());
+  CHECK(read_job_records("JobId=3").size() == 1);
 }
 
 TEST_CASE("sacct's records are read, with who cancelled a job cut off") {
-  const auto records = parse_accounting("12|12|COMPLETED|0:0|nid[000001-000002]\n13|13|CANCELLED by 1000|0:15|None assigned\n\nnoise\n");
+  const auto records = read_accounting("12|12|COMPLETED|0:0|nid[000001-000002]\n13|13|CANCELLED by 1000|0:15|None assigned\n\nnoise\n");
   REQUIRE(records.size() == 2);
   CHECK(records[0].nodes == "nid[000001-000002]");
   CHECK(records[1].state == "CANCELLED");

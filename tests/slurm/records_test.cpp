@@ -21,7 +21,7 @@ std::string recorded(const std::string& name) {
 
 std::string entries(const std::string& gres) {
   std::string text;
-  for (const auto& one : slurm::parse_gres(gres)) text += one.name + "/" + one.type + "/" + std::to_string(one.count) + " ";
+  for (const auto& one : slurm::read_gres_records(gres)) text += one.name + "/" + one.type + "/" + std::to_string(one.count) + " ";
   return text;
 }
 
@@ -191,13 +191,13 @@ TEST_CASE("what is no record is refused with what was said instead") {
 /// qos gpu maxwall=1-00:00:00 maxtresperjob=node=4,cpu=64 mintresperjob=gres/gpu=2; add qos short maxwall=00:30:00; add user ME account=def-me
 /// qos=normal,short; add user ME account=rrg-me partition=gpu qos=gpu,normal.
 TEST_CASE("accounts and QoS limits are read as a real sacctmgr printed them") {
-  const auto accounts = slurm::parse_accounts(recorded("sacctmgr-user-22.05.txt"));
+  const auto accounts = slurm::read_accounts(recorded("sacctmgr-user-22.05.txt"));
   CHECK(accounts.default_account == "def-me");
   CHECK(accounts.names() == std::vector<std::string>{"def-me", "rrg-me"});
   REQUIRE(accounts.associations.size() == 2);
   CHECK(accounts.associations[0].qos == std::vector<std::string>{"normal", "short"});
   CHECK(accounts.associations[1].partition == "gpu");
-  const auto qos = slurm::parse_qos(recorded("sacctmgr-qos-22.05.txt"));
+  const auto qos = slurm::read_qos_records(recorded("sacctmgr-qos-22.05.txt"));
   REQUIRE(qos.size() == 3);
   CHECK(qos.at("gpu").max_nodes_per_job == 4u);
   CHECK(qos.at("gpu").min_gpus_per_job == 2u);
@@ -205,13 +205,13 @@ TEST_CASE("accounts and QoS limits are read as a real sacctmgr printed them") {
 }
 
 TEST_CASE("accounts and QoS limits are read from sacctmgr") {
-  const auto accounts = slurm::parse_accounts("def-me|def-me||\ndef-me|rrg-me|gpu|high,normal\n");
+  const auto accounts = slurm::read_accounts("def-me|def-me||\ndef-me|rrg-me|gpu|high,normal\n");
   CHECK(accounts.default_account == "def-me");
   CHECK(accounts.names() == std::vector<std::string>{"def-me", "rrg-me"});
   CHECK(accounts.associations[1].partition == "gpu");
   CHECK(accounts.associations[1].qos == std::vector<std::string>{"high", "normal"});
-  CHECK(slurm::parse_accounts("").names().empty());
-  const auto qos = slurm::parse_qos("normal|||\ngpu|1-00:00:00|cpu=64,node=4|gres/gpu=2\n");
+  CHECK(slurm::read_accounts("").names().empty());
+  const auto qos = slurm::read_qos_records("normal|||\ngpu|1-00:00:00|cpu=64,node=4|gres/gpu=2\n");
   REQUIRE(qos.size() == 2);
   CHECK_FALSE(qos.at("normal").max_wall);
   CHECK(qos.at("gpu").max_wall->to_slurm() == "1-00:00:00");

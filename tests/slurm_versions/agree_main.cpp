@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 #include <iostream>
 
+#include "../agreement.hpp"
 #include "agree_cases.hpp"
 
 namespace {
@@ -52,19 +53,10 @@ void print_differences(const std::vector<Outcome>& outcomes) {
 } // namespace
 
 int main(int argc, char** argv) {
-  if (argc != 2) {
-    std::cerr << "usage: agree FILE\ncompares hpcml's reader with the measured sbatch cases of FILE\n";
-    return 2;
-  }
-  const auto outcomes = hpcml::agree::run_cases(argv[1]);
-  if (!outcomes) {
-    std::cerr << "agree: error: " << outcomes.error().what << "\n";
-    return 3;
-  }
-  print_differences(*outcomes);
-  print_table(*outcomes);
-  std::size_t agreed = 0;
-  for (const auto& outcome : *outcomes) agreed += outcome.differences.empty() ? 1 : 0;
-  std::cout << "agree " << agreed << " of " << outcomes->size() << "\n";
-  return agreed * 100 >= outcomes->size() * 99 && !outcomes->empty() ? 0 : 1;
+  const auto show = [](const auto& outcomes) {
+    print_differences(outcomes);
+    print_table(outcomes);
+  };
+  const auto run = [](const char* file) { return hpcml::agree::run_cases(file); };
+  return hpcml::agree::run_agreement(argc, argv, "compares hpcml's reader with the measured sbatch cases of FILE", run, show, 99);
 }

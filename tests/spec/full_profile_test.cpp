@@ -133,7 +133,10 @@ TEST_CASE("What the example profile says arrives in the site", "[spec]") {
   CHECK(site.network.master.from_env == "SITE_HEAD_NODE");
   CHECK(site.network.master.port == 29500U);
   CHECK(site.conflicts.at(0).settings.size() == 2);
-  CHECK(site.modules_reset == "purge");
+  CHECK(site.modules_reset.value == model::ModulesReset::purge);
+  CHECK(site.interactive.program == "getnodes");
+  CHECK(site.interactive.options == std::map<std::string, std::string>{{"nodes", "--nodes"}, {"time", "--minutes"}});
+  CHECK(site.interactive.implied == std::vector<std::string>{"exclusive"});
   CHECK(site.modules.at(0).load == std::vector<std::string>{"arch/h100"});
   CHECK(site.containers.at(1).bind_option == "--container-mounts={binds}");
   CHECK(site.containers.at(1).options_on_srun);

@@ -125,7 +125,7 @@ TEST_CASE("Where LUMI's pages disagree the later value is taken and the earlier 
   CHECK(site.caches[0].variables.contains("MIOPEN_USER_DB_PATH"));
   CHECK(site.caches[0].origin.superseded.size() == 1);
   REQUIRE(site.containers.size() == 1);
-  CHECK(site.containers[0].gpu_flag.empty());
+  CHECK(site.containers[0].gpu_flag == model::GpuFlag::none);
   CHECK(site.containers[0].enter == "$WITH_CONDA");
   CHECK(site.containers[0].origin.superseded.size() == 1);
 }
@@ -163,10 +163,10 @@ TEST_CASE("Vista refuses memory and GPU options and starts ranks with ibrun", "[
     CHECK(site.flags.at(option).policy == model::Policy::forbidden);
   }
   CHECK(site.gpu_request.style == model::GpuStyle::none);
-  CHECK(site.node_types.at(0).cpu_arch == "aarch64");
+  CHECK(site.node_types.at(0).cpu_arch == model::CpuArch::aarch64);
   CHECK(site.launchers.at(0).name == "ibrun");
   CHECK(site.launchers.at(0).rank_variable == "OMPI_COMM_WORLD_RANK");
-  CHECK(site.interactive == model::InteractiveBy::idev);
+  CHECK(site.interactive.program == "idev");
   CHECK(site.find_partition("gg")->cpu_only);
 }
 

@@ -11,11 +11,13 @@ namespace {
 constexpr std::array<std::string_view, 2> k_x86 = {"x86_64", "amd64"};
 constexpr std::array<std::string_view, 2> k_arm = {"aarch64", "arm64"};
 
-/// The processor of all nodes; empty where they differ or one is not known.
-std::string architecture(const SitePart& part) {
-  std::string arch;
+using model::CpuArch;
+
+/// The processor of all nodes; unknown where they differ or one is not known.
+CpuArch architecture(const SitePart& part) {
+  auto arch = CpuArch::unknown;
   for (const auto* node : part.fit.nodes) {
-    if (node->cpu_arch.empty() || (!arch.empty() && node->cpu_arch != arch)) return {};
+    if (node->cpu_arch == CpuArch::unknown || (arch != CpuArch::unknown && node->cpu_arch != arch)) return CpuArch::unknown;
     arch = node->cpu_arch;
   }
   return arch;
@@ -35,16 +37,17 @@ Hits find(const Subject& subject) {
   Hits hits;
   if (subject.text.find("64") == std::string_view::npos) return hits;
   const auto parts = parts_of(subject);
-  const auto arch = parts.empty() ? std::string() : architecture(parts.front());
-  if (arch != "aarch64" && arch != "x86_64") return hits;
-  const auto& others = arch == "aarch64" ? k_x86 : k_arm;
-  const auto& own = arch == "aarch64" ? k_arm : k_x86;
+  const auto arch = parts.empty() ? CpuArch::unknown : architecture(parts.front());
+  if (arch != CpuArch::aarch64 && arch != CpuArch::x86_64) return hits;
+  const auto name = model::word_of(arch);
+  const auto& others = arch == CpuArch::aarch64 ? k_x86 : k_arm;
+  const auto& own = arch == CpuArch::aarch64 ? k_arm : k_x86;
   for (const auto& command : subject.view.commands) {
     if (command.context.condition || command.context.uncalled || command.context.unreached || only_speaks(command)) continue;
     for (const auto& word : command.words) {
       const auto text = word.text();
       if (names_one(text, others) && !names_one(text, own))
-        hits.push_back({place_of(word.place), "'" + text + "' is for another processor: the nodes here are " + arch, with_source("take the one for " + arch, parts.front().fit.nodes.front()->origin)});
+        hits.push_back({place_of(word.place), "'" + text + "' is for another processor: the nodes here are " + name, with_source("take the one for " + name, parts.front().fit.nodes.front()->origin)});
     }
   }
   return hits;

@@ -18,7 +18,7 @@ Hits find(const Subject& subject) {
   if (!subject.site || subject.site->containers.empty()) return hits;
   std::vector<std::string> names;
   for (const auto& rule : subject.site->containers)
-    if (std::find(names.begin(), names.end(), rule.engine) == names.end()) names.push_back(rule.engine);
+    if (const auto name = model::word_of(rule.engine); std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
   for (const auto& launch : subject.launches) {
     const auto& link = launch.last();
     const auto found = std::find_if(launch.chain.begin(), launch.chain.end(), [](const Link& one) { return std::find(k_engines.begin(), k_engines.end(), one.program) != k_engines.end(); });

@@ -27,7 +27,7 @@ std::optional<Room> largest(const SitePart& part) {
     if (cores == 0) return std::nullopt;
     const long threads = one_thread ? 1 : node->cpu.threads_per_core;
     // A profile that tells of one thread per core may only not know of the others.
-    const long possible = node->cpu.threads_per_core > 1 || one_thread ? threads : node->cpu_arch == "ppc64le" ? 4 : 2;
+    const long possible = node->cpu.threads_per_core > 1 || one_thread ? threads : node->cpu_arch == model::CpuArch::ppc64le ? 4 : 2;
     if (cores * possible > room.most) room = {cores * possible, cores * threads, cores, static_cast<long>(plan::usable_cores(*node)), node};
   }
   return room.node ? std::optional(room) : std::nullopt;

@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: MIT
+// Whose a variable of the environment is: what must not go from one job, or from a person's settings, into another.
+#pragma once
+
+#include <string_view>
+
+namespace hpcml::slurm {
+
+/// What a variable is to Slurm.
+enum class VariableUse {
+  none,    ///< nothing
+  job,     ///< Slurm or MPI set it in a job, where it tells of that job only: "SLURM_NTASKS", "PMI_RANK"
+  command, ///< a person's default for an option or output of a command: "SBATCH_PARTITION", "SQUEUE_FORMAT"
+  client,  ///< how all commands find their cluster and write times: "SLURM_CONF"
+};
+/// By the variable's name.
+VariableUse use_of_variable(std::string_view name);
+
+} // namespace hpcml::slurm
