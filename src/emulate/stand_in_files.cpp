@@ -28,7 +28,7 @@ bool site_mentions(const Site& site, const std::string& variable) {
     return std::any_of(list.begin(), list.end(),
                        [&](const auto& item) { return mentions(text(item), variable); });
   };
-  return any(site.python, [](const auto& rule) { return rule.where; }) ||
+  return mentions(site.storage.scratch, variable) || any(site.python, [](const auto& rule) { return rule.where; }) ||
          any(site.node_types, [](const auto& type) { return type.local_disk.value_or(""); }) ||
          any(site.caches, [](const auto& rule) { return rule.base; }) ||
          any(site.env, [](const auto& rule) { return rule.expression ? rule.value : std::string(); });

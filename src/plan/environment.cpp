@@ -3,8 +3,10 @@
 #include "plan/environment.hpp"
 
 #include <algorithm>
+#include <cctype>
 
 #include "hpcml/rank_env.hpp"
+#include "plan/command_words.hpp"
 #include "plan/plan_context.hpp"
 #include "plan/threads.hpp"
 #include "util/shell_quote.hpp"
@@ -136,12 +138,47 @@ std::vector<model::PlannedCache> site_caches(const model::Site& site, const JobF
   return caches;
 }
 
+namespace {
+
+/// "${SCRATCH:-$HOME/.cache}": where Hugging Face's libraries look by themselves, should the variable be missing.
+std::string with_fallback(const std::string& scratch) {
+  const auto end = std::find_if_not(scratch.begin() + 1, scratch.end(), [](unsigned char c) { return std::isalnum(c) != 0 || c == '_'; });
+  const std::string name(scratch.begin() + 1, end), rest(end, scratch.end());
+  return scratch.front() != '$' || name.empty() || name == "HOME" ? scratch : "${" + name + ":-$HOME/.cache}" + rest;
+}
+
+/// Models do not fit into a home's quota: their cache goes to scratch, where the profile knows one that is the user's own.
+void place_models(PlanContext& context) {
+  if (!is_python(context.job.command)) return;
+  const model::StorageRule& storage = context.site.storage;
+  const auto left = [&](const std::string& why) {
+    context.note("HF_HOME, the folder of Hugging Face's models, stays as it is: " + why, by_rule("--env HF_HOME=FOLDER places it"));
+  };
+  if (context.plan.container)
+    left("an image sees only what is bound");
+  else if (storage.scratch.find('$') == std::string::npos)
+    left("the profile knows no folder of one's own on shared storage");
+  else
+    context.plan.env.push_back({"HF_HOME", "${HF_HOME:-" + with_fallback(storage.scratch) + "/huggingface}", true, Scope::batch, storage.origin});
+  if (is_offline(context))
+    context.plan.env.push_back({"HF_HUB_OFFLINE", "${HF_HUB_OFFLINE:-1}", true, Scope::batch, context.site.network.origin});
+}
+
+} // namespace
+
+bool is_offline(const PlanContext& context) {
+  const model::NetworkRule& network = context.site.network;
+  const bool reaches = context.partition && context.partition->internet ? *context.partition->internet : network.internet_on_compute.value_or(true);
+  return !reaches && network.internet_on_compute && network.proxy.empty() && network.proxy_module.empty() && network.allowed_hosts.empty();
+}
+
 void plan_environment(PlanContext& context) {
   model::Plan& plan = context.plan;
   const JobFacts facts = context.facts();
   plan.env = site_environment(context.site, facts, plan.gpu_vendor);
   for (auto& variable : thread_environment(context.site, {plan.layout.cpus_per_rank, plan.layout.gpus_per_node > 0, wanted_workers(context.job)}))
     set_variable(plan.env, std::move(variable), "the rank's cores");
+  place_models(context);
   if (context.job.nccl_debug) {
     const model::Origin origin{model::OriginKind::flag, "--nccl-debug", {}, {}, {}};
     set_variable(plan.env, {"NCCL_DEBUG", "INFO", false, Scope::batch, origin}, "asked for");

@@ -10,6 +10,8 @@
 
 namespace hpcml::plan {
 
+struct PlanContext;
+
 /// Network interfaces, device order, then the site's own rules that apply; a later one replaces an earlier of
 /// its name.
 std::vector<model::PlannedEnv> site_environment(const model::Site& site, const JobFacts& facts,
@@ -18,6 +20,8 @@ std::vector<model::PlannedEnv> site_environment(const model::Site& site, const J
 std::vector<model::PlannedEnv> openmp_environment(const model::Site& site, unsigned cores);
 /// The site's caches for the job.
 std::vector<model::PlannedCache> site_caches(const model::Site& site, const JobFacts& facts);
+/// Whether the job's nodes have no way to the internet; unknown counts as a way.
+bool is_offline(const PlanContext& context);
 /// A folder in `base` on a node's own disk that no other job and no other user has: "/tmp/hpcml-$UID-$SLURM_JOB_ID-miopen".
 std::string job_folder(const std::string& base, const std::string& name);
 /// Adds a variable; one of the same name goes, and is remembered as superseded.

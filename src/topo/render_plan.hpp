@@ -20,7 +20,7 @@ std::string render_table(const Node& node, const AffinityPlan& plan);
 std::string render_json(const Node& node, const AffinityPlan& plan);
 
 /// The node from packages down to cores as indented text, each core with the ranks that have it; with `seen`,
-/// what processes really have, every difference is marked.
+/// what processes really have, every difference is marked, and the GPUs, NICs and memory that are wrong for a rank.
 std::string render_tree(const Node& node, const AffinityPlan& plan, const std::vector<Placed>& seen = {});
 
 /// The same as a drawing that is readable on light and dark pages.

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstdio>
 
+#include "topo/placement_marks.hpp"
 #include "topo/render_plan.hpp"
 #include "topo/ring.hpp"
 #include "topo/svg_shapes.hpp"
@@ -21,7 +22,7 @@ constexpr int k_core = 22, k_bar = 20, k_bar_width = 190;
 class Drawing {
 public:
   Drawing(const Node& node, const AffinityPlan& plan, const std::vector<Placed>& seen)
-      : x_node(node), x_plan(plan), x_seen(seen) {}
+      : x_node(node), x_plan(plan), x_seen(seen), x_marks(node, seen) {}
 
   std::string draw() {
     std::vector<Box> boxes;
@@ -104,6 +105,7 @@ private:
       if (!numa.cpus.is_subset_of(inside)) continue;
       std::vector<Box> inner = cache_boxes(numa.cpus);
       append(inner, bars([&](const Place& p) { return !p.l3 && p.numa == numa.id; }));
+      append(inner, wrong_memory(numa.id));
       boxes.push_back(
           frame("NUMA " + std::to_string(numa.id), has_caches(numa.cpus) ? row(inner) : column(inner)));
     }
@@ -189,14 +191,24 @@ private:
     return found;
   }
 
-  static void add_bar(Box& box, const std::string& text, const std::vector<unsigned>& ranks, bool differs) {
+  /// `why` the bar is marked, shown when one points at it; also without it a bar can differ from the plan.
+  static void add_bar(Box& box, const std::string& text, const std::vector<unsigned>& ranks, bool differs, const std::string& why = {}) {
+    if (!why.empty()) box.body += "<g><title>" + escape(why) + "</title>";
+    differs = differs || !why.empty();
     const std::string kind = std::string(ranks.empty() ? "free" : "rank") + (differs ? " off" : "");
     box.width = std::max({box.width, k_bar_width, 12 + width_of(text)});
     box.body += rect(0, box.height, std::max(k_bar_width, 12 + width_of(text)), k_bar,
                      "class=\"" + kind + "\"" + fill_of(ranks)) +
                 "<text x=\"6\" y=\"" + std::to_string(box.height + 14) +
-                (ranks.empty() ? "\">" : "\" style=\"fill:#111\">") + escape(text) + "</text>\n";
+                (ranks.empty() ? "\">" : "\" style=\"fill:#111\">") + escape(text) + (why.empty() ? "</text>\n" : "</text></g>\n");
     box.height += k_bar + k_gap;
+  }
+
+  Box wrong_memory(unsigned numa) const {
+    Box box;
+    const auto users = x_marks.users_of_memory(numa);
+    if (!users.empty()) add_bar(box, "memory of NUMA " + std::to_string(numa) + " for " + ranks_text(users, ""), users, true, x_marks.memory(numa));
+    return box;
   }
 
   template <class Here> Box bars(const Here& here) const {
@@ -210,15 +222,21 @@ private:
       if (!gpu.place.pci.empty()) text += " " + gpu.place.pci;
       if (gpu.memory_numa) text += ", memory NUMA " + std::to_string(*gpu.memory_numa);
       if (!shown.empty()) text += " for " + ranks_text(shown, "");
-      add_bar(box, text, shown, !x_seen.empty() && seen != planned);
+      add_bar(box, text, shown, !x_seen.empty() && seen != planned, x_marks.gpu(gpu.place.index));
       box.anchors.push_back({gpu.place.index, box.width, box.height - k_gap - k_bar / 2});
+      if (gpu.memory_numa)
+        if (const auto users = x_marks.users_of_memory(*gpu.memory_numa); !users.empty())
+          add_bar(box, "its memory for " + ranks_text(users, ""), users, true, x_marks.memory(*gpu.memory_numa));
     }
     for (const Nic& nic : x_node.nics) {
       if (!here(Place{nic.l3, nic.numa, nic.package})) continue;
       std::vector<unsigned> ranks;
-      for (const auto& rank : x_plan.ranks)
-        if (rank.nic == nic.name) ranks.push_back(rank.local_rank);
-      add_bar(box, "NIC " + nic.name + (ranks.empty() ? "" : " for " + ranks_text(ranks, "")), {}, false);
+      if (x_seen.empty())
+        for (const auto& rank : x_plan.ranks)
+          if (rank.nic == nic.name) ranks.push_back(rank.local_rank);
+      for (const auto& rank : x_seen)
+        if (rank.nic == nic.name) ranks.push_back(rank.rank);
+      add_bar(box, "NIC " + nic.name + (ranks.empty() ? "" : " for " + ranks_text(ranks, "")), {}, false, x_marks.nic(nic.name));
     }
     for (Anchor& anchor : box.anchors) anchor.x = box.width;
     if (box.height > 0) box.height -= k_gap;
@@ -245,7 +263,7 @@ private:
     for (const Placed& rank : x_seen) add_rank(rank.rank, rank.cpus, "");
     add("free", "", "core without a rank; the number is the core's first CPU");
     if (!x_node.cpus.reserved.empty()) add("kept", "", "reserved core");
-    if (!x_seen.empty()) add("free off", "", "not as planned");
+    if (!x_seen.empty()) add("free off", "", "not as planned, or wrong: point at it");
     int widest = 0;
     for (const Box& key : keys) widest = std::max(widest, key.width);
     for (Box& key : keys) key.width = widest; // columns
@@ -263,6 +281,7 @@ private:
   const Node& x_node;
   const AffinityPlan& x_plan;
   const std::vector<Placed>& x_seen;
+  PlacementMarks x_marks;
 };
 
 } // namespace

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 
+#include "topo/placement_marks.hpp"
 #include "topo/render_plan.hpp"
 #include "topo/ring.hpp"
 #include "util/text.hpp"
@@ -16,7 +17,7 @@ using model::IdSet;
 class TreeWriter {
 public:
   TreeWriter(const Node& node, const AffinityPlan& plan, const std::vector<Placed>& seen)
-      : x_node(node), x_plan(plan), x_seen(seen) {}
+      : x_node(node), x_plan(plan), x_seen(seen), x_marks(node, seen) {}
 
   std::string write() {
     x_text = render_node_line(x_node);
@@ -45,7 +46,7 @@ private:
     for (const CpuDomain& numa : x_node.cpus.numa) {
       if (!numa.cpus.is_subset_of(inside)) continue;
       covered = covered | numa.cpus;
-      line(depth, "NUMA " + std::to_string(numa.id));
+      line(depth, "NUMA " + std::to_string(numa.id) + mark(x_marks.memory(numa.id)));
       write_caches(numa.cpus, depth + 1);
       write_devices(depth + 1, [&](const auto& place) { return !place.l3 && place.numa == numa.id; });
     }
@@ -68,20 +69,26 @@ private:
       if (!here(Place{gpu.place.l3, gpu.place.numa, gpu.place.package})) continue;
       std::string text = "GPU " + std::to_string(gpu.place.index);
       if (!gpu.place.pci.empty()) text += " at " + gpu.place.pci;
-      std::vector<std::string> ranks;
+      const auto has = [&](const auto& rank) { return std::find(rank.gpus.begin(), rank.gpus.end(), gpu.place.index) != rank.gpus.end(); };
+      std::vector<std::string> ranks, seen;
       for (const auto& rank : x_plan.ranks)
-        if (std::find(rank.gpus.begin(), rank.gpus.end(), gpu.place.index) != rank.gpus.end())
-          ranks.push_back(std::to_string(rank.local_rank));
-      line(depth, text + (ranks.empty() ? "" : " -> rank " + util::join(ranks, ",")));
+        if (has(rank)) ranks.push_back(std::to_string(rank.local_rank));
+      for (const Placed& rank : x_seen)
+        if (has(rank)) seen.push_back(std::to_string(rank.rank));
+      text += ranks.empty() ? "" : " -> rank " + util::join(ranks, ",");
+      if (!x_seen.empty() && seen != ranks) text += " (! " + (seen.empty() ? "nobody" : "rank " + util::join(seen, ",")) + " has it)";
+      line(depth, text + mark(x_marks.gpu(gpu.place.index)) + (gpu.memory_numa ? mark(x_marks.memory(*gpu.memory_numa)) : ""));
     }
     for (const Nic& nic : x_node.nics) {
       if (!here(Place{nic.l3, nic.numa, nic.package})) continue;
       std::vector<std::string> ranks;
       for (const auto& rank : x_plan.ranks)
         if (rank.nic == nic.name) ranks.push_back(std::to_string(rank.local_rank));
-      line(depth, "NIC " + nic.name + (ranks.empty() ? "" : " -> rank " + util::join(ranks, ",")));
+      line(depth, "NIC " + nic.name + (ranks.empty() ? "" : " -> rank " + util::join(ranks, ",")) + mark(x_marks.nic(nic.name)));
     }
   }
+
+  static std::string mark(const std::string& wrong) { return wrong.empty() ? "" : " (! " + wrong + ")"; }
 
   void write_links() {
     if (x_node.links.empty()) return;
@@ -125,6 +132,7 @@ private:
   const Node& x_node;
   const AffinityPlan& x_plan;
   const std::vector<Placed>& x_seen;
+  PlacementMarks x_marks;
   std::string x_text;
 };
 
