@@ -14,6 +14,8 @@ namespace hpcml::model {
 /// "1.5G" and "64GiB" are refused by Slurm and therefore here, with the form it takes in the hint.
 class MemSize {
 public:
+  /// 0, "all of the node" in Slurm.
+  MemSize() = default;
   static util::Result<MemSize> parse(std::string_view text);
   static MemSize of_mib(unsigned long long mib) { return MemSize(mib); }
   unsigned long long mib() const { return x_mib; }
@@ -23,7 +25,7 @@ public:
 
 private:
   explicit MemSize(unsigned long long mib) : x_mib(mib) {}
-  unsigned long long x_mib;
+  unsigned long long x_mib = 0;
 };
 
 } // namespace hpcml::model

@@ -15,6 +15,8 @@ namespace hpcml::model {
 /// "UNLIMITED" and 0 are refused: a job without a limit is never what a site with limits wants.
 class Walltime {
 public:
+  /// No time at all; parse() never gives it.
+  Walltime() = default;
   static util::Result<Walltime> parse(std::string_view text);
   static Walltime of(std::chrono::seconds seconds) { return Walltime(seconds); }
   std::chrono::seconds seconds() const { return x_seconds; }
@@ -24,7 +26,7 @@ public:
 
 private:
   explicit Walltime(std::chrono::seconds seconds) : x_seconds(seconds) {}
-  std::chrono::seconds x_seconds;
+  std::chrono::seconds x_seconds{};
 };
 
 } // namespace hpcml::model
