@@ -37,7 +37,7 @@ constexpr ValueFlag k_values[] = {
     {"--backend", "NAME", "nccl or gloo; by what the node has otherwise", k_run},
     {"--gpu-visibility", "WHAT", "what a rank sees: all GPUs of the node or its own", k_run},
     {"--bind-check", "HOW", "judge each rank's CPUs and memory before its program starts: warn, or fail", k_run},
-    {"--signal", "SPEC", "signal before the time limit: B:USR1@60", k_run},
+    {"--signal", "SPEC", "signal to the ranks before the time limit: USR1@60", k_run},
     {"--array", "SPEC", "job array: 0-9%2", k_run},
     {"--dependency", "SPEC", "start after other jobs: afterok:123", k_run},
     {"--hpcml-path", "PATH", "hpcml as the compute nodes see it; this program otherwise", k_run},

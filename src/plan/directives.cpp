@@ -190,9 +190,22 @@ void add_site_options(PlanContext& context) {
     context.note("room on the nodes' own disks is asked for with --sbatch=" + option, context.node->origin);
 }
 
+/// The signal without "B:": the batch shell of a script that is written anew has no trap, would die of it and end the job.
+model::Sourced<std::string> signal_for_ranks(PlanContext& context, model::Sourced<std::string> signal) {
+  const auto colon = signal.value.find(':');
+  const auto batch = signal.value.find_first_of("Bb");
+  if (context.job.body || colon == std::string::npos || batch > colon || find_value_fault("signal", signal.value)) return signal;
+  const auto asked = signal.value;
+  signal.value.erase(batch, 1);
+  if (signal.value.front() == ':') signal.value.erase(0, 1);
+  context.note("--signal=" + asked + " is written " + signal.value + ": the ranks get it; the batch shell would die of it, and the job with it",
+               by_rule("a signal before the time limit is for the program"));
+  return signal;
+}
+
 void add_options(PlanContext& context) {
   const model::JobSpec& job = context.job;
-  if (job.signal) add_text(context, "signal", job.signal);
+  if (job.signal) add_text(context, "signal", signal_for_ranks(context, *job.signal));
   if (job.requeue) {
     add(context, job.requeue->value ? "--requeue" : "--no-requeue", std::nullopt, job.requeue->origin);
     if (job.requeue->value)

@@ -433,6 +433,22 @@ TEST_CASE("node-local storage is asked for where the job uses it") {
   CHECK_FALSE(has_note(plan_of(sized), "--sbatch=--tmp"));
 }
 
+TEST_CASE("a signal to the batch shell, which has no trap, becomes one to the ranks, but not in a script that is ported") {
+  const auto site = site_with("");
+  const auto signal = [&](const char* value, bool ported = false) {
+    return directive(plan_of(site, [&](auto& job) {
+      job.signal = text(value);
+      if (ported) job.body.emplace();
+    }), "--signal");
+  };
+  CHECK(signal("USR1@60") == "USR1@60");
+  CHECK(signal("B:USR1@60") == "USR1@60");
+  CHECK(signal("RB:USR1@60") == "R:USR1@60");
+  CHECK(signal("R:USR1") == "R:USR1");
+  CHECK(signal("B:USR1@60", true) == "B:USR1@60");
+  CHECK(has_note(plan_of(site, [](auto& job) { job.signal = text("B:USR1@60"); }), "the batch shell would die of it"));
+}
+
 TEST_CASE("what a profile knows of preemption, reserved cores, counts of jobs and kinds of memory is said once") {
   const auto site = site_with(R"("signal_for_preemption": "SIGTERM", "gpu_visibility": {"mode": "own", "why": "its programs take device 0"}, "policies": {"max_jobs": 7},
       "constraints": {"operators": ["&"]}, "qos": [{"name": "night", "max_jobs": 3, "max_submitted": 9}])",
