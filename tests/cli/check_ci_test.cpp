@@ -51,6 +51,27 @@ END
   CHECK(holds(desk.read("out.sarif"), "\"uri\":\"job.sh\""));
 }
 
+TEST_CASE("The script of the GitLab job checks a repository and keeps SARIF") {
+  Desk desk;
+  desk.put("job.sh", "#!/bin/bash\n#SBATCH --nodes=x\nsrun true\n");
+  // As GitLab does it: the job's variables, then its lines one after the other until one fails.
+  const auto result = bash(desk, R"sh(
+    /usr/bin/python3 - "$SOURCE/docs/ci/gitlab.yml" >job.bash <<'END'
+import shlex, sys, yaml
+job = yaml.safe_load(open(sys.argv[1]))["hpcml-check"]
+print("set -eo pipefail")
+for name, value in job["variables"].items():
+    print(f"export {name}={shlex.quote(str(value))}")
+print("export HPCML_CHECK_OPTIONS='--slurm-version 23.11'")
+print("\n".join(job["script"]))
+END
+    mkdir repo && cp job.sh repo && cd repo && bash ../job.bash)sh");
+  CAPTURE(result.out, result.err);
+  CHECK(result.exit_code == 1);
+  CHECK(holds(result.out, "job.sh:2:9: error"));
+  CHECK(holds(desk.read("repo/hpcml.sarif"), "\"uri\":\"job.sh\""));
+}
+
 TEST_CASE("pre-commit runs the hook on the job scripts of a repository") {
   Desk desk;
   const auto result = bash(desk, R"sh(

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
-// The commands that the pages about sites and environments show: each of them runs.
+// The commands that the pages about sites, environments, checks and ported scripts show: each of them runs.
+#include <algorithm>
 #include <catch2/catch.hpp>
+#include <regex>
 
 #include "cli/desk_helper.hpp"
 #include "util/file.hpp"
@@ -27,6 +29,18 @@ std::vector<std::string> block_lines(const std::string& page, const std::string&
     }
   }
   return lines;
+}
+
+/// The commands of hpcml that the page shows, in blocks and within lines; explanations stand behind two blanks.
+std::vector<std::string> commands_of(const std::string& page) {
+  std::vector<std::string> commands = block_lines(page, "");
+  const auto text = *util::read_file(std::string(HPCML_SOURCE_DIR) + "/docs/" + page);
+  const std::regex inlined("`(hpcml [^`]*)`");
+  for (std::sregex_iterator it(text.begin(), text.end(), inlined), end; it != end; ++it) commands.push_back((*it)[1]);
+  const auto is_other = [](const std::string& line) { return !std::regex_search(line, std::regex("^hpcml (rules\\b|check .)")); };
+  commands.erase(std::remove_if(commands.begin(), commands.end(), is_other), commands.end());
+  for (auto& command : commands) command = command.substr(0, command.find("  "));
+  return commands;
 }
 
 /// The words of a command line as bash takes them, without a comment at its end.
@@ -66,6 +80,79 @@ TEST_CASE("the commands of the pages about sites and environments run") {
       ++commands;
     }
     CHECK(commands >= 3);
+  }
+}
+
+TEST_CASE("the commands of the pages about checks run, with the exit code of a clean folder") {
+  Desk desk;
+  put_profiles(desk);
+  desk.put("sites/here.json", R"({"id": "here", "extends": ["mine"], "detect": {"env": {"HERE": "yes"}}})");
+  desk.set("HPCML_SITES_PATH", (desk / "sites").string());
+  desk.set("HERE", "yes");
+  const std::string clean = "#!/bin/bash\n#SBATCH --account=project_1 --partition=small --time=10 --nodes=1 --ntasks=1 --cpus-per-task=1 --mem=1G\nsrun true\n";
+  for (const auto* name : {"job.sh", "extra.slurm", "jobs/a.sh"}) {
+    std::filesystem::create_directories((desk / name).parent_path());
+    desk.put(name, clean);
+  }
+  desk.put("hpcml.json", R"({"site": "lumi", "account": "project_1", "time": "1h", "nodes": 1, "command": ["python", "train.py"]})");
+  for (const auto& [page, least] : {std::pair("check.md", 8U), std::pair("ci.md", 3U)}) {
+    unsigned commands = 0;
+    for (const auto& command : commands_of(page)) {
+      auto words = shell_words(std::regex_replace(command, std::regex("\\bID\\b"), "launch/fixed-port"));
+      words.erase(words.begin());
+      std::erase(words, "-"); // standard input, which the tests of check try
+      const auto result = desk.hpcml(words);
+      CAPTURE(page, command, result.out, result.err);
+      CHECK(result.exit_code == 0);
+      ++commands;
+    }
+    CHECK(commands >= least);
+  }
+}
+
+TEST_CASE("the finding that the page about checks shows is the one of such a script") {
+  Desk desk;
+  desk.put("job.sh", "#!/bin/bash\n#SBATCH --nodes=x\nsrun true\n");
+  const auto shown = block_lines("check.md", "console");
+  REQUIRE(shown.size() > 2);
+  REQUIRE(shown[0] == "$ hpcml check job.sh");
+  const auto result = desk.hpcml({"check", "job.sh"});
+  CHECK(result.exit_code == 1);
+  CHECK(util::trim(result.out + result.err) == util::join(std::vector<std::string>(shown.begin() + 1, shown.end()), "\n"));
+}
+
+TEST_CASE("the command of the page about ported scripts says what the page shows") {
+  Desk desk;
+  desk.put("lumi_job.sh", R"sh(#!/bin/bash
+#SBATCH --job-name=train
+#SBATCH --partition=standard-g
+#SBATCH --account=project_465000001
+#SBATCH --nodes=2
+#SBATCH --gpus-per-node=8
+#SBATCH --ntasks-per-node=8
+#SBATCH --cpus-per-task=7
+#SBATCH --mem=480G
+#SBATCH --time=12:00:00
+
+module load LUMI/24.03
+# where the data lies
+DATA=/scratch/data
+
+mkdir -p logs
+export NCCL_SOCKET_IFNAME=hsn0,hsn1,hsn2,hsn3
+srun python train.py --data "$DATA"
+)sh");
+  const auto plain = block_lines("porting.md", "");
+  REQUIRE(plain.size() >= 3);
+  auto words = shell_words(plain[0]);
+  words.erase(words.begin());
+  const auto result = desk.hpcml(words);
+  CAPTURE(result.err);
+  CHECK(result.exit_code == 0);
+  CHECK(holds(desk.read("narval_job.sh"), "train.py --data \"$DATA\""));
+  for (const auto& line : std::vector<std::string>(plain.begin() + 1, plain.end())) {
+    CAPTURE(line);
+    CHECK(holds(result.err, line));
   }
 }
 
