@@ -59,7 +59,7 @@ const model::ContainerRule* rule_for(const Subject& subject) {
   auto facts = subject.fits[0].facts;
   facts.container = true;
   for (const auto& rule : subject.site->containers)
-    if (is_engine(rule.engine) && plan::applies(rule.when, facts)) return &rule;
+    if ((rule.engine == model::ContainerEngine::singularity || rule.engine == model::ContainerEngine::apptainer) && plan::applies(rule.when, facts)) return &rule;
   return nullptr;
 }
 
