@@ -26,13 +26,13 @@ function(hpcml_layer NAME)
   endif()
 endfunction()
 
-# Writes FILE with a line HPCML_RULE(k_NAME) for each NAME.cpp in FOLDER and lets TARGET include it: a new rule is a new file.
+# Writes FILE with a line HPCML_RULE(rule_NAME) for each NAME.cpp in FOLDER and lets TARGET include it: a new rule is a new file.
 function(hpcml_list_rules TARGET FOLDER FILE)
   file(GLOB files CONFIGURE_DEPENDS ${FOLDER}/*.cpp)
   set(text "")
   foreach(file IN LISTS files)
     get_filename_component(name ${file} NAME_WE)
-    string(APPEND text "HPCML_RULE(k_${name})\n")
+    string(APPEND text "HPCML_RULE(rule_${name})\n")
   endforeach()
   file(CONFIGURE OUTPUT ${CMAKE_CURRENT_BINARY_DIR}/generated/${FILE} CONTENT "${text}" @ONLY)
   target_include_directories(${TARGET} PRIVATE ${CMAKE_CURRENT_BINARY_DIR}/generated)

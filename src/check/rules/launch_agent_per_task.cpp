@@ -46,22 +46,23 @@ Hits find(const Subject& subject) {
 
 } // namespace
 
-extern const Rule k_launch_agent_per_task;
-const Rule k_launch_agent_per_task = {
-    "launch/agent-per-task",
-    diag::Severity::warning,
-    "torchrun started by every task",
-    "torchrun, accelerate and deepspeed start one process per GPU themselves. Started by every task of srun they multiply: several independent "
-    "trainings share the same GPUs, run out of memory, or wait for agents that were not counted.",
-    "https://docs.pytorch.org/docs/stable/elastic/run.html",
-    {"#!/bin/bash\n#SBATCH --nodes=1\n#SBATCH --ntasks-per-node=2\n#SBATCH --gpus-per-node=2\nsrun python3 -m torch.distributed.run --standalone --nnodes=1 --nproc-per-node=2 train.py\n",
-     "#!/bin/bash\n#SBATCH --nodes=2 --ntasks-per-node=8 --gpus-per-node=8\nsrun bash -c 'torchrun --nnodes=2 --nproc_per_node=$SLURM_GPUS_ON_NODE --rdzv_id=$SLURM_JOB_ID --rdzv_backend=c10d --rdzv_endpoint=$H:$P train.py'\n",
-     "#!/bin/bash\n#SBATCH -N1 -n4 --gpus-per-node=4\nsrun accelerate launch --num_processes 4 train.py\n",
-     "#!/bin/bash\n#SBATCH -N1 --gpus-per-node=4\nsrun -n4 torchrun --standalone --nproc_per_node=gpu train.py\n"},
-    {"#!/bin/bash\n#SBATCH --nodes=2 --ntasks-per-node=1 --gpus-per-node=8\nsrun torchrun --nnodes=2 --nproc_per_node=8 --rdzv_id=$SLURM_JOB_ID --rdzv_backend=c10d --rdzv_endpoint=$H:$P train.py\n",
-     "#!/bin/bash\n#SBATCH --nodes=2 --ntasks-per-node=8\nsrun --ntasks=$SLURM_NNODES --ntasks-per-node=1 torchrun --nproc_per_node=8 --nnodes=2 --rdzv_backend=c10d --rdzv_endpoint=$H:$P train.py\n",
-     "#!/bin/bash\n#SBATCH --nodes=2 --ntasks-per-node=4 --gpus-per-node=4\nsrun torchrun --nproc_per_node=1 --nnodes=$SLURM_NTASKS --rdzv_backend=c10d --rdzv_endpoint=$H:$P train.py\n",
-     "#!/bin/bash\n#SBATCH --nodes=1 --ntasks-per-node=4 --gpus-per-node=4\ntorchrun --standalone --nproc_per_node=4 train.py\n"},
-    find};
+Rule rule_launch_agent_per_task() {
+  return {
+      "launch/agent-per-task",
+      diag::Severity::warning,
+      "torchrun started by every task",
+      "torchrun, accelerate and deepspeed start one process per GPU themselves. Started by every task of srun they multiply: several independent "
+      "trainings share the same GPUs, run out of memory, or wait for agents that were not counted.",
+      "https://docs.pytorch.org/docs/stable/elastic/run.html",
+      {"#!/bin/bash\n#SBATCH --nodes=1\n#SBATCH --ntasks-per-node=2\n#SBATCH --gpus-per-node=2\nsrun python3 -m torch.distributed.run --standalone --nnodes=1 --nproc-per-node=2 train.py\n",
+       "#!/bin/bash\n#SBATCH --nodes=2 --ntasks-per-node=8 --gpus-per-node=8\nsrun bash -c 'torchrun --nnodes=2 --nproc_per_node=$SLURM_GPUS_ON_NODE --rdzv_id=$SLURM_JOB_ID --rdzv_backend=c10d --rdzv_endpoint=$H:$P train.py'\n",
+       "#!/bin/bash\n#SBATCH -N1 -n4 --gpus-per-node=4\nsrun accelerate launch --num_processes 4 train.py\n",
+       "#!/bin/bash\n#SBATCH -N1 --gpus-per-node=4\nsrun -n4 torchrun --standalone --nproc_per_node=gpu train.py\n"},
+      {"#!/bin/bash\n#SBATCH --nodes=2 --ntasks-per-node=1 --gpus-per-node=8\nsrun torchrun --nnodes=2 --nproc_per_node=8 --rdzv_id=$SLURM_JOB_ID --rdzv_backend=c10d --rdzv_endpoint=$H:$P train.py\n",
+       "#!/bin/bash\n#SBATCH --nodes=2 --ntasks-per-node=8\nsrun --ntasks=$SLURM_NNODES --ntasks-per-node=1 torchrun --nproc_per_node=8 --nnodes=2 --rdzv_backend=c10d --rdzv_endpoint=$H:$P train.py\n",
+       "#!/bin/bash\n#SBATCH --nodes=2 --ntasks-per-node=4 --gpus-per-node=4\nsrun torchrun --nproc_per_node=1 --nnodes=$SLURM_NTASKS --rdzv_backend=c10d --rdzv_endpoint=$H:$P train.py\n",
+       "#!/bin/bash\n#SBATCH --nodes=1 --ntasks-per-node=4 --gpus-per-node=4\ntorchrun --standalone --nproc_per_node=4 train.py\n"},
+      find};
+}
 
 } // namespace hpcml::check

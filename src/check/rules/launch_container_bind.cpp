@@ -36,18 +36,19 @@ Hits find(const Subject& subject) {
 
 } // namespace
 
-extern const Rule k_launch_container_bind;
-const Rule k_launch_container_bind = {
-    "launch/container-bind",
-    diag::Severity::warning,
-    "A bind that the container engine refuses",
-    "A bind is SOURCE, SOURCE:TARGET or SOURCE:TARGET:ro, and a list has commas without blanks. Anything else ends with \"while parsing bind path\", or makes the next word "
-    "the image.",
-    "https://apptainer.org/docs/user/main/bind_paths_and_mounts.html",
-    {"#!/bin/bash\nsingularity exec -B /a:/b:rox x.sif python t.py\n", "#!/bin/bash\nsrun apptainer exec --bind /scratch:data x.sif python t.py\n", "#!/bin/bash\nsrun apptainer exec -B /a, /b x.sif python t.py\n",
-     "#!/bin/bash\nsrun apptainer exec -B :/b x.sif python t.py\n"},
-    {"#!/bin/bash\nsingularity exec -B /a:/b:ro,/c x.sif python t.py\n", "#!/bin/bash\nsingularity exec -B $P:/work x.sif python t.py\n", "#!/bin/bash\nsingularity exec -B img.sqsh:/data:image-src=/ x.sif python t.py\n",
-     "#!/bin/bash\nsingularity exec --bind=/a,/b:/b:rw x.sif python t.py\n"},
-    find};
+Rule rule_launch_container_bind() {
+  return {
+      "launch/container-bind",
+      diag::Severity::warning,
+      "A bind that the container engine refuses",
+      "A bind is SOURCE, SOURCE:TARGET or SOURCE:TARGET:ro, and a list has commas without blanks. Anything else ends with \"while parsing bind path\", or makes the next word "
+      "the image.",
+      "https://apptainer.org/docs/user/main/bind_paths_and_mounts.html",
+      {"#!/bin/bash\nsingularity exec -B /a:/b:rox x.sif python t.py\n", "#!/bin/bash\nsrun apptainer exec --bind /scratch:data x.sif python t.py\n", "#!/bin/bash\nsrun apptainer exec -B /a, /b x.sif python t.py\n",
+       "#!/bin/bash\nsrun apptainer exec -B :/b x.sif python t.py\n"},
+      {"#!/bin/bash\nsingularity exec -B /a:/b:ro,/c x.sif python t.py\n", "#!/bin/bash\nsingularity exec -B $P:/work x.sif python t.py\n", "#!/bin/bash\nsingularity exec -B img.sqsh:/data:image-src=/ x.sif python t.py\n",
+       "#!/bin/bash\nsingularity exec --bind=/a,/b:/b:rw x.sif python t.py\n"},
+      find};
+}
 
 } // namespace hpcml::check

@@ -26,20 +26,21 @@ Hits find(const Subject& subject) {
 
 } // namespace
 
-extern const Rule k_launch_container_gpus;
-const Rule k_launch_container_gpus = {
-    "launch/container-gpus",
-    diag::Severity::warning,
-    "A container without the GPU driver",
-    "The driver's libraries belong to the node and are not in the image. Without --nv torch.cuda.is_available() is False, and the training runs on the CPU "
-    "or ends with \"Found no NVIDIA driver\".",
-    "https://apptainer.org/docs/user/main/gpu.html",
-    {{"#!/bin/bash\n#SBATCH -p gpu2h100 --gpus-per-node=2 -N1\nsrun singularity exec x.sif python train.py\n", "zurada"},
-     {"#!/bin/bash\n#SBATCH -p gpu2h100 --gpus-per-node=2 -N1\napptainer exec -B /scratch x.sif torchrun --standalone --nproc_per_node=2 train.py\n", "zurada"},
-     {"#!/bin/bash\n#SBATCH -p gpu2h100 --gpus-per-node=1 -N1\nsingularity exec x.sif bash -c 'python train.py'\n", "zurada"}},
-    {{"#!/bin/bash\n#SBATCH -p gpu2h100 --gpus-per-node=2 -N1\nsrun singularity exec --nv x.sif python train.py\n", "zurada"},
-     {"#!/bin/bash\n#SBATCH -p standard-g --gpus-per-node=8 -N1\nsrun singularity exec x.sif python train.py\n", "lumi"}, "#!/bin/bash\n#SBATCH --gpus-per-node=2 -N1\nsrun singularity exec x.sif python train.py\n",
-     {"#!/bin/bash\n#SBATCH -p gpu2h100 --gpus-per-node=2 -N1\nexport APPTAINER_NV=1\nsrun apptainer exec x.sif python train.py\n", "zurada"}},
-    find};
+Rule rule_launch_container_gpus() {
+  return {
+      "launch/container-gpus",
+      diag::Severity::warning,
+      "A container without the GPU driver",
+      "The driver's libraries belong to the node and are not in the image. Without --nv torch.cuda.is_available() is False, and the training runs on the CPU "
+      "or ends with \"Found no NVIDIA driver\".",
+      "https://apptainer.org/docs/user/main/gpu.html",
+      {{"#!/bin/bash\n#SBATCH -p gpu2h100 --gpus-per-node=2 -N1\nsrun singularity exec x.sif python train.py\n", "zurada"},
+       {"#!/bin/bash\n#SBATCH -p gpu2h100 --gpus-per-node=2 -N1\napptainer exec -B /scratch x.sif torchrun --standalone --nproc_per_node=2 train.py\n", "zurada"},
+       {"#!/bin/bash\n#SBATCH -p gpu2h100 --gpus-per-node=1 -N1\nsingularity exec x.sif bash -c 'python train.py'\n", "zurada"}},
+      {{"#!/bin/bash\n#SBATCH -p gpu2h100 --gpus-per-node=2 -N1\nsrun singularity exec --nv x.sif python train.py\n", "zurada"},
+       {"#!/bin/bash\n#SBATCH -p standard-g --gpus-per-node=8 -N1\nsrun singularity exec x.sif python train.py\n", "lumi"}, "#!/bin/bash\n#SBATCH --gpus-per-node=2 -N1\nsrun singularity exec x.sif python train.py\n",
+       {"#!/bin/bash\n#SBATCH -p gpu2h100 --gpus-per-node=2 -N1\nexport APPTAINER_NV=1\nsrun apptainer exec x.sif python train.py\n", "zurada"}},
+      find};
+}
 
 } // namespace hpcml::check

@@ -39,21 +39,22 @@ Hits find(const Subject& subject) {
 
 } // namespace
 
-extern const Rule k_launch_cpus_not_inherited;
-const Rule k_launch_cpus_not_inherited = {
-    "launch/cpus-not-inherited",
-    diag::Severity::warning,
-    "--cpus-per-task does not reach srun",
-    "From 22.05 to 23.02 srun ignores the job's --cpus-per-task; before and after it takes it. All threads and data loaders of a task then share one "
-    "core, and training crawls without any message.",
-    "https://github.com/SchedMD/slurm/blob/master/CHANGELOG/slurm-22.05.md",
-    {{"#!/bin/bash\n#SBATCH --ntasks-per-node=4 --nodes=1 --cpus-per-task=8\nsrun python train.py\n", "", "22.05"},
-     {"#!/bin/bash\n#SBATCH -N2 -c 12\nsrun --ntasks-per-node=1 torchrun --nproc_per_node=4 train.py\n", "", "23.02"},
-     {"#!/bin/bash\n#SBATCH --ntasks=8 --cpus-per-task=7\nsrun -l singularity exec x.sif python train.py\n", "", "22.05"}},
-    {{"#!/bin/bash\n#SBATCH --ntasks-per-node=4 --nodes=1 --cpus-per-task=8\nsrun python train.py\n", "", "23.11"},
-     {"#!/bin/bash\n#SBATCH --ntasks=4 --cpus-per-task=8\nsrun -c $SLURM_CPUS_PER_TASK python train.py\n", "", "22.05"},
-     {"#!/bin/bash\n#SBATCH --ntasks=4 --cpus-per-task=8\nexport SRUN_CPUS_PER_TASK=$SLURM_CPUS_PER_TASK\nsrun python train.py\n", "", "22.05"},
-     {"#!/bin/bash\n#SBATCH --nodes=2 --cpus-per-task=8\nsrun hostname\nsrun --cpu-bind=none python train.py\n", "", "22.05"}},
-    find};
+Rule rule_launch_cpus_not_inherited() {
+  return {
+      "launch/cpus-not-inherited",
+      diag::Severity::warning,
+      "--cpus-per-task does not reach srun",
+      "From 22.05 to 23.02 srun ignores the job's --cpus-per-task; before and after it takes it. All threads and data loaders of a task then share one "
+      "core, and training crawls without any message.",
+      "https://github.com/SchedMD/slurm/blob/master/CHANGELOG/slurm-22.05.md",
+      {{"#!/bin/bash\n#SBATCH --ntasks-per-node=4 --nodes=1 --cpus-per-task=8\nsrun python train.py\n", "", "22.05"},
+       {"#!/bin/bash\n#SBATCH -N2 -c 12\nsrun --ntasks-per-node=1 torchrun --nproc_per_node=4 train.py\n", "", "23.02"},
+       {"#!/bin/bash\n#SBATCH --ntasks=8 --cpus-per-task=7\nsrun -l singularity exec x.sif python train.py\n", "", "22.05"}},
+      {{"#!/bin/bash\n#SBATCH --ntasks-per-node=4 --nodes=1 --cpus-per-task=8\nsrun python train.py\n", "", "23.11"},
+       {"#!/bin/bash\n#SBATCH --ntasks=4 --cpus-per-task=8\nsrun -c $SLURM_CPUS_PER_TASK python train.py\n", "", "22.05"},
+       {"#!/bin/bash\n#SBATCH --ntasks=4 --cpus-per-task=8\nexport SRUN_CPUS_PER_TASK=$SLURM_CPUS_PER_TASK\nsrun python train.py\n", "", "22.05"},
+       {"#!/bin/bash\n#SBATCH --nodes=2 --cpus-per-task=8\nsrun hostname\nsrun --cpu-bind=none python train.py\n", "", "22.05"}},
+      find};
+}
 
 } // namespace hpcml::check

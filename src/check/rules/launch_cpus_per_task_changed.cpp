@@ -25,21 +25,22 @@ Hits find(const Subject& subject) {
 
 } // namespace
 
-extern const Rule k_launch_cpus_per_task_changed;
-const Rule k_launch_cpus_per_task_changed = {
-    "launch/cpus-per-task-changed",
-    diag::Severity::error,
-    "SLURM_CPUS_PER_TASK changed by hand",
-    "From 23.11 the job's value is in SLURM_TRES_PER_TASK as well. Where the two disagree srun ends with \"set by two different environment variables\" "
-    "before anything starts.",
-    "https://github.com/SchedMD/slurm/blob/master/CHANGELOG/slurm-23.11.md",
-    {"#!/bin/bash\n#SBATCH --ntasks=4 --cpus-per-task=8\nexport SLURM_CPUS_PER_TASK=4\nsrun python train.py\n",
-     "#!/bin/bash\n#SBATCH --ntasks=1 -c 7\nSLURM_CPUS_PER_TASK=56 srun torchrun --nproc_per_node=8 train.py\n",
-     {"#!/bin/bash\n#SBATCH --ntasks=1 -c 7\nexport SLURM_CPUS_PER_TASK=2\nsrun ./a.out\n", "", "25.05"}},
-    {{"#!/bin/bash\n#SBATCH --ntasks=4 --cpus-per-task=8\nexport SLURM_CPUS_PER_TASK=4\nsrun python train.py\n", "", "22.05"},
-     "#!/bin/bash\n#SBATCH --ntasks=4 --cpus-per-task=8\nexport SLURM_CPUS_PER_TASK=8\nsrun python train.py\n",
-     "#!/bin/bash\n#SBATCH --ntasks=4 --cpus-per-task=8\nexport SLURM_CPUS_PER_TASK=4\nsrun -c4 python train.py\n",
-     "#!/bin/bash\n#SBATCH --ntasks=4\nexport SLURM_CPUS_PER_TASK=4\nsrun python train.py\n"},
-    find};
+Rule rule_launch_cpus_per_task_changed() {
+  return {
+      "launch/cpus-per-task-changed",
+      diag::Severity::error,
+      "SLURM_CPUS_PER_TASK changed by hand",
+      "From 23.11 the job's value is in SLURM_TRES_PER_TASK as well. Where the two disagree srun ends with \"set by two different environment variables\" "
+      "before anything starts.",
+      "https://github.com/SchedMD/slurm/blob/master/CHANGELOG/slurm-23.11.md",
+      {"#!/bin/bash\n#SBATCH --ntasks=4 --cpus-per-task=8\nexport SLURM_CPUS_PER_TASK=4\nsrun python train.py\n",
+       "#!/bin/bash\n#SBATCH --ntasks=1 -c 7\nSLURM_CPUS_PER_TASK=56 srun torchrun --nproc_per_node=8 train.py\n",
+       {"#!/bin/bash\n#SBATCH --ntasks=1 -c 7\nexport SLURM_CPUS_PER_TASK=2\nsrun ./a.out\n", "", "25.05"}},
+      {{"#!/bin/bash\n#SBATCH --ntasks=4 --cpus-per-task=8\nexport SLURM_CPUS_PER_TASK=4\nsrun python train.py\n", "", "22.05"},
+       "#!/bin/bash\n#SBATCH --ntasks=4 --cpus-per-task=8\nexport SLURM_CPUS_PER_TASK=8\nsrun python train.py\n",
+       "#!/bin/bash\n#SBATCH --ntasks=4 --cpus-per-task=8\nexport SLURM_CPUS_PER_TASK=4\nsrun -c4 python train.py\n",
+       "#!/bin/bash\n#SBATCH --ntasks=4\nexport SLURM_CPUS_PER_TASK=4\nsrun python train.py\n"},
+      find};
+}
 
 } // namespace hpcml::check

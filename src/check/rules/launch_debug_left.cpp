@@ -31,16 +31,17 @@ Hits find(const Subject& subject) {
 
 } // namespace
 
-extern const Rule k_launch_debug_left;
-const Rule k_launch_debug_left = {
-    "launch/debug-left",
-    diag::Severity::note,
-    "Settings for debugging",
-    "These settings serialise kernels, check every collective or fill the disk with logs. They make training several times slower, and stay in scripts after "
-    "the fault is gone.",
-    "https://docs.pytorch.org/docs/stable/distributed.html#debugging-torch-distributed-applications",
-    {"#!/bin/bash\nexport CUDA_LAUNCH_BLOCKING=1\nsrun python train.py\n", "#!/bin/bash\nexport TORCH_DISTRIBUTED_DEBUG=DETAIL\ntorchrun --standalone train.py\n", "#!/bin/bash\nNCCL_DEBUG=TRACE srun python train.py\n"},
-    {"#!/bin/bash\nexport CUDA_LAUNCH_BLOCKING=0\nsrun python train.py\n", "#!/bin/bash\nexport NCCL_DEBUG=INFO\nsrun python train.py\n", "#!/bin/bash\n# export CUDA_LAUNCH_BLOCKING=1\nsrun python train.py\n"},
-    find};
+Rule rule_launch_debug_left() {
+  return {
+      "launch/debug-left",
+      diag::Severity::note,
+      "Settings for debugging",
+      "These settings serialise kernels, check every collective or fill the disk with logs. They make training several times slower, and stay in scripts after "
+      "the fault is gone.",
+      "https://docs.pytorch.org/docs/stable/distributed.html#debugging-torch-distributed-applications",
+      {"#!/bin/bash\nexport CUDA_LAUNCH_BLOCKING=1\nsrun python train.py\n", "#!/bin/bash\nexport TORCH_DISTRIBUTED_DEBUG=DETAIL\ntorchrun --standalone train.py\n", "#!/bin/bash\nNCCL_DEBUG=TRACE srun python train.py\n"},
+      {"#!/bin/bash\nexport CUDA_LAUNCH_BLOCKING=0\nsrun python train.py\n", "#!/bin/bash\nexport NCCL_DEBUG=INFO\nsrun python train.py\n", "#!/bin/bash\n# export CUDA_LAUNCH_BLOCKING=1\nsrun python train.py\n"},
+      find};
+}
 
 } // namespace hpcml::check

@@ -25,16 +25,17 @@ Hits find(const Subject& subject) {
 
 } // namespace
 
-extern const Rule k_launch_fabric_off;
-const Rule k_launch_fabric_off = {
-    "launch/fabric-off",
-    diag::Severity::warning,
-    "NCCL's fast paths switched off",
-    "NCCL_IB_DISABLE, NCCL_P2P_DISABLE and NCCL_SHM_DISABLE help to find a fault. Left in a script they cost most of the bandwidth, and nothing says so.",
-    "https://docs.nvidia.com/deeplearning/nccl/user-guide/docs/env.html",
-    {"#!/bin/bash\n#SBATCH -N2\nexport NCCL_IB_DISABLE=1\nsrun python train.py\n", "#!/bin/bash\n#SBATCH -N1 --gpus-per-node=4\nexport NCCL_P2P_DISABLE=1\ntorchrun --standalone --nproc_per_node=4 train.py\n",
-     "#!/bin/bash\n#SBATCH -N1 --gres=gpu:8\nNCCL_SHM_DISABLE=1 srun python train.py\n"},
-    {"#!/bin/bash\n#SBATCH -N1\nexport NCCL_IB_DISABLE=1\nsrun python train.py\n", "#!/bin/bash\n#SBATCH -N2\nexport NCCL_IB_DISABLE=0\nsrun python train.py\n", "#!/bin/bash\n#SBATCH -N2\n# export NCCL_IB_DISABLE=1\nsrun python train.py\n"},
-    find};
+Rule rule_launch_fabric_off() {
+  return {
+      "launch/fabric-off",
+      diag::Severity::warning,
+      "NCCL's fast paths switched off",
+      "NCCL_IB_DISABLE, NCCL_P2P_DISABLE and NCCL_SHM_DISABLE help to find a fault. Left in a script they cost most of the bandwidth, and nothing says so.",
+      "https://docs.nvidia.com/deeplearning/nccl/user-guide/docs/env.html",
+      {"#!/bin/bash\n#SBATCH -N2\nexport NCCL_IB_DISABLE=1\nsrun python train.py\n", "#!/bin/bash\n#SBATCH -N1 --gpus-per-node=4\nexport NCCL_P2P_DISABLE=1\ntorchrun --standalone --nproc_per_node=4 train.py\n",
+       "#!/bin/bash\n#SBATCH -N1 --gres=gpu:8\nNCCL_SHM_DISABLE=1 srun python train.py\n"},
+      {"#!/bin/bash\n#SBATCH -N1\nexport NCCL_IB_DISABLE=1\nsrun python train.py\n", "#!/bin/bash\n#SBATCH -N2\nexport NCCL_IB_DISABLE=0\nsrun python train.py\n", "#!/bin/bash\n#SBATCH -N2\n# export NCCL_IB_DISABLE=1\nsrun python train.py\n"},
+      find};
+}
 
 } // namespace hpcml::check

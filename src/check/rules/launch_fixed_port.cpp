@@ -68,22 +68,23 @@ Hits find(const Subject& subject) {
 
 } // namespace
 
-extern const Rule k_launch_fixed_port;
-const Rule k_launch_fixed_port = {
-    "launch/fixed-port",
-    diag::Severity::warning,
-    "A port that is a number",
-    "The first rank listens on the port. Two jobs on a node with the same number: the second ends with \"Address already in use\", or, worse, its ranks join "
-    "the first one's training. Ports that follow from the job's id do not meet.",
-    "https://docs.pytorch.org/docs/stable/distributed.html#environment-variable-initialization",
-    {"#!/bin/bash\n#SBATCH --ntasks=4\nexport MASTER_PORT=29500\nsrun python train.py\n",
-     "#!/bin/bash\n#SBATCH --nodes=2\nsrun torchrun --nnodes=2 --rdzv_backend=c10d --rdzv_id=$SLURM_JOB_ID --rdzv_endpoint=$H:29400 train.py\n",
-     "#!/bin/bash\ntorchrun --nproc_per_node=4 --master_port=1234 train.py\n",
-     "#!/bin/bash\n#SBATCH --nodes=2\nPORT=6000\nRUN=\"torchrun --nnodes=2 --rdzv_backend=c10d --rdzv_endpoint=$H:$PORT\"\nsrun bash -c \"$RUN train.py\"\n",
-     {"#!/bin/bash\n#SBATCH -p small-g --ntasks=4\nMASTER_PORT=6000 srun python train.py\n", "lumi"}},
-    {"#!/bin/bash\n#SBATCH --ntasks=4\nexport MASTER_PORT=$((15000 + SLURM_JOB_ID % 17000))\nsrun python train.py\n",
-     "#!/bin/bash\n#SBATCH --ntasks=4\nexport MASTER_PORT=${MASTER_PORT:-29500}\nsrun python train.py\n",
-     "#!/bin/bash\ntorchrun --standalone --nproc_per_node=4 train.py\n", "#!/bin/bash\ntorchrun --rdzv_backend=c10d --rdzv_endpoint=localhost:0 --nproc_per_node=4 train.py\n"},
-    find};
+Rule rule_launch_fixed_port() {
+  return {
+      "launch/fixed-port",
+      diag::Severity::warning,
+      "A port that is a number",
+      "The first rank listens on the port. Two jobs on a node with the same number: the second ends with \"Address already in use\", or, worse, its ranks join "
+      "the first one's training. Ports that follow from the job's id do not meet.",
+      "https://docs.pytorch.org/docs/stable/distributed.html#environment-variable-initialization",
+      {"#!/bin/bash\n#SBATCH --ntasks=4\nexport MASTER_PORT=29500\nsrun python train.py\n",
+       "#!/bin/bash\n#SBATCH --nodes=2\nsrun torchrun --nnodes=2 --rdzv_backend=c10d --rdzv_id=$SLURM_JOB_ID --rdzv_endpoint=$H:29400 train.py\n",
+       "#!/bin/bash\ntorchrun --nproc_per_node=4 --master_port=1234 train.py\n",
+       "#!/bin/bash\n#SBATCH --nodes=2\nPORT=6000\nRUN=\"torchrun --nnodes=2 --rdzv_backend=c10d --rdzv_endpoint=$H:$PORT\"\nsrun bash -c \"$RUN train.py\"\n",
+       {"#!/bin/bash\n#SBATCH -p small-g --ntasks=4\nMASTER_PORT=6000 srun python train.py\n", "lumi"}},
+      {"#!/bin/bash\n#SBATCH --ntasks=4\nexport MASTER_PORT=$((15000 + SLURM_JOB_ID % 17000))\nsrun python train.py\n",
+       "#!/bin/bash\n#SBATCH --ntasks=4\nexport MASTER_PORT=${MASTER_PORT:-29500}\nsrun python train.py\n",
+       "#!/bin/bash\ntorchrun --standalone --nproc_per_node=4 train.py\n", "#!/bin/bash\ntorchrun --rdzv_backend=c10d --rdzv_endpoint=localhost:0 --nproc_per_node=4 train.py\n"},
+      find};
+}
 
 } // namespace hpcml::check

@@ -36,18 +36,19 @@ Hits find(const Subject& subject) {
 
 } // namespace
 
-extern const Rule k_launch_gloo_interface;
-const Rule k_launch_gloo_interface = {
-    "launch/gloo-interface",
-    diag::Severity::warning,
-    "A beginning of a name for Gloo",
-    "NCCL_SOCKET_IFNAME takes beginnings of names (hsn) and exclusions (^lo). GLOO_SOCKET_IFNAME takes neither: \"Unable to find address for: hsn\" ends the first "
-    "barrier on the CPU.",
-    "https://docs.pytorch.org/docs/stable/distributed.html#choosing-the-network-interface-to-use",
-    {{"#!/bin/bash\n#SBATCH -p standard-g -N2\nexport GLOO_SOCKET_IFNAME=hsn\nsrun python train.py\n", "lumi"}, "#!/bin/bash\n#SBATCH -N2\nexport GLOO_SOCKET_IFNAME=ib\nsrun python train.py\n",
-     "#!/bin/bash\nexport GLOO_SOCKET_IFNAME=^lo,docker\ntorchrun --standalone train.py\n"},
-    {"#!/bin/bash\nexport GLOO_SOCKET_IFNAME=hsn0,hsn1\nsrun python train.py\n", "#!/bin/bash\nexport NCCL_SOCKET_IFNAME=hsn\nsrun python train.py\n",
-     "#!/bin/bash\nexport GLOO_SOCKET_IFNAME=lo\ntorchrun --standalone train.py\n", "#!/bin/bash\nexport GLOO_SOCKET_IFNAME=$IF\nsrun python train.py\n"},
-    find};
+Rule rule_launch_gloo_interface() {
+  return {
+      "launch/gloo-interface",
+      diag::Severity::warning,
+      "A beginning of a name for Gloo",
+      "NCCL_SOCKET_IFNAME takes beginnings of names (hsn) and exclusions (^lo). GLOO_SOCKET_IFNAME takes neither: \"Unable to find address for: hsn\" ends the first "
+      "barrier on the CPU.",
+      "https://docs.pytorch.org/docs/stable/distributed.html#choosing-the-network-interface-to-use",
+      {{"#!/bin/bash\n#SBATCH -p standard-g -N2\nexport GLOO_SOCKET_IFNAME=hsn\nsrun python train.py\n", "lumi"}, "#!/bin/bash\n#SBATCH -N2\nexport GLOO_SOCKET_IFNAME=ib\nsrun python train.py\n",
+       "#!/bin/bash\nexport GLOO_SOCKET_IFNAME=^lo,docker\ntorchrun --standalone train.py\n"},
+      {"#!/bin/bash\nexport GLOO_SOCKET_IFNAME=hsn0,hsn1\nsrun python train.py\n", "#!/bin/bash\nexport NCCL_SOCKET_IFNAME=hsn\nsrun python train.py\n",
+       "#!/bin/bash\nexport GLOO_SOCKET_IFNAME=lo\ntorchrun --standalone train.py\n", "#!/bin/bash\nexport GLOO_SOCKET_IFNAME=$IF\nsrun python train.py\n"},
+      find};
+}
 
 } // namespace hpcml::check

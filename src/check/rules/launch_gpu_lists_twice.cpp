@@ -33,19 +33,20 @@ Hits find(const Subject& subject) {
 
 } // namespace
 
-extern const Rule k_launch_gpu_lists_twice;
-const Rule k_launch_gpu_lists_twice = {
-    "launch/gpu-lists-twice",
-    diag::Severity::warning,
-    "ROCR_ and HIP_VISIBLE_DEVICES together",
-    "The runtime applies ROCR_VISIBLE_DEVICES first and numbers what is left from 0; HIP_VISIBLE_DEVICES chooses among those. With ROCR=3 and HIP=3 there is no GPU at "
-    "all: \"no HIP GPUs are available\".",
-    "https://rocm.docs.amd.com/en/latest/conceptual/gpu-isolation.html",
-    {"#!/bin/bash\nexport ROCR_VISIBLE_DEVICES=4,5\nexport HIP_VISIBLE_DEVICES=4,5\npython train.py\n",
-     "#!/bin/bash\n#SBATCH -N1 -n8\nsrun bash -c 'export ROCR_VISIBLE_DEVICES=$SLURM_LOCALID HIP_VISIBLE_DEVICES=$SLURM_LOCALID; python train.py'\n",
-     "#!/bin/bash\nexport ROCR_VISIBLE_DEVICES=1\nexport CUDA_VISIBLE_DEVICES=1\nsrun python train.py\n"},
-    {"#!/bin/bash\n#SBATCH -N1 -n8\nsrun bash -c 'export ROCR_VISIBLE_DEVICES=$SLURM_LOCALID; python train.py'\n", "#!/bin/bash\nexport ROCR_VISIBLE_DEVICES=0,1\nexport HIP_VISIBLE_DEVICES=0,1\npython train.py\n",
-     "#!/bin/bash\nexport HIP_VISIBLE_DEVICES=3\npython train.py\n", "#!/bin/bash\nexport ROCR_VISIBLE_DEVICES=$D HIP_VISIBLE_DEVICES=$D\npython train.py\n"},
-    find};
+Rule rule_launch_gpu_lists_twice() {
+  return {
+      "launch/gpu-lists-twice",
+      diag::Severity::warning,
+      "ROCR_ and HIP_VISIBLE_DEVICES together",
+      "The runtime applies ROCR_VISIBLE_DEVICES first and numbers what is left from 0; HIP_VISIBLE_DEVICES chooses among those. With ROCR=3 and HIP=3 there is no GPU at "
+      "all: \"no HIP GPUs are available\".",
+      "https://rocm.docs.amd.com/en/latest/conceptual/gpu-isolation.html",
+      {"#!/bin/bash\nexport ROCR_VISIBLE_DEVICES=4,5\nexport HIP_VISIBLE_DEVICES=4,5\npython train.py\n",
+       "#!/bin/bash\n#SBATCH -N1 -n8\nsrun bash -c 'export ROCR_VISIBLE_DEVICES=$SLURM_LOCALID HIP_VISIBLE_DEVICES=$SLURM_LOCALID; python train.py'\n",
+       "#!/bin/bash\nexport ROCR_VISIBLE_DEVICES=1\nexport CUDA_VISIBLE_DEVICES=1\nsrun python train.py\n"},
+      {"#!/bin/bash\n#SBATCH -N1 -n8\nsrun bash -c 'export ROCR_VISIBLE_DEVICES=$SLURM_LOCALID; python train.py'\n", "#!/bin/bash\nexport ROCR_VISIBLE_DEVICES=0,1\nexport HIP_VISIBLE_DEVICES=0,1\npython train.py\n",
+       "#!/bin/bash\nexport HIP_VISIBLE_DEVICES=3\npython train.py\n", "#!/bin/bash\nexport ROCR_VISIBLE_DEVICES=$D HIP_VISIBLE_DEVICES=$D\npython train.py\n"},
+      find};
+}
 
 } // namespace hpcml::check

@@ -37,19 +37,20 @@ Hits find(const Subject& subject) {
 
 } // namespace
 
-extern const Rule k_launch_gpus_by_hand;
-const Rule k_launch_gpus_by_hand = {
-    "launch/gpus-by-hand",
-    diag::Severity::warning,
-    "Visible GPUs set by hand",
-    "Slurm sets CUDA_VISIBLE_DEVICES or ROCR_VISIBLE_DEVICES to the job's GPUs. A fixed list hides some of them, names GPUs that the job does not have (\"invalid device "
-    "ordinal\"), or, without cgroups, takes those of another job.",
-    "https://slurm.schedmd.com/gres.html#GPU_Management",
-    {"#!/bin/bash\n#SBATCH -N1 --gpus-per-node=4\nexport CUDA_VISIBLE_DEVICES=0\nsrun python train.py\n", "#!/bin/bash\n#SBATCH -N1 --gres=gpu:2\nexport CUDA_VISIBLE_DEVICES=0,1,2,3\ntorchrun --standalone train.py\n",
-     "#!/bin/bash\n#SBATCH -N1 --gres=gpu:2\nexport CUDA_VISIBLE_DEVICES=0,1\ntorchrun --standalone train.py\n",
-     {"#!/bin/bash\n#SBATCH -p standard-g -N1 --gpus-per-node=8\nexport CUDA_VISIBLE_DEVICES=0,1,2,3,4,5,6,7\nsrun python train.py\n", "lumi"}},
-    {"#!/bin/bash\n#SBATCH -N1 --gpus-per-node=4\nsrun python train.py\n", "#!/bin/bash\n#SBATCH -N1 --gpus-per-node=2\nCUDA_VISIBLE_DEVICES=0 python a.py &\nCUDA_VISIBLE_DEVICES=1 python b.py &\nwait\n",
-     "#!/bin/bash\n#SBATCH -N1 --gpus-per-node=4\nexport CUDA_VISIBLE_DEVICES=\npython prepare.py\n", "#!/bin/bash\n#SBATCH -N1 -n4 --gpus-per-node=4\nsrun bash -c 'export CUDA_VISIBLE_DEVICES=$SLURM_LOCALID; python train.py'\n"},
-    find};
+Rule rule_launch_gpus_by_hand() {
+  return {
+      "launch/gpus-by-hand",
+      diag::Severity::warning,
+      "Visible GPUs set by hand",
+      "Slurm sets CUDA_VISIBLE_DEVICES or ROCR_VISIBLE_DEVICES to the job's GPUs. A fixed list hides some of them, names GPUs that the job does not have (\"invalid device "
+      "ordinal\"), or, without cgroups, takes those of another job.",
+      "https://slurm.schedmd.com/gres.html#GPU_Management",
+      {"#!/bin/bash\n#SBATCH -N1 --gpus-per-node=4\nexport CUDA_VISIBLE_DEVICES=0\nsrun python train.py\n", "#!/bin/bash\n#SBATCH -N1 --gres=gpu:2\nexport CUDA_VISIBLE_DEVICES=0,1,2,3\ntorchrun --standalone train.py\n",
+       "#!/bin/bash\n#SBATCH -N1 --gres=gpu:2\nexport CUDA_VISIBLE_DEVICES=0,1\ntorchrun --standalone train.py\n",
+       {"#!/bin/bash\n#SBATCH -p standard-g -N1 --gpus-per-node=8\nexport CUDA_VISIBLE_DEVICES=0,1,2,3,4,5,6,7\nsrun python train.py\n", "lumi"}},
+      {"#!/bin/bash\n#SBATCH -N1 --gpus-per-node=4\nsrun python train.py\n", "#!/bin/bash\n#SBATCH -N1 --gpus-per-node=2\nCUDA_VISIBLE_DEVICES=0 python a.py &\nCUDA_VISIBLE_DEVICES=1 python b.py &\nwait\n",
+       "#!/bin/bash\n#SBATCH -N1 --gpus-per-node=4\nexport CUDA_VISIBLE_DEVICES=\npython prepare.py\n", "#!/bin/bash\n#SBATCH -N1 -n4 --gpus-per-node=4\nsrun bash -c 'export CUDA_VISIBLE_DEVICES=$SLURM_LOCALID; python train.py'\n"},
+      find};
+}
 
 } // namespace hpcml::check

@@ -41,18 +41,19 @@ Hits find(const Subject& subject) {
 
 } // namespace
 
-extern const Rule k_launch_gpus_isolated;
-const Rule k_launch_gpus_isolated = {
-    "launch/gpus-isolated",
-    diag::Severity::warning,
-    "GPUs hidden from the other tasks of the node",
-    "--gpus-per-task and --gpu-bind put each task's GPUs into a device cgroup of their own. NCCL and RCCL then copy through host memory, or fail with \"invalid "
-    "device ordinal\" where the program takes GPU number LOCAL_RANK.",
-    "https://github.com/NVIDIA/nccl/issues/1066",
-    {"#!/bin/bash\n#SBATCH -N1 -n4 --gpus-per-task=1\nsrun python train.py\n", "#!/bin/bash\n#SBATCH -N2 --ntasks-per-node=4 --gpus-per-node=4\nsrun --gpu-bind=single:1 python train.py\n",
-     {"#!/bin/bash\n#SBATCH --nodes=1 --ntasks-per-node=4 --gpus-per-node=4\nsrun --gpus-per-task=1 python train.py\n", "perlmutter"}},
-    {"#!/bin/bash\n#SBATCH -N1 -n4 --gpus-per-node=4\nsrun python train.py\n", "#!/bin/bash\n#SBATCH -N1 -n4 --gpus-per-task=1 --gpu-bind=none\nsrun python train.py\n",
-     "#!/bin/bash\n#SBATCH -N1 -n1 --gpus-per-task=4\nsrun python train.py\n", "#!/bin/bash\n#SBATCH -N1 -n4 --gpus-per-task=1\nsrun --gres-flags=allow-task-sharing python train.py\n"},
-    find};
+Rule rule_launch_gpus_isolated() {
+  return {
+      "launch/gpus-isolated",
+      diag::Severity::warning,
+      "GPUs hidden from the other tasks of the node",
+      "--gpus-per-task and --gpu-bind put each task's GPUs into a device cgroup of their own. NCCL and RCCL then copy through host memory, or fail with \"invalid "
+      "device ordinal\" where the program takes GPU number LOCAL_RANK.",
+      "https://github.com/NVIDIA/nccl/issues/1066",
+      {"#!/bin/bash\n#SBATCH -N1 -n4 --gpus-per-task=1\nsrun python train.py\n", "#!/bin/bash\n#SBATCH -N2 --ntasks-per-node=4 --gpus-per-node=4\nsrun --gpu-bind=single:1 python train.py\n",
+       {"#!/bin/bash\n#SBATCH --nodes=1 --ntasks-per-node=4 --gpus-per-node=4\nsrun --gpus-per-task=1 python train.py\n", "perlmutter"}},
+      {"#!/bin/bash\n#SBATCH -N1 -n4 --gpus-per-node=4\nsrun python train.py\n", "#!/bin/bash\n#SBATCH -N1 -n4 --gpus-per-task=1 --gpu-bind=none\nsrun python train.py\n",
+       "#!/bin/bash\n#SBATCH -N1 -n1 --gpus-per-task=4\nsrun python train.py\n", "#!/bin/bash\n#SBATCH -N1 -n4 --gpus-per-task=1\nsrun --gres-flags=allow-task-sharing python train.py\n"},
+      find};
+}
 
 } // namespace hpcml::check

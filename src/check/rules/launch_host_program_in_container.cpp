@@ -20,16 +20,17 @@ Hits find(const Subject& subject) {
 
 } // namespace
 
-extern const Rule k_launch_host_program_in_container;
-const Rule k_launch_host_program_in_container = {
-    "launch/host-program-in-container",
-    diag::Severity::warning,
-    "module or srun inside a container",
-    "An image has its own file system. The host's module command and Slurm's programs are not in it: \"module: command not found\", \"srun: not found\".",
-    "https://apptainer.org/docs/user/main/mpi.html",
-    {"#!/bin/bash\nsrun singularity exec x.sif bash -c 'module load pytorch; python t.py'\n", "#!/bin/bash\nsingularity exec x.sif srun python t.py\n",
-     "#!/bin/bash\napptainer exec --nv x.sif bash -c \"ml cuda && torchrun --standalone t.py\"\n"},
-    {"#!/bin/bash\nmodule load singularity\nsrun singularity exec x.sif python t.py\n", "#!/bin/bash\nsrun singularity exec x.sif bash -c 'python t.py'\n", "#!/bin/bash\nmodule load pytorch\nsrun python t.py\n"},
-    find};
+Rule rule_launch_host_program_in_container() {
+  return {
+      "launch/host-program-in-container",
+      diag::Severity::warning,
+      "module or srun inside a container",
+      "An image has its own file system. The host's module command and Slurm's programs are not in it: \"module: command not found\", \"srun: not found\".",
+      "https://apptainer.org/docs/user/main/mpi.html",
+      {"#!/bin/bash\nsrun singularity exec x.sif bash -c 'module load pytorch; python t.py'\n", "#!/bin/bash\nsingularity exec x.sif srun python t.py\n",
+       "#!/bin/bash\napptainer exec --nv x.sif bash -c \"ml cuda && torchrun --standalone t.py\"\n"},
+      {"#!/bin/bash\nmodule load singularity\nsrun singularity exec x.sif python t.py\n", "#!/bin/bash\nsrun singularity exec x.sif bash -c 'python t.py'\n", "#!/bin/bash\nmodule load pytorch\nsrun python t.py\n"},
+      find};
+}
 
 } // namespace hpcml::check

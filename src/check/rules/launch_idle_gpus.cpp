@@ -27,19 +27,20 @@ Hits find(const Subject& subject) {
 
 } // namespace
 
-extern const Rule k_launch_idle_gpus;
-const Rule k_launch_idle_gpus = {
-    "launch/idle-gpus",
-    diag::Severity::note,
-    "One process for several GPUs",
-    "DistributedDataParallel needs one process per GPU. A single python uses one GPU unless its program starts others itself (mp.spawn, "
-    "DataParallel, device_map); what is not used counts against the project all the same.",
-    "https://docs.pytorch.org/tutorials/intermediate/ddp_tutorial.html",
-    {"#!/bin/bash\n#SBATCH --nodes=1 --gpus-per-node=4\npython train.py\n", "#!/bin/bash\n#SBATCH -N2 --gres=gpu:8\nsrun python train.py --epochs 3\n",
-     "#!/bin/bash\n#SBATCH --nodes=1 --ntasks=1 --gres=gpu:a100:2\nsrun singularity exec --nv x.sif python -u train.py\n"},
-    {"#!/bin/bash\n#SBATCH --nodes=1 --gpus-per-node=1\npython train.py\n", "#!/bin/bash\n#SBATCH --nodes=1 --gpus-per-node=4\ntorchrun --standalone --nproc_per_node=4 train.py\n",
-     "#!/bin/bash\n#SBATCH -N1 --gpus-per-node=4 --ntasks-per-node=4\nsrun python train.py\n",
-     "#!/bin/bash\n#SBATCH -N1 --gpus-per-node=2\npython a.py &\npython b.py &\nwait\n"},
-    find};
+Rule rule_launch_idle_gpus() {
+  return {
+      "launch/idle-gpus",
+      diag::Severity::note,
+      "One process for several GPUs",
+      "DistributedDataParallel needs one process per GPU. A single python uses one GPU unless its program starts others itself (mp.spawn, "
+      "DataParallel, device_map); what is not used counts against the project all the same.",
+      "https://docs.pytorch.org/tutorials/intermediate/ddp_tutorial.html",
+      {"#!/bin/bash\n#SBATCH --nodes=1 --gpus-per-node=4\npython train.py\n", "#!/bin/bash\n#SBATCH -N2 --gres=gpu:8\nsrun python train.py --epochs 3\n",
+       "#!/bin/bash\n#SBATCH --nodes=1 --ntasks=1 --gres=gpu:a100:2\nsrun singularity exec --nv x.sif python -u train.py\n"},
+      {"#!/bin/bash\n#SBATCH --nodes=1 --gpus-per-node=1\npython train.py\n", "#!/bin/bash\n#SBATCH --nodes=1 --gpus-per-node=4\ntorchrun --standalone --nproc_per_node=4 train.py\n",
+       "#!/bin/bash\n#SBATCH -N1 --gpus-per-node=4 --ntasks-per-node=4\nsrun python train.py\n",
+       "#!/bin/bash\n#SBATCH -N1 --gpus-per-node=2\npython a.py &\npython b.py &\nwait\n"},
+      find};
+}
 
 } // namespace hpcml::check

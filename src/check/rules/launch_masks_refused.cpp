@@ -43,24 +43,25 @@ Hits find(const Subject& subject) {
 
 } // namespace
 
-extern const Rule k_launch_masks_refused;
-const Rule k_launch_masks_refused = {
-    "launch/masks-refused",
-    diag::Severity::warning,
-    "Masks where Slurm chooses the CPUs",
-    "--cpus-per-task on srun implies --exact: the step gets that many CPUs of Slurm's choice, and a mask with any other bit ends it with \"CPU binding "
-    "outside of job step allocation\". The same on a node that others share.",
-    "https://slurm.schedmd.com/srun.html#OPT_exact",
-    {{"#!/bin/bash\n#SBATCH -p standard-g -N1 -n8 --gpus-per-node=8 -A project_465000001 -t 10\nsrun -c 2 "
-      "--cpu-bind=mask_cpu:0xfe000000000000,0xfe00000000000000,0xfe0000,0xfe000000,0xfe,0xfe00,0xfe00000000,0xfe0000000000 python train.py\n", "lumi"},
-     {"#!/bin/bash\n#SBATCH -p standard-g -N1 -n8 -c7 --gpus-per-node=8 -A project_465000001 -t 10\nsrun "
-      "--cpu-bind=mask_cpu:0xfe000000000000,0xfe00000000000000,0xfe0000,0xfe000000,0xfe,0xfe00,0xfe00000000,0xfe0000000000 python train.py\n", "lumi", "24.05"},
-     {"#!/bin/bash\n#SBATCH -p small-g -N1 -n1 --gpus-per-node=1 -A project_465000001 -t 10\nsrun --cpu-bind=mask_cpu:0xfe000000000000 python train.py\n", "lumi"}},
-    {{"#!/bin/bash\n#SBATCH -p standard-g -N1 -n8 -c7 --gpus-per-node=8 -A project_465000001 -t 10\nunset SLURM_CPUS_PER_TASK SRUN_CPUS_PER_TASK SLURM_TRES_PER_TASK\nsrun "
-      "--cpu-bind=mask_cpu:0xfe000000000000,0xfe00000000000000,0xfe0000,0xfe000000,0xfe,0xfe00,0xfe00000000,0xfe0000000000 python train.py\n", "lumi", "24.05"},
-     {"#!/bin/bash\n#SBATCH -p standard-g -N1 -n8 -c7 --gpus-per-node=8 -A project_465000001 -t 10\nsrun "
-      "--cpu-bind=mask_cpu:0xfe000000000000,0xfe00000000000000,0xfe0000,0xfe000000,0xfe,0xfe00,0xfe00000000,0xfe0000000000 python train.py\n", "lumi", "23.02"},
-     {"#!/bin/bash\n#SBATCH -p small-g -N1 -n1 --gpus-per-node=1 -A project_465000001 -t 10\nsrun --cpu-bind=cores python train.py\n", "lumi"}},
-    find};
+Rule rule_launch_masks_refused() {
+  return {
+      "launch/masks-refused",
+      diag::Severity::warning,
+      "Masks where Slurm chooses the CPUs",
+      "--cpus-per-task on srun implies --exact: the step gets that many CPUs of Slurm's choice, and a mask with any other bit ends it with \"CPU binding "
+      "outside of job step allocation\". The same on a node that others share.",
+      "https://slurm.schedmd.com/srun.html#OPT_exact",
+      {{"#!/bin/bash\n#SBATCH -p standard-g -N1 -n8 --gpus-per-node=8 -A project_465000001 -t 10\nsrun -c 2 "
+        "--cpu-bind=mask_cpu:0xfe000000000000,0xfe00000000000000,0xfe0000,0xfe000000,0xfe,0xfe00,0xfe00000000,0xfe0000000000 python train.py\n", "lumi"},
+       {"#!/bin/bash\n#SBATCH -p standard-g -N1 -n8 -c7 --gpus-per-node=8 -A project_465000001 -t 10\nsrun "
+        "--cpu-bind=mask_cpu:0xfe000000000000,0xfe00000000000000,0xfe0000,0xfe000000,0xfe,0xfe00,0xfe00000000,0xfe0000000000 python train.py\n", "lumi", "24.05"},
+       {"#!/bin/bash\n#SBATCH -p small-g -N1 -n1 --gpus-per-node=1 -A project_465000001 -t 10\nsrun --cpu-bind=mask_cpu:0xfe000000000000 python train.py\n", "lumi"}},
+      {{"#!/bin/bash\n#SBATCH -p standard-g -N1 -n8 -c7 --gpus-per-node=8 -A project_465000001 -t 10\nunset SLURM_CPUS_PER_TASK SRUN_CPUS_PER_TASK SLURM_TRES_PER_TASK\nsrun "
+        "--cpu-bind=mask_cpu:0xfe000000000000,0xfe00000000000000,0xfe0000,0xfe000000,0xfe,0xfe00,0xfe00000000,0xfe0000000000 python train.py\n", "lumi", "24.05"},
+       {"#!/bin/bash\n#SBATCH -p standard-g -N1 -n8 -c7 --gpus-per-node=8 -A project_465000001 -t 10\nsrun "
+        "--cpu-bind=mask_cpu:0xfe000000000000,0xfe00000000000000,0xfe0000,0xfe000000,0xfe,0xfe00,0xfe00000000,0xfe0000000000 python train.py\n", "lumi", "23.02"},
+       {"#!/bin/bash\n#SBATCH -p small-g -N1 -n1 --gpus-per-node=1 -A project_465000001 -t 10\nsrun --cpu-bind=cores python train.py\n", "lumi"}},
+      find};
+}
 
 } // namespace hpcml::check

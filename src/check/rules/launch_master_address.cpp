@@ -54,21 +54,22 @@ Hits find(const Subject& subject) {
 
 } // namespace
 
-extern const Rule k_launch_master_address;
-const Rule k_launch_master_address = {
-    "launch/master-address",
-    diag::Severity::warning,
-    "An address at which the first rank is not found",
-    "All ranks connect to the first one. localhost is another machine on every node; hostname -i gives 127.0.x.x where the host's name is in /etc/hosts, and "
-    "several addresses where there are several networks: the job hangs in init_process_group.",
-    "https://docs.pytorch.org/docs/stable/distributed.html#environment-variable-initialization",
-    {"#!/bin/bash\n#SBATCH --nodes=2 --ntasks-per-node=4\nexport MASTER_ADDR=localhost\nsrun python train.py\n",
-     "#!/bin/bash\n#SBATCH --nodes=2 --ntasks-per-node=1\nsrun torchrun --nnodes=2 --rdzv_backend=c10d --rdzv_endpoint=127.0.0.1:$P train.py\n",
-     "#!/bin/bash\n#SBATCH --nodes=2 --ntasks-per-node=4\nexport MASTER_ADDR=$(hostname -I)\nsrun python train.py\n",
-     "#!/bin/bash\n#SBATCH --nodes=2 --ntasks-per-node=4\nexport MASTER_ADDR=$(hostname -i)\nsrun python train.py\n"},
-    {"#!/bin/bash\n#SBATCH --nodes=2 --ntasks-per-node=4\nexport MASTER_ADDR=$(scontrol show hostnames $SLURM_JOB_NODELIST | head -n 1)\nsrun python train.py\n",
-     "#!/bin/bash\n#SBATCH --nodes=1 --ntasks-per-node=4\nexport MASTER_ADDR=localhost\nsrun python train.py\n",
-     "#!/bin/bash\n#SBATCH --nodes=2 --ntasks-per-node=4\nexport MASTER_ADDR=$(hostname)\nsrun python train.py\n"},
-    find};
+Rule rule_launch_master_address() {
+  return {
+      "launch/master-address",
+      diag::Severity::warning,
+      "An address at which the first rank is not found",
+      "All ranks connect to the first one. localhost is another machine on every node; hostname -i gives 127.0.x.x where the host's name is in /etc/hosts, and "
+      "several addresses where there are several networks: the job hangs in init_process_group.",
+      "https://docs.pytorch.org/docs/stable/distributed.html#environment-variable-initialization",
+      {"#!/bin/bash\n#SBATCH --nodes=2 --ntasks-per-node=4\nexport MASTER_ADDR=localhost\nsrun python train.py\n",
+       "#!/bin/bash\n#SBATCH --nodes=2 --ntasks-per-node=1\nsrun torchrun --nnodes=2 --rdzv_backend=c10d --rdzv_endpoint=127.0.0.1:$P train.py\n",
+       "#!/bin/bash\n#SBATCH --nodes=2 --ntasks-per-node=4\nexport MASTER_ADDR=$(hostname -I)\nsrun python train.py\n",
+       "#!/bin/bash\n#SBATCH --nodes=2 --ntasks-per-node=4\nexport MASTER_ADDR=$(hostname -i)\nsrun python train.py\n"},
+      {"#!/bin/bash\n#SBATCH --nodes=2 --ntasks-per-node=4\nexport MASTER_ADDR=$(scontrol show hostnames $SLURM_JOB_NODELIST | head -n 1)\nsrun python train.py\n",
+       "#!/bin/bash\n#SBATCH --nodes=1 --ntasks-per-node=4\nexport MASTER_ADDR=localhost\nsrun python train.py\n",
+       "#!/bin/bash\n#SBATCH --nodes=2 --ntasks-per-node=4\nexport MASTER_ADDR=$(hostname)\nsrun python train.py\n"},
+      find};
+}
 
 } // namespace hpcml::check

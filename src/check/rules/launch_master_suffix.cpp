@@ -24,20 +24,21 @@ Hits find(const Subject& subject) {
 
 } // namespace
 
-extern const Rule k_launch_master_suffix;
-const Rule k_launch_master_suffix = {
-    "launch/master-suffix",
-    diag::Severity::warning,
-    "The first host's name on the slow network",
-    "On some sites the plain host name belongs to a network that compute nodes do not use among each other; the fast one has its own names. With the plain "
-    "name the ranks time out, or talk over Ethernet.",
-    "https://github.com/HelmholtzAI-FZJ/torchrun_jsc",
-    {{"#!/bin/bash\n#SBATCH --nodes=2 --ntasks-per-node=4\nexport MASTER_ADDR=$(scontrol show hostnames \"$SLURM_JOB_NODELIST\" | head -n 1)\nsrun python train.py\n", "jureca_dc"},
-     {"#!/bin/bash\n#SBATCH --nodes=2 --ntasks-per-node=4\nexport MASTER_ADDR=\"$(scontrol show hostnames \"$SLURM_JOB_NODELIST\" | head -n 1)\"\nsrun python train.py\n", "juwels_booster"},
-     {"#!/bin/bash\n#SBATCH --nodes=2 --ntasks-per-node=4\nMASTER_ADDR=`scontrol show hostname $SLURM_NODELIST | head -n1`\nexport MASTER_ADDR\nsrun python train.py\n", "juwels_booster"}},
-    {{"#!/bin/bash\n#SBATCH --nodes=2 --ntasks-per-node=4\nMASTER_ADDR=\"$(scontrol show hostnames \"$SLURM_JOB_NODELIST\" | head -n 1)\"\nexport MASTER_ADDR=\"${MASTER_ADDR}i\"\nsrun python train.py\n", "jureca_dc"},
-     "#!/bin/bash\n#SBATCH --nodes=2 --ntasks-per-node=4\nexport MASTER_ADDR=$(scontrol show hostnames \"$SLURM_JOB_NODELIST\" | head -n 1)\nsrun python train.py\n",
-     {"#!/bin/bash\n#SBATCH --nodes=2 --ntasks-per-node=4\nexport MASTER_ADDR=$(getent hosts $X)\nsrun python train.py\n", "jureca_dc"}},
-    find};
+Rule rule_launch_master_suffix() {
+  return {
+      "launch/master-suffix",
+      diag::Severity::warning,
+      "The first host's name on the slow network",
+      "On some sites the plain host name belongs to a network that compute nodes do not use among each other; the fast one has its own names. With the plain "
+      "name the ranks time out, or talk over Ethernet.",
+      "https://github.com/HelmholtzAI-FZJ/torchrun_jsc",
+      {{"#!/bin/bash\n#SBATCH --nodes=2 --ntasks-per-node=4\nexport MASTER_ADDR=$(scontrol show hostnames \"$SLURM_JOB_NODELIST\" | head -n 1)\nsrun python train.py\n", "jureca_dc"},
+       {"#!/bin/bash\n#SBATCH --nodes=2 --ntasks-per-node=4\nexport MASTER_ADDR=\"$(scontrol show hostnames \"$SLURM_JOB_NODELIST\" | head -n 1)\"\nsrun python train.py\n", "juwels_booster"},
+       {"#!/bin/bash\n#SBATCH --nodes=2 --ntasks-per-node=4\nMASTER_ADDR=`scontrol show hostname $SLURM_NODELIST | head -n1`\nexport MASTER_ADDR\nsrun python train.py\n", "juwels_booster"}},
+      {{"#!/bin/bash\n#SBATCH --nodes=2 --ntasks-per-node=4\nMASTER_ADDR=\"$(scontrol show hostnames \"$SLURM_JOB_NODELIST\" | head -n 1)\"\nexport MASTER_ADDR=\"${MASTER_ADDR}i\"\nsrun python train.py\n", "jureca_dc"},
+       "#!/bin/bash\n#SBATCH --nodes=2 --ntasks-per-node=4\nexport MASTER_ADDR=$(scontrol show hostnames \"$SLURM_JOB_NODELIST\" | head -n 1)\nsrun python train.py\n",
+       {"#!/bin/bash\n#SBATCH --nodes=2 --ntasks-per-node=4\nexport MASTER_ADDR=$(getent hosts $X)\nsrun python train.py\n", "jureca_dc"}},
+      find};
+}
 
 } // namespace hpcml::check

@@ -36,22 +36,23 @@ Hits find(const Subject& subject) {
 
 } // namespace
 
-extern const Rule k_launch_no_step;
-const Rule k_launch_no_step = {
-    "launch/no-step",
-    diag::Severity::warning,
-    "Several nodes, but no srun",
-    "Slurm runs the batch script on the first node. Without srun (or mpirun, ibrun) the other nodes of the job stay idle and are paid for, and a "
-    "program that waits for them never starts.",
-    "https://slurm.schedmd.com/srun.html",
-    {"#!/bin/bash\n#SBATCH --nodes=2 --gpus-per-node=4\ntorchrun --nnodes=2 --nproc_per_node=4 --rdzv_backend=c10d --rdzv_endpoint=$H:$P train.py\n",
-     "#!/bin/bash\n#SBATCH --nodes=16\nmodule load python\npython train.py\n",
-     "#!/bin/bash\n#SBATCH -N4 --ntasks-per-node=4\naccelerate launch --num_machines 4 --num_processes 16 train.py\n"},
-    {"#!/bin/bash\n#SBATCH --nodes=2\nsrun torchrun --nnodes=2 --nproc_per_node=4 --rdzv_backend=c10d --rdzv_endpoint=$H:$P train.py\n",
-     "#!/bin/bash\n#SBATCH --nodes=2\n./run.sh\npython train.py\n",
-     "#!/bin/bash\n#SBATCH --nodes=1\npython train.py\n",
-     "#!/bin/bash\n#SBATCH --nodes=2\npython make_data.py\nsrun python train.py\n",
-     "#!/bin/bash\n#SBATCH --nodes=2\n$LAUNCHER python train.py\n"},
-    find};
+Rule rule_launch_no_step() {
+  return {
+      "launch/no-step",
+      diag::Severity::warning,
+      "Several nodes, but no srun",
+      "Slurm runs the batch script on the first node. Without srun (or mpirun, ibrun) the other nodes of the job stay idle and are paid for, and a "
+      "program that waits for them never starts.",
+      "https://slurm.schedmd.com/srun.html",
+      {"#!/bin/bash\n#SBATCH --nodes=2 --gpus-per-node=4\ntorchrun --nnodes=2 --nproc_per_node=4 --rdzv_backend=c10d --rdzv_endpoint=$H:$P train.py\n",
+       "#!/bin/bash\n#SBATCH --nodes=16\nmodule load python\npython train.py\n",
+       "#!/bin/bash\n#SBATCH -N4 --ntasks-per-node=4\naccelerate launch --num_machines 4 --num_processes 16 train.py\n"},
+      {"#!/bin/bash\n#SBATCH --nodes=2\nsrun torchrun --nnodes=2 --nproc_per_node=4 --rdzv_backend=c10d --rdzv_endpoint=$H:$P train.py\n",
+       "#!/bin/bash\n#SBATCH --nodes=2\n./run.sh\npython train.py\n",
+       "#!/bin/bash\n#SBATCH --nodes=1\npython train.py\n",
+       "#!/bin/bash\n#SBATCH --nodes=2\npython make_data.py\nsrun python train.py\n",
+       "#!/bin/bash\n#SBATCH --nodes=2\n$LAUNCHER python train.py\n"},
+      find};
+}
 
 } // namespace hpcml::check

@@ -26,21 +26,22 @@ Hits find(const Subject& subject) {
 
 } // namespace
 
-extern const Rule k_launch_node_count;
-const Rule k_launch_node_count = {
-    "launch/node-count",
-    diag::Severity::warning,
-    "The program's number of nodes is not the job's",
-    "With more nodes than the job has the rendezvous waits until it gives up; with fewer some nodes are turned away or train by themselves. It happens when "
-    "one of two copies of the same number is changed.",
-    "https://docs.pytorch.org/docs/stable/elastic/run.html",
-    {"#!/bin/bash\n#SBATCH --nodes=2 --ntasks-per-node=1\nsrun torchrun --nnodes=4 --rdzv_backend=c10d --rdzv_endpoint=$H:$P train.py\n",
-     "#!/bin/bash\n#SBATCH --nodes=4 --ntasks-per-node=1\nN=2\nsrun torchrun --nnodes=$N --rdzv_backend=c10d --rdzv_endpoint=$H:$P train.py\n",
-     "#!/bin/bash\n#SBATCH --nodes=1\naccelerate launch --num_machines 2 --num_processes 8 train.py\n"},
-    {"#!/bin/bash\n#SBATCH --nodes=2 --ntasks-per-node=1\nsrun torchrun --nnodes=2 --rdzv_backend=c10d --rdzv_endpoint=$H:$P train.py\n",
-     "#!/bin/bash\n#SBATCH --nodes=2 --ntasks-per-node=1\nsrun torchrun --nnodes=$SLURM_NNODES --rdzv_backend=c10d --rdzv_endpoint=$H:$P train.py\n",
-     "#!/bin/bash\n#SBATCH --nodes=4 --ntasks-per-node=1\nsrun torchrun --nnodes=1:4 --rdzv_backend=c10d --rdzv_endpoint=$H:$P train.py\n",
-     "#!/bin/bash\ntorchrun --nnodes=1 --nproc_per_node=4 train.py\n"},
-    find};
+Rule rule_launch_node_count() {
+  return {
+      "launch/node-count",
+      diag::Severity::warning,
+      "The program's number of nodes is not the job's",
+      "With more nodes than the job has the rendezvous waits until it gives up; with fewer some nodes are turned away or train by themselves. It happens when "
+      "one of two copies of the same number is changed.",
+      "https://docs.pytorch.org/docs/stable/elastic/run.html",
+      {"#!/bin/bash\n#SBATCH --nodes=2 --ntasks-per-node=1\nsrun torchrun --nnodes=4 --rdzv_backend=c10d --rdzv_endpoint=$H:$P train.py\n",
+       "#!/bin/bash\n#SBATCH --nodes=4 --ntasks-per-node=1\nN=2\nsrun torchrun --nnodes=$N --rdzv_backend=c10d --rdzv_endpoint=$H:$P train.py\n",
+       "#!/bin/bash\n#SBATCH --nodes=1\naccelerate launch --num_machines 2 --num_processes 8 train.py\n"},
+      {"#!/bin/bash\n#SBATCH --nodes=2 --ntasks-per-node=1\nsrun torchrun --nnodes=2 --rdzv_backend=c10d --rdzv_endpoint=$H:$P train.py\n",
+       "#!/bin/bash\n#SBATCH --nodes=2 --ntasks-per-node=1\nsrun torchrun --nnodes=$SLURM_NNODES --rdzv_backend=c10d --rdzv_endpoint=$H:$P train.py\n",
+       "#!/bin/bash\n#SBATCH --nodes=4 --ntasks-per-node=1\nsrun torchrun --nnodes=1:4 --rdzv_backend=c10d --rdzv_endpoint=$H:$P train.py\n",
+       "#!/bin/bash\ntorchrun --nnodes=1 --nproc_per_node=4 train.py\n"},
+      find};
+}
 
 } // namespace hpcml::check

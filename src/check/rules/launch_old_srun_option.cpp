@@ -26,15 +26,16 @@ Hits find(const Subject& subject) {
 
 } // namespace
 
-extern const Rule k_launch_old_srun_option;
-const Rule k_launch_old_srun_option = {
-    "launch/old-srun-option",
-    diag::Severity::note,
-    "An option with an underscore",
-    "Slurm's options have dashes. srun still takes --cpu_bind; --mem_bind is gone and ends the step with \"unrecognized option\".",
-    "https://slurm.schedmd.com/srun.html#OPT_cpu-bind",
-    {"#!/bin/bash\nsrun --cpu_bind=cores python train.py\n", "#!/bin/bash\nsrun -n4 --cpu_bind none ./a.out\n", "#!/bin/bash\nsrun --mem_bind=local ./a.out\n"},
-    {"#!/bin/bash\nsrun --cpu-bind=cores python train.py\n", "#!/bin/bash\nsrun --mem-bind=local ./a.out\n", "#!/bin/bash\nsrun ./a.out --cpu_bind=cores\n"},
-    find};
+Rule rule_launch_old_srun_option() {
+  return {
+      "launch/old-srun-option",
+      diag::Severity::note,
+      "An option with an underscore",
+      "Slurm's options have dashes. srun still takes --cpu_bind; --mem_bind is gone and ends the step with \"unrecognized option\".",
+      "https://slurm.schedmd.com/srun.html#OPT_cpu-bind",
+      {"#!/bin/bash\nsrun --cpu_bind=cores python train.py\n", "#!/bin/bash\nsrun -n4 --cpu_bind none ./a.out\n", "#!/bin/bash\nsrun --mem_bind=local ./a.out\n"},
+      {"#!/bin/bash\nsrun --cpu-bind=cores python train.py\n", "#!/bin/bash\nsrun --mem-bind=local ./a.out\n", "#!/bin/bash\nsrun ./a.out --cpu_bind=cores\n"},
+      find};
+}
 
 } // namespace hpcml::check

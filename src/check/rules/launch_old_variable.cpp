@@ -22,16 +22,17 @@ Hits find(const Subject& subject) {
 
 } // namespace
 
-extern const Rule k_launch_old_variable;
-const Rule k_launch_old_variable = {
-    "launch/old-variable",
-    diag::Severity::note,
-    "An old name of a variable",
-    "From 2.2 on PyTorch's own settings of the NCCL backend begin with TORCH_NCCL_. The old names still count but warn in every process, and will go.",
-    "https://docs.pytorch.org/docs/stable/torch_nccl_environment_variables.html",
-    {"#!/bin/bash\nexport NCCL_ASYNC_ERROR_HANDLING=1\nsrun python train.py\n", "#!/bin/bash\nNCCL_BLOCKING_WAIT=1 srun python train.py\n", "#!/bin/bash\nexport NCCL_DESYNC_DEBUG=1\ntorchrun --standalone train.py\n"},
-    {"#!/bin/bash\nexport TORCH_NCCL_ASYNC_ERROR_HANDLING=1\nsrun python train.py\n", "#!/bin/bash\nexport TORCH_NCCL_ASYNC_ERROR_HANDLING=1 NCCL_ASYNC_ERROR_HANDLING=1\nsrun python train.py\n",
-     "#!/bin/bash\nexport NCCL_DEBUG=INFO\nsrun python train.py\n"},
-    find};
+Rule rule_launch_old_variable() {
+  return {
+      "launch/old-variable",
+      diag::Severity::note,
+      "An old name of a variable",
+      "From 2.2 on PyTorch's own settings of the NCCL backend begin with TORCH_NCCL_. The old names still count but warn in every process, and will go.",
+      "https://docs.pytorch.org/docs/stable/torch_nccl_environment_variables.html",
+      {"#!/bin/bash\nexport NCCL_ASYNC_ERROR_HANDLING=1\nsrun python train.py\n", "#!/bin/bash\nNCCL_BLOCKING_WAIT=1 srun python train.py\n", "#!/bin/bash\nexport NCCL_DESYNC_DEBUG=1\ntorchrun --standalone train.py\n"},
+      {"#!/bin/bash\nexport TORCH_NCCL_ASYNC_ERROR_HANDLING=1\nsrun python train.py\n", "#!/bin/bash\nexport TORCH_NCCL_ASYNC_ERROR_HANDLING=1 NCCL_ASYNC_ERROR_HANDLING=1\nsrun python train.py\n",
+       "#!/bin/bash\nexport NCCL_DEBUG=INFO\nsrun python train.py\n"},
+      find};
+}
 
 } // namespace hpcml::check

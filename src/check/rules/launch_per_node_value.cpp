@@ -67,21 +67,22 @@ Hits find(const Subject& subject) {
 
 } // namespace
 
-extern const Rule k_launch_per_node_value;
-const Rule k_launch_per_node_value = {
-    "launch/per-node-value",
-    diag::Severity::warning,
-    "A meeting point that each node makes up for itself",
-    "Host, port and id of the rendezvous must be the same for all. In single quotes $RANDOM, $$ and $(hostname) are expanded on every node: the nodes "
-    "wait for each other at different places until the time limit.",
-    "https://docs.pytorch.org/docs/stable/elastic/run.html#note-on-rendezvous-backend",
-    {"#!/bin/bash\n#SBATCH --nodes=2\nsrun bash -c 'torchrun --nnodes=2 --rdzv_backend=c10d --rdzv_id=$RANDOM --rdzv_endpoint=$H:$P train.py'\n",
-     "#!/bin/bash\n#SBATCH --nodes=2\nsrun bash -c 'torchrun --nnodes=2 --rdzv_backend=c10d --rdzv_id=1 --rdzv_endpoint=$(hostname):$P train.py'\n",
-     "#!/bin/bash\n#SBATCH --nodes=2 --ntasks-per-node=4\nsrun bash -c 'export MASTER_ADDR=$(hostname -s); RANK=$SLURM_PROCID python train.py'\n"},
-    {"#!/bin/bash\n#SBATCH --nodes=2\nsrun torchrun --nnodes=2 --rdzv_backend=c10d --rdzv_id=$RANDOM --rdzv_endpoint=$(hostname):$P train.py\n",
-     "#!/bin/bash\n#SBATCH --nodes=2\nsrun bash -c \"torchrun --nnodes=2 --rdzv_backend=c10d --rdzv_id=$RANDOM --rdzv_endpoint=$H:$P train.py\"\n",
-     "#!/bin/bash\n#SBATCH --nodes=1\nsrun bash -c 'torchrun --rdzv_backend=c10d --rdzv_id=$RANDOM --rdzv_endpoint=$(hostname):$P train.py'\n",
-     "#!/bin/bash\n#SBATCH --nodes=2 --ntasks-per-node=4\nexport MASTER_ADDR=$(hostname)\nsrun bash -c 'RANK=$SLURM_PROCID python train.py'\n"},
-    find};
+Rule rule_launch_per_node_value() {
+  return {
+      "launch/per-node-value",
+      diag::Severity::warning,
+      "A meeting point that each node makes up for itself",
+      "Host, port and id of the rendezvous must be the same for all. In single quotes $RANDOM, $$ and $(hostname) are expanded on every node: the nodes "
+      "wait for each other at different places until the time limit.",
+      "https://docs.pytorch.org/docs/stable/elastic/run.html#note-on-rendezvous-backend",
+      {"#!/bin/bash\n#SBATCH --nodes=2\nsrun bash -c 'torchrun --nnodes=2 --rdzv_backend=c10d --rdzv_id=$RANDOM --rdzv_endpoint=$H:$P train.py'\n",
+       "#!/bin/bash\n#SBATCH --nodes=2\nsrun bash -c 'torchrun --nnodes=2 --rdzv_backend=c10d --rdzv_id=1 --rdzv_endpoint=$(hostname):$P train.py'\n",
+       "#!/bin/bash\n#SBATCH --nodes=2 --ntasks-per-node=4\nsrun bash -c 'export MASTER_ADDR=$(hostname -s); RANK=$SLURM_PROCID python train.py'\n"},
+      {"#!/bin/bash\n#SBATCH --nodes=2\nsrun torchrun --nnodes=2 --rdzv_backend=c10d --rdzv_id=$RANDOM --rdzv_endpoint=$(hostname):$P train.py\n",
+       "#!/bin/bash\n#SBATCH --nodes=2\nsrun bash -c \"torchrun --nnodes=2 --rdzv_backend=c10d --rdzv_id=$RANDOM --rdzv_endpoint=$H:$P train.py\"\n",
+       "#!/bin/bash\n#SBATCH --nodes=1\nsrun bash -c 'torchrun --rdzv_backend=c10d --rdzv_id=$RANDOM --rdzv_endpoint=$(hostname):$P train.py'\n",
+       "#!/bin/bash\n#SBATCH --nodes=2 --ntasks-per-node=4\nexport MASTER_ADDR=$(hostname)\nsrun bash -c 'RANK=$SLURM_PROCID python train.py'\n"},
+      find};
+}
 
 } // namespace hpcml::check

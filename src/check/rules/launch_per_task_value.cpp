@@ -106,24 +106,25 @@ Hits find(const Subject& subject) {
 
 } // namespace
 
-extern const Rule k_launch_per_task_value;
-const Rule k_launch_per_task_value = {
-    "launch/per-task-value",
-    diag::Severity::warning,
-    "A task's number, expanded before there are tasks",
-    "SLURM_PROCID, SLURM_LOCALID and SLURM_NODEID differ per task, but the batch shell expands them once, on the first node: every process believes "
-    "that it is rank 0 and the rendezvous hangs or each node trains alone.",
-    "https://slurm.schedmd.com/srun.html#SECTION_OUTPUT-ENVIRONMENT-VARIABLES",
-    {"#!/bin/bash\n#SBATCH --nodes=2 --ntasks-per-node=4\nexport RANK=$SLURM_PROCID\nsrun python train.py\n",
-     "#!/bin/bash\n#SBATCH --nodes=2 --ntasks-per-node=1\nsrun bash -c \"torchrun --nnodes=2 --node_rank=$SLURM_NODEID --master_addr=$M train.py\"\n",
-     "#!/bin/bash\n#SBATCH --nodes=2 --ntasks-per-node=1\nsrun torchrun --nnodes=2 --node_rank=$SLURM_NODEID --master_addr=$M train.py\n",
-     "#!/bin/bash\n#SBATCH --nodes=2 --ntasks-per-node=1\nNODE_RANK=$SLURM_NODEID\nsrun torchrun --nnodes=2 --node_rank=$NODE_RANK --master_addr=$M train.py\n",
-     "#!/bin/bash\n#SBATCH --nodes=2 --ntasks-per-node=4\nexport LOCAL_RANK=$SLURM_LOCALID\nsrun ./train.sh\n"},
-    {"#!/bin/bash\n#SBATCH --nodes=2 --ntasks-per-node=4\nsrun bash -c 'export RANK=$SLURM_PROCID; python train.py'\n",
-     "#!/bin/bash\n#SBATCH --nodes=2 --ntasks-per-node=1\nsrun bash -c \"torchrun --nnodes=2 --node_rank=\\$SLURM_NODEID --master_addr=$M train.py\"\n",
-     "#!/bin/bash\nexport RANK=$SLURM_PROCID LOCAL_RANK=$SLURM_LOCALID\nexec python train.py\n",
-     "#!/bin/bash\n#SBATCH --nodes=1 --ntasks=1\nexport RANK=$SLURM_PROCID\nsrun python train.py\n",
-     "#!/bin/bash\n#SBATCH --nodes=2 --ntasks-per-node=4\nexport RANK=$SLURM_PROCID\nsrun bash -c 'export RANK=$SLURM_PROCID; python train.py'\n"},
-    find};
+Rule rule_launch_per_task_value() {
+  return {
+      "launch/per-task-value",
+      diag::Severity::warning,
+      "A task's number, expanded before there are tasks",
+      "SLURM_PROCID, SLURM_LOCALID and SLURM_NODEID differ per task, but the batch shell expands them once, on the first node: every process believes "
+      "that it is rank 0 and the rendezvous hangs or each node trains alone.",
+      "https://slurm.schedmd.com/srun.html#SECTION_OUTPUT-ENVIRONMENT-VARIABLES",
+      {"#!/bin/bash\n#SBATCH --nodes=2 --ntasks-per-node=4\nexport RANK=$SLURM_PROCID\nsrun python train.py\n",
+       "#!/bin/bash\n#SBATCH --nodes=2 --ntasks-per-node=1\nsrun bash -c \"torchrun --nnodes=2 --node_rank=$SLURM_NODEID --master_addr=$M train.py\"\n",
+       "#!/bin/bash\n#SBATCH --nodes=2 --ntasks-per-node=1\nsrun torchrun --nnodes=2 --node_rank=$SLURM_NODEID --master_addr=$M train.py\n",
+       "#!/bin/bash\n#SBATCH --nodes=2 --ntasks-per-node=1\nNODE_RANK=$SLURM_NODEID\nsrun torchrun --nnodes=2 --node_rank=$NODE_RANK --master_addr=$M train.py\n",
+       "#!/bin/bash\n#SBATCH --nodes=2 --ntasks-per-node=4\nexport LOCAL_RANK=$SLURM_LOCALID\nsrun ./train.sh\n"},
+      {"#!/bin/bash\n#SBATCH --nodes=2 --ntasks-per-node=4\nsrun bash -c 'export RANK=$SLURM_PROCID; python train.py'\n",
+       "#!/bin/bash\n#SBATCH --nodes=2 --ntasks-per-node=1\nsrun bash -c \"torchrun --nnodes=2 --node_rank=\\$SLURM_NODEID --master_addr=$M train.py\"\n",
+       "#!/bin/bash\nexport RANK=$SLURM_PROCID LOCAL_RANK=$SLURM_LOCALID\nexec python train.py\n",
+       "#!/bin/bash\n#SBATCH --nodes=1 --ntasks=1\nexport RANK=$SLURM_PROCID\nsrun python train.py\n",
+       "#!/bin/bash\n#SBATCH --nodes=2 --ntasks-per-node=4\nexport RANK=$SLURM_PROCID\nsrun bash -c 'export RANK=$SLURM_PROCID; python train.py'\n"},
+      find};
+}
 
 } // namespace hpcml::check

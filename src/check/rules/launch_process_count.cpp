@@ -44,22 +44,23 @@ Hits find(const Subject& subject) {
 
 } // namespace
 
-extern const Rule k_launch_process_count;
-const Rule k_launch_process_count = {
-    "launch/process-count",
-    diag::Severity::warning,
-    "Processes per node are not the node's GPUs",
-    "With more processes than GPUs two of them take the same one, and NCCL ends with \"Duplicate GPU detected\" or \"invalid device ordinal\". With fewer, GPUs that "
-    "are paid for stay idle.",
-    "https://docs.pytorch.org/docs/stable/elastic/run.html",
-    {"#!/bin/bash\n#SBATCH --nodes=1 --gpus-per-node=4\ntorchrun --standalone --nproc_per_node=8 train.py\n",
-     "#!/bin/bash\n#SBATCH --nodes=2 --ntasks-per-node=1 --gres=gpu:a100:4\nsrun torchrun --nnodes=2 --nproc-per-node 8 --rdzv_backend=c10d --rdzv_endpoint=$H:$P train.py\n",
-     "#!/bin/bash\n#SBATCH --nodes=1 --gpus-per-node=8\nsrun -n1 torchrun --standalone --nproc_per_node=4 train.py\n",
-     "#!/bin/bash\n#SBATCH --nodes=2 --ntasks-per-node=1 --gpus-per-node=4\nsrun accelerate launch --num_machines=2 --num_processes=16 --rdzv_backend=c10d train.py\n"},
-    {"#!/bin/bash\n#SBATCH --nodes=1 --gpus-per-node=4\ntorchrun --standalone --nproc_per_node=4 train.py\n",
-     "#!/bin/bash\n#SBATCH --nodes=1 --gpus-per-node=4\ntorchrun --standalone --nproc_per_node=gpu train.py\n",
-     "#!/bin/bash\n#SBATCH --nodes=1\ntorchrun --standalone --nproc_per_node=4 cpu.py\n",
-     "#!/bin/bash\n#SBATCH --nodes=1 --gpus-per-node=4\ntorchrun --nproc_per_node=2 a.py &\ntorchrun --nproc_per_node=2 b.py &\nwait\n"},
-    find};
+Rule rule_launch_process_count() {
+  return {
+      "launch/process-count",
+      diag::Severity::warning,
+      "Processes per node are not the node's GPUs",
+      "With more processes than GPUs two of them take the same one, and NCCL ends with \"Duplicate GPU detected\" or \"invalid device ordinal\". With fewer, GPUs that "
+      "are paid for stay idle.",
+      "https://docs.pytorch.org/docs/stable/elastic/run.html",
+      {"#!/bin/bash\n#SBATCH --nodes=1 --gpus-per-node=4\ntorchrun --standalone --nproc_per_node=8 train.py\n",
+       "#!/bin/bash\n#SBATCH --nodes=2 --ntasks-per-node=1 --gres=gpu:a100:4\nsrun torchrun --nnodes=2 --nproc-per-node 8 --rdzv_backend=c10d --rdzv_endpoint=$H:$P train.py\n",
+       "#!/bin/bash\n#SBATCH --nodes=1 --gpus-per-node=8\nsrun -n1 torchrun --standalone --nproc_per_node=4 train.py\n",
+       "#!/bin/bash\n#SBATCH --nodes=2 --ntasks-per-node=1 --gpus-per-node=4\nsrun accelerate launch --num_machines=2 --num_processes=16 --rdzv_backend=c10d train.py\n"},
+      {"#!/bin/bash\n#SBATCH --nodes=1 --gpus-per-node=4\ntorchrun --standalone --nproc_per_node=4 train.py\n",
+       "#!/bin/bash\n#SBATCH --nodes=1 --gpus-per-node=4\ntorchrun --standalone --nproc_per_node=gpu train.py\n",
+       "#!/bin/bash\n#SBATCH --nodes=1\ntorchrun --standalone --nproc_per_node=4 cpu.py\n",
+       "#!/bin/bash\n#SBATCH --nodes=1 --gpus-per-node=4\ntorchrun --nproc_per_node=2 a.py &\ntorchrun --nproc_per_node=2 b.py &\nwait\n"},
+      find};
+}
 
 } // namespace hpcml::check

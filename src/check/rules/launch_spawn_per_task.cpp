@@ -46,19 +46,20 @@ Hits find(const Subject& subject) {
 
 } // namespace
 
-extern const Rule k_launch_spawn_per_task;
-const Rule k_launch_spawn_per_task = {
-    "launch/spawn-per-task",
-    diag::Severity::warning,
-    "mp.spawn under one task per GPU",
-    "torch.multiprocessing.spawn starts one process per GPU. Started by every task it gives as many trainings as there are tasks, each on all GPUs of the node, "
-    "and all of them want the same port.",
-    "https://docs.pytorch.org/docs/stable/multiprocessing.html#spawning-subprocesses",
-    {"#!/bin/bash\n#SBATCH -N1 --ntasks-per-node=4\ncat > train.py <<'EOF'\nimport torch.multiprocessing as mp\nmp.spawn(main, nprocs=4)\nEOF\nsrun python train.py\n",
-     "#!/bin/bash\n#SBATCH -N1 -n2\nsrun python -c 'import torch; torch.multiprocessing.spawn(f, nprocs=2)'\n",
-     "#!/bin/bash\n#SBATCH -N1 -n2\nsrun python - <<'EOF'\nmp.spawn(f)\nEOF\n"},
-    {"#!/bin/bash\n#SBATCH -N1 --ntasks-per-node=1\ncat > train.py <<'EOF'\nmp.spawn(main, nprocs=4)\nEOF\nsrun python train.py\n",
-     "#!/bin/bash\n#SBATCH -N1 -n4\ncat > train.py <<'EOF'\nmp.spawn(main, nprocs=4)\nEOF\npython train.py\n", "#!/bin/bash\n#SBATCH -N1 -n4\n# no mp.spawn( here\nsrun python train.py\n"},
-    find};
+Rule rule_launch_spawn_per_task() {
+  return {
+      "launch/spawn-per-task",
+      diag::Severity::warning,
+      "mp.spawn under one task per GPU",
+      "torch.multiprocessing.spawn starts one process per GPU. Started by every task it gives as many trainings as there are tasks, each on all GPUs of the node, "
+      "and all of them want the same port.",
+      "https://docs.pytorch.org/docs/stable/multiprocessing.html#spawning-subprocesses",
+      {"#!/bin/bash\n#SBATCH -N1 --ntasks-per-node=4\ncat > train.py <<'EOF'\nimport torch.multiprocessing as mp\nmp.spawn(main, nprocs=4)\nEOF\nsrun python train.py\n",
+       "#!/bin/bash\n#SBATCH -N1 -n2\nsrun python -c 'import torch; torch.multiprocessing.spawn(f, nprocs=2)'\n",
+       "#!/bin/bash\n#SBATCH -N1 -n2\nsrun python - <<'EOF'\nmp.spawn(f)\nEOF\n"},
+      {"#!/bin/bash\n#SBATCH -N1 --ntasks-per-node=1\ncat > train.py <<'EOF'\nmp.spawn(main, nprocs=4)\nEOF\nsrun python train.py\n",
+       "#!/bin/bash\n#SBATCH -N1 -n4\ncat > train.py <<'EOF'\nmp.spawn(main, nprocs=4)\nEOF\npython train.py\n", "#!/bin/bash\n#SBATCH -N1 -n4\n# no mp.spawn( here\nsrun python train.py\n"},
+      find};
+}
 
 } // namespace hpcml::check

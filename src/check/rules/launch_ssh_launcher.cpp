@@ -20,16 +20,17 @@ Hits find(const Subject& subject) {
 
 } // namespace
 
-extern const Rule k_launch_ssh_launcher;
-const Rule k_launch_ssh_launcher = {
-    "launch/ssh-launcher",
-    diag::Severity::note,
-    "A launcher that needs ssh between nodes",
-    "deepspeed with a hostfile runs pdsh or ssh. Processes started so are outside the job's step: they do not have its environment, its limits or its end, and the site "
-    "may refuse the connection.",
-    "https://www.deepspeed.ai/getting-started/#resource-configuration-multi-node",
-    {"#!/bin/bash\n#SBATCH -N2\ndeepspeed --hostfile=hosts train.py\n", "#!/bin/bash\n#SBATCH -N2\ndeepspeed -H hosts --num_gpus 4 train.py\n", "#!/bin/bash\n#SBATCH -N2\npython -m deepspeed.launcher.runner --hostfile $F train.py\n"},
-    {"#!/bin/bash\n#SBATCH -N1\ndeepspeed train.py\n", "#!/bin/bash\n#SBATCH -N2\nsrun python train.py --deepspeed\n", "#!/bin/bash\n#SBATCH -N2\ndeepspeed --hostfile=hosts --launcher slurm train.py\n"},
-    find};
+Rule rule_launch_ssh_launcher() {
+  return {
+      "launch/ssh-launcher",
+      diag::Severity::note,
+      "A launcher that needs ssh between nodes",
+      "deepspeed with a hostfile runs pdsh or ssh. Processes started so are outside the job's step: they do not have its environment, its limits or its end, and the site "
+      "may refuse the connection.",
+      "https://www.deepspeed.ai/getting-started/#resource-configuration-multi-node",
+      {"#!/bin/bash\n#SBATCH -N2\ndeepspeed --hostfile=hosts train.py\n", "#!/bin/bash\n#SBATCH -N2\ndeepspeed -H hosts --num_gpus 4 train.py\n", "#!/bin/bash\n#SBATCH -N2\npython -m deepspeed.launcher.runner --hostfile $F train.py\n"},
+      {"#!/bin/bash\n#SBATCH -N1\ndeepspeed train.py\n", "#!/bin/bash\n#SBATCH -N2\nsrun python train.py --deepspeed\n", "#!/bin/bash\n#SBATCH -N2\ndeepspeed --hostfile=hosts --launcher slurm train.py\n"},
+      find};
+}
 
 } // namespace hpcml::check

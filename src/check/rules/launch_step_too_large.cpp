@@ -47,20 +47,21 @@ Hits find(const Subject& subject) {
 
 } // namespace
 
-extern const Rule k_launch_step_too_large;
-const Rule k_launch_step_too_large = {
-    "launch/step-too-large",
-    diag::Severity::error,
-    "A step larger than the job",
-    "A step lives inside its job. srun with more nodes than the directives ask for ends at once with \"Only allocated N nodes asked for M\", with more tasks than the job has CPUs "
-    "with \"More processors requested than permitted\".",
-    "https://slurm.schedmd.com/srun.html#OPT_nodes",
-    {"#!/bin/bash\n#SBATCH --nodes=1 --ntasks=4\nsrun --nodes=2 python train.py\n", "#!/bin/bash\n#SBATCH -N 2\nsrun -N4 -n4 ./a.out\n", "#!/bin/bash\n#SBATCH -N 2\nN=3\nsrun -N $N ./a.out\n",
-     "#!/bin/bash\n#SBATCH --ntasks=4\nsrun -n 8 ./a.out\n", {"#!/bin/bash\n#SBATCH -p small -t 10 -A project_1 -N1 --ntasks-per-node=2 --cpus-per-task=2\nsrun --ntasks=8 ./a.out\n", "lumi"}},
-    {"#!/bin/bash\n#SBATCH --nodes=2\nsrun --nodes=2 python train.py\n", "#!/bin/bash\n#SBATCH --nodes=2\nsrun --nodes=1 python train.py\n",
-     "#!/bin/bash\n#SBATCH --ntasks=8\nsrun --nodes=2 python train.py\n", "#!/bin/bash\n#SBATCH --ntasks=1 --cpus-per-task=8\nsrun -n 8 ./a.out\n",
-     "#!/bin/bash\n#SBATCH --ntasks=4 --exclusive\nsrun -n 8 ./a.out\n", "#!/bin/bash\n#SBATCH --ntasks=4\nsrun -O -n 8 ./a.out\n", "#!/bin/bash\n#SBATCH -N 1\nsrun -n 8 ./a.out\n",
-     {"#!/bin/bash\n#SBATCH -p standard-g -t 10 -A project_1 -N1 --ntasks-per-node=2\nsrun --ntasks=8 ./a.out\n", "lumi"}},
-    find};
+Rule rule_launch_step_too_large() {
+  return {
+      "launch/step-too-large",
+      diag::Severity::error,
+      "A step larger than the job",
+      "A step lives inside its job. srun with more nodes than the directives ask for ends at once with \"Only allocated N nodes asked for M\", with more tasks than the job has CPUs "
+      "with \"More processors requested than permitted\".",
+      "https://slurm.schedmd.com/srun.html#OPT_nodes",
+      {"#!/bin/bash\n#SBATCH --nodes=1 --ntasks=4\nsrun --nodes=2 python train.py\n", "#!/bin/bash\n#SBATCH -N 2\nsrun -N4 -n4 ./a.out\n", "#!/bin/bash\n#SBATCH -N 2\nN=3\nsrun -N $N ./a.out\n",
+       "#!/bin/bash\n#SBATCH --ntasks=4\nsrun -n 8 ./a.out\n", {"#!/bin/bash\n#SBATCH -p small -t 10 -A project_1 -N1 --ntasks-per-node=2 --cpus-per-task=2\nsrun --ntasks=8 ./a.out\n", "lumi"}},
+      {"#!/bin/bash\n#SBATCH --nodes=2\nsrun --nodes=2 python train.py\n", "#!/bin/bash\n#SBATCH --nodes=2\nsrun --nodes=1 python train.py\n",
+       "#!/bin/bash\n#SBATCH --ntasks=8\nsrun --nodes=2 python train.py\n", "#!/bin/bash\n#SBATCH --ntasks=1 --cpus-per-task=8\nsrun -n 8 ./a.out\n",
+       "#!/bin/bash\n#SBATCH --ntasks=4 --exclusive\nsrun -n 8 ./a.out\n", "#!/bin/bash\n#SBATCH --ntasks=4\nsrun -O -n 8 ./a.out\n", "#!/bin/bash\n#SBATCH -N 1\nsrun -n 8 ./a.out\n",
+       {"#!/bin/bash\n#SBATCH -p standard-g -t 10 -A project_1 -N1 --ntasks-per-node=2\nsrun --ntasks=8 ./a.out\n", "lumi"}},
+      find};
+}
 
 } // namespace hpcml::check

@@ -36,18 +36,19 @@ Hits find(const Subject& subject) {
 
 } // namespace
 
-extern const Rule k_launch_steps_in_turn;
-const Rule k_launch_steps_in_turn = {
-    "launch/steps-in-turn",
-    diag::Severity::warning,
-    "Steps in the background, one after the other",
-    "A step takes all CPUs and all memory of the job on its nodes unless it asks for a part. The next one waits: \"step creation temporarily disabled, retrying\", and "
-    "what was to run side by side runs in turn.",
-    "https://slurm.schedmd.com/srun.html#OPT_exact",
-    {"#!/bin/bash\n#SBATCH -N1 -n4\nsrun -n1 python a.py &\nsrun -n1 python b.py &\nwait\n", "#!/bin/bash\n#SBATCH -N1 -n8\nfor i in 1 2 3; do srun -n2 python run.py $i & done\nwait\n",
-     "#!/bin/bash\n#SBATCH -N2 -n2\nsrun python server.py &\nsrun python client.py &\nwait\n"},
-    {"#!/bin/bash\n#SBATCH -N1 -n4\nsrun -n1 --exact --mem=4G python a.py &\nsrun -n1 --exact --mem=4G python b.py &\nwait\n", "#!/bin/bash\n#SBATCH -N1 -n4\nsrun python a.py &\nwait\n",
-     "#!/bin/bash\n#SBATCH -N2\nsrun -N1 -n1 python a.py &\nsrun -N1 -n1 python b.py &\nwait\n", "#!/bin/bash\n#SBATCH -N1 -n4\nsrun -n1 --overlap top &\nsrun python a.py\n"},
-    find};
+Rule rule_launch_steps_in_turn() {
+  return {
+      "launch/steps-in-turn",
+      diag::Severity::warning,
+      "Steps in the background, one after the other",
+      "A step takes all CPUs and all memory of the job on its nodes unless it asks for a part. The next one waits: \"step creation temporarily disabled, retrying\", and "
+      "what was to run side by side runs in turn.",
+      "https://slurm.schedmd.com/srun.html#OPT_exact",
+      {"#!/bin/bash\n#SBATCH -N1 -n4\nsrun -n1 python a.py &\nsrun -n1 python b.py &\nwait\n", "#!/bin/bash\n#SBATCH -N1 -n8\nfor i in 1 2 3; do srun -n2 python run.py $i & done\nwait\n",
+       "#!/bin/bash\n#SBATCH -N2 -n2\nsrun python server.py &\nsrun python client.py &\nwait\n"},
+      {"#!/bin/bash\n#SBATCH -N1 -n4\nsrun -n1 --exact --mem=4G python a.py &\nsrun -n1 --exact --mem=4G python b.py &\nwait\n", "#!/bin/bash\n#SBATCH -N1 -n4\nsrun python a.py &\nwait\n",
+       "#!/bin/bash\n#SBATCH -N2\nsrun -N1 -n1 python a.py &\nsrun -N1 -n1 python b.py &\nwait\n", "#!/bin/bash\n#SBATCH -N1 -n4\nsrun -n1 --overlap top &\nsrun python a.py\n"},
+      find};
+}
 
 } // namespace hpcml::check

@@ -28,18 +28,19 @@ Hits find(const Subject& subject) {
 
 } // namespace
 
-extern const Rule k_launch_threads_over_cpus;
-const Rule k_launch_threads_over_cpus = {
-    "launch/threads-over-cpus",
-    diag::Severity::warning,
-    "More threads than CPUs",
-    "Slurm binds a task to its --cpus-per-task. More OpenMP threads than that take turns on the same cores, and every parallel loop waits for the last one.",
-    "https://docs.pytorch.org/tutorials/recipes/recipes/tuning_guide.html#utilize-openmp",
-    {"#!/bin/bash\n#SBATCH --ntasks=4 --cpus-per-task=4\nexport OMP_NUM_THREADS=16\nsrun python train.py\n", "#!/bin/bash\n#SBATCH -n4 -c2\nOMP_NUM_THREADS=8 srun python train.py\n",
-     "#!/bin/bash\n#SBATCH -n4\nexport OMP_NUM_THREADS=8\nsrun -c 4 python train.py\n"},
-    {"#!/bin/bash\n#SBATCH --ntasks=4 --cpus-per-task=8\nexport OMP_NUM_THREADS=8\nsrun python train.py\n",
-     "#!/bin/bash\n#SBATCH --ntasks=4 --cpus-per-task=8\nexport OMP_NUM_THREADS=$SLURM_CPUS_PER_TASK\nsrun python train.py\n",
-     "#!/bin/bash\n#SBATCH --ntasks=4\nexport OMP_NUM_THREADS=8\nsrun python train.py\n"},
-    find};
+Rule rule_launch_threads_over_cpus() {
+  return {
+      "launch/threads-over-cpus",
+      diag::Severity::warning,
+      "More threads than CPUs",
+      "Slurm binds a task to its --cpus-per-task. More OpenMP threads than that take turns on the same cores, and every parallel loop waits for the last one.",
+      "https://docs.pytorch.org/tutorials/recipes/recipes/tuning_guide.html#utilize-openmp",
+      {"#!/bin/bash\n#SBATCH --ntasks=4 --cpus-per-task=4\nexport OMP_NUM_THREADS=16\nsrun python train.py\n", "#!/bin/bash\n#SBATCH -n4 -c2\nOMP_NUM_THREADS=8 srun python train.py\n",
+       "#!/bin/bash\n#SBATCH -n4\nexport OMP_NUM_THREADS=8\nsrun -c 4 python train.py\n"},
+      {"#!/bin/bash\n#SBATCH --ntasks=4 --cpus-per-task=8\nexport OMP_NUM_THREADS=8\nsrun python train.py\n",
+       "#!/bin/bash\n#SBATCH --ntasks=4 --cpus-per-task=8\nexport OMP_NUM_THREADS=$SLURM_CPUS_PER_TASK\nsrun python train.py\n",
+       "#!/bin/bash\n#SBATCH --ntasks=4\nexport OMP_NUM_THREADS=8\nsrun python train.py\n"},
+      find};
+}
 
 } // namespace hpcml::check

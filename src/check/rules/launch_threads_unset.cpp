@@ -25,19 +25,20 @@ Hits find(const Subject& subject) {
 
 } // namespace
 
-extern const Rule k_launch_threads_unset;
-const Rule k_launch_threads_unset = {
-    "launch/threads-unset",
-    diag::Severity::note,
-    "One thread per process by default",
-    "torchrun sets OMP_NUM_THREADS=1 where it is not set, so that processes do not crowd a small machine. On nodes with many cores per GPU, work on the CPU "
-    "(augmentation, optimizers with offload) then runs on one core.",
-    "https://docs.pytorch.org/docs/stable/elastic/run.html",
-    {"#!/bin/bash\n#SBATCH -N1 --ntasks-per-node=1 --cpus-per-task=32 --gpus-per-node=4\nsrun torchrun --standalone --nproc_per_node=4 train.py\n",
-     "#!/bin/bash\n#SBATCH -N1 -c 64 --gres=gpu:4\ntorchrun --standalone --nproc-per-node=4 train.py\n",
-     "#!/bin/bash\n#SBATCH -N1 -n1 -c 48 --gpus-per-node=4\ntorchrun --standalone --nproc_per_node=$SLURM_GPUS_ON_NODE train.py\n"},
-    {"#!/bin/bash\n#SBATCH -N1 -c 64 --gres=gpu:4\nexport OMP_NUM_THREADS=8\ntorchrun --standalone --nproc-per-node=4 train.py\n",
-     "#!/bin/bash\n#SBATCH -N1 -c 8 --gres=gpu:4\ntorchrun --standalone --nproc-per-node=4 train.py\n", "#!/bin/bash\n#SBATCH -N1 -c 64 --gres=gpu:1\nsrun python train.py\n"},
-    find};
+Rule rule_launch_threads_unset() {
+  return {
+      "launch/threads-unset",
+      diag::Severity::note,
+      "One thread per process by default",
+      "torchrun sets OMP_NUM_THREADS=1 where it is not set, so that processes do not crowd a small machine. On nodes with many cores per GPU, work on the CPU "
+      "(augmentation, optimizers with offload) then runs on one core.",
+      "https://docs.pytorch.org/docs/stable/elastic/run.html",
+      {"#!/bin/bash\n#SBATCH -N1 --ntasks-per-node=1 --cpus-per-task=32 --gpus-per-node=4\nsrun torchrun --standalone --nproc_per_node=4 train.py\n",
+       "#!/bin/bash\n#SBATCH -N1 -c 64 --gres=gpu:4\ntorchrun --standalone --nproc-per-node=4 train.py\n",
+       "#!/bin/bash\n#SBATCH -N1 -n1 -c 48 --gpus-per-node=4\ntorchrun --standalone --nproc_per_node=$SLURM_GPUS_ON_NODE train.py\n"},
+      {"#!/bin/bash\n#SBATCH -N1 -c 64 --gres=gpu:4\nexport OMP_NUM_THREADS=8\ntorchrun --standalone --nproc-per-node=4 train.py\n",
+       "#!/bin/bash\n#SBATCH -N1 -c 8 --gres=gpu:4\ntorchrun --standalone --nproc-per-node=4 train.py\n", "#!/bin/bash\n#SBATCH -N1 -c 64 --gres=gpu:1\nsrun python train.py\n"},
+      find};
+}
 
 } // namespace hpcml::check

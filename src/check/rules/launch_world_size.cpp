@@ -27,20 +27,21 @@ Hits find(const Subject& subject) {
 
 } // namespace
 
-extern const Rule k_launch_world_size;
-const Rule k_launch_world_size = {
-    "launch/world-size",
-    diag::Severity::warning,
-    "WORLD_SIZE is not the number of tasks",
-    "init_process_group waits until WORLD_SIZE processes have come. With a number from an older version of the script it waits for processes that nobody "
-    "starts, or ranks beyond it fail.",
-    "https://docs.pytorch.org/docs/stable/distributed.html#environment-variable-initialization",
-    {"#!/bin/bash\n#SBATCH --nodes=2 --ntasks-per-node=4\nexport WORLD_SIZE=4\nsrun python train.py\n",
-     "#!/bin/bash\n#SBATCH --nodes=1 --ntasks=4\nexport WORLD_SIZE=8\nsrun bash -c 'RANK=$SLURM_PROCID python train.py'\n",
-     "#!/bin/bash\n#SBATCH --nodes=2 --ntasks-per-node=4\nWORLD_SIZE=16 srun python train.py\n"},
-    {"#!/bin/bash\n#SBATCH --nodes=2 --ntasks-per-node=4\nexport WORLD_SIZE=8\nsrun python train.py\n",
-     "#!/bin/bash\n#SBATCH --nodes=2 --ntasks-per-node=4\nexport WORLD_SIZE=$SLURM_NTASKS\nsrun python train.py\n",
-     "#!/bin/bash\n#SBATCH --nodes=2 --ntasks-per-node=1\nexport WORLD_SIZE=8\nsrun torchrun --nnodes=2 --rdzv_backend=c10d --rdzv_endpoint=$H:$P train.py\n"},
-    find};
+Rule rule_launch_world_size() {
+  return {
+      "launch/world-size",
+      diag::Severity::warning,
+      "WORLD_SIZE is not the number of tasks",
+      "init_process_group waits until WORLD_SIZE processes have come. With a number from an older version of the script it waits for processes that nobody "
+      "starts, or ranks beyond it fail.",
+      "https://docs.pytorch.org/docs/stable/distributed.html#environment-variable-initialization",
+      {"#!/bin/bash\n#SBATCH --nodes=2 --ntasks-per-node=4\nexport WORLD_SIZE=4\nsrun python train.py\n",
+       "#!/bin/bash\n#SBATCH --nodes=1 --ntasks=4\nexport WORLD_SIZE=8\nsrun bash -c 'RANK=$SLURM_PROCID python train.py'\n",
+       "#!/bin/bash\n#SBATCH --nodes=2 --ntasks-per-node=4\nWORLD_SIZE=16 srun python train.py\n"},
+      {"#!/bin/bash\n#SBATCH --nodes=2 --ntasks-per-node=4\nexport WORLD_SIZE=8\nsrun python train.py\n",
+       "#!/bin/bash\n#SBATCH --nodes=2 --ntasks-per-node=4\nexport WORLD_SIZE=$SLURM_NTASKS\nsrun python train.py\n",
+       "#!/bin/bash\n#SBATCH --nodes=2 --ntasks-per-node=1\nexport WORLD_SIZE=8\nsrun torchrun --nnodes=2 --rdzv_backend=c10d --rdzv_endpoint=$H:$P train.py\n"},
+      find};
+}
 
 } // namespace hpcml::check

@@ -34,17 +34,18 @@ Hits find(const Subject& subject) {
 
 } // namespace
 
-extern const Rule k_safety_background_step;
-const Rule k_safety_background_step = {
-    "safety/background-step",
-    diag::Severity::warning,
-    "A background step without wait",
-    "The job ends when its script does. A step that was started with & and that nothing waits for is killed at that moment, "
-    "usually before it has done anything.",
-    "https://slurm.schedmd.com/srun.html#SECTION_DESCRIPTION",
-    {"#!/bin/bash\nsrun -n1 ./a &\nsrun -n1 ./b &\n", "#!/bin/bash\nsrun ./a &\necho done\n", "#!/bin/bash\nfor i in 1 2; do srun -n1 ./a $i & done\n"},
-    {"#!/bin/bash\nsrun -n1 ./a &\nsrun -n1 ./b &\nwait\n", "#!/bin/bash\nsrun ./server &\nsrun ./client\n", "#!/bin/bash\nsrun ./a\n",
-     "#!/bin/bash\nsrun ./a &\nP=$!\nwait $P\n"},
-    find};
+Rule rule_safety_background_step() {
+  return {
+      "safety/background-step",
+      diag::Severity::warning,
+      "A background step without wait",
+      "The job ends when its script does. A step that was started with & and that nothing waits for is killed at that moment, "
+      "usually before it has done anything.",
+      "https://slurm.schedmd.com/srun.html#SECTION_DESCRIPTION",
+      {"#!/bin/bash\nsrun -n1 ./a &\nsrun -n1 ./b &\n", "#!/bin/bash\nsrun ./a &\necho done\n", "#!/bin/bash\nfor i in 1 2; do srun -n1 ./a $i & done\n"},
+      {"#!/bin/bash\nsrun -n1 ./a &\nsrun -n1 ./b &\nwait\n", "#!/bin/bash\nsrun ./server &\nsrun ./client\n", "#!/bin/bash\nsrun ./a\n",
+       "#!/bin/bash\nsrun ./a &\nP=$!\nwait $P\n"},
+      find};
+}
 
 } // namespace hpcml::check

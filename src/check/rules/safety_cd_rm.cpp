@@ -51,16 +51,17 @@ Hits find(const Subject& subject) {
 
 } // namespace
 
-extern const Rule k_safety_cd_rm;
-const Rule k_safety_cd_rm = {
-    "safety/cd-rm",
-    diag::Severity::warning,
-    "rm after a cd that may fail",
-    "When the folder is not there, cd fails, the script goes on where it was submitted, and rm -rf * deletes that instead.",
-    "https://www.shellcheck.net/wiki/SC2164",
-    {"#!/bin/bash\ncd $SCRATCH/run\nrm -rf *\n", "#!/bin/bash\ncd \"$TMPDIR\"\nsrun ./a\nrm -rf ./*\n", "#!/bin/bash\nmkdir x; cd x; rm -r *\n"},
-    {"#!/bin/bash\ncd $SCRATCH/run || exit 1\nrm -rf *\n", "#!/bin/bash\nset -e\ncd $SCRATCH/run\nrm -rf *\n",
-     "#!/bin/bash\ncd $SCRATCH/run && rm -rf *\n", "#!/bin/bash\ncd $SCRATCH/run\nrm -rf old\n"},
-    find};
+Rule rule_safety_cd_rm() {
+  return {
+      "safety/cd-rm",
+      diag::Severity::warning,
+      "rm after a cd that may fail",
+      "When the folder is not there, cd fails, the script goes on where it was submitted, and rm -rf * deletes that instead.",
+      "https://www.shellcheck.net/wiki/SC2164",
+      {"#!/bin/bash\ncd $SCRATCH/run\nrm -rf *\n", "#!/bin/bash\ncd \"$TMPDIR\"\nsrun ./a\nrm -rf ./*\n", "#!/bin/bash\nmkdir x; cd x; rm -r *\n"},
+      {"#!/bin/bash\ncd $SCRATCH/run || exit 1\nrm -rf *\n", "#!/bin/bash\nset -e\ncd $SCRATCH/run\nrm -rf *\n",
+       "#!/bin/bash\ncd $SCRATCH/run && rm -rf *\n", "#!/bin/bash\ncd $SCRATCH/run\nrm -rf old\n"},
+      find};
+}
 
 } // namespace hpcml::check

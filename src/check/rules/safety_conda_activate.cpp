@@ -27,18 +27,19 @@ Hits find(const Subject& subject) {
 
 } // namespace
 
-extern const Rule k_safety_conda_activate;
-const Rule k_safety_conda_activate = {
-    "safety/conda-activate",
-    diag::Severity::warning,
-    "conda activate in a shell without conda",
-    "conda activate is a shell function that conda init puts into ~/.bashrc, which a batch script does not read: \"Your shell "
-    "has not been properly configured to use 'conda activate'\", and the job goes on with another python.",
-    "https://docs.conda.io/projects/conda/en/latest/dev-guide/deep-dives/activation.html",
-    {"#!/bin/bash\nconda activate x\nsrun python a.py\n", "#!/bin/bash\n#SBATCH -n1\nexport A=1\nconda activate /scratch/env\n",
-     "#!/usr/bin/env bash\nset -e\nconda activate x\n"},
-    {"#!/bin/bash -l\nconda activate x\n", "#!/bin/bash\nsource ~/miniconda3/etc/profile.d/conda.sh\nconda activate x\n",
-     "#!/bin/bash\neval \"$(conda shell.bash hook)\"\nconda activate x\n", "#!/bin/bash\nmodule load anaconda\nconda activate x\n"},
-    find};
+Rule rule_safety_conda_activate() {
+  return {
+      "safety/conda-activate",
+      diag::Severity::warning,
+      "conda activate in a shell without conda",
+      "conda activate is a shell function that conda init puts into ~/.bashrc, which a batch script does not read: \"Your shell "
+      "has not been properly configured to use 'conda activate'\", and the job goes on with another python.",
+      "https://docs.conda.io/projects/conda/en/latest/dev-guide/deep-dives/activation.html",
+      {"#!/bin/bash\nconda activate x\nsrun python a.py\n", "#!/bin/bash\n#SBATCH -n1\nexport A=1\nconda activate /scratch/env\n",
+       "#!/usr/bin/env bash\nset -e\nconda activate x\n"},
+      {"#!/bin/bash -l\nconda activate x\n", "#!/bin/bash\nsource ~/miniconda3/etc/profile.d/conda.sh\nconda activate x\n",
+       "#!/bin/bash\neval \"$(conda shell.bash hook)\"\nconda activate x\n", "#!/bin/bash\nmodule load anaconda\nconda activate x\n"},
+      find};
+}
 
 } // namespace hpcml::check

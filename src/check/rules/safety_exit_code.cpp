@@ -43,18 +43,19 @@ Hits find(const Subject& subject) {
 
 } // namespace
 
-extern const Rule k_safety_exit_code;
-const Rule k_safety_exit_code = {
-    "safety/exit-code",
-    diag::Severity::warning,
-    "A failed step that looks like success",
-    "The job's state is the exit code of the script's last command. With echo behind srun a training that crashed is "
-    "COMPLETED, and --dependency=afterok starts the next job on nothing.",
-    "https://slurm.schedmd.com/job_exit_code.html",
-    {"#!/bin/bash\nsrun python train.py\necho done\n", "#!/bin/bash\nsrun ./a\ndate\n",
-     "#!/bin/bash\nmodule load x\nsrun torchrun train.py\necho \"END $(date)\"\n"},
-    {"#!/bin/bash\nset -e\nsrun python train.py\necho done\n", "#!/bin/bash\nsrun python train.py\n",
-     "#!/bin/bash\nsrun python train.py\ncode=$?\necho done\nexit $code\n"},
-    find};
+Rule rule_safety_exit_code() {
+  return {
+      "safety/exit-code",
+      diag::Severity::warning,
+      "A failed step that looks like success",
+      "The job's state is the exit code of the script's last command. With echo behind srun a training that crashed is "
+      "COMPLETED, and --dependency=afterok starts the next job on nothing.",
+      "https://slurm.schedmd.com/job_exit_code.html",
+      {"#!/bin/bash\nsrun python train.py\necho done\n", "#!/bin/bash\nsrun ./a\ndate\n",
+       "#!/bin/bash\nmodule load x\nsrun torchrun train.py\necho \"END $(date)\"\n"},
+      {"#!/bin/bash\nset -e\nsrun python train.py\necho done\n", "#!/bin/bash\nsrun python train.py\n",
+       "#!/bin/bash\nsrun python train.py\ncode=$?\necho done\nexit $code\n"},
+      find};
+}
 
 } // namespace hpcml::check

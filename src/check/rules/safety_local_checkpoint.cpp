@@ -47,20 +47,21 @@ Hits find(const Subject& subject) {
 
 } // namespace
 
-extern const Rule k_safety_local_checkpoint;
-const Rule k_safety_local_checkpoint = {
-    "safety/local-checkpoint",
-    diag::Severity::warning,
-    "A checkpoint in a node's own folder",
-    "/tmp, /dev/shm and $SLURM_TMPDIR belong to one node and are emptied when the job ends. In a job of several nodes each "
-    "one writes a part that the others cannot read, and none is left to go on from.",
-    "https://docs.alliancecan.ca/wiki/Using_node-local_storage",
-    {"#!/bin/bash\n#SBATCH --nodes=2\nsrun python train.py --output_dir /tmp/ckpt\n",
-     "#!/bin/bash\n#SBATCH -N4\nsrun torchrun train.py --save=/dev/shm/x\n",
-     "#!/bin/bash\n#SBATCH --nodes=2\nsrun python train.py --checkpoint-dir $SLURM_TMPDIR/x\n"},
-    {"#!/bin/bash\n#SBATCH --nodes=1\nsrun python train.py --output_dir /tmp/ckpt\n",
-     "#!/bin/bash\n#SBATCH --nodes=2\nsrun python train.py --output_dir $SCRATCH/ckpt\n",
-     "#!/bin/bash\n#SBATCH --nodes=2\nsrun python train.py --output_dir /tmp/ckpt\nsrun cp -r /tmp/ckpt $SCRATCH\n"},
-    find};
+Rule rule_safety_local_checkpoint() {
+  return {
+      "safety/local-checkpoint",
+      diag::Severity::warning,
+      "A checkpoint in a node's own folder",
+      "/tmp, /dev/shm and $SLURM_TMPDIR belong to one node and are emptied when the job ends. In a job of several nodes each "
+      "one writes a part that the others cannot read, and none is left to go on from.",
+      "https://docs.alliancecan.ca/wiki/Using_node-local_storage",
+      {"#!/bin/bash\n#SBATCH --nodes=2\nsrun python train.py --output_dir /tmp/ckpt\n",
+       "#!/bin/bash\n#SBATCH -N4\nsrun torchrun train.py --save=/dev/shm/x\n",
+       "#!/bin/bash\n#SBATCH --nodes=2\nsrun python train.py --checkpoint-dir $SLURM_TMPDIR/x\n"},
+      {"#!/bin/bash\n#SBATCH --nodes=1\nsrun python train.py --output_dir /tmp/ckpt\n",
+       "#!/bin/bash\n#SBATCH --nodes=2\nsrun python train.py --output_dir $SCRATCH/ckpt\n",
+       "#!/bin/bash\n#SBATCH --nodes=2\nsrun python train.py --output_dir /tmp/ckpt\nsrun cp -r /tmp/ckpt $SCRATCH\n"},
+      find};
+}
 
 } // namespace hpcml::check

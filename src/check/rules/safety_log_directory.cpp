@@ -44,18 +44,19 @@ Hits find(const Subject& subject) {
 
 } // namespace
 
-extern const Rule k_safety_log_directory;
-const Rule k_safety_log_directory = {
-    "safety/log-directory",
-    diag::Severity::warning,
-    "A log in a folder that may not be there",
-    "Slurm creates the log, never its folder. When the folder is missing as the job starts, the job fails at once, and there "
-    "is no log that says why; a mkdir in the script comes too late.",
-    "https://slurm.schedmd.com/sbatch.html#OPT_output",
-    {"#!/bin/bash\n#SBATCH --output=logs/%j.out\n", "#!/bin/bash\n#SBATCH -o logs/%j.out -e logs/%j.err\nmkdir -p logs\n",
-     "#!/bin/bash\n#SBATCH --error=/scratch/me/%x/%j.err\n"},
-    {"#!/bin/bash\n#SBATCH --output=%x-%j.out\n", "#!/bin/bash\n#SBATCH --output=./%j.out\n#SBATCH --error=/dev/null\n",
-     "#!/bin/bash\n#SBATCH --output=/scratch/me/logs/%j.out\n"},
-    find};
+Rule rule_safety_log_directory() {
+  return {
+      "safety/log-directory",
+      diag::Severity::warning,
+      "A log in a folder that may not be there",
+      "Slurm creates the log, never its folder. When the folder is missing as the job starts, the job fails at once, and there "
+      "is no log that says why; a mkdir in the script comes too late.",
+      "https://slurm.schedmd.com/sbatch.html#OPT_output",
+      {"#!/bin/bash\n#SBATCH --output=logs/%j.out\n", "#!/bin/bash\n#SBATCH -o logs/%j.out -e logs/%j.err\nmkdir -p logs\n",
+       "#!/bin/bash\n#SBATCH --error=/scratch/me/%x/%j.err\n"},
+      {"#!/bin/bash\n#SBATCH --output=%x-%j.out\n", "#!/bin/bash\n#SBATCH --output=./%j.out\n#SBATCH --error=/dev/null\n",
+       "#!/bin/bash\n#SBATCH --output=/scratch/me/logs/%j.out\n"},
+      find};
+}
 
 } // namespace hpcml::check

@@ -29,18 +29,19 @@ Hits find(const Subject& subject) {
 
 } // namespace
 
-extern const Rule k_safety_merge_marker;
-const Rule k_safety_merge_marker = {
-    "safety/merge-marker",
-    diag::Severity::error,
-    "Marks of an unresolved merge",
-    "The lines <<<<<<<, ======= and >>>>>>> that git leaves are no bash: sbatch takes the script, and the job dies at them "
-    "with a syntax error once it runs.",
-    "https://git-scm.com/docs/git-merge#_how_conflicts_are_presented",
-    {"#!/bin/bash\n<<<<<<< HEAD\necho a\n=======\necho b\n>>>>>>> x\n",
-     "#!/bin/bash\n<<<<<<< HEAD\n#SBATCH --nodes=1\n=======\n#SBATCH --nodes=2\n>>>>>>> main\nsrun true\n",
-     "#!/bin/bash\nsrun true\n<<<<<<< a\n=======\necho\n>>>>>>> b\n"},
-    {"#!/bin/bash\necho '======='\n", "#!/bin/bash\ncat <<< a\n", "#!/bin/bash\n# <<<<<<< HEAD\n"},
-    find};
+Rule rule_safety_merge_marker() {
+  return {
+      "safety/merge-marker",
+      diag::Severity::error,
+      "Marks of an unresolved merge",
+      "The lines <<<<<<<, ======= and >>>>>>> that git leaves are no bash: sbatch takes the script, and the job dies at them "
+      "with a syntax error once it runs.",
+      "https://git-scm.com/docs/git-merge#_how_conflicts_are_presented",
+      {"#!/bin/bash\n<<<<<<< HEAD\necho a\n=======\necho b\n>>>>>>> x\n",
+       "#!/bin/bash\n<<<<<<< HEAD\n#SBATCH --nodes=1\n=======\n#SBATCH --nodes=2\n>>>>>>> main\nsrun true\n",
+       "#!/bin/bash\nsrun true\n<<<<<<< a\n=======\necho\n>>>>>>> b\n"},
+      {"#!/bin/bash\necho '======='\n", "#!/bin/bash\ncat <<< a\n", "#!/bin/bash\n# <<<<<<< HEAD\n"},
+      find};
+}
 
 } // namespace hpcml::check

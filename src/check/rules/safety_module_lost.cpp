@@ -35,18 +35,19 @@ Hits find(const Subject& subject) {
 
 } // namespace
 
-extern const Rule k_safety_module_lost;
-const Rule k_safety_module_lost = {
-    "safety/module-lost",
-    diag::Severity::warning,
-    "A module that is loaded in a subshell",
-    "Each part of a pipeline and each $(…) is a shell of its own: what module load sets there is gone behind it, and the "
-    "program finds neither its libraries nor itself.",
-    "https://lmod.readthedocs.io/en/latest/010_user.html",
-    {"#!/bin/bash\nmodule load cuda 2>&1 | tee -a log\nsrun ./a\n", "#!/bin/bash\nX=$(module load cuda)\nsrun ./a\n",
-     "#!/bin/bash\necho y | module swap PrgEnv-cray PrgEnv-gnu\nsrun ./a\n"},
-    {"#!/bin/bash\nmodule load cuda\nsrun ./a\n", "#!/bin/bash\nmodule list 2>&1 | tee log\n", "#!/bin/bash\n{ module load cuda; srun ./a; } | tee log\n",
-     "#!/bin/bash\nmodule load cuda || exit 1\n"},
-    find};
+Rule rule_safety_module_lost() {
+  return {
+      "safety/module-lost",
+      diag::Severity::warning,
+      "A module that is loaded in a subshell",
+      "Each part of a pipeline and each $(…) is a shell of its own: what module load sets there is gone behind it, and the "
+      "program finds neither its libraries nor itself.",
+      "https://lmod.readthedocs.io/en/latest/010_user.html",
+      {"#!/bin/bash\nmodule load cuda 2>&1 | tee -a log\nsrun ./a\n", "#!/bin/bash\nX=$(module load cuda)\nsrun ./a\n",
+       "#!/bin/bash\necho y | module swap PrgEnv-cray PrgEnv-gnu\nsrun ./a\n"},
+      {"#!/bin/bash\nmodule load cuda\nsrun ./a\n", "#!/bin/bash\nmodule list 2>&1 | tee log\n", "#!/bin/bash\n{ module load cuda; srun ./a; } | tee log\n",
+       "#!/bin/bash\nmodule load cuda || exit 1\n"},
+      find};
+}
 
 } // namespace hpcml::check

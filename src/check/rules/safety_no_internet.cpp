@@ -72,20 +72,21 @@ Hits find(const Subject& subject) {
 
 } // namespace
 
-extern const Rule k_safety_no_internet;
-const Rule k_safety_no_internet = {
-    "safety/no-internet",
-    diag::Severity::warning,
-    "The internet from a compute node",
-    "Compute nodes of this site reach nothing outside. pip, git clone or a download hang until they time out or fail at once, "
-    "and the job has waited in the queue for that.",
-    "https://docs.alliancecan.ca/wiki/Technical_glossary_for_the_resource_allocation_competitions",
-    {{"#!/bin/bash\npip install torch\n", "jean_zay"}, {"#!/bin/bash\n#SBATCH --nodes=1\ngit clone https://github.com/x/y.git\n", "jean_zay"},
-     {"#!/bin/bash\nhuggingface-cli download gpt2\nwget -q https://example.org/x.tar\n", "jean_zay"},
-     {"#!/bin/bash\nexport WANDB_MODE=online\nsrun python train.py\n", "jean_zay"}},
-    {{"#!/bin/bash\npip install --no-index torch\npip install -e .\n", "jean_zay"}, "#!/bin/bash\npip install torch\n",
-     {"#!/bin/bash\nexport https_proxy=http://proxy:3128\npip install torch\n", "jean_zay"},
-     {"#!/bin/bash\ngit status\ncurl http://localhost:8000/health\n", "jean_zay"}},
-    find};
+Rule rule_safety_no_internet() {
+  return {
+      "safety/no-internet",
+      diag::Severity::warning,
+      "The internet from a compute node",
+      "Compute nodes of this site reach nothing outside. pip, git clone or a download hang until they time out or fail at once, "
+      "and the job has waited in the queue for that.",
+      "https://docs.alliancecan.ca/wiki/Technical_glossary_for_the_resource_allocation_competitions",
+      {{"#!/bin/bash\npip install torch\n", "jean_zay"}, {"#!/bin/bash\n#SBATCH --nodes=1\ngit clone https://github.com/x/y.git\n", "jean_zay"},
+       {"#!/bin/bash\nhuggingface-cli download gpt2\nwget -q https://example.org/x.tar\n", "jean_zay"},
+       {"#!/bin/bash\nexport WANDB_MODE=online\nsrun python train.py\n", "jean_zay"}},
+      {{"#!/bin/bash\npip install --no-index torch\npip install -e .\n", "jean_zay"}, "#!/bin/bash\npip install torch\n",
+       {"#!/bin/bash\nexport https_proxy=http://proxy:3128\npip install torch\n", "jean_zay"},
+       {"#!/bin/bash\ngit status\ncurl http://localhost:8000/health\n", "jean_zay"}},
+      find};
+}
 
 } // namespace hpcml::check

@@ -21,17 +21,18 @@ Hits find(const Subject& subject) {
 
 } // namespace
 
-extern const Rule k_safety_pipe_status;
-const Rule k_safety_pipe_status = {
-    "safety/pipe-status",
-    diag::Severity::note,
-    "A step behind whose back tee succeeds",
-    "The exit code of a pipeline is its last command's: srun … | tee log is a success when tee was, also for set -e and for "
-    "--dependency=afterok.",
-    "https://www.gnu.org/software/bash/manual/html_node/The-Set-Builtin.html",
-    {"#!/bin/bash\nsrun python train.py | tee log\n", "#!/bin/bash\nset -e\nsrun python train.py 2>&1 | tee -a log\n", "#!/bin/bash\nsrun ./a |& tee log\n"},
-    {"#!/bin/bash\nset -o pipefail\nsrun python train.py | tee log\n", "#!/bin/bash\nsrun --output=log python train.py\n",
-     "#!/bin/bash\nN=$(srun hostname | sort -u | wc -l)\n"},
-    find};
+Rule rule_safety_pipe_status() {
+  return {
+      "safety/pipe-status",
+      diag::Severity::note,
+      "A step behind whose back tee succeeds",
+      "The exit code of a pipeline is its last command's: srun … | tee log is a success when tee was, also for set -e and for "
+      "--dependency=afterok.",
+      "https://www.gnu.org/software/bash/manual/html_node/The-Set-Builtin.html",
+      {"#!/bin/bash\nsrun python train.py | tee log\n", "#!/bin/bash\nset -e\nsrun python train.py 2>&1 | tee -a log\n", "#!/bin/bash\nsrun ./a |& tee log\n"},
+      {"#!/bin/bash\nset -o pipefail\nsrun python train.py | tee log\n", "#!/bin/bash\nsrun --output=log python train.py\n",
+       "#!/bin/bash\nN=$(srun hostname | sort -u | wc -l)\n"},
+      find};
+}
 
 } // namespace hpcml::check

@@ -40,18 +40,19 @@ Hits find(const Subject& subject) {
 
 } // namespace
 
-extern const Rule k_safety_placeholder;
-const Rule k_safety_placeholder = {
-    "safety/placeholder",
-    diag::Severity::warning,
-    "A value that was to be filled in",
-    "Templates name their gaps <account> or YOUR_PROJECT. sbatch takes such names as they stand, and the controller refuses "
-    "the job; in a mail address or a path nobody notices at all.",
-    "https://slurm.schedmd.com/sbatch.html#SECTION_OPTIONS",
-    {"#!/bin/bash\n#SBATCH --account=<account>\n", "#!/bin/bash\n#SBATCH --account=YOUR_PROJECT\n", "#!/bin/bash\n#SBATCH --job-name={name}\n",
-     "#!/bin/bash\n#SBATCH --mail-user=your.name@uni.org --mail-type=END\n"},
-    {"#!/bin/bash\n#SBATCH --account=project_462000123\n", "#!/bin/bash\n#SBATCH --job-name=todo_list\n", "#!/bin/bash\n#SBATCH --nodelist=n[1-4]\n",
-     "#!/bin/bash\n#SBATCH --constraint=\"[rack1|rack2]\"\n"},
-    find};
+Rule rule_safety_placeholder() {
+  return {
+      "safety/placeholder",
+      diag::Severity::warning,
+      "A value that was to be filled in",
+      "Templates name their gaps <account> or YOUR_PROJECT. sbatch takes such names as they stand, and the controller refuses "
+      "the job; in a mail address or a path nobody notices at all.",
+      "https://slurm.schedmd.com/sbatch.html#SECTION_OPTIONS",
+      {"#!/bin/bash\n#SBATCH --account=<account>\n", "#!/bin/bash\n#SBATCH --account=YOUR_PROJECT\n", "#!/bin/bash\n#SBATCH --job-name={name}\n",
+       "#!/bin/bash\n#SBATCH --mail-user=your.name@uni.org --mail-type=END\n"},
+      {"#!/bin/bash\n#SBATCH --account=project_462000123\n", "#!/bin/bash\n#SBATCH --job-name=todo_list\n", "#!/bin/bash\n#SBATCH --nodelist=n[1-4]\n",
+       "#!/bin/bash\n#SBATCH --constraint=\"[rack1|rack2]\"\n"},
+      find};
+}
 
 } // namespace hpcml::check

@@ -63,17 +63,18 @@ Hits find(const Subject& subject) {
 
 } // namespace
 
-extern const Rule k_safety_rm_variable;
-const Rule k_safety_rm_variable = {
-    "safety/rm-variable",
-    diag::Severity::warning,
-    "rm -rf on a variable that may be empty",
-    "A variable that is not set on the compute node leaves rm -rf /* behind, and rm starts with whatever the user may delete: "
-    "home, project and scratch are mounted there.",
-    "https://www.shellcheck.net/wiki/SC2115",
-    {"#!/bin/bash\nrm -rf $SCRATCH/*\n", "#!/bin/bash\nrm -rf \"$TMPDIR\"/*\n", "#!/bin/bash\nrm -r -f \"${CKPT}/\"\n"},
-    {"#!/bin/bash\nrm -rf ${SCRATCH:?}/*\n", "#!/bin/bash\nset -u\nrm -rf $SCRATCH/*\n", "#!/bin/bash\nrm -rf $SCRATCH/run1 /tmp/$USER/\n",
-     "#!/bin/bash\nX=/tmp/a\nrm -rf $X/*\n", "#!/bin/bash\nif [ -n \"$X\" ]; then rm -rf \"$X\"/; fi\n"},
-    find};
+Rule rule_safety_rm_variable() {
+  return {
+      "safety/rm-variable",
+      diag::Severity::warning,
+      "rm -rf on a variable that may be empty",
+      "A variable that is not set on the compute node leaves rm -rf /* behind, and rm starts with whatever the user may delete: "
+      "home, project and scratch are mounted there.",
+      "https://www.shellcheck.net/wiki/SC2115",
+      {"#!/bin/bash\nrm -rf $SCRATCH/*\n", "#!/bin/bash\nrm -rf \"$TMPDIR\"/*\n", "#!/bin/bash\nrm -r -f \"${CKPT}/\"\n"},
+      {"#!/bin/bash\nrm -rf ${SCRATCH:?}/*\n", "#!/bin/bash\nset -u\nrm -rf $SCRATCH/*\n", "#!/bin/bash\nrm -rf $SCRATCH/run1 /tmp/$USER/\n",
+       "#!/bin/bash\nX=/tmp/a\nrm -rf $X/*\n", "#!/bin/bash\nif [ -n \"$X\" ]; then rm -rf \"$X\"/; fi\n"},
+      find};
+}
 
 } // namespace hpcml::check

@@ -87,21 +87,22 @@ Hits find(const Subject& subject) {
 
 } // namespace
 
-extern const Rule k_safety_secret;
-const Rule k_safety_secret = {
-    "safety/secret",
-    diag::Severity::warning,
-    "A secret in the script",
-    "Slurm keeps every script in its spool and its accounting, scontrol write batch_script shows it, and job scripts end up "
-    "in repositories. Whoever reads it can act as you.",
-    "https://slurm.schedmd.com/slurm.conf.html#OPT_job_script",
-    {"#!/bin/bash\nexport HF_TOKEN=hf_aBcDeFgHiJkLmNoPqRsTuVwX" "yZ01234567\n",
-     "#!/bin/bash\nexport WANDB_API_KEY=0123456789abcdef0123456789" "abcdef01234567\n",
-     "#!/bin/bash\nwandb login 89abcdef0123456789abcdef0123456789" "abcdef\n", "#!/bin/bash\ngit clone https://me:s3cretw0rd@example.org/x.git\n",
-     "#!/bin/bash\nexport AWS_ACCESS_KEY_ID=AKIA0123456789" "ABCDEF\n"},
-    {"#!/bin/bash\nexport HF_TOKEN=$(cat ~/.hf_token)\n", "#!/bin/bash\nexport HF_TOKEN=hf_xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx\n",
-     "#!/bin/bash\nexport WANDB_API_KEY=$WANDB_KEY\ngit clone https://$USER:$TOKEN@example.org/x.git\n",
-     "#!/bin/bash\ngit checkout 89abcdef0123456789abcdef0123456789" "abcdef\n"},
-    find};
+Rule rule_safety_secret() {
+  return {
+      "safety/secret",
+      diag::Severity::warning,
+      "A secret in the script",
+      "Slurm keeps every script in its spool and its accounting, scontrol write batch_script shows it, and job scripts end up "
+      "in repositories. Whoever reads it can act as you.",
+      "https://slurm.schedmd.com/slurm.conf.html#OPT_job_script",
+      {"#!/bin/bash\nexport HF_TOKEN=hf_aBcDeFgHiJkLmNoPqRsTuVwX" "yZ01234567\n",
+       "#!/bin/bash\nexport WANDB_API_KEY=0123456789abcdef0123456789" "abcdef01234567\n",
+       "#!/bin/bash\nwandb login 89abcdef0123456789abcdef0123456789" "abcdef\n", "#!/bin/bash\ngit clone https://me:s3cretw0rd@example.org/x.git\n",
+       "#!/bin/bash\nexport AWS_ACCESS_KEY_ID=AKIA0123456789" "ABCDEF\n"},
+      {"#!/bin/bash\nexport HF_TOKEN=$(cat ~/.hf_token)\n", "#!/bin/bash\nexport HF_TOKEN=hf_xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx\n",
+       "#!/bin/bash\nexport WANDB_API_KEY=$WANDB_KEY\ngit clone https://$USER:$TOKEN@example.org/x.git\n",
+       "#!/bin/bash\ngit checkout 89abcdef0123456789abcdef0123456789" "abcdef\n"},
+      find};
+}
 
 } // namespace hpcml::check

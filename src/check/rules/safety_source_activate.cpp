@@ -18,16 +18,17 @@ Hits find(const Subject& subject) {
 
 } // namespace
 
-extern const Rule k_safety_source_activate;
-const Rule k_safety_source_activate = {
-    "safety/source-activate",
-    diag::Severity::note,
-    "source activate",
-    "source activate finds conda's script only when its bin folder is on PATH, knows no stacked environments, and has been "
-    "replaced by conda activate since conda 4.4.",
-    "https://docs.conda.io/projects/conda/en/latest/dev-guide/deep-dives/activation.html",
-    {"#!/bin/bash\nsource activate x\n", "#!/bin/bash\nmodule load anaconda\nsource activate /scratch/env\n", "#!/bin/bash\n. activate x\n"},
-    {"#!/bin/bash\nsource venv/bin/activate\n", "#!/bin/bash\nsource activate\n", "#!/bin/bash\nmodule load anaconda\nconda activate x\n"},
-    find};
+Rule rule_safety_source_activate() {
+  return {
+      "safety/source-activate",
+      diag::Severity::note,
+      "source activate",
+      "source activate finds conda's script only when its bin folder is on PATH, knows no stacked environments, and has been "
+      "replaced by conda activate since conda 4.4.",
+      "https://docs.conda.io/projects/conda/en/latest/dev-guide/deep-dives/activation.html",
+      {"#!/bin/bash\nsource activate x\n", "#!/bin/bash\nmodule load anaconda\nsource activate /scratch/env\n", "#!/bin/bash\n. activate x\n"},
+      {"#!/bin/bash\nsource venv/bin/activate\n", "#!/bin/bash\nsource activate\n", "#!/bin/bash\nmodule load anaconda\nconda activate x\n"},
+      find};
+}
 
 } // namespace hpcml::check

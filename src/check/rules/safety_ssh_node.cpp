@@ -22,17 +22,18 @@ Hits find(const Subject& subject) {
 
 } // namespace
 
-extern const Rule k_safety_ssh_node;
-const Rule k_safety_ssh_node = {
-    "safety/ssh-node",
-    diag::Severity::note,
-    "ssh to nodes of the job",
-    "What ssh starts runs outside of the job's steps: Slurm neither counts nor binds nor reliably stops it, GPUs are not set, "
-    "and many sites do not let users log in to compute nodes at all.",
-    "https://slurm.schedmd.com/pam_slurm_adopt.html",
-    {"#!/bin/bash\nfor n in $(scontrol show hostnames $SLURM_JOB_NODELIST); do ssh $n hostname & done; wait\n",
-     "#!/bin/bash\npdsh -w $SLURM_JOB_NODELIST python train.py\n", "#!/bin/bash\nA=$(scontrol show hostnames | head -1)\nssh $A nvidia-smi\n"},
-    {"#!/bin/bash\nsrun --nodelist=$SLURM_JOB_NODELIST hostname\n", "#!/bin/bash\nssh login1 sbatch next.sh\n", "#!/bin/bash\nssh-keygen -t ed25519\n"},
-    find};
+Rule rule_safety_ssh_node() {
+  return {
+      "safety/ssh-node",
+      diag::Severity::note,
+      "ssh to nodes of the job",
+      "What ssh starts runs outside of the job's steps: Slurm neither counts nor binds nor reliably stops it, GPUs are not set, "
+      "and many sites do not let users log in to compute nodes at all.",
+      "https://slurm.schedmd.com/pam_slurm_adopt.html",
+      {"#!/bin/bash\nfor n in $(scontrol show hostnames $SLURM_JOB_NODELIST); do ssh $n hostname & done; wait\n",
+       "#!/bin/bash\npdsh -w $SLURM_JOB_NODELIST python train.py\n", "#!/bin/bash\nA=$(scontrol show hostnames | head -1)\nssh $A nvidia-smi\n"},
+      {"#!/bin/bash\nsrun --nodelist=$SLURM_JOB_NODELIST hostname\n", "#!/bin/bash\nssh login1 sbatch next.sh\n", "#!/bin/bash\nssh-keygen -t ed25519\n"},
+      find};
+}
 
 } // namespace hpcml::check

@@ -18,17 +18,18 @@ Hits find(const Subject& subject) {
 
 } // namespace
 
-extern const Rule k_safety_syntax;
-const Rule k_safety_syntax = {
-    "safety/syntax",
-    diag::Severity::error,
-    "A syntax error of bash",
-    "sbatch does not look at the commands: the job waits, starts, runs to the line that bash cannot read and dies there, or, "
-    "with a quote that is never closed, does nothing at all.",
-    "https://www.gnu.org/software/bash/manual/html_node/Shell-Syntax.html",
-    {"#!/bin/bash\nsrun echo \"a\nsrun true\n", "#!/bin/bash\nfor i in 1 2; do srun true\n", "#!/bin/bash\nX=${Y/a\nsrun true\n",
-     "#!/bin/bash\nsrun python train.py --out <path>\n"},
-    {"#!/bin/bash\nsrun echo \"a\"\n", "#!/usr/bin/env python3\nprint('a\" (b')\nif x: pass\n", "#!/bin/bash\ncat <<'EOF'\nfor \" in (\nEOF\n"},
-    find};
+Rule rule_safety_syntax() {
+  return {
+      "safety/syntax",
+      diag::Severity::error,
+      "A syntax error of bash",
+      "sbatch does not look at the commands: the job waits, starts, runs to the line that bash cannot read and dies there, or, "
+      "with a quote that is never closed, does nothing at all.",
+      "https://www.gnu.org/software/bash/manual/html_node/Shell-Syntax.html",
+      {"#!/bin/bash\nsrun echo \"a\nsrun true\n", "#!/bin/bash\nfor i in 1 2; do srun true\n", "#!/bin/bash\nX=${Y/a\nsrun true\n",
+       "#!/bin/bash\nsrun python train.py --out <path>\n"},
+      {"#!/bin/bash\nsrun echo \"a\"\n", "#!/usr/bin/env python3\nprint('a\" (b')\nif x: pass\n", "#!/bin/bash\ncat <<'EOF'\nfor \" in (\nEOF\n"},
+      find};
+}
 
 } // namespace hpcml::check

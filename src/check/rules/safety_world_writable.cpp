@@ -30,16 +30,17 @@ Hits find(const Subject& subject) {
 
 } // namespace
 
-extern const Rule k_safety_world_writable;
-const Rule k_safety_world_writable = {
-    "safety/world-writable",
-    diag::Severity::warning,
-    "Files that everybody may change",
-    "On a cluster \"everybody\" is every user of the site: with 777 others can replace a script or a checkpoint that your next "
-    "job runs with your rights.",
-    "https://www.gnu.org/software/coreutils/manual/html_node/File-permissions.html",
-    {"#!/bin/bash\nchmod 777 out\n", "#!/bin/bash\nchmod -R a+rwx $SCRATCH/run\n", "#!/bin/bash\nchmod -R 0666 logs/*\n"},
-    {"#!/bin/bash\nchmod 755 out\n", "#!/bin/bash\nchmod +x run.sh\n", "#!/bin/bash\nchmod 1777 shared\nchmod u+w x\n"},
-    find};
+Rule rule_safety_world_writable() {
+  return {
+      "safety/world-writable",
+      diag::Severity::warning,
+      "Files that everybody may change",
+      "On a cluster \"everybody\" is every user of the site: with 777 others can replace a script or a checkpoint that your next "
+      "job runs with your rights.",
+      "https://www.gnu.org/software/coreutils/manual/html_node/File-permissions.html",
+      {"#!/bin/bash\nchmod 777 out\n", "#!/bin/bash\nchmod -R a+rwx $SCRATCH/run\n", "#!/bin/bash\nchmod -R 0666 logs/*\n"},
+      {"#!/bin/bash\nchmod 755 out\n", "#!/bin/bash\nchmod +x run.sh\n", "#!/bin/bash\nchmod 1777 shared\nchmod u+w x\n"},
+      find};
+}
 
 } // namespace hpcml::check

@@ -55,19 +55,20 @@ Hits find(const Subject& subject) {
 
 } // namespace
 
-extern const Rule k_site_architecture;
-const Rule k_site_architecture = {
-    "site/architecture",
-    diag::Severity::warning,
-    "Software for another processor",
-    "What was built or fetched for the processors of another machine, or of the login nodes, ends with \"Exec format error\" or finds no packages.",
-    "https://docs.isambard.ac.uk/user-documentation/guides/python/",
-    {{"#!/bin/bash\n#SBATCH -A g1\n#SBATCH -N1\n#SBATCH -t 10\n#SBATCH -p normal\nsource /users/me/miniforge-x86_64/bin/activate\nsrun python train.py\n", "alps_clariden"},
-     {"#!/bin/bash\n#SBATCH -p gh\n#SBATCH -N1\n#SBATCH -n1\n#SBATCH -t 10\nbash Miniconda3-latest-Linux-x86_64.sh -b\n", "vista"},
-     {"#!/bin/bash\n#SBATCH --account=project_462000001\n#SBATCH --time=10\n#SBATCH -p small-g\n#SBATCH --gpus-per-node=1\nsrun ./bin/aarch64/train\n", "lumi"}},
-    {{"#!/bin/bash\n#SBATCH -A g1\n#SBATCH -N1\n#SBATCH -t 10\n#SBATCH -p normal\nsource /users/me/miniforge-aarch64/bin/activate\nsrun python train.py\n", "alps_clariden"},
-     {"#!/bin/bash\n#SBATCH -A g1\n#SBATCH -N1\n#SBATCH -t 10\n#SBATCH -p normal\nif [[ $(uname -m) == x86_64 ]]; then source /a/x86_64/activate; fi\n", "alps_clariden"},
-     {"#!/bin/bash\n#SBATCH --account=project_462000001\n#SBATCH --time=10\n#SBATCH -p small-g\n#SBATCH --gpus-per-node=1\nsrun ./bin/x86_64/train\n", "lumi"}},
-    find};
+Rule rule_site_architecture() {
+  return {
+      "site/architecture",
+      diag::Severity::warning,
+      "Software for another processor",
+      "What was built or fetched for the processors of another machine, or of the login nodes, ends with \"Exec format error\" or finds no packages.",
+      "https://docs.isambard.ac.uk/user-documentation/guides/python/",
+      {{"#!/bin/bash\n#SBATCH -A g1\n#SBATCH -N1\n#SBATCH -t 10\n#SBATCH -p normal\nsource /users/me/miniforge-x86_64/bin/activate\nsrun python train.py\n", "alps_clariden"},
+       {"#!/bin/bash\n#SBATCH -p gh\n#SBATCH -N1\n#SBATCH -n1\n#SBATCH -t 10\nbash Miniconda3-latest-Linux-x86_64.sh -b\n", "vista"},
+       {"#!/bin/bash\n#SBATCH --account=project_462000001\n#SBATCH --time=10\n#SBATCH -p small-g\n#SBATCH --gpus-per-node=1\nsrun ./bin/aarch64/train\n", "lumi"}},
+      {{"#!/bin/bash\n#SBATCH -A g1\n#SBATCH -N1\n#SBATCH -t 10\n#SBATCH -p normal\nsource /users/me/miniforge-aarch64/bin/activate\nsrun python train.py\n", "alps_clariden"},
+       {"#!/bin/bash\n#SBATCH -A g1\n#SBATCH -N1\n#SBATCH -t 10\n#SBATCH -p normal\nif [[ $(uname -m) == x86_64 ]]; then source /a/x86_64/activate; fi\n", "alps_clariden"},
+       {"#!/bin/bash\n#SBATCH --account=project_462000001\n#SBATCH --time=10\n#SBATCH -p small-g\n#SBATCH --gpus-per-node=1\nsrun ./bin/x86_64/train\n", "lumi"}},
+      find};
+}
 
 } // namespace hpcml::check

@@ -28,20 +28,21 @@ Hits find(const Subject& subject) {
 
 } // namespace
 
-extern const Rule k_site_constraint;
-const Rule k_site_constraint = {
-    "site/constraint",
-    diag::Severity::warning,
-    "A feature that no node has",
-    "No node fits such a job: invalid feature specification. Capitals count.",
-    "https://slurm.schedmd.com/sbatch.html#OPT_constraint",
-    {{"#!/bin/bash\n#SBATCH -A x\n#SBATCH -C GPU\n#SBATCH -q regular\n#SBATCH -t 10\n#SBATCH --gpus-per-node=4\nsrun true\n", "perlmutter"},
-     {"#!/bin/bash\n#SBATCH -p long\n#SBATCH -t 10\n#SBATCH --gres=gpu:1\n#SBATCH --constraint=amper\nsrun true\n", "mila"},
-     {"#!/bin/bash\n#SBATCH -A x@h100\n#SBATCH -t 10\n#SBATCH -p gpu_p6\n#SBATCH -C H100\n#SBATCH --gres=gpu:1\n#SBATCH --hint=nomultithread\nsrun true\n", "jean_zay"},
-     {"#!/bin/bash\n#SBATCH -p long\n#SBATCH -t 10\n#SBATCH --gres=gpu:1\n#SBATCH --constraint=ampere|volta\nsrun true\n", "mila"}},
-    {{"#!/bin/bash\n#SBATCH -A x\n#SBATCH -C gpu&hbm80g\n#SBATCH -q regular\n#SBATCH -t 10\n#SBATCH --gpus-per-node=4\nsrun true\n", "perlmutter"},
-     {"#!/bin/bash\n#SBATCH -p long\n#SBATCH -t 10\n#SBATCH --gres=gpu:1\n#SBATCH --constraint=ampere\nsrun true\n", "mila"},
-     {"#!/bin/bash\n#SBATCH --account=project_462000001\n#SBATCH --time=10\n#SBATCH -p small-g\n#SBATCH -C whatever\n#SBATCH --gpus-per-node=1\nsrun true\n", "lumi"}},
-    find};
+Rule rule_site_constraint() {
+  return {
+      "site/constraint",
+      diag::Severity::warning,
+      "A feature that no node has",
+      "No node fits such a job: invalid feature specification. Capitals count.",
+      "https://slurm.schedmd.com/sbatch.html#OPT_constraint",
+      {{"#!/bin/bash\n#SBATCH -A x\n#SBATCH -C GPU\n#SBATCH -q regular\n#SBATCH -t 10\n#SBATCH --gpus-per-node=4\nsrun true\n", "perlmutter"},
+       {"#!/bin/bash\n#SBATCH -p long\n#SBATCH -t 10\n#SBATCH --gres=gpu:1\n#SBATCH --constraint=amper\nsrun true\n", "mila"},
+       {"#!/bin/bash\n#SBATCH -A x@h100\n#SBATCH -t 10\n#SBATCH -p gpu_p6\n#SBATCH -C H100\n#SBATCH --gres=gpu:1\n#SBATCH --hint=nomultithread\nsrun true\n", "jean_zay"},
+       {"#!/bin/bash\n#SBATCH -p long\n#SBATCH -t 10\n#SBATCH --gres=gpu:1\n#SBATCH --constraint=ampere|volta\nsrun true\n", "mila"}},
+      {{"#!/bin/bash\n#SBATCH -A x\n#SBATCH -C gpu&hbm80g\n#SBATCH -q regular\n#SBATCH -t 10\n#SBATCH --gpus-per-node=4\nsrun true\n", "perlmutter"},
+       {"#!/bin/bash\n#SBATCH -p long\n#SBATCH -t 10\n#SBATCH --gres=gpu:1\n#SBATCH --constraint=ampere\nsrun true\n", "mila"},
+       {"#!/bin/bash\n#SBATCH --account=project_462000001\n#SBATCH --time=10\n#SBATCH -p small-g\n#SBATCH -C whatever\n#SBATCH --gpus-per-node=1\nsrun true\n", "lumi"}},
+      find};
+}
 
 } // namespace hpcml::check

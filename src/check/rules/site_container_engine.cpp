@@ -33,19 +33,20 @@ Hits find(const Subject& subject) {
 
 } // namespace
 
-extern const Rule k_site_container_engine;
-const Rule k_site_container_engine = {
-    "site/container-engine",
-    diag::Severity::warning,
-    "A container engine that the site does not have",
-    "A program that is not on the nodes ends the job at its first line; docker needs rights that no user of a cluster has.",
-    "https://apptainer.org/docs/user/main/quick_start.html",
-    {{"#!/bin/bash\n#SBATCH --account=project_462000001\n#SBATCH --time=10\n#SBATCH -p small-g\n#SBATCH --gpus-per-node=1\nsrun docker run pytorch/pytorch python train.py\n", "lumi"},
-     {"#!/bin/bash\n#SBATCH -A g1\n#SBATCH -N1\n#SBATCH -t 10\n#SBATCH -p normal\nsrun singularity exec --nv a.sif python train.py\n", "alps_clariden"},
-     {"#!/bin/bash\n#SBATCH -A x\n#SBATCH -C gpu\n#SBATCH -q regular\n#SBATCH -t 10\n#SBATCH --gpus-per-node=4\nsrun apptainer exec a.sif python train.py\n", "perlmutter"}},
-    {{"#!/bin/bash\n#SBATCH --account=project_462000001\n#SBATCH --time=10\n#SBATCH -p small-g\n#SBATCH --gpus-per-node=1\nsrun singularity exec a.sif python train.py\n", "lumi"},
-     {"#!/bin/bash\n#SBATCH -p gh\n#SBATCH -N1\n#SBATCH -n1\n#SBATCH -t 10\nibrun singularity exec a.sif python train.py\n", "vista"},
-     {"#!/bin/bash\n#SBATCH -A x\n#SBATCH -C gpu\n#SBATCH -q regular\n#SBATCH -t 10\n#SBATCH --gpus-per-node=4\nsrun shifter --image=a python train.py\n", "perlmutter"}},
-    find};
+Rule rule_site_container_engine() {
+  return {
+      "site/container-engine",
+      diag::Severity::warning,
+      "A container engine that the site does not have",
+      "A program that is not on the nodes ends the job at its first line; docker needs rights that no user of a cluster has.",
+      "https://apptainer.org/docs/user/main/quick_start.html",
+      {{"#!/bin/bash\n#SBATCH --account=project_462000001\n#SBATCH --time=10\n#SBATCH -p small-g\n#SBATCH --gpus-per-node=1\nsrun docker run pytorch/pytorch python train.py\n", "lumi"},
+       {"#!/bin/bash\n#SBATCH -A g1\n#SBATCH -N1\n#SBATCH -t 10\n#SBATCH -p normal\nsrun singularity exec --nv a.sif python train.py\n", "alps_clariden"},
+       {"#!/bin/bash\n#SBATCH -A x\n#SBATCH -C gpu\n#SBATCH -q regular\n#SBATCH -t 10\n#SBATCH --gpus-per-node=4\nsrun apptainer exec a.sif python train.py\n", "perlmutter"}},
+      {{"#!/bin/bash\n#SBATCH --account=project_462000001\n#SBATCH --time=10\n#SBATCH -p small-g\n#SBATCH --gpus-per-node=1\nsrun singularity exec a.sif python train.py\n", "lumi"},
+       {"#!/bin/bash\n#SBATCH -p gh\n#SBATCH -N1\n#SBATCH -n1\n#SBATCH -t 10\nibrun singularity exec a.sif python train.py\n", "vista"},
+       {"#!/bin/bash\n#SBATCH -A x\n#SBATCH -C gpu\n#SBATCH -q regular\n#SBATCH -t 10\n#SBATCH --gpus-per-node=4\nsrun shifter --image=a python train.py\n", "perlmutter"}},
+      find};
+}
 
 } // namespace hpcml::check

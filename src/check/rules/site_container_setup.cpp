@@ -84,24 +84,25 @@ Hits find(const Subject& subject) {
 
 } // namespace
 
-extern const Rule k_site_container_setup;
-const Rule k_site_container_setup = {
-    "site/container-setup",
-    diag::Severity::warning,
-    "A container without the site's modules or binds",
-    "An image sees the folders and libraries of the host that are bound, and no others: without the site's own the program finds no data, or its communication falls back to the slow "
-    "network. Where the engine itself comes with a module, it is not found without it.",
-    "https://docs.lumi-supercomputer.eu/software/packages/pytorch/",
-    {{"#!/bin/bash\n#SBATCH --account=project_462000001\n#SBATCH --time=10\n#SBATCH -p small-g\n#SBATCH --gpus-per-node=1\nsrun singularity exec a.sif python train.py\n", "lumi"},
-     {"#!/bin/bash\n#SBATCH --account=def-me\n#SBATCH --time=10:00\n#SBATCH --mem=4G\nmodule load python/3.11\nsrun apptainer exec --nv a.sif python train.py\n", "narval"},
-     {"#!/bin/bash\n#SBATCH --time=10\n#SBATCH --gpus=1\nsrun singularity exec --nv a.sif python train.py --data=$SCRATCHDIR/x\n", "isambard_ai"}},
-    {{"#!/bin/bash\n#SBATCH --account=project_462000001\n#SBATCH --time=10\n#SBATCH -p small-g\n#SBATCH --gpus-per-node=1\nmodule use /appl/local/laifs/modules\nmodule load lumi-aif-singularity-bindings\nsrun "
-      "singularity exec a.sif python train.py\n",
-      "lumi"},
-     {"#!/bin/bash\n#SBATCH --account=project_462000001\n#SBATCH --time=10\n#SBATCH -p small-g\n#SBATCH --gpus-per-node=1\nsrun singularity exec -B /opt/cray a.sif python train.py\n", "lumi"},
-     {"#!/bin/bash\n#SBATCH --account=def-me\n#SBATCH --time=10:00\n#SBATCH --mem=4G\nmodule load python apptainer/1.3\nsrun apptainer exec --nv a.sif python train.py\n", "narval"},
-     {"#!/bin/bash\n#SBATCH --time=10\n#SBATCH --gpus=1\nsrun singularity exec --nv --bind $SCRATCHDIR a.sif python train.py --data=$SCRATCHDIR/x\n", "isambard_ai"},
-     {"#!/bin/bash\n#SBATCH --time=10\n#SBATCH --gpus=1\nsrun singularity exec --nv a.sif python train.py --data=data\n", "isambard_ai"}},
-    find};
+Rule rule_site_container_setup() {
+  return {
+      "site/container-setup",
+      diag::Severity::warning,
+      "A container without the site's modules or binds",
+      "An image sees the folders and libraries of the host that are bound, and no others: without the site's own the program finds no data, or its communication falls back to the slow "
+      "network. Where the engine itself comes with a module, it is not found without it.",
+      "https://docs.lumi-supercomputer.eu/software/packages/pytorch/",
+      {{"#!/bin/bash\n#SBATCH --account=project_462000001\n#SBATCH --time=10\n#SBATCH -p small-g\n#SBATCH --gpus-per-node=1\nsrun singularity exec a.sif python train.py\n", "lumi"},
+       {"#!/bin/bash\n#SBATCH --account=def-me\n#SBATCH --time=10:00\n#SBATCH --mem=4G\nmodule load python/3.11\nsrun apptainer exec --nv a.sif python train.py\n", "narval"},
+       {"#!/bin/bash\n#SBATCH --time=10\n#SBATCH --gpus=1\nsrun singularity exec --nv a.sif python train.py --data=$SCRATCHDIR/x\n", "isambard_ai"}},
+      {{"#!/bin/bash\n#SBATCH --account=project_462000001\n#SBATCH --time=10\n#SBATCH -p small-g\n#SBATCH --gpus-per-node=1\nmodule use /appl/local/laifs/modules\nmodule load lumi-aif-singularity-bindings\nsrun "
+        "singularity exec a.sif python train.py\n",
+        "lumi"},
+       {"#!/bin/bash\n#SBATCH --account=project_462000001\n#SBATCH --time=10\n#SBATCH -p small-g\n#SBATCH --gpus-per-node=1\nsrun singularity exec -B /opt/cray a.sif python train.py\n", "lumi"},
+       {"#!/bin/bash\n#SBATCH --account=def-me\n#SBATCH --time=10:00\n#SBATCH --mem=4G\nmodule load python apptainer/1.3\nsrun apptainer exec --nv a.sif python train.py\n", "narval"},
+       {"#!/bin/bash\n#SBATCH --time=10\n#SBATCH --gpus=1\nsrun singularity exec --nv --bind $SCRATCHDIR a.sif python train.py --data=$SCRATCHDIR/x\n", "isambard_ai"},
+       {"#!/bin/bash\n#SBATCH --time=10\n#SBATCH --gpus=1\nsrun singularity exec --nv a.sif python train.py --data=data\n", "isambard_ai"}},
+      find};
+}
 
 } // namespace hpcml::check

@@ -53,19 +53,20 @@ Hits find(const Subject& subject) {
 
 } // namespace
 
-extern const Rule k_site_cpus_per_node;
-const Rule k_site_cpus_per_node = {
-    "site/cpus-per-node",
-    diag::Severity::error,
-    "More CPUs than a node has for jobs",
-    "No node can hold the job: requested node configuration is not available. Cores that the site keeps for the system are not for jobs.",
-    "https://slurm.schedmd.com/sbatch.html#OPT_cpus-per-task",
-    {{"#!/bin/bash\n#SBATCH --account=project_462000001\n#SBATCH --time=10\n#SBATCH -p standard-g\n#SBATCH --gpus-per-node=8\n#SBATCH --ntasks-per-node=8\n#SBATCH --cpus-per-task=8\nsrun true\n", "lumi"},
-     {"#!/bin/bash\n#SBATCH -p gpu_h100\n#SBATCH -t 10\n#SBATCH --gpus-per-node=4\n#SBATCH --ntasks-per-node=4\n#SBATCH --cpus-per-task=64\nsrun true\n", "snellius"},
-     {"#!/bin/bash\n#SBATCH --account=project_462000001\n#SBATCH --time=10\n#SBATCH -p standard-g\n#SBATCH --gpus-per-node=8\n#SBATCH --ntasks-per-node=8\n#SBATCH --cpus-per-task=20\nsrun true\n", "lumi"}},
-    {{"#!/bin/bash\n#SBATCH --account=project_462000001\n#SBATCH --time=10\n#SBATCH -p standard-g\n#SBATCH --gpus-per-node=8\n#SBATCH --ntasks-per-node=8\n#SBATCH --cpus-per-task=7\nsrun true\n", "lumi"},
-     {"#!/bin/bash\n#SBATCH -p gpu_h100\n#SBATCH -t 10\n#SBATCH --gpus-per-node=4\n#SBATCH --ntasks-per-node=4\n#SBATCH --cpus-per-task=16\nsrun true\n", "snellius"},
-     {"#!/bin/bash\n#SBATCH --account=project_462000001\n#SBATCH --time=10\n#SBATCH -p standard-g\n#SBATCH --gpus-per-node=8\n#SBATCH --ntasks-per-node=8\n#SBATCH --cpus-per-task=14\nsrun true\n", "lumi"}},
-    find};
+Rule rule_site_cpus_per_node() {
+  return {
+      "site/cpus-per-node",
+      diag::Severity::error,
+      "More CPUs than a node has for jobs",
+      "No node can hold the job: requested node configuration is not available. Cores that the site keeps for the system are not for jobs.",
+      "https://slurm.schedmd.com/sbatch.html#OPT_cpus-per-task",
+      {{"#!/bin/bash\n#SBATCH --account=project_462000001\n#SBATCH --time=10\n#SBATCH -p standard-g\n#SBATCH --gpus-per-node=8\n#SBATCH --ntasks-per-node=8\n#SBATCH --cpus-per-task=8\nsrun true\n", "lumi"},
+       {"#!/bin/bash\n#SBATCH -p gpu_h100\n#SBATCH -t 10\n#SBATCH --gpus-per-node=4\n#SBATCH --ntasks-per-node=4\n#SBATCH --cpus-per-task=64\nsrun true\n", "snellius"},
+       {"#!/bin/bash\n#SBATCH --account=project_462000001\n#SBATCH --time=10\n#SBATCH -p standard-g\n#SBATCH --gpus-per-node=8\n#SBATCH --ntasks-per-node=8\n#SBATCH --cpus-per-task=20\nsrun true\n", "lumi"}},
+      {{"#!/bin/bash\n#SBATCH --account=project_462000001\n#SBATCH --time=10\n#SBATCH -p standard-g\n#SBATCH --gpus-per-node=8\n#SBATCH --ntasks-per-node=8\n#SBATCH --cpus-per-task=7\nsrun true\n", "lumi"},
+       {"#!/bin/bash\n#SBATCH -p gpu_h100\n#SBATCH -t 10\n#SBATCH --gpus-per-node=4\n#SBATCH --ntasks-per-node=4\n#SBATCH --cpus-per-task=16\nsrun true\n", "snellius"},
+       {"#!/bin/bash\n#SBATCH --account=project_462000001\n#SBATCH --time=10\n#SBATCH -p standard-g\n#SBATCH --gpus-per-node=8\n#SBATCH --ntasks-per-node=8\n#SBATCH --cpus-per-task=14\nsrun true\n", "lumi"}},
+      find};
+}
 
 } // namespace hpcml::check

@@ -31,19 +31,20 @@ Hits find(const Subject& subject) {
 
 } // namespace
 
-extern const Rule k_site_env_conflict;
-const Rule k_site_env_conflict = {
-    "site/env-conflict",
-    diag::Severity::warning,
-    "Variables that do not go together",
-    "Each setting is right alone; together they hang, or slow the network down.",
-    "https://docs.cscs.ch/software/communication/nccl/",
-    {{"#!/bin/bash\n#SBATCH -A g1\n#SBATCH -N1\n#SBATCH -t 10\n#SBATCH -p normal\nexport NCCL_NET_PLUGIN=ofi NCCL_NET=\"AWS Libfabric\"\nsrun python train.py\n", "alps_daint"},
-     {"#!/bin/bash\n#SBATCH -A g1\n#SBATCH -N1\n#SBATCH -t 10\n#SBATCH -p normal\nexport MPICH_GPU_SUPPORT_ENABLED=1\nexport NCCL_NET=\"AWS Libfabric\"\nsrun python train.py\n", "alps_clariden"},
-     {"#!/bin/bash\n#SBATCH -A x\n#SBATCH -N1\n#SBATCH -t 10\nexport FI_MR_CACHE_MONITOR=memhooks\nsrun python train.py\n", "frontier"}},
-    {{"#!/bin/bash\n#SBATCH --account=project_462000001\n#SBATCH --time=10\n#SBATCH -p small-g\n#SBATCH --gpus-per-node=8\nexport ROCR_VISIBLE_DEVICES=0,1\nsrun python train.py\n", "lumi"},
-     {"#!/bin/bash\n#SBATCH -A g1\n#SBATCH -N1\n#SBATCH -t 10\n#SBATCH -p normal\nexport MPICH_GPU_SUPPORT_ENABLED=0\nexport NCCL_NET=\"AWS Libfabric\"\nsrun python train.py\n", "alps_clariden"},
-     {"#!/bin/bash\n#SBATCH -A x\n#SBATCH -N1\n#SBATCH -t 10\nexport FI_MR_CACHE_MONITOR=kdreg2\nsrun python train.py\n", "frontier"}},
-    find};
+Rule rule_site_env_conflict() {
+  return {
+      "site/env-conflict",
+      diag::Severity::warning,
+      "Variables that do not go together",
+      "Each setting is right alone; together they hang, or slow the network down.",
+      "https://docs.cscs.ch/software/communication/nccl/",
+      {{"#!/bin/bash\n#SBATCH -A g1\n#SBATCH -N1\n#SBATCH -t 10\n#SBATCH -p normal\nexport NCCL_NET_PLUGIN=ofi NCCL_NET=\"AWS Libfabric\"\nsrun python train.py\n", "alps_daint"},
+       {"#!/bin/bash\n#SBATCH -A g1\n#SBATCH -N1\n#SBATCH -t 10\n#SBATCH -p normal\nexport MPICH_GPU_SUPPORT_ENABLED=1\nexport NCCL_NET=\"AWS Libfabric\"\nsrun python train.py\n", "alps_clariden"},
+       {"#!/bin/bash\n#SBATCH -A x\n#SBATCH -N1\n#SBATCH -t 10\nexport FI_MR_CACHE_MONITOR=memhooks\nsrun python train.py\n", "frontier"}},
+      {{"#!/bin/bash\n#SBATCH --account=project_462000001\n#SBATCH --time=10\n#SBATCH -p small-g\n#SBATCH --gpus-per-node=8\nexport ROCR_VISIBLE_DEVICES=0,1\nsrun python train.py\n", "lumi"},
+       {"#!/bin/bash\n#SBATCH -A g1\n#SBATCH -N1\n#SBATCH -t 10\n#SBATCH -p normal\nexport MPICH_GPU_SUPPORT_ENABLED=0\nexport NCCL_NET=\"AWS Libfabric\"\nsrun python train.py\n", "alps_clariden"},
+       {"#!/bin/bash\n#SBATCH -A x\n#SBATCH -N1\n#SBATCH -t 10\nexport FI_MR_CACHE_MONITOR=kdreg2\nsrun python train.py\n", "frontier"}},
+      find};
+}
 
 } // namespace hpcml::check

@@ -25,21 +25,22 @@ Hits find(const Subject& subject) {
 
 } // namespace
 
-extern const Rule k_site_gpu_count;
-const Rule k_site_gpu_count = {
-    "site/gpu-count",
-    diag::Severity::error,
-    "A number of GPUs that the site does not give",
-    "Sites that give whole nodes or fixed parts of them refuse other numbers of GPUs.",
-    "https://docs.alliancecan.ca/wiki/Trillium_Quickstart",
-    {{"#!/bin/bash\n#SBATCH -A me\n#SBATCH -t 60\n#SBATCH --gpus-per-node=2\nsrun true\n", "trillium"},
-     {"#!/bin/bash\n#SBATCH -A me\n#SBATCH -t 60\n#SBATCH --gpus-per-node=1\n#SBATCH -N2\nsrun true\n", "trillium"},
-     {"#!/bin/bash\n#SBATCH -p gpu_h100\n#SBATCH -t 10\n#SBATCH --gpus-per-node=2\n#SBATCH -N2\nsrun true\n", "snellius"},
-     {"#!/bin/bash\n#SBATCH -A aip-me\n#SBATCH -t 60\n#SBATCH --gpus-per-node=h100:2\nsrun true\n", "tamia"}},
-    {{"#!/bin/bash\n#SBATCH -A me\n#SBATCH -t 60\n#SBATCH --gpus-per-node=1\nsrun true\n", "trillium"},
-     {"#!/bin/bash\n#SBATCH -A me\n#SBATCH -t 60\n#SBATCH --gpus-per-node=4\n#SBATCH -N2\nsrun true\n", "trillium"},
-     {"#!/bin/bash\n#SBATCH -p gpu_h100\n#SBATCH -t 10\n#SBATCH --gpus-per-node=2\nsrun true\n", "snellius"},
-     {"#!/bin/bash\n#SBATCH -A aip-me\n#SBATCH -t 60\n#SBATCH --gpus-per-node=h100:4\n#SBATCH -N2\nsrun true\n", "tamia"}},
-    find};
+Rule rule_site_gpu_count() {
+  return {
+      "site/gpu-count",
+      diag::Severity::error,
+      "A number of GPUs that the site does not give",
+      "Sites that give whole nodes or fixed parts of them refuse other numbers of GPUs.",
+      "https://docs.alliancecan.ca/wiki/Trillium_Quickstart",
+      {{"#!/bin/bash\n#SBATCH -A me\n#SBATCH -t 60\n#SBATCH --gpus-per-node=2\nsrun true\n", "trillium"},
+       {"#!/bin/bash\n#SBATCH -A me\n#SBATCH -t 60\n#SBATCH --gpus-per-node=1\n#SBATCH -N2\nsrun true\n", "trillium"},
+       {"#!/bin/bash\n#SBATCH -p gpu_h100\n#SBATCH -t 10\n#SBATCH --gpus-per-node=2\n#SBATCH -N2\nsrun true\n", "snellius"},
+       {"#!/bin/bash\n#SBATCH -A aip-me\n#SBATCH -t 60\n#SBATCH --gpus-per-node=h100:2\nsrun true\n", "tamia"}},
+      {{"#!/bin/bash\n#SBATCH -A me\n#SBATCH -t 60\n#SBATCH --gpus-per-node=1\nsrun true\n", "trillium"},
+       {"#!/bin/bash\n#SBATCH -A me\n#SBATCH -t 60\n#SBATCH --gpus-per-node=4\n#SBATCH -N2\nsrun true\n", "trillium"},
+       {"#!/bin/bash\n#SBATCH -p gpu_h100\n#SBATCH -t 10\n#SBATCH --gpus-per-node=2\nsrun true\n", "snellius"},
+       {"#!/bin/bash\n#SBATCH -A aip-me\n#SBATCH -t 60\n#SBATCH --gpus-per-node=h100:4\n#SBATCH -N2\nsrun true\n", "tamia"}},
+      find};
+}
 
 } // namespace hpcml::check

@@ -54,20 +54,21 @@ Hits find(const Subject& subject) {
 
 } // namespace
 
-extern const Rule k_site_gpu_share;
-const Rule k_site_gpu_share = {
-    "site/gpu-share",
-    diag::Severity::warning,
-    "CPUs and memory out of proportion to the GPUs",
-    "On shared nodes each GPU has its part of the cores and the memory: who takes more leaves GPUs that nobody can use, waits longer or is refused; who takes far less starves the GPUs.",
-    "https://docs.alliancecan.ca/wiki/Allocations_and_compute_scheduling",
-    {{"#!/bin/bash\n#SBATCH -A me\n#SBATCH -t 60\n#SBATCH --gpus-per-node=1\n#SBATCH --cpus-per-task=48\nsrun true\n", "trillium"},
-     {"#!/bin/bash\n#SBATCH -p gpu_h100\n#SBATCH -t 10\n#SBATCH --gpus-per-node=1\n#SBATCH --cpus-per-task=64\nsrun true\n", "snellius"},
-     {"#!/bin/bash\n#SBATCH -p gpu_h100\n#SBATCH -t 10\n#SBATCH --gpus-per-node=1\n#SBATCH --mem=720G\nsrun true\n", "snellius"},
-     {"#!/bin/bash\n#SBATCH -p gpu_h100\n#SBATCH -t 10\n#SBATCH --gpus-per-node=4\n#SBATCH --ntasks-per-node=4\n#SBATCH --cpus-per-task=2\nsrun true\n", "snellius"}},
-    {{"#!/bin/bash\n#SBATCH -A me\n#SBATCH -t 60\n#SBATCH --gpus-per-node=1\n#SBATCH --cpus-per-task=24\nsrun true\n", "trillium"},
-     {"#!/bin/bash\n#SBATCH -p gpu_h100\n#SBATCH -t 10\n#SBATCH --gpus-per-node=1\n#SBATCH --cpus-per-task=16\n#SBATCH --mem=180G\nsrun true\n", "snellius"},
-     {"#!/bin/bash\n#SBATCH --account=project_462000001\n#SBATCH --time=10\n#SBATCH -p small-g\n#SBATCH --gpus-per-node=1\n#SBATCH --cpus-per-task=7\n#SBATCH --mem=60G\nsrun true\n", "lumi"}},
-    find};
+Rule rule_site_gpu_share() {
+  return {
+      "site/gpu-share",
+      diag::Severity::warning,
+      "CPUs and memory out of proportion to the GPUs",
+      "On shared nodes each GPU has its part of the cores and the memory: who takes more leaves GPUs that nobody can use, waits longer or is refused; who takes far less starves the GPUs.",
+      "https://docs.alliancecan.ca/wiki/Allocations_and_compute_scheduling",
+      {{"#!/bin/bash\n#SBATCH -A me\n#SBATCH -t 60\n#SBATCH --gpus-per-node=1\n#SBATCH --cpus-per-task=48\nsrun true\n", "trillium"},
+       {"#!/bin/bash\n#SBATCH -p gpu_h100\n#SBATCH -t 10\n#SBATCH --gpus-per-node=1\n#SBATCH --cpus-per-task=64\nsrun true\n", "snellius"},
+       {"#!/bin/bash\n#SBATCH -p gpu_h100\n#SBATCH -t 10\n#SBATCH --gpus-per-node=1\n#SBATCH --mem=720G\nsrun true\n", "snellius"},
+       {"#!/bin/bash\n#SBATCH -p gpu_h100\n#SBATCH -t 10\n#SBATCH --gpus-per-node=4\n#SBATCH --ntasks-per-node=4\n#SBATCH --cpus-per-task=2\nsrun true\n", "snellius"}},
+      {{"#!/bin/bash\n#SBATCH -A me\n#SBATCH -t 60\n#SBATCH --gpus-per-node=1\n#SBATCH --cpus-per-task=24\nsrun true\n", "trillium"},
+       {"#!/bin/bash\n#SBATCH -p gpu_h100\n#SBATCH -t 10\n#SBATCH --gpus-per-node=1\n#SBATCH --cpus-per-task=16\n#SBATCH --mem=180G\nsrun true\n", "snellius"},
+       {"#!/bin/bash\n#SBATCH --account=project_462000001\n#SBATCH --time=10\n#SBATCH -p small-g\n#SBATCH --gpus-per-node=1\n#SBATCH --cpus-per-task=7\n#SBATCH --mem=60G\nsrun true\n", "lumi"}},
+      find};
+}
 
 } // namespace hpcml::check

@@ -41,20 +41,21 @@ Hits find(const Subject& subject) {
 
 } // namespace
 
-extern const Rule k_site_gpus_missing;
-const Rule k_site_gpus_missing = {
-    "site/gpus-missing",
-    diag::Severity::warning,
-    "A GPU partition and no GPU",
-    "A job gets the GPUs that it asks for: without a request torch.cuda.is_available() is false on a node full of GPUs.",
-    "https://slurm.schedmd.com/sbatch.html#OPT_gpus",
-    {{"#!/bin/bash\n#SBATCH --account=project_462000001\n#SBATCH --time=10\n#SBATCH -p small-g\nsrun true\n", "lumi"},
-     {"#!/bin/bash\n#SBATCH -p gpu_h100\n#SBATCH -t 10\nsrun true\n", "snellius"},
-     {"#!/bin/bash\n#SBATCH -A x\n#SBATCH -p kempner\n#SBATCH --mem=4G\n#SBATCH -t 10\nsrun true\n", "kempner"}},
-    {{"#!/bin/bash\n#SBATCH --account=project_462000001\n#SBATCH --time=10\n#SBATCH -p small-g\n#SBATCH --gpus-per-node=1\nsrun true\n", "lumi"},
-     {"#!/bin/bash\n#SBATCH -p gpu_h100\n#SBATCH -t 10\n#SBATCH --gpus=1\nsrun true\n", "snellius"},
-     {"#!/bin/bash\n#SBATCH -p genoa\n#SBATCH -t 10\nsrun true\n", "snellius"},
-     {"#!/bin/bash\n#SBATCH -A x\n#SBATCH -N1\n#SBATCH -t 10\nsrun true\n", "frontier"}},
-    find};
+Rule rule_site_gpus_missing() {
+  return {
+      "site/gpus-missing",
+      diag::Severity::warning,
+      "A GPU partition and no GPU",
+      "A job gets the GPUs that it asks for: without a request torch.cuda.is_available() is false on a node full of GPUs.",
+      "https://slurm.schedmd.com/sbatch.html#OPT_gpus",
+      {{"#!/bin/bash\n#SBATCH --account=project_462000001\n#SBATCH --time=10\n#SBATCH -p small-g\nsrun true\n", "lumi"},
+       {"#!/bin/bash\n#SBATCH -p gpu_h100\n#SBATCH -t 10\nsrun true\n", "snellius"},
+       {"#!/bin/bash\n#SBATCH -A x\n#SBATCH -p kempner\n#SBATCH --mem=4G\n#SBATCH -t 10\nsrun true\n", "kempner"}},
+      {{"#!/bin/bash\n#SBATCH --account=project_462000001\n#SBATCH --time=10\n#SBATCH -p small-g\n#SBATCH --gpus-per-node=1\nsrun true\n", "lumi"},
+       {"#!/bin/bash\n#SBATCH -p gpu_h100\n#SBATCH -t 10\n#SBATCH --gpus=1\nsrun true\n", "snellius"},
+       {"#!/bin/bash\n#SBATCH -p genoa\n#SBATCH -t 10\nsrun true\n", "snellius"},
+       {"#!/bin/bash\n#SBATCH -A x\n#SBATCH -N1\n#SBATCH -t 10\nsrun true\n", "frontier"}},
+      find};
+}
 
 } // namespace hpcml::check

@@ -23,19 +23,20 @@ Hits find(const Subject& subject) {
 
 } // namespace
 
-extern const Rule k_site_gpus_of_job;
-const Rule k_site_gpus_of_job = {
-    "site/gpus-of-job",
-    diag::Severity::error,
-    "More or fewer GPUs in all than allowed",
-    "Partitions and QoS have limits on the GPUs of a job; over them it is refused or never starts.",
-    "https://slurm.schedmd.com/resource_limits.html",
-    {{"#!/bin/bash\n#SBATCH -p main\n#SBATCH -t 10\n#SBATCH --gres=gpu:a100:4\n#SBATCH --mem=48G\nsrun true\n", "mila"},
-     {"#!/bin/bash\n#SBATCH -p unkillable\n#SBATCH -t 10\n#SBATCH --gres=gpu:l40s:2\n#SBATCH --mem=32G\nsrun true\n", "mila"},
-     {"#!/bin/bash\n#SBATCH -A me\n#SBATCH -t 60\n#SBATCH -p gpumedium\n#SBATCH --gres=gpu:gh200:4\n#SBATCH -N2\nsrun true\n", "roihu"}},
-    {{"#!/bin/bash\n#SBATCH -p main\n#SBATCH -t 10\n#SBATCH --gres=gpu:a100:2\n#SBATCH --mem=48G\nsrun true\n", "mila"},
-     {"#!/bin/bash\n#SBATCH -p main,long\n#SBATCH -t 10\n#SBATCH --gres=gpu:a100:4\n#SBATCH --mem=48G\nsrun true\n", "mila"},
-     {"#!/bin/bash\n#SBATCH -A me\n#SBATCH -t 60\n#SBATCH -p gpumedium\n#SBATCH --gres=gpu:gh200:4\nsrun true\n", "roihu"}},
-    find};
+Rule rule_site_gpus_of_job() {
+  return {
+      "site/gpus-of-job",
+      diag::Severity::error,
+      "More or fewer GPUs in all than allowed",
+      "Partitions and QoS have limits on the GPUs of a job; over them it is refused or never starts.",
+      "https://slurm.schedmd.com/resource_limits.html",
+      {{"#!/bin/bash\n#SBATCH -p main\n#SBATCH -t 10\n#SBATCH --gres=gpu:a100:4\n#SBATCH --mem=48G\nsrun true\n", "mila"},
+       {"#!/bin/bash\n#SBATCH -p unkillable\n#SBATCH -t 10\n#SBATCH --gres=gpu:l40s:2\n#SBATCH --mem=32G\nsrun true\n", "mila"},
+       {"#!/bin/bash\n#SBATCH -A me\n#SBATCH -t 60\n#SBATCH -p gpumedium\n#SBATCH --gres=gpu:gh200:4\n#SBATCH -N2\nsrun true\n", "roihu"}},
+      {{"#!/bin/bash\n#SBATCH -p main\n#SBATCH -t 10\n#SBATCH --gres=gpu:a100:2\n#SBATCH --mem=48G\nsrun true\n", "mila"},
+       {"#!/bin/bash\n#SBATCH -p main,long\n#SBATCH -t 10\n#SBATCH --gres=gpu:a100:4\n#SBATCH --mem=48G\nsrun true\n", "mila"},
+       {"#!/bin/bash\n#SBATCH -A me\n#SBATCH -t 60\n#SBATCH -p gpumedium\n#SBATCH --gres=gpu:gh200:4\nsrun true\n", "roihu"}},
+      find};
+}
 
 } // namespace hpcml::check

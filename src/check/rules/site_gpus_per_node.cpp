@@ -53,21 +53,22 @@ Hits find(const Subject& subject) {
 
 } // namespace
 
-extern const Rule k_site_gpus_per_node;
-const Rule k_site_gpus_per_node = {
-    "site/gpus-per-node",
-    diag::Severity::error,
-    "More GPUs than a node has",
-    "No node can hold the job: requested node configuration is not available.",
-    "https://slurm.schedmd.com/sbatch.html#OPT_gpus-per-node",
-    {{"#!/bin/bash\n#SBATCH --account=project_462000001\n#SBATCH --time=10\n#SBATCH -p standard-g\n#SBATCH --gpus-per-node=9\nsrun true\n", "lumi"},
-     {"#!/bin/bash\n#SBATCH -p gpu_h100\n#SBATCH -t 10\n#SBATCH --gpus-per-node=8\n#SBATCH -N2\nsrun true\n", "snellius"},
-     {"#!/bin/bash\n#SBATCH -p gpu_h100\n#SBATCH -t 10\n#SBATCH --gpus=8\n#SBATCH -N1\nsrun true\n", "snellius"},
-     {"#!/bin/bash\n#SBATCH -A x\n#SBATCH -p boost_usr_prod\n#SBATCH -t 10\n#SBATCH --gres=gpu:8\nsrun true\n", "leonardo"}},
-    {{"#!/bin/bash\n#SBATCH --account=project_462000001\n#SBATCH --time=10\n#SBATCH -p standard-g\n#SBATCH --gpus-per-node=8\nsrun true\n", "lumi"},
-     {"#!/bin/bash\n#SBATCH -p gpu_h100\n#SBATCH -t 10\n#SBATCH --gpus=8\n#SBATCH -N2\nsrun true\n", "snellius"},
-     {"#!/bin/bash\n#SBATCH -p gpu_h100\n#SBATCH -t 10\n#SBATCH --gpus=8\nsrun true\n", "snellius"},
-     {"#!/bin/bash\n#SBATCH -A x\n#SBATCH -p boost_usr_prod\n#SBATCH -t 10\n#SBATCH --gres=gpu:4\nsrun true\n", "leonardo"}},
-    find};
+Rule rule_site_gpus_per_node() {
+  return {
+      "site/gpus-per-node",
+      diag::Severity::error,
+      "More GPUs than a node has",
+      "No node can hold the job: requested node configuration is not available.",
+      "https://slurm.schedmd.com/sbatch.html#OPT_gpus-per-node",
+      {{"#!/bin/bash\n#SBATCH --account=project_462000001\n#SBATCH --time=10\n#SBATCH -p standard-g\n#SBATCH --gpus-per-node=9\nsrun true\n", "lumi"},
+       {"#!/bin/bash\n#SBATCH -p gpu_h100\n#SBATCH -t 10\n#SBATCH --gpus-per-node=8\n#SBATCH -N2\nsrun true\n", "snellius"},
+       {"#!/bin/bash\n#SBATCH -p gpu_h100\n#SBATCH -t 10\n#SBATCH --gpus=8\n#SBATCH -N1\nsrun true\n", "snellius"},
+       {"#!/bin/bash\n#SBATCH -A x\n#SBATCH -p boost_usr_prod\n#SBATCH -t 10\n#SBATCH --gres=gpu:8\nsrun true\n", "leonardo"}},
+      {{"#!/bin/bash\n#SBATCH --account=project_462000001\n#SBATCH --time=10\n#SBATCH -p standard-g\n#SBATCH --gpus-per-node=8\nsrun true\n", "lumi"},
+       {"#!/bin/bash\n#SBATCH -p gpu_h100\n#SBATCH -t 10\n#SBATCH --gpus=8\n#SBATCH -N2\nsrun true\n", "snellius"},
+       {"#!/bin/bash\n#SBATCH -p gpu_h100\n#SBATCH -t 10\n#SBATCH --gpus=8\nsrun true\n", "snellius"},
+       {"#!/bin/bash\n#SBATCH -A x\n#SBATCH -p boost_usr_prod\n#SBATCH -t 10\n#SBATCH --gres=gpu:4\nsrun true\n", "leonardo"}},
+      find};
+}
 
 } // namespace hpcml::check

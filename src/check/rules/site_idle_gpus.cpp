@@ -23,19 +23,20 @@ Hits find(const Subject& subject) {
 
 } // namespace
 
-extern const Rule k_site_idle_gpus;
-const Rule k_site_idle_gpus = {
-    "site/idle-gpus",
-    diag::Severity::note,
-    "A whole node for a part of its GPUs",
-    "Where jobs have whole nodes, all GPUs of a node are charged and nobody else can use those that the job leaves idle.",
-    "https://docs.lumi-supercomputer.eu/runjobs/lumi_env/billing/",
-    {{"#!/bin/bash\n#SBATCH --account=project_462000001\n#SBATCH --time=10\n#SBATCH -p standard-g\n#SBATCH --gpus-per-node=1\nsrun true\n", "lumi"},
-     {"#!/bin/bash\n#SBATCH --account=project_462000001\n#SBATCH --time=10\n#SBATCH -p standard-g\n#SBATCH -N2\n#SBATCH --gpus-per-node=4\nsrun true\n", "lumi"},
-     {"#!/bin/bash\n#SBATCH --account=project_462000001\n#SBATCH --time=10\n#SBATCH -p small-g\n#SBATCH --exclusive\n#SBATCH --gpus-per-node=2\nsrun true\n", "lumi"}},
-    {{"#!/bin/bash\n#SBATCH --account=project_462000001\n#SBATCH --time=10\n#SBATCH -p standard-g\n#SBATCH --gpus-per-node=8\nsrun true\n", "lumi"},
-     {"#!/bin/bash\n#SBATCH --account=project_462000001\n#SBATCH --time=10\n#SBATCH -p small-g\n#SBATCH --gpus-per-node=1\nsrun true\n", "lumi"},
-     {"#!/bin/bash\n#SBATCH --account=project_462000001\n#SBATCH --time=10\n#SBATCH -p small-g\n#SBATCH --exclusive\n#SBATCH --gpus-per-node=8\nsrun true\n", "lumi"}},
-    find};
+Rule rule_site_idle_gpus() {
+  return {
+      "site/idle-gpus",
+      diag::Severity::note,
+      "A whole node for a part of its GPUs",
+      "Where jobs have whole nodes, all GPUs of a node are charged and nobody else can use those that the job leaves idle.",
+      "https://docs.lumi-supercomputer.eu/runjobs/lumi_env/billing/",
+      {{"#!/bin/bash\n#SBATCH --account=project_462000001\n#SBATCH --time=10\n#SBATCH -p standard-g\n#SBATCH --gpus-per-node=1\nsrun true\n", "lumi"},
+       {"#!/bin/bash\n#SBATCH --account=project_462000001\n#SBATCH --time=10\n#SBATCH -p standard-g\n#SBATCH -N2\n#SBATCH --gpus-per-node=4\nsrun true\n", "lumi"},
+       {"#!/bin/bash\n#SBATCH --account=project_462000001\n#SBATCH --time=10\n#SBATCH -p small-g\n#SBATCH --exclusive\n#SBATCH --gpus-per-node=2\nsrun true\n", "lumi"}},
+      {{"#!/bin/bash\n#SBATCH --account=project_462000001\n#SBATCH --time=10\n#SBATCH -p standard-g\n#SBATCH --gpus-per-node=8\nsrun true\n", "lumi"},
+       {"#!/bin/bash\n#SBATCH --account=project_462000001\n#SBATCH --time=10\n#SBATCH -p small-g\n#SBATCH --gpus-per-node=1\nsrun true\n", "lumi"},
+       {"#!/bin/bash\n#SBATCH --account=project_462000001\n#SBATCH --time=10\n#SBATCH -p small-g\n#SBATCH --exclusive\n#SBATCH --gpus-per-node=8\nsrun true\n", "lumi"}},
+      find};
+}
 
 } // namespace hpcml::check

@@ -33,19 +33,20 @@ Hits find(const Subject& subject) {
 
 } // namespace
 
-extern const Rule k_site_launcher;
-const Rule k_site_launcher = {
-    "site/launcher",
-    diag::Severity::note,
-    "Another launcher than the site documents",
-    "A launcher that does not know the site's MPI and network starts every rank as rank 0, puts all on one node, or is not there at all.",
-    "https://docs.tacc.utexas.edu/hpc/vista/",
-    {{"#!/bin/bash\n#SBATCH -p gh\n#SBATCH -N2\n#SBATCH -n2\n#SBATCH -t 10\nsrun ./train\n", "vista"},
-     {"#!/bin/bash\n#SBATCH -p gh\n#SBATCH -N2\n#SBATCH -n2\n#SBATCH -t 10\nmpirun -np 2 ./train\n", "vista"},
-     {"#!/bin/bash\n#SBATCH --account=project_462000001\n#SBATCH --time=10\n#SBATCH -p small-g\n#SBATCH --gpus-per-node=1\nibrun ./train\n", "lumi"}},
-    {{"#!/bin/bash\n#SBATCH -p gh\n#SBATCH -N2\n#SBATCH -n2\n#SBATCH -t 10\nibrun ./train\n", "vista"},
-     {"#!/bin/bash\n#SBATCH --account=project_462000001\n#SBATCH --time=10\n#SBATCH -p small-g\n#SBATCH --gpus-per-node=1\nsrun ./train\n", "lumi"},
-     {"#!/bin/bash\n#SBATCH -p gpu\n#SBATCH -N1\n#SBATCH -t 10\n#SBATCH --gpus=1\nsrun ./train\n", "vega"}},
-    find};
+Rule rule_site_launcher() {
+  return {
+      "site/launcher",
+      diag::Severity::note,
+      "Another launcher than the site documents",
+      "A launcher that does not know the site's MPI and network starts every rank as rank 0, puts all on one node, or is not there at all.",
+      "https://docs.tacc.utexas.edu/hpc/vista/",
+      {{"#!/bin/bash\n#SBATCH -p gh\n#SBATCH -N2\n#SBATCH -n2\n#SBATCH -t 10\nsrun ./train\n", "vista"},
+       {"#!/bin/bash\n#SBATCH -p gh\n#SBATCH -N2\n#SBATCH -n2\n#SBATCH -t 10\nmpirun -np 2 ./train\n", "vista"},
+       {"#!/bin/bash\n#SBATCH --account=project_462000001\n#SBATCH --time=10\n#SBATCH -p small-g\n#SBATCH --gpus-per-node=1\nibrun ./train\n", "lumi"}},
+      {{"#!/bin/bash\n#SBATCH -p gh\n#SBATCH -N2\n#SBATCH -n2\n#SBATCH -t 10\nibrun ./train\n", "vista"},
+       {"#!/bin/bash\n#SBATCH --account=project_462000001\n#SBATCH --time=10\n#SBATCH -p small-g\n#SBATCH --gpus-per-node=1\nsrun ./train\n", "lumi"},
+       {"#!/bin/bash\n#SBATCH -p gpu\n#SBATCH -N1\n#SBATCH -t 10\n#SBATCH --gpus=1\nsrun ./train\n", "vega"}},
+      find};
+}
 
 } // namespace hpcml::check

@@ -14,19 +14,20 @@ Hits find(const Subject& subject) {
 
 } // namespace
 
-extern const Rule k_site_no_scheduler;
-const Rule k_site_no_scheduler = {
-    "site/no-scheduler",
-    diag::Severity::error,
-    "No Slurm at the site",
-    "A batch script needs sbatch; where there is none the directives are only comments.",
-    "https://slurm.schedmd.com/sbatch.html",
-    {{"#!/bin/bash\n#SBATCH --time=10\nsrun true\n", "local"},
-     {"#!/bin/bash\n#SBATCH -N2\nsrun true\n", "local"},
-     {"#!/bin/bash\npython train.py\n", "local"}},
-    {{"#!/bin/bash\n#SBATCH --time=10\nsrun true\n", "generic"},
-     {"#!/bin/bash\n#SBATCH --account=project_462000001\n#SBATCH --time=10\n#SBATCH -p small-g\n#SBATCH --gpus-per-node=1\nsrun true\n", "lumi"},
-     {"#!/bin/bash\n#SBATCH --time=10\nsrun true\n"}},
-    find};
+Rule rule_site_no_scheduler() {
+  return {
+      "site/no-scheduler",
+      diag::Severity::error,
+      "No Slurm at the site",
+      "A batch script needs sbatch; where there is none the directives are only comments.",
+      "https://slurm.schedmd.com/sbatch.html",
+      {{"#!/bin/bash\n#SBATCH --time=10\nsrun true\n", "local"},
+       {"#!/bin/bash\n#SBATCH -N2\nsrun true\n", "local"},
+       {"#!/bin/bash\npython train.py\n", "local"}},
+      {{"#!/bin/bash\n#SBATCH --time=10\nsrun true\n", "generic"},
+       {"#!/bin/bash\n#SBATCH --account=project_462000001\n#SBATCH --time=10\n#SBATCH -p small-g\n#SBATCH --gpus-per-node=1\nsrun true\n", "lumi"},
+       {"#!/bin/bash\n#SBATCH --time=10\nsrun true\n"}},
+      find};
+}
 
 } // namespace hpcml::check

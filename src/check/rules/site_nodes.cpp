@@ -57,20 +57,21 @@ Hits find(const Subject& subject) {
 
 } // namespace
 
-extern const Rule k_site_nodes;
-const Rule k_site_nodes = {
-    "site/nodes",
-    diag::Severity::error,
-    "More or fewer nodes than the site gives",
-    "A job for more nodes than its partition allows is refused, or waits for ever with the reason PartitionNodeLimit.",
-    "https://slurm.schedmd.com/slurm.conf.html#OPT_MaxNodes",
-    {{"#!/bin/bash\n#SBATCH --account=project_462000001\n#SBATCH --time=10\n#SBATCH -p small-g\n#SBATCH --gpus-per-node=8\n#SBATCH -N5\nsrun true\n", "lumi"},
-     {"#!/bin/bash\n#SBATCH -A x\n#SBATCH -t 10\n#SBATCH -p boost_usr_prod\n#SBATCH --qos=boost_qos_bprod\n#SBATCH --gres=gpu:4\n#SBATCH -N 64\nsrun true\n", "leonardo"},
-     {"#!/bin/bash\n#SBATCH -A x\n#SBATCH -t 10\n#SBATCH -p gpu\n#SBATCH --qos=gpu-exc\n#SBATCH --exclusive\n#SBATCH --gpus=12\n#SBATCH -N3\nsrun true\n", "archer2_gpu"},
-     {"#!/bin/bash\n#SBATCH --account=project_462000001\n#SBATCH --time=10\n#SBATCH -p dev-g\n#SBATCH --gpus-per-node=8\n#SBATCH --nodes=33-40\nsrun true\n", "lumi"}},
-    {{"#!/bin/bash\n#SBATCH --account=project_462000001\n#SBATCH --time=10\n#SBATCH -p small-g\n#SBATCH --gpus-per-node=8\n#SBATCH -N4\nsrun true\n", "lumi"},
-     {"#!/bin/bash\n#SBATCH --account=project_462000001\n#SBATCH --time=10\n#SBATCH -p small-g,standard-g\n#SBATCH --gpus-per-node=8\n#SBATCH -N8\nsrun true\n", "lumi"},
-     {"#!/bin/bash\n#SBATCH -A x\n#SBATCH -t 10\n#SBATCH -p boost_usr_prod\n#SBATCH --qos=boost_qos_bprod\n#SBATCH --gres=gpu:4\n#SBATCH -N 128\nsrun true\n", "leonardo"}},
-    find};
+Rule rule_site_nodes() {
+  return {
+      "site/nodes",
+      diag::Severity::error,
+      "More or fewer nodes than the site gives",
+      "A job for more nodes than its partition allows is refused, or waits for ever with the reason PartitionNodeLimit.",
+      "https://slurm.schedmd.com/slurm.conf.html#OPT_MaxNodes",
+      {{"#!/bin/bash\n#SBATCH --account=project_462000001\n#SBATCH --time=10\n#SBATCH -p small-g\n#SBATCH --gpus-per-node=8\n#SBATCH -N5\nsrun true\n", "lumi"},
+       {"#!/bin/bash\n#SBATCH -A x\n#SBATCH -t 10\n#SBATCH -p boost_usr_prod\n#SBATCH --qos=boost_qos_bprod\n#SBATCH --gres=gpu:4\n#SBATCH -N 64\nsrun true\n", "leonardo"},
+       {"#!/bin/bash\n#SBATCH -A x\n#SBATCH -t 10\n#SBATCH -p gpu\n#SBATCH --qos=gpu-exc\n#SBATCH --exclusive\n#SBATCH --gpus=12\n#SBATCH -N3\nsrun true\n", "archer2_gpu"},
+       {"#!/bin/bash\n#SBATCH --account=project_462000001\n#SBATCH --time=10\n#SBATCH -p dev-g\n#SBATCH --gpus-per-node=8\n#SBATCH --nodes=33-40\nsrun true\n", "lumi"}},
+      {{"#!/bin/bash\n#SBATCH --account=project_462000001\n#SBATCH --time=10\n#SBATCH -p small-g\n#SBATCH --gpus-per-node=8\n#SBATCH -N4\nsrun true\n", "lumi"},
+       {"#!/bin/bash\n#SBATCH --account=project_462000001\n#SBATCH --time=10\n#SBATCH -p small-g,standard-g\n#SBATCH --gpus-per-node=8\n#SBATCH -N8\nsrun true\n", "lumi"},
+       {"#!/bin/bash\n#SBATCH -A x\n#SBATCH -t 10\n#SBATCH -p boost_usr_prod\n#SBATCH --qos=boost_qos_bprod\n#SBATCH --gres=gpu:4\n#SBATCH -N 128\nsrun true\n", "leonardo"}},
+      find};
+}
 
 } // namespace hpcml::check

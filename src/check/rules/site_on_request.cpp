@@ -19,19 +19,20 @@ Hits find(const Subject& subject) {
 
 } // namespace
 
-extern const Rule k_site_on_request;
-const Rule k_site_on_request = {
-    "site/on-request",
-    diag::Severity::note,
-    "A partition or QoS on request only",
-    "A job in a partition that is not open to its account is refused, whatever else it says.",
-    "https://slurm.schedmd.com/slurm.conf.html#OPT_AllowAccounts",
-    {{"#!/bin/bash\n#SBATCH --account=g1\n#SBATCH -p low\n#SBATCH -N1\n#SBATCH -t 10\nsrun true\n", "alps_clariden"},
-     {"#!/bin/bash\n#SBATCH --account=g1\n#SBATCH --partition=low\n#SBATCH -N2\n#SBATCH -t 60\nsrun true\n", "alps_daint"},
-     {"#!/bin/bash\n#SBATCH --account=g1\n#SBATCH --partition=low,normal\n#SBATCH -N2\n#SBATCH -t 60\nsrun true\n", "alps_daint"}},
-    {{"#!/bin/bash\n#SBATCH --account=g1\n#SBATCH -p normal\n#SBATCH -N1\n#SBATCH -t 10\nsrun true\n", "alps_clariden"},
-     {"#!/bin/bash\n#SBATCH --account=g1\n#SBATCH -p debug\n#SBATCH -N1\n#SBATCH -t 10\nsrun true\n", "alps_daint"},
-     {"#!/bin/bash\n#SBATCH --account=project_462000001\n#SBATCH --time=10\n#SBATCH -p small-g\n#SBATCH --gpus-per-node=1\nsrun true\n", "lumi"}},
-    find};
+Rule rule_site_on_request() {
+  return {
+      "site/on-request",
+      diag::Severity::note,
+      "A partition or QoS on request only",
+      "A job in a partition that is not open to its account is refused, whatever else it says.",
+      "https://slurm.schedmd.com/slurm.conf.html#OPT_AllowAccounts",
+      {{"#!/bin/bash\n#SBATCH --account=g1\n#SBATCH -p low\n#SBATCH -N1\n#SBATCH -t 10\nsrun true\n", "alps_clariden"},
+       {"#!/bin/bash\n#SBATCH --account=g1\n#SBATCH --partition=low\n#SBATCH -N2\n#SBATCH -t 60\nsrun true\n", "alps_daint"},
+       {"#!/bin/bash\n#SBATCH --account=g1\n#SBATCH --partition=low,normal\n#SBATCH -N2\n#SBATCH -t 60\nsrun true\n", "alps_daint"}},
+      {{"#!/bin/bash\n#SBATCH --account=g1\n#SBATCH -p normal\n#SBATCH -N1\n#SBATCH -t 10\nsrun true\n", "alps_clariden"},
+       {"#!/bin/bash\n#SBATCH --account=g1\n#SBATCH -p debug\n#SBATCH -N1\n#SBATCH -t 10\nsrun true\n", "alps_daint"},
+       {"#!/bin/bash\n#SBATCH --account=project_462000001\n#SBATCH --time=10\n#SBATCH -p small-g\n#SBATCH --gpus-per-node=1\nsrun true\n", "lumi"}},
+      find};
+}
 
 } // namespace hpcml::check

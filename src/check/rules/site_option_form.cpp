@@ -44,21 +44,22 @@ Hits find(const Subject& subject) {
 
 } // namespace
 
-extern const Rule k_site_option_form;
-const Rule k_site_option_form = {
-    "site/option-form",
-    diag::Severity::error,
-    "An account of another form",
-    "An account that does not exist is refused at submission: invalid account or account/partition combination. Placeholders left in a script are found so, too.",
-    "https://docs.lumi-supercomputer.eu/runjobs/scheduled-jobs/batch-job/",
-    {{"#!/bin/bash\n#SBATCH --account=myproject\n#SBATCH -t 10\n#SBATCH -p small-g\n#SBATCH --gpus-per-node=1\nsrun true\n", "lumi"},
-     {"#!/bin/bash\n#SBATCH --account=project_xxxxxxxxx\n#SBATCH -t 10\n#SBATCH -p small-g\n#SBATCH --gpus-per-node=1\nsrun true\n", "lumi"},
-     {"#!/bin/bash\n#SBATCH --account=def-me\n#SBATCH -t 60\n#SBATCH --gpus-per-node=l40s:1\nsrun true\n", "vulcan"},
-     {"#!/bin/bash\n#SBATCH -A abc\n#SBATCH -t 60\n#SBATCH -p gpu_p6\n#SBATCH -C h100\n#SBATCH --gres=gpu:1\n#SBATCH --hint=nomultithread\nsrun true\n", "jean_zay"},
-     {"#!/bin/bash\n#SBATCH -A me\n#SBATCH -t 60\n#SBATCH --gpus-per-node=h100:1\nsrun true\n", "fir"}},
-    {{"#!/bin/bash\n#SBATCH --account=project_462000001\n#SBATCH --time=10\n#SBATCH -p small-g\n#SBATCH --gpus-per-node=1\nsrun true\n", "lumi"},
-     {"#!/bin/bash\n#SBATCH -A abc@h100\n#SBATCH -t 60\n#SBATCH -p gpu_p6\n#SBATCH -C h100\n#SBATCH --gres=gpu:1\n#SBATCH --hint=nomultithread\nsrun true\n", "jean_zay"},
-     {"#!/bin/bash\n#SBATCH --account=aip-me\n#SBATCH -t 60\n#SBATCH --gpus-per-node=l40s:1\nsrun true\n", "vulcan"}},
-    find};
+Rule rule_site_option_form() {
+  return {
+      "site/option-form",
+      diag::Severity::error,
+      "An account of another form",
+      "An account that does not exist is refused at submission: invalid account or account/partition combination. Placeholders left in a script are found so, too.",
+      "https://docs.lumi-supercomputer.eu/runjobs/scheduled-jobs/batch-job/",
+      {{"#!/bin/bash\n#SBATCH --account=myproject\n#SBATCH -t 10\n#SBATCH -p small-g\n#SBATCH --gpus-per-node=1\nsrun true\n", "lumi"},
+       {"#!/bin/bash\n#SBATCH --account=project_xxxxxxxxx\n#SBATCH -t 10\n#SBATCH -p small-g\n#SBATCH --gpus-per-node=1\nsrun true\n", "lumi"},
+       {"#!/bin/bash\n#SBATCH --account=def-me\n#SBATCH -t 60\n#SBATCH --gpus-per-node=l40s:1\nsrun true\n", "vulcan"},
+       {"#!/bin/bash\n#SBATCH -A abc\n#SBATCH -t 60\n#SBATCH -p gpu_p6\n#SBATCH -C h100\n#SBATCH --gres=gpu:1\n#SBATCH --hint=nomultithread\nsrun true\n", "jean_zay"},
+       {"#!/bin/bash\n#SBATCH -A me\n#SBATCH -t 60\n#SBATCH --gpus-per-node=h100:1\nsrun true\n", "fir"}},
+      {{"#!/bin/bash\n#SBATCH --account=project_462000001\n#SBATCH --time=10\n#SBATCH -p small-g\n#SBATCH --gpus-per-node=1\nsrun true\n", "lumi"},
+       {"#!/bin/bash\n#SBATCH -A abc@h100\n#SBATCH -t 60\n#SBATCH -p gpu_p6\n#SBATCH -C h100\n#SBATCH --gres=gpu:1\n#SBATCH --hint=nomultithread\nsrun true\n", "jean_zay"},
+       {"#!/bin/bash\n#SBATCH --account=aip-me\n#SBATCH -t 60\n#SBATCH --gpus-per-node=l40s:1\nsrun true\n", "vulcan"}},
+      find};
+}
 
 } // namespace hpcml::check

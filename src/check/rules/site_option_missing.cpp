@@ -30,19 +30,20 @@ Hits find(const Subject& subject) {
 
 } // namespace
 
-extern const Rule k_site_option_missing;
-const Rule k_site_option_missing = {
-    "site/option-missing",
-    diag::Severity::warning,
-    "An option that the site requires",
-    "Without an account, a partition or a time limit many sites refuse the job, or give it a default that is far too small.",
-    "https://slurm.schedmd.com/job_submit_plugins.html",
-    {{"#!/bin/bash\n#SBATCH -p small-g\n#SBATCH -t 10\n#SBATCH --gpus-per-node=1\nsrun true\n", "lumi"},
-     {"#!/bin/bash\n#SBATCH -A project_462000001\n#SBATCH -p small-g\n#SBATCH --gpus-per-node=1\nsrun true\n", "lumi"},
-     {"#!/bin/bash\n#SBATCH -p gh\n#SBATCH -N1\n#SBATCH -t 10\nibrun true\n", "vista"}},
-    {{"#!/bin/bash\n#SBATCH --account=project_462000001\n#SBATCH --time=10\n#SBATCH -p small-g\n#SBATCH --gpus-per-node=1\nsrun true\n", "lumi"},
-     {"#!/bin/bash\n#SBATCH -p gh\n#SBATCH -N1\n#SBATCH -n1\n#SBATCH -t 10\nibrun true\n", "vista"},
-     {"#!/bin/bash\n#SBATCH --account=x\n#SBATCH -p kempner\n#SBATCH --mem-per-cpu=4G\n#SBATCH --gres=gpu:1\n#SBATCH -t 10\nsrun true\n", "kempner"}},
-    find};
+Rule rule_site_option_missing() {
+  return {
+      "site/option-missing",
+      diag::Severity::warning,
+      "An option that the site requires",
+      "Without an account, a partition or a time limit many sites refuse the job, or give it a default that is far too small.",
+      "https://slurm.schedmd.com/job_submit_plugins.html",
+      {{"#!/bin/bash\n#SBATCH -p small-g\n#SBATCH -t 10\n#SBATCH --gpus-per-node=1\nsrun true\n", "lumi"},
+       {"#!/bin/bash\n#SBATCH -A project_462000001\n#SBATCH -p small-g\n#SBATCH --gpus-per-node=1\nsrun true\n", "lumi"},
+       {"#!/bin/bash\n#SBATCH -p gh\n#SBATCH -N1\n#SBATCH -t 10\nibrun true\n", "vista"}},
+      {{"#!/bin/bash\n#SBATCH --account=project_462000001\n#SBATCH --time=10\n#SBATCH -p small-g\n#SBATCH --gpus-per-node=1\nsrun true\n", "lumi"},
+       {"#!/bin/bash\n#SBATCH -p gh\n#SBATCH -N1\n#SBATCH -n1\n#SBATCH -t 10\nibrun true\n", "vista"},
+       {"#!/bin/bash\n#SBATCH --account=x\n#SBATCH -p kempner\n#SBATCH --mem-per-cpu=4G\n#SBATCH --gres=gpu:1\n#SBATCH -t 10\nsrun true\n", "kempner"}},
+      find};
+}
 
 } // namespace hpcml::check

@@ -34,19 +34,20 @@ Hits find(const Subject& subject) {
 
 } // namespace
 
-extern const Rule k_site_option_on_srun;
-const Rule k_site_option_on_srun = {
-    "site/option-on-srun",
-    diag::Severity::error,
-    "An option that belongs on the srun line",
-    "Some options may be given to a step only: in a directive they make the site reject the job, or set up the wrong thing.",
-    "https://slurm.schedmd.com/srun.html",
-    {{"#!/bin/bash\n#SBATCH --account=x\n#SBATCH -p gpu\n#SBATCH --qos=gpu-shd\n#SBATCH --gpus=1\n#SBATCH -t 10\n#SBATCH --ntasks=1\nsrun true\n", "archer2_gpu"},
-     {"#!/bin/bash\n#SBATCH --account=x\n#SBATCH -p gpu\n#SBATCH --qos=gpu-shd\n#SBATCH --gpus=2\n#SBATCH -t 10\n#SBATCH --cpus-per-task=8\nsrun true\n", "archer2_gpu"},
-     {"#!/bin/bash\n#SBATCH --account=g1\n#SBATCH -N1\n#SBATCH -t 10\n#SBATCH --environment=pytorch\nsrun true\n", "alps_clariden"}},
-    {{"#!/bin/bash\n#SBATCH --account=x\n#SBATCH -p gpu\n#SBATCH --qos=gpu-shd\n#SBATCH --gpus=1\n#SBATCH -t 10\nsrun --ntasks=1 --cpus-per-task=8 true\n", "archer2_gpu"},
-     {"#!/bin/bash\n#SBATCH --account=g1\n#SBATCH -N1\n#SBATCH -t 10\nsrun --environment=pytorch true\n", "alps_clariden"},
-     {"#!/bin/bash\n#SBATCH --account=project_462000001\n#SBATCH --time=10\n#SBATCH -p small-g\n#SBATCH --gpus-per-node=1\n#SBATCH -n1\nsrun true\n", "lumi"}},
-    find};
+Rule rule_site_option_on_srun() {
+  return {
+      "site/option-on-srun",
+      diag::Severity::error,
+      "An option that belongs on the srun line",
+      "Some options may be given to a step only: in a directive they make the site reject the job, or set up the wrong thing.",
+      "https://slurm.schedmd.com/srun.html",
+      {{"#!/bin/bash\n#SBATCH --account=x\n#SBATCH -p gpu\n#SBATCH --qos=gpu-shd\n#SBATCH --gpus=1\n#SBATCH -t 10\n#SBATCH --ntasks=1\nsrun true\n", "archer2_gpu"},
+       {"#!/bin/bash\n#SBATCH --account=x\n#SBATCH -p gpu\n#SBATCH --qos=gpu-shd\n#SBATCH --gpus=2\n#SBATCH -t 10\n#SBATCH --cpus-per-task=8\nsrun true\n", "archer2_gpu"},
+       {"#!/bin/bash\n#SBATCH --account=g1\n#SBATCH -N1\n#SBATCH -t 10\n#SBATCH --environment=pytorch\nsrun true\n", "alps_clariden"}},
+      {{"#!/bin/bash\n#SBATCH --account=x\n#SBATCH -p gpu\n#SBATCH --qos=gpu-shd\n#SBATCH --gpus=1\n#SBATCH -t 10\nsrun --ntasks=1 --cpus-per-task=8 true\n", "archer2_gpu"},
+       {"#!/bin/bash\n#SBATCH --account=g1\n#SBATCH -N1\n#SBATCH -t 10\nsrun --environment=pytorch true\n", "alps_clariden"},
+       {"#!/bin/bash\n#SBATCH --account=project_462000001\n#SBATCH --time=10\n#SBATCH -p small-g\n#SBATCH --gpus-per-node=1\n#SBATCH -n1\nsrun true\n", "lumi"}},
+      find};
+}
 
 } // namespace hpcml::check

@@ -40,20 +40,21 @@ Hits find(const Subject& subject) {
 
 } // namespace
 
-extern const Rule k_site_option_refused;
-const Rule k_site_option_refused = {
-    "site/option-refused",
-    diag::Severity::error,
-    "An option that the site refuses",
-    "Sites check jobs at submission and refuse options that do not suit their machine; what works elsewhere is rejected here.",
-    "https://slurm.schedmd.com/job_submit_plugins.html",
-    {{"#!/bin/bash\n#SBATCH -p gh\n#SBATCH -N1\n#SBATCH --ntasks-per-node=1\n#SBATCH -t 10\n#SBATCH --mem=100G\nibrun true\n", "vista"},
-     {"#!/bin/bash\n#SBATCH -p gh\n#SBATCH -N1\n#SBATCH -n1\n#SBATCH -t 10\n#SBATCH --gres=gpu:1\nibrun true\n", "vista"},
-     {"#!/bin/bash\n#SBATCH -p gpu\n#SBATCH --qos=gpu\n#SBATCH -N1\n#SBATCH --gpus-per-node=2\n#SBATCH -t 10\nsrun true\n", "stanage"},
-     {"#!/bin/bash\n#SBATCH -p gh\n#SBATCH -N2\n#SBATCH -n2\n#SBATCH -t 10\n#SBATCH --export=ALL\nibrun true\n", "vista"}},
-    {{"#!/bin/bash\n#SBATCH -p gh\n#SBATCH -N1\n#SBATCH --ntasks-per-node=1\n#SBATCH -t 10\nibrun true\n", "vista"},
-     {"#!/bin/bash\n#SBATCH -p gpu\n#SBATCH --qos=gpu\n#SBATCH -N1\n#SBATCH --gres=gpu:2\n#SBATCH -t 10\nsrun true\n", "stanage"},
-     {"#!/bin/bash\n#SBATCH --account=project_462000001\n#SBATCH --time=10\n#SBATCH -p small-g\n#SBATCH --gpus-per-node=1\n#SBATCH --mem=60G\nsrun true\n", "lumi"}},
-    find};
+Rule rule_site_option_refused() {
+  return {
+      "site/option-refused",
+      diag::Severity::error,
+      "An option that the site refuses",
+      "Sites check jobs at submission and refuse options that do not suit their machine; what works elsewhere is rejected here.",
+      "https://slurm.schedmd.com/job_submit_plugins.html",
+      {{"#!/bin/bash\n#SBATCH -p gh\n#SBATCH -N1\n#SBATCH --ntasks-per-node=1\n#SBATCH -t 10\n#SBATCH --mem=100G\nibrun true\n", "vista"},
+       {"#!/bin/bash\n#SBATCH -p gh\n#SBATCH -N1\n#SBATCH -n1\n#SBATCH -t 10\n#SBATCH --gres=gpu:1\nibrun true\n", "vista"},
+       {"#!/bin/bash\n#SBATCH -p gpu\n#SBATCH --qos=gpu\n#SBATCH -N1\n#SBATCH --gpus-per-node=2\n#SBATCH -t 10\nsrun true\n", "stanage"},
+       {"#!/bin/bash\n#SBATCH -p gh\n#SBATCH -N2\n#SBATCH -n2\n#SBATCH -t 10\n#SBATCH --export=ALL\nibrun true\n", "vista"}},
+      {{"#!/bin/bash\n#SBATCH -p gh\n#SBATCH -N1\n#SBATCH --ntasks-per-node=1\n#SBATCH -t 10\nibrun true\n", "vista"},
+       {"#!/bin/bash\n#SBATCH -p gpu\n#SBATCH --qos=gpu\n#SBATCH -N1\n#SBATCH --gres=gpu:2\n#SBATCH -t 10\nsrun true\n", "stanage"},
+       {"#!/bin/bash\n#SBATCH --account=project_462000001\n#SBATCH --time=10\n#SBATCH -p small-g\n#SBATCH --gpus-per-node=1\n#SBATCH --mem=60G\nsrun true\n", "lumi"}},
+      find};
+}
 
 } // namespace hpcml::check

@@ -25,19 +25,20 @@ Hits find(const Subject& subject) {
 
 } // namespace
 
-extern const Rule k_site_partition_named;
-const Rule k_site_partition_named = {
-    "site/partition-named",
-    diag::Severity::error,
-    "A partition named where the site chooses",
-    "Some sites choose the partition by what a job asks for and refuse jobs that name one.",
-    "https://docs.alliancecan.ca/wiki/Job_scheduling_policies",
-    {{"#!/bin/bash\n#SBATCH --account=def-me\n#SBATCH --time=10\n#SBATCH --partition=gpubase_bygpu_b1\n#SBATCH --gpus-per-node=h100:1\nsrun true\n", "fir"},
-     {"#!/bin/bash\n#SBATCH --account=def-me\n#SBATCH --time=1:0:0\n#SBATCH -p compute\n#SBATCH --gpus-per-node=4\nsrun true\n", "trillium"},
-     {"#!/bin/bash\n#SBATCH --account=aip-me\n#SBATCH --time=1:0:0 -p gpu\n#SBATCH --gpus=h100:4\nsrun true\n", "tamia"}},
-    {{"#!/bin/bash\n#SBATCH --account=def-me\n#SBATCH --time=1:0:0\n#SBATCH --gpus-per-node=h100:1\nsrun true\n", "fir"},
-     {"#!/bin/bash\n#SBATCH --account=def-me\n#SBATCH --time=1:0:0\n#SBATCH -p debug\n#SBATCH --gpus-per-node=4\nsrun true\n", "trillium"},
-     {"#!/bin/bash\n#SBATCH --account=project_462000001\n#SBATCH --time=10\n#SBATCH -p small-g\n#SBATCH --gpus-per-node=1\nsrun true\n", "lumi"}},
-    find};
+Rule rule_site_partition_named() {
+  return {
+      "site/partition-named",
+      diag::Severity::error,
+      "A partition named where the site chooses",
+      "Some sites choose the partition by what a job asks for and refuse jobs that name one.",
+      "https://docs.alliancecan.ca/wiki/Job_scheduling_policies",
+      {{"#!/bin/bash\n#SBATCH --account=def-me\n#SBATCH --time=10\n#SBATCH --partition=gpubase_bygpu_b1\n#SBATCH --gpus-per-node=h100:1\nsrun true\n", "fir"},
+       {"#!/bin/bash\n#SBATCH --account=def-me\n#SBATCH --time=1:0:0\n#SBATCH -p compute\n#SBATCH --gpus-per-node=4\nsrun true\n", "trillium"},
+       {"#!/bin/bash\n#SBATCH --account=aip-me\n#SBATCH --time=1:0:0 -p gpu\n#SBATCH --gpus=h100:4\nsrun true\n", "tamia"}},
+      {{"#!/bin/bash\n#SBATCH --account=def-me\n#SBATCH --time=1:0:0\n#SBATCH --gpus-per-node=h100:1\nsrun true\n", "fir"},
+       {"#!/bin/bash\n#SBATCH --account=def-me\n#SBATCH --time=1:0:0\n#SBATCH -p debug\n#SBATCH --gpus-per-node=4\nsrun true\n", "trillium"},
+       {"#!/bin/bash\n#SBATCH --account=project_462000001\n#SBATCH --time=10\n#SBATCH -p small-g\n#SBATCH --gpus-per-node=1\nsrun true\n", "lumi"}},
+      find};
+}
 
 } // namespace hpcml::check

@@ -29,21 +29,22 @@ Hits find(const Subject& subject) {
 
 } // namespace
 
-extern const Rule k_site_partition_unknown;
-const Rule k_site_partition_unknown = {
-    "site/partition-unknown",
-    diag::Severity::warning,
-    "A partition that the site does not have",
-    "sbatch refuses a job for a partition that does not exist: invalid partition specified.",
-    "https://slurm.schedmd.com/sbatch.html#OPT_partition",
-    {{"#!/bin/bash\n#SBATCH --account=project_462000001\n#SBATCH --time=10\n#SBATCH --partition=standrad-g\n#SBATCH --gpus-per-node=8\nsrun true\n", "lumi"},
-     {"#!/bin/bash\n#SBATCH --account=project_462000001\n#SBATCH --time=10\n#SBATCH -p Small-g\n#SBATCH --gpus-per-node=1\nsrun true\n", "lumi"},
-     {"#!/bin/bash\n#SBATCH --account=project_462000001\n#SBATCH --time=10\n#SBATCH --partition=gpu_a100\n#SBATCH --gpus-per-node=8\nsrun true\n", "lumi"},
-     {"#!/bin/bash\n#SBATCH -p gpu_h10\n#SBATCH --gpus-per-node=4\n#SBATCH -t 5\nsrun true\n", "snellius"}},
-    {{"#!/bin/bash\n#SBATCH --account=project_462000001\n#SBATCH --time=10\n#SBATCH -p small-g\n#SBATCH --gpus-per-node=1\nsrun true\n", "lumi"},
-     {"#!/bin/bash\n#SBATCH --account=project_462000001\n#SBATCH --time=10\n#SBATCH --partition=small-g,dev-g\n#SBATCH --gpus-per-node=1\nsrun true\n", "lumi"},
-     {"#!/bin/bash\n#SBATCH -p gpu_h100\n#SBATCH --gpus-per-node=4\n#SBATCH -t 5\nsrun true\n", "snellius"},
-     {"#!/bin/bash\n#SBATCH -p anything\n#SBATCH -t 5\nsrun true\n"}},
-    find};
+Rule rule_site_partition_unknown() {
+  return {
+      "site/partition-unknown",
+      diag::Severity::warning,
+      "A partition that the site does not have",
+      "sbatch refuses a job for a partition that does not exist: invalid partition specified.",
+      "https://slurm.schedmd.com/sbatch.html#OPT_partition",
+      {{"#!/bin/bash\n#SBATCH --account=project_462000001\n#SBATCH --time=10\n#SBATCH --partition=standrad-g\n#SBATCH --gpus-per-node=8\nsrun true\n", "lumi"},
+       {"#!/bin/bash\n#SBATCH --account=project_462000001\n#SBATCH --time=10\n#SBATCH -p Small-g\n#SBATCH --gpus-per-node=1\nsrun true\n", "lumi"},
+       {"#!/bin/bash\n#SBATCH --account=project_462000001\n#SBATCH --time=10\n#SBATCH --partition=gpu_a100\n#SBATCH --gpus-per-node=8\nsrun true\n", "lumi"},
+       {"#!/bin/bash\n#SBATCH -p gpu_h10\n#SBATCH --gpus-per-node=4\n#SBATCH -t 5\nsrun true\n", "snellius"}},
+      {{"#!/bin/bash\n#SBATCH --account=project_462000001\n#SBATCH --time=10\n#SBATCH -p small-g\n#SBATCH --gpus-per-node=1\nsrun true\n", "lumi"},
+       {"#!/bin/bash\n#SBATCH --account=project_462000001\n#SBATCH --time=10\n#SBATCH --partition=small-g,dev-g\n#SBATCH --gpus-per-node=1\nsrun true\n", "lumi"},
+       {"#!/bin/bash\n#SBATCH -p gpu_h100\n#SBATCH --gpus-per-node=4\n#SBATCH -t 5\nsrun true\n", "snellius"},
+       {"#!/bin/bash\n#SBATCH -p anything\n#SBATCH -t 5\nsrun true\n"}},
+      find};
+}
 
 } // namespace hpcml::check

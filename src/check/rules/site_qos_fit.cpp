@@ -32,19 +32,20 @@ Hits find(const Subject& subject) {
 
 } // namespace
 
-extern const Rule k_site_qos_fit;
-const Rule k_site_qos_fit = {
-    "site/qos-fit",
-    diag::Severity::error,
-    "A QoS that does not fit",
-    "A QoS opens certain partitions, and some want whole nodes: other jobs are refused.",
-    "https://slurm.schedmd.com/qos.html",
-    {{"#!/bin/bash\n#SBATCH -A x\n#SBATCH -t 10\n#SBATCH -p gpu\n#SBATCH --qos=gpu-exc\n#SBATCH --gpus=4\n#SBATCH -N1\nsrun true\n", "archer2_gpu"},
-     {"#!/bin/bash\n#SBATCH -A x@h100\n#SBATCH -t 10\n#SBATCH -p gpu_p6\n#SBATCH -C h100\n#SBATCH --qos=qos_gpu-dev\n#SBATCH --gres=gpu:1\n#SBATCH --hint=nomultithread\nsrun true\n", "jean_zay"},
-     {"#!/bin/bash\n#SBATCH -A x\n#SBATCH -t 10\n#SBATCH -p gpu -q gpu-exc\n#SBATCH --gpus=8\n#SBATCH -N2\nsrun true\n", "archer2_gpu"}},
-    {{"#!/bin/bash\n#SBATCH -A x\n#SBATCH -t 10\n#SBATCH -p gpu\n#SBATCH --qos=gpu-exc\n#SBATCH --gpus=4\n#SBATCH -N1\n#SBATCH --exclusive\nsrun true\n", "archer2_gpu"},
-     {"#!/bin/bash\n#SBATCH -A x@h100\n#SBATCH -t 10\n#SBATCH -p gpu_p6\n#SBATCH -C h100\n#SBATCH --qos=qos_gpu_h100-dev\n#SBATCH --gres=gpu:1\n#SBATCH --hint=nomultithread\nsrun true\n", "jean_zay"},
-     {"#!/bin/bash\n#SBATCH -A x\n#SBATCH -t 10\n#SBATCH -p gpu\n#SBATCH --qos=gpu-shd\n#SBATCH --gpus=1\nsrun true\n", "archer2_gpu"}},
-    find};
+Rule rule_site_qos_fit() {
+  return {
+      "site/qos-fit",
+      diag::Severity::error,
+      "A QoS that does not fit",
+      "A QoS opens certain partitions, and some want whole nodes: other jobs are refused.",
+      "https://slurm.schedmd.com/qos.html",
+      {{"#!/bin/bash\n#SBATCH -A x\n#SBATCH -t 10\n#SBATCH -p gpu\n#SBATCH --qos=gpu-exc\n#SBATCH --gpus=4\n#SBATCH -N1\nsrun true\n", "archer2_gpu"},
+       {"#!/bin/bash\n#SBATCH -A x@h100\n#SBATCH -t 10\n#SBATCH -p gpu_p6\n#SBATCH -C h100\n#SBATCH --qos=qos_gpu-dev\n#SBATCH --gres=gpu:1\n#SBATCH --hint=nomultithread\nsrun true\n", "jean_zay"},
+       {"#!/bin/bash\n#SBATCH -A x\n#SBATCH -t 10\n#SBATCH -p gpu -q gpu-exc\n#SBATCH --gpus=8\n#SBATCH -N2\nsrun true\n", "archer2_gpu"}},
+      {{"#!/bin/bash\n#SBATCH -A x\n#SBATCH -t 10\n#SBATCH -p gpu\n#SBATCH --qos=gpu-exc\n#SBATCH --gpus=4\n#SBATCH -N1\n#SBATCH --exclusive\nsrun true\n", "archer2_gpu"},
+       {"#!/bin/bash\n#SBATCH -A x@h100\n#SBATCH -t 10\n#SBATCH -p gpu_p6\n#SBATCH -C h100\n#SBATCH --qos=qos_gpu_h100-dev\n#SBATCH --gres=gpu:1\n#SBATCH --hint=nomultithread\nsrun true\n", "jean_zay"},
+       {"#!/bin/bash\n#SBATCH -A x\n#SBATCH -t 10\n#SBATCH -p gpu\n#SBATCH --qos=gpu-shd\n#SBATCH --gpus=1\nsrun true\n", "archer2_gpu"}},
+      find};
+}
 
 } // namespace hpcml::check

@@ -21,19 +21,20 @@ Hits find(const Subject& subject) {
 
 } // namespace
 
-extern const Rule k_site_qos_unknown;
-const Rule k_site_qos_unknown = {
-    "site/qos-unknown",
-    diag::Severity::warning,
-    "A QoS that the site does not have",
-    "sbatch refuses a job for a quality of service that does not exist, or that the account may not use: invalid qos specification.",
-    "https://slurm.schedmd.com/qos.html",
-    {{"#!/bin/bash\n#SBATCH -A x\n#SBATCH -t 10\n#SBATCH -p boost_usr_prod\n#SBATCH --qos=boost_qos_dgb\n#SBATCH --gres=gpu:4\nsrun true\n", "leonardo"},
-     {"#!/bin/bash\n#SBATCH -A x\n#SBATCH -t 10\n#SBATCH -p gpu\n#SBATCH --qos=gpu-share\n#SBATCH --gpus=1\nsrun true\n", "archer2_gpu"},
-     {"#!/bin/bash\n#SBATCH -A x\n#SBATCH -C gpu\n#SBATCH -t 10\n#SBATCH -q regulr\n#SBATCH --gpus-per-node=4\nsrun true\n", "perlmutter"}},
-    {{"#!/bin/bash\n#SBATCH -A x\n#SBATCH -t 10\n#SBATCH -p boost_usr_prod\n#SBATCH --qos=boost_qos_dbg\n#SBATCH --gres=gpu:4\nsrun true\n", "leonardo"},
-     {"#!/bin/bash\n#SBATCH -A x\n#SBATCH -t 10\n#SBATCH -p gpu\n#SBATCH --qos=gpu-shd\n#SBATCH --gpus=1\nsrun true\n", "archer2_gpu"},
-     {"#!/bin/bash\n#SBATCH --account=project_462000001\n#SBATCH --time=10\n#SBATCH -p small-g\n#SBATCH --qos=special\n#SBATCH --gpus-per-node=1\nsrun true\n", "lumi"}},
-    find};
+Rule rule_site_qos_unknown() {
+  return {
+      "site/qos-unknown",
+      diag::Severity::warning,
+      "A QoS that the site does not have",
+      "sbatch refuses a job for a quality of service that does not exist, or that the account may not use: invalid qos specification.",
+      "https://slurm.schedmd.com/qos.html",
+      {{"#!/bin/bash\n#SBATCH -A x\n#SBATCH -t 10\n#SBATCH -p boost_usr_prod\n#SBATCH --qos=boost_qos_dgb\n#SBATCH --gres=gpu:4\nsrun true\n", "leonardo"},
+       {"#!/bin/bash\n#SBATCH -A x\n#SBATCH -t 10\n#SBATCH -p gpu\n#SBATCH --qos=gpu-share\n#SBATCH --gpus=1\nsrun true\n", "archer2_gpu"},
+       {"#!/bin/bash\n#SBATCH -A x\n#SBATCH -C gpu\n#SBATCH -t 10\n#SBATCH -q regulr\n#SBATCH --gpus-per-node=4\nsrun true\n", "perlmutter"}},
+      {{"#!/bin/bash\n#SBATCH -A x\n#SBATCH -t 10\n#SBATCH -p boost_usr_prod\n#SBATCH --qos=boost_qos_dbg\n#SBATCH --gres=gpu:4\nsrun true\n", "leonardo"},
+       {"#!/bin/bash\n#SBATCH -A x\n#SBATCH -t 10\n#SBATCH -p gpu\n#SBATCH --qos=gpu-shd\n#SBATCH --gpus=1\nsrun true\n", "archer2_gpu"},
+       {"#!/bin/bash\n#SBATCH --account=project_462000001\n#SBATCH --time=10\n#SBATCH -p small-g\n#SBATCH --qos=special\n#SBATCH --gpus-per-node=1\nsrun true\n", "lumi"}},
+      find};
+}
 
 } // namespace hpcml::check

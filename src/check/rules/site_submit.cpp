@@ -27,19 +27,20 @@ Hits find(const Subject& subject) {
 
 } // namespace
 
-extern const Rule k_site_submit;
-const Rule k_site_submit = {
-    "site/submit",
-    diag::Severity::note,
-    "Another login node or command",
-    "Sites with several kinds of login nodes take some jobs from one of them only, or by a command of their own.",
-    "https://slurm.schedmd.com/sbatch.html",
-    {{"#!/bin/bash\n#SBATCH -A x\n#SBATCH -t 10\n#SBATCH -p gh\n#SBATCH --gres=gpu:1\nsrun true\n", "bede"},
-     {"#!/bin/bash\n#SBATCH -A me\n#SBATCH -t 60\n#SBATCH --gpus-per-node=4\nsrun true\n", "trillium"},
-     {"#!/bin/bash\n#SBATCH -A me\n#SBATCH -t 60\n#SBATCH -p gpu-h100\n#SBATCH --gres=gpu:h100:4\nsrun true\n", "kestrel"}},
-    {{"#!/bin/bash\n#SBATCH -A x\n#SBATCH -t 10\n#SBATCH -p gpu\n#SBATCH --gres=gpu:1\nsrun true\n", "bede"},
-     {"#!/bin/bash\n#SBATCH --account=project_462000001\n#SBATCH --time=10\n#SBATCH -p small-g\n#SBATCH --gpus-per-node=1\nsrun true\n", "lumi"},
-     {"#!/bin/bash\n#SBATCH -A me\n#SBATCH -t 60\n#SBATCH -p small\nsrun true\n", "generic"}},
-    find};
+Rule rule_site_submit() {
+  return {
+      "site/submit",
+      diag::Severity::note,
+      "Another login node or command",
+      "Sites with several kinds of login nodes take some jobs from one of them only, or by a command of their own.",
+      "https://slurm.schedmd.com/sbatch.html",
+      {{"#!/bin/bash\n#SBATCH -A x\n#SBATCH -t 10\n#SBATCH -p gh\n#SBATCH --gres=gpu:1\nsrun true\n", "bede"},
+       {"#!/bin/bash\n#SBATCH -A me\n#SBATCH -t 60\n#SBATCH --gpus-per-node=4\nsrun true\n", "trillium"},
+       {"#!/bin/bash\n#SBATCH -A me\n#SBATCH -t 60\n#SBATCH -p gpu-h100\n#SBATCH --gres=gpu:h100:4\nsrun true\n", "kestrel"}},
+      {{"#!/bin/bash\n#SBATCH -A x\n#SBATCH -t 10\n#SBATCH -p gpu\n#SBATCH --gres=gpu:1\nsrun true\n", "bede"},
+       {"#!/bin/bash\n#SBATCH --account=project_462000001\n#SBATCH --time=10\n#SBATCH -p small-g\n#SBATCH --gpus-per-node=1\nsrun true\n", "lumi"},
+       {"#!/bin/bash\n#SBATCH -A me\n#SBATCH -t 60\n#SBATCH -p small\nsrun true\n", "generic"}},
+      find};
+}
 
 } // namespace hpcml::check

@@ -23,19 +23,20 @@ Hits find(const Subject& subject) {
 
 } // namespace
 
-extern const Rule k_site_time_under;
-const Rule k_site_time_under = {
-    "site/time-under",
-    diag::Severity::error,
-    "Less time than the site takes",
-    "Sites that want few short jobs refuse those below a least time.",
-    "https://docs.alliancecan.ca/wiki/Trillium_Quickstart",
-    {{"#!/bin/bash\n#SBATCH -A me\n#SBATCH --gpus-per-node=4\n#SBATCH -t 5\nsrun true\n", "trillium"},
-     {"#!/bin/bash\n#SBATCH -A me\n#SBATCH --gpus-per-node=1\n#SBATCH -t 00:10:00\nsrun true\n", "trillium"},
-     {"#!/bin/bash\n#SBATCH -A def-me\n#SBATCH --gpus-per-node=h100:1\n#SBATCH -t 30\nsrun true\n", "fir"}},
-    {{"#!/bin/bash\n#SBATCH -A me\n#SBATCH --gpus-per-node=4\n#SBATCH -t 15\nsrun true\n", "trillium"},
-     {"#!/bin/bash\n#SBATCH -A def-me\n#SBATCH --gpus-per-node=h100:1\n#SBATCH -t 60\nsrun true\n", "fir"},
-     {"#!/bin/bash\n#SBATCH -A me\n#SBATCH --gpus-per-node=4\n#SBATCH -p debug\n#SBATCH -t 5\nsrun true\n", "trillium"}},
-    find};
+Rule rule_site_time_under() {
+  return {
+      "site/time-under",
+      diag::Severity::error,
+      "Less time than the site takes",
+      "Sites that want few short jobs refuse those below a least time.",
+      "https://docs.alliancecan.ca/wiki/Trillium_Quickstart",
+      {{"#!/bin/bash\n#SBATCH -A me\n#SBATCH --gpus-per-node=4\n#SBATCH -t 5\nsrun true\n", "trillium"},
+       {"#!/bin/bash\n#SBATCH -A me\n#SBATCH --gpus-per-node=1\n#SBATCH -t 00:10:00\nsrun true\n", "trillium"},
+       {"#!/bin/bash\n#SBATCH -A def-me\n#SBATCH --gpus-per-node=h100:1\n#SBATCH -t 30\nsrun true\n", "fir"}},
+      {{"#!/bin/bash\n#SBATCH -A me\n#SBATCH --gpus-per-node=4\n#SBATCH -t 15\nsrun true\n", "trillium"},
+       {"#!/bin/bash\n#SBATCH -A def-me\n#SBATCH --gpus-per-node=h100:1\n#SBATCH -t 60\nsrun true\n", "fir"},
+       {"#!/bin/bash\n#SBATCH -A me\n#SBATCH --gpus-per-node=4\n#SBATCH -p debug\n#SBATCH -t 5\nsrun true\n", "trillium"}},
+      find};
+}
 
 } // namespace hpcml::check

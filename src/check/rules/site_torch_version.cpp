@@ -68,19 +68,20 @@ Hits find(const Subject& subject) {
 
 } // namespace
 
-extern const Rule k_site_torch_version;
-const Rule k_site_torch_version = {
-    "site/torch-version",
-    diag::Severity::warning,
-    "A PyTorch older than the GPUs",
-    "A build of PyTorch that was not made for a GPU fails at the first kernel: no kernel image is available for execution on the device.",
-    "https://docs.alliancecan.ca/wiki/PyTorch",
-    {{"#!/bin/bash\n#SBATCH -A def-me\n#SBATCH -t 60\n#SBATCH --gpus-per-node=h100:1\npip install --no-index torch==2.1.2\n", "fir"},
-     {"#!/bin/bash\n#SBATCH -p gpu_h100\n#SBATCH -t 10\n#SBATCH --gpus=1\nmodule load 2022\nmodule load PyTorch/1.12.0-foss-2022a-CUDA-11.7.0\nsrun python train.py\n", "snellius"},
-     {"#!/bin/bash\n#SBATCH -p gpu_h100\n#SBATCH -t 10\n#SBATCH --gpus=1\nconda create -y -n x pytorch=1.13.1 python=3.10\n", "snellius"}},
-    {{"#!/bin/bash\n#SBATCH -A def-me\n#SBATCH -t 60\n#SBATCH --gpus-per-node=h100:1\npip install --no-index torch==2.5.1\n", "fir"},
-     {"#!/bin/bash\n#SBATCH -p gpu_a100\n#SBATCH -t 10\n#SBATCH --gpus=1\nmodule load PyTorch/1.12.0-foss-2022a-CUDA-11.7.0\n", "snellius"},
-     {"#!/bin/bash\n#SBATCH -p gpu_h100\n#SBATCH -t 10\n#SBATCH --gpus=1\necho torch==1.0\n", "snellius"}},
-    find};
+Rule rule_site_torch_version() {
+  return {
+      "site/torch-version",
+      diag::Severity::warning,
+      "A PyTorch older than the GPUs",
+      "A build of PyTorch that was not made for a GPU fails at the first kernel: no kernel image is available for execution on the device.",
+      "https://docs.alliancecan.ca/wiki/PyTorch",
+      {{"#!/bin/bash\n#SBATCH -A def-me\n#SBATCH -t 60\n#SBATCH --gpus-per-node=h100:1\npip install --no-index torch==2.1.2\n", "fir"},
+       {"#!/bin/bash\n#SBATCH -p gpu_h100\n#SBATCH -t 10\n#SBATCH --gpus=1\nmodule load 2022\nmodule load PyTorch/1.12.0-foss-2022a-CUDA-11.7.0\nsrun python train.py\n", "snellius"},
+       {"#!/bin/bash\n#SBATCH -p gpu_h100\n#SBATCH -t 10\n#SBATCH --gpus=1\nconda create -y -n x pytorch=1.13.1 python=3.10\n", "snellius"}},
+      {{"#!/bin/bash\n#SBATCH -A def-me\n#SBATCH -t 60\n#SBATCH --gpus-per-node=h100:1\npip install --no-index torch==2.5.1\n", "fir"},
+       {"#!/bin/bash\n#SBATCH -p gpu_a100\n#SBATCH -t 10\n#SBATCH --gpus=1\nmodule load PyTorch/1.12.0-foss-2022a-CUDA-11.7.0\n", "snellius"},
+       {"#!/bin/bash\n#SBATCH -p gpu_h100\n#SBATCH -t 10\n#SBATCH --gpus=1\necho torch==1.0\n", "snellius"}},
+      find};
+}
 
 } // namespace hpcml::check

@@ -33,16 +33,17 @@ Hits find(const Subject& subject) {
 
 } // namespace
 
-extern const Rule k_slurm_abbreviated_option;
-const Rule k_slurm_abbreviated_option = {
-    "slurm/abbreviated-option",
-    diag::Severity::warning,
-    "A shortened option that does not last",
-    "sbatch takes the beginning of a name as long as it is one option's. New options change that: --cons is --constraint up "
-    "to 25.05 and ambiguous from 25.11, --extra was --extra-node-info up to 22.05.",
-    "https://slurm.schedmd.com/sbatch.html#SECTION_OPTIONS",
-    {"#!/bin/bash\n#SBATCH --cons=gpu\n", {"#!/bin/bash\n#SBATCH --extra=2:4\n", "", "22.05"}, {"#!/bin/bash\n#SBATCH --cons gpu\n", "", "25.05"}},
-    {"#!/bin/bash\n#SBATCH --constraint=gpu\n", "#!/bin/bash\n#SBATCH --out=x.log\n", "#!/bin/bash\n#SBATCH --tasks-per-node=4\n"},
-    find};
+Rule rule_slurm_abbreviated_option() {
+  return {
+      "slurm/abbreviated-option",
+      diag::Severity::warning,
+      "A shortened option that does not last",
+      "sbatch takes the beginning of a name as long as it is one option's. New options change that: --cons is --constraint up "
+      "to 25.05 and ambiguous from 25.11, --extra was --extra-node-info up to 22.05.",
+      "https://slurm.schedmd.com/sbatch.html#SECTION_OPTIONS",
+      {"#!/bin/bash\n#SBATCH --cons=gpu\n", {"#!/bin/bash\n#SBATCH --extra=2:4\n", "", "22.05"}, {"#!/bin/bash\n#SBATCH --cons gpu\n", "", "25.05"}},
+      {"#!/bin/bash\n#SBATCH --constraint=gpu\n", "#!/bin/bash\n#SBATCH --out=x.log\n", "#!/bin/bash\n#SBATCH --tasks-per-node=4\n"},
+      find};
+}
 
 } // namespace hpcml::check

@@ -42,18 +42,19 @@ Hits find(const Subject& subject) {
 
 } // namespace
 
-extern const Rule k_slurm_after_command;
-const Rule k_slurm_after_command = {
-    "slurm/after-command",
-    diag::Severity::warning,
-    "A directive behind the first command",
-    "sbatch stops at the first line that is neither blank nor a comment and drops later directives without a word: the job "
-    "runs with default nodes, time and memory.",
-    "https://slurm.schedmd.com/sbatch.html#SECTION_DESCRIPTION",
-    {"#!/bin/bash\nset -e\n#SBATCH --nodes=2\n", "#!/bin/bash\n#SBATCH -N2\nmodule load x\n#SBATCH --time=10\nsrun true\n",
-     "#!/bin/bash\n: note\n#SBATCH--nodes=2\n", "#!/bin/bash\ncat <<EOF\nEOF\n#SBATCH --nodes=2\n"},
-    {"#!/bin/bash\n#SBATCH --nodes=2\nset -e\n", "#!/bin/bash\n\n# comment\n#SBATCH --nodes=2\nsrun true\n",
-     "#!/bin/bash\nsrun true\n# SBATCH is read above\n", "#!/bin/bash\nsbatch <<'EOF'\n#!/bin/bash\n#SBATCH --nodes=2\nEOF\n"},
-    find};
+Rule rule_slurm_after_command() {
+  return {
+      "slurm/after-command",
+      diag::Severity::warning,
+      "A directive behind the first command",
+      "sbatch stops at the first line that is neither blank nor a comment and drops later directives without a word: the job "
+      "runs with default nodes, time and memory.",
+      "https://slurm.schedmd.com/sbatch.html#SECTION_DESCRIPTION",
+      {"#!/bin/bash\nset -e\n#SBATCH --nodes=2\n", "#!/bin/bash\n#SBATCH -N2\nmodule load x\n#SBATCH --time=10\nsrun true\n",
+       "#!/bin/bash\n: note\n#SBATCH--nodes=2\n", "#!/bin/bash\ncat <<EOF\nEOF\n#SBATCH --nodes=2\n"},
+      {"#!/bin/bash\n#SBATCH --nodes=2\nset -e\n", "#!/bin/bash\n\n# comment\n#SBATCH --nodes=2\nsrun true\n",
+       "#!/bin/bash\nsrun true\n# SBATCH is read above\n", "#!/bin/bash\nsbatch <<'EOF'\n#!/bin/bash\n#SBATCH --nodes=2\nEOF\n"},
+      find};
+}
 
 } // namespace hpcml::check

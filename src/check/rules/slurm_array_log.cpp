@@ -45,19 +45,20 @@ Hits find(const Subject& subject) {
 
 } // namespace
 
-extern const Rule k_slurm_array_log;
-const Rule k_slurm_array_log = {
-    "slurm/array-log",
-    diag::Severity::warning,
-    "All tasks of an array write one log",
-    "Without the task's number in its name every task of the array opens the same file: they empty it one after the other and "
-    "write over each other.",
-    "https://slurm.schedmd.com/job_array.html#file_names",
-    {"#!/bin/bash\n#SBATCH --array=0-9\n#SBATCH --output=run.log\n", "#!/bin/bash\n#SBATCH --array=0-9 -o %A.out -e %A.err\n",
-     "#!/bin/bash\n#SBATCH --array=1,3\n#SBATCH --output=%x\n"},
-    {"#!/bin/bash\n#SBATCH --array=0-9\n#SBATCH --output=run_%a.log\n", "#!/bin/bash\n#SBATCH --array=0-9\n",
-     "#!/bin/bash\n#SBATCH --array=0-9\n#SBATCH --output=%x-%j.log\n", "#!/bin/bash\n#SBATCH --array=0-9%1 --open-mode=append\n#SBATCH --output=run.log\n",
-     "#!/bin/bash\n#SBATCH --array=0-9 -o /dev/null\n"},
-    find};
+Rule rule_slurm_array_log() {
+  return {
+      "slurm/array-log",
+      diag::Severity::warning,
+      "All tasks of an array write one log",
+      "Without the task's number in its name every task of the array opens the same file: they empty it one after the other and "
+      "write over each other.",
+      "https://slurm.schedmd.com/job_array.html#file_names",
+      {"#!/bin/bash\n#SBATCH --array=0-9\n#SBATCH --output=run.log\n", "#!/bin/bash\n#SBATCH --array=0-9 -o %A.out -e %A.err\n",
+       "#!/bin/bash\n#SBATCH --array=1,3\n#SBATCH --output=%x\n"},
+      {"#!/bin/bash\n#SBATCH --array=0-9\n#SBATCH --output=run_%a.log\n", "#!/bin/bash\n#SBATCH --array=0-9\n",
+       "#!/bin/bash\n#SBATCH --array=0-9\n#SBATCH --output=%x-%j.log\n", "#!/bin/bash\n#SBATCH --array=0-9%1 --open-mode=append\n#SBATCH --output=run.log\n",
+       "#!/bin/bash\n#SBATCH --array=0-9 -o /dev/null\n"},
+      find};
+}
 
 } // namespace hpcml::check

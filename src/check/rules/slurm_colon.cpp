@@ -16,17 +16,18 @@ std::vector<Edit> fix(const Subject& subject, slurm::Place place) {
 
 } // namespace
 
-extern const Rule k_slurm_colon;
-const Rule k_slurm_colon = {
-    "slurm/colon",
-    diag::Severity::error,
-    "A colon where an option is expected",
-    "A word that begins with ':' separates the components of a heterogeneous job on a command line; in a directive it is "
-    "fatal. \"#SBATCH: --nodes=2\" is the usual way to write one by accident.",
-    "https://slurm.schedmd.com/heterogeneous_jobs.html",
-    {"#!/bin/bash\n#SBATCH: --nodes=2\n", "#!/bin/bash\n#SBATCH --nodes=2 : --nodes=1\n", "#!/bin/bash\n#SBATCH --time :10\n"},
-    {"#!/bin/bash\n#SBATCH --nodes=2\n#SBATCH hetjob\n#SBATCH --nodes=1\n", "#!/bin/bash\n#SBATCH --time=1:00:00\n", "#!/bin/bash\nsrun -n1 a : -n2 b\n"},
-    nullptr,
-    fix};
+Rule rule_slurm_colon() {
+  return {
+      "slurm/colon",
+      diag::Severity::error,
+      "A colon where an option is expected",
+      "A word that begins with ':' separates the components of a heterogeneous job on a command line; in a directive it is "
+      "fatal. \"#SBATCH: --nodes=2\" is the usual way to write one by accident.",
+      "https://slurm.schedmd.com/heterogeneous_jobs.html",
+      {"#!/bin/bash\n#SBATCH: --nodes=2\n", "#!/bin/bash\n#SBATCH --nodes=2 : --nodes=1\n", "#!/bin/bash\n#SBATCH --time :10\n"},
+      {"#!/bin/bash\n#SBATCH --nodes=2\n#SBATCH hetjob\n#SBATCH --nodes=1\n", "#!/bin/bash\n#SBATCH --time=1:00:00\n", "#!/bin/bash\nsrun -n1 a : -n2 b\n"},
+      nullptr,
+      fix};
+}
 
 } // namespace hpcml::check

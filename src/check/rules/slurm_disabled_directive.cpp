@@ -33,16 +33,17 @@ Hits find(const Subject& subject) {
 
 } // namespace
 
-extern const Rule k_slurm_disabled_directive;
-const Rule k_slurm_disabled_directive = {
-    "slurm/disabled-directive",
-    diag::Severity::warning,
-    "A directive that is a comment",
-    "Only #SBATCH in capitals at the very start of a line counts. With a blank before or inside it, or in lower case, "
-    "the line is ignored without a word.",
-    "https://slurm.schedmd.com/sbatch.html#SECTION_DESCRIPTION",
-    {"#!/bin/bash\n# SBATCH --nodes=2\n", "#!/bin/bash\n #SBATCH --nodes=2\n", "#!/bin/bash\n#sbatch --nodes=2\n"},
-    {"#!/bin/bash\n#SBATCH --nodes=2\n", "#!/bin/bash\n##SBATCH --nodes=2\n", "#!/bin/bash\n# sbatch this file with -N 2\n"},
-    find};
+Rule rule_slurm_disabled_directive() {
+  return {
+      "slurm/disabled-directive",
+      diag::Severity::warning,
+      "A directive that is a comment",
+      "Only #SBATCH in capitals at the very start of a line counts. With a blank before or inside it, or in lower case, "
+      "the line is ignored without a word.",
+      "https://slurm.schedmd.com/sbatch.html#SECTION_DESCRIPTION",
+      {"#!/bin/bash\n# SBATCH --nodes=2\n", "#!/bin/bash\n #SBATCH --nodes=2\n", "#!/bin/bash\n#sbatch --nodes=2\n"},
+      {"#!/bin/bash\n#SBATCH --nodes=2\n", "#!/bin/bash\n##SBATCH --nodes=2\n", "#!/bin/bash\n# sbatch this file with -N 2\n"},
+      find};
+}
 
 } // namespace hpcml::check

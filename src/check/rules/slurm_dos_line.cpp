@@ -14,17 +14,18 @@ std::vector<Edit> fix(const Subject& subject, slurm::Place) {
 
 } // namespace
 
-extern const Rule k_slurm_dos_line;
-const Rule k_slurm_dos_line = {
-    "slurm/dos-line",
-    diag::Severity::error,
-    "Lines that end as on Windows",
-    "sbatch refuses a script in which even one line ends with CR LF: \"Batch script contains DOS line breaks\". Editors and "
-    "file transfers from Windows leave them behind.",
-    "https://slurm.schedmd.com/sbatch.html#SECTION_DESCRIPTION",
-    {"#!/bin/bash\r\n#SBATCH --nodes=2\r\nsrun true\r\n", "#!/bin/bash\n#SBATCH --nodes=2\nsrun true\r\n", "#!/bin/bash\n#SBATCH --nodes=2\r\nsrun true\n"},
-    {"#!/bin/bash\n#SBATCH --nodes=2\nsrun true\n", "#!/bin/bash\nprintf 'a\\r\\n'\n", "#!/bin/bash\nsed -i 's/\\r$//' data.txt\n"},
-    nullptr,
-    fix};
+Rule rule_slurm_dos_line() {
+  return {
+      "slurm/dos-line",
+      diag::Severity::error,
+      "Lines that end as on Windows",
+      "sbatch refuses a script in which even one line ends with CR LF: \"Batch script contains DOS line breaks\". Editors and "
+      "file transfers from Windows leave them behind.",
+      "https://slurm.schedmd.com/sbatch.html#SECTION_DESCRIPTION",
+      {"#!/bin/bash\r\n#SBATCH --nodes=2\r\nsrun true\r\n", "#!/bin/bash\n#SBATCH --nodes=2\nsrun true\r\n", "#!/bin/bash\n#SBATCH --nodes=2\r\nsrun true\n"},
+      {"#!/bin/bash\n#SBATCH --nodes=2\nsrun true\n", "#!/bin/bash\nprintf 'a\\r\\n'\n", "#!/bin/bash\nsed -i 's/\\r$//' data.txt\n"},
+      nullptr,
+      fix};
+}
 
 } // namespace hpcml::check

@@ -19,17 +19,18 @@ Hits find(const Subject& subject) {
 
 } // namespace
 
-extern const Rule k_slurm_exclusive_and_shared;
-const Rule k_slurm_exclusive_and_shared = {
-    "slurm/exclusive-and-shared",
-    diag::Severity::warning,
-    "--exclusive and --oversubscribe together",
-    "Up to 22.05 the last of the two wins without a word; from 23.02 sbatch refuses both together.",
-    "https://slurm.schedmd.com/sbatch.html#OPT_exclusive",
-    {{"#!/bin/bash\n#SBATCH --exclusive\n#SBATCH --oversubscribe\n", "", "22.05"}, {"#!/bin/bash\n#SBATCH --oversubscribe --exclusive\n", "", "21.08"},
-     {"#!/bin/bash\n#SBATCH -s\n#SBATCH --exclusive\n", "", "20.11"}},
-    {{"#!/bin/bash\n#SBATCH --exclusive\n", "", "22.05"}, {"#!/bin/bash\n#SBATCH --oversubscribe\n", "", "22.05"},
-     {"#!/bin/bash\n#SBATCH --exclusive=user\n", "", "22.05"}},
-    find};
+Rule rule_slurm_exclusive_and_shared() {
+  return {
+      "slurm/exclusive-and-shared",
+      diag::Severity::warning,
+      "--exclusive and --oversubscribe together",
+      "Up to 22.05 the last of the two wins without a word; from 23.02 sbatch refuses both together.",
+      "https://slurm.schedmd.com/sbatch.html#OPT_exclusive",
+      {{"#!/bin/bash\n#SBATCH --exclusive\n#SBATCH --oversubscribe\n", "", "22.05"}, {"#!/bin/bash\n#SBATCH --oversubscribe --exclusive\n", "", "21.08"},
+       {"#!/bin/bash\n#SBATCH -s\n#SBATCH --exclusive\n", "", "20.11"}},
+      {{"#!/bin/bash\n#SBATCH --exclusive\n", "", "22.05"}, {"#!/bin/bash\n#SBATCH --oversubscribe\n", "", "22.05"},
+       {"#!/bin/bash\n#SBATCH --exclusive=user\n", "", "22.05"}},
+      find};
+}
 
 } // namespace hpcml::check

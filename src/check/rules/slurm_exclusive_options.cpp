@@ -23,19 +23,20 @@ std::vector<Edit> fix(const Subject& subject, slurm::Place place) {
 
 } // namespace
 
-extern const Rule k_slurm_exclusive_options;
-const Rule k_slurm_exclusive_options = {
-    "slurm/exclusive-options",
-    diag::Severity::error,
-    "Options that exclude each other",
-    "sbatch takes only one of --mem, --mem-per-cpu and --mem-per-gpu, one of --gpus-per-task and --ntasks-per-gpu, from 26.05 "
-    "one of --gpus-per-node and --gres=gpu: with two of them it stops with \"mutually exclusive\", and there is no job.",
-    "https://slurm.schedmd.com/sbatch.html#OPT_mem",
-    {"#!/bin/bash\n#SBATCH --mem=16G\n#SBATCH --mem-per-cpu=2G\n", {"#!/bin/bash\n#SBATCH --gpus-per-node=4\n#SBATCH --gres=gpu:4\n", "", "26.05"},
-     "#!/bin/bash\n#SBATCH -n4 --gpus-per-task=1 --ntasks-per-gpu=1\n", "#!/bin/bash\n#SBATCH --exclusive --oversubscribe\n"},
-    {"#!/bin/bash\n#SBATCH --mem=16G\n", {"#!/bin/bash\n#SBATCH --gpus-per-node=4\n#SBATCH --gres=nvme:1\n", "", "26.05"},
-     {"#!/bin/bash\n#SBATCH --exclusive --oversubscribe\n", "", "22.05"}},
-    nullptr,
-    fix};
+Rule rule_slurm_exclusive_options() {
+  return {
+      "slurm/exclusive-options",
+      diag::Severity::error,
+      "Options that exclude each other",
+      "sbatch takes only one of --mem, --mem-per-cpu and --mem-per-gpu, one of --gpus-per-task and --ntasks-per-gpu, from 26.05 "
+      "one of --gpus-per-node and --gres=gpu: with two of them it stops with \"mutually exclusive\", and there is no job.",
+      "https://slurm.schedmd.com/sbatch.html#OPT_mem",
+      {"#!/bin/bash\n#SBATCH --mem=16G\n#SBATCH --mem-per-cpu=2G\n", {"#!/bin/bash\n#SBATCH --gpus-per-node=4\n#SBATCH --gres=gpu:4\n", "", "26.05"},
+       "#!/bin/bash\n#SBATCH -n4 --gpus-per-task=1 --ntasks-per-gpu=1\n", "#!/bin/bash\n#SBATCH --exclusive --oversubscribe\n"},
+      {"#!/bin/bash\n#SBATCH --mem=16G\n", {"#!/bin/bash\n#SBATCH --gpus-per-node=4\n#SBATCH --gres=nvme:1\n", "", "26.05"},
+       {"#!/bin/bash\n#SBATCH --exclusive --oversubscribe\n", "", "22.05"}},
+      nullptr,
+      fix};
+}
 
 } // namespace hpcml::check

@@ -26,18 +26,19 @@ Hits find(const Subject& subject) {
 
 } // namespace
 
-extern const Rule k_slurm_export_none;
-const Rule k_slurm_export_none = {
-    "slurm/export-none",
-    diag::Severity::warning,
-    "srun in a job with --export=NONE",
-    "With --export=NONE the job has SLURM_EXPORT_ENV=NONE, which srun reads as its own --export: the tasks start without PATH "
-    "and without what the script exported, and \"execve: No such file or directory\" is all that is seen.",
-    "https://slurm.schedmd.com/sbatch.html#OPT_export",
-    {"#!/bin/bash\n#SBATCH --export=NONE\nsrun python train.py\n", "#!/bin/bash\n#SBATCH --export=NONE\nmodule load x\nsrun -n4 ./a\n",
-     "#!/bin/bash\n#SBATCH --export none\nsrun hostname && srun -l hostname\n"},
-    {"#!/bin/bash\n#SBATCH --export=NONE\nsrun --export=ALL python train.py\n",
-     "#!/bin/bash\n#SBATCH --export=NONE\nunset SLURM_EXPORT_ENV\nsrun python train.py\n", "#!/bin/bash\n#SBATCH --export=ALL\nsrun python train.py\n"},
-    find};
+Rule rule_slurm_export_none() {
+  return {
+      "slurm/export-none",
+      diag::Severity::warning,
+      "srun in a job with --export=NONE",
+      "With --export=NONE the job has SLURM_EXPORT_ENV=NONE, which srun reads as its own --export: the tasks start without PATH "
+      "and without what the script exported, and \"execve: No such file or directory\" is all that is seen.",
+      "https://slurm.schedmd.com/sbatch.html#OPT_export",
+      {"#!/bin/bash\n#SBATCH --export=NONE\nsrun python train.py\n", "#!/bin/bash\n#SBATCH --export=NONE\nmodule load x\nsrun -n4 ./a\n",
+       "#!/bin/bash\n#SBATCH --export none\nsrun hostname && srun -l hostname\n"},
+      {"#!/bin/bash\n#SBATCH --export=NONE\nsrun --export=ALL python train.py\n",
+       "#!/bin/bash\n#SBATCH --export=NONE\nunset SLURM_EXPORT_ENV\nsrun python train.py\n", "#!/bin/bash\n#SBATCH --export=ALL\nsrun python train.py\n"},
+      find};
+}
 
 } // namespace hpcml::check

@@ -22,18 +22,19 @@ std::vector<Edit> fix(const Subject& subject, slurm::Place) {
 
 } // namespace
 
-extern const Rule k_slurm_first_line;
-const Rule k_slurm_first_line = {
-    "slurm/first-line",
-    diag::Severity::error,
-    "The first line does not start with #!",
-    "sbatch looks at the first two bytes and refuses what is not #!: \"This does not look like a batch script\". A blank line, "
-    "a comment or the byte order mark of an editor before it is enough.",
-    "https://slurm.schedmd.com/sbatch.html#SECTION_DESCRIPTION",
-    {"\n#!/bin/bash\n#SBATCH --nodes=2\nsrun true\n", "#SBATCH --nodes=2\nsrun true\n", "\xef\xbb\xbf#!/bin/bash\nsrun true\n",
-     "# my job\n#!/bin/bash\nsrun true\n", "!#/bin/bash\nsrun true\n"},
-    {"#!/bin/bash\nsrun true\n", "#! /usr/bin/env bash\n#SBATCH --nodes=2\nsrun true\n", "#!/usr/bin/python3\n#SBATCH --nodes=2\nprint(1)\n"},
-    nullptr,
-    fix};
+Rule rule_slurm_first_line() {
+  return {
+      "slurm/first-line",
+      diag::Severity::error,
+      "The first line does not start with #!",
+      "sbatch looks at the first two bytes and refuses what is not #!: \"This does not look like a batch script\". A blank line, "
+      "a comment or the byte order mark of an editor before it is enough.",
+      "https://slurm.schedmd.com/sbatch.html#SECTION_DESCRIPTION",
+      {"\n#!/bin/bash\n#SBATCH --nodes=2\nsrun true\n", "#SBATCH --nodes=2\nsrun true\n", "\xef\xbb\xbf#!/bin/bash\nsrun true\n",
+       "# my job\n#!/bin/bash\nsrun true\n", "!#/bin/bash\nsrun true\n"},
+      {"#!/bin/bash\nsrun true\n", "#! /usr/bin/env bash\n#SBATCH --nodes=2\nsrun true\n", "#!/usr/bin/python3\n#SBATCH --nodes=2\nprint(1)\n"},
+      nullptr,
+      fix};
+}
 
 } // namespace hpcml::check

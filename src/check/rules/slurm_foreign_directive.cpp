@@ -32,17 +32,18 @@ Hits find(const Subject& subject) {
 
 } // namespace
 
-extern const Rule k_slurm_foreign_directive;
-const Rule k_slurm_foreign_directive = {
-    "slurm/foreign-directive",
-    diag::Severity::warning,
-    "#PBS or #BSUB lines beside #SBATCH",
-    "sbatch obeys #PBS and #BSUB lines, too, and where both set something the other system's line wins, wherever it stands. A "
-    "script that was ported and kept its old header asks for something else than it seems to.",
-    "https://slurm.schedmd.com/sbatch.html#OPT_ignore-pbs",
-    {"#!/bin/bash\n#PBS -l nodes=4\n#SBATCH --nodes=2\n", "#!/bin/bash\n#SBATCH --ntasks=2\n#BSUB -n 6\n", "#!/bin/bash\n#PBS -N old\n#SBATCH --nodes=2\n"},
-    {"#!/bin/bash\n#SBATCH --nodes=2 --ignore-pbs\n#PBS -l nodes=4\n", "#!/bin/bash\n##PBS -l nodes=4\n#SBATCH --nodes=2\n",
-     "#!/bin/bash\n#PBS -l nodes=4\n"},
-    find};
+Rule rule_slurm_foreign_directive() {
+  return {
+      "slurm/foreign-directive",
+      diag::Severity::warning,
+      "#PBS or #BSUB lines beside #SBATCH",
+      "sbatch obeys #PBS and #BSUB lines, too, and where both set something the other system's line wins, wherever it stands. A "
+      "script that was ported and kept its old header asks for something else than it seems to.",
+      "https://slurm.schedmd.com/sbatch.html#OPT_ignore-pbs",
+      {"#!/bin/bash\n#PBS -l nodes=4\n#SBATCH --nodes=2\n", "#!/bin/bash\n#SBATCH --ntasks=2\n#BSUB -n 6\n", "#!/bin/bash\n#PBS -N old\n#SBATCH --nodes=2\n"},
+      {"#!/bin/bash\n#SBATCH --nodes=2 --ignore-pbs\n#PBS -l nodes=4\n", "#!/bin/bash\n##PBS -l nodes=4\n#SBATCH --nodes=2\n",
+       "#!/bin/bash\n#PBS -l nodes=4\n"},
+      find};
+}
 
 } // namespace hpcml::check

@@ -23,18 +23,19 @@ Hits find(const Subject& subject) {
 
 } // namespace
 
-extern const Rule k_slurm_gpus_twice;
-const Rule k_slurm_gpus_twice = {
-    "slurm/gpus-twice",
-    diag::Severity::warning,
-    "GPUs asked for twice",
-    "Up to 25.11 --gpus-per-node and --gres=gpu together are taken without a word, and where they differ the job gets what "
-    "--gres says. From 26.05 sbatch refuses both together, also when one comes from the environment.",
-    "https://slurm.schedmd.com/sbatch.html#OPT_gpus-per-node",
-    {"#!/bin/bash\n#SBATCH --gpus-per-node=4\n#SBATCH --gres=gpu:4\n", "#!/bin/bash\n#SBATCH --gpus-per-node=8 --gres=gpu:4\n",
-     {"#!/bin/bash\n#SBATCH --gpus-per-node=a100:4 --nodes=2\n#SBATCH --gres=gpu:a100:4\n", "", "25.11"}},
-    {"#!/bin/bash\n#SBATCH --gpus-per-node=4\n", "#!/bin/bash\n#SBATCH --gpus-per-node=4\n#SBATCH --gres=nvme:1600\n",
-     "#!/bin/bash\n#SBATCH --gres=gpu:4 --gpus-per-task=1 --ntasks-per-node=4 --nodes=1\n"},
-    find};
+Rule rule_slurm_gpus_twice() {
+  return {
+      "slurm/gpus-twice",
+      diag::Severity::warning,
+      "GPUs asked for twice",
+      "Up to 25.11 --gpus-per-node and --gres=gpu together are taken without a word, and where they differ the job gets what "
+      "--gres says. From 26.05 sbatch refuses both together, also when one comes from the environment.",
+      "https://slurm.schedmd.com/sbatch.html#OPT_gpus-per-node",
+      {"#!/bin/bash\n#SBATCH --gpus-per-node=4\n#SBATCH --gres=gpu:4\n", "#!/bin/bash\n#SBATCH --gpus-per-node=8 --gres=gpu:4\n",
+       {"#!/bin/bash\n#SBATCH --gpus-per-node=a100:4 --nodes=2\n#SBATCH --gres=gpu:a100:4\n", "", "25.11"}},
+      {"#!/bin/bash\n#SBATCH --gpus-per-node=4\n", "#!/bin/bash\n#SBATCH --gpus-per-node=4\n#SBATCH --gres=nvme:1600\n",
+       "#!/bin/bash\n#SBATCH --gres=gpu:4 --gpus-per-task=1 --ntasks-per-node=4 --nodes=1\n"},
+      find};
+}
 
 } // namespace hpcml::check

@@ -45,18 +45,19 @@ Hits find(const Subject& subject) {
 
 } // namespace
 
-extern const Rule k_slurm_gres;
-const Rule k_slurm_gres = {
-    "slurm/gres",
-    diag::Severity::error,
-    "A request for GPUs that sbatch cannot read",
-    "--gres takes NAME[:TYPE]:COUNT; --gpus and its kin take [TYPE:]COUNT without the name. gpu=4 and gres/gpu:4 are known "
-    "from 23.11 only. What cannot be read is fatal: \"Invalid generic resource (gres) specification\".",
-    "https://slurm.schedmd.com/gres.html",
-    {{"#!/bin/bash\n#SBATCH --gres=gpu=4\n", "", "22.05"}, {"#!/bin/bash\n#SBATCH --gres=gres/gpu:4\n", "", "23.02"},
-     "#!/bin/bash\n#SBATCH --gpus-per-node=4:\n", "#!/bin/bash\n#SBATCH --gpus = 4\n", {"#!/bin/bash\n#SBATCH --gres=\n", "", "22.05"}},
-    {"#!/bin/bash\n#SBATCH --gres=gpu:4\n", "#!/bin/bash\n#SBATCH --gpus-per-node=a100:4\n", "#!/bin/bash\n#SBATCH --gres=gpu:a100:4,nvme:100\n"},
-    find,
-    fix};
+Rule rule_slurm_gres() {
+  return {
+      "slurm/gres",
+      diag::Severity::error,
+      "A request for GPUs that sbatch cannot read",
+      "--gres takes NAME[:TYPE]:COUNT; --gpus and its kin take [TYPE:]COUNT without the name. gpu=4 and gres/gpu:4 are known "
+      "from 23.11 only. What cannot be read is fatal: \"Invalid generic resource (gres) specification\".",
+      "https://slurm.schedmd.com/gres.html",
+      {{"#!/bin/bash\n#SBATCH --gres=gpu=4\n", "", "22.05"}, {"#!/bin/bash\n#SBATCH --gres=gres/gpu:4\n", "", "23.02"},
+       "#!/bin/bash\n#SBATCH --gpus-per-node=4:\n", "#!/bin/bash\n#SBATCH --gpus = 4\n", {"#!/bin/bash\n#SBATCH --gres=\n", "", "22.05"}},
+      {"#!/bin/bash\n#SBATCH --gres=gpu:4\n", "#!/bin/bash\n#SBATCH --gpus-per-node=a100:4\n", "#!/bin/bash\n#SBATCH --gres=gpu:a100:4,nvme:100\n"},
+      find,
+      fix};
+}
 
 } // namespace hpcml::check

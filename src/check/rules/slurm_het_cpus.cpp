@@ -26,20 +26,21 @@ Hits find(const Subject& subject) {
 
 } // namespace
 
-extern const Rule k_slurm_het_cpus;
-const Rule k_slurm_het_cpus = {
-    "slurm/het-cpus",
-    diag::Severity::warning,
-    "A step over components, only some with --cpus-per-task",
-    "From 25.05 srun --het-group=0,1 is fatal where one component has --cpus-per-task and another has none: "
-    "SLURM_CPUS_PER_TASK and SLURM_TRES_PER_TASK then contradict each other.",
-    "https://slurm.schedmd.com/heterogeneous_jobs.html",
-    {{"#!/bin/bash\n#SBATCH -n1 -c4\n#SBATCH hetjob\n#SBATCH -n2\nsrun --het-group=0,1 ./a\n", "", "25.05"},
-     {"#!/bin/bash\n#SBATCH --cpus-per-task=4\n#SBATCH hetjob\n#SBATCH -n2\nsrun --het-group=0-1 ./a\n", "", "25.11"},
-     {"#!/bin/bash\n#SBATCH -c2\n#SBATCH hetjob\n#SBATCH -n2\nsrun -l --het-group 0,1 ./a\n", "", "26.05"}},
-    {{"#!/bin/bash\n#SBATCH -n1 -c4\n#SBATCH hetjob\n#SBATCH -n2 -c1\nsrun --het-group=0,1 ./a\n", "", "25.05"},
-     {"#!/bin/bash\n#SBATCH -n1 -c4\n#SBATCH hetjob\n#SBATCH -n2\nsrun --het-group=0,1 ./a\n", "", "24.05"},
-     {"#!/bin/bash\n#SBATCH -n1 -c4\n#SBATCH hetjob\n#SBATCH -n2\nsrun --het-group=1 ./a\n", "", "25.05"}},
-    find};
+Rule rule_slurm_het_cpus() {
+  return {
+      "slurm/het-cpus",
+      diag::Severity::warning,
+      "A step over components, only some with --cpus-per-task",
+      "From 25.05 srun --het-group=0,1 is fatal where one component has --cpus-per-task and another has none: "
+      "SLURM_CPUS_PER_TASK and SLURM_TRES_PER_TASK then contradict each other.",
+      "https://slurm.schedmd.com/heterogeneous_jobs.html",
+      {{"#!/bin/bash\n#SBATCH -n1 -c4\n#SBATCH hetjob\n#SBATCH -n2\nsrun --het-group=0,1 ./a\n", "", "25.05"},
+       {"#!/bin/bash\n#SBATCH --cpus-per-task=4\n#SBATCH hetjob\n#SBATCH -n2\nsrun --het-group=0-1 ./a\n", "", "25.11"},
+       {"#!/bin/bash\n#SBATCH -c2\n#SBATCH hetjob\n#SBATCH -n2\nsrun -l --het-group 0,1 ./a\n", "", "26.05"}},
+      {{"#!/bin/bash\n#SBATCH -n1 -c4\n#SBATCH hetjob\n#SBATCH -n2 -c1\nsrun --het-group=0,1 ./a\n", "", "25.05"},
+       {"#!/bin/bash\n#SBATCH -n1 -c4\n#SBATCH hetjob\n#SBATCH -n2\nsrun --het-group=0,1 ./a\n", "", "24.05"},
+       {"#!/bin/bash\n#SBATCH -n1 -c4\n#SBATCH hetjob\n#SBATCH -n2\nsrun --het-group=1 ./a\n", "", "25.05"}},
+      find};
+}
 
 } // namespace hpcml::check

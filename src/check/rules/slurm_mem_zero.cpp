@@ -25,19 +25,20 @@ Hits find(const Subject& subject) {
 
 } // namespace
 
-extern const Rule k_slurm_mem_zero;
-const Rule k_slurm_mem_zero = {
-    "slurm/mem-zero",
-    diag::Severity::warning,
-    "All memory of a shared node",
-    "--mem=0 asks for the whole memory of each node. On nodes that jobs share the job waits until a node is empty, keeps the "
-    "others' GPUs idle, and is often charged for the whole node.",
-    "https://slurm.schedmd.com/sbatch.html#OPT_mem",
-    {{"#!/bin/bash\n#SBATCH -p small-g -N1 --gpus-per-node=1 --mem=0\n", "lumi"},
-     {"#!/bin/bash\n#SBATCH --partition=small-g\n#SBATCH --nodes=1 --gres=gpu:2\n#SBATCH --mem=0\n", "lumi"},
-     {"#!/bin/bash\n#SBATCH -p dev-g -N1 --gpus-per-node=4 --mem=0\n", "lumi"}},
-    {{"#!/bin/bash\n#SBATCH -p standard-g -N1 --gpus-per-node=8 --mem=0\n", "lumi"},
-     {"#!/bin/bash\n#SBATCH -p small-g -N1 --gpus-per-node=1 --mem=60G\n", "lumi"}, "#!/bin/bash\n#SBATCH -p small-g -N1 --gpus-per-node=1 --mem=0\n"},
-    find};
+Rule rule_slurm_mem_zero() {
+  return {
+      "slurm/mem-zero",
+      diag::Severity::warning,
+      "All memory of a shared node",
+      "--mem=0 asks for the whole memory of each node. On nodes that jobs share the job waits until a node is empty, keeps the "
+      "others' GPUs idle, and is often charged for the whole node.",
+      "https://slurm.schedmd.com/sbatch.html#OPT_mem",
+      {{"#!/bin/bash\n#SBATCH -p small-g -N1 --gpus-per-node=1 --mem=0\n", "lumi"},
+       {"#!/bin/bash\n#SBATCH --partition=small-g\n#SBATCH --nodes=1 --gres=gpu:2\n#SBATCH --mem=0\n", "lumi"},
+       {"#!/bin/bash\n#SBATCH -p dev-g -N1 --gpus-per-node=4 --mem=0\n", "lumi"}},
+      {{"#!/bin/bash\n#SBATCH -p standard-g -N1 --gpus-per-node=8 --mem=0\n", "lumi"},
+       {"#!/bin/bash\n#SBATCH -p small-g -N1 --gpus-per-node=1 --mem=60G\n", "lumi"}, "#!/bin/bash\n#SBATCH -p small-g -N1 --gpus-per-node=1 --mem=0\n"},
+      find};
+}
 
 } // namespace hpcml::check

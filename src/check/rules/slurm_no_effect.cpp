@@ -25,17 +25,18 @@ Hits find(const Subject& subject) {
 
 } // namespace
 
-extern const Rule k_slurm_no_effect;
-const Rule k_slurm_no_effect = {
-    "slurm/no-effect",
-    diag::Severity::warning,
-    "An option without effect in a directive",
-    "--help, --usage, --version, --wrap and --quiet are for the command line: in a directive sbatch reads them and goes on as "
-    "if they were not there.",
-    "https://slurm.schedmd.com/sbatch.html#SECTION_OPTIONS",
-    {"#!/bin/bash\n#SBATCH --quiet\nsrun true\n", "#!/bin/bash\n#SBATCH --nodes=1 --wrap='srun true'\n", "#!/bin/bash\n#SBATCH -Q\n",
-     "#!/bin/bash\n#SBATCH --help --nodes=2\n"},
-    {"#!/bin/bash\n#SBATCH --verbose\n", "#!/bin/bash\n#SBATCH --parsable\n", "#!/bin/bash\nsrun --quiet true\n"},
-    find};
+Rule rule_slurm_no_effect() {
+  return {
+      "slurm/no-effect",
+      diag::Severity::warning,
+      "An option without effect in a directive",
+      "--help, --usage, --version, --wrap and --quiet are for the command line: in a directive sbatch reads them and goes on as "
+      "if they were not there.",
+      "https://slurm.schedmd.com/sbatch.html#SECTION_OPTIONS",
+      {"#!/bin/bash\n#SBATCH --quiet\nsrun true\n", "#!/bin/bash\n#SBATCH --nodes=1 --wrap='srun true'\n", "#!/bin/bash\n#SBATCH -Q\n",
+       "#!/bin/bash\n#SBATCH --help --nodes=2\n"},
+      {"#!/bin/bash\n#SBATCH --verbose\n", "#!/bin/bash\n#SBATCH --parsable\n", "#!/bin/bash\nsrun --quiet true\n"},
+      find};
+}
 
 } // namespace hpcml::check

@@ -17,17 +17,18 @@ Hits find(const Subject& subject) {
 
 } // namespace
 
-extern const Rule k_slurm_no_time;
-const Rule k_slurm_no_time = {
-    "slurm/no-time",
-    diag::Severity::note,
-    "No time limit",
-    "Without --time the job gets the default of its partition, and is cancelled when that is over, whatever the partition "
-    "would have allowed.",
-    "https://slurm.schedmd.com/sbatch.html#OPT_time",
-    {{"#!/bin/bash\n#SBATCH --nodes=1 --partition=cpu6000g\nsrun true\n", "zurada"}, {"#!/bin/bash\n#SBATCH -p cpu6000g\n", "zurada"},
-     {"#!/bin/bash\n#SBATCH -p cpu6000g\n##SBATCH --time=10\nsrun true\n", "zurada"}},
-    {{"#!/bin/bash\n#SBATCH -p cpu6000g --time=10\nsrun true\n", "zurada"}, {"#!/bin/bash\nsrun true\n", "zurada"}, "#!/bin/bash\n#SBATCH -N 2\n"},
-    find};
+Rule rule_slurm_no_time() {
+  return {
+      "slurm/no-time",
+      diag::Severity::note,
+      "No time limit",
+      "Without --time the job gets the default of its partition, and is cancelled when that is over, whatever the partition "
+      "would have allowed.",
+      "https://slurm.schedmd.com/sbatch.html#OPT_time",
+      {{"#!/bin/bash\n#SBATCH --nodes=1 --partition=cpu6000g\nsrun true\n", "zurada"}, {"#!/bin/bash\n#SBATCH -p cpu6000g\n", "zurada"},
+       {"#!/bin/bash\n#SBATCH -p cpu6000g\n##SBATCH --time=10\nsrun true\n", "zurada"}},
+      {{"#!/bin/bash\n#SBATCH -p cpu6000g --time=10\nsrun true\n", "zurada"}, {"#!/bin/bash\nsrun true\n", "zurada"}, "#!/bin/bash\n#SBATCH -N 2\n"},
+      find};
+}
 
 } // namespace hpcml::check

@@ -32,18 +32,19 @@ Hits find(const Subject& subject) {
 
 } // namespace
 
-extern const Rule k_slurm_old_option_name;
-const Rule k_slurm_old_option_name = {
-    "slurm/old-option-name",
-    diag::Severity::note,
-    "An old name of an option",
-    "--tasks-per-node, --cluster, --cpu_bind and --pack-group are old spellings. They still work, are in no manual any more, "
-    "and others of their age (--workdir, --share, --mem_bind) have already gone.",
-    "https://slurm.schedmd.com/sbatch.html#SECTION_OPTIONS",
-    {"#!/bin/bash\n#SBATCH --tasks-per-node=4\n", "#!/bin/bash\nsrun --cpu_bind=none python train.py\n", "#!/bin/bash\nsrun --pack-group=0 a\n",
-     "#!/bin/bash\n#SBATCH --cluster gpu\n"},
-    {"#!/bin/bash\n#SBATCH --ntasks-per-node=4\n", "#!/bin/bash\nsrun --cpu-bind=none python train.py\n",
-     "#!/bin/bash\nsrun python train.py --cpu_bind=none\n"},
-    find};
+Rule rule_slurm_old_option_name() {
+  return {
+      "slurm/old-option-name",
+      diag::Severity::note,
+      "An old name of an option",
+      "--tasks-per-node, --cluster, --cpu_bind and --pack-group are old spellings. They still work, are in no manual any more, "
+      "and others of their age (--workdir, --share, --mem_bind) have already gone.",
+      "https://slurm.schedmd.com/sbatch.html#SECTION_OPTIONS",
+      {"#!/bin/bash\n#SBATCH --tasks-per-node=4\n", "#!/bin/bash\nsrun --cpu_bind=none python train.py\n", "#!/bin/bash\nsrun --pack-group=0 a\n",
+       "#!/bin/bash\n#SBATCH --cluster gpu\n"},
+      {"#!/bin/bash\n#SBATCH --ntasks-per-node=4\n", "#!/bin/bash\nsrun --cpu-bind=none python train.py\n",
+       "#!/bin/bash\nsrun python train.py --cpu_bind=none\n"},
+      find};
+}
 
 } // namespace hpcml::check

@@ -68,19 +68,20 @@ std::vector<Edit> fix(const Subject& subject, slurm::Place place) {
 
 } // namespace
 
-extern const Rule k_slurm_operand;
-const Rule k_slurm_operand = {
-    "slurm/operand",
-    diag::Severity::error,
-    "A word that is no option",
-    "sbatch takes nothing but options from a directive: a value with a blank in it, a comment without #, an option with a "
-    "typographic dash are all \"Invalid directive found in batch script\", and no job is made.",
-    "https://slurm.schedmd.com/sbatch.html#SECTION_DESCRIPTION",
-    {"#!/bin/bash\n#SBATCH --mem=16 GB\n", "#!/bin/bash\n#SBATCH \342\200\223nodes=2\n", "#!/bin/bash\n#SBATCH --time=10:00 (1)\n",
-     "#!/bin/bash\n#SBATCH --account = me\n", "#!/bin/bash\n#SBATCH --partition= gpu\n", "#!/bin/bash\n#SBATCH --job-name=my job\n",
-     "#!/bin/bash\n#SBATCH --nodes=2 // two\n"},
-    {"#!/bin/bash\n#SBATCH --mem=16GB\n", "#!/bin/bash\n#SBATCH --job-name=\"my job\"\n", "#!/bin/bash\n#SBATCH --nodes=2 # two\n"},
-    nullptr,
-    fix};
+Rule rule_slurm_operand() {
+  return {
+      "slurm/operand",
+      diag::Severity::error,
+      "A word that is no option",
+      "sbatch takes nothing but options from a directive: a value with a blank in it, a comment without #, an option with a "
+      "typographic dash are all \"Invalid directive found in batch script\", and no job is made.",
+      "https://slurm.schedmd.com/sbatch.html#SECTION_DESCRIPTION",
+      {"#!/bin/bash\n#SBATCH --mem=16 GB\n", "#!/bin/bash\n#SBATCH \342\200\223nodes=2\n", "#!/bin/bash\n#SBATCH --time=10:00 (1)\n",
+       "#!/bin/bash\n#SBATCH --account = me\n", "#!/bin/bash\n#SBATCH --partition= gpu\n", "#!/bin/bash\n#SBATCH --job-name=my job\n",
+       "#!/bin/bash\n#SBATCH --nodes=2 // two\n"},
+      {"#!/bin/bash\n#SBATCH --mem=16GB\n", "#!/bin/bash\n#SBATCH --job-name=\"my job\"\n", "#!/bin/bash\n#SBATCH --nodes=2 # two\n"},
+      nullptr,
+      fix};
+}
 
 } // namespace hpcml::check

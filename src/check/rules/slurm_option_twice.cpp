@@ -36,19 +36,20 @@ Hits find(const Subject& subject) {
 
 } // namespace
 
-extern const Rule k_slurm_option_twice;
-const Rule k_slurm_option_twice = {
-    "slurm/option-twice",
-    diag::Severity::warning,
-    "An option given twice",
-    "The last one wins without a word, wherever the first one stands: also --gres=gpu:4 followed by --gres=nvme:100 leaves no "
-    "GPU.",
-    "https://slurm.schedmd.com/sbatch.html#SECTION_OPTIONS",
-    {"#!/bin/bash\n#SBATCH --nodes=2\n#SBATCH --nodes=4\n", "#!/bin/bash\n#SBATCH --gres=gpu:4\n#SBATCH --gres=nvme:100\n",
-     "#!/bin/bash\n#SBATCH -N 2 --nodes=3\n", "#!/bin/bash\n#SBATCH --time=10 -n4\n#SBATCH -t 20\n"},
-    {"#!/bin/bash\n#SBATCH --nodes=2\n#SBATCH --ntasks=4\n", "#!/bin/bash\n#SBATCH --mail-type=END\n#SBATCH --mail-type=FAIL\n#SBATCH --mail-user=me\n",
-     "#!/bin/bash\n#SBATCH --nodes=2\n#SBATCH -c4\n#SBATCH hetjob\n#SBATCH --nodes=3\n#SBATCH -c4\n",
-     "#!/bin/bash\n#SBATCH --nodes=2\n##SBATCH --nodes=4\n"},
-    find};
+Rule rule_slurm_option_twice() {
+  return {
+      "slurm/option-twice",
+      diag::Severity::warning,
+      "An option given twice",
+      "The last one wins without a word, wherever the first one stands: also --gres=gpu:4 followed by --gres=nvme:100 leaves no "
+      "GPU.",
+      "https://slurm.schedmd.com/sbatch.html#SECTION_OPTIONS",
+      {"#!/bin/bash\n#SBATCH --nodes=2\n#SBATCH --nodes=4\n", "#!/bin/bash\n#SBATCH --gres=gpu:4\n#SBATCH --gres=nvme:100\n",
+       "#!/bin/bash\n#SBATCH -N 2 --nodes=3\n", "#!/bin/bash\n#SBATCH --time=10 -n4\n#SBATCH -t 20\n"},
+      {"#!/bin/bash\n#SBATCH --nodes=2\n#SBATCH --ntasks=4\n", "#!/bin/bash\n#SBATCH --mail-type=END\n#SBATCH --mail-type=FAIL\n#SBATCH --mail-user=me\n",
+       "#!/bin/bash\n#SBATCH --nodes=2\n#SBATCH -c4\n#SBATCH hetjob\n#SBATCH --nodes=3\n#SBATCH -c4\n",
+       "#!/bin/bash\n#SBATCH --nodes=2\n##SBATCH --nodes=4\n"},
+      find};
+}
 
 } // namespace hpcml::check

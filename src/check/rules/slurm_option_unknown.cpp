@@ -27,18 +27,19 @@ std::vector<Edit> fix(const Subject& subject, slurm::Place place) {
 
 } // namespace
 
-extern const Rule k_slurm_option_unknown;
-const Rule k_slurm_option_unknown = {
-    "slurm/option-unknown",
-    diag::Severity::error,
-    "An option that sbatch does not know",
-    "sbatch refuses the whole script for one unknown option: a slip, an option of srun (--cpu-bind, --mpi, --label), one of a "
-    "newer or older Slurm, or one that a site's plugin brings elsewhere.",
-    "https://slurm.schedmd.com/sbatch.html#SECTION_OPTIONS",
-    {"#!/bin/bash\n#SBATCH --cpus_per_task=8\n", "#!/bin/bash\n#SBATCH --workdir=/tmp\n", "#!/bin/bash\n#SBATCH --Nodes=2\n",
-     "#!/bin/bash\n#SBATCH --cpu-bind=cores\n", "#!/bin/bash\n#SBATCH --stepmgr\n"},
-    {"#!/bin/bash\n#SBATCH --cpus-per-task=8\n", "#!/bin/bash\n#SBATCH --chdir=/tmp\n", {"#!/bin/bash\n#SBATCH --stepmgr\n", "", "24.05"}},
-    nullptr,
-    fix};
+Rule rule_slurm_option_unknown() {
+  return {
+      "slurm/option-unknown",
+      diag::Severity::error,
+      "An option that sbatch does not know",
+      "sbatch refuses the whole script for one unknown option: a slip, an option of srun (--cpu-bind, --mpi, --label), one of a "
+      "newer or older Slurm, or one that a site's plugin brings elsewhere.",
+      "https://slurm.schedmd.com/sbatch.html#SECTION_OPTIONS",
+      {"#!/bin/bash\n#SBATCH --cpus_per_task=8\n", "#!/bin/bash\n#SBATCH --workdir=/tmp\n", "#!/bin/bash\n#SBATCH --Nodes=2\n",
+       "#!/bin/bash\n#SBATCH --cpu-bind=cores\n", "#!/bin/bash\n#SBATCH --stepmgr\n"},
+      {"#!/bin/bash\n#SBATCH --cpus-per-task=8\n", "#!/bin/bash\n#SBATCH --chdir=/tmp\n", {"#!/bin/bash\n#SBATCH --stepmgr\n", "", "24.05"}},
+      nullptr,
+      fix};
+}
 
 } // namespace hpcml::check

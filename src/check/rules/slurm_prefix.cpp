@@ -9,17 +9,18 @@ std::vector<Edit> fix(const Subject&, slurm::Place place) { return {{place.offse
 
 } // namespace
 
-extern const Rule k_slurm_prefix;
-const Rule k_slurm_prefix = {
-    "slurm/prefix",
-    diag::Severity::warning,
-    "#SLURM is an old form of #SBATCH",
-    "sbatch obeys lines that begin with #SLURM and complains about each. No other tool reads them, and they look like "
-    "comments.",
-    "https://slurm.schedmd.com/sbatch.html#SECTION_DESCRIPTION",
-    {"#!/bin/bash\n#SLURM --nodes=2\n", "#!/bin/bash\n#SBATCH --nodes=2\n#SLURM --time=10\nsrun true\n", "#!/bin/bash\n#SLURM -N 2\nsrun true\n"},
-    {"#!/bin/bash\n#SBATCH --nodes=2\n", "#!/bin/bash\n# SLURM settings\n#SBATCH --nodes=2\n", "#!/bin/bash\n##SLURM --nodes=2\n"},
-    nullptr,
-    fix};
+Rule rule_slurm_prefix() {
+  return {
+      "slurm/prefix",
+      diag::Severity::warning,
+      "#SLURM is an old form of #SBATCH",
+      "sbatch obeys lines that begin with #SLURM and complains about each. No other tool reads them, and they look like "
+      "comments.",
+      "https://slurm.schedmd.com/sbatch.html#SECTION_DESCRIPTION",
+      {"#!/bin/bash\n#SLURM --nodes=2\n", "#!/bin/bash\n#SBATCH --nodes=2\n#SLURM --time=10\nsrun true\n", "#!/bin/bash\n#SLURM -N 2\nsrun true\n"},
+      {"#!/bin/bash\n#SBATCH --nodes=2\n", "#!/bin/bash\n# SLURM settings\n#SBATCH --nodes=2\n", "#!/bin/bash\n##SLURM --nodes=2\n"},
+      nullptr,
+      fix};
+}
 
 } // namespace hpcml::check

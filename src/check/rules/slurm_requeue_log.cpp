@@ -15,18 +15,19 @@ Hits find(const Subject& subject) {
 
 } // namespace
 
-extern const Rule k_slurm_requeue_log;
-const Rule k_slurm_requeue_log = {
-    "slurm/requeue-log",
-    diag::Severity::note,
-    "A requeued job that overwrites its log",
-    "A requeued job keeps its id and opens the same log again. Unless the site has set JobFileAppend, Slurm empties it first, "
-    "and what led to the requeue is lost.",
-    "https://slurm.schedmd.com/sbatch.html#OPT_open-mode",
-    {"#!/bin/bash\n#SBATCH --requeue\nsrun true\n", "#!/bin/bash\n#SBATCH --requeue --output=x.log\nsrun true\n",
-     "#!/bin/bash\n#SBATCH --output=x.log\n#SBATCH --requeue # on failure\nsrun true\n"},
-    {"#!/bin/bash\n#SBATCH --requeue\n#SBATCH --open-mode=append\n", "#!/bin/bash\n#SBATCH --no-requeue\n",
-     "#!/bin/bash\n#SBATCH --open-mode=truncate --requeue\n"},
-    find};
+Rule rule_slurm_requeue_log() {
+  return {
+      "slurm/requeue-log",
+      diag::Severity::note,
+      "A requeued job that overwrites its log",
+      "A requeued job keeps its id and opens the same log again. Unless the site has set JobFileAppend, Slurm empties it first, "
+      "and what led to the requeue is lost.",
+      "https://slurm.schedmd.com/sbatch.html#OPT_open-mode",
+      {"#!/bin/bash\n#SBATCH --requeue\nsrun true\n", "#!/bin/bash\n#SBATCH --requeue --output=x.log\nsrun true\n",
+       "#!/bin/bash\n#SBATCH --output=x.log\n#SBATCH --requeue # on failure\nsrun true\n"},
+      {"#!/bin/bash\n#SBATCH --requeue\n#SBATCH --open-mode=append\n", "#!/bin/bash\n#SBATCH --no-requeue\n",
+       "#!/bin/bash\n#SBATCH --open-mode=truncate --requeue\n"},
+      find};
+}
 
 } // namespace hpcml::check

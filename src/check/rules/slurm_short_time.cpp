@@ -39,17 +39,18 @@ Hits find(const Subject& subject) {
 
 } // namespace
 
-extern const Rule k_slurm_short_time;
-const Rule k_slurm_short_time = {
-    "slurm/short-time",
-    diag::Severity::warning,
-    "A time limit of minutes and seconds",
-    "Two numbers are minutes and seconds to Slurm: --time=0:45 is one minute, --time=24:00 is 24 minutes. The job starts, "
-    "runs for that long and is cancelled.",
-    "https://slurm.schedmd.com/sbatch.html#OPT_time",
-    {"#!/bin/bash\n#SBATCH --time=0:45\n", "#!/bin/bash\n#SBATCH -t 24:00\n", "#!/bin/bash\n#SBATCH --time=1:30\n"},
-    {"#!/bin/bash\n#SBATCH --time=30:00\n", "#!/bin/bash\n#SBATCH --time=0:45:00\n", "#!/bin/bash\n#SBATCH --time=0-12:30\n",
-     "#!/bin/bash\n#SBATCH --time=0:0\n", "#!/bin/bash\n#SBATCH --time=2:00\n"},
-    find};
+Rule rule_slurm_short_time() {
+  return {
+      "slurm/short-time",
+      diag::Severity::warning,
+      "A time limit of minutes and seconds",
+      "Two numbers are minutes and seconds to Slurm: --time=0:45 is one minute, --time=24:00 is 24 minutes. The job starts, "
+      "runs for that long and is cancelled.",
+      "https://slurm.schedmd.com/sbatch.html#OPT_time",
+      {"#!/bin/bash\n#SBATCH --time=0:45\n", "#!/bin/bash\n#SBATCH -t 24:00\n", "#!/bin/bash\n#SBATCH --time=1:30\n"},
+      {"#!/bin/bash\n#SBATCH --time=30:00\n", "#!/bin/bash\n#SBATCH --time=0:45:00\n", "#!/bin/bash\n#SBATCH --time=0-12:30\n",
+       "#!/bin/bash\n#SBATCH --time=0:0\n", "#!/bin/bash\n#SBATCH --time=2:00\n"},
+      find};
+}
 
 } // namespace hpcml::check

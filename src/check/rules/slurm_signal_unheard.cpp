@@ -85,21 +85,22 @@ Hits find(const Subject& subject) {
 
 } // namespace
 
-extern const Rule k_slurm_signal_unheard;
-const Rule k_slurm_signal_unheard = {
-    "slurm/signal-unheard",
-    diag::Severity::warning,
-    "A signal that nobody hears",
-    "--signal=B:USR1@60 signals the batch shell only, which dies of it unless it has a trap, and runs the trap only when the "
-    "foreground command has ended. Without B: it goes to the steps only, and the shell's trap never runs. Either way the "
-    "checkpoint is not written.",
-    "https://slurm.schedmd.com/sbatch.html#OPT_signal",
-    {"#!/bin/bash\n#SBATCH --signal=B:USR1@120\nsrun python train.py\n",
-     "#!/bin/bash\n#SBATCH --signal=B:USR1@120\ntrap 'touch stop' USR1\nsrun python train.py\n",
-     "#!/bin/bash\n#SBATCH --signal=USR1@120\ntrap 'scontrol requeue 1' SIGUSR1\nsrun python train.py &\nwait\n"},
-    {"#!/bin/bash\n#SBATCH --signal=B:USR1@120\ntrap 'touch stop' USR1\nsrun python train.py &\nwait\n",
-     "#!/bin/bash\n#SBATCH --signal=USR1@120\nsrun python train.py\n", "#!/bin/bash\n#SBATCH --signal=B:USR1@120\nexec python train.py\n",
-     "#!/bin/bash\n#SBATCH --signal=B:USR1@120\nsource lib.sh\nsrun python train.py\n"},
-    find};
+Rule rule_slurm_signal_unheard() {
+  return {
+      "slurm/signal-unheard",
+      diag::Severity::warning,
+      "A signal that nobody hears",
+      "--signal=B:USR1@60 signals the batch shell only, which dies of it unless it has a trap, and runs the trap only when the "
+      "foreground command has ended. Without B: it goes to the steps only, and the shell's trap never runs. Either way the "
+      "checkpoint is not written.",
+      "https://slurm.schedmd.com/sbatch.html#OPT_signal",
+      {"#!/bin/bash\n#SBATCH --signal=B:USR1@120\nsrun python train.py\n",
+       "#!/bin/bash\n#SBATCH --signal=B:USR1@120\ntrap 'touch stop' USR1\nsrun python train.py\n",
+       "#!/bin/bash\n#SBATCH --signal=USR1@120\ntrap 'scontrol requeue 1' SIGUSR1\nsrun python train.py &\nwait\n"},
+      {"#!/bin/bash\n#SBATCH --signal=B:USR1@120\ntrap 'touch stop' USR1\nsrun python train.py &\nwait\n",
+       "#!/bin/bash\n#SBATCH --signal=USR1@120\nsrun python train.py\n", "#!/bin/bash\n#SBATCH --signal=B:USR1@120\nexec python train.py\n",
+       "#!/bin/bash\n#SBATCH --signal=B:USR1@120\nsource lib.sh\nsrun python train.py\n"},
+      find};
+}
 
 } // namespace hpcml::check

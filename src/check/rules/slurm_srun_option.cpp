@@ -55,18 +55,19 @@ Hits find(const Subject& subject) {
 
 } // namespace
 
-extern const Rule k_slurm_srun_option;
-const Rule k_slurm_srun_option = {
-    "slurm/srun-option",
-    diag::Severity::warning,
-    "An option that srun does not know",
-    "srun stops at an unknown option before it starts anything: the job runs, waits for nothing and ends. Options of sbatch "
-    "alone (--array, --wrap) and slips are the usual ones.",
-    "https://slurm.schedmd.com/srun.html#SECTION_OPTIONS",
-    {"#!/bin/bash\nsrun --cpus_per_task=4 ./a\n", {"#!/bin/bash\nsrun --tres-per-task=gres/gpu:1 ./a\n", "", "22.05"},
-     "#!/bin/bash\nsrun --mem_bind=local ./a\n", "#!/bin/bash\nsrun --array=0-3 ./a\n"},
-    {"#!/bin/bash\nsrun --cpus-per-task=4 ./a --cpus_per_task=4\n", "#!/bin/bash\nsrun --container-image=x.sqsh ./a\n",
-     "#!/bin/bash\nsrun --tres-per-task=gres/gpu:1 ./a\n"},
-    find};
+Rule rule_slurm_srun_option() {
+  return {
+      "slurm/srun-option",
+      diag::Severity::warning,
+      "An option that srun does not know",
+      "srun stops at an unknown option before it starts anything: the job runs, waits for nothing and ends. Options of sbatch "
+      "alone (--array, --wrap) and slips are the usual ones.",
+      "https://slurm.schedmd.com/srun.html#SECTION_OPTIONS",
+      {"#!/bin/bash\nsrun --cpus_per_task=4 ./a\n", {"#!/bin/bash\nsrun --tres-per-task=gres/gpu:1 ./a\n", "", "22.05"},
+       "#!/bin/bash\nsrun --mem_bind=local ./a\n", "#!/bin/bash\nsrun --array=0-3 ./a\n"},
+      {"#!/bin/bash\nsrun --cpus-per-task=4 ./a --cpus_per_task=4\n", "#!/bin/bash\nsrun --container-image=x.sqsh ./a\n",
+       "#!/bin/bash\nsrun --tres-per-task=gres/gpu:1 ./a\n"},
+      find};
+}
 
 } // namespace hpcml::check

@@ -24,18 +24,19 @@ Hits find(const Subject& subject) {
 
 } // namespace
 
-extern const Rule k_slurm_task_count;
-const Rule k_slurm_task_count = {
-    "slurm/task-count",
-    diag::Severity::warning,
-    "Fewer tasks than nodes or places",
-    "--ntasks counts the tasks of the whole job. Below --nodes, Slurm cuts the nodes with a warning; below nodes times "
-    "--ntasks-per-node, the latter becomes a mere upper limit and GPUs stay idle.",
-    "https://slurm.schedmd.com/sbatch.html#OPT_ntasks",
-    {"#!/bin/bash\n#SBATCH --nodes=4 --ntasks=2\n", "#!/bin/bash\n#SBATCH -N2 -n1\n",
-     "#!/bin/bash\n#SBATCH --nodes=2\n#SBATCH --ntasks=4\n#SBATCH --ntasks-per-node=4\n"},
-    {"#!/bin/bash\n#SBATCH --nodes=2 --ntasks=2\n", "#!/bin/bash\n#SBATCH --nodes=2 --ntasks-per-node=4\n",
-     "#!/bin/bash\n#SBATCH --nodes=2 --ntasks=8 --ntasks-per-node=4\n"},
-    find};
+Rule rule_slurm_task_count() {
+  return {
+      "slurm/task-count",
+      diag::Severity::warning,
+      "Fewer tasks than nodes or places",
+      "--ntasks counts the tasks of the whole job. Below --nodes, Slurm cuts the nodes with a warning; below nodes times "
+      "--ntasks-per-node, the latter becomes a mere upper limit and GPUs stay idle.",
+      "https://slurm.schedmd.com/sbatch.html#OPT_ntasks",
+      {"#!/bin/bash\n#SBATCH --nodes=4 --ntasks=2\n", "#!/bin/bash\n#SBATCH -N2 -n1\n",
+       "#!/bin/bash\n#SBATCH --nodes=2\n#SBATCH --ntasks=4\n#SBATCH --ntasks-per-node=4\n"},
+      {"#!/bin/bash\n#SBATCH --nodes=2 --ntasks=2\n", "#!/bin/bash\n#SBATCH --nodes=2 --ntasks-per-node=4\n",
+       "#!/bin/bash\n#SBATCH --nodes=2 --ntasks=8 --ntasks-per-node=4\n"},
+      find};
+}
 
 } // namespace hpcml::check

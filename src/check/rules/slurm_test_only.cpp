@@ -16,17 +16,18 @@ Hits find(const Subject& subject) {
 
 } // namespace
 
-extern const Rule k_slurm_test_only;
-const Rule k_slurm_test_only = {
-    "slurm/test-only",
-    diag::Severity::warning,
-    "--test-only in a directive",
-    "The option works in directives, too: sbatch says when the job could start and makes none. Nothing runs, and sbatch ends "
-    "with success.",
-    "https://slurm.schedmd.com/sbatch.html#OPT_test-only",
-    {"#!/bin/bash\n#SBATCH --test-only\nsrun true\n", "#!/bin/bash\n#SBATCH --nodes=2 --test-only\n",
-     "#!/bin/bash\n#SBATCH --nodes=2\n#SBATCH --test-only # remove later\n"},
-    {"#!/bin/bash\n#SBATCH --nodes=2\n", "#!/bin/bash\nsrun --test-only true\n", "#!/bin/bash\n##SBATCH --test-only\n"},
-    find};
+Rule rule_slurm_test_only() {
+  return {
+      "slurm/test-only",
+      diag::Severity::warning,
+      "--test-only in a directive",
+      "The option works in directives, too: sbatch says when the job could start and makes none. Nothing runs, and sbatch ends "
+      "with success.",
+      "https://slurm.schedmd.com/sbatch.html#OPT_test-only",
+      {"#!/bin/bash\n#SBATCH --test-only\nsrun true\n", "#!/bin/bash\n#SBATCH --nodes=2 --test-only\n",
+       "#!/bin/bash\n#SBATCH --nodes=2\n#SBATCH --test-only # remove later\n"},
+      {"#!/bin/bash\n#SBATCH --nodes=2\n", "#!/bin/bash\nsrun --test-only true\n", "#!/bin/bash\n##SBATCH --test-only\n"},
+      find};
+}
 
 } // namespace hpcml::check

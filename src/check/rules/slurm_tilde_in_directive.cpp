@@ -16,16 +16,17 @@ Hits find(const Subject& subject) {
 
 } // namespace
 
-extern const Rule k_slurm_tilde_in_directive;
-const Rule k_slurm_tilde_in_directive = {
-    "slurm/tilde-in-directive",
-    diag::Severity::warning,
-    "A tilde in a directive",
-    "Directives are comments to the shell and ~ is no sign of Slurm's: --output=~/x.log asks for a folder named ~ below the "
-    "working directory, which is not there, and the job fails without a log.",
-    "https://slurm.schedmd.com/sbatch.html#SECTION_%3CB%3Efilename-pattern%3C/B%3E",
-    {"#!/bin/bash\n#SBATCH --output=~/x.log\n", "#!/bin/bash\n#SBATCH -e ~me/x.log\n", "#!/bin/bash\n#SBATCH --chdir=~/work\n"},
-    {"#!/bin/bash\n#SBATCH --output=x~.log\n", "#!/bin/bash\n#SBATCH --output=/home/me/x.log\n", "#!/bin/bash\ncd ~/work\n"},
-    find};
+Rule rule_slurm_tilde_in_directive() {
+  return {
+      "slurm/tilde-in-directive",
+      diag::Severity::warning,
+      "A tilde in a directive",
+      "Directives are comments to the shell and ~ is no sign of Slurm's: --output=~/x.log asks for a folder named ~ below the "
+      "working directory, which is not there, and the job fails without a log.",
+      "https://slurm.schedmd.com/sbatch.html#SECTION_%3CB%3Efilename-pattern%3C/B%3E",
+      {"#!/bin/bash\n#SBATCH --output=~/x.log\n", "#!/bin/bash\n#SBATCH -e ~me/x.log\n", "#!/bin/bash\n#SBATCH --chdir=~/work\n"},
+      {"#!/bin/bash\n#SBATCH --output=x~.log\n", "#!/bin/bash\n#SBATCH --output=/home/me/x.log\n", "#!/bin/bash\ncd ~/work\n"},
+      find};
+}
 
 } // namespace hpcml::check

@@ -26,19 +26,20 @@ std::vector<Edit> fix(const Subject& subject, slurm::Place place) { return fix_v
 
 } // namespace
 
-extern const Rule k_slurm_time;
-const Rule k_slurm_time = {
-    "slurm/time",
-    diag::Severity::error,
-    "A time that sbatch cannot read",
-    "Slurm knows minutes, MM:SS, HH:MM:SS, D-HH, D-HH:MM and D-HH:MM:SS, and nothing with letters: \"Invalid --time "
-    "specification\", and no job is made.",
-    "https://slurm.schedmd.com/sbatch.html#OPT_time",
-    {"#!/bin/bash\n#SBATCH --time=2h\n", "#!/bin/bash\n#SBATCH -t 90min\n", "#!/bin/bash\n#SBATCH --time=1:00:00:00\n",
-     "#!/bin/bash\n#SBATCH --time= 01:00:00\n", "#!/bin/bash\n#SBATCH -t=08:00:00\n", "#!/bin/bash\n#SBATCH --time=<time>\n"},
-    {"#!/bin/bash\n#SBATCH --time=2:00:00\n", "#!/bin/bash\n#SBATCH -t 90\n", "#!/bin/bash\n#SBATCH --time=1-00:00:00\n",
-     "#!/bin/bash\n#SBATCH --time=UNLIMITED\n"},
-    nullptr,
-    fix};
+Rule rule_slurm_time() {
+  return {
+      "slurm/time",
+      diag::Severity::error,
+      "A time that sbatch cannot read",
+      "Slurm knows minutes, MM:SS, HH:MM:SS, D-HH, D-HH:MM and D-HH:MM:SS, and nothing with letters: \"Invalid --time "
+      "specification\", and no job is made.",
+      "https://slurm.schedmd.com/sbatch.html#OPT_time",
+      {"#!/bin/bash\n#SBATCH --time=2h\n", "#!/bin/bash\n#SBATCH -t 90min\n", "#!/bin/bash\n#SBATCH --time=1:00:00:00\n",
+       "#!/bin/bash\n#SBATCH --time= 01:00:00\n", "#!/bin/bash\n#SBATCH -t=08:00:00\n", "#!/bin/bash\n#SBATCH --time=<time>\n"},
+      {"#!/bin/bash\n#SBATCH --time=2:00:00\n", "#!/bin/bash\n#SBATCH -t 90\n", "#!/bin/bash\n#SBATCH --time=1-00:00:00\n",
+       "#!/bin/bash\n#SBATCH --time=UNLIMITED\n"},
+      nullptr,
+      fix};
+}
 
 } // namespace hpcml::check

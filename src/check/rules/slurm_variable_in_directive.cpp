@@ -25,16 +25,17 @@ Hits find(const Subject& subject) {
 
 } // namespace
 
-extern const Rule k_slurm_variable_in_directive;
-const Rule k_slurm_variable_in_directive = {
-    "slurm/variable-in-directive",
-    diag::Severity::warning,
-    "A shell variable in a directive",
-    "Directives are comments to the shell: $HOME/logs becomes a folder of that name below the working directory, and the "
-    "job fails when the log cannot be opened.",
-    "https://slurm.schedmd.com/sbatch.html#SECTION_%3CB%3Efilename-pattern%3C/B%3E",
-    {"#!/bin/bash\n#SBATCH --output=$HOME/x.log\n", "#!/bin/bash\n#SBATCH -o ${SCRATCH}/x.log\n", "#!/bin/bash\n#SBATCH --job-name=run_$(date)\n"},
-    {"#!/bin/bash\n#SBATCH --output=%x-%j.log\n", "#!/bin/bash\n#SBATCH --comment='5$ a day'\n", "#!/bin/bash\necho $HOME\n"},
-    find};
+Rule rule_slurm_variable_in_directive() {
+  return {
+      "slurm/variable-in-directive",
+      diag::Severity::warning,
+      "A shell variable in a directive",
+      "Directives are comments to the shell: $HOME/logs becomes a folder of that name below the working directory, and the "
+      "job fails when the log cannot be opened.",
+      "https://slurm.schedmd.com/sbatch.html#SECTION_%3CB%3Efilename-pattern%3C/B%3E",
+      {"#!/bin/bash\n#SBATCH --output=$HOME/x.log\n", "#!/bin/bash\n#SBATCH -o ${SCRATCH}/x.log\n", "#!/bin/bash\n#SBATCH --job-name=run_$(date)\n"},
+      {"#!/bin/bash\n#SBATCH --output=%x-%j.log\n", "#!/bin/bash\n#SBATCH --comment='5$ a day'\n", "#!/bin/bash\necho $HOME\n"},
+      find};
+}
 
 } // namespace hpcml::check

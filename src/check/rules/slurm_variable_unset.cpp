@@ -78,23 +78,24 @@ Hits find(const Subject& subject) {
 
 } // namespace
 
-extern const Rule k_slurm_variable_unset;
-const Rule k_slurm_variable_unset = {
-    "slurm/variable-unset",
-    diag::Severity::warning,
-    "A variable that Slurm does not set here",
-    "SLURM_CPUS_PER_TASK, SLURM_NTASKS, SLURM_GPUS_PER_NODE and the like exist only where the option of that name was given "
-    "(--gres=gpu sets none of them), and SLURM_GPUS_PER_TASK is gone from 23.11. Empty, they turn into --nproc_per_node= or "
-    "OMP_NUM_THREADS=, and set -u stops the script.",
-    "https://slurm.schedmd.com/sbatch.html#SECTION_OUTPUT-ENVIRONMENT-VARIABLES",
-    {"#!/bin/bash\n#SBATCH --nodes=2\nexport OMP_NUM_THREADS=$SLURM_CPUS_PER_TASK\nsrun ./a\n",
-     "#!/bin/bash\n#SBATCH --nodes=2 --gres=gpu:4\ntorchrun --nproc_per_node=${SLURM_GPUS_PER_NODE} train.py\n",
-     "#!/bin/bash\n#SBATCH -n4 --gpus-per-task=1\nset -u\necho $SLURM_GPUS_PER_TASK\n",
-     "#!/bin/bash\n#SBATCH -N2\nexport WORLD_SIZE=$SLURM_NTASKS\nsrun ./a\n"},
-    {"#!/bin/bash\n#SBATCH --nodes=2 -c4\nexport OMP_NUM_THREADS=$SLURM_CPUS_PER_TASK\nsrun ./a\n",
-     "#!/bin/bash\n#SBATCH --nodes=2\nexport OMP_NUM_THREADS=${SLURM_CPUS_PER_TASK:-1}\nsrun ./a\n",
-     "#!/bin/bash\nexport OMP_NUM_THREADS=$SLURM_CPUS_PER_TASK\nsrun ./a\n",
-     {"#!/bin/bash\n#SBATCH -n4 --gpus-per-task=1\necho $SLURM_GPUS_PER_TASK\n", "", "22.05"}},
-    find};
+Rule rule_slurm_variable_unset() {
+  return {
+      "slurm/variable-unset",
+      diag::Severity::warning,
+      "A variable that Slurm does not set here",
+      "SLURM_CPUS_PER_TASK, SLURM_NTASKS, SLURM_GPUS_PER_NODE and the like exist only where the option of that name was given "
+      "(--gres=gpu sets none of them), and SLURM_GPUS_PER_TASK is gone from 23.11. Empty, they turn into --nproc_per_node= or "
+      "OMP_NUM_THREADS=, and set -u stops the script.",
+      "https://slurm.schedmd.com/sbatch.html#SECTION_OUTPUT-ENVIRONMENT-VARIABLES",
+      {"#!/bin/bash\n#SBATCH --nodes=2\nexport OMP_NUM_THREADS=$SLURM_CPUS_PER_TASK\nsrun ./a\n",
+       "#!/bin/bash\n#SBATCH --nodes=2 --gres=gpu:4\ntorchrun --nproc_per_node=${SLURM_GPUS_PER_NODE} train.py\n",
+       "#!/bin/bash\n#SBATCH -n4 --gpus-per-task=1\nset -u\necho $SLURM_GPUS_PER_TASK\n",
+       "#!/bin/bash\n#SBATCH -N2\nexport WORLD_SIZE=$SLURM_NTASKS\nsrun ./a\n"},
+      {"#!/bin/bash\n#SBATCH --nodes=2 -c4\nexport OMP_NUM_THREADS=$SLURM_CPUS_PER_TASK\nsrun ./a\n",
+       "#!/bin/bash\n#SBATCH --nodes=2\nexport OMP_NUM_THREADS=${SLURM_CPUS_PER_TASK:-1}\nsrun ./a\n",
+       "#!/bin/bash\nexport OMP_NUM_THREADS=$SLURM_CPUS_PER_TASK\nsrun ./a\n",
+       {"#!/bin/bash\n#SBATCH -n4 --gpus-per-task=1\necho $SLURM_GPUS_PER_TASK\n", "", "22.05"}},
+      find};
+}
 
 } // namespace hpcml::check
