@@ -61,7 +61,9 @@ std::vector<std::string> command_names() {
 }
 
 /// Registers the command that is asked for, or all where none is: a rank of a job pays only for its own options.
-bool add_commands(CLI::App& app, Context& context, int& exit_code, const std::string& wanted) {
+bool add_commands(CLI::App& app, Context& context, int& exit_code, const std::vector<std::string>& words) {
+  if (words == std::vector<std::string>{"--version"}) return true;
+  const auto wanted = command_word(words);
   for (const auto& command : k_commands) {
     if (wanted != command.name) continue;
     command.add(app, context, exit_code);
@@ -142,8 +144,8 @@ int run_guarded(const std::vector<std::string>& words, Context& context) {
   app.fallthrough();
   app.require_subcommand(1);
   app.footer(k_footer);
-  const auto wanted = command_word(words);
-  if (!add_commands(app, context, exit_code, wanted)) {
+  if (!add_commands(app, context, exit_code, words)) {
+    const auto wanted = command_word(words);
     const auto near = util::nearest(wanted, command_names());
     print_error("there is no command '" + wanted + "'",
                 near ? "did you mean " + *near + "?" : "commands: " + util::join(command_names(), ", "), context.colour);

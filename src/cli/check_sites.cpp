@@ -152,7 +152,7 @@ int run_check_sites(const std::vector<std::string>& files, std::optional<slurm::
   std::vector<Row> rows;
   const auto folders = spec::site_directories(context.sites_dirs, context.env);
   for (const auto& id : spec::list_sites(folders)) {
-    const auto load = spec::load_site(id, folders, spec::SchemaCheck::no);
+    const auto load = spec::load_site(id, folders, spec::ProfileCheck::none);
     // A site without known nodes is none to send a job to.
     if (!load.site || load.site->state != model::SiteState::production || load.site->scheduler != model::Scheduler::slurm || load.site->node_types.empty()) continue;
     rows.push_back(judge(files[0], *text, {version, &*load.site}, job));

@@ -4,18 +4,30 @@
 #include <algorithm>
 #include <cstdio>
 
+#include "cli/site_rows.hpp"
 #include "spec/site_detect.hpp"
 #include "spec/site_store.hpp"
+#include "util/embedded.hpp"
 #include "util/host_names.hpp"
 #include "util/text.hpp"
 
 namespace hpcml::cli {
 
+namespace {
+
+std::vector<spec::SiteMarks> built_in_sites() {
+  std::vector<spec::SiteMarks> sites;
+  for (auto& row : parse_site_rows(embedded::site_rows())) sites.push_back(std::move(row.marks));
+  return sites;
+}
+
+} // namespace
+
 std::optional<std::string> choose_site_id(const std::optional<std::string>& named, const Context& context, int& exit_code) {
   if (named) return named;
   const auto folders = spec::site_directories(context.sites_dirs, context.env);
   const auto hosts = util::read_host_names();
-  const auto found = spec::detect_sites(folders, context.env, hosts);
+  const auto found = spec::detect_sites(folders, built_in_sites(), context.env, hosts);
   if (found.size() == 1) {
     std::fprintf(stderr, "hpcml: site %s, by %s\n", found.front().id.c_str(), found.front().by.c_str());
     return found.front().id;

@@ -84,7 +84,7 @@ int run_flags(const CLI::App& app, LaunchFlags& flags, const Context& context) {
   auto& request = flags.request;
   if (!flags.site.empty()) {
     // Every rank reads the profile again; the script's author has had it checked.
-    auto load = spec::load_site(flags.site, spec::site_directories(context.sites_dirs, context.env), spec::SchemaCheck::no);
+    auto load = spec::load_site(flags.site, spec::site_directories(context.sites_dirs, context.env), spec::ProfileCheck::none);
     if (!load.site) {
       print_diagnostics(load.diagnostics, load.source, context.colour);
       return fail(context, here, "site", {"the profile of site '" + flags.site + "' cannot be used", "hpcml sites list names those that can"});

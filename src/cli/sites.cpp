@@ -9,6 +9,7 @@
 #include <set>
 
 #include "cli/command.hpp"
+#include "cli/site_rows.hpp"
 #include "cli/sites_discover.hpp"
 #include "cli/sites_table.hpp"
 #include "slurm/options.hpp"
@@ -36,15 +37,8 @@ void print(const std::string& text) { std::fputs(text.c_str(), stdout); }
 /// Rows that were worked out when the program was built, of sites that no profile of the person's changes.
 std::map<std::string, std::vector<std::string>> built_in_rows(const std::set<std::string>& own) {
   std::map<std::string, std::vector<std::string>> rows;
-  for (const auto& line : util::split(std::string(embedded::site_rows()), '\n')) {
-    auto cells = util::split(line, '\t');
-    if (cells.size() < 2) continue;
-    const auto layers = util::split(cells.front(), ',');
-    if (std::any_of(layers.begin(), layers.end(), [&](const auto& id) { return own.contains(id); })) continue;
-    cells.erase(cells.begin());
-    auto id = cells.front();
-    rows.emplace(std::move(id), std::move(cells));
-  }
+  for (auto& row : parse_site_rows(embedded::site_rows()))
+    if (std::none_of(row.marks.layers.begin(), row.marks.layers.end(), [&](const auto& id) { return own.contains(id); })) rows.emplace(row.marks.id, std::move(row.cells));
   return rows;
 }
 

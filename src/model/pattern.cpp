@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "model/pattern.hpp"
 
+#include <cctype>
 #include <map>
 #include <optional>
 #include <regex>
@@ -20,6 +21,16 @@ std::optional<std::regex> compile(const std::string& pattern) {
   }
 }
 
+/// Whether the pattern asks for other first letters than the text has: most names are told apart without compiling anything.
+bool begins_otherwise(const std::string& text, const std::string& pattern) {
+  if (pattern.find('|') != std::string::npos) return false;
+  std::size_t letters = 0;
+  while (letters < pattern.size() && (std::isalnum(static_cast<unsigned char>(pattern[letters])) != 0 || pattern[letters] == '-')) ++letters;
+  // What follows may say that the last letter is optional.
+  if (letters > 0 && letters < pattern.size() && std::string_view("*?{").find(pattern[letters]) != std::string_view::npos) --letters;
+  return text.compare(0, letters, pattern, 0, letters) != 0;
+}
+
 } // namespace
 
 util::Status check_pattern(const std::string& pattern) {
@@ -29,7 +40,7 @@ util::Status check_pattern(const std::string& pattern) {
 }
 
 bool matches_pattern(const std::string& text, const std::string& pattern) {
-  if (text.size() > k_longest_text || pattern.size() > k_longest_pattern) return false;
+  if (text.size() > k_longest_text || pattern.size() > k_longest_pattern || begins_otherwise(text, pattern)) return false;
   // Checks of many scripts ask for the same few patterns again and again.
   static constexpr std::size_t k_most_kept = 64;
   thread_local std::map<std::string, std::optional<std::regex>> kept;

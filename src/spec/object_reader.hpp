@@ -22,6 +22,7 @@ namespace hpcml::spec {
 struct ReadContext {
   std::string code = "site";                       ///< before "/type" and the like in the diagnostics' codes
   model::OriginKind kind = model::OriginKind::site;
+  bool tries_patterns = true;                      ///< whether regular expressions are compiled to see that they are some
   std::map<std::string, std::pair<std::string, std::string>> sources; ///< id -> url, checked
   diag::Diagnostics diagnostics;
   void report(std::string_view rule, std::string message, const JsonPlace& place, std::string hint = {});
@@ -92,6 +93,8 @@ public:
   void report_value(std::string_view key, std::string message, std::string hint = {});
   const JsonPlace& place() const;
   const std::string& path() const { return x_path; }
+  /// Whether a regular expression must be compiled to see that it is one.
+  bool tries_patterns() const { return x_context->tries_patterns; }
   /// Reports the members that nobody asked for, with "did you mean".
   void finish();
 

@@ -32,7 +32,7 @@ bool is_wrapper(const JsonNode& node) { return node.is(JsonKind::object) && node
 /// The layers of one profile, depth first.
 class Loader {
 public:
-  Loader(const FindProfile& find, SchemaCheck schema) : x_find(find), x_schema(schema) {}
+  Loader(const FindProfile& find, ProfileCheck check) : x_find(find), x_check(check) {}
 
   std::optional<JsonNode> load(const ProfileFile& file) {
     x_result.files.push_back(file);
@@ -45,8 +45,8 @@ public:
       report("type", fmt::format("a profile must be an object, not {}", name_of(parsed.root->kind)), parsed.root->place, "");
       return std::nullopt;
     }
-    // Shipped profiles are checked when the program is built and tested.
-    if (!file.built_in && x_schema == SchemaCheck::yes) append(check_schema(*parsed.root, file.text));
+    if (x_check == ProfileCheck::all || (x_check == ProfileCheck::brought && !file.built_in)) append(check_schema(*parsed.root, file.text));
+    x_result.checked_by_build = x_result.checked_by_build && file.built_in && x_check != ProfileCheck::all;
     annotate(*parsed.root, "", "");
     auto merged = with_bases(std::move(*parsed.root), file);
     x_open.pop_back();
@@ -112,7 +112,7 @@ private:
   }
 
   const FindProfile& x_find;
-  SchemaCheck x_schema;
+  ProfileCheck x_check;
   LayeredProfile x_result;
   std::vector<std::string> x_open; // files that are being loaded, for circles
 };
@@ -139,8 +139,8 @@ JsonNode merge_layers(JsonNode base, const JsonNode& over) {
   return base;
 }
 
-LayeredProfile load_layers(const ProfileFile& file, const FindProfile& find, SchemaCheck schema) {
-  Loader loader(find, schema);
+LayeredProfile load_layers(const ProfileFile& file, const FindProfile& find, ProfileCheck check) {
+  Loader loader(find, check);
   auto root = loader.load(file);
   const auto* abstract = root ? root->find("abstract") : nullptr;
   const bool is_abstract = abstract && abstract->is(JsonKind::boolean) && abstract->boolean;

@@ -3,6 +3,16 @@
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
+
+// The validator's only call into the library of mathematics, which each rank of a job would load for it; the schema has no multiples of fractions.
+namespace valijson {
+inline double remainder(double value, double divisor) {
+  const double parts = value / divisor;
+  if (!(parts < 1e15 && parts > -1e15)) return 0;
+  return value - divisor * static_cast<double>(static_cast<long long>(parts + (parts < 0 ? -0.5 : 0.5)));
+}
+} // namespace valijson
+
 #include <valijson/adapters/nlohmann_json_adapter.hpp>
 #include <valijson/schema.hpp>
 #include <valijson/schema_parser.hpp>

@@ -18,12 +18,21 @@ struct SiteMatch {
   bool by_variable = false;    ///< by a variable that the site sets, which is surer than a host name
 };
 
-/// Whether the site's profile recognises a machine with this environment and these names; patterns match whole values.
-std::optional<SiteMatch> match_site(const model::Site& site, const util::EnvSnapshot& env, const std::vector<std::string>& host_names);
+/// A site and what its machines are known by.
+struct SiteMarks {
+  std::string id;
+  std::vector<std::string> layers; ///< ids of the profiles that this comes from
+  model::Detect detect;
+};
+
+/// Whether the site is that of a machine with this environment and these names; patterns match whole values.
+std::optional<SiteMatch> match_site(const std::string& id, const model::Detect& detect, const util::EnvSnapshot& env,
+                                    const std::vector<std::string>& host_names);
 
 /// All sites that can be found and recognise this machine, by id; where variables tell, host names are not asked.
-/// Profiles that cannot be loaded are left out.
-std::vector<SiteMatch> detect_sites(const std::vector<std::string>& directories, const util::EnvSnapshot& env,
-                                    const std::vector<std::string>& host_names);
+/// Profiles that cannot be loaded are left out. Those of `built_in`, the sites that are compiled in, are read only where
+/// there is one of a person's.
+std::vector<SiteMatch> detect_sites(const std::vector<std::string>& directories, const std::vector<SiteMarks>& built_in,
+                                    const util::EnvSnapshot& env, const std::vector<std::string>& host_names);
 
 } // namespace hpcml::spec

@@ -11,7 +11,7 @@ model::When read_when(ObjectReader& owner);
 std::optional<model::Policy> read_policy(ObjectReader& object, std::string_view key);
 /// A regular expression that compiles and is short enough to be matched safely.
 std::string read_pattern(ObjectReader& object, std::string_view key);
-/// Whether a text at `key` is a regular expression; if not, that is reported.
+/// Whether a text at `key` is a regular expression, where these are tried; if not, that is reported.
 bool is_pattern(ObjectReader& object, std::string_view key, const std::string& pattern);
 
 model::NodeType read_node_type(ObjectReader& object);

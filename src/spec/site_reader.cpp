@@ -124,8 +124,9 @@ void check_whole(ObjectReader& root, const JsonNode& profile, const model::Site&
 
 } // namespace
 
-SiteRead read_site(const JsonNode& profile, const std::string& file) {
+SiteRead read_site(const JsonNode& profile, const std::string& file, ReadCheck check) {
   ReadContext context;
+  context.tries_patterns = check == ReadCheck::whole;
   model::Site site;
   ObjectReader root(context, &profile, "");
   for (const auto* key : {"$schema", "schema", "extends", "abstract"}) root.raw(key);
@@ -135,7 +136,7 @@ SiteRead read_site(const JsonNode& profile, const std::string& file) {
   site.file = file;
   site.hash = util::hex16(util::fnv1a(render_canonical(profile)));
   read_sources(root, context, site);
-  check_sources(profile, context);
+  if (check == ReadCheck::whole) check_sources(profile, context);
   read_state(root, site);
   read_detect(root, site);
   site.login_arch = root.choice<model::CpuArch>("login_arch").value_or(site.login_arch);
@@ -154,8 +155,10 @@ SiteRead read_site(const JsonNode& profile, const std::string& file) {
   read_policies(root, site);
   site.unknown = root.texts("unknown");
   root.finish();
-  check_whole(root, profile, site, context);
-  check_texts(profile, context);
+  if (check == ReadCheck::whole) {
+    check_whole(root, profile, site, context);
+    check_texts(profile, context);
+  }
 
   SiteRead result;
   result.diagnostics = std::move(context.diagnostics);

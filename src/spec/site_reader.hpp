@@ -15,7 +15,9 @@ struct SiteRead {
   diag::Diagnostics diagnostics;
 };
 
+/// Whether all of a profile is held against what it must be, or was when the program was built: that is half of the reading.
+enum class ReadCheck { whole, done_by_build };
 /// Reads a merged profile. `file` is what the site calls its own file.
-SiteRead read_site(const JsonNode& profile, const std::string& file);
+SiteRead read_site(const JsonNode& profile, const std::string& file, ReadCheck check = ReadCheck::whole);
 
 } // namespace hpcml::spec

@@ -33,6 +33,7 @@ std::optional<model::Policy> read_policy(ObjectReader& object, std::string_view 
 }
 
 bool is_pattern(ObjectReader& object, std::string_view key, const std::string& pattern) {
+  if (!object.tries_patterns()) return true;
   const auto checked = model::check_pattern(pattern);
   if (!checked) object.report_value(key, checked.error().what, checked.error().hint);
   return checked.ok();

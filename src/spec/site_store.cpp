@@ -73,7 +73,7 @@ SiteLoad to_site(LayeredProfile layers, const ProfileFile& file) {
   SiteLoad load;
   load.diagnostics = std::move(layers.diagnostics);
   if (layers.root) {
-    auto read = read_site(*layers.root, file.built_in ? "built in" : file.path);
+    auto read = read_site(*layers.root, file.built_in ? "built in" : file.path, layers.checked_by_build ? ReadCheck::done_by_build : ReadCheck::whole);
     // The schema and the reader see the same mistakes; the reader says them better.
     std::erase_if(load.diagnostics, [&](const diag::Diagnostic& d) { return d.code == "site/schema" && !read.diagnostics.empty(); });
     load.diagnostics.insert(load.diagnostics.end(), read.diagnostics.begin(), read.diagnostics.end());
@@ -115,12 +115,12 @@ std::vector<std::string> site_directories(const std::vector<std::string>& from_f
   return directories;
 }
 
-SiteLoad load_site(const std::string& id, const std::vector<std::string>& directories, SchemaCheck schema) {
+SiteLoad load_site(const std::string& id, const std::vector<std::string>& directories, ProfileCheck check) {
   Finder finder(directories);
   const auto file = finder(id, 0);
   if (!file && finder.unreadable) return unreadable_site(id + ".json", *finder.unreadable);
   if (!file) return unknown_site(fmt::format("there is no site \"{}\"", id), id, directories);
-  auto layers = load_layers(*file, std::ref(finder), schema);
+  auto layers = load_layers(*file, std::ref(finder), check);
   if (layers.is_abstract) return unknown_site(fmt::format("\"{}\" is what several sites share, not a site", id), id, directories);
   auto load = to_site(std::move(layers), *file);
   if (load.site && load.site->id != id) {

@@ -27,11 +27,14 @@ struct SiteLoad {
   /// Ids of the profiles that were read for it: its own, then those that it extends.
   std::vector<std::string> layers;
 };
-/// Whether a profile that a person brings is held against the JSON schema, which costs more than the rest of the loading: not where
-/// the same profile has been checked before.
-enum class SchemaCheck { yes, no };
+/// Which files are held against the JSON schema, which costs more than the rest of the loading.
+enum class ProfileCheck {
+  all,     ///< those that are compiled in, too: when the program is built
+  brought, ///< those that a person brings
+  none,    ///< none: the same profile has been checked before
+};
 /// The site of that id from the first place that has it.
-SiteLoad load_site(const std::string& id, const std::vector<std::string>& directories, SchemaCheck schema = SchemaCheck::yes);
+SiteLoad load_site(const std::string& id, const std::vector<std::string>& directories, ProfileCheck check = ProfileCheck::brought);
 /// Reads a profile given as a path.
 SiteLoad load_site_file(const std::string& path, const std::vector<std::string>& directories);
 

@@ -17,7 +17,7 @@ void Box::add(const Box& inner, int x, int y) {
 
 std::string colour_of(unsigned rank) {
   const double hue = rank * 137 % 360 / 60.0, chroma = 0.48, low = 0.44;
-  const double second = chroma * (1 - std::fabs(std::fmod(hue, 2.0) - 1));
+  const double second = chroma * (1 - std::fabs((hue - 2 * static_cast<int>(hue / 2)) - 1));
   double red = 0, green = 0, blue = 0;
   if (hue < 1)
     red = chroma, green = second;

@@ -14,8 +14,8 @@ struct File {
 };
 
 std::span<const File> site_files();     ///< sites/*.json
-/// What `hpcml sites list` says of those, worked out when the program was built: one line a site, between tabs the ids of its
-/// profiles (with commas), then the row's cells. Of the command line only: the program that writes them has all below.
+/// What is kept of those, worked out when the program was built: cli/site_rows.hpp reads it. Of the command line only: the
+/// program that writes it has all below.
 std::string_view site_rows();
 std::span<const File> template_files(); ///< templates/*.mustache
 std::span<const File> stand_in_files(); ///< src/emulate/stand_ins/*

@@ -94,6 +94,19 @@ TEST_CASE("without --site the site is the one that the machine's variables tell,
   CHECK_FALSE(holds(desk.hpcml(named).err, "by CC_CLUSTER"));
 }
 
+TEST_CASE("to recognise the machine no profile is read but the one of its site") {
+  Desk desk;
+  desk.set("CC_CLUSTER", "narval");
+  std::vector<std::string> words = k_gen;
+  words.insert(words.begin() + 1, "-v");
+  const auto result = desk.hpcml(words);
+  REQUIRE(result.exit_code == 0);
+  std::vector<std::string> read;
+  for (const auto& line : util::split(result.err, '\n'))
+    if (const auto at = line.find("profile built in: "); at != std::string::npos) read.push_back(line.substr(at));
+  CHECK(read == std::vector<std::string>{"profile built in: narval.json", "profile built in: alliance.json"});
+}
+
 TEST_CASE("where nothing or too much tells the site, the message says what to do") {
   Desk desk;
   const auto none = desk.hpcml(k_gen);

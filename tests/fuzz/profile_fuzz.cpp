@@ -17,7 +17,7 @@ using namespace hpcml;
 
 namespace {
 
-void read_profile(const std::string& text, spec::SchemaCheck schema) {
+void read_profile(const std::string& text, spec::ProfileCheck schema) {
   const auto find = [](const std::string& id, std::size_t) -> std::optional<spec::ProfileFile> {
     for (const auto& file : embedded::site_files())
       if (file.name == id + ".json") return spec::ProfileFile{"built in", std::string(file.text), true, 1, id};
@@ -42,7 +42,7 @@ std::string file_with(const std::string& text) {
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const std::string text(reinterpret_cast<const char*>(data), size);
   // Reading the schema takes longer than all else: not for every input.
-  read_profile(text, size % 16 == 0 ? spec::SchemaCheck::yes : spec::SchemaCheck::no);
+  read_profile(text, size % 16 == 0 ? spec::ProfileCheck::brought : spec::ProfileCheck::none);
   const auto job = spec::load_job_file(file_with(text));
   if (job.job && diag::has_errors(job.diagnostics)) std::abort();
   return 0;

@@ -79,7 +79,7 @@ TEST_CASE("The schema is asked where scripts are written, not in each rank of a 
   CHECK_FALSE(checked.site.has_value());
   REQUIRE(checked.diagnostics.size() == 1);
   CHECK(checked.diagnostics[0].code == "site/schema");
-  const auto unchecked = spec::load_site("x", {folder.path()}, spec::SchemaCheck::no);
+  const auto unchecked = spec::load_site("x", {folder.path()}, spec::ProfileCheck::none);
   REQUIRE(unchecked.site.has_value());
   CHECK(unchecked.site->node_types.size() == 1);
 }
