@@ -42,7 +42,7 @@ struct SetupSpec {
   std::string python;     ///< "3.12"; empty: one that the packages take
   std::string cuda;       ///< "12.8"; empty: by driver and GPUs
   std::string rocm;
-  std::string pack;       ///< archive to make of it, for jobs that unpack it on their nodes; empty: none
+  std::string pack = {};  ///< archive to make of it, for jobs that unpack it on their nodes; empty: none
 };
 
 /// The environment, decided.

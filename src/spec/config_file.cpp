@@ -58,7 +58,7 @@ ConfigLoad load_config(const std::string& path) {
   auto parsed = parse_json(blank_comments(load.source), path, "config");
   load.diagnostics = std::move(parsed.diagnostics);
   if (!parsed.root) return load;
-  ReadContext context{"config", model::OriginKind::config, {}, {}};
+  ReadContext context{"config", model::OriginKind::config};
   ObjectReader root(context, &*parsed.root, "");
   load.config.site = root.text("site", TextRule::name);
   root.each_member("sites", [&](const std::string& id, ObjectReader& object) { read_site(load.config, id, object); });

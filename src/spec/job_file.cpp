@@ -36,7 +36,7 @@ JobLoad load_job_file(const std::string& path) {
   auto parsed = parse_json(blank_comments(load.source), path, "job");
   load.diagnostics = std::move(parsed.diagnostics);
   if (!parsed.root) return load;
-  ReadContext context{"job", model::OriginKind::job_file, {}, {}};
+  ReadContext context{"job", model::OriginKind::job_file};
   ObjectReader root(context, &*parsed.root, "");
   auto job = read_job(root);
   load.site = root.text("site", TextRule::name);

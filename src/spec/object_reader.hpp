@@ -23,8 +23,8 @@ struct ReadContext {
   std::string code = "site";                       ///< before "/type" and the like in the diagnostics' codes
   model::OriginKind kind = model::OriginKind::site;
   bool tries_patterns = true;                      ///< whether regular expressions are compiled to see that they are some
-  std::map<std::string, std::pair<std::string, std::string>> sources; ///< id -> url, checked
-  diag::Diagnostics diagnostics;
+  std::map<std::string, std::pair<std::string, std::string>> sources = {}; ///< id -> url, checked
+  diag::Diagnostics diagnostics = {};
   void report(std::string_view rule, std::string message, const JsonPlace& place, std::string hint = {});
 };
 

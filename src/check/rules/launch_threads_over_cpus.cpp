@@ -16,11 +16,12 @@ Hits find(const Subject& subject) {
     const auto* threads = launch.variable("OMP_NUM_THREADS");
     const auto shape = shape_of(subject, launch);
     const auto* option = step->find("cpus-per-task");
-    const auto cpus = option ? (option->value && option->value->known() ? number_of(*option->value, shape) : std::nullopt) : std::optional(request.count("cpus-per-task"));
-    if (!threads || !threads->known() || !cpus || *cpus < 1) continue;
+    const bool known = !option || (option->value && option->value->known());
+    const auto cpus = !known ? 0 : option ? number_of(*option->value, shape).value_or(0) : request.count("cpus-per-task");
+    if (!threads || !threads->known() || cpus < 1) continue;
     const auto count = number_of(*threads, shape);
-    if (!count || *count <= *cpus) continue;
-    add_hit(hits, {place_of(threads->place), std::to_string(*count) + " threads on " + std::to_string(*cpus) + (*cpus == 1 ? " CPU" : " CPUs") + " per task: they wait for each other",
+    if (!count || *count <= cpus) continue;
+    add_hit(hits, {place_of(threads->place), std::to_string(*count) + " threads on " + std::to_string(cpus) + (cpus == 1 ? " CPU" : " CPUs") + " per task: they wait for each other",
                    "export OMP_NUM_THREADS=$SLURM_CPUS_PER_TASK", option ? std::vector<Edit>() : replace_end(subject, place_of(threads->place), threads->text(), "$SLURM_CPUS_PER_TASK")});
   }
   return hits;
