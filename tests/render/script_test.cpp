@@ -80,7 +80,7 @@ TEST_CASE("an interface of the first node is the meeting place where the site sa
 
 TEST_CASE("the environment of an image is activated inside it, and only there") {
   auto plan = test::make_whole_node_plan();
-  plan.container = model::PlannedContainer{model::ContainerEngine::singularity, "/images/torch.sif", "--rocm", {{"/opt/cray", "", false, {}}, {"/lib/x.so", "", true, {}}}, "$WITH_CONDA", {}};
+  plan.container = model::PlannedContainer{model::ContainerEngine::singularity, "/images/torch.sif", model::GpuFlag::rocm, {{"/opt/cray", "", false, {}}, {"/lib/x.so", "", true, {}}}, "$WITH_CONDA", {}};
   plan.command = {"python", "-u", "train.py"};
   const auto script = render::render_script(plan);
   CHECK(holds(script, "--container -- \\\n  singularity exec --rocm \\\n  \"${binds[@]}\" \\\n  /images/torch.sif \\\n"
@@ -109,7 +109,7 @@ TEST_CASE("an environment is activated inside the image by every launcher, and n
       auto plan = test::make_plan_for(launcher);
       plan.hpcml_path.value = test::stand_in_hpcml(folder);
       plan.command = {test::word_writer(folder), "it's"};
-      plan.container = model::PlannedContainer{model::ContainerEngine::singularity, "x.sif", "", {}, "$WITH_CONDA", {}};
+      plan.container = model::PlannedContainer{model::ContainerEngine::singularity, "x.sif", model::GpuFlag::none, {}, "$WITH_CONDA", {}};
       plan.python = {example.kind, example.where[0] == '/' ? folder.path().string() + example.where : example.where, {}, {}, false};
       const auto script = render::render_script(plan);
       CHECK(test::script_faults(script) == "");

@@ -47,7 +47,7 @@ TEST_CASE("each hostile text alone passes bash and shellcheck in every place tha
     plan.request_line = "hpcml gen -- " + text;
     plan.env.push_back({"HOSTILE", text, false, model::Scope::batch, {}});
     plan.launcher.step_args = {"--comment=" + text};
-    plan.container = model::PlannedContainer{model::ContainerEngine::singularity, text + "/x.sif", "", {{text, text, false, {}}, {text, "", true, {}}}, "", {}};
+    plan.container = model::PlannedContainer{model::ContainerEngine::singularity, text + "/x.sif", model::GpuFlag::none, {{text, text, false, {}}, {text, "", true, {}}}, "", {}};
     const auto script = render::render_script(plan);
     CHECK(test::script_faults(script) == "");
     const auto result = test::run_script(script, folder);
