@@ -15,7 +15,7 @@ install_packages "${core_packages[@]}" "${slurm_packages[@]}" "${torch_packages[
 bash tests/sarif_schema.sh || die "the schema of SARIF could not be had: check the network"
 
 torch_folder=$(active_torch)
-say "release build (LibTorch: ${torch_folder:-Debian\'s libtorch-dev})"
+say "release build (LibTorch: ${torch_folder:-libtorch-dev of Debian})"
 configure_and_build release
 say "tests"
 ctest --preset release -j2 --no-tests=error || die "a test failed; its output is above, and in build/release/Testing/Temporary/LastTest.log"

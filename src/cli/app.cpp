@@ -125,7 +125,9 @@ int report_parse_error(const CLI::App& app, const CLI::ParseError& error, const 
   return k_usage;
 }
 
-int run_guarded(const std::vector<std::string>& words, Context& context) {
+/// Reads the line and runs its command; nothing if it cannot be read with the flags registered.
+std::optional<int> run_words(Context& context) {
+  const auto& words = context.words;
   CLI::App app("Writes, rehearses and launches distributed PyTorch and LibTorch training jobs on Slurm clusters.", "hpcml");
   int exit_code = k_ok;
   unsigned verbosity = 0;
@@ -155,12 +157,19 @@ int run_guarded(const std::vector<std::string>& words, Context& context) {
   try {
     app.parse(std::vector<std::string>(words.rbegin(), words.rend())); // the parser takes the words last one first
   } catch (const CLI::ParseError& error) {
+    if (!context.every_flag) return std::nullopt;
     return report_parse_error(app, error, context);
   }
   return exit_code;
 }
 
 } // namespace
+
+bool Context::wants(std::string_view flag) const {
+  return every_flag || std::any_of(words.begin(), words.end(), [&](const std::string& word) {
+           return util::starts_with(word, flag) && (word.size() == flag.size() || word[flag.size()] == '=');
+         });
+}
 
 int run(int argc, char** argv, const util::EnvSnapshot& env) {
   Context context;
@@ -169,11 +178,15 @@ int run(int argc, char** argv, const util::EnvSnapshot& env) {
   context.colour = ::isatty(STDERR_FILENO) != 0 && env.get_or("NO_COLOR", "").empty();
   // Behind "--" stands somebody else's command: the parser must not see it.
   const auto dashes = std::find(context.argv.begin() + std::min(argc, 1), context.argv.end(), "--");
-  const std::vector<std::string> words(context.argv.begin() + std::min(argc, 1), dashes);
+  context.words.assign(context.argv.begin() + std::min(argc, 1), dashes);
   context.has_program = dashes != context.argv.end();
   if (context.has_program) context.program.assign(dashes + 1, context.argv.end());
   try {
-    return run_guarded(words, context);
+    context.every_flag = false;
+    if (const auto code = run_words(context)) return *code;
+    context.every_flag = true; // what is wrong, or the help, is said with all of them known
+    context.sites_dirs.clear();
+    return run_words(context).value_or(k_internal);
   } catch (const std::exception& error) {
     print_error(std::string("internal error: ") + error.what(), "this is a bug in hpcml: please report it with the command line", context.colour);
     return k_internal;

@@ -106,7 +106,7 @@ void add_gen(CLI::App& app, Context& context, int& exit_code) {
                      ->check(CLI::IsMember({"script", "json"}));
   auto* explain = command->add_flag("--explain", options->explain, "say why each line is what it is");
   auto* interactive = command->add_flag("--interactive", options->interactive, "print the line for an interactive job instead")->excludes(explain);
-  add_request_flags(*command, options->request);
+  add_request_flags(*command, options->request, context);
   command->add_option("--from", options->from, "write this script for the site: its request and its commands, launched as the site wants; says what changes and why")->type_name("SCRIPT")->excludes("--job");
   add_setup_flags(*command, options->setup)->excludes(explain)->excludes(interactive)->excludes(format)->excludes("--from");
   command->footer(k_footer);

@@ -69,7 +69,7 @@ void add_init(CLI::App& app, Context& context, int& exit_code) {
   auto* command = app.add_subcommand("init", "Write a job file to start from, with comments on what the site allows.");
   const auto options = std::make_shared<InitOptions>();
   command->add_option("-o", options->file, "the file to write")->type_name("FILE")->capture_default_str();
-  add_request_flags(*command, options->request);
+  add_request_flags(*command, options->request, context);
   command->footer(k_footer);
   command->callback([options, &context, &exit_code] { exit_code = run(*options, context); });
 }

@@ -65,16 +65,19 @@ constexpr ListFlag k_lists[] = {
 
 } // namespace
 
-void add_request_flags(CLI::App& app, RequestFlags& flags) {
+void add_request_flags(CLI::App& app, RequestFlags& flags, const Context& context) {
   app.add_option("--site", flags.site, "the cluster; see `hpcml sites list`")->type_name("SITE");
   app.add_option("--job", flags.job_file, "read the same keys from a job file; ./hpcml.json is read when it is there")->type_name("FILE");
   app.add_option("--only", flags.only, "of a job file with several jobs, this one")->type_name("NAME");
-  for (const auto& flag : k_values)
+  for (const auto& flag : k_values) {
+    if (!context.wants(flag.name)) continue;
     app.add_option_function<std::string>(flag.name, [&flags, name = flag.name](const std::string& text) { flags.values[name] = text; }, flag.help)
         ->type_name(flag.type)
         ->take_last() // as sbatch has it
         ->group(flag.group);
-  for (const auto& flag : k_lists)
+  }
+  for (const auto& flag : k_lists) {
+    if (!context.wants(flag.name)) continue;
     app.add_option_function<std::vector<std::string>>(
            flag.name, [&flags, name = flag.name](const std::vector<std::string>& texts) { flags.lists[name] = texts; }, flag.help)
         ->type_name(flag.type)
@@ -82,6 +85,7 @@ void add_request_flags(CLI::App& app, RequestFlags& flags) {
         ->allow_extra_args(false)
         ->take_all()
         ->group(flag.group);
+  }
   auto* requeue = app.add_flag("--requeue", flags.requeue, "let Slurm start the job again after a failure of a node")->group(k_run);
   app.add_flag("--no-requeue", flags.no_requeue, "never start the job again")->group(k_run)->excludes(requeue);
   app.add_flag("--no-container-enter", flags.no_container_enter, "do not activate the site's environment inside the image")->group(k_software);

@@ -31,8 +31,8 @@ struct RequestFlags {
   bool preflight = false;
 };
 
-/// Registers the flags; `flags` outlives the parser.
-void add_request_flags(CLI::App& app, RequestFlags& flags);
+/// Registers the flags that the line may need; `flags` outlives the parser.
+void add_request_flags(CLI::App& app, RequestFlags& flags, const Context& context);
 
 /// A merged request: flags over HPCML_* variables over the job file. What the person's configuration says comes below
 /// all of them, once the site is known.

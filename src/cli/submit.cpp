@@ -120,7 +120,7 @@ void add_submit(CLI::App& app, Context& context, int& exit_code) {
   command->add_flag("--all-sites", options->all_sites, "with --where: the partitions of all sites, by their profiles")->needs(where);
   command->add_option("-o", options->script_file, "also write the script to FILE")->type_name("FILE");
   command->add_option("--format", options->format, "text, or json")->type_name("FORMAT")->check(CLI::IsMember({"text", "json"}));
-  add_request_flags(*command, options->request);
+  add_request_flags(*command, options->request, context);
   command->footer(k_footer);
   command->callback([options, &context, &exit_code] { exit_code = run(*options, context); });
 }

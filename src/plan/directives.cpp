@@ -17,8 +17,7 @@ using model::GpuStyle;
 using model::Origin;
 using model::Policy;
 
-void add(PlanContext& context, const std::string& name, std::optional<std::string> value,
-         const Origin& origin) {
+void add(PlanContext& context, const std::string& name, std::optional<std::string> value, const Origin& origin) {
   context.plan.directives.push_back({name, std::move(value), origin});
 }
 
@@ -38,14 +37,11 @@ void add_text(PlanContext& context, const std::string& name, const model::Known<
     context.note(option + "=" + wanted->value + " is written " + value + (rule.why.empty() ? "" : ": " + rule.why), rule.origin);
   }
   if (wanted->value.empty() || !is_one_line(wanted->value))
-    context.error("usage/" + name, option + (wanted->value.empty() ? " is empty" : " must be one line of text"),
-                  "give it a value, or leave it out");
+    context.error("usage/" + name, option + (wanted->value.empty() ? " is empty" : " must be one line of text"), "give it a value, or leave it out");
   else if (const auto fault = find_value_fault(name, wanted->value))
     context.error("usage/" + name, fault->what, fault->hint);
   else if (!rule.pattern.empty() && !model::matches_pattern(value, rule.pattern))
-    context.error("usage/" + name,
-                  option + "=" + value + " is not what " + context.site.name + " expects" +
-                      cited(rule.origin),
+    context.error("usage/" + name, option + "=" + value + " is not what " + context.site.name + " expects" + cited(rule.origin),
                   rule.pattern_hint.empty() ? "it must match " + rule.pattern : "write it" + form.substr(1));
   else
     add(context, option, value, wanted->origin);
