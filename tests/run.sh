@@ -8,7 +8,7 @@ cd "$repo"
 # shellcheck source=docs/setup.sh
 . docs/setup.sh
 started=$SECONDS
-say "this takes about 25 minutes on 2 cores: packages 2, release build 7, tests 4, ASan 8, second LibTorch 3"
+say "this takes about 50 minutes on 2 cores: packages 3, release build 11, tests 14, ASan 17, second LibTorch 5"
 
 install_packages "${core_packages[@]}" "${slurm_packages[@]}" "${torch_packages[@]}" "${data_packages[@]}" "${test_packages[@]}"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Any bytes as a batch script: checked for one version and for all, mended, shown. Build with -DHPCML_FUZZ=ON and clang:
-// ninja check_fuzz && bin/check_fuzz -max_len=4096 -timeout=10 NEW_FOLDER tests/fuzz/corpus/check
+// ninja check_fuzz && bin/check_fuzz -max_len=4096 -timeout=10 NEW_FOLDER FOLDER_OF_SEEDS (tests/fuzz/seeds.py)
 #include <cstdint>
 #include <cstdlib>
 #include <string>

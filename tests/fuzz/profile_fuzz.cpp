@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Any bytes as a site's profile, as a layer over one that is compiled in, and as a job file. Build with -DHPCML_FUZZ=ON and clang:
-// ninja profile_fuzz && bin/profile_fuzz -max_len=30000 -timeout=10 NEW_FOLDER tests/fuzz/corpus/profile sites
+// ninja profile_fuzz && bin/profile_fuzz -max_len=30000 -timeout=10 NEW_FOLDER sites
 #include <cstdint>
 #include <cstdlib>
 #include <string>
