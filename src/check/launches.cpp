@@ -40,6 +40,9 @@ constexpr std::string_view k_accelerate_values =
 constexpr std::string_view k_deepspeed_values =
     " -H --hostfile -i --include -e --exclude --num_nodes --num_gpus --master_addr --master_port --node_rank --launcher --launcher_args --ssh_port --bind_core_list "
     "--min_elastic_nodes --max_elastic_nodes --module_name --autotuning --venv_script ";
+constexpr std::string_view k_hpcml_values =
+    " --sites-dir --site --profile-hash --partition --node-type --qos --gpu-type --gpus-per-node --bind --bind-check --cpus-per-task --threads-per-core --spill "
+    "--rank-order --gpus-per-task --gpu-visibility --backend --nproc-per-node --nproc_per_node --master-port --master_port --grace --address-of ";
 constexpr std::string_view k_mpi_values =
     " -n -np --np -N -c -ppn --ppn -host --host -H -hostfile --hostfile -machinefile --machinefile -f -map-by --map-by -bind-to --bind-to -rank-by --rank-by -x -npernode "
     "--npernode -npersocket --npersocket -wdir --wdir -mca --mca -env -genv -o -d --depth --cpu-bind --mem-bind ";
@@ -62,7 +65,7 @@ constexpr std::array<Wrapper, 18> k_wrappers = {{
     {"mpiexec", k_mpi_values, "", 0},
     {"ibrun", " -n -o ", "", 0},
     {"python", " -W -X -Q ", "", 0},
-    {"hpcml", " --site --gpus-per-rank --cpus-per-rank --gpu-visibility --bind-check --nproc-per-node --sites-dir --job-gpus-per-node --node-type --gpu-type --qos ", "", 0, " launch "},
+    {"hpcml", k_hpcml_values, "", 0, " launch "},
     {"nsys", " -o --output -t --trace -s --sample -c --capture-range --stats -f --force-overwrite -w --show-output ", "", 0, " profile launch "},
     {"ncu", " -o --export -k --kernel-name --set --section --target-processes ", "", 0},
     {"uv", " --with --with-requirements --python -p --project --directory --extra --group --env-file ", "", 0, " run "},

@@ -39,24 +39,6 @@ bool read_list(const std::string& flag, const std::string& text, model::IdSet& s
   return read.ok();
 }
 
-/// "gpu", "cpu", "ring", or GPU numbers.
-bool read_order(const std::string& text, topo::AffinityRequest& request, Failure& failure) {
-  if (text == "gpu") return true;
-  if (text == "cpu") return request.order = topo::RankOrder::cpu, true;
-  if (text == "ring") return request.order = topo::RankOrder::ring, true;
-  request.order = topo::RankOrder::list;
-  for (const std::string& piece : util::split(text, ',')) {
-    const auto index = util::parse_unsigned(piece);
-    if (!index || *index > 65535) {
-      failure.say(k_usage, "--order " + text + " is neither gpu, cpu, ring nor a list of GPU numbers",
-                  "a list is written in rank order: --order 0,1,3,2,4,5,7,6");
-      return false;
-    }
-    request.gpu_list.push_back(static_cast<unsigned>(*index));
-  }
-  return true;
-}
-
 std::optional<topo::AffinityRequest> make_request(const AffinityOptions& options, topo::Node& node,
                                                   Failure& failure) {
   topo::AffinityRequest request;
@@ -80,9 +62,13 @@ std::optional<topo::AffinityRequest> make_request(const AffinityOptions& options
                                                                 {"package", topo::PoolLevel::package},
                                                                 {"node", topo::PoolLevel::node}};
   if (const auto level = levels.find(options.domain); level != levels.end()) request.level = level->second;
-  if (!read_order(options.order, request, failure) ||
-      !read_list("--allowed", options.allowed, request.allowed, failure))
+  auto order = model::GpuOrder::parse(options.order);
+  if (!order) {
+    failure.say(k_usage, "--rank-order: " + order.error().what, order.error().hint);
     return std::nullopt;
+  }
+  request.order = std::move(*order);
+  if (!read_list("--allowed", options.allowed, request.allowed, failure)) return std::nullopt;
   model::IdSet reserved;
   if (!read_list("--reserved", options.reserved, reserved, failure)) return std::nullopt;
   node.cpus.reserved = node.cpus.reserved | reserved;
@@ -273,7 +259,7 @@ void add_affinity(CLI::App& app, Context& context, int& exit_code) {
   command->add_option("--threads-per-core", options->threads_per_core, "hardware threads of each core")
       ->check(CLI::Range(1u, 16u));
   command->add_option(
-      "--order", options->order,
+      "--rank-order,--order", options->order,
       "ranks by gpu, by cpu, along the links between GPUs (ring), or GPU numbers in rank order: 0,1,3,2");
   command->add_option("--domain", options->domain, "cores come from the GPU's l3, numa, package or the node")
       ->check(CLI::IsMember({"l3", "numa", "package", "node"}));

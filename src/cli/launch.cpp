@@ -22,6 +22,7 @@ struct LaunchFlags {
   launch::LaunchRequest request;
   std::string site;
   std::string bind = "auto";
+  std::string rank_order = "gpu";
   unsigned gpus_per_task = 0;
   unsigned gpus_per_node = 0;
   unsigned processes_per_node = 0;
@@ -92,6 +93,9 @@ int run_flags(const CLI::App& app, LaunchFlags& flags, const Context& context) {
     request.site = std::move(load.site);
   }
   request.bind = bind_mode(flags.bind);
+  auto order = model::GpuOrder::parse(flags.rank_order);
+  if (!order) return fail(context, here, "order", {"--rank-order: " + order.error().what, order.error().hint});
+  request.rank_order = std::move(*order);
   if (flags.gpus_option->count() > 0) request.gpus_per_task = flags.gpus_per_task;
   if (flags.node_gpus_option->count() > 0) request.job.gpus_per_node = flags.gpus_per_node;
   if (flags.processes_option->count() > 0) request.processes_per_node = flags.processes_per_node;
@@ -141,6 +145,9 @@ void add_flags(CLI::App& app, LaunchFlags& flags) {
       ->check(CLI::IsMember({"auto", "apply", "verify", "none"}));
   add_word(app, "--bind-check", request.bind_check, "judge what each rank has after binding: warn, or fail and don't start the program");
   app.add_option("--cpus-per-task", request.cpus_per_task, "physical cores of a rank")->check(CLI::Range(0U, 65536U));
+  app.add_option("--threads-per-core", request.threads_per_core, "hardware threads of each of these cores")->check(CLI::Range(1U, 16U));
+  add_word(app, "--spill", request.spill, "cores of NUMA nodes without GPUs: none, or to ranks of the same package");
+  app.add_option("--rank-order", flags.rank_order, "ranks take the GPUs by gpu (number), cpu, ring (links), or as listed: 0,1,3,2")->type_name("ORDER");
   flags.gpus_option = app.add_option("--gpus-per-task", flags.gpus_per_task, "GPUs that a rank counts on")->check(CLI::Range(0U, 1024U));
   add_word(app, "--gpu-visibility", request.gpu_visibility, "what a rank sees of the node's GPUs: all, or its own");
   add_word(app, "--backend", request.backend, "process group: auto, nccl, gloo");

@@ -188,6 +188,9 @@ model::JobSpec job_from_flags(const RequestFlags& flags, diag::Diagnostics& find
   reader.count("--gpus-per-task", job.gpus_per_task);
   reader.count("--tasks-per-node", job.tasks_per_node);
   reader.count("--cpus-per-task", job.cpus_per_task);
+  reader.count("--threads-per-core", job.threads_per_core);
+  reader.word("--spill", job.spill);
+  reader.parsed("--rank-order", job.rank_order);
   reader.parsed("--launcher", job.launcher);
   reader.word("--backend", job.backend);
   reader.word("--bind-check", job.bind_check);

@@ -40,6 +40,12 @@ VisibleGpus find_visible_gpus(const util::EnvSnapshot& env, const std::string& p
   return gpus;
 }
 
+VisibleGpus in_order(const VisibleGpus& gpus, const std::vector<std::size_t>& positions, const std::string& why) {
+  VisibleGpus ordered{{}, gpus.variable, gpus.told_by + ", " + why};
+  for (const auto position : positions) ordered.entries.push_back(gpus.entries[position]);
+  return ordered;
+}
+
 util::Status check_gpus(const VisibleGpus& gpus, const util::EnvSnapshot& env, unsigned ranks, unsigned per_rank) {
   const auto count = gpus.entries.size();
   const auto text = [](std::size_t number) { return std::to_string(number) + (number == 1 ? " GPU" : " GPUs"); };

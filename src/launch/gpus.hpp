@@ -24,6 +24,9 @@ std::vector<std::string> split_visible_list(const std::string& text);
 /// What is visible. `preferred`: the vendor's variable, asked first (empty: any). `on_node`: GPUs found on the node.
 VisibleGpus find_visible_gpus(const util::EnvSnapshot& env, const std::string& preferred, unsigned on_node);
 
+/// The same GPUs in another order: `positions` in the list, those that are not named being left out.
+VisibleGpus in_order(const VisibleGpus& gpus, const std::vector<std::size_t>& positions, const std::string& why);
+
 /// Whether `ranks` ranks on this node with `per_rank` GPUs each find them; a list of exactly `per_rank` entries is taken
 /// as this rank's own. The error is a sentence with the numbers and where they come from.
 util::Status check_gpus(const VisibleGpus& gpus, const util::EnvSnapshot& env, unsigned ranks, unsigned per_rank);

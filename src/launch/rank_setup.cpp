@@ -6,6 +6,7 @@
 #include "launch/interfaces.hpp"
 #include "launch/rank_network.hpp"
 #include "model/gpu_vendor.hpp"
+#include "topo/gpu_order.hpp"
 #include "topo/live_nics.hpp"
 #include "topo/live_node.hpp"
 #include "util/text.hpp"
@@ -92,17 +93,47 @@ void set_site_variables(Builder& builder, RankSetup& setup) {
   }
 }
 
-/// Hides the other ranks' GPUs. Slurm sets several lists in some versions; a second one would be applied to what the first left.
-void set_own_gpus(Builder& builder, RankSetup& setup, const VisibleGpus& visible, model::GpuVendor vendor, unsigned per_rank) {
-  if (visible.entries.empty() || setup.plan.gpu_visibility != model::GpusSeen::own) return;
+/// Puts the visible GPUs and their places into the order in which the ranks take them. Unordered where the order cannot be known;
+/// an error where it names GPUs that are not there.
+util::Status put_in_order(const LaunchRequest& request, const NodeView& node, VisibleGpus& visible, std::vector<model::GpuPlace>& places,
+                          std::vector<std::string>& warnings) {
+  const auto& order = request.rank_order;
+  if (order.kind == model::RankOrder::gpu || visible.entries.empty()) return util::Done{};
+  std::vector<topo::GpuInOrder> gpus;
+  std::vector<topo::GpuLink> links;
+  for (unsigned i = 0; i < places.size(); ++i) gpus.push_back({i, topo::lowest_cpu(node.cpus, places[i]).value_or(0)});
+  const auto position = [&](unsigned index) {
+    return static_cast<unsigned>(std::find_if(places.begin(), places.end(), [&](const auto& place) { return place.index == index; }) - places.begin());
+  };
+  for (const auto& link : node.links)
+    if (const unsigned first = position(link.first), second = position(link.second); first < places.size() && second < places.size())
+      links.push_back({std::min(first, second), std::max(first, second), link.width});
+  const auto positions = topo::find_rank_order(gpus, links, order);
+  if (!positions && order.kind == model::RankOrder::list) return util::Error{"--rank-order " + order.text() + ": " + positions.error().what, positions.error().hint};
+  if (!positions) {
+    warnings.push_back("--rank-order " + order.text() + ": " + positions.error().what + "; the ranks take the GPUs by their numbers");
+    return util::Done{};
+  }
+  visible = in_order(visible, *positions, "in the order " + order.text());
+  std::vector<model::GpuPlace> ordered;
+  for (const auto at : *positions) ordered.push_back(places[at]);
+  places = std::move(ordered);
+  return util::Done{};
+}
+
+/// Shows a rank its own GPUs, or all of them in the ranks' order. Slurm sets several lists in some versions; a second one would be applied
+/// to what the first left.
+void set_visible_gpus(Builder& builder, RankSetup& setup, const VisibleGpus& visible, model::GpuVendor vendor, unsigned per_rank, bool ordered) {
+  const bool own = setup.plan.gpu_visibility == model::GpusSeen::own && !setup.agent;
+  if (visible.entries.empty() || !(own || ordered)) return;
   std::string name = visible.variable.empty() ? setup.plan.visible_variable : visible.variable;
   if (name.empty()) name = model::visible_devices_variable(vendor);
   if (name.empty()) {
-    setup.warnings.push_back("GPU visibility \"own\" needs to know the GPUs' vendor: name the site with --site");
+    setup.warnings.push_back(std::string(own ? "GPU visibility \"own\"" : "--rank-order") + " needs to know the GPUs' vendor: name the site with --site");
     return;
   }
   const auto& layout = setup.world.layout;
-  const auto mine = own_entries(visible, layout.local_rank, layout.local_world_size, std::max(1U, per_rank));
+  const auto mine = own ? own_entries(visible, layout.local_rank, layout.local_world_size, std::max(1U, per_rank)) : util::join(visible.entries, ",");
   const auto old = setup.env.get(name);
   for (const auto* other : model::k_visible_devices_variables)
     if (other != name && old && setup.env.get(other) == old && mine != *old) builder.remove(other);
@@ -152,6 +183,8 @@ Result<NodeView> read_node(const LaunchRequest& request) {
   const auto& names = site_or_none(request).network.interfaces;
   if (request.site) node.interfaces = read_interfaces(); // without one nothing names interfaces that could be missing
   if (request.gpus_per_task != 0U) node.nics = topo::read_live_nics(node.gpus.places, names);
+  if (request.rank_order.kind == model::RankOrder::ring)
+    if (auto whole = topo::read_live_node()) node.links = std::move(whole->links);
   return node;
 }
 
@@ -184,7 +217,9 @@ Result<RankSetup> plan_rank_setup(const LaunchRequest& request, const World& wor
   const bool cpu_only = request.gpus_per_task == 0U;
   if (cpu_only && request.backend == Backend::nccl)
     return util::Error{"NCCL needs GPUs, and this rank is to have none (--gpus-per-task 0)", "--backend gloo, or give the ranks GPUs"};
-  const auto visible = cpu_only ? VisibleGpus{{}, "", "--gpus-per-task 0"} : there;
+  auto visible = cpu_only ? VisibleGpus{{}, "", "--gpus-per-task 0"} : there;
+  auto places = visible_places(visible, node, env);
+  if (const auto ordered = put_in_order(request, node, visible, places, setup.warnings); !ordered) return ordered.error();
   const unsigned per_rank = gpus_per_rank(request, visible, layout.local_world_size);
   setup.gpus = visible.entries.empty() ? "none" : util::join(visible.entries, ",");
   setup.agent = !request.processes_per_node && layout.local_world_size == 1 && is_agent_command(request.command);
@@ -199,10 +234,10 @@ Result<RankSetup> plan_rank_setup(const LaunchRequest& request, const World& wor
   setup.binding = decide_binding(asked, node.mask, node.cpus.all(), env, layout.local_world_size);
 
   plan::RankFacts facts = facts_of(request, setup, node);
-  facts.live_gpus = visible_places(visible, node, env);
+  facts.live_gpus = std::move(places);
   facts.gpu_vendor = vendor;
-  setup.plan = plan::plan_rank(site, facts, {per_rank, request.cpus_per_task, request.gpu_visibility, dataloader_workers(env)});
-  setup.warnings = setup.plan.warnings;
+  setup.plan = plan::plan_rank(site, facts, {per_rank, request.cpus_per_task, request.gpu_visibility, dataloader_workers(env), request.threads_per_core, request.spill});
+  setup.warnings.insert(setup.warnings.end(), setup.plan.warnings.begin(), setup.plan.warnings.end());
   setup.node_warnings = setup.plan.node_warnings;
 
   for (const auto& [name, value] : rank_variables(world))
@@ -217,7 +252,7 @@ Result<RankSetup> plan_rank_setup(const LaunchRequest& request, const World& wor
   settle_interfaces(setup, site, node.interfaces);
   set_site_variables(builder, setup);
   if (cpu_only) hide_gpus(builder, there, vendor);
-  else if (!setup.agent) set_own_gpus(builder, setup, visible, vendor, per_rank);
+  else set_visible_gpus(builder, setup, visible, vendor, per_rank, visible.entries != there.entries);
   if (!request.profile_hash.empty() && request.site && request.profile_hash != site.hash)
     setup.warnings.push_back("the script was made with another version of the profile '" + site.id + "' (" + request.profile_hash +
                              ", here " + site.hash + "); this one is used");

@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "model/gpu_order.hpp"
 #include "model/launcher.hpp"
 #include "model/mem_size.hpp"
 #include "model/origin.hpp"
@@ -32,6 +33,9 @@ struct JobSpec {
   Known<unsigned> tasks_per_node;
   Known<unsigned> gpus_per_task;    ///< model parallel: several GPUs per rank
   Known<unsigned> cpus_per_task;    ///< physical cores
+  Known<unsigned> threads_per_core; ///< hardware threads of each core; 1 where nobody says
+  Known<CoreSpill> spill;
+  Known<GpuOrder> rank_order;
   Known<MemSize> mem;               ///< per node
   Known<Walltime> time;
   Known<std::string> account;

@@ -45,7 +45,7 @@ struct PlannedLayout {
   unsigned gpus_per_node = 0;
   unsigned gpus_per_rank = 0;
   unsigned cpus_per_rank = 1;    ///< physical cores; 0: neither the request nor the site says
-  unsigned threads_per_core = 1;
+  unsigned threads_per_core = 1; ///< hardware threads of each of these cores
   unsigned world_size() const { return nodes * ranks_per_node; }
 };
 
@@ -79,6 +79,8 @@ struct PlannedBinding {
   std::vector<PlannedRankBinding> ranks; ///< one per local rank; empty when unknown before the job runs
   std::string why;
   Origin origin;
+  Sourced<CoreSpill> spill{CoreSpill::none, {}};
+  Sourced<GpuOrder> order{{}, {}}; ///< where masks are planned already a list, so that every node does the same
 };
 
 /// `packed`: an archive that is unpacked on each node.

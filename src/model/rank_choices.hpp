@@ -20,6 +20,12 @@ enum class GpusSeen { all, own };
 template <>
 inline constexpr std::array<Word<GpusSeen>, 2> k_words<GpusSeen> = {{{"all", GpusSeen::all}, {"own", GpusSeen::own}}};
 
+/// Whether cores of NUMA nodes that have no GPU are dealt out, to the ranks of the same package.
+enum class CoreSpill { none, package };
+
+template <>
+inline constexpr std::array<Word<CoreSpill>, 2> k_words<CoreSpill> = {{{"none", CoreSpill::none}, {"package", CoreSpill::package}}};
+
 /// What happens when a rank has not what its plan says.
 enum class BindCheck { none, warn, fail };
 

@@ -7,19 +7,15 @@
 #include "plan/limits.hpp"
 #include "plan/option_word.hpp"
 #include "plan/plan_context.hpp"
+#include "plan/resource_directives.hpp"
 #include "plan/value_syntax.hpp"
 #include "util/text.hpp"
 
 namespace hpcml::plan {
 namespace {
 
-using model::GpuStyle;
 using model::Origin;
 using model::Policy;
-
-void add(PlanContext& context, const std::string& name, std::optional<std::string> value, const Origin& origin) {
-  context.plan.directives.push_back({name, std::move(value), origin});
-}
 
 /// An option whose value is a text that the site may require, forbid or check ("account").
 void add_text(PlanContext& context, const std::string& name, const model::Known<std::string>& wanted) {
@@ -28,7 +24,7 @@ void add_text(PlanContext& context, const std::string& name, const model::Known<
   const std::string form = rule.pattern_hint.empty() ? "" : ", as " + option + "=" + rule.pattern_hint;
   if (wanted && !rule.takes()) return; // said by check_flags
   if (!wanted) {
-    if (!rule.default_value.empty()) add(context, option, rule.default_value, rule.origin);
+    if (!rule.default_value.empty()) add_directive(context, option, rule.default_value, rule.origin);
     return;
   }
   std::string value = wanted->value;
@@ -44,7 +40,7 @@ void add_text(PlanContext& context, const std::string& name, const model::Known<
     context.error("usage/" + name, option + "=" + value + " is not what " + context.site.name + " expects" + cited(rule.origin),
                   rule.pattern_hint.empty() ? "it must match " + rule.pattern : "write it" + form.substr(1));
   else
-    add(context, option, value, wanted->origin);
+    add_directive(context, option, value, wanted->origin);
 }
 
 void add_partition(PlanContext& context) {
@@ -55,92 +51,7 @@ void add_partition(PlanContext& context) {
   }
   Origin origin = context.job.partition ? context.job.partition->origin : context.flag("partition").origin;
   if (!context.job.partition && context.partition) origin = context.partition->origin;
-  add(context, "--partition", context.plan.partition, origin);
-}
-
-/// The site wants a type and the request has none: which one it gets must not be a surprise.
-void say_chosen_type(PlanContext& context, const std::string& type, const Origin& origin) {
-  std::vector<std::string> others;
-  for (const auto& id : context.partition ? context.partition->node_types : std::vector<std::string>()) {
-    const auto* node = context.site.find_node_type(id);
-    const std::string name = node && node->gpu ? node->gpu->slurm_type : "";
-    if (!name.empty() && name != type && std::find(others.begin(), others.end(), name) == others.end()) others.push_back(name);
-  }
-  const std::string what = context.site.name + " wants the GPU type named: the job asks for " + type;
-  if (others.empty()) context.note(what + ", the only one here", origin);
-  else context.warning("request/gpu-type", what + cited(origin), "--gpu-type chooses; there are also " + util::join(others, ", "));
-}
-
-void add_gpus(PlanContext& context) {
-  const model::PlannedLayout& layout = context.plan.layout;
-  const model::GpuRequest& request = context.gpu_request();
-  if (layout.gpus_per_node == 0) return;
-  Origin origin = context.job.gpus_per_node ? context.job.gpus_per_node->origin
-                  : context.node            ? context.node->origin
-                                            : request.origin;
-  if (request.style == GpuStyle::none) {
-    context.note("no GPU option: the GPUs come with the node here", request.origin);
-    return;
-  }
-  std::string type;
-  if (context.job.gpu_type)
-    type = context.job.gpu_type->value;
-  else if (request.type == Policy::required && context.node && context.node->gpu) {
-    type = context.node->gpu->slurm_type;
-    say_chosen_type(context, type, request.origin);
-  }
-  if (request.type == Policy::required && type.empty())
-    context.error("usage/gpu-type", context.site.name + " wants the GPU type named" + cited(request.origin),
-                  "say --gpu-type");
-  if (request.type == Policy::forbidden) type.clear();
-  if (!std::all_of(type.begin(), type.end(),
-                   [](unsigned char c) { return std::isalnum(c) || c == '_' || c == '-' || c == '.'; }))
-    context.error("usage/gpu-type", "'" + type + "' is no GPU type");
-  const std::string prefix = type.empty() ? "" : type + ":";
-  if (request.style == GpuStyle::gpus)
-    add(context, "--gpus", prefix + std::to_string(layout.gpus_per_node * layout.nodes), origin);
-  else if (request.style == GpuStyle::gres)
-    add(context, "--gres", "gpu:" + prefix + std::to_string(layout.gpus_per_node), origin);
-  else if (request.style == GpuStyle::gpus_per_task)
-    add(context, "--gpus-per-task", prefix + std::to_string(layout.gpus_per_node / layout.tasks_per_node),
-        origin);
-  else
-    add(context, "--gpus-per-node", prefix + std::to_string(layout.gpus_per_node), origin);
-}
-
-void add_cores(PlanContext& context) {
-  const model::Plan& plan = context.plan;
-  const model::PlannedLayout& layout = plan.layout;
-  const bool smt = context.node && context.node->cpu.threads_per_core > 1;
-  if (plan.binding.binder == model::Binder::srun_masks) {
-    context.note("no --cpus-per-task: it would make the step smaller than the masks", plan.binding.origin);
-    return;
-  }
-  // A count would shrink the step to CPUs of Slurm's choosing, which need not be those near the GPUs.
-  if (plan.binding.binder != model::Binder::srun_cores && plan.launcher.by_srun() &&
-      context.owns_nodes()) {
-    context.note("no --cpus-per-task: the step has the whole node", context.partition->origin);
-    return;
-  }
-  if (context.node && context.node->share_policy == model::SharePolicy::automatic && plan.layout.gpus_per_node > 0 && !context.job.cpus_per_task) {
-    context.note("no --cpus-per-task: cores come with the GPUs here", context.node->origin);
-    return;
-  }
-  if (layout.cpus_per_rank == 0 || (!context.node && !context.job.cpus_per_task)) {
-    context.note("one core per rank, Slurm's default: the site does not say how many a GPU has; "
-                 "--cpus-per-task changes it",
-                 by_rule("Slurm's default"));
-    return;
-  }
-  const unsigned ranks = plan.binding.binder == model::Binder::agent ? layout.ranks_per_node : 1;
-  Origin origin = context.job.cpus_per_task ? context.job.cpus_per_task->origin
-                  : context.node            ? context.node->origin
-                                            : Origin{};
-  add(context, "--cpus-per-task", std::to_string(layout.cpus_per_rank * ranks), origin);
-  // Slurm counts hardware threads where the nodes show them; with this it counts the cores that are meant.
-  if (smt)
-    add(context, "--threads-per-core", std::to_string(layout.threads_per_core),
-        by_rule("cores are counted, not hardware threads"));
+  add_directive(context, "--partition", context.plan.partition, origin);
 }
 
 /// An option for srun, where the site gives it to the step.
@@ -160,12 +71,17 @@ bool uses_local_disk(const PlanContext& context) {
 /// What the site wants of every job, of this kind of node, and of the QoS.
 void add_site_options(PlanContext& context) {
   const JobFacts facts = context.facts();
+  const auto contradicts = [&](const std::string& text, const Origin& origin) {
+    if (context.plan.layout.threads_per_core == 1 || split_option(text).name != "--hint") return false;
+    context.note(text + " is left out: --threads-per-core " + std::to_string(context.plan.layout.threads_per_core) + " was asked for", origin);
+    return true;
+  };
   const auto add_once = [&](const std::string& text, const Origin& origin) {
     const OptionWord option = split_option(with_job_numbers(context, text));
-    if (!context.has_directive(option.name)) add(context, option.name, option.value, origin);
+    if (!context.has_directive(option.name)) add_directive(context, option.name, option.value, origin);
   };
   for (const auto& always : context.site.always) {
-    if (!applies(always.when, facts)) continue;
+    if (!applies(always.when, facts) || contradicts(always.value, always.origin)) continue;
     if (always.on_srun)
       add_to_step(context, with_job_numbers(context, always.value));
     else
@@ -203,16 +119,16 @@ void add_options(PlanContext& context) {
   const model::JobSpec& job = context.job;
   if (job.signal) add_text(context, "signal", signal_for_ranks(context, *job.signal));
   if (job.requeue) {
-    add(context, job.requeue->value ? "--requeue" : "--no-requeue", std::nullopt, job.requeue->origin);
+    add_directive(context, job.requeue->value ? "--requeue" : "--no-requeue", std::nullopt, job.requeue->origin);
     if (job.requeue->value)
-      add(context, "--open-mode", "append", by_rule("a requeued job keeps its earlier output"));
+      add_directive(context, "--open-mode", "append", by_rule("a requeued job keeps its earlier output"));
   }
   if (job.array) add_text(context, "array", job.array);
   if (job.dependency) add_text(context, "dependency", job.dependency);
   add_site_options(context);
   if (context.partition && context.partition->exclusive && context.partition->slurm_exclusive == false &&
       !context.has_directive("--exclusive"))
-    add(context, "--exclusive", std::nullopt, context.partition->origin);
+    add_directive(context, "--exclusive", std::nullopt, context.partition->origin);
 }
 
 /// What the user gave raw comes last and wins over a line of the same name; features add up.
@@ -239,7 +155,7 @@ void add_raw(PlanContext& context) {
                    raw.origin);
       directives.erase(old);
     }
-    add(context, option.name, option.value, raw.origin);
+    add_directive(context, option.name, option.value, raw.origin);
   }
 }
 
@@ -300,7 +216,7 @@ void check_flags(PlanContext& context) {
           });
       if (wrong_value) continue; // it was given; what is wrong with it is said already
       if (name == "exclusive")
-        add(context, option, std::nullopt, rule.origin);
+        add_directive(context, option, std::nullopt, rule.origin);
       else
         context.error("usage/" + name, context.site.name + " requires " + option + why,
                       "add " + option + (rule.pattern_hint.empty() ? "" : "=" + rule.pattern_hint));
@@ -317,30 +233,30 @@ void plan_directives(PlanContext& context) {
   if (job.job_name)
     add_text(context, "job-name", job.job_name);
   else if (!plan.command.empty())
-    add(context, "--job-name", job_name_of(plan.command), by_rule("the program's name"));
+    add_directive(context, "--job-name", job_name_of(plan.command), by_rule("the program's name"));
   add_text(context, "account", job.account);
   add_partition(context);
   const bool wants_qos = context.flag("qos").policy == Policy::required && context.flag("qos").default_value.empty();
   if (!job.qos && wants_qos && context.qos)
-    add(context, "--qos", context.qos->name, context.qos->origin);
+    add_directive(context, "--qos", context.qos->name, context.qos->origin);
   else
     add_text(context, "qos", job.qos);
-  add(context, "--nodes", std::to_string(plan.layout.nodes),
+  add_directive(context, "--nodes", std::to_string(plan.layout.nodes),
       job.nodes ? job.nodes->origin : by_rule("one node where no number is given"));
   const Origin tasks = plan.layout.tasks_per_node != plan.layout.ranks_per_node
                            ? by_rule("one " + plan.launcher.choice.name() + " per node; it starts the ranks")
                        : job.tasks_per_node ? job.tasks_per_node->origin
                                             : layout_rule;
-  add(context, "--ntasks-per-node", std::to_string(plan.layout.tasks_per_node), tasks);
-  add_gpus(context);
-  add_cores(context);
+  add_directive(context, "--ntasks-per-node", std::to_string(plan.layout.tasks_per_node), tasks);
+  add_gpu_directive(context);
+  add_core_directives(context);
   if (const auto memory = plan_memory(context))
-    add(context, "--mem", memory->value.to_slurm(), memory->origin);
-  if (const auto time = plan_time(context)) add(context, "--time", time->value.to_slurm(), time->origin);
+    add_directive(context, "--mem", memory->value.to_slurm(), memory->origin);
+  if (const auto time = plan_time(context)) add_directive(context, "--time", time->value.to_slurm(), time->origin);
   if (job.output)
     add_text(context, "output", job.output);
   else
-    add(context, "--output", job.array ? "%x-%A_%a.out" : "%x-%j.out", by_rule("job name and job id"));
+    add_directive(context, "--output", job.array ? "%x-%A_%a.out" : "%x-%j.out", by_rule("job name and job id"));
   add_options(context);
   add_raw(context);
   check_flags(context);

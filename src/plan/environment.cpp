@@ -176,7 +176,7 @@ void plan_environment(PlanContext& context) {
   model::Plan& plan = context.plan;
   const JobFacts facts = context.facts();
   plan.env = site_environment(context.site, facts, plan.gpu_vendor);
-  for (auto& variable : thread_environment(context.site, {plan.layout.cpus_per_rank, plan.layout.gpus_per_node > 0, wanted_workers(context.job)}))
+  for (auto& variable : thread_environment(context.site, {plan.layout.cpus_per_rank, plan.layout.gpus_per_node > 0, wanted_workers(context.job), plan.layout.cpus_per_rank * plan.layout.threads_per_core}))
     set_variable(plan.env, std::move(variable), "the rank's cores");
   place_models(context);
   if (context.job.nccl_debug) {

@@ -41,6 +41,9 @@ std::string launch_line(const model::JobSpec& job) {
   if (const auto ranks = ranks_of(job)) flag("--nproc-per-node", std::to_string(*ranks));
   flag("--gpus-per-task", number(job.gpus_per_task));
   flag("--cpus-per-task", number(job.cpus_per_task));
+  flag("--threads-per-core", number(job.threads_per_core));
+  flag("--spill", choice(job.spill));
+  flag("--rank-order", job.rank_order ? std::optional(job.rank_order->value.text()) : std::nullopt);
   flag("--gpu-visibility", choice(job.gpu_visibility));
   flag("--bind-check", choice(job.bind_check));
   flag("--backend", choice(job.backend));

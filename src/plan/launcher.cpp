@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: MIT
 // What starts the ranks, and who binds them to cores.
+#include <algorithm>
+
 #include "plan/plan_context.hpp"
+#include "topo/gpu_order.hpp"
 
 namespace hpcml::plan {
 namespace {
@@ -36,9 +39,59 @@ bool masks_are_valid(const PlanContext& context, std::string& why) {
     why = "with fewer GPUs than the node has, their numbers are known only when the job runs";
   else if (plan.layout.gpus_per_node > 0 && context.node->gpu->places.empty())
     why = "the profile does not know where the GPUs are attached";
+  else if (plan.layout.threads_per_core > context.node->cpu.threads_per_core)
+    why = "the profile does not know that many hardware threads of a core";
+  else if (plan.binding.order.value.kind == model::RankOrder::ring)
+    why = "which GPUs are linked is known only when the job runs";
   else
     return true;
   return false;
+}
+
+/// Which cores and which GPUs first: as asked for, where somebody is there to do it.
+void plan_placement(PlanContext& context) {
+  const model::JobSpec& job = context.job;
+  model::PlannedBinding& binding = context.plan.binding;
+  const auto& launcher = context.plan.launcher.choice;
+  if (job.spill) binding.spill = *job.spill;
+  if (binding.spill.value != model::CoreSpill::none && !launcher.is_hpcml())
+    context.error("request/spill", "with " + launcher.name() + " nobody deals out the cores of NUMA nodes without GPUs", "leave --spill or --launcher out");
+  if (!job.rank_order || job.rank_order->value.kind == model::RankOrder::gpu) return;
+  binding.order = *job.rank_order;
+  const unsigned gpus = context.plan.layout.gpus_per_node;
+  if (gpus == 0) return context.note("no GPUs: there is no order in which ranks take them", binding.order.origin);
+  if (!launcher.is_hpcml())
+    context.error("request/rank-order", "with " + launcher.name() + " nobody puts the GPUs into the order " + binding.order.value.text(), "leave --rank-order or --launcher out");
+  if (binding.order.value.kind != model::RankOrder::list) return;
+  std::vector<topo::GpuInOrder> numbers(gpus);
+  for (unsigned gpu = 0; gpu < gpus; ++gpu) numbers[gpu].index = gpu;
+  const auto order = topo::find_rank_order(numbers, {}, binding.order.value);
+  const std::size_t needed = std::size_t{context.plan.layout.ranks_per_node} * context.plan.layout.gpus_per_rank;
+  if (!order)
+    context.error("request/rank-order", order.error().what, order.error().hint);
+  else if (order->size() < std::min<std::size_t>(needed, gpus))
+    context.error("request/rank-order", "--rank-order names " + std::to_string(order->size()) + " GPUs, the ranks of a node take " + std::to_string(needed),
+                  "name each GPU that a rank takes");
+}
+
+/// The node's GPUs as the ranks take them. An order by CPUs becomes a list: launch has to do what the masks say.
+std::vector<model::GpuPlace> places_in_order(PlanContext& context) {
+  if (context.plan.layout.gpus_per_node == 0) return {};
+  const auto& places = context.node->gpu->places;
+  model::GpuOrder& order = context.plan.binding.order.value;
+  if (order.kind == model::RankOrder::gpu) return places;
+  std::vector<topo::GpuInOrder> numbers;
+  for (std::size_t i = 0; i < places.size(); ++i)
+    numbers.push_back({static_cast<unsigned>(i), topo::lowest_cpu(context.node->cpu, places[i]).value_or(0)});
+  const auto positions = topo::find_rank_order(numbers, {}, order);
+  if (!positions) return places; // said by plan_placement
+  std::vector<model::GpuPlace> ordered;
+  order = {model::RankOrder::list, {}};
+  for (const auto position : *positions) {
+    ordered.push_back(places[position]);
+    order.list.push_back(static_cast<unsigned>(position));
+  }
+  return ordered;
 }
 
 } // namespace
@@ -89,6 +142,7 @@ void plan_binding(PlanContext& context) {
   model::Plan& plan = context.plan;
   model::PlannedBinding& binding = plan.binding;
   std::string why;
+  plan_placement(context);
   const bool masks = masks_are_valid(context, why);
   binding.origin = context.site.binding.origin;
   if (const auto& check = context.job.bind_check) {
@@ -112,10 +166,10 @@ void plan_binding(PlanContext& context) {
   }
   if (binding.binder != model::Binder::srun_masks || diag::has_errors(context.findings)) return;
 
-  const std::vector<model::GpuPlace> none;
-  const auto& places = plan.layout.gpus_per_node > 0 ? context.node->gpu->places : none;
+  const auto places = places_in_order(context);
   auto request = make_affinity_request(plan.layout.ranks_per_node, plan.layout.gpus_per_rank, plan.layout.cpus_per_rank, places.size());
   request.threads_per_core = plan.layout.threads_per_core;
+  request.spill = binding.spill.value == model::CoreSpill::package;
   topo::AffinityPlan affinity = topo::plan_affinity(context.node->cpu, places, request);
   binding.ranks = std::move(affinity.ranks);
   for (const auto& warning : affinity.warnings) context.note(warning, binding.origin);

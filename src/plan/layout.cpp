@@ -161,6 +161,18 @@ void check_cores(PlanContext& context) {
     context.warning("request/cpus-per-task", fact + "; more may wait longer or block GPUs for others", hint);
 }
 
+/// Whether the nodes show that many threads only they know where the profile says nothing of them.
+void plan_hardware_threads(PlanContext& context) {
+  const auto& asked = context.job.threads_per_core;
+  if (!asked) return;
+  if (asked->value == 0) return context.error("usage/threads-per-core", "--threads-per-core 0: a core has at least one hardware thread");
+  context.plan.layout.threads_per_core = asked->value;
+  if (!context.node || asked->value <= context.node->cpu.threads_per_core) return;
+  context.warning("request/threads-per-core", number(asked->value) + " hardware threads of each core: the profile of " + context.site.name +
+                      " shows " + number(context.node->cpu.threads_per_core) + " on node type " + context.node->id + cited(context.node->origin),
+                  "where the nodes show no more, Slurm refuses the job: leave --threads-per-core out");
+}
+
 } // namespace
 
 void plan_layout(PlanContext& context) {
@@ -174,6 +186,7 @@ void plan_layout(PlanContext& context) {
   if (context.job.cpus_per_task && layout.cpus_per_rank == 0)
     context.error("usage/cpus-per-task", "--cpus-per-task 0: a rank needs at least one core");
   if (context.node) check_cores(context);
+  plan_hardware_threads(context);
 }
 
 } // namespace hpcml::plan

@@ -127,6 +127,8 @@ RankPlan plan_rank(const model::Site& site, const RankFacts& facts, const RankRe
 
   auto wanted = make_affinity_request(facts.local_world_size, request.gpus_per_rank, request.cpus_per_rank, places.size());
   wanted.allowed = facts.allowed;
+  wanted.threads_per_core = request.threads_per_core;
+  wanted.spill = request.spill == model::CoreSpill::package;
   const topo::AffinityPlan affinity = topo::plan_affinity(shape, places, wanted);
   plan.binding.local_rank = facts.local_rank;
   if (facts.local_rank < affinity.ranks.size()) plan.binding = affinity.ranks[facts.local_rank];
@@ -147,7 +149,11 @@ RankPlan plan_rank(const model::Site& site, const RankFacts& facts, const RankRe
   plan.env = site_environment(site, job, vendor);
   const unsigned cores =
       plan.binding.cpus.empty() ? request.cpus_per_rank : bound_cores(shape, plan.binding.cpus);
-  for (auto& variable : thread_environment(site, {cores, !places.empty(), request.dataloader_workers}))
+  const auto threads = plan.binding.cpus.empty() ? cores * request.threads_per_core : static_cast<unsigned>(plan.binding.cpus.size());
+  if (threads < cores * request.threads_per_core)
+    plan.warnings.push_back(std::to_string(request.threads_per_core) + " hardware threads of each core were asked for; the step was given " +
+                            std::to_string(threads) + " for the " + std::to_string(cores) + " cores of this rank");
+  for (auto& variable : thread_environment(site, {cores, !places.empty(), request.dataloader_workers, threads}))
     set_variable(plan.env, std::move(variable), "the rank's cores");
   choose_nic(plan, facts);
   plan.caches = site_caches(site, job);

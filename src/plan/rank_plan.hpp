@@ -30,7 +30,7 @@ struct RankFacts {
   bool container = false;
   model::CpuShape live_cpus;              ///< from sysfs
   model::IdSet allowed;                   ///< CPUs this process may use
-  std::vector<model::GpuPlace> live_gpus; ///< visible GPUs with their live locality; empty: none seen
+  std::vector<model::GpuPlace> live_gpus; ///< visible GPUs with their live locality, in rank order; empty: none seen
   std::vector<model::GpuPlace> node_gpus = {}; ///< all GPUs that the node shows, visible or not
   topo::NearNics nics = {};               ///< the NICs near these
   model::GpuVendor gpu_vendor = model::GpuVendor::unknown; ///< as the node shows it; unknown: the profile's
@@ -44,6 +44,8 @@ struct RankRequest {
   unsigned cpus_per_rank = 0; ///< physical cores; 0: what the slice gives
   std::optional<model::GpusSeen> gpu_visibility; ///< unset: the site's
   std::optional<unsigned> dataloader_workers = {}; ///< as somebody has set them already
+  unsigned threads_per_core = 1;                 ///< hardware threads of each core
+  model::CoreSpill spill = model::CoreSpill::none;
 };
 
 /// Environment and binding of one rank.

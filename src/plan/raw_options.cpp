@@ -66,8 +66,8 @@ constexpr Row k_rows[] = {
     {"cpu-bind", Why::pass, Why::binding, ""},
     {"accel-bind", Why::pass, Why::binding, ""},
     {"extra-node-info", Why::binding, Why::binding, ""},
-    {"threads-per-core", Why::binding, Why::binding, ""},
-    {"hint", Why::binding, Why::binding, ""},
+    {"threads-per-core", Why::binding, Why::binding, "--threads-per-core"},
+    {"hint", Why::binding, Why::binding, "--threads-per-core 1 or 2"},
     {"exact", Why::pass, Why::binding, ""},
     {"exclusive", Why::pass, Why::binding, "--sbatch=--exclusive"},
     // Which GPUs.

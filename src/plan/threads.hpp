@@ -14,6 +14,7 @@ struct ThreadFacts {
   unsigned cores = 0;                         ///< physical cores of the rank; 0: unknown, and nothing is planned
   bool gpus = false;                          ///< the rank computes on GPUs
   std::optional<unsigned> workers_wanted = {}; ///< HPCML_DATALOADER_WORKERS as somebody has set it
+  unsigned threads = 0;                       ///< hardware threads of these cores; 0: one each
 };
 
 /// OMP_NUM_THREADS (also PyTorch's threads within an operator) with what the site sets beside it, HPCML_INTEROP_THREADS (operators

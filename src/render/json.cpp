@@ -53,6 +53,8 @@ Json layout_json(const model::PlannedLayout& layout) {
 
 Json binding_json(const model::PlannedBinding& binding) {
   Json json{{"binder", model::word_of(binding.binder)}, {"why", binding.why}, {"origin", origin_json(binding.origin)}, {"ranks", Json::array()}};
+  if (binding.spill.value != model::CoreSpill::none) json["spill"] = sourced_json(binding.spill);
+  if (binding.order.value.kind != model::RankOrder::gpu) json["rank_order"] = {{"value", binding.order.value.text()}, {"origin", origin_json(binding.order.origin)}};
   for (const auto& rank : binding.ranks) {
     Json entry{{"local_rank", rank.local_rank}, {"gpus", rank.gpus}, {"cpus", rank.cpus.to_list()}, {"mask", rank.cpus.to_mask()}};
     if (!rank.nic.empty()) entry["nic"] = rank.nic;

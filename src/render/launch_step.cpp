@@ -39,6 +39,9 @@ std::vector<Words> launch_groups(const model::Plan& plan) {
   Words flags;
   add(flags, "--bind", bind_mode(plan.binding.binder));
   if (plan.layout.cpus_per_rank > 0) add(flags, "--cpus-per-task", std::to_string(plan.layout.cpus_per_rank));
+  if (plan.layout.threads_per_core > 1) add(flags, "--threads-per-core", std::to_string(plan.layout.threads_per_core));
+  if (plan.binding.spill.value != model::CoreSpill::none) add(flags, "--spill", model::word_of(plan.binding.spill.value));
+  if (plan.layout.gpus_per_node > 0 && plan.binding.order.value.kind != model::RankOrder::gpu) add(flags, "--rank-order", plan.binding.order.value.text());
   // Ranks that share GPUs have none of their own to count on.
   if (plan.layout.ranks_per_node * plan.layout.gpus_per_rank <= plan.layout.gpus_per_node) add(flags, "--gpus-per-task", std::to_string(plan.layout.gpus_per_rank));
   if (plan.layout.gpus_per_node > 0) add(flags, "--gpu-visibility", model::word_of(plan.gpu_visibility.value));

@@ -102,6 +102,9 @@ Reasons step_reasons(const model::Plan& plan) {
     if (plan.layout.gpus_per_node > 0)
       reasons.push_back({"where the node shows RDMA devices, it sets UCX_NET_DEVICES to the one nearest the rank's GPU, and NCCL_IB_HCA to those of the fabric where others are there, too", by_rule("where the node's NICs are").front().origin});
   }
+  if (const auto& order = plan.binding.order; plan.layout.gpus_per_node > 0 && order.value.kind != model::RankOrder::gpu)
+    reasons.push_back({"ranks take the GPUs in the order " + order.value.text() + ": hpcml launch lists them so, and LOCAL_RANK counts in that list", order.origin});
+  if (plan.binding.spill.value != model::CoreSpill::none) reasons.push_back({"cores of NUMA nodes without GPUs go to ranks of the same package", plan.binding.spill.origin});
   if (plan.bind_check.value != model::BindCheck::none) reasons.push_back({"--bind-check " + model::word_of(plan.bind_check.value) + ": a rank's CPUs and memory are judged before its program starts", plan.bind_check.origin});
   reasons.push_back({"backend " + model::word_of(plan.backend.value), plan.backend.origin});
   if (plan.container) {

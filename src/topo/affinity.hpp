@@ -6,19 +6,12 @@
 #include <string>
 #include <vector>
 
+#include "model/gpu_order.hpp"
 #include "model/node_shape.hpp"
 #include "model/plan.hpp"
 #include "topo/node.hpp"
 
 namespace hpcml::topo {
-
-/// The order in which ranks take GPUs.
-enum class RankOrder {
-  gpu,  ///< local rank = GPU index, which programs that use LOCAL_RANK as device number need
-  cpu,  ///< by the lowest CPU near the GPU
-  list, ///< as `gpu_list` says
-  ring, ///< neighbours along the widest links between GPUs
-};
 
 /// A level that cores are dealt out from.
 enum class PoolLevel { l3, numa, package, node };
@@ -35,8 +28,7 @@ struct AffinityRequest {
   bool whole_domain = false; ///< each rank gets all cores of its GPU's domain, with the other ranks there
   bool spill = false;        ///< cores of NUMA nodes without GPUs go to the ranks of the same package
   bool balanced = false;     ///< no rank gets more cores than the one that has fewest
-  RankOrder order = RankOrder::gpu;      ///< for nodes; shapes come with their GPUs in rank order
-  std::vector<unsigned> gpu_list = {};   ///< GPU indices in rank order, for RankOrder::list
+  model::GpuOrder order = {};            ///< for nodes; shapes come with their GPUs in rank order
   std::vector<std::string> visible = {}; ///< PCI addresses or buses of the step's GPUs; empty: all GPUs
 };
 

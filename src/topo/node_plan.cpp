@@ -5,9 +5,9 @@
 #include <tuple>
 
 #include "topo/affinity.hpp"
+#include "topo/gpu_order.hpp"
 #include "topo/mask_text.hpp"
 #include "topo/nearest_nic.hpp"
-#include "topo/ring.hpp"
 #include "util/text.hpp"
 
 namespace hpcml::topo {
@@ -34,61 +34,31 @@ util::Result<std::vector<bool>> named_gpus(const Node& node, const std::string& 
   return named;
 }
 
-unsigned lowest_cpu(const Node& node, const Gpu& gpu) {
-  const auto first = [](const std::vector<CpuDomain>& domains, std::optional<unsigned> id) {
-    for (const CpuDomain& domain : domains)
-      if (id && domain.id == *id && !domain.cpus.empty()) return std::optional(domain.cpus.first());
-    return std::optional<unsigned>();
-  };
-  if (const auto cpu = first(node.cpus.l3, gpu.place.l3)) return *cpu;
-  if (const auto cpu = first(node.cpus.numa, gpu.place.numa)) return *cpu;
-  if (const auto cpu = first(node.cpus.packages, gpu.place.package)) return *cpu;
-  return gpu.cpus.empty() ? 0 : gpu.cpus.first();
-}
-
-/// The ring through the visible GPUs, in the step's numbers; the links are in the node's.
-util::Result<std::vector<unsigned>> ring_of(const Node& node, const std::vector<Gpu>& gpus) {
+/// The links between the visible GPUs in the step's numbers; the node's are in its own.
+std::vector<GpuLink> visible_links(const Node& node, const std::vector<Gpu>& gpus) {
   std::map<unsigned, unsigned> visible;
   for (const Gpu& gpu : gpus)
     for (const Gpu& own : node.gpus)
       if (own.place.pci == gpu.place.pci && own.partition == gpu.partition && own.uuid == gpu.uuid &&
           (!own.place.pci.empty() || own.place.index == gpu.place.index))
         visible[own.place.index] = gpu.place.index;
-  std::vector<unsigned> indices;
-  for (const Gpu& gpu : gpus) indices.push_back(gpu.place.index);
   std::vector<GpuLink> links;
   for (const GpuLink& link : node.links)
     if (visible.count(link.first) > 0 && visible.count(link.second) > 0)
       links.push_back({visible[link.first], visible[link.second], link.width});
-  return find_ring(indices, links);
+  return links;
 }
 
-util::Result<std::vector<Gpu>> in_rank_order(const Node& node, std::vector<Gpu> gpus,
-                                             const AffinityRequest& request) {
-  if (request.order == RankOrder::cpu)
-    std::stable_sort(gpus.begin(), gpus.end(),
-                     [&](const Gpu& a, const Gpu& b) { return lowest_cpu(node, a) < lowest_cpu(node, b); });
-  if (request.order != RankOrder::list && request.order != RankOrder::ring) return gpus;
-  std::vector<unsigned> list = request.gpu_list;
-  if (request.order == RankOrder::ring) {
-    auto ring = ring_of(node, gpus);
-    if (!ring) return ring.error();
-    list = std::move(*ring);
+util::Result<std::vector<Gpu>> in_rank_order(const Node& node, const std::vector<Gpu>& gpus, const model::GpuOrder& order) {
+  std::vector<GpuInOrder> wanted;
+  for (const Gpu& gpu : gpus) {
+    const auto lowest = lowest_cpu(node.cpus, gpu.place);
+    wanted.push_back({gpu.place.index, lowest.value_or(gpu.cpus.empty() ? 0 : gpu.cpus.first())});
   }
+  const auto positions = find_rank_order(wanted, order.kind == model::RankOrder::ring ? visible_links(node, gpus) : std::vector<GpuLink>{}, order);
+  if (!positions) return positions.error();
   std::vector<Gpu> ordered;
-  IdSet seen;
-  for (unsigned index : list) {
-    const auto found =
-        std::find_if(gpus.begin(), gpus.end(), [&](const Gpu& gpu) { return gpu.place.index == index; });
-    if (found == gpus.end())
-      return util::Error{"the list of GPUs names GPU " + std::to_string(index) + ", but there are only " +
-                             std::to_string(gpus.size()),
-                         "GPUs are counted from 0, as the step sees them"};
-    if (seen.contains(index))
-      return util::Error{"the list of GPUs names GPU " + std::to_string(index) + " twice"};
-    seen.add(index);
-    ordered.push_back(*found);
-  }
+  for (const auto position : *positions) ordered.push_back(gpus[position]);
   return ordered;
 }
 
@@ -187,7 +157,7 @@ util::Result<std::vector<std::string>> listed_gpus(const Node& node, const std::
 util::Result<AffinityPlan> plan_affinity(const Node& node, const AffinityRequest& request) {
   auto visible = visible_gpus(node, request.visible);
   if (!visible) return visible.error();
-  auto ordered = in_rank_order(node, *visible, request);
+  auto ordered = in_rank_order(node, *visible, request.order);
   if (!ordered) return ordered.error();
   const std::vector<Gpu>& gpus = *ordered;
   AffinityRequest inner = request;

@@ -65,7 +65,7 @@ util::Result<std::vector<unsigned>> find_ring(const std::vector<unsigned>& gpus,
   if (rate(best, widths).first == 0)
     return util::Error{links.empty() ? "the node's topology tells no links between its GPUs"
                                      : "no ring through the GPUs goes along their links",
-                       "write the ring's GPUs in its order: --order 0,1,3,2"};
+                       "write the ring's GPUs in its order: --rank-order 0,1,3,2"};
   std::vector<unsigned> ring;
   for (const std::size_t place : best) ring.push_back(sorted[place]);
   return ring;

@@ -186,10 +186,10 @@ TEST_CASE("hpcml affinity says where this node is not what the site's profile sa
 TEST_CASE("hpcml affinity orders ranks along the links between GPUs: LUMI's documented ring") {
   const std::string node = std::string(HPCML_SOURCE_DIR) + "/docs/affinity/lumi.json";
   // GCDs 0,1,3,2,4,5,7,6 with the masks that LUMI documents for each.
-  CHECK(run("affinity --topology " + node + " --cpus-per-rank 7 --order ring --format cpu-bind").text ==
+  CHECK(run("affinity --topology " + node + " --cpus-per-rank 7 --rank-order ring --format cpu-bind").text ==
         "mask_cpu:0xfe000000000000,0xfe00000000000000,0xfe000000,0xfe0000,0xfe,0xfe00,0xfe0000000000,"
         "0xfe00000000\n");
-  const auto unknown = run("affinity --topology " + k_topologies + "g4dnmetal.xml --order ring");
+  const auto unknown = run("affinity --topology " + k_topologies + "g4dnmetal.xml --rank-order ring");
   CHECK(unknown.code == 4);
   CHECK(says(unknown, "tells no links between its GPUs"));
 }

@@ -90,10 +90,9 @@ topo::AffinityRequest plan_request(const Json& request) {
     wanted.whole_domain = true;
   }
   const std::string order = text_of(request, {"rank_order", "order"});
-  if (order == "cpu") wanted.order = topo::RankOrder::cpu;
+  if (order == "cpu") wanted.order.kind = model::RankOrder::cpu;
   if (const Json* list = find(request, {"gpu_list", "gpu_order", "ring"}); list && list->is_array()) {
-    wanted.order = topo::RankOrder::list;
-    wanted.gpu_list = numbers_of(*list);
+    wanted.order = {model::RankOrder::list, numbers_of(*list)};
   }
   if (const Json* visible = find(request, {"visible_gpus_pci", "visible_pci"});
       visible && visible->is_array())

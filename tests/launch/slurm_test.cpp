@@ -166,3 +166,28 @@ TEST_CASE("uneven steps, steps beside each other and started ranks are right und
   }
   CHECK(sections.at("failure") == std::vector<std::string>{"code 127"});
 }
+
+TEST_CASE("a generated job with both hardware threads of its cores and the GPUs in the order of the cores has them on an emulated LUMI node", "[slurm]") {
+  const std::string folder = make_folder();
+  auto env = util::EnvSnapshot::of_process();
+  env.set("PATH", "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin");
+  const std::vector<std::string> request = {"--site", "lumi", "--nodes", "1", "--account", "project_1", "--time", "5", "--output", folder + "/log", "--threads-per-core", "2",
+                                            "--rank-order", "cpu", "--bind-check", "fail", "--hpcml-path", HPCML_BINARY};
+  std::vector<std::string> gen = {"gen"};
+  gen.insert(gen.end(), request.begin(), request.end());
+  for (const char* word : {"--", "sh", "-c", "echo $RANK $(sed -n s/Cpus_allowed_list://p /proc/self/status) $ROCR_VISIBLE_DEVICES $OMP_NUM_THREADS"}) gen.emplace_back(word);
+  const auto script = run_hpcml(gen, env);
+  REQUIRE(script.exit_code == 0);
+  REQUIRE(util::write_file(folder + "/job.sh", script.out));
+  const auto output = run_hpcml({"emulate", "--site", "lumi", "--nodes", "1", "--", "sbatch", "-W", folder + "/job.sh"}, env);
+  const auto log = util::read_file(folder + "/log");
+  INFO(output.out << output.err << (log ? *log : log.error().what));
+  CHECK(output.exit_code == 0);
+  auto lines = util::split(log ? *log : "", '\n');
+  lines.erase(std::remove(lines.begin(), lines.end(), ""), lines.end());
+  std::sort(lines.begin(), lines.end());
+  // LUMI's documents: GCD 4 beside cores 1-7, 5 beside 9-15, … ; hardware thread n + 64 is the other one of core n.
+  CHECK(lines == std::vector<std::string>{"0 1-7,65-71 4 7", "1 9-15,73-79 5 7", "2 17-23,81-87 2 7", "3 25-31,89-95 3 7", "4 33-39,97-103 6 7", "5 41-47,105-111 7 7",
+                                          "6 49-55,113-119 0 7", "7 57-63,121-127 1 7"});
+  std::filesystem::remove_all(folder);
+}
