@@ -8,6 +8,7 @@
 #include "util/file.hpp"
 #include "util/process.hpp"
 #include "util/text.hpp"
+#include "temp_folder.hpp"
 
 using namespace hpcml;
 namespace fs = std::filesystem;
@@ -16,22 +17,16 @@ namespace {
 
 class Folder {
 public:
-  Folder() {
-    std::string pattern = (fs::temp_directory_path() / "hpcml-fix-XXXXXX").string();
-    REQUIRE(::mkdtemp(pattern.data()) != nullptr);
-    x_path = pattern;
-  }
-  ~Folder() { fs::remove_all(x_path); }
   util::ProcessOutput run(std::vector<std::string> words, const std::string& input = {}) const {
-    words.insert(words.begin(), {"/usr/bin/env", "-C", x_path.string(), "LC_ALL=C"});
+    words.insert(words.begin(), {"/usr/bin/env", "-C", x_folder.path().string(), "LC_ALL=C"});
     const auto result = util::run_process(words, util::EnvSnapshot::of_process(), std::chrono::seconds(20), input);
     REQUIRE(result);
     return *result;
   }
-  fs::path operator/(const std::string& name) const { return x_path / name; }
+  fs::path operator/(const std::string& name) const { return x_folder / name; }
 
 private:
-  fs::path x_path;
+  test::TempFolder x_folder;
 };
 
 /// Without the two lines that name the files.

@@ -12,21 +12,13 @@ namespace hpcml::test {
 namespace fs = std::filesystem;
 
 Desk::Desk() {
-  std::string pattern = (fs::temp_directory_path() / "hpcml-desk-XXXXXX").string();
-  if (::mkdtemp(pattern.data()) == nullptr) throw std::runtime_error("cannot make " + pattern);
-  x_path = pattern;
   x_env.set("PATH", "/usr/sbin:/usr/bin:/bin");
-  x_env.set("HOME", pattern);
+  x_env.set("HOME", x_folder.path().string());
   x_env.set("H", HPCML_BINARY);
 }
 
-Desk::~Desk() {
-  std::error_code ignored;
-  fs::remove_all(x_path, ignored);
-}
-
 util::ProcessOutput Desk::run(std::vector<std::string> words, std::chrono::seconds limit) const {
-  words.insert(words.begin(), {"/usr/bin/env", "-C", x_path.string()});
+  words.insert(words.begin(), {"/usr/bin/env", "-C", x_folder.path().string()});
   const auto result = util::run_process(words, x_env, limit);
   if (!result) throw std::runtime_error(result.error().what);
   return *result;
@@ -45,11 +37,11 @@ util::ProcessOutput Desk::emulate(const std::string& site, unsigned nodes, const
   return run(words, std::chrono::seconds(300));
 }
 
-void Desk::put(const std::string& name, const std::string& text, unsigned mode) const { REQUIRE(util::write_file(x_path / name, text, mode)); }
+void Desk::put(const std::string& name, const std::string& text, unsigned mode) const { REQUIRE(util::write_file(x_folder / name, text, mode)); }
 
-std::string Desk::read(const std::string& name) const { return util::read_file(x_path / name).value_or(""); }
+std::string Desk::read(const std::string& name) const { return util::read_file(x_folder / name).value_or(""); }
 
-std::size_t Desk::files() const { return static_cast<std::size_t>(std::distance(fs::directory_iterator(x_path), fs::directory_iterator())); }
+std::size_t Desk::files() const { return static_cast<std::size_t>(std::distance(fs::directory_iterator(x_folder.path()), fs::directory_iterator())); }
 
 bool holds(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
 

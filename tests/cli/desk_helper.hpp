@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "temp_folder.hpp"
 #include "util/env_snapshot.hpp"
 #include "util/process.hpp"
 
@@ -14,9 +15,6 @@ namespace hpcml::test {
 class Desk {
 public:
   Desk();
-  ~Desk();
-  Desk(const Desk&) = delete;
-  Desk& operator=(const Desk&) = delete;
 
   /// `hpcml WORDS` in the folder.
   util::ProcessOutput hpcml(const std::vector<std::string>& words) const;
@@ -27,11 +25,11 @@ public:
   /// The file's text, or nothing.
   std::string read(const std::string& name) const;
   std::size_t files() const;
-  std::filesystem::path operator/(const std::string& name) const { return x_path / name; }
+  std::filesystem::path operator/(const std::string& name) const { return x_folder / name; }
 
 private:
   util::ProcessOutput run(std::vector<std::string> words, std::chrono::seconds limit) const;
-  std::filesystem::path x_path;
+  TempFolder x_folder;
   util::EnvSnapshot x_env;
 };
 

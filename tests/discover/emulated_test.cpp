@@ -8,6 +8,7 @@
 #include "util/file.hpp"
 #include "util/process.hpp"
 #include "util/text.hpp"
+#include "temp_folder.hpp"
 
 using namespace hpcml;
 namespace fs = std::filesystem;
@@ -17,20 +18,8 @@ namespace {
 /// A folder of its own in which `hpcml emulate` runs.
 class Emulated {
 public:
-  Emulated() {
-    std::string name = (fs::temp_directory_path() / "hpcml-discover-XXXXXX").string();
-    REQUIRE(::mkdtemp(name.data()) != nullptr);
-    x_folder = name;
-  }
-  ~Emulated() {
-    std::error_code ignored;
-    fs::remove_all(x_folder, ignored);
-  }
-  Emulated(const Emulated&) = delete;
-  Emulated& operator=(const Emulated&) = delete;
-
   util::ProcessOutput hpcml(std::vector<std::string> words) const {
-    words.insert(words.begin(), {"env", "-C", x_folder.string(), HPCML_BINARY});
+    words.insert(words.begin(), {"env", "-C", x_folder.path().string(), HPCML_BINARY});
     auto result = util::run_process(words, util::EnvSnapshot::of_process(), std::chrono::seconds(180));
     REQUIRE(result);
     return *result;
@@ -46,7 +35,7 @@ public:
   }
 
 private:
-  fs::path x_folder;
+  test::TempFolder x_folder;
 };
 
 model::Site shipped(const std::string& id) {

@@ -11,6 +11,7 @@
 #include "util/file.hpp"
 #include "util/process.hpp"
 #include "util/text.hpp"
+#include "temp_folder.hpp"
 
 using namespace hpcml;
 
@@ -21,13 +22,11 @@ const std::string k_probe = std::string(HPCML_BINARY_DIR) + "/bin/sandbox_probe"
 /// A folder outside the sandbox for what its processes print.
 class LogFolder {
 public:
-  LogFolder() { REQUIRE(::mkdtemp(x_path.data())); }
-  ~LogFolder() { std::filesystem::remove_all(x_path); }
-  std::string file(const std::string& name) const { return x_path + "/" + name; }
+  std::string file(const std::string& name) const { return (x_folder / name).string(); }
   std::string text(const std::string& name) const { return util::read_file(file(name)).value_or("(no log)"); }
 
 private:
-  std::string x_path = "/tmp/hpcml-test-XXXXXX";
+  test::TempFolder x_folder;
 };
 
 emulate::SandboxNode make_node(const LogFolder& logs, unsigned number, const std::string& script) {

@@ -66,15 +66,4 @@ emulate::ClusterLayout layout_of(const model::Site& site, const std::string& par
   return *layout;
 }
 
-TempFolder::TempFolder() {
-  std::string name = (std::filesystem::temp_directory_path() / "hpcml-test.XXXXXX").string();
-  REQUIRE(::mkdtemp(name.data()) != nullptr);
-  x_path = name;
-}
-
-TempFolder::~TempFolder() {
-  std::error_code ignored;
-  std::filesystem::remove_all(x_path, ignored);
-}
-
 } // namespace hpcml::test

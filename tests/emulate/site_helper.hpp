@@ -7,6 +7,7 @@
 
 #include "emulate/cluster_layout.hpp"
 #include "model/site.hpp"
+#include "temp_folder.hpp"
 
 namespace hpcml::test {
 
@@ -18,18 +19,5 @@ model::Site small_site();
 /// The layout, which must be possible.
 emulate::ClusterLayout layout_of(const model::Site& site, const std::string& partition = {},
                                  unsigned nodes = 2);
-
-/// A folder that is removed at the end of the test.
-class TempFolder {
-public:
-  TempFolder();
-  ~TempFolder();
-  TempFolder(const TempFolder&) = delete;
-  TempFolder& operator=(const TempFolder&) = delete;
-  const std::filesystem::path& path() const { return x_path; }
-
-private:
-  std::filesystem::path x_path;
-};
 
 } // namespace hpcml::test

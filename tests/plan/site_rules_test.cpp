@@ -9,6 +9,7 @@
 #include "spec/site_store.hpp"
 #include "util/file.hpp"
 #include "util/text.hpp"
+#include "temp_folder.hpp"
 
 using namespace hpcml;
 using namespace hpcml::test;
@@ -32,11 +33,10 @@ model::Site site_with(const std::string& members, const std::string& gpu_partiti
       {"name": "old", "node_types": ["v100"], "max_time": "24:00:00"},
       {"name": "cpu", "node_types": ["cpu"], "cpu_only": true}])" +
                            (members.empty() ? "" : ", " + members) + "}";
-  std::string folder = (std::filesystem::temp_directory_path() / "hpcml-plan-XXXXXX").string();
-  REQUIRE(::mkdtemp(folder.data()));
-  REQUIRE(util::write_file(folder + "/site.json", text));
-  auto load = spec::load_site_file(folder + "/site.json", {});
-  std::filesystem::remove_all(folder);
+  const TempFolder folder;
+  const auto file = (folder / "site.json").string();
+  REQUIRE(util::write_file(file, text));
+  auto load = spec::load_site_file(file, {});
   for (const auto& finding : load.diagnostics) FAIL_CHECK(diag::render_text(finding, load.source, false));
   REQUIRE(load.site);
   return std::move(*load.site);

@@ -12,17 +12,6 @@ namespace hpcml::test {
 
 namespace fs = std::filesystem;
 
-TempFolder::TempFolder() {
-  std::string pattern = (fs::temp_directory_path() / "hpcml-render-XXXXXX").string();
-  if (::mkdtemp(pattern.data()) == nullptr) throw std::runtime_error("cannot make " + pattern);
-  x_path = pattern;
-}
-
-TempFolder::~TempFolder() {
-  std::error_code ignored;
-  fs::remove_all(x_path, ignored);
-}
-
 namespace {
 
 model::Origin site_fact(const std::string& by) { return {model::OriginKind::site, by, "a page", "2026-01-02", {}}; }

@@ -9,23 +9,10 @@
 #include <vector>
 
 #include "model/plan.hpp"
+#include "temp_folder.hpp"
 #include "util/process.hpp"
 
 namespace hpcml::test {
-
-/// A folder that goes away with the value.
-class TempFolder {
-public:
-  TempFolder();
-  ~TempFolder();
-  TempFolder(const TempFolder&) = delete;
-  TempFolder& operator=(const TempFolder&) = delete;
-  std::filesystem::path operator/(const std::string& name) const { return x_path / name; }
-  const std::filesystem::path& path() const { return x_path; }
-
-private:
-  std::filesystem::path x_path;
-};
 
 /// Two whole nodes with 8 GPUs, 7 cores per rank, masks; launcher hpcml.
 model::Plan make_whole_node_plan();

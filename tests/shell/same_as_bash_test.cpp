@@ -12,6 +12,7 @@
 #include "shell/random_script_helper.hpp"
 #include "shell/view.hpp"
 #include "util/process.hpp"
+#include "temp_folder.hpp"
 
 namespace fs = std::filesystem;
 using namespace hpcml;
@@ -24,25 +25,14 @@ constexpr unsigned k_scripts = 2500;
 
 class Folder {
 public:
-  Folder() {
-    std::string name = (fs::temp_directory_path() / "hpcml-shell-XXXXXX").string();
-    REQUIRE(mkdtemp(name.data()) != nullptr);
-    x_path = name;
-  }
-  ~Folder() {
-    std::error_code ignored;
-    fs::remove_all(x_path, ignored);
-  }
-  Folder(const Folder&) = delete;
-  Folder& operator=(const Folder&) = delete;
   void write(const std::string& name, const std::string& text, bool program = false) const {
-    std::ofstream(x_path / name) << text;
-    if (program) fs::permissions(x_path / name, fs::perms::owner_all);
+    std::ofstream(x_folder / name) << text;
+    if (program) fs::permissions(x_folder / name, fs::perms::owner_all);
   }
-  const fs::path& path() const { return x_path; }
+  const fs::path& path() const { return x_folder.path(); }
 
 private:
-  fs::path x_path;
+  test::TempFolder x_folder;
 };
 
 /// What bash did with one script: `show` and `envshow` calls in their order, and whether anything complained.

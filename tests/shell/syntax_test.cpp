@@ -11,6 +11,7 @@
 #include "shell/script.hpp"
 #include "util/process.hpp"
 #include "util/text.hpp"
+#include "temp_folder.hpp"
 
 namespace fs = std::filesystem;
 using namespace hpcml;
@@ -24,16 +25,13 @@ bool is_read(const std::string& text) {
 
 /// True for each text that `bash -n` takes without an error.
 std::vector<bool> bash_takes(const std::vector<std::string>& texts) {
-  std::string name = (fs::temp_directory_path() / "hpcml-syntax-XXXXXX").string();
-  REQUIRE(mkdtemp(name.data()) != nullptr);
-  for (std::size_t i = 0; i < texts.size(); ++i) std::ofstream(fs::path(name) / std::to_string(i)) << texts[i];
+  const test::TempFolder folder;
+  for (std::size_t i = 0; i < texts.size(); ++i) std::ofstream(folder / std::to_string(i)) << texts[i];
   const util::EnvSnapshot env(std::map<std::string, std::string>{{"PATH", "/usr/bin:/bin"}, {"LC_ALL", "C"}});
   // bash reports some errors within [[ ]] without an exit status.
-  const std::string loop = "cd " + name + " && for ((i = 0; i < " + std::to_string(texts.size()) +
+  const std::string loop = "cd " + folder.path().string() + " && for ((i = 0; i < " + std::to_string(texts.size()) +
                            "; i++)); do if said=$(bash -n $i 2>&1) && [[ $said != *error* && $said != *expected* && $said != *unexpected* ]]; then printf 1; else printf 0; fi; done";
   const auto output = util::run_process({"/bin/bash", "-c", loop}, env);
-  std::error_code ignored;
-  fs::remove_all(name, ignored);
   REQUIRE(output.ok());
   REQUIRE(output->out.size() == texts.size());
   std::vector<bool> list;

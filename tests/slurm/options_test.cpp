@@ -11,6 +11,7 @@
 #include "slurm/options.hpp"
 #include "util/file.hpp"
 #include "util/process.hpp"
+#include "temp_folder.hpp"
 
 using namespace hpcml;
 using slurm::Argument;
@@ -21,14 +22,12 @@ namespace {
 /// The commands read a configuration before they print anything.
 std::optional<std::string> help_of(const std::string& program) {
   if (!std::filesystem::exists(program)) return std::nullopt;
-  std::string folder = (std::filesystem::temp_directory_path() / "hpcml-options-XXXXXX").string();
-  REQUIRE(::mkdtemp(folder.data()) != nullptr);
-  const std::string file = folder + "/slurm.conf";
+  const test::TempFolder folder;
+  const std::string file = (folder / "slurm.conf").string();
   REQUIRE(util::write_file(file, "ClusterName=none\nSlurmctldHost=localhost\n"));
   auto env = util::EnvSnapshot::of_process();
   env.set("SLURM_CONF", file);
   const auto help = util::run_process({program, "--help"}, env, std::chrono::seconds(30));
-  std::filesystem::remove_all(folder);
   REQUIRE(help);
   REQUIRE(help->exit_code == 0);
   return help->out;

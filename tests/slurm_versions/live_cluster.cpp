@@ -1,19 +1,17 @@
 // SPDX-License-Identifier: MIT
 #include "live_cluster.hpp"
 
-#include <arpa/inet.h>
 #include <csignal>
 #include <fcntl.h>
-#include <netinet/in.h>
 #include <regex>
 #include <spawn.h>
-#include <sys/socket.h>
 #include <sys/wait.h>
 #include <thread>
 #include <unistd.h>
 
 #include <fmt/format.h>
 
+#include "../free_port.hpp"
 #include "util/file.hpp"
 #include "util/process.hpp"
 #include "util/text.hpp"
@@ -62,18 +60,6 @@ constexpr const char* k_fields[] = {
     "MinMemoryNode", "MinMemoryTRES", "MinTmpDiskNode", "Network", "Nice", "NtasksPerN:B:S:C", "NtasksPerTRES", "NumCPUs", "NumNodes", "NumTasks", "OOMKillStep",
     "OverSubscribe", "Partition", "Power", "Prefer", "QOS", "ReqB:S:C:T", "ReqNodeList", "ReqTRES", "Requeue", "SegmentSize", "Socks/Node", "SpreadJob", "StdErr",
     "StdIn", "StdOut", "Switches", "TimeLimit", "TimeMin", "TresBind", "TresFreq", "TresPerJob", "TresPerNode", "TresPerSocket", "TresPerTask", "WorkDir"};
-
-int free_port() {
-  const int fd = ::socket(AF_INET, SOCK_STREAM, 0);
-  sockaddr_in address{};
-  address.sin_family = AF_INET;
-  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-  socklen_t size = sizeof address;
-  ::bind(fd, reinterpret_cast<sockaddr*>(&address), size);
-  ::getsockname(fd, reinterpret_cast<sockaddr*>(&address), &size);
-  ::close(fd);
-  return ntohs(address.sin_port);
-}
 
 /// "KEY=VALUE KEY=VALUE" where values may hold blanks: a key is one of the known ones after a blank.
 std::map<std::string, std::string> read_record(const std::string& line) {
@@ -151,7 +137,7 @@ void LiveCluster::write_configuration(int port) const {
   std::string text = k_configuration;
   text = util::replace_all(text, "{host}", std::string(host).substr(0, std::string(host).find('.')));
   text = util::replace_all(text, "{port}", std::to_string(port));
-  text = util::replace_all(text, "{slurmd_port}", std::to_string(free_port()));
+  text = util::replace_all(text, "{slurmd_port}", std::to_string(test::free_port()));
   text = util::replace_all(text, "{folder}", x_folder.string());
   for (const char* name : {"state", "spool", "work"}) std::filesystem::create_directories(x_folder / name);
   (void)util::write_file(x_folder / "slurm.conf", text);
@@ -164,7 +150,7 @@ util::Result<LiveCluster> LiveCluster::start(const std::filesystem::path& prefix
   std::string folder = (std::filesystem::temp_directory_path() / "hpcml-sbatch-XXXXXX").string();
   if (::mkdtemp(folder.data()) == nullptr) return util::Error{"cannot make a folder " + folder};
   cluster.x_folder = folder;
-  const int port = free_port();
+  const int port = test::free_port();
   cluster.write_configuration(port);
   const auto version = cluster.run({"sbatch", "--version"});
   if (!version) return version.error();

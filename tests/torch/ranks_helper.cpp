@@ -3,12 +3,10 @@
 
 #include <catch2/catch.hpp>
 
-#include <arpa/inet.h>
 #include <chrono>
 #include <future>
-#include <sys/socket.h>
-#include <unistd.h>
 
+#include "free_port.hpp"
 #include "util/text.hpp"
 
 namespace torch_test {
@@ -31,21 +29,9 @@ std::string Run::transcript() const {
   return text;
 }
 
-int free_port() {
-  const int fd = ::socket(AF_INET, SOCK_STREAM, 0);
-  sockaddr_in address{};
-  address.sin_family = AF_INET;
-  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-  socklen_t length = sizeof address;
-  REQUIRE(::bind(fd, reinterpret_cast<sockaddr*>(&address), length) == 0);
-  REQUIRE(::getsockname(fd, reinterpret_cast<sockaddr*>(&address), &length) == 0);
-  ::close(fd);
-  return ntohs(address.sin_port);
-}
-
 Run run_ranks(int world_size, const std::vector<int>& present, const std::function<std::vector<std::string>(int)>& words,
               const std::map<std::string, std::string>& extra_env, int port) {
-  if (port == 0) port = free_port();
+  if (port == 0) port = test::free_port();
   const auto start = std::chrono::steady_clock::now();
   std::map<int, std::future<util::Result<util::ProcessOutput>>> running;
   for (const int rank : present) {

@@ -23,9 +23,6 @@ struct Run {
   std::string transcript() const;
 };
 
-/// A port that was free on 127.0.0.1 a moment ago.
-int free_port();
-
 /// Runs `words(rank)` for each rank of `present` in a world of `world_size`, all at once, and waits for all.
 Run run_ranks(int world_size, const std::vector<int>& present, const std::function<std::vector<std::string>(int)>& words,
               const std::map<std::string, std::string>& extra_env = {}, int port = 0);
