@@ -67,11 +67,20 @@ TEST_CASE("hostile names of environments do not run") {
       auto plan = test::make_whole_node_plan();
       plan.hpcml_path.value = test::stand_in_hpcml(folder);
       plan.command = {test::word_writer(folder)};
-      plan.python = {kind, kind == model::PythonKind::wheelhouse ? "$SLURM_TMPDIR/env" : text, {text}, {}};
+      const bool built = kind == model::PythonKind::wheelhouse;
+      plan.python = {kind, built ? "$SLURM_TMPDIR/built" : text, {text}, {}};
+      test::put_program(folder, "virtualenv", "mkdir -p \"${@: -1}/bin\" && : > \"${@: -1}/bin/activate\"\n");
+      test::put_program(folder, "pip", "printf '%s\\0' \"$@\" > pip-words\n");
       const auto script = render::render_script(plan);
       CHECK(test::script_faults(script) == "");
-      static_cast<void>(test::run_script(script, folder)); // there is no such environment: the script stops
+      const auto result = test::run_script(script, folder); // a venv or conda environment of that name is not there: the script stops
+      INFO(script << result.err);
       CHECK_FALSE(std::filesystem::exists(folder / "pwned"));
+      if (!built) continue;
+      REQUIRE(result.exit_code == 0);
+      const auto words = util::split(util::read_file(folder / "pip-words").value_or(""), '\0');
+      REQUIRE(words.size() > 2);
+      CHECK(words[words.size() - 2] == text); // behind the last word stands a NUL, too
     }
   }
 }
