@@ -60,7 +60,7 @@ void plan_visibility(PlanContext& context) {
   context.plan.gpu_visibility =
       context.job.gpu_visibility.value_or(model::Sourced<GpusSeen>{rule.mode, rule.origin});
   const model::GpuRequest& request = context.gpu_request();
-  const bool by_slurm = request.style == model::GpuStyle::gpus_per_task && context.plan.layout.gpus_per_node > 0 && context.plan.layout.tasks_per_node > 1;
+  const bool by_slurm = context.gpus_by_task();
   if (by_slurm && context.job.gpu_visibility && context.plan.gpu_visibility.value == GpusSeen::all)
     context.error("request/gpu-visibility", context.site.name + " asks for GPUs by the task, and then Slurm shows each rank its own only" + cited(request.origin),
                   "leave --gpu-visibility out");

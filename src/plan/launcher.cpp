@@ -62,6 +62,8 @@ void plan_placement(PlanContext& context) {
   if (gpus == 0) return context.note("no GPUs: there is no order in which ranks take them", binding.order.origin);
   if (!launcher.is_hpcml())
     context.error("request/rank-order", "with " + launcher.name() + " nobody puts the GPUs into the order " + binding.order.value.text(), "leave --rank-order or --launcher out");
+  else if (context.gpus_by_task())
+    context.error("request/rank-order", context.site.name + " gives each task its own GPUs" + cited(context.gpu_request().origin) + ": no rank sees another's", "leave --rank-order out");
   if (binding.order.value.kind != model::RankOrder::list) return;
   std::vector<topo::GpuInOrder> numbers(gpus);
   for (unsigned gpu = 0; gpu < gpus; ++gpu) numbers[gpu].index = gpu;

@@ -25,6 +25,10 @@ const model::GpuRequest& PlanContext::gpu_request() const {
   return rule ? *rule : site.gpu_request;
 }
 
+bool PlanContext::gpus_by_task() const {
+  return gpu_request().style == model::GpuStyle::gpus_per_task && plan.layout.gpus_per_node > 0 && plan.layout.tasks_per_node > 1;
+}
+
 bool PlanContext::has_directive(const std::string& name) const {
   return std::any_of(plan.directives.begin(), plan.directives.end(),
                      [&](const auto& d) { return d.name == name; });

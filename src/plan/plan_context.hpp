@@ -39,6 +39,8 @@ struct PlanContext {
   const model::FlagRule& flag(const std::string& name) const;
   /// How GPUs are asked for in this job.
   const model::GpuRequest& gpu_request() const;
+  /// Whether Slurm hides from each of several tasks the GPUs of the others.
+  bool gpus_by_task() const;
   /// A limit of the job's QoS, or the partition's where the QoS states none.
   template <class T> const model::Known<T>& limit(model::Known<T> model::Limits::*which) const {
     return limit_of(qos, partition, which);

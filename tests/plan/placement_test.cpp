@@ -113,6 +113,11 @@ TEST_CASE("An order that nobody can keep is refused, and said where there is not
     CHECK(error_of(job, "lumi", "request/spill").hint == "leave --spill or --launcher out");
     job.spill.reset();
   }
+  auto dardel = job_of({"./train"});
+  dardel.account = text("naiss2025-1-1");
+  dardel.partition = text("gpu");
+  dardel.rank_order = flag(GpuOrder{RankOrder::cpu});
+  CHECK_THAT(error_of(dardel, "dardel", "request/rank-order").message, Catch::Contains("gives each task its own GPUs"));
   auto cpu = lumi_job();
   cpu.gpus_per_node = flag(0U);
   cpu.rank_order = flag(GpuOrder{RankOrder::cpu});
