@@ -10,7 +10,9 @@
 #include "hpcml/json_string.hpp"
 #include "plan/planner.hpp"
 #include "slurm/job_size.hpp"
+#include "spec/merged_profile.hpp"
 #include "spec/site_store.hpp"
+#include "util/embedded.hpp"
 #include "util/file.hpp"
 #include "util/text.hpp"
 #include "util/text_table.hpp"
@@ -152,7 +154,7 @@ int run_check_sites(const std::vector<std::string>& files, std::optional<slurm::
   std::vector<Row> rows;
   const auto folders = spec::site_directories(context.sites_dirs, context.env);
   for (const auto& id : spec::list_sites(folders)) {
-    const auto load = spec::load_site(id, folders, spec::ProfileCheck::none);
+    const auto load = spec::load_site(id, folders, embedded::merged_sites(), spec::ProfileCheck::none);
     // A site without known nodes is none to send a job to.
     if (!load.site || load.site->state != model::SiteState::production || load.site->scheduler != model::Scheduler::slurm || load.site->node_types.empty()) continue;
     rows.push_back(judge(files[0], *text, {version, &*load.site}, job));

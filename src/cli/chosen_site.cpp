@@ -5,6 +5,7 @@
 #include <cstdio>
 
 #include "cli/site_rows.hpp"
+#include "spec/merged_profile.hpp"
 #include "spec/site_detect.hpp"
 #include "spec/site_store.hpp"
 #include "util/embedded.hpp"
@@ -50,9 +51,9 @@ std::optional<std::string> choose_site_id(const std::optional<std::string>& name
 std::optional<model::Site> choose_site(const std::optional<std::string>& named, const Context& context, int& exit_code) {
   const auto id = choose_site_id(named, context, exit_code);
   if (!id) return std::nullopt;
-  auto load = spec::load_site(*id, spec::site_directories(context.sites_dirs, context.env));
+  auto load = spec::load_site(*id, spec::site_directories(context.sites_dirs, context.env), embedded::merged_sites());
   print_diagnostics(load.diagnostics, load.source, context.colour);
-  if (load.site && !diag::has_errors(load.diagnostics)) return load.site;
+  if (load.site && !diag::has_errors(load.diagnostics)) return std::move(load.site);
   exit_code = load.not_found ? k_usage : k_invalid_file;
   return std::nullopt;
 }

@@ -41,14 +41,14 @@ plan::PlanResult plan_job(model::JobSpec job, const model::Site& site, const Con
 }
 
 std::optional<PlannedRequest> run_planning(const Request& request, const Context& context, int& exit_code) {
-  const auto site = choose_site(request.site, context, exit_code);
+  auto site = choose_site(request.site, context, exit_code);
   if (request.exit_code != k_ok) exit_code = request.exit_code; // said before anything about the site
   if (request.exit_code != k_ok || !site) return std::nullopt;
-  PlannedRequest planned{*site, {}};
-  const auto usual = spec::job_from_config(request.config, site->id, request.config_file);
+  PlannedRequest planned{std::move(*site), {}};
+  const auto usual = spec::job_from_config(request.config, planned.site.id, request.config_file);
   diag::Diagnostics all;
   for (const auto& part : request.parts) {
-    auto result = plan_job(spec::merge_jobs(usual, part.job), *site, context);
+    auto result = plan_job(spec::merge_jobs(usual, part.job), planned.site, context);
     for (auto& finding : result.diagnostics) {
       if (request.parts.size() > 1) finding.message = "job " + part.name + ": " + finding.message;
       all.push_back(std::move(finding));

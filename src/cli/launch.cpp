@@ -10,7 +10,9 @@
 #include "launch/launch.hpp"
 #include "launch/python_command.hpp"
 #include "launch/rendezvous.hpp"
+#include "spec/merged_profile.hpp"
 #include "spec/site_store.hpp"
+#include "util/embedded.hpp"
 #include "util/file.hpp"
 #include "util/host_names.hpp"
 
@@ -85,7 +87,7 @@ int run_flags(const CLI::App& app, LaunchFlags& flags, const Context& context) {
   auto& request = flags.request;
   if (!flags.site.empty()) {
     // Every rank reads the profile again; the script's author has had it checked.
-    auto load = spec::load_site(flags.site, spec::site_directories(context.sites_dirs, context.env), spec::ProfileCheck::none);
+    auto load = spec::load_site(flags.site, spec::site_directories(context.sites_dirs, context.env), embedded::merged_sites(), spec::ProfileCheck::none);
     if (!load.site) {
       print_diagnostics(load.diagnostics, load.source, context.colour);
       return fail(context, here, "site", {"the profile of site '" + flags.site + "' cannot be used", "hpcml sites list names those that can"});

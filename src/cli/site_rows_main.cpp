@@ -1,32 +1,53 @@
 // SPDX-License-Identifier: MIT
 // Run when hpcml is built: checks the profiles that are compiled in and writes what is kept of them, as a C++ file.
 #include <cstdio>
+#include <fmt/format.h>
 #include <string>
 
 #include "cli/site_rows.hpp"
 #include "cli/sites_table.hpp"
+#include "spec/merged_profile.hpp"
 #include "spec/site_store.hpp"
 #include "util/file.hpp"
 #include "util/text.hpp"
+
+namespace {
+
+/// As pieces of a literal, a line each: compilers limit a piece's length.
+std::string as_literal(std::string_view text) {
+  std::string literal;
+  for (std::size_t i = 0; i < text.size(); i += 64) {
+    literal += '"';
+    for (const unsigned char byte : text.substr(i, 64)) literal += fmt::format("\\{:03o}", byte);
+    literal += "\"\n";
+  }
+  return literal.empty() ? "\"\"" : literal;
+}
+
+} // namespace
 
 int main(int argc, char** argv) {
   using namespace hpcml;
   if (argc != 2) return 2;
   std::vector<cli::SiteRow> rows;
+  std::string merged;
   int exit_code = 0;
   for (const auto& id : spec::list_sites({})) {
     const auto load = spec::load_site(id, {}, spec::ProfileCheck::all);
     if (load.site) {
       rows.push_back({{id, load.layers, load.site->detect}, cli::sites_row(*load.site)});
+      const auto text = spec::merge_built_in(id);
+      merged += fmt::format("{{\"{}\", {{{}, {}}}}},\n", util::join(load.layers, ","), as_literal(text), text.size());
       continue;
     }
     exit_code = 1;
     for (const auto& finding : load.diagnostics) std::fprintf(stderr, "%s:%u: %s\n", finding.span.file.c_str(), finding.span.line, finding.message.c_str());
   }
-  // One literal a line: compilers limit a literal's length.
-  std::string text = "// Generated from the site profiles; do not edit.\n#include \"util/embedded.hpp\"\nstd::string_view hpcml::embedded::site_rows() {\n  return\n";
-  for (const auto& row : util::split(cli::render_site_rows(rows), '\n')) text += "R\"row(" + row + (row.empty() ? "" : "\n") + ")row\"\n";
-  if (exit_code != 0 || util::write_file(argv[1], text + ";\n}\n")) return exit_code;
+  const auto text = fmt::format("// Generated from the site profiles; do not edit.\n#include \"util/embedded.hpp\"\nnamespace hpcml::embedded {{\n"
+                                "std::string_view site_rows() {{ return {}; }}\nnamespace {{ constexpr File k_merged[] = {{\n{}}}; }}\n"
+                                "std::span<const File> merged_sites() {{ return k_merged; }}\n}}\n",
+                                as_literal(cli::render_site_rows(rows)), merged);
+  if (exit_code != 0 || util::write_file(argv[1], text)) return exit_code;
   std::fprintf(stderr, "cannot write %s\n", argv[1]);
   return 1;
 }

@@ -11,7 +11,9 @@
 #include "hpcml/json_string.hpp"
 #include "plan/when.hpp"
 #include "slurm/submission.hpp"
+#include "spec/merged_profile.hpp"
 #include "spec/site_store.hpp"
+#include "util/embedded.hpp"
 #include "util/process.hpp"
 #include "util/text_table.hpp"
 
@@ -147,7 +149,7 @@ int run_where(const Request& request, const WhereOptions& options, const Context
   if (options.all_sites) {
     const auto folders = spec::site_directories(context.sites_dirs, context.env);
     for (const auto& id : spec::list_sites(folders)) {
-      const auto load = spec::load_site(id, folders);
+      const auto load = spec::load_site(id, folders, embedded::merged_sites());
       // A site without known nodes is none to send a job to.
       if (load.site && load.site->state == model::SiteState::production && load.site->scheduler == model::Scheduler::slurm && !load.site->node_types.empty()) survey.visit(*load.site);
     }

@@ -2,6 +2,7 @@
 #include "spec/object_reader.hpp"
 
 #include <algorithm>
+#include <array>
 #include <fmt/format.h>
 
 #include "util/text.hpp"
@@ -11,7 +12,22 @@ namespace hpcml::spec {
 namespace {
 const JsonPlace k_nowhere;
 /// Members that any object may have; they speak about the values beside them.
-const std::vector<std::string> k_about = {"source", "checked", "instead_of", "note"};
+constexpr std::array<std::string_view, 4> k_about = {"source", "checked", "instead_of", "note"};
+
+bool is_about(std::string_view key) { return std::find(k_about.begin(), k_about.end(), key) != k_about.end(); }
+
+// By hand, not by fmt: a profile has hundreds of paths.
+std::string member_path(std::string path, std::string_view key) {
+  path += '.';
+  path += key;
+  return path;
+}
+std::string item_path(std::string path, std::size_t index) {
+  path += '[';
+  path += std::to_string(index);
+  path += ']';
+  return path;
+}
 } // namespace
 
 void ReadContext::report(std::string_view rule, std::string message, const JsonPlace& place, std::string hint) {
@@ -25,7 +41,7 @@ const JsonNode& unwrapped(const JsonNode& node) {
 }
 
 ObjectReader::ObjectReader(ReadContext& context, const JsonNode* node, std::string path)
-    : x_context(&context), x_node(node), x_path(std::move(path)), x_known(k_about) {
+    : x_context(&context), x_node(node), x_path(std::move(path)) {
   if (x_node && !x_node->is(JsonKind::object)) {
     x_context->report("type", fmt::format("{} must be an object, not {}", x_path.empty() ? "the file" : x_path, name_of(x_node->kind)), x_node->place);
     x_node = nullptr;
@@ -33,7 +49,7 @@ ObjectReader::ObjectReader(ReadContext& context, const JsonNode* node, std::stri
 }
 
 std::string ObjectReader::path_of(std::string_view key) const {
-  return x_path.empty() ? std::string(key) : fmt::format("{}.{}", x_path, key);
+  return x_path.empty() ? std::string(key) : member_path(x_path, key);
 }
 
 const JsonNode* ObjectReader::member(std::string_view key) const { return x_node ? x_node->find(key) : nullptr; }
@@ -41,13 +57,13 @@ const JsonNode* ObjectReader::member(std::string_view key) const { return x_node
 bool ObjectReader::has(std::string_view key) const { return member(key) != nullptr; }
 
 const JsonNode* ObjectReader::take(std::string_view key) {
-  x_known.emplace_back(key);
+  note(key);
   const auto* node = member(key);
   if (!node) return nullptr;
   const auto& value = unwrapped(*node);
   if (&value != node) {
     for (const auto& about : node->members) {
-      if (about.key == "value" || std::find(k_about.begin(), k_about.end(), about.key) != k_about.end()) continue;
+      if (about.key == "value" || is_about(about.key)) continue;
       x_context->report("unknown-key", fmt::format("\"{}\" is not known beside \"value\"", about.key), about.place,
                         "known are: value, source, checked, instead_of, note");
     }
@@ -62,20 +78,25 @@ const JsonNode* ObjectReader::take(std::string_view key, JsonKind kind) {
   return nullptr;
 }
 
-bool ObjectReader::check_text(const JsonNode& node, const std::string& path, TextRule rule) {
-  if (!node.is(JsonKind::string)) {
-    x_context->report("type", fmt::format("{} must be a text, not {}", path, name_of(node.kind)), node.place);
-    return false;
-  }
-  const auto fault = text_fault(node.text, rule);
-  if (!fault.empty()) x_context->report("value", fmt::format("{} {}", path, fault), node.place, std::string(text_hint(rule)));
-  return fault.empty();
+void ObjectReader::note(std::string_view key) {
+  if (x_context->checks) x_known.emplace_back(key);
+}
+
+bool ObjectReader::is_text(const JsonNode& node, TextRule rule) const {
+  return node.is(JsonKind::string) && (!x_context->checks || text_fault(node.text, rule).empty());
+}
+
+void ObjectReader::report_text(const JsonNode& node, const std::string& path, TextRule rule) {
+  if (!node.is(JsonKind::string)) return x_context->report("type", fmt::format("{} must be a text, not {}", path, name_of(node.kind)), node.place);
+  x_context->report("value", fmt::format("{} {}", path, text_fault(node.text, rule)), node.place, std::string(text_hint(rule)));
 }
 
 std::optional<std::string> ObjectReader::text(std::string_view key, TextRule rule) {
   const auto* node = take(key);
-  if (!node || !check_text(*node, path_of(key), rule)) return std::nullopt;
-  return node->text;
+  if (!node) return std::nullopt;
+  if (is_text(*node, rule)) return node->text;
+  report_text(*node, path_of(key), rule);
+  return std::nullopt;
 }
 
 std::optional<unsigned> ObjectReader::number(std::string_view key, unsigned least, unsigned most) {
@@ -99,7 +120,8 @@ std::vector<std::string> ObjectReader::texts(std::string_view key, TextRule rule
   if (!node) return list;
   for (std::size_t i = 0; i < node->items.size(); ++i) {
     const auto& item = unwrapped(node->items[i]);
-    if (check_text(item, fmt::format("{}[{}]", path_of(key), i), rule)) list.push_back(item.text);
+    if (is_text(item, rule)) list.push_back(item.text);
+    else report_text(item, item_path(path_of(key), i), rule);
   }
   return list;
 }
@@ -121,10 +143,12 @@ std::map<std::string, std::string> ObjectReader::text_map(std::string_view key, 
   const auto* node = take(key, JsonKind::object);
   if (!node) return map;
   for (const auto& entry : node->members) {
-    if (std::find(k_about.begin(), k_about.end(), entry.key) != k_about.end()) continue;
-    const auto path = fmt::format("{}.{}", path_of(key), entry.key);
-    if (const auto fault = text_fault(entry.key, key_rule); !fault.empty()) x_context->report("value", fmt::format("\"{}\" {}", entry.key, fault), entry.place, std::string(text_hint(key_rule)));
-    else if (check_text(unwrapped(entry.value), path, value_rule)) map[entry.key] = unwrapped(entry.value).text;
+    if (is_about(entry.key)) continue;
+    const auto& value = unwrapped(entry.value);
+    const auto fault = x_context->checks ? text_fault(entry.key, key_rule) : std::string();
+    if (!fault.empty()) x_context->report("value", fmt::format("\"{}\" {}", entry.key, fault), entry.place, std::string(text_hint(key_rule)));
+    else if (is_text(value, value_rule)) map[entry.key] = value.text;
+    else report_text(value, member_path(path_of(key), entry.key), value_rule);
   }
   return map;
 }
@@ -132,7 +156,7 @@ std::map<std::string, std::string> ObjectReader::text_map(std::string_view key, 
 const JsonNode* ObjectReader::raw(std::string_view key) { return take(key); }
 
 ObjectReader ObjectReader::object(std::string_view key) {
-  x_known.emplace_back(key);
+  note(key);
   return {*x_context, member(key), path_of(key)};
 }
 
@@ -146,13 +170,13 @@ void ObjectReader::visit_object(const JsonNode& node, const std::string& path, c
 void ObjectReader::each(std::string_view key, const std::function<void(ObjectReader&)>& visit) {
   const auto* node = take(key, JsonKind::array);
   if (!node) return;
-  for (std::size_t i = 0; i < node->items.size(); ++i) visit_object(node->items[i], fmt::format("{}[{}]", path_of(key), i), visit);
+  for (std::size_t i = 0; i < node->items.size(); ++i) visit_object(node->items[i], item_path(path_of(key), i), visit);
 }
 
 void ObjectReader::each_or_one(std::string_view key, const std::function<void(ObjectReader&)>& visit) {
   const auto* node = member(key);
   if (!node || unwrapped(*node).is(JsonKind::array)) return each(key, visit);
-  x_known.emplace_back(key);
+  note(key);
   visit_object(*node, path_of(key), visit);
 }
 
@@ -162,9 +186,10 @@ void ObjectReader::each_or_text(std::string_view key, TextRule rule, const std::
   if (!node) return;
   for (std::size_t i = 0; i < node->items.size(); ++i) {
     const auto& item = node->items[i];
-    const auto path = fmt::format("{}[{}]", path_of(key), i);
+    const auto path = item_path(path_of(key), i);
     if (item.is(JsonKind::object)) visit_object(item, path, visit);
-    else if (check_text(item, path, rule)) visit_text(item.text, origin_of(item, path));
+    else if (is_text(item, rule)) visit_text(item.text, origin_of(item, path));
+    else report_text(item, path, rule);
   }
 }
 
@@ -172,34 +197,29 @@ void ObjectReader::each_member(std::string_view key, const std::function<void(co
   const auto* node = take(key, JsonKind::object);
   if (!node) return;
   for (const auto& entry : node->members) {
-    if (std::find(k_about.begin(), k_about.end(), entry.key) != k_about.end()) continue;
-    if (const auto fault = text_fault(entry.key, TextRule::name); !fault.empty()) {
+    if (is_about(entry.key)) continue;
+    if (const auto fault = x_context->checks ? text_fault(entry.key, TextRule::name) : std::string(); !fault.empty()) {
       x_context->report("value", fmt::format("\"{}\" in {} {}", entry.key, path_of(key), fault), entry.place, std::string(text_hint(TextRule::name)));
       continue;
     }
-    const auto path = fmt::format("{}.{}", path_of(key), entry.key);
+    const auto path = member_path(path_of(key), entry.key);
     const auto with_name = [&](ObjectReader& item) { visit(entry.key, item); };
     if (!entry.value.is(JsonKind::array)) visit_object(entry.value, path, with_name);
-    for (std::size_t i = 0; i < entry.value.items.size(); ++i) visit_object(entry.value.items[i], fmt::format("{}[{}]", path, i), with_name);
+    for (std::size_t i = 0; i < entry.value.items.size(); ++i) visit_object(entry.value.items[i], item_path(path, i), with_name);
   }
 }
 
-std::optional<std::size_t> ObjectReader::choice_index(std::string_view key, const std::vector<std::string>& names) {
-  const auto value = text(key);
-  if (!value) return std::nullopt;
-  const auto found = std::find(names.begin(), names.end(), *value);
-  if (found != names.end()) return static_cast<std::size_t>(found - names.begin());
-  const auto near = util::nearest(*value, names);
-  report_value(key, fmt::format("{} cannot be \"{}\"", path_of(key), *value),
+void ObjectReader::report_choice(std::string_view key, const std::string& value, const std::vector<std::string>& names) {
+  const auto near = util::nearest(value, names);
+  report_value(key, fmt::format("{} cannot be \"{}\"", path_of(key), value),
                (near ? fmt::format("did you mean \"{}\"? ", *near) : std::string()) + "it is one of: " + util::join(names, ", "));
-  return std::nullopt;
 }
 
 model::Origin ObjectReader::origin_of(const JsonNode& node, std::string by) const {
   model::Origin origin{x_context->kind, std::move(by)};
   const auto found = x_context->sources.find(node.source);
   if (found != x_context->sources.end()) {
-    origin.source = fmt::format("{}: {}", node.source, found->second.first);
+    origin.source = node.source + ": " + found->second.first;
     origin.checked = found->second.second;
   } else if (node.place.file) {
     origin.source = *node.place.file;
@@ -238,15 +258,14 @@ void ObjectReader::report_value(std::string_view key, std::string message, std::
 }
 
 void ObjectReader::finish() {
-  if (!x_node) return;
-  // A slip for "nodes" is likelier than one for "note".
-  const std::vector<std::string> own(x_known.begin() + static_cast<std::ptrdiff_t>(k_about.size()), x_known.end());
+  if (!x_node || !x_context->checks) return;
   for (const auto& entry : x_node->members) {
-    if (std::find(x_known.begin(), x_known.end(), entry.key) != x_known.end()) continue;
-    auto near = util::nearest(entry.key, own);
-    if (!near) near = util::nearest(entry.key, k_about);
+    if (is_about(entry.key) || std::find(x_known.begin(), x_known.end(), entry.key) != x_known.end()) continue;
+    // A slip for "nodes" is likelier than one for "note".
+    auto near = util::nearest(entry.key, x_known);
+    if (!near) near = util::nearest(entry.key, {k_about.begin(), k_about.end()});
     x_context->report("unknown-key", fmt::format("\"{}\" is not known in {}", entry.key, x_path.empty() ? "the file" : x_path), entry.place,
-                      near ? fmt::format("did you mean \"{}\"?", *near) : "known are: " + util::join(own, ", "));
+                      near ? fmt::format("did you mean \"{}\"?", *near) : "known are: " + util::join(x_known, ", "));
   }
 }
 

@@ -2,6 +2,7 @@
 // Reading a JSON object member by member, with all findings at once and the origin of each value.
 #pragma once
 
+#include <algorithm>
 #include <functional>
 #include <map>
 #include <optional>
@@ -22,7 +23,7 @@ namespace hpcml::spec {
 struct ReadContext {
   std::string code = "site";                       ///< before "/type" and the like in the diagnostics' codes
   model::OriginKind kind = model::OriginKind::site;
-  bool tries_patterns = true;                      ///< whether regular expressions are compiled to see that they are some
+  bool checks = true;                              ///< whether texts, regular expressions and names of members are held against what they must be
   std::map<std::string, std::pair<std::string, std::string>> sources = {}; ///< id -> url, checked
   diag::Diagnostics diagnostics = {};
   void report(std::string_view rule, std::string message, const JsonPlace& place, std::string hint = {});
@@ -59,13 +60,17 @@ public:
   /// A word of a closed set.
   template <class E>
   std::optional<E> choice(std::string_view key) {
-    const auto index = choice_index(key, model::words_of<E>());
-    return index ? std::optional<E>(model::k_words<E>[*index].value) : std::nullopt;
+    const auto value = text(key);
+    const auto found = value ? model::find_word<E>(*value) : std::nullopt;
+    if (value && !found) report_choice(key, *value, model::words_of<E>());
+    return found;
   }
   /// One of a few texts that stay texts.
   std::optional<std::string> choice(std::string_view key, const std::vector<std::string>& names) {
-    const auto index = choice_index(key, names);
-    return index ? std::optional<std::string>(names[*index]) : std::nullopt;
+    auto value = text(key);
+    if (!value || std::find(names.begin(), names.end(), *value) != names.end()) return value;
+    report_choice(key, *value, names);
+    return std::nullopt;
   }
 
   /// A value read by `read` together with its origin.
@@ -94,7 +99,7 @@ public:
   const JsonPlace& place() const;
   const std::string& path() const { return x_path; }
   /// Whether a regular expression must be compiled to see that it is one.
-  bool tries_patterns() const { return x_context->tries_patterns; }
+  bool tries_patterns() const { return x_context->checks; }
   /// Reports the members that nobody asked for, with "did you mean".
   void finish();
 
@@ -102,8 +107,10 @@ private:
   const JsonNode* member(std::string_view key) const; // with its wrapper
   const JsonNode* take(std::string_view key);         // unwrapped; marks the key as known
   const JsonNode* take(std::string_view key, JsonKind kind);
-  std::optional<std::size_t> choice_index(std::string_view key, const std::vector<std::string>& names);
-  bool check_text(const JsonNode& node, const std::string& path, TextRule rule);
+  void report_choice(std::string_view key, const std::string& value, const std::vector<std::string>& names);
+  bool is_text(const JsonNode& node, TextRule rule) const;
+  void report_text(const JsonNode& node, const std::string& path, TextRule rule);
+  void note(std::string_view key); // known from here on
   void visit_object(const JsonNode& node, const std::string& path, const std::function<void(ObjectReader&)>& visit);
   std::string path_of(std::string_view key) const;
   model::Origin origin_of(const JsonNode& node, std::string by) const;

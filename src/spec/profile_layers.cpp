@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "spec/schema_check.hpp"
+#include "util/embedded.hpp"
 #include "util/text.hpp"
 #include "util/trace.hpp"
 
@@ -137,6 +138,13 @@ JsonNode merge_layers(JsonNode base, const JsonNode& over) {
   }
   base.place = over.place;
   return base;
+}
+
+std::optional<ProfileFile> find_built_in(const std::string& id, std::size_t place) {
+  const auto name = id + ".json";
+  for (const auto& file : embedded::site_files())
+    if (file.name == name) return ProfileFile{"built in: " + name, std::string(file.text), true, place, id};
+  return std::nullopt;
 }
 
 LayeredProfile load_layers(const ProfileFile& file, const FindProfile& find, ProfileCheck check) {

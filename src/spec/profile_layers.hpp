@@ -21,6 +21,9 @@ struct ProfileFile {
   std::string id;
 };
 
+/// The profile of that id that is compiled in; `place` is the number of its place.
+std::optional<ProfileFile> find_built_in(const std::string& id, std::size_t place = 0);
+
 /// Looks a profile up by its id, in the places from number `from` on; nothing if none has it.
 using FindProfile = std::function<std::optional<ProfileFile>(const std::string& id, std::size_t from)>;
 

@@ -124,9 +124,11 @@ void check_whole(ObjectReader& root, const JsonNode& profile, const model::Site&
 
 } // namespace
 
-SiteRead read_site(const JsonNode& profile, const std::string& file, ReadCheck check) {
+std::string hash_of(const JsonNode& profile) { return util::hex16(util::fnv1a(render_canonical(profile))); }
+
+SiteRead read_site(const JsonNode& profile, const std::string& file, ReadCheck check, std::string hash) {
   ReadContext context;
-  context.tries_patterns = check == ReadCheck::whole;
+  context.checks = check == ReadCheck::whole;
   model::Site site;
   ObjectReader root(context, &profile, "");
   for (const auto* key : {"$schema", "schema", "extends", "abstract"}) root.raw(key);
@@ -134,7 +136,7 @@ SiteRead read_site(const JsonNode& profile, const std::string& file, ReadCheck c
   site.id = root.text("id", TextRule::name).value_or("");
   site.name = root.text("name").value_or(site.id);
   site.file = file;
-  site.hash = util::hex16(util::fnv1a(render_canonical(profile)));
+  site.hash = hash.empty() ? hash_of(profile) : std::move(hash);
   read_sources(root, context, site);
   if (check == ReadCheck::whole) check_sources(profile, context);
   read_state(root, site);

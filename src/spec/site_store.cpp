@@ -39,10 +39,7 @@ public:
       unreadable = text.error();
       return std::nullopt;
     }
-    for (const auto& file : embedded::site_files()) {
-      if (file.name == id + ".json") return ProfileFile{"built in: " + std::string(file.name), std::string(file.text), true, x_directories.size(), id};
-    }
-    return std::nullopt;
+    return find_built_in(id, x_directories.size());
   }
 
   std::optional<util::Error> unreadable;

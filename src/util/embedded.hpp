@@ -17,6 +17,8 @@ std::span<const File> site_files();     ///< sites/*.json
 /// What is kept of those, worked out when the program was built: cli/site_rows.hpp reads it. Of the command line only: the
 /// program that writes it has all below.
 std::string_view site_rows();
+/// The sites with the profiles that they extend: spec/site_store.hpp reads it. Of the command line only, too.
+std::span<const File> merged_sites();
 std::span<const File> template_files(); ///< templates/*.mustache
 std::span<const File> stand_in_files(); ///< src/emulate/stand_ins/*
 
