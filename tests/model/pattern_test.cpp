@@ -2,7 +2,10 @@
 // Regular expressions of profiles, against the library's own answer.
 #include <catch2/catch.hpp>
 
+#include <optional>
+#include <random>
 #include <regex>
+#include <vector>
 
 #include "model/pattern.hpp"
 
@@ -17,6 +20,34 @@ TEST_CASE("a pattern matches what the expression matches as a whole, whatever it
       CAPTURE(pattern, text);
       CHECK(model::matches_pattern(text, pattern) == std::regex_match(text, std::regex(pattern)));
     }
+}
+
+TEST_CASE("patterns put together at random match what the library says") {
+  const std::vector<std::string> parts = {"a", "b", "Z", "_", "-", "1", ".", "\\d", "\\.", "\\-", "[ab]", "[a-c]", "[^a]", "[A-Za-z0-9_.-]", "[0-9]", "[-a]", "[a-]", "[+.]", "[.b-]", "(ab)", "x|y", "^", "$", " "};
+  const std::vector<std::string> times = {"", "", "", "+", "*", "?", "{2}", "+?", "*?", "??"};
+  const std::vector<std::string> letters = {"a", "b", "c", "Z", "_", "-", "1", "9", ".", "+", "x", "\n", "\r", " ", "\xc3", "^"};
+  std::mt19937 random(7);
+  const auto one_of = [&](const std::vector<std::string>& list) { return list[random() % list.size()]; };
+  unsigned matched = 0;
+  for (int i = 0; i < 3000; ++i) {
+    std::string pattern = random() % 2 ? "^" : "";
+    for (unsigned n = random() % 5; n > 0; --n) pattern += one_of(parts) + one_of(times);
+    if (random() % 2) pattern += "$";
+    std::optional<std::regex> expression;
+    try {
+      expression.emplace(pattern);
+    } catch (const std::regex_error&) {
+    }
+    for (int j = 0; j < 12; ++j) {
+      std::string text;
+      for (unsigned n = random() % 5; n > 0; --n) text += one_of(letters);
+      CAPTURE(pattern, text);
+      const bool right = expression && std::regex_match(text, *expression);
+      matched += right ? 1 : 0;
+      if (model::matches_pattern(text, pattern) != right) FAIL_CHECK("the library says " << right);
+    }
+  }
+  CHECK(matched > 1000);
 }
 
 TEST_CASE("what is no expression, or too long for one, is said and matches nothing") {
