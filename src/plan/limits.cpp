@@ -79,7 +79,7 @@ std::optional<Sourced<model::MemSize>> plan_memory(PlanContext& context) {
   if (layout.gpus_per_node > 0 && node.mem_per_gpu)
     return Sourced<model::MemSize>{model::MemSize::of_mib(node.mem_per_gpu->mib() * layout.gpus_per_node),
                                    node.origin};
-  if (layout.gpus_per_node > 0 && node.memory) {
+  if (layout.gpus_per_node > 0 && per_node > 0 && node.memory) { // none: that is refused already
     const unsigned long long share = node.memory->value.mib() * layout.gpus_per_node / per_node;
     return Sourced<model::MemSize>{model::MemSize::of_mib(share), node.memory->origin};
   }

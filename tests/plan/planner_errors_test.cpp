@@ -23,6 +23,19 @@ TEST_CASE("Nine GPUs per LUMI node are refused with the number that is there and
   CHECK(error.hint == "ask for more nodes: --nodes 2 --gpus-per-node 8");
 }
 
+TEST_CASE("GPUs on nodes that have none are refused, whatever else is worked out from them") {
+  for (const auto& [site_id, partition] : {std::pair("zurada", "cpudev"), std::pair("dardel", "shared"), std::pair("snellius", "rome"), std::pair("snellius", "genoa")}) {
+    auto job = job_of({"python", "train.py"});
+    job.account = text("project_1");
+    job.partition = text(partition);
+    job.gpus_per_node = flag(1u);
+    CHECK(holds(error_of(job, site_id, "request/gpus-per-node").message, "has none"));
+    job.nodes = flag(2u);
+    job.launcher = launcher("srun");
+    CHECK(holds(error_of(job, site_id, "request/gpus-per-node").message, "has none"));
+  }
+}
+
 TEST_CASE(
     "Fifty hours on standard-g are refused with the limit, its source and the partition that allows them") {
   auto job = lumi_job();
