@@ -22,6 +22,8 @@ public:
     check_array();
     check_missing_parts();
     if (r.nodes && r.nodes->max == 0) refuse("nodes", "nodes", "--nodes asks for no node");
+    if (r.has("extra-node-info") && s.tasks_known == 0 && !s.nodes_given && (s.sockets_per_node < 0 || s.cores_per_socket < 0 || s.threads_per_core < 0))
+      refuse("extra-node-info", "nodes", "--extra-node-info asks for 0 sockets, cores or threads, which makes no task");
     if (s.cpus > static_cast<long>(c.nodes.size()) * c.cpus()) return; // waits for ever, whatever the rest is
     if (r.has("hold")) return; // nobody looks at the nodes yet
     if (waits_anyway() || !check_node_shape() || waits_for_nodes()) return;
@@ -119,8 +121,8 @@ private:
     for (const auto& dependency : r.dependencies.list) {
       if (dependency.type == "singleton") continue;
       const bool known = c.jobs.count(dependency.job) > 0;
-      const bool strict = dependency.type == "afterok" && from(Version::v23_02);
-      if (dependency.job == "0" || (strict && !known)) refuse("dependency", "dependency", "there is no job " + dependency.job);
+      const bool strict = (dependency.type == "afterok" || dependency.type == "afternotok") && from(Version::v23_02);
+      if (strict && !known) refuse("dependency", "dependency", "there is no job " + dependency.job);
     }
     if (r.signal && r.signal->at_reservation && !c.has_preemption && from(Version::v24_11))
       refuse("signal", "preemption", "--signal=R: needs preemption, which the cluster does not have");
@@ -167,20 +169,31 @@ private:
   /// Where the wanted nodes take no jobs, nobody looks at their GPUs and at how the tasks would lie.
   bool waits_for_nodes() const { return c.drained && r.has("nodelist"); }
 
+  /// How many tasks a node of the job must hold at least where an option says so; the first of these counts.
+  std::pair<std::string_view, long> least_tasks() const {
+    if (s.tasks_per_node > 0) return {};
+    for (const std::string_view option : {"ntasks-per-socket", "ntasks-per-core"})
+      if (const long count = r.count(option); count > 0) return {option, count};
+    if (!r.has("ntasks-per-gpu") || !from(Version::v21_08)) return {};
+    const bool spreads = from(Version::v23_02) && s.min_nodes != s.max_nodes;
+    return {"ntasks-per-gpu", spreads ? r.count("ntasks-per-gpu") : s.tasks / std::max(1L, s.min_nodes)};
+  }
+
   /// What every node of the job must have; false where none has it.
   bool check_node_shape() {
     const auto before = x_findings.list().size();
     const auto beyond = [](long wanted, unsigned there) { return wanted > static_cast<long>(there); };
-    if (beyond(r.count("sockets-per-node"), c.sockets) || beyond(s.cores_per_socket, c.cores_per_socket) ||
-        beyond(s.threads_per_core, c.threads_per_core))
+    if (beyond(s.sockets_per_node, c.sockets) || beyond(s.cores_per_socket, c.cores_per_socket) || beyond(s.threads_per_core, c.threads_per_core) ||
+        s.threads_per_core < 0)
       refuse("threads-per-core", "node-shape", "no node has that many sockets, cores or threads");
     const long threads = s.threads_per_core > 0 ? s.threads_per_core : c.threads_per_core;
     const long cpus = waits_for_nodes() ? c.cpus() : c.sockets * static_cast<long>(c.cores_per_socket) * threads;
     // Where the job has the node alone it has all of its GPUs.
     const auto node_gpus = has_whole_nodes() && c.gpus ? c.gpus->count : s.gpus_per_node;
     const long gpu_cpus = r.count("cpus-per-gpu") * static_cast<long>(node_gpus);
-    if (const long per = r.count("ntasks-per-socket"); per * s.cpus_per_task > cpus / c.sockets && !r.overcommit)
-      refuse("ntasks-per-socket", "node-shape", "no socket holds that many tasks");
+    const auto [option, least] = least_tasks();
+    if (!option.empty() && !waits_for_nodes() && (!r.overcommit || option == "ntasks-per-gpu") && least * s.cpus_per_task > cpus)
+      refuse(option, "node-shape", "a node of the job must hold " + std::to_string(least) + " tasks at least");
     if (s.cpus_per_node > cpus || gpu_cpus > c.cpus())
       refuse("cpus-per-task", "cpus-per-node", "one node must offer " + std::to_string(std::max(s.cpus_per_node, gpu_cpus)) + " CPUs, it has " + std::to_string(cpus));
     if (r.overcommit && s.tasks_per_node > c.cpus()) refuse("ntasks-per-node", "cpus-per-node", "more tasks per node than CPUs");
@@ -270,11 +283,20 @@ private:
     const auto per_node = static_cast<std::uint64_t>(c.gpus ? c.gpus->count : 0);
     // Every node gets a task.
     const long tasks = s.tasks_known > 0 ? s.tasks_known : s.nodes_given ? 0 : s.tasks_per_node;
-    if (tasks > 0 && (r.has("ntasks") || r.has("ntasks-per-node"))) nodes = std::min(nodes, tasks);
+    const bool by_geometry = r.has("extra-node-info") && !s.nodes_given;
+    if (tasks > 0 && (r.has("ntasks") || r.has("ntasks-per-node") || by_geometry)) nodes = std::min(nodes, tasks);
     const bool proves = !(from(Version::v26_05) && nodes == 1); // it no longer does for one node
     const auto room = per_node * static_cast<std::uint64_t>(nodes);
     const auto by_tasks = s.gpus_per_task * static_cast<std::uint64_t>(s.tasks);
     if ((proves && s.gpus > room) || s.gpus > per_node * c.nodes.size() || by_tasks > room) refuse("gpus", "gpus", "that many GPUs are not on " + std::to_string(nodes) + " nodes");
+    // Measured: bound GPUs leave no cores where each task needs a whole one and asks for a thread of it.
+    const bool whole_cores = r.count("ntasks-per-core") == 1 && s.cpus_per_task == 1 && s.threads_per_core != 1 && s.tasks_per_node == 0;
+    if (x_version == Version::v22_05 && whole_cores && s.gpus > 0 && s.gpus_per_task == 0 && util::to_lower(r.text("gres-flags")) == "enforce-binding")
+      refuse("gres-flags", "gres-flags", "--gres-flags=enforce-binding does not go with --ntasks-per-core=1 in this version");
+    // As many tasks on each node.
+    const bool by_tasks_alone = !r.overcommit && !r.has("cpus-per-gpu");
+    if (by_tasks_alone && least_tasks().first == "ntasks-per-gpu" && s.nodes_given && s.min_nodes == s.max_nodes && s.tasks % s.min_nodes != 0)
+      refuse("ntasks-per-gpu", "gpus", "the tasks cannot be spread evenly over " + std::to_string(s.min_nodes) + " nodes");
     const auto node_gpus = r.gpus_per_node();
     if (const long per_gpu = r.count("ntasks-per-gpu"); per_gpu > 0 && node_gpus > 0 && from(Version::v21_08) &&
                                                         s.tasks / per_gpu > static_cast<long>(node_gpus) * nodes)

@@ -241,7 +241,7 @@ SentCounts count_sent(const Request& r, Version version) {
   if ((nodes_set || r.has("extra-node-info")) && exact && !tasks_set && (!later || per_node == 0)) {
     tasks = std::max(min, 1L);
     for (const long factor : {r.count("sockets-per-node"), size.cores_per_socket, size.threads_per_core}) {
-      if (factor == 0) continue;
+      if (factor <= 0) continue;
       tasks *= factor;
       tasks_set = true;
     }

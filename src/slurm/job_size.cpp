@@ -10,8 +10,14 @@
 namespace hpcml::slurm {
 JobSize geometry_of(const Request& r) {
   JobSize size;
-  size.threads_per_core = r.count("threads-per-core");
-  size.cores_per_socket = r.count("cores-per-socket");
+  // Sent in 16 bits, of which 65534 says that nothing was asked for.
+  const auto sent = [&](std::string_view option) -> long {
+    const long number = static_cast<std::uint16_t>(r.count(option, 65534));
+    return number == 65534 ? 0 : number == 0 ? -1 : number;
+  };
+  size.threads_per_core = sent("threads-per-core");
+  size.cores_per_socket = sent("cores-per-socket");
+  size.sockets_per_node = sent("sockets-per-node");
   if (!r.has("hint")) return size;
   for (const auto& hint : util::split(util::to_lower(r.text("hint")), ',')) {
     if (hint == "compute_bound") size.cores_per_socket = 0;
@@ -65,11 +71,12 @@ long tasks_by_gpus(const Request& r, const JobSize& size) {
 void apply_tasks(const Request& r, JobSize& size) {
   // One task per socket, core or thread where those are asked for.
   const long product = r.count("sockets-per-node", 1) * r.count("cores-per-socket", 1) * r.count("threads-per-core", 1);
+  const bool geometry = r.counts.count("sockets-per-node") + r.counts.count("cores-per-socket") + r.counts.count("threads-per-core") > 0;
   const bool exact_nodes = size.nodes_given && size.min_nodes == size.max_nodes && !(r.nodes && r.nodes->is_list);
   size.tasks_per_node = r.count("ntasks-per-node");
   if (r.has("ntasks")) size.tasks_known = r.count("ntasks");
   else if (size.tasks_per_node > 1) size.tasks_known = size.tasks_per_node * size.min_nodes;
-  else if (exact_nodes || (r.has("extra-node-info") && !size.nodes_given)) size.tasks_known = product * size.min_nodes;
+  else if (exact_nodes || (geometry && r.has("extra-node-info") && !size.nodes_given)) size.tasks_known = product * size.min_nodes;
   if (r.has("ntasks") && size.nodes_given && size.tasks_known < size.min_nodes) size.min_nodes = size.tasks_known;
   if (r.has("ntasks") && size.nodes_given && size.max_nodes > size.tasks_known) size.max_nodes = std::max(size.min_nodes, size.tasks_known);
   size.tasks = std::max({1L, size.tasks_known, size.min_nodes});
@@ -109,7 +116,9 @@ JobSize size_job(const Request& r, Version version, long listed_nodes) {
 
   // 20.11 learns of tasks by GPUs too late for the CPUs.
   const long counted = version == Version::v20_11 ? before : size.tasks_known;
-  size.cpus = std::max(std::max(1L, before) * plain_cpus_per_task, counted);
+  // What sbatch sends; the controller counts anew where it finds more tasks than that.
+  size.cpus = std::max(1L, before) * plain_cpus_per_task;
+  if (counted > size.cpus) size.cpus = counted * size.cpus_per_task;
   if (r.overcommit) size.cpus = size.nodes_given ? size.min_nodes : 1;
   if (r.overcommit) size.cpus_per_node = size.cpus_per_task > 1 ? size.cpus_per_task : 0;
   else if (size.tasks_per_node > 0 || size.cpus_per_task > 1)

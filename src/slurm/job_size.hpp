@@ -23,14 +23,15 @@ struct JobSize {
   std::uint64_t gpus = 0;    ///< of the whole job
   std::uint64_t gpus_per_node = 0; ///< the most that one node must offer
   std::uint64_t gpus_per_task = 0;
-  long threads_per_core = 0; ///< 0: any
+  long threads_per_core = 0; ///< 0: any; -1: a 0 that was asked for
   long cores_per_socket = 0;
+  long sockets_per_node = 0;
 };
 
 /// How many distinct nodes --nodelist names; 0 without one or where it cannot be read.
 long listed_nodes(const Request& request);
 
-/// Cores per socket and threads per core alone, by options and by --hint.
+/// Sockets, cores and threads alone, by options and by --hint.
 JobSize geometry_of(const Request& request);
 
 /// `listed_nodes`: how many nodes --nodelist names (0 without one).

@@ -217,15 +217,11 @@ bool read_tres_bind(Reading& r) { return util::starts_with(r.text, "gres/"); }
 
 bool read_geometry(Reading& r) {
   static constexpr string_view names[] = {"sockets-per-node", "cores-per-socket", "threads-per-core"};
-  const auto parts = util::split(r.text, ':');
-  if (parts.size() > 3) return false;
   for (const auto name : names) r.request.counts.erase(std::string(name));
-  for (std::size_t i = 0; i < parts.size(); ++i) {
-    if (parts[i].empty() || parts[i] == "*") continue;
-    const auto number = parse_count(parts[i].substr(0, parts[i].find('-')), 1);
-    if (!number) return false;
-    r.request.counts[std::string(names[i])] = *number;
-  }
+  const auto numbers = parse_geometry(r.text);
+  if (!numbers) return false;
+  for (std::size_t i = 0; i < numbers->size(); ++i)
+    if ((*numbers)[i]) r.request.counts[std::string(names[i])] = *(*numbers)[i];
   return true;
 }
 

@@ -206,6 +206,34 @@ std::optional<ArraySpec> parse_array(string_view text, unsigned max_size) {
   return spec;
 }
 
+namespace {
+
+/// strtol's number, then k or m.
+std::optional<long> geometry_number(const char*& at, long least) {
+  char* end = nullptr;
+  const long number = std::strtol(at, &end, 10);
+  at = end;
+  const long factor = *at == 'k' || *at == 'K' ? 1024 : *at == 'm' || *at == 'M' ? 1024 * 1024 : 1;
+  if (factor > 1) ++at;
+  if ((*at != '\0' && *at != '-') || number < least || number > 0x7fffffffL / factor) return std::nullopt;
+  return number * factor;
+}
+
+} // namespace
+
+std::optional<std::array<std::optional<long>, 3>> parse_geometry(string_view text) {
+  std::array<std::optional<long>, 3> numbers;
+  const auto parts = util::split(std::string(text), ':');
+  // What follows the third part is passed over, as is a maximum once it is one.
+  for (std::size_t i = 0; i < std::min(parts.size(), numbers.size()); ++i) {
+    if (parts[i].empty() || parts[i][0] == '*') continue;
+    const char* at = parts[i].c_str();
+    numbers[i] = geometry_number(at, 0);
+    if (!numbers[i] || (*at == '-' && !geometry_number(++at, 1))) return std::nullopt;
+  }
+  return numbers;
+}
+
 std::optional<SignalSpec> parse_signal(string_view text, Version version) {
   static constexpr string_view names[] = {"HUP",  "INT",  "QUIT", "ABRT", "KILL", "ALRM", "TERM", "USR1",
                                           "USR2", "URG",  "CONT", "STOP", "TSTP", "TTIN", "TTOU", "XCPU"};

@@ -2,6 +2,7 @@
 // Values of sbatch's options, read as its own parser reads them.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -43,6 +44,9 @@ struct ArraySpec {
 /// Errors where an index is not below `max_size` (the site's MaxArraySize).
 std::optional<ArraySpec> parse_array(std::string_view text, unsigned max_size);
 
+/// Sockets, cores and threads of "S[:C[:T]]" (--extra-node-info), the least of each; nothing for "*" or where it is left out.
+std::optional<std::array<std::optional<long>, 3>> parse_geometry(std::string_view text);
+
 /// The value of --signal.
 struct SignalSpec {
   bool to_batch_shell = false;
@@ -59,7 +63,7 @@ std::optional<std::vector<std::string>> parse_mail_types(std::string_view text);
 /// One condition of --dependency.
 struct Dependency {
   std::string type;  ///< "afterok"
-  std::string job;   ///< "1", "1_*"; empty for singleton
+  std::string job;   ///< "1", "1_*", "1_[2-4]"; empty for singleton
   std::string delay; ///< "5" of "after:1+5"
 };
 /// The value of --dependency.

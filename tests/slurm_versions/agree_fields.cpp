@@ -153,10 +153,10 @@ private:
     set("NumTasks", std::to_string(s.tasks), "1");
     set("CPUs/Task", std::to_string(s.cpus_per_task), "1");
     if (s.cpus_per_node > 1) x_fields["MinCPUsNode"] = std::to_string(s.cpus_per_node % 65536);
-    const auto star = [](long number) { return number > 0 ? std::to_string(number) : std::string("*"); };
+    const auto star = [](long number) { return number == 0 ? std::string("*") : std::to_string(std::max(number, 0L)); };
     set("NtasksPerN:B:S:C", fmt::format("{}:0:{}:{}", s.tasks_per_node, star(r.count("ntasks-per-socket")), star(r.count("ntasks-per-core"))), "0:0:*:*");
     set("ReqB:S:C:T", fmt::format("0:0:{}:{}", star(s.cores_per_socket), star(s.threads_per_core)), "0:0:*:*");
-    if (r.count("sockets-per-node") > 0) x_fields["Socks/Node"] = std::to_string(r.count("sockets-per-node"));
+    if (s.sockets_per_node != 0) x_fields["Socks/Node"] = star(s.sockets_per_node);
   }
 
   void print_memory() {
@@ -279,9 +279,16 @@ private:
       copy("MailUser", "mail-user");
     }
     std::string dependencies;
-    for (const auto& d : r.dependencies.list) {
+    const auto add = [&](const slurm::Dependency& d, const std::string& job) {
       if (!dependencies.empty()) dependencies += r.dependencies.any ? '?' : ',';
-      dependencies += d.type + (d.job.empty() ? "" : ":" + (d.job == "-1" ? "4294967295" : d.job)) + (d.delay.empty() ? "" : "+" + d.delay) + "(unfulfilled)";
+      dependencies += d.type + (job.empty() ? "" : ":" + job) + (d.delay.empty() ? "" : "+" + d.delay) + "(unfulfilled)";
+    };
+    for (const auto& d : r.dependencies.list) {
+      const auto bracket = d.job.find('[');
+      if (bracket == std::string::npos) add(d, d.job);
+      else // task by task
+        for (const auto index : slurm::parse_array(d.job.substr(bracket + 1, d.job.size() - bracket - 2), c.max_array_size).value_or(slurm::ArraySpec()).indices)
+          add(d, d.job.substr(0, bracket) + std::to_string(index));
     }
     set("Dependency", dependencies, "");
     if (const auto array = slurm::parse_array(r.text("array"), c.max_array_size); array && !array->indices.empty()) {

@@ -52,6 +52,9 @@ PartitionName=small-g Nodes=nid[001-004] OverSubscribe=NO MaxTime=3-00:00:00 Max
 PartitionName=dev-g Nodes=nid[001-004] OverSubscribe=NO MaxTime=30 State=UP
 )";
 
+/// The cases' jobs are numbered from here: no number of a script is one of theirs.
+constexpr int k_first_job = 7000001;
+
 /// The fields that a measured case may hold.
 constexpr const char* k_fields[] = {
     "Account", "ArrayTaskId", "ArrayTaskThrottle", "BurstBuffer", "CPU_max_freq", "CPU_min_freq", "CPUs/Task", "ClusterFeatures", "Comment", "Container",
@@ -76,14 +79,17 @@ std::map<std::string, std::string> read_record(const std::string& line) {
   }
 }
 
-/// Runs of digits that are the job's number, also padded or more than once.
-std::string hide_number(const std::string& text, const std::string& job) {
+/// Runs of digits that hold the job's number: more than once, after other digits, or (from 23.02) padded.
+std::string hide_number(const std::string& text, const std::string& job, bool padded) {
   static const std::regex digits("[0-9]+");
+  const bool unlike_others = job.size() >= std::to_string(k_first_job).size();
   std::string result;
   std::size_t from = 0;
   for (std::sregex_iterator at(text.begin(), text.end(), digits), end; at != end; ++at) {
     std::string run = at->str();
-    if (std::regex_match(run, std::regex("0*(" + job + ")+"))) run = util::replace_all(run.substr(run.find_first_not_of('0')), job, "JOBID");
+    const bool alone = std::regex_match(run, std::regex("0*(" + job + ")+"));
+    if (alone && padded) run.erase(0, run.find_first_not_of('0'));
+    if (alone || unlike_others) run = util::replace_all(run, job, "JOBID");
     result += text.substr(from, static_cast<std::size_t>(at->position()) - from) + run;
     from = static_cast<std::size_t>(at->position() + at->length());
   }
@@ -91,7 +97,7 @@ std::string hide_number(const std::string& text, const std::string& job) {
 }
 
 /// As the cases were written down.
-std::string normalised(const std::string& key, std::string value, const std::string& job, const std::string& folder, bool only_tasks) {
+std::string normalised(const std::string& key, std::string value, const std::string& job, const std::string& folder, bool only_tasks, bool padded) {
   const bool gres = util::starts_with(key, "Tres") || key == "CpusPerTres" || key == "MemPerTres";
   if (gres) {
     static const std::regex name("(^|,)(gres[:/])?gpu");
@@ -109,7 +115,7 @@ std::string normalised(const std::string& key, std::string value, const std::str
   if (key == "NumNodes" && util::starts_with(value, "1-") && only_tasks) value = "1";
   if (key == "StdOut" || key == "StdErr" || key == "StdIn" || key == "WorkDir") {
     value = util::replace_all(value, folder + "/work", "WORK");
-    if (key != "WorkDir") value = hide_number(value, job);
+    if (key != "WorkDir") value = hide_number(value, job, padded);
   }
   return value;
 }
@@ -177,6 +183,13 @@ util::Result<LiveCluster> LiveCluster::start(const std::filesystem::path& prefix
     const auto job = cluster.submit(plain, true, message);
     if (!job || job->empty()) return util::Error{"a plain job is refused: " + message};
     if (i == 1) cluster.x_plain = cluster.show(*job).at(0);
+  }
+  // A later slurmctld starts anew where it reads its file again.
+  if (cluster.x_version < "23.11") {
+    const auto file = cluster.x_folder / "slurm.conf";
+    const auto written = util::write_file(file, util::read_file(file).value_or("") + "FirstJobId=" + std::to_string(k_first_job) + "\n");
+    if (!written) return written.error();
+    (void)cluster.run({"scontrol", "reconfigure"});
   }
   return cluster;
 }
@@ -248,7 +261,7 @@ std::vector<LiveCluster::Fields> LiveCluster::show(const std::string& job) {
     for (const char* key : k_fields) {
       const auto found = record.find(key);
       if (found == record.end()) continue;
-      const auto value = normalised(key, found->second, id, x_folder.string(), only_tasks);
+      const auto value = normalised(key, found->second, id, x_folder.string(), only_tasks, x_version >= "23.02");
       const auto plain = x_plain.find(key);
       const bool always = util::starts_with(key, "Over") || util::starts_with(key, "Exclu") || (util::starts_with(key, "MinCPUs") && record.count("MinMemoryTRES") > 0);
       if (always || plain == x_plain.end() || plain->second != value) fields[key] = value;
