@@ -211,8 +211,8 @@ void check_flags(PlanContext& context) {
     } else if (rule.policy == Policy::required && !context.has_directive(option)) {
       if (name == "mem" && (context.has_directive("--mem-per-cpu") || context.has_directive("--mem-per-gpu"))) continue;
       const bool wrong_value =
-          std::any_of(context.findings.begin(), context.findings.end(), [&](const auto& finding) {
-            return finding.code == "usage/" + name || finding.code == "request/" + name;
+          std::any_of(context.findings.begin(), context.findings.end(), [&flag = name](const auto& finding) {
+            return finding.code == "usage/" + flag || finding.code == "request/" + flag;
           });
       if (wrong_value) continue; // it was given; what is wrong with it is said already
       if (name == "exclusive")
