@@ -103,6 +103,9 @@ private:
 
   void check_gres_item(std::string_view option, const GresItem& item) {
     if (item.name != "gpu" && item.count == 0 && from(Version::v21_08)) return;
+    // "gpu:1.5": a count that is none, not a type.
+    if (x_version == Version::v22_05 && item.count == 1 && !item.type.empty() && item.type[0] >= '0' && item.type[0] <= '9')
+      return refuse(option, "gres", "'" + item.type + "' is no whole number");
     if (!c.gpus || item.name != "gpu") refuse(option, "gres", "the cluster has no gres '" + item.name + "'", "gpu is the name for GPUs");
   }
 

@@ -106,7 +106,10 @@ JobSize size_job(const Request& r, Version version, long listed_nodes) {
   const long cpus_per_gpu = r.count("cpus-per-gpu");
   const long plain_cpus_per_task = size.cpus_per_task;
   if (cpus_per_gpu > 0 && size.gpus_per_task > 0) size.cpus_per_task = cpus_per_gpu * static_cast<long>(size.gpus_per_task);
-  const long before = size.tasks_known;
+  // Of a range of nodes sbatch makes no number of tasks.
+  const bool by_controller = !r.has("ntasks") && size.nodes_given && size.min_nodes != size.max_nodes && size.tasks_per_node > 1;
+  const long known = size.tasks_known;
+  const long before = by_controller ? 0 : known;
   if (const long by_gpus = tasks_by_gpus(r, size); by_gpus > 0 && (!r.has("ntasks") || r.has("ntasks-per-gpu"))) {
     size.tasks = by_gpus;
     size.tasks_known = by_gpus;
@@ -115,7 +118,7 @@ JobSize size_job(const Request& r, Version version, long listed_nodes) {
     size.tasks_per_node = static_cast<long>(r.gpus_per_node() / size.gpus_per_task);
 
   // 20.11 learns of tasks by GPUs too late for the CPUs.
-  const long counted = version == Version::v20_11 ? before : size.tasks_known;
+  const long counted = version == Version::v20_11 ? known : size.tasks_known;
   // What sbatch sends; the controller counts anew where it finds more tasks than that.
   size.cpus = std::max(1L, before) * plain_cpus_per_task;
   if (counted > size.cpus) size.cpus = counted * size.cpus_per_task;
