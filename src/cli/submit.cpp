@@ -89,6 +89,10 @@ int run(const SubmitOptions& options, const Context& context) {
   int exit_code = k_ok;
   const auto planned = run_planning(request, context, exit_code);
   if (!planned) return exit_code;
+  if (const auto fault = find_queue_fault(*planned)) {
+    print_error(*fault, context.colour);
+    return k_cannot_satisfy;
+  }
   if (const auto written = write_script(options, *planned); !written) {
     print_error(written.error(), context.colour);
     return k_world_failed;

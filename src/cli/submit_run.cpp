@@ -8,6 +8,7 @@
 #include <map>
 
 #include "emulate/cluster_layout.hpp"
+#include "plan/site_limits.hpp"
 #include "render/script.hpp"
 #include "util/process.hpp"
 #include "util/text.hpp"
@@ -120,6 +121,17 @@ std::vector<SubmitCall> make_calls(const std::vector<PlannedPart>& parts) {
     last[part.name] = calls.size() - 1;
   }
   return calls;
+}
+
+std::optional<util::Error> find_queue_fault(const PlannedRequest& request) {
+  std::map<std::pair<std::string, std::string>, unsigned long long> jobs;
+  for (const auto& [part, plan] : request.parts) {
+    const auto array = directive_of(plan, "--array");
+    jobs[{plan.partition, plan.qos}] += part.chain * (array ? std::max(1ULL, slurm::count_array_tasks(*array)) : 1ULL);
+  }
+  for (const auto& [place, count] : jobs)
+    if (auto fault = plan::job_count_fault(request.site, place.first, place.second, count)) return fault;
+  return std::nullopt;
 }
 
 std::optional<std::string> directive_of(const model::Plan& plan, const std::string& name) {

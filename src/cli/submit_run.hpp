@@ -34,6 +34,8 @@ struct RunningJob {
 std::string reach(const RunningJob& job, const std::string& verb);
 /// The calls of a request: its jobs in order, each as often as its chain says, waiting for what it names.
 std::vector<SubmitCall> make_calls(const std::vector<PlannedPart>& parts);
+/// Why the site does not let one user queue them all; nothing where it does, or does not say.
+std::optional<util::Error> find_queue_fault(const PlannedRequest& request);
 /// The value of a directive of the plan ("--output"), or nothing.
 std::optional<std::string> directive_of(const model::Plan& plan, const std::string& name);
 /// "2 nodes, 16 GPUs, up to 00:10:00 (2.7 GPU-hours at most)".

@@ -64,6 +64,9 @@ void compare_gpus(Drift& drift, const std::string& at, const NodeType& type, con
     if (kind.gpus > 0) drift.add(Severity::warning, "gpu", fmt::format("{}: the profile says that GPUs are not asked for (gpu_request.style none), the cluster lists {}", at, kind.gpus));
     return;
   }
+  // A node whose GPUs are cut counts the parts.
+  const auto& slices = type.gpu ? type.gpu->slices : std::vector<model::GpuSlice>{};
+  if (std::any_of(slices.begin(), slices.end(), [&](const auto& slice) { return slice.name == kind.gpu_type; })) return;
   if (gpus_of(type) != kind.gpus) {
     drift.add(Severity::error, "gpu", fmt::format("{}: gpu.per_node: the profile says {}, the cluster says {}", at, gpus_of(type), kind.gpus));
     return;

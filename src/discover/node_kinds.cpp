@@ -110,6 +110,7 @@ std::vector<NodeKind> make_node_kinds(const std::vector<NodeRecord>& nodes) {
   std::vector<std::string> order;
   std::map<std::string, std::vector<const NodeRecord*>> shapes;
   for (const auto& node : nodes) {
+    if (node.partitions.empty()) continue; // no job gets there: spares, or names that are kept for later
     const auto key = shape_key(node);
     if (!shapes.contains(key)) order.push_back(key);
     shapes[key].push_back(&node);

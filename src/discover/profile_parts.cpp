@@ -99,8 +99,11 @@ std::optional<T> common_share(const ClusterFacts& facts, const NodeKind& kind, s
 }
 
 void put_shares(const ClusterFacts& facts, const NodeKind& kind, JsonObject& type) {
-  const auto cpus = common_share(facts, kind, &slurm::PartitionRecord::def_cpus_per_gpu);
-  const auto memory = common_share(facts, kind, &slurm::PartitionRecord::def_mem_per_gpu_mib);
+  auto cpus = common_share(facts, kind, &slurm::PartitionRecord::def_cpus_per_gpu);
+  auto memory = common_share(facts, kind, &slurm::PartitionRecord::def_mem_per_gpu_mib);
+  // A partition's default may be meant for its larger nodes: here a job with all GPUs would never start with it.
+  if (cpus && *cpus * kind.gpus > kind.cores * kind.threads_per_core) cpus.reset();
+  if (memory && *memory * kind.gpus > kind.memory_mib) memory.reset();
   if (cpus && *cpus >= kind.threads_per_core) type.put("cpus_per_gpu", json_number(*cpus / kind.threads_per_core));
   if (memory) type.put("mem_per_gpu", model::MemSize::of_mib(*memory).to_slurm());
   if (cpus || memory) type.put("share_policy", "auto");

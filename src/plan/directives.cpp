@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The #SBATCH options of the job, in their order, and what the site says to each.
 #include <algorithm>
+#include <cctype>
 
 #include "model/pattern.hpp"
 #include "plan/command_words.hpp"
@@ -28,6 +29,12 @@ void add_text(PlanContext& context, const std::string& name, const model::Known<
     return;
   }
   std::string value = wanted->value;
+  if (!rule.suffix.empty() && !util::ends_with(value, rule.suffix)) {
+    // "abc@v100" where "@h100" is due: another kind of hours, which nobody can exchange for them.
+    if (value.find(rule.suffix.front()) != std::string::npos && !std::isalnum(static_cast<unsigned char>(rule.suffix.front())))
+      return context.error("request/" + name, option + "=" + value + " is not for this kind of job, whose " + name + " ends with " + rule.suffix + cited(rule.origin),
+                           "write " + option + "=" + value.substr(0, value.find(rule.suffix.front())) + rule.suffix + ", or ask for what yours is for");
+  }
   if (!value.empty() && !rule.suffix.empty() && !util::ends_with(value, rule.suffix)) {
     value += rule.suffix;
     context.note(option + "=" + wanted->value + " is written " + value + (rule.why.empty() ? "" : ": " + rule.why), rule.origin);
@@ -203,7 +210,7 @@ void check_flags(PlanContext& context) {
       context.error("request/" + name, context.site.name + " refuses " + option + why,
                     "leave " + option + " out");
     } else if (rule.policy == Policy::ignored && asked) {
-      context.note(context.site.name + " ignores " + option + why + "; no such line", *asked);
+      context.warning("request/" + name, context.site.name + " ignores " + option + why, "the script has no such line: leave " + option + " out");
       auto& directives = context.plan.directives;
       directives.erase(std::remove_if(directives.begin(), directives.end(),
                                       [&](const auto& d) { return d.name == option; }),

@@ -4,6 +4,7 @@
 #include <regex>
 
 #include "plan/plan_context.hpp"
+#include "slurm/submission.hpp"
 #include "util/text.hpp"
 
 namespace hpcml::plan {
@@ -49,6 +50,9 @@ void check_counts(PlanContext& context) {
   if (const auto& most = context.site.policies.max_nodes_per_user; most && layout.nodes > most->value)
     context.error("request/nodes", number(layout.nodes) + " nodes: one user of " + context.site.name +
                                        " may have " + number(most->value) + cited(most->origin));
+  const auto tasks = context.job.array ? slurm::count_array_tasks(context.job.array->value) : 0;
+  if (const auto fault = job_count_fault(context.site, context.plan.partition, context.plan.qos, tasks))
+    context.error("request/array", "--array=" + context.job.array->value + ": " + fault->what, fault->hint);
   if (context.node && !context.node->multi_node && layout.nodes > 1)
     context.error("request/nodes", "nodes of type " + context.node->id +
                                        " have no network for jobs on several of them" + cited(context.node->origin),
@@ -76,6 +80,8 @@ void check_gpu_rules(PlanContext& context) {
   const model::GpuRequest& rule = context.gpu_request();
   const model::PlannedLayout& layout = context.plan.layout;
   if (layout.gpus_per_node == 0) {
+    // Nobody asked for none: without a partition the number is not known yet.
+    if (!context.job.gpus_per_node && !context.partition && !context.site.partitions.empty()) return;
     const bool cpu_partition = context.partition && context.partition->cpu_only;
     if (rule.must_request && !cpu_partition)
       context.error("request/gpus-per-node", context.site.name + " refuses jobs without GPUs here" + cited(rule.origin),

@@ -108,7 +108,7 @@ void plan_launcher(PlanContext& context) {
     launcher.step = launcher.choice.name();
     const bool known = find_rule(context, launcher.step) || (launcher.by_srun() && context.site.launchers.empty());
     if (!known)
-      context.error("request/launcher", context.site.name + " does not start programs with " + launcher.step,
+      context.error("request/launcher", "the profile of " + context.site.name + " does not start programs with " + launcher.step,
                     "its own launcher is " +
                         (site_rule ? site_rule->name + ": leave --launcher out" : std::string("srun")));
   }

@@ -54,6 +54,17 @@ std::vector<util::Error> gpu_count_faults(const model::Site& site, const model::
   return faults;
 }
 
+std::optional<util::Error> job_count_fault(const model::Site& site, const std::string& partition, const std::string& qos, unsigned long long jobs) {
+  const auto* own = qos.empty() ? nullptr : site.find_qos(qos);
+  const auto* place = partition.empty() ? nullptr : site.find_partition(partition);
+  const auto& most = limit_of(own, place, &model::Limits::max_submitted);
+  if (!most || jobs <= most->value) return std::nullopt;
+  const bool of_qos = own && own->max_submitted;
+  return util::Error{std::to_string(jobs) + " jobs at a time: " + (of_qos ? "QoS " + qos : place->nameable ? "partition " + partition : site.name) + " lets one user have " +
+                         std::to_string(most->value) + " queued and running" + cited(most->origin),
+                     "submit at most " + std::to_string(most->value) + ", and more when these have ended"};
+}
+
 std::vector<std::string> unknown_features(const model::Site& site, const std::vector<std::string>& names) {
   std::vector<std::string> unknown;
   if (site.constraints.empty()) return unknown;

@@ -2,6 +2,7 @@
 // What a site's rules say to numbers: one reading for requests that become scripts and for scripts that are checked.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -32,6 +33,9 @@ template <class T> bool breaks_share(const model::NodeType& node, const T& asked
 
 /// Why the site does not take so many GPUs on each of so many nodes, with what to do. `per_node`: GPUs of a node, 0 if unknown.
 std::vector<util::Error> gpu_count_faults(const model::Site& site, const model::GpuRequest& rule, unsigned nodes, unsigned gpus_per_node, unsigned per_node);
+
+/// Why one user cannot have so many jobs in the queue of a partition or QoS (empty: none is known), the tasks of arrays counted.
+std::optional<util::Error> job_count_fault(const model::Site& site, const std::string& partition, const std::string& qos, unsigned long long jobs);
 
 /// The names among them that the profile does not have as features; none where it lists no features.
 std::vector<std::string> unknown_features(const model::Site& site, const std::vector<std::string>& names);

@@ -2,6 +2,7 @@
 #include "spec/profile_layers.hpp"
 
 #include <algorithm>
+#include <filesystem>
 #include <fmt/format.h>
 
 #include "spec/schema_check.hpp"
@@ -30,6 +31,12 @@ void annotate(JsonNode& node, std::string source, std::string checked) {
 
 bool is_wrapper(const JsonNode& node) { return node.is(JsonKind::object) && node.find("value") != nullptr; }
 
+/// One file may be named in several ways: as typed, and as it is found by its id.
+bool is_same_file(const std::string& a, const std::string& b) {
+  std::error_code missing;
+  return a == b || std::filesystem::equivalent(a, b, missing);
+}
+
 /// The layers of one profile, depth first.
 class Loader {
 public:
@@ -41,6 +48,7 @@ public:
     util::trace_info("profile " + file.path);
     auto parsed = parse_json(file.text, file.path, "site");
     append(std::move(parsed.diagnostics));
+    if (!parsed.root || !parsed.root->is(JsonKind::object)) x_open.pop_back();
     if (!parsed.root) return std::nullopt;
     if (!parsed.root->is(JsonKind::object)) {
       report("type", fmt::format("a profile must be an object, not {}", name_of(parsed.root->kind)), parsed.root->place, "");
@@ -60,22 +68,22 @@ public:
   }
 
 private:
-  std::optional<JsonNode> with_bases(JsonNode own, const ProfileFile& file) {
+  /// With the layers that can be read: what is wrong in the profile itself is to be found, too.
+  JsonNode with_bases(JsonNode own, const ProfileFile& file) {
     const auto* extends = own.find("extends");
     if (!extends) return own;
     if (!extends->is(JsonKind::array)) {
       report("type", fmt::format("extends must be a list, not {}", name_of(extends->kind)), extends->place, R"(write "extends": ["alliance"])");
-      return std::nullopt;
+      x_result.whole = false;
+      return own;
     }
     JsonNode base;
     base.kind = JsonKind::object;
-    bool whole = true;
     for (const auto& entry : extends->items) {
       auto layer = load_base(own, entry, file);
-      whole = whole && layer.has_value();
+      x_result.whole = x_result.whole && layer.has_value();
       if (layer) base = merge_layers(std::move(base), *layer);
     }
-    if (!whole) return std::nullopt;
     return merge_layers(std::move(base), own);
   }
 
@@ -93,7 +101,7 @@ private:
              fmt::format("put {}.json into one of the profile directories, or correct the name; see: hpcml sites list", entry.text));
       return std::nullopt;
     }
-    if (std::find(x_open.begin(), x_open.end(), found->path) != x_open.end()) {
+    if (std::any_of(x_open.begin(), x_open.end(), [&](const auto& open) { return is_same_file(open, found->path); })) {
       report("extends", fmt::format("the profiles extend each other in a circle: {} -> {}", util::join(x_open, " -> "), found->path), entry.place,
              "take one of them out of \"extends\"");
       return std::nullopt;

@@ -33,6 +33,7 @@ struct LayeredProfile {
   diag::Diagnostics diagnostics;
   std::vector<ProfileFile> files; ///< the profile's own first, then the layers it extends
   bool is_abstract = false;       ///< a layer for others, no site of its own
+  bool whole = true;              ///< each layer was found and read: else what is missing here may stand in one of them
   bool checked_by_build = true;   ///< all of the files are compiled in, and this is not the build
 };
 

@@ -38,7 +38,7 @@ std::vector<model::CpuDomain> read_domains(ObjectReader& cpu, std::string_view k
 
 model::CpuShape read_cpus(ObjectReader& cpu) {
   cpu.require("cores", "the number of physical cores of a node; leave out the whole of \"cpu\" where it is not known");
-  const auto known_sockets = cpu.number("sockets", 1, 64);
+  const auto known_sockets = cpu.number("sockets", 1, 4096);
   const auto sockets = known_sockets.value_or(1);
   const auto cores = cpu.number("cores", 1, 4096).value_or(sockets);
   const auto threads = cpu.number("threads_per_core", 1, 8).value_or(1);
@@ -130,7 +130,11 @@ model::NodeType read_node_type(ObjectReader& object) {
   object.require("id", "partitions name node types by their id");
   node.id = object.text("id", TextRule::name).value_or("");
   node.cpu_arch = object.choice<model::CpuArch>("cpu_arch").value_or(node.cpu_arch);
-  if (auto cpu = object.object("cpu")) node.cpu = read_cpus(cpu);
+  bool known_cores = false;
+  if (auto cpu = object.object("cpu")) {
+    known_cores = true;
+    node.cpu = read_cpus(cpu);
+  }
   if (auto gpu = object.object("gpu")) node.gpu = read_gpus(gpu, node.cpu);
   node.memory = object.known("memory", object.parsed<model::MemSize>("memory"));
   node.cpus_per_gpu = object.number("cpus_per_gpu", 1, 4096);
@@ -148,6 +152,13 @@ model::NodeType read_node_type(ObjectReader& object) {
   node.local_disk_gib = object.number("local_disk_gib", 1, 10000000);
   node.local_disk_option = object.text("local_disk_option", TextRule::option).value_or("");
   node.origin = object.origin();
+  if (!node.gpu) return node;
+  const unsigned gpus = node.gpu->per_node;
+  if (node.cpus_per_gpu && known_cores && *node.cpus_per_gpu * gpus > node.cpu.cores)
+    object.report_value("cpus_per_gpu", fmt::format("{} cores for each of {} GPUs are more than the {} cores of the node", *node.cpus_per_gpu, gpus, node.cpu.cores));
+  // Documents round: "188G per GPU" of four is a little more than such a node's 767000M.
+  if (node.mem_per_gpu && node.memory && node.mem_per_gpu->mib() * gpus * 20 > node.memory->value.mib() * 21)
+    object.report_value("mem_per_gpu", fmt::format("{} for each of {} GPUs are more than the node's {}", node.mem_per_gpu->to_slurm(), gpus, node.memory->value.to_slurm()));
   return node;
 }
 

@@ -2,6 +2,7 @@
 #include "spec/site_reader.hpp"
 
 #include <algorithm>
+#include <chrono>
 #include <fmt/format.h>
 #include <map>
 #include <set>
@@ -16,7 +17,9 @@ namespace {
 
 bool is_date(std::string_view text) {
   if (text.size() != 10 || text[4] != '-' || text[7] != '-') return false;
-  return std::all_of(text.begin(), text.end(), [](char c) { return c == '-' || (c >= '0' && c <= '9'); });
+  const auto year = util::parse_unsigned(text.substr(0, 4)), month = util::parse_unsigned(text.substr(5, 2)), day = util::parse_unsigned(text.substr(8, 2));
+  if (!year || !month || !day) return false;
+  return std::chrono::year_month_day(std::chrono::year(static_cast<int>(*year)), std::chrono::month(static_cast<unsigned>(*month)), std::chrono::day(static_cast<unsigned>(*day))).ok();
 }
 
 void read_sources(ObjectReader& root, ReadContext& context, model::Site& site) {
@@ -104,6 +107,15 @@ void check_references(const JsonNode& node, const Names& names, ReadContext& con
   for (const auto& item : node.items) check_references(item, names, context);
 }
 
+/// A time that no partition takes would refuse every job that gives none.
+void check_default_time(ObjectReader& root, const model::Site& site) {
+  const auto rule = site.flags.find("time");
+  const auto time = rule == site.flags.end() ? util::Result<model::Walltime>(util::Error{}) : model::Walltime::parse(rule->second.default_value);
+  if (!time || site.partitions.empty()) return;
+  if (std::all_of(site.partitions.begin(), site.partitions.end(), [&](const auto& partition) { return partition.max_time && partition.max_time->value < *time; }))
+    root.report_value("flags", fmt::format("flags.time.default is {}, more than the limit of every partition", time->to_slurm()));
+}
+
 /// What only shows when the parts are seen together.
 void check_whole(ObjectReader& root, const JsonNode& profile, const model::Site& site, ReadContext& context) {
   Names names;
@@ -118,6 +130,7 @@ void check_whole(ObjectReader& root, const JsonNode& profile, const model::Site&
     defaults += partition.is_default ? 1 : 0;
   }
   if (defaults > 1) root.report_value("partitions", "more than one partition is the default");
+  check_default_time(root, site);
   for (const auto* key : {"node_types", "qos", "partitions"}) names[key];
   check_references(profile, names, context);
 }

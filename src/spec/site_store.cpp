@@ -71,6 +71,8 @@ SiteLoad to_site(LayeredProfile layers, const ProfileFile& file) {
   load.diagnostics = std::move(layers.diagnostics);
   if (layers.root) {
     auto read = read_site(*layers.root, file.built_in ? "built in" : file.path, layers.checked_by_build ? ReadCheck::done_by_build : ReadCheck::whole);
+    // A place that some layer would have filled is not the mistake.
+    if (!layers.whole) std::erase_if(read.diagnostics, [](const diag::Diagnostic& d) { return d.code == "site/missing"; });
     // The schema and the reader see the same mistakes; the reader says them better.
     std::erase_if(load.diagnostics, [&](const diag::Diagnostic& d) { return d.code == "site/schema" && !read.diagnostics.empty(); });
     load.diagnostics.insert(load.diagnostics.end(), read.diagnostics.begin(), read.diagnostics.end());

@@ -41,6 +41,8 @@ TEST_CASE("submit refuses what gen refuses, with the same codes, and leaves noth
       {{"--site", "lumi", "--chain", "0", "--", "x"}, 2, "--chain"},
       {{"--site", "lumi", "--chain-if", "ok", "--", "x"}, 2, "--chain"},
       {{"--test-only", "--watch", "--", "x"}, 2, "--watch"},
+      {{"--site", "lonestar6", "--account", "a", "--partition", "gpu-a100-dev", "--time", "10", "--chain", "4", "--", "x"}, 4, "4 jobs at a time"},
+      {{"--site", "lonestar6", "--account", "a", "--partition", "gpu-a100-dev", "--time", "10", "--array", "0-1", "--chain", "2", "--", "x"}, 4, "4 jobs at a time"},
       {{"--job", "no.json"}, 3, "no.json"},
   };
   for (const auto& example : cases) {

@@ -76,6 +76,26 @@ TEST_CASE("each fact of the profile that the cluster denies is found") {
   }
 }
 
+TEST_CASE("nodes that no job gets to, and GPUs that are cut into parts, are no difference") {
+  auto facts = test::recorded_cluster("mixed");
+  auto site = test::discovered("mixed");
+  // As slurm.conf's CPUs=256 without a shape is shown: 256 sockets.
+  auto spare = facts.nodes.front();
+  spare.name = "spare1";
+  spare.partitions.clear();
+  spare.sockets = 256;
+  spare.cores_per_socket = 1;
+  facts.nodes.push_back(spare);
+  for (const auto& kind : discover::make_node_kinds(facts.nodes)) CHECK(kind.sockets < 256);
+  CHECK(findings(site, facts) == "");
+  for (auto& type : site.node_types)
+    if (type.gpu && type.gpu->slurm_type == "h100") type.gpu->slices.push_back({"h100_1g.10gb", {}, {}, {}, {}});
+  for (auto& node : facts.nodes)
+    for (auto& gres : node.gres)
+      if (node.name == "g1" && gres.type == "h100") gres = {"gpu", "h100_1g.10gb", 28};
+  CHECK(findings(site, facts) == "");
+}
+
 TEST_CASE("a cluster without a default partition needs one to be named") {
   auto site = test::discovered("plain");
   const auto facts = test::recorded_cluster("plain");
