@@ -4,14 +4,12 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cstdio>
-#include <map>
 #include <memory>
 
 #include "cli/affinity_node.hpp"
 #include "cli/command.hpp"
 #include "model/gpu_vendor.hpp"
 #include "topo/compat.hpp"
-#include "topo/live_ranks.hpp"
 #include "topo/mask_text.hpp"
 #include "topo/render_plan.hpp"
 #include "util/text.hpp"
@@ -29,63 +27,6 @@ const char* const k_footer = R"(Examples:
 A topology is hwloc XML (lstopo node.xml), an NCCL topology file, or JSON:
   {"sockets": 1, "cores": 4, "smt": 2, "smt_sibling": "n+4", "numa": {"0": "0-1,4-5", "1": "2-3,6-7"},
    "gpu": {"0": {"pci": "0000:c1:00.0", "numa": 1}, "1": {"numa": 0}}, "links": [[0, 1, 4]], "nic": {"hsn0": {"numa": 0}}, "reserved": "0,4"})";
-
-bool read_list(const std::string& flag, const std::string& text, model::IdSet& set, Failure& failure) {
-  const auto read = model::IdSet::parse_list(text);
-  if (read)
-    set = *read;
-  else
-    failure.say(k_usage, flag + " " + text + ": " + read.error().what, read.error().hint);
-  return read.ok();
-}
-
-std::optional<topo::AffinityRequest> make_request(const AffinityOptions& options, topo::Node& node,
-                                                  Failure& failure) {
-  topo::AffinityRequest request;
-  request.visible = options.gpus.empty() ? std::vector<std::string>() : util::split(options.gpus, ',');
-  const auto visible = topo::visible_gpus(node, request.visible);
-  if (!visible) {
-    failure.say(k_cannot_satisfy, visible.error());
-    return std::nullopt;
-  }
-  const std::size_t gpus = visible->size();
-  request.ranks = options.ranks ? options.ranks : static_cast<unsigned>(std::max<std::size_t>(1, gpus));
-  request.gpus_per_rank = options.gpus_per_rank;
-  request.cpus_per_rank = options.cpus_per_rank;
-  request.threads_per_core = options.threads_per_core;
-  request.ranks_per_gpu = options.ranks_per_gpu;
-  request.whole_domain = options.whole;
-  request.balanced = options.balanced;
-  request.spill = options.spill == "package";
-  static const std::map<std::string, topo::PoolLevel> levels = {{"l3", topo::PoolLevel::l3},
-                                                                {"numa", topo::PoolLevel::numa},
-                                                                {"package", topo::PoolLevel::package},
-                                                                {"node", topo::PoolLevel::node}};
-  if (const auto level = levels.find(options.domain); level != levels.end()) request.level = level->second;
-  auto order = model::GpuOrder::parse(options.order);
-  if (!order) {
-    failure.say(k_usage, "--rank-order: " + order.error().what, order.error().hint);
-    return std::nullopt;
-  }
-  request.order = std::move(*order);
-  if (!read_list("--allowed", options.allowed, request.allowed, failure)) return std::nullopt;
-  model::IdSet reserved;
-  if (!read_list("--reserved", options.reserved, reserved, failure)) return std::nullopt;
-  node.cpus.reserved = node.cpus.reserved | reserved;
-  if (const auto unknown = request.allowed - node.cpus.all(); !unknown.empty()) {
-    failure.say(k_cannot_satisfy, "the node has no CPUs " + unknown.to_list(),
-                "its CPUs are " + node.cpus.all().to_list());
-    return std::nullopt;
-  }
-  if (request.gpus_per_rank > 0 && std::size_t{request.ranks} * request.gpus_per_rank > gpus) {
-    failure.say(k_cannot_satisfy,
-                std::to_string(request.ranks) + " ranks with " + std::to_string(request.gpus_per_rank) +
-                    " GPUs each need more than the node's " + std::to_string(gpus),
-                "without --gpus-per-rank ranks share GPUs");
-    return std::nullopt;
-  }
-  return request;
-}
 
 util::Result<topo::AffinityPlan> make_plan(const AffinityOptions& options, const topo::Node& node,
                                            const topo::AffinityRequest& request) {
@@ -118,66 +59,6 @@ std::string render(const std::string& format, const topo::Node& node, const topo
   return topo::render_cpu_bind(masks) + "\n";
 }
 
-/// A rank's GPUs as indices of the node: those its variable names, else the one of its own number.
-std::vector<unsigned> gpus_of(const topo::LiveRank& rank, const topo::Node& node) {
-  std::vector<std::string> uuids;
-  for (const auto& gpu : node.gpus) uuids.push_back(gpu.uuid);
-  std::vector<unsigned> gpus;
-  for (unsigned i = 0; i < rank.devices.size(); ++i)
-    if (const auto index = topo::resolve_visible(util::join(rank.devices, ","), i, uuids))
-      gpus.push_back(*index);
-  // Several visible devices: the program takes the one of its local rank.
-  if (rank.sees_all && rank.local_rank < node.gpus.size()) return {rank.local_rank};
-  if (gpus.size() > 1 && rank.local_rank < gpus.size()) return {gpus[rank.local_rank]};
-  return gpus;
-}
-
-/// What the processes have, judged and compared with the plan.
-void run_verify(const AffinityOptions& options, topo::Node& node, const Context& context, Failure& failure,
-                int& exit_code) {
-  const auto live = topo::read_live_ranks(context.env);
-  if (live.ranks.empty())
-    return failure.say(k_world_failed, "no process here has LOCAL_RANK, or SLURM_LOCALID in a step, in its environment",
-                       "run it beside the job: srun --jobid JOB --overlap hpcml affinity --verify");
-  AffinityOptions wanted = options;
-  if (wanted.ranks == 0) wanted.ranks = live.ranks.back().local_rank + 1;
-  // The kernel lets no rank out of the job's CPUs; a step that only looks may have fewer.
-  for (const auto& rank : live.ranks)
-    if (!node.allowed.empty()) node.allowed = node.allowed | (rank.cpus & node.cpus.all());
-  const auto request = make_request(wanted, node, failure);
-  if (!request) return;
-  const auto plan = make_plan(wanted, node, *request);
-  if (!plan) return failure.say(k_cannot_satisfy, plan.error());
-  std::vector<topo::Placed> ranks;
-  std::string threads;
-  for (const auto& rank : live.ranks) {
-    ranks.push_back({rank.local_rank, gpus_of(rank, node), rank.cpus, rank.nic, rank.memory});
-    for (const auto& cpus : rank.others)
-      threads += "rank " + std::to_string(rank.local_rank) + ": some of its threads have CPUs " +
-                 cpus.to_list() + "\n";
-  }
-  node.notes.insert(node.notes.end(), live.notes.begin(), live.notes.end());
-  for (const auto& note : node.notes) std::fprintf(stderr, "hpcml: note: %s\n", note.c_str());
-  const auto report = topo::check_placement(node, ranks);
-  if (options.format == "svg" || options.format == "tree") {
-    std::fputs((options.format == "svg" ? topo::render_svg(node, *plan, ranks)
-                                        : topo::render_tree(node, *plan, ranks))
-                   .c_str(),
-               stdout);
-  } else if (options.format == "json") {
-    std::fputs(topo::render_report_json(node, report, ranks, *plan).c_str(), stdout);
-  } else {
-    std::fputs((topo::render_node_line(node) + topo::render_report(report, ranks) + threads).c_str(), stdout);
-    for (const auto& rank : ranks)
-      if (rank.rank < plan->ranks.size() && !(plan->ranks[rank.rank].cpus == rank.cpus))
-        std::printf("rank %u: hpcml would give it CPUs %s: %s\n", rank.rank,
-                    plan->ranks[rank.rank].cpus.to_list().c_str(), plan->ranks[rank.rank].why.c_str());
-    if (const auto fix = topo::render_fix(ranks, *plan); !fix.empty()) std::printf("fix: %s\n", fix.c_str());
-  }
-  for (const auto& rank : ranks)
-    if (report.wrong(rank.rank)) exit_code = k_findings;
-}
-
 /// On a live node the step's GPUs are those of its list of visible devices.
 bool take_visible(AffinityOptions& options, const topo::Node& node, const Context& context,
                   Failure& failure) {
@@ -208,7 +89,7 @@ void run_affinity(const AffinityOptions& options, const Context& context, int& e
   if (options.verify) return run_verify(options, *node, context, failure, exit_code);
   AffinityOptions wanted = options;
   if (!take_visible(wanted, *node, context, failure)) return;
-  const auto request = make_request(wanted, *node, failure);
+  const auto request = make_affinity_request(wanted, *node, failure);
   if (!request) return;
   const auto plan = make_plan(wanted, *node, *request);
   if (!plan) return failure.say(k_cannot_satisfy, plan.error());

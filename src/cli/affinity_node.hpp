@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: MIT
-// Options of hpcml affinity, and the node that they mean.
+// Options of hpcml affinity, the node and the request that they mean, and the look at running ranks.
 #pragma once
 
 #include <optional>
 #include <string>
 
 #include "cli/command.hpp"
-#include "topo/node.hpp"
+#include "topo/affinity.hpp"
 
 namespace hpcml::cli {
 
 /// The flags of affinity.
 struct AffinityOptions {
   std::string source, site, partition, topology;
-  unsigned ranks = 0, gpus_per_rank = 0, cpus_per_rank = 0, threads_per_core = 1, ranks_per_gpu = 0;
+  unsigned ranks = 0, gpus_per_rank = 0, cpus_per_rank = 0, threads_per_core = 0, ranks_per_gpu = 0; // 0: not given
   std::string order = "gpu", domain, spill = "none", allowed, reserved, gpus, policy = "hpcml",
               format = "table";
   bool whole = false, balanced = false, verify = false, all_sites = false;
@@ -38,6 +38,12 @@ private:
 /// to be verified or "live" is asked for, too; on failure says why and returns nothing.
 std::optional<topo::Node> read_affinity_node(const AffinityOptions& options, const Context& context,
                                              Failure& failure, int& exit_code);
+
+/// What the planner is asked for; adds reserved CPUs to the node. On failure says why and returns nothing.
+std::optional<topo::AffinityRequest> make_affinity_request(const AffinityOptions& options, topo::Node& node, Failure& failure);
+
+/// Judges what the ranks that run here have, and where one is wrong compares with what the planner gives for its GPUs.
+void run_verify(const AffinityOptions& options, topo::Node& node, const Context& context, Failure& failure, int& exit_code);
 
 /// A Markdown table for each kind of node whose profile tells where its GPUs are, one rank per GPU.
 void print_site_tables(const Context& context);

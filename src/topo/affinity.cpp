@@ -20,6 +20,16 @@ std::vector<Claim> make_claims(const std::vector<GpuPlace>& gpus, const Affinity
   const std::size_t share =
       request.gpus_per_rank ? request.gpus_per_rank : std::max<std::size_t>(1, count / ranks);
   const auto claim = [&](unsigned rank, std::size_t gpu) { claims.push_back({rank, gpu, gpus[gpu].index}); };
+  if (!request.own_gpus.empty()) {
+    for (unsigned rank = 0; rank < ranks; ++rank) {
+      const std::size_t before = claims.size();
+      for (const unsigned index : rank < request.own_gpus.size() ? request.own_gpus[rank] : std::vector<unsigned>{})
+        for (std::size_t gpu = 0; gpu < count; ++gpu)
+          if (gpus[gpu].index == index) claim(rank, gpu);
+      if (claims.size() == before) claims.push_back({rank});
+    }
+    return claims;
+  }
   std::size_t used = count;
   for (unsigned rank = 0; rank < ranks; ++rank) {
     if (count == 0) {

@@ -29,6 +29,7 @@ struct AffinityRequest {
   bool spill = false;        ///< cores of NUMA nodes without GPUs go to the ranks of the same package
   bool balanced = false;     ///< no rank gets more cores than the one that has fewest
   model::GpuOrder order = {};            ///< for nodes; shapes come with their GPUs in rank order
+  std::vector<std::vector<unsigned>> own_gpus = {}; ///< of each rank, by index; empty: dealt out as above
   std::vector<std::string> visible = {}; ///< PCI addresses or buses of the step's GPUs; empty: all GPUs
 };
 

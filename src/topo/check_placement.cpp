@@ -166,7 +166,7 @@ private:
       }
     }
     if (!shared.empty())
-      add(Finding::overlap, rank, "it shares " + cpus_text(shared) + " with other ranks", false, with);
+      add(Finding::overlap, rank, "it shares " + cpus_text(shared) + " with " + (with.size() == 1 ? "rank " : "ranks ") + IdSet::of(with).to_list(), false, with);
     if (!split.empty())
       add(Finding::sibling_split, rank,
           "hardware threads " + split.to_list() + " of one core belong to different ranks", true, halves);

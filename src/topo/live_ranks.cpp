@@ -7,6 +7,7 @@
 #include <optional>
 #include <unistd.h>
 
+#include "topo/mask_text.hpp"
 #include "util/file.hpp"
 #include "util/text.hpp"
 
@@ -97,6 +98,7 @@ std::optional<MemoryPolicy> read_policy(const fs::path& maps) {
 /// Ranks of one step by number.
 struct StepRanks {
   bool named = false; ///< told by LOCAL_RANK
+  util::EnvSnapshot env; ///< of the first process
   std::map<unsigned, LiveRank> ranks;
 };
 
@@ -109,7 +111,8 @@ void add_process(const Process& process, const fs::path& folder, std::map<std::s
   if (!number || *number > 65535) return;
   StepRanks& found = steps[step];
   if (found.named && !name) return; // a launcher that has started the ranks
-  if (!found.named && name) found = {true, {}};
+  if (!found.named && name) found = {true, {}, {}};
+  if (found.ranks.empty()) found.env = process.env;
   LiveRank& rank = found.ranks[static_cast<unsigned>(*number)];
   if (rank.pid == 0) {
     rank.local_rank = static_cast<unsigned>(*number);
@@ -121,7 +124,62 @@ void add_process(const Process& process, const fs::path& folder, std::map<std::s
   add_threads(folder, rank);
 }
 
+/// What a rank's variable shows it, by index of the node.
+std::vector<unsigned> seen_gpus(const Node& node, const LiveRank& rank) {
+  std::vector<unsigned> gpus;
+  std::vector<std::string> uuids;
+  for (const auto& gpu : node.gpus) {
+    uuids.push_back(gpu.uuid);
+    if (rank.sees_all) gpus.push_back(gpu.place.index);
+  }
+  const auto list = util::join(rank.devices, ",");
+  for (unsigned i = 0; i < rank.devices.size(); ++i)
+    if (const auto index = resolve_visible(list, i, uuids)) gpus.push_back(*index);
+  return gpus;
+}
+
+/// The part of a list that all ranks see which is one rank's, as the planner deals it out.
+std::vector<unsigned> part_of(const std::vector<unsigned>& list, std::size_t rank, std::size_t count, std::size_t per_rank) {
+  if (list.empty()) return {};
+  const std::size_t part = per_rank > 0 ? per_rank : std::max<std::size_t>(1, list.size() / count);
+  if (part * count > list.size()) return {list[rank * list.size() / count]};
+  const auto first = list.begin() + static_cast<std::ptrdiff_t>(rank * part);
+  return {first, first + static_cast<std::ptrdiff_t>(part)};
+}
+
 } // namespace
+
+std::vector<std::vector<unsigned>> gpus_of_ranks(const Node& node, const std::vector<LiveRank>& ranks, unsigned count, unsigned per_rank) {
+  std::vector<std::vector<unsigned>> gpus(count);
+  if (ranks.empty()) return gpus;
+  std::vector<std::vector<unsigned>> seen;
+  for (const auto& rank : ranks) seen.push_back(seen_gpus(node, rank));
+  const auto& list = seen.front();
+  bool shared = std::all_of(seen.begin(), seen.end(), [&](const auto& other) { return other == list; });
+  // The only one that is left of several: with all GPUs it sees what the others saw, with some it has its own.
+  if (ranks.size() == 1 && count > 1) shared = list.size() == node.gpus.size();
+  if (shared) {
+    for (unsigned rank = 0; rank < count; ++rank) gpus[rank] = part_of(list, rank, count, per_rank);
+    return gpus;
+  }
+  std::vector<unsigned> free;
+  for (const auto& gpu : node.gpus)
+    if (std::none_of(seen.begin(), seen.end(), [&](const auto& own) { return std::find(own.begin(), own.end(), gpu.place.index) != own.end(); }))
+      free.push_back(gpu.place.index);
+  std::vector<bool> runs(count, false);
+  for (std::size_t i = 0; i < ranks.size(); ++i) {
+    if (ranks[i].local_rank >= count) continue;
+    gpus[ranks[i].local_rank] = seen[i];
+    runs[ranks[i].local_rank] = true;
+  }
+  for (unsigned rank = 0; rank < count; ++rank)
+    if (!runs[rank] && free.size() >= list.size()) {
+      const auto end = free.begin() + static_cast<std::ptrdiff_t>(list.size());
+      gpus[rank].assign(free.begin(), end);
+      free.erase(free.begin(), end);
+    }
+  return gpus;
+}
 
 std::string only_nic(const util::EnvSnapshot& env) {
   for (const char* name : {"UCX_NET_DEVICES", "NCCL_IB_HCA"}) {
@@ -144,6 +202,7 @@ LiveRanks read_live_ranks(const util::EnvSnapshot& own, const fs::path& root) {
     if (step != chosen->first)
       found.notes.push_back("step " + (step.empty() ? "of none" : step) + " runs here, too (" + std::to_string(others.ranks.size()) + " ranks); judged is " +
                             (chosen->first.empty() ? "what runs outside steps" : "step " + chosen->first));
+  found.env = chosen->second.env;
   for (auto& [number, rank] : chosen->second.ranks)
     if (!rank.cpus.empty()) found.ranks.push_back(std::move(rank));
   return found;

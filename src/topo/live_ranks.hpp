@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "model/id_set.hpp"
+#include "topo/node.hpp"
 #include "topo/memory_policy.hpp"
 #include "util/env_snapshot.hpp"
 
@@ -27,9 +28,15 @@ struct LiveRank {
 
 /// The ranks of one job that run on this node.
 struct LiveRanks {
-  std::vector<LiveRank> ranks;
+  std::vector<LiveRank> ranks; ///< by number
+  util::EnvSnapshot env;       ///< of the first one, which says how many were started
   std::vector<std::string> notes; ///< what was left out, for people
 };
+
+/// The GPUs of each of the node's `count` local ranks, by index. Lists that differ are the ranks' own; of one that all see
+/// each takes its part: `per_rank` GPUs, or as many as there are for it (0). A rank that has gone counts as with its part of
+/// that list, or with GPUs that nobody else has.
+std::vector<std::vector<unsigned>> gpus_of_ranks(const Node& node, const std::vector<LiveRank>& ranks, unsigned count, unsigned per_rank);
 
 /// The single NIC that these variables leave to a program ("mlx5_0"); empty: none or several.
 std::string only_nic(const util::EnvSnapshot& env);

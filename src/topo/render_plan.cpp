@@ -108,6 +108,11 @@ std::string render_json(const Node& node, const AffinityPlan& plan) {
   return root.dump(2) + "\n";
 }
 
+std::string render_missing(const PlacementReport& report) {
+  if (report.missing.empty()) return {};
+  return (report.missing.size() == 1 ? "rank " : "ranks ") + IdSet::of(report.missing).to_list() + (report.missing.size() == 1 ? " is" : " are") + " not running\n";
+}
+
 std::string render_report(const PlacementReport& report, const std::vector<Placed>& ranks) {
   std::string text;
   for (const Placed& rank : ranks) {
@@ -119,7 +124,7 @@ std::string render_report(const PlacementReport& report, const std::vector<Place
         findings += std::string("\n  ") + (finding.wrong ? "wrong: " : "note: ") + finding.text;
     text += findings.empty() ? ": ok\n" : findings + "\n";
   }
-  text += "score " + std::to_string(static_cast<int>(report.score * 100 + 0.5)) +
+  text += render_missing(report) + "score " + std::to_string(static_cast<int>(report.score * 100 + 0.5)) +
           " of 100: CPUs that are allowed, local and the rank's own\n";
   return text;
 }
@@ -138,19 +143,24 @@ std::string render_report_json(const Node& node, const PlacementReport& report, 
       if (finding.rank == rank.rank)
         entry["findings"].push_back({{"kind", name_of(finding.kind)}, {"wrong", finding.wrong}, {"text", finding.text}, {"others", finding.others}});
     for (const auto& planned : plan.ranks)
-      if (planned.local_rank == rank.rank) entry["planned"] = rank_json(node, planned);
+      if (planned.local_rank == rank.rank && report.wrong(rank.rank)) entry["planned"] = rank_json(node, planned);
     root["ranks"].push_back(entry);
   }
-  root["fix"] = render_fix(ranks, plan);
+  root["missing"] = report.missing;
+  root["fix"] = render_fix(report, ranks, plan);
   root["notes"] = node.notes;
   return root.dump(2) + "\n";
 }
 
-std::string render_fix(const std::vector<Placed>& ranks, const AffinityPlan& plan) {
+bool is_better(const AffinityPlan& plan, const PlacementReport& report, const Placed& rank) {
+  return report.wrong(rank.rank) && rank.rank < plan.ranks.size() && !plan.ranks[rank.rank].cpus.empty() && !(plan.ranks[rank.rank].cpus == rank.cpus);
+}
+
+std::string render_fix(const PlacementReport& report, const std::vector<Placed>& ranks, const AffinityPlan& plan) {
+  if (std::none_of(ranks.begin(), ranks.end(), [&](const Placed& rank) { return is_better(plan, report, rank); })) return {};
   std::vector<IdSet> masks;
   for (const auto& rank : plan.ranks) masks.push_back(rank.cpus);
-  const bool same = std::all_of(ranks.begin(), ranks.end(), [&](const Placed& rank) { return rank.rank < masks.size() && masks[rank.rank] == rank.cpus; });
-  return same || masks.empty() ? "" : "start the ranks with hpcml launch --bind apply, or where the step owns the node with srun --cpu-bind=" + render_cpu_bind(masks);
+  return "start the ranks with hpcml launch --bind apply, or where the step owns the node with srun --cpu-bind=" + render_cpu_bind(masks);
 }
 
 } // namespace hpcml::topo

@@ -29,11 +29,17 @@ std::string render_svg(const Node& node, const AffinityPlan& plan, const std::ve
 /// Findings by rank and the score.
 std::string render_report(const PlacementReport& report, const std::vector<Placed>& ranks);
 
-/// The same as JSON, each rank beside what is planned for it.
+/// "rank 1 is not running": a line for ranks that were started; empty where all run.
+std::string render_missing(const PlacementReport& report);
+
+/// The same as JSON, each rank that is wrong beside what is planned for it.
 std::string render_report_json(const Node& node, const PlacementReport& report, const std::vector<Placed>& ranks, const AffinityPlan& plan);
 
-/// What makes the ranks be where the plan has them; empty where they are.
-std::string render_fix(const std::vector<Placed>& ranks, const AffinityPlan& plan);
+/// Whether something is wrong with this rank and the plan has other CPUs for it.
+bool is_better(const AffinityPlan& plan, const PlacementReport& report, const Placed& rank);
+
+/// What makes the ranks be where the plan has them; empty where no rank that is wrong would be elsewhere.
+std::string render_fix(const PlacementReport& report, const std::vector<Placed>& ranks, const AffinityPlan& plan);
 
 /// "{49,113},{50,114}": one place per core, for OMP_PLACES.
 std::string omp_places(const Node& node, const model::IdSet& cpus);

@@ -194,33 +194,49 @@ TEST_CASE("hpcml affinity orders ranks along the links between GPUs: LUMI's docu
   CHECK(says(unknown, "tells no links between its GPUs"));
 }
 
-TEST_CASE("hpcml affinity --verify reads the CPUs that running ranks really have") {
-  // Rank 0 is where it belongs on this invented node with one core per NUMA node, rank 1 is on rank 0's core.
+namespace {
+
+/// A process that is a rank: its variables, and the CPU that it has.
+struct Rank {
+  std::string env;
+  unsigned cpu = 0;
+};
+
+/// What `affinity --verify` says of these ranks on the node of a JSON file, for each of `flags`; "code N" behind each.
+std::string verify(const std::string& node, const std::vector<Rank>& ranks, const std::vector<std::string>& flags) {
   const std::string folder = std::string(HPCML_BINARY_DIR) + "/affinity_verify";
   REQUIRE(std::system(("mkdir -p " + folder).c_str()) == 0);
-  std::ofstream(folder + "/node.json")
-      << R"({"numa": {"0": "0", "1": "1"}, "gpu": {"0": {"numa": 0}, "1": {"numa": 1}}})";
-  const std::string start = "cd " + folder +
-                            " && { SLURM_JOB_ID=t77 LOCAL_RANK=0 taskset -c 0 sleep 30 & a=$!; "
-                            "SLURM_JOB_ID=t77 LOCAL_RANK=1 taskset -c 0 sleep 30 & b=$!; "
-                            "until grep -q 'Cpus_allowed_list:.0$' /proc/$a/status && grep -q "
-                            "'Cpus_allowed_list:.0$' /proc/$b/status; do :; done; "
-                            "SLURM_JOB_ID=t77 " +
-                            std::string(HPCML_BINARY) +
-                            " affinity --topology node.json --verify 2>&1; echo code $?; SLURM_JOB_ID=t77 " +
-                            std::string(HPCML_BINARY) +
-                            " affinity --topology node.json --verify --format svg; kill $a $b; }";
-  FILE* pipe = ::popen(
-      ("bash -c \"" + std::string() + "$(cat <<'SCRIPT'\n" + start + "\nSCRIPT\n)\" 2>/dev/null").c_str(),
-      "r");
+  std::ofstream(folder + "/node.json") << node;
+  std::string script = "pids=()\n", wait, look;
+  for (const auto& rank : ranks)
+    script += "SLURM_JOB_ID=t77 " + rank.env + " taskset -c " + std::to_string(rank.cpu) + " sleep 30 >/dev/null & pids+=($!)\n" +
+              "until grep -q 'Cpus_allowed_list:.'" + std::to_string(rank.cpu) + "$ /proc/$!/status && grep -q sleep /proc/$!/comm; do :; done\n";
+  for (const auto& flag : flags)
+    script += "SLURM_JOB_ID=t77 " HPCML_BINARY " affinity --topology node.json --verify " + flag + " 2>&1; echo code $?\n";
+  std::ofstream(folder + "/ranks.sh") << "cd " + folder + "\n" + script + "kill ${pids[@]}\n";
+  FILE* pipe = ::popen(("bash " + folder + "/ranks.sh 2>&1").c_str(), "r");
   REQUIRE(pipe != nullptr);
   std::string text;
   std::array<char, 4096> buffer{};
-  while (const std::size_t count = std::fread(buffer.data(), 1, buffer.size(), pipe))
-    text.append(buffer.data(), count);
+  while (const std::size_t count = std::fread(buffer.data(), 1, buffer.size(), pipe)) text.append(buffer.data(), count);
   ::pclose(pipe);
+  REQUIRE(std::system(("rm -r " + folder).c_str()) == 0);
+  return text;
+}
+
+bool has_two_cpus() { return std::system("taskset -c 0 true 2>/dev/null && taskset -c 1 true 2>/dev/null") == 0; }
+
+// Two cores, each in a NUMA node with two GPUs.
+const char* const k_four_gpus = R"({"numa": {"0": "0", "1": "1"}, "gpu": {"0": {"numa": 0}, "1": {"numa": 0}, "2": {"numa": 1}, "3": {"numa": 1}}})";
+
+} // namespace
+
+TEST_CASE("hpcml affinity --verify reads the CPUs that running ranks really have") {
+  // Rank 0 is where it belongs on this invented node with one core per NUMA node, rank 1 is on rank 0's core.
+  const auto text = verify(R"({"numa": {"0": "0", "1": "1"}, "gpu": {"0": {"numa": 0}, "1": {"numa": 1}}})", {{"LOCAL_RANK=0", 0}, {"LOCAL_RANK=1", 0}},
+                           {"", "--format svg"});
   INFO(text);
-  CHECK(text.find("rank 0: CPUs 0, GPU 0\n  note: it shares CPU 0 with other ranks") != std::string::npos);
+  CHECK(text.find("rank 0: CPUs 0, GPU 0\n  note: it shares CPU 0 with rank 1\n") != std::string::npos);
   CHECK(text.find("rank 1: CPUs 0, GPU 1\n  wrong: none of its CPUs is in NUMA 1 of its GPU") !=
         std::string::npos);
   CHECK(text.find("rank 1: hpcml would give it CPUs 1") != std::string::npos);
@@ -230,5 +246,58 @@ TEST_CASE("hpcml affinity --verify reads the CPUs that running ranks really have
       text.find("CPUs 0: ranks 0-1, planned: rank 0</title><rect x=\"0\" y=\"0\" width=\"22\" height=\"22\" "
                 "rx=\"3\" class=\"rank off\"") != std::string::npos);
   CHECK(text.find("CPUs 1: no rank, planned: rank 1</title>") != std::string::npos);
-  std::remove((folder + "/node.json").c_str());
+}
+
+TEST_CASE("hpcml affinity --verify takes all entries of a rank's own list for its GPUs, and a part of one that all ranks see") {
+  if (!has_two_cpus()) return;
+  struct Row {
+    std::vector<Rank> ranks;
+    const char* says;
+    int code;
+  };
+  const std::string ok = "rank 0: CPUs 0, GPU 0,1: ok\nrank 1: CPUs 1, GPU 2,3: ok\nscore 100 of 100";
+  for (const auto& row : std::vector<Row>{
+           {{{"LOCAL_RANK=0 ROCR_VISIBLE_DEVICES=0,1", 0}, {"LOCAL_RANK=1 ROCR_VISIBLE_DEVICES=2,3", 1}}, ok.c_str(), 0},
+           {{{"LOCAL_RANK=0 CUDA_VISIBLE_DEVICES=0,1,2,3", 0}, {"LOCAL_RANK=1 CUDA_VISIBLE_DEVICES=0,1,2,3", 1}}, ok.c_str(), 0},
+           {{{"LOCAL_RANK=0", 0}, {"LOCAL_RANK=1", 1}}, ok.c_str(), 0},
+           {{{"LOCAL_RANK=0 ROCR_VISIBLE_DEVICES=2,3", 1}, {"LOCAL_RANK=1 ROCR_VISIBLE_DEVICES=0,1", 0}}, "rank 0: CPUs 1, GPU 2,3: ok\nrank 1: CPUs 0, GPU 0,1: ok\nscore 100", 0},
+           {{{"LOCAL_RANK=0 ROCR_VISIBLE_DEVICES=0,1", 1}, {"LOCAL_RANK=1 ROCR_VISIBLE_DEVICES=2,3", 1}},
+            "rank 0: CPUs 1, GPU 0,1\n  wrong: none of its CPUs is in NUMA 0 of its GPU", 1}}) {
+    const auto text = verify(k_four_gpus, row.ranks, {""});
+    INFO(text);
+    CHECK(text.find(row.says) != std::string::npos);
+    CHECK(text.find("code " + std::to_string(row.code)) != std::string::npos);
+    CHECK((text.find("would give") != std::string::npos) == (row.code == 1));
+    CHECK((text.find("fix: ") != std::string::npos) == (row.code == 1));
+  }
+}
+
+TEST_CASE("hpcml affinity --verify names ranks that should run and do not") {
+  if (!has_two_cpus()) return;
+  const std::string task = "SLURM_PROCID=0 SLURM_STEP_ID=0 SLURM_STEP_NODELIST=n1 SLURMD_NODENAME=n1 SLURM_NODEID=0 SLURM_STEP_NUM_TASKS=3 SLURM_NTASKS=3 "
+                           "SLURM_STEP_NUM_NODES=1 SLURM_STEP_TASKS_PER_NODE=3 SLURM_LOCALID=";
+  for (const auto& [first, second] : std::vector<std::pair<std::string, std::string>>{
+           {"LOCAL_RANK=0 LOCAL_WORLD_SIZE=3", "LOCAL_RANK=2 LOCAL_WORLD_SIZE=3"}, {task + "0", task + "2"}}) {
+    const auto text = verify(R"({"cores": 2})", {{first, 0}, {second, 1}}, {"", "--format json"});
+    INFO(text);
+    CHECK(text.find("rank 0: CPUs 0, GPU -: ok\nrank 2: CPUs 1, GPU -: ok\nrank 1 is not running\n") != std::string::npos);
+    CHECK(text.find("fix: ") == std::string::npos); // binding brings nobody back
+    CHECK(text.find("code 1\n{") != std::string::npos);
+    CHECK(nlohmann::json::parse(text.substr(text.find('{'), text.rfind('}') - text.find('{') + 1)).at("missing") == std::vector<unsigned>{1});
+  }
+}
+
+TEST_CASE("hpcml affinity --verify plans nothing else for ranks that are right") {
+  if (!has_two_cpus()) return;
+  // Both have one of the two cores beside their GPUs, which they take the other way round.
+  const auto text = verify(R"({"numa": {"0": "0,2", "1": "1,3"}, "gpu": {"0": {"numa": 0}, "1": {"numa": 1}}})",
+                           {{"LOCAL_RANK=0 ROCR_VISIBLE_DEVICES=1", 1}, {"LOCAL_RANK=1 ROCR_VISIBLE_DEVICES=0", 0}}, {"", "--format tree", "--format svg", "--format json"});
+  INFO(text);
+  CHECK(text.find("rank 0: CPUs 1, GPU 1: ok\nrank 1: CPUs 0, GPU 0: ok\nscore 100") != std::string::npos);
+  for (const char* contradiction : {"would give", "fix: ", "(!", "rank off", ", planned: ", "\"planned\""}) {
+    CAPTURE(contradiction);
+    CHECK(text.find(contradiction) == std::string::npos);
+  }
+  CHECK(text.find("\"fix\": \"\"") != std::string::npos);
+  CHECK(text.find("code 1") == std::string::npos);
 }

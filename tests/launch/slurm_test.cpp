@@ -111,14 +111,21 @@ TEST_CASE("beside a running job affinity --verify sees what each rank of its nod
                                      "ctypes.byref(ctypes.c_ulong(1)), 65); os.execvp(sys.argv[1], sys.argv[1:])";
   // The ranks say that they run and wait for a file, so that the verdict is about all of them.
   const auto sections = run_job("wait=$(mktemp -u)\nhold() { srun \"$@\" sh -c ': > '$wait'.$SLURM_PROCID; until test -e '$wait'; do sleep 0.1; done' & }\n"
-                                "look() { until [ $(ls $wait.* 2>/dev/null | wc -l) = 16 ]; do sleep 0.1; done; echo \"== $1\"; "
+                                "look() { until [ $(ls $wait.* 2>/dev/null | wc -l) = ${2:-16} ]; do sleep 0.1; done; echo \"== $1\"; "
                                 "srun --overlap -N1 -n1 -w nid000002 $H affinity --site lumi --verify 2>/dev/null; echo code $?; touch $wait; wait; rm $wait $wait.*; }\n"
                                 "hold --cpu-bind=none $H launch --bind apply --bind-check fail" + flags + "\nlook launch\n"
                                 // Nobody binds: all ranks on all cores.
                                 "hold --cpu-bind=none\nlook plain\n"
                                 // Rank 0 of this node wants the memory of another NUMA node than its CPUs'.
                                 "hold --cpu-bind=none $H launch --bind apply" + flags + "sh -c 'test $LOCAL_RANK = 0 && exec python3 -c \"" + bind_to_numa_0 +
-                                "\" \"$@\"; exec \"$@\"' -\nlook memory\n");
+                                "\" \"$@\"; exec \"$@\"' -\nlook memory\n"
+                                // Ranks with a list of two GPUs each; and one of them that goes, no rank any more when it says so.
+                                "hold --ntasks-per-node=4 -n8 --cpu-bind=none $H launch --bind apply --site lumi --partition standard-g --cpus-per-task 14 --gpus-per-task 2 --\n"
+                                "look pairs 8\n"
+                                "hold --cpu-bind=none $H launch --bind apply" + flags + "sh -c 'test $LOCAL_RANK = 1 || exec \"$@\"; "
+                                "exec env -i PATH=$PATH sh -c \": > '$wait'.$SLURM_PROCID\"' -\nlook gone\n"
+                                // Both hardware threads, and the GPUs in another order: right without a word on the command line.
+                                "hold --cpu-bind=none --hint=multithread $H launch --bind apply --threads-per-core 2 --rank-order cpu" + flags + "\nlook threads\n");
   const auto& launched = sections.at("launch");
   const char* const numa[] = {"3", "3", "1", "1", "0", "0", "2", "2"};
   for (unsigned rank = 0; rank < 8; ++rank) {
@@ -138,6 +145,19 @@ TEST_CASE("beside a running job affinity --verify sees what each rank of its nod
   CHECK(has("plain", "code 1"));
   CHECK(has("memory", "  wrong: its memory bound to NUMA 0, its CPUs are in NUMA 3"));
   CHECK(has("memory", "code 1"));
+  CHECK(has("pairs", "rank 0: CPUs 49-55,57-63, GPU 0,1, memory preferred from NUMA 3: ok"));
+  CHECK(has("pairs", "rank 2: CPUs 1-7,9-15, GPU 4,5, memory preferred from NUMA 0: ok"));
+  CHECK(has("gone", "rank 1 is not running"));
+  CHECK(has("gone", "rank 2: CPUs 17-23, GPU 2, memory preferred from NUMA 1: ok"));
+  CHECK(has("gone", "code 1"));
+  CHECK(has("threads", "rank 0: CPUs 1-7,65-71, GPU 4, memory preferred from NUMA 0: ok"));
+  for (const char* section : {"pairs", "gone", "threads"}) {
+    CAPTURE(section);
+    CHECK(has(section, "score 100 of 100"));
+    CHECK(has(section, "code 0") == (section != std::string("gone")));
+    CHECK_FALSE(has(section, "would give"));
+    CHECK_FALSE(has(section, "fix: "));
+  }
 }
 
 TEST_CASE("uneven steps, steps beside each other and started ranks are right under real Slurm", "[slurm]") {

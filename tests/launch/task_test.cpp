@@ -137,7 +137,7 @@ TEST_CASE("a rank that has not what its plan says is told, or is not started") {
   const auto warned = run("warn"), refused = run("fail"); // on the other rank's CPU
   CHECK(util::split(warned.err, '\n').size() == 3); // each fault once
   CHECK(warned.out == "ran\n");
-  CHECK_THAT(warned.err, Contains(": it shares CPU " + std::to_string(mine->first()) + " with other ranks"));
+  CHECK_THAT(warned.err, Contains(": it shares CPU " + std::to_string(mine->first()) + " with rank 0"));
   CHECK(refused.exit_code == 125);
   CHECK(refused.out.empty());
   CHECK_THAT(refused.err, Contains(": its placement is not what it should be: it shares CPU") && Contains("\"phase\":\"bind\""));

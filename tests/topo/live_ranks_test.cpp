@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "topo/check_placement.hpp"
+#include "util/text.hpp"
 
 using namespace hpcml;
 namespace fs = std::filesystem;
@@ -70,6 +71,49 @@ TEST_CASE("ranks are the tasks of the largest step of the caller's job and node,
   REQUIRE(found.ranks.size() == 3);
   CHECK(found.ranks[2].cpus == IdSet::of({6}));
   CHECK_FALSE(found.ranks[2].memory);
+}
+
+TEST_CASE("a rank's own list of GPUs is told from one that all ranks see") {
+  topo::Node node;
+  node.gpus.resize(8);
+  for (unsigned i = 0; i < 8; ++i) {
+    node.gpus[i].place.index = i;
+    node.gpus[i].uuid = "GPU-" + std::string(1, static_cast<char>('a' + i));
+  }
+  struct Row {
+    std::vector<std::pair<unsigned, const char*>> ranks; // local rank and list; "all": no list
+    unsigned count, per_rank;
+    std::vector<std::vector<unsigned>> gpus; // of all local ranks
+  };
+  using Lists = std::vector<std::vector<unsigned>>;
+  for (const auto& row : std::vector<Row>{
+           {{{0, "0,1"}, {1, "2,3"}, {2, "4,5"}, {3, "6,7"}}, 4, 0, Lists{{0, 1}, {2, 3}, {4, 5}, {6, 7}}},
+           {{{0, "4"}, {1, "5"}, {2, "2"}}, 3, 0, Lists{{4}, {5}, {2}}},
+           {{{0, "GPU-c,GPU-d"}, {1, "GPU-a,GPU-b"}}, 2, 0, Lists{{2, 3}, {0, 1}}},
+           {{{0, "0,1,2,3"}, {1, "0,1,2,3"}}, 2, 0, Lists{{0, 1}, {2, 3}}},
+           {{{0, "0,1,2,3"}, {1, "0,1,2,3"}}, 2, 1, Lists{{0}, {1}}},
+           {{{0, "4,5,2,3"}, {1, "4,5,2,3"}, {2, "4,5,2,3"}, {3, "4,5,2,3"}}, 4, 0, Lists{{4}, {5}, {2}, {3}}},
+           {{{0, "0,1"}, {1, "0,1"}, {2, "0,1"}, {3, "0,1"}}, 4, 0, Lists{{0}, {0}, {1}, {1}}},
+           {{{0, "0"}, {1, "0"}, {2, "1"}, {3, "1"}}, 4, 0, Lists{{0}, {0}, {1}, {1}}},
+           {{{0, "0,1,2,3,4,5,6,7"}}, 1, 0, Lists{{0, 1, 2, 3, 4, 5, 6, 7}}},
+           {{{0, "all"}}, 1, 0, Lists{{0, 1, 2, 3, 4, 5, 6, 7}}},
+           {{{0, "all"}, {1, "all"}}, 2, 1, Lists{{0}, {1}}},
+           // Ranks that have gone: the rest of a shared list, or GPUs that nobody else has.
+           {{{0, "0,1,2,3"}, {2, "0,1,2,3"}}, 4, 0, Lists{{0}, {1}, {2}, {3}}},
+           {{{0, "0,1"}, {2, "4,5"}}, 3, 0, Lists{{0, 1}, {2, 3}, {4, 5}}},
+           {{{1, "2,3"}}, 2, 0, Lists{{0, 1}, {2, 3}}},
+           {{{1, "0,1,2,3,4,5,6,7"}}, 2, 0, Lists{{0, 1, 2, 3}, {4, 5, 6, 7}}},
+           {{{0, "-1"}, {1, "-1"}}, 2, 0, Lists{{}, {}}}}) {
+    std::vector<topo::LiveRank> ranks;
+    for (const auto& [number, list] : row.ranks) {
+      ranks.emplace_back();
+      ranks.back().local_rank = number;
+      ranks.back().sees_all = std::string(list) == "all";
+      if (!ranks.back().sees_all) ranks.back().devices = util::split(list, ',');
+    }
+    CAPTURE(row.ranks, row.count, row.per_rank);
+    CHECK(topo::gpus_of_ranks(node, ranks, row.count, row.per_rank) == row.gpus);
+  }
 }
 
 TEST_CASE("the kernel's words for memory policies are read, and this process's own") {
