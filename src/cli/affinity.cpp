@@ -28,6 +28,9 @@ A topology is hwloc XML (lstopo node.xml), an NCCL topology file, or JSON:
   {"sockets": 1, "cores": 4, "smt": 2, "smt_sibling": "n+4", "numa": {"0": "0-1,4-5", "1": "2-3,6-7"},
    "gpu": {"0": {"pci": "0000:c1:00.0", "numa": 1}, "1": {"numa": 0}}, "links": [[0, 1, 4]], "nic": {"hsn0": {"numa": 0}}, "reserved": "0,4"})";
 
+/// Nothing in a list (an unset variable in a script) is not everything.
+std::string not_empty(const std::string& list) { return list.find_first_not_of(" ,\t") == std::string::npos ? "is empty" : ""; }
+
 util::Result<topo::AffinityPlan> make_plan(const AffinityOptions& options, const topo::Node& node,
                                            const topo::AffinityRequest& request) {
   if (options.policy == "hpcml") return topo::plan_affinity(node, request);
@@ -84,6 +87,7 @@ void run_affinity(const AffinityOptions& options, const Context& context, int& e
   if (!options.source.empty() && (options.source != "live" || !options.topology.empty()))
     return failure.say(k_usage, "the node is one of: live, --site SITE, --topology FILE",
                        "live --site SITE holds this node against the site's profile");
+  if (!check_policy(options, failure)) return;
   auto node = read_affinity_node(options, context, failure, exit_code);
   if (!node) return;
   if (options.verify) return run_verify(options, *node, context, failure, exit_code);
@@ -131,10 +135,10 @@ void add_affinity(CLI::App& app, Context& context, int& exit_code) {
   command
       ->add_option("--topology", options->topology, "a node from a file: hwloc XML, NCCL topology XML, JSON")
       ->excludes("--site");
-  command->add_option("--ranks", options->ranks, "ranks on the node (default: one per GPU)")
+  command->add_option("--ranks", options->ranks, "ranks on the node (default: one per GPU, or as --gpus-per-rank or --ranks-per-gpu have it)")
       ->check(CLI::Range(1u, 65536u));
-  command->add_option("--gpus-per-rank", options->gpus_per_rank, "GPUs per rank");
-  command->add_option("--ranks-per-gpu", options->ranks_per_gpu, "neighbouring ranks that share a GPU");
+  auto* per_rank = command->add_option("--gpus-per-rank", options->gpus_per_rank, "GPUs per rank")->check(CLI::Range(1u, 65536u));
+  command->add_option("--ranks-per-gpu", options->ranks_per_gpu, "neighbouring ranks that share a GPU")->check(CLI::Range(1u, 4096u))->excludes(per_rank);
   command->add_option("--cpus-per-rank", options->cpus_per_rank,
                       "physical cores per rank (default: all near its GPU)");
   command->add_option("--threads-per-core", options->threads_per_core, "hardware threads of each core")
@@ -151,9 +155,9 @@ void add_affinity(CLI::App& app, Context& context, int& exit_code) {
       ->add_option("--spill", options->spill,
                    "package: cores of NUMA nodes without GPUs go to ranks of the same package")
       ->check(CLI::IsMember({"none", "package"}));
-  command->add_option("--gpus", options->gpus, "only the GPUs at these PCI addresses or buses: c9,ce");
-  command->add_option("--allowed", options->allowed, "only these CPUs: 0-15,64-79");
-  command->add_option("--reserved", options->reserved, "CPUs to leave to the system, with the profile's");
+  command->add_option("--gpus", options->gpus, "only the GPUs at these PCI addresses or buses: c9,ce")->check(not_empty);
+  command->add_option("--allowed", options->allowed, "only these CPUs: 0-15,64-79")->check(not_empty);
+  command->add_option("--reserved", options->reserved, "CPUs to leave to the system, with the profile's")->check(not_empty);
   command->add_option("--policy", options->policy,
                       "hpcml, or what another tool would do: " + util::join(topo::compat_policies(), ", "));
   command->add_option("--format", options->format, "table, json, cpu-bind (for srun), tree or svg")

@@ -39,7 +39,10 @@ private:
 std::optional<topo::Node> read_affinity_node(const AffinityOptions& options, const Context& context,
                                              Failure& failure, int& exit_code);
 
-/// What the planner is asked for; adds reserved CPUs to the node. On failure says why and returns nothing.
+/// Whether the policy is known and the other flags mean something to it; else says why not.
+bool check_policy(const AffinityOptions& options, Failure& failure);
+
+/// What the planner is asked for; leaves the node the visible GPUs and adds reserved CPUs to the node. On failure says why and returns nothing.
 std::optional<topo::AffinityRequest> make_affinity_request(const AffinityOptions& options, topo::Node& node, Failure& failure);
 
 /// Judges what the ranks that run here have, and where one is wrong compares with what the planner gives for its GPUs.

@@ -54,6 +54,9 @@ AffinityPlan plan_affinity(const model::CpuShape& shape, const std::vector<model
 /// renumbered as a step sees them. An error names what is not there or names several.
 util::Result<std::vector<Gpu>> visible_gpus(const Node& node, const std::vector<std::string>& visible);
 
+/// The node with only these GPUs and the links between them, numbered as a step sees them.
+util::Result<Node> with_visible_gpus(Node node, const std::vector<std::string>& visible);
+
 /// The addresses of the GPUs in a list of visible devices ("2,3", "GPU-…"), for visible_gpus. An error names
 /// an entry that is no GPU of the node: runtimes would leave out it and all behind it without a word.
 util::Result<std::vector<std::string>> listed_gpus(const Node& node, const std::string& list);

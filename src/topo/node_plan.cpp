@@ -137,6 +137,14 @@ util::Result<std::vector<Gpu>> visible_gpus(const Node& node, const std::vector<
   return gpus;
 }
 
+util::Result<Node> with_visible_gpus(Node node, const std::vector<std::string>& visible) {
+  auto gpus = visible_gpus(node, visible);
+  if (!gpus) return gpus.error();
+  node.links = visible_links(node, *gpus);
+  node.gpus = std::move(*gpus);
+  return node;
+}
+
 util::Result<std::vector<std::string>> listed_gpus(const Node& node, const std::string& list) {
   std::vector<std::string> uuids, addresses;
   for (const Gpu& gpu : node.gpus) uuids.push_back(gpu.uuid);

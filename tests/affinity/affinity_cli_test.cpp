@@ -81,7 +81,23 @@ TEST_CASE("hpcml affinity says what it cannot do, with its own exit codes") {
            {"affinity --site lumi --allowed 0-7 --ranks 8", 4, "not one core for each of 8 ranks"},
            {"affinity --site lumi --allowed 0-500", 4, "the node has no CPUs 128-500"},
            {"affinity --site lumi --allowed 0,8", 4, "none of the node's cores may be used"},
-           {"affinity --site lumi --policy torch-exclusiv", 4, "did you mean torch-exclusive?"},
+           {"affinity --site lumi --policy torch-exclusiv", 2, "did you mean torch-exclusive?"},
+           {"affinity --site lumi --policy torch-node --gpus-per-rank 2 --spill package", 2, "--gpus-per-rank, --spill"},
+           {"affinity --site lumi --policy mpibind --ranks-per-gpu 2 --rank-order cpu", 2, "--ranks-per-gpu, --rank-order"},
+           {"affinity --site lumi --policy nvidia-all --balanced --domain numa --whole-domain", 2, "--domain, --whole-domain, --balanced"},
+           {"affinity --site lumi --policy torch-node --gpus c1,ff", 4, "no GPU at ff"},
+           {"affinity --site lumi --policy torch-node --verify", 2, "--verify judges what runs"},
+           {"affinity --site lumi --gpus-per-rank 2 --ranks-per-gpu 2", 2, "excludes"},
+           {"affinity --site lumi --gpus-per-rank 9", 4, "more than the node's 8"},
+           {"affinity --site lumi --ranks 17 --ranks-per-gpu 2", 4, "17 ranks need 9 GPUs"},
+           {"affinity --site lumi --allowed ''", 2, "--allowed: is empty"},
+           {"affinity --site lumi --reserved ' '", 2, "--reserved: is empty"},
+           {"affinity --site lumi --gpus ','", 2, "--gpus: is empty"},
+           {"affinity --site lumi --gpus ''", 2, "--gpus: is empty"},
+           {"affinity --site lumi --threads-per-core 3", 4, "cores have 2 hardware threads"},
+           {"affinity --site lumi --rank-order 0,1,2", 4, "names 3 GPUs, 8 ranks need 8"},
+           {"affinity --site lumi --rank-order 0,1,2,3 --ranks 4 --gpus-per-rank 2", 4, "names 4 GPUs, 4 ranks need 8"},
+           {"affinity --site lumi --reserved 500", 4, "the node has no CPUs 500"},
            {"affinity --site lumi --partition standardg", 2, "did you mean standard-g?"},
            {"affinity --site lumi --order both", 2, "neither gpu, cpu, ring nor a list"},
            {"affinity --topology /no/such/file.xml", 3, "/no/such/file.xml"},
@@ -99,6 +115,32 @@ TEST_CASE("hpcml affinity counts GPUs as the runtime does, in whatever order a p
   const auto result =
       run_in(k_topologies, "affinity --topology eas-tioga.xml --gpus ce,c9,ce --format cpu-bind");
   CHECK(result.text == "mask_cpu:0xff0000,0xff000000\n");
+}
+
+TEST_CASE("hpcml affinity has as many ranks as GPUs per rank, or ranks per GPU, leave") {
+  const auto ranks = [](const std::string& flags) { return nlohmann::json::parse(run("affinity --site lumi --format json " + flags).text).at("ranks"); };
+  const auto pairs = ranks("--gpus-per-rank 2");
+  REQUIRE(pairs.size() == 4);
+  CHECK(pairs[3].at("gpus") == std::vector<unsigned>{6, 7});
+  const auto halves = ranks("--ranks-per-gpu 2");
+  REQUIRE(halves.size() == 16);
+  CHECK(halves[15].at("gpus") == std::vector<unsigned>{7});
+  CHECK(ranks("--ranks 6 --ranks-per-gpu 2 --rank-order 0,1,2").size() == 6);
+  CHECK(ranks("--ranks 3 --rank-order 0,1,2").size() == 3);
+}
+
+TEST_CASE("hpcml affinity --gpus leaves out GPUs for other tools' policies and in drawings, too") {
+  const std::string tioga = "affinity --topology eas-tioga.xml --gpus c9,ce ";
+  // As for one that sees only these: torchrun's rank 0 is by the first of them, in NUMA node 1.
+  const auto two = run_in(k_topologies, tioga + "--policy torch-node --format json");
+  INFO(two.text);
+  const auto plan = nlohmann::json::parse(two.text);
+  REQUIRE(plan.at("ranks").size() == 2);
+  CHECK(plan.at("ranks")[0].at("numa") == std::vector<unsigned>{1});
+  const auto tree = run_in(k_topologies, tioga + "--format tree");
+  INFO(tree.text);
+  CHECK(says(tree, "GPU 0 at 0000:c9:00.0 -> rank 0"));
+  CHECK(says(tree, "GPU 1 at 0000:ce:00.0 -> rank 1"));
 }
 
 TEST_CASE("hpcml affinity warns of shared cores only where ranks share one") {
