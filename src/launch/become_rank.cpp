@@ -61,7 +61,7 @@ util::Status check_bound_rank(const RankSetup& setup, const LaunchRequest& reque
   }
   if (request.bind_check == BindCheck::fail && !faults.empty())
     return Error{"its placement is not what it should be: " + util::join(faults, "; "),
-                 "hpcml affinity shows the plan; --bind-check warn starts the program in spite of it"};
+                 std::string(setup.binding.mode == BindMode::none ? "nobody has bound it: --bind apply does; " : "") + "hpcml affinity shows the plan; --bind-check warn starts the program in spite of it"};
   for (const auto& fault : faults)
     narrate("hpcml launch: warning: rank " + std::to_string(setup.world.layout.rank) + " on " + host + ": " + fault);
   return util::Done{};

@@ -16,6 +16,9 @@ std::vector<std::string> check_binding(const RankSetup& setup, const Bound& boun
   const unsigned local = setup.world.layout.local_rank;
   if (local >= planned.size()) return {"no core of this node may be used by it"};
   auto real = planned;
+  // Ranks that nobody binds have what this process was started with, where it started all of them.
+  if (setup.binding.mode == BindMode::none)
+    for (auto& other : real) other.cpus = setup.world.in_job ? model::IdSet() : setup.mask;
   real[local].cpus = cpus;
   real[local].memory = bound.memory;
   const auto of_plan = topo::check_placement(setup.plan.node, planned).findings;

@@ -194,6 +194,13 @@ TEST_CASE("what a rank has after binding is judged: inside, local, its own, whol
     if (*row.fault == '\0') CHECK(faults.empty());
     else CHECK_THAT(util::join(faults, "; "), Catch::Contains(row.fault));
   }
+  // Where nobody binds the others have what they were started with, or in a job nobody knows what.
+  auto alone = two_ranks(1, BindMode::none);
+  alone.mask = IdSet::range(4, 6);
+  CHECK(launch::check_binding(alone, {IdSet::range(4, 6)}, 0) == std::vector<std::string>{"it shares CPUs 4-6 with rank 0"});
+  alone.world.in_job = true;
+  CHECK(launch::check_binding(alone, {IdSet::range(4, 6)}, 0).empty());
+  CHECK(launch::check_binding(alone, {IdSet::range(3, 6)}, 0) == std::vector<std::string>{"CPU 3 is not in NUMA 1 of its GPU"});
   // What the plan itself could not give better is no fault of the binding: here two ranks share the only core.
   auto shared = two_ranks(1, BindMode::apply);
   for (auto& rank : shared.plan.node_ranks) rank.cpus = IdSet::range(4, 7);

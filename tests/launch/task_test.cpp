@@ -149,6 +149,10 @@ TEST_CASE("a rank that has not what its plan says is told, or is not started") {
     CHECK(good.exit_code == 0);
     CHECK(good.err.empty());
   }
+  // Outside a job nobody binds: both ranks really have the same CPUs.
+  const auto unbound = run_hpcml({"launch", "--nproc-per-node", "2", "--bind-check", "fail", "--", "true"}, bare_environment());
+  CHECK(unbound.exit_code == 125);
+  CHECK_THAT(unbound.err, Contains("shares CPUs " + mine->to_list() + " with rank ") && Contains("--bind apply"));
   const auto too_many = run_hpcml({"launch", "--bind", "apply", "--bind-check", "fail", "--nproc-per-node", "1", "--cpus-per-task", "60000", "--", "true"}, bare_environment());
   CHECK(too_many.exit_code == 125);
   CHECK_THAT(too_many.err, Contains("of the 60000 cores asked for"));
