@@ -93,7 +93,7 @@ void run_affinity(const AffinityOptions& options, const Context& context, int& e
   if (options.verify) return run_verify(options, *node, context, failure, exit_code);
   AffinityOptions wanted = options;
   if (!take_visible(wanted, *node, context, failure)) return;
-  const auto request = make_affinity_request(wanted, *node, failure);
+  const auto request = read_affinity_request(wanted, *node, failure);
   if (!request) return;
   const auto plan = make_plan(wanted, *node, *request);
   if (!plan) return failure.say(k_cannot_satisfy, plan.error());

@@ -43,7 +43,7 @@ std::optional<topo::Node> read_affinity_node(const AffinityOptions& options, con
 bool check_policy(const AffinityOptions& options, Failure& failure);
 
 /// What the planner is asked for; leaves the node the visible GPUs and adds reserved CPUs to the node. On failure says why and returns nothing.
-std::optional<topo::AffinityRequest> make_affinity_request(const AffinityOptions& options, topo::Node& node, Failure& failure);
+std::optional<topo::AffinityRequest> read_affinity_request(const AffinityOptions& options, topo::Node& node, Failure& failure);
 
 /// Judges what the ranks that run here have, and where one is wrong compares with what the planner gives for its GPUs.
 void run_verify(const AffinityOptions& options, topo::Node& node, const Context& context, Failure& failure, int& exit_code);

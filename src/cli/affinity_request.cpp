@@ -75,7 +75,7 @@ bool check_policy(const AffinityOptions& options, Failure& failure) {
   return false;
 }
 
-std::optional<topo::AffinityRequest> make_affinity_request(const AffinityOptions& options, topo::Node& node, Failure& failure) {
+std::optional<topo::AffinityRequest> read_affinity_request(const AffinityOptions& options, topo::Node& node, Failure& failure) {
   topo::AffinityRequest request;
   if (!options.gpus.empty()) {
     auto visible = topo::with_visible_gpus(node, util::split(options.gpus, ','));

@@ -90,7 +90,7 @@ void run_verify(const AffinityOptions& options, topo::Node& node, const Context&
   // The kernel lets no rank out of the job's CPUs; a step that only looks may have fewer.
   for (const auto& rank : live.ranks)
     if (!node.allowed.empty()) node.allowed = node.allowed | (rank.cpus & node.cpus.all());
-  auto request = make_affinity_request(wanted, node, failure);
+  auto request = read_affinity_request(wanted, node, failure);
   if (!request) return;
   request->own_gpus = topo::gpus_of_ranks(node, live.ranks, wanted.ranks, options.gpus_per_rank);
   std::vector<topo::Placed> ranks;

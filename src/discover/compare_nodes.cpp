@@ -65,8 +65,7 @@ void compare_gpus(Drift& drift, const std::string& at, const NodeType& type, con
     return;
   }
   // A node whose GPUs are cut counts the parts.
-  const auto& slices = type.gpu ? type.gpu->slices : std::vector<model::GpuSlice>{};
-  if (std::any_of(slices.begin(), slices.end(), [&](const auto& slice) { return slice.name == kind.gpu_type; })) return;
+  if (type.gpu && std::any_of(type.gpu->slices.begin(), type.gpu->slices.end(), [&](const auto& slice) { return slice.name == kind.gpu_type; })) return;
   if (gpus_of(type) != kind.gpus) {
     drift.add(Severity::error, "gpu", fmt::format("{}: gpu.per_node: the profile says {}, the cluster says {}", at, gpus_of(type), kind.gpus));
     return;

@@ -2,6 +2,7 @@
 #include "launch/rank_setup.hpp"
 
 #include <algorithm>
+#include <map>
 
 #include "launch/interfaces.hpp"
 #include "launch/rank_network.hpp"
@@ -100,15 +101,12 @@ util::Status put_in_order(const LaunchRequest& request, const NodeView& node, Vi
   const auto& order = request.rank_order;
   if (order.kind == model::RankOrder::gpu || visible.entries.empty()) return util::Done{};
   std::vector<topo::GpuInOrder> gpus;
-  std::vector<topo::GpuLink> links;
-  for (unsigned i = 0; i < places.size(); ++i) gpus.push_back({i, topo::lowest_cpu(node.cpus, places[i]).value_or(0)});
-  const auto position = [&](unsigned index) {
-    return static_cast<unsigned>(std::find_if(places.begin(), places.end(), [&](const auto& place) { return place.index == index; }) - places.begin());
-  };
-  for (const auto& link : node.links)
-    if (const unsigned first = position(link.first), second = position(link.second); first < places.size() && second < places.size())
-      links.push_back({std::min(first, second), std::max(first, second), link.width});
-  const auto positions = topo::find_rank_order(gpus, links, order);
+  std::map<unsigned, unsigned> numbers; // of the node -> of the step
+  for (unsigned i = 0; i < places.size(); ++i) {
+    gpus.push_back({i, topo::lowest_cpu(node.cpus, places[i]).value_or(0)});
+    numbers.emplace(places[i].index, i);
+  }
+  const auto positions = topo::find_rank_order(gpus, topo::renumber_links(node.links, numbers), order);
   if (!positions && order.kind == model::RankOrder::list) return util::Error{"--rank-order " + order.text() + ": " + positions.error().what, positions.error().hint};
   if (!positions) {
     warnings.push_back("--rank-order " + order.text() + ": " + positions.error().what + "; the ranks take the GPUs by their numbers");

@@ -29,13 +29,12 @@ void add_text(PlanContext& context, const std::string& name, const model::Known<
     return;
   }
   std::string value = wanted->value;
-  if (!rule.suffix.empty() && !util::ends_with(value, rule.suffix)) {
-    // "abc@v100" where "@h100" is due: another kind of hours, which nobody can exchange for them.
-    if (value.find(rule.suffix.front()) != std::string::npos && !std::isalnum(static_cast<unsigned char>(rule.suffix.front())))
-      return context.error("request/" + name, option + "=" + value + " is not for this kind of job, whose " + name + " ends with " + rule.suffix + cited(rule.origin),
-                           "write " + option + "=" + value.substr(0, value.find(rule.suffix.front())) + rule.suffix + ", or ask for what yours is for");
-  }
   if (!value.empty() && !rule.suffix.empty() && !util::ends_with(value, rule.suffix)) {
+    // "abc@v100" where "@h100" is due: another kind of hours, which nobody can exchange for them.
+    const auto other = std::isalnum(static_cast<unsigned char>(rule.suffix.front())) ? std::string::npos : value.find(rule.suffix.front());
+    if (other != std::string::npos)
+      return context.error("request/" + name, option + "=" + value + " is not for this kind of job, whose " + name + " ends with " + rule.suffix + cited(rule.origin),
+                           "write " + option + "=" + value.substr(0, other) + rule.suffix + ", or ask for what yours is for");
     value += rule.suffix;
     context.note(option + "=" + wanted->value + " is written " + value + (rule.why.empty() ? "" : ": " + rule.why), rule.origin);
   }

@@ -161,7 +161,7 @@ void check_cores(PlanContext& context) {
     context.warning("request/cpus-per-task", fact + "; more may wait longer or block GPUs for others", hint);
 }
 
-/// Whether the nodes show that many threads only they know where the profile says nothing of them.
+/// Hardware threads as asked for. More than the profile shows is a warning only: where it says nothing of them, it shows one.
 void plan_hardware_threads(PlanContext& context) {
   const auto& asked = context.job.threads_per_core;
   if (!asked) return;

@@ -45,10 +45,9 @@ struct PlanContext {
   template <class T> const model::Known<T>& limit(model::Known<T> model::Limits::*which) const {
     return limit_of(qos, partition, which);
   }
-  /// What the limit is a limit of: "QoS long", "partition gpu", the site.
+  /// What the limit is a limit of.
   template <class T> std::string limit_owner(model::Known<T> model::Limits::*which) const {
-    if (qos && qos->*which) return "QoS " + qos->name;
-    return partition && partition->nameable ? "partition " + partition->name : site.name;
+    return plan::limit_owner(site, qos, partition, which);
   }
   /// True if one of the planned directives is `name` ("--mem").
   bool has_directive(const std::string& name) const;

@@ -59,8 +59,7 @@ std::optional<util::Error> job_count_fault(const model::Site& site, const std::s
   const auto* place = partition.empty() ? nullptr : site.find_partition(partition);
   const auto& most = limit_of(own, place, &model::Limits::max_submitted);
   if (!most || jobs <= most->value) return std::nullopt;
-  const bool of_qos = own && own->max_submitted;
-  return util::Error{std::to_string(jobs) + " jobs at a time: " + (of_qos ? "QoS " + qos : place->nameable ? "partition " + partition : site.name) + " lets one user have " +
+  return util::Error{std::to_string(jobs) + " jobs at a time: " + limit_owner(site, own, place, &model::Limits::max_submitted) + " lets one user have " +
                          std::to_string(most->value) + " queued and running" + cited(most->origin),
                      "submit at most " + std::to_string(most->value) + ", and more when these have ended"};
 }

@@ -21,6 +21,13 @@ template <class T> const model::Known<T>& limit_of(const model::Qos* qos, const 
   return partition ? partition->*which : k_none;
 }
 
+/// Whose limit that is: "QoS long", "partition gpu", the site.
+template <class T>
+std::string limit_owner(const model::Site& site, const model::Qos* qos, const model::Partition* partition, model::Known<T> model::Limits::*which) {
+  if (qos && qos->*which) return "QoS " + qos->name;
+  return partition && partition->nameable ? "partition " + partition->name : site.name;
+}
+
 /// The QoS that a job in the partition gets when it names none; nothing where the profile names none.
 const model::Qos* default_qos(const model::Site& site, const std::string& partition);
 

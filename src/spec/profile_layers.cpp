@@ -43,21 +43,8 @@ public:
   Loader(const FindProfile& find, ProfileCheck check) : x_find(find), x_check(check) {}
 
   std::optional<JsonNode> load(const ProfileFile& file) {
-    x_result.files.push_back(file);
     x_open.push_back(file.path);
-    util::trace_info("profile " + file.path);
-    auto parsed = parse_json(file.text, file.path, "site");
-    append(std::move(parsed.diagnostics));
-    if (!parsed.root || !parsed.root->is(JsonKind::object)) x_open.pop_back();
-    if (!parsed.root) return std::nullopt;
-    if (!parsed.root->is(JsonKind::object)) {
-      report("type", fmt::format("a profile must be an object, not {}", name_of(parsed.root->kind)), parsed.root->place, "");
-      return std::nullopt;
-    }
-    if (x_check == ProfileCheck::all || (x_check == ProfileCheck::brought && !file.built_in)) append(check_schema(*parsed.root, file.text));
-    x_result.checked_by_build = x_result.checked_by_build && file.built_in && x_check != ProfileCheck::all;
-    annotate(*parsed.root, "", "");
-    auto merged = with_bases(std::move(*parsed.root), file);
+    auto merged = load_open(file);
     x_open.pop_back();
     return merged;
   }
@@ -68,6 +55,22 @@ public:
   }
 
 private:
+  std::optional<JsonNode> load_open(const ProfileFile& file) {
+    x_result.files.push_back(file);
+    util::trace_info("profile " + file.path);
+    auto parsed = parse_json(file.text, file.path, "site");
+    append(std::move(parsed.diagnostics));
+    if (!parsed.root) return std::nullopt;
+    if (!parsed.root->is(JsonKind::object)) {
+      report("type", fmt::format("a profile must be an object, not {}", name_of(parsed.root->kind)), parsed.root->place, "");
+      return std::nullopt;
+    }
+    if (x_check == ProfileCheck::all || (x_check == ProfileCheck::brought && !file.built_in)) append(check_schema(*parsed.root, file.text));
+    x_result.checked_by_build = x_result.checked_by_build && file.built_in && x_check != ProfileCheck::all;
+    annotate(*parsed.root, "", "");
+    return with_bases(std::move(*parsed.root), file);
+  }
+
   /// With the layers that can be read: what is wrong in the profile itself is to be found, too.
   JsonNode with_bases(JsonNode own, const ProfileFile& file) {
     const auto* extends = own.find("extends");

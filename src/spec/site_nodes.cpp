@@ -130,11 +130,7 @@ model::NodeType read_node_type(ObjectReader& object) {
   object.require("id", "partitions name node types by their id");
   node.id = object.text("id", TextRule::name).value_or("");
   node.cpu_arch = object.choice<model::CpuArch>("cpu_arch").value_or(node.cpu_arch);
-  bool known_cores = false;
-  if (auto cpu = object.object("cpu")) {
-    known_cores = true;
-    node.cpu = read_cpus(cpu);
-  }
+  if (auto cpu = object.object("cpu")) node.cpu = read_cpus(cpu);
   if (auto gpu = object.object("gpu")) node.gpu = read_gpus(gpu, node.cpu);
   node.memory = object.known("memory", object.parsed<model::MemSize>("memory"));
   node.cpus_per_gpu = object.number("cpus_per_gpu", 1, 4096);
@@ -154,7 +150,7 @@ model::NodeType read_node_type(ObjectReader& object) {
   node.origin = object.origin();
   if (!node.gpu) return node;
   const unsigned gpus = node.gpu->per_node;
-  if (node.cpus_per_gpu && known_cores && *node.cpus_per_gpu * gpus > node.cpu.cores)
+  if (node.cpus_per_gpu && node.cpu.cores > 0 && *node.cpus_per_gpu * gpus > node.cpu.cores)
     object.report_value("cpus_per_gpu", fmt::format("{} cores for each of {} GPUs are more than the {} cores of the node", *node.cpus_per_gpu, gpus, node.cpu.cores));
   // Documents round: "188G per GPU" of four is a little more than such a node's 767000M.
   if (node.mem_per_gpu && node.memory && node.mem_per_gpu->mib() * gpus * 20 > node.memory->value.mib() * 21)

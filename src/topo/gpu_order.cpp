@@ -18,6 +18,15 @@ std::optional<unsigned> lowest_cpu(const model::CpuShape& shape, const model::Gp
   return first(shape.packages, place.package);
 }
 
+std::vector<GpuLink> renumber_links(const std::vector<GpuLink>& links, const std::map<unsigned, unsigned>& numbers) {
+  std::vector<GpuLink> renumbered;
+  for (const GpuLink& link : links) {
+    const auto first = numbers.find(link.first), second = numbers.find(link.second);
+    if (first != numbers.end() && second != numbers.end()) renumbered.push_back({first->second, second->second, link.width});
+  }
+  return renumbered;
+}
+
 util::Result<std::vector<std::size_t>> find_rank_order(const std::vector<GpuInOrder>& gpus, const std::vector<GpuLink>& links,
                                                        const model::GpuOrder& order) {
   using model::RankOrder;

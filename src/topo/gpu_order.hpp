@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstddef>
+#include <map>
 #include <optional>
 #include <vector>
 
@@ -19,6 +20,9 @@ struct GpuInOrder {
 
 /// The lowest CPU of the smallest domain that the GPU is known to hang under; nothing where none is known.
 std::optional<unsigned> lowest_cpu(const model::CpuShape& shape, const model::GpuPlace& place);
+
+/// The links between GPUs that `numbers` has, in the numbers that it gives them.
+std::vector<GpuLink> renumber_links(const std::vector<GpuLink>& links, const std::map<unsigned, unsigned>& numbers);
 
 /// Positions in `gpus` in the order in which ranks take them; those that a list leaves out are not among them.
 /// `links` are in the same numbers as `gpus`. An error where a list names a GPU that is not there or one twice, or no ring

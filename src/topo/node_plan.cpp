@@ -42,11 +42,7 @@ std::vector<GpuLink> visible_links(const Node& node, const std::vector<Gpu>& gpu
       if (own.place.pci == gpu.place.pci && own.partition == gpu.partition && own.uuid == gpu.uuid &&
           (!own.place.pci.empty() || own.place.index == gpu.place.index))
         visible[own.place.index] = gpu.place.index;
-  std::vector<GpuLink> links;
-  for (const GpuLink& link : node.links)
-    if (visible.count(link.first) > 0 && visible.count(link.second) > 0)
-      links.push_back({visible[link.first], visible[link.second], link.width});
-  return links;
+  return renumber_links(node.links, visible);
 }
 
 util::Result<std::vector<Gpu>> in_rank_order(const Node& node, const std::vector<Gpu>& gpus, const model::GpuOrder& order) {

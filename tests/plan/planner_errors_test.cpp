@@ -128,9 +128,11 @@ TEST_CASE("NCCL without GPUs, and several Python environments at once, are refus
   auto job = lumi_job();
   job.gpus_per_node = flag(0u);
   job.backend = flag(model::Backend::nccl);
-  error_of(job, "lumi", "request/backend");
+  CHECK(error_of(job, "lumi", "request/backend").hint == "use --backend gloo, or ask for GPUs");
   job = lumi_job();
   job.venv = text("/v");
   job.conda = text("c");
-  error_of(job, "lumi", "usage/python");
+  const auto error = error_of(job, "lumi", "usage/python");
+  CHECK(holds(error.message + error.hint, "--venv"));
+  CHECK(holds(error.message + error.hint, "--conda"));
 }
