@@ -60,7 +60,7 @@ std::optional<Desk> open(const Context& context, int& exit_code) {
 int save(const Desk& desk, const Context& context) {
   std::error_code error;
   std::filesystem::create_directories(std::filesystem::path(desk.path).parent_path(), error);
-  const auto written = util::write_file(desk.path, spec::render_config(desk.config), 0644);
+  const auto written = util::write_output(desk.path, spec::render_config(desk.config), 0644);
   if (written) return k_ok;
   print_error(written.error(), context.colour);
   return k_world_failed;

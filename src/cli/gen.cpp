@@ -47,7 +47,7 @@ int write_result(const std::string& text, const GenOptions& options, bool colour
     if (!written) print_error("cannot write to the standard output", "", colour);
     return written ? k_ok : k_world_failed;
   }
-  const auto status = util::write_file(options.output_file, text, 0755);
+  const auto status = util::write_output(options.output_file, text, 0755);
   if (status) return k_ok;
   print_error(status.error(), colour);
   return k_world_failed;

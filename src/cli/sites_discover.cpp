@@ -185,7 +185,7 @@ int run_discover(const DiscoverOptions& options, const Context& context) {
     std::fputs(profile.text.c_str(), stdout);
     return k_ok;
   }
-  if (const auto status = util::write_file(options.output_file, profile.text); !status) return fail(status.error(), k_world_failed);
+  if (const auto status = util::write_output(options.output_file, profile.text); !status) return fail(status.error(), k_world_failed);
   say("written to " + options.output_file + "; try: hpcml gen --site " + profile.id + " --sites-dir " +
       fs::absolute(options.output_file).parent_path().string() + " -- python train.py");
   return k_ok;

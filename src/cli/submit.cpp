@@ -66,7 +66,7 @@ int attach(const SubmitOptions& options, const Context& context) {
 
 util::Status write_script(const SubmitOptions& options, const PlannedRequest& planned) {
   if (options.script_file.empty()) return util::Done{};
-  return util::write_file(options.script_file, render::render_script(planned.parts.front().plan), 0755);
+  return util::write_output(options.script_file, render::render_script(planned.parts.front().plan), 0755);
 }
 
 /// The flags of a chain belong to a request of one job; in a file with several each has its own.

@@ -17,22 +17,34 @@ Error file_error(const char* doing, const std::filesystem::path& path, int code)
   return Error{std::string("cannot ") + doing + " " + path.string() + ": " + std::strerror(code)};
 }
 
+/// 0, or the errno of the write that failed.
+int write_all(int fd, std::string_view text) {
+  while (!text.empty()) {
+    const ssize_t count = ::write(fd, text.data(), text.size());
+    if (count < 0 && errno == EINTR) continue;
+    if (count < 0) return errno;
+    text.remove_prefix(static_cast<std::size_t>(count));
+  }
+  return 0;
+}
+
+Status write_stream(const std::filesystem::path& path, std::string_view text) {
+  const int fd = ::open(path.c_str(), O_WRONLY | O_APPEND | O_CLOEXEC);
+  if (fd < 0) return file_error("write", path, errno);
+  int code = write_all(fd, text);
+  if (::close(fd) != 0 && code == 0) code = errno;
+  if (code != 0) return file_error("write", path, code);
+  return Done{};
+}
+
 /// A temporary beside the file takes its name; `owner`: whose it shall be, where that is not the writer.
 Status replace_file(const std::filesystem::path& path, std::string_view text, unsigned mode, const struct stat* owner) {
   std::string temporary = path.string() + ".XXXXXX";
   const int fd = ::mkostemp(temporary.data(), O_CLOEXEC);
   if (fd < 0) return file_error("write", path, errno);
-  std::size_t done = 0;
-  bool failed = false;
-  while (done < text.size() && !failed) {
-    const ssize_t count = ::write(fd, text.data() + done, text.size() - done);
-    if (count < 0 && errno == EINTR) continue;
-    failed = count < 0;
-    if (!failed) done += static_cast<std::size_t>(count);
-  }
-  int code = failed ? errno : 0;
+  int code = write_all(fd, text);
   struct stat own {};
-  if (!failed && owner != nullptr && ::fstat(fd, &own) == 0 && (own.st_uid != owner->st_uid || own.st_gid != owner->st_gid) &&
+  if (code == 0 && owner != nullptr && ::fstat(fd, &own) == 0 && (own.st_uid != owner->st_uid || own.st_gid != owner->st_gid) &&
       ::fchown(fd, owner->st_uid, owner->st_gid) != 0)
     code = errno;
   if (code == 0 && ::fchmod(fd, mode) != 0) code = errno;
@@ -78,6 +90,14 @@ Status rewrite_file(const std::filesystem::path& path, std::string_view text) {
   if (::stat(target.c_str(), &old) != 0) return file_error("write", path, errno);
   if (::access(target.c_str(), W_OK) != 0) return file_error("write", path, errno); // the folder may allow what the file's mode forbids
   return replace_file(target, text, old.st_mode & 07777U, &old);
+}
+
+Status write_output(const std::filesystem::path& path, std::string_view text, unsigned mode) {
+  struct stat old {};
+  if (::stat(path.c_str(), &old) != 0) return write_file(path, text, mode);
+  // A new file in the place of a pipe or device would end it for everyone; what /dev/stdout leads to is open in the shell.
+  const bool stream = !S_ISREG(old.st_mode) || path.string().rfind("/dev/", 0) == 0;
+  return stream ? write_stream(path, text) : rewrite_file(path, text);
 }
 
 std::filesystem::path own_executable() {

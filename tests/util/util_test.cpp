@@ -2,10 +2,13 @@
 #include <catch2/catch.hpp>
 
 #include <filesystem>
+#include <fcntl.h>
 #include <fstream>
-#include <unistd.h>
 #include <random>
+#include <sys/stat.h>
+#include <unistd.h>
 
+#include "temp_folder.hpp"
 #include "util/file.hpp"
 #include "util/process.hpp"
 #include "util/shell_quote.hpp"
@@ -49,15 +52,40 @@ TEST_CASE("run_process returns output, exit code and signals without a shell") {
 }
 
 TEST_CASE("write_file replaces a file in one step and leaves nothing on failure") {
-  const auto folder = std::filesystem::temp_directory_path() / ("hpcml-file-test-" + std::to_string(::getpid()));
-  std::filesystem::create_directories(folder);
+  const test::TempFolder folder;
   REQUIRE(write_file(folder / "a", "one"));
   REQUIRE(write_file(folder / "a", "two"));
   CHECK(read_file(folder / "a").value() == "two");
   CHECK_FALSE(write_file(folder / "none" / "a", "x").ok());
   CHECK_FALSE(read_file(folder / "b").ok());
-  CHECK(std::distance(std::filesystem::directory_iterator(folder), {}) == 1);
-  std::filesystem::remove_all(folder);
+  CHECK(std::distance(std::filesystem::directory_iterator(folder.path()), {}) == 1);
+}
+
+TEST_CASE("write_output follows links, keeps modes, and writes into pipes and devices instead of replacing them") {
+  const test::TempFolder folder;
+  const auto target = folder / "target", link = folder / "link", pipe = folder / "pipe";
+  REQUIRE(write_output(target, "one", 0700));
+  CHECK((std::filesystem::status(target).permissions() & std::filesystem::perms::all) == std::filesystem::perms::owner_all);
+  std::filesystem::create_symlink(target, link);
+  REQUIRE(write_output(link, "two", 0644));
+  CHECK(std::filesystem::is_symlink(link));
+  CHECK(read_file(target).value() == "two");
+  CHECK((std::filesystem::status(target).permissions() & std::filesystem::perms::all) == std::filesystem::perms::owner_all);
+
+  REQUIRE(::mkfifo(pipe.c_str(), 0600) == 0);
+  const int reader = ::open(pipe.c_str(), O_RDWR);
+  REQUIRE(reader >= 0);
+  CHECK(write_output(pipe, "three"));
+  CHECK(std::filesystem::is_fifo(pipe));
+  char got[8] = {};
+  if (std::filesystem::is_fifo(pipe)) CHECK(::read(reader, got, sizeof got) == 5);
+  CHECK(std::string(got) == "three");
+  ::close(reader);
+
+  const auto directory = write_output(folder.path(), "x");
+  REQUIRE_FALSE(directory.ok());
+  CHECK(directory.error().what.find("Is a directory") != std::string::npos);
+  CHECK(std::distance(std::filesystem::directory_iterator(folder.path()), {}) == 3);
 }
 
 TEST_CASE("nearest finds slips and nothing else") {
