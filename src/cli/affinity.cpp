@@ -8,10 +8,12 @@
 
 #include "cli/affinity_node.hpp"
 #include "cli/command.hpp"
+#include "launch/gpus.hpp"
 #include "model/gpu_vendor.hpp"
 #include "topo/compat.hpp"
 #include "topo/mask_text.hpp"
 #include "topo/render_plan.hpp"
+#include "topo/unmet.hpp"
 #include "util/text.hpp"
 
 namespace hpcml::cli {
@@ -40,6 +42,14 @@ util::Result<topo::AffinityPlan> make_plan(const AffinityOptions& options, const
   compat.allowed = request.allowed;
   compat.threads_per_core = request.threads_per_core;
   compat.cpus_per_rank = request.cpus_per_rank * request.threads_per_core;
+  compat.smt = options.threads_per_core;
+  compat.min_cores = compat.max_cores = request.cpus_per_rank;
+  compat.all_logical = options.threads_per_core != 1;
+  // Frontier, whose GPUs hang under L3s, documents these as Slurm's sockets; others have packages.
+  compat.l3_as_socket = std::any_of(node.gpus.begin(), node.gpus.end(), [](const auto& gpu) { return gpu.place.l3.has_value(); });
+  const unsigned all = node.cpus.threads_per_core;
+  if (util::starts_with(options.policy, "nvidia-") && options.threads_per_core > 1 && options.threads_per_core < all)
+    return util::Error{"gpu_affinity takes one hardware thread of each core or all " + std::to_string(all) + ", not " + std::to_string(options.threads_per_core)};
   auto plan = topo::plan_compat(node, compat);
   if (!plan) return plan.error();
   return std::move(plan->plan);
@@ -63,14 +73,20 @@ std::string render(const std::string& format, const topo::Node& node, const topo
 }
 
 /// On a live node the step's GPUs are those of its list of visible devices.
-bool take_visible(AffinityOptions& options, const topo::Node& node, const Context& context,
-                  Failure& failure) {
+bool take_visible(AffinityOptions& options, topo::Node& node, const Context& context, Failure& failure) {
   const bool live = options.topology.empty() && (options.site.empty() || options.source == "live");
   if (!live || !options.gpus.empty() || node.gpus.empty()) return true;
   for (const char* name : model::k_visible_devices_variables) {
     const auto list = context.env.get(name);
     if (!list || list->empty()) continue;
-    const auto addresses = topo::listed_gpus(node, *list);
+    const auto entries = launch::split_visible_list(*list);
+    if (entries.empty()) {
+      node.gpus.clear();
+      node.links.clear();
+      node.notes.push_back(std::string(name) + "=" + *list + " hides all GPUs");
+      return true;
+    }
+    const auto addresses = topo::listed_gpus(node, util::join(entries, ","));
     if (!addresses)
       failure.say(k_cannot_satisfy, std::string(name) + "=" + *list + ": " + addresses.error().what,
                   addresses.error().hint);
@@ -81,6 +97,22 @@ bool take_visible(AffinityOptions& options, const topo::Node& node, const Contex
   return true;
 }
 
+/// Masks come without the reasons that a table has.
+void warn_of_masks(const AffinityNode& chosen, const topo::AffinityPlan& plan) {
+  if (!chosen.shared.empty())
+    std::fprintf(stderr, "hpcml: warning: srun takes these masks only where a step has the whole node; %s; elsewhere hpcml launch binds the ranks\n", chosen.shared.c_str());
+  const auto& cpus = chosen.node.cpus;
+  const auto is_lost = [&](const topo::Gpu& gpu) { // one package says nothing of NUMA nodes inside it
+    return !gpu.place.l3 && !gpu.place.numa && gpu.cpus.empty() && !(gpu.place.package && cpus.packages.size() > 1) && cpus.numa.size() != 1;
+  };
+  model::IdSet lost, used;
+  for (const auto& rank : plan.ranks) used = used | model::IdSet::of(rank.gpus);
+  for (const auto& gpu : chosen.node.gpus)
+    if (plan.ranks.size() > 1 && used.contains(gpu.place.index) && is_lost(gpu)) lost.add(gpu.place.index);
+  if (!lost.empty())
+    std::fprintf(stderr, "hpcml: warning: where GPU%s %s hang is not known: the masks deal out cores by number, near to them or far\n", lost.size() == 1 ? "" : "s", lost.to_list().c_str());
+}
+
 void run_affinity(const AffinityOptions& options, const Context& context, int& exit_code) {
   Failure failure(context, exit_code);
   if (options.all_sites) return print_site_tables(context);
@@ -88,8 +120,9 @@ void run_affinity(const AffinityOptions& options, const Context& context, int& e
     return failure.say(k_usage, "the node is one of: live, --site SITE, --topology FILE",
                        "live --site SITE holds this node against the site's profile");
   if (!check_policy(options, failure)) return;
-  auto node = read_affinity_node(options, context, failure, exit_code);
-  if (!node) return;
+  auto chosen = read_affinity_node(options, context, failure, exit_code);
+  if (!chosen) return;
+  topo::Node* const node = &chosen->node;
   if (options.verify) return run_verify(options, *node, context, failure, exit_code);
   AffinityOptions wanted = options;
   if (!take_visible(wanted, *node, context, failure)) return;
@@ -100,27 +133,15 @@ void run_affinity(const AffinityOptions& options, const Context& context, int& e
   if (plan->ranks.empty())
     return failure.say(k_cannot_satisfy, "none of the node's cores may be used",
                        "reserved are CPUs " + node->cpus.reserved.to_list());
+  const bool cpus_known = !node->cpus.core_threads.empty(), masks = options.format == "cpu-bind";
+  if (masks && !cpus_known) return failure.say(k_cannot_satisfy, "the node's CPUs are not known, so there are no masks", "hpcml affinity live in a job shows them");
   std::fputs(render(options.format, *node, *plan).c_str(), stdout);
+  if (masks) warn_of_masks(*chosen, *plan);
   if (options.policy != "hpcml" && options.format == "table") std::fputs(judge(*node, *plan).c_str(), stdout);
   for (const auto& warning : plan->warnings) std::fprintf(stderr, "hpcml: warning: %s\n", warning.c_str());
   for (const auto& note : node->notes) std::fprintf(stderr, "hpcml: note: %s\n", note.c_str());
   if (options.policy != "hpcml") return;
-  const bool short_of_cores = std::any_of(plan->ranks.begin(), plan->ranks.end(), [&](const auto& rank) {
-    return rank.cores < std::max(1u, request->cpus_per_rank);
-  });
-  model::IdSet taken;
-  const bool shared = !request->whole_domain && std::any_of(plan->ranks.begin(), plan->ranks.end(), [&](const auto& rank) {
-    const bool twice = rank.cpus.intersects(taken);
-    taken = taken | rank.cpus;
-    return twice;
-  });
-  if (short_of_cores || shared)
-    failure.say(
-        k_cannot_satisfy,
-        "the node has not " +
-            (request->cpus_per_rank > 1 ? std::to_string(request->cpus_per_rank) + " cores" : "one core") +
-            " for each of " + std::to_string(request->ranks) + " ranks",
-        "the plan that was printed is what it has");
+  if (const auto lack = topo::unmet_request(*node, *request, *plan)) failure.say(k_cannot_satisfy, *lack, "the plan that was printed is what it has");
 }
 
 } // namespace

@@ -2,6 +2,8 @@
 // Where hpcml affinity takes its node from.
 #include "cli/affinity_node.hpp"
 
+#include <algorithm>
+
 #include "cli/chosen_site.hpp"
 #include "topo/live_node.hpp"
 #include "topo/read_node.hpp"
@@ -10,7 +12,7 @@
 namespace hpcml::cli {
 namespace {
 
-std::optional<topo::Node> live_node(Failure& failure) {
+std::optional<AffinityNode> live_node(Failure& failure) {
   auto node = topo::read_live_node();
   auto allowed = topo::read_allowed_cpus();
   if (!node || !allowed) {
@@ -19,7 +21,8 @@ std::optional<topo::Node> live_node(Failure& failure) {
   }
   node->name = "this node";
   node->allowed = *allowed & node->cpus.all();
-  return *node;
+  const bool whole = node->allowed == node->cpus.all();
+  return AffinityNode{*node, whole ? "" : "this process has CPUs " + node->allowed.to_list()};
 }
 
 /// The node type of the partition, or the first one with GPUs.
@@ -49,13 +52,23 @@ const model::NodeType* choose_type(const model::Site& site, const std::string& p
   return first;
 }
 
+std::string why_shared(const model::Site& site, const model::NodeType& type, const std::string& partition) {
+  const bool whole = std::any_of(site.partitions.begin(), site.partitions.end(), [&](const auto& each) {
+    const bool has = std::find(each.node_types.begin(), each.node_types.end(), type.id) != each.node_types.end();
+    return each.exclusive && (partition.empty() ? has : each.name == partition);
+  });
+  if (whole) return {};
+  return partition.empty() ? "the profile names no partition with such nodes whose jobs have it"
+                           : "the profile does not say that jobs of partition " + partition + " have it";
+}
+
 } // namespace
 
-std::optional<topo::Node> read_affinity_node(const AffinityOptions& options, const Context& context,
+std::optional<AffinityNode> read_affinity_node(const AffinityOptions& options, const Context& context,
                                              Failure& failure, int& exit_code) {
   if (!options.topology.empty()) {
     auto node = topo::load_node(options.topology);
-    if (node) return *node;
+    if (node) return AffinityNode{*node, ""};
     failure.say(k_invalid_file, node.error());
     return std::nullopt;
   }
@@ -66,9 +79,9 @@ std::optional<topo::Node> read_affinity_node(const AffinityOptions& options, con
   if (!type) return std::nullopt;
   topo::Node profile = topo::make_node(*type);
   profile.name = site->name + ", " + type->id;
-  if (!live) return profile;
+  if (!live) return AffinityNode{profile, why_shared(*site, *type, options.partition)};
   auto node = live_node(failure);
-  if (node) topo::complete_from_profile(*node, profile);
+  if (node) topo::complete_from_profile(node->node, profile);
   return node;
 }
 

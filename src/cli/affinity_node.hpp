@@ -34,9 +34,15 @@ private:
   int& x_exit_code;
 };
 
+/// A node, and what is known of the steps on it.
+struct AffinityNode {
+  topo::Node node;
+  std::string shared; ///< why a step may not have all of its CPUs; empty: it has them, or nobody tells
+};
+
 /// The node of the topology file, of the site, or this one, which a site completes where placement on it is
 /// to be verified or "live" is asked for, too; on failure says why and returns nothing.
-std::optional<topo::Node> read_affinity_node(const AffinityOptions& options, const Context& context,
+std::optional<AffinityNode> read_affinity_node(const AffinityOptions& options, const Context& context,
                                              Failure& failure, int& exit_code);
 
 /// Whether the policy is known and the other flags mean something to it; else says why not.

@@ -70,6 +70,10 @@ bool check_policy(const AffinityOptions& options, Failure& failure) {
   add(options.whole, "--whole-domain");
   add(options.balanced, "--balanced");
   add(options.spill != "none", "--spill");
+  // torchrun takes what there is, mpibind counts threads instead of cores, the two modes take one core.
+  const bool torch = util::starts_with(options.policy, "torch-");
+  add(options.cpus_per_rank > 0 && (torch || options.policy == "mpibind" || util::starts_with(options.policy, "nvidia-single")), "--cpus-per-rank");
+  add(options.threads_per_core > 0 && torch, "--threads-per-core");
   if (flags.empty()) return true;
   failure.say(k_usage, "--policy " + options.policy + " shows what another tool would do, which knows no " + util::join(flags, ", "), "leave them out, or --policy");
   return false;

@@ -18,13 +18,33 @@ std::vector<std::string> split_visible_list(const std::string& text) {
   return entries;
 }
 
+namespace {
+
+/// Ends the list where the runtimes end it: at the first GPU that is not there. Of UUIDs a launcher cannot tell.
+VisibleGpus of_variable(const std::string& name, const std::string& value, unsigned on_node) {
+  VisibleGpus gpus{split_visible_list(value), name, name + "=" + value};
+  if (on_node == 0) return gpus;
+  const auto absent = std::find_if(gpus.entries.begin(), gpus.entries.end(), [&](const std::string& entry) {
+    const auto index = util::parse_unsigned(entry);
+    return index && *index >= on_node;
+  });
+  gpus.cut = absent != gpus.entries.end();
+  if (!gpus.cut) return gpus;
+  gpus.told_by += " names GPU " + *absent + ", this node has GPU" + (on_node == 1 ? " 0" : "s 0-" + std::to_string(on_node - 1)) +
+                  ": the runtime leaves it out, and what stands behind it";
+  gpus.entries.erase(absent, gpus.entries.end());
+  return gpus;
+}
+
+} // namespace
+
 VisibleGpus find_visible_gpus(const util::EnvSnapshot& env, const std::string& preferred, unsigned on_node) {
   std::vector<std::string> names;
   if (!preferred.empty()) names.push_back(preferred);
   for (const auto* name : model::k_visible_devices_variables)
     if (name != preferred) names.emplace_back(name);
   for (const auto& name : names)
-    if (const auto value = env.get(name)) return {split_visible_list(*value), name, name + "=" + *value};
+    if (const auto value = env.get(name)) return of_variable(name, *value, on_node);
   // srun --gpu-bind=none leaves the runtime's variable unset in some versions: all GPUs of the node's job are visible then.
   for (const auto* name : {"SLURM_STEP_GPUS", "SLURM_JOB_GPUS"})
     if (const auto value = env.get(name); value && on_node == 0) return {split_visible_list(*value), "", std::string(name) + "=" + *value};
@@ -41,7 +61,7 @@ VisibleGpus find_visible_gpus(const util::EnvSnapshot& env, const std::string& p
 }
 
 VisibleGpus in_order(const VisibleGpus& gpus, const std::vector<std::size_t>& positions, const std::string& why) {
-  VisibleGpus ordered{{}, gpus.variable, gpus.told_by + ", " + why};
+  VisibleGpus ordered{{}, gpus.variable, gpus.told_by + ", " + why, gpus.cut};
   for (const auto position : positions) ordered.entries.push_back(gpus.entries[position]);
   return ordered;
 }

@@ -16,12 +16,13 @@ struct VisibleGpus {
   std::vector<std::string> entries; ///< as the variable has them: indices, UUIDs, MIG names
   std::string variable;             ///< the variable that limits them; empty: counted on the node or told by Slurm
   std::string told_by;              ///< for sentences: "ROCR_VISIBLE_DEVICES=0,1", "SLURM_STEP_GPUS=0,1", "the node's devices"
+  bool cut = false;                 ///< the variable names a GPU that the node does not have; `told_by` says so, and `entries` end there
 };
 
 /// Entries of a visible-devices list; empty, "-1" and "NoDevFiles" hide all GPUs, and so do entries after a "-1".
 std::vector<std::string> split_visible_list(const std::string& text);
 
-/// What is visible. `preferred`: the vendor's variable, asked first (empty: any). `on_node`: GPUs found on the node.
+/// What is visible. `preferred`: the vendor's variable, asked first (empty: any). `on_node`: GPUs found on the node, 0 where nothing tells.
 VisibleGpus find_visible_gpus(const util::EnvSnapshot& env, const std::string& preferred, unsigned on_node);
 
 /// The same GPUs in another order: `positions` in the list, those that are not named being left out.

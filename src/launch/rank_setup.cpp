@@ -215,6 +215,7 @@ Result<RankSetup> plan_rank_setup(const LaunchRequest& request, const World& wor
   const bool cpu_only = request.gpus_per_task == 0U;
   if (cpu_only && request.backend == Backend::nccl)
     return util::Error{"NCCL needs GPUs, and this rank is to have none (--gpus-per-task 0)", "--backend gloo, or give the ranks GPUs"};
+  if (there.cut && there.entries.empty() && !cpu_only) return util::Error{there.told_by, "name GPUs that are there; -1 hides them all"};
   auto visible = cpu_only ? VisibleGpus{{}, "", "--gpus-per-task 0"} : there;
   auto places = visible_places(visible, node, env);
   if (const auto ordered = put_in_order(request, node, visible, places, setup.warnings); !ordered) return ordered.error();
@@ -237,6 +238,7 @@ Result<RankSetup> plan_rank_setup(const LaunchRequest& request, const World& wor
   setup.plan = plan::plan_rank(site, facts, {per_rank, request.cpus_per_task, request.gpu_visibility, dataloader_workers(env), request.threads_per_core, request.spill});
   setup.warnings.insert(setup.warnings.end(), setup.plan.warnings.begin(), setup.plan.warnings.end());
   setup.node_warnings = setup.plan.node_warnings;
+  if (there.cut && !cpu_only) setup.node_warnings.push_back(there.told_by);
 
   for (const auto& [name, value] : rank_variables(world))
     if (!setup.agent || (name != "RANK" && name != "LOCAL_RANK" && name != "WORLD_SIZE" && name != "LOCAL_WORLD_SIZE"))

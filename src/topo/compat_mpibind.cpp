@@ -24,7 +24,7 @@ std::vector<std::size_t> spread(std::size_t workers, std::size_t places) {
 }
 
 util::Result<std::vector<Domain>> read_domains(const Node& node, const CompatRequest& request) {
-  IdSet keep = request.allowed.empty() && node.allowed.empty() ? node.cpus.all() : seen_cpus(node, request);
+  IdSet keep = seen_cpus(node, request);
   std::optional<IdSet> numa;
   if (!request.restrict_ids.empty()) {
     const auto ids = IdSet::parse_list(request.restrict_ids);

@@ -2,16 +2,52 @@
 // Node files of any kind.
 #include "topo/read_node.hpp"
 
+#include <fstream>
+
 #include "util/file.hpp"
 #include "util/text.hpp"
 
 namespace hpcml::topo {
+namespace {
 
-util::Result<Node> load_node(const std::filesystem::path& path) {
-  const auto text = util::read_file(path);
+namespace fs = std::filesystem;
+
+constexpr std::size_t k_most = std::size_t{64} << 20; // hwloc's file of a node with 1024 CPUs has less than 2 MiB
+
+/// The text of a file, or of a pipe that is open already: opening one by its name waits for somebody to write into it.
+util::Result<std::string> read_topology(const fs::path& path) {
+  const auto refuse = [&](const char* what, const char* hint = "") { return util::Error{path.string() + ": this is " + what, hint}; };
+  const char* const too_long = "more than 64 MiB, no topology is that long";
+  std::error_code error;
+  switch (fs::status(path, error).type()) {
+    case fs::file_type::directory: return refuse("a directory, not a file");
+    case fs::file_type::socket: return refuse("a socket, not a file");
+    case fs::file_type::block:
+    case fs::file_type::character: return refuse("a device, not a file");
+    case fs::file_type::fifo: {
+      const std::string name = path.string();
+      if (name != "/dev/stdin" && !util::starts_with(name, "/dev/fd/") && !util::starts_with(name, "/proc/self/fd/"))
+        return refuse("a named pipe, not a file", "cat it into --topology /dev/stdin");
+      std::ifstream pipe(path, std::ios::binary);
+      std::string text(k_most + 1, '\0');
+      pipe.read(text.data(), static_cast<std::streamsize>(text.size()));
+      text.resize(static_cast<std::size_t>(pipe.gcount()));
+      if (text.size() > k_most) return refuse(too_long);
+      return text;
+    }
+    default: break;
+  }
+  if (const auto size = fs::file_size(path, error); !error && size > k_most) return refuse(too_long);
+  return util::read_file(path);
+}
+
+} // namespace
+
+util::Result<Node> load_node(const fs::path& path) {
+  const auto fail = [&](util::Error error) { return util::with_context(std::move(error), path.string()); };
+  const auto text = read_topology(path);
   if (!text) return text.error();
   const auto begin = text->find_first_not_of(" \t\r\n\xef\xbb\xbf");
-  const auto fail = [&](util::Error error) { return util::with_context(std::move(error), path.string()); };
   if (begin == std::string::npos) return fail({"the file is empty"});
   if (text->at(begin) == '{') {
     auto node = parse_node_json(*text);

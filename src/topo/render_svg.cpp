@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // The node as a drawing: packages, NUMA nodes and L3s as boxes inside each other, a square per core, a bar
-// per GPU and NIC, a curve per link between GPUs. Colours follow the page (light or dark) by CSS; a rank is
+// per GPU and NIC; below it the GPUs once more, with an arc per link between them. Colours follow the page (light or dark) by CSS; a rank is
 // told by its colour and its number.
 #include <algorithm>
 #include <cstdio>
@@ -18,6 +18,7 @@ using model::CpuDomain;
 using model::IdSet;
 
 constexpr int k_core = 22, k_bar = 20, k_bar_width = 190;
+constexpr int k_chip = 48, k_arc = 14; // from GPU to GPU in the row of links, and how much higher an arc over one more is
 
 class Drawing {
 public:
@@ -37,11 +38,11 @@ public:
     const Box all = row(boxes);
     Box page;
     page.add(all, k_pad, k_pad + k_head);
-    page.body = links(page.anchors) + page.body; // behind the bars and cores
-    const Box key = legend();
-    page.add(key, k_pad, all.height + 2 * k_pad + k_head);
-    const int width = std::max(all.width, key.width) + 2 * k_pad,
-              height = all.height + key.height + 3 * k_pad + k_head;
+    const std::vector<Box> below = with_links({legend()});
+    const Box rest = column(below);
+    page.add(rest, k_pad, all.height + 2 * k_pad + k_head);
+    const int width = std::max(all.width, rest.width) + 2 * k_pad,
+              height = all.height + rest.height + 3 * k_pad + k_head;
     const std::string size = std::to_string(width) + " " + std::to_string(height);
     return "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 " + size + "\" width=\"" +
            std::to_string(width) + "\" role=\"img\">\n<title>" +
@@ -73,30 +74,53 @@ private:
                        [&](const CpuDomain& l3) { return l3.cpus.is_subset_of(cpus); });
   }
 
-  /// GPUs that are all linked alike are said in the legend: their curves would hide the node.
-  /// A curve per link from the right ends of the GPUs' bars, thicker for wider links.
-  std::string links(const std::vector<Anchor>& anchors) const {
-    if (is_linked_alike(x_node)) return {};
-    unsigned widest = 1;
-    for (const GpuLink& link : x_node.links) widest = std::max(widest, link.width);
-    const auto at = [&](unsigned gpu) {
-      return std::find_if(anchors.begin(), anchors.end(), [&](const Anchor& a) { return a.gpu == gpu; });
+  /// The GPUs in a row with an arc per link, thicker for wider links. Curves between the bars would hide what stands there;
+  /// GPUs that are all linked alike are said in the legend.
+  Box links() const {
+    Box box;
+    if (x_node.links.empty() || is_linked_alike(x_node)) return box;
+    struct Arc {
+      const GpuLink& link;
+      int left, right;
     };
-    std::string text;
+    const auto at = [&](unsigned index) {
+      const auto gpu = std::find_if(x_node.gpus.begin(), x_node.gpus.end(), [&](const Gpu& g) { return g.place.index == index; });
+      return gpu == x_node.gpus.end() ? -1 : static_cast<int>(gpu - x_node.gpus.begin());
+    };
+    std::vector<Arc> arcs;
+    unsigned widest = 1;
+    int span = 1;
     for (const GpuLink& link : x_node.links) {
-      const auto a = at(link.first), b = at(link.second);
-      if (a == anchors.end() || b == anchors.end()) continue;
-      const double thick = 1 + 3.0 * link.width / widest;
-      const int bend = 24 + 4 * static_cast<int>(&link - x_node.links.data());
-      char path[200];
-      std::snprintf(path, sizeof path,
-                    "<path class=\"link\" stroke-width=\"%.1f\" d=\"M%d %dC%d %d %d %d %d %d\">", thick, a->x,
-                    a->y, a->x + bend, a->y, b->x + bend, b->y, b->x, b->y);
-      text += path +
-              ("<title>GPU " + std::to_string(link.first) + " and GPU " + std::to_string(link.second)) +
-              ": width " + std::to_string(link.width) + "</title></path>\n";
+      const auto [left, right] = std::minmax({at(link.first), at(link.second)});
+      if (left < 0 || left == right) continue;
+      arcs.push_back({link, left, right});
+      widest = std::max(widest, link.width);
+      span = std::max(span, right - left);
     }
-    return text;
+    const int height = span * k_arc + k_gap;
+    for (const Arc& arc : arcs) {
+      const int begin = arc.left * k_chip + k_core / 2, length = arc.right - arc.left;
+      char path[160];
+      std::snprintf(path, sizeof path, "<path class=\"link\" stroke-width=\"%.1f\" d=\"M%d %dA%d %d 0 0 1 %d %d\">", 1 + 3.0 * arc.link.width / widest, begin, height,
+                    length * k_chip / 2, length * k_arc, begin + length * k_chip, height);
+      box.body += path + ("<title>GPU " + std::to_string(arc.link.first) + " and GPU " + std::to_string(arc.link.second)) + ": width " +
+                  std::to_string(arc.link.width) + "</title></path>\n";
+    }
+    for (std::size_t i = 0; i < x_node.gpus.size(); ++i) {
+      const unsigned gpu = x_node.gpus[i].place.index;
+      const auto ranks = x_seen.empty() ? users_of(gpu, x_plan.ranks, &model::PlannedRankBinding::local_rank) : users_of(gpu, x_seen, &Placed::rank);
+      const int x = static_cast<int>(i) * k_chip;
+      box.body += rect(x, height, k_core, k_core, std::string("class=\"") + (ranks.empty() ? "free\"" : "rank\"") + fill_of(ranks)) +
+                  label(x + k_core / 2, height + 14, std::to_string(gpu), ranks.empty() ? "core dim" : "core");
+      box.width = x + k_core;
+    }
+    box.height = height + k_core;
+    return frame("links between GPUs, thicker ones are wider", box);
+  }
+
+  std::vector<Box> with_links(std::vector<Box> boxes) const {
+    if (Box box = links(); box.width > 0) boxes.insert(boxes.begin(), std::move(box));
+    return boxes;
   }
 
   std::vector<Box> numa_boxes(const IdSet& inside) {
@@ -223,7 +247,6 @@ private:
       if (gpu.memory_numa) text += ", memory NUMA " + std::to_string(*gpu.memory_numa);
       if (!shown.empty()) text += " for " + ranks_text(shown, "");
       add_bar(box, text, shown, !x_seen.empty() && seen != planned, x_marks.gpu(gpu.place.index));
-      box.anchors.push_back({gpu.place.index, box.width, box.height - k_gap - k_bar / 2});
       if (gpu.memory_numa)
         if (const auto users = x_marks.users_of_memory(*gpu.memory_numa); !users.empty())
           add_bar(box, "its memory for " + ranks_text(users, ""), users, true, x_marks.memory(*gpu.memory_numa));
@@ -238,7 +261,6 @@ private:
         if (rank.nic == nic.name) ranks.push_back(rank.rank);
       add_bar(box, "NIC " + nic.name + (ranks.empty() ? "" : " for " + ranks_text(ranks, "")), {}, false, x_marks.nic(nic.name));
     }
-    for (Anchor& anchor : box.anchors) anchor.x = box.width;
     if (box.height > 0) box.height -= k_gap;
     return box;
   }
@@ -268,9 +290,8 @@ private:
     for (const Box& key : keys) widest = std::max(widest, key.width);
     for (Box& key : keys) key.width = widest; // columns
     Box all = row(keys);
-    if (!x_node.links.empty()) {
-      const std::string text = is_linked_alike(x_node) ? "every GPU is linked with every other, all alike"
-                                           : "curves: links between GPUs, thicker ones are wider";
+    if (!x_node.links.empty() && is_linked_alike(x_node)) {
+      const std::string text = "every GPU is linked with every other, all alike";
       all.body += label(0, all.height + 20, text, "key");
       all.height += 24;
       all.width = std::max(all.width, width_of(text));

@@ -12,7 +12,6 @@ namespace hpcml::topo {
 void Box::add(const Box& inner, int x, int y) {
   body += "<g transform=\"translate(" + std::to_string(x) + "," + std::to_string(y) + ")\">\n" + inner.body +
           "</g>\n";
-  for (const Anchor& anchor : inner.anchors) anchors.push_back({anchor.gpu, anchor.x + x, anchor.y + y});
 }
 
 std::string colour_of(unsigned rank) {

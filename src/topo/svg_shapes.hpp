@@ -11,17 +11,10 @@ namespace hpcml::topo {
 constexpr int k_gap = 4, k_pad = 10, k_head = 18;
 constexpr int k_page = 980; ///< a page's width: what is wider goes below
 
-/// Where links of a GPU begin, inside a box.
-struct Anchor {
-  unsigned gpu = 0;
-  int x = 0, y = 0;
-};
-
 /// A piece of a drawing with its size.
 struct Box {
   int width = 0, height = 0;
   std::string body;
-  std::vector<Anchor> anchors;
   /// Draws another box at this place.
   void add(const Box& inner, int x, int y);
 };

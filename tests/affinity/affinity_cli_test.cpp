@@ -38,6 +38,8 @@ Run run_in(const std::string& folder, const std::string& arguments) {
 
 bool says(const Run& result, const std::string& text) { return result.text.find(text) != std::string::npos; }
 
+bool has_two_cpus() { return std::system("taskset -c 0 true 2>/dev/null && taskset -c 1 true 2>/dev/null") == 0; }
+
 const std::string k_topologies = std::string(HPCML_SOURCE_DIR) + "/tests/affinity/topologies/";
 
 } // namespace
@@ -85,6 +87,11 @@ TEST_CASE("hpcml affinity says what it cannot do, with its own exit codes") {
            {"affinity --site lumi --policy torch-node --gpus-per-rank 2 --spill package", 2, "--gpus-per-rank, --spill"},
            {"affinity --site lumi --policy mpibind --ranks-per-gpu 2 --rank-order cpu", 2, "--ranks-per-gpu, --rank-order"},
            {"affinity --site lumi --policy nvidia-all --balanced --domain numa --whole-domain", 2, "--domain, --whole-domain, --balanced"},
+           {"affinity --site lumi --policy torch-exclusive --cpus-per-rank 3 --threads-per-core 2", 2, "knows no --cpus-per-rank, --threads-per-core"},
+           {"affinity --site lumi --policy mpibind --cpus-per-rank 3", 2, "knows no --cpus-per-rank"},
+           {"affinity --site lumi --policy nvidia-single --cpus-per-rank 3", 2, "knows no --cpus-per-rank"},
+           {"affinity --site lumi --policy nvidia-unique-contiguous --cpus-per-rank 8", 4, "GPU 0 has 7 cores near it"},
+           {"affinity --topology coral-lassen.xml --policy nvidia-all --threads-per-core 2", 4, "one hardware thread of each core or all 4"},
            {"affinity --site lumi --policy torch-node --gpus c1,ff", 4, "no GPU at ff"},
            {"affinity --site lumi --policy torch-node --verify", 2, "--verify judges what runs"},
            {"affinity --site lumi --gpus-per-rank 2 --ranks-per-gpu 2", 2, "excludes"},
@@ -161,6 +168,7 @@ TEST_CASE("A topology file that is no use is refused with the line, or with how 
            {"sed 's/<topology version=\"[^\"]*\"/<topology version=\"3.0\"/' eas-tioga.xml",
             "hwloc XML of version 3.0, hpcml reads versions 1 and 2"},
            {"echo hello", "neither JSON nor XML"},
+           {"yes '<!-- a topology without end -->'", "more than 64 MiB"},
            {"echo '{\"cores\": 4,'", "this is not JSON"},
        }) {
     INFO(damaged.command);
@@ -171,12 +179,74 @@ TEST_CASE("A topology file that is no use is refused with the line, or with how 
   }
 }
 
+TEST_CASE("hpcml affinity says beside a list of masks where srun would not take it, and prints none without CPUs") {
+  const auto bind = [](const std::string& arguments) { return run("affinity --format cpu-bind " + arguments); };
+  const std::string shared = "hpcml: warning: srun takes these masks only where a step has the whole node; ";
+  CHECK(bind("--site lumi --partition standard-g").text == bind("--site lumi").text);
+  CHECK_FALSE(says(bind("--site lumi"), "warning"));
+  CHECK(says(bind("--site lumi --partition small-g"), shared + "the profile does not say that jobs of partition small-g have it"));
+  CHECK(says(bind("--site deltaai"), shared + "the profile names no partition with such nodes whose jobs have it"));
+  CHECK(says(bind("--site perlmutter"), shared + "the profile names no partition with such nodes whose jobs have it"));
+  CHECK(says(bind("--site leonardo"), "hpcml: warning: where GPUs 0-3 hang is not known: the masks deal out cores by number"));
+  CHECK_FALSE(says(bind("--site frontier"), "warning"));
+  for (const std::string flags : {"--ranks 1", "live --site lumi --ranks 1"}) {
+    const auto part = run("affinity --format cpu-bind " + flags, "taskset -c 0 ");
+    INFO(part.text);
+    CHECK(part.code == 0);
+    if (has_two_cpus()) CHECK(says(part, shared + "this process has CPUs 0"));
+  }
+  const auto none = bind("--site alvis");
+  CHECK(none.code == 4);
+  CHECK_FALSE(says(none, "0x0"));
+  CHECK(says(none, "the node's CPUs are not known"));
+  const auto places = run("affinity --site alvis");
+  CHECK(places.code == 0);
+  CHECK_FALSE(says(places, "one core"));
+}
+
+TEST_CASE("A topology that is no regular file is refused at once, with what it is") {
+  const std::string folder = std::string(HPCML_BINARY_DIR) + "/odd_topologies";
+  REQUIRE(std::system(("mkdir -p " + folder + " && cd " + folder + " && rm -f pipe huge && mkfifo pipe && truncate -s 20G huge").c_str()) == 0);
+  struct Row {
+    const char* path;
+    const char* says;
+  };
+  for (const auto& row : std::vector<Row>{{"pipe", "a named pipe, not a file"}, {".", "a directory, not a file"}, {"/dev/zero", "a device, not a file"}, {"huge", "more than 64 MiB"}}) {
+    INFO(row.path);
+    const auto result = run_in(folder, std::string("affinity --topology ") + row.path);
+    CHECK(result.code == 3);
+    INFO(result.text);
+    CHECK(says(result, row.says));
+    CHECK(says(result, row.path));
+  }
+  CHECK(std::system(("rm -r " + folder).c_str()) == 0);
+  // What a shell puts in place of <(lstopo --of xml) is a pipe, too.
+  CHECK(run("affinity --format cpu-bind --ranks 1 --topology <(cat eas-tioga.xml)'", "cd '" + k_topologies + "' && bash -c '").code == 0);
+}
+
 TEST_CASE("hpcml affinity shows other tools' faults beside their placement") {
   // torchrun's binding takes CPUs that LUMI reserves only where the job may use them.
   const auto result =
       run("affinity --topology " + k_topologies + "eas-tioga.xml --policy torch-exclusive --allowed 1-63");
   CHECK(result.code == 0);
   CHECK(says(result, "rank 4: CPUs 1-8, GPU 4\n  wrong: CPU 8 is not in L3 0 of its GPU"));
+}
+
+TEST_CASE("hpcml affinity --policy takes cores and threads per rank where the tool has such a setting") {
+  const auto first = [](const std::string& flags) { return nlohmann::json::parse(run("affinity --site lumi --format json " + flags).text).at("ranks")[0].at("cpus"); };
+  // gpu_affinity's max_physical_cores and multithreading.
+  CHECK(first("--policy nvidia-unique-contiguous") == "49-55,113-119");
+  CHECK(first("--policy nvidia-unique-contiguous --cpus-per-rank 3") == "49-51,113-115");
+  CHECK(first("--policy nvidia-unique-contiguous --cpus-per-rank 3 --threads-per-core 1") == "49-51");
+  CHECK(first("--policy nvidia-unique-contiguous --threads-per-core 2") == "49-55,113-119");
+  // mpibind's smt; srun's -c and --threads-per-core, with a socket per L3 as Frontier documents for these nodes.
+  CHECK(first("--policy mpibind") == "1-7");
+  CHECK(first("--policy mpibind --threads-per-core 2") == "1-7,65-71");
+  CHECK(first("--policy slurm-closest --cpus-per-rank 7") == "1-7");
+  const auto closest = nlohmann::json::parse(run("affinity --site lumi --policy slurm-closest --cpus-per-rank 3 --threads-per-core 2 --format json").text).at("ranks");
+  REQUIRE(closest.size() == 8);
+  CHECK(closest[1].at("cpus") == "9-11,73-75");
+  CHECK(closest[1].at("gpus") == std::vector<unsigned>{5});
 }
 
 TEST_CASE("hpcml affinity draws the node as text and as SVG that an XML reader accepts") {
@@ -265,8 +335,6 @@ std::string verify(const std::string& node, const std::vector<Rank>& ranks, cons
   REQUIRE(std::system(("rm -r " + folder).c_str()) == 0);
   return text;
 }
-
-bool has_two_cpus() { return std::system("taskset -c 0 true 2>/dev/null && taskset -c 1 true 2>/dev/null") == 0; }
 
 // Two cores, each in a NUMA node with two GPUs.
 const char* const k_four_gpus = R"({"numa": {"0": "0", "1": "1"}, "gpu": {"0": {"numa": 0}, "1": {"numa": 0}, "2": {"numa": 1}, "3": {"numa": 1}}})";

@@ -137,6 +137,43 @@ TEST_CASE("missing GPUs are a sentence with numbers") {
   CHECK(check(env_of({{"SLURM_STEP_GPUS", "0,1"}}), 2, 1)); // --gpu-bind=none sets no runtime variable in 22.05
 }
 
+TEST_CASE("a GPU that the node does not have ends the visible list, is said, and is missed where it is needed") {
+  launch::NodeView node;
+  node.cpus = model::make_regular_cpus(1, 4, 1, 1, 0);
+  node.mask = node.cpus.all();
+  for (unsigned i = 0; i < 4; ++i) node.gpus.places.push_back({i, {}, 0U, {}, {}});
+  node.gpus.vendor = model::GpuVendor::nvidia;
+  launch::World world;
+  world.layout.nodes = {"n1"};
+  world.layout.tasks_per_node = {1};
+  const auto setup = [&](const std::string& list, std::optional<unsigned> demanded) {
+    launch::LaunchRequest request;
+    request.command = {"true"};
+    request.gpus_per_task = demanded;
+    return launch::plan_rank_setup(request, world, node, env_of({{"CUDA_VISIBLE_DEVICES", list}}));
+  };
+  const std::string said = "CUDA_VISIBLE_DEVICES=1,4,0 names GPU 4, this node has GPUs 0-3: the runtime leaves it out, and what stands behind it";
+  const auto cut = setup("1,4,0", {});
+  REQUIRE(cut);
+  CHECK(cut->gpus == "1");
+  CHECK_THAT(cut->node_warnings, Catch::VectorContains(said));
+  const auto missed = setup("1,4,0", 2);
+  REQUIRE_FALSE(missed);
+  CHECK(missed.error().what == "this rank counts on 2 GPUs, but only 1 is visible (" + said + ")");
+  const auto none = setup("9", {});
+  REQUIRE_FALSE(none);
+  CHECK_THAT(none.error().what, Catch::StartsWith("CUDA_VISIBLE_DEVICES=9 names GPU 9, this node has GPUs 0-3"));
+  CHECK(setup("9", 0)); // no GPU is wanted
+  for (const auto* good : {"0,1,2,3", "3", "GPU-8932f937", "MIG-GPU-1/2/3", "-1"}) {
+    CAPTURE(good);
+    const auto fine = setup(good, {});
+    REQUIRE(fine);
+    CHECK(fine->node_warnings.empty());
+  }
+  node.gpus.places.clear(); // where the drivers show none, nothing tells
+  CHECK(setup("9", 1));
+}
+
 TEST_CASE("who binds is decided from the mask and from what srun did") {
   const IdSet node = IdSet::range(0, 127), slice = IdSet::range(49, 55);
   const auto masks = env_of({{"SLURM_CPU_BIND_LIST", "0x00FE000000000000,0xFE00000000000000"}});

@@ -134,7 +134,7 @@ TEST_CASE("What a rank's cores do is planned with a reason, and the site's own v
     const char* threads; // OMP_NUM_THREADS, HPCML_INTEROP_THREADS, HPCML_DATALOADER_WORKERS
   };
   for (const auto& row : {Row{{7, true, {}}, "7 1 6"}, Row{{16, true, {}}, "16 1 15"}, Row{{72, true, {}}, "72 1 16"}, Row{{1, true, {}}, "1 1 0"},
-                          Row{{32, false, {}}, "32 2 0"}, Row{{7, true, 4U}, "3 1 -"}, Row{{7, true, 9U}, "1 1 -"}, Row{{7, true, 0U}, "7 1 -"},
+                          Row{{32, false, {}}, "32 2 0"}, Row{{1, false, {}}, "1 1 0"}, Row{{7, true, 4U}, "3 1 -"}, Row{{7, true, 9U}, "1 1 -"}, Row{{7, true, 0U}, "7 1 -"},
                           // both hardware threads of seven cores: loaders get the second ones first
                           Row{{7, true, {}, 14}, "7 1 13"}, Row{{7, true, 7U, 14}, "7 1 -"}, Row{{7, true, 9U, 14}, "5 1 -"}}) {
     plan::RankPlan plan;
