@@ -5,6 +5,12 @@
 
 namespace hpcml::topo {
 
+std::string address_of(const Node& node, const Gpu& gpu) {
+  const auto there = [&](const Gpu& other) { return other.place.pci == gpu.place.pci; };
+  const bool cut = !gpu.place.pci.empty() && std::count_if(node.gpus.begin(), node.gpus.end(), there) > 1;
+  return gpu.place.pci + (cut ? " part " + std::to_string(gpu.partition) : "");
+}
+
 PlacementMarks::PlacementMarks(const Node& node, const std::vector<Placed>& seen) : x_node(node), x_seen(seen) {
   for (const auto& finding : check_placement(node, seen).findings)
     if (finding.wrong) x_findings.push_back(finding);

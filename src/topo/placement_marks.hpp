@@ -9,6 +9,9 @@
 
 namespace hpcml::topo {
 
+/// The GPU's PCI address, and which of the GPUs there it is where there are several: "0000:c1:00.0 part 2". Empty: not known.
+std::string address_of(const Node& node, const Gpu& gpu);
+
 /// Findings by the part of the node that they are about. Each text is empty where nothing is wrong.
 class PlacementMarks {
 public:

@@ -38,16 +38,16 @@ public:
     const Box all = row(boxes);
     Box page;
     page.add(all, k_pad, k_pad + k_head);
-    const std::vector<Box> below = with_links({legend()});
-    const Box rest = column(below);
+    const Box rest = column(with_links({legend()}));
     page.add(rest, k_pad, all.height + 2 * k_pad + k_head);
-    const int width = std::max(all.width, rest.width) + 2 * k_pad,
+    const std::string name = x_node.name.empty() ? "node" : x_node.name;
+    const int width = std::max({all.width, rest.width, width_of(name)}) + 2 * k_pad,
               height = all.height + rest.height + 3 * k_pad + k_head;
     const std::string size = std::to_string(width) + " " + std::to_string(height);
     return "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 " + size + "\" width=\"" +
            std::to_string(width) + "\" role=\"img\">\n<title>" +
            escape(util::replace_all(render_node_line(x_node), "\n", "")) + "</title>\n" + k_style +
-           label(k_pad, k_pad + 12, x_node.name.empty() ? "node" : x_node.name, "head") + page.body +
+           label(k_pad, k_pad + 12, name, "head") + page.body +
            "</svg>\n";
   }
 
@@ -243,7 +243,7 @@ private:
                  seen = users_of(gpu.place.index, x_seen, &Placed::rank);
       const auto& shown = x_seen.empty() ? planned : seen;
       std::string text = "GPU " + std::to_string(gpu.place.index);
-      if (!gpu.place.pci.empty()) text += " " + gpu.place.pci;
+      if (!gpu.place.pci.empty()) text += " " + address_of(x_node, gpu);
       if (gpu.memory_numa) text += ", memory NUMA " + std::to_string(*gpu.memory_numa);
       if (!shown.empty()) text += " for " + ranks_text(shown, "");
       add_bar(box, text, shown, !x_seen.empty() && seen != planned, x_marks.gpu(gpu.place.index));

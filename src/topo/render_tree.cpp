@@ -68,7 +68,7 @@ private:
     for (const Gpu& gpu : x_node.gpus) {
       if (!here(Place{gpu.place.l3, gpu.place.numa, gpu.place.package})) continue;
       std::string text = "GPU " + std::to_string(gpu.place.index);
-      if (!gpu.place.pci.empty()) text += " at " + gpu.place.pci;
+      if (!gpu.place.pci.empty()) text += " at " + address_of(x_node, gpu);
       const auto has = [&](const auto& rank) { return std::find(rank.gpus.begin(), rank.gpus.end(), gpu.place.index) != rank.gpus.end(); };
       std::vector<std::string> ranks, seen;
       for (const auto& rank : x_plan.ranks)

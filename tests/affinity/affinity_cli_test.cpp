@@ -258,6 +258,37 @@ TEST_CASE("hpcml affinity draws the node as text and as SVG that an XML reader a
   const auto svg = run("affinity --site lumi --format svg | python3 -c 'import sys, xml.dom.minidom as d;"
                        "x = d.parse(sys.stdin); print(len(x.getElementsByTagName(\"rect\")) > 64)'");
   CHECK(svg.text == "True\n");
+  // Parts of a GPU have its address.
+  const std::string parts = "echo '{\"numa\": {\"0\": \"0-3\"}, \"gpu\": {\"0\": {\"numa\": 0, \"pci\": \"0000:c1:00.0\"}, \"1\": {\"numa\": 0, \"pci\": \"0000:c1:00.0\", \"partition\": 1}}}' | ";
+  CHECK(says(run("affinity --topology /dev/stdin --format tree", parts), "GPU 1 at 0000:c1:00.0 part 1 -> rank 1"));
+  CHECK(says(run("affinity --topology /dev/stdin --format svg", parts), ">GPU 0 0000:c1:00.0 part 0 for rank 0<"));
+}
+
+TEST_CASE("Links between GPUs cross no label of the drawing") {
+  // Arcs of an ellipse lie in the box from their ends up to its radius; a label is as wide as its letters.
+  const std::string check = R"PY(
+import re, sys, xml.etree.ElementTree as tree
+labels, arcs = [], []
+def walk(element, x, y):
+    for dx, dy in re.findall(r"translate\((\d+),(\d+)\)", element.get("transform", "")): x, y = x + int(dx), y + int(dy)
+    name = element.tag.split("}")[1]
+    if name == "text":
+        left, top, long = x + int(element.get("x")), y + int(element.get("y")), 6 * len(element.text)
+        if "core" in element.get("class", ""): left -= long // 2
+        labels.append((left, top - 9, left + long, top, element.text))
+    if name == "path":
+        n = [int(v) for v in re.findall(r"-?\d+", element.get("d"))]
+        top = n[1] - n[3] if "A" in element.get("d") else min(n[1::2])
+        arcs.append((x + min(n[0], n[-2]), y + top, x + max(n[0::2]) if "C" in element.get("d") else x + max(n[0], n[-2]), y + max(n[1], n[-1])))
+    for child in element: walk(child, x, y)
+walk(tree.parse(sys.stdin).getroot(), 0, 0)
+crossed = [l[4] for l in labels for a in arcs if l[0] < a[2] and a[0] < l[2] and l[1] < a[3] and a[1] < l[3]]
+print(len(arcs), sorted(set(crossed)))
+)PY";
+  const std::string file = std::string(HPCML_BINARY_DIR) + "/crossings.py";
+  std::ofstream(file) << check;
+  CHECK(run("affinity --topology " + std::string(HPCML_SOURCE_DIR) + "/docs/affinity/lumi.json --format svg | python3 " + file).text == "12 []\n");
+  CHECK(std::remove(file.c_str()) == 0);
 }
 
 TEST_CASE("The drawings in the documentation are what hpcml affinity draws today") {
