@@ -93,6 +93,7 @@ private:
   bool at_assignment() const;
   Assignment parse_assignment();
   void parse_array(Assignment& assignment);
+  void join_parens(Word& word, std::size_t begin);
   Node parse_function_body(std::size_t begin, std::string name);
   void unread(Node& program, std::size_t begin, const Failure& failure);
 

@@ -15,11 +15,18 @@ bool is_closing(std::string_view word) {
   return is_one_of(word, k_closing);
 }
 
+bool is_bare(const Word& word) { return word.parts.size() == 1 && word.parts[0].kind == Part::Kind::literal && !word.parts[0].quoted; }
+
 /// True where arguments of the form name=value are assignments.
 bool is_declaration(const Word& word) {
   static constexpr std::array<std::string_view, 5> k_names = {"export", "declare", "local", "readonly", "typeset"};
-  return word.parts.size() == 1 && word.parts[0].kind == Part::Kind::literal && !word.parts[0].quoted &&
-         is_one_of(word.parts[0].text, k_names);
+  return is_bare(word) && is_one_of(word.parts[0].text, k_names);
+}
+
+/// True where an argument of the form name=(…) is a word as any other.
+bool takes_parens(const Word& word) {
+  static constexpr std::array<std::string_view, 3> k_names = {"alias", "eval", "let"};
+  return is_bare(word) && is_one_of(word.parts[0].text, k_names);
 }
 
 std::string literal_of(const Word& word) {
@@ -222,8 +229,23 @@ bool Parser::parse_simple_piece(Node& node) {
   }
   if (node.words.empty() && at_assignment()) node.assignments.push_back(parse_assignment());
   else if (!node.words.empty() && is_declaration(node.words[0]) && at_assignment()) node.declared.push_back(parse_assignment());
-  else node.words.push_back(parse_word());
+  else {
+    const auto begin = x_at;
+    const bool parens = !node.words.empty() && takes_parens(node.words[0]) && at_assignment();
+    node.words.push_back(parse_word());
+    if (parens && at() == '(' && x_text[x_at - 1] == '=') join_parens(node.words.back(), begin);
+  }
   return true;
+}
+
+/// `let half=(n+1)/2`: the bracket and what follows it belong to the word.
+void Parser::join_parens(Word& word, std::size_t begin) {
+  parse_parens(word);
+  if (!done() && !at_word_end(Ends::word, 0)) {
+    auto rest = parse_word();
+    std::move(rest.parts.begin(), rest.parts.end(), std::back_inserter(word.parts));
+  }
+  word.place = place_from(begin);
 }
 
 bool Parser::at_assignment() const {

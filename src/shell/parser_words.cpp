@@ -119,7 +119,7 @@ Word Parser::parse_word(Ends ends) {
 /// `@(a|b)`: kept as it is written; it is a pattern, never a known text.
 void Parser::parse_parens(Word& word) {
   const auto begin = x_at;
-  ++x_at;
+  if (at() != '(') ++x_at;
   int depth = 0;
   do {
     if (done()) fail("`(` of a pattern is not closed");

@@ -44,6 +44,7 @@ Hits find(const Subject& subject) {
     if ((!launch.agent() && !launch.python()) || (launch.step() && !shape_of(subject, launch).several_nodes)) continue;
     if (const auto* agent = launch.agent()) {
       if (agent->find("standalone")) continue;
+      if (const auto* nodes = find_any(*agent, {"nnodes", "num_machines", "num-machines"}); nodes && nodes->value && nodes->value->known() && nodes->value->text() == "1") continue;
       if (const auto* given = find_any(*agent, {"master_addr", "master-addr", "main_process_ip", "main-process-ip", "rdzv_endpoint", "rdzv-endpoint"}); given && given->value) check_value(*given->value, place_of(given->place), hits);
     }
     if (!launch.step()) continue;
@@ -68,7 +69,8 @@ Rule rule_launch_master_address() {
        "#!/bin/bash\n#SBATCH --nodes=2 --ntasks-per-node=4\nexport MASTER_ADDR=$(hostname -i)\nsrun python train.py\n"},
       {"#!/bin/bash\n#SBATCH --nodes=2 --ntasks-per-node=4\nexport MASTER_ADDR=$(scontrol show hostnames $SLURM_JOB_NODELIST | head -n 1)\nsrun python train.py\n",
        "#!/bin/bash\n#SBATCH --nodes=1 --ntasks-per-node=4\nexport MASTER_ADDR=localhost\nsrun python train.py\n",
-       "#!/bin/bash\n#SBATCH --nodes=2 --ntasks-per-node=4\nexport MASTER_ADDR=$(hostname)\nsrun python train.py\n"},
+       "#!/bin/bash\n#SBATCH --nodes=2 --ntasks-per-node=4\nexport MASTER_ADDR=$(hostname)\nsrun python train.py\n",
+       "#!/bin/bash\n#SBATCH --nodes=2 --ntasks-per-node=4\ntorchrun --nnodes=1 --nproc_per_node=4 --master_addr=localhost train.py\n"},
       find};
 }
 

@@ -33,7 +33,13 @@ std::string_view per_task_name_behind(const Subject& subject, const Launch& laun
   if (name.front() == '{' && name.back() == '}') name = name.substr(1, name.size() - 2);
   if (name.empty() || name.find_first_of("[](){}:/%#- ") != std::string_view::npos) return {};
   if (const auto* value = launch.variable(name)) return value->pieces.empty() ? std::string_view() : per_task_name(value->pieces[0].text);
-  return per_task_name(assigned_before(subject.text, name, launch.command->place.offset));
+  const auto value = assigned_before(subject.text, name, launch.command->place.offset);
+  const auto task = per_task_name(value);
+  // Behind a backslash or in single quotes it is the task's shell that expands it.
+  const auto at = value.find("$" + std::string(task)), brace = value.find("${" + std::string(task));
+  const auto dollar = std::min(at, brace);
+  const bool handed_on = !task.empty() && !value.empty() && (value[0] == '\'' || (dollar != std::string_view::npos && dollar > 0 && value[dollar - 1] == '\\'));
+  return handed_on ? std::string_view() : task;
 }
 
 /// In "bash -c" with double quotes a backslash hands the variable on to the task's shell.
@@ -123,7 +129,9 @@ Rule rule_launch_per_task_value() {
        "#!/bin/bash\n#SBATCH --nodes=2 --ntasks-per-node=1\nsrun bash -c \"torchrun --nnodes=2 --node_rank=\\$SLURM_NODEID --master_addr=$M train.py\"\n",
        "#!/bin/bash\nexport RANK=$SLURM_PROCID LOCAL_RANK=$SLURM_LOCALID\nexec python train.py\n",
        "#!/bin/bash\n#SBATCH --nodes=1 --ntasks=1\nexport RANK=$SLURM_PROCID\nsrun python train.py\n",
-       "#!/bin/bash\n#SBATCH --nodes=2 --ntasks-per-node=4\nexport RANK=$SLURM_PROCID\nsrun bash -c 'export RANK=$SLURM_PROCID; python train.py'\n"},
+       "#!/bin/bash\n#SBATCH --nodes=2 --ntasks-per-node=4\nexport RANK=$SLURM_PROCID\nsrun bash -c 'export RANK=$SLURM_PROCID; python train.py'\n",
+       "#!/bin/bash\n#SBATCH --nodes=2 --ntasks-per-node=4\nif [ -n \"$DEBUG\" ]; then PREFIX=\"NCCL_DEBUG_FILE=log-\\$SLURM_PROCID\"; fi\nsrun bash -c \"$PREFIX python train.py\"\n",
+       "#!/bin/bash\n#SBATCH --nodes=2 --ntasks-per-node=1\nif [ -n \"$X\" ]; then ARGS='--nnodes=2 --node_rank=$SLURM_NODEID --master_addr=a'; fi\nsrun bash -c \"torchrun $ARGS train.py\"\n"},
       find};
 }
 

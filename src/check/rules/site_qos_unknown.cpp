@@ -9,7 +9,8 @@ Hits find(const Subject& subject) {
   Hits hits;
   for (const auto& part : parts_of(subject)) {
     const auto name = part.request.text("qos");
-    if (name.empty() || part.site.qos.empty() || part.site.find_qos(name)) continue;
+    // Slurm's database makes the QoS normal by itself.
+    if (name.empty() || name == "normal" || part.site.qos.empty() || part.site.find_qos(name)) continue;
     std::vector<std::string> names;
     for (const auto& qos : part.site.qos) names.push_back(qos.name);
     Hit hit{part.place({"qos"}), "the profile of " + part.site.name + " has no QoS '" + name + "'", known_names(name, names)};
@@ -33,7 +34,8 @@ Rule rule_site_qos_unknown() {
        {"#!/bin/bash\n#SBATCH -A x\n#SBATCH -C gpu\n#SBATCH -t 10\n#SBATCH -q regulr\n#SBATCH --gpus-per-node=4\nsrun true\n", "perlmutter"}},
       {{"#!/bin/bash\n#SBATCH -A x\n#SBATCH -t 10\n#SBATCH -p boost_usr_prod\n#SBATCH --qos=boost_qos_dbg\n#SBATCH --gres=gpu:4\nsrun true\n", "leonardo"},
        {"#!/bin/bash\n#SBATCH -A x\n#SBATCH -t 10\n#SBATCH -p gpu\n#SBATCH --qos=gpu-shd\n#SBATCH --gpus=1\nsrun true\n", "archer2_gpu"},
-       {"#!/bin/bash\n#SBATCH --account=project_462000001\n#SBATCH --time=10\n#SBATCH -p small-g\n#SBATCH --qos=special\n#SBATCH --gpus-per-node=1\nsrun true\n", "lumi"}},
+       {"#!/bin/bash\n#SBATCH --account=project_462000001\n#SBATCH --time=10\n#SBATCH -p small-g\n#SBATCH --qos=special\n#SBATCH --gpus-per-node=1\nsrun true\n", "lumi"},
+       {"#!/bin/bash\n#SBATCH -p gpu\n#SBATCH -t 10\n#SBATCH --qos=normal\n#SBATCH --gpus=1\nsrun true\n", "sherlock"}},
       find};
 }
 
