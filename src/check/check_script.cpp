@@ -7,6 +7,7 @@
 
 #include "check/suppress.hpp"
 #include "slurm/options.hpp"
+#include "slurm/possible.hpp"
 #include "util/text.hpp"
 
 namespace hpcml::check {
@@ -20,7 +21,10 @@ diag::Diagnostics read_as(const std::string& file, std::string_view text, Versio
   subject.header = slurm::read_header(text, version, findings);
   subject.requests.clear();
   subject.settings = slurm::read_settings(subject.header, {}, version, findings);
-  for (const auto& settings : subject.settings) subject.requests.push_back(slurm::make_request(settings, version, findings));
+  for (const auto& settings : subject.settings) {
+    const auto& request = subject.requests.emplace_back(slurm::make_request(settings, version, findings));
+    slurm::check_possible(request, slurm::size_job(request, version, slurm::listed_nodes(request)), version, findings);
+  }
   return findings.list();
 }
 
@@ -100,12 +104,13 @@ diag::Diagnostics without_site_options(diag::Diagnostics refusals, const Subject
     const auto equals = word.find('=');
     if (word.substr(0, 2) != "--") return false;
     const auto name = word.substr(2, equals == std::string_view::npos ? equals : equals - 2);
+    const bool given_up = !find_rule(refusal.code)->fix(subject, {at, refusal.span.length}).empty();
     // Where no site is named, an option that is near to none of Slurm's may well be a plugin's.
-    const bool maybe = !subject.site && !is_near_option(name);
-    if (!maybe && !(subject.site && is_site_option(*subject.site, name))) return false;
+    const bool maybe = !subject.site && !given_up && !is_near_option(name) && name.find(':') == std::string_view::npos;
+    if (!maybe && !given_up && !(subject.site && is_site_option(*subject.site, name))) return false;
     value_at = equals == std::string_view::npos ? subject.text.find_first_not_of(" \t", at + word.size()) : equals;
     if (maybe) refusal.severity = diag::Severity::warning;
-    return !maybe;
+    return !maybe && !given_up;
   };
   refusals.erase(std::remove_if(refusals.begin(), refusals.end(), is_known), refusals.end());
   return refusals;

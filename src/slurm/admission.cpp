@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "model/hostlist.hpp"
+#include "slurm/possible.hpp"
 #include "util/text.hpp"
 
 namespace hpcml::slurm {
@@ -21,9 +22,7 @@ public:
     check_dependencies();
     check_array();
     check_missing_parts();
-    if (r.nodes && r.nodes->max == 0) refuse("nodes", "nodes", "--nodes asks for no node");
-    if (r.has("extra-node-info") && s.tasks_known == 0 && !s.nodes_given && (s.sockets_per_node < 0 || s.cores_per_socket < 0 || s.threads_per_core < 0))
-      refuse("extra-node-info", "nodes", "--extra-node-info asks for 0 sockets, cores or threads, which makes no task");
+    check_contradictions(r, s, x_version, x_findings);
     if (s.cpus > static_cast<long>(c.nodes.size()) * c.cpus()) return; // waits for ever, whatever the rest is
     if (r.has("hold")) return; // nobody looks at the nodes yet
     if (waits_anyway() || !check_node_shape() || waits_for_nodes()) return;
@@ -81,16 +80,8 @@ private:
     const auto excluded = names_of("exclude");
     if (!wanted || !excluded) return;
     const std::set<std::string> without(excluded->begin(), excluded->end());
-    const std::set<std::string> distinct(wanted->begin(), wanted->end());
     x_usable_nodes = static_cast<long>(c.nodes.size() - without.size());
-    for (const auto& name : distinct)
-      if (without.count(name) > 0) return refuse("nodelist", "node-name", "node '" + name + "' is wanted and excluded");
-    if (r.has("nodelist") && distinct.empty() && !r.nodes) refuse("nodelist", "node-count", "--nodelist names no node");
-    const bool twice = distinct.size() < wanted->size();
-    if (r.nodes && x_version < Version::v23_02) {
-      const auto count = static_cast<long>(x_version == Version::v20_11 && twice ? wanted->size() : distinct.size());
-      if (count > r.nodes->max) refuse("nodelist", "node-count", "--nodelist names more nodes than --nodes allows", "raise --nodes");
-    }
+    if (r.has("nodelist") && wanted->empty() && !r.nodes) refuse("nodelist", "node-count", "--nodelist names no node");
   }
 
   void check_gres() {
@@ -144,8 +135,6 @@ private:
       if (!least->second.minutes || (bounded && *least->second.minutes > *partitions.front()->max_minutes))
         refuse("time-min", "time-min", "--time-min is longer than the partition allows");
     }
-    if (util::to_lower(r.text("distribution")) == "arbitrary" && !r.has("nodelist") && from(Version::v21_08))
-      refuse("distribution", "distribution", "--distribution=arbitrary needs --nodelist");
     check_sampling();
     if (r.has("resv-ports")) refuse("resv-ports", "stepmgr", "--resv-ports needs slurmstepd to manage steps");
     if (r.has("external") && from(Version::v26_05)) refuse("external", "external", "the cluster is not set up for external jobs");
@@ -265,8 +254,6 @@ private:
   void check_layout() {
     const bool only_listed = r.has("nodelist") && !r.nodes;
     const long nodes = s.max_nodes > 0 && !only_listed ? std::min(s.max_nodes, max_nodes()) : max_nodes();
-    // 26.05 no longer proves it for one node.
-    const bool proves = !(from(Version::v26_05) && s.max_nodes == 1);
     const long cores = c.sockets * static_cast<long>(c.cores_per_socket);
     const auto need = [&](bool beyond, std::string_view option, const std::string& what) {
       if (beyond) refuse(option, "layout", what + " do not fit on " + std::to_string(nodes) + " nodes");
@@ -274,8 +261,7 @@ private:
     need(s.min_nodes > x_usable_nodes, "exclude", "the nodes asked for");
     const long threads = s.threads_per_core > 0 ? s.threads_per_core : c.threads_per_core;
     need(!r.overcommit && s.cpus > nodes * cores * threads, "ntasks", std::to_string(s.cpus) + " CPUs");
-    if (!only_listed && (r.has("ntasks-per-node") || (s.tasks_per_node > 0 && s.nodes_given)))
-      need(proves && s.tasks > nodes * s.tasks_per_node, "ntasks", std::to_string(s.tasks) + " tasks");
+    need(!only_listed && exceeds_places(r, s, nodes, x_version), "ntasks", std::to_string(s.tasks) + " tasks");
     if (const long per = r.count("ntasks-per-socket"); per > 0)
       need((s.tasks > std::min(nodes, x_usable_nodes) * per * c.sockets && !r.overcommit && !only_listed) || s.tasks_per_node > per * c.sockets, "ntasks-per-socket", "the tasks per socket");
     if (const long per = r.count("ntasks-per-core"); per > 0) need(s.tasks > nodes * per * cores || s.tasks_per_node > per * cores, "ntasks-per-core", "the tasks per core");

@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: MIT
+// Requests that contradict themselves: no cluster can fulfil them.
+#pragma once
+
+#include "slurm/job_size.hpp"
+
+namespace hpcml::slurm {
+
+/// Whether the tasks are more than so many nodes may hold by --ntasks-per-node.
+bool exceeds_places(const Request& request, const JobSize& size, long nodes, Version version);
+
+/// What is refused at once, however few nodes the cluster has, as findings "slurm/impossible".
+void check_contradictions(const Request& request, const JobSize& size, Version version, Findings& findings);
+
+/// These and what no cluster with enough nodes takes.
+void check_possible(const Request& request, const JobSize& size, Version version, Findings& findings);
+
+} // namespace hpcml::slurm
