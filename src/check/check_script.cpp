@@ -104,7 +104,9 @@ diag::Diagnostics without_site_options(diag::Diagnostics refusals, const Subject
     const auto equals = word.find('=');
     if (word.substr(0, 2) != "--") return false;
     const auto name = word.substr(2, equals == std::string_view::npos ? equals : equals - 2);
-    const bool given_up = !find_rule(refusal.code)->fix(subject, {at, refusal.span.length}).empty();
+    const auto renamed = find_rule(refusal.code)->fix(subject, {at, refusal.span.length});
+    const bool given_up = !renamed.empty();
+    if (given_up) refusal.hint = "write --" + renamed.front().text;
     // Where no site is named, an option that is near to none of Slurm's may well be a plugin's.
     const bool maybe = !subject.site && !given_up && !is_near_option(name) && name.find(':') == std::string_view::npos;
     if (!maybe && !given_up && !(subject.site && is_site_option(*subject.site, name))) return false;

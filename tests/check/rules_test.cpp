@@ -95,6 +95,11 @@ TEST_CASE("A mend takes its finding away and brings no other") {
     }
 }
 
+TEST_CASE("A mend leaves templates alone") {
+  const std::string text = "#!/bin/bash\n#SBATCH --mem={{ (ram*1000)|int }}MB\n#SBATCH --time={{ t }} (h)\n";
+  CHECK(check::fix_script(text, {}).text == text);
+}
+
 TEST_CASE("A finding points at the words that are wrong") {
   const auto list = diagnostics("#!/bin/bash\n#SBATCH -N2 --time 1h\n", slurm::Version::v22_05);
   REQUIRE(list.size() == 1);
@@ -130,7 +135,8 @@ TEST_CASE("Where no site is named, an option that may be a plugin's is a warning
     CHECK(finding.code == "slurm/option-unknown");
     CHECK(finding.severity == diag::Severity::warning);
   }
-  for (const auto* script : {"#!/bin/bash\n#SBATCH --acount=x\n", "#!/bin/bash\n#SBATCH --cpu-bind=cores\n", "#!/bin/bash\n#SBATCH --stepmgr\n"}) {
+  for (const auto* script : {"#!/bin/bash\n#SBATCH --acount=x\n", "#!/bin/bash\n#SBATCH --cpu-bind=cores\n", "#!/bin/bash\n#SBATCH --stepmgr\n",
+                             "#!/bin/bash\n#SBATCH --workdir /x\n", "#!/bin/bash\n#SBATCH --share\n", "#!/bin/bash\n#SBATCH --gres:gpu=1\n"}) {
     INFO(script);
     const auto slip = diagnostics(script, slurm::Version::v23_11);
     REQUIRE(slip.size() == 1);

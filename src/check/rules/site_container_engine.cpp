@@ -11,7 +11,7 @@ namespace {
 
 /// Programs of one family are there under each other's name.
 std::string family(const std::string& engine) { return engine == "singularity" ? "apptainer" : engine; }
-constexpr std::array<std::string_view, 7> k_engines = {"singularity", "apptainer", "shifter", "podman-hpc", "docker", "podman", "sarus"};
+constexpr std::array<std::string_view, 6> k_engines = {"singularity", "apptainer", "shifter", "docker", "podman", "sarus"};
 
 Hits find(const Subject& subject) {
   Hits hits;
@@ -45,7 +45,8 @@ Rule rule_site_container_engine() {
        {"#!/bin/bash\n#SBATCH -A x\n#SBATCH -C gpu\n#SBATCH -q regular\n#SBATCH -t 10\n#SBATCH --gpus-per-node=4\nsrun apptainer exec a.sif python train.py\n", "perlmutter"}},
       {{"#!/bin/bash\n#SBATCH --account=project_462000001\n#SBATCH --time=10\n#SBATCH -p small-g\n#SBATCH --gpus-per-node=1\nsrun singularity exec a.sif python train.py\n", "lumi"},
        {"#!/bin/bash\n#SBATCH -p gh\n#SBATCH -N1\n#SBATCH -n1\n#SBATCH -t 10\nibrun singularity exec a.sif python train.py\n", "vista"},
-       {"#!/bin/bash\n#SBATCH -A x\n#SBATCH -C gpu\n#SBATCH -q regular\n#SBATCH -t 10\n#SBATCH --gpus-per-node=4\nsrun shifter --image=a python train.py\n", "perlmutter"}},
+       {"#!/bin/bash\n#SBATCH -A x\n#SBATCH -C gpu\n#SBATCH -q regular\n#SBATCH -t 10\n#SBATCH --gpus-per-node=4\nsrun shifter --image=a python train.py\n", "perlmutter"},
+       {"#!/bin/bash\n#SBATCH -A x\n#SBATCH -C gpu\n#SBATCH -q regular\n#SBATCH -t 10\n#SBATCH --gpus-per-node=4\nsrun podman-hpc run --rm a python train.py\n", "perlmutter"}},
       find};
 }
 

@@ -53,8 +53,10 @@ std::vector<Edit> join(const slurm::Word& from, slurm::Place place, std::string 
 std::vector<Edit> fix(const Subject& subject, slurm::Place place) {
   if (auto edits = mend_dashes(subject, place); !edits.empty()) return edits;
   const auto word = subject.text.substr(place.offset, place.length);
-  if (util::starts_with(word, "//") || word[0] == '(') return {{place.offset, 0, "# "}};
   const auto words = words_up_to(subject, place.offset);
+  for (const auto& one : words)
+    if (one.text.find("{{") != std::string::npos) return {}; // a template, not yet a script
+  if (util::starts_with(word, "//") || word[0] == '(') return {{place.offset, 0, "# "}};
   if (words.size() < 2) return {};
   const auto& before = words[words.size() - 2];
   const auto& text = before.text;
