@@ -132,7 +132,7 @@ void run_affinity(const AffinityOptions& options, const Context& context, int& e
   if (!plan) return failure.say(k_cannot_satisfy, plan.error());
   if (plan->ranks.empty())
     return failure.say(k_cannot_satisfy, "none of the node's cores may be used",
-                       "reserved are CPUs " + node->cpus.reserved.to_list());
+                       node->cpus.reserved.empty() ? "" : "reserved are CPUs " + node->cpus.reserved.to_list());
   const bool cpus_known = !node->cpus.core_threads.empty(), masks = options.format == "cpu-bind";
   if (masks && !cpus_known) return failure.say(k_cannot_satisfy, "the node's CPUs are not known, so there are no masks", "hpcml affinity live in a job shows them");
   std::fputs(render(options.format, *node, *plan).c_str(), stdout);
@@ -151,17 +151,17 @@ void add_affinity(CLI::App& app, Context& context, int& exit_code) {
   auto options = std::make_shared<AffinityOptions>();
   command->footer(k_footer);
   command->add_option("source", options->source, "live: the node this runs on (default)");
-  command->add_option("--site", options->site, "a node of this site");
-  command->add_option("--partition", options->partition, "of this partition")->needs("--site");
+  command->add_option("--site", options->site, "a node of this site")->check(not_empty);
+  command->add_option("--partition", options->partition, "of this partition")->needs("--site")->check(not_empty);
   command
       ->add_option("--topology", options->topology, "a node from a file: hwloc XML, NCCL topology XML, JSON")
-      ->excludes("--site");
+      ->excludes("--site")
+      ->check(not_empty);
   command->add_option("--ranks", options->ranks, "ranks on the node (default: one per GPU, or as --gpus-per-rank or --ranks-per-gpu have it)")
-      ->check(CLI::Range(1u, 65536u));
-  auto* per_rank = command->add_option("--gpus-per-rank", options->gpus_per_rank, "GPUs per rank")->check(CLI::Range(1u, 65536u));
+      ->check(CLI::Range(1u, 4096u));
+  auto* per_rank = command->add_option("--gpus-per-rank", options->gpus_per_rank, "GPUs per rank")->check(CLI::Range(1u, 4096u));
   command->add_option("--ranks-per-gpu", options->ranks_per_gpu, "neighbouring ranks that share a GPU")->check(CLI::Range(1u, 4096u))->excludes(per_rank);
-  command->add_option("--cpus-per-rank", options->cpus_per_rank,
-                      "physical cores per rank (default: all near its GPU)");
+  command->add_option("--cpus-per-rank", options->cpus_per_rank, "physical cores per rank (default: all near its GPU)")->check(CLI::Range(1u, 4096u));
   command->add_option("--threads-per-core", options->threads_per_core, "hardware threads of each core")
       ->check(CLI::Range(1u, 16u));
   command->add_option(
@@ -183,12 +183,12 @@ void add_affinity(CLI::App& app, Context& context, int& exit_code) {
                       "hpcml, or what another tool would do: " + util::join(topo::compat_policies(), ", "));
   command->add_option("--format", options->format, "table, json, cpu-bind (for srun), tree or svg")
       ->check(CLI::IsMember({"table", "json", "cpu-bind", "tree", "svg"}));
-  command
-      ->add_flag("--all-sites", options->all_sites,
-                 "one rank per GPU on the nodes of every site, as Markdown")
-      ->excludes("--site");
   command->add_flag("--verify", options->verify,
                     "judge what the ranks that run here really have, and compare with the plan");
+  const auto others = command->get_options();
+  auto* all = command->add_flag("--all-sites", options->all_sites, "one rank per GPU on the nodes of every site, as Markdown; alone");
+  for (auto* other : others)
+    if (other != command->get_help_ptr()) all->excludes(other);
   command->callback([options, &context, &exit_code] { run_affinity(*options, context, exit_code); });
 }
 

@@ -51,6 +51,7 @@ util::Result<Node> load_node(const fs::path& path) {
   if (begin == std::string::npos) return fail({"the file is empty"});
   if (text->at(begin) == '{') {
     auto node = parse_node_json(*text);
+    if (node && node->cpus.core_threads.empty() && node->gpus.empty()) return fail({"there are neither CPUs nor GPUs in it", "see hpcml affinity --help for the keys of a node"});
     return node ? node : fail(node.error());
   }
   if (text->at(begin) != '<')

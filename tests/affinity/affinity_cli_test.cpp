@@ -104,6 +104,13 @@ TEST_CASE("hpcml affinity says what it cannot do, with its own exit codes") {
            {"affinity --site lumi --threads-per-core 3", 4, "cores have 2 hardware threads"},
            {"affinity --site lumi --rank-order 0,1,2", 4, "names 3 GPUs, 8 ranks need 8"},
            {"affinity --site lumi --rank-order 0,1,2,3 --ranks 4 --gpus-per-rank 2", 4, "names 4 GPUs, 4 ranks need 8"},
+           {"affinity --site ''", 2, "--site: is empty"},
+           {"affinity --topology ''", 2, "--topology: is empty"},
+           {"affinity --site lumi --partition ''", 2, "--partition: is empty"},
+           {"affinity --site lumi --ranks 5000", 2, "1 to 4096"},
+           {"affinity --site lumi --cpus-per-rank 0", 2, "1 to 4096"},
+           {"affinity --all-sites --format json", 2, "excludes"},
+           {"affinity --all-sites --verify", 2, "excludes"},
            {"affinity --site lumi --reserved 500", 4, "the node has no CPUs 500"},
            {"affinity --site lumi --partition standardg", 2, "did you mean standard-g?"},
            {"affinity --site lumi --order both", 2, "neither gpu, cpu, ring nor a list"},
@@ -170,6 +177,8 @@ TEST_CASE("A topology file that is no use is refused with the line, or with how 
            {"echo hello", "neither JSON nor XML"},
            {"yes '<!-- a topology without end -->'", "more than 64 MiB"},
            {"echo '{\"cores\": 4,'", "this is not JSON"},
+           {"echo '{\"cores\": -1, \"gpu\": {\"0\": {}}}'", "cores: a number from 0 to 65535"},
+           {"echo '{}'", "neither CPUs nor GPUs"},
        }) {
     INFO(damaged.command);
     const auto result =
@@ -202,6 +211,12 @@ TEST_CASE("hpcml affinity says beside a list of masks where srun would not take 
   const auto places = run("affinity --site alvis");
   CHECK(places.code == 0);
   CHECK_FALSE(says(places, "one core"));
+}
+
+TEST_CASE("A JSON node whose number of cores is not that of its lists is planned by the lists, with a note") {
+  const auto notes = [](const std::string& json) { return run("affinity --topology /dev/stdin", "echo '" + json + "' | "); };
+  CHECK(says(notes(R"({"cores": 2, "numa": {"0": "0-3"}})"), "note: cores: 2, but the lists of CPUs have 4 with 1 hardware thread each, which are used"));
+  CHECK_FALSE(says(notes(R"({"cores": 2, "smt": 2, "numa": {"0": "0-3"}, "gpu": {"0": {"numa": -1}}})"), "note"));
 }
 
 TEST_CASE("A topology that is no regular file is refused at once, with what it is") {
