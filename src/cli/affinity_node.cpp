@@ -12,7 +12,7 @@
 namespace hpcml::cli {
 namespace {
 
-std::optional<AffinityNode> live_node(Failure& failure) {
+std::optional<topo::Node> live_node(Failure& failure) {
   auto node = topo::read_live_node();
   auto allowed = topo::read_allowed_cpus();
   if (!node || !allowed) {
@@ -21,8 +21,14 @@ std::optional<AffinityNode> live_node(Failure& failure) {
   }
   node->name = "this node";
   node->allowed = *allowed & node->cpus.all();
-  const bool whole = node->allowed == node->cpus.all();
-  return AffinityNode{*node, whole ? "" : "this process has CPUs " + node->allowed.to_list()};
+  return *node;
+}
+
+/// Of the CPUs that the site leaves to jobs this process has all, or a part.
+AffinityNode with_own_part(topo::Node node) {
+  const bool whole = (node.cpus.all() - node.cpus.reserved).is_subset_of(node.allowed);
+  std::string shared = whole ? "" : "this process has CPUs " + node.allowed.to_list();
+  return {std::move(node), std::move(shared)};
 }
 
 /// The node type of the partition, or the first one with GPUs.
@@ -72,7 +78,10 @@ std::optional<AffinityNode> read_affinity_node(const AffinityOptions& options, c
     failure.say(k_invalid_file, node.error());
     return std::nullopt;
   }
-  if (options.site.empty()) return live_node(failure);
+  if (options.site.empty()) {
+    auto node = live_node(failure);
+    return node ? std::optional(with_own_part(std::move(*node))) : std::nullopt;
+  }
   const bool live = options.source == "live" || options.verify;
   const auto site = choose_site(options.site, context, exit_code);
   const model::NodeType* type = site ? choose_type(*site, options.partition, failure) : nullptr;
@@ -81,8 +90,9 @@ std::optional<AffinityNode> read_affinity_node(const AffinityOptions& options, c
   profile.name = site->name + ", " + type->id;
   if (!live) return AffinityNode{profile, why_shared(*site, *type, options.partition)};
   auto node = live_node(failure);
-  if (node) topo::complete_from_profile(node->node, profile);
-  return node;
+  if (!node) return std::nullopt;
+  topo::complete_from_profile(*node, profile);
+  return with_own_part(std::move(*node));
 }
 
 } // namespace hpcml::cli
