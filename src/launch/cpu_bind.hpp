@@ -24,7 +24,7 @@ struct BindDecision {
   std::string why;
 };
 
-/// Decides from the mask of this process. `node`: all CPUs of the node. Where srun gave each task a mask of its own,
+/// Decides from the mask of this process. `node`: all CPUs of the node that jobs may use. Where srun gave each task a mask of its own,
 /// nothing is applied: slices of a slice would leave most cores idle. Pure.
 BindDecision decide_binding(BindMode asked, const model::IdSet& mask, const model::IdSet& node,
                             const util::EnvSnapshot& env, unsigned local_world_size);

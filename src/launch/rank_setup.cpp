@@ -164,8 +164,6 @@ plan::RankFacts facts_of(const LaunchRequest& request, const RankSetup& setup, c
   facts.node_gpus = node.gpus.places;
   facts.nics = node.nics;
   facts.live_cpus = node.cpus;
-  facts.allowed = setup.binding.plan_from & node.cpus.all();
-  facts.owns_node = setup.binding.owns_node;
   return facts;
 }
 
@@ -230,11 +228,15 @@ Result<RankSetup> plan_rank_setup(const LaunchRequest& request, const World& wor
   BindMode asked = setup.agent ? BindMode::none : request.bind;
   // Outside a job nobody divides the machine: two launches would bind to the same cores.
   if (asked == BindMode::automatic && !world.in_job) asked = BindMode::none;
-  setup.binding = decide_binding(asked, node.mask, node.cpus.all(), env, layout.local_world_size);
-
   plan::RankFacts facts = facts_of(request, setup, node);
   facts.live_gpus = std::move(places);
   facts.gpu_vendor = vendor;
+  const auto all = node.cpus.all();
+  // What the site keeps from every job is missing in no whole node.
+  const auto usable = all.is_subset_of(node.mask) ? all : all - plan::reserved_cpus(site, facts);
+  setup.binding = decide_binding(asked, node.mask, usable, env, layout.local_world_size);
+  facts.allowed = setup.binding.plan_from & all;
+  facts.owns_node = setup.binding.owns_node;
   setup.plan = plan::plan_rank(site, facts, {per_rank, request.cpus_per_task, request.gpu_visibility, dataloader_workers(env), request.threads_per_core, request.spill});
   setup.warnings.insert(setup.warnings.end(), setup.plan.warnings.begin(), setup.plan.warnings.end());
   setup.node_warnings = setup.plan.node_warnings;

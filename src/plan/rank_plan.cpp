@@ -114,6 +114,11 @@ unsigned bound_cores(const model::CpuShape& shape, const model::IdSet& cpus) {
 
 } // namespace
 
+model::IdSet reserved_cpus(const model::Site& site, const RankFacts& facts) {
+  const auto* node = find_kind(site, facts).type;
+  return node ? node->cpu.reserved & facts.live_cpus.all() : model::IdSet();
+}
+
 RankPlan plan_rank(const model::Site& site, const RankFacts& facts, const RankRequest& request) {
   RankPlan plan;
   const auto kind = find_kind(site, facts);

@@ -60,6 +60,9 @@ struct RankPlan {
   std::vector<model::PlannedRankBinding> node_ranks; ///< bindings of all ranks of this node
   topo::Node node;                   ///< what was planned on
 };
+/// The CPUs of this node that the site keeps, as far as its profile tells; of `facts` only the node and the job's kind count.
+model::IdSet reserved_cpus(const model::Site& site, const RankFacts& facts);
+
 /// The plan of one rank from what its node shows.
 RankPlan plan_rank(const model::Site& site, const RankFacts& facts, const RankRequest& request);
 

@@ -256,6 +256,37 @@ TEST_CASE("what a rank has after binding is judged: inside, local, its own, whol
   CHECK(launch::check_binding(far_nic, {IdSet::range(4, 7)}, 0) == std::vector<std::string>{"UCX_NET_DEVICES=mlx5_0:1, the NIC nearest its GPU is mlx5_1:1"});
 }
 
+TEST_CASE("a node of which only the site's reserved CPUs are missing is a whole one") {
+  const auto load = spec::load_site("lumi", spec::site_directories({}, {}));
+  REQUIRE(load.site);
+  const auto* type = load.site->find_node_type("lumi-g");
+  launch::NodeView node;
+  node.cpus = type->cpu;
+  node.cpus.reserved = {}; // the kernel knows of none
+  node.gpus = {model::GpuVendor::amd, type->gpu->places};
+  launch::LaunchRequest request;
+  request.site = *load.site;
+  request.partition = "standard-g";
+  request.command = {"true"};
+  request.gpus_per_task = 1;
+  request.cpus_per_task = 7;
+  launch::World world;
+  world.in_job = true;
+  world.layout.nodes = {"n1"};
+  world.layout.tasks_per_node = {1};
+  node.mask = type->cpu.all() - type->cpu.reserved;
+  const auto whole = launch::plan_rank_setup(request, world, node, {});
+  REQUIRE(whole);
+  CHECK(whole->binding.mode == BindMode::apply);
+  CHECK(whole->binding.owns_node);
+  CHECK(whole->plan.binding.cpus.to_list() == "49-55");
+  node.mask.remove(127);
+  const auto part = launch::plan_rank_setup(request, world, node, {});
+  REQUIRE(part);
+  CHECK(part->binding.mode == BindMode::none);
+  CHECK_FALSE(part->binding.owns_node);
+}
+
 TEST_CASE("every rank gets the site's interfaces that its node has, in one order") {
   struct Row {
     unsigned rank;
