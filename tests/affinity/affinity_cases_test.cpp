@@ -71,6 +71,22 @@ TEST_CASE("A published case with any value changed does not agree any more") {
   }
 }
 
+TEST_CASE("A case that expects an error agrees where the node has too little, and only there") {
+  const auto run = [](const char* request) {
+    const std::string path = std::string(HPCML_BINARY_DIR) + "/error_case.json";
+    std::ofstream(path) << R"({"cases": [{"id": "few", "use": "derived", "node_description": {"numa": {"0": "0-3"}, "gpu": {"0": {"numa": 0}}}, "expected": {"error": "too few"}, "request": )"
+                        << request << "}]}";
+    const auto outcomes = agree::run_cases(path);
+    std::remove(path.c_str());
+    REQUIRE(outcomes.ok());
+    return outcomes->front().differences.empty();
+  };
+  CHECK(run(R"({"tasks": 2, "cpus_per_task": 3})"));
+  CHECK(run(R"({"tasks": 5})"));
+  CHECK(run(R"({"tasks": 1, "allowed_cpus": "9"})"));
+  CHECK_FALSE(run(R"({"tasks": 2, "cpus_per_task": 2})"));
+}
+
 TEST_CASE("Policies of other tools give what those tools give") {
   // Recorded from the tools themselves: mpibind's own expectations, gpu_affinity and torch.numa.binding run.
   const auto outcomes = agree::run_cases(std::string(HPCML_SOURCE_DIR) + "/tests/affinity/other_tools.json");

