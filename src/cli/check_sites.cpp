@@ -12,6 +12,7 @@
 #include "slurm/job_size.hpp"
 #include "spec/merged_profile.hpp"
 #include "spec/site_store.hpp"
+#include "util/date.hpp"
 #include "util/embedded.hpp"
 #include "util/file.hpp"
 #include "util/text.hpp"
@@ -153,8 +154,10 @@ int run_check_sites(const std::vector<std::string>& files, std::optional<slurm::
   const auto job = job_of(*text, version.value_or(slurm::k_newest_version));
   std::vector<Row> rows;
   const auto folders = spec::site_directories(context.sites_dirs, context.env);
+  const auto day = util::today(context.env);
   for (const auto& id : spec::list_sites(folders)) {
-    const auto load = spec::load_site(id, folders, embedded::merged_sites(), spec::ProfileCheck::none);
+    auto load = spec::load_site(id, folders, embedded::merged_sites(), spec::ProfileCheck::none);
+    if (load.site) load.site = spec::as_of(std::move(*load.site), day);
     // A site without known nodes is none to send a job to.
     if (!load.site || load.site->state != model::SiteState::production || load.site->scheduler != model::Scheduler::slurm || load.site->node_types.empty()) continue;
     rows.push_back(judge(files[0], *text, {version, &*load.site}, job));

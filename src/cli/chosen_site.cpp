@@ -5,9 +5,11 @@
 #include <cstdio>
 
 #include "cli/site_rows.hpp"
+#include "spec/config_file.hpp"
 #include "spec/merged_profile.hpp"
 #include "spec/site_detect.hpp"
 #include "spec/site_store.hpp"
+#include "util/date.hpp"
 #include "util/embedded.hpp"
 #include "util/host_names.hpp"
 #include "util/text.hpp"
@@ -26,6 +28,10 @@ std::vector<spec::SiteMarks> built_in_sites() {
 
 std::optional<std::string> choose_site_id(const std::optional<std::string>& named, const Context& context, int& exit_code) {
   if (named) return named;
+  if (const auto remembered = spec::load_config(spec::config_path(context.env)).config.site) {
+    std::fprintf(stderr, "hpcml: site %s, by hpcml config\n", remembered->c_str());
+    return remembered;
+  }
   const auto folders = spec::site_directories(context.sites_dirs, context.env);
   const auto hosts = util::read_host_names();
   const auto found = spec::detect_sites(folders, built_in_sites(), context.env, hosts);
@@ -53,7 +59,7 @@ std::optional<model::Site> choose_site(const std::optional<std::string>& named, 
   if (!id) return std::nullopt;
   auto load = spec::load_site(*id, spec::site_directories(context.sites_dirs, context.env), embedded::merged_sites());
   print_diagnostics(load.diagnostics, load.source, context.colour);
-  if (load.site && !diag::has_errors(load.diagnostics)) return std::move(load.site);
+  if (load.site && !diag::has_errors(load.diagnostics)) return spec::as_of(std::move(*load.site), util::today(context.env));
   exit_code = load.not_found ? k_usage : k_invalid_file;
   return std::nullopt;
 }

@@ -127,6 +127,27 @@ void write_size(FileText& file, const model::Site& site, const model::Partition*
   file.key("time", json_string(time.to_slurm()));
 }
 
+/// How the engine's images are written.
+std::string image_example(model::ContainerEngine engine) {
+  using model::ContainerEngine;
+  switch (engine) {
+    case ContainerEngine::shifter:
+    case ContainerEngine::pyxis: return "REPOSITORY/IMAGE:TAG";
+    case ContainerEngine::edf: return "~/.edf/IMAGE.toml";
+    case ContainerEngine::uenv: return "NAME/VERSION:TAG";
+    default: return "/path/to/image.sif";
+  }
+}
+
+void write_images(FileText& file, const model::Site& site, const model::JobSpec& job) {
+  std::vector<model::ContainerEngine> engines;
+  for (const auto& rule : site.containers)
+    if (rule.image_variable.empty() && std::find(engines.begin(), engines.end(), rule.engine) == engines.end()) engines.push_back(rule.engine);
+  if (job.container) file.key("container", json_string(job.container->value));
+  else for (const auto engine : engines) file.open_key("container", json_string(image_example(engine)));
+  if (job.container_engine) file.key("container-engine", json_string(model::word_of(job.container_engine->value)));
+}
+
 void write_software(FileText& file, const model::Site& site, const model::JobSpec& job) {
   file.comment("The Python environment: one of these, or none for what the site recommends.");
   const auto software = [&](const char* name, const model::Known<std::string>& asked, const std::string& example) {
@@ -137,7 +158,7 @@ void write_software(FileText& file, const model::Site& site, const model::JobSpe
   software("conda", job.conda, "NAME");
   const auto wheels = std::find_if(site.python.begin(), site.python.end(), [](const auto& rule) { return rule.kind == model::PythonWay::wheelhouse; });
   if (wheels != site.python.end()) software("wheelhouse", job.wheelhouse, "torch numpy");
-  if (!site.containers.empty()) software("container", job.container, "/path/to/image.sif");
+  write_images(file, site, job);
   file.open_key("env", "{\"NAME\": \"value\"}");
 }
 

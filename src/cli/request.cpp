@@ -194,6 +194,7 @@ model::JobSpec job_from_flags(const RequestFlags& flags, diag::Diagnostics& find
   reader.parsed("--launcher", job.launcher);
   reader.word("--backend", job.backend);
   reader.word("--bind-check", job.bind_check);
+  reader.word("--container-engine", job.container_engine);
   reader.word("--gpu-visibility", job.gpu_visibility);
   reader.parsed("--mem", job.mem);
   reader.parsed("--time", job.time);

@@ -44,10 +44,11 @@ constexpr ValueFlag k_values[] = {
     {"--array", "SPEC", "job array: 0-9%2", k_run},
     {"--dependency", "SPEC", "start after other jobs: afterok:123", k_run},
     {"--hpcml-path", "PATH", "hpcml as the compute nodes see it; this program otherwise", k_run},
-    {"--venv", "PATH", "virtual environment to activate; a packed one (.tar.gz) is unpacked on each node", k_software},
+    {"--venv", "PATH", "virtual environment to activate; a packed one (.tar.gz) is unpacked on each node, one in a .sqsh file is mounted with the image", k_software},
     {"--conda", "NAME", "conda environment to activate; a packed one (.tar.gz) is unpacked on each node", k_software},
     {"--wheelhouse", "PACKAGES", "build a virtualenv from the site's wheels on each node: \"torch numpy\" or a requirements file", k_software},
     {"--container", "IMAGE", "run the program in this image", k_software},
+    {"--container-engine", "NAME", "singularity, apptainer, shifter, pyxis, edf or uenv, where the site has several; by the image's form otherwise", k_software},
 };
 
 struct ListFlag {

@@ -5,7 +5,6 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cstdio>
-#include <ctime>
 #include <filesystem>
 #include <fmt/format.h>
 #include <memory>
@@ -19,6 +18,7 @@
 #include "spec/site_reader.hpp"
 #include "spec/site_store.hpp"
 #include "spec/text_rule.hpp"
+#include "util/date.hpp"
 #include "util/file.hpp"
 #include "util/host_names.hpp"
 #include "util/text.hpp"
@@ -59,13 +59,6 @@ const char* const k_diff_footer = R"(Examples:
 Exit code 1 when profile and cluster disagree; what the profile merely does not know is a note.)";
 
 void say(const std::string& sentence) { std::fprintf(stderr, "hpcml: %s\n", sentence.c_str()); }
-
-std::string today() {
-  const std::time_t now = std::time(nullptr);
-  std::tm parts{};
-  ::gmtime_r(&now, &parts);
-  return fmt::format("{:04}-{:02}-{:02}", parts.tm_year + 1900, parts.tm_mon + 1, parts.tm_mday);
-}
 
 util::Result<discover::ClusterFacts> ask(const std::string& from_folder, const Context& context) {
   if (from_folder.empty()) return discover::run_questions(slurm::LiveCommands(context.env), discover::make_surroundings(context.env));
@@ -167,7 +160,7 @@ int run_discover(const DiscoverOptions& options, const Context& context) {
   if (!facts) return fail(facts.error(), k_world_failed);
   if (!options.save_folder.empty())
     if (const auto status = save(*facts, options.save_folder); !status) return fail(status.error(), k_world_failed);
-  request.date = today();
+  request.date = util::today(context.env);
   if (options.from_folder.empty()) {
     request.host_names = util::read_host_names();
     request.env = context.env;

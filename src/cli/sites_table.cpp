@@ -102,7 +102,8 @@ std::string short_time(const model::Walltime& time) {
 
 std::string state_of(const Site& site) {
   if (site.state == model::SiteState::retired) return "retired" + (site.successor.empty() ? "" : ", see " + site.successor);
-  return site.state == model::SiteState::early ? "early" : "production";
+  // Without a clock: the row is written when the program is built.
+  return site.until.empty() ? model::word_of(site.state) : "until " + site.until + (site.successor.empty() ? "" : ", see " + site.successor);
 }
 
 std::vector<std::string> sites_head() { return {"SITE", "STATE", "GPUS PER NODE", "NODES", "PARTITION", "TIME", "MOST", "CHECKED", "NAME"}; }

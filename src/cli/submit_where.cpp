@@ -13,6 +13,7 @@
 #include "slurm/submission.hpp"
 #include "spec/merged_profile.hpp"
 #include "spec/site_store.hpp"
+#include "util/date.hpp"
 #include "util/embedded.hpp"
 #include "util/process.hpp"
 #include "util/text_table.hpp"
@@ -35,7 +36,7 @@ model::Site without_accounts(model::Site site) {
 }
 
 plan::JobFacts make_facts(const model::Site& site, const model::Plan& plan) {
-  return plan::make_facts(site, {plan.layout.nodes, plan.layout.gpus_per_node, plan.partition, plan.launcher.choice.name(), plan.container.has_value(), plan.node_type, plan.gpu_type, plan.qos});
+  return plan::make_facts(site, {plan.layout.nodes, plan.layout.gpus_per_node, plan.partition, plan.launcher.choice.name(), plan.container && !model::keeps_host(plan.container->engine), plan.node_type, plan.gpu_type, plan.qos});
 }
 
 /// What an account looks like under the rule that holds for the job: " <project>@v100".
@@ -148,8 +149,10 @@ int run_where(const Request& request, const WhereOptions& options, const Context
   Survey survey(request, options.all_sites, context);
   if (options.all_sites) {
     const auto folders = spec::site_directories(context.sites_dirs, context.env);
+    const auto day = util::today(context.env);
     for (const auto& id : spec::list_sites(folders)) {
-      const auto load = spec::load_site(id, folders, embedded::merged_sites());
+      auto load = spec::load_site(id, folders, embedded::merged_sites());
+      if (load.site) load.site = spec::as_of(std::move(*load.site), day);
       // A site without known nodes is none to send a job to.
       if (load.site && load.site->state == model::SiteState::production && load.site->scheduler == model::Scheduler::slurm && !load.site->node_types.empty()) survey.visit(*load.site);
     }

@@ -139,6 +139,17 @@ std::string part_data(const ClusterNode& node) {
   return shell_array("gpu_parts", parts);
 }
 
+/// Options of Slurm that start images: plugins that the Slurm here does not have.
+std::vector<std::string> plugin_options(const Site& site) {
+  std::vector<std::string> names;
+  for (const auto& rule : site.containers) {
+    auto options = rule.options;
+    if (!rule.bind_option.empty()) options.push_back(rule.bind_option);
+    for (const auto& option : options) names.push_back(option.substr(0, option.find('=')));
+  }
+  return names;
+}
+
 /// lib/site.sh: what the stand-ins know of the site.
 std::string site_data(const Site& site, const ClusterLayout& layout, const StandInOptions& options) {
   std::string text = "# shellcheck shell=bash disable=SC2034\n";
@@ -164,7 +175,9 @@ std::string site_data(const Site& site, const ClusterLayout& layout, const Stand
       options.state_dir + "/image/bin" + (enter.empty() ? ":" + options.state_dir + "/image/env/bin" : ""));
   set("srun", options.srun);
   set("salloc", options.salloc);
-  return text + module_lines(site) + shell_array("site_paths", site_paths(site));
+  const auto plugins = plugin_options(site);
+  set("plugin_lines", util::join(plugins, "|"));
+  return text + module_lines(site) + shell_array("site_paths", site_paths(site)) + shell_array("plugin_options", plugins);
 }
 
 /// Whether there is a stand-in for a program that only some sites have.
@@ -250,6 +263,8 @@ std::map<std::string, StandInFile> make_stand_ins(const Site& site, const Cluste
   put_gpu_tools(files, layout, options);
   put_containers(files, site, options);
   put_python_tools(files, site, options);
+  if (!plugin_options(site).empty())
+    for (const auto* tool : {"sbatch", "srun", "salloc"}) put(files, options, std::string("bin/") + tool, "plugin_options.sh", 0755);
   if (launcher(site, "ibrun") != nullptr) {
     put(files, options, "bin/ibrun", "ibrun.sh", 0755);
     put(files, options, "lib/ibrun_rank", "ibrun_rank.sh", 0755);

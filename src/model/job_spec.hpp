@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "model/container_engine.hpp"
 #include "model/gpu_order.hpp"
 #include "model/launcher.hpp"
 #include "model/mem_size.hpp"
@@ -51,6 +52,7 @@ struct JobSpec {
   Known<std::string> conda;         ///< name or prefix of a conda environment
   Known<std::string> wheelhouse;    ///< build a virtualenv per node in node-local storage: requirement words ("torch numpy") or a requirements file
   Known<std::string> container;     ///< image
+  Known<ContainerEngine> container_engine; ///< where the site has several
   std::vector<Sourced<std::string>> stage;   ///< files and folders to copy to each node's own disk, absolute
   std::vector<Sourced<std::string>> binds;   ///< "SRC:DST" or "SRC"
   Known<bool> container_enter;      ///< false: do not evaluate the site's `enter` text inside the image

@@ -122,6 +122,9 @@ struct PlannedContainer {
   Origin origin;
   bool by_slurm = false;            ///< Slurm starts the image: nothing or `prefix` stands before the command
   std::string prefix = {};          ///< "shifter", or empty
+  std::vector<std::string> step_options = {}; ///< of the site's srun, in every step that runs in the image
+  std::string image_variable = {};  ///< where a module gives the image: the variable with its path
+  bool own_edf = false;             ///< the job writes an EDF that adds hpcml and binds to the one that `image` names
 };
 
 /// A cache on the node's own disk: the profile's CacheRule where it applies.

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "model/container_engine.hpp"
 #include "model/mem_size.hpp"
 #include "model/node_shape.hpp"
 #include "model/origin.hpp"
@@ -72,23 +73,10 @@ struct ContainerBind {
   std::string target; ///< empty: same as source
   bool optional = false;
   Origin origin;
+  bool squashed = false; ///< the file holds the folder: it is mounted, not shown as it is
   /// The path that it has inside the container.
   const std::string& inside() const { return target.empty() ? source : target; }
 };
-
-/// What runs images. Singularity and Apptainer stand before the command, the others work by options of Slurm.
-enum class ContainerEngine { singularity, apptainer, shifter, pyxis, edf, uenv };
-
-template <>
-inline constexpr std::array<Word<ContainerEngine>, 6> k_words<ContainerEngine> = {{{"singularity", ContainerEngine::singularity},
-                                                                                  {"apptainer", ContainerEngine::apptainer},
-                                                                                  {"shifter", ContainerEngine::shifter},
-                                                                                  {"pyxis", ContainerEngine::pyxis},
-                                                                                  {"edf", ContainerEngine::edf},
-                                                                                  {"uenv", ContainerEngine::uenv}}};
-
-/// Whether an image starts by options of Slurm, not by a program before the command.
-constexpr bool works_by_slurm(ContainerEngine engine) { return engine != ContainerEngine::singularity && engine != ContainerEngine::apptainer; }
 
 /// The option that gives an image the node's GPUs.
 enum class GpuFlag { none, nv, rocm };
@@ -102,9 +90,19 @@ enum class ModulesReset { none, purge, reset };
 template <>
 inline constexpr std::array<Word<ModulesReset>, 3> k_words<ModulesReset> = {{{"purge", ModulesReset::purge}, {"reset", ModulesReset::reset}, {"none", ModulesReset::none}}};
 
+/// How an environment in one squashfs file is made and mounted on the site.
+struct SquashRule {
+  bool known = false;               ///< false: no source says that it can be done
+  std::string at;                   ///< where it is mounted: "/user-software"; empty: at its own path without the ending
+  std::vector<std::string> options; ///< of mksquashfs: "-no-xattrs"
+  Origin origin;
+};
+
 /// How jobs run in images on the site.
 struct ContainerRule {
   ContainerEngine engine = ContainerEngine::singularity;
+  std::string images;        ///< regular expression of the images that this rule is for; empty: all
+  std::string image_variable; ///< where an image is named by its module: the variable in which that gives the path, "SIF"
   GpuFlag gpu_flag = GpuFlag::none;
   std::vector<std::string> options = {}; ///< of Slurm; {image} is the image: "--environment={image}"
   bool options_on_srun = false;          ///< given to srun, not to sbatch
@@ -112,6 +110,9 @@ struct ContainerRule {
   std::string prefix;        ///< program before the command: "shifter"; empty: none
   std::vector<ContainerBind> binds;
   std::vector<std::string> modules;   ///< modules to load on the host, "use PATH" lines included as "use:PATH"
+  std::map<std::string, std::string> env = {}; ///< variables of jobs in its images
+  SquashRule squashfs = {};
+  bool shows_scratch = false; ///< images see storage.scratch without a bind
   std::string enter;         ///< text evaluated inside the image before the program: "$WITH_CONDA"; empty: none
   When when = {};
   Origin origin;
@@ -120,7 +121,7 @@ struct ContainerRule {
 
 /// How an image with a person's packages is built on the site.
 struct ImageBuild {
-  std::string tool;          ///< "cotainr"; empty: the profile knows none
+  std::string tool;          ///< "cotainr", or "easybuild" for an image that a module gives; empty: the profile knows none
   std::string base_image;    ///< path of the image it starts from
   std::string rocm;          ///< ROCm inside the base image: "5.5.3", or empty
   std::string cuda;

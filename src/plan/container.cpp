@@ -2,6 +2,7 @@
 // The image, its binds, and the user's paths as they are called inside.
 #include <algorithm>
 
+#include "plan/container_choice.hpp"
 #include "plan/option_word.hpp"
 #include "plan/plan_context.hpp"
 #include "util/text.hpp"
@@ -97,11 +98,56 @@ void translate_command(PlanContext& context, std::vector<std::string>& command, 
   }
 }
 
-/// The site's first engine that holds for the job.
-const model::ContainerRule* find_engine(const PlanContext& context) {
-  for (const auto& rule : context.site.containers)
-    if (applies(rule.when, context.facts())) return &rule;
+/// The rule for the image; where there is none, said why.
+const model::ContainerRule* find_rule(PlanContext& context) {
+  const model::Site& site = context.site;
+  if (const auto* rule = find_container_rule(site, context.job, context.facts())) return rule;
+  const auto names = engine_names(site);
+  const auto& engine = context.job.container_engine;
+  if (names.empty())
+    context.error("request/container", site.name + " has no container engine in its profile");
+  else if (engine && std::find(names.begin(), names.end(), model::word_of(engine->value)) == names.end())
+    context.error("request/container-engine", site.name + " has no " + model::word_of(engine->value) + " in its profile", "its engines: " + util::join(names, ", "));
+  else
+    context.error("request/container", site.name + " has no container engine in its profile for such a job and image", "its engines: " + util::join(names, ", ") + "; --container-engine names the one that is meant");
   return nullptr;
+}
+
+/// Where there is a choice, what was chosen and how the others are.
+void note_choice(PlanContext& context, const model::ContainerRule& rule) {
+  const auto names = engine_names(context.site);
+  if (names.size() < 2 || context.job.container_engine) return;
+  std::vector<std::string> others;
+  for (const auto& name : names)
+    if (name != model::word_of(rule.engine)) others.push_back(name);
+  context.note("the image is one of " + model::word_of(rule.engine) + (rule.images.empty() ? ", the site's first engine" : " by the form of its name") +
+                   "; --container-engine " + util::join(others, " or ") + " takes it for another's",
+               rule.origin);
+}
+
+/// A file that holds the environment is mounted where the site mounts such files.
+void mount_environment(PlanContext& context, const model::ContainerRule& rule, model::PlannedContainer& container) {
+  model::PlannedPython& python = context.plan.python;
+  if (python.kind != model::PythonKind::venv || !is_squashed(python.where)) return;
+  const std::string file = python.where;
+  if (!rule.squashfs.known)
+    return context.error("request/venv", "the profile of " + context.site.name + " does not say how " + model::word_of(rule.engine) + " mounts an environment in a squashfs file",
+                         "give the folder: --venv /project/me/env");
+  const auto at = rule.squashfs.at.empty() ? file.substr(0, file.rfind('.')) : rule.squashfs.at;
+  if (!is_bind_path(file) || !is_bind_path(at))
+    return context.error("usage/venv", "'" + file + "' is no file that can be mounted", "an absolute path without commas and colons, as --venv /project/me/env.sqsh");
+  context.note("the environment " + file + " is one file for the file system and the folder " + at + " for the program", rule.squashfs.origin);
+  python.where = at;
+  container.binds.push_back({file, at, false, python.origin, true});
+}
+
+/// An EDF of the job's own adds what the person's does not show. It is written by the job: it names the job, and hpcml as the nodes see it.
+void plan_own_edf(PlanContext& context, model::PlannedContainer& container) {
+  container.own_edf = !container.binds.empty() || context.plan.launcher.choice.is_hpcml();
+  const auto fault = [](const std::string& text) { return text.find_first_of("\"\\$") != std::string::npos; };
+  const auto& binds = container.binds;
+  if (container.own_edf && (fault(container.image) || std::any_of(binds.begin(), binds.end(), [&](const auto& bind) { return fault(bind.source + bind.target); })))
+    context.error("usage/container", "an EDF cannot name a file with quotes, backslashes or dollars", "rename it");
 }
 
 /// An engine that works by options of Slurm gets them; the command itself is not wrapped.
@@ -110,21 +156,25 @@ void give_to_slurm(PlanContext& context, const model::ContainerRule& rule, model
   if (!container.by_slurm) return;
   container.prefix = rule.prefix;
   std::vector<std::string> binds;
-  for (const auto& bind : container.binds)
-    binds.push_back(bind.source + ":" + bind.inside());
+  std::string image = container.image;
+  for (const auto& bind : container.binds) {
+    // A uenv mounts such files as it mounts itself; the host's folders are there anyway.
+    if (rule.engine == model::ContainerEngine::uenv && bind.squashed) image += "," + bind.source + ":" + bind.inside();
+    else binds.push_back(bind.source + ":" + bind.inside());
+  }
+  if (rule.engine == model::ContainerEngine::edf) plan_own_edf(context, container);
   auto options = rule.options;
-  if (!binds.empty() && rule.bind_option.empty())
+  if (!binds.empty() && rule.bind_option.empty() && !container.own_edf)
     context.error("request/bind", model::word_of(rule.engine) + " on " + context.site.name + " takes no binds from here",
-                  "leave --bind out; what it shows is said in its own configuration");
-  else if (!binds.empty())
+                  model::keeps_host(rule.engine) ? "leave --bind out: the program sees the host's folders" : "leave --bind out; what it shows is said in its own configuration");
+  else if (!binds.empty() && !rule.bind_option.empty())
     options.push_back(util::replace_all(rule.bind_option, "{binds}", util::join(binds, ",")));
   for (const auto& option : options) {
-    const std::string word = util::replace_all(option, "{image}", container.image);
     if (rule.options_on_srun) {
-      context.plan.launcher.step_args.push_back(word);
+      container.step_options.push_back(container.own_edf ? option : util::replace_all(option, "{image}", image));
       continue;
     }
-    const OptionWord split = split_option(word);
+    const OptionWord split = split_option(util::replace_all(option, "{image}", image));
     context.plan.directives.push_back({split.name, split.value, container.origin});
   }
 }
@@ -136,16 +186,19 @@ void plan_container(PlanContext& context) {
   if (!job.container) {
     if (!job.binds.empty())
       context.error("usage/bind", "--bind without --container", "name the image: --container IMAGE");
+    if (job.container_engine)
+      context.error("usage/container-engine", "--container-engine without --container", "name the image: --container IMAGE");
+    if (context.plan.python.kind == model::PythonKind::venv && is_squashed(context.plan.python.where))
+      context.error("request/venv", "an environment in a squashfs file is mounted with an image, and this job has none",
+                    "name the image that it was made in: --container IMAGE; or give the folder");
     return;
   }
   if (job.container->value.empty() || job.container->value.front() == '-' ||
       !is_one_line(job.container->value))
     context.error("usage/container", "'" + job.container->value + "' is no container image");
-  const model::ContainerRule* engine = find_engine(context);
-  if (!engine) {
-    context.error("request/container", context.site.name + " has no container engine in its profile");
-    return;
-  }
+  const model::ContainerRule* engine = find_rule(context);
+  if (!engine) return;
+  note_choice(context, *engine);
   const model::ContainerRule& rule = *engine;
   model::PlannedContainer container{rule.engine, job.container->value, rule.gpu_flag,
                                     rule.binds,  rule.enter,           job.container->origin};
@@ -156,13 +209,17 @@ void plan_container(PlanContext& context) {
     container.enter.clear();
     context.note("'" + rule.enter + "' is not evaluated inside the image", job.container_enter->origin);
   }
+  container.image_variable = rule.image_variable;
   for (const auto& module : rule.modules) add_module(context, module, rule.origin);
+  if (!rule.image_variable.empty()) add_module(context, job.container->value, job.container->origin);
   for (const auto& bind : job.binds) add_user_bind(context, container, bind);
+  for (auto& bind : container.binds) bind.squashed = rule.squashfs.known && !bind.target.empty() && is_squashed(bind.source) && !is_squashed(bind.target);
+  mount_environment(context, rule, container);
   translate_command(context, context.plan.command, container.binds);
   for (auto& step : context.plan.steps) translate_command(context, step.command, container.binds);
   give_to_slurm(context, rule, container);
   // What an engine of Slurm's shows may stand in a configuration of its own.
-  if (!container.by_slurm || !rule.bind_option.empty()) translate_environment(context, container.binds);
+  if (!context.plan.python.where.empty() && (!container.by_slurm || !rule.bind_option.empty())) translate_environment(context, container.binds);
   context.plan.container = std::move(container);
 }
 

@@ -7,6 +7,7 @@
 
 #include "hpcml/rank_env.hpp"
 #include "plan/command_words.hpp"
+#include "plan/container_choice.hpp"
 #include "plan/plan_context.hpp"
 #include "plan/threads.hpp"
 #include "util/shell_quote.hpp"
@@ -147,19 +148,29 @@ std::string with_fallback(const std::string& scratch) {
   return scratch.front() != '$' || name.empty() || name == "HOME" ? scratch : "${" + name + ":-$HOME/.cache}" + rest;
 }
 
-/// Models do not fit into a home's quota: their cache goes to scratch, where the profile knows one that is the user's own.
-void place_models(PlanContext& context) {
+} // namespace
+
+std::string place_in_scratch(const model::Site& site, const std::string& variable, const std::string& folder) {
+  const auto& scratch = site.storage.scratch;
+  return scratch.find('$') == std::string::npos ? std::string() : "${" + variable + ":-" + with_fallback(scratch) + "/" + folder + "}";
+}
+
+namespace {
+
+/// Models do not fit into a home's quota: their caches go to scratch, where the profile knows one that is the user's own.
+void place_models(PlanContext& context, bool shows_scratch) {
   if (!is_python(context.job.command)) return;
   const model::StorageRule& storage = context.site.storage;
   const auto left = [&](const std::string& why) {
-    context.note("HF_HOME, the folder of Hugging Face's models, stays as it is: " + why, by_rule("--env HF_HOME=FOLDER places it"));
+    context.note("HF_HOME and TORCH_HOME, the folders of Hugging Face's and torch's models, stay as they are: " + why, by_rule("--env HF_HOME=FOLDER places them"));
   };
-  if (context.plan.container)
+  if (leaves_host(context.site, context.job) && !shows_scratch)
     left("an image sees only what is bound");
   else if (storage.scratch.find('$') == std::string::npos)
     left("the profile knows no folder of one's own on shared storage");
   else
-    context.plan.env.push_back({"HF_HOME", "${HF_HOME:-" + with_fallback(storage.scratch) + "/huggingface}", true, Scope::batch, storage.origin});
+    for (const auto& [name, folder] : {std::pair{"HF_HOME", "huggingface"}, {"TORCH_HOME", "torch"}})
+      context.plan.env.push_back({name, place_in_scratch(context.site, name, folder), true, Scope::batch, storage.origin});
   if (is_offline(context))
     context.plan.env.push_back({"HF_HUB_OFFLINE", "${HF_HUB_OFFLINE:-1}", true, Scope::batch, context.site.network.origin});
 }
@@ -178,7 +189,10 @@ void plan_environment(PlanContext& context) {
   plan.env = site_environment(context.site, facts, plan.gpu_vendor);
   for (auto& variable : thread_environment(context.site, {plan.layout.cpus_per_rank, plan.layout.gpus_per_node > 0, wanted_workers(context.job), plan.layout.cpus_per_rank * plan.layout.threads_per_core}))
     set_variable(plan.env, std::move(variable), "the rank's cores");
-  place_models(context);
+  const auto* images = context.plan.container ? find_container_rule(context.site, context.job, facts) : nullptr;
+  if (images)
+    for (const auto& [name, value] : images->env) set_variable(plan.env, {name, value, false, Scope::batch, images->origin}, "the images of " + model::word_of(images->engine));
+  place_models(context, images && images->shows_scratch);
   if (context.job.nccl_debug) {
     const model::Origin origin{model::OriginKind::flag, "--nccl-debug", {}, {}, {}};
     set_variable(plan.env, {"NCCL_DEBUG", "INFO", false, Scope::batch, origin}, "asked for");

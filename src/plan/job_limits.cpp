@@ -20,6 +20,17 @@ std::string nodes_of(const PlanContext& context) {
   return number(nodes) + (nodes == 1 ? " node" : " nodes");
 }
 
+/// The partitions with such nodes that take so many, as a hint.
+std::string partitions_for(const PlanContext& context, unsigned have, model::Known<unsigned> Limits::*least, model::Known<unsigned> Limits::*most) {
+  std::vector<std::string> names;
+  for (const auto& partition : context.site.partitions) {
+    const auto &low = partition.*least, &high = partition.*most;
+    const bool same_nodes = context.node && std::find(partition.node_types.begin(), partition.node_types.end(), context.node->id) != partition.node_types.end();
+    if (partition.nameable && same_nodes && (!low || have >= low->value) && (!high || have <= high->value)) names.push_back(partition.name);
+  }
+  return names.empty() ? "" : "these take so many: " + util::join(names, ", ");
+}
+
 void check_counts(PlanContext& context) {
   const model::PlannedLayout& layout = context.plan.layout;
   const unsigned gpus = layout.nodes * layout.gpus_per_node;
@@ -27,10 +38,10 @@ void check_counts(PlanContext& context) {
                          model::Known<unsigned> Limits::*least, model::Known<unsigned> Limits::*most) {
     if (const auto& limit = context.limit(most); limit && have > limit->value)
       context.error(code, number(have) + " " + what + ": " + context.limit_owner(most) + " allows " +
-                              number(limit->value) + cited(limit->origin));
+                              number(limit->value) + cited(limit->origin), partitions_for(context, have, least, most));
     if (const auto& limit = context.limit(least); limit && have < limit->value)
       context.error(code, number(have) + " " + what + ": " + context.limit_owner(least) + " is for jobs with " +
-                              number(limit->value) + " or more" + cited(limit->origin));
+                              number(limit->value) + " or more" + cited(limit->origin), partitions_for(context, have, least, most));
   };
   // The most nodes are checked where the layout is planned.
   if (const auto& least = context.limit(&Limits::min_nodes); least && layout.nodes < least->value)

@@ -129,6 +129,24 @@ void refuse_type(PlanContext& context, const Nodes& candidates) {
                                    : "types: " + util::join(types, ", ")));
 }
 
+/// Slurm chooses among several kinds of node; a request with the share of one keeps the job from those that have less.
+void warn_of_mixture(PlanContext& context, const Nodes& candidates, const model::NodeType& chosen, unsigned gpus) {
+  const auto& job = context.job;
+  if (gpus == 0 || !chosen.gpu || (job.cpus_per_task && job.mem)) return;
+  if (context.site.gpu_request.type == model::Policy::required) return; // the request will name the kind
+  std::vector<std::string> others;
+  for (const auto* node : candidates) {
+    const bool same = node->cpus_per_gpu == chosen.cpus_per_gpu && node->mem_per_gpu == chosen.mem_per_gpu;
+    const auto name = node->gpu && !node->gpu->slurm_type.empty() ? node->gpu->slurm_type : node->id;
+    if (node != &chosen && node->gpu && fits(context, *node, gpus) && !same && std::find(others.begin(), others.end(), name) == others.end()) others.push_back(name);
+  }
+  const auto name = chosen.gpu->slurm_type.empty() ? chosen.id : chosen.gpu->slurm_type;
+  if (others.empty()) return;
+  context.warning("request/gpu-type", (context.partition ? "partition " + context.partition->name : context.site.name) + " has several kinds of GPU node, and cores and memory of this request are those of " + name +
+                                          ": nodes that have less per GPU do not get the job",
+                  "say --gpu-type " + name + " or another (" + util::join(others, ", ") + "), or --cpus-per-task and --mem that all of them have");
+}
+
 /// The node type of the partition (or of the site, where it has no partitions) that has what is asked for.
 const model::NodeType* choose_node(PlanContext& context) {
   Nodes candidates;
@@ -139,7 +157,11 @@ const model::NodeType* choose_node(PlanContext& context) {
   if (candidates.empty()) return nullptr;
   unsigned gpus = candidates.front()->gpu ? 1 : 0;
   if (context.job.gpus_per_node) gpus = context.job.gpus_per_node->value;
-  if (!context.job.gpu_type) return best_of(context, candidates, gpus);
+  if (!context.job.gpu_type) {
+    const auto* best = best_of(context, candidates, gpus);
+    warn_of_mixture(context, candidates, *best, gpus);
+    return best;
+  }
   const std::string& type = context.job.gpu_type->value;
   const auto with_type = nodes_with_type(context, candidates, type);
   if (with_type.empty()) {

@@ -5,6 +5,8 @@
 #include <fmt/format.h>
 
 #include "model/gpu_arch.hpp"
+#include "plan/container_choice.hpp"
+#include "plan/environment.hpp"
 #include "plan/named_choice.hpp"
 #include "plan/option_word.hpp"
 #include "plan/requirements.hpp"
@@ -118,19 +120,42 @@ private:
 
   const model::PythonRule* recipe(std::optional<PythonWay> kind) const {
     for (const auto& rule : x_site.python)
-      if (rule.kind == kind && applies(rule.when, facts())) return &rule;
+      if (rule.kind == kind && applies(rule.when, facts()) && (rule.image.tool == "easybuild") == is_module_image()) return &rule;
     return nullptr;
+  }
+
+  /// Whether the request names an image by the module that gives it.
+  bool is_module_image() const {
+    if (x_plan.kind != SetupKind::container || !x_job.container) return false;
+    const auto rules = container_rules(x_site, x_job);
+    return !rules.empty() && !rules.front()->image_variable.empty();
+  }
+
+  /// The first way of the site's that a script can go; what stands before it is said to be left out.
+  SetupKind recommended_kind() {
+    for (const auto& rule : x_site.python) {
+      if (rule.kind == PythonWay::module) break; // a Python in a module is what environments are made with
+      const bool built = rule.kind != PythonWay::container || !rule.image.tool.empty();
+      if (const auto kind = model::find_word<SetupKind>(model::word_of(rule.kind)); kind && built) return *kind;
+      if (built) continue;
+      x_findings.push_back({diag::Severity::warning, "request/setup", fmt::format("{} recommends images{}, and its profile does not say how they are built there: this makes a virtual environment",
+                                                                                  x_site.name, rule.origin.source.empty() ? "" : " [" + rule.origin.source + "]"), {},
+                            "a ready image needs no set-up: hpcml gen --container IMAGE"});
+    }
+    return SetupKind::venv;
   }
 
   void choose_kind() {
     auto kind = x_spec.kind;
     if (!kind && x_job.conda) kind = SetupKind::conda;
+    if (!kind && x_job.venv && !x_site.python.empty() && x_site.python.front().kind == PythonWay::uv) kind = SetupKind::uv;
+    if (!kind && x_job.venv) kind = SetupKind::venv;
     if (!kind && x_job.container) kind = SetupKind::container;
-    // A Python in a module is what environments are made with.
-    if (!kind && !x_site.python.empty()) kind = model::find_word<SetupKind>(model::word_of(x_site.python.front().kind));
-    x_plan.kind = kind.value_or(SetupKind::venv);
+    if (!kind) kind = recommended_kind();
+    x_plan.kind = *kind;
     const auto name = model::word_of(x_plan.kind);
     x_recipe = recipe(model::find_word<PythonWay>(name));
+    if (!x_spec.kind && x_recipe) x_plan.notes.emplace_back(fmt::format("{}: what the site recommends", name), x_recipe->origin);
     // Where the site has a Python of its own in a module, an environment is made with it.
     if (!x_recipe && (x_plan.kind == SetupKind::venv || x_plan.kind == SetupKind::uv)) x_recipe = recipe(PythonWay::module);
     if (x_plan.kind == SetupKind::libtorch) x_recipe = recipe(PythonWay::wheelhouse) ? recipe(PythonWay::wheelhouse) : recipe(PythonWay::venv);
@@ -138,7 +163,32 @@ private:
       error("request/setup", x_site.name + " has no wheels of its own in its profile", "--setup venv or --setup conda take PyTorch's");
     if (x_plan.kind == SetupKind::container && (!x_recipe || x_recipe->image.tool.empty()))
       error("request/setup", fmt::format("the profile of {} does not say how images are built there", x_site.name), "--setup venv makes an environment without an image");
-    if (!x_spec.kind && x_recipe) x_plan.notes.emplace_back(fmt::format("{}: what the site recommends", name), x_recipe->origin);
+    if (x_job.container && x_plan.kind != SetupKind::container) choose_image();
+  }
+
+  /// An environment on top of an image.
+  void choose_image() {
+    x_plan.squashed.emplace(); // whatever else is wrong: nothing is chosen for the host
+    if (x_plan.kind != SetupKind::venv)
+      return error("usage/setup", fmt::format("--setup {} makes an environment without an image", model::word_of(x_plan.kind)), "leave --container out; --setup venv makes one on top of an image");
+    auto inside = facts();
+    inside.container = leaves_host(x_site, x_job);
+    const auto* rule = find_container_rule(x_site, x_job, inside);
+    if (!rule || !rule->squashfs.known)
+      return error("request/setup", fmt::format("the profile of {} does not say how an environment on top of {} image is mounted", x_site.name, rule ? "such an" : "an"), "leave --container out");
+    if (rule->engine == model::ContainerEngine::edf)
+      return error("request/setup", "an EDF's image is entered by srun only: this script would have no node",
+                    "in a job: srun --environment=" + x_job.container->value + " python -m venv --system-site-packages FOLDER, and mksquashfs");
+    if (!x_job.venv || !is_squashed(x_job.venv->value))
+      return error("usage/venv", "an environment on top of an image is one file", "say where, on a file system that all nodes see: --venv /project/me/env.sqsh");
+    if (x_spec.packages.empty()) error("usage/packages", "the image has its packages already", "say what it lacks: --packages 'optuna wandb'");
+    std::vector<std::string> options;
+    for (const auto& option : rule->options)
+      if (option.find("{image}") == std::string::npos) options.push_back(option);
+    x_plan.squashed = SquashedSetup{rule->engine, x_job.container->value, rule->image_variable, options, rule->enter, rule->squashfs.at, rule->squashfs.options};
+    x_plan.notes.emplace_back("jobs mount it with the image: one file for the file system instead of thousands", rule->squashfs.origin);
+    x_recipe = nullptr; // what the host's Python needs is of no use inside
+    x_image_rule = rule;
   }
 
   void choose_place() {
@@ -149,6 +199,7 @@ private:
       break;
     case SetupKind::container:
       x_plan.use = "--container";
+      if (is_module_image()) x_plan.easyconfig = util::replace_all(x_job.container->value, "/", "-") + ".eb";
       if (x_job.container) x_plan.place = x_job.container->value;
       else error("usage/container", "the image needs a path", "say where it is built: --container /project/me/torch.sif");
       break;
@@ -157,12 +208,17 @@ private:
       x_plan.place = "requirements.txt";
       break;
     default:
-      x_plan.use = "--venv";
+      x_plan.use = x_plan.squashed ? "--container IMAGE --venv" : "--venv";
       if (x_job.venv) {
         x_plan.place = x_job.venv->value;
       } else if (x_recipe && !x_recipe->where.empty() && x_recipe->kind != PythonWay::wheelhouse) {
         x_plan.place = x_recipe->where + "/torch";
         x_plan.place_expression = true;
+      } else if (!x_spec.kind && x_site.storage.scratch.substr(0, 1) == "$") {
+        x_plan.place = x_site.storage.scratch + "/torch";
+        x_plan.place_expression = true;
+        if (const auto& days = x_site.storage.scratch_days)
+          x_plan.notes.emplace_back(fmt::format("scratch removes files that nobody has touched for {} days; --venv chooses another place", *days), x_site.storage.origin);
       } else {
         error("usage/venv", "the environment needs a path", "say where, on a file system that all nodes see: --venv /project/me/torch");
       }
@@ -192,6 +248,12 @@ private:
   }
 
   void choose_index() {
+    if (x_plan.squashed || !x_plan.easyconfig.empty()) {
+      const bool any = !x_spec.cuda.empty() || !x_spec.rocm.empty() || !x_spec.python.empty() || !x_spec.pack.empty();
+      if (any) error("usage/setup", "CUDA, ROCm and Python are the image's own", "leave --cuda, --rocm, --python and --pack out");
+      if (!x_plan.easyconfig.empty() && !x_spec.packages.empty()) error("usage/packages", "the recipe says what is in the image", "leave --packages out; --setup venv --container " + x_plan.place + " --venv FILE.sqsh adds to it");
+      return;
+    }
     if (x_recipe && x_recipe->kind == PythonWay::wheelhouse) {
       x_plan.list_wheels = x_recipe->list_wheels;
       for (const auto* version : {&x_spec.cuda, &x_spec.rocm})
@@ -226,7 +288,17 @@ private:
     }
   }
 
+  /// Downloads do not fit into a home's quota. On a login node there is no job whose variables could name the place.
+  void place_downloads() {
+    const auto& storage = x_site.storage;
+    if (x_plan.squashed || x_plan.kind == SetupKind::container || storage.scratch.find("$SLURM") != std::string::npos || storage.scratch.find("${SLURM") != std::string::npos) return;
+    const auto* name = x_plan.kind == SetupKind::uv ? "UV_CACHE_DIR" : "PIP_CACHE_DIR";
+    if (const auto place = place_in_scratch(x_site, name, x_plan.kind == SetupKind::uv ? "uv" : "pip"); !place.empty())
+      x_plan.downloads.push_back({name, place, true, model::Scope::batch, storage.origin});
+  }
+
   void add_software() {
+    place_downloads();
     x_plan.modules_reset = x_site.modules_reset.value;
     const model::Origin libtorch{model::OriginKind::site, "libtorch_modules", {}, {}, {}};
     if (x_plan.kind == SetupKind::libtorch && !x_site.libtorch_modules.empty()) {
@@ -235,6 +307,8 @@ private:
       for (const auto& rule : x_site.modules)
         if (applies(rule.when, facts())) add_modules(rule.load, rule.origin);
       if (x_recipe) add_modules(x_recipe->modules, x_recipe->origin);
+      if (x_image_rule) add_modules(x_image_rule->modules, x_image_rule->origin);
+      if (x_image_rule && !x_image_rule->image_variable.empty()) add_modules({x_job.container->value}, x_job.container->origin);
     }
     for (const auto& module : x_job.modules) add_modules({module.value}, module.origin);
     if (x_recipe) {
@@ -257,6 +331,7 @@ private:
   diag::Diagnostics x_findings;
   Nodes x_nodes;
   const model::PythonRule* x_recipe = nullptr;
+  const model::ContainerRule* x_image_rule = nullptr; ///< of the image that the environment lies on
 };
 
 } // namespace

@@ -45,6 +45,17 @@ struct SetupSpec {
   std::string pack = {};  ///< archive to make of it, for jobs that unpack it on their nodes; empty: none
 };
 
+/// An environment on top of an image, in one file that jobs mount with it.
+struct SquashedSetup {
+  model::ContainerEngine engine = model::ContainerEngine::singularity;
+  std::string image;
+  std::string image_variable;             ///< where a module gives the image: the variable with its path
+  std::vector<std::string> image_options; ///< of the engine, before the image: "--view=default"
+  std::string enter;                      ///< evaluated inside the image first; empty: none
+  std::string at;                         ///< where jobs mount it; empty: at the file's path without the ending
+  std::vector<std::string> file_options;  ///< of mksquashfs
+};
+
 /// The environment, decided.
 struct SetupPlan {
   SetupKind kind = SetupKind::venv;
@@ -61,12 +72,15 @@ struct SetupPlan {
   std::string index_reason;
   std::string list_wheels;                 ///< the site's program that lists its wheels; empty: none
   std::string base_image;                  ///< of the image to build
+  std::string easyconfig;                  ///< EasyBuild's recipe of an image that a module gives; empty: none
+  std::optional<SquashedSetup> squashed;   ///< the environment lies on top of an image, as one file
   model::CpuArch node_arch = model::CpuArch::unknown; ///< of the nodes where it will run
   bool offline_nodes = false;              ///< compute nodes have no internet
   std::vector<std::string> link_directories; ///< expressions
   std::string cuda_archs;                  ///< TORCH_CUDA_ARCH_LIST: "8.0;9.0"; empty: none
   std::string request_line;                ///< as typed, for the script's head
   std::string pack;                        ///< archive to make of it; empty: none
+  std::vector<model::PlannedEnv> downloads; ///< where pip and uv keep what they have fetched
   std::string use;                         ///< the flag that a job takes it with: "--venv"; empty: the place is no place of a job
   std::vector<std::pair<std::string, model::Origin>> notes;
 };

@@ -50,7 +50,7 @@ void plan_staging(PlanContext& context) {
                   packed ? "unpack the environment where all nodes see it and give that folder" : "leave the data where all nodes see it");
     return;
   }
-  if (packed && plan.container) context.error("usage/python", "an environment that was packed for the host does not run inside an image", "leave one of them out");
+  if (packed && plan.container && !model::keeps_host(plan.container->engine)) context.error("usage/python", "an environment that was packed for the host does not run inside an image", "leave one of them out");
   const auto& disk = *context.node->local_disk;
   const bool by_slurm = is_by_slurm(disk);
   // A requeued job must not find what its first run left.
@@ -66,7 +66,7 @@ void plan_staging(PlanContext& context) {
   }
   if (context.site.storage.tmp_is_memory)
     context.note("the nodes have no disk: what is staged takes their memory, of which the job needs as much more", context.site.storage.origin);
-  if (!plan.container) return;
+  if (!plan.container || model::keeps_host(plan.container->engine)) return;
   if (plan.container->by_slurm) context.error("request/stage", "Slurm starts the image before the nodes have the data", "leave --stage out, and bind the folder that all nodes see");
   else plan.container->binds.push_back({plan.stage->folder, {}, false, {model::OriginKind::site, "node_types: local_disk", {}, {}, {}}});
 }

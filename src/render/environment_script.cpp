@@ -32,6 +32,12 @@ std::string head(const SetupPlan& plan) {
   return text;
 }
 
+std::string downloads(const SetupPlan& plan) {
+  std::vector<std::string> lines;
+  for (const auto& variable : plan.downloads) lines.push_back(render_line(Export{variable.name, variable.value, variable.expression, {}}));
+  return util::join(lines, "\n");
+}
+
 std::string software(const SetupPlan& plan) {
   std::vector<std::string> lines;
   if (plan.modules_reset != model::ModulesReset::none) lines.push_back(render_line(Command{literals({"module", model::word_of(plan.modules_reset)}), {}}));
@@ -81,8 +87,28 @@ std::string pack(const SetupPlan& plan) {
                      quote_word(plan.pack));
 }
 
+/// An environment on top of an image, made inside it and packed into one file.
+std::string squashed(const SetupPlan& plan) {
+  const auto& on = *plan.squashed;
+  auto packages = plan.torch_packages;
+  packages.insert(packages.end(), plan.packages.begin(), plan.packages.end());
+  const bool keeps_host = model::keeps_host(on.engine);
+  return render_block("setup_squashed", {{"place", place_word(plan)},
+                                         {"image", on.image_variable.empty() ? quote_word(on.image) : "\"$" + on.image_variable + "\""},
+                                         {"engine", model::word_of(on.engine)},
+                                         {"beside", keeps_host},
+                                         {"inside", !keeps_host},
+                                         {"options", on.image_options.empty() ? std::string() : quoted(on.image_options) + " "},
+                                         {"at", on.at.empty() ? std::string("\"${environment%.*}\"") : quote_path(on.at)},
+                                         {"enter", or_false(on.enter)},
+                                         {"packages", quoted(packages)},
+                                         {"file_options", on.file_options.empty() ? std::string() : " " + quoted(on.file_options)}});
+}
+
 std::string body(const SetupPlan& plan) {
   const bool wheels = !plan.index;
+  if (plan.squashed) return squashed(plan);
+  if (!plan.easyconfig.empty()) return "eb " + quote_word(plan.easyconfig);
   switch (plan.kind) {
   case SetupKind::conda: {
     const bool prefix = plan.place.find('/') != std::string::npos;
@@ -109,7 +135,7 @@ std::string body(const SetupPlan& plan) {
 std::string ready(const SetupPlan& plan) {
   if (plan.kind == SetupKind::libtorch)
     return "echo \"Ready. Build a program: cmake -C $environment/libtorch.cmake -B build -S . && cmake --build build\"";
-  const std::string place = !plan.pack.empty() ? quote_word(plan.pack) : plan.kind == SetupKind::container ? "\"$image\"" : plan.kind == SetupKind::venv || plan.kind == SetupKind::uv ? "\"$environment\"" : place_word(plan);
+  const std::string place = !plan.pack.empty() ? quote_word(plan.pack) : plan.kind == SetupKind::container && plan.easyconfig.empty() ? "\"$image\"" : plan.kind == SetupKind::venv || plan.kind == SetupKind::uv ? "\"$environment\"" : place_word(plan);
   return fmt::format("printf '%s %s\\n' 'Ready. A job takes it with: hpcml gen --site {} {}' {}", plan.site_id, plan.use, place);
 }
 
@@ -118,8 +144,9 @@ std::string ready(const SetupPlan& plan) {
 std::string render_environment_script(const SetupPlan& plan) {
   return render_template("setup", {{"head", head(plan)},
                                    {"arch", plan.node_arch == model::CpuArch::unknown ? TemplateValue(false) : TemplateValue(model::word_of(plan.node_arch))},
-                                   {"offline", plan.offline_nodes && plan.index.has_value()},
+                                   {"offline", plan.offline_nodes && (plan.index || plan.squashed)},
                                    {"software", or_false(software(plan))},
+                                   {"downloads", or_false(downloads(plan))},
                                    {"body", body(plan)},
                                    {"ready", ready(plan)}});
 }

@@ -99,9 +99,10 @@ Json software_json(const model::Plan& plan) {
     binds.push_back({{"source", bind.source},
                      {"target", bind.inside()},
                      {"optional", bind.optional},
+                     {"squashed", bind.squashed},
                      {"origin", origin_json(bind.origin)}});
   json["container"] = {{"engine", model::word_of(container.engine)}, {"image", container.image}, {"gpu_flag", model::word_of(container.gpu_flag)},
-                       {"binds", binds},             {"enter", container.enter}, {"origin", origin_json(container.origin)}};
+                       {"binds", binds},             {"step_options", container.step_options}, {"enter", container.enter}, {"origin", origin_json(container.origin)}};
   return json;
 }
 

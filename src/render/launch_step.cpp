@@ -53,7 +53,7 @@ std::vector<Words> launch_groups(const model::Plan& plan) {
   } else if (meeting.port != 0) {
     add(flags, "--master-port", std::to_string(meeting.port));
   }
-  if (plan.container) flags.push_back(Word::literal("--container"));
+  if (plan.container && !model::keeps_host(plan.container->engine)) flags.push_back(Word::literal("--container"));
   if (plan.report) flags.push_back(Word::literal("--report"));
   if (plan.preflight) flags.push_back(Word::literal("--preflight"));
   flags.push_back(Word::literal("--"));

@@ -57,6 +57,8 @@ std::string inside_folder(std::size_t number, const std::string& below) {
 
 } // namespace
 
+bool removes_folders(const model::Plan& plan) { return !folder_words(plan).empty(); }
+
 Lines make_per_node(const model::Plan& plan) {
   if (!has_caches(plan) && !has_wheelhouse(plan) && !plan.stage) return {};
   TemplateData data{{"per_node", join_words(per_node_words(plan))}, {"guarded", is_guarded(plan)}, {"folders", false}};

@@ -17,6 +17,8 @@ Lines make_find_hpcml(const model::Plan& plan);
 Lines make_software(const model::Plan& plan);
 /// `on_each_node`, and the folders that it removes at the end; empty where nothing is done per node.
 Lines make_per_node(const model::Plan& plan);
+/// Whether the script removes folders on each node at its end.
+bool removes_folders(const model::Plan& plan);
 /// Copies what is to be on each node's own disk.
 Lines make_staging(const model::Plan& plan);
 /// Makes the virtual environment of a node from the site's wheels.
@@ -27,7 +29,7 @@ Lines make_environment(const model::Plan& plan);
 Lines make_rendezvous(const model::Plan& plan);
 /// Caches of a plain script; with hpcml, launch makes them.
 Lines make_caches(const model::Plan& plan);
-/// The binds of the image, where some of them depend on what the host has.
+/// What the image gets before the steps: binds that depend on what the host has, or an EDF of the job's own.
 Lines make_container(const model::Plan& plan);
 /// The step or steps that run the program.
 Lines make_step(const model::Plan& plan);

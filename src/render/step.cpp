@@ -45,7 +45,7 @@ bool gives(const std::vector<std::string>& args, std::string_view option) {
 
 /// A bind as singularity wants it. What a profile says may name variables; what a person says is literal.
 std::string bind_word(const model::ContainerBind& bind) {
-  const auto text = bind.target.empty() ? bind.source : bind.source + ":" + bind.target;
+  const auto text = (bind.target.empty() ? bind.source : bind.source + ":" + bind.target) + (bind.squashed ? ":image-src=/" : "");
   return bind.origin.kind == model::OriginKind::site ? quote_path(text) : quote_word(text);
 }
 
@@ -72,6 +72,13 @@ std::string inner_activation(const model::Plan& plan) {
   if (plan.python.kind == model::PythonKind::conda)
     text += fmt::format("source \"$(conda info --base)/etc/profile.d/conda.sh\" && conda activate {} && ", quote_word(plan.python.where));
   return text;
+}
+
+/// What the site's srun gets in every step that runs in the image.
+void add_image_options(Words& words, const model::Plan& plan) {
+  if (!plan.container) return;
+  for (const auto& option : plan.container->step_options)
+    words.push_back(plan.container->own_edf ? Word::expression(util::replace_all(option, "{image}", "\"$edf\"")) : Word::literal(option));
 }
 
 /// A shell for a task: one line if it only starts something, else one line each.
@@ -143,6 +150,7 @@ Words step_words(const model::Plan& plan) {
     add("--kill-on-bad-exit", "1");
   }
   for (const auto& arg : extra) words.push_back(Word::literal(arg));
+  add_image_options(words, plan);
   return words;
 }
 
@@ -170,13 +178,27 @@ std::vector<Words> wrapper_groups(const model::Plan& plan, const std::string& ta
   groups.push_back(words);
   if (has_optional_binds(container)) groups.push_back({Word::expression("\"${binds[@]}\"")});
   else if (auto binds = bind_words(container, false); !binds.empty()) groups.push_back(binds);
-  groups.push_back({Word::literal(container.image)});
+  groups.push_back({container.image_variable.empty() ? Word::literal(container.image) : Word::expression("\"$" + container.image_variable + "\"")});
   if (const auto activate = inner_activation(plan); !activate.empty() || last != k_plain)
     groups.push_back(task_shell({}, activate + last, "hpcml"));
   return groups;
 }
 
+namespace {
+
+/// The EDF of the job: the person's, and what that does not show.
+Lines make_own_edf(const model::Plan& plan) {
+  const auto& container = *plan.container;
+  std::string mounts = plan.launcher.choice.is_hpcml() ? "\"$HPCML:$HPCML\"" : "";
+  for (const auto& bind : container.binds) mounts += (mounts.empty() ? "" : " ") + quote_word(bind.source + ":" + bind.inside() + (bind.squashed ? ":sqsh" : ""));
+  const auto text = render_block("own_edf", {{"image", quote_word(container.image)}, {"mounts", mounts}, {"folders", removes_folders(plan)}});
+  return {Verbatim{text, {{"", container.origin}}}};
+}
+
+} // namespace
+
 Lines make_container(const model::Plan& plan) {
+  if (plan.container && plan.container->own_edf) return make_own_edf(plan);
   if (!plan.container || plan.container->by_slurm || !has_optional_binds(*plan.container)) return {};
   const auto text = render_block("container_binds", {{"required", join_words(bind_words(*plan.container, false))},
                                                   {"optional", join_words(bind_words(*plan.container, true))}});
@@ -188,6 +210,7 @@ namespace {
 /// The program as one process on the first node, with the whole node's CPUs.
 Step single_step(const model::Plan& plan) {
   std::vector<Words> groups{literals({plan.launcher.step, "--nodes=1", "--ntasks=1", "--ntasks-per-node=1", "--cpu-bind=none"})};
+  add_image_options(groups.front(), plan);
   for (auto& group : wrapper_groups(plan)) groups.push_back(std::move(group));
   groups.push_back(program_words(plan, plan.command));
   return {groups, by_rule("a step that is to run once: one process on the first node")};

@@ -60,6 +60,7 @@ diag::Diagnostics find_unwritable(const model::Plan& plan) {
   for (const auto& package : plan.python.packages) finder.word("a package", package);
   if (plan.container) {
     finder.word("the container", plan.container->image);
+    for (const auto& word : plan.container->step_options) finder.word("the container", word);
     for (const auto& bind : plan.container->binds) finder.word("a bind", bind.source + bind.target);
   }
   finder.word("the path of hpcml", plan.hpcml_path.value);

@@ -51,6 +51,8 @@ std::vector<std::string> Accounts::names() const {
   std::vector<std::string> list;
   for (const auto& association : associations)
     if (std::find(list.begin(), list.end(), association.account) == list.end()) list.push_back(association.account);
+  // slurmdbd's own account of the person "root": nobody charges jobs to it who has another.
+  if (list.size() > 1) std::erase(list, "root");
   return list;
 }
 

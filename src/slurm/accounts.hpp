@@ -29,7 +29,7 @@ struct Accounts {
   };
   std::string default_account;          ///< empty: Slurm wants one to be named
   std::vector<Association> associations;
-  /// The accounts' names, each once, in order.
+  /// The accounts' names, each once, in order; without Slurm's own, "root", where there are others.
   std::vector<std::string> names() const;
 };
 /// What sacctmgr said to ask_accounts.

@@ -160,6 +160,7 @@ const std::vector<JobKey>& job_keys() {
       text_key("conda", &JobSpec::conda),
       text_key("wheelhouse", &JobSpec::wheelhouse),
       text_key("container", &JobSpec::container),
+      choice_key("container-engine", &JobSpec::container_engine),
       list_key("bind", &JobSpec::binds),
       list_key("stage", &JobSpec::stage),
       bool_key("container-enter", &JobSpec::container_enter),

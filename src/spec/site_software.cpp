@@ -21,6 +21,23 @@ void check_activation(ObjectReader& container, const model::ContainerRule& rule,
                          "name a variable that the image sets");
 }
 
+/// Which images the rule is for, and what jobs in them have.
+void read_images(ObjectReader& object, model::ContainerRule& rule) {
+  rule.images = read_pattern(object, "images");
+  rule.image_variable = object.text("image_variable", TextRule::variable).value_or("");
+  if (!rule.image_variable.empty() && model::works_by_slurm(rule.engine))
+    object.report_value("image_variable", fmt::format("{}.image_variable is for programs before the command, and {} works by options of Slurm", object.path(), model::word_of(rule.engine)), "leave it out");
+  rule.env = object.text_map("env", TextRule::variable, TextRule::line);
+  rule.shows_scratch = object.flag("shows_scratch").value_or(false);
+  if (auto squashfs = object.object("squashfs")) {
+    rule.squashfs.known = true;
+    rule.squashfs.at = squashfs.text("at", TextRule::expression).value_or("");
+    rule.squashfs.options = squashfs.texts("options", TextRule::launcher_argument);
+    rule.squashfs.origin = squashfs.origin();
+    squashfs.finish();
+  }
+}
+
 /// Engines that are no program before the command but options of Slurm.
 void read_container_options(ObjectReader& object, model::ContainerRule& rule) {
   rule.options = object.texts("options", TextRule::option);
@@ -80,6 +97,7 @@ void read_software(ObjectReader& root, model::Site& site) {
     object.require("engine", "singularity, apptainer, shifter, pyxis, edf or uenv");
     rule.engine = object.choice<model::ContainerEngine>("engine").value_or(rule.engine);
     read_container_options(object, rule);
+    read_images(object, rule);
     rule.gpu_flag = object.choice<model::GpuFlag>("gpu_flag").value_or(rule.gpu_flag);
     object.each("binds", [&](ObjectReader& item) {
       model::ContainerBind bind;
@@ -107,10 +125,11 @@ void read_software(ObjectReader& root, model::Site& site) {
     rule.packages = object.texts("packages", TextRule::requirement);
     rule.list_wheels = object.text("list_wheels", TextRule::name).value_or("");
     if (auto build = object.object("image")) {
-      rule.image.tool = build.choice("tool", {"cotainr"}).value_or("");
+      rule.image.tool = build.choice("tool", {"cotainr", "easybuild"}).value_or("");
       rule.image.base_image = build.text("base_image", TextRule::word).value_or("");
       rule.image.rocm = build.text("rocm", TextRule::name).value_or("");
       rule.image.cuda = build.text("cuda", TextRule::name).value_or("");
+      if (rule.image.tool == "cotainr") build.require("base_image", "the image that cotainr starts from");
       build.finish();
     }
     rule.when = read_when(object);

@@ -133,15 +133,24 @@ SiteLoad load_site(const std::string& id, const std::vector<std::string>& direct
 SiteLoad load_site_file(const std::string& path, const std::vector<std::string>& directories) {
   auto text = load_text_file(path, "a profile");
   if (!text) return unreadable_site(path, text.error());
-  Finder finder(directories);
-  // A file that lies in one of the directories has that place; any other comes before them all.
-  std::size_t place = static_cast<std::size_t>(-1);
+  // Its layers may lie beside it, as in a folder of --sites-dir; one that is none of these comes before them all.
+  auto folders = directories;
+  const auto own = fs::absolute(path).parent_path();
   std::error_code error;
-  for (std::size_t i = 0; i < directories.size(); ++i) {
-    if (fs::equivalent(directories[i], fs::path(path).parent_path(), error)) place = i;
-  }
+  const auto same = [&](const std::string& folder) { return fs::equivalent(folder, own, error); };
+  auto found = std::find_if(folders.begin(), folders.end(), same);
+  if (found == folders.end()) found = folders.insert(folders.begin(), own.string());
+  const auto place = static_cast<std::size_t>(found - folders.begin());
+  Finder finder(folders);
   const ProfileFile file{path, std::move(*text), false, place, fs::path(path).stem().string()};
   return to_site(load_layers(file, std::ref(finder)), file);
+}
+
+model::Site as_of(model::Site site, const std::string& day) {
+  if (site.until.empty() || day <= site.until) return site;
+  site.state = model::SiteState::retired;
+  if (site.retired_on.empty()) site.retired_on = site.until;
+  return site;
 }
 
 SiteFacts load_facts(const std::string& id, const std::vector<std::string>& directories) {

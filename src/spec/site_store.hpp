@@ -52,6 +52,8 @@ struct SiteFacts {
   std::vector<SiteFact> facts; ///< in the profile's order
   std::string json;            ///< the merged profile in one line
 };
+/// The site as it is on a day (YYYY-MM-DD): one whose last day is over by then is retired.
+model::Site as_of(model::Site site, const std::string& day);
 /// The facts of a site that load_site can load; empty for any other.
 SiteFacts load_facts(const std::string& id, const std::vector<std::string>& directories);
 

@@ -28,12 +28,13 @@ TEST_CASE("the list shows GPUs, nodes, limits and the day of the newest source")
   REQUIRE(result.exit_code == 0);
   CHECK(holds(line_with(result.out, "SITE"), "GPUS PER NODE"));
   const auto lumi = line_with(result.out, "lumi ");
-  for (const char* cell : {" 8 x MI250X (GCD) ", " 2978 ", " standard-g ", " 2d ", " 1024 ", "2026-11-21"}) CHECK(holds(lumi, cell));
+  for (const char* cell : {" 8 x MI250X (GCD) ", " 2978 ", " standard-g ", " 2d ", " 1024 ", "2026-11-22"}) CHECK(holds(lumi, cell));
   CHECK(holds(line_with(result.out, "narval "), " 4 x A100  "));
   CHECK(holds(line_with(result.out, "narval "), " (not named) "));
   CHECK(line_with(result.out, "SITE").find("NAME") < 150); // sites with many kinds of GPUs do not push the rest away
   CHECK(holds(line_with(result.out, "mahti "), " 36h ")); // not its partition for tests, 15 minutes
   CHECK(holds(line_with(result.out, "cedar "), "retired, see fir"));
+  CHECK(holds(line_with(result.out, "mahti "), "until 2026-08-31, see roihu"));
 }
 
 TEST_CASE("the rows that were worked out when the program was built are those that reading the profiles gives") {
@@ -227,4 +228,39 @@ TEST_CASE("a rule for an option that sbatch does not have is warned of where it 
   CHECK(holds(slip.err, "slip.json:2:3: warning: sbatch has no option --acount"));
   CHECK(holds(slip.err, "did you mean account?"));
   CHECK(desk.hpcml({"sites", "validate", "plugin.json"}).err.empty());
+}
+
+TEST_CASE("a site whose last day is over takes no requests, the day before it does") {
+  Desk desk;
+  const std::vector<std::string> request{"gen", "--site", "mahti", "--account", "project_2001234", "--partition", "gputest", "--time", "10", "--", "x"};
+  desk.set("SOURCE_DATE_EPOCH", "1788177600"); // 2026-08-31
+  const auto last = desk.hpcml(request);
+  CHECK(last.exit_code == 0);
+  CHECK(holds(last.err, "ends on 2026-08-31"));
+  desk.set("SOURCE_DATE_EPOCH", "1788264000");
+  const auto after = desk.hpcml(request);
+  CHECK(after.exit_code == 4);
+  CHECK(after.out.empty());
+  CHECK(holds(after.err, "is retired since 2026-08-31"));
+  CHECK(holds(after.err, "its successor is roihu"));
+  CHECK(desk.hpcml({"emulate", "--site", "mahti", "--", "true"}).exit_code == 4);
+}
+
+TEST_CASE("what config has learned is the site of every command that is told none") {
+  Desk desk;
+  REQUIRE(desk.hpcml({"config", "set", "site", "lumi"}).exit_code == 0);
+  const auto diff = desk.hpcml({"sites", "diff", "--from", k_recorded + "plain"});
+  INFO(diff.err);
+  CHECK(diff.exit_code == 0);
+  CHECK(holds(diff.err, "hpcml: site lumi, by hpcml config"));
+  CHECK(holds(diff.out, "lumi and cluster lumi"));
+}
+
+TEST_CASE("a profile on the desk is validated with its layers beside it") {
+  const Desk desk;
+  desk.put("centre.json", R"({"id": "centre", "name": "Centre", "abstract": true})");
+  desk.put("a.json", R"({"id": "a", "name": "A", "extends": ["centre"]})");
+  const auto result = desk.hpcml({"sites", "validate", "./a.json", "a.json"});
+  INFO(result.err);
+  CHECK(result.exit_code == 0);
 }

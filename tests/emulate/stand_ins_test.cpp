@@ -231,6 +231,29 @@ TEST_CASE("the image hides its Python until its environment is entered") {
   CHECK(result.out == "[]\n" + installed.folder.path().string() + "/image/env/bin/python\n42\n");
 }
 
+TEST_CASE("options of Slurm's container plugins end before Slurm, which has no such plugins here") {
+  auto site = rich_site();
+  model::ContainerRule edf;
+  edf.engine = model::ContainerEngine::edf;
+  edf.options = {"--environment={image}"};
+  site.containers.push_back(edf);
+  const Installed installed(site);
+  const auto real = installed.folder.path() / "real";
+  fs::create_directories(real);
+  for (const char* tool : {"srun", "sbatch"}) REQUIRE(util::write_file(real / tool, "#!/bin/bash\necho \"$@\"\nfor file; do [[ ! -f $file ]] || cat \"$file\"; done\n", 0755));
+  const auto site_file = installed.folder.path() / "lib/site.sh";
+  REQUIRE(util::write_file(site_file, *util::read_file(site_file) + "hpcml_srun=" + (real / "srun").string() + "\n"));
+  const auto said = [&](const std::string& text) {
+    const auto result = installed.bash("cd " + installed.folder.path().string() + " && " + text);
+    CHECK(result.exit_code == 0);
+    return result.out;
+  };
+  CHECK(said("bin/srun --cpu-bind=none -n 4 --environment=./x.toml prog --environment=kept") == "--cpu-bind=none -n 4 prog --environment=kept\n");
+  CHECK(said("bin/srun --environment x prog a") == "prog a\n");
+  const auto script = said("printf '#!/bin/bash\\n#SBATCH --environment=x\\n#SBATCH --nodes=1\\n' > job.sh; bin/sbatch --test-only job.sh --environment=kept");
+  CHECK(script.find("/job.sh --environment=kept\n#!/bin/bash\n#SBATCH --nodes=1\n") != std::string::npos);
+}
+
 TEST_CASE("conda activates the site's environment after its hook or its module") {
   const Installed installed;
   const std::string python = installed.folder.path().string() + "/conda/envs/pytorch/bin/python\n";

@@ -40,14 +40,15 @@ TEST_CASE("models go to the folder on shared storage that the profile knows, unl
     const char* site;
     const char* placed;
   };
-  for (const auto& [site, placed] : {Case{"narval", "/s/huggingface"}, Case{"vista", "/s/huggingface"}, Case{"zurada", "/work/me/huggingface"}, Case{"fir", "/h/scratch/huggingface"}}) {
+  for (const auto& [site, placed] : {Case{"narval", "/s/huggingface"}, Case{"vista", "/s/huggingface"}, Case{"zurada", "/work/me/huggingface"}, Case{"fir", "/h/scratch/huggingface"},
+                                     Case{"lumi", "/scratch/project_1/me/huggingface"}}) {
     CAPTURE(site);
     const auto plan = plan_on(site);
     const auto* home = variable(plan, "HF_HOME");
     REQUIRE(home);
     CHECK(home->scope == model::Scope::batch);
     CHECK_FALSE(home->origin.source.empty());
-    CHECK(in_bash(*home, {{"SCRATCH", "/s"}, {"USER", "me"}, {"HOME", "/h"}}) == placed);
+    CHECK(in_bash(*home, {{"SCRATCH", "/s"}, {"USER", "me"}, {"HOME", "/h"}, {"SLURM_JOB_ACCOUNT", "project_1"}}) == placed);
     CHECK(in_bash(*home, {{"SCRATCH", "/s"}, {"USER", "me"}, {"HOME", "/h"}, {"HF_HOME", "/mine"}}) == "/mine");
   }
   CHECK(in_bash(*variable(plan_on("narval"), "HF_HOME"), {{"HOME", "/h"}}) == "/h/.cache/huggingface"); // as Hugging Face has it
@@ -56,7 +57,7 @@ TEST_CASE("models go to the folder on shared storage that the profile knows, unl
 }
 
 TEST_CASE("where no folder is known, or the program is none of Python's, models stay and that is said") {
-  for (const auto* site : {"lumi", "leonardo"}) {
+  for (const auto* site : {"leonardo", "delta"}) {
     CAPTURE(site);
     const auto plan = plan_on(site);
     CHECK(variable(plan, "HF_HOME") == nullptr);

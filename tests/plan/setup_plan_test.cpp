@@ -156,3 +156,60 @@ TEST_CASE("a request that cannot be met says why") {
   job.partition = text("gpu2h10");
   CHECK_THAT(refusal("zurada", {plan::SetupKind::conda, "", "", "", ""}, job), Catch::Contains("no partition 'gpu2h10'"));
 }
+
+TEST_CASE("where the recommended image cannot be built, the environment is one that can, and that is said") {
+  for (const auto* id : {"perlmutter", "alps_clariden"}) {
+    CAPTURE(id);
+    const auto result = plan::plan_setup({}, {}, site(id));
+    REQUIRE(result.plan);
+    CHECK(result.plan->kind == plan::SetupKind::venv);
+    CHECK(result.plan->place == "$SCRATCH/torch");
+    REQUIRE(result.diagnostics.size() == 1);
+    CHECK(result.diagnostics[0].severity == diag::Severity::warning);
+    CHECK_THAT(result.diagnostics[0].message, Catch::Contains("recommends images") && Catch::Contains("this makes a virtual environment"));
+  }
+  CHECK(plan::plan_setup({}, with_venv(), site("alps_daint")).plan->place == "/project/me/env");
+  CHECK_THAT(refusal("perlmutter", {plan::SetupKind::container, "", "", "", ""}, [] { model::JobSpec job; job.container = text("/x.sif"); return job; }()), Catch::Contains("request/setup"));
+}
+
+TEST_CASE("LUMI's ready image is made by EasyBuild, with the recipe of the module's name") {
+  model::JobSpec job;
+  job.container = text("PyTorch/2.6.0-rocm-6.2.4-python-3.12-singularity-20250404");
+  const auto made = setup("lumi", {}, job);
+  CHECK(module_names(made) == std::vector<std::string>{"LUMI", "partition/container", "EasyBuild-user"});
+  CHECK(made.easyconfig == "PyTorch-2.6.0-rocm-6.2.4-python-3.12-singularity-20250404.eb");
+  CHECK(made.use == "--container");
+  CHECK_THAT(refusal("lumi", {std::nullopt, "numpy", "", "", ""}, job), Catch::Contains("usage/packages"));
+  CHECK_THAT(refusal("lumi", {std::nullopt, "", "", "", "6.2"}, job), Catch::Contains("usage/setup"));
+}
+
+TEST_CASE("an environment on top of an image is one file, where the site mounts such files") {
+  auto job = with_venv();
+  job.venv = text("/scratch/project_1/env.sqsh");
+  job.container = text("/appl/local/laifs/containers/x.sif");
+  const plan::SetupSpec spec{plan::SetupKind::venv, "optuna", "", "", ""};
+  const auto made = setup("lumi", spec, job);
+  REQUIRE(made.squashed);
+  CHECK(made.squashed->at == "/user-software");
+  CHECK(made.squashed->file_options == std::vector<std::string>{"-processors", "1", "-no-xattrs"});
+  CHECK(module_names(made) == std::vector<std::string>{"/appl/local/laifs/modules", "lumi-aif-singularity-bindings"});
+  CHECK_FALSE(made.index);
+  CHECK_THAT(refusal("vista", spec, job), Catch::Contains("does not say how an environment on top of"));
+  CHECK_THAT(refusal("lumi", {plan::SetupKind::venv, "", "", "", ""}, job), Catch::Contains("usage/packages"));
+  job.venv = text("/scratch/project_1/env");
+  CHECK_THAT(refusal("lumi", spec, job), Catch::Contains("one file"));
+  job.venv = text("/capstor/me/env.squashfs");
+  job.container = text("prgenv-gnu/24.11:v1");
+  CHECK(setup("alps_daint", spec, job).squashed->image_options == std::vector<std::string>{"--view=default"});
+  job.container = text("ngc.toml");
+  CHECK_THAT(refusal("alps_daint", spec, job), Catch::Contains("entered by srun"));
+}
+
+TEST_CASE("what pip and uv fetch goes to scratch, where the profile knows one of one's own") {
+  const auto made = setup("narval", {plan::SetupKind::venv, "", "", "", ""}, with_venv());
+  REQUIRE(made.downloads.size() == 1);
+  CHECK(made.downloads[0].name == "PIP_CACHE_DIR");
+  CHECK(made.downloads[0].value == "${PIP_CACHE_DIR:-${SCRATCH:-$HOME/.cache}/pip}");
+  CHECK(setup("mila", {plan::SetupKind::uv, "", "", "", ""}, with_venv()).downloads[0].name == "UV_CACHE_DIR");
+  CHECK(setup("lumi", {plan::SetupKind::venv, "", "", "", "6.2.4"}, with_venv()).downloads.empty()); // only a job knows its folder there
+}

@@ -344,8 +344,8 @@ TEST_CASE("images run by options of Slurm where the engine works so") {
   };
   const auto pyxis = site_with(R"("containers": [{"engine": "pyxis", "on": "srun", "options": ["--container-image={image}"], "bind_option": "--container-mounts={binds}"}])");
   const auto plan = plan_of(pyxis, with_binds(true));
-  CHECK(gives(plan, "--container-image=torch:2"));
-  CHECK(gives(plan, "--container-mounts=/scratch:/data,/project:/project"));
+  CHECK(plan.container->step_options == std::vector<std::string>{"--container-image=torch:2", "--container-mounts=/scratch:/data,/project:/project"});
+  CHECK_THAT(script_of(plan), Contains("--container-image=torch:2 --container-mounts=/scratch:/data,/project:/project \\\n"));
   CHECK_THAT(script_of(plan), !Contains("exec torch") && !Contains("pyxis"));
   const auto shifter = site_with(R"("containers": [{"engine": "shifter", "on": "sbatch", "options": ["--image={image}", "--module=gpu,nccl-plugin"], "prefix": "shifter"}])");
   const auto wrapped = plan_of(shifter, with_binds(false));

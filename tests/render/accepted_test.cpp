@@ -10,6 +10,7 @@
 #include "render/render_helper.hpp"
 #include "render/site_cases_helper.hpp"
 #include "spec/site_store.hpp"
+#include "util/date.hpp"
 #include "util/file.hpp"
 #include "util/text.hpp"
 
@@ -59,8 +60,9 @@ TEST_CASE("real sbatch accepts what is written for every site", "[slurm]") {
   Untested untested;
   unsigned sites = 0, with_accounts = 0, scripts = 0, refused = 0;
   for (const auto& id : spec::list_sites({})) {
-    const auto load = spec::load_site(id, {});
+    auto load = spec::load_site(id, {});
     REQUIRE(load.site);
+    load.site = spec::as_of(*load.site, util::today(util::EnvSnapshot::of_process())); // as emulate has it
     if (load.site->state == model::SiteState::retired || load.site->scheduler != model::Scheduler::slurm || load.site->node_types.empty() || load.site->partitions.empty()) continue;
     const TempFolder folder;
     const auto cases = cases_of(*load.site, refused, untested);

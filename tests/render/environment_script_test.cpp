@@ -17,12 +17,12 @@ namespace {
 
 model::Sourced<std::string> text(const std::string& value) { return {value, {model::OriginKind::flag, "--x", {}, {}, {}}}; }
 
-/// A request whose place is `place`, for whatever kind.
-model::JobSpec at(const std::string& place) {
+/// A request whose place is `place`, for an environment of that kind.
+model::JobSpec at(const std::string& place, plan::SetupKind kind = plan::SetupKind::venv) {
   model::JobSpec job;
-  job.venv = text(place);
-  job.conda = text(place);
-  job.container = text(place);
+  if (kind == plan::SetupKind::conda) job.conda = text(place);
+  else if (kind == plan::SetupKind::container) job.container = text(place);
+  else job.venv = text(place);
   return job;
 }
 
@@ -59,7 +59,7 @@ TEST_CASE("every environment of every site passes bash -n and shellcheck") {
     if (!load.site) continue;
     for (const auto& [word, kind] : model::k_words<plan::SetupKind>) {
       const std::string archive = kind == plan::SetupKind::conda || kind == plan::SetupKind::uv ? "/project/me/my env.tar.gz" : "";
-      const auto result = plan::plan_setup({kind, "torch numpy>=1.26", "", "", "", archive}, at("/project/me/torch env"), *load.site);
+      const auto result = plan::plan_setup({kind, "torch numpy>=1.26", "", "", "", archive}, at("/project/me/torch env", kind), *load.site);
       if (!result.plan) continue;
       kinds.insert(kind);
       const auto script = render::render_environment_script(*result.plan);
@@ -70,6 +70,42 @@ TEST_CASE("every environment of every site passes bash -n and shellcheck") {
     }
   }
   CHECK(kinds.size() == 6);
+}
+
+TEST_CASE("an environment on top of an image is made inside it and packed, and half of one does not stay") {
+  const auto script_of = [](const std::string& id, const std::string& image, const TempFolder& folder) {
+    auto job = at((folder / "my env.sqsh").string());
+    job.container = text(image);
+    const auto result = plan::plan_setup({plan::SetupKind::venv, "optuna it", "", "", ""}, job, site(id));
+    REQUIRE(result.plan);
+    auto made = *result.plan;
+    made.node_arch = model::CpuArch::unknown; // of this machine
+    const auto script = render::render_environment_script(made);
+    CHECK(script_faults(script) == "");
+    return script;
+  };
+  for (const auto& [id, image] : {std::pair<std::string, std::string>{"lumi", "/a b/x.sif"}, {"alps_daint", "prgenv-gnu/24.11:v1"}}) {
+    for (const bool works : {true, false}) {
+      CAPTURE(id, works);
+      const TempFolder folder;
+      for (const char* program : {"module"}) put_program(folder, program, ":\n");
+      put_program(folder, "singularity", "echo \"$@\" >> words\nbinds=$3; while [[ $1 != bash ]]; do shift; done\n/bin/mkdir -p \"${binds%%:*}/bin\"\necho x > \"${binds%%:*}/bin/activate\"\n");
+      put_program(folder, "uenv", "echo \"$@\" >> words\nwhile [[ $1 != -- ]]; do shift; done; shift\nexec \"$@\"\n");
+      put_program(folder, "python", "[[ $1 == -m ]] || exit 0\n/bin/mkdir -p \"${@: -1}/bin\"\nprintf '#!/bin/bash\\necho \"$@\" >> pip\\n' > \"${@: -1}/bin/python\"\nchmod +x \"${@: -1}/bin/python\"\n");
+      put_program(folder, "mksquashfs", works ? "printf '%s\\n' \"$@\" > packed\n: > \"$2\"\n" : "exit 1\n");
+      const auto result = run_script(script_of(id, image, folder), folder);
+      INFO(result.out << result.err);
+      CHECK((result.exit_code == 0) == works);
+      CHECK(std::filesystem::exists(folder / "my env.sqsh") == works);
+      if (!works) continue;
+      const auto packed = *util::read_file(folder / "packed");
+      CHECK_THAT(packed, Catch::Contains("my env.sqsh\n" + std::string(id == "lumi" ? "-processors\n1\n-no-xattrs\n" : "-no-recovery\n-noappend\n-Xcompression-level\n3\n")));
+      CHECK_THAT(*util::read_file(folder / "words"), Catch::Contains(id == "lumi" ? ":/user-software /a b/x.sif bash -c" : "run --view=default prgenv-gnu/24.11:v1 -- bash -c"));
+      if (id == "lumi") continue;
+      CHECK(*util::read_file(folder / "pip") == "-m pip install optuna it\n");
+      CHECK(std::filesystem::is_empty(folder / "my env")); // where jobs mount the file
+    }
+  }
 }
 
 TEST_CASE("a real venv is made with the real pip, and a second run leaves it alone") {
@@ -132,8 +168,28 @@ TEST_CASE("no name of an environment, image or package runs as code") {
       TempFolder folder;
       for (const char* name : {"conda", "cotainr", "module", "pip", "python", "python3", "virtualenv"}) put_program(folder, name, "exit 0\n");
       const bool image = kind == plan::SetupKind::container;
-      auto result = plan::plan_setup({kind, "", "", image ? "" : "12.6", ""}, at(hostile), site(image ? "lumi" : "generic"));
+      auto result = plan::plan_setup({kind, "", "", image ? "" : "12.6", ""}, at(hostile, kind), site(image ? "lumi" : "generic"));
       if (!result.plan) continue;
+      result.plan->packages = {hostile};
+      const auto script = render::render_environment_script(*result.plan);
+      INFO(script);
+      run_script(script, folder);
+      CHECK_FALSE(std::filesystem::exists(folder / "pwned"));
+      if (hostile.find('\xff') == std::string::npos) CHECK(script_faults(script) == "");
+    }
+  }
+}
+
+TEST_CASE("no name of an environment on top of an image runs as code") {
+  for (const auto& hostile : hostile_texts()) {
+    for (const auto& [id, image] : {std::pair<std::string, std::string>{"lumi", hostile}, {"alps_daint", "a/" + hostile}}) {
+      TempFolder folder;
+      for (const char* name : {"mksquashfs", "module", "singularity", "uenv"}) put_program(folder, name, "exit 0\n");
+      auto job = at((folder / "x").string() + hostile + ".sqsh");
+      job.container = text(image);
+      auto result = plan::plan_setup({plan::SetupKind::venv, "it", "", "", ""}, job, site(id));
+      if (!result.plan) continue;
+      result.plan->node_arch = model::CpuArch::unknown;
       result.plan->packages = {hostile};
       const auto script = render::render_environment_script(*result.plan);
       INFO(script);

@@ -193,6 +193,7 @@ util::ProcessOutput run_script(const std::string& script, const TempFolder& fold
                                                                       {"OMPI_COMM_WORLD_RANK", "11"}, {"OMPI_COMM_WORLD_LOCAL_RANK", "3"}})
     env.set(name, value);
   env.set("SLURM_TMPDIR", folder.path().string());
+  env.set("SIF", "image.sif"); // as a module that gives an image has it
   for (const auto& [name, value] : more) env.set(name, value);
   const auto result = util::run_process({"/usr/bin/env", "-C", folder.path().string(), "bash", "job.sh"}, env, std::chrono::seconds(60));
   if (!result) throw std::runtime_error(result.error().what);

@@ -33,6 +33,22 @@ constexpr Workload k_workloads[] = {
     {"a C++ program", [](model::JobSpec& job) { job.nodes = number(1); job.command = {"./train_ddp"}; }},
 };
 
+/// An image for each of the site's engines, as each wants it written.
+std::set<std::string> images_at(const model::Site& site) {
+  std::set<std::string> images;
+  for (const auto& rule : site.containers) {
+    const bool module = !rule.image_variable.empty();
+    switch (rule.engine) {
+      case model::ContainerEngine::shifter:
+      case model::ContainerEngine::pyxis: images.insert("nersc/pytorch:25.06"); break;
+      case model::ContainerEngine::edf: images.insert("/users/me/ngc.toml"); break;
+      case model::ContainerEngine::uenv: images.insert("pytorch/v2.9.1"); break;
+      default: images.insert(module ? "PyTorch/2.7.1-rocm-6.2.4" : "/project/me/torch.sif"); break;
+    }
+  }
+  return images;
+}
+
 /// What of the request the planner takes; the first refusal is kept.
 void add_case(std::vector<Case>& cases, unsigned& refused, const std::string& name, const model::JobSpec& job, const model::Site& site) {
   const auto result = plan::make_plan(job, site);
@@ -141,7 +157,11 @@ std::vector<Case> cases_of(const model::Site& site, unsigned& refused, Untested&
       job.launcher = model::Sourced<model::Launcher>{model::Launcher::parse(launcher).value(), {}};
       workload.change(job);
       choose_partition(job, site);
-      add_case(cases, refused, std::string(workload.name) + " with " + launcher, job, site);
+      if (!job.container) add_case(cases, refused, std::string(workload.name) + " with " + launcher, job, site);
+      else for (const auto& image : images_at(site)) {
+        job.container = text(image);
+        add_case(cases, refused, std::string(workload.name) + " " + image + " with " + launcher, job, site);
+      }
     }
   add_partitions(cases, refused, untested, site);
   add_qos(cases, refused, untested, site);

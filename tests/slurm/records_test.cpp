@@ -204,6 +204,11 @@ TEST_CASE("accounts and QoS limits are read as a real sacctmgr printed them") {
   CHECK(qos.at("short").max_wall->to_slurm() == "00:30:00");
 }
 
+TEST_CASE("the account that Slurm itself makes for root is none to choose where there are others") {
+  CHECK(slurm::read_accounts("root|root||normal\nroot|me||normal\n").names() == std::vector<std::string>{"me"});
+  CHECK(slurm::read_accounts("root|root||normal\n").names() == std::vector<std::string>{"root"});
+}
+
 TEST_CASE("accounts and QoS limits are read from sacctmgr") {
   const auto accounts = slurm::read_accounts("def-me|def-me||\ndef-me|rrg-me|gpu|high,normal\n");
   CHECK(accounts.default_account == "def-me");

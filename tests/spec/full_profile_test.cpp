@@ -140,6 +140,13 @@ TEST_CASE("What the example profile says arrives in the site", "[spec]") {
   CHECK(site.modules.at(0).load == std::vector<std::string>{"arch/h100"});
   CHECK(site.containers.at(1).bind_option == "--container-mounts={binds}");
   CHECK(site.containers.at(1).options_on_srun);
+  CHECK(site.containers.at(0).squashfs.at == "/user-software");
+  CHECK(site.containers.at(0).squashfs.options == std::vector<std::string>{"-processors", "1", "-no-xattrs"});
+  CHECK(site.containers.at(0).shows_scratch);
+  CHECK_FALSE(site.containers.at(1).squashfs.known);
+  CHECK(site.containers.at(3).images == "PyTorch/.+");
+  CHECK(site.containers.at(3).image_variable == "SIF");
+  CHECK(site.containers.at(3).env.at("MPICH_GPU_SUPPORT_ENABLED") == "0");
   CHECK(site.storage.scratch_days == 30U);
   CHECK(site.policies.idle_gpu_minutes->value == 60);
 }

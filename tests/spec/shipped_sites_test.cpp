@@ -124,7 +124,7 @@ TEST_CASE("Where LUMI's pages disagree the later value is taken and the earlier 
   CHECK(site.caches[0].variables.contains("MIOPEN_USER_DB"));
   CHECK(site.caches[0].variables.contains("MIOPEN_USER_DB_PATH"));
   CHECK(site.caches[0].origin.superseded.size() == 1);
-  REQUIRE(site.containers.size() == 1);
+  REQUIRE(site.containers.size() == 2);
   CHECK(site.containers[0].gpu_flag == model::GpuFlag::none);
   CHECK(site.containers[0].enter == "$WITH_CONDA");
   CHECK(site.containers[0].origin.superseded.size() == 1);

@@ -111,3 +111,30 @@ TEST_CASE("The hash depends on the content and on nothing else", "[spec]") {
   CHECK(hash("a") != hash("c"));
   CHECK(spec::load_site("lumi", {}).site->hash == spec::load_site("lumi", {folder.path()}).site->hash);
 }
+
+TEST_CASE("A profile that is given as a file finds the layers that lie beside it", "[spec]") {
+  const TempDir folder;
+  folder.write("centre.json", R"({"id": "centre", "name": "Centre", "abstract": true, "shebang": "#!/bin/bash -l"})");
+  folder.write("a.json", R"({"id": "a", "name": "A", "extends": ["centre"]})");
+  const auto load = spec::load_site_file(folder.path() + "/a.json", {});
+  INFO(all_text(load));
+  REQUIRE(load.site);
+  CHECK(load.site->shebang == "#!/bin/bash -l");
+  folder.write("lumi.json", R"({"id": "lumi", "name": "Mine", "extends": ["lumi"]})"); // its own id is the next place's
+  const auto mine = spec::load_site_file(folder.path() + "/lumi.json", {});
+  INFO(all_text(mine));
+  REQUIRE(mine.site);
+  CHECK(mine.site->name == "Mine");
+  CHECK_FALSE(mine.site->partitions.empty());
+}
+
+TEST_CASE("A site whose last day is over is retired from then on", "[spec]") {
+  const auto mahti = *spec::load_site("mahti", {}).site;
+  CHECK(spec::as_of(mahti, "2026-08-31").state == model::SiteState::production);
+  const auto after = spec::as_of(mahti, "2026-09-01");
+  CHECK(after.state == model::SiteState::retired);
+  CHECK(after.retired_on == "2026-08-31");
+  CHECK(after.successor == "roihu");
+  CHECK(spec::as_of(*spec::load_site("lumi", {}).site, "2099-01-01").state == model::SiteState::production);
+  CHECK(spec::as_of(*spec::load_site("cedar", {}).site, "2099-01-01").retired_on == "2025-09-12");
+}

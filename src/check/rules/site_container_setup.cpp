@@ -4,6 +4,7 @@
 
 #include "check/launch_facts.hpp"
 #include "check/site_rule.hpp"
+#include "model/pattern.hpp"
 #include "util/text.hpp"
 
 namespace hpcml::check {
@@ -55,11 +56,19 @@ const model::ContainerBind* unbound_folder(const model::ContainerRule& rule, con
   return nullptr;
 }
 
+/// Whether a module of the site's gives the image, and with it all that it needs.
+bool is_module_image(const Subject& subject, const std::vector<std::string>& loaded) {
+  const auto gives = [&](const model::ContainerRule& rule) {
+    return !rule.image_variable.empty() && std::any_of(loaded.begin(), loaded.end(), [&](const auto& module) { return model::matches_pattern(module, rule.images); });
+  };
+  return std::any_of(subject.site->containers.begin(), subject.site->containers.end(), gives);
+}
+
 const model::ContainerRule* rule_for(const Subject& subject) {
   auto facts = subject.fits[0].facts;
   facts.container = true;
   for (const auto& rule : subject.site->containers)
-    if ((rule.engine == model::ContainerEngine::singularity || rule.engine == model::ContainerEngine::apptainer) && plan::applies(rule.when, facts)) return &rule;
+    if (rule.image_variable.empty() && (rule.engine == model::ContainerEngine::singularity || rule.engine == model::ContainerEngine::apptainer) && plan::applies(rule.when, facts)) return &rule;
   return nullptr;
 }
 
@@ -67,7 +76,7 @@ Hits find(const Subject& subject) {
   if (!subject.site || subject.fits.empty() || subject.text.find("_BIND") != std::string_view::npos) return {};
   const auto* rule = rule_for(subject);
   const auto loaded = rule ? loaded_modules(subject) : std::nullopt;
-  if (!loaded) return {};
+  if (!loaded || is_module_image(subject, *loaded)) return {};
   for (const auto& launch : subject.launches) {
     const auto* container = launch.container();
     if (!container || !is_engine(container->program) || !is_own(launch, *container) || !container->complete) continue;
@@ -97,6 +106,9 @@ Rule rule_site_container_setup() {
        {"#!/bin/bash\n#SBATCH --time=10\n#SBATCH --gpus=1\nsrun singularity exec --nv a.sif python train.py --data=$SCRATCHDIR/x\n", "isambard_ai"}},
       {{"#!/bin/bash\n#SBATCH --account=project_462000001\n#SBATCH --time=10\n#SBATCH -p small-g\n#SBATCH --gpus-per-node=1\nmodule use /appl/local/laifs/modules\nmodule load lumi-aif-singularity-bindings\nsrun "
         "singularity exec a.sif python train.py\n",
+        "lumi"},
+       {"#!/bin/bash\n#SBATCH --account=project_462000001\n#SBATCH --time=10\n#SBATCH -p small-g\n#SBATCH --gpus-per-node=1\nmodule load LUMI PyTorch/2.7.0-rocm-6.2.4-python-3.12-singularity-20250527\nsrun "
+        "singularity exec \"$SIF\" python train.py\n",
         "lumi"},
        {"#!/bin/bash\n#SBATCH --account=project_462000001\n#SBATCH --time=10\n#SBATCH -p small-g\n#SBATCH --gpus-per-node=1\nsrun singularity exec -B /opt/cray a.sif python train.py\n", "lumi"},
        {"#!/bin/bash\n#SBATCH --account=def-me\n#SBATCH --time=10:00\n#SBATCH --mem=4G\nmodule load python apptainer/1.3\nsrun apptainer exec --nv a.sif python train.py\n", "narval"},

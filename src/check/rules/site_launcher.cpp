@@ -21,7 +21,9 @@ Hits find(const Subject& subject) {
     const bool starts = program == "mpirun" || program == "mpiexec" || program == "ibrun" || program == "srun";
     const auto at = launch.chain.front().place.offset;
     // srun is Slurm's own: it works wherever the site has not put a program of its own before the MPI's.
-    const bool wrapped = !is_listed("mpirun") && !is_listed("mpiexec");
+    const auto usual = std::find_if(launchers.begin(), launchers.end(), [](const auto& rule) { return rule.is_default; });
+    const auto& own = usual == launchers.end() ? launchers.front().name : usual->name;
+    const bool wrapped = own != "mpirun" && own != "mpiexec";
     if (!starts || is_listed(program) || (program == "srun" && !wrapped) || std::find(seen.begin(), seen.end(), at) != seen.end()) continue;
     seen.push_back(at);
     Hit hit{place_of(launch.chain.front().place), subject.site->name + " starts programs with " + util::join(names, " or ") + ", not with " + program, with_source({}, launchers.front().origin)};
@@ -41,7 +43,7 @@ Rule rule_site_launcher() {
       "A launcher that does not know the site's MPI and network starts every rank as rank 0, puts all on one node, or is not there at all.",
       "https://docs.tacc.utexas.edu/hpc/vista/",
       {{"#!/bin/bash\n#SBATCH -p gh\n#SBATCH -N2\n#SBATCH -n2\n#SBATCH -t 10\nsrun ./train\n", "vista"},
-       {"#!/bin/bash\n#SBATCH -p gh\n#SBATCH -N2\n#SBATCH -n2\n#SBATCH -t 10\nmpirun -np 2 ./train\n", "vista"},
+       {"#!/bin/bash\n#SBATCH -p gh\n#SBATCH -N2\n#SBATCH -n2\n#SBATCH -t 10\nmpiexec -n 2 ./train\n", "vista"},
        {"#!/bin/bash\n#SBATCH --account=project_462000001\n#SBATCH --time=10\n#SBATCH -p small-g\n#SBATCH --gpus-per-node=1\nibrun ./train\n", "lumi"}},
       {{"#!/bin/bash\n#SBATCH -p gh\n#SBATCH -N2\n#SBATCH -n2\n#SBATCH -t 10\nibrun ./train\n", "vista"},
        {"#!/bin/bash\n#SBATCH --account=project_462000001\n#SBATCH --time=10\n#SBATCH -p small-g\n#SBATCH --gpus-per-node=1\nsrun ./train\n", "lumi"},
