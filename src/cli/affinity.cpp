@@ -11,6 +11,7 @@
 #include "launch/gpus.hpp"
 #include "model/gpu_vendor.hpp"
 #include "topo/compat.hpp"
+#include "topo/live_ranks.hpp"
 #include "topo/mask_text.hpp"
 #include "topo/render_plan.hpp"
 #include "topo/unmet.hpp"
@@ -158,7 +159,7 @@ void add_affinity(CLI::App& app, Context& context, int& exit_code) {
       ->excludes("--site")
       ->check(not_empty);
   command->add_option("--ranks", options->ranks, "ranks on the node (default: one per GPU, or as --gpus-per-rank or --ranks-per-gpu have it)")
-      ->check(CLI::Range(1u, 4096u));
+      ->check(CLI::Range(1u, topo::k_most_ranks));
   auto* per_rank = command->add_option("--gpus-per-rank", options->gpus_per_rank, "GPUs per rank")->check(CLI::Range(1u, 4096u));
   command->add_option("--ranks-per-gpu", options->ranks_per_gpu, "neighbouring ranks that share a GPU")->check(CLI::Range(1u, 4096u))->excludes(per_rank);
   command->add_option("--cpus-per-rank", options->cpus_per_rank, "physical cores per rank (default: all near its GPU)")->check(CLI::Range(1u, 4096u));

@@ -108,7 +108,7 @@ void add_process(const Process& process, const fs::path& folder, std::map<std::s
   const auto step = process.env.get_or("SLURM_STEP_ID", "");
   const auto text = name ? name : step.empty() ? std::nullopt : process.env.get("SLURM_LOCALID"); // a batch script is no rank
   const auto number = text ? util::parse_unsigned(*text) : std::nullopt;
-  if (!number || *number > 65535) return;
+  if (!number || *number >= k_most_ranks) return;
   StepRanks& found = steps[step];
   if (found.named && !name) return; // a launcher that has started the ranks
   if (!found.named && name) found = {true, {}, {}};

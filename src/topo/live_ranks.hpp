@@ -14,6 +14,9 @@
 
 namespace hpcml::topo {
 
+/// Ranks of one node; a higher number in a variable is none of them.
+constexpr unsigned k_most_ranks = 4096;
+
 /// All processes and threads of one local rank.
 struct LiveRank {
   unsigned local_rank = 0;

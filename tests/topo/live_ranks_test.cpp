@@ -67,6 +67,7 @@ TEST_CASE("ranks are the tasks of the largest step of the caller's job and node,
   proc.add(50, with({"SLURM_STEP_ID=1", "SLURM_LOCALID=0", "LOCAL_RANK=0"}), "4");
   proc.add(51, with({"SLURM_STEP_ID=1", "SLURM_LOCALID=0", "LOCAL_RANK=1"}), "5");
   proc.add(52, with({"SLURM_STEP_ID=1", "SLURM_LOCALID=0", "LOCAL_RANK=2"}), "6");
+  proc.add(53, with({"SLURM_STEP_ID=1", "SLURM_LOCALID=0", "LOCAL_RANK=60000"}), "7"); // no node has so many
   found = topo::read_live_ranks(own, proc.root());
   REQUIRE(found.ranks.size() == 3);
   CHECK(found.ranks[2].cpus == IdSet::of({6}));
