@@ -76,20 +76,30 @@ std::string render(const std::string& format, const topo::Node& node, const topo
 /// On a live node the step's GPUs are those of its list of visible devices.
 bool take_visible(AffinityOptions& options, topo::Node& node, const Context& context, Failure& failure) {
   const bool live = options.topology.empty() && (options.site.empty() || options.source == "live");
-  if (!live || !options.gpus.empty() || node.gpus.empty()) return true;
+  if (!live || !options.gpus.empty()) return true;
   for (const char* name : model::k_visible_devices_variables) {
     const auto list = context.env.get(name);
     if (!list || list->empty()) continue;
     const auto entries = launch::split_visible_list(*list);
     if (entries.empty()) {
+      if (node.gpus.empty()) return true;
       node.gpus.clear();
       node.links.clear();
       node.notes.push_back(std::string(name) + "=" + *list + " hides all GPUs");
       return true;
     }
+    const std::string set = std::string(name) + "=" + *list;
+    if (node.gpus.empty()) {
+      node.notes.push_back(set + " names GPUs, but no driver shows one here");
+      return true;
+    }
+    if (std::any_of(entries.begin(), entries.end(), [](const auto& entry) { return util::starts_with(entry, "MIG-"); })) {
+      node.notes.push_back(set + " names MIG instances by UUIDs, which only the driver's library knows: all GPUs of the node are shown");
+      return true;
+    }
     const auto addresses = topo::listed_gpus(node, util::join(entries, ","));
     if (!addresses)
-      failure.say(k_cannot_satisfy, std::string(name) + "=" + *list + ": " + addresses.error().what,
+      failure.say(k_cannot_satisfy, set + ": " + addresses.error().what,
                   addresses.error().hint);
     else
       options.gpus = util::join(*addresses, ",");

@@ -29,10 +29,17 @@ std::vector<model::GpuPlace> visible_places(const VisibleGpus& visible, const No
   auto indices = split_visible_list(env.get_or("SLURM_STEP_GPUS", ""));
   if (indices.size() != visible.entries.size()) indices = visible.entries;
   std::vector<model::GpuPlace> places;
+  const auto& all = node.gpus.places;
+  // Whose part a MIG instance is only the driver's library tells; where all GPUs are in one place that does not matter.
+  const bool together = !all.empty() && std::all_of(all.begin(), all.end(), [&](const auto& place) { return place.numa == all.front().numa; });
   for (std::size_t i = 0; i < visible.entries.size(); ++i) {
+    if (util::starts_with(visible.entries[i], "MIG-")) {
+      places.push_back({static_cast<unsigned>(i), together ? all.front().numa : std::nullopt, {}, {}, {}});
+      continue;
+    }
     const auto index = util::parse_unsigned(indices[i]);
     const auto number = index && *index < 1024 ? static_cast<unsigned>(*index) : static_cast<unsigned>(i);
-    places.push_back(number < node.gpus.places.size() ? node.gpus.places[number] : model::GpuPlace{number, {}, {}, {}, {}});
+    places.push_back(number < all.size() ? all[number] : model::GpuPlace{number, {}, {}, {}, {}});
   }
   return places;
 }

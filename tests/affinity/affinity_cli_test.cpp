@@ -341,6 +341,12 @@ TEST_CASE("hpcml affinity says where this node is not what the site's profile sa
   CHECK_FALSE(says(result, "reserved")); // those CPUs of another kind of node
 }
 
+TEST_CASE("hpcml affinity says on a node without GPUs that a list names some") {
+  if (std::system("test -e /proc/driver/nvidia/gpus || test -e /sys/class/kfd || test -e /sys/bus/pci/drivers/nvidia") == 0) return;
+  CHECK(says(run("affinity live --ranks 1", "CUDA_VISIBLE_DEVICES=0,1 "), "note: CUDA_VISIBLE_DEVICES=0,1 names GPUs, but no driver shows one here"));
+  for (const char* none : {"", "-1", "NoDevFiles"}) CHECK_FALSE(says(run("affinity live --ranks 1", "CUDA_VISIBLE_DEVICES=" + std::string(none) + " "), "note"));
+}
+
 TEST_CASE("hpcml affinity orders ranks along the links between GPUs: LUMI's documented ring") {
   const std::string node = std::string(HPCML_SOURCE_DIR) + "/docs/affinity/lumi.json";
   // GCDs 0,1,3,2,4,5,7,6 with the masks that LUMI documents for each.

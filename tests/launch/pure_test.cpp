@@ -141,7 +141,7 @@ TEST_CASE("a GPU that the node does not have ends the visible list, is said, and
   launch::NodeView node;
   node.cpus = model::make_regular_cpus(1, 4, 1, 1, 0);
   node.mask = node.cpus.all();
-  for (unsigned i = 0; i < 4; ++i) node.gpus.places.push_back({i, {}, 0U, {}, {}});
+  for (unsigned i = 0; i < 4; ++i) node.gpus.places.push_back({i, 0U, {}, {}, {}});
   node.gpus.vendor = model::GpuVendor::nvidia;
   launch::World world;
   world.layout.nodes = {"n1"};
@@ -170,6 +170,12 @@ TEST_CASE("a GPU that the node does not have ends the visible list, is said, and
     REQUIRE(fine);
     CHECK(fine->node_warnings.empty());
   }
+  // Which GPU a MIG instance is a part of is not known here: its place is not guessed where it matters.
+  node.cpus = model::make_regular_cpus(1, 8, 1, 2, 0);
+  node.mask = node.cpus.all();
+  CHECK(setup("MIG-1,MIG-2", {})->plan.node.gpus.at(1).place.numa == 0U);
+  node.gpus.places[0].numa = 1;
+  CHECK_FALSE(setup("MIG-1,MIG-2", {})->plan.node.gpus.at(0).place.numa);
   node.gpus.places.clear(); // where the drivers show none, nothing tells
   CHECK(setup("9", 1));
 }
