@@ -200,18 +200,7 @@ bool read_gres_flags(Reading& r) {
   return !both("disable-binding", "enforce-binding") && !both("multiple-tasks-per-sharing", "one-task-per-sharing");
 }
 
-bool read_gpu_bind(Reading& r) {
-  std::string text = r.text;
-  for (const char* loud : {"verbose,", "v,"})
-    if (util::starts_with(util::to_lower(text), loud)) text = text.substr(std::string(loud).size());
-  const bool later = r.version >= Version::v21_08;
-  const auto colon = text.find(':');
-  const std::string name = util::to_lower(text.substr(0, colon));
-  if (util::starts_with(name, "closest")) return true;
-  if (colon == std::string::npos) return later && util::to_lower(r.text) == "none";
-  // What follows is read where the job runs.
-  return name == "single" || name == "map_gpu" || name == "mask_gpu" || (later && name == "per_task");
-}
+bool read_gpu_bind(Reading& r) { return is_gpu_bind(r.text, r.version); }
 
 bool read_tres_bind(Reading& r) { return util::starts_with(r.text, "gres/"); }
 

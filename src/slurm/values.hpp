@@ -77,6 +77,9 @@ std::optional<Dependencies> parse_dependencies(std::string_view text, Version ve
 /// The names in a feature expression; nullopt where its form is wrong.
 std::optional<std::vector<std::string>> parse_features(std::string_view text);
 
+/// A value of --gpu-bind that this version takes.
+bool is_gpu_bind(std::string_view value, Version version);
+
 /// Whether --begin and --deadline take the text: "now+1hour", "16:00", "tomorrow", "2030-01-31T10:00".
 bool is_point_in_time(std::string_view text);
 

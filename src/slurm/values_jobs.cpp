@@ -149,6 +149,16 @@ private:
   std::set<std::pair<std::string, std::string>> x_seen;
 };
 
+/// Numbers of GPUs or masks of them, each with an optional "*COUNT".
+bool is_gpu_list(string_view list, bool masks, Version version) {
+  // Before 22.05 the numbers are C's: 0x1 in a map, too, and a mask without 0x is decimal.
+  const bool hexadecimal = masks && version >= Version::v22_05;
+  const std::string number = hexadecimal ? "(0x)?[0-9a-f]*" : version >= Version::v22_05 ? "[0-9]*" : "(0x[0-9a-f]+|[0-9]*)";
+  const std::regex form(number + "(\\*[0-9]*)?", std::regex::icase);
+  const auto items = util::split(list, ',');
+  return std::all_of(items.begin(), items.end(), [&](const std::string& item) { return std::regex_match(item, form); });
+}
+
 } // namespace
 
 std::optional<Dependencies> parse_dependencies(string_view text, Version version) { return DependencyReader(text, version).run(); }
@@ -193,10 +203,28 @@ std::optional<std::vector<std::string>> parse_features(string_view text) {
   return names;
 }
 
+bool is_gpu_bind(string_view value, Version version) {
+  auto text = util::to_lower(value);
+  if (util::starts_with(text, "verbose,")) text = text.substr(8);
+  const bool later = version >= Version::v21_08;
+  // 21.08 and 22.05 look at the first letter only.
+  if (later && version <= Version::v22_05 && (util::starts_with(text, "c") || util::starts_with(text, "n"))) return true;
+  if (util::starts_with(text, "closest") || (later && util::starts_with(text, "none"))) return true;
+  const auto colon = text.find(':');
+  if (colon == std::string::npos) return false;
+  const auto name = text.substr(0, colon), rest = text.substr(colon + 1);
+  const bool plain = version >= Version::v23_11;
+  if (name == "map_gpu" || (plain && name == "map")) return is_gpu_list(rest, false, version);
+  if (name == "mask_gpu" || (plain && name == "mask")) return is_gpu_list(rest, true, version);
+  return (name == "single" || (later && name == "per_task")) && !util::starts_with(rest, "-");
+}
+
 bool is_point_in_time(string_view text) {
   static const std::string clock = R"(([01]?[0-9]|2[0-3]):[0-5][0-9](:[0-5][0-9])?([ap]m)?)";
   static const std::string word = "today|tomorrow|midnight|noon|fika|elevenses|teatime";
-  static const std::string date = R"((\d{4}-)(0?[1-9]|1[0-2])-(0?[1-9]|[12]\d|3[01])|(0?[1-9]|1[0-2])/(0?[1-9]|[12]\d|3[01])(/\d{2}(\d{2})?)?|(0[1-9]|1[0-2])(0[1-9]|[12]\d|3[01])\d{2})";
+  // Without dots or strokes a month and a day have two digits; a year behind them has two.
+  static const std::string month = "(0[1-9]|1[0-2]|[1-9](?!\\d))", day = "(0[1-9]|[12]\\d|3[01]|[1-9](?!\\d))";
+  static const std::string date = "\\d{4}-(0[1-9]|1[0-2])-" + day + "|" + month + "[./]?" + day + "[./]?(\\d{2})?";
   static const std::string unit = "seconds?|minutes?|hours?|days?|weeks?";
   static const std::regex form("now([+-]\\d+(" + unit + ")?)?|" + clock + "|(" + word + ")|(" + date + ")([T-]" + clock + ")?", std::regex::icase);
   return std::regex_match(text.begin(), text.end(), form);
