@@ -2,6 +2,7 @@
 #include "cli/check_sites.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cstdio>
 #include <fmt/format.h>
 
@@ -71,13 +72,20 @@ std::string obstacle_at(model::JobSpec job, model::Site site) {
   return first;
 }
 
+/// What sbatch refuses there if the profile knows all: only a warning, as a site has more names than its documents say.
+bool is_likely_refusal(const diag::Diagnostic& finding) {
+  static constexpr std::array<std::string_view, 5> k_codes = {"site/gpu-type", "site/option-form", "site/option-missing", "site/partition-unknown", "site/qos-unknown"};
+  return finding.severity == diag::Severity::warning && std::find(k_codes.begin(), k_codes.end(), finding.code) != k_codes.end();
+}
+
 Row judge(const std::string& file, std::string_view text, const check::Target& target, const model::JobSpec& job) {
   Row row{target.site->id, Verdict::runs, check::check_script(file, text, target), 0, 0, {}};
   for (const auto& finding : row.findings) {
     row.errors += finding.what.severity == diag::Severity::error ? 1 : 0;
     row.warnings += finding.what.severity == diag::Severity::warning ? 1 : 0;
   }
-  if (row.errors == 0) return row;
+  const bool refused = row.errors > 0 || std::any_of(row.findings.begin(), row.findings.end(), [](const check::Finding& finding) { return is_likely_refusal(finding.what); });
+  if (!refused) return row;
   row.obstacle = obstacle_at(job, *target.site);
   row.verdict = row.obstacle.empty() ? Verdict::changes : Verdict::no;
   return row;

@@ -218,7 +218,10 @@ TEST_CASE("--all-sites says where a script runs and what stands against it elsew
   for (const auto& row : rows) {
     const auto verdict = row["verdict"].get<std::string>();
     if (order.empty() || order.back() != verdict) order.push_back(verdict);
-    CHECK((verdict == "runs") == (row["errors"] == 0));
+    CAPTURE(row["site"].get<std::string>());
+    if (verdict == "runs") CHECK(row["errors"] == 0);
+    if (row["site"] == "lumi") CHECK(verdict == "runs");
+    if (row["site"] == "delta") CHECK(verdict == "changes"); // it has no partition standard-g
     CHECK((verdict == "no") == !row["obstacle"].get<std::string>().empty());
   }
   CHECK(order.size() <= 3);
