@@ -182,7 +182,7 @@ Result<NodeView> read_node(const LaunchRequest& request) {
   auto mask = topo::read_allowed_cpus();
   if (!mask) return mask.error();
   if (mask->empty()) return util::Error{"this process may use no CPU at all", "look at the step's --cpu-bind and at the job's cgroup"};
-  NodeView node{*cpus, *mask, topo::read_live_gpus(), {}, {}};
+  NodeView node{*cpus, *mask, topo::read_live_gpus(), {}, {}, {}};
   const auto& names = site_or_none(request).network.interfaces;
   if (request.site) node.interfaces = read_interfaces(); // without one nothing names interfaces that could be missing
   if (request.gpus_per_task != 0U) node.nics = topo::read_live_nics(node.gpus.places, names);

@@ -98,6 +98,7 @@ template <class T, class Add> void deal(const std::vector<T>& elements, std::siz
 std::vector<IdSet> assign(const std::vector<IdSet>& objects, std::size_t per_object, std::size_t tasks) {
   std::vector<IdSet> cpus(tasks);
   std::vector<IdSet> parts;
+  parts.reserve(objects.size());
   for (const IdSet& object : objects) parts.push_back(first_threads(object, per_object));
   if (parts.size() >= tasks) {
     deal(parts, tasks, [&](std::size_t task, const IdSet& part) { cpus[task] = cpus[task] | part; });

@@ -83,6 +83,7 @@ std::vector<GpuPlace> read_nvidia(const fs::path& root) {
   }
   std::sort(addresses.begin(), addresses.end());
   std::vector<GpuPlace> places;
+  places.reserve(addresses.size());
   for (const auto& pci : addresses) places.push_back(place_at(root, places.size(), pci));
   return places;
 }

@@ -153,6 +153,7 @@ std::vector<std::vector<unsigned>> gpus_of_ranks(const Node& node, const std::ve
   std::vector<std::vector<unsigned>> gpus(count);
   if (ranks.empty()) return gpus;
   std::vector<std::vector<unsigned>> seen;
+  seen.reserve(ranks.size());
   for (const auto& rank : ranks) seen.push_back(seen_gpus(node, rank));
   const auto& list = seen.front();
   bool shared = std::all_of(seen.begin(), seen.end(), [&](const auto& other) { return other == list; });

@@ -97,6 +97,7 @@ util::Result<std::vector<IdSet>> parse_cpu_bind(std::string_view text, unsigned 
 
 std::string render_cpu_bind(const std::vector<IdSet>& masks) {
   std::vector<std::string> texts;
+  texts.reserve(masks.size());
   for (const IdSet& mask : masks) texts.push_back(mask.to_mask());
   return "mask_cpu:" + util::join(texts, ",");
 }

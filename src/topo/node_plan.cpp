@@ -85,14 +85,19 @@ IdSet memory_nodes(const Node& node, const IdSet& cpus) {
   return nodes;
 }
 
+std::vector<model::GpuPlace> places_of(const std::vector<Gpu>& gpus) {
+  std::vector<model::GpuPlace> places;
+  places.reserve(gpus.size());
+  for (const Gpu& gpu : gpus) places.push_back(gpu.place);
+  return places;
+}
+
 /// Without CPUs the GPUs' NUMA nodes are all that can be said.
 AffinityPlan plan_places(const std::vector<Gpu>& gpus, const AffinityRequest& request) {
   // One core per NUMA node stands in for the CPUs that nobody knows, so that GPUs are dealt out as ever.
   model::CpuShape shape;
   shape.core_threads.push_back(IdSet::of({0}));
-  std::vector<model::GpuPlace> places;
-  for (const Gpu& gpu : gpus) places.push_back(gpu.place);
-  AffinityPlan plan = plan_affinity(shape, places, request);
+  AffinityPlan plan = plan_affinity(shape, places_of(gpus), request);
   for (auto& rank : plan.ranks) {
     rank.cpus = rank.numa = rank.memory = {};
     rank.cores = 0;
@@ -173,10 +178,7 @@ util::Result<AffinityPlan> plan_affinity(const Node& node, const AffinityRequest
     return util::Error{"none of the CPUs asked for is allowed on this node",
                        "allowed are " + node.allowed.to_list()};
   if (node.cpus.core_threads.empty()) return plan_places(gpus, inner);
-
-  std::vector<model::GpuPlace> places;
-  for (const Gpu& gpu : gpus) places.push_back(gpu.place);
-  AffinityPlan plan = plan_affinity(node.cpus, places, inner);
+  AffinityPlan plan = plan_affinity(node.cpus, places_of(gpus), inner);
   const std::vector<NicChoice> choices = nearest_nics(*visible, node.nics);
   for (auto& rank : plan.ranks) {
     add_memory(node, rank);

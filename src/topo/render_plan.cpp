@@ -3,6 +3,7 @@
 #include "topo/render_plan.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <nlohmann/json.hpp>
 
 #include "topo/mask_text.hpp"
@@ -17,6 +18,7 @@ using model::IdSet;
 
 std::string gpus_text(const std::vector<unsigned>& gpus) {
   std::vector<std::string> texts;
+  texts.reserve(gpus.size());
   for (unsigned gpu : gpus) texts.push_back(std::to_string(gpu));
   return texts.empty() ? "-" : util::join(texts, ",");
 }
@@ -124,7 +126,7 @@ std::string render_report(const PlacementReport& report, const std::vector<Place
         findings += std::string("\n  ") + (finding.wrong ? "wrong: " : "note: ") + finding.text;
     text += findings.empty() ? ": ok\n" : findings + "\n";
   }
-  text += render_missing(report) + "score " + std::to_string(static_cast<int>(report.score * 100 + 0.5)) +
+  text += render_missing(report) + "score " + std::to_string(std::lround(report.score * 100)) +
           " of 100: CPUs that are allowed, local and the rank's own\n";
   return text;
 }

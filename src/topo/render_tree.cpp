@@ -39,7 +39,7 @@ private:
     std::optional<unsigned> l3, numa, package;
   };
 
-  void line(unsigned depth, const std::string& text) { x_text += std::string(depth * 2, ' ') + text + "\n"; }
+  void line(unsigned depth, const std::string& text) { x_text += std::string(std::size_t{2} * depth, ' ') + text + "\n"; }
 
   void write_numa_nodes(const IdSet& inside, unsigned depth) {
     IdSet covered;
@@ -112,6 +112,7 @@ private:
       runs.back().second.add(core.first());
     }
     std::vector<std::string> texts;
+    texts.reserve(runs.size());
     for (const auto& [owner, first_threads] : runs) texts.push_back(first_threads.to_list() + " " + owner);
     return util::join(texts, ", ");
   }

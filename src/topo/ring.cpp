@@ -67,6 +67,7 @@ util::Result<std::vector<unsigned>> find_ring(const std::vector<unsigned>& gpus,
                                      : "no ring through the GPUs goes along their links",
                        "write the ring's GPUs in its order: --rank-order 0,1,3,2"};
   std::vector<unsigned> ring;
+  ring.reserve(best.size());
   for (const std::size_t place : best) ring.push_back(sorted[place]);
   return ring;
 }

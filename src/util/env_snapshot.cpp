@@ -29,7 +29,7 @@ std::string EnvSnapshot::get_or(const std::string& name, const std::string& fall
 std::vector<std::string> EnvSnapshot::to_envp() const {
   std::vector<std::string> lines;
   lines.reserve(x_variables.size());
-  for (const auto& [name, value] : x_variables) lines.push_back(name + "=" + value);
+  for (const auto& [name, value] : x_variables) lines.push_back(std::string(name).append("=").append(value));
   return lines;
 }
 
