@@ -3,7 +3,7 @@
 #include "topo/render_plan.hpp"
 
 #include <algorithm>
-#include <cmath>
+#include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
 #include "topo/mask_text.hpp"
@@ -126,7 +126,7 @@ std::string render_report(const PlacementReport& report, const std::vector<Place
         findings += std::string("\n  ") + (finding.wrong ? "wrong: " : "note: ") + finding.text;
     text += findings.empty() ? ": ok\n" : findings + "\n";
   }
-  text += render_missing(report) + "score " + std::to_string(std::lround(report.score * 100)) +
+  text += render_missing(report) + fmt::format("score {:.0f}", report.score * 100) +
           " of 100: CPUs that are allowed, local and the rank's own\n";
   return text;
 }
