@@ -152,9 +152,10 @@ private:
 /// Numbers of GPUs or masks of them, each with an optional "*COUNT".
 bool is_gpu_list(string_view list, bool masks, Version version) {
   // Before 22.05 the numbers are C's: 0x1 in a map, too, and a mask without 0x is decimal.
-  const bool hexadecimal = masks && version >= Version::v22_05;
-  const std::string number = hexadecimal ? "(0x)?[0-9a-f]*" : version >= Version::v22_05 ? "[0-9]*" : "(0x[0-9a-f]+|[0-9]*)";
-  const std::regex form(number + "(\\*[0-9]*)?", std::regex::icase);
+  static const std::regex c_numbers("(0x[0-9a-f]+|[0-9]*)(\\*[0-9]*)?", std::regex::icase);
+  static const std::regex hexadecimals("(0x)?[0-9a-f]*(\\*[0-9]*)?", std::regex::icase);
+  static const std::regex decimals("[0-9]*(\\*[0-9]*)?");
+  const std::regex& form = version < Version::v22_05 ? c_numbers : masks ? hexadecimals : decimals;
   const auto items = util::split(list, ',');
   return std::all_of(items.begin(), items.end(), [&](const std::string& item) { return std::regex_match(item, form); });
 }

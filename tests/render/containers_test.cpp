@@ -30,6 +30,13 @@ std::string script_for(const std::string& site, model::JobSpec job) {
   return script;
 }
 
+model::JobSpec python_job(const std::string& image, const std::string& program = "train.py") {
+  model::JobSpec job;
+  job.command = {"python", program};
+  job.container = text(image);
+  return job;
+}
+
 /// srun that keeps its words and the EDF that it is given.
 void put_srun(const test::TempFolder& folder) {
   test::put_program(folder, "srun", "printf '%s\\n' \"$@\" >> words\nfor word; do [[ $word != --environment=* ]] || cp \"${word#*=}\" seen.toml; done\n");
@@ -40,9 +47,7 @@ void put_srun(const test::TempFolder& folder) {
 TEST_CASE("the job's own EDF inherits from the person's and mounts hpcml and the binds, and is gone at the end") {
   test::TempFolder folder;
   put_srun(folder);
-  model::JobSpec job;
-  job.command = {"python", "train.py"};
-  job.container = text("/users/me/ngc it's.toml");
+  auto job = python_job("/users/me/ngc it's.toml");
   job.binds = {text("/capstor/me/data:/data"), text("/capstor/me/x.sqsh:/x")};
   job.hpcml_path = text(test::stand_in_hpcml(folder));
   const auto script = script_for("alps_clariden", job);
@@ -57,9 +62,7 @@ TEST_CASE("the job's own EDF inherits from the person's and mounts hpcml and the
 }
 
 TEST_CASE("with an EDF that needs nothing more it is given as it is, to steps that run once, too") {
-  model::JobSpec job;
-  job.command = {"python", "train.py"};
-  job.container = text("ngc");
+  auto job = python_job("ngc");
   job.launcher = model::Sourced<model::Launcher>{model::Launcher::parse("srun").value(), {}};
   job.steps = {{{"bash", "fetch.sh"}, true}, {{"python", "train.py"}, false}};
   const auto script = script_for("alps_clariden", job);
@@ -68,9 +71,7 @@ TEST_CASE("with an EDF that needs nothing more it is given as it is, to steps th
 }
 
 TEST_CASE("the ranks of a uenv are the host's, with the environment of a file active in each") {
-  model::JobSpec job;
-  job.command = {"python", "train.py"};
-  job.container = text("prgenv-gnu/24.11:v1");
+  auto job = python_job("prgenv-gnu/24.11:v1");
   job.venv = text("/capstor/me/env.squashfs");
   const auto script = script_for("alps_daint", job);
   CHECK(holds(script, "#SBATCH --uenv=prgenv-gnu/24.11:v1,/capstor/me/env.squashfs:/capstor/me/env\n"));
@@ -80,9 +81,7 @@ TEST_CASE("the ranks of a uenv are the host's, with the environment of a file ac
 }
 
 TEST_CASE("LUMI's squashed environment and image of a module, as its guides start them") {
-  model::JobSpec job;
-  job.command = {"python", "test_packages.py"};
-  job.container = text("PyTorch/2.7.1-rocm-6.2.4-python-3.12-singularity-20250827");
+  auto job = python_job("PyTorch/2.7.1-rocm-6.2.4-python-3.12-singularity-20250827", "test_packages.py");
   auto script = script_for("lumi", job);
   CHECK(holds(script, "module load LUMI\nmodule load PyTorch/2.7.1-rocm-6.2.4-python-3.12-singularity-20250827\n"));
   CHECK(holds(script, "singularity exec \\\n  \"$SIF\" \\\n  python test_packages.py\n"));
