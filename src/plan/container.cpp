@@ -2,7 +2,6 @@
 // The image, its binds, and the user's paths as they are called inside.
 #include <algorithm>
 
-#include "plan/container_choice.hpp"
 #include "plan/option_word.hpp"
 #include "plan/plan_context.hpp"
 #include "util/text.hpp"
@@ -101,7 +100,7 @@ void translate_command(PlanContext& context, std::vector<std::string>& command, 
 /// The rule for the image; where there is none, said why.
 const model::ContainerRule* find_rule(PlanContext& context) {
   const model::Site& site = context.site;
-  if (const auto* rule = find_container_rule(site, context.job, context.facts())) return rule;
+  if (const auto* rule = first_that_applies(context.images, context.facts())) return rule;
   const auto names = engine_names(site);
   const auto& engine = context.job.container_engine;
   if (names.empty())
@@ -196,10 +195,10 @@ void plan_container(PlanContext& context) {
   if (job.container->value.empty() || job.container->value.front() == '-' ||
       !is_one_line(job.container->value))
     context.error("usage/container", "'" + job.container->value + "' is no container image");
-  const model::ContainerRule* engine = find_rule(context);
-  if (!engine) return;
-  note_choice(context, *engine);
-  const model::ContainerRule& rule = *engine;
+  context.image_rule = find_rule(context);
+  if (!context.image_rule) return;
+  const model::ContainerRule& rule = *context.image_rule;
+  note_choice(context, rule);
   model::PlannedContainer container{rule.engine, job.container->value, rule.gpu_flag,
                                     rule.binds,  rule.enter,           job.container->origin};
   container.origin.superseded.insert(container.origin.superseded.end(), rule.superseded.begin(),

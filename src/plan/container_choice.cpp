@@ -17,8 +17,8 @@ std::vector<std::string> engine_names(const model::Site& site) {
   return names;
 }
 
-std::vector<const model::ContainerRule*> container_rules(const model::Site& site, const model::JobSpec& job) {
-  std::vector<const model::ContainerRule*> formed, others;
+ContainerRules container_rules(const model::Site& site, const model::JobSpec& job) {
+  ContainerRules formed, others;
   for (const auto& rule : site.containers) {
     if (job.container_engine && job.container_engine->value != rule.engine) continue;
     if (rule.images.empty()) others.push_back(&rule);
@@ -28,16 +28,11 @@ std::vector<const model::ContainerRule*> container_rules(const model::Site& site
   return formed.empty() ? others : formed;
 }
 
-const model::ContainerRule* find_container_rule(const model::Site& site, const model::JobSpec& job, const JobFacts& facts) {
-  for (const auto* rule : container_rules(site, job))
-    if (applies(rule->when, facts)) return rule;
-  return nullptr;
+const model::ContainerRule* first_that_applies(const ContainerRules& rules, const JobFacts& facts) {
+  const auto found = std::find_if(rules.begin(), rules.end(), [&](const auto* rule) { return applies(rule->when, facts); });
+  return found == rules.end() ? nullptr : *found;
 }
 
-bool leaves_host(const model::Site& site, const model::JobSpec& job) {
-  if (!job.container) return false;
-  const auto rules = container_rules(site, job);
-  return rules.empty() || !model::keeps_host(rules.front()->engine);
-}
+bool leaves_host(const model::JobSpec& job, const ContainerRules& rules) { return job.container && (rules.empty() || !model::keeps_host(rules.front()->engine)); }
 
 } // namespace hpcml::plan

@@ -12,16 +12,18 @@
 
 namespace hpcml::plan {
 
+using ContainerRules = std::vector<const model::ContainerRule*>;
+
 /// True for a file that holds a folder: ".sqsh", ".squashfs".
 bool is_squashed(std::string_view path);
 /// The site's engines, each once, in the profile's order.
 std::vector<std::string> engine_names(const model::Site& site);
 /// The rules for the request's image, whatever else their conditions are: those of the engine that it names, and of these the ones for
 /// images of this form; where no form fits, those without one.
-std::vector<const model::ContainerRule*> container_rules(const model::Site& site, const model::JobSpec& job);
+ContainerRules container_rules(const model::Site& site, const model::JobSpec& job);
 /// The first of them that holds for the job, or none.
-const model::ContainerRule* find_container_rule(const model::Site& site, const model::JobSpec& job, const JobFacts& facts);
-/// Whether the job's program leaves the host's files behind.
-bool leaves_host(const model::Site& site, const model::JobSpec& job);
+const model::ContainerRule* first_that_applies(const ContainerRules& rules, const JobFacts& facts);
+/// Whether the job's program leaves the host's files behind, with those rules for its image.
+bool leaves_host(const model::JobSpec& job, const ContainerRules& rules);
 
 } // namespace hpcml::plan

@@ -7,7 +7,6 @@
 
 #include "hpcml/rank_env.hpp"
 #include "plan/command_words.hpp"
-#include "plan/container_choice.hpp"
 #include "plan/plan_context.hpp"
 #include "plan/threads.hpp"
 #include "util/shell_quote.hpp"
@@ -164,7 +163,7 @@ void place_models(PlanContext& context, bool shows_scratch) {
   const auto left = [&](const std::string& why) {
     context.note("HF_HOME and TORCH_HOME, the folders of Hugging Face's and torch's models, stay as they are: " + why, by_rule("--env HF_HOME=FOLDER places them"));
   };
-  if (leaves_host(context.site, context.job) && !shows_scratch)
+  if (leaves_host(context.job, context.images) && !shows_scratch)
     left("an image sees only what is bound");
   else if (storage.scratch.find('$') == std::string::npos)
     left("the profile knows no folder of one's own on shared storage");
@@ -189,7 +188,7 @@ void plan_environment(PlanContext& context) {
   plan.env = site_environment(context.site, facts, plan.gpu_vendor);
   for (auto& variable : thread_environment(context.site, {plan.layout.cpus_per_rank, plan.layout.gpus_per_node > 0, wanted_workers(context.job), plan.layout.cpus_per_rank * plan.layout.threads_per_core}))
     set_variable(plan.env, std::move(variable), "the rank's cores");
-  const auto* images = context.plan.container ? find_container_rule(context.site, context.job, facts) : nullptr;
+  const auto* images = context.image_rule;
   if (images)
     for (const auto& [name, value] : images->env) set_variable(plan.env, {name, value, false, Scope::batch, images->origin}, "the images of " + model::word_of(images->engine));
   place_models(context, images && images->shows_scratch);

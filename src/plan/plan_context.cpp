@@ -4,7 +4,6 @@
 
 #include <algorithm>
 
-#include "plan/container_choice.hpp"
 #include "util/text.hpp"
 
 namespace hpcml::plan {
@@ -12,7 +11,7 @@ namespace hpcml::plan {
 JobFacts PlanContext::facts() const {
   const model::PlannedLayout& layout = plan.layout;
   return make_facts(site, {layout.nodes, layout.gpus_per_node, partition ? partition->name : plan.partition, plan.launcher.choice.name(),
-                           leaves_host(site, job), plan.node_type, plan.gpu_type, plan.qos});
+                           leaves_host(job, images), plan.node_type, plan.gpu_type, plan.qos});
 }
 
 const model::FlagRule& PlanContext::flag(const std::string& name) const {

@@ -7,6 +7,7 @@
 
 #include "diag/diagnostic.hpp"
 #include "model/plan.hpp"
+#include "plan/container_choice.hpp"
 #include "plan/site_limits.hpp"
 #include "plan/when.hpp"
 #include "topo/affinity.hpp"
@@ -24,6 +25,8 @@ struct PlanContext {
   const model::NodeType* node = nullptr;       ///< none where the site has none
   const model::GpuSlice* slice = nullptr;      ///< where the job asks for a part of a GPU
   const model::Qos* qos = nullptr;             ///< none where the profile does not describe the job's
+  ContainerRules images = {};                  ///< the site's rules for the job's image
+  const model::ContainerRule* image_rule = nullptr; ///< the one that holds for the job
 
   bool owns_nodes() const { return partition && partition->exclusive; }
   void error(const std::string& code, const std::string& message, const std::string& hint = {}) {

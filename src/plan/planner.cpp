@@ -60,6 +60,7 @@ util::Error describe_retirement(const model::Site& site) {
 
 PlanResult make_plan(const model::JobSpec& job, const model::Site& site) {
   PlanContext context{job, site};
+  if (job.container) context.images = container_rules(site, job);
   PlanResult result;
   if (!is_retired(context) && !has_no_scheduler(context)) {
     context.plan.site_id = site.id;

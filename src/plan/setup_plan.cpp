@@ -127,8 +127,7 @@ private:
   /// Whether the request names an image by the module that gives it.
   bool is_module_image() const {
     if (x_plan.kind != SetupKind::container || !x_job.container) return false;
-    const auto rules = container_rules(x_site, x_job);
-    return !rules.empty() && !rules.front()->image_variable.empty();
+    return !x_images.empty() && !x_images.front()->image_variable.empty();
   }
 
   /// The first way of the site's that a script can go; what stands before it is said to be left out.
@@ -172,8 +171,8 @@ private:
     if (x_plan.kind != SetupKind::venv)
       return error("usage/setup", fmt::format("--setup {} makes an environment without an image", model::word_of(x_plan.kind)), "leave --container out; --setup venv makes one on top of an image");
     auto inside = facts();
-    inside.container = leaves_host(x_site, x_job);
-    const auto* rule = find_container_rule(x_site, x_job, inside);
+    inside.container = leaves_host(x_job, x_images);
+    const auto* rule = first_that_applies(x_images, inside);
     if (!rule || !rule->squashfs.known)
       return error("request/setup", fmt::format("the profile of {} does not say how an environment on top of {} image is mounted", x_site.name, rule ? "such an" : "an"), "leave --container out");
     if (rule->engine == model::ContainerEngine::edf)
@@ -331,6 +330,7 @@ private:
   diag::Diagnostics x_findings;
   Nodes x_nodes;
   const model::PythonRule* x_recipe = nullptr;
+  const ContainerRules x_images = x_job.container ? container_rules(x_site, x_job) : ContainerRules{}; ///< those for the request's image
   const model::ContainerRule* x_image_rule = nullptr; ///< of the image that the environment lies on
 };
 
