@@ -62,11 +62,14 @@ Match match_features(const model::NodeType& node, const slurm::Request& request)
 bool gpus_come_with_nodes(const model::Site& site) { return site.gpu_request.style == model::GpuStyle::none; }
 
 /// Which partition the job goes to where it names none: the profile's choice for such jobs. Certain only where the site chooses itself.
-void take_default(SiteFit& fit, const model::Site& site) {
+void take_default(SiteFit& fit, const slurm::Request& request, const model::Site& site) {
+  const auto* qos = site.find_qos(request.text("qos"));
   const bool cpu_job = fit.gpus_per_node == 0 && !gpus_come_with_nodes(site);
   const auto has_it = [&](const model::Partition& partition) { return has_type(nodes_of(site, partition), fit.gpu_type); };
   const bool typed = !fit.gpu_type.empty() && std::any_of(site.partitions.begin(), site.partitions.end(), has_it);
-  const auto suits = [&](const model::Partition& partition) { return partition.cpu_only == cpu_job && (!typed || has_it(partition)); };
+  const auto suits = [&](const model::Partition& partition) {
+    return partition.cpu_only == cpu_job && (!typed || has_it(partition)) && (partition.nameable || plan::is_place_of(qos, partition.name));
+  };
   const model::Partition* chosen = nullptr;
   for (const auto& partition : site.partitions)
     if (suits(partition) && (partition.is_default || !partition.nameable) && (!chosen || (partition.is_default && !chosen->is_default))) chosen = &partition;
@@ -82,7 +85,7 @@ void choose_partitions(SiteFit& fit, const slurm::Request& request, const model:
     if (const auto* partition = site.find_partition(name)) fit.partitions.push_back(partition);
   fit.sure = !fit.named.empty() && fit.partitions.size() == fit.named.size();
   if (!fit.sure) fit.partitions.clear(); // one that the profile does not know may take the job
-  if (fit.named.empty()) take_default(fit, site);
+  if (fit.named.empty()) take_default(fit, request, site);
 }
 
 void choose_nodes(SiteFit& fit, const slurm::Request& request, const slurm::JobSize& size, const model::Site& site) {

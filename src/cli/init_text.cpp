@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "hpcml/json_string.hpp"
+#include "plan/site_limits.hpp"
 #include "util/text.hpp"
 
 namespace hpcml::cli {
@@ -74,17 +75,44 @@ const model::Partition* choose_partition(const model::Site& site, const model::J
   return site.default_partition([](const auto& partition) { return partition.nameable && !partition.cpu_only; });
 }
 
+/// "account" or "qos": what was asked for, else what the site takes, else an example to fill in.
+void write_name(FileText& file, const char* name, const model::FlagRule& rule, const model::Known<std::string>& asked, const std::string& usual, const std::string& example) {
+  if (asked) file.key(name, json_string(asked->value));
+  else if (!rule.default_value.empty()) file.key(name, json_string(rule.default_value));
+  else if (rule.policy == Policy::required && !usual.empty()) file.key(name, json_string(usual));
+  else file.open_key(name, json_string(rule.pattern_hint.empty() ? example : rule.pattern_hint));
+}
+
+std::string requirement(const model::FlagRule& rule) {
+  return (rule.policy == Policy::required ? "; this site requires it" : "") + (rule.pattern_hint.empty() ? std::string() : ", as " + rule.pattern_hint);
+}
+
 void write_account(FileText& file, const model::Site& site, const model::JobSpec& job) {
-  for (const char* name : {"account", "qos"}) {
-    const auto& rule = site.flag(name);
-    const auto& asked = std::string(name) == "account" ? job.account : job.qos;
-    if (!rule.takes() || (!asked && rule.policy != Policy::required && std::string(name) != "account")) continue;
-    file.comment(fmt::format("{}{}{}", std::string(name) == "account" ? "The account that is charged" : "Quality of service",
-                             rule.policy == Policy::required ? "; this site requires it" : "", rule.pattern_hint.empty() ? "" : ", as " + rule.pattern_hint));
-    if (asked) file.key(name, json_string(asked->value));
-    else if (!rule.default_value.empty()) file.key(name, json_string(rule.default_value));
-    else file.open_key(name, json_string(rule.pattern_hint.empty() ? "NAME" : rule.pattern_hint));
-  }
+  const auto& rule = site.flag("account");
+  if (!rule.takes()) return;
+  file.comment("The account that is charged" + requirement(rule));
+  write_name(file, "account", rule, job.account, {}, "NAME");
+}
+
+std::string describe_qos(const model::Site& site, const model::Qos& qos) {
+  std::vector<std::string> parts, places;
+  for (const auto& name : qos.partitions)
+    if (const auto* partition = site.find_partition(name); partition && partition->nameable) places.push_back(name);
+  if (!places.empty()) parts.push_back("in " + util::join(places, " and "));
+  if (qos.max_nodes) parts.push_back(fmt::format("at most {} {}", qos.max_nodes->value, qos.max_nodes->value == 1 ? "node" : "nodes"));
+  if (qos.max_gpus) parts.push_back(fmt::format("at most {} {} in all", qos.max_gpus->value, qos.max_gpus->value == 1 ? "GPU" : "GPUs"));
+  if (qos.max_time) parts.push_back("at most " + qos.max_time->value.to_slurm());
+  if (qos.preemptible) parts.push_back("may be stopped for other jobs");
+  return qos.name + (qos.is_default ? " (default)" : "") + (parts.empty() ? "" : ": " + util::join(parts, ", "));
+}
+
+void write_qos(FileText& file, const model::Site& site, const model::JobSpec& job, const model::Qos* usual) {
+  const auto& rule = site.flag("qos");
+  if (!rule.takes() || (!job.qos && rule.policy != Policy::required && site.qos.empty())) return;
+  file.comment("Quality of service" + requirement(rule) + (site.qos.empty() ? "" : "; known are:"));
+  for (const auto& qos : site.qos) file.more("  " + describe_qos(site, qos));
+  const auto other = std::find_if(site.qos.begin(), site.qos.end(), [&](const auto& qos) { return &qos != usual; });
+  write_name(file, "qos", rule, job.qos, usual ? usual->name : "", other == site.qos.end() ? "NAME" : other->name);
 }
 
 void write_partition(FileText& file, const model::Site& site, const model::Partition* chosen) {
@@ -108,7 +136,7 @@ unsigned gpus_of(const model::Site& site, const model::Partition* partition) {
   return gpus;
 }
 
-void write_size(FileText& file, const model::Site& site, const model::Partition* partition, const model::JobSpec& job) {
+void write_size(FileText& file, const model::Site& site, const model::Partition* partition, const model::Qos* qos, const model::JobSpec& job) {
   file.comment("How much: nodes, and GPUs on each. One rank runs per GPU.");
   file.key("nodes", std::to_string(job.nodes ? job.nodes->value : 1));
   const unsigned gpus = job.gpus_per_node ? job.gpus_per_node->value : gpus_of(site, partition);
@@ -121,9 +149,10 @@ void write_size(FileText& file, const model::Site& site, const model::Partition*
     else file.open_key("mem", "\"64G\"");
   }
   const auto hour = model::Walltime::of(std::chrono::hours(1));
-  const auto limit = partition && partition->max_time ? std::optional(partition->max_time->value) : std::nullopt;
+  const auto& known = plan::limit_of(qos, partition, &model::Limits::max_time);
+  const auto limit = known ? std::optional(known->value) : std::nullopt;
   const auto time = job.time ? job.time->value : limit ? std::min(hour, *limit) : hour;
-  file.comment("How long at most: \"30m\", \"4h\", \"1-12:00:00\"." + (limit ? " The partition allows " + limit->to_slurm() + "; short jobs start sooner." : ""));
+  file.comment("How long at most: \"30m\", \"4h\", \"1-12:00:00\"." + (limit ? (qos && qos->max_time ? " The QoS " + qos->name : std::string(" The partition")) + " allows " + limit->to_slurm() + "; short jobs start sooner." : ""));
   file.key("time", json_string(time.to_slurm()));
 }
 
@@ -177,10 +206,13 @@ void write_pieces(FileText& file) {
 std::string render_job_file(const model::Site& site, const model::JobSpec& job) {
   FileText file;
   const auto* partition = choose_partition(site, job);
+  const auto* place = partition ? partition : site.default_partition([](const auto& other) { return !other.cpu_only; });
+  const auto* qos = job.qos ? site.find_qos(job.qos->value) : plan::default_qos(site, place ? place->name : "");
   file.key("site", json_string(site.id));
   write_account(file, site, job);
   write_partition(file, site, partition);
-  write_size(file, site, partition, job);
+  write_qos(file, site, job, qos);
+  write_size(file, site, partition, qos, job);
   write_software(file, site, job);
   write_pieces(file);
   std::vector<std::string> words;

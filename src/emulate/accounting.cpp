@@ -35,6 +35,13 @@ std::vector<std::string> limits_of(const model::Qos& qos) {
   return words;
 }
 
+/// Whether Slurm gives the QoS to jobs that name none, wherever they go.
+bool is_usual(const model::Site& site, const model::Qos& qos) {
+  if (!qos.is_default || qos.partitions.empty()) return qos.is_default;
+  const auto* usual = site.default_partition([](const auto&) { return true; });
+  return usual && !usual->nameable && std::find(qos.partitions.begin(), qos.partitions.end(), usual->name) != qos.partitions.end();
+}
+
 constexpr const char* k_first_qos = "normal"; // every slurmdbd has it
 
 } // namespace
@@ -88,7 +95,7 @@ std::vector<std::vector<std::string>> make_accounting_entries(const model::Site&
     for (auto& word : limits_of(qos)) entry.push_back(std::move(word));
     entries.push_back(std::move(entry));
     if (!there) names.push_back(qos.name);
-    if (usual.empty() && qos.is_default && qos.partitions.empty()) usual = qos.name;
+    if (usual.empty() && is_usual(site, qos)) usual = qos.name;
   }
   entries.push_back({"modify", "cluster", "where", "name=" + site.id, "set", "qos=" + util::join(names, ",")});
   if (!usual.empty()) entries.back().push_back("defaultqos=" + usual);

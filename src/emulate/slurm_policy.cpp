@@ -98,6 +98,18 @@ std::string partitions_table(const model::Site& site, const ClusterLayout& layou
   return table.render();
 }
 
+/// The partition of each QoS, where the site and not the job names it.
+std::string routes_table(const model::Site& site) {
+  LuaTable table;
+  for (const auto& qos : site.qos)
+    for (const auto& name : qos.partitions)
+      if (const auto* partition = site.find_partition(name); partition && !partition->nameable) {
+        table.text(qos.name, name);
+        break;
+      }
+  return table.render();
+}
+
 /// Slurm's name for each other name of GPUs and their parts.
 std::string names_table(const model::Site& site) {
   std::map<std::string, std::string> names;
@@ -155,6 +167,7 @@ std::string render_policy_table(const model::Site& site, const ClusterLayout& la
   table.text("partition", layout.default_partition.empty() ? layout.partition->name : layout.default_partition);
   table.raw("flags", "\n   " + flags_table(site));
   table.raw("partitions", "\n   " + partitions_table(site, layout));
+  table.raw("routes", routes_table(site));
   table.raw("gpu", gpu_table(site, layout));
   return table.render();
 }

@@ -138,8 +138,7 @@ void check_qos(PlanContext& context) {
   }
   if (!qos) return;
   const auto& places = qos->partitions;
-  if (context.partition && !places.empty() &&
-      std::find(places.begin(), places.end(), context.partition->name) == places.end())
+  if (context.partition && !is_place_of(qos, context.partition->name))
     context.error("request/qos", "QoS " + qos->name + " is for " + util::join(places, ", ") + ", not for partition " +
                                      context.partition->name + cited(qos->origin),
                   "say --partition " + places.front() + ", or take another QoS");

@@ -163,7 +163,12 @@ void check_cores(PlanContext& context) {
 
 /// Hardware threads as asked for. More than the profile shows is a warning only: where it says nothing of them, it shows one.
 void plan_hardware_threads(PlanContext& context) {
-  const auto& asked = context.job.threads_per_core;
+  auto& asked = context.job.threads_per_core;
+  const model::FlagRule& rule = context.flag("threads-per-core");
+  if (const auto usual = util::parse_unsigned(rule.default_value); usual && !asked) {
+    asked = model::Sourced<unsigned>{static_cast<unsigned>(*usual), rule.origin};
+    context.note(rule.default_value + " hardware threads of each core" + (rule.why.empty() ? "" : ": " + rule.why), rule.origin);
+  }
   if (!asked) return;
   if (asked->value == 0) return context.error("usage/threads-per-core", "--threads-per-core 0: a core has at least one hardware thread");
   context.plan.layout.threads_per_core = asked->value;

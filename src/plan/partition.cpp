@@ -63,7 +63,11 @@ const model::Partition* default_partition(PlanContext& context) {
     return !type || !nodes_with_type(context, nodes_of(context.site, partition), *type).empty();
   };
   const bool anywhere = std::any_of(context.site.partitions.begin(), context.site.partitions.end(), has_type);
-  const auto suits = [&](const model::Partition& partition) { return partition.cpu_only != gpus && (!anywhere || has_type(partition)); };
+  const auto* qos = context.job.qos ? context.site.find_qos(context.job.qos->value) : nullptr;
+  // Where the site chooses, the QoS that the job names says which of its partitions; where people choose, both are said to disagree.
+  const auto suits = [&](const model::Partition& partition) {
+    return partition.cpu_only != gpus && (!anywhere || has_type(partition)) && (partition.nameable || is_place_of(qos, partition.name));
+  };
   const model::Partition* chosen = context.site.default_partition(suits);
   if (!chosen) chosen = context.site.default_partition([](const auto& partition) { return partition.is_default; });
   std::vector<std::string> names;

@@ -22,9 +22,11 @@ model::Known<model::Walltime> time_limit(const model::Partition& partition, unsi
   return partition.max_time;
 }
 
+bool is_place_of(const model::Qos* qos, const std::string& partition) { return !qos || qos->partitions.empty() || has(qos->partitions, partition); }
+
 const model::Qos* default_qos(const model::Site& site, const std::string& partition) {
   for (const auto& qos : site.qos)
-    if (qos.is_default && (qos.partitions.empty() || has(qos.partitions, partition))) return &qos;
+    if (qos.is_default && is_place_of(&qos, partition)) return &qos;
   return nullptr;
 }
 

@@ -28,6 +28,8 @@ std::string limit_owner(const model::Site& site, const model::Qos* qos, const mo
   return partition && partition->nameable ? "partition " + partition->name : site.name;
 }
 
+/// Whether jobs under the QoS (none: any) can be in the partition, for all that the profile tells.
+bool is_place_of(const model::Qos* qos, const std::string& partition);
 /// The QoS that a job in the partition gets when it names none; nothing where the profile names none.
 const model::Qos* default_qos(const model::Site& site, const std::string& partition);
 

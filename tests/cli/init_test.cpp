@@ -41,6 +41,16 @@ TEST_CASE("the job file of every site is one that hpcml reads, and fits the site
   CHECK(sites >= 5);
 }
 
+TEST_CASE("init lists the QoS of a site, and the time fits the one that jobs get") {
+  const auto site = spec::load_site("perlmutter", {}).site;
+  REQUIRE(site);
+  const auto text = cli::render_job_file(*site, {});
+  for (const char* part : {"//   debug (default): at most 8 nodes, at most 00:30:00\n", "  // \"qos\": \"regular\",\n", "  \"time\": \"00:30:00\",\n"}) CHECK(holds(text, part));
+  model::JobSpec job;
+  job.qos = model::Sourced<std::string>{"regular", {}};
+  CHECK(holds(cli::render_job_file(*site, job), "  \"time\": \"01:00:00\",\n"));
+}
+
 TEST_CASE("init writes what is said, comments on what is allowed, and never overwrites") {
   const Desk desk;
   const auto first = desk.hpcml({"init", "--site", "lumi", "--nodes", "2", "--time", "30m", "--account", "project_7", "--", "python", "my \"train\".py"});

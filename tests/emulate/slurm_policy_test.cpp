@@ -161,6 +161,22 @@ TEST_CASE("jobs that could never start here are refused with what to do") {
                                                 "start with: hpcml emulate --site small --partition other");
 }
 
+TEST_CASE("where the site chooses the partition, the job's QoS chooses it") {
+  auto site = test::small_site();
+  for (auto& partition : site.partitions) partition.nameable = false;
+  model::Qos qos;
+  qos.name = "short";
+  qos.partitions = {"dev"};
+  site.qos = {qos};
+  site.partitions[1].min_time = model::Sourced<model::Walltime>{model::Walltime::of(std::chrono::minutes(10)), {}};
+  CHECK(refusal(site, "d.time_limit=5") == "");
+  CHECK(refusal(site, "d.qos='short' d.time_limit=5") == "Small: partition dev takes jobs of at least 10 minutes");
+  CHECK(refusal(site, "d.qos='other' d.time_limit=5") == "");
+  const auto layout = test::layout_of(site, {}, 2);
+  const auto answer = test::run_lua(submit_chunk(make_job_policy(site, layout), "d.qos='short'") + " .. tostring(d.partition)");
+  if (answer) CHECK(*answer == "0|dev");
+}
+
 TEST_CASE("limits that depend on the number of nodes and least times hold") {
   auto site = test::small_site();
   const auto minutes = [](int count) { return model::Walltime::of(std::chrono::minutes(count)); };

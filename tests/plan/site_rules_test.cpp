@@ -81,6 +81,26 @@ using Catch::Contains;
 
 } // namespace
 
+TEST_CASE("where the site chooses the partition, the QoS that the job names says which") {
+  auto site = site_with(R"("qos": [{"name": "usual", "default": true, "partitions": ["gpu"]}, {"name": "long", "partitions": ["old"]}])");
+  const auto ask = [](const std::string& qos) { return [qos](model::JobSpec& job) { if (!qos.empty()) job.qos = text(qos); }; };
+  CHECK(found(site, ask("long")).find("QoS long is for old, not for partition gpu") != std::string::npos);
+  for (auto& partition : site.partitions) partition.nameable = false;
+  CHECK(plan_of(site, ask("long")).partition == "old");
+  CHECK(plan_of(site, ask("long")).node_type == "v100");
+  CHECK(plan_of(site, ask("")).partition == "gpu");
+  CHECK(plan_of(site, ask("")).qos == "usual");
+}
+
+TEST_CASE("a site's usual number of hardware threads is counted where the request says none") {
+  const auto site = site_with(R"("flags": {"threads-per-core": {"default": "2", "when": {"qos": ["shared"]}}}, "qos": [{"name": "shared"}])", "", R"(, "share_policy": "max")");
+  const auto plan = plan_of(site, [](model::JobSpec& job) { job.qos = text("shared"); job.gpus_per_node = flag(1U); });
+  CHECK(directive(plan, "--cpus-per-task") == "32");
+  CHECK(directive(plan, "--threads-per-core") == "2");
+  CHECK(plan.layout.cpus_per_rank == 16);
+  CHECK(directive(plan_of(site, [](model::JobSpec& job) { job.gpus_per_node = flag(1U); }), "--cpus-per-task") == "16");
+}
+
 TEST_CASE("the first rule for an option that holds counts") {
   const auto site = site_with(R"("flags": {"account": [
     {"policy": "required", "suffix": "@h100", "pattern": "^[a-z]+@h100$", "when": {"node_types": ["h100"]}},

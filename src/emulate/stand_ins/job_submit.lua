@@ -211,9 +211,14 @@ local function gpu_text(desc)
   return word(desc.tres_per_node) or word(desc.tres_per_job) or word(desc.tres_per_task) or word(desc.tres_per_socket)
 end
 
+-- Where people name no partition the site takes the one of the job's QoS.
+local function routed(desc)
+  return desc.partition or policy.routes[word(desc.qos) or ""]
+end
+
 local function partitions_of(desc)
   local names = {}
-  for name in (desc.partition or policy.partition):gmatch("[^,]+") do names[#names + 1] = name end
+  for name in (routed(desc) or policy.partition):gmatch("[^,]+") do names[#names + 1] = name end
   return names
 end
 
@@ -312,7 +317,10 @@ function slurm_job_submit(desc, _, _)
   check_flags(desc, say)
   check_partitions(desc, say)
   check_gpus(desc, say)
-  if #sentences == 0 then return slurm.SUCCESS end
+  if #sentences == 0 then
+    desc.partition = routed(desc)
+    return slurm.SUCCESS
+  end
   slurm.log_user("%s", table.concat(sentences, "\n"))
   return slurm.ESLURM_ACCESS_DENIED
 end
