@@ -11,13 +11,13 @@ using namespace hpcml::test;
 
 TEST_CASE("what is written for a site is clean on it, and a script over a limit of the site is found") {
   unsigned scripts = 0, over = 0, refused = 0;
-  Untested untested;
+  Coverage coverage;
   for (const auto& id : spec::list_sites({})) {
     const auto load = spec::load_site(id, {});
     REQUIRE(load.site);
     const auto& site = *load.site;
     if (site.state == model::SiteState::retired || site.scheduler != model::Scheduler::slurm) continue;
-    for (const auto& one : cases_of(site, refused, untested)) {
+    for (const auto& one : cases_of(site, refused, coverage)) {
       // A name of the right form that nobody has: only the site's accounting knows.
       if (one.over == "wrong account" || (one.over == "wrong QoS" && site.qos.empty())) continue;
       bool by_site = false;

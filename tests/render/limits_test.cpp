@@ -4,10 +4,10 @@
 
 #include <algorithm>
 #include <cstdio>
-#include <map>
 #include <set>
 
 #include "plan/planner.hpp"
+#include "render/coverage_helper.hpp"
 #include "render/render_helper.hpp"
 #include "spec/site_store.hpp"
 
@@ -201,26 +201,11 @@ void add_site_steps(std::vector<Step>& steps, const model::JobSpec& base, const 
   steps.push_back({"nodes of one person", low, high});
 }
 
-/// What was learnt of one kind of limit.
-struct Count {
-  unsigned limits = 0, hidden = 0;
-  std::set<std::string> sites;
-};
-
-/// Those of `all` where no limit of the kind was tried: not known, or hidden by another rule.
-std::string untested(const Count& count, const std::set<std::string>& all) {
-  std::string text;
-  for (const auto& id : all)
-    if (!count.sites.contains(id)) text += " " + id;
-  return text;
-}
-
 } // namespace
 
 TEST_CASE("a request just over a limit of a site is refused, one at it is not") {
-  std::map<std::string, Count> counts;
+  Coverage coverage;
   std::set<std::string> sites;
-  std::map<std::string, unsigned> of_site;
   for (const auto& id : spec::list_sites({})) {
     const auto load = spec::load_site(id, {});
     REQUIRE(load.site);
@@ -236,7 +221,7 @@ TEST_CASE("a request just over a limit of a site is refused, one at it is not") 
       add_time_steps(steps, *base, partition);
       add_size_steps(steps, *base, *load.site, partition);
       add_gpu_steps(steps, *base, *load.site, partition);
-      if (of_site[id] == 0) add_site_steps(steps, *base, *load.site);
+      if (coverage.count("nodes of one person", id) == 0) add_site_steps(steps, *base, *load.site);
       for (const auto& qos : load.site->qos) {
         const auto& places = qos.partitions;
         const bool here = places.empty() || std::find(places.begin(), places.end(), partition.name) != places.end();
@@ -244,28 +229,22 @@ TEST_CASE("a request just over a limit of a site is refused, one at it is not") 
       }
       for (const auto& step : steps) {
         CAPTURE(id, partition.name, step.kind);
-        auto& count = counts[step.kind];
         // Where another rule of the site forbids the request at the limit, nothing is learnt from the one over it.
         if (!is_planned(step.at, *load.site)) {
-          ++count.hidden;
+          coverage.missed(step.kind, id);
           continue;
         }
-        ++count.limits;
-        ++of_site[id];
-        count.sites.insert(id);
+        coverage.tried(step.kind, id);
         CHECK_FALSE(refusals(step.over, *load.site).empty());
       }
     }
   }
-  for (const auto& [kind, count] : counts)
-    std::printf("%s: %u limits at %zu sites, %u that another rule hides; untested (not known or hidden) at %zu:%s\n", kind.c_str(), count.limits, count.sites.size(), count.hidden,
-                sites.size() - count.sites.size(), untested(count, sites).c_str());
-  for (const auto& id : sites) std::printf("%s: %u limits%s\n", id.c_str(), of_site[id], of_site[id] == 0 ? " (untested)" : "");
-  CHECK(counts["longest time"].limits >= 100);
-  CHECK(counts["most nodes"].limits >= 50);
-  CHECK(counts["GPUs of a node"].limits >= 50);
+  std::printf("Requests just over a limit that hpcml refuses\n%s", coverage.render(sites).c_str());
+  CHECK(coverage.count("longest time") >= 100);
+  CHECK(coverage.count("most nodes") >= 50);
+  CHECK(coverage.count("GPUs of a node") >= 50);
   for (const auto* kind : {"most GPUs", "node minutes", "longest time by GPUs", "jobs queued and running", "numbers of GPUs"}) {
     CAPTURE(kind);
-    CHECK(counts[kind].limits > 0);
+    CHECK(coverage.count(kind) > 0);
   }
 }

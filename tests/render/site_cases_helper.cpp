@@ -2,6 +2,7 @@
 #include "render/site_cases_helper.hpp"
 
 #include <algorithm>
+#include <set>
 
 #include "plan/planner.hpp"
 #include "render/render_helper.hpp"
@@ -74,7 +75,7 @@ bool add_over(std::vector<Case>& cases, const std::string& kind, const model::Jo
 }
 
 /// Each QoS at its limits and just over them, in a partition that takes it.
-void add_qos(std::vector<Case>& cases, unsigned& refused, Untested& untested, const model::Site& site) {
+void add_qos(std::vector<Case>& cases, unsigned& refused, Coverage& coverage, const model::Site& site) {
   for (const auto& qos : site.qos) {
     auto job = request_for(site);
     job.nodes = number(qos.min_nodes ? qos.min_nodes->value : 1);
@@ -85,10 +86,10 @@ void add_qos(std::vector<Case>& cases, unsigned& refused, Untested& untested, co
         job.partition = text(partition.name);
     add_case(cases, refused, "QoS " + qos.name, job, site);
     const auto over = [&](const char* kind, const model::JobSpec& at, const char* option, const std::string& value) {
-      if (!add_over(cases, kind, at, site, option, value)) untested[kind].insert(site.id);
+      if (!add_over(cases, kind, at, site, option, value)) coverage.missed(kind, site.id);
     };
-    if (!qos.max_time) untested["longest time of a QoS"].insert(site.id);
-    if (!qos.max_nodes) untested["most nodes of a QoS"].insert(site.id);
+    if (!qos.max_time) coverage.missed("longest time of a QoS", site.id);
+    if (!qos.max_nodes) coverage.missed("most nodes of a QoS", site.id);
     if (qos.max_time) {
       auto at = job;
       at.time = model::Sourced<model::Walltime>{qos.max_time->value, {}};
@@ -107,7 +108,7 @@ void add_qos(std::vector<Case>& cases, unsigned& refused, Untested& untested, co
 }
 
 /// An account and a QoS of the right form that nobody has, beside those that the person has.
-void add_names(std::vector<Case>& cases, unsigned& refused, Untested& untested, const model::Site& site) {
+void add_names(std::vector<Case>& cases, unsigned& refused, Coverage& coverage, const model::Site& site) {
   auto job = request_for(site);
   if (const auto account = account_at(site); account && !job.account) job.account = text(*account);
   choose_partition(job, site);
@@ -115,18 +116,18 @@ void add_names(std::vector<Case>& cases, unsigned& refused, Untested& untested, 
   if (!job.gpus_per_node && !plan::make_plan(job, site).plan) job.gpus_per_node = number(1); // some do not say how many a node has
   if (job.account) {
     add_case(cases, refused, "an account of the person's", job, site);
-    if (!add_over(cases, "wrong account", job, site, "--account", other_account(site, job.account->value), "Invalid account")) untested["wrong account"].insert(site.id);
+    if (!add_over(cases, "wrong account", job, site, "--account", other_account(site, job.account->value), "Invalid account")) coverage.missed("wrong account", site.id);
   }
   const auto rule = site.flags.find("qos");
   const bool forbidden = rule != site.flags.end() && rule->second.policy == model::Policy::forbidden;
   if (forbidden || (!job.qos && site.qos.empty())) return;
   for (const auto& qos : site.qos)
     if (!job.qos && (qos.partitions.empty() || !job.partition || qos.partitions.front() == job.partition->value)) job.qos = text(qos.name);
-  if (!job.qos || !add_over(cases, "wrong QoS", job, site, "--qos", "nobodys-qos", "Invalid qos")) untested["wrong QoS"].insert(site.id);
+  if (!job.qos || !add_over(cases, "wrong QoS", job, site, "--qos", "nobodys-qos", "Invalid qos")) coverage.missed("wrong QoS", site.id);
 }
 
 /// A job in each partition, at the limits that the profile knows of it.
-void add_partitions(std::vector<Case>& cases, unsigned& refused, Untested& untested, const model::Site& site) {
+void add_partitions(std::vector<Case>& cases, unsigned& refused, Coverage& coverage, const model::Site& site) {
   for (const auto& partition : site.partitions) {
     if (partition.node_types.empty()) continue;
     auto job = request_for(site);
@@ -137,7 +138,7 @@ void add_partitions(std::vector<Case>& cases, unsigned& refused, Untested& untes
     if (partition.max_time && partition.max_time_by_nodes.empty()) job.time = model::Sourced<model::Walltime>{partition.max_time->value, {}};
     add_case(cases, refused, "partition " + partition.name + " at its limits", job, site);
     const auto over = [&](const char* kind, bool known, const char* option, const auto& value) {
-      if (!known || !add_over(cases, kind, job, site, option, value())) untested[kind].insert(site.id);
+      if (!known || !add_over(cases, kind, job, site, option, value())) coverage.missed(kind, site.id);
     };
     over("longest time", partition.max_time.has_value(), "--time", [&] { return model::Walltime::of(partition.max_time->value.seconds() + std::chrono::minutes(1)).to_slurm(); });
     over("most nodes", partition.max_nodes.has_value(), "--nodes", [&] { return std::to_string(partition.max_nodes->value + 1); });
@@ -149,7 +150,7 @@ void add_partitions(std::vector<Case>& cases, unsigned& refused, Untested& untes
 
 } // namespace
 
-std::vector<Case> cases_of(const model::Site& site, unsigned& refused, Untested& untested) {
+std::vector<Case> cases_of(const model::Site& site, unsigned& refused, Coverage& coverage) {
   std::vector<Case> cases;
   for (const char* launcher : {"hpcml", "torchrun", "srun", "ibrun", "accelerate"})
     for (const auto& workload : k_workloads) {
@@ -163,9 +164,9 @@ std::vector<Case> cases_of(const model::Site& site, unsigned& refused, Untested&
         add_case(cases, refused, std::string(workload.name) + " " + image + " with " + launcher, job, site);
       }
     }
-  add_partitions(cases, refused, untested, site);
-  add_qos(cases, refused, untested, site);
-  add_names(cases, refused, untested, site);
+  add_partitions(cases, refused, coverage, site);
+  add_qos(cases, refused, coverage, site);
+  add_names(cases, refused, coverage, site);
   return cases;
 }
 

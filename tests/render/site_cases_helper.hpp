@@ -2,12 +2,11 @@
 // Every workload, launcher and partition of a site as scripts, and scripts just over its limits.
 #pragma once
 
-#include <map>
-#include <set>
 #include <string>
 #include <vector>
 
 #include "model/site.hpp"
+#include "render/coverage_helper.hpp"
 
 namespace hpcml::test {
 
@@ -18,10 +17,7 @@ struct Case {
   std::string words; ///< which the refusal must hold
 };
 
-/// The sites where a limit is not known, or the planner refuses the request at it, by kind.
-using Untested = std::map<std::string, std::set<std::string>>;
-
-/// `refused` counts the requests that the planner does not take.
-std::vector<Case> cases_of(const model::Site& site, unsigned& refused, Untested& untested);
+/// `refused` counts the requests that the planner does not take; `coverage` learns which limits are not tried.
+std::vector<Case> cases_of(const model::Site& site, unsigned& refused, Coverage& coverage);
 
 } // namespace hpcml::test
