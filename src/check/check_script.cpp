@@ -2,6 +2,7 @@
 #include "check/check_script.hpp"
 
 #include <algorithm>
+#include <array>
 #include <utility>
 #include <vector>
 
@@ -16,7 +17,7 @@ namespace {
 using slurm::Version;
 
 /// Reads the header as this version of sbatch does; returns what it refuses.
-diag::Diagnostics read_as(const std::string& file, std::string_view text, Version version, Subject& subject) {
+diag::Diagnostics read_as(const std::string& file, std::string_view text, slurm::AsVersion version, Subject& subject) {
   slurm::Findings findings(file, text);
   subject.header = slurm::read_header(text, version, findings);
   subject.requests.clear();
@@ -28,9 +29,11 @@ diag::Diagnostics read_as(const std::string& file, std::string_view text, Versio
   return findings.list();
 }
 
+constexpr std::size_t k_versions = slurm::k_version_names.size();
+
 struct Seen {
   diag::Diagnostic finding;
-  std::vector<Version> versions;
+  std::array<bool, k_versions> versions = {}; ///< that have it
 };
 
 bool is_same(const diag::Diagnostic& a, const diag::Diagnostic& b) {
@@ -38,38 +41,41 @@ bool is_same(const diag::Diagnostic& a, const diag::Diagnostic& b) {
 }
 
 /// "20.11 to 23.02, 26.05".
-std::string versions_text(const std::vector<Version>& versions) {
+std::string versions_text(const std::array<bool, k_versions>& versions) {
   std::string text;
-  for (std::size_t i = 0; i < versions.size();) {
+  for (std::size_t i = 0; i < k_versions; ++i) {
+    if (!versions[i]) continue;
     std::size_t last = i;
-    while (last + 1 < versions.size() && static_cast<int>(versions[last + 1]) == static_cast<int>(versions[last]) + 1) ++last;
+    while (last + 1 < k_versions && versions[last + 1]) ++last;
     if (!text.empty()) text += ", ";
-    text += name_of(versions[i]);
-    if (last > i) text += " to " + std::string(name_of(versions[last]));
-    i = last + 1;
+    text += slurm::k_version_names[i];
+    if (last > i) text += " to " + std::string(slurm::k_version_names[last]);
+    i = last;
   }
   return text;
 }
 
-/// What any version refuses; leaves the newest one's reading in `subject`.
+/// What any version refuses, in the newest one's words; leaves the newest version's reading in `subject`.
 diag::Diagnostics read_as_all(const std::string& file, std::string_view text, Subject& subject) {
   std::vector<Seen> all;
-  for (std::size_t i = 0; i < slurm::k_version_names.size(); ++i) {
-    const auto one = static_cast<Version>(i);
-    for (auto& finding : read_as(file, text, one, subject)) {
+  Subject older;
+  for (std::size_t end = k_versions; end > 0;) {
+    slurm::VersionSpan span;
+    const auto newest = static_cast<Version>(end - 1);
+    for (auto& finding : read_as(file, text, {newest, &span}, end == k_versions ? subject : older)) {
       const auto same = std::find_if(all.begin(), all.end(), [&](const Seen& seen) { return is_same(seen.finding, finding); });
-      auto& seen = same == all.end() ? all.emplace_back(Seen{finding, {}}) : *same;
-      seen.finding = std::move(finding); // the newest version's words
-      if (seen.versions.empty() || seen.versions.back() != one) seen.versions.push_back(one);
+      auto& seen = same == all.end() ? all.emplace_back(Seen{std::move(finding)}) : *same;
+      std::fill(seen.versions.begin() + static_cast<int>(span.first), seen.versions.begin() + static_cast<std::ptrdiff_t>(end), true);
     }
+    end = static_cast<std::size_t>(span.first);
   }
   diag::Diagnostics list;
-  for (auto& seen : all) {
-    if (seen.versions.size() < slurm::k_version_names.size()) {
-      seen.finding.message += " (Slurm " + versions_text(seen.versions) + ")";
-      if (seen.finding.severity == diag::Severity::error) seen.finding.severity = diag::Severity::warning;
+  for (auto& [finding, versions] : all) {
+    if (std::find(versions.begin(), versions.end(), false) != versions.end()) {
+      finding.message += " (Slurm " + versions_text(versions) + ")";
+      if (finding.severity == diag::Severity::error) finding.severity = diag::Severity::warning;
     }
-    list.push_back(std::move(seen.finding));
+    list.push_back(std::move(finding));
   }
   return list;
 }

@@ -30,7 +30,7 @@ constexpr Letter k_bsub[] = {{'c', "cwd", true, "chdir"}, {'e', "error_file", tr
 
 class Translator {
 public:
-  Translator(Magic magic, const std::vector<Word>& words, Version version, Findings& findings)
+  Translator(Magic magic, const std::vector<Word>& words, AsVersion version, Findings& findings)
       : x_magic(magic), x_words(words), x_version(version), x_findings(findings) {}
 
   /// getopt_long that ends at the first operand.
@@ -180,7 +180,7 @@ private:
 
   Magic x_magic;
   const std::vector<Word>& x_words;
-  Version x_version;
+  AsVersion x_version;
   Findings& x_findings;
   Place x_place;
   std::size_t x_at = 0;
@@ -189,7 +189,7 @@ private:
 
 } // namespace
 
-std::vector<Setting> translate_foreign(const ScriptHeader& header, Version version, Findings& findings) {
+std::vector<Setting> translate_foreign(const ScriptHeader& header, AsVersion version, Findings& findings) {
   for (const auto magic : {Magic::bsub, Magic::pbs}) {
     std::vector<Word> words;
     bool present = false;

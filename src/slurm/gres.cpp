@@ -55,7 +55,7 @@ std::optional<GresItem> parse_later_item(string_view text) {
   return item;
 }
 
-std::optional<GresItem> parse_item(string_view text, Version version) {
+std::optional<GresItem> parse_item(string_view text, AsVersion version) {
   if (version >= Version::v23_11) return parse_later_item(text);
   const auto parts = util::split(text, ':');
   GresItem item{parts[0], {}, 1};
@@ -74,18 +74,18 @@ std::optional<GresItem> parse_item(string_view text, Version version) {
 
 } // namespace
 
-std::optional<std::vector<GresItem>> parse_gres(string_view text, Version version) {
-  const bool strict = version >= Version::v21_08 && version <= Version::v23_02;
+std::optional<std::vector<GresItem>> parse_gres(string_view text, AsVersion version) {
+  const auto strict = [&] { return version >= Version::v21_08 && version <= Version::v23_02; };
   std::vector<GresItem> items;
-  if (version >= Version::v21_08 && util::to_lower(text) == "none") return items;
+  if (util::to_lower(text) == "none" && version >= Version::v21_08) return items;
   for (const auto& part : util::split(std::string(text), ',')) {
     if (part.empty()) {
-      if (strict) return std::nullopt;
+      if (strict()) return std::nullopt;
       continue;
     }
     string_view rest = part;
-    if (strict && util::starts_with(rest, "gres:")) rest.remove_prefix(5);
-    if (version >= Version::v23_11 && util::starts_with(rest, "gres/")) rest.remove_prefix(5);
+    if (util::starts_with(rest, "gres:") && strict()) rest.remove_prefix(5);
+    if (util::starts_with(rest, "gres/") && version >= Version::v23_11) rest.remove_prefix(5);
     const auto item = parse_item(rest, version);
     if (!item) return std::nullopt;
     items.push_back(*item);
@@ -93,7 +93,7 @@ std::optional<std::vector<GresItem>> parse_gres(string_view text, Version versio
   return items;
 }
 
-std::optional<std::vector<GresItem>> parse_gpus(string_view text, Version version) {
+std::optional<std::vector<GresItem>> parse_gpus(string_view text, AsVersion version) {
   std::vector<GresItem> items;
   if (text.empty()) return items;
   for (const auto& part : util::split(std::string(text), ',')) {
@@ -105,7 +105,7 @@ std::optional<std::vector<GresItem>> parse_gpus(string_view text, Version versio
   return items;
 }
 
-std::optional<std::vector<GresItem>> parse_gpus_per_task(string_view text, Version version) {
+std::optional<std::vector<GresItem>> parse_gpus_per_task(string_view text, AsVersion version) {
   if (version < Version::v23_11) return parse_gpus(text, version);
   std::vector<GresItem> items;
   if (text.empty()) return items;
@@ -122,13 +122,13 @@ std::optional<std::vector<GresItem>> parse_gpus_per_task(string_view text, Versi
   return items;
 }
 
-std::optional<TresPerTask> parse_tres_per_task(string_view text, Version version) {
+std::optional<TresPerTask> parse_tres_per_task(string_view text, AsVersion version) {
   TresPerTask result;
-  if (version == Version::v23_02 && text.find('=') != string_view::npos) return std::nullopt;
+  if (text.find('=') != string_view::npos && version == Version::v23_02) return std::nullopt;
   for (const auto& part : util::split(std::string(text), ',')) {
     const bool gres = util::starts_with(part, "gres/") || util::starts_with(part, "gres:");
     if (!gres && !util::starts_with(part, "cpu")) return std::nullopt;
-    if (!gres && version == Version::v23_11 && part.find('=') != std::string::npos) result.cpus_count = false;
+    if (!gres && part.find('=') != std::string::npos && version == Version::v23_11) result.cpus_count = false;
     std::string plain = gres ? part.substr(5) : part;
     if (const auto equals = plain.find('='); equals != std::string::npos && version < Version::v23_11) plain[equals] = ':';
     const auto item = parse_item(plain, version);

@@ -25,7 +25,7 @@ struct Record {
 
 class GresCheck {
 public:
-  GresCheck(const Request& request, Version version, SentCounts& counts) : r(request), x_version(version), c(counts) {}
+  GresCheck(const Request& request, AsVersion version, SentCounts& counts) : r(request), x_version(version), c(counts) {}
 
   std::optional<GresRefusal> run() {
     x_tasks_per_gpu = static_cast<Count>(std::max(0L, r.count("ntasks-per-gpu", r.count("ntasks-per-tres"))));
@@ -52,8 +52,9 @@ private:
   }
 
   void imply_tasks() {
-    const bool per_task = r.has("gpus-per-task") || r.has("tres-per-task") || (from(Version::v23_11) && c.cpus_per_task);
-    if (!(per_task || x_tasks_per_gpu > 0) || c.tasks || !c.min_nodes || c.min_nodes != c.max_nodes) return;
+    if (c.tasks || !c.min_nodes || c.min_nodes != c.max_nodes) return;
+    const bool per_task = r.has("gpus-per-task") || r.has("tres-per-task") || (c.cpus_per_task && from(Version::v23_11));
+    if (!per_task && x_tasks_per_gpu == 0) return;
     if (x_tasks_per_gpu > 0) c.tasks = *c.min_nodes * static_cast<long>(x_tasks_per_gpu);
     else if (c.tasks_per_node) c.tasks = *c.min_nodes * *c.tasks_per_node;
     else if (!c.cpus_per_task) c.tasks = *c.min_nodes;
@@ -211,7 +212,7 @@ private:
   }
 
   const Request& r;
-  Version x_version;
+  AsVersion x_version;
   SentCounts& c;
   Count x_tasks_per_gpu = 0;
   bool x_has_gpu = false;
@@ -220,25 +221,25 @@ private:
 
 } // namespace
 
-SentCounts count_sent(const Request& r, Version version) {
-  const bool later = version >= Version::v23_02;
+SentCounts count_sent(const Request& r, AsVersion version) {
+  const auto later = [&] { return version >= Version::v23_02; }; // asked last, where it matters
   const auto size = geometry_of(r);
   long tasks = r.count("ntasks", 1);
   bool tasks_set = r.has("ntasks");
   long min = r.nodes ? r.nodes->min : 1;
   long max = r.nodes ? r.nodes->max : 0;
   bool nodes_set = r.nodes.has_value();
-  if (r.has("nodelist") && !(later && nodes_set)) {
+  if (r.has("nodelist") && !(nodes_set && later())) {
     min = nodes_set ? std::max(min, listed_nodes(r)) : listed_nodes(r);
     nodes_set = true;
   }
   const long per_node = r.count("ntasks-per-node");
   const bool exact = min == max || max == 0;
-  if (!later && per_node > 0 && !tasks_set && exact) {
+  if (per_node > 0 && !tasks_set && exact && !later()) {
     tasks = min * per_node;
     tasks_set = true;
   }
-  if ((nodes_set || r.has("extra-node-info")) && exact && !tasks_set && (!later || per_node == 0)) {
+  if ((nodes_set || r.has("extra-node-info")) && exact && !tasks_set && (per_node == 0 || !later())) {
     tasks = std::max(min, 1L);
     for (const long factor : {r.count("sockets-per-node"), size.cores_per_socket, size.threads_per_core}) {
       if (factor <= 0) continue;
@@ -263,7 +264,7 @@ SentCounts count_sent(const Request& r, Version version) {
   return sent;
 }
 
-std::optional<GresRefusal> check_gres(const Request& request, Version version, SentCounts& counts) {
+std::optional<GresRefusal> check_gres(const Request& request, AsVersion version, SentCounts& counts) {
   return GresCheck(request, version, counts).run();
 }
 

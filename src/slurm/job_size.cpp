@@ -30,13 +30,13 @@ JobSize geometry_of(const Request& r) {
 
 namespace {
 
-void apply_nodes(const Request& r, Version version, long listed_nodes, JobSize& size) {
+void apply_nodes(const Request& r, AsVersion version, long listed_nodes, JobSize& size) {
   if (r.nodes) {
     size.min_nodes = std::max(1L, r.nodes->min);
     size.max_nodes = r.nodes->max;
     size.nodes_given = true;
   }
-  if (listed_nodes > 0 && (!r.nodes || (version < Version::v23_02 && listed_nodes > size.min_nodes))) {
+  if (listed_nodes > 0 && (!r.nodes || (listed_nodes > size.min_nodes && version < Version::v23_02))) {
     size.min_nodes = listed_nodes;
     size.max_nodes = std::max(size.max_nodes, listed_nodes);
     size.nodes_given = true;
@@ -94,7 +94,7 @@ long listed_nodes(const Request& request) {
   return static_cast<long>(std::set<std::string>(list->names().begin(), list->names().end()).size());
 }
 
-JobSize size_job(const Request& r, Version version, long listed_nodes) {
+JobSize size_job(const Request& r, AsVersion version, long listed_nodes) {
   JobSize size = geometry_of(r);
   apply_nodes(r, version, listed_nodes, size);
   apply_tasks(r, size);
@@ -118,7 +118,7 @@ JobSize size_job(const Request& r, Version version, long listed_nodes) {
     size.tasks_per_node = static_cast<long>(r.gpus_per_node() / size.gpus_per_task);
 
   // 20.11 learns of tasks by GPUs too late for the CPUs.
-  const long counted = version == Version::v20_11 ? known : size.tasks_known;
+  const long counted = known != size.tasks_known && version == Version::v20_11 ? known : size.tasks_known;
   // What sbatch sends; the controller counts anew where it finds more tasks than that.
   size.cpus = std::max(1L, before) * plain_cpus_per_task;
   if (counted > size.cpus) size.cpus = counted * size.cpus_per_task;
@@ -133,7 +133,7 @@ JobSize size_job(const Request& r, Version version, long listed_nodes) {
   size.gpus_per_node = std::max({r.gpus_per_node(), r.gpus("gpus-per-socket"), size.gpus_per_task});
   size.gpus = std::max({r.gpus("gpus"), r.gpus_per_node() * nodes, r.gpus("gpus-per-socket") * nodes, size.gpus_per_task * static_cast<std::uint64_t>(size.tasks)});
   if (size.gpus == 0 && r.has("ntasks-per-gpu")) size.gpus = static_cast<std::uint64_t>(size.tasks / r.count("ntasks-per-gpu"));
-  if (cpus_per_gpu > 0 && version >= Version::v24_05 && !r.overcommit)
+  if (cpus_per_gpu > 0 && !r.overcommit && version >= Version::v24_05)
     size.cpus = std::max(size.cpus, cpus_per_gpu * static_cast<long>(size.gpus));
   return size;
 }

@@ -35,6 +35,6 @@ long listed_nodes(const Request& request);
 JobSize geometry_of(const Request& request);
 
 /// `listed_nodes`: how many nodes --nodelist names (0 without one).
-JobSize size_job(const Request& request, Version version, long listed_nodes);
+JobSize size_job(const Request& request, AsVersion version, long listed_nodes);
 
 } // namespace hpcml::slurm

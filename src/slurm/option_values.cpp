@@ -17,7 +17,7 @@ using std::string_view;
 struct Reading {
   const Setting& setting;
   const std::string& text; ///< the value, "" without one
-  Version version;
+  AsVersion version;
   Request& request;
 };
 using Reader = bool (*)(Reading&);
@@ -82,7 +82,7 @@ bool read_signal(Reading& r) {
 bool read_mail_type(Reading& r) {
   const auto types = parse_mail_types(r.text);
   // Up to 24.11 several options add up; NONE takes nothing back that an earlier one asked for.
-  if (r.version >= Version::v25_05) r.request.mail_types.clear();
+  if (!r.request.mail_types.empty() && r.version >= Version::v25_05) r.request.mail_types.clear();
   if (types)
     for (const auto& type : *types)
       if (std::find(r.request.mail_types.begin(), r.request.mail_types.end(), type) == r.request.mail_types.end()) r.request.mail_types.push_back(type);
@@ -110,8 +110,8 @@ bool is_one_of(const std::string& text, std::initializer_list<string_view> words
 
 bool read_exclusive(Reading& r) {
   if (is_one_of(r.text, {"", "exclusive", "oversubscribe", "user", "mcs"})) return true;
-  if (r.version >= Version::v26_05 && is_one_of(r.text, {"allocation"})) return true;
-  return r.version >= Version::v24_05 && is_one_of(r.text, {"topo"});
+  if (is_one_of(r.text, {"allocation"})) return r.version >= Version::v26_05;
+  return is_one_of(r.text, {"topo"}) && r.version >= Version::v24_05;
 }
 
 /// Only the first letter is looked at.
@@ -120,7 +120,7 @@ bool read_no_kill(Reading& r) { return is_one_of(r.text, {"", "set", "off", "no"
 bool read_yes_no(Reading& r) { return is_one_of(r.text, {"yes", "no"}); }
 
 bool read_requeue(Reading& r) {
-  return r.version < Version::v26_05 || is_one_of(r.text, {"", "expedite"});
+  return is_one_of(r.text, {"", "expedite"}) || r.version < Version::v26_05;
 }
 
 bool read_oom_kill_step(Reading& r) { return r.text.empty() || r.text == "0" || r.text == "1"; }
@@ -321,7 +321,7 @@ constexpr Form k_forms[] = {
 
 } // namespace
 
-std::optional<std::string> read_value(const Setting& setting, Version version, Request& request) {
+std::optional<std::string> read_value(const Setting& setting, AsVersion version, Request& request) {
   const auto kind = value_kind_of(setting.option);
   const auto* form = std::find_if(std::begin(k_forms), std::end(k_forms), [&](const Form& f) { return f.kind == kind; });
   if (form == std::end(k_forms)) return std::nullopt;

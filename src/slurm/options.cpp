@@ -26,8 +26,8 @@ struct Use {
   std::array<std::optional<Argument>, k_versions> arguments;
 
   /// Without a version: as its newest form takes it.
-  std::optional<Argument> argument(std::optional<Version> version) const {
-    if (version) return arguments[static_cast<std::size_t>(*version)];
+  std::optional<Argument> argument(std::optional<AsVersion> version) const {
+    if (version) return version->pick(arguments);
     const auto newest = std::find_if(arguments.rbegin(), arguments.rend(), [](const auto& a) { return a.has_value(); });
     return newest == arguments.rend() ? std::nullopt : *newest;
   }
@@ -88,7 +88,7 @@ const Entry* entry_named(std::string_view name) {
 
 } // namespace
 
-OptionMatch find_option(Program program, std::string_view name, std::optional<Version> version) {
+OptionMatch find_option(Program program, std::string_view name, std::optional<AsVersion> version) {
   if (name.empty()) return {};
   std::vector<const Entry*> matches;
   const auto argument = [&](const Entry& entry) { return entry.use(program).argument(version); };
@@ -109,14 +109,14 @@ OptionMatch find_option(Program program, std::string_view name, std::optional<Ve
   return result;
 }
 
-std::optional<Option> find_option(Program program, char letter, std::optional<Version> version) {
+std::optional<Option> find_option(Program program, char letter, std::optional<AsVersion> version) {
   for (const auto& entry : entries())
     if (letter != '\0' && entry.use(program).letter == letter)
       if (const auto argument = entry.use(program).argument(version)) return Option{std::string(entry.row->name), *argument};
   return std::nullopt;
 }
 
-std::vector<std::string> option_names(Program program, std::optional<Version> version) {
+std::vector<std::string> option_names(Program program, std::optional<AsVersion> version) {
   std::vector<std::string> names;
   for (const auto& entry : entries())
     if (entry.use(program).argument(version)) names.emplace_back(entry.row->name);
@@ -167,7 +167,7 @@ bool is_option(Program program, std::string_view name) {
   return entry && !text_of(*entry->row, program).empty();
 }
 
-std::vector<OptionVariable> option_variables(Version version) {
+std::vector<OptionVariable> option_variables(AsVersion version) {
   // The only ones that sbatch reads of srun's; its own come later and win.
   std::vector<OptionVariable> variables = {{"SLURM_HINT", "hint"}, {"SLURM_CLUSTERS", "clusters"}};
   for (const auto& row : option_rows()) {
@@ -175,7 +175,7 @@ std::vector<OptionVariable> option_variables(Version version) {
     const auto range = name.size() == row.variable.size()
                            ? std::string_view()
                            : row.variable.substr(name.size() + 1, row.variable.size() - name.size() - 2);
-    if (!name.empty() && is_in_range(range, version)) variables.push_back({name, row.name});
+    if (!name.empty() && version.is_in(range)) variables.push_back({name, row.name});
   }
   return variables;
 }

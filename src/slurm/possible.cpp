@@ -17,7 +17,7 @@ std::vector<std::string> names_of(const Request& request, std::string_view optio
   return list ? list->names() : std::vector<std::string>();
 }
 
-void check_nodelist(const Request& r, Version version, Findings& findings) {
+void check_nodelist(const Request& r, AsVersion version, Findings& findings) {
   const auto wanted = names_of(r, "nodelist");
   const auto refuse = [&](std::string message, std::string hint) { findings.error(r.place("nodelist"), "slurm/impossible", std::move(message), std::move(hint)); };
   if (wanted.empty()) return;
@@ -33,14 +33,13 @@ void check_nodelist(const Request& r, Version version, Findings& findings) {
 
 } // namespace
 
-bool exceeds_places(const Request& request, const JobSize& size, long nodes, Version version) {
-  // 26.05 no longer proves it for one node.
-  if (version >= Version::v26_05 && size.max_nodes == 1) return false;
+bool exceeds_places(const Request& request, const JobSize& size, long nodes, AsVersion version) {
   const bool limited = request.has("ntasks") && (request.has("ntasks-per-node") || (size.tasks_per_node > 0 && size.nodes_given));
-  return limited && size.tasks > nodes * size.tasks_per_node;
+  // 26.05 no longer proves it for one node.
+  return limited && size.tasks > nodes * size.tasks_per_node && !(size.max_nodes == 1 && version >= Version::v26_05);
 }
 
-void check_contradictions(const Request& r, const JobSize& s, Version version, Findings& findings) {
+void check_contradictions(const Request& r, const JobSize& s, AsVersion version, Findings& findings) {
   check_nodelist(r, version, findings);
   const auto refuse = [&](std::string_view option, std::string message, std::string hint) {
     findings.error(r.place(option), "slurm/impossible", std::move(message), std::move(hint));
@@ -52,7 +51,7 @@ void check_contradictions(const Request& r, const JobSize& s, Version version, F
     refuse("distribution", "--distribution=arbitrary needs --nodelist", "name the nodes, one name for each task");
 }
 
-void check_possible(const Request& r, const JobSize& s, Version version, Findings& findings) {
+void check_possible(const Request& r, const JobSize& s, AsVersion version, Findings& findings) {
   check_contradictions(r, s, version, findings);
   if (r.has("hold") || s.max_nodes <= 0 || (r.has("nodelist") && !r.nodes) || !exceeds_places(r, s, s.max_nodes, version)) return;
   const auto needed = (s.tasks + s.tasks_per_node - 1) / s.tasks_per_node;

@@ -7,12 +7,12 @@
 namespace hpcml::slurm {
 
 /// Whether the tasks are more than so many nodes may hold by --ntasks-per-node.
-bool exceeds_places(const Request& request, const JobSize& size, long nodes, Version version);
+bool exceeds_places(const Request& request, const JobSize& size, long nodes, AsVersion version);
 
 /// What is refused at once, however few nodes the cluster has, as findings "slurm/impossible".
-void check_contradictions(const Request& request, const JobSize& size, Version version, Findings& findings);
+void check_contradictions(const Request& request, const JobSize& size, AsVersion version, Findings& findings);
 
 /// These and what no cluster with enough nodes takes.
-void check_possible(const Request& request, const JobSize& size, Version version, Findings& findings);
+void check_possible(const Request& request, const JobSize& size, AsVersion version, Findings& findings);
 
 } // namespace hpcml::slurm

@@ -85,7 +85,7 @@ Giver giver_of(const Request& request, std::string_view option) {
 }
 
 /// A hint and the options that say the same more exactly put each other aside; words that a person wrote go before variables.
-void apply_hint(Request& request, Version version) {
+void apply_hint(Request& request, AsVersion version) {
   if (!request.has("hint")) return;
   std::vector<std::string_view> exact = {"ntasks-per-core", "threads-per-core", "extra-node-info"};
   if (version >= Version::v25_11) exact.insert(exact.end(), {"cores-per-socket", "sockets-per-node"});
@@ -103,8 +103,8 @@ void apply_hint(Request& request, Version version) {
 }
 
 /// From 23.11 a person's -c puts SBATCH_CPUS_PER_GPU aside.
-void apply_cpus_per_gpu(Request& request, Version version) {
-  if (version < Version::v23_11 || giver_of(request, "cpus-per-gpu") != Giver::environment) return;
+void apply_cpus_per_gpu(Request& request, AsVersion version) {
+  if (giver_of(request, "cpus-per-gpu") != Giver::environment || version < Version::v23_11) return;
   const bool per_task = request.tres_per_task && std::any_of(request.tres_per_task->items.begin(), request.tres_per_task->items.end(), [](const GresItem& i) { return i.name == "cpu"; });
   if (giver_of(request, "cpus-per-task") != Giver::person && !(per_task && giver_of(request, "tres-per-task") == Giver::person)) return;
   request.given.erase("cpus-per-gpu");
@@ -134,7 +134,7 @@ void report(const Setting& setting, const std::string& hint, Findings& findings)
 
 } // namespace
 
-Request make_request(const std::vector<Setting>& settings, Version version, Findings& findings) {
+Request make_request(const std::vector<Setting>& settings, AsVersion version, Findings& findings) {
   Request request;
   std::optional<std::string> hint_problem;
   for (const auto& setting : settings) {

@@ -50,9 +50,9 @@ struct Request {
 
 /// Reads the values; every one that this version of sbatch refuses goes to `findings`, as do options that exclude
 /// each other.
-Request make_request(const std::vector<Setting>& settings, Version version, Findings& findings);
+Request make_request(const std::vector<Setting>& settings, AsVersion version, Findings& findings);
 
 /// The combinations that sbatch itself refuses.
-void check_combinations(const Request& request, Version version, Findings& findings);
+void check_combinations(const Request& request, AsVersion version, Findings& findings);
 
 } // namespace hpcml::slurm

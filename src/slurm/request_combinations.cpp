@@ -18,21 +18,19 @@ bool has_per_task(const Request& r, std::string_view name) {
 
 class Checker {
 public:
-  Checker(const Request& request, Version version, Findings& findings) : r(request), x_version(version), x_findings(findings) {}
+  Checker(const Request& request, AsVersion version, Findings& findings) : r(request), x_version(version), x_findings(findings) {}
 
   void run() {
     check_memory();
     exclude("gpus-per-task", "ntasks-per-gpu");
     exclude("ntasks-per-node", "ntasks-per-gpu");
     exclude("gpus-per-socket", "ntasks-per-gpu");
-    if (from(Version::v23_02)) exclude("tres-per-task", "ntasks-per-gpu");
+    exclude("tres-per-task", "ntasks-per-gpu", Version::v23_02);
     if (r.has("ntasks-per-gpu") && r.has("ntasks-per-tres") && r.count("ntasks-per-gpu") != r.count("ntasks-per-tres"))
       exclude("ntasks-per-gpu", "ntasks-per-tres");
-    if (from(Version::v23_02) && !is_by_variable("exclusive")) exclude("exclusive", "oversubscribe");
-    if (from(Version::v21_08)) {
-      if (is_by_variable("core-spec") == is_by_variable("thread-spec")) exclude("core-spec", "thread-spec");
-      exclude("cpus-per-gpu", "cpus-per-task");
-    }
+    if (!is_by_variable("exclusive")) exclude("exclusive", "oversubscribe", Version::v23_02);
+    if (is_by_variable("core-spec") == is_by_variable("thread-spec")) exclude("core-spec", "thread-spec", Version::v21_08);
+    exclude("cpus-per-gpu", "cpus-per-task", Version::v21_08);
     check_per_task();
     check_counts();
     check_times();
@@ -46,8 +44,8 @@ private:
     x_findings.error(r.place(option), std::move(code), std::move(message), std::move(hint));
   }
 
-  void exclude(std::string_view a, std::string_view b) {
-    if (r.has(a) && r.has(b))
+  void exclude(std::string_view a, std::string_view b, Version since = k_oldest_version) {
+    if (r.has(a) && r.has(b) && from(since))
       error(b, std::string(k_mutual), dashed(a) + " and " + dashed(b) + " exclude each other", "keep one of them");
   }
 
@@ -75,13 +73,13 @@ private:
   }
 
   void check_counts() {
-    if (from(Version::v26_05) && r.has("gpus-per-node") && util::to_lower(r.text("gres")).find("gpu") != std::string::npos)
+    if (r.has("gpus-per-node") && util::to_lower(r.text("gres")).find("gpu") != std::string::npos && from(Version::v26_05))
       error("gres", std::string(k_mutual), "--gpus-per-node and --gres=gpu exclude each other from 26.05", "keep one of them");
-    if (x_version == Version::v20_11 && r.has("gpus-per-socket") && r.count("sockets-per-node") == 0)
+    if (r.has("gpus-per-socket") && r.count("sockets-per-node") == 0 && x_version == Version::v20_11)
       return error("gpus-per-socket", "slurm/needs", "--gpus-per-socket needs --sockets-per-node", "add it");
     auto counts = count_sent(r, x_version);
     if (const auto refusal = check_gres(r, x_version, counts)) error(refusal->option, "slurm/" + refusal->code, refusal->message, refusal->hint);
-    if (from(Version::v23_02) && r.count("threads-per-core") > 0 && r.count("ntasks-per-core") > r.count("threads-per-core"))
+    if (r.count("threads-per-core") > 0 && r.count("ntasks-per-core") > r.count("threads-per-core") && from(Version::v23_02))
       error("ntasks-per-core", "slurm/value", "--ntasks-per-core is larger than --threads-per-core", "make it at most that");
     check_plane(counts);
   }
@@ -107,13 +105,13 @@ private:
   }
 
   const Request& r;
-  Version x_version;
+  AsVersion x_version;
   Findings& x_findings;
 };
 
 } // namespace
 
-void check_combinations(const Request& request, Version version, Findings& findings) {
+void check_combinations(const Request& request, AsVersion version, Findings& findings) {
   Checker(request, version, findings).run();
 }
 

@@ -33,7 +33,7 @@ void check_file(string_view text, Findings& findings) {
 /// Cuts one directive line into words.
 class WordReader {
 public:
-  WordReader(string_view text, std::size_t from, std::size_t to, Version version, Findings& findings)
+  WordReader(string_view text, std::size_t from, std::size_t to, AsVersion version, Findings& findings)
       : x_text(text), x_at(from), x_end(to), x_version(version), x_findings(findings) {}
 
   std::vector<Word> read() {
@@ -66,8 +66,7 @@ private:
     for (; x_at < x_end; ++x_at) {
       const char c = x_text[x_at];
       // Up to 23.11 an escaped blank ends the word as any other.
-      const bool kept = quote != '\0' || (escaped && x_version >= Version::v24_05);
-      if (is_space(c) && !kept) break;
+      if (is_space(c) && quote == '\0' && !(escaped && x_version >= Version::v24_05)) break;
       if (escaped) {
         escaped = false;
         x_word.text += c;
@@ -100,7 +99,7 @@ private:
   string_view x_text;
   std::size_t x_at;
   std::size_t x_end;
-  Version x_version;
+  AsVersion x_version;
   Findings& x_findings;
   Word x_word;
 };
@@ -144,7 +143,7 @@ void add_directive(ScriptHeader& header, Directive directive, Findings& findings
 
 } // namespace
 
-ScriptHeader read_header(string_view text, Version version, Findings& findings) {
+ScriptHeader read_header(string_view text, AsVersion version, Findings& findings) {
   constexpr unsigned k_most_plain_lines = 100; // that sbatch reads for the other systems' lines
   check_file(text, findings);
   ScriptHeader header;

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "slurm/findings.hpp"
-#include "slurm/version.hpp"
+#include "slurm/as_version.hpp"
 
 namespace hpcml::slurm {
 
@@ -35,6 +35,6 @@ struct ScriptHeader {
 };
 
 /// What sbatch of this version reads of the script; what it refuses (or warns of) goes to `findings`.
-ScriptHeader read_header(std::string_view text, Version version, Findings& findings);
+ScriptHeader read_header(std::string_view text, AsVersion version, Findings& findings);
 
 } // namespace hpcml::slurm

@@ -24,7 +24,7 @@ std::string versions_text(string_view range) {
 /// getopt_long over a list of words, where options and operands may be mixed.
 class SettingReader {
 public:
-  SettingReader(const std::vector<Word>& words, Source source, Version version, Findings& findings)
+  SettingReader(const std::vector<Word>& words, Source source, AsVersion version, Findings& findings)
       : x_words(words), x_source(source), x_version(version), x_findings(findings) {}
 
   std::vector<Setting> read() {
@@ -84,7 +84,7 @@ private:
       const std::string shown = std::string("-") + letters[i];
       const auto option = find_option(Program::sbatch, letters[i], x_version);
       if (!option) {
-        const auto other = find_option(Program::srun, letters[i], x_version);
+        const auto other = find_option(Program::srun, letters[i], x_version.get());
         x_findings.error(here(), "slurm/option-unknown", "sbatch has no option " + shown,
                          other ? shown + " is srun's --" + other->name + ": give it to srun" : "write the full name of the option");
         continue;
@@ -110,22 +110,22 @@ private:
     std::string hint;
     if (is_option(Program::sbatch, name)) hint = "--" + name + " " + versions_text(versions_of(Program::sbatch, name));
     else if (find_option(Program::srun, name).option) hint = "--" + name + " is an option of srun only: write it on the srun line";
-    else if (const auto near = util::nearest(name, option_names(Program::sbatch, x_version))) hint = "did you mean --" + *near + "?";
+    else if (const auto near = util::nearest(name, option_names(Program::sbatch, x_version.get()))) hint = "did you mean --" + *near + "?";
     else hint = "where a plugin of the site brings it, only that site's sbatch takes it";
     x_findings.error(here(), "slurm/option-unknown",
-                     "sbatch " + std::string(name_of(x_version)) + " has no option --" + name, hint);
+                     "sbatch " + std::string(name_of(x_version.get())) + " has no option --" + name, hint);
   }
 
   const std::vector<Word>& x_words;
   Source x_source;
-  Version x_version;
+  AsVersion x_version;
   Findings& x_findings;
   std::size_t x_at = 0;
   std::vector<Setting> x_settings;
 };
 
 /// All words of a component are one list: an option's value may stand on the next directive.
-std::vector<Setting> read_component(const ScriptHeader& header, unsigned component, bool foreign, Version version, Findings& findings) {
+std::vector<Setting> read_component(const ScriptHeader& header, unsigned component, bool foreign, AsVersion version, Findings& findings) {
   std::vector<Word> words;
   for (const auto& directive : header.directives)
     if (directive.component == component && directive.magic == Magic::sbatch)
@@ -152,7 +152,7 @@ bool is_on(const std::string& value) {
   return value.empty() || util::to_lower(value) == "yes" || (std::strtol(value.c_str(), &end, 10) != 0 && *end == '\0');
 }
 
-std::vector<Setting> read_environment(const Invocation& invocation, Version version, Findings& findings) {
+std::vector<Setting> read_environment(const Invocation& invocation, AsVersion version, Findings& findings) {
   std::vector<Setting> settings;
   if (invocation.environment.empty()) return settings; // as check reads: hundreds of names need not be looked up for each version
   for (const auto& [variable, option] : option_variables(version)) {
@@ -160,7 +160,7 @@ std::vector<Setting> read_environment(const Invocation& invocation, Version vers
     if (found == invocation.environment.end()) continue;
     const auto match = find_option(Program::sbatch, option, version);
     if (!match.option) {
-      findings.error({}, "slurm/option-unknown", std::string(variable) + " stands for --" + std::string(option) + ", which sbatch " + std::string(name_of(version)) + " does not have",
+      findings.error({}, "slurm/option-unknown", std::string(variable) + " stands for --" + std::string(option) + ", which sbatch " + std::string(name_of(version.get())) + " does not have",
                      "unset it");
       continue;
     }
@@ -184,7 +184,7 @@ std::vector<std::vector<Word>> split_arguments(const std::vector<std::string>& a
 
 } // namespace
 
-Components read_settings(const ScriptHeader& header, const Invocation& invocation, Version version, Findings& findings) {
+Components read_settings(const ScriptHeader& header, const Invocation& invocation, AsVersion version, Findings& findings) {
   const auto arguments = split_arguments(invocation.arguments);
   const bool foreign = !ignores_foreign(header, invocation);
   const auto environment = read_environment(invocation, version, findings);

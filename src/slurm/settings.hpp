@@ -33,6 +33,6 @@ struct Invocation {
 using Components = std::vector<std::vector<Setting>>;
 
 /// Reads the whole: script, then environment, then command line. Unknown or malformed options go to `findings`.
-Components read_settings(const ScriptHeader& header, const Invocation& invocation, Version version, Findings& findings);
+Components read_settings(const ScriptHeader& header, const Invocation& invocation, AsVersion version, Findings& findings);
 
 } // namespace hpcml::slurm

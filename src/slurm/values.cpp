@@ -142,7 +142,7 @@ std::optional<NodeCount> node_range(string_view text) {
 
 } // namespace
 
-std::optional<NodeCount> parse_node_count(string_view text, Version version) {
+std::optional<NodeCount> parse_node_count(string_view text, AsVersion version) {
   text = util::trim(text);
   const bool list = text.find_first_of(",:") != string_view::npos;
   if (!list || version < Version::v23_02) return node_range(text);
@@ -234,7 +234,7 @@ std::optional<std::array<std::optional<long>, 3>> parse_geometry(string_view tex
   return numbers;
 }
 
-std::optional<SignalSpec> parse_signal(string_view text, Version version) {
+std::optional<SignalSpec> parse_signal(string_view text, AsVersion version) {
   static constexpr string_view names[] = {"HUP",  "INT",  "QUIT", "ABRT", "KILL", "ALRM", "TERM", "USR1",
                                           "USR2", "URG",  "CONT", "STOP", "TSTP", "TTIN", "TTOU", "XCPU"};
   SignalSpec spec;

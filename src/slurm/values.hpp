@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-#include "slurm/version.hpp"
+#include "slurm/as_version.hpp"
 
 namespace hpcml::slurm {
 
@@ -34,7 +34,7 @@ struct NodeCount {
   bool is_list = false; ///< only some counts of the range will do
 };
 /// The value of --nodes; nullopt where its form is wrong.
-std::optional<NodeCount> parse_node_count(std::string_view text, Version version);
+std::optional<NodeCount> parse_node_count(std::string_view text, AsVersion version);
 
 /// The indices of an array, sorted, each once, and the most that run at once (0: no limit).
 struct ArraySpec {
@@ -55,7 +55,7 @@ struct SignalSpec {
   unsigned seconds = 60;
 };
 /// "[{R|B}:]NAME or number[@seconds]".
-std::optional<SignalSpec> parse_signal(std::string_view text, Version version);
+std::optional<SignalSpec> parse_signal(std::string_view text, AsVersion version);
 
 /// The types in Slurm's own order ("ALL" is several); empty for NONE.
 std::optional<std::vector<std::string>> parse_mail_types(std::string_view text);
@@ -72,13 +72,13 @@ struct Dependencies {
   bool any = false; ///< joined by '?': one is enough
 };
 /// Nullopt where its form is wrong.
-std::optional<Dependencies> parse_dependencies(std::string_view text, Version version);
+std::optional<Dependencies> parse_dependencies(std::string_view text, AsVersion version);
 
 /// The names in a feature expression; nullopt where its form is wrong.
 std::optional<std::vector<std::string>> parse_features(std::string_view text);
 
 /// A value of --gpu-bind that this version takes.
-bool is_gpu_bind(std::string_view value, Version version);
+bool is_gpu_bind(std::string_view value, AsVersion version);
 
 /// Whether --begin and --deadline take the text: "now+1hour", "16:00", "tomorrow", "2030-01-31T10:00".
 bool is_point_in_time(std::string_view text);

@@ -29,7 +29,7 @@ bool is_index_list(const std::string& text) {
 /// The text of --dependency, read as the controller does: numbers are strtol's, with blanks and a sign first.
 class DependencyReader {
 public:
-  DependencyReader(string_view text, Version version) : x_text(text), x_lower(util::to_lower(x_text)), x_strict(version >= Version::v25_11) {}
+  DependencyReader(string_view text, AsVersion version) : x_text(text), x_lower(util::to_lower(x_text)), x_strict(version >= Version::v25_11) {}
 
   std::optional<Dependencies> run() {
     if (x_text.empty() || x_text == "0") return Dependencies{};
@@ -150,7 +150,7 @@ private:
 };
 
 /// Numbers of GPUs or masks of them, each with an optional "*COUNT".
-bool is_gpu_list(string_view list, bool masks, Version version) {
+bool is_gpu_list(string_view list, bool masks, AsVersion version) {
   // Before 22.05 the numbers are C's: 0x1 in a map, too, and a mask without 0x is decimal.
   static const std::regex c_numbers("(0x[0-9a-f]+|[0-9]*)(\\*[0-9]*)?", std::regex::icase);
   static const std::regex hexadecimals("(0x)?[0-9a-f]*(\\*[0-9]*)?", std::regex::icase);
@@ -162,7 +162,7 @@ bool is_gpu_list(string_view list, bool masks, Version version) {
 
 } // namespace
 
-std::optional<Dependencies> parse_dependencies(string_view text, Version version) { return DependencyReader(text, version).run(); }
+std::optional<Dependencies> parse_dependencies(string_view text, AsVersion version) { return DependencyReader(text, version).run(); }
 
 std::optional<std::vector<std::string>> parse_features(string_view text) {
   std::vector<std::string> names;
@@ -204,7 +204,7 @@ std::optional<std::vector<std::string>> parse_features(string_view text) {
   return names;
 }
 
-bool is_gpu_bind(string_view value, Version version) {
+bool is_gpu_bind(string_view value, AsVersion version) {
   auto text = util::to_lower(value);
   if (util::starts_with(text, "verbose,")) text = text.substr(8);
   const bool later = version >= Version::v21_08;

@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: MIT
+// What is read as one version holds for all versions that a reading says it holds for.
+#include <catch2/catch.hpp>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <nlohmann/json.hpp>
+
+#include "slurm/job_size.hpp"
+#include "slurm/possible.hpp"
+#include "slurm/request.hpp"
+#include "util/file.hpp"
+
+using namespace hpcml;
+using slurm::Version;
+
+namespace {
+
+std::string text_of(const std::vector<slurm::GresItem>& items) {
+  std::string text;
+  for (const auto& item : items) text += fmt::format(" {}:{}:{}", item.name, item.type, item.count);
+  return text;
+}
+
+std::string text_of(const slurm::Request& r) {
+  std::string text;
+  for (const auto& [option, setting] : r.given)
+    text += fmt::format("{}={} from {} at {}+{} off {}\n", option, setting.value.value_or("(none)"), static_cast<int>(setting.source), setting.place.offset, setting.place.length, setting.off);
+  for (const auto& [option, count] : r.counts) text += fmt::format("count {} {}\n", option, count);
+  for (const auto& [option, memory] : r.memory_mb) text += fmt::format("memory {} {}\n", option, memory);
+  for (const auto& [option, items] : r.gres) text += fmt::format("gres {}{}\n", option, text_of(items));
+  for (const auto& [option, limit] : r.times) text += fmt::format("time {} {} {}\n", option, limit.minutes.value_or(0), limit.seconds);
+  if (r.nodes) text += fmt::format("nodes {} {} {}\n", r.nodes->min, r.nodes->max, r.nodes->is_list);
+  if (r.tres_per_task) text += fmt::format("per task{} {}\n", text_of(r.tres_per_task->items), r.tres_per_task->cpus_count);
+  if (r.signal) text += fmt::format("signal {} {} {} {}\n", r.signal->signal, r.signal->seconds, r.signal->to_batch_shell, r.signal->at_reservation);
+  for (const auto& one : r.dependencies.list) text += fmt::format("after {} {} {} {}\n", one.type, one.job, one.delay, r.dependencies.any);
+  return text + fmt::format("{} {} {} {} {}\n", fmt::join(r.mail_types, ","), fmt::join(r.features, ","), static_cast<int>(r.sharing), r.requeue, r.overcommit);
+}
+
+std::string text_of(const slurm::JobSize& s) {
+  return fmt::format("{} {} {} {} {} {} {} {} {} {} {} {} {} {} {}\n", s.min_nodes, s.max_nodes, s.nodes_given, s.tasks, s.tasks_known, s.tasks_per_node, s.cpus_per_task, s.cpus, s.cpus_per_node,
+                     s.gpus, s.gpus_per_node, s.gpus_per_task, s.threads_per_core, s.cores_per_socket, s.sockets_per_node);
+}
+
+/// All that is read of a script, and each refusal's code and place (its words name the version).
+std::string reading(const std::string& script, const slurm::Invocation& invocation, slurm::AsVersion version) {
+  slurm::Findings findings("case.sh", script);
+  std::string text;
+  for (const auto& settings : slurm::read_settings(slurm::read_header(script, version, findings), invocation, version, findings)) {
+    const auto request = slurm::make_request(settings, version, findings);
+    const auto size = slurm::size_job(request, version, slurm::listed_nodes(request));
+    slurm::check_possible(request, size, version, findings);
+    text += text_of(request) + text_of(size);
+  }
+  for (const auto& finding : findings.list()) text += fmt::format("{} {}:{}+{}\n", finding.code, finding.span.line, finding.span.column, finding.span.length);
+  return text;
+}
+
+slurm::Invocation invocation_of(const nlohmann::json& item) {
+  return {item.value("args", std::vector<std::string>()), item.value("env", std::map<std::string, std::string>())};
+}
+
+} // namespace
+
+TEST_CASE("A reading holds for every version of the span that it names") {
+  std::size_t scripts = 0, spans = 0;
+  for (const char* name : {"cases.json", "found_cases.json"}) {
+    const auto text = util::read_file(std::string(HPCML_SOURCE_DIR "/tests/slurm_versions/") + name);
+    REQUIRE(text);
+    for (const auto& item : nlohmann::json::parse(*text)) {
+      const auto script = item.at("script").get<std::string>();
+      const auto invocation = invocation_of(item);
+      ++scripts;
+      for (std::size_t i = 0; i < slurm::k_version_names.size(); ++i) {
+        slurm::VersionSpan span;
+        const auto own = static_cast<Version>(i);
+        const auto read = reading(script, invocation, {own, &span});
+        INFO(item.at("id") << " as " << name_of(own) << " holds from " << name_of(span.first) << " to " << name_of(span.last) << "\n" << script);
+        REQUIRE((span.first <= own && own <= span.last));
+        for (auto j = static_cast<std::size_t>(span.first); j <= static_cast<std::size_t>(span.last); ++j) {
+          INFO("read as " << slurm::k_version_names[j]);
+          REQUIRE(read == reading(script, invocation, static_cast<Version>(j)));
+        }
+        spans += span.first == own ? 1 : 0;
+      }
+    }
+  }
+  // The point of it: few readings do for ten versions.
+  INFO(scripts << " scripts, " << spans << " spans");
+  CHECK(scripts > 1000);
+  CHECK(spans < 4 * scripts);
+}
+
+TEST_CASE("Each comparison narrows the span to the versions that answer alike") {
+  const auto span_of = [](Version own, auto ask) {
+    slurm::VersionSpan span;
+    ask(slurm::AsVersion(own, &span));
+    return std::pair(span.first, span.last);
+  };
+  const auto all = std::pair(slurm::k_oldest_version, slurm::k_newest_version);
+  CHECK(span_of(Version::v22_05, [](auto) {}) == all);
+  CHECK(span_of(Version::v22_05, [](auto v) { CHECK_FALSE(v >= Version::v23_02); }) == std::pair(Version::v20_11, Version::v22_05));
+  CHECK(span_of(Version::v23_02, [](auto v) { CHECK(v >= Version::v23_02); }) == std::pair(Version::v23_02, Version::v26_05));
+  CHECK(span_of(Version::v22_05, [](auto v) { CHECK(v < Version::v23_02); }) == std::pair(Version::v20_11, Version::v22_05));
+  CHECK(span_of(Version::v22_05, [](auto v) { CHECK(v <= Version::v23_02); }) == std::pair(Version::v20_11, Version::v23_02));
+  CHECK(span_of(Version::v24_05, [](auto v) { CHECK(v > Version::v23_02); }) == std::pair(Version::v23_11, Version::v26_05));
+  CHECK(span_of(Version::v26_05, [](auto v) { CHECK(v <= Version::v26_05); }) == all);
+  CHECK(span_of(Version::v22_05, [](auto v) { CHECK(v == Version::v22_05); }) == std::pair(Version::v22_05, Version::v22_05));
+  CHECK(span_of(Version::v22_05, [](auto v) { CHECK(v != Version::v21_08); }) == std::pair(Version::v22_05, Version::v26_05));
+  CHECK(span_of(Version::v22_05, [](auto v) { CHECK(v.is_in("-21.08,22.05-23.02")); }) == std::pair(Version::v20_11, Version::v23_02));
+  CHECK(span_of(Version::v22_05, [](auto v) { CHECK_FALSE(v.is_in("-21.08,23.02-")); }) == std::pair(Version::v22_05, Version::v22_05));
+}
