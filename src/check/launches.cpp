@@ -73,6 +73,14 @@ constexpr std::array<Wrapper, 18> k_wrappers = {{
     {"micromamba", " -n --name -p --prefix --cwd ", "", 0, " run "},
 }};
 
+Role role_of(std::string_view program) {
+  static constexpr std::pair<std::string_view, Role> c_roles[] = {{"srun", Role::step}, {"mpirun", Role::step}, {"mpiexec", Role::step}, {"ibrun", Role::step},
+      {"torchrun", Role::agent}, {"accelerate", Role::agent}, {"deepspeed", Role::agent},
+      {"singularity", Role::container}, {"apptainer", Role::container}, {"shifter", Role::container}, {"podman-hpc", Role::container}};
+  const auto* found = std::find_if(std::begin(c_roles), std::end(c_roles), [&](const auto& row) { return row.first == program; });
+  return found == std::end(c_roles) ? Role::other : found->second;
+}
+
 bool has_word(std::string_view list, const std::string& word) { return list.find(" " + word + " ") != std::string_view::npos; }
 
 std::string base_name(const std::string& path) { return path.substr(path.rfind('/') + 1); }
@@ -214,6 +222,7 @@ public:
       link.program = program_name(words[at]);
       link.place = words[at].place;
       at = read(words, at, link);
+      link.role = role_of(link.program);
       const bool ends = !goes_on(link);
       if (ends)
         for (; at < words.size(); ++at) link.operands.push_back(words[at]);
@@ -299,22 +308,9 @@ const Link* Launch::find(std::string_view program) const {
   return found == chain.end() ? nullptr : &*found;
 }
 
-const Link* Launch::step() const {
-  for (const auto& link : chain)
-    if (link.program == "srun" || link.program == "mpirun" || link.program == "mpiexec" || link.program == "ibrun") return &link;
-  return nullptr;
-}
-
-const Link* Launch::agent() const {
-  for (const auto& link : chain)
-    if (link.program == "torchrun" || link.program == "accelerate" || link.program == "deepspeed") return &link;
-  return nullptr;
-}
-
-const Link* Launch::container() const {
-  for (const auto& link : chain)
-    if (link.program == "singularity" || link.program == "apptainer" || link.program == "shifter" || link.program == "podman-hpc") return &link;
-  return nullptr;
+const Link* Launch::find(Role role) const {
+  const auto found = std::find_if(chain.begin(), chain.end(), [&](const Link& link) { return link.role == role; });
+  return found == chain.end() ? nullptr : &*found;
 }
 
 const Link* Launch::python() const { return !chain.empty() && chain.back().program == "python" ? &chain.back() : nullptr; }

@@ -2,6 +2,7 @@
 // How a script starts its programs: srun, container, torchrun and python as the links of one chain.
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -18,9 +19,18 @@ struct GivenOption {
   shell::Place place;                   ///< the option's word and its value's
 };
 
+/// What a program is in a chain.
+enum class Role : std::uint8_t {
+  other,
+  step,      ///< starts tasks on the job's nodes: srun, mpirun, mpiexec, ibrun
+  agent,     ///< starts processes on its node: torchrun, accelerate, deepspeed
+  container, ///< singularity, apptainer, shifter, podman-hpc
+};
+
 /// One program of a chain: `srun` with its options, then what it starts.
 struct Link {
   std::string program;              ///< without its folder; "torchrun" also for `python -m torch.distributed.run`, which `module` tells
+  Role role = Role::other;          ///< of `program`
   std::string module;               ///< of `python -m MODULE`
   shell::Place place;               ///< the program's word
   std::vector<GivenOption> options; ///< of the program itself
@@ -40,12 +50,11 @@ struct Launch {
 
   /// The first link that runs this program; nothing where none does.
   const Link* find(std::string_view program) const;
-  /// srun, or another program that starts tasks on the job's nodes (mpirun, mpiexec, ibrun).
-  const Link* step() const;
-  /// torchrun, accelerate or deepspeed.
-  const Link* agent() const;
-  /// The container's engine: singularity, apptainer, shifter, podman-hpc.
-  const Link* container() const;
+  /// The first link of that role; nothing where there is none.
+  const Link* find(Role role) const;
+  const Link* step() const { return find(Role::step); }
+  const Link* agent() const { return find(Role::agent); }
+  const Link* container() const { return find(Role::container); }
   /// python, the last in the chain.
   const Link* python() const;
   const Link& last() const { return chain.back(); }

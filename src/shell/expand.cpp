@@ -1,13 +1,30 @@
 // SPDX-License-Identifier: MIT
 #include "shell/walker.hpp"
 
+#include <algorithm>
+#include <array>
+#include <string_view>
+
 namespace hpcml::shell {
 
 namespace {
 
 constexpr std::size_t k_longest = 65536; ///< of one expansion; what is longer is not followed
 
+/// Characters that begin an expansion of an unquoted text, or end a word.
+constexpr auto k_signs = [] {
+  std::array<bool, 256> signs{};
+  for (const char c : std::string_view("~{*?[@+!( \t\n")) signs[static_cast<unsigned char>(c)] = true;
+  return signs;
+}();
+
 bool is_blank(char c) { return c == ' ' || c == '\t' || c == '\n'; }
+
+/// One literal that bash leaves as it is: most words are.
+bool is_plain(const Word& word) {
+  if (word.parts.size() != 1 || word.parts[0].kind != Part::Kind::literal) return false;
+  return word.parts[0].quoted || std::none_of(word.parts[0].text.begin(), word.parts[0].text.end(), [](char c) { return k_signs[static_cast<unsigned char>(c)]; });
+}
 
 /// True if bash may make several words of what stands between braces.
 bool has_braces(const Word& word) {
@@ -37,18 +54,26 @@ bool has_tilde(const std::string& text, bool first) {
 
 } // namespace
 
-std::vector<Argument> Walker::expand(const Word& word) {
+/// Appends the words that come of one.
+void Walker::expand(const Word& word, std::vector<Argument>& words) {
+  if (is_plain(word)) {
+    words.push_back(known_argument(word.parts[0].text, word.parts[0].place));
+    words.back().place = word.place;
+    return;
+  }
   Fields fields;
+  expand_parts(word.parts, fields); // also of braces, for the commands in them
   if (has_braces(word)) {
-    expand_parts(word.parts, fields); // for the commands in it
     std::string text;
     for (const auto& part : word.parts) text += part.text;
-    return {unknown_argument(text, word.place, true)};
+    words.push_back(unknown_argument(text, word.place, true));
+    return;
   }
-  expand_parts(word.parts, fields);
   end_word(fields);
-  for (auto& argument : fields.words) argument.place = word.place;
-  return std::move(fields.words);
+  for (auto& argument : fields.words) {
+    argument.place = word.place;
+    words.push_back(std::move(argument));
+  }
 }
 
 /// As in assignments: one word, neither split nor matched against files.

@@ -9,9 +9,12 @@ namespace hpcml::shell {
 namespace {
 
 constexpr int k_deepest = 100;
-constexpr bool is_meta(char c) {
-  return c == ' ' || c == '\t' || c == '\n' || c == ';' || c == '&' || c == '|' || c == '(' || c == ')' || c == '<' || c == '>';
-}
+constexpr auto k_meta = [] {
+  std::array<bool, 256> meta{};
+  for (const char c : std::string_view(" \t\n;&|()<>")) meta[static_cast<unsigned char>(c)] = true;
+  return meta;
+}();
+constexpr bool is_meta(char c) { return k_meta[static_cast<unsigned char>(c)]; }
 constexpr bool is_quoting(char c) { return c == '\\' || c == '\'' || c == '"' || c == '$' || c == '`'; }
 
 } // namespace
@@ -62,7 +65,7 @@ std::string_view Parser::peek_word() const {
 }
 
 bool Parser::take_word(std::string_view word) {
-  if (peek_word() != word) return false;
+  if (at() != word[0] || peek_word() != word) return false;
   x_at += word.size();
   return true;
 }

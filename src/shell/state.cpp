@@ -6,13 +6,13 @@
 namespace hpcml::shell {
 
 const Variable* State::find(std::string_view name) const {
-  const auto found = variables.find(name);
-  return found == variables.end() ? nullptr : found->second.get();
+  const auto found = variables->find(name);
+  return found == variables->end() ? nullptr : found->second.get();
 }
 
 void State::set(Variable variable) {
   variable.changes = changes;
-  auto& slot = variables[variable.name];
+  auto& slot = variables.edit()[variable.name];
   if (variable.exported || (slot && slot->exported)) exports.reset();
   slot = std::make_shared<const Variable>(std::move(variable));
 }
@@ -30,14 +30,14 @@ void State::forget(const std::string& name, Place where, bool array) {
 
 void State::forget_all(Place where) {
   std::vector<std::string> names;
-  for (const auto& [name, variable] : variables) names.push_back(name);
+  for (const auto& [name, variable] : *variables) names.push_back(name);
   for (const auto& name : names) forget(name, where);
 }
 
 std::shared_ptr<const Exports> State::snapshot() {
   if (!exports) {
     auto list = std::make_shared<Exports>();
-    for (const auto& [name, variable] : variables)
+    for (const auto& [name, variable] : *variables)
       if (variable->exported) list->push_back(variable);
     exports = std::move(list);
   }
@@ -64,12 +64,27 @@ VariableRef joined(const VariableRef& a, const VariableRef& b) {
 }
 
 void join_variables(State& state, const State& other) {
-  for (auto& [name, variable] : state.variables) {
-    const auto found = other.variables.find(name);
-    variable = joined(variable, found == other.variables.end() ? nullptr : found->second);
+  if (state.variables.is_same(other.variables)) return;
+  auto& variables = state.variables.edit();
+  for (auto& [name, variable] : variables) {
+    const auto found = other.variables->find(name);
+    variable = joined(variable, found == other.variables->end() ? nullptr : found->second);
   }
-  for (const auto& [name, variable] : other.variables)
-    if (state.variables.find(name) == state.variables.end()) state.variables[name] = joined(variable, nullptr);
+  for (const auto& [name, variable] : *other.variables)
+    if (variables.find(name) == variables.end()) variables[name] = joined(variable, nullptr);
+}
+
+/// Functions or files of two paths: what is not the same on both may be or not.
+template <typename Map, typename Same>
+void join_maps(Shared<Map>& map, const Shared<Map>& other, Same is_same) {
+  if (map.is_same(other)) return;
+  auto& all = map.edit();
+  for (auto& [name, one] : all) {
+    const auto found = other->find(name);
+    if (found == other->end() || !is_same(found->second, one)) one.on_all_paths = false;
+  }
+  for (const auto& [name, one] : *other)
+    if (const auto [added, is_new] = all.emplace(name, one); is_new) added->second.on_all_paths = false;
 }
 
 } // namespace
@@ -83,18 +98,8 @@ void join(State& state, const State& other) {
   state.guarded = guarded;
   if (over || other_over) return;
   join_variables(state, other);
-  for (auto& [name, function] : state.functions) {
-    const auto found = other.functions.find(name);
-    if (found == other.functions.end() || found->second.body != function.body) function.on_all_paths = false;
-  }
-  for (const auto& [name, function] : other.functions)
-    if (state.functions.emplace(name, function).second) state.functions[name].on_all_paths = false;
-  for (auto& [name, file] : state.files) {
-    const auto found = other.files.find(name);
-    if (found == other.files.end() || found->second.text != file.text) file.on_all_paths = false;
-  }
-  for (const auto& [name, file] : other.files)
-    if (state.files.emplace(name, file).second) state.files[name].on_all_paths = false;
+  join_maps(state.functions, other.functions, [](const FunctionState& a, const FunctionState& b) { return a.body == b.body; });
+  join_maps(state.files, other.files, [](const FileState& a, const FileState& b) { return a.text == b.text; });
   // What only one path made local is restored to something unknown.
   for (std::size_t i = 0; i < state.frames.size() && i < other.frames.size(); ++i) {
     const auto unknown = [](const std::string& name) {
@@ -122,8 +127,9 @@ bool same(const State& a, const State& b) {
     return x.first == y.first && (x.second == y.second || (same(x.second->value, y.second->value) && x.second->exported == y.second->exported &&
                                                            x.second->on_all_paths == y.second->on_all_paths && x.second->attributes == y.second->attributes));
   };
-  return a.ended == b.ended && a.positional.has_value() == b.positional.has_value() && a.functions.size() == b.functions.size() &&
-         a.files.size() == b.files.size() && std::equal(a.variables.begin(), a.variables.end(), b.variables.begin(), b.variables.end(), equal);
+  return a.ended == b.ended && a.positional.has_value() == b.positional.has_value() && a.functions->size() == b.functions->size() &&
+         a.files->size() == b.files->size() &&
+         (a.variables.is_same(b.variables) || std::equal(a.variables->begin(), a.variables->end(), b.variables->begin(), b.variables->end(), equal));
 }
 
 } // namespace hpcml::shell

@@ -6,6 +6,7 @@
 #include <map>
 #include <set>
 
+#include "shell/shared.hpp"
 #include "shell/source.hpp"
 #include "shell/value.hpp"
 
@@ -29,9 +30,9 @@ enum class Leaves : std::uint8_t { nothing, loop, function, script };
 
 /// What is known at one place of the script.
 struct State {
-  std::map<std::string, VariableRef, std::less<>> variables; ///< what is not in here comes from outside
-  std::map<std::string, FunctionState, std::less<>> functions;
-  std::map<std::string, FileState, std::less<>> files;
+  Shared<std::map<std::string, VariableRef, std::less<>>> variables; ///< what is not in here comes from outside
+  Shared<std::map<std::string, FunctionState, std::less<>>> functions;
+  Shared<std::map<std::string, FileState, std::less<>>> files;
   std::vector<std::map<std::string, VariableRef>> frames; ///< per call: what `local` hid
   std::optional<std::vector<Argument>> positional;        ///< nothing: not known
   bool no_glob = false;

@@ -58,9 +58,9 @@ bool Walker::run_builtin(const Node& node, const Command& command, std::size_t i
     with_settings(command, [&] { run_here(text, "eval", index, inexact); });
     if (inexact) opaque();
   } else if (name == "source" || name == ".") {
-    const auto file = arguments.empty() || !arguments[0].known() ? x_state.files.end() : x_state.files.find(arguments[0].text());
-    if (file == x_state.files.end()) opaque();
-    else with_settings(command, [&, text = file->second] { run_here(*text.text, file->first, index, !text.on_all_paths); });
+    const auto file = arguments.empty() || !arguments[0].known() ? x_state.files->end() : x_state.files->find(arguments[0].text());
+    if (file == x_state.files->end()) opaque();
+    else with_settings(command, [&, name = file->first, text = file->second] { run_here(*text.text, name, index, !text.on_all_paths); });
   } else if (is_one_of(name, k_unseen)) opaque();
   else return false;
   return true;
@@ -107,7 +107,7 @@ void Walker::run_declaration(const Node& node, const Command& command, const std
   const bool here = local && flags.find('g') == std::string::npos;
   if (flags.find('f') != std::string::npos || flags.find('F') != std::string::npos) {
     for (const auto& word : plain)
-      if (const auto found = x_state.functions.find(word.text()); found != x_state.functions.end() && flags.find('x') != std::string::npos) found->second.exported = true;
+      if (const auto name_of = word.text(); x_state.functions->count(name_of) > 0 && flags.find('x') != std::string::npos) x_state.functions.edit()[name_of].exported = true;
     return;
   }
   if (name == "export" && flags.find('n') != std::string::npos) flags = "-";
@@ -162,13 +162,13 @@ void Walker::declare(const std::string& name, std::optional<Value> value, const 
   x_state.set(variable);
   if (known && !value && changes != x_state.changes) { // only its attributes are new
     variable.changes = changes;
-    x_state.variables[name] = std::make_shared<const Variable>(std::move(variable));
+    x_state.variables.edit()[name] = std::make_shared<const Variable>(std::move(variable));
   }
 }
 
 void Walker::make_local(const std::string& name) {
-  const auto old = x_state.variables.find(name);
-  x_state.frames.back().emplace(name, old == x_state.variables.end() ? nullptr : old->second);
+  const auto old = x_state.variables->find(name);
+  x_state.frames.back().emplace(name, old == x_state.variables->end() ? nullptr : old->second);
 }
 
 Value Walker::value_of(const Assignment& assignment) {
@@ -177,8 +177,7 @@ Value Walker::value_of(const Assignment& assignment) {
   bool indexed = false;
   for (const auto& element : assignment.elements) {
     indexed = indexed || (!element.parts.empty() && element.parts[0].kind == Part::Kind::literal && !element.parts[0].quoted && util::starts_with(element.parts[0].text, "["));
-    auto words = expand(element);
-    std::move(words.begin(), words.end(), std::back_inserter(value.words));
+    expand(element, value.words);
   }
   if (indexed) value = {};
   return value;
@@ -259,11 +258,11 @@ void Walker::run_unset(const Command& command) {
     if (text == "-f") functions = true;
     else if (text == "-v" || text == "-n") continue;
     else if (!word.known()) opaque();
-    else if (functions) x_state.functions.erase(text);
+    else if (functions) x_state.functions.edit().erase(text);
     else if (!is_name(text)) x_state.forget(text.substr(0, text.find('[')), word.place);
     else {
       const auto* old = x_state.find(text);
-      if (!old && x_state.functions.erase(text) > 0) continue;
+      if (!old && x_state.functions.edit().erase(text) > 0) continue;
       Variable variable;
       variable.name = text;
       variable.value.kind = Value::Kind::unset;

@@ -98,10 +98,8 @@ std::span<const Argument> Command::arguments() const {
 void Walker::walk_simple(const Node& node) {
   Command command;
   command.place = node.place;
-  for (const auto& word : node.words) {
-    auto words = expand(word);
-    std::move(words.begin(), words.end(), std::back_inserter(command.words));
-  }
+  command.words.reserve(node.words.size() + node.declared.size());
+  for (const auto& word : node.words) expand(word, command.words);
   command.redirects = expand_redirects(node);
   if (node.words.empty()) return assign_all(node);
   if (command.words.empty()) return assign_all(node); // everything expanded to nothing
@@ -147,7 +145,7 @@ void Walker::find_program(Command& command) const {
     if (!command.words[at].known()) return;
     const auto name = base_name(command.words[at].text());
     const auto* prefix = find_prefix(name);
-    const bool shadowed = prefix && x_state.functions.count(name) > 0;
+    const bool shadowed = prefix && x_state.functions->count(name) > 0;
     // Without a program behind it the prefix is the program.
     const auto after = !prefix || shadowed ? std::nullopt : behind(*prefix, command.words, at + 1);
     std::size_t next = after.value_or(command.words.size());
@@ -194,7 +192,8 @@ std::vector<RedirectView> Walker::expand_redirects(const Node& node) {
       if (redirect.here->quoted && view.target.pieces.empty()) view.target.pieces.push_back({true, "", redirect.place});
     } else if (redirect.op == "<<<") view.target = expand_single(redirect.target);
     else {
-      auto words = expand(redirect.target);
+      std::vector<Argument> words;
+      expand(redirect.target, words);
       view.target = words.size() == 1 ? std::move(words[0]) : unknown_argument("a name of several words", redirect.place, false);
     }
     list.push_back(std::move(view));
@@ -208,8 +207,8 @@ void Walker::act(const Node& node, Command& command, std::size_t index) {
   if (!command.program) return;
   const auto name = command.words[*command.program].text();
   const bool direct = command.prefixes.empty();
-  const auto function = x_state.functions.find(name);
-  if (direct && function != x_state.functions.end()) {
+  const auto function = x_state.functions->find(name);
+  if (direct && function != x_state.functions->end()) {
     const auto found = function->second;
     command.calls_function = true;
     if (found.on_all_paths) call_function(found, command, index);
@@ -226,8 +225,8 @@ void Walker::act(const Node& node, Command& command, std::size_t index) {
 void Walker::with_settings(const Command& command, const std::function<void()>& body) {
   std::vector<std::pair<std::string, VariableRef>> hidden;
   for (const auto& setting : command.own) {
-    const auto old = x_state.variables.find(setting.name);
-    hidden.emplace_back(setting.name, old == x_state.variables.end() ? nullptr : old->second);
+    const auto old = x_state.variables->find(setting.name);
+    hidden.emplace_back(setting.name, old == x_state.variables->end() ? nullptr : old->second);
     Variable variable;
     variable.name = setting.name;
     variable.value = scalar_value(setting.value);
@@ -238,8 +237,8 @@ void Walker::with_settings(const Command& command, const std::function<void()>& 
   body();
   std::reverse(hidden.begin(), hidden.end());
   for (auto& [name, variable] : hidden) {
-    if (variable) x_state.variables[name] = std::move(variable);
-    else x_state.variables.erase(name);
+    if (variable) x_state.variables.edit()[name] = std::move(variable);
+    else x_state.variables.edit().erase(name);
   }
   if (!hidden.empty()) x_state.exports.reset();
 }
@@ -268,8 +267,8 @@ void Walker::call_function(const FunctionState& function, const Command& command
   if (x_state.guarded <= Leaves::function) x_state.guarded = guarded;
   if (!x_state.frames.empty()) {
     for (auto& [name, variable] : x_state.frames.back()) {
-      if (variable) x_state.variables[name] = variable;
-      else x_state.variables.erase(name);
+      if (variable) x_state.variables.edit()[name] = variable;
+      else x_state.variables.edit().erase(name);
     }
     x_state.frames.pop_back();
   }

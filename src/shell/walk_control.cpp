@@ -64,7 +64,7 @@ bool Walker::spend(std::size_t cost) {
 
 void Walker::walk(const Node& node) {
   // What a script costs to copy is what the paths of its conditions cost.
-  if (!spend(64 + 8 * x_state.variables.size()) || x_depth >= k_deepest) {
+  if (!spend(64 + 8 * x_state.variables->size()) || x_depth >= k_deepest) {
     x_view.complete = false;
     return;
   }
@@ -200,7 +200,8 @@ void Walker::walk_choice(const Node& node) {
 }
 
 void Walker::walk_for(const Node& node) {
-  for (const auto& word : node.words) expand(word);
+  std::vector<Argument> items; // their values are not followed
+  for (const auto& word : node.words) expand(word, items);
   repeat(node.place, [&] {
     set_value(node.text, {}, false, node.place);
     walk(node.children[0]);
@@ -235,7 +236,7 @@ void Walker::repeat(Place place, const std::function<void()>& body) {
 }
 
 void Walker::define_function(const Node& node) {
-  x_state.functions[node.text] = {&node, false, true};
+  x_state.functions.edit()[node.text] = {&node, false, true};
   if (x_quiet == 0) x_functions.push_back(&node);
 }
 

@@ -14,7 +14,7 @@ namespace {
 
 bool is_shell(const Argument& word) {
   static constexpr std::array<std::string_view, 3> k_shells = {"bash", "sh", "dash"};
-  if (!word.known()) return false;
+  if (word.pieces.empty() || word.pieces.back().text.empty() || word.pieces.back().text.back() != 'h' || !word.known()) return false;
   const auto text = word.text();
   return is_one_of(text.substr(text.rfind('/') + 1), k_shells);
 }
@@ -69,19 +69,19 @@ void Walker::note_files(const Command& command) {
   if (!target.empty() && text && plain_cat) {
     auto source = std::make_shared<Source>();
     if (append) {
-      const auto old = x_state.files.find(target);
-      if (old == x_state.files.end()) return;
+      const auto old = x_state.files->find(target);
+      if (old == x_state.files->end()) return;
       *source = *old->second.text;
       if (source->text.size() > 1'000'000 || !spend(source->text.size())) return;
     }
     add_pieces(*source, *text);
-    x_state.files[target] = {std::move(source), true};
+    x_state.files.edit()[target] = {std::move(source), true};
     return;
   }
-  if (!target.empty()) x_state.files.erase(target);
+  if (!target.empty() && x_state.files->count(target) > 0) x_state.files.edit().erase(target);
   static constexpr std::array<std::string_view, 7> k_changes = {"sed", "perl", "mv", "cp", "rm", "envsubst", "patch"};
-  if (is_one_of(name, k_changes))
-    for (const auto& word : arguments) x_state.files.erase(file_key(word));
+  if (!x_state.files->empty() && is_one_of(name, k_changes))
+    for (const auto& word : arguments) x_state.files.edit().erase(file_key(word));
 }
 
 /// Looks for a script among the words: `bash -c '…'`, a file that was written before, a here-document for a shell.
@@ -90,10 +90,10 @@ void Walker::walk_nested(const Command& command, std::size_t index) {
   if (only_reads(name)) return;
   for (auto i = *command.program; i < command.words.size(); ++i)
     if (is_shell(command.words[i]) && walk_shell(command, index, i)) return;
-  for (auto i = *command.program; i < command.words.size(); ++i) {
-    auto found = x_state.files.find(file_key(command.words[i]));
-    if (found == x_state.files.end()) found = x_state.files.find(command.words[i].text());
-    if (found == x_state.files.end()) continue;
+  for (auto i = *command.program; i < command.words.size() && !x_state.files->empty(); ++i) {
+    auto found = x_state.files->find(file_key(command.words[i]));
+    if (found == x_state.files->end()) found = x_state.files->find(command.words[i].text());
+    if (found == x_state.files->end()) continue;
     // `python train.py` after `cat > train.py <<EOF`: not a shell's.
     const bool shell = util::starts_with(found->second.text->text, "#!") ? found->second.text->text.substr(0, found->second.text->text.find('\n')).find("sh") != std::string::npos
                                                                          : util::ends_with(found->first, ".sh") || util::ends_with(found->first, ".sbatch") || util::ends_with(found->first, ".slurm");
@@ -144,9 +144,9 @@ bool Walker::walk_shell(const Command& command, std::size_t index, std::size_t s
     inexact = inexact || !words[at].known();
     if (at + 2 < words.size()) rest.assign(words.begin() + static_cast<std::ptrdiff_t>(at) + 2, words.end());
   } else if (at < words.size() && words[at].text() != "-") {
-    auto found = x_state.files.find(file_key(words[at]));
-    if (found == x_state.files.end()) found = x_state.files.find(words[at].text());
-    if (found == x_state.files.end()) return direct;
+    auto found = x_state.files->find(file_key(words[at]));
+    if (found == x_state.files->end()) found = x_state.files->find(words[at].text());
+    if (found == x_state.files->end()) return direct;
     text = *found->second.text;
     how = found->first;
     inexact = inexact || !found->second.on_all_paths;
@@ -169,17 +169,17 @@ bool Walker::walk_shell(const Command& command, std::size_t index, std::size_t s
 void Walker::enter_process(const Command& command, bool direct, std::vector<Argument> positional) {
   State inner;
   inner.changes = x_state.changes + (direct ? 0 : 1); // the program in between may change the environment
-  for (const auto& [name, variable] : x_state.variables) {
+  for (const auto& [name, variable] : *x_state.variables) {
     if (variable->value.kind == Value::Kind::unset && !variable->exported) {
-      inner.variables[name] = variable;
+      inner.variables.edit()[name] = variable;
       continue;
     }
     const bool kept = variable->exported && variable->on_all_paths && variable->value.kind == Value::Kind::scalar && name != "IFS" && name != "PS4";
-    if (kept) inner.variables[name] = variable;
+    if (kept) inner.variables.edit()[name] = variable;
     else if (variable->exported) {
       auto unknown = *variable;
       unknown.value = {};
-      inner.variables[name] = std::make_shared<const Variable>(std::move(unknown));
+      inner.variables.edit()[name] = std::make_shared<const Variable>(std::move(unknown));
     }
   }
   for (const auto& setting : command.own) {
@@ -191,13 +191,13 @@ void Walker::enter_process(const Command& command, bool direct, std::vector<Argu
     const bool last = direct;
     inner.set(std::move(variable));
     if (!last) {
-      auto stale = *inner.variables[setting.name];
+      auto stale = *inner.variables->at(setting.name);
       stale.changes = 0;
-      inner.variables[setting.name] = std::make_shared<const Variable>(std::move(stale));
+      inner.variables.edit()[setting.name] = std::make_shared<const Variable>(std::move(stale));
     }
   }
-  for (const auto& [name, function] : x_state.functions)
-    if (function.exported) inner.functions[name] = function;
+  for (const auto& [name, function] : *x_state.functions)
+    if (function.exported) inner.functions.edit()[name] = function;
   inner.files = x_state.files;
   inner.positional = std::move(positional);
   inner.ended = x_state.ended;

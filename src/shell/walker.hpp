@@ -78,7 +78,7 @@ private:
   void enter_process(const Command& command, bool direct, std::vector<Argument> positional);
 
   // words: expand.cpp, expand_parameter.cpp
-  std::vector<Argument> expand(const Word& word);
+  void expand(const Word& word, std::vector<Argument>& words);
   Argument expand_single(const Word& word);
   void expand_part(const Part& part, Fields& fields, bool first);
   void expand_parts(const std::vector<Part>& parts, Fields& fields);

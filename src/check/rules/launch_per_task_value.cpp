@@ -20,8 +20,10 @@ std::string_view assigned_before(std::string_view text, std::string_view name, s
   return {};
 }
 
+constexpr std::string_view k_per_task[] = {"SLURM_PROCID", "SLURM_LOCALID", "SLURM_NODEID"};
+
 std::string_view per_task_name(std::string_view text) {
-  for (const std::string_view name : {"SLURM_PROCID", "SLURM_LOCALID", "SLURM_NODEID"})
+  for (const auto name : k_per_task)
     if (reads(text, name)) return name;
   return {};
 }
@@ -99,6 +101,7 @@ void check_exports(const Subject& subject, const Launch& launch, const Link& ste
 
 Hits find(const Subject& subject) {
   Hits hits;
+  if (std::none_of(std::begin(k_per_task), std::end(k_per_task), [&](auto name) { return subject.text.find(name) != std::string_view::npos; })) return hits;
   for (const auto& launch : subject.launches) {
     const auto* step = launch.step();
     if (!step || !is_own(launch, *step)) continue;

@@ -12,7 +12,12 @@ namespace {
 
 using shell::is_digit;
 
-bool is_token_char(char c) { return shell::is_name_char(c) || c == '-'; }
+constexpr auto k_token_chars = [] {
+  std::array<bool, 256> chars{};
+  for (std::size_t c = 0; c < chars.size(); ++c) chars[c] = shell::is_name_char(static_cast<char>(c)) || c == '-';
+  return chars;
+}();
+bool is_token_char(char c) { return k_token_chars[static_cast<unsigned char>(c)]; }
 
 /// How a service's tokens begin, and the fewest characters behind that.
 struct Kind {
