@@ -203,9 +203,10 @@ void Walker::set_element(const Assignment& assignment) {
 
 void Walker::set_value(const std::string& name, Value value, bool append, Place place) {
   Variable variable;
-  const bool known = x_state.find(name) != nullptr;
-  if (known) variable = *x_state.find(name);
-  const bool stale = is_stale(name);
+  const auto* old = x_state.find(name);
+  const bool known = old != nullptr;
+  if (known) variable = *old;
+  const bool stale = known && old->changes < x_state.changes;
   variable.name = name;
   variable.set_at = place;
   if (x_state.export_all) variable.exported = variable.on_all_paths = true;

@@ -48,6 +48,7 @@ const Argument* input_text(const Command& command) {
 
 /// Remembers scripts that here-documents write, and forgets those that something else may have changed.
 void Walker::note_files(const Command& command) {
+  if (command.redirects.empty() && x_state.files->empty()) return;
   const auto name = command.name().value_or("");
   const bool copies = name == "cat" || name == "tee";
   const auto* text = copies ? input_text(command) : nullptr;

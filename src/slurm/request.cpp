@@ -145,7 +145,7 @@ Request make_request(const std::vector<Setting>& settings, AsVersion version, Fi
       take_back(request, setting.option);
       continue;
     }
-    if (const auto lower = util::to_lower(setting.value.value_or("")); kind == ValueKind::gres && (lower == "help" || lower == "list"))
+    if (const auto lower = kind == ValueKind::gres ? util::to_lower(setting.value.value_or("")) : std::string(); lower == "help" || lower == "list")
       findings.error(setting.place, "slurm/value", "--gres=" + lower + " prints a list and submits nothing", "ask on the command line: sbatch --gres=help");
     if (is_read_last(kind) && !is_last(setting, settings)) continue;
     if (const auto problem = read_value(setting, version, into)) {

@@ -154,7 +154,7 @@ ScriptHeader read_header(string_view text, AsVersion version, Findings& findings
     const std::size_t end = std::min(text.find('\n', start), text.size());
     const auto line = text.substr(start, end - start);
     const auto* prefix = std::find_if(std::begin(k_prefixes), std::end(k_prefixes),
-                                      [&](const Prefix& p) { return util::starts_with(line, p.text); });
+                                      [&](const Prefix& p) { return !line.empty() && line.front() == '#' && util::starts_with(line, p.text); });
     const bool sought = prefix != std::end(k_prefixes) && (prefix->magic == Magic::sbatch ? !command : plain_lines <= k_most_plain_lines);
     if (sought) {
       if (prefix->text == "#SLURM")
