@@ -56,8 +56,10 @@ std::optional<GresItem> parse_later_item(string_view text) {
 }
 
 std::optional<GresItem> parse_item(string_view text, AsVersion version) {
-  if (version >= Version::v23_11) return parse_later_item(text);
   const auto parts = util::split(text, ':');
+  // NAME, NAME:NUMBER and NAME:TYPE:NUMBER are the same to all versions.
+  const bool plain = text.find('=') == string_view::npos && parts.size() <= 3 && std::none_of(parts.begin(), parts.end(), [](const auto& part) { return part.empty(); });
+  if (!plain && version >= Version::v23_11) return parse_later_item(text);
   GresItem item{parts[0], {}, 1};
   if (parts[0].empty() || parts.back().empty() || parts.size() > 3) return std::nullopt;
   if (parts.size() == 1) return item;

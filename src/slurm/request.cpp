@@ -88,7 +88,8 @@ Giver giver_of(const Request& request, std::string_view option) {
 void apply_hint(Request& request, AsVersion version) {
   if (!request.has("hint")) return;
   std::vector<std::string_view> exact = {"ntasks-per-core", "threads-per-core", "extra-node-info"};
-  if (version >= Version::v25_11) exact.insert(exact.end(), {"cores-per-socket", "sockets-per-node"});
+  const bool by_size = request.has("cores-per-socket") || request.has("sockets-per-node");
+  if (by_size && version >= Version::v25_11) exact.insert(exact.end(), {"cores-per-socket", "sockets-per-node"});
   const auto any = [&](Giver giver) { return std::any_of(exact.begin(), exact.end(), [&](std::string_view o) { return giver_of(request, o) == giver; }); };
   const auto hint = giver_of(request, "hint");
   if (any(Giver::person) || (hint == Giver::environment && any(Giver::environment))) {

@@ -77,11 +77,18 @@ private:
       error("gres", std::string(k_mutual), "--gpus-per-node and --gres=gpu exclude each other from 26.05", "keep one of them");
     if (r.has("gpus-per-socket") && r.count("sockets-per-node") == 0 && x_version == Version::v20_11)
       return error("gpus-per-socket", "slurm/needs", "--gpus-per-socket needs --sockets-per-node", "add it");
-    auto counts = count_sent(r, x_version);
+    SentCounts counts;
+    if (counts_matter()) counts = count_sent(r, x_version);
     if (const auto refusal = check_gres(r, x_version, counts)) error(refusal->option, "slurm/" + refusal->code, refusal->message, refusal->hint);
     if (r.count("threads-per-core") > 0 && r.count("ntasks-per-core") > r.count("threads-per-core") && from(Version::v23_02))
       error("ntasks-per-core", "slurm/value", "--ntasks-per-core is larger than --threads-per-core", "make it at most that");
     check_plane(counts);
+  }
+
+  /// Whether a number of tasks or nodes decides on anything: GPUs per node alone go with all.
+  bool counts_matter() const {
+    static constexpr std::string_view c_options[] = {"gpus", "gpus-per-task", "gpus-per-socket", "tres-per-task", "ntasks-per-gpu", "ntasks-per-tres", "cpus-per-gpu", "mem-per-gpu", "distribution"};
+    return std::any_of(std::begin(c_options), std::end(c_options), [&](std::string_view option) { return r.has(option); });
   }
 
   /// Every node must get a task when blocks of the plane's size are dealt out.
