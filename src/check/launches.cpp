@@ -83,11 +83,10 @@ Role role_of(std::string_view program) {
 
 bool has_word(std::string_view list, const std::string& word) { return list.find(" " + word + " ") != std::string_view::npos; }
 
-std::string base_name(const std::string& path) { return path.substr(path.rfind('/') + 1); }
-
 /// "python3.11" is python.
 std::string program_name(const Argument& word) {
-  auto name = base_name(word.text());
+  auto name = word.text();
+  name.erase(0, name.rfind('/') + 1);
   if (name.substr(0, 6) == "python" && name.find_first_not_of("0123456789.", 6) == std::string::npos) return "python";
   return name;
 }

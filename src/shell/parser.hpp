@@ -82,7 +82,7 @@ private:
   void parse_redirects(Node& node);
 
   // commands: parser_commands.cpp
-  Node parse_line();
+  void parse_line(std::vector<Node>& commands);
   Node parse_list(std::string_view of);
   bool parse_link(Node& node);
   bool at_list_end() const;

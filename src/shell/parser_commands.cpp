@@ -47,12 +47,13 @@ Node Parser::parse_program() {
   program.kind = Node::Kind::list;
   while (true) {
     const auto begin = x_at;
+    const auto read = program.children.size();
     try {
       skip_newlines();
       if (done()) break;
-      auto line = parse_line();
-      std::move(line.children.begin(), line.children.end(), std::back_inserter(program.children));
+      parse_line(program.children);
     } catch (const Failure& failure) {
+      program.children.resize(read); // what the line began with is not read either
       unread(program, begin, failure);
     }
   }
@@ -82,19 +83,16 @@ void Parser::unread(Node& program, std::size_t begin, const Failure& failure) {
   x_pending.clear();
 }
 
-/// The commands of one line (or of several, where a command goes on).
-Node Parser::parse_line() {
-  Node list;
-  list.kind = Node::Kind::list;
+/// Appends the commands of one line (or of several, where a command goes on).
+void Parser::parse_line(std::vector<Node>& commands) {
   while (!done() && at() != '\n') {
-    list.children.push_back(parse_pipeline());
-    const bool more = parse_link(list.children.back());
+    commands.push_back(parse_pipeline());
+    const bool more = parse_link(commands.back());
     if (more) skip_newlines();
     else skip_blanks();
     if (more && at_list_end()) unexpected();
   }
   if (!done()) newline();
-  return list;
 }
 
 /// Reads what ties a command to the next one. True where a command has to follow.

@@ -34,7 +34,7 @@ constexpr std::array<Prefix, 14> k_prefixes = {{{"time", "fo", " --format --outp
     {"taskset", "", "", 1},
     {"unbuffer", "", ""}}};
 
-std::string base_name(const std::string& path) { return path.substr(path.rfind('/') + 1); }
+std::string base_name(std::string path) { return path.erase(0, path.rfind('/') + 1); }
 
 /// The first word behind the prefix's own options; nothing if an option is not known.
 std::optional<std::size_t> behind(const Prefix& prefix, const std::vector<Argument>& words, std::size_t at) {

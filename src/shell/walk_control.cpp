@@ -30,6 +30,7 @@ bool takes_anything(const Node& arm) {
 
 View make_view(const Script& script) {
   View view;
+  view.commands.reserve(script.program.children.size());
   Walker(view).walk_script(script);
   return view;
 }
