@@ -4,12 +4,12 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-#include <nlohmann/json.hpp>
 
+#include "live_cases.hpp"
+#include "mutations.hpp"
 #include "slurm/job_size.hpp"
 #include "slurm/possible.hpp"
 #include "slurm/request.hpp"
-#include "util/file.hpp"
 
 using namespace hpcml;
 using slurm::Version;
@@ -56,39 +56,36 @@ std::string reading(const std::string& script, const slurm::Invocation& invocati
   return text;
 }
 
-slurm::Invocation invocation_of(const nlohmann::json& item) {
-  return {item.value("args", std::vector<std::string>()), item.value("env", std::map<std::string, std::string>())};
+/// The least version that the reading as `own` holds for, where it holds for all that it says.
+Version check_span(const agree::Case& item, Version own) {
+  const slurm::Invocation invocation{item.arguments, item.environment};
+  slurm::VersionSpan span;
+  const auto read = reading(item.script, invocation, {own, &span});
+  INFO(item.id << " as " << name_of(own) << " holds from " << name_of(span.first) << " to " << name_of(span.last) << "\n" << item.script);
+  REQUIRE((span.first <= own && own <= span.last));
+  for (auto j = static_cast<std::size_t>(span.first); j <= static_cast<std::size_t>(span.last); ++j) {
+    INFO("read as " << slurm::k_version_names[j]);
+    REQUIRE(read == reading(item.script, invocation, static_cast<Version>(j)));
+  }
+  return span.first;
 }
 
 } // namespace
 
 TEST_CASE("A reading holds for every version of the span that it names") {
-  std::size_t scripts = 0, spans = 0;
+  std::vector<agree::Case> cases;
   for (const char* name : {"cases.json", "found_cases.json"}) {
-    const auto text = util::read_file(std::string(HPCML_SOURCE_DIR "/tests/slurm_versions/") + name);
-    REQUIRE(text);
-    for (const auto& item : nlohmann::json::parse(*text)) {
-      const auto script = item.at("script").get<std::string>();
-      const auto invocation = invocation_of(item);
-      ++scripts;
-      for (std::size_t i = 0; i < slurm::k_version_names.size(); ++i) {
-        slurm::VersionSpan span;
-        const auto own = static_cast<Version>(i);
-        const auto read = reading(script, invocation, {own, &span});
-        INFO(item.at("id") << " as " << name_of(own) << " holds from " << name_of(span.first) << " to " << name_of(span.last) << "\n" << script);
-        REQUIRE((span.first <= own && own <= span.last));
-        for (auto j = static_cast<std::size_t>(span.first); j <= static_cast<std::size_t>(span.last); ++j) {
-          INFO("read as " << slurm::k_version_names[j]);
-          REQUIRE(read == reading(script, invocation, static_cast<Version>(j)));
-        }
-        spans += span.first == own ? 1 : 0;
-      }
-    }
+    const auto list = agree::read_cases(std::string(HPCML_SOURCE_DIR "/tests/slurm_versions/") + name);
+    REQUIRE(list);
+    cases.insert(cases.end(), list->begin(), list->end());
   }
+  REQUIRE(cases.size() > 1000);
+  for (agree::Mutator mutator(cases, 2026); cases.size() < 4000;) cases.push_back(mutator.next());
+  std::size_t spans = 0;
+  for (const auto& item : cases)
+    for (std::size_t i = 0; i < slurm::k_version_names.size(); ++i) spans += check_span(item, static_cast<Version>(i)) == static_cast<Version>(i) ? 1 : 0;
   // The point of it: few readings do for ten versions.
-  INFO(scripts << " scripts, " << spans << " spans");
-  CHECK(scripts > 1000);
-  CHECK(spans < 4 * scripts);
+  CHECK(spans < 4 * cases.size());
 }
 
 TEST_CASE("Each comparison narrows the span to the versions that answer alike") {

@@ -26,19 +26,25 @@ Json to_json(const Case& item, const Answer& answer, const std::string& version)
 
 } // namespace
 
-util::Result<unsigned> measure_mutations(const std::filesystem::path& cases, unsigned count, unsigned seed, const std::filesystem::path& prefix,
-                                         const std::filesystem::path& out) {
-  const auto text = util::read_file(cases);
+util::Result<std::vector<Case>> read_cases(const std::filesystem::path& file) {
+  const auto text = util::read_file(file);
   if (!text) return text.error();
   const Json root = Json::parse(*text, nullptr, false);
-  if (!root.is_array()) return util::Error{cases.string() + " holds no list of cases"};
-  std::vector<Case> base;
+  if (!root.is_array()) return util::Error{file.string() + " holds no list of cases"};
+  std::vector<Case> cases;
   for (const auto& item : root)
-    base.push_back({item.at("id"), item.at("group"), item.at("script"), item.value("args", std::vector<std::string>{}),
-                    item.value("env", std::map<std::string, std::string>{})});
-  const std::vector<Case> given = count == 0 ? base : std::vector<Case>();
+    cases.push_back({item.at("id"), item.at("group"), item.at("script"), item.value("args", std::vector<std::string>{}),
+                     item.value("env", std::map<std::string, std::string>{})});
+  return cases;
+}
+
+util::Result<unsigned> measure_mutations(const std::filesystem::path& cases, unsigned count, unsigned seed, const std::filesystem::path& prefix,
+                                         const std::filesystem::path& out) {
+  const auto base = read_cases(cases);
+  if (!base) return base.error();
+  const std::vector<Case> given = count == 0 ? *base : std::vector<Case>();
   if (count == 0) count = static_cast<unsigned>(given.size());
-  Mutator mutator(std::move(base), seed);
+  Mutator mutator(*base, seed);
   auto cluster = LiveCluster::start(prefix);
   if (!cluster) return cluster.error();
   Json measured = Json::array();

@@ -4,9 +4,12 @@
 
 #include <filesystem>
 
-#include "util/result.hpp"
+#include "live_cluster.hpp"
 
 namespace hpcml::agree {
+
+/// The scripts of a file of cases, with what sbatch was given beside them.
+util::Result<std::vector<Case>> read_cases(const std::filesystem::path& file);
 
 /// Mutates the cases of a file by seed, asks the sbatch under `prefix` about `count` of them and writes what it did to
 /// `out`, in the format of the file; a count of 0: about the cases as they are. Returns how many were asked.
