@@ -60,6 +60,7 @@ void Mutator::change_value(std::string& line) {
   const auto parts = parts_of(line);
   if (!parts) return change_characters(line);
   const auto& values = x_values[pool_of(parts->option)];
+  if (values.empty()) return change_characters(line); // no case gives such an option a value
   line.resize(line.find('=') + 1);
   line += values[pick(values.size())];
 }
