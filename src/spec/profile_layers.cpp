@@ -31,6 +31,32 @@ void annotate(JsonNode& node, std::string source, std::string checked) {
 
 bool is_wrapper(const JsonNode& node) { return node.is(JsonKind::object) && node.find("value") != nullptr; }
 
+/// Gives a source another name, wherever it is named.
+void rename_source(JsonNode& node, const std::string& from, const std::string& to) {
+  if (node.source == from) node.source = to;
+  if (auto* named = node.is(JsonKind::object) ? node.find("source") : nullptr; named && named->is(JsonKind::string) && named->text == from) named->text = to;
+  for (auto& item : node.items) rename_source(item, from, to);
+  for (auto& member : node.members) rename_source(member.value, from, to);
+}
+
+/// Two layers may call different documents the same: facts keep theirs, under the name "LAYER.NAME" where `other` has the name, too.
+void keep_sources_apart(JsonNode& layer, const std::string& id, const JsonNode& other) {
+  auto* own = layer.find("sources");
+  const auto* others = other.find("sources");
+  if (!own || !others) return;
+  const auto url_of = [](const JsonNode& source) {
+    const auto* url = source.is(JsonKind::object) ? source.find("url") : nullptr;
+    return url ? url->text : std::string();
+  };
+  for (auto& member : own->members) {
+    const auto* same = others->find(member.key);
+    if (!same || url_of(*same) == url_of(member.value)) continue;
+    const auto name = id + "." + member.key;
+    rename_source(layer, member.key, name);
+    member.key = name;
+  }
+}
+
 /// One file may be named in several ways: as typed, and as it is found by its id.
 bool is_same_file(const std::string& a, const std::string& b) {
   std::error_code missing;
@@ -85,7 +111,10 @@ private:
     for (const auto& entry : extends->items) {
       auto layer = load_base(own, entry, file);
       x_result.whole = x_result.whole && layer.has_value();
-      if (layer) base = merge_layers(std::move(base), *layer);
+      if (!layer) continue;
+      keep_sources_apart(*layer, entry.text, own);
+      keep_sources_apart(*layer, entry.text, base);
+      base = merge_layers(std::move(base), *layer);
     }
     return merge_layers(std::move(base), own);
   }

@@ -42,6 +42,25 @@ TEST_CASE("Places are searched in their order: flags, variable, home, system, bu
   CHECK(std::count(ids.begin(), ids.end(), "lumi") == 1);
 }
 
+TEST_CASE("Facts keep their documents where two layers call different ones the same", "[spec]") {
+  const TempDir folder;
+  folder.write("centre.json", R"({"id": "centre", "abstract": true,
+    "sources": {"running": {"url": "https://centre/running", "checked": "2026-01-01"}, "both": {"url": "https://both", "checked": "2026-01-01"}},
+    "flags": {"mem": {"policy": "forbidden", "source": "running"}, "time": {"policy": "required", "source": "both"}},
+    "env": [{"name": "A", "value": "1", "source": "both", "instead_of": [{"value": "2", "source": "running", "why": "old"}]}]})");
+  folder.write("mine.json", R"({"id": "mine", "name": "Mine", "extends": ["centre"],
+    "sources": {"running": {"url": "https://mine/running", "checked": "2026-02-02"}, "both": {"url": "https://both", "checked": "2026-02-02"}},
+    "flags": {"nodes": {"policy": "required", "source": "running"}}})");
+  const auto mine = spec::load_site("mine", {folder.path()});
+  INFO(all_text(mine));
+  REQUIRE(mine.site.has_value());
+  CHECK(mine.site->flags.at("mem").origin.source == "centre.running: https://centre/running");
+  CHECK(mine.site->flags.at("nodes").origin.source == "running: https://mine/running");
+  CHECK(mine.site->flags.at("time").origin.source == "both: https://both");
+  REQUIRE(mine.site->env.front().origin.superseded.size() == 1);
+  CHECK_THAT(mine.site->env.front().origin.superseded.front().source, Catch::Contains("https://centre/running"));
+}
+
 TEST_CASE("A user's profile refines a built-in one, also under the same name", "[spec]") {
   const TempDir folder;
   folder.write("lumi.json", R"({
