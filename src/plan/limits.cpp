@@ -75,7 +75,7 @@ std::optional<Sourced<model::MemSize>> plan_memory(PlanContext& context) {
   }
   const unsigned per_node = node.gpu ? node.gpu->per_node : 0;
   const bool whole = context.owns_nodes() || (per_node > 0 && layout.gpus_per_node == per_node);
-  if (whole) return node.memory;
+  if (whole && (node.memory || !node.mem_per_gpu)) return node.memory;
   if (layout.gpus_per_node > 0 && node.mem_per_gpu)
     return Sourced<model::MemSize>{model::MemSize::of_mib(node.mem_per_gpu->mib() * layout.gpus_per_node),
                                    node.origin};

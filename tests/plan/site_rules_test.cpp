@@ -101,6 +101,16 @@ TEST_CASE("a site's usual number of hardware threads is counted where the reques
   CHECK(directive(plan_of(site, [](model::JobSpec& job) { job.gpus_per_node = flag(1U); }), "--cpus-per-task") == "16");
 }
 
+TEST_CASE("all GPUs of a node come with their shares of memory where the node's is not known") {
+  auto site = site_with(R"("flags": {"mem": {"policy": "required"}})");
+  CHECK(directive(plan_of(site), "--mem") == "480G");
+  site.node_types[0].memory.reset();
+  CHECK(directive(plan_of(site), "--mem") == "480G");
+  CHECK(directive(plan_of(site, [](auto& job) { job.gpus_per_node = flag(2U); }), "--mem") == "240G");
+  site.node_types[0].mem_per_gpu.reset();
+  CHECK_THAT(refused(site, {}), Contains("--mem"));
+}
+
 TEST_CASE("the first rule for an option that holds counts") {
   const auto site = site_with(R"("flags": {"account": [
     {"policy": "required", "suffix": "@h100", "pattern": "^[a-z]+@h100$", "when": {"node_types": ["h100"]}},
