@@ -100,7 +100,10 @@ std::string module_lines(const Site& site) {
     if (!rule.conda_env.empty()) conda_envs.push_back(rule.conda_env);
   }
   add_modules(modules, site.libtorch_modules);
-  return shell_array("modules", modules) + shell_array("conda_modules", conda_modules) +
+  std::vector<std::string> images; // "VARIABLE|EXPRESSION" of modules that give an image
+  for (const auto& rule : site.containers)
+    if (!rule.image_variable.empty()) images.push_back(rule.image_variable + "|" + rule.images);
+  return shell_array("image_modules", images) + shell_array("modules", modules) + shell_array("conda_modules", conda_modules) +
          shell_array("conda_envs", conda_envs);
 }
 

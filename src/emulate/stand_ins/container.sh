@@ -149,6 +149,8 @@ main() {
   [[ $image == *://* ]] && fail "$image: images from a registry are not emulated, give a file"
   [[ -e $image ]] || fail "image $image does not exist"
   image=$(realpath -- "$image")
+  # A module's image activates its environment by itself.
+  [[ ${image%/*} -ef $hpcml_state/image ]] && hpcml_image_path=$hpcml_state/image/bin:$hpcml_state/image/env/bin
   local program=("${rest[@]:1}")
   [[ $action == shell ]] && program=(/bin/bash "${program[@]}")
   ((${#program[@]})) || fail "no program to run in the image"

@@ -13,7 +13,22 @@ hpcml_module_known() { # NAME: prints the known module that NAME means
       return 0
     fi
   done
+  if [[ -n $(hpcml_module_variable "$1") ]]; then
+    printf '%s\n' "$1"
+    return 0
+  fi
   return 1
+}
+
+hpcml_module_variable() { # NAME: the variable in which a module that gives an image names it; nothing for other modules
+  local entry
+  # shellcheck disable=SC2154 # from site.sh
+  for entry in "${hpcml_image_modules[@]}"; do
+    if [[ $1 =~ ^(${entry#*|})$ ]]; then
+      printf '%s\n' "${entry%%|*}"
+      return
+    fi
+  done
 }
 
 hpcml_module_why() { # NAME: why it cannot be loaded
@@ -33,7 +48,7 @@ hpcml_module_why() { # NAME: why it cannot be loaded
 }
 
 hpcml_module_load() {
-  local name known failed=0
+  local name known variable failed=0
   for name in "$@"; do
     if ! known=$(hpcml_module_known "$name"); then
       hpcml_module_why "$name" >&2
@@ -45,6 +60,12 @@ hpcml_module_load() {
       *":$known:"*) ;;
       *) export LOADEDMODULES="${LOADEDMODULES:+$LOADEDMODULES:}$known" ;;
     esac
+    variable=$(hpcml_module_variable "$known")
+    if [[ -n $variable ]]; then
+      # shellcheck disable=SC2154 # from common.sh
+      export "$variable=$hpcml_state/image/${known//\//_}.sif"
+      : > "${!variable}"
+    fi
     # shellcheck disable=SC2154 # from site.sh
     if hpcml_among "${known%%/*}" "${hpcml_conda_modules[@]%%/*}"; then
       # shellcheck source=/dev/null
