@@ -143,9 +143,8 @@ void mount_environment(PlanContext& context, const model::ContainerRule& rule, m
 /// An EDF of the job's own adds what the person's does not show. It is written by the job: it names the job, and hpcml as the nodes see it.
 void plan_own_edf(PlanContext& context, model::PlannedContainer& container) {
   container.own_edf = !container.binds.empty() || context.plan.launcher.choice.is_hpcml();
-  const auto fault = [](const std::string& text) { return text.find_first_of("\"\\$") != std::string::npos; };
   const auto& binds = container.binds;
-  if (container.own_edf && (fault(container.image) || std::any_of(binds.begin(), binds.end(), [&](const auto& bind) { return fault(bind.source + bind.target); })))
+  if (container.own_edf && (!fits_edf(container.image) || !std::all_of(binds.begin(), binds.end(), [](const auto& bind) { return fits_edf(bind.source + bind.target); })))
     context.error("usage/container", "an EDF cannot name a file with quotes, backslashes or dollars", "rename it");
 }
 

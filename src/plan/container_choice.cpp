@@ -10,6 +10,8 @@ namespace hpcml::plan {
 
 bool is_squashed(std::string_view path) { return util::ends_with(path, ".sqsh") || util::ends_with(path, ".squashfs"); }
 
+bool fits_edf(std::string_view path) { return path.find_first_of("\"\\$") == std::string_view::npos; }
+
 std::vector<std::string> engine_names(const model::Site& site) {
   std::vector<std::string> names;
   for (const auto& rule : site.containers)

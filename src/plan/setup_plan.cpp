@@ -31,6 +31,14 @@ struct Nodes {
   WheelTarget target;
 };
 
+/// How srun gets a node for a while.
+std::vector<std::string> step_of(const model::JobSpec& job) {
+  std::vector<std::string> words = {"--nodes=1", "--ntasks=1", "--time=" + (job.time ? job.time->value.to_slurm() : "00:30:00")};
+  if (job.account) words.push_back("--account=" + job.account->value);
+  if (job.partition) words.push_back("--partition=" + job.partition->value);
+  return words;
+}
+
 /// One run: reads the request and the site, fills the plan and the findings.
 class SetupPlanner {
 public:
@@ -175,16 +183,17 @@ private:
     const auto* rule = first_that_applies(x_images, inside);
     if (!rule || !rule->squashfs.known)
       return error("request/setup", fmt::format("the profile of {} does not say how an environment on top of {} image is mounted", x_site.name, rule ? "such an" : "an"), "leave --container out");
-    if (rule->engine == model::ContainerEngine::edf)
-      return error("request/setup", "an EDF's image is entered by srun only: this script would have no node",
-                    "in a job: srun --environment=" + x_job.container->value + " python -m venv --system-site-packages FOLDER, and mksquashfs");
-    if (!x_job.venv || !is_squashed(x_job.venv->value))
-      return error("usage/venv", "an environment on top of an image is one file", "say where, on a file system that all nodes see: --venv /project/me/env.sqsh");
+    const bool by_srun = rule->engine == model::ContainerEngine::edf;
+    if (by_srun && !fits_edf(x_job.container->value + (x_job.venv ? x_job.venv->value : ""))) return error("usage/container", "an EDF cannot name a file with quotes, backslashes or dollars", "rename it");
+    if (by_srun && x_plan.offline_nodes) return error("request/setup", "an EDF's image is entered on a node, and the nodes have no internet", "leave --container out");
+    if (by_srun && !x_job.account && x_site.flag("account").policy == model::Policy::required) return error("usage/account", "an EDF's image is entered by srun, in a job that is charged", "say --account NAME");
+    if (!x_job.venv || !is_squashed(x_job.venv->value)) return error("usage/venv", "an environment on top of an image is one file", "say where, on a file system that all nodes see: --venv /project/me/env.sqsh");
     if (x_spec.packages.empty()) error("usage/packages", "the image has its packages already", "say what it lacks: --packages 'optuna wandb'");
     std::vector<std::string> options;
     for (const auto& option : rule->options)
       if (option.find("{image}") == std::string::npos) options.push_back(option);
-    x_plan.squashed = SquashedSetup{rule->engine, x_job.container->value, rule->image_variable, options, rule->enter, rule->squashfs.at, rule->squashfs.options};
+    x_plan.squashed = SquashedSetup{rule->engine, x_job.container->value, rule->image_variable, options, rule->enter, rule->squashfs.at, rule->squashfs.options,
+                                    by_srun ? step_of(x_job) : std::vector<std::string>{}};
     x_plan.notes.emplace_back("jobs mount it with the image: one file for the file system instead of thousands", rule->squashfs.origin);
     x_recipe = nullptr; // what the host's Python needs is of no use inside
     x_image_rule = rule;

@@ -54,6 +54,7 @@ struct SquashedSetup {
   std::string enter;                      ///< evaluated inside the image first; empty: none
   std::string at;                         ///< where jobs mount it; empty: at the file's path without the ending
   std::vector<std::string> file_options;  ///< of mksquashfs
+  std::vector<std::string> step;          ///< options of the srun that enters the image; empty: it is entered where the script runs
 };
 
 /// The environment, decided.

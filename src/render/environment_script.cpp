@@ -92,12 +92,15 @@ std::string squashed(const SetupPlan& plan) {
   const auto& on = *plan.squashed;
   auto packages = plan.torch_packages;
   packages.insert(packages.end(), plan.packages.begin(), plan.packages.end());
-  const bool keeps_host = model::keeps_host(on.engine);
+  const bool by_srun = !on.step.empty(), keeps_host = model::keeps_host(on.engine);
   return render_block("setup_squashed", {{"place", place_word(plan)},
                                          {"image", on.image_variable.empty() ? quote_word(on.image) : "\"$" + on.image_variable + "\""},
                                          {"engine", model::word_of(on.engine)},
                                          {"beside", keeps_host},
-                                         {"inside", !keeps_host},
+                                         {"by_srun", by_srun},
+                                         {"own_place", keeps_host || by_srun},
+                                         {"inside", !keeps_host && !by_srun},
+                                         {"step", quoted(on.step)},
                                          {"options", on.image_options.empty() ? std::string() : quoted(on.image_options) + " "},
                                          {"at", on.at.empty() ? std::string("\"${environment%.*}\"") : quote_path(on.at)},
                                          {"enter", or_false(on.enter)},

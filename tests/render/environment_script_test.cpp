@@ -85,6 +85,7 @@ TEST_CASE("an environment on top of an image is made inside it and packed, and h
   const auto script_of = [](const std::string& id, const std::string& image, const TempFolder& folder) {
     auto job = at((folder / "my env.sqsh").string());
     job.container = text(image);
+    job.account = text("a1");
     const auto result = plan::plan_setup({plan::SetupKind::venv, "optuna it", "", "", ""}, job, site(id));
     REQUIRE(result.plan);
     auto made = *result.plan;
@@ -93,13 +94,14 @@ TEST_CASE("an environment on top of an image is made inside it and packed, and h
     CHECK(script_faults(script) == "");
     return script;
   };
-  for (const auto& [id, image] : {std::pair<std::string, std::string>{"lumi", "/a b/x.sif"}, {"alps_daint", "prgenv-gnu/24.11:v1"}}) {
+  for (const auto& [id, image] : {std::pair<std::string, std::string>{"lumi", "/a b/x.sif"}, {"alps_daint", "prgenv-gnu/24.11:v1"}, {"alps_daint", "/a b/ngc.toml"}}) {
     for (const bool works : {true, false}) {
       CAPTURE(id, works);
       const TempFolder folder;
       for (const char* program : {"module"}) put_program(folder, program, ":\n");
       put_program(folder, "singularity", "echo \"$@\" >> words\nbinds=$3; while [[ $1 != bash ]]; do shift; done\n/bin/mkdir -p \"${binds%%:*}/bin\"\necho x > \"${binds%%:*}/bin/activate\"\n");
       put_program(folder, "uenv", "echo \"$@\" >> words\nwhile [[ $1 != -- ]]; do shift; done; shift\nexec \"$@\"\n");
+      put_program(folder, "srun", "echo \"$@\" >> words\nfor word; do [[ $word == --environment=* ]] && cat \"${word#*=}\" >> edf; done\nwhile [[ $1 != bash ]]; do shift; done\nexec \"$@\"\n");
       put_program(folder, "python", "[[ $1 == -m ]] || exit 0\n/bin/mkdir -p \"${@: -1}/bin\"\nprintf '#!/bin/bash\\necho \"$@\" >> pip\\n' > \"${@: -1}/bin/python\"\nchmod +x \"${@: -1}/bin/python\"\n");
       put_program(folder, "mksquashfs", works ? "printf '%s\\n' \"$@\" > packed\n: > \"$2\"\n" : "exit 1\n");
       const auto result = run_script(script_of(id, image, folder), folder);
@@ -109,7 +111,15 @@ TEST_CASE("an environment on top of an image is made inside it and packed, and h
       if (!works) continue;
       const auto packed = *util::read_file(folder / "packed");
       CHECK_THAT(packed, Catch::Contains("my env.sqsh\n" + std::string(id == "lumi" ? "-processors\n1\n-no-xattrs\n" : "-no-recovery\n-noappend\n-Xcompression-level\n3\n")));
-      CHECK_THAT(*util::read_file(folder / "words"), Catch::Contains(id == "lumi" ? ":/user-software /a b/x.sif bash -c" : "run --view=default prgenv-gnu/24.11:v1 -- bash -c"));
+      const bool edf = util::ends_with(image, ".toml");
+      CHECK_THAT(*util::read_file(folder / "words"), Catch::Contains(id == "lumi" ? ":/user-software /a b/x.sif bash -c"
+                                                                     : edf        ? "--nodes=1 --ntasks=1 --time=00:30:00 --account=a1 --environment="
+                                                                                  : "run --view=default prgenv-gnu/24.11:v1 -- bash -c"));
+      if (edf) {
+        const auto place = (folder / "my env").string();
+        CHECK(*util::read_file(folder / "edf") == "base_environment = \"/a b/ngc.toml\"\nmounts = [\"" + place + ":" + place + "\"]\n");
+        CHECK_FALSE(std::filesystem::exists(place + ".sqsh.toml"));
+      }
       if (id == "lumi") continue;
       CHECK(*util::read_file(folder / "pip") == "-m pip install optuna it\n");
       CHECK(std::filesystem::is_empty(folder / "my env")); // where jobs mount the file
@@ -187,11 +197,12 @@ TEST_CASE("no name of an environment, image or package runs as code") {
 
 TEST_CASE("no name of an environment on top of an image runs as code") {
   for (const auto& hostile : hostile_texts()) {
-    for (const auto& [id, image] : {std::pair<std::string, std::string>{"lumi", hostile}, {"alps_daint", "a/" + hostile}}) {
+    for (const auto& [id, image] : {std::pair<std::string, std::string>{"lumi", hostile}, {"alps_daint", "a/" + hostile}, {"alps_daint", hostile + ".toml"}}) {
       TempFolder folder;
-      for (const char* name : {"mksquashfs", "module", "singularity", "uenv"}) put_program(folder, name, "exit 0\n");
+      for (const char* name : {"mksquashfs", "module", "singularity", "srun", "uenv"}) put_program(folder, name, "exit 0\n");
       auto job = at((folder / "x").string() + hostile + ".sqsh");
       job.container = text(image);
+      job.account = text(hostile);
       auto result = plan::plan_setup({plan::SetupKind::venv, "it", "", "", ""}, job, site(id));
       if (!result.plan) continue;
       result.plan->node_arch = model::CpuArch::unknown;
