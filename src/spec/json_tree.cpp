@@ -199,7 +199,7 @@ std::string_view name_of(JsonKind kind) {
     case JsonKind::null: return "null";
     case JsonKind::boolean: return "true or false";
     case JsonKind::integer: return "a whole number";
-    case JsonKind::real: return "a number with a fraction";
+    case JsonKind::real: return "a number with a fraction, or too large a one";
     case JsonKind::string: return "a text";
     case JsonKind::array: return "a list";
     case JsonKind::object: return "an object";
@@ -218,6 +218,10 @@ JsonNode* JsonNode::find(std::string_view key) { return const_cast<JsonNode*>(st
 
 JsonParse parse_json(std::string_view text, const std::string& file, const std::string& code) {
   Builder builder(text, file, code);
+  if (text.find_first_not_of(" \t\r\n") == std::string_view::npos) {
+    builder.result.diagnostics.push_back({diag::Severity::error, code + "/json", "this is not JSON: the file is empty", {file, 1, 1, 1}, {}});
+    return std::move(builder.result);
+  }
   const CountingIterator first{text.data(), &builder.count};
   const CountingIterator last{text.data() + text.size(), &builder.count};
   const bool whole = nlohmann::json::sax_parse(first, last, &builder);

@@ -78,7 +78,9 @@ diag::Diagnostics check_schema(const JsonNode& root, std::string_view text) {
     });
     const auto& node = node_at(root, finding.path);
     const bool placed = std::any_of(list.begin(), list.end(), [&](const diag::Diagnostic& d) { return d.span.line == node.place.line && d.span.column == node.place.column; });
-    if (!around && !placed) list.push_back({diag::Severity::error, "site/schema", finding.what, node.place.span(), "the form of a profile: hpcml sites schema"});
+    const bool version = !finding.path.empty() && finding.path.back() == "[schema]";
+    const auto what = version ? "this is no profile of schema 1, the one that this hpcml reads" : finding.what;
+    if (!around && !placed) list.push_back({diag::Severity::error, "site/schema", what, node.place.span(), "the form of a profile: hpcml sites schema"});
   }
   return list;
 }
