@@ -139,7 +139,8 @@ unsigned gpus_of(const model::Site& site, const model::Partition* partition) {
 void write_size(FileText& file, const model::Site& site, const model::Partition* partition, const model::Qos* qos, const model::JobSpec& job) {
   file.comment("How much: nodes, and GPUs on each. One rank runs per GPU.");
   file.key("nodes", std::to_string(job.nodes ? job.nodes->value : 1));
-  const unsigned gpus = job.gpus_per_node ? job.gpus_per_node->value : gpus_of(site, partition);
+  unsigned gpus = job.gpus_per_node ? job.gpus_per_node->value : gpus_of(site, partition);
+  if (const auto& most = plan::limit_of(qos, partition, &model::Limits::max_gpus); most && !job.gpus_per_node) gpus = std::min(gpus, most->value);
   if (gpus > 0 || job.gpus_per_node || site.node_types.empty()) file.key("gpus-per-node", std::to_string(gpus));
   if (const auto& rule = site.flag("mem"); job.mem || rule.policy == Policy::required) {
     const auto* node = partition && !partition->node_types.empty() ? site.find_node_type(partition->node_types.front()) : nullptr;

@@ -102,6 +102,7 @@ int run_show(const Context& context, const std::string& id, const std::string& f
   const auto& site = *load.site;
   print(fmt::format("{}: {} ({})\nprofile: {}, hash {}\n", site.id, site.name, state_of(site), site.file, site.hash));
   if (!site.partitions.empty()) print("\nPartitions (* is taken when none is named; TIME and MOST: the longest job and its most nodes; ? is not known)\n" + render_partitions(site, facts));
+  if (!site.qos.empty()) print("\nQoS (* jobs get when they name none, or hpcml names; its limits count instead of the partition's)\n" + render_qos(site));
   print("\nFacts\n");
   print_facts(facts);
   if (!site.sources.empty()) print("\nSources (with the day they were read)\n");

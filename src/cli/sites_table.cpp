@@ -155,4 +155,13 @@ std::string render_partitions(const Site& site, const spec::SiteFacts& facts) {
   return util::render_columns(rows);
 }
 
+std::string render_qos(const Site& site) {
+  if (site.qos.empty()) return {};
+  const auto number = [](const auto& limit) { return limit ? std::to_string(limit->value) : std::string("?"); };
+  std::vector<std::vector<std::string>> rows = {{"  QOS", "PARTITIONS", "TIME", "MOST", "GPUS IN ALL", "JOBS QUEUED"}};
+  for (const auto& qos : site.qos)
+    rows.push_back({"  " + qos.name + (qos.is_default ? "*" : ""), joined(qos.partitions, "all"), limit_text(qos.max_time), number(qos.max_nodes), number(qos.max_gpus), number(qos.max_submitted)});
+  return util::render_columns(rows);
+}
+
 } // namespace hpcml::cli

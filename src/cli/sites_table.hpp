@@ -21,6 +21,8 @@ std::vector<std::string> sites_row(const model::Site& site);
 
 /// The site's partitions: nodes, GPUs, limits, whether jobs get whole nodes ("?" where none of its facts says so); empty when the profile has none.
 std::string render_partitions(const model::Site& site, const spec::SiteFacts& facts);
+/// What the QoS limit; empty where the profile names none.
+std::string render_qos(const model::Site& site);
 
 /// "2d", "36h", "1h30m", "10m"; seconds only where there are some.
 std::string short_time(const model::Walltime& time);

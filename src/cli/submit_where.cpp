@@ -54,8 +54,11 @@ public:
     std::vector<std::string> names;
     for (const auto& partition : site.partitions)
       if (partition.nameable && (!partition.cpu_only || without_gpus())) names.push_back(partition.name);
-    if (names.empty() || !site.flag("partition").takes()) names = {""};
-    for (const auto& name : names) places.push_back(judge(site, name));
+    if (!names.empty() && site.flag("partition").takes()) {
+      for (const auto& name : names) places.push_back(judge(site, name, {}));
+      return;
+    }
+    for (const auto& qos : open_qos(site)) places.push_back(judge(site, {}, qos));
   }
 
   std::vector<Place> places;
@@ -67,15 +70,26 @@ private:
     return gpus && gpus->value == 0;
   }
 
-  Place judge(const model::Site& site, const std::string& partition) {
-    Place place{site.id, partition, false, {}, {}, {}, {}};
+  /// The QoS that a request can name where the site chooses the partition; one without a name for its own.
+  std::vector<std::string> open_qos(const model::Site& site) const {
+    std::vector<std::string> names;
+    const bool asked = x_request.parts.front().job.qos && !x_elsewhere;
+    for (const auto& qos : site.qos)
+      if (!asked && !qos.on_request && site.flag("qos").takes()) names.push_back(qos.name);
+    return names.empty() ? std::vector<std::string>{""} : names;
+  }
+
+  Place judge(const model::Site& site, const std::string& partition, const std::string& qos) {
+    Place place{site.id, partition, false, {}, {}, {}, {}, qos};
     auto job = spec::merge_jobs(spec::job_from_config(x_request.config, site.id, x_request.config_file), x_request.parts.front().job);
+    const model::Origin origin{model::OriginKind::flag, "--where", {}, {}, {}};
     job.partition.reset();
-    if (!partition.empty()) job.partition = model::Sourced<std::string>{partition, {model::OriginKind::flag, "--where", {}, {}, {}}};
+    if (!partition.empty()) job.partition = model::Sourced<std::string>{partition, origin};
     if (job.command.empty()) job.command = {"true"};
     const bool named = job.account.has_value() && !x_elsewhere;
     if (!named) job.account.reset();
     if (x_elsewhere) job.qos.reset();
+    if (!qos.empty()) job.qos = model::Sourced<std::string>{qos, origin};
     const auto& account = site.flag("account");
     const bool unpaid = !named && account.policy == model::Policy::required;
     const auto result = plan_job(job, unpaid || x_elsewhere ? without_accounts(site) : site, x_context);
@@ -112,8 +126,8 @@ private:
 std::string hours_text(const std::optional<double>& hours) { return hours ? fmt::format("{:.1f}", *hours) : "-"; }
 
 std::string json_of(const Place& place) {
-  return fmt::format("{{\"site\":{},\"partition\":{},\"fits\":{},\"start\":{},\"gpu_hours\":{},\"hardware\":{},\"note\":{}}}", json_string(place.site),
-                     json_string(place.partition), place.fits, place.start.empty() ? "null" : json_string(place.start),
+  return fmt::format("{{\"site\":{},\"partition\":{},\"qos\":{},\"fits\":{},\"start\":{},\"gpu_hours\":{},\"hardware\":{},\"note\":{}}}", json_string(place.site),
+                     json_string(place.partition), place.qos.empty() ? "null" : json_string(place.qos), place.fits, place.start.empty() ? "null" : json_string(place.start),
                      place.gpu_hours ? fmt::format("{}", *place.gpu_hours) : "null", json_string(place.hardware), json_string(place.note));
 }
 
@@ -135,7 +149,7 @@ std::string render_places(const std::vector<Place>& places, const std::string& f
   }
   std::vector<std::vector<std::string>> rows{{"SITE", "PARTITION", "FITS", "STARTS", "GPU-HOURS", "GPUS", "NOTE"}};
   for (const auto& place : places)
-    rows.push_back({place.site, place.partition.empty() ? "(Slurm's choice)" : place.partition, place.fits ? "yes" : "no", place.start.empty() ? "-" : place.start,
+    rows.push_back({place.site, !place.qos.empty() ? "--qos " + place.qos : place.partition.empty() ? "(Slurm's choice)" : place.partition, place.fits ? "yes" : "no", place.start.empty() ? "-" : place.start,
                     place.fits ? hours_text(place.gpu_hours) : "-", place.hardware.empty() ? "-" : place.hardware, place.note});
   return util::render_columns(rows);
 }

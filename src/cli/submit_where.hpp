@@ -11,7 +11,7 @@
 
 namespace hpcml::cli {
 
-/// A partition as a place for the request.
+/// A partition as a place for the request, or a QoS where these choose the partition.
 struct Place {
   std::string site;
   std::string partition;           ///< empty where Slurm chooses it
@@ -20,6 +20,7 @@ struct Place {
   std::optional<double> gpu_hours; ///< if the job runs to its limit
   std::string hardware;            ///< "16 x AMD MI250X (GCD)"
   std::string note;                ///< why not, or what is still missing
+  std::string qos = {};            ///< that the request would name there; empty: its own
 };
 
 /// Those that fit first: soonest start, then least cost; all others behind them.

@@ -195,7 +195,8 @@ TEST_CASE("hpcml affinity says beside a list of masks where srun would not take 
   CHECK_FALSE(says(bind("--site lumi"), "warning"));
   CHECK(says(bind("--site lumi --partition small-g"), shared + "the profile does not say that jobs of partition small-g have it"));
   CHECK(says(bind("--site deltaai"), shared + "the profile names no partition with such nodes whose jobs have it"));
-  CHECK(says(bind("--site perlmutter"), shared + "the profile names no partition with such nodes whose jobs have it"));
+  CHECK_FALSE(says(bind("--site perlmutter"), "warning"));
+  CHECK(says(bind("--site perlmutter --partition shared_gpu_ss11"), shared + "the profile does not say that jobs of partition shared_gpu_ss11 have it"));
   CHECK(says(bind("--site leonardo"), "hpcml: warning: where GPUs 0-3 hang is not known: the masks deal out cores by number"));
   CHECK_FALSE(says(bind("--site frontier"), "warning"));
   for (const std::string flags : {"--ranks 1", "live --site lumi --ranks 1"}) {

@@ -70,6 +70,10 @@ TEST_CASE("one site is shown with its partitions, sources and what is unknown") 
   for (const char* cell : {" 64 ", " 480G ", " 3d ", " ? ", " 4 ", " no"}) CHECK(holds(partition, cell));
   CHECK(holds(result.out, "\nSources (with the day they were read)\n"));
   CHECK(holds(result.out, "\nNot known: no source says it\n"));
+  CHECK_FALSE(holds(result.out, "\nQoS "));
+  const auto shown = desk.hpcml({"sites", "show", "perlmutter"}).out;
+  for (const char* cell : {" gpu_ss11 ", " 30m ", " 8 ", " ? ", " 5"}) CHECK(holds(line_with(shown, "  debug* "), cell));
+  for (const char* cell : {" shared_gpu_ss11 ", " 2d ", " 2 ", " 5000"}) CHECK(holds(line_with(shown, "  shared "), cell));
 }
 
 TEST_CASE("-v says on standard error which profiles are read; without it nothing is said") {

@@ -58,6 +58,26 @@ TEST_CASE("all sites are compared by their profiles, whoever pays there") {
     if (util::starts_with(line, "jean_zay ") && holds(line, " gpu_p13 ")) CHECK(holds(line, "needs --account <project>@v100"));
 }
 
+TEST_CASE("where QoS choose the partition, each is a place") {
+  Desk desk;
+  desk.set("PATH", "/nowhere");
+  const std::vector<std::string> words = {"submit", "--where", "--site", "perlmutter", "--nodes", "2", "--time", "1h"};
+  const auto result = desk.hpcml(words);
+  INFO(result.out << result.err);
+  CHECK(result.exit_code == 0);
+  const auto line_of = [&](const std::string& part) {
+    for (const auto& line : util::split(result.out, '\n'))
+      if (holds(line, part)) return line;
+    return std::string();
+  };
+  CHECK(holds(line_of(" --qos regular "), " yes "));
+  CHECK(holds(line_of(" --qos debug "), "00:30:00"));
+  CHECK(holds(line_of(" --qos shared "), " no "));
+  auto named = words;
+  named.insert(named.end(), {"--qos", "regular"});
+  CHECK(holds(desk.hpcml(named).out, "(Slurm's choice)"));
+}
+
 TEST_CASE("where no Slurm answers, the profile does, and it is said") {
   Desk desk;
   desk.put("sbatch", "#!/bin/sh\necho 'sbatch: error: fetch_config: DNS SRV lookup failed' >&2\necho 'sbatch: fatal: Could not establish a configuration source' >&2\nexit 1\n", 0755);
