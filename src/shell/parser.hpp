@@ -90,6 +90,7 @@ private:
   Node parse_command();
   Node parse_simple();
   bool parse_simple_piece(Node& node);
+  std::size_t subscript_length(std::size_t ahead) const;
   bool at_assignment() const;
   Assignment parse_assignment();
   void parse_array(Assignment& assignment);

@@ -246,19 +246,26 @@ void Parser::join_parens(Word& word, std::size_t begin) {
   word.place = place_from(begin);
 }
 
+/// The length of the subscript at x_at + `ahead` with its brackets; 0 where none begins there or it does not end on the line.
+std::size_t Parser::subscript_length(std::size_t ahead) const {
+  if (at(ahead) != '[') return 0;
+  int depth = 0;
+  std::size_t length = 0;
+  do {
+    const char c = at(ahead + length);
+    if (c == '[') ++depth;
+    else if (c == ']') --depth;
+    else if (x_at + ahead + length >= x_text.size() || c == '\n') return 0;
+    ++length;
+  } while (depth > 0);
+  return length;
+}
+
 bool Parser::at_assignment() const {
   if (!is_name_start(at())) return false;
   std::size_t ahead = 1;
   while (is_name_char(at(ahead))) ++ahead;
-  if (at(ahead) == '[') {
-    int depth = 0;
-    do {
-      if (at(ahead) == '[') ++depth;
-      else if (at(ahead) == ']') --depth;
-      else if (x_at + ahead >= x_text.size() || at(ahead) == '\n') return false;
-      ++ahead;
-    } while (depth > 0);
-  }
+  ahead += subscript_length(ahead);
   return at(ahead) == '=' || (at(ahead) == '+' && at(ahead + 1) == '=');
 }
 
@@ -267,11 +274,9 @@ Assignment Parser::parse_assignment() {
   const auto begin = x_at;
   while (is_name_char(at())) ++x_at;
   assignment.name = x_text.substr(begin, x_at - begin);
-  if (at() == '[') {
-    const auto end = x_text.find('=', x_at);
-    const auto close = x_text.rfind(']', end);
-    assignment.subscript = x_text.substr(x_at + 1, close - x_at - 1);
-    x_at = close + 1;
+  if (const auto length = subscript_length(0); length > 0) {
+    assignment.subscript = x_text.substr(x_at + 1, length - 2);
+    x_at += length;
   }
   assignment.append = at() == '+';
   x_at += assignment.append ? 2 : 1;

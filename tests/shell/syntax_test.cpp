@@ -63,7 +63,7 @@ TEST_CASE("each form of bash's grammar is read or refused as bash does") {
       "echo $(a; b)", "echo $( case x in a) b;; esac )", "echo `a \\`b\\``", "echo `a", "echo ${a:-b}", "echo ${a", "echo \"${a:-'}\"", "echo ${a#'}'}", "echo ${x.y}", "echo $((1+2))", "echo $((1+(2)))", "echo $[1+2]",
       "echo 'a", "echo \"a", "echo $'a\\'b'", "echo $\"a\"", "cat <<A\nb\nA", "cat <<A\nb", "cat <<-A\n\tb\n\tA\nc", "cat <<'A' <<B\n$(\nA\nb\nB", "cat <<A && b\n`\nA", "cat <<<a", "cat <<", "a >", "a >b 2>&1 &>c &>>d <>e >|f",
       "a 2>&-", "{fd}>x a", "a <(b) >(c)", "a < (b)", "a=1 b=2", "a#b # c", "coproc a", "a \\\n b", "if a; then\n#x\nb\nfi # y", "echo {a,b} }", "echo if then fi", "then", "a=if", "while read x; do y; done < <(z)",
-      "f() {\n local x=1\n}\nf", "if [ a = b ]; then c; fi; d", "a || { b; exit 1; }", "(a; b) | c &", "trap 'a' EXIT", "$a $b", "\"a b\" c", "a=$(b <<X\nc\nX\n)", "echo \"$(echo \")\")\"", "echo a;# b", "a=([0]=x)", "a=([ x)",
+      "f() {\n local x=1\n}\nf", "if [ a = b ]; then c; fi; d", "a || { b; exit 1; }", "(a; b) | c &", "trap 'a' EXIT", "$a $b", "\"a b\" c", "a=$(b <<X\nc\nX\n)", "echo \"$(echo \")\")\"", "echo a;# b", "a=([0]=x)", "a=([ x)", "b\na[1=]=%", "b\na[b[1]=2]=c", "b\na[i=]]=c",
       "let a=(3)%2", "let a=(3)*(2)", "let a=( 1\n+ 2 )*3 b=(4)", "let a[1]=(3)", "let (3)", "let a=3*(2)", "eval a=(3)", "alias a=(3)", "let a=(3"};
   const auto takes = bash_takes(texts);
   for (std::size_t i = 0; i < texts.size(); ++i) {

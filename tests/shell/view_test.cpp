@@ -58,6 +58,7 @@ constexpr Case k_cases[] = {
     {"a launcher in a variable", "L='torchrun --nproc_per_node 4'\n$L train.py", "torchrun | --nproc_per_node 4 train.py"},
     {"a launcher from outside", "$LAUNCHER train.py", "? |"},
     {"an array with continuations and comments", "a=(\n  --nodes=2 # two\n  --x=\"a b\"\n)\na+=(-l)\nsrun \"${a[@]}\" hostname", "srun | --nodes=2 --x=a b -l hostname"},
+    {"a subscript that assigns", "a=(-l x)\nb=1\na[i=1]=y\nsrun \"${a[@]}\" $b", "srun | {${a[@]}}* 1"},
     {"an array that a condition changes", "a=(-l)\nif [ -n \"$X\" ]; then a+=(-v); fi\nsrun \"${a[@]}\" date", "srun | {${a[@]}}* date"},
     {"prefixes", "time env -u Z OMP_NUM_THREADS=7 numactl -N 0 nice -n 5 timeout -k 1 60 nohup mpirun -np 4 ./a", "mpirun | OMP_NUM_THREADS=7 -np 4 ./a"},
     {"a variable for one command", "A=1 B=\"x y\" srun -l date", "srun | A=1 B=x y -l date"},
