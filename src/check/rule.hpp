@@ -46,6 +46,9 @@ struct Example {
   constexpr Example(const char (&text)[N], const char* at_site = "", const char* for_version = "") : script(text, N - 1), site(at_site), version(for_version) {}
 };
 
+/// The last member of a rule whose warnings are most likely refusals.
+inline constexpr bool k_likely_refusal = true;
+
 /// error: Slurm or the site refuses the job, or it certainly fails; warning: it most likely does not do what its author
 /// wants; note: it could be better.
 struct Rule {
@@ -58,6 +61,8 @@ struct Rule {
   std::vector<Example> good; ///< scripts that it must leave alone
   Hits (*find)(const Subject&) = nullptr; ///< none: sbatch's own refusals, which come with the reading of the header
   std::vector<Edit> (*fix)(const Subject&, slurm::Place) = nullptr; ///< for a finding that is no Hit of `find`
+  /// What it warns of sbatch refuses there if the profile knows all: only a warning, as a site has more names than its documents say.
+  bool likely_refusal = false;
 
   /// "slurm", "site", "launch" or "safety".
   std::string_view group() const { return id.substr(0, id.find('/')); }

@@ -2,12 +2,12 @@
 #include "cli/check_sites.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cstdio>
 #include <fmt/format.h>
 
 #include "check/check_script.hpp"
 #include "check/report.hpp"
+#include "check/rule.hpp"
 #include "hpcml/json_string.hpp"
 #include "plan/planner.hpp"
 #include "slurm/job_size.hpp"
@@ -72,10 +72,9 @@ std::string obstacle_at(model::JobSpec job, model::Site site) {
   return first;
 }
 
-/// What sbatch refuses there if the profile knows all: only a warning, as a site has more names than its documents say.
 bool is_likely_refusal(const diag::Diagnostic& finding) {
-  static constexpr std::array<std::string_view, 5> k_codes = {"site/gpu-type", "site/option-form", "site/option-missing", "site/partition-unknown", "site/qos-unknown"};
-  return finding.severity == diag::Severity::warning && std::find(k_codes.begin(), k_codes.end(), finding.code) != k_codes.end();
+  const auto* rule = check::find_rule(finding.code);
+  return finding.severity == diag::Severity::warning && rule && rule->likely_refusal;
 }
 
 Row judge(const std::string& file, std::string_view text, const check::Target& target, const model::JobSpec& job) {

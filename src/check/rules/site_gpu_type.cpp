@@ -75,7 +75,7 @@ Rule rule_site_gpu_type() {
       {{"#!/bin/bash\n#SBATCH -A naiss2024-1-1\n#SBATCH -p alvis\n#SBATCH -t 10\n#SBATCH --gpus-per-node=A100:4\nsrun true\n", "alvis"},
        {"#!/bin/bash\n#SBATCH -A def-me\n#SBATCH -t 60\n#SBATCH --gpus-per-node=h100:4\nsrun true\n", "fir"},
        {"#!/bin/bash\n#SBATCH --account=project_462000001\n#SBATCH --time=10\n#SBATCH -p small-g\n#SBATCH --gpus-per-node=mi250:1\nsrun true\n", "lumi"}},
-      find};
+      find, nullptr, k_likely_refusal};
 }
 
 } // namespace hpcml::check

@@ -59,7 +59,7 @@ Rule rule_site_option_form() {
       {{"#!/bin/bash\n#SBATCH --account=project_462000001\n#SBATCH --time=10\n#SBATCH -p small-g\n#SBATCH --gpus-per-node=1\nsrun true\n", "lumi"},
        {"#!/bin/bash\n#SBATCH -A abc@h100\n#SBATCH -t 60\n#SBATCH -p gpu_p6\n#SBATCH -C h100\n#SBATCH --gres=gpu:1\n#SBATCH --hint=nomultithread\nsrun true\n", "jean_zay"},
        {"#!/bin/bash\n#SBATCH --account=aip-me\n#SBATCH -t 60\n#SBATCH --gpus-per-node=l40s:1\nsrun true\n", "vulcan"}},
-      find};
+      find, nullptr, k_likely_refusal};
 }
 
 } // namespace hpcml::check

@@ -43,7 +43,7 @@ Rule rule_site_option_missing() {
       {{"#!/bin/bash\n#SBATCH --account=project_462000001\n#SBATCH --time=10\n#SBATCH -p small-g\n#SBATCH --gpus-per-node=1\nsrun true\n", "lumi"},
        {"#!/bin/bash\n#SBATCH -p gh\n#SBATCH -N1\n#SBATCH -n1\n#SBATCH -t 10\nibrun true\n", "vista"},
        {"#!/bin/bash\n#SBATCH --account=x\n#SBATCH -p kempner\n#SBATCH --mem-per-cpu=4G\n#SBATCH --gres=gpu:1\n#SBATCH -t 10\nsrun true\n", "kempner"}},
-      find};
+      find, nullptr, k_likely_refusal};
 }
 
 } // namespace hpcml::check

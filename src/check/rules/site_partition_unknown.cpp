@@ -44,7 +44,7 @@ Rule rule_site_partition_unknown() {
        {"#!/bin/bash\n#SBATCH --account=project_462000001\n#SBATCH --time=10\n#SBATCH --partition=small-g,dev-g\n#SBATCH --gpus-per-node=1\nsrun true\n", "lumi"},
        {"#!/bin/bash\n#SBATCH -p gpu_h100\n#SBATCH --gpus-per-node=4\n#SBATCH -t 5\nsrun true\n", "snellius"},
        {"#!/bin/bash\n#SBATCH -p anything\n#SBATCH -t 5\nsrun true\n"}},
-      find};
+      find, nullptr, k_likely_refusal};
 }
 
 } // namespace hpcml::check

@@ -36,7 +36,7 @@ Rule rule_site_qos_unknown() {
        {"#!/bin/bash\n#SBATCH -A x\n#SBATCH -t 10\n#SBATCH -p gpu\n#SBATCH --qos=gpu-shd\n#SBATCH --gpus=1\nsrun true\n", "archer2_gpu"},
        {"#!/bin/bash\n#SBATCH --account=project_462000001\n#SBATCH --time=10\n#SBATCH -p small-g\n#SBATCH --qos=special\n#SBATCH --gpus-per-node=1\nsrun true\n", "lumi"},
        {"#!/bin/bash\n#SBATCH -p gpu\n#SBATCH -t 10\n#SBATCH --qos=normal\n#SBATCH --gpus=1\nsrun true\n", "sherlock"}},
-      find};
+      find, nullptr, k_likely_refusal};
 }
 
 } // namespace hpcml::check
