@@ -35,7 +35,9 @@ std::string text_list(const std::vector<std::string>& values) {
   return list.render();
 }
 
-std::string policy_name(model::Policy policy) {
+std::string policy_name(const std::string& option, model::Policy policy) {
+  // sbatch takes what is discouraged; partitions that nobody is to name are stand-ins here, which the site does not have.
+  if (policy == model::Policy::discouraged) policy = option == "partition" ? model::Policy::forbidden : model::Policy::optional;
   return model::word_of(policy == model::Policy::srun_only ? model::Policy::forbidden : policy); // sbatch refuses it
 }
 
@@ -58,7 +60,7 @@ std::string flags_table(const model::Site& site) {
         !when.qos.empty() || when.min_gpus || when.max_gpus || when.whole_nodes)
       return;
     LuaTable one;
-    one.text("flag", name).text("policy", policy_name(rule.policy));
+    one.text("flag", name).text("policy", policy_name(name, rule.policy));
     if (!rule.pattern.empty()) one.text("pattern", rule.pattern);
     if (!rule.pattern_hint.empty()) one.text("hint", rule.pattern_hint);
     if (!rule.why.empty()) one.text("why", rule.why);
@@ -131,7 +133,7 @@ std::string gpu_table(const model::Site& site, const ClusterLayout& layout) {
   LuaTable table;
   // Which of several rules holds is not seen in a submission.
   const bool one_rule = site.gpu_request.more.empty();
-  table.text("type", one_rule ? policy_name(site.gpu_request.type) : "optional");
+  table.text("type", one_rule ? policy_name("gpus", site.gpu_request.type) : "optional");
   table.text("style", model::word_of(site.gpu_request.style));
   if (layout.type->gpu) table.text("name", layout.type->gpu->slurm_type);
   LuaTable counts;

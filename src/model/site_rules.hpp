@@ -16,12 +16,13 @@
 
 namespace hpcml::model {
 
-/// What a site does with a request option. `srun_only`: sbatch refuses it, srun takes it.
-enum class Policy { optional, required, forbidden, ignored, srun_only };
+/// What a site does with a request option. `discouraged`: it is taken, the site asks to leave it out; `srun_only`: sbatch refuses it, srun takes it.
+enum class Policy { optional, required, discouraged, forbidden, ignored, srun_only };
 
 template <>
-inline constexpr std::array<Word<Policy>, 5> k_words<Policy> = {{{"optional", Policy::optional},
+inline constexpr std::array<Word<Policy>, 6> k_words<Policy> = {{{"optional", Policy::optional},
                                                                 {"required", Policy::required},
+                                                                {"discouraged", Policy::discouraged},
                                                                 {"forbidden", Policy::forbidden},
                                                                 {"ignored", Policy::ignored},
                                                                 {"srun-only", Policy::srun_only}}};

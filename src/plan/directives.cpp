@@ -51,7 +51,7 @@ void add_text(PlanContext& context, const std::string& name, const model::Known<
 
 void add_partition(PlanContext& context) {
   if (context.plan.partition.empty() || !context.flag("partition").takes()) return;
-  if (context.partition && !context.partition->nameable) {
+  if (context.partition && !context.partition->nameable && !context.job.partition) {
     context.note("no --partition line: Slurm chooses the partition here", context.partition->origin);
     return;
   }

@@ -34,26 +34,6 @@ Nodes nodes_of(const model::Site& site, const model::Partition& partition) {
   return nodes;
 }
 
-const model::Partition* named_partition(PlanContext& context, const model::Sourced<std::string>& wanted) {
-  const model::Site& site = context.site;
-  const model::FlagRule& rule = context.flag("partition");
-  if (rule.policy == model::Policy::forbidden) {
-    context.error("request/partition", site.name + " does not let jobs name a partition" + cited(rule.origin),
-                  "leave --partition out" + (rule.why.empty() ? "" : ": " + rule.why));
-    return nullptr;
-  }
-  const model::Partition* found = site.find_partition(wanted.value);
-  if (!found && !site.partitions.empty()) {
-    context.findings.push_back(unknown_partition(site, wanted.value));
-  } else if (found && !found->nameable) {
-    context.error("request/partition",
-                  "partition '" + wanted.value + "' of " + site.name +
-                      " is chosen by Slurm and may not be named" + cited(found->origin),
-                  "leave --partition out");
-  }
-  return found;
-}
-
 /// The partition that takes the job when the request names none: the site's default if it suits, else the
 /// first that does.
 const model::Partition* default_partition(PlanContext& context) {
@@ -85,6 +65,30 @@ const model::Partition* default_partition(PlanContext& context) {
     return nullptr;
   }
   return chosen;
+}
+
+const model::Partition* named_partition(PlanContext& context, const model::Sourced<std::string>& wanted) {
+  const model::Site& site = context.site;
+  const model::FlagRule& rule = context.flag("partition");
+  if (rule.policy == model::Policy::forbidden) {
+    context.error("request/partition", site.name + " does not let jobs name a partition" + cited(rule.origin),
+                  "leave --partition out" + (rule.why.empty() ? "" : ": " + rule.why));
+    return nullptr;
+  }
+  const model::Partition* found = site.find_partition(wanted.value);
+  if (!found && rule.policy == model::Policy::discouraged) { // such profiles have stand-ins for the partitions
+    context.warning("request/partition", site.name + " asks to leave --partition out" + cited(rule.origin), rule.why);
+    return default_partition(context);
+  }
+  if (!found && !site.partitions.empty()) {
+    context.findings.push_back(unknown_partition(site, wanted.value));
+  } else if (found && !found->nameable) {
+    context.error("request/partition",
+                  "partition '" + wanted.value + "' of " + site.name +
+                      " is chosen by Slurm and may not be named" + cited(found->origin),
+                  "leave --partition out");
+  }
+  return found;
 }
 
 /// A part of a GPU brings its own share of the node.

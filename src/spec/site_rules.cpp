@@ -71,7 +71,8 @@ model::GpuRequest read_gpu_request(ObjectReader& object) {
   model::GpuRequest rule;
   rule.style = object.choice<model::GpuStyle>("style").value_or(rule.style);
   rule.type = read_policy(object, "type").value_or(rule.type);
-  if (rule.type == model::Policy::srun_only) object.report_value("type", "a GPU's type cannot be srun-only", "it is one of: optional, required, forbidden, ignored");
+  if (rule.type == model::Policy::srun_only || rule.type == model::Policy::discouraged)
+    object.report_value("type", "a GPU's type cannot be " + std::string(model::word_of(rule.type)), "it is one of: optional, required, forbidden, ignored");
   rule.allowed_counts = object.numbers("allowed_counts");
   rule.multiple_of = object.number("multiple_of", 1).value_or(rule.multiple_of);
   rule.whole_nodes_if_several = object.flag("whole_nodes_if_several").value_or(false);

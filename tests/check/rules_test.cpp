@@ -100,6 +100,26 @@ TEST_CASE("A mend leaves templates alone") {
   CHECK(check::fix_script(text, {}).text == text);
 }
 
+TEST_CASE("A mend that would write what stands there is none") {
+  const auto list = check::check_script("x.sh", "#!/bin/bash\n#SBATCH --gpus=1 --gpu-bind=none\nsrun true\n", {}); // refused by 20.11
+  REQUIRE(list.size() == 1);
+  CHECK(list[0].what.code == "slurm/value");
+  CHECK(list[0].fix.empty());
+}
+
+TEST_CASE("A partition that the site asks not to name is a warning") {
+  const auto severity = [](const char* at) {
+    const auto list = check::check_script("x.sh", "#!/bin/bash\n#SBATCH -A def-me -t 1:0:0 -p gpubase_bygpu_b1 --gpus-per-node=h100:1\nsrun true\n", {std::nullopt, site(at)});
+    for (const auto& finding : list) {
+      CHECK(finding.what.code != "site/partition-unknown");
+      if (finding.what.code == "site/partition-named") return finding.what.severity;
+    }
+    FAIL("not found");
+    return diag::Severity::note;
+  };
+  CHECK(severity("fir") == diag::Severity::warning);
+}
+
 TEST_CASE("A finding points at the words that are wrong") {
   const auto list = diagnostics("#!/bin/bash\n#SBATCH -N2 --time 1h\n", slurm::Version::v22_05);
   REQUIRE(list.size() == 1);

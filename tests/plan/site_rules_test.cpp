@@ -133,6 +133,17 @@ TEST_CASE("the first rule for an option that holds counts") {
   CHECK_THAT(refused(site, cpu), Contains("request/account"));
 }
 
+TEST_CASE("a partition that the site asks not to name is written where the user names it, with a warning") {
+  const auto site = site_with(R"("flags": {"partition": {"policy": "discouraged", "why": "the scheduler chooses"}})", R"(, "nameable": false)");
+  CHECK_FALSE(directive(plan_of(site), "--partition"));
+  const auto named = [](auto& job) { job.partition = text("gpubase_b1"); };
+  const auto plan = plan_of(site, named);
+  CHECK(directive(plan, "--partition") == "gpubase_b1");
+  CHECK(plan.node_type == "h100");
+  CHECK_THAT(warned(site, named), Contains("asks to leave --partition out") && Contains("the scheduler chooses"));
+  CHECK_THAT(refused(site, [](auto& job) { job.partition = text("gpu"); }), Contains("may not be named"));
+}
+
 TEST_CASE("an option that only srun takes moves to the step") {
   const auto site = site_with(R"("flags": {"ntasks-per-node": {"policy": "srun-only"}, "cpus-per-task": {"policy": "srun-only"}, "environment": {"policy": "srun-only"}})");
   const auto plan = plan_of(site, [](auto& job) {

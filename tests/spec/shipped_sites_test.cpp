@@ -144,9 +144,9 @@ TEST_CASE("Origins name the profile's path, the source and the day", "[spec]") {
   CHECK_THAT(narval.node_types[0].origin.source, Catch::StartsWith("narval: "));
 }
 
-TEST_CASE("Narval takes no partition, wants the GPU's type and builds its environment offline", "[spec]") {
+TEST_CASE("Narval asks for no partition, wants the GPU's type and builds its environment offline", "[spec]") {
   const auto site = shipped("narval");
-  CHECK(site.flags.at("partition").policy == model::Policy::forbidden);
+  CHECK(site.flags.at("partition").policy == model::Policy::discouraged);
   CHECK_FALSE(site.partitions.at(0).nameable);
   CHECK(site.gpu_request.type == model::Policy::required);
   CHECK(site.node_types.at(0).gpu->slurm_type == "a100");

@@ -9,7 +9,8 @@ Hits find(const Subject& subject) {
   Hits hits;
   for (const auto& part : parts_of(subject)) {
     const auto names = partition_names(part.site);
-    if (part.site.partitions.empty() || !part.fit.flag(part.site, "partition").takes()) continue;
+    const auto& rule = part.fit.flag(part.site, "partition");
+    if (part.site.partitions.empty() || !rule.takes() || rule.policy == model::Policy::discouraged) continue;
     for (const auto& name : part.fit.named) {
       if (part.site.find_partition(name)) continue;
       const auto place = part.place({"partition"});
