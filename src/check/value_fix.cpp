@@ -86,7 +86,9 @@ std::vector<Edit> fix_value(const Subject& subject, slurm::Place place, Respell 
     value = *other;
   }
   const auto begin = written->is_long ? written->name_end : written->value;
-  return {{begin, end - begin, (written->is_long ? "=" : "") + value}};
+  const auto text = (written->is_long ? "=" : "") + value;
+  if (subject.text.substr(begin, end - begin) == text) return {}; // refused by other versions only
+  return {{begin, end - begin, text}};
 }
 
 std::vector<slurm::Word> words_up_to(const Subject& subject, std::size_t offset) {

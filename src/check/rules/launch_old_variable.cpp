@@ -14,8 +14,8 @@ Hits find(const Subject& subject) {
     const auto value = seen.value->place.offset;
     const auto at = value > name.size() ? value - name.size() - 1 : 0;
     const bool written = util::starts_with(subject.text.substr(at), name + "=");
-    add_hit(hits, {written ? slurm::Place{at, name.size()} : place_of(seen.set_at), name + " is called " + now + " from torch 2.2 on", now,
-                   written && subject.text.find(now) == std::string_view::npos ? std::vector<Edit>{{at, 0, "TORCH_"}} : std::vector<Edit>()});
+    // No mend: an older torch knows the old name only.
+    add_hit(hits, {written ? slurm::Place{at, name.size()} : place_of(seen.set_at), name + " is called " + now + " from torch 2.2 on", now});
   }
   return hits;
 }
