@@ -91,6 +91,7 @@ TEST_CASE("write_output follows links, keeps modes, and writes into pipes and de
 TEST_CASE("nearest finds slips and nothing else") {
   CHECK(nearest("lumii", {"lumi", "narval"}) == std::optional<std::string>("lumi"));
   CHECK(nearest("standard-G", {"standard-g", "small-g"}) == std::optional<std::string>("standard-g"));
+  CHECK(nearest("tiem", {"mem", "time"}) == std::optional<std::string>("time"));
   CHECK_FALSE(nearest("xyz", {"lumi", "narval"}));
 }
 
