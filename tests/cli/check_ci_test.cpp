@@ -58,9 +58,10 @@ TEST_CASE("The script of the GitLab job checks a repository and keeps SARIF") {
   const auto result = bash(desk, R"sh(
     /usr/bin/python3 - "$SOURCE/docs/ci/gitlab.yml" >job.bash <<'END'
 import shlex, sys, yaml
-job = yaml.safe_load(open(sys.argv[1]))["hpcml-check"]
+gitlab = yaml.safe_load(open(sys.argv[1]))
+job = gitlab["hpcml-check"]
 print("set -eo pipefail")
-for name, value in job["variables"].items():
+for name, value in gitlab["variables"].items():
     print(f"export {name}={shlex.quote(str(value))}")
 print("export HPCML_CHECK_OPTIONS='--slurm-version 23.11'")
 print("\n".join(job["script"]))

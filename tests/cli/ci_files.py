@@ -31,7 +31,10 @@ for step in action["runs"]["steps"]:
         faults.append(f"step {step['name']}: no shell, or an input as part of the script")
     shellcheck(step["name"], step["run"])
 
-job = load("docs/ci/gitlab.yml")["hpcml-check"]
+gitlab = load("docs/ci/gitlab.yml")
+job = gitlab["hpcml-check"]
+if "variables" in job:
+    faults.append("gitlab.yml: the job's own variables hide those that the including file sets")
 shellcheck("gitlab", "\n".join(job["script"]))
 
 hooks = load(".pre-commit-hooks.yaml")
@@ -44,7 +47,7 @@ for block in blocks:
             if "docs/ci/github" in step.get("uses", ""):
                 faults += [f"the action has no input {name}" for name in step["with"] if name not in action["inputs"]]
     for name in block.get("variables") or {}:
-        if name not in job["variables"]:
+        if name not in gitlab.get("variables", {}):
             faults.append(f"gitlab.yml has no variable {name}")
     for one in block.get("repos") or []:
         faults += [f"there is no hook {hook['id']}" for hook in one["hooks"] if hook["id"] not in ids]
