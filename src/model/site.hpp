@@ -260,6 +260,8 @@ struct Site {
   std::vector<NodeType> node_types;
   std::vector<Partition> partitions;
   std::vector<Qos> qos;
+  std::vector<std::string> other_partitions; ///< that exist beside those above; no more is known of them
+  std::vector<std::string> other_qos;
   std::vector<std::string> constraints;     ///< features that may be asked for; empty: unknown
   std::vector<std::string> constraint_operators;
   std::vector<LauncherRule> launchers;

@@ -129,7 +129,8 @@ void check_memory_share(PlanContext& context) {
 void check_qos(PlanContext& context) {
   const auto& wanted = context.job.qos;
   const model::Qos* qos = context.qos;
-  if (wanted && !qos && !context.site.qos.empty()) {
+  const auto& others = context.site.other_qos;
+  if (wanted && !qos && !context.site.qos.empty() && std::find(others.begin(), others.end(), wanted->value) == others.end()) {
     std::vector<std::string> names;
     for (const auto& known : context.site.qos) names.push_back(known.name);
     const auto near = util::nearest(wanted->value, names);

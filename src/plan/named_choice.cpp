@@ -22,6 +22,8 @@ const model::GpuSlice* find_slice(const model::GpuShape& gpu, const std::string&
 bool has_gpu_type(const model::GpuShape& gpu, const std::string& type) { return is_called(gpu.slurm_type, gpu.aliases, type) || find_slice(gpu, type); }
 
 diag::Diagnostic unknown_partition(const model::Site& site, const std::string& wanted) {
+  if (const auto& others = site.other_partitions; std::find(others.begin(), others.end(), wanted) != others.end())
+    return {diag::Severity::warning, "request/partition", "the profile of " + site.name + " tells nothing of partition '" + wanted + "' but that it exists", {}, "nodes, limits and bindings are not checked"};
   std::vector<std::string> names;
   for (const auto& partition : site.partitions)
     if (partition.nameable) names.push_back(partition.name);

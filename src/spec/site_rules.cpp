@@ -106,6 +106,11 @@ void read_request_rules(ObjectReader& root, model::Site& site) {
   std::optional<model::GpuRequest> gpus;
   root.each_or_one("gpu_request", [&](ObjectReader& object) { add_rule(gpus, read_gpu_request(object)); });
   if (gpus) site.gpu_request = std::move(*gpus);
+  if (auto others = root.object("other_names")) {
+    site.other_partitions = others.texts("of_partitions");
+    site.other_qos = others.texts("of_qos");
+    others.finish();
+  }
   if (auto constraints = root.object("constraints")) {
     site.constraints = constraints.texts("values");
     site.constraint_operators = constraints.texts("operators");

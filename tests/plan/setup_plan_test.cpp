@@ -202,7 +202,12 @@ TEST_CASE("an environment on top of an image is one file, where the site mounts 
   job.container = text("prgenv-gnu/24.11:v1");
   CHECK(setup("alps_daint", spec, job).squashed->image_options == std::vector<std::string>{"--view=default"});
   job.container = text("ngc.toml"); // its image is entered on a node
-  CHECK_THAT(refusal("alps_daint", spec, job), Catch::Contains("entered by srun"));
+  CHECK(setup("alps_daint", spec, job).squashed->step == std::vector<std::string>{"--nodes=1", "--ntasks=1", "--time=00:30:00"});
+  auto charged = site("alps_daint");
+  charged.flags["account"].policy = model::Policy::required;
+  const auto refused = plan::plan_setup(spec, job, charged);
+  REQUIRE(refused.diagnostics.size() == 1);
+  CHECK_THAT(refused.diagnostics.front().message, Catch::Contains("entered by srun"));
   job.account = text("a1");
   CHECK(setup("alps_daint", spec, job).squashed->step == std::vector<std::string>{"--nodes=1", "--ntasks=1", "--time=00:30:00", "--account=a1"});
 }

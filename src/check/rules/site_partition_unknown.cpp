@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Partitions that the site does not have.
+#include <algorithm>
+
 #include "check/site_rule.hpp"
 
 namespace hpcml::check {
@@ -12,7 +14,8 @@ Hits find(const Subject& subject) {
     const auto& rule = part.fit.flag(part.site, "partition");
     if (part.site.partitions.empty() || !rule.takes() || rule.policy == model::Policy::discouraged) continue;
     for (const auto& name : part.fit.named) {
-      if (part.site.find_partition(name)) continue;
+      const auto& others = part.site.other_partitions;
+      if (part.site.find_partition(name) || std::find(others.begin(), others.end(), name) != others.end()) continue;
       const auto place = part.place({"partition"});
       Hit hit{place, "the profile of " + part.site.name + " has no partition '" + name + "'", known_names(name, names)};
       // Profiles leave partitions out that are not for everybody; a slip of one of theirs is none of those.
@@ -43,6 +46,7 @@ Rule rule_site_partition_unknown() {
        {"#!/bin/bash\n#SBATCH -p gpu_h10\n#SBATCH --gpus-per-node=4\n#SBATCH -t 5\nsrun true\n", "snellius"}},
       {{"#!/bin/bash\n#SBATCH --account=project_462000001\n#SBATCH --time=10\n#SBATCH -p small-g\n#SBATCH --gpus-per-node=1\nsrun true\n", "lumi"},
        {"#!/bin/bash\n#SBATCH --account=project_462000001\n#SBATCH --time=10\n#SBATCH --partition=small-g,dev-g\n#SBATCH --gpus-per-node=1\nsrun true\n", "lumi"},
+       {"#!/bin/bash\n#SBATCH --account=project_462000001\n#SBATCH --time=10\n#SBATCH -p small\nsrun true\n", "lumi"},
        {"#!/bin/bash\n#SBATCH -p gpu_h100\n#SBATCH --gpus-per-node=4\n#SBATCH -t 5\nsrun true\n", "snellius"},
        {"#!/bin/bash\n#SBATCH -p anything\n#SBATCH -t 5\nsrun true\n"}},
       find, nullptr, k_likely_refusal};

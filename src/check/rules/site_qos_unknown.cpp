@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MIT
 // QoS that the site does not have.
+#include <algorithm>
+
 #include "check/site_rule.hpp"
 
 namespace hpcml::check {
@@ -11,6 +13,7 @@ Hits find(const Subject& subject) {
     const auto name = part.request.text("qos");
     // Slurm's database makes the QoS normal by itself.
     if (name.empty() || name == "normal" || part.site.qos.empty() || part.site.find_qos(name)) continue;
+    if (const auto& others = part.site.other_qos; std::find(others.begin(), others.end(), name) != others.end()) continue;
     std::vector<std::string> names;
     for (const auto& qos : part.site.qos) names.push_back(qos.name);
     Hit hit{part.place({"qos"}), "the profile of " + part.site.name + " has no QoS '" + name + "'", known_names(name, names)};
@@ -35,6 +38,7 @@ Rule rule_site_qos_unknown() {
       {{"#!/bin/bash\n#SBATCH -A x\n#SBATCH -t 10\n#SBATCH -p boost_usr_prod\n#SBATCH --qos=boost_qos_dbg\n#SBATCH --gres=gpu:4\nsrun true\n", "leonardo"},
        {"#!/bin/bash\n#SBATCH -A x\n#SBATCH -t 10\n#SBATCH -p gpu\n#SBATCH --qos=gpu-shd\n#SBATCH --gpus=1\nsrun true\n", "archer2_gpu"},
        {"#!/bin/bash\n#SBATCH --account=project_462000001\n#SBATCH --time=10\n#SBATCH -p small-g\n#SBATCH --qos=special\n#SBATCH --gpus-per-node=1\nsrun true\n", "lumi"},
+       {"#!/bin/bash\n#SBATCH -A p200000 -p gpu -q dev -t 10\n#SBATCH --gpus-per-node=4\nsrun true\n", "meluxina"},
        {"#!/bin/bash\n#SBATCH -p gpu\n#SBATCH -t 10\n#SBATCH --qos=normal\n#SBATCH --gpus=1\nsrun true\n", "sherlock"}},
       find, nullptr, k_likely_refusal};
 }
