@@ -73,7 +73,8 @@ diag::Diagnostics read_as_all(const std::string& file, std::string_view text, Su
   for (auto& [finding, versions] : all) {
     if (std::find(versions.begin(), versions.end(), false) != versions.end()) {
       finding.message += " (Slurm " + versions_text(versions) + ")";
-      if (finding.severity == diag::Severity::error) finding.severity = diag::Severity::warning;
+      const bool oldest_only = std::find(versions.begin() + 1, versions.end(), true) == versions.end(); // hardly any cluster has it
+      if (finding.severity == diag::Severity::error) finding.severity = oldest_only ? diag::Severity::note : diag::Severity::warning;
     }
     list.push_back(std::move(finding));
   }
@@ -98,7 +99,7 @@ bool is_near_option(std::string_view name) {
 }
 
 /// Without the options that the site's plugins bring, and without the values behind them; where no site is named, what may be such an
-/// option is a warning.
+/// option is a warning, and a note where it is one of a known plugin.
 diag::Diagnostics without_site_options(diag::Diagnostics refusals, const Subject& subject) {
   std::size_t value_at = std::string_view::npos;
   const auto is_known = [&](diag::Diagnostic& refusal) {
@@ -118,6 +119,11 @@ diag::Diagnostics without_site_options(diag::Diagnostics refusals, const Subject
     if (!maybe && !given_up && !(subject.site && is_site_option(*subject.site, name))) return false;
     value_at = equals == std::string_view::npos ? subject.text.find_first_not_of(" \t", at + word.size()) : equals;
     if (maybe) refusal.severity = diag::Severity::warning;
+    if (const auto engine = engine_of_option(name); maybe && engine) {
+      refusal.severity = diag::Severity::note;
+      refusal.message = "--" + std::string(name) + " is no option of Slurm's: the plugin of " + std::string(model::word_of(*engine)) + " brings it where it is installed";
+      refusal.hint = "--site tells whether the cluster has it";
+    }
     return !maybe && !given_up;
   };
   refusals.erase(std::remove_if(refusals.begin(), refusals.end(), is_known), refusals.end());

@@ -2,6 +2,7 @@
 // Where a request would land on a site: its partitions, kinds of node, QoS, and the facts that the profile's rules ask for.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -40,6 +41,9 @@ struct SiteFit {
 
 /// What is known of the request at the site.
 SiteFit fit_to_site(const slurm::Request& request, const slurm::JobSize& size, const model::Site& site);
+
+/// Whose plugin brings the option to sbatch ("image": Shifter's); nothing where none is known.
+std::optional<model::ContainerEngine> engine_of_option(std::string_view name);
 
 /// Whether sbatch has the option ("uenv") at the site by a plugin that the profile tells of.
 bool is_site_option(const model::Site& site, std::string_view name);

@@ -104,6 +104,7 @@ TEST_CASE("A mend that would write what stands there is none") {
   const auto list = check::check_script("x.sh", "#!/bin/bash\n#SBATCH --gpus=1 --gpu-bind=none\nsrun true\n", {}); // refused by 20.11
   REQUIRE(list.size() == 1);
   CHECK(list[0].what.code == "slurm/value");
+  CHECK(list[0].what.severity == diag::Severity::note);
   CHECK(list[0].fix.empty());
 }
 
@@ -149,13 +150,13 @@ TEST_CASE("Without a version a refusal of some versions is a warning that names 
 }
 
 TEST_CASE("Where no site is named, an option that may be a plugin's is a warning, a slip is an error") {
-  const auto plugin = diagnostics("#!/bin/bash\n#SBATCH --image nersc/pytorch:25.06\n#SBATCH --uenv=prgenv:v1\nsrun true\n", slurm::Version::v23_11);
-  REQUIRE(plugin.size() == 2);
+  const auto plugin = diagnostics("#!/bin/bash\n#SBATCH --image nersc/pytorch:25.06\n#SBATCH --uenv=prgenv:v1\n#SBATCH --bee-gfs=x\nsrun true\n", slurm::Version::v23_11);
+  REQUIRE(plugin.size() == 3);
   for (const auto& finding : plugin) {
     CHECK(finding.code == "slurm/option-unknown");
-    CHECK(finding.severity == diag::Severity::warning);
+    CHECK(finding.severity == (finding.span.line == 4 ? diag::Severity::warning : diag::Severity::note)); // the others are Shifter's and uenv's
   }
-  for (const auto* script : {"#!/bin/bash\n#SBATCH --acount=x\n", "#!/bin/bash\n#SBATCH --cpu-bind=cores\n", "#!/bin/bash\n#SBATCH --stepmgr\n",
+  for (const auto* script : {"#!/bin/bash\n#SBATCH --acount=x\n", "#!/bin/bash\n#SBATCH --tiem=10\n", "#!/bin/bash\n#SBATCH --cpu-bind=cores\n", "#!/bin/bash\n#SBATCH --stepmgr\n",
                              "#!/bin/bash\n#SBATCH --workdir /x\n", "#!/bin/bash\n#SBATCH --share\n", "#!/bin/bash\n#SBATCH --gres:gpu=1\n"}) {
     INFO(script);
     const auto slip = diagnostics(script, slurm::Version::v23_11);

@@ -8,13 +8,24 @@
 namespace hpcml::check {
 namespace {
 
-/// "# SBATCH --x", " #SBATCH --x", "#sbatch --x"; "##SBATCH" is how people switch one off on purpose.
+/// The command goes on, or ends in a script's name.
+bool names_script(std::string_view line) {
+  const auto end = line.find_last_not_of(" \t\r");
+  const auto last = line.substr(0, end + 1);
+  if (last.back() == '\\') return true;
+  const auto name = last.substr(last.find_last_of(" \t") + 1);
+  return name[0] != '-' && (util::ends_with(name, ".sh") || util::ends_with(name, ".slurm") || util::ends_with(name, ".sbatch"));
+}
+
+/// "# SBATCH --x", " #SBATCH --x", "#sbatch --x"; "##SBATCH" is how people switch one off on purpose. "# sbatch --x" and "#sbatch -N2 job.sh" say how the
+/// script is submitted.
 bool looks_like_directive(std::string_view line) {
   if (line.substr(0, 7) == "#SBATCH") return false;
   const auto hash = line.find_first_not_of(" \t");
   if (hash == std::string_view::npos || line[hash] != '#') return false;
   const auto word = line.find_first_not_of(" \t", hash + 1);
   if (word == std::string_view::npos || util::to_lower(line.substr(word, 6)) != "sbatch") return false;
+  if (line[word] == 's' && (word > hash + 1 || names_script(line))) return false;
   const auto option = line.find_first_not_of(" \t", word + 6);
   return option != std::string_view::npos && line[option] == '-';
 }
@@ -42,7 +53,8 @@ Rule rule_slurm_disabled_directive() {
       "the line is ignored without a word.",
       "https://slurm.schedmd.com/sbatch.html#SECTION_DESCRIPTION",
       {"#!/bin/bash\n# SBATCH --nodes=2\n", "#!/bin/bash\n #SBATCH --nodes=2\n", "#!/bin/bash\n#sbatch --nodes=2\n"},
-      {"#!/bin/bash\n#SBATCH --nodes=2\n", "#!/bin/bash\n##SBATCH --nodes=2\n", "#!/bin/bash\n# sbatch this file with -N 2\n"},
+      {"#!/bin/bash\n#SBATCH --nodes=2\n", "#!/bin/bash\n##SBATCH --nodes=2\n", "#!/bin/bash\n# sbatch this file with -N 2\n",
+       "#!/bin/bash\n# Usage:\n#   sbatch --nodes=4 train.sh\n# sbatch -A account -t time \\\n#   train.sh\n#sbatch -N 2 train.sh\n"},
       find};
 }
 
