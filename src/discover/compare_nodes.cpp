@@ -105,7 +105,9 @@ void compare_nodes(Drift& drift, const model::Site& site, const model::Partition
       drift.add(Severity::note, "unknown", fmt::format("partition {}: the profile knows no nodes of it, the cluster shows {} of kind {}", partition.name, kind->nodes.size(), kind->id));
       continue;
     }
-    met.insert(best->id);
+    // Kinds that differ only in their features, which nodes have for many reasons, are one kind here.
+    for (const auto& id : partition.node_types)
+      if (const auto* type = site.find_node_type(id); type && likeness(*type, *kind, gpus_hidden) == likeness(*best, *kind, gpus_hidden)) met.insert(id);
     const auto at = "node type " + best->id + " (" + kind->nodes.front() + (kind->nodes.size() > 1 ? ", …" : "") + ")";
     compare_cpus(drift, at, *best, *kind);
     compare_memory(drift, at, *best, *kind);

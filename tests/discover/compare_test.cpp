@@ -66,6 +66,14 @@ TEST_CASE("each fact of the profile that the cluster denies is found") {
       {[&](model::Site& s) { type(s, "h100x4").cpu_arch = model::CpuArch::aarch64; }, "E node type h100x4 (g1, …): cpu_arch: the profile says aarch64, the cluster says x86_64\n"},
       {[&](model::Site& s) { type(s, "cpu128-976g").memory->value = model::MemSize::of_mib(1); s.partitions[0].node_types = {"cpu128-243g"}; },
        "W node type cpu128-243g (c03): memory: the profile says 249000M, the cluster gives jobs 1000000M\n"},
+      {[&](model::Site& s) { // two kinds that differ in a feature only
+         auto twin = type(s, "h100x4");
+         twin.id = "twin";
+         twin.features = {"more"};
+         s.node_types.push_back(twin);
+         s.partitions[1].node_types.push_back("twin");
+       },
+       ""},
       {[](model::Site& s) { s.partitions[1].node_types.push_back("cpu128-243g"); }, "W partition gpu: the cluster shows no nodes like the profile's cpu128-243g\n"},
   };
   const auto facts = test::recorded_cluster("mixed");
