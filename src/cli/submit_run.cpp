@@ -148,7 +148,7 @@ std::optional<double> gpu_hours(const model::Plan& plan) {
   if (!time) return std::nullopt;
   const auto array = directive_of(plan, "--array");
   const auto jobs = array ? std::max(1ULL, slurm::count_array_tasks(*array)) : 1ULL;
-  return static_cast<double>(time->seconds().count()) / 3600.0 * plan.layout.nodes * plan.layout.gpus_per_node * static_cast<double>(jobs);
+  return static_cast<double>(time->seconds().count()) / 3600.0 * plan.layout.nodes * plan.layout.gpus_held * static_cast<double>(jobs);
 }
 
 std::string describe_request(const model::Plan& plan) {

@@ -46,6 +46,7 @@ struct PlannedLayout {
   unsigned gpus_per_rank = 0;
   unsigned cpus_per_rank = 1;    ///< physical cores; 0: neither the request nor the site says
   unsigned threads_per_core = 1; ///< hardware threads of each of these cores
+  unsigned gpus_held = 0;        ///< GPUs of each node that nobody else gets meanwhile: all, where jobs have whole nodes
   unsigned world_size() const { return nodes * ranks_per_node; }
 };
 

@@ -31,6 +31,17 @@ std::string partitions_for(const PlanContext& context, unsigned have, model::Kno
   return names.empty() ? "" : "these take so many: " + util::join(names, ", ");
 }
 
+/// The QoS that take so many, where the limit is one of the job's QoS.
+std::string qos_for(const PlanContext& context, unsigned have, model::Known<unsigned> Limits::*most) {
+  if (!context.qos || !(context.qos->*most)) return {};
+  std::vector<std::string> names;
+  for (const auto& other : context.site.qos)
+    if (!other.on_request && (!(other.*most) || have <= (other.*most)->value) &&
+        (!context.partition || !context.partition->nameable || is_place_of(&other, context.partition->name)))
+      names.push_back("--qos " + other.name);
+  return names.empty() ? "" : "these take so many, for all that the profile knows: " + util::join(names, ", ");
+}
+
 void check_counts(PlanContext& context) {
   const model::PlannedLayout& layout = context.plan.layout;
   const unsigned gpus = layout.nodes * layout.gpus_per_node;
@@ -38,7 +49,8 @@ void check_counts(PlanContext& context) {
                          model::Known<unsigned> Limits::*least, model::Known<unsigned> Limits::*most) {
     if (const auto& limit = context.limit(most); limit && have > limit->value)
       context.error(code, number(have) + " " + what + ": " + context.limit_owner(most) + " allows " +
-                              number(limit->value) + cited(limit->origin), partitions_for(context, have, least, most));
+                              number(limit->value) + cited(limit->origin),
+                    context.qos && context.qos->*most ? qos_for(context, have, most) : partitions_for(context, have, least, most));
     if (const auto& limit = context.limit(least); limit && have < limit->value)
       context.error(code, number(have) + " " + what + ": " + context.limit_owner(least) + " is for jobs with " +
                               number(limit->value) + " or more" + cited(limit->origin), partitions_for(context, have, least, most));

@@ -78,6 +78,7 @@ void plan_gpus(PlanContext& context) {
                   "say --gpus-per-node N (0 for a job without GPUs)");
   }
   context.plan.layout.gpus_per_node = gpus;
+  context.plan.layout.gpus_held = context.owns_nodes() && context.node && context.node->gpu ? std::max(gpus, context.node->gpu->per_node) : gpus;
   if (context.node) check_gpus(context, gpus);
 }
 

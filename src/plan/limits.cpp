@@ -26,6 +26,18 @@ std::string partitions_that_allow(const PlanContext& context, Walltime time) {
   return util::join(names, ", ");
 }
 
+/// The QoS that a job there could name instead, and that are long enough.
+std::string qos_that_allow(const PlanContext& context, Walltime time) {
+  std::vector<std::string> names;
+  for (const auto& other : context.site.qos) {
+    const bool here = !context.partition || !context.partition->nameable || is_place_of(&other, context.partition->name);
+    const bool fits = (!other.max_nodes || context.plan.layout.nodes <= other.max_nodes->value) &&
+                      (!other.max_gpus || context.plan.layout.nodes * context.plan.layout.gpus_per_node <= other.max_gpus->value);
+    if (here && fits && !other.on_request && other.max_time && time <= other.max_time->value) names.push_back("--qos " + other.name + " (" + other.max_time->value.to_slurm() + ")");
+  }
+  return util::join(names, ", ");
+}
+
 void check_time(PlanContext& context, Walltime time) {
   const std::string asked = "--time " + time.to_slurm();
   const bool by_qos = context.qos && context.qos->max_time;
@@ -35,7 +47,7 @@ void check_time(PlanContext& context, Walltime time) {
                      : context.partition ? time_limit(*context.partition, layout.nodes, layout.nodes * layout.gpus_per_node)
                                          : std::nullopt;
   if (limit && time > limit->value) {
-    const std::string others = partitions_that_allow(context, time);
+    const std::string others = by_qos ? qos_that_allow(context, time) : partitions_that_allow(context, time);
     context.error("request/time",
                   asked + ": the limit of " + where + " is " + limit->value.to_slurm() + cited(limit->origin),
                   others.empty() ? "use a shorter time and save checkpoints" : "long enough: " + others);

@@ -73,6 +73,11 @@ TEST_CASE("where QoS choose the partition, each is a place") {
   CHECK(holds(line_of(" --qos regular "), " yes "));
   CHECK(holds(line_of(" --qos debug "), "00:30:00"));
   CHECK(holds(line_of(" --qos shared "), " no "));
+  const auto part = desk.hpcml({"submit", "--where", "--format", "json", "--site", "perlmutter", "--gpus-per-node", "1", "--time", "1h"});
+  for (const auto& place : nlohmann::json::parse(part.out)) { // who has a whole node holds all of its GPUs
+    if (place["qos"] == "regular") CHECK(place["gpu_hours"] == 4.0);
+    if (place["qos"] == "shared") CHECK(place["gpu_hours"] == 1.0);
+  }
   auto named = words;
   named.insert(named.end(), {"--qos", "regular"});
   CHECK(holds(desk.hpcml(named).out, "(Slurm's choice)"));

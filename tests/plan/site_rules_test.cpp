@@ -92,6 +92,15 @@ TEST_CASE("where the site chooses the partition, the QoS that the job names says
   CHECK(plan_of(site, ask("")).qos == "usual");
 }
 
+TEST_CASE("a limit of a QoS comes with the QoS that take the job") {
+  const auto site = site_with(R"("qos": [{"name": "short", "default": true, "max_time": "00:30:00", "max_gpus": 2}, {"name": "long", "max_time": "10:00:00"},
+    {"name": "asked", "max_time": "20:00:00", "access": "request"}, {"name": "elsewhere", "partitions": ["old"], "max_time": "20:00:00"}])");
+  CHECK_THAT(refused(site, [](model::JobSpec& job) { job.time = flag(time_of("1:00:00")); job.gpus_per_node = flag(1U); }), Contains("(long enough: --qos long (10:00:00))"));
+  CHECK_THAT(refused(site, [](model::JobSpec& job) { job.time = flag(time_of("10")); job.gpus_per_node = flag(4U); }),
+             Contains("4 GPUs in all: QoS short allows 2") && Contains("so many, for all that the profile knows: --qos long)"));
+  CHECK_THAT(refused(site, [](model::JobSpec& job) { job.time = flag(time_of("11:00:00")); job.qos = text("long"); }), Contains("use a shorter time"));
+}
+
 TEST_CASE("a site's usual number of hardware threads is counted where the request says none") {
   const auto site = site_with(R"("flags": {"threads-per-core": {"default": "2", "when": {"qos": ["shared"]}}}, "qos": [{"name": "shared"}])", "", R"(, "share_policy": "max")");
   const auto plan = plan_of(site, [](model::JobSpec& job) { job.qos = text("shared"); job.gpus_per_node = flag(1U); });
