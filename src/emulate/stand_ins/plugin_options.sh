@@ -10,7 +10,7 @@ options=("${hpcml_plugin_options[@]}") lines=$hpcml_plugin_lines
 is_plugins() { hpcml_among "${1%%=*}" "${options[@]}"; }
 
 main() {
-  local tool=${0##*/} words=("$@") kept=() script='' last='-' copy=''
+  local tool=${0##*/} words=("$@") kept=() script='' last='-'
   while (($#)) && [[ $1 != -- && ($1 == -* || $last == -*) ]]; do
     # The word behind an option may be its value, or the first of the command.
     if [[ $1 != -* && -f $1 && $tool == sbatch ]]; then break; fi
@@ -34,7 +34,7 @@ main() {
   if [[ $tool != sbatch || ! -f ${1-} ]]; then exec "$real" "${kept[@]}" "$@"; fi
   script=$1
   shift
-  copy=$(mktemp -d)
+  copy=$(mktemp -d) # not local: the trap runs outside of this function
   trap 'rm -rf -- "$copy"' EXIT
   sed -E "/^#SBATCH +(${lines})([= ]|\$)/d" -- "$script" > "$copy/${script##*/}"
   "$real" "${kept[@]}" "$copy/${script##*/}" "$@"
