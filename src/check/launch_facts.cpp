@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <cctype>
+#include <cstring>
 
 #include "util/text.hpp"
 
@@ -12,7 +13,8 @@ namespace hpcml::check {
 std::vector<SeenVariable> seen_variables(const Subject& subject, std::initializer_list<std::string_view> names) {
   std::vector<SeenVariable> seen;
   // A name that the text does not have is not worth a look at every command.
-  if (std::none_of(names.begin(), names.end(), [&](auto name) { return subject.text.find(name) != std::string_view::npos; })) return seen;
+  const auto text = subject.text;
+  if (std::none_of(names.begin(), names.end(), [&](auto name) { return memmem(text.data(), text.size(), name.data(), name.size()) != nullptr; })) return seen;
   const auto add = [&](std::string_view name, const shell::Argument& value, shell::Place set_at, const Launch& launch) {
     const bool known = std::any_of(seen.begin(), seen.end(), [&](const auto& other) { return other.name == name && other.set_at.offset == set_at.offset; });
     if (!known) seen.push_back({name, &value, set_at, &launch});

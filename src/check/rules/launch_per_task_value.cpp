@@ -12,12 +12,13 @@ namespace {
 
 /// What an assignment "NAME=…" before the byte gives, where the variable is not exported and so not in the environment.
 std::string_view assigned_before(std::string_view text, std::string_view name, std::size_t offset) {
-  for (auto at = text.substr(0, offset).rfind(name); at != std::string_view::npos && at > 0; at = text.substr(0, at).rfind(name)) {
+  std::string_view last;
+  for (auto at = text.find(name); at < offset && at + name.size() <= offset; at = text.find(name, at + 1)) {
     const auto end = at + name.size();
-    if (end < text.size() && text[end] == '=' && (text[at - 1] == '\n' || text[at - 1] == ' ' || text[at - 1] == ';' || text[at - 1] == '\t'))
-      return text.substr(end + 1, std::min(text.find('\n', end), text.size()) - end - 1);
+    if (at > 0 && end < text.size() && text[end] == '=' && (text[at - 1] == '\n' || text[at - 1] == ' ' || text[at - 1] == ';' || text[at - 1] == '\t'))
+      last = text.substr(end + 1, std::min(text.find('\n', end), text.size()) - end - 1);
   }
-  return {};
+  return last;
 }
 
 constexpr std::string_view k_per_task[] = {"SLURM_PROCID", "SLURM_LOCALID", "SLURM_NODEID"};

@@ -32,6 +32,7 @@ Hits find(const Subject& subject) {
   for (const auto& launch : subject.launches) {
     const auto& words = launch.command->words;
     for (std::size_t i = 0; i < words.size(); ++i) {
+      if (words[i].pieces.empty() || !util::starts_with(words[i].pieces.front().text, "--")) continue;
       const auto text = words[i].text();
       const auto equals = text.find('=');
       const auto name = text.substr(0, equals);

@@ -69,23 +69,36 @@ void look_at_address(std::string_view text, std::size_t scheme, Hits& hits) {
   hits.push_back(make_hit({begin, end - begin}, "a password in an address"));
 }
 
+/// The word in front, behind blanks, '=' and quotes of the same line.
+std::string_view word_before(std::string_view text, std::size_t at) {
+  auto end = at;
+  while (end > 0 && !is_token_char(text[end - 1])) {
+    --end;
+    if (text[end] == '\n' || text[end] == '$') return {};
+  }
+  auto begin = end;
+  while (begin > 0 && is_token_char(text[begin - 1])) --begin;
+  return text.substr(begin, end - begin);
+}
+
 Hits find(const Subject& subject) {
+  constexpr std::size_t k_shortest = 20;
   Hits hits;
   const auto text = subject.text;
-  std::string_view before; // the word in front, behind blanks, '=' and quotes
-  for (std::size_t i = 0; i < text.size();) {
-    if (!is_token_char(text[i])) {
-      if (text[i] == ':' && text.substr(i, 3) == "://") look_at_address(text, i, hits);
-      if (text[i] == '\n' || text[i] == '$') before = {};
-      ++i;
+  for (std::size_t i = 0; i + k_shortest <= text.size();) {
+    // From the end of the shortest token back: most of the text is never looked at.
+    auto end = i + k_shortest;
+    while (end > i && is_token_char(text[end - 1])) --end;
+    if (end > i) {
+      i = end;
       continue;
     }
-    auto end = i;
+    end = i + k_shortest;
     while (end < text.size() && is_token_char(text[end])) ++end;
-    if (end - i >= 20) look_at_token(text, {i, end - i}, before, hits);
-    before = text.substr(i, end - i);
+    look_at_token(text, {i, end - i}, word_before(text, i), hits);
     i = end;
   }
+  for (auto at = text.find("://"); at != std::string_view::npos; at = text.find("://", at + 1)) look_at_address(text, at, hits);
   if (const auto key = text.find("PRIVATE KEY-----"); key != std::string_view::npos && text.find("-----BEGIN ") < key) hits.push_back(make_hit(line_at(text, key), "a private key"));
   return hits;
 }
