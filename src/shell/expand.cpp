@@ -2,8 +2,8 @@
 #include "shell/walker.hpp"
 
 #include <algorithm>
-#include <array>
-#include <string_view>
+
+#include "util/char_set.hpp"
 
 namespace hpcml::shell {
 
@@ -12,18 +12,14 @@ namespace {
 constexpr std::size_t k_longest = 65536; ///< of one expansion; what is longer is not followed
 
 /// Characters that begin an expansion of an unquoted text, or end a word.
-constexpr auto k_signs = [] {
-  std::array<bool, 256> signs{};
-  for (const char c : std::string_view("~{*?[@+!( \t\n")) signs[static_cast<unsigned char>(c)] = true;
-  return signs;
-}();
+constexpr util::CharSet k_signs("~{*?[@+!( \t\n");
 
 bool is_blank(char c) { return c == ' ' || c == '\t' || c == '\n'; }
 
 /// One literal that bash leaves as it is: most words are.
 bool is_plain(const Word& word) {
   if (word.parts.size() != 1 || word.parts[0].kind != Part::Kind::literal) return false;
-  return word.parts[0].quoted || std::none_of(word.parts[0].text.begin(), word.parts[0].text.end(), [](char c) { return k_signs[static_cast<unsigned char>(c)]; });
+  return word.parts[0].quoted || std::none_of(word.parts[0].text.begin(), word.parts[0].text.end(), [](char c) { return k_signs.has(c); });
 }
 
 /// True if bash may make several words of what stands between braces.

@@ -4,17 +4,15 @@
 #include <algorithm>
 #include <array>
 
+#include "util/char_set.hpp"
+
 namespace hpcml::shell {
 
 namespace {
 
 constexpr int k_deepest = 100;
-constexpr auto k_meta = [] {
-  std::array<bool, 256> meta{};
-  for (const char c : std::string_view(" \t\n;&|()<>")) meta[static_cast<unsigned char>(c)] = true;
-  return meta;
-}();
-constexpr bool is_meta(char c) { return k_meta[static_cast<unsigned char>(c)]; }
+constexpr util::CharSet k_meta(" \t\n;&|()<>");
+constexpr bool is_meta(char c) { return k_meta.has(c); }
 constexpr bool is_quoting(char c) { return c == '\\' || c == '\'' || c == '"' || c == '$' || c == '`'; }
 
 } // namespace

@@ -5,6 +5,7 @@
 
 #include "check/rule.hpp"
 #include "shell/names.hpp"
+#include "util/char_set.hpp"
 #include "util/text.hpp"
 
 namespace hpcml::check {
@@ -12,12 +13,8 @@ namespace {
 
 using shell::is_digit;
 
-constexpr auto k_token_chars = [] {
-  std::array<bool, 256> chars{};
-  for (std::size_t c = 0; c < chars.size(); ++c) chars[c] = shell::is_name_char(static_cast<char>(c)) || c == '-';
-  return chars;
-}();
-bool is_token_char(char c) { return k_token_chars[static_cast<unsigned char>(c)]; }
+constexpr util::CharSet k_token_chars("0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz_-");
+bool is_token_char(char c) { return k_token_chars.has(c); }
 
 /// How a service's tokens begin, and the fewest characters behind that.
 struct Kind {
