@@ -6,9 +6,11 @@
 
 namespace hpcml::agree {
 
-/// Runs the cases of the only argument by `run`, shows them by `show`, and ends with 0 where at least `percent` of them agree.
+/// Runs the cases of the only argument by `run`, shows them by `show`, and ends with 0 where at least
+/// `percent` of them agree.
 template <class Run, class Show>
-int run_agreement(int argc, char** argv, const char* does, const Run& run, const Show& show, std::size_t percent) {
+int run_agreement(int argc, char** argv, const char* does, const Run& run, const Show& show,
+                  std::size_t percent) {
   if (argc != 2) {
     std::cerr << "usage: agree FILE\n" << does << "\n";
     return 2;

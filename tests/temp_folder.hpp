@@ -9,7 +9,8 @@
 
 namespace hpcml::test {
 
-/// A new empty folder; it is removed with all that is in it when the value ends. Throws where none can be made.
+/// A new empty folder; it is removed with all that is in it when the value ends. Throws where none can be
+/// made.
 class TempFolder {
 public:
   TempFolder() {

@@ -16,7 +16,8 @@ namespace {
 
 constexpr const char* k_inside_package = "sklearn/datasets/data/digits.csv.gz";
 
-/// Places where packages put the file: Debian's python3-sklearn, then the site-packages of the active environment and of Python.
+/// Places where packages put the file: Debian's python3-sklearn, then the site-packages of the active
+/// environment and of Python.
 std::vector<fs::path> candidates() {
   std::vector<fs::path> list;
   for (const char* variable : {"VIRTUAL_ENV", "CONDA_PREFIX"})
@@ -28,7 +29,8 @@ std::vector<fs::path> candidates() {
   for (const auto& folder : list)
     for (const auto& entry : fs::directory_iterator(folder, ignored))
       if (entry.path().filename().string().compare(0, 7, "python3") == 0)
-        for (const char* packages : {"dist-packages", "site-packages"}) files.push_back(entry.path() / packages / k_inside_package);
+        for (const char* packages : {"dist-packages", "site-packages"})
+          files.push_back(entry.path() / packages / k_inside_package);
   return files;
 }
 
@@ -38,7 +40,8 @@ fs::path find_file(const std::string& path) {
   for (const auto& file : candidates())
     if (fs::exists(file)) return file;
   throw std::runtime_error("the digits data set is not installed: found no " + std::string(k_inside_package) +
-                           " under /usr/lib/python3, /usr/local/lib/python3* or the active Python environment. Install python3-sklearn "
+                           " under /usr/lib/python3, /usr/local/lib/python3* or the active Python "
+                           "environment. Install python3-sklearn "
                            "(Debian) or scikit-learn (pip), or name the file with --data or $HPCML_DIGITS.");
 }
 
@@ -48,9 +51,12 @@ std::string read_compressed(const fs::path& file) {
   std::string text;
   char buffer[65536];
   int count = 0;
-  while ((count = ::gzread(handle, buffer, sizeof buffer)) > 0) text.append(buffer, static_cast<std::size_t>(count));
+  while ((count = ::gzread(handle, buffer, sizeof buffer)) > 0)
+    text.append(buffer, static_cast<std::size_t>(count));
   ::gzclose(handle);
-  if (count < 0) throw std::runtime_error("the data file " + file.string() + " is damaged: it cannot be uncompressed to its end");
+  if (count < 0)
+    throw std::runtime_error("the data file " + file.string() +
+                             " is damaged: it cannot be uncompressed to its end");
   return text;
 }
 
@@ -65,7 +71,8 @@ std::vector<float> parse_rows(const std::string& text, const fs::path& file) {
       values.push_back(std::strtof(place, &end));
       const bool last = column == k_pixels;
       if (end == place || (last ? *end != '\n' && *end != '\r' && *end != '\0' : *end != ','))
-        throw std::runtime_error(file.string() + ":" + std::to_string(row) + ": expected 65 numbers between commas");
+        throw std::runtime_error(file.string() + ":" + std::to_string(row) +
+                                 ": expected 65 numbers between commas");
       place = end + (*end == ',' ? 1 : 0);
     }
     while (*place == '\n' || *place == '\r') ++place;
@@ -88,12 +95,14 @@ Digits load_digits(const std::string& path) {
   const auto number = torch::arange(rows);
   const auto test = number.remainder(k_held_out).eq(0).nonzero().flatten();
   const auto train = number.remainder(k_held_out).ne(0).nonzero().flatten();
-  return {images.index_select(0, train), labels.index_select(0, train), images.index_select(0, test), labels.index_select(0, test)};
+  return {images.index_select(0, train), labels.index_select(0, train), images.index_select(0, test),
+          labels.index_select(0, test)};
 }
 
 std::string fnv1a_hex(const void* data, std::size_t size) {
   unsigned long long hash = 14695981039346656037ULL;
-  for (std::size_t i = 0; i < size; ++i) hash = (hash ^ static_cast<const unsigned char*>(data)[i]) * 1099511628211ULL;
+  for (std::size_t i = 0; i < size; ++i)
+    hash = (hash ^ static_cast<const unsigned char*>(data)[i]) * 1099511628211ULL;
   char text[17];
   std::snprintf(text, sizeof text, "%016llx", hash);
   return text;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The UCI handwritten digits (1,797 images of 8 × 8 pixels), read from the file that scikit-learn's packages install.
+// The UCI handwritten digits (1,797 images of 8 × 8 pixels), read from the file that scikit-learn's packages
+// install.
 #pragma once
 
 #include <string>

@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: MIT
-// Data-parallel training in C++ with LibTorch: a small network learns handwritten digits, each rank sees only some of them.
+// Data-parallel training in C++ with LibTorch: a small network learns handwritten digits, each rank sees only
+// some of them.
 //
-//   hpcml launch --nproc-per-node 4 -- train_ddp          (on one machine; under Slurm: srun hpcml launch -- train_ddp)
+//   hpcml launch --nproc-per-node 4 -- train_ddp          (on one machine; under Slurm: srun hpcml launch --
+//   train_ddp)
 //
-// The rank's place comes from the environment that `hpcml launch` or `torchrun` sets (hpcml/rank_env.hpp). Each rank holds
-// the training images of some digits only, so a network that is trained alone never learns the others: only if the
-// gradients are really averaged over the ranks does the held-out accuracy get high. At the end the weights are compared
-// byte by byte. Exit code 0 means: accuracy reached and all ranks hold the same weights.
+// The rank's place comes from the environment that `hpcml launch` or `torchrun` sets (hpcml/rank_env.hpp).
+// Each rank holds the training images of some digits only, so a network that is trained alone never learns
+// the others: only if the gradients are really averaged over the ranks does the held-out accuracy get high.
+// At the end the weights are compared byte by byte. Exit code 0 means: accuracy reached and all ranks hold
+// the same weights.
 #include <cstdio>
 #include <cstring>
 #include <filesystem>
@@ -35,7 +38,9 @@ struct Options {
   double threshold = 0.93;
   bool communicate = true;
   hpcml::helper::GroupOptions group;
-  Options() { group.timeout = std::chrono::seconds(120); } // ranks of one job may start a while apart on busy nodes
+  Options() {
+    group.timeout = std::chrono::seconds(120);
+  } // ranks of one job may start a while apart on busy nodes
 };
 
 struct Network : torch::nn::Module {
@@ -47,7 +52,8 @@ struct Network : torch::nn::Module {
   torch::nn::Linear hidden{nullptr}, output{nullptr};
 };
 
-/// Which training images this rank holds: those of some classes; with more ranks than classes, ranks share a class.
+/// Which training images this rank holds: those of some classes; with more ranks than classes, ranks share a
+/// class.
 torch::Tensor rows_of_rank(const torch::Tensor& labels, int rank, int world_size) {
   const int teams = std::min<int>(world_size, examples::k_classes);
   const int team = rank % teams;
@@ -56,8 +62,8 @@ torch::Tensor rows_of_rank(const torch::Tensor& labels, int rank, int world_size
   return rows.index({torch::indexing::Slice(rank / teams, torch::indexing::None, members)});
 }
 
-/// Sums the gradients and the number of images over all ranks, then divides: the gradient of the whole data set,
-/// also when the ranks hold different numbers of images. One flat tensor, so one all_reduce per step.
+/// Sums the gradients and the number of images over all ranks, then divides: the gradient of the whole data
+/// set, also when the ranks hold different numbers of images. One flat tensor, so one all_reduce per step.
 void average_gradients(Network& network, double images, ProcessGroup* group) {
   std::vector<torch::Tensor> parts;
   for (const auto& weight : network.parameters()) parts.push_back(weight.grad().flatten());
@@ -72,7 +78,8 @@ void average_gradients(Network& network, double images, ProcessGroup* group) {
   }
 }
 
-double train(Network& network, const examples::Digits& digits, const RankEnv& env, const Options& options, ProcessGroup& group) {
+double train(Network& network, const examples::Digits& digits, const RankEnv& env, const Options& options,
+             ProcessGroup& group) {
   const auto rows = rows_of_rank(digits.train_labels, env.rank, env.world_size);
   const auto images = digits.train_images.index_select(0, rows).to(group.device());
   const auto labels = digits.train_labels.index_select(0, rows).to(group.device());
@@ -81,7 +88,8 @@ double train(Network& network, const examples::Digits& digits, const RankEnv& en
   for (int epoch = 0; epoch < options.epochs; ++epoch) {
     optimizer.zero_grad();
     const auto loss = torch::nn::functional::cross_entropy(
-        network.forward(images), labels, torch::nn::functional::CrossEntropyFuncOptions().reduction(torch::kSum));
+        network.forward(images), labels,
+        torch::nn::functional::CrossEntropyFuncOptions().reduction(torch::kSum));
     loss.backward();
     average_gradients(network, static_cast<double>(images.size(0)), options.communicate ? &group : nullptr);
     optimizer.step();
@@ -99,7 +107,8 @@ double accuracy(Network& network, const examples::Digits& digits, torch::Device 
 /// All weights as bytes, in the order of the parameters.
 torch::Tensor weight_bytes(Network& network) {
   std::vector<torch::Tensor> parts;
-  for (const auto& weight : network.parameters()) parts.push_back(weight.detach().cpu().contiguous().flatten());
+  for (const auto& weight : network.parameters())
+    parts.push_back(weight.detach().cpu().contiguous().flatten());
   const auto flat = torch::cat(parts).contiguous();
   auto bytes = torch::empty({flat.numel() * 4}, torch::kByte);
   std::memcpy(bytes.data_ptr(), flat.data_ptr(), static_cast<std::size_t>(bytes.numel()));
@@ -118,7 +127,8 @@ int64_t differing_bytes(const torch::Tensor& own, ProcessGroup& group) {
 std::string own_status(const std::string& name) {
   std::ifstream file("/proc/self/status");
   for (std::string line; std::getline(file, line);)
-    if (line.compare(0, name.size() + 1, name + ":") == 0) return line.substr(line.find_first_not_of(" \t", name.size() + 1));
+    if (line.compare(0, name.size() + 1, name + ":") == 0)
+      return line.substr(line.find_first_not_of(" \t", name.size() + 1));
   return {};
 }
 
@@ -127,27 +137,36 @@ void report(const RankEnv& env, const Options& options, const ProcessGroup& grou
   std::vector<JsonLine> sockets;
   std::string interfaces;
   for (const auto& one : connections) {
-    sockets.push_back(JsonLine().add("local", one.local).add("remote", one.remote).add("interface", one.interface));
-    if (interfaces.find(one.interface) == std::string::npos) interfaces += (interfaces.empty() ? "" : ",") + one.interface;
+    sockets.push_back(
+        JsonLine().add("local", one.local).add("remote", one.remote).add("interface", one.interface));
+    if (interfaces.find(one.interface) == std::string::npos)
+      interfaces += (interfaces.empty() ? "" : ",") + one.interface;
   }
   std::ostringstream text;
-  text << "rank " << env.rank << " of " << env.world_size << " on " << hpcml::helper::host_name() << ": CPUs " << own_status("Cpus_allowed_list")
-       << ", " << group.backend() << " over " << (interfaces.empty() ? "no connection" : interfaces)
-       << (connections.empty() ? "" : " from " + connections.front().local) << ", device " << group.device().str() << "\n";
+  text << "rank " << env.rank << " of " << env.world_size << " on " << hpcml::helper::host_name() << ": CPUs "
+       << own_status("Cpus_allowed_list") << ", " << group.backend() << " over "
+       << (interfaces.empty() ? "no connection" : interfaces)
+       << (connections.empty() ? "" : " from " + connections.front().local) << ", device "
+       << group.device().str() << "\n";
   std::cout << text.str() << std::flush;
   if (options.report_dir.empty()) return;
   std::error_code ignored; // several ranks make the folder at once; the file's own error is the one to show
   std::filesystem::create_directories(options.report_dir, ignored);
   const std::string path = options.report_dir + "/rank-" + std::to_string(env.rank) + ".json";
   std::ofstream file(path);
-  file << line.add("cpus_allowed_list", own_status("Cpus_allowed_list")).add("cpus_allowed_mask", own_status("Cpus_allowed"))
-              .add("mems_allowed_list", own_status("Mems_allowed_list")).add("connections", sockets).text() << "\n";
+  file << line.add("cpus_allowed_list", own_status("Cpus_allowed_list"))
+              .add("cpus_allowed_mask", own_status("Cpus_allowed"))
+              .add("mems_allowed_list", own_status("Mems_allowed_list"))
+              .add("connections", sockets)
+              .text()
+       << "\n";
   if (!file) throw std::runtime_error("cannot write " + path + "; correct --report-dir");
 }
 
 int run(const Options& options) {
   const RankEnv env = RankEnv::from_environment();
-  // This network is too small to gain from more threads; on a shared machine they would only get in each other's way.
+  // This network is too small to gain from more threads; on a shared machine they would only get in each
+  // other's way.
   torch::set_num_threads(1);
   torch::manual_seed(1);
   const auto digits = examples::load_digits(options.data);
@@ -161,26 +180,40 @@ int run(const Options& options) {
   const double loss = train(network, digits, env, options, group);
   const double correct = accuracy(network, digits, group.device());
   const auto bytes = weight_bytes(network);
-  // Read here, before the last exchange in which all ranks need each other: later a rank that is done may have hung up.
+  // Read here, before the last exchange in which all ranks need each other: later a rank that is done may
+  // have hung up.
   const auto connections = hpcml::helper::own_connections(env.master_port);
   const int64_t differing = differing_bytes(bytes, group);
   // Rank 0's accuracy decides for all, so that all end with the same exit code.
-  auto decisive = torch::full({1}, correct, torch::TensorOptions().dtype(torch::kDouble).device(group.device()));
+  auto decisive =
+      torch::full({1}, correct, torch::TensorOptions().dtype(torch::kDouble).device(group.device()));
   group.broadcast(decisive, 0);
   const bool learned = decisive.item<double>() >= options.threshold;
 
-  report(env, options, group, connections, JsonLine().add("rank", env.rank).add("local_rank", env.local_rank).add("world_size", env.world_size)
-      .add("host", hpcml::helper::host_name()).add("backend", group.backend()).add("interface", group.interface_name())
-      .add("torch", hpcml::helper::torch_facts().header_version).add("loss", loss).add("accuracy", correct)
-      .add("weights_hash", examples::fnv1a_hex(bytes.data_ptr(), static_cast<std::size_t>(bytes.numel())))
-      .add("differing_bytes", static_cast<long long>(differing)));
+  report(
+      env, options, group, connections,
+      JsonLine()
+          .add("rank", env.rank)
+          .add("local_rank", env.local_rank)
+          .add("world_size", env.world_size)
+          .add("host", hpcml::helper::host_name())
+          .add("backend", group.backend())
+          .add("interface", group.interface_name())
+          .add("torch", hpcml::helper::torch_facts().header_version)
+          .add("loss", loss)
+          .add("accuracy", correct)
+          .add("weights_hash", examples::fnv1a_hex(bytes.data_ptr(), static_cast<std::size_t>(bytes.numel())))
+          .add("differing_bytes", static_cast<long long>(differing)));
   if (env.rank == 0) {
-    std::printf("held-out accuracy %.4f on %lld images (wanted: %.2f)\n", correct, static_cast<long long>(digits.test_labels.size(0)), options.threshold);
-    std::printf("weights of %d ranks: %s (%lld bytes each, %lld differ)\n", env.world_size, differing == 0 ? "equal byte by byte" : "DIFFERENT",
-                static_cast<long long>(bytes.numel()), static_cast<long long>(differing));
+    std::printf("held-out accuracy %.4f on %lld images (wanted: %.2f)\n", correct,
+                static_cast<long long>(digits.test_labels.size(0)), options.threshold);
+    std::printf("weights of %d ranks: %s (%lld bytes each, %lld differ)\n", env.world_size,
+                differing == 0 ? "equal byte by byte" : "DIFFERENT", static_cast<long long>(bytes.numel()),
+                static_cast<long long>(differing));
     std::fflush(stdout);
-    if (!learned) std::fprintf(stderr, "train_ddp: rank 0's network did not learn the digits that other ranks hold%s\n",
-                               options.communicate ? "" : " (as expected with --no-communication)");
+    if (!learned)
+      std::fprintf(stderr, "train_ddp: rank 0's network did not learn the digits that other ranks hold%s\n",
+                   options.communicate ? "" : " (as expected with --no-communication)");
   }
   meeting.finish();
   return learned && differing == 0 ? 0 : 1;
@@ -195,18 +228,29 @@ Options parse_options(int argc, char** argv) {
       continue;
     }
     if (flag == "--help" || i + 1 == argc)
-      throw std::invalid_argument("usage: train_ddp [--data digits.csv.gz] [--epochs N] [--learning-rate X] [--threshold 0…1] [--no-communication]\n"
-                                  "                 [--backend auto|nccl|gloo] [--interface NAME] [--timeout SECONDS] [--report-dir DIR]");
+      throw std::invalid_argument("usage: train_ddp [--data digits.csv.gz] [--epochs N] [--learning-rate X] "
+                                  "[--threshold 0…1] [--no-communication]\n"
+                                  "                 [--backend auto|nccl|gloo] [--interface NAME] [--timeout "
+                                  "SECONDS] [--report-dir DIR]");
     const std::string value = argv[++i];
-    if (flag == "--data") options.data = value;
-    else if (flag == "--report-dir") options.report_dir = value;
-    else if (flag == "--epochs") options.epochs = std::stoi(value);
-    else if (flag == "--learning-rate") options.learning_rate = std::stod(value);
-    else if (flag == "--threshold") options.threshold = std::stod(value);
-    else if (flag == "--backend") options.group.backend = value;
-    else if (flag == "--interface") options.group.interface_name = value;
-    else if (flag == "--timeout") options.group.timeout = std::chrono::milliseconds(static_cast<long long>(1000 * std::stod(value)));
-    else throw std::invalid_argument("unknown flag '" + flag + "'; see --help");
+    if (flag == "--data")
+      options.data = value;
+    else if (flag == "--report-dir")
+      options.report_dir = value;
+    else if (flag == "--epochs")
+      options.epochs = std::stoi(value);
+    else if (flag == "--learning-rate")
+      options.learning_rate = std::stod(value);
+    else if (flag == "--threshold")
+      options.threshold = std::stod(value);
+    else if (flag == "--backend")
+      options.group.backend = value;
+    else if (flag == "--interface")
+      options.group.interface_name = value;
+    else if (flag == "--timeout")
+      options.group.timeout = std::chrono::milliseconds(static_cast<long long>(1000 * std::stod(value)));
+    else
+      throw std::invalid_argument("unknown flag '" + flag + "'; see --help");
   }
   return options;
 }

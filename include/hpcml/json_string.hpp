@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// A text of unknown origin as a JSON string. C++17, header-only, no dependency: the core and the LibTorch side share it.
+// A text of unknown origin as a JSON string. C++17, header-only, no dependency: the core and the LibTorch
+// side share it.
 #pragma once
 
 #include <cstddef>
@@ -11,15 +12,23 @@ namespace hpcml {
 
 /// Length of the UTF-8 character that `text` starts with; 0 where its bytes are none.
 inline std::size_t utf8_length(std::string_view text) {
-  const auto byte = [&](std::size_t at) { return static_cast<unsigned>(static_cast<unsigned char>(text[at])); };
+  const auto byte = [&](std::size_t at) {
+    return static_cast<unsigned>(static_cast<unsigned char>(text[at]));
+  };
   if (text.empty()) return 0;
   const unsigned lead = byte(0);
-  const std::size_t length = lead < 0x80 ? 1 : lead >= 0xc2 && lead < 0xe0 ? 2 : lead >= 0xe0 && lead < 0xf0 ? 3 : lead >= 0xf0 && lead < 0xf5 ? 4 : 0;
+  const std::size_t length = lead < 0x80                   ? 1
+                             : lead >= 0xc2 && lead < 0xe0 ? 2
+                             : lead >= 0xe0 && lead < 0xf0 ? 3
+                             : lead >= 0xf0 && lead < 0xf5 ? 4
+                                                           : 0;
   if (length == 0 || length > text.size()) return 0;
   for (std::size_t i = 1; i < length; ++i)
     if ((byte(i) & 0xc0U) != 0x80) return 0;
   // Longer forms than need be, surrogates, numbers beyond the last character.
-  if ((lead == 0xe0 && byte(1) < 0xa0) || (lead == 0xed && byte(1) >= 0xa0) || (lead == 0xf0 && byte(1) < 0x90) || (lead == 0xf4 && byte(1) >= 0x90)) return 0;
+  if ((lead == 0xe0 && byte(1) < 0xa0) || (lead == 0xed && byte(1) >= 0xa0) ||
+      (lead == 0xf0 && byte(1) < 0x90) || (lead == 0xf4 && byte(1) >= 0x90))
+    return 0;
   return length;
 }
 
@@ -28,7 +37,9 @@ inline std::string json_string(std::string_view text) {
   std::string out = "\"";
   while (!text.empty()) {
     std::size_t plain = 0; // most texts are nothing else
-    while (plain < text.size() && text[plain] >= 0x20 && text[plain] < 0x7f && text[plain] != '"' && text[plain] != '\\') ++plain;
+    while (plain < text.size() && text[plain] >= 0x20 && text[plain] < 0x7f && text[plain] != '"' &&
+           text[plain] != '\\')
+      ++plain;
     out += text.substr(0, plain);
     text.remove_prefix(plain);
     if (text.empty()) break;

@@ -17,14 +17,16 @@ namespace {
 using slurm::Version;
 
 /// Reads the header as this version of sbatch does; returns what it refuses.
-diag::Diagnostics read_as(const std::string& file, std::string_view text, slurm::AsVersion version, Subject& subject) {
+diag::Diagnostics read_as(const std::string& file, std::string_view text, slurm::AsVersion version,
+                          Subject& subject) {
   slurm::Findings findings(file, text);
   subject.header = slurm::read_header(text, version, findings);
   subject.requests.clear();
   subject.settings = slurm::read_settings(subject.header, {}, version, findings);
   for (const auto& settings : subject.settings) {
     const auto& request = subject.requests.emplace_back(slurm::make_request(settings, version, findings));
-    slurm::check_possible(request, slurm::size_job(request, version, slurm::listed_nodes(request)), version, findings);
+    slurm::check_possible(request, slurm::size_job(request, version, slurm::listed_nodes(request)), version,
+                          findings);
   }
   return findings.list();
 }
@@ -63,9 +65,11 @@ diag::Diagnostics read_as_all(const std::string& file, std::string_view text, Su
     slurm::VersionSpan span;
     const auto newest = static_cast<Version>(end - 1);
     for (auto& finding : read_as(file, text, {newest, &span}, end == k_versions ? subject : older)) {
-      const auto same = std::find_if(all.begin(), all.end(), [&](const Seen& seen) { return is_same(seen.finding, finding); });
+      const auto same = std::find_if(all.begin(), all.end(),
+                                     [&](const Seen& seen) { return is_same(seen.finding, finding); });
       auto& seen = same == all.end() ? all.emplace_back(Seen{std::move(finding)}) : *same;
-      std::fill(seen.versions.begin() + static_cast<int>(span.first), seen.versions.begin() + static_cast<std::ptrdiff_t>(end), true);
+      std::fill(seen.versions.begin() + static_cast<int>(span.first),
+                seen.versions.begin() + static_cast<std::ptrdiff_t>(end), true);
     }
     end = static_cast<std::size_t>(span.first);
   }
@@ -73,8 +77,10 @@ diag::Diagnostics read_as_all(const std::string& file, std::string_view text, Su
   for (auto& [finding, versions] : all) {
     if (std::find(versions.begin(), versions.end(), false) != versions.end()) {
       finding.message += " (Slurm " + versions_text(versions) + ")";
-      const bool oldest_only = std::find(versions.begin() + 1, versions.end(), true) == versions.end(); // hardly any cluster has it
-      if (finding.severity == diag::Severity::error) finding.severity = oldest_only ? diag::Severity::note : diag::Severity::warning;
+      const bool oldest_only = std::find(versions.begin() + 1, versions.end(), true) ==
+                               versions.end(); // hardly any cluster has it
+      if (finding.severity == diag::Severity::error)
+        finding.severity = oldest_only ? diag::Severity::note : diag::Severity::warning;
     }
     list.push_back(std::move(finding));
   }
@@ -88,18 +94,20 @@ std::optional<Version> version_of(const Target& target) {
 
 std::size_t offset_of(std::string_view text, const diag::Span& span) {
   std::size_t at = 0;
-  for (unsigned line = 1; line < span.line && at < text.size(); ++line) at = std::min(text.find('\n', at), text.size() - 1) + 1;
+  for (unsigned line = 1; line < span.line && at < text.size(); ++line)
+    at = std::min(text.find('\n', at), text.size() - 1) + 1;
   return at + span.column - 1;
 }
 
 /// Whether some version of sbatch or srun has the option, or it looks like a slip for one.
 bool is_near_option(std::string_view name) {
   using slurm::Program;
-  return slurm::is_option(Program::sbatch, name) || slurm::find_option(Program::srun, name).option || util::nearest(name, slurm::option_names(Program::sbatch));
+  return slurm::is_option(Program::sbatch, name) || slurm::find_option(Program::srun, name).option ||
+         util::nearest(name, slurm::option_names(Program::sbatch));
 }
 
-/// Without the options that the site's plugins bring, and without the values behind them; where no site is named, what may be such an
-/// option is a warning, and a note where it is one of a known plugin.
+/// Without the options that the site's plugins bring, and without the values behind them; where no site is
+/// named, what may be such an option is a warning, and a note where it is one of a known plugin.
 diag::Diagnostics without_site_options(diag::Diagnostics refusals, const Subject& subject) {
   std::size_t value_at = std::string_view::npos;
   const auto is_known = [&](diag::Diagnostic& refusal) {
@@ -115,13 +123,16 @@ diag::Diagnostics without_site_options(diag::Diagnostics refusals, const Subject
     const bool given_up = !renamed.empty();
     if (given_up) refusal.hint = "write --" + renamed.front().text;
     // Where no site is named, an option that is near to none of Slurm's may well be a plugin's.
-    const bool maybe = !subject.site && !given_up && !is_near_option(name) && name.find(':') == std::string_view::npos;
+    const bool maybe =
+        !subject.site && !given_up && !is_near_option(name) && name.find(':') == std::string_view::npos;
     if (!maybe && !given_up && !(subject.site && is_site_option(*subject.site, name))) return false;
-    value_at = equals == std::string_view::npos ? subject.text.find_first_not_of(" \t", at + word.size()) : equals;
+    value_at =
+        equals == std::string_view::npos ? subject.text.find_first_not_of(" \t", at + word.size()) : equals;
     if (maybe) refusal.severity = diag::Severity::warning;
     if (const auto engine = engine_of_option(name); maybe && engine) {
       refusal.severity = diag::Severity::note;
-      refusal.message = "--" + std::string(name) + " is no option of Slurm's: the plugin of " + std::string(model::word_of(*engine)) + " brings it where it is installed";
+      refusal.message = "--" + std::string(name) + " is no option of Slurm's: the plugin of " +
+                        std::string(model::word_of(*engine)) + " brings it where it is installed";
       refusal.hint = "--site tells whether the cluster has it";
     }
     return !maybe && !given_up;
@@ -136,7 +147,8 @@ Findings with_fixes(diag::Diagnostics refusals, const Subject& subject) {
   for (auto& refusal : refusals) {
     const auto* rule = find_rule(refusal.code);
     std::vector<Edit> fix;
-    if (rule && rule->fix && refusal.span.line > 0) fix = rule->fix(subject, {offset_of(subject.text, refusal.span), refusal.span.length});
+    if (rule && rule->fix && refusal.span.line > 0)
+      fix = rule->fix(subject, {offset_of(subject.text, refusal.span), refusal.span.length});
     findings.push_back({std::move(refusal), std::move(fix)});
   }
   return findings;
@@ -146,8 +158,11 @@ void run_rule(const Rule& rule, const std::string& file, const Subject& subject,
   if (!rule.find) return;
   for (auto& hit : rule.find(subject)) {
     diag::Span span{file, 0, 0, 0};
-    if (hit.place.length > 0) span = diag::span_at(file, subject.text, hit.place.offset, static_cast<unsigned>(hit.place.length));
-    findings.push_back({{hit.severity.value_or(rule.severity), std::string(rule.id), std::move(hit.message), span, std::move(hit.hint)}, std::move(hit.fix)});
+    if (hit.place.length > 0)
+      span = diag::span_at(file, subject.text, hit.place.offset, static_cast<unsigned>(hit.place.length));
+    findings.push_back({{hit.severity.value_or(rule.severity), std::string(rule.id), std::move(hit.message),
+                         span, std::move(hit.hint)},
+                        std::move(hit.fix)});
   }
 }
 
@@ -156,7 +171,8 @@ void sort_by_place(Findings& findings) {
     const auto& span = finding.what.span;
     return std::pair(span.line == 0 ? ~0U : span.line, span.column);
   };
-  std::stable_sort(findings.begin(), findings.end(), [&](const Finding& a, const Finding& b) { return key(a) < key(b); });
+  std::stable_sort(findings.begin(), findings.end(),
+                   [&](const Finding& a, const Finding& b) { return key(a) < key(b); });
 }
 
 } // namespace

@@ -15,7 +15,8 @@ namespace hpcml::check {
 
 /// What a script is checked for.
 struct Target {
-  std::optional<slurm::Version> version = {}; ///< unset: the site's; without a site all known ones, where a refusal that only some have is a warning that names them
+  std::optional<slurm::Version> version = {}; ///< unset: the site's; without a site all known ones, where a
+                                              ///< refusal that only some have is a warning that names them
   const model::Site* site = nullptr;
 };
 

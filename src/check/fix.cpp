@@ -24,13 +24,14 @@ struct Step {
   std::string_view line;
 };
 
-/// The shortest way from `a` to `b` by removing and adding lines. Equal beginnings and ends are cut off first: mends are small,
-/// so that the table is, too.
+/// The shortest way from `a` to `b` by removing and adding lines. Equal beginnings and ends are cut off
+/// first: mends are small, so that the table is, too.
 std::vector<Step> compare(const Lines& a, const Lines& b) {
   std::size_t head = 0;
   while (head < a.size() && head < b.size() && a[head] == b[head]) ++head;
   std::size_t tail = 0;
-  while (tail + head < a.size() && tail + head < b.size() && a[a.size() - 1 - tail] == b[b.size() - 1 - tail]) ++tail;
+  while (tail + head < a.size() && tail + head < b.size() && a[a.size() - 1 - tail] == b[b.size() - 1 - tail])
+    ++tail;
   const auto n = a.size() - head - tail;
   const auto m = b.size() - head - tail;
   std::vector<Step> steps;
@@ -42,14 +43,18 @@ std::vector<Step> compare(const Lines& a, const Lines& b) {
   } else {
     std::vector<std::vector<unsigned>> common(n + 1, std::vector<unsigned>(m + 1, 0));
     for (auto i = n; i-- > 0;)
-      for (auto j = m; j-- > 0;) common[i][j] = a[head + i] == b[head + j] ? common[i + 1][j + 1] + 1 : std::max(common[i + 1][j], common[i][j + 1]);
+      for (auto j = m; j-- > 0;)
+        common[i][j] = a[head + i] == b[head + j] ? common[i + 1][j + 1] + 1
+                                                  : std::max(common[i + 1][j], common[i][j + 1]);
     std::size_t i = 0, j = 0;
     while (i < n || j < m) {
       if (i < n && j < m && a[head + i] == b[head + j]) {
         steps.push_back({' ', a[head + i++]});
         ++j;
-      } else if (i < n && (j == m || common[i + 1][j] >= common[i][j + 1])) steps.push_back({'-', a[head + i++]});
-      else steps.push_back({'+', b[head + j++]});
+      } else if (i < n && (j == m || common[i + 1][j] >= common[i][j + 1]))
+        steps.push_back({'-', a[head + i++]});
+      else
+        steps.push_back({'+', b[head + j++]});
     }
   }
   for (std::size_t i = a.size() - tail; i < a.size(); ++i) steps.push_back({' ', a[i]});
@@ -69,7 +74,8 @@ Edit remove_option(std::string_view text, slurm::Place option) {
   while (begin > line.offset && (text[begin - 1] == ' ' || text[begin - 1] == '\t')) --begin;
   const auto end = option.offset + option.length;
   const auto rest = text.find_first_not_of(" \t", end);
-  const bool alone = text.substr(line.offset, begin - line.offset) == "#SBATCH" && (rest >= line.offset + line.length || text[rest] == '#');
+  const bool alone = text.substr(line.offset, begin - line.offset) == "#SBATCH" &&
+                     (rest >= line.offset + line.length || text[rest] == '#');
   if (!alone) return {begin, end - begin, ""};
   const auto next = text.find('\n', line.offset);
   return {line.offset, (next == std::string_view::npos ? text.size() : next + 1) - line.offset, ""};
@@ -83,7 +89,9 @@ Mended apply_fixes(std::string_view text, const Findings& findings) {
   };
   for (const auto& finding : findings) {
     const bool free = std::all_of(finding.fix.begin(), finding.fix.end(), [&](const Edit& edit) {
-      return edit.offset + edit.length <= text.size() && std::none_of(taken.begin(), taken.end(), [&](const Edit& other) { return touches(edit, other); });
+      return edit.offset + edit.length <= text.size() &&
+             std::none_of(taken.begin(), taken.end(),
+                          [&](const Edit& other) { return touches(edit, other); });
     });
     if (!free || finding.fix.empty()) continue;
     taken.insert(taken.end(), finding.fix.begin(), finding.fix.end());
@@ -103,7 +111,9 @@ std::string unified_diff(std::string_view before, std::string_view after, const 
   if (before == after) return {};
   constexpr std::size_t k_context = 3;
   const auto steps = compare(split_lines(before), split_lines(after));
-  const auto name = file + (file.find(' ') == std::string::npos ? "" : "\t"); // patch takes a name with blanks up to the tab
+  const auto name =
+      file +
+      (file.find(' ') == std::string::npos ? "" : "\t"); // patch takes a name with blanks up to the tab
   std::string text = "--- " + name + "\n+++ " + name + "\n";
   std::size_t old_line = 0, new_line = 0;
   for (std::size_t i = 0; i < steps.size();) {

@@ -17,8 +17,8 @@ struct Mended {
   std::string text;
   unsigned findings = 0;
 };
-/// The text with the findings' edits made. Those of one finding are made together or, where one touches bytes that an earlier
-/// finding changes, not at all.
+/// The text with the findings' edits made. Those of one finding are made together or, where one touches bytes
+/// that an earlier finding changes, not at all.
 Mended apply_fixes(std::string_view text, const Findings& findings);
 /// The lines that differ, as `diff -u` prints them; empty where the texts are equal.
 std::string unified_diff(std::string_view before, std::string_view after, const std::string& file);

@@ -14,7 +14,10 @@ std::string_view variable_in(std::string_view text) {
   if (text.size() < 2 || text[0] != '$') return {};
   text.remove_prefix(1);
   if (text.front() == '{' && text.back() == '}') text = text.substr(1, text.size() - 2);
-  return std::all_of(text.begin(), text.end(), [](char c) { return c == '_' || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9'); }) ? text : std::string_view();
+  return std::all_of(text.begin(), text.end(),
+                     [](char c) { return c == '_' || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9'); })
+             ? text
+             : std::string_view();
 }
 
 std::optional<long> whole(std::optional<long> total, std::optional<long> parts) {
@@ -27,19 +30,26 @@ std::optional<long> job_gpus_per_node(const slurm::Request& request, const Launc
   if (request.has("gpus-per-socket")) return std::nullopt;
   if (const auto gpus = request.gpus_per_node(); gpus > 0) return static_cast<long>(gpus);
   if (const auto gpus = request.gpus("gpus"); gpus > 0) return whole(static_cast<long>(gpus), job.nodes);
-  if (const auto gpus = request.gpus("gpus-per-task"); gpus > 0 && job.tasks_per_node) return static_cast<long>(gpus) * *job.tasks_per_node;
+  if (const auto gpus = request.gpus("gpus-per-task"); gpus > 0 && job.tasks_per_node)
+    return static_cast<long>(gpus) * *job.tasks_per_node;
   return std::nullopt;
 }
 
 bool asks_for_gpus(const Link& step) {
-  static constexpr std::array<std::string_view, 7> k_options = {"gpus", "gpus-per-task", "gpus-per-socket", "gres", "tres-per-task", "ntasks-per-gpu", "gpus-per-node"};
-  return std::any_of(k_options.begin(), k_options.end(), [&](auto option) { return step.find(option) != nullptr; });
+  static constexpr std::array<std::string_view, 7> k_options = {
+      "gpus", "gpus-per-task", "gpus-per-socket", "gres", "tres-per-task", "ntasks-per-gpu", "gpus-per-node"};
+  return std::any_of(k_options.begin(), k_options.end(),
+                     [&](auto option) { return step.find(option) != nullptr; });
 }
 
-bool reads_own_job(std::string_view text) { return text.find("SLURM_JOB_ID") != std::string_view::npos || text.find("SLURM_JOBID") != std::string_view::npos; }
+bool reads_own_job(std::string_view text) {
+  return text.find("SLURM_JOB_ID") != std::string_view::npos ||
+         text.find("SLURM_JOBID") != std::string_view::npos;
+}
 
 /// The number of an option of srun; `given` tells whether it has the option, whatever its value.
-std::optional<long> option_number(const Link& step, std::string_view option, const LaunchShape& job, bool& given) {
+std::optional<long> option_number(const Link& step, std::string_view option, const LaunchShape& job,
+                                  bool& given) {
   const auto* found = step.find(option);
   given = found != nullptr;
   return found && found->value ? number_of(*found->value, job) : std::nullopt;
@@ -58,7 +68,8 @@ void apply_srun(const Link& step, const LaunchShape& job, LaunchShape& shape) {
   }
   if (has_per_node) {
     shape.tasks_per_node = per_node;
-    if (!has_tasks) shape.tasks = per_node && shape.nodes ? std::optional(*per_node * *shape.nodes) : std::nullopt;
+    if (!has_tasks)
+      shape.tasks = per_node && shape.nodes ? std::optional(*per_node * *shape.nodes) : std::nullopt;
   }
   if (has_tasks) {
     shape.tasks = tasks;
@@ -106,15 +117,24 @@ LaunchShape shape_of_job(const Subject& subject) {
   const auto& size = subject.sizes[0];
   if (size.nodes_given && size.min_nodes == size.max_nodes) job.nodes = size.min_nodes;
   job.several_nodes = size.nodes_given && size.min_nodes > 1;
-  const bool by_gpus = request.has("ntasks-per-gpu") || (size.gpus_per_task > 0 && !request.has("ntasks") && !request.has("ntasks-per-node"));
-  const bool odd = by_gpus || request.has("ntasks-per-socket") || request.has("ntasks-per-core") || request.has("extra-node-info") || request.has("sockets-per-node");
-  if (request.has("ntasks")) job.tasks = request.count("ntasks");
-  else if (odd) job.tasks = size.tasks_known > 0 ? std::optional(size.tasks_known) : std::nullopt;
-  else if (job.nodes) job.tasks = *job.nodes * std::max(1L, request.count("ntasks-per-node"));
-  if (request.has("ntasks-per-node") && !(job.tasks && *job.tasks < size.tasks_per_node)) job.tasks_per_node = size.tasks_per_node;
-  else if (job.tasks && *job.tasks == 1) job.tasks_per_node = 1;
-  else if (request.has("ntasks") || odd) job.tasks_per_node = whole(job.tasks, job.nodes);
-  else job.tasks_per_node = 1;
+  const bool by_gpus = request.has("ntasks-per-gpu") ||
+                       (size.gpus_per_task > 0 && !request.has("ntasks") && !request.has("ntasks-per-node"));
+  const bool odd = by_gpus || request.has("ntasks-per-socket") || request.has("ntasks-per-core") ||
+                   request.has("extra-node-info") || request.has("sockets-per-node");
+  if (request.has("ntasks"))
+    job.tasks = request.count("ntasks");
+  else if (odd)
+    job.tasks = size.tasks_known > 0 ? std::optional(size.tasks_known) : std::nullopt;
+  else if (job.nodes)
+    job.tasks = *job.nodes * std::max(1L, request.count("ntasks-per-node"));
+  if (request.has("ntasks-per-node") && !(job.tasks && *job.tasks < size.tasks_per_node))
+    job.tasks_per_node = size.tasks_per_node;
+  else if (job.tasks && *job.tasks == 1)
+    job.tasks_per_node = 1;
+  else if (request.has("ntasks") || odd)
+    job.tasks_per_node = whole(job.tasks, job.nodes);
+  else
+    job.tasks_per_node = 1;
   job.gpus_per_node = job_gpus_per_node(request, job);
   return job;
 }
@@ -131,8 +151,10 @@ LaunchShape shape_of(const Subject& subject, const Launch& launch) {
   if (other && !(other->value && reads_own_job(other->value->text()))) return {};
   if (subject.requests.size() != 1 || !step->complete || step->find("het-group")) return {};
   const auto job = shape;
-  if (step->program == "srun") apply_srun(*step, job, shape);
-  else if (!step->options.empty()) shape.tasks = shape.tasks_per_node = std::nullopt; // which host gets how many is up to the MPI
+  if (step->program == "srun")
+    apply_srun(*step, job, shape);
+  else if (!step->options.empty())
+    shape.tasks = shape.tasks_per_node = std::nullopt; // which host gets how many is up to the MPI
   return shape;
 }
 

@@ -22,7 +22,8 @@ struct LaunchShape {
 LaunchShape shape_of(const Subject& subject, const Launch& launch);
 /// What all steps of a job of one component have together.
 LaunchShape shape_of_job(const Subject& subject);
-/// The number that the word is, by itself or as a variable in which Slurm gives one of the job's numbers ("$SLURM_NNODES").
+/// The number that the word is, by itself or as a variable in which Slurm gives one of the job's numbers
+/// ("$SLURM_NNODES").
 std::optional<long> number_of(const shell::Argument& word, const LaunchShape& job);
 
 } // namespace hpcml::check

@@ -10,26 +10,37 @@
 
 namespace hpcml::check {
 
-std::vector<SeenVariable> seen_variables(const Subject& subject, std::initializer_list<std::string_view> names) {
+std::vector<SeenVariable> seen_variables(const Subject& subject,
+                                         std::initializer_list<std::string_view> names) {
   std::vector<SeenVariable> seen;
   // A name that the text does not have is not worth a look at every command.
   const auto text = subject.text;
-  if (std::none_of(names.begin(), names.end(), [&](auto name) { return memmem(text.data(), text.size(), name.data(), name.size()) != nullptr; })) return seen;
-  const auto add = [&](std::string_view name, const shell::Argument& value, shell::Place set_at, const Launch& launch) {
-    const bool known = std::any_of(seen.begin(), seen.end(), [&](const auto& other) { return other.name == name && other.set_at.offset == set_at.offset; });
+  if (std::none_of(names.begin(), names.end(), [&](auto name) {
+        return memmem(text.data(), text.size(), name.data(), name.size()) != nullptr;
+      }))
+    return seen;
+  const auto add = [&](std::string_view name, const shell::Argument& value, shell::Place set_at,
+                       const Launch& launch) {
+    const bool known = std::any_of(seen.begin(), seen.end(), [&](const auto& other) {
+      return other.name == name && other.set_at.offset == set_at.offset;
+    });
     if (!known) seen.push_back({name, &value, set_at, &launch});
   };
   const shell::Exports* before = nullptr;
   for (const auto& launch : subject.launches) {
     if (!launch.step() && !launch.agent() && !launch.python() && !launch.container()) continue;
     for (const auto& setting : launch.command->own)
-      if (std::find(names.begin(), names.end(), setting.name) != names.end()) add(setting.name, setting.value, setting.value.place, launch);
+      if (std::find(names.begin(), names.end(), setting.name) != names.end())
+        add(setting.name, setting.value, setting.value.place, launch);
     const auto* exports = launch.command->exports.get();
     if (!exports || exports == before) continue;
     before = exports;
     for (const auto name : names) {
-      const auto found = std::lower_bound(exports->begin(), exports->end(), name, [](const shell::VariableRef& a, std::string_view b) { return a->name < b; });
-      if (found != exports->end() && (*found)->name == name && (*found)->value.words.size() == 1) add(name, (*found)->value.words[0], (*found)->set_at, launch);
+      const auto found =
+          std::lower_bound(exports->begin(), exports->end(), name,
+                           [](const shell::VariableRef& a, std::string_view b) { return a->name < b; });
+      if (found != exports->end() && (*found)->name == name && (*found)->value.words.size() == 1)
+        add(name, (*found)->value.words[0], (*found)->set_at, launch);
     }
   }
   return seen;
@@ -46,30 +57,37 @@ bool is_shell(const Launch& launch) {
 }
 
 bool is_tool(const Launch& launch) {
-  static constexpr std::array<std::string_view, 47> k_tools = {"awk", "cat", "chmod", "cp", "cut", "date", "df", "echo", "env", "false", "free",
-      "grep", "head", "hostname", "id", "kill", "ln", "ls", "lscpu", "lstopo", "mkdir", "mv", "nproc", "nvidia-smi", "pip", "pkill", "printenv",
-      "printf", "pwd", "rm", "rocm-smi", "rsync", "sbcast", "scontrol", "sed", "shuf", "sleep", "tail", "tar", "touch", "tr", "true", "uname",
-      "unzip", "wc", "which", "whoami"};
+  static constexpr std::array<std::string_view, 47> k_tools = {
+      "awk",      "cat",   "chmod",  "cp",         "cut", "date",  "df",       "echo",   "env",   "false",
+      "free",     "grep",  "head",   "hostname",   "id",  "kill",  "ln",       "ls",     "lscpu", "lstopo",
+      "mkdir",    "mv",    "nproc",  "nvidia-smi", "pip", "pkill", "printenv", "printf", "pwd",   "rm",
+      "rocm-smi", "rsync", "sbcast", "scontrol",   "sed", "shuf",  "sleep",    "tail",   "tar",   "touch",
+      "tr",       "true",  "uname",  "unzip",      "wc",  "which", "whoami"};
   return std::binary_search(k_tools.begin(), k_tools.end(), std::string_view(launch.last().program));
 }
 
 bool is_utility(const Launch& launch) {
-  static constexpr std::array<std::string_view, 19> k_of_shell = {".", ":", "[", "cd", "conda", "declare", "exit", "export", "local", "ml", "module",
-      "read", "set", "source", "test", "trap", "ulimit", "unset", "wait"};
-  return is_tool(launch) || std::binary_search(k_of_shell.begin(), k_of_shell.end(), std::string_view(launch.last().program));
+  static constexpr std::array<std::string_view, 19> k_of_shell = {
+      ".",      ":",    "[",   "cd",     "conda", "declare", "exit",   "export", "local", "ml",
+      "module", "read", "set", "source", "test",  "trap",    "ulimit", "unset",  "wait"};
+  return is_tool(launch) ||
+         std::binary_search(k_of_shell.begin(), k_of_shell.end(), std::string_view(launch.last().program));
 }
 
 bool reads(std::string_view text, std::string_view name) {
   for (auto at = text.find(name); at != std::string_view::npos; at = text.find(name, at + 1)) {
     const auto end = at + name.size();
-    const bool whole = end == text.size() || (std::isalnum(static_cast<unsigned char>(text[end])) == 0 && text[end] != '_');
-    const bool read = at > 0 && (text[at - 1] == '$' || (at > 1 && text[at - 1] == '{' && text[at - 2] == '$'));
+    const bool whole =
+        end == text.size() || (std::isalnum(static_cast<unsigned char>(text[end])) == 0 && text[end] != '_');
+    const bool read =
+        at > 0 && (text[at - 1] == '$' || (at > 1 && text[at - 1] == '{' && text[at - 2] == '$'));
     if (whole && read) return true;
   }
   return false;
 }
 
-const shell::Piece* reading_piece(const shell::Argument& word, std::initializer_list<std::string_view> names) {
+const shell::Piece* reading_piece(const shell::Argument& word,
+                                  std::initializer_list<std::string_view> names) {
   for (const auto& piece : word.pieces)
     if (!piece.known)
       for (const auto name : names)
@@ -85,18 +103,24 @@ const GivenOption* find_any(const Link& link, std::initializer_list<std::string_
 }
 
 void add_hit(Hits& hits, Hit hit) {
-  const bool known = std::any_of(hits.begin(), hits.end(), [&](const Hit& other) { return other.place.offset == hit.place.offset && other.place.length == hit.place.length; });
+  const bool known = std::any_of(hits.begin(), hits.end(), [&](const Hit& other) {
+    return other.place.offset == hit.place.offset && other.place.length == hit.place.length;
+  });
   if (!known) hits.push_back(std::move(hit));
 }
 
-std::vector<Edit> replace_end(const Subject& subject, slurm::Place place, std::string_view written, std::string text) {
-  if (place.offset + place.length > subject.text.size() || !util::ends_with(subject.text.substr(place.offset, place.length), written)) return {};
+std::vector<Edit> replace_end(const Subject& subject, slurm::Place place, std::string_view written,
+                              std::string text) {
+  if (place.offset + place.length > subject.text.size() ||
+      !util::ends_with(subject.text.substr(place.offset, place.length), written))
+    return {};
   return {{place.offset + place.length - written.size(), written.size(), std::move(text)}};
 }
 
 std::vector<Edit> add_option(const Subject& subject, const Link& link, const std::string& option) {
   const auto end = link.place.offset + link.place.length;
-  if (end > subject.text.size() || subject.text.substr(link.place.offset, link.place.length) != link.program) return {};
+  if (end > subject.text.size() || subject.text.substr(link.place.offset, link.place.length) != link.program)
+    return {};
   return {{end, 0, " " + option}};
 }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What several rules about launches ask: variables that programs see, how words read variables, and safe edits of single words.
+// What several rules about launches ask: variables that programs see, how words read variables, and safe
+// edits of single words.
 #pragma once
 
 #include <initializer_list>
@@ -20,15 +21,18 @@ struct SeenVariable {
   const Launch* launch = nullptr; ///< the first one that sees this setting
 };
 /// The settings of these variables that launches of steps, agents, containers and python see, each once.
-std::vector<SeenVariable> seen_variables(const Subject& subject, std::initializer_list<std::string_view> names);
+std::vector<SeenVariable> seen_variables(const Subject& subject,
+                                         std::initializer_list<std::string_view> names);
 
 /// Whether the link's program stands in the launch's own command, not in one around it.
 bool is_own(const Launch& launch, const Link& link);
 /// Whether the launch's last program is a shell: what matters are the commands in it.
 bool is_shell(const Launch& launch);
-/// Whether the launch's program is one that people run to look around, to copy or to make folders, on each node or in between.
+/// Whether the launch's program is one that people run to look around, to copy or to make folders, on each
+/// node or in between.
 bool is_tool(const Launch& launch);
-/// Whether the launch does small work only, a tool's or the shell's own, which no variable of a training matters to: export, echo, mkdir.
+/// Whether the launch does small work only, a tool's or the shell's own, which no variable of a training
+/// matters to: export, echo, mkdir.
 bool is_utility(const Launch& launch);
 /// Whether the text reads the variable: "$NAME", "${NAME…".
 bool reads(std::string_view text, std::string_view name);
@@ -39,9 +43,12 @@ const GivenOption* find_any(const Link& link, std::initializer_list<std::string_
 
 /// Adds a hit unless the same place has one already.
 void add_hit(Hits& hits, Hit hit);
-/// Puts `text` in place of `written`, the end of what stands at `place`; nothing where something else is written there.
-std::vector<Edit> replace_end(const Subject& subject, slurm::Place place, std::string_view written, std::string text);
-/// Puts a further option behind the program's word; nothing where that word does not stand in the script as such.
+/// Puts `text` in place of `written`, the end of what stands at `place`; nothing where something else is
+/// written there.
+std::vector<Edit> replace_end(const Subject& subject, slurm::Place place, std::string_view written,
+                              std::string text);
+/// Puts a further option behind the program's word; nothing where that word does not stand in the script as
+/// such.
 std::vector<Edit> add_option(const Subject& subject, const Link& link, const std::string& option);
 
 } // namespace hpcml::check

@@ -13,43 +13,59 @@ namespace {
 using shell::Argument;
 using Words = std::vector<Argument>;
 
-/// A program that starts others: which of its options take the next word as their value, and what stands before the program.
+/// A program that starts others: which of its options take the next word as their value, and what stands
+/// before the program.
 struct Wrapper {
   std::string_view name;
-  std::string_view values;       ///< options with a value, each between blanks
-  std::string_view optional = "";///< whose value is only ever behind "="
-  std::size_t operands = 0;      ///< words before the next program
+  std::string_view values;           ///< options with a value, each between blanks
+  std::string_view optional = "";    ///< whose value is only ever behind "="
+  std::size_t operands = 0;          ///< words before the next program
   std::string_view subcommands = ""; ///< one of these comes first, each between blanks
   std::string_view single_dash = ""; ///< "long" options with one dash are options, too
 };
 
 constexpr std::string_view k_container_values =
-    " -B --bind -W --workdir -H --home --env --env-file --pwd --overlay -o --network --security --scratch -S --fakeroot-uid --app --dns --hostname --mount --cwd "
+    " -B --bind -W --workdir -H --home --env --env-file --pwd --overlay -o --network --security --scratch -S "
+    "--fakeroot-uid --app --dns --hostname --mount --cwd "
     "--contain-uid --fusemount --apply-cgroups --add-caps --drop-caps ";
 constexpr std::string_view k_torchrun_values =
-    " --nnodes --nproc-per-node --nproc_per_node --rdzv-backend --rdzv_backend --rdzv-endpoint --rdzv_endpoint --rdzv-id --rdzv_id --rdzv-conf --rdzv_conf "
-    "--max-restarts --max_restarts --monitor-interval --monitor_interval --start-method --start_method --role --log-dir --log_dir -r --redirects -t --tee "
-    "--local-ranks-filter --local_ranks_filter --node-rank --node_rank --master-addr --master_addr --master-port --master_port --local-addr --local_addr "
+    " --nnodes --nproc-per-node --nproc_per_node --rdzv-backend --rdzv_backend --rdzv-endpoint "
+    "--rdzv_endpoint --rdzv-id --rdzv_id --rdzv-conf --rdzv_conf "
+    "--max-restarts --max_restarts --monitor-interval --monitor_interval --start-method --start_method "
+    "--role --log-dir --log_dir -r --redirects -t --tee "
+    "--local-ranks-filter --local_ranks_filter --node-rank --node_rank --master-addr --master_addr "
+    "--master-port --master_port --local-addr --local_addr "
     "--logs-specs --logs_specs --numa-binding --numa_binding ";
 constexpr std::string_view k_accelerate_values =
-    " --config_file --config-file --num_processes --num-processes --num_machines --num-machines --machine_rank --machine-rank --main_process_ip --main-process-ip "
-    "--main_process_port --main-process-port --mixed_precision --mixed-precision --num_cpu_threads_per_process --num-cpu-threads-per-process --rdzv_backend "
-    "--rdzv-backend --rdzv_conf --rdzv-conf --gpu_ids --gpu-ids --dynamo_backend --max_restarts --monitor_interval --role --tee -r --same_network_conf "
-    "--deepspeed_config_file --zero_stage --offload_optimizer_device --offload_param_device --gradient_accumulation_steps --gradient_clipping "
-    "--deepspeed_hostfile --deepspeed_multinode_launcher --deepspeed_exclusion_filter --deepspeed_inclusion_filter --fsdp_sharding_strategy --log_dir --rdzv_id ";
+    " --config_file --config-file --num_processes --num-processes --num_machines --num-machines "
+    "--machine_rank --machine-rank --main_process_ip --main-process-ip "
+    "--main_process_port --main-process-port --mixed_precision --mixed-precision "
+    "--num_cpu_threads_per_process --num-cpu-threads-per-process --rdzv_backend "
+    "--rdzv-backend --rdzv_conf --rdzv-conf --gpu_ids --gpu-ids --dynamo_backend --max_restarts "
+    "--monitor_interval --role --tee -r --same_network_conf "
+    "--deepspeed_config_file --zero_stage --offload_optimizer_device --offload_param_device "
+    "--gradient_accumulation_steps --gradient_clipping "
+    "--deepspeed_hostfile --deepspeed_multinode_launcher --deepspeed_exclusion_filter "
+    "--deepspeed_inclusion_filter --fsdp_sharding_strategy --log_dir --rdzv_id ";
 constexpr std::string_view k_deepspeed_values =
-    " -H --hostfile -i --include -e --exclude --num_nodes --num_gpus --master_addr --master_port --node_rank --launcher --launcher_args --ssh_port --bind_core_list "
+    " -H --hostfile -i --include -e --exclude --num_nodes --num_gpus --master_addr --master_port --node_rank "
+    "--launcher --launcher_args --ssh_port --bind_core_list "
     "--min_elastic_nodes --max_elastic_nodes --module_name --autotuning --venv_script ";
 constexpr std::string_view k_hpcml_values =
-    " --sites-dir --site --profile-hash --partition --node-type --qos --gpu-type --gpus-per-node --bind --bind-check --cpus-per-task --threads-per-core --spill "
-    "--rank-order --gpus-per-task --gpu-visibility --backend --nproc-per-node --nproc_per_node --master-port --master_port --grace --address-of ";
+    " --sites-dir --site --profile-hash --partition --node-type --qos --gpu-type --gpus-per-node --bind "
+    "--bind-check --cpus-per-task --threads-per-core --spill "
+    "--rank-order --gpus-per-task --gpu-visibility --backend --nproc-per-node --nproc_per_node --master-port "
+    "--master_port --grace --address-of ";
 constexpr std::string_view k_mpi_values =
-    " -n -np --np -N -c -ppn --ppn -host --host -H -hostfile --hostfile -machinefile --machinefile -f -map-by --map-by -bind-to --bind-to -rank-by --rank-by -x -npernode "
-    "--npernode -npersocket --npersocket -wdir --wdir -mca --mca -env -genv -o -d --depth --cpu-bind --mem-bind ";
+    " -n -np --np -N -c -ppn --ppn -host --host -H -hostfile --hostfile -machinefile --machinefile -f "
+    "-map-by --map-by -bind-to --bind-to -rank-by --rank-by -x -npernode "
+    "--npernode -npersocket --npersocket -wdir --wdir -mca --mca -env -genv -o -d --depth --cpu-bind "
+    "--mem-bind ";
 
 /// Options of common plugins of srun that take a value; what others bring is not known.
 constexpr std::string_view k_plugin_values =
-    " --container-image --container-mounts --container-workdir --container-name --container-save --container-env --environment --uenv --view "
+    " --container-image --container-mounts --container-workdir --container-name --container-save "
+    "--container-env --environment --uenv --view "
     "--image --module --volume ";
 
 constexpr std::array<Wrapper, 18> k_wrappers = {{
@@ -66,28 +82,37 @@ constexpr std::array<Wrapper, 18> k_wrappers = {{
     {"ibrun", " -n -o ", "", 0},
     {"python", " -W -X -Q ", "", 0},
     {"hpcml", k_hpcml_values, "", 0, " launch "},
-    {"nsys", " -o --output -t --trace -s --sample -c --capture-range --stats -f --force-overwrite -w --show-output ", "", 0, " profile launch "},
+    {"nsys",
+     " -o --output -t --trace -s --sample -c --capture-range --stats -f --force-overwrite -w --show-output ",
+     "", 0, " profile launch "},
     {"ncu", " -o --export -k --kernel-name --set --section --target-processes ", "", 0},
-    {"uv", " --with --with-requirements --python -p --project --directory --extra --group --env-file ", "", 0, " run "},
+    {"uv", " --with --with-requirements --python -p --project --directory --extra --group --env-file ", "", 0,
+     " run "},
     {"conda", " -n --name -p --prefix --cwd ", "", 0, " run "},
     {"micromamba", " -n --name -p --prefix --cwd ", "", 0, " run "},
 }};
 
 Role role_of(std::string_view program) {
-  static constexpr std::pair<std::string_view, Role> c_roles[] = {{"srun", Role::step}, {"mpirun", Role::step}, {"mpiexec", Role::step}, {"ibrun", Role::step},
-      {"torchrun", Role::agent}, {"accelerate", Role::agent}, {"deepspeed", Role::agent},
-      {"singularity", Role::container}, {"apptainer", Role::container}, {"shifter", Role::container}, {"podman-hpc", Role::container}};
-  const auto* found = std::find_if(std::begin(c_roles), std::end(c_roles), [&](const auto& row) { return row.first == program; });
+  static constexpr std::pair<std::string_view, Role> c_roles[] = {
+      {"srun", Role::step},         {"mpirun", Role::step},           {"mpiexec", Role::step},
+      {"ibrun", Role::step},        {"torchrun", Role::agent},        {"accelerate", Role::agent},
+      {"deepspeed", Role::agent},   {"singularity", Role::container}, {"apptainer", Role::container},
+      {"shifter", Role::container}, {"podman-hpc", Role::container}};
+  const auto* found = std::find_if(std::begin(c_roles), std::end(c_roles),
+                                   [&](const auto& row) { return row.first == program; });
   return found == std::end(c_roles) ? Role::other : found->second;
 }
 
-bool has_word(std::string_view list, const std::string& word) { return list.find(" " + word + " ") != std::string_view::npos; }
+bool has_word(std::string_view list, const std::string& word) {
+  return list.find(" " + word + " ") != std::string_view::npos;
+}
 
 /// "python3.11" is python.
 std::string program_name(const Argument& word) {
   auto name = word.text();
   name.erase(0, name.rfind('/') + 1);
-  if (name.substr(0, 6) == "python" && name.find_first_not_of("0123456789.", 6) == std::string::npos) return "python";
+  if (name.substr(0, 6) == "python" && name.find_first_not_of("0123456789.", 6) == std::string::npos)
+    return "python";
   return name;
 }
 
@@ -120,7 +145,8 @@ public:
   bool is_option() {
     for (; !done(); skip()) {
       const auto head = word().prefix();
-      // What begins with an option's name is that option, though its value may be cut at blanks: "--nnodes=$N".
+      // What begins with an option's name is that option, though its value may be cut at blanks:
+      // "--nnodes=$N".
       const bool named = head.size() > 1 && head[0] == '-' && head != "--";
       if (!word().many || named) return head.size() > 1 && head[0] == '-';
       // A path behind something unknown, `pwd`/train.py, is an operand all the same.
@@ -163,10 +189,16 @@ void read_srun(OptionReader& reader) {
     if (head == "--") return reader.skip();
     if (head.substr(0, 2) == "--") {
       const auto equals = head.find('=');
-      const auto match = slurm::find_option(slurm::Program::srun, std::string_view(head).substr(2, equals == std::string::npos ? equals : equals - 2));
-      const auto name = match.option ? match.option->name : head.substr(2, equals == std::string::npos ? equals : equals - 2);
-      if (equals != std::string::npos) reader.glued(name, equals + 1);
-      else if ((match.option && match.option->argument == Argument::required) || has_word(k_plugin_values, head)) reader.with_next(name);
+      const auto match = slurm::find_option(
+          slurm::Program::srun,
+          std::string_view(head).substr(2, equals == std::string::npos ? equals : equals - 2));
+      const auto name = match.option ? match.option->name
+                                     : head.substr(2, equals == std::string::npos ? equals : equals - 2);
+      if (equals != std::string::npos)
+        reader.glued(name, equals + 1);
+      else if ((match.option && match.option->argument == Argument::required) ||
+               has_word(k_plugin_values, head))
+        reader.with_next(name);
       else {
         if (!match.option && !util::starts_with(name, "container")) reader.note_unknown();
         reader.flag(name);
@@ -179,16 +211,22 @@ void read_srun(OptionReader& reader) {
       const bool last = i + 1 >= head.size() && reader.word().known();
       const auto name = option ? option->name : std::string(1, head[i]);
       if (!option || option->argument == Argument::none) {
-        if (last) reader.flag(name);
-        else reader.note_flag(name);
+        if (last)
+          reader.flag(name);
+        else
+          reader.note_flag(name);
         continue;
       }
-      if (!last) reader.glued(name, i + 1);
-      else if (option->argument == Argument::required) reader.with_next(name);
-      else reader.flag(name);
+      if (!last)
+        reader.glued(name, i + 1);
+      else if (option->argument == Argument::required)
+        reader.with_next(name);
+      else
+        reader.flag(name);
       break;
     }
-    if (i >= head.size() && !reader.done() && reader.word().prefix() == head && !reader.word().known()) reader.skip();
+    if (i >= head.size() && !reader.done() && reader.word().prefix() == head && !reader.word().known())
+      reader.skip();
   }
 }
 
@@ -201,10 +239,14 @@ void read_options(OptionReader& reader, const Wrapper& wrapper) {
     const auto dashes = head.find_first_not_of('-');
     if (dashes == std::string::npos) return;
     const auto name = head.substr(dashes, equals == std::string::npos ? equals : equals - dashes);
-    if (equals != std::string::npos) reader.glued(name, equals + 1);
-    else if (has_word(wrapper.values, head)) reader.with_next(name);
-    else if (!reader.word().known()) reader.skip();
-    else reader.flag(name);
+    if (equals != std::string::npos)
+      reader.glued(name, equals + 1);
+    else if (has_word(wrapper.values, head))
+      reader.with_next(name);
+    else if (!reader.word().known())
+      reader.skip();
+    else
+      reader.flag(name);
   }
 }
 
@@ -232,7 +274,8 @@ public:
 
 private:
   static const Wrapper* wrapper_of(const std::string& program) {
-    const auto* found = std::find_if(k_wrappers.begin(), k_wrappers.end(), [&](const Wrapper& w) { return w.name == program; });
+    const auto* found = std::find_if(k_wrappers.begin(), k_wrappers.end(),
+                                     [&](const Wrapper& w) { return w.name == program; });
     return found == k_wrappers.end() ? nullptr : found;
   }
   static bool starts_another(std::string_view program) {
@@ -240,7 +283,8 @@ private:
   }
   /// Whether another program follows behind the options.
   static bool goes_on(const Link& link) {
-    return link.program == "srun" || link.program == "mpirun" || (wrapper_of(link.program) && starts_another(link.program) && link.complete);
+    return link.program == "srun" || link.program == "mpirun" ||
+           (wrapper_of(link.program) && starts_another(link.program) && link.complete);
   }
 
   /// Reads the options of words[at]'s program; returns where the rest begins.
@@ -261,7 +305,8 @@ private:
       reader.skip();
     }
     read_options(reader, *wrapper);
-    if (link.program == "python" && !reader.done() && reader.word().text() == "-m") return read_module(words, reader, link);
+    if (link.program == "python" && !reader.done() && reader.word().text() == "-m")
+      return read_module(words, reader, link);
     for (std::size_t i = 0; i < wrapper->operands && !reader.done(); ++i) {
       link.operands.push_back(reader.word());
       reader.skip();
@@ -275,25 +320,27 @@ private:
     if (reader.done()) return reader.at();
     link.module = reader.word().text();
     reader.skip();
-    static constexpr std::array<std::array<std::string_view, 2>, 5> k_modules = {{{"torch.distributed.run", "torchrun"},
-        {"torch.distributed.launch", "torchrun"},
-        {"accelerate.commands.launch", "accelerate"},
-        {"deepspeed.launcher.runner", "deepspeed"},
-        {"accelerate.launch", "accelerate"}}};
-    const auto* known = std::find_if(k_modules.begin(), k_modules.end(), [&](const auto& row) { return row[0] == link.module; });
+    static constexpr std::array<std::array<std::string_view, 2>, 5> k_modules = {
+        {{"torch.distributed.run", "torchrun"},
+         {"torch.distributed.launch", "torchrun"},
+         {"accelerate.commands.launch", "accelerate"},
+         {"deepspeed.launcher.runner", "deepspeed"},
+         {"accelerate.launch", "accelerate"}}};
+    const auto* known = std::find_if(k_modules.begin(), k_modules.end(),
+                                     [&](const auto& row) { return row[0] == link.module; });
     if (known == k_modules.end()) return reader.at();
     link.program = std::string((*known)[1]);
     OptionReader rest(words, reader.at(), link);
     read_options(rest, *wrapper_of(link.program));
     return rest.at();
   }
-
 };
 
 } // namespace
 
 const GivenOption* Link::find(std::string_view option) const {
-  const auto found = std::find_if(options.rbegin(), options.rend(), [&](const GivenOption& given) { return given.name == option; });
+  const auto found = std::find_if(options.rbegin(), options.rend(),
+                                  [&](const GivenOption& given) { return given.name == option; });
   return found == options.rend() ? nullptr : &*found;
 }
 
@@ -303,23 +350,30 @@ std::optional<std::string> Link::value(std::string_view option) const {
 }
 
 const Link* Launch::find(std::string_view program) const {
-  const auto found = std::find_if(chain.begin(), chain.end(), [&](const Link& link) { return link.program == program; });
+  const auto found =
+      std::find_if(chain.begin(), chain.end(), [&](const Link& link) { return link.program == program; });
   return found == chain.end() ? nullptr : &*found;
 }
 
 const Link* Launch::find(Role role) const {
-  const auto found = std::find_if(chain.begin(), chain.end(), [&](const Link& link) { return link.role == role; });
+  const auto found =
+      std::find_if(chain.begin(), chain.end(), [&](const Link& link) { return link.role == role; });
   return found == chain.end() ? nullptr : &*found;
 }
 
-const Link* Launch::python() const { return !chain.empty() && chain.back().program == "python" ? &chain.back() : nullptr; }
+const Link* Launch::python() const {
+  return !chain.empty() && chain.back().program == "python" ? &chain.back() : nullptr;
+}
 
 const shell::Argument* Launch::variable(std::string_view name) const {
   for (const auto& setting : command->own)
     if (setting.name == name) return &setting.value;
   if (!command->exports) return nullptr;
-  const auto found = std::lower_bound(command->exports->begin(), command->exports->end(), name, [](const shell::VariableRef& a, std::string_view b) { return a->name < b; });
-  if (found == command->exports->end() || (*found)->name != name || (*found)->value.words.size() != 1) return nullptr;
+  const auto found =
+      std::lower_bound(command->exports->begin(), command->exports->end(), name,
+                       [](const shell::VariableRef& a, std::string_view b) { return a->name < b; });
+  if (found == command->exports->end() || (*found)->name != name || (*found)->value.words.size() != 1)
+    return nullptr;
   return &(*found)->value.words[0];
 }
 
@@ -332,7 +386,8 @@ std::vector<Launch> find_launches(const shell::View& view) {
     if (command.parent) is_parent[*command.parent] = true;
   for (std::size_t i = 0; i < view.commands.size(); ++i) {
     const auto& command = view.commands[i];
-    if (!command.program || command.context.uncalled || command.context.unreached || command.calls_function) continue;
+    if (!command.program || command.context.uncalled || command.context.unreached || command.calls_function)
+      continue;
     std::vector<Link> chain;
     if (command.parent && *command.parent < i) chain = by_command[*command.parent];
     chains.add(command.words, *command.program, chain);

@@ -14,7 +14,7 @@ namespace hpcml::check {
 
 /// An option of a program, as it was written.
 struct GivenOption {
-  std::string name;                     ///< full name without dashes, for srun's "-n" "ntasks"; for others also a letter
+  std::string name; ///< full name without dashes, for srun's "-n" "ntasks"; for others also a letter
   std::optional<shell::Argument> value; ///< none: it takes none, or none was given
   shell::Place place;                   ///< the option's word and its value's
 };
@@ -29,13 +29,15 @@ enum class Role : std::uint8_t {
 
 /// One program of a chain: `srun` with its options, then what it starts.
 struct Link {
-  std::string program;              ///< without its folder; "torchrun" also for `python -m torch.distributed.run`, which `module` tells
-  Role role = Role::other;          ///< of `program`
-  std::string module;               ///< of `python -m MODULE`
-  shell::Place place;               ///< the program's word
-  std::vector<GivenOption> options; ///< of the program itself
-  std::vector<shell::Argument> operands; ///< what is neither program nor option and not the next link: an image, a script with its arguments
-  bool complete = true;             ///< false: words of unknown number stand among the options, there may be more
+  std::string program; ///< without its folder; "torchrun" also for `python -m torch.distributed.run`, which
+                       ///< `module` tells
+  Role role = Role::other;               ///< of `program`
+  std::string module;                    ///< of `python -m MODULE`
+  shell::Place place;                    ///< the program's word
+  std::vector<GivenOption> options;      ///< of the program itself
+  std::vector<shell::Argument> operands; ///< what is neither program nor option and not the next link: an
+                                         ///< image, a script with its arguments
+  bool complete = true; ///< false: words of unknown number stand among the options, there may be more
 
   /// The last option of that name; nothing where it is not given (or not seen, where !complete).
   const GivenOption* find(std::string_view option) const;
@@ -58,12 +60,13 @@ struct Launch {
   /// python, the last in the chain.
   const Link* python() const;
   const Link& last() const { return chain.back(); }
-  /// The known value of an environment variable that the innermost program sees from the script; nothing where the script does not set it or the
-  /// value is not known.
+  /// The known value of an environment variable that the innermost program sees from the script; nothing
+  /// where the script does not set it or the value is not known.
   const shell::Argument* variable(std::string_view name) const;
 };
 
-/// One launch per command of the view whose program is known, but none for functions that nothing calls and for what stands behind an exit.
+/// One launch per command of the view whose program is known, but none for functions that nothing calls and
+/// for what stands behind an exit.
 std::vector<Launch> find_launches(const shell::View& view);
 
 } // namespace hpcml::check

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// The list of rules. Each file NAME.cpp in rules/ defines `Rule rule_NAME()`; the build names them all in check_rules.inc. Functions, not
-// objects: every start of the program, also as a rank of a job, would pay for objects with their thousand examples.
+// The list of rules. Each file NAME.cpp in rules/ defines `Rule rule_NAME()`; the build names them all in
+// check_rules.inc. Functions, not objects: every start of the program, also as a rank of a job, would pay for
+// objects with their thousand examples.
 #include <algorithm>
 
 #include "check/rule.hpp"
@@ -27,7 +28,8 @@ const std::vector<const Rule*>& all_rules() {
 
 const Rule* find_rule(std::string_view id) {
   const auto& rules = all_rules();
-  const auto found = std::find_if(rules.begin(), rules.end(), [&](const Rule* rule) { return rule->id == id; });
+  const auto found =
+      std::find_if(rules.begin(), rules.end(), [&](const Rule* rule) { return rule->id == id; });
   return found == rules.end() ? nullptr : *found;
 }
 

@@ -45,10 +45,14 @@ private:
     const auto* rule = find_rule(what.code);
     std::string fix;
     for (const auto& edit : finding.fix)
-      fix += fmt::format("{}{{\"offset\":{},\"length\":{},\"text\":{}}}", fix.empty() ? "" : ",", edit.offset, edit.length, json_string(edit.text));
-    return fmt::format("{{\"severity\":{},\"code\":{},\"message\":{},\"file\":{},\"line\":{},\"column\":{},\"length\":{},\"hint\":{},\"link\":{},\"fix\":[{}]}}",
-                       json_string(level_name(what.severity)), json_string(what.code), json_string(what.message), json_string(what.span.file), what.span.line,
-                       what.span.column, what.span.length, json_string(what.hint), json_string(rule ? rule->link : ""), fix);
+      fix += fmt::format("{}{{\"offset\":{},\"length\":{},\"text\":{}}}", fix.empty() ? "" : ",", edit.offset,
+                         edit.length, json_string(edit.text));
+    return fmt::format("{{\"severity\":{},\"code\":{},\"message\":{},\"file\":{},\"line\":{},\"column\":{},"
+                       "\"length\":{},\"hint\":{},\"link\":{},\"fix\":[{}]}}",
+                       json_string(level_name(what.severity)), json_string(what.code),
+                       json_string(what.message), json_string(what.span.file), what.span.line,
+                       what.span.column, what.span.length, json_string(what.hint),
+                       json_string(rule ? rule->link : ""), fix);
   }
   bool x_any = false;
 };
@@ -57,12 +61,18 @@ private:
 std::string workflow_text(std::string_view text, bool property) {
   std::string out;
   for (const char c : text) {
-    if (c == '%') out += "%25";
-    else if (c == '\r') out += "%0D";
-    else if (c == '\n') out += "%0A";
-    else if (property && c == ':') out += "%3A";
-    else if (property && c == ',') out += "%2C";
-    else out += c;
+    if (c == '%')
+      out += "%25";
+    else if (c == '\r')
+      out += "%0D";
+    else if (c == '\n')
+      out += "%0A";
+    else if (property && c == ':')
+      out += "%3A";
+    else if (property && c == ',')
+      out += "%2C";
+    else
+      out += c;
   }
   return out;
 }
@@ -74,23 +84,30 @@ public:
     std::string out;
     for (const auto& finding : findings) {
       const auto& what = finding.what;
-      out += what.severity == diag::Severity::note ? "::notice" : "::" + std::string(level_name(what.severity));
-      out += " file=" + workflow_text(std::filesystem::path(what.span.file).lexically_normal().string(), true);
+      out +=
+          what.severity == diag::Severity::note ? "::notice" : "::" + std::string(level_name(what.severity));
+      out +=
+          " file=" + workflow_text(std::filesystem::path(what.span.file).lexically_normal().string(), true);
       if (what.span.line > 0) {
         const auto offset = places.offset_of(what.span);
         const auto begin = places.at(offset);
         const auto end = places.at(offset + what.span.length);
         out += fmt::format(",line={}", begin.line);
         // A place on several lines has no columns here.
-        out += begin.line == end.line ? fmt::format(",col={},endColumn={}", begin.column, end.column) : fmt::format(",endLine={}", end.line);
+        out += begin.line == end.line ? fmt::format(",col={},endColumn={}", begin.column, end.column)
+                                      : fmt::format(",endLine={}", end.line);
       }
-      out += ",title=" + workflow_text(what.code, true) + "::" + workflow_text(what.message + (what.hint.empty() ? "" : "\nhint: " + what.hint), false) + "\n";
+      out += ",title=" + workflow_text(what.code, true) +
+             "::" + workflow_text(what.message + (what.hint.empty() ? "" : "\nhint: " + what.hint), false) +
+             "\n";
     }
     return out;
   }
 };
 
-std::string counted(unsigned count, const char* word) { return fmt::format("{} {}{}", count, word, count == 1 ? "" : "s"); }
+std::string counted(unsigned count, const char* word) {
+  return fmt::format("{} {}{}", count, word, count == 1 ? "" : "s");
+}
 
 } // namespace
 
@@ -102,16 +119,21 @@ std::unique_ptr<Report> make_report(std::string_view format, bool colour) {
 }
 
 std::string_view level_name(diag::Severity severity) {
-  return severity == diag::Severity::error ? "error" : severity == diag::Severity::warning ? "warning" : "note";
+  return severity == diag::Severity::error     ? "error"
+         : severity == diag::Severity::warning ? "warning"
+                                               : "note";
 }
 
 std::string file_uri(std::string_view path) {
   const auto normal = std::filesystem::path(path).lexically_normal().string();
   std::string uri = normal.substr(0, 1) == "/" ? "file://" : "";
   for (const char c : normal) {
-    const bool plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || std::string_view("-._~/").find(c) != std::string_view::npos;
-    if (plain) uri += c;
-    else uri += fmt::format("%{:02X}", static_cast<unsigned char>(c));
+    const bool plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+                       std::string_view("-._~/").find(c) != std::string_view::npos;
+    if (plain)
+      uri += c;
+    else
+      uri += fmt::format("%{:02X}", static_cast<unsigned char>(c));
   }
   return uri;
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Findings as text, JSON, SARIF 2.1.0 or GitHub's workflow commands, script by script: nothing is kept of those that went before.
+// Findings as text, JSON, SARIF 2.1.0 or GitHub's workflow commands, script by script: nothing is kept of
+// those that went before.
 #pragma once
 
 #include <memory>

@@ -21,7 +21,7 @@ struct Edit {
 
 /// A place in the script where the rule is broken.
 struct Hit {
-  slurm::Place place; ///< length 0: the script as a whole
+  slurm::Place place;  ///< length 0: the script as a whole
   std::string message; ///< one sentence
   std::string hint = {};
   std::vector<Edit> fix = {}; ///< changes nothing but what the rule is about; empty where that is not safe
@@ -43,25 +43,29 @@ struct Example {
   std::string_view version = {}; ///< of Slurm; empty: the site's, else 23.11
   /// The text may hold NUL characters.
   template <std::size_t N>
-  constexpr Example(const char (&text)[N], const char* at_site = "", const char* for_version = "") : script(text, N - 1), site(at_site), version(for_version) {}
+  constexpr Example(const char (&text)[N], const char* at_site = "", const char* for_version = "")
+      : script(text, N - 1), site(at_site), version(for_version) {}
 };
 
 /// The last member of a rule whose warnings are most likely refusals.
 inline constexpr bool k_likely_refusal = true;
 
-/// error: Slurm or the site refuses the job, or it certainly fails; warning: it most likely does not do what its author
-/// wants; note: it could be better.
+/// error: Slurm or the site refuses the job, or it certainly fails; warning: it most likely does not do what
+/// its author wants; note: it could be better.
 struct Rule {
   std::string_view id; ///< "launch/fixed-port": the group, then the rule
   diag::Severity severity;
-  std::string_view title; ///< a few words
-  std::string_view why;   ///< the failure that it prevents
-  std::string_view link;  ///< where that is written
+  std::string_view title;    ///< a few words
+  std::string_view why;      ///< the failure that it prevents
+  std::string_view link;     ///< where that is written
   std::vector<Example> bad;  ///< scripts that it must find
   std::vector<Example> good; ///< scripts that it must leave alone
-  Hits (*find)(const Subject&) = nullptr; ///< none: sbatch's own refusals, which come with the reading of the header
-  std::vector<Edit> (*fix)(const Subject&, slurm::Place) = nullptr; ///< for a finding that is no Hit of `find`
-  /// What it warns of sbatch refuses there if the profile knows all: only a warning, as a site has more names than its documents say.
+  Hits (*find)(const Subject&) =
+      nullptr; ///< none: sbatch's own refusals, which come with the reading of the header
+  std::vector<Edit> (*fix)(const Subject&,
+                           slurm::Place) = nullptr; ///< for a finding that is no Hit of `find`
+  /// What it warns of sbatch refuses there if the profile knows all: only a warning, as a site has more names
+  /// than its documents say.
   bool likely_refusal = false;
 
   /// "slurm", "site", "launch" or "safety".

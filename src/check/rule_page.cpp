@@ -19,7 +19,9 @@ constexpr std::string_view k_written_by = "hpcml rules --format markdown > docs/
 bool is_mended(const Rule& rule, const SiteLookup& sites) {
   return std::any_of(rule.bad.begin(), rule.bad.end(), [&](const Example& example) {
     const auto findings = check_script("", example.script, example_target(example, sites));
-    return std::any_of(findings.begin(), findings.end(), [&](const Finding& finding) { return finding.what.code == rule.id && !finding.fix.empty(); });
+    return std::any_of(findings.begin(), findings.end(), [&](const Finding& finding) {
+      return finding.what.code == rule.id && !finding.fix.empty();
+    });
   });
 }
 
@@ -69,38 +71,46 @@ std::string examples_as_text(std::string_view head, const std::vector<Example>& 
 }
 
 std::string text_page(const Rule& rule, const SiteLookup& sites) {
-  return fmt::format("{}: {}\n{}{}\n\n{}\n{}\n", rule.id, rule.title, level_name(rule.severity), is_mended(rule, sites) ? ", mended by hpcml check --fix" : "",
-                     wrapped(rule.why, 98), rule.link) +
+  return fmt::format("{}: {}\n{}{}\n\n{}\n{}\n", rule.id, rule.title, level_name(rule.severity),
+                     is_mended(rule, sites) ? ", mended by hpcml check --fix" : "", wrapped(rule.why, 98),
+                     rule.link) +
          examples_as_text("It finds:", rule.bad) + examples_as_text("It leaves alone:", rule.good) +
-         fmt::format("\nTo silence it, on its line or in a line above it, with the reason:\n\n  {}\n", silencing(rule));
+         fmt::format("\nTo silence it, on its line or in a line above it, with the reason:\n\n  {}\n",
+                     silencing(rule));
 }
 
 std::string examples_as_markdown(std::string_view head, const std::vector<Example>& examples) {
   std::string text;
   for (const auto& example : examples) {
     const auto where = where_text(example);
-    text += fmt::format("\n{}{}:\n\n", head, where.empty() ? "" : " (" + where + ")") + shown_script(example.script, "    ");
+    text += fmt::format("\n{}{}:\n\n", head, where.empty() ? "" : " (" + where + ")") +
+            shown_script(example.script, "    ");
   }
   return text;
 }
 
 std::string markdown_page(const Rule& rule, const SiteLookup& sites) {
-  return fmt::format("### {}\n\n**{}** ({}{}). {}\n[Source]({})\n", rule.id, rule.title, level_name(rule.severity), is_mended(rule, sites) ? ", `--fix` mends it" : "",
-                     rule.why, rule.link) +
-         examples_as_markdown("It finds", {rule.bad.front()}) + examples_as_markdown("It leaves alone", {rule.good.front()}) +
+  return fmt::format("### {}\n\n**{}** ({}{}). {}\n[Source]({})\n", rule.id, rule.title,
+                     level_name(rule.severity), is_mended(rule, sites) ? ", `--fix` mends it" : "", rule.why,
+                     rule.link) +
+         examples_as_markdown("It finds", {rule.bad.front()}) +
+         examples_as_markdown("It leaves alone", {rule.good.front()}) +
          fmt::format("\nSilence it with `{}`.\n", silencing(rule));
 }
 
 std::string json_examples(const std::vector<Example>& examples) {
   std::string text;
   for (const auto& example : examples)
-    text += fmt::format("{}{{\"script\":{},\"site\":{},\"version\":{}}}", text.empty() ? "" : ",", json_string(example.script), json_string(example.site), json_string(example.version));
+    text += fmt::format("{}{{\"script\":{},\"site\":{},\"version\":{}}}", text.empty() ? "" : ",",
+                        json_string(example.script), json_string(example.site), json_string(example.version));
   return "[" + text + "]";
 }
 
 std::string json_page(const Rule& rule, const SiteLookup& sites) {
-  return fmt::format("{{\"id\":{},\"group\":{},\"severity\":{},\"title\":{},\"why\":{},\"link\":{},\"fix\":{},\"bad\":{},\"good\":{}}}", json_string(rule.id),
-                     json_string(rule.group()), json_string(level_name(rule.severity)), json_string(rule.title), json_string(rule.why), json_string(rule.link),
+  return fmt::format("{{\"id\":{},\"group\":{},\"severity\":{},\"title\":{},\"why\":{},\"link\":{},\"fix\":{}"
+                     ",\"bad\":{},\"good\":{}}}",
+                     json_string(rule.id), json_string(rule.group()), json_string(level_name(rule.severity)),
+                     json_string(rule.title), json_string(rule.why), json_string(rule.link),
                      is_mended(rule, sites), json_examples(rule.bad), json_examples(rule.good));
 }
 
@@ -122,7 +132,8 @@ constexpr std::pair<std::string_view, std::string_view> k_groups[] = {
 };
 
 std::string markdown_pages(const SiteLookup& sites) {
-  std::string text = fmt::format("<!-- Written by: {} -->\n# Rules of `hpcml check`\n\n{} rules. `hpcml rules ID` prints a rule's page with all of its examples; "
+  std::string text = fmt::format("<!-- Written by: {} -->\n# Rules of `hpcml check`\n\n{} rules. `hpcml "
+                                 "rules ID` prints a rule's page with all of its examples; "
                                  "[check.md](check.md) says how to use them.\n",
                                  k_written_by, all_rules().size());
   for (const auto& [group, title] : k_groups) {
@@ -132,7 +143,8 @@ std::string markdown_pages(const SiteLookup& sites) {
     for (const auto* rule : rules) {
       auto anchor = std::string(rule->id); // as GitHub and GitLab make it from the heading
       anchor.erase(std::remove(anchor.begin(), anchor.end(), '/'), anchor.end());
-      text += fmt::format("| [{}](#{}) | {} | {} |\n", rule->id, anchor, level_name(rule->severity), rule->title);
+      text +=
+          fmt::format("| [{}](#{}) | {} | {} |\n", rule->id, anchor, level_name(rule->severity), rule->title);
     }
     for (const auto* rule : rules) text += "\n" + markdown_page(*rule, sites);
   }
@@ -143,8 +155,10 @@ std::string markdown_pages(const SiteLookup& sites) {
 
 Target example_target(const Example& example, const SiteLookup& sites) {
   Target target{std::nullopt, example.site.empty() ? nullptr : sites(example.site)};
-  if (!example.version.empty()) target.version = slurm::parse_version(example.version);
-  else if (!target.site || !target.site->slurm_version) target.version = slurm::Version::v23_11;
+  if (!example.version.empty())
+    target.version = slurm::parse_version(example.version);
+  else if (!target.site || !target.site->slurm_version)
+    target.version = slurm::Version::v23_11;
   return target;
 }
 
@@ -153,13 +167,15 @@ std::string render_rules(std::string_view format, const SiteLookup& sites) {
   if (format == "json") {
     std::string text = "[";
     for (const auto& [group, title] : k_groups)
-      for (const auto* rule : rules_of(group)) text += (text.size() > 1 ? ",\n " : "") + json_page(*rule, sites);
+      for (const auto* rule : rules_of(group))
+        text += (text.size() > 1 ? ",\n " : "") + json_page(*rule, sites);
     return text + "]\n";
   }
   std::vector<std::vector<std::string>> rows = {{"RULE", "SEVERITY", "--fix", "FINDS"}};
   for (const auto& [group, title] : k_groups)
     for (const auto* rule : rules_of(group))
-      rows.push_back({std::string(rule->id), std::string(level_name(rule->severity)), is_mended(*rule, sites) ? "yes" : "", std::string(rule->title)});
+      rows.push_back({std::string(rule->id), std::string(level_name(rule->severity)),
+                      is_mended(*rule, sites) ? "yes" : "", std::string(rule->title)});
   return util::render_columns(rows);
 }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Where a request would land on a site: its partitions, kinds of node, QoS, and the facts that the profile's rules ask for.
+// Where a request would land on a site: its partitions, kinds of node, QoS, and the facts that the profile's
+// rules ask for.
 #pragma once
 
 #include <optional>
@@ -17,14 +18,17 @@ namespace hpcml::check {
 
 /// One component of a job at a site. What the profile does not tell is empty or null: rules say nothing then.
 struct SiteFit {
-  std::vector<std::string> named;                    ///< partitions as the request names them
-  std::vector<const model::Partition*> partitions;   ///< known ones among them, all of which may take the job; where none is named the one that the profile knows for such jobs
-  bool sure = false;                                 ///< the job certainly goes to one of `partitions`, and their limits hold for it
-  std::vector<const model::NodeType*> nodes;         ///< that the partitions have, narrowed by GPU type and features; all of the site where it has no partitions
-  const model::Qos* qos = nullptr;                   ///< that the job has, named or by default
-  std::string gpu_type;                              ///< as the request names it
-  unsigned gpus_per_node = 0;                        ///< of a request for so many in all, those of one node
-  plan::JobFacts facts;                              ///< for conditional rules, with the first partition and node
+  std::vector<std::string> named; ///< partitions as the request names them
+  std::vector<const model::Partition*>
+      partitions; ///< known ones among them, all of which may take the job; where none is named the one that
+                  ///< the profile knows for such jobs
+  bool sure = false; ///< the job certainly goes to one of `partitions`, and their limits hold for it
+  std::vector<const model::NodeType*> nodes; ///< that the partitions have, narrowed by GPU type and features;
+                                             ///< all of the site where it has no partitions
+  const model::Qos* qos = nullptr;           ///< that the job has, named or by default
+  std::string gpu_type;                      ///< as the request names it
+  unsigned gpus_per_node = 0;                ///< of a request for so many in all, those of one node
+  plan::JobFacts facts;                      ///< for conditional rules, with the first partition and node
 
   /// error where the job certainly is refused or never starts, else warning.
   diag::Severity severity() const { return sure ? diag::Severity::error : diag::Severity::warning; }

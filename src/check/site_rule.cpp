@@ -29,7 +29,8 @@ bool is_slip(const std::string& word, const std::string& name) {
   if (util::to_lower(word) == util::to_lower(name)) return true;
   if (std::min(word.size(), name.size()) < 4) return false;
   const auto [a, b] = difference(word, name);
-  if (!std::all_of(a.begin(), a.end(), is_letter) || !std::all_of(b.begin(), b.end(), is_letter)) return false;
+  if (!std::all_of(a.begin(), a.end(), is_letter) || !std::all_of(b.begin(), b.end(), is_letter))
+    return false;
   if (a.size() + b.size() == 1) return true;
   return a.size() == 2 && b.size() == 2 && a[0] == b[1] && a[1] == b[0];
 }
@@ -44,7 +45,8 @@ slurm::Place SitePart::place(std::initializer_list<std::string_view> options) co
 
 unsigned SitePart::nodes() const {
   long nodes = std::max(1L, size.min_nodes);
-  if (!size.nodes_given && size.tasks_per_node > 0) nodes = std::max(nodes, (size.tasks + size.tasks_per_node - 1) / size.tasks_per_node);
+  if (!size.nodes_given && size.tasks_per_node > 0)
+    nodes = std::max(nodes, (size.tasks + size.tasks_per_node - 1) / size.tasks_per_node);
   return static_cast<unsigned>(nodes);
 }
 
@@ -58,20 +60,28 @@ std::vector<SitePart> parts_of(const Subject& subject) {
 std::string with_source(std::string hint, const model::Origin& origin) {
   if (origin.source.empty()) return hint;
   if (!hint.empty()) hint += "; ";
-  return hint + "from the profile: " + origin.source + (origin.checked.empty() ? "" : ", read " + origin.checked);
+  return hint + "from the profile: " + origin.source +
+         (origin.checked.empty() ? "" : ", read " + origin.checked);
 }
 
 std::vector<Edit> remove_option(const Subject& subject, slurm::Place place) {
-  if (place.length == 0 || place.offset + place.length > subject.text.size() || subject.text[place.offset] != '-') return {};
+  if (place.length == 0 || place.offset + place.length > subject.text.size() ||
+      subject.text[place.offset] != '-')
+    return {};
   const auto line = line_at(subject.text, place.offset);
   if (place.offset + place.length > line.offset + line.length) return {}; // its value stands on another line
-  const auto is_inside = [&](const slurm::Word& word) { return word.place.offset >= place.offset && word.place.offset < place.offset + place.length; };
+  const auto is_inside = [&](const slurm::Word& word) {
+    return word.place.offset >= place.offset && word.place.offset < place.offset + place.length;
+  };
   const auto& directives = subject.header.directives;
-  const bool is_directive = std::any_of(directives.begin(), directives.end(), [&](const auto& directive) { return std::any_of(directive.words.begin(), directive.words.end(), is_inside); });
+  const bool is_directive = std::any_of(directives.begin(), directives.end(), [&](const auto& directive) {
+    return std::any_of(directive.words.begin(), directive.words.end(), is_inside);
+  });
   return is_directive ? std::vector<Edit>{remove_option(subject.text, place)} : std::vector<Edit>{};
 }
 
-std::vector<Edit> replace_in(const Subject& subject, slurm::Place place, const std::string& from, const std::string& to) {
+std::vector<Edit> replace_in(const Subject& subject, slurm::Place place, const std::string& from,
+                             const std::string& to) {
   if (from.empty() || place.length == 0 || place.offset + place.length > subject.text.size()) return {};
   const auto written = subject.text.substr(place.offset, place.length);
   const auto value = std::min(written.find_first_of("= \t"), written.size());
@@ -80,7 +90,8 @@ std::vector<Edit> replace_in(const Subject& subject, slurm::Place place, const s
   return {{place.offset + at, from.size(), to}};
 }
 
-std::vector<Edit> add_directive_behind(const Subject& subject, slurm::Place place, const std::string& option) {
+std::vector<Edit> add_directive_behind(const Subject& subject, slurm::Place place,
+                                       const std::string& option) {
   if (place.length == 0) return {};
   const auto line = line_at(subject.text, place.offset);
   return {{line.offset + line.length, 0, "\n#SBATCH " + option}};
@@ -109,6 +120,8 @@ std::vector<std::string> partition_names(const model::Site& site) {
   return names;
 }
 
-std::string count_text(unsigned long long count, const std::string& noun) { return std::to_string(count) + " " + noun + (count == 1 ? "" : "s"); }
+std::string count_text(unsigned long long count, const std::string& noun) {
+  return std::to_string(count) + " " + noun + (count == 1 ? "" : "s");
+}
 
 } // namespace hpcml::check

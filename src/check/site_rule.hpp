@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What the rules of the group "site" share: the parts of a job at a site, where a fact comes from, edits of directives.
+// What the rules of the group "site" share: the parts of a job at a site, where a fact comes from, edits of
+// directives.
 #pragma once
 
 #include <string>
@@ -24,18 +25,21 @@ struct SitePart {
 /// The components; none without a site.
 std::vector<SitePart> parts_of(const Subject& subject);
 
-/// "from the profile: partitions page (2024-10-15), read 2026-11-21"; empty where the fact has no document. Behind a hint with "; ".
+/// "from the profile: partitions page (2024-10-15), read 2026-11-21"; empty where the fact has no document.
+/// Behind a hint with "; ".
 std::string with_source(std::string hint, const model::Origin& origin);
 
-/// The option taken out: its words, or the whole line where nothing else stands on it. Empty where that cannot be seen.
+/// The option taken out: its words, or the whole line where nothing else stands on it. Empty where that
+/// cannot be seen.
 std::vector<Edit> remove_option(const Subject& subject, slurm::Place place);
 /// `from`, a part of the option's value that stands there once, written as `to`; empty where it does not.
-std::vector<Edit> replace_in(const Subject& subject, slurm::Place place, const std::string& from, const std::string& to);
+std::vector<Edit> replace_in(const Subject& subject, slurm::Place place, const std::string& from,
+                             const std::string& to);
 /// A directive more, on the line behind the one that holds the place.
 std::vector<Edit> add_directive_behind(const Subject& subject, slurm::Place place, const std::string& option);
 
-/// The name among `names` that `word` was most likely meant to be: the same in other capitals, or with two letters swapped, one
-/// too many or missing. Numbers and what stands behind a dash make other names.
+/// The name among `names` that `word` was most likely meant to be: the same in other capitals, or with two
+/// letters swapped, one too many or missing. Numbers and what stands behind a dash make other names.
 std::optional<std::string> slip_of(const std::string& word, const std::vector<std::string>& names);
 /// "it has a, b"; with the likeliest of them first.
 std::string known_names(const std::string& word, const std::vector<std::string>& names);

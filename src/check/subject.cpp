@@ -31,7 +31,8 @@ bool is_shell_script(std::string_view text) {
     if (program != "env" && word[0] != '-' && word.find('=') == std::string_view::npos) break;
     line = util::trim(line.substr(end));
   }
-  return program.empty() || program == "bash" || program == "sh" || program == "dash" || program == "ksh" || program == "zsh" || program == "ash";
+  return program.empty() || program == "bash" || program == "sh" || program == "dash" || program == "ksh" ||
+         program == "zsh" || program == "ash";
 }
 
 slurm::Place line_at(std::string_view text, std::size_t offset) {

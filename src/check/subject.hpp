@@ -22,18 +22,20 @@ struct Subject {
   slurm::Version version = slurm::k_newest_version;
   bool version_known = false; ///< false: nobody said for which; `version` is the newest
   slurm::ScriptHeader header = {};
-  slurm::Components settings = {};             ///< of the directives, also what a later one overrides
-  std::vector<slurm::Request> requests = {};   ///< one per component of the job
-  std::vector<slurm::JobSize> sizes = {};      ///< of the requests
-  shell::View view = {};                       ///< the commands, in the order in which bash comes to them
-  std::vector<shell::Unread> unread = {};      ///< where bash itself would stop with a syntax error
-  std::vector<Launch> launches = {};           ///< one per command of `view` that may run
-  const model::Site* site = nullptr;           ///< none: no site is named
-  std::vector<SiteFit> fits = {};              ///< of the requests; empty without a site
+  slurm::Components settings = {};           ///< of the directives, also what a later one overrides
+  std::vector<slurm::Request> requests = {}; ///< one per component of the job
+  std::vector<slurm::JobSize> sizes = {};    ///< of the requests
+  shell::View view = {};                     ///< the commands, in the order in which bash comes to them
+  std::vector<shell::Unread> unread = {};    ///< where bash itself would stop with a syntax error
+  std::vector<Launch> launches = {};         ///< one per command of `view` that may run
+  const model::Site* site = nullptr;         ///< none: no site is named
+  std::vector<SiteFit> fits = {};            ///< of the requests; empty without a site
 
-  /// Whether it may be read by a Slurm of this range ("22.05-23.02", as is_in_range has it): true where the version is unknown.
+  /// Whether it may be read by a Slurm of this range ("22.05-23.02", as is_in_range has it): true where the
+  /// version is unknown.
   bool may_be(std::string_view range) const { return !version_known || slurm::is_in_range(range, version); }
-  /// The last setting of an option in the directives of the job's first component that has it; nothing where none has.
+  /// The last setting of an option in the directives of the job's first component that has it; nothing where
+  /// none has.
   const slurm::Setting* directive(std::string_view option) const;
   /// Whether the job asks for several nodes; nothing where its size is not said.
   std::optional<bool> several_nodes() const;

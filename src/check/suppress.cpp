@@ -19,7 +19,8 @@ struct Suppression {
 
 constexpr std::string_view k_mark = "hpcml:";
 
-/// Where the comment of the line with our mark begins; npos without one. In a quoted text the mark hardly ever stands behind a '#'.
+/// Where the comment of the line with our mark begins; npos without one. In a quoted text the mark hardly
+/// ever stands behind a '#'.
 std::size_t find_comment(std::string_view line) {
   for (auto hash = line.find('#'); hash != std::string_view::npos; hash = line.find('#', hash + 1)) {
     const auto word = line.find_first_not_of(" \t#", hash);
@@ -41,11 +42,13 @@ bool read_comment(std::string_view comment, Suppression& result, bool& whole_fil
   return true;
 }
 
-/// Whether a comment that stands alone above the line is about it: a command or a directive, also one that is switched off.
+/// Whether a comment that stands alone above the line is about it: a command or a directive, also one that is
+/// switched off.
 bool says_something(std::string_view body) {
   if (body.empty()) return false;
   const auto word = body.find_first_not_of("# \t");
-  return body[0] != '#' || (word != std::string_view::npos && util::to_lower(body.substr(word, 6)) == "sbatch");
+  return body[0] != '#' ||
+         (word != std::string_view::npos && util::to_lower(body.substr(word, 6)) == "sbatch");
 }
 
 std::vector<Suppression> read_suppressions(std::string_view text) {
@@ -92,23 +95,31 @@ void apply_suppressions(const std::string& file, std::string_view text, Findings
   const auto is_silenced = [&](const Finding& finding) {
     bool silenced = false;
     for (auto& one : list) {
-      const bool here = one.first == 0 || (finding.what.span.line >= one.first && finding.what.span.line <= one.last);
-      if (!here || !one.has_reason || std::find(one.ids.begin(), one.ids.end(), finding.what.code) == one.ids.end()) continue;
+      const bool here =
+          one.first == 0 || (finding.what.span.line >= one.first && finding.what.span.line <= one.last);
+      if (!here || !one.has_reason ||
+          std::find(one.ids.begin(), one.ids.end(), finding.what.code) == one.ids.end())
+        continue;
       one.used = silenced = true;
     }
     return silenced;
   };
   findings.erase(std::remove_if(findings.begin(), findings.end(), is_silenced), findings.end());
-  const auto add = [&](const Suppression& one, diag::Severity severity, std::string message, std::string hint) {
-    findings.push_back({{severity, "check/disable", std::move(message), diag::span_at(file, text, one.place.offset, static_cast<unsigned>(one.place.length)), std::move(hint)}});
+  const auto add = [&](const Suppression& one, diag::Severity severity, std::string message,
+                       std::string hint) {
+    findings.push_back({{severity, "check/disable", std::move(message),
+                         diag::span_at(file, text, one.place.offset, static_cast<unsigned>(one.place.length)),
+                         std::move(hint)}});
   };
   for (const auto& one : list) {
     if (one.ids.empty()) {
-      add(one, diag::Severity::warning, "this comment names no rule", "write the id, which stands in brackets behind the finding: # hpcml: disable=ID because …");
+      add(one, diag::Severity::warning, "this comment names no rule",
+          "write the id, which stands in brackets behind the finding: # hpcml: disable=ID because …");
       continue;
     }
     if (!one.has_reason) {
-      add(one, diag::Severity::warning, "nothing is silenced without a reason", "write why behind the id: # hpcml: disable=" + util::join(one.ids, ",") + " because …");
+      add(one, diag::Severity::warning, "nothing is silenced without a reason",
+          "write why behind the id: # hpcml: disable=" + util::join(one.ids, ",") + " because …");
       continue;
     }
     bool known = true;
@@ -118,9 +129,12 @@ void apply_suppressions(const std::string& file, std::string_view text, Findings
         std::vector<std::string> ids;
         for (const auto* rule : all_rules()) ids.emplace_back(rule->id);
         const auto near = util::nearest(id, ids);
-        add(one, diag::Severity::warning, "there is no rule '" + id + "'", near ? "did you mean " + *near + "?" : "hpcml rules lists them");
+        add(one, diag::Severity::warning, "there is no rule '" + id + "'",
+            near ? "did you mean " + *near + "?" : "hpcml rules lists them");
       }
-    if (known && !one.used) add(one, diag::Severity::note, "this comment silences nothing", "remove it, or see whether it stands on the right line");
+    if (known && !one.used)
+      add(one, diag::Severity::note, "this comment silences nothing",
+          "remove it, or see whether it stands on the right line");
   }
 }
 

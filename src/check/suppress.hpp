@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Comments that silence a rule: "# hpcml: disable=ID why", for the line they stand on or the next one; "disable-file" for the whole script.
+// Comments that silence a rule: "# hpcml: disable=ID why", for the line they stand on or the next one;
+// "disable-file" for the whole script.
 #pragma once
 
 #include <string>
@@ -10,8 +11,8 @@
 
 namespace hpcml::check {
 
-/// Takes away the findings that a comment with a reason silences, and adds one for each comment that names no rule, gives no reason
-/// or silences nothing. A line that ends with a backslash goes on in the next one.
+/// Takes away the findings that a comment with a reason silences, and adds one for each comment that names no
+/// rule, gives no reason or silences nothing. A line that ends with a backslash goes on in the next one.
 void apply_suppressions(const std::string& file, std::string_view text, Findings& findings);
 
 } // namespace hpcml::check

@@ -8,7 +8,8 @@
 namespace hpcml::check {
 
 TextPlaces::TextPlaces(std::string_view text) : x_text(text), x_lines{0} {
-  for (auto at = text.find('\n'); at != std::string_view::npos; at = text.find('\n', at + 1)) x_lines.push_back(at + 1);
+  for (auto at = text.find('\n'); at != std::string_view::npos; at = text.find('\n', at + 1))
+    x_lines.push_back(at + 1);
 }
 
 EditorPlace TextPlaces::at(std::size_t offset) const {
@@ -17,7 +18,9 @@ EditorPlace TextPlaces::at(std::size_t offset) const {
   unsigned column = 1;
   for (auto at = *line; at < offset;) {
     const auto length = utf8_length(x_text.substr(at));
-    column += length == 4 ? 2 : 1; // beyond the basic plane: a surrogate pair; a byte that is no UTF-8 counts as one
+    column += length == 4
+                  ? 2
+                  : 1; // beyond the basic plane: a surrogate pair; a byte that is no UTF-8 counts as one
     at += std::max<std::size_t>(length, 1);
   }
   return {static_cast<unsigned>(line - x_lines.begin()) + 1, column};

@@ -32,12 +32,15 @@ std::optional<Written> read_written(const Subject& subject, slurm::Place place) 
   if (written.is_long) {
     at = std::min(text.find_first_of("= \t"), text.size());
     option = slurm::find_option(Program::sbatch, text.substr(2, at - 2), subject.version).option;
-  } else option = slurm::find_option(Program::sbatch, text[1], subject.version);
+  } else
+    option = slurm::find_option(Program::sbatch, text[1], subject.version);
   if (!option) return std::nullopt;
   written.option = option->name;
   written.name_end = place.offset + at;
-  if (written.is_long && at < text.size() && text[at] == '=') ++at;
-  else at = std::min(text.find_first_not_of(" \t", at), text.size());
+  if (written.is_long && at < text.size() && text[at] == '=')
+    ++at;
+  else
+    at = std::min(text.find_first_not_of(" \t", at), text.size());
   written.value = place.offset + at;
   return written;
 }
@@ -50,7 +53,9 @@ bool is_taken(const Subject& subject, const std::string& option, std::string val
 /// The rest of the line from `at` on: where its first word begins and ends; nothing where none follows.
 std::optional<slurm::Place> next_word(std::string_view text, std::size_t at) {
   const auto begin = text.find_first_not_of(" \t", at);
-  if (begin == std::string_view::npos || text[begin] == '\n' || text[begin] == '\r' || text[begin] == '#' || text[begin] == '-') return std::nullopt;
+  if (begin == std::string_view::npos || text[begin] == '\n' || text[begin] == '\r' || text[begin] == '#' ||
+      text[begin] == '-')
+    return std::nullopt;
   return slurm::Place{begin, std::min(text.find_first_of(" \t\r\n#", begin), text.size()) - begin};
 }
 
@@ -58,7 +63,8 @@ std::optional<slurm::Place> next_word(std::string_view text, std::size_t at) {
 std::vector<Edit> add_dash(const Subject& subject, slurm::Place place) {
   const auto text = subject.text.substr(place.offset, place.length);
   const auto name = text.substr(1, text.find('=') - 1);
-  if (text.find('=') == std::string_view::npos || name.size() < 3 || !slurm::is_option(Program::sbatch, name)) return {};
+  if (text.find('=') == std::string_view::npos || name.size() < 3 || !slurm::is_option(Program::sbatch, name))
+    return {};
   if (!is_taken(subject, std::string(name), std::string(text.substr(name.size() + 2)))) return {};
   return {{place.offset, 0, "-"}};
 }
@@ -77,7 +83,8 @@ std::vector<Edit> fix_value(const Subject& subject, slurm::Place place, Respell 
     if (!word) return {};
     value = std::string(subject.text.substr(word->offset, word->length));
     end = word->offset + word->length;
-  } else if (value[0] == '=') value.erase(0, 1);
+  } else if (value[0] == '=')
+    value.erase(0, 1);
   while (!value.empty() && (value.back() == ';' || value.back() == ',')) value.pop_back();
   if (value.empty()) return {};
   if (!is_taken(subject, written->option, value)) {
@@ -94,7 +101,8 @@ std::vector<Edit> fix_value(const Subject& subject, slurm::Place place, Respell 
 std::vector<slurm::Word> words_up_to(const Subject& subject, std::size_t offset) {
   for (const auto& directive : subject.header.directives)
     for (std::size_t i = 0; i < directive.words.size(); ++i)
-      if (directive.words[i].place.offset == offset) return {directive.words.begin(), directive.words.begin() + static_cast<std::ptrdiff_t>(i) + 1};
+      if (directive.words[i].place.offset == offset)
+        return {directive.words.begin(), directive.words.begin() + static_cast<std::ptrdiff_t>(i) + 1};
   return {};
 }
 

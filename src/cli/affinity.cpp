@@ -32,7 +32,9 @@ A topology is hwloc XML (lstopo node.xml), an NCCL topology file, or JSON:
    "gpu": {"0": {"pci": "0000:c1:00.0", "numa": 1}, "1": {"numa": 0}}, "links": [[0, 1, 4]], "nic": {"hsn0": {"numa": 0}}, "reserved": "0,4"})";
 
 /// Nothing in a list (an unset variable in a script) is not everything.
-std::string not_empty(const std::string& list) { return list.find_first_not_of(" ,\t") == std::string::npos ? "is empty" : ""; }
+std::string not_empty(const std::string& list) {
+  return list.find_first_not_of(" ,\t") == std::string::npos ? "is empty" : "";
+}
 
 util::Result<topo::AffinityPlan> make_plan(const AffinityOptions& options, const topo::Node& node,
                                            const topo::AffinityRequest& request) {
@@ -47,10 +49,13 @@ util::Result<topo::AffinityPlan> make_plan(const AffinityOptions& options, const
   compat.min_cores = compat.max_cores = request.cpus_per_rank;
   compat.all_logical = options.threads_per_core != 1;
   // Frontier, whose GPUs hang under L3s, documents these as Slurm's sockets; others have packages.
-  compat.l3_as_socket = std::any_of(node.gpus.begin(), node.gpus.end(), [](const auto& gpu) { return gpu.place.l3.has_value(); });
+  compat.l3_as_socket = std::any_of(node.gpus.begin(), node.gpus.end(),
+                                    [](const auto& gpu) { return gpu.place.l3.has_value(); });
   const unsigned all = node.cpus.threads_per_core;
-  if (util::starts_with(options.policy, "nvidia-") && options.threads_per_core > 1 && options.threads_per_core < all)
-    return util::Error{"gpu_affinity takes one hardware thread of each core or all " + std::to_string(all) + ", not " + std::to_string(options.threads_per_core)};
+  if (util::starts_with(options.policy, "nvidia-") && options.threads_per_core > 1 &&
+      options.threads_per_core < all)
+    return util::Error{"gpu_affinity takes one hardware thread of each core or all " + std::to_string(all) +
+                       ", not " + std::to_string(options.threads_per_core)};
   auto plan = topo::plan_compat(node, compat);
   if (!plan) return plan.error();
   return std::move(plan->plan);
@@ -93,14 +98,15 @@ bool take_visible(AffinityOptions& options, topo::Node& node, const Context& con
       node.notes.push_back(set + " names GPUs, but no driver shows one here");
       return true;
     }
-    if (std::any_of(entries.begin(), entries.end(), [](const auto& entry) { return util::starts_with(entry, "MIG-"); })) {
-      node.notes.push_back(set + " names MIG instances by UUIDs, which only the driver's library knows: all GPUs of the node are shown");
+    if (std::any_of(entries.begin(), entries.end(),
+                    [](const auto& entry) { return util::starts_with(entry, "MIG-"); })) {
+      node.notes.push_back(set + " names MIG instances by UUIDs, which only the driver's library knows: all "
+                                 "GPUs of the node are shown");
       return true;
     }
     const auto addresses = topo::listed_gpus(node, util::join(entries, ","));
     if (!addresses)
-      failure.say(k_cannot_satisfy, set + ": " + addresses.error().what,
-                  addresses.error().hint);
+      failure.say(k_cannot_satisfy, set + ": " + addresses.error().what, addresses.error().hint);
     else
       options.gpus = util::join(*addresses, ",");
     return addresses.ok();
@@ -111,17 +117,24 @@ bool take_visible(AffinityOptions& options, topo::Node& node, const Context& con
 /// Masks come without the reasons that a table has.
 void warn_of_masks(const AffinityNode& chosen, const topo::AffinityPlan& plan) {
   if (!chosen.shared.empty())
-    std::fprintf(stderr, "hpcml: warning: srun takes these masks only where a step has the whole node; %s; elsewhere hpcml launch binds the ranks\n", chosen.shared.c_str());
+    std::fprintf(stderr,
+                 "hpcml: warning: srun takes these masks only where a step has the whole node; %s; elsewhere "
+                 "hpcml launch binds the ranks\n",
+                 chosen.shared.c_str());
   const auto& cpus = chosen.node.cpus;
   const auto is_lost = [&](const topo::Gpu& gpu) { // one package says nothing of NUMA nodes inside it
-    return !gpu.place.l3 && !gpu.place.numa && gpu.cpus.empty() && !(gpu.place.package && cpus.packages.size() > 1) && cpus.numa.size() != 1;
+    return !gpu.place.l3 && !gpu.place.numa && gpu.cpus.empty() &&
+           !(gpu.place.package && cpus.packages.size() > 1) && cpus.numa.size() != 1;
   };
   model::IdSet lost, used;
   for (const auto& rank : plan.ranks) used = used | model::IdSet::of(rank.gpus);
   for (const auto& gpu : chosen.node.gpus)
     if (plan.ranks.size() > 1 && used.contains(gpu.place.index) && is_lost(gpu)) lost.add(gpu.place.index);
   if (!lost.empty())
-    std::fprintf(stderr, "hpcml: warning: where GPU%s %s hang is not known: the masks deal out cores by number, near to them or far\n", lost.size() == 1 ? "" : "s", lost.to_list().c_str());
+    std::fprintf(stderr,
+                 "hpcml: warning: where GPU%s %s hang is not known: the masks deal out cores by number, near "
+                 "to them or far\n",
+                 lost.size() == 1 ? "" : "s", lost.to_list().c_str());
 }
 
 void run_affinity(const AffinityOptions& options, const Context& context, int& exit_code) {
@@ -143,16 +156,20 @@ void run_affinity(const AffinityOptions& options, const Context& context, int& e
   if (!plan) return failure.say(k_cannot_satisfy, plan.error());
   if (plan->ranks.empty())
     return failure.say(k_cannot_satisfy, "none of the node's cores may be used",
-                       node->cpus.reserved.empty() ? "" : "reserved are CPUs " + node->cpus.reserved.to_list());
+                       node->cpus.reserved.empty() ? ""
+                                                   : "reserved are CPUs " + node->cpus.reserved.to_list());
   const bool cpus_known = !node->cpus.core_threads.empty(), masks = options.format == "cpu-bind";
-  if (masks && !cpus_known) return failure.say(k_cannot_satisfy, "the node's CPUs are not known, so there are no masks", "hpcml affinity live in a job shows them");
+  if (masks && !cpus_known)
+    return failure.say(k_cannot_satisfy, "the node's CPUs are not known, so there are no masks",
+                       "hpcml affinity live in a job shows them");
   std::fputs(render(options.format, *node, *plan).c_str(), stdout);
   if (masks) warn_of_masks(*chosen, *plan);
   if (options.policy != "hpcml" && options.format == "table") std::fputs(judge(*node, *plan).c_str(), stdout);
   for (const auto& warning : plan->warnings) std::fprintf(stderr, "hpcml: warning: %s\n", warning.c_str());
   for (const auto& note : node->notes) std::fprintf(stderr, "hpcml: note: %s\n", note.c_str());
   if (options.policy != "hpcml") return;
-  if (const auto lack = topo::unmet_request(*node, *request, *plan)) failure.say(k_cannot_satisfy, *lack, "the plan that was printed is what it has");
+  if (const auto lack = topo::unmet_request(*node, *request, *plan))
+    failure.say(k_cannot_satisfy, *lack, "the plan that was printed is what it has");
 }
 
 } // namespace
@@ -163,16 +180,27 @@ void add_affinity(CLI::App& app, Context& context, int& exit_code) {
   command->footer(k_footer);
   command->add_option("source", options->source, "live: the node this runs on (default)");
   command->add_option("--site", options->site, "a node of this site")->check(not_empty);
-  command->add_option("--partition", options->partition, "of this partition")->needs("--site")->check(not_empty);
+  command->add_option("--partition", options->partition, "of this partition")
+      ->needs("--site")
+      ->check(not_empty);
   command
       ->add_option("--topology", options->topology, "a node from a file: hwloc XML, NCCL topology XML, JSON")
       ->excludes("--site")
       ->check(not_empty);
-  command->add_option("--ranks", options->ranks, "ranks on the node (default: one per GPU, or as --gpus-per-rank or --ranks-per-gpu have it)")
+  command
+      ->add_option(
+          "--ranks", options->ranks,
+          "ranks on the node (default: one per GPU, or as --gpus-per-rank or --ranks-per-gpu have it)")
       ->check(CLI::Range(1u, topo::k_most_ranks));
-  auto* per_rank = command->add_option("--gpus-per-rank", options->gpus_per_rank, "GPUs per rank")->check(CLI::Range(1u, 4096u));
-  command->add_option("--ranks-per-gpu", options->ranks_per_gpu, "neighbouring ranks that share a GPU")->check(CLI::Range(1u, 4096u))->excludes(per_rank);
-  command->add_option("--cpus-per-rank", options->cpus_per_rank, "physical cores per rank (default: all near its GPU)")->check(CLI::Range(1u, 4096u));
+  auto* per_rank = command->add_option("--gpus-per-rank", options->gpus_per_rank, "GPUs per rank")
+                       ->check(CLI::Range(1u, 4096u));
+  command->add_option("--ranks-per-gpu", options->ranks_per_gpu, "neighbouring ranks that share a GPU")
+      ->check(CLI::Range(1u, 4096u))
+      ->excludes(per_rank);
+  command
+      ->add_option("--cpus-per-rank", options->cpus_per_rank,
+                   "physical cores per rank (default: all near its GPU)")
+      ->check(CLI::Range(1u, 4096u));
   command->add_option("--threads-per-core", options->threads_per_core, "hardware threads of each core")
       ->check(CLI::Range(1u, 16u));
   command->add_option(
@@ -187,9 +215,11 @@ void add_affinity(CLI::App& app, Context& context, int& exit_code) {
       ->add_option("--spill", options->spill,
                    "package: cores of NUMA nodes without GPUs go to ranks of the same package")
       ->check(CLI::IsMember({"none", "package"}));
-  command->add_option("--gpus", options->gpus, "only the GPUs at these PCI addresses or buses: c9,ce")->check(not_empty);
+  command->add_option("--gpus", options->gpus, "only the GPUs at these PCI addresses or buses: c9,ce")
+      ->check(not_empty);
   command->add_option("--allowed", options->allowed, "only these CPUs: 0-15,64-79")->check(not_empty);
-  command->add_option("--reserved", options->reserved, "CPUs to leave to the system, with the profile's")->check(not_empty);
+  command->add_option("--reserved", options->reserved, "CPUs to leave to the system, with the profile's")
+      ->check(not_empty);
   command->add_option("--policy", options->policy,
                       "hpcml, or what another tool would do: " + util::join(topo::compat_policies(), ", "));
   command->add_option("--format", options->format, "table, json, cpu-bind (for srun), tree or svg")
@@ -197,7 +227,8 @@ void add_affinity(CLI::App& app, Context& context, int& exit_code) {
   command->add_flag("--verify", options->verify,
                     "judge what the ranks that run here really have, and compare with the plan");
   const auto others = command->get_options();
-  auto* all = command->add_flag("--all-sites", options->all_sites, "one rank per GPU on the nodes of every site, as Markdown; alone");
+  auto* all = command->add_flag("--all-sites", options->all_sites,
+                                "one rank per GPU on the nodes of every site, as Markdown; alone");
   for (auto* other : others)
     if (other != command->get_help_ptr()) all->excludes(other);
   command->callback([options, &context, &exit_code] { run_affinity(*options, context, exit_code); });

@@ -60,7 +60,8 @@ const model::NodeType* choose_type(const model::Site& site, const std::string& p
 
 std::string why_shared(const model::Site& site, const model::NodeType& type, const std::string& partition) {
   const bool whole = std::any_of(site.partitions.begin(), site.partitions.end(), [&](const auto& each) {
-    const bool has = std::find(each.node_types.begin(), each.node_types.end(), type.id) != each.node_types.end();
+    const bool has =
+        std::find(each.node_types.begin(), each.node_types.end(), type.id) != each.node_types.end();
     return each.exclusive && (partition.empty() ? has : each.name == partition);
   });
   if (whole) return {};
@@ -71,7 +72,7 @@ std::string why_shared(const model::Site& site, const model::NodeType& type, con
 } // namespace
 
 std::optional<AffinityNode> read_affinity_node(const AffinityOptions& options, const Context& context,
-                                             Failure& failure, int& exit_code) {
+                                               Failure& failure, int& exit_code) {
   if (!options.topology.empty()) {
     auto node = topo::load_node(options.topology);
     if (node) return AffinityNode{*node, ""};

@@ -13,7 +13,8 @@ namespace hpcml::cli {
 /// The flags of affinity.
 struct AffinityOptions {
   std::string source, site, partition, topology;
-  unsigned ranks = 0, gpus_per_rank = 0, cpus_per_rank = 0, threads_per_core = 0, ranks_per_gpu = 0; // 0: not given
+  unsigned ranks = 0, gpus_per_rank = 0, cpus_per_rank = 0, threads_per_core = 0,
+           ranks_per_gpu = 0; // 0: not given
   std::string order = "gpu", domain, spill = "none", allowed, reserved, gpus, policy = "hpcml",
               format = "table";
   bool whole = false, balanced = false, verify = false, all_sites = false;
@@ -43,16 +44,20 @@ struct AffinityNode {
 /// The node of the topology file, of the site, or this one, which a site completes where placement on it is
 /// to be verified or "live" is asked for, too; on failure says why and returns nothing.
 std::optional<AffinityNode> read_affinity_node(const AffinityOptions& options, const Context& context,
-                                             Failure& failure, int& exit_code);
+                                               Failure& failure, int& exit_code);
 
 /// Whether the policy is known and the other flags mean something to it; else says why not.
 bool check_policy(const AffinityOptions& options, Failure& failure);
 
-/// What the planner is asked for; leaves the node the visible GPUs and adds reserved CPUs to the node. On failure says why and returns nothing.
-std::optional<topo::AffinityRequest> read_affinity_request(const AffinityOptions& options, topo::Node& node, Failure& failure);
+/// What the planner is asked for; leaves the node the visible GPUs and adds reserved CPUs to the node. On
+/// failure says why and returns nothing.
+std::optional<topo::AffinityRequest> read_affinity_request(const AffinityOptions& options, topo::Node& node,
+                                                           Failure& failure);
 
-/// Judges what the ranks that run here have, and where one is wrong compares with what the planner gives for its GPUs.
-void run_verify(const AffinityOptions& options, topo::Node& node, const Context& context, Failure& failure, int& exit_code);
+/// Judges what the ranks that run here have, and where one is wrong compares with what the planner gives for
+/// its GPUs.
+void run_verify(const AffinityOptions& options, topo::Node& node, const Context& context, Failure& failure,
+                int& exit_code);
 
 /// A Markdown table for each kind of node whose profile tells where its GPUs are, one rank per GPU.
 void print_site_tables(const Context& context);

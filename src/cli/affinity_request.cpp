@@ -30,22 +30,28 @@ unsigned default_ranks(const AffinityOptions& options, std::size_t gpus) {
 util::Status check_amounts(const topo::AffinityRequest& request, const topo::Node& node) {
   const std::size_t ranks = request.ranks, gpus = node.gpus.size(), each = request.ranks_per_gpu;
   if (request.gpus_per_rank > 0 && ranks * request.gpus_per_rank > gpus)
-    return util::Error{std::to_string(ranks) + " ranks with " + std::to_string(request.gpus_per_rank) + " GPUs each need more than the node's " + std::to_string(gpus),
+    return util::Error{std::to_string(ranks) + " ranks with " + std::to_string(request.gpus_per_rank) +
+                           " GPUs each need more than the node's " + std::to_string(gpus),
                        "without --gpus-per-rank ranks share GPUs"};
-  const std::size_t needed = each > 0 ? (ranks + each - 1) / each : ranks * std::max(1u, request.gpus_per_rank);
+  const std::size_t needed =
+      each > 0 ? (ranks + each - 1) / each : ranks * std::max(1u, request.gpus_per_rank);
   if (each > 0 && needed > gpus)
-    return util::Error{std::to_string(ranks) + " ranks need " + std::to_string(needed) + " GPUs where " + std::to_string(each) + " share one, the node has " + std::to_string(gpus),
+    return util::Error{std::to_string(ranks) + " ranks need " + std::to_string(needed) + " GPUs where " +
+                           std::to_string(each) + " share one, the node has " + std::to_string(gpus),
                        "without --ranks-per-gpu as many share one as must"};
   const auto& list = request.order.list;
   const auto named = model::IdSet::of(list); // one twice, or one that is not there, is for the planner to say
-  const bool good = !list.empty() && named.size() == list.size() && *std::max_element(list.begin(), list.end()) < gpus;
+  const bool good =
+      !list.empty() && named.size() == list.size() && *std::max_element(list.begin(), list.end()) < gpus;
   if (good && list.size() < std::min(needed, gpus))
-    return util::Error{"--rank-order " + request.order.text() + " names " + std::to_string(list.size()) + " GPUs, " + std::to_string(ranks) + " ranks need " + std::to_string(needed),
+    return util::Error{"--rank-order " + request.order.text() + " names " + std::to_string(list.size()) +
+                           " GPUs, " + std::to_string(ranks) + " ranks need " + std::to_string(needed),
                        "name them all, or say with --ranks-per-gpu how many ranks share one"};
   std::size_t threads = 0;
   for (const auto& core : node.cpus.core_threads) threads = std::max(threads, core.size());
   if (threads > 0 && request.threads_per_core > threads)
-    return util::Error{"the node's cores have " + std::to_string(threads) + " hardware thread" + (threads == 1 ? "" : "s") + ", not " + std::to_string(request.threads_per_core)};
+    return util::Error{"the node's cores have " + std::to_string(threads) + " hardware thread" +
+                       (threads == 1 ? "" : "s") + ", not " + std::to_string(request.threads_per_core)};
   return util::Done{};
 }
 
@@ -56,7 +62,8 @@ bool check_policy(const AffinityOptions& options, Failure& failure) {
   const auto policies = topo::compat_policies();
   if (std::find(policies.begin(), policies.end(), options.policy) == policies.end()) {
     const auto near = util::nearest(options.policy, policies);
-    failure.say(k_usage, "there is no policy \"" + options.policy + "\"", near ? "did you mean " + *near + "?" : "policies: hpcml, " + util::join(policies, ", "));
+    failure.say(k_usage, "there is no policy \"" + options.policy + "\"",
+                near ? "did you mean " + *near + "?" : "policies: hpcml, " + util::join(policies, ", "));
     return false;
   }
   std::vector<std::string> flags;
@@ -72,14 +79,20 @@ bool check_policy(const AffinityOptions& options, Failure& failure) {
   add(options.spill != "none", "--spill");
   // torchrun takes what there is, mpibind counts threads instead of cores, the two modes take one core.
   const bool torch = util::starts_with(options.policy, "torch-");
-  add(options.cpus_per_rank > 0 && (torch || options.policy == "mpibind" || util::starts_with(options.policy, "nvidia-single")), "--cpus-per-rank");
+  add(options.cpus_per_rank > 0 &&
+          (torch || options.policy == "mpibind" || util::starts_with(options.policy, "nvidia-single")),
+      "--cpus-per-rank");
   add(options.threads_per_core > 0 && torch, "--threads-per-core");
   if (flags.empty()) return true;
-  failure.say(k_usage, "--policy " + options.policy + " shows what another tool would do, which knows no " + util::join(flags, ", "), "leave them out, or --policy");
+  failure.say(k_usage,
+              "--policy " + options.policy + " shows what another tool would do, which knows no " +
+                  util::join(flags, ", "),
+              "leave them out, or --policy");
   return false;
 }
 
-std::optional<topo::AffinityRequest> read_affinity_request(const AffinityOptions& options, topo::Node& node, Failure& failure) {
+std::optional<topo::AffinityRequest> read_affinity_request(const AffinityOptions& options, topo::Node& node,
+                                                           Failure& failure) {
   topo::AffinityRequest request;
   if (!options.gpus.empty()) {
     auto visible = topo::with_visible_gpus(node, util::split(options.gpus, ','));

@@ -24,17 +24,9 @@ struct Command {
 
 // One line per command, in the order of --help.
 constexpr Command k_commands[] = {
-    {"gen", add_gen},
-    {"submit", add_submit},
-    {"check", add_check},
-    {"rules", add_rules},
-    {"init", add_init},
-    {"config", add_config},
-    {"emulate", add_emulate},
-    {"launch", add_launch},
-    {"sites", add_sites},
-    {"preflight", add_preflight},
-    {"affinity", add_affinity},
+    {"gen", add_gen},     {"submit", add_submit},       {"check", add_check},       {"rules", add_rules},
+    {"init", add_init},   {"config", add_config},       {"emulate", add_emulate},   {"launch", add_launch},
+    {"sites", add_sites}, {"preflight", add_preflight}, {"affinity", add_affinity},
 };
 
 const char* const k_footer = R"(Examples:
@@ -48,8 +40,10 @@ Exit codes: 0 ok, 1 findings, 2 usage, 3 invalid job or site file, 4 the site ca
 /// The first word that is neither a global option nor an option's value.
 std::string command_word(const std::vector<std::string>& words) {
   for (std::size_t i = 0; i < words.size(); ++i) {
-    if (words[i] == "--sites-dir") ++i;
-    else if (words[i].empty() || words[i].front() != '-') return words[i];
+    if (words[i] == "--sites-dir")
+      ++i;
+    else if (words[i].empty() || words[i].front() != '-')
+      return words[i];
   }
   return {};
 }
@@ -60,7 +54,8 @@ std::vector<std::string> command_names() {
   return names;
 }
 
-/// Registers the command that is asked for, or all where none is: a rank of a job pays only for its own options.
+/// Registers the command that is asked for, or all where none is: a rank of a job pays only for its own
+/// options.
 bool add_commands(CLI::App& app, Context& context, int& exit_code, const std::vector<std::string>& words) {
   if (words == std::vector<std::string>{"--version"}) return true;
   const auto wanted = command_word(words);
@@ -75,8 +70,10 @@ bool add_commands(CLI::App& app, Context& context, int& exit_code, const std::ve
 
 void set_up_trace(unsigned verbosity, const util::EnvSnapshot& env) {
   const auto variable = env.get_or("HPCML_TRACE", "0");
-  if (verbosity > 1 || variable == "debug") util::set_trace(util::TraceLevel::debug);
-  else if (verbosity > 0 || variable != "0") util::set_trace(util::TraceLevel::info);
+  if (verbosity > 1 || variable == "debug")
+    util::set_trace(util::TraceLevel::debug);
+  else if (verbosity > 0 || variable != "0")
+    util::set_trace(util::TraceLevel::info);
 }
 
 /// What to do about words that no option takes.
@@ -88,22 +85,31 @@ std::string extras_hint(const CLI::App& app, const CLI::App& chosen) {
   const auto extras = app.remaining(true);
   for (const auto& word : extras)
     if (util::starts_with(word, "--"))
-      if (const auto near = util::nearest(word.substr(0, word.find('=')), options)) return "did you mean " + *near + "?";
-  const bool words_only = std::none_of(extras.begin(), extras.end(), [](const std::string& word) { return util::starts_with(word, "-"); });
+      if (const auto near = util::nearest(word.substr(0, word.find('=')), options))
+        return "did you mean " + *near + "?";
+  const bool words_only = std::none_of(extras.begin(), extras.end(),
+                                       [](const std::string& word) { return util::starts_with(word, "-"); });
   const auto name = chosen.get_parent() == &app ? chosen.get_name() : std::string();
-  const bool takes_program = name == "gen" || name == "submit" || name == "init" || name == "emulate" || name == "launch";
-  return words_only && takes_program ? "the program and its arguments stand behind --, for example: -- python train.py" : "";
+  const bool takes_program =
+      name == "gen" || name == "submit" || name == "init" || name == "emulate" || name == "launch";
+  return words_only && takes_program
+             ? "the program and its arguments stand behind --, for example: -- python train.py"
+             : "";
 }
 
-/// Says which commands `chosen` has, where the line should name one of them and does not; false if that is not what is wrong.
+/// Says which commands `chosen` has, where the line should name one of them and does not; false if that is
+/// not what is wrong.
 bool print_no_subcommand(const CLI::App& app, const CLI::App& chosen, const Context& context) {
   std::vector<std::string> names;
-  for (const auto* command : chosen.get_subcommands([](const CLI::App*) { return true; })) names.push_back(command->get_name());
+  for (const auto* command : chosen.get_subcommands([](const CLI::App*) { return true; }))
+    names.push_back(command->get_name());
   const auto extras = app.remaining(true);
-  const auto word = std::find_if(extras.begin(), extras.end(), [](const std::string& extra) { return !util::starts_with(extra, "-"); });
+  const auto word = std::find_if(extras.begin(), extras.end(),
+                                 [](const std::string& extra) { return !util::starts_with(extra, "-"); });
   if (names.empty() || (word == extras.end() && chosen.get_require_subcommand_min() == 0)) return false;
   const auto near = word == extras.end() ? std::nullopt : util::nearest(*word, names);
-  print_error("hpcml " + chosen.get_name() + (word == extras.end() ? " does nothing by itself" : " has no command '" + *word + "'"),
+  print_error("hpcml " + chosen.get_name() +
+                  (word == extras.end() ? " does nothing by itself" : " has no command '" + *word + "'"),
               near ? "did you mean " + *near + "?" : "commands: " + util::join(names, ", "), context.colour);
   return true;
 }
@@ -128,11 +134,14 @@ int report_parse_error(const CLI::App& app, const CLI::ParseError& error, const 
 /// Reads the line and runs its command; nothing if it cannot be read with the flags registered.
 std::optional<int> run_words(Context& context) {
   const auto& words = context.words;
-  CLI::App app("Writes, rehearses and launches distributed PyTorch and LibTorch training jobs on Slurm clusters.", "hpcml");
+  CLI::App app(
+      "Writes, rehearses and launches distributed PyTorch and LibTorch training jobs on Slurm clusters.",
+      "hpcml");
   int exit_code = k_ok;
   unsigned verbosity = 0;
   app.set_version_flag("--version", std::string("hpcml ") + HPCML_VERSION);
-  app.add_option("--sites-dir", context.sites_dirs, "look for site profiles in DIR before all other places; may be repeated")
+  app.add_option("--sites-dir", context.sites_dirs,
+                 "look for site profiles in DIR before all other places; may be repeated")
       ->type_name("DIR")
       ->expected(1)
       ->allow_extra_args(false)
@@ -150,12 +159,14 @@ std::optional<int> run_words(Context& context) {
     const auto wanted = command_word(words);
     const auto near = util::nearest(wanted, command_names());
     print_error("there is no command '" + wanted + "'",
-                near ? "did you mean " + *near + "?" : "commands: " + util::join(command_names(), ", "), context.colour);
+                near ? "did you mean " + *near + "?" : "commands: " + util::join(command_names(), ", "),
+                context.colour);
     return k_usage;
   }
   app.parse_complete_callback([&] { set_up_trace(verbosity, context.env); });
   try {
-    app.parse(std::vector<std::string>(words.rbegin(), words.rend())); // the parser takes the words last one first
+    app.parse(
+        std::vector<std::string>(words.rbegin(), words.rend())); // the parser takes the words last one first
   } catch (const CLI::ParseError& error) {
     if (!context.every_flag) return std::nullopt;
     return report_parse_error(app, error, context);
@@ -188,7 +199,8 @@ int run(int argc, char** argv, const util::EnvSnapshot& env) {
     context.sites_dirs.clear();
     return run_words(context).value_or(k_internal);
   } catch (const std::exception& error) {
-    print_error(std::string("internal error: ") + error.what(), "this is a bug in hpcml: please report it with the command line", context.colour);
+    print_error(std::string("internal error: ") + error.what(),
+                "this is a bug in hpcml: please report it with the command line", context.colour);
     return k_internal;
   }
 }

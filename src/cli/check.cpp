@@ -40,11 +40,14 @@ class Checker {
 public:
   Checker(const CheckOptions& options, const check::Target& target, const Context& context)
       : x_options(options), x_target(target), x_context(context),
-        x_report(check::make_report(options.format, ::isatty(STDOUT_FILENO) != 0 && context.env.get_or("NO_COLOR", "").empty())) {}
+        x_report(check::make_report(options.format, ::isatty(STDOUT_FILENO) != 0 &&
+                                                        context.env.get_or("NO_COLOR", "").empty())) {}
 
   int run() {
     if (!x_options.diff) put(x_report->begin());
-    const bool good = visit_files(x_options.files, x_options.only_scripts, x_context, [this](const std::string& name, std::string text) { visit(name, std::move(text)); });
+    const bool good =
+        visit_files(x_options.files, x_options.only_scripts, x_context,
+                    [this](const std::string& name, std::string text) { visit(name, std::move(text)); });
     if (!x_options.diff) put(x_report->end());
     if (std::fflush(stdout) != 0 || std::ferror(stdout) != 0) {
       print_error("cannot write to the standard output", "", x_context.colour);
@@ -88,7 +91,9 @@ private:
     x_files_with += findings.empty() ? 0 : 1;
     for (const auto& finding : findings) {
       const auto severity = finding.what.severity;
-      ++(severity == diag::Severity::error ? x_errors : severity == diag::Severity::warning ? x_warnings : x_notes);
+      ++(severity == diag::Severity::error     ? x_errors
+         : severity == diag::Severity::warning ? x_warnings
+                                               : x_notes);
       x_mendable += finding.fix.empty() ? 0 : 1;
     }
   }
@@ -97,10 +102,17 @@ private:
   void summarise() const {
     const auto files = fmt::format("{} file{}", x_files, x_files == 1 ? "" : "s");
     std::string text;
-    if (x_options.fix) text = fmt::format("mended {} finding{} in {} of {}; ", x_mends, x_mends == 1 ? "" : "s", x_mended_files, files);
-    if (x_options.diff) text = fmt::format("--fix would mend {} finding{} in {} of {}", x_mends, x_mends == 1 ? "" : "s", x_mended_files, files);
-    else if (x_files_with == 0) text += "no findings in " + files;
-    else text += check::count_text(x_errors, x_warnings, x_notes) + fmt::format(" in {} of {}", x_files_with, files);
+    if (x_options.fix)
+      text = fmt::format("mended {} finding{} in {} of {}; ", x_mends, x_mends == 1 ? "" : "s",
+                         x_mended_files, files);
+    if (x_options.diff)
+      text = fmt::format("--fix would mend {} finding{} in {} of {}", x_mends, x_mends == 1 ? "" : "s",
+                         x_mended_files, files);
+    else if (x_files_with == 0)
+      text += "no findings in " + files;
+    else
+      text +=
+          check::count_text(x_errors, x_warnings, x_notes) + fmt::format(" in {} of {}", x_files_with, files);
     if (x_mendable > 0 && !x_options.fix) text += fmt::format("; --fix mends {}", x_mendable);
     std::fprintf(stderr, "hpcml: %s\n", text.c_str());
   }
@@ -132,15 +144,18 @@ int run_check(CheckOptions options, const Context& context) {
   if (options.version) {
     target.version = slurm::parse_version(*options.version);
     if (!target.version) {
-      print_error("'" + *options.version + "' is no version of Slurm that hpcml knows", "write a series, 20.11 to 26.05, for example --slurm-version 23.11", context.colour);
+      print_error("'" + *options.version + "' is no version of Slurm that hpcml knows",
+                  "write a series, 20.11 to 26.05, for example --slurm-version 23.11", context.colour);
       return k_usage;
     }
   }
   if (options.fix && std::find(options.files.begin(), options.files.end(), "-") != options.files.end()) {
-    print_error("--fix has no file to write to for standard input", "--diff prints what it would change", context.colour);
+    print_error("--fix has no file to write to for standard input", "--diff prints what it would change",
+                context.colour);
     return k_usage;
   }
-  if (options.all_sites) return run_check_sites(options.files, target.version, options.format, options.fail_on, context);
+  if (options.all_sites)
+    return run_check_sites(options.files, target.version, options.format, options.fail_on, context);
   const auto site = named_site(options, context, exit_code);
   if (exit_code != k_ok) return exit_code;
   if (site) {
@@ -161,21 +176,51 @@ hpcml rules lists what is looked for. "# hpcml: disable=ID because …" silences
 } // namespace
 
 void add_check(CLI::App& app, Context& context, int& exit_code) {
-  auto* command = app.add_subcommand("check", "Find what is wrong with sbatch scripts and job files, without the cluster");
+  auto* command = app.add_subcommand(
+      "check", "Find what is wrong with sbatch scripts and job files, without the cluster");
   const auto options = std::make_shared<CheckOptions>();
-  command->add_option("FILE", options->files, "batch scripts, job files (.json), folders to search for them, - for standard input")->required();
-  auto* site = command->add_option("--site", options->site, "check for this site and its Slurm; auto: the one that this machine belongs to")->type_name("ID");
-  auto* all = command->add_flag("--all-sites", options->all_sites, "say where the script would run as it is, and what would have to change elsewhere")->excludes(site);
-  command->add_option("--slurm-version", options->version, "check for this version of Slurm; without it and without --site for all from 20.11 to 26.05")->type_name("V");
-  command->add_option("--format", options->format, "text, json, sarif (2.1.0) or github (annotations in a workflow)")
+  command
+      ->add_option("FILE", options->files,
+                   "batch scripts, job files (.json), folders to search for them, - for standard input")
+      ->required();
+  auto* site =
+      command
+          ->add_option("--site", options->site,
+                       "check for this site and its Slurm; auto: the one that this machine belongs to")
+          ->type_name("ID");
+  auto* all =
+      command
+          ->add_flag("--all-sites", options->all_sites,
+                     "say where the script would run as it is, and what would have to change elsewhere")
+          ->excludes(site);
+  command
+      ->add_option(
+          "--slurm-version", options->version,
+          "check for this version of Slurm; without it and without --site for all from 20.11 to 26.05")
+      ->type_name("V");
+  command
+      ->add_option("--format", options->format,
+                   "text, json, sarif (2.1.0) or github (annotations in a workflow)")
       ->check(CLI::IsMember({"text", "json", "sarif", "github"}))
       ->capture_default_str();
-  command->add_option("--fail-on", options->fail_on, "exit with 1 at findings of this severity: error, warning or never")
+  command
+      ->add_option("--fail-on", options->fail_on,
+                   "exit with 1 at findings of this severity: error, warning or never")
       ->check(CLI::IsMember({"error", "warning", "never"}))
       ->capture_default_str();
-  auto* fix = command->add_flag("--fix", options->fix, "mend what can be mended safely, in place, and report the rest")->excludes(all);
-  command->add_flag("--diff", options->diff, "print what --fix would change, for patch -p0, and exit with 1 if there is anything")->excludes(fix)->excludes(all);
-  command->add_flag("--job-scripts-only", options->only_scripts, "of the files that are named, too, leave out those that are no job scripts (for hooks)")->excludes(all);
+  auto* fix =
+      command
+          ->add_flag("--fix", options->fix, "mend what can be mended safely, in place, and report the rest")
+          ->excludes(all);
+  command
+      ->add_flag("--diff", options->diff,
+                 "print what --fix would change, for patch -p0, and exit with 1 if there is anything")
+      ->excludes(fix)
+      ->excludes(all);
+  command
+      ->add_flag("--job-scripts-only", options->only_scripts,
+                 "of the files that are named, too, leave out those that are no job scripts (for hooks)")
+      ->excludes(all);
   command->footer(k_footer);
   command->callback([options, &context, &exit_code] { exit_code = run_check(*options, context); });
 }

@@ -16,7 +16,8 @@ namespace fs = std::filesystem;
 
 class Search {
 public:
-  Search(const Context& context, const std::function<void(const std::string&, std::string)>& visit) : x_context(context), x_visit(visit) {}
+  Search(const Context& context, const std::function<void(const std::string&, std::string)>& visit)
+      : x_context(context), x_visit(visit) {}
 
   void file(const fs::path& path, const std::string& name) {
     auto text = util::read_file(path);
@@ -40,7 +41,8 @@ public:
     }
   }
 
-  /// Sorted, so that two runs say the same; links are not followed: they lead out of the folder, or to what is found anyway.
+  /// Sorted, so that two runs say the same; links are not followed: they lead out of the folder, or to what
+  /// is found anyway.
   void folder(const fs::path& path) {
     std::vector<std::pair<std::string, bool>> names;
     std::error_code error;
@@ -49,8 +51,10 @@ public:
       std::error_code ignored;
       const auto kind = entries->symlink_status(ignored).type();
       const auto name = entries->path().filename().string();
-      if (kind == fs::file_type::regular) names.emplace_back(name, false);
-      else if (kind == fs::file_type::directory && name != ".git" && name != ".hg" && name != ".svn") names.emplace_back(name, true);
+      if (kind == fs::file_type::regular)
+        names.emplace_back(name, false);
+      else if (kind == fs::file_type::directory && name != ".git" && name != ".hg" && name != ".svn")
+        names.emplace_back(name, true);
     }
     if (error) {
       print_error("cannot read " + path.string() + ": " + error.message(), "", x_context.colour);
@@ -58,8 +62,10 @@ public:
     }
     std::sort(names.begin(), names.end());
     for (const auto& [name, is_folder] : names) {
-      if (is_folder) folder(path / name);
-      else found(path / name, name);
+      if (is_folder)
+        folder(path / name);
+      else
+        found(path / name, name);
     }
   }
 
@@ -73,12 +79,17 @@ private:
 } // namespace
 
 bool is_job_script(const std::string& name, std::string_view head) {
-  if (head.find("#SBATCH") == std::string_view::npos || head.substr(0, 8192).find('\0') != std::string_view::npos) return false;
-  static constexpr std::array<std::string_view, 11> k_endings = {".sh", ".bash", ".slurm", ".slm", ".sbatch", ".sb", ".job", ".batch", ".sub", ".cmd", ".zsh"};
-  static constexpr std::array<std::string_view, 7> k_templates = {".j2", ".jinja", ".jinja2", ".mustache", ".tmpl", ".tpl", ".in"};
+  if (head.find("#SBATCH") == std::string_view::npos ||
+      head.substr(0, 8192).find('\0') != std::string_view::npos)
+    return false;
+  static constexpr std::array<std::string_view, 11> k_endings = {
+      ".sh", ".bash", ".slurm", ".slm", ".sbatch", ".sb", ".job", ".batch", ".sub", ".cmd", ".zsh"};
+  static constexpr std::array<std::string_view, 7> k_templates = {".j2",   ".jinja", ".jinja2", ".mustache",
+                                                                  ".tmpl", ".tpl",   ".in"};
   const auto ends = [&](std::string_view ending) { return util::ends_with(name, ending); };
   if (std::any_of(k_templates.begin(), k_templates.end(), ends)) return false;
-  const bool named = name.find('.') == std::string::npos || std::any_of(k_endings.begin(), k_endings.end(), ends);
+  const bool named =
+      name.find('.') == std::string::npos || std::any_of(k_endings.begin(), k_endings.end(), ends);
   if (head.substr(0, 2) != "#!" && !named) return false;
   for (int line = 0; line < 100 && !head.empty(); ++line) {
     if (util::starts_with(head, "#SBATCH")) return true;
@@ -87,14 +98,19 @@ bool is_job_script(const std::string& name, std::string_view head) {
   return false;
 }
 
-bool visit_files(const std::vector<std::string>& paths, bool only_scripts, const Context& context, const std::function<void(const std::string& name, std::string text)>& visit) {
+bool visit_files(const std::vector<std::string>& paths, bool only_scripts, const Context& context,
+                 const std::function<void(const std::string& name, std::string text)>& visit) {
   Search search(context, visit);
   for (const auto& path : paths) {
     std::error_code ignored;
-    if (path == "-") search.file("/dev/stdin", path);
-    else if (fs::is_directory(path, ignored)) search.folder(path);
-    else if (only_scripts) search.found(path, fs::path(path).filename().string());
-    else search.file(path, path);
+    if (path == "-")
+      search.file("/dev/stdin", path);
+    else if (fs::is_directory(path, ignored))
+      search.folder(path);
+    else if (only_scripts)
+      search.found(path, fs::path(path).filename().string());
+    else
+      search.file(path, path);
   }
   return search.good;
 }

@@ -11,12 +11,15 @@
 
 namespace hpcml::cli {
 
-/// Whether a file found below a folder is a batch script: a line of its first 100 begins with "#SBATCH", and it has the first line or the
-/// name of a script (a manual that shows one has neither). `head`: its first bytes.
+/// Whether a file found below a folder is a batch script: a line of its first 100 begins with "#SBATCH", and
+/// it has the first line or the name of a script (a manual that shows one has neither). `head`: its first
+/// bytes.
 bool is_job_script(const std::string& name, std::string_view head);
 
-/// Hands every file to `visit`, in order, one at a time; of folders the job scripts and hpcml.json below them. "-" is standard input.
-/// `only_scripts`: of the named files, too, only job scripts. False where something could not be read, which is said on stderr.
-bool visit_files(const std::vector<std::string>& paths, bool only_scripts, const Context& context, const std::function<void(const std::string& name, std::string text)>& visit);
+/// Hands every file to `visit`, in order, one at a time; of folders the job scripts and hpcml.json below
+/// them. "-" is standard input. `only_scripts`: of the named files, too, only job scripts. False where
+/// something could not be read, which is said on stderr.
+bool visit_files(const std::vector<std::string>& paths, bool only_scripts, const Context& context,
+                 const std::function<void(const std::string& name, std::string text)>& visit);
 
 } // namespace hpcml::cli

@@ -15,7 +15,8 @@ namespace {
 
 class JobChecker {
 public:
-  JobChecker(const std::string& path, std::optional<slurm::Version> version, const Context& context) : x_path(path), x_version(version), x_context(context) {}
+  JobChecker(const std::string& path, std::optional<slurm::Version> version, const Context& context)
+      : x_path(path), x_version(version), x_context(context) {}
 
   JobCheck run(const std::optional<std::string>& named) {
     const auto file = spec::load_job_file(x_path);
@@ -26,10 +27,14 @@ public:
     const auto config = spec::load_config(config_file);
     add(variables.diagnostics, {});
     add(config.diagnostics, {});
-    x_result.is_valid = !diag::has_errors(file.diagnostics) && !diag::has_errors(variables.diagnostics) && !diag::has_errors(config.diagnostics);
+    x_result.is_valid = !diag::has_errors(file.diagnostics) && !diag::has_errors(variables.diagnostics) &&
+                        !diag::has_errors(config.diagnostics);
     if (!x_result.is_valid) return std::move(x_result);
     x_root = spec::parse_json(spec::blank_comments(file.source), x_path, "job").root;
-    const auto id = named ? named : variables.site ? variables.site : file.site ? file.site : config.config.site;
+    const auto id = named            ? named
+                    : variables.site ? variables.site
+                    : file.site      ? file.site
+                                     : config.config.site;
     const auto site = load_site(id);
     if (!site) return std::move(x_result);
     const auto usual = spec::job_from_config(config.config, site->id, config_file);
@@ -47,7 +52,12 @@ public:
 private:
   std::optional<model::Site> load_site(const std::optional<std::string>& id) {
     if (!id) {
-      add({{diag::Severity::error, "job/site", "no site is named, so that nothing is known of the cluster", {x_path}, "add \"site\" to the file, or --site NAME"}}, {});
+      add({{diag::Severity::error,
+            "job/site",
+            "no site is named, so that nothing is known of the cluster",
+            {x_path},
+            "add \"site\" to the file, or --site NAME"}},
+          {});
       return std::nullopt;
     }
     auto load = spec::load_site(*id, spec::site_directories(x_context.sites_dirs, x_context.env));
@@ -64,7 +74,8 @@ private:
     const auto script = render::render_script(*result.plan);
     for (auto& finding : check::check_script(x_path, script, {x_version, &site})) {
       auto& what = finding.what;
-      if (what.span.line > 0) what.message = fmt::format("line {} of the script that it becomes: {}", what.span.line, what.message);
+      if (what.span.line > 0)
+        what.message = fmt::format("line {} of the script that it becomes: {}", what.span.line, what.message);
       what.span = {};
       add({what}, part);
     }
@@ -78,7 +89,8 @@ private:
     }
   }
 
-  /// Where the value stands that "request/gpus-per-node" is about: the key of that name, in the job's own part or the whole file's.
+  /// Where the value stands that "request/gpus-per-node" is about: the key of that name, in the job's own
+  /// part or the whole file's.
   diag::Span place_of(const std::string& code, const std::string& part) const {
     const auto key = code.substr(code.find('/') + 1);
     const auto* jobs = x_root ? x_root->find("jobs") : nullptr;
@@ -99,7 +111,8 @@ private:
 
 } // namespace
 
-JobCheck check_job_file(const std::string& path, const std::optional<std::string>& site, std::optional<slurm::Version> version, const Context& context) {
+JobCheck check_job_file(const std::string& path, const std::optional<std::string>& site,
+                        std::optional<slurm::Version> version, const Context& context) {
   return JobChecker(path, version, context).run(site);
 }
 

@@ -17,7 +17,9 @@ struct JobCheck {
   std::string source;
   bool is_valid = true; ///< false: it is no job file, or one with wrong values
 };
-/// `site`: the one that --site names; else that of the file, of HPCML_SITE or of the configuration, as gen takes it.
-JobCheck check_job_file(const std::string& path, const std::optional<std::string>& site, std::optional<slurm::Version> version, const Context& context);
+/// `site`: the one that --site names; else that of the file, of HPCML_SITE or of the configuration, as gen
+/// takes it.
+JobCheck check_job_file(const std::string& path, const std::optional<std::string>& site,
+                        std::optional<slurm::Version> version, const Context& context);
 
 } // namespace hpcml::cli

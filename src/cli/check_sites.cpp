@@ -33,7 +33,8 @@ struct Row {
   std::string obstacle; ///< why no change of the script helps
 };
 
-/// What the script asks for, whatever its partition, account and other names are called: the same job elsewhere.
+/// What the script asks for, whatever its partition, account and other names are called: the same job
+/// elsewhere.
 model::JobSpec job_of(std::string_view text, slurm::Version version) {
   slurm::Findings ignored("", text);
   model::JobSpec job;
@@ -47,12 +48,15 @@ model::JobSpec job_of(std::string_view text, slurm::Version version) {
   const auto nodes = static_cast<unsigned>(std::clamp(size.min_nodes, 1L, 1000000L));
   const auto gpus = std::max<std::uint64_t>(size.gpus_per_node, (size.gpus + nodes - 1) / nodes);
   job.nodes = model::Sourced<unsigned>{nodes, origin};
-  job.gpus_per_node = model::Sourced<unsigned>{static_cast<unsigned>(std::min<std::uint64_t>(gpus, 1000000)), origin};
-  if (const auto time = model::Walltime::parse(request.text("time"))) job.time = model::Sourced<model::Walltime>{*time, origin};
+  job.gpus_per_node =
+      model::Sourced<unsigned>{static_cast<unsigned>(std::min<std::uint64_t>(gpus, 1000000)), origin};
+  if (const auto time = model::Walltime::parse(request.text("time")))
+    job.time = model::Sourced<model::Walltime>{*time, origin};
   return job;
 }
 
-/// Why no partition of the site takes such a job; empty where one does. What a script only has to add ("usage/…") is no reason.
+/// Why no partition of the site takes such a job; empty where one does. What a script only has to add
+/// ("usage/…") is no reason.
 std::string obstacle_at(model::JobSpec job, model::Site site) {
   for (const char* name : {"account", "qos"}) site.flags.erase(name); // those of another site are no obstacle
   std::vector<std::string> partitions;
@@ -62,10 +66,14 @@ std::string obstacle_at(model::JobSpec job, model::Site site) {
   std::string first;
   for (const auto& partition : partitions) {
     job.partition.reset();
-    if (!partition.empty()) job.partition = model::Sourced<std::string>{partition, {model::OriginKind::rule, "every partition", {}, {}, {}}};
+    if (!partition.empty())
+      job.partition =
+          model::Sourced<std::string>{partition, {model::OriginKind::rule, "every partition", {}, {}, {}}};
     const auto result = plan::make_plan(job, site);
-    const auto refusal = std::find_if(result.diagnostics.begin(), result.diagnostics.end(),
-                                      [](const diag::Diagnostic& finding) { return finding.severity == diag::Severity::error && util::starts_with(finding.code, "request/"); });
+    const auto refusal = std::find_if(
+        result.diagnostics.begin(), result.diagnostics.end(), [](const diag::Diagnostic& finding) {
+          return finding.severity == diag::Severity::error && util::starts_with(finding.code, "request/");
+        });
     if (refusal == result.diagnostics.end()) return {};
     if (first.empty()) first = refusal->message.substr(0, refusal->message.find(" ["));
   }
@@ -77,23 +85,31 @@ bool is_likely_refusal(const diag::Diagnostic& finding) {
   return finding.severity == diag::Severity::warning && rule && rule->likely_refusal;
 }
 
-Row judge(const std::string& file, std::string_view text, const check::Target& target, const model::JobSpec& job) {
+Row judge(const std::string& file, std::string_view text, const check::Target& target,
+          const model::JobSpec& job) {
   Row row{target.site->id, Verdict::runs, check::check_script(file, text, target), 0, 0, {}};
   for (const auto& finding : row.findings) {
     row.errors += finding.what.severity == diag::Severity::error ? 1 : 0;
     row.warnings += finding.what.severity == diag::Severity::warning ? 1 : 0;
   }
-  const bool refused = row.errors > 0 || std::any_of(row.findings.begin(), row.findings.end(), [](const check::Finding& finding) { return is_likely_refusal(finding.what); });
+  const bool refused = row.errors > 0 || std::any_of(row.findings.begin(), row.findings.end(),
+                                                     [](const check::Finding& finding) {
+                                                       return is_likely_refusal(finding.what);
+                                                     });
   if (!refused) return row;
   row.obstacle = obstacle_at(job, *target.site);
   row.verdict = row.obstacle.empty() ? Verdict::changes : Verdict::no;
   return row;
 }
 
-bool is_same(const check::Finding& a, const check::Finding& b) { return a.what.code == b.what.code && a.what.span.line == b.what.span.line && a.what.message == b.what.message; }
+bool is_same(const check::Finding& a, const check::Finding& b) {
+  return a.what.code == b.what.code && a.what.span.line == b.what.span.line &&
+         a.what.message == b.what.message;
+}
 
 bool has(const Row& row, const check::Finding& finding) {
-  return std::any_of(row.findings.begin(), row.findings.end(), [&](const check::Finding& other) { return is_same(finding, other); });
+  return std::any_of(row.findings.begin(), row.findings.end(),
+                     [&](const check::Finding& other) { return is_same(finding, other); });
 }
 
 /// What is found whatever the site.
@@ -101,7 +117,8 @@ check::Findings common_findings(const std::vector<Row>& rows) {
   check::Findings list;
   if (rows.empty()) return list;
   for (const auto& finding : rows.front().findings)
-    if (std::all_of(rows.begin(), rows.end(), [&](const Row& row) { return has(row, finding); })) list.push_back(finding);
+    if (std::all_of(rows.begin(), rows.end(), [&](const Row& row) { return has(row, finding); }))
+      list.push_back(finding);
   return list;
 }
 
@@ -113,23 +130,39 @@ std::string first_changes(const Row& row, const check::Findings& everywhere) {
   std::size_t more = 0;
   for (const auto severity : {diag::Severity::error, diag::Severity::warning})
     for (const auto& finding : row.findings) {
-      if (finding.what.severity != severity || std::any_of(everywhere.begin(), everywhere.end(), [&](const auto& common) { return is_same(finding, common); })) continue;
-      const auto text = (finding.what.span.line > 0 ? fmt::format("line {}: ", finding.what.span.line) : "") + finding.what.message;
-      if (list.size() < k_most) list.push_back(text);
-      else ++more;
+      if (finding.what.severity != severity ||
+          std::any_of(everywhere.begin(), everywhere.end(),
+                      [&](const auto& common) { return is_same(finding, common); }))
+        continue;
+      const auto text = (finding.what.span.line > 0 ? fmt::format("line {}: ", finding.what.span.line) : "") +
+                        finding.what.message;
+      if (list.size() < k_most)
+        list.push_back(text);
+      else
+        ++more;
     }
   if (list.empty() && row.errors > 0) return "nothing else";
   return util::join(list, "; ") + (more > 0 ? fmt::format("; and {} more", more) : "");
 }
 
-const char* name_of(Verdict verdict) { return verdict == Verdict::runs ? "runs" : verdict == Verdict::changes ? "changes" : "no"; }
+const char* name_of(Verdict verdict) {
+  return verdict == Verdict::runs ? "runs" : verdict == Verdict::changes ? "changes" : "no";
+}
 
 std::string render_text(const std::vector<Row>& rows, std::string_view source) {
   const auto everywhere = common_findings(rows);
-  std::string text = everywhere.empty() ? "" : "At every site:\n" + check::make_report("text", false)->add(source, everywhere) + "\n";
+  std::string text =
+      everywhere.empty()
+          ? ""
+          : "At every site:\n" + check::make_report("text", false)->add(source, everywhere) + "\n";
   std::vector<std::vector<std::string>> table = {{"SITE", "RUNS", "ERRORS", "WARNINGS", "WHAT TO CHANGE"}};
   for (const auto& row : rows)
-    table.push_back({row.site, row.verdict == Verdict::runs ? "yes" : row.verdict == Verdict::changes ? "after changes" : "no", std::to_string(row.errors), std::to_string(row.warnings), first_changes(row, everywhere)});
+    table.push_back({row.site,
+                     row.verdict == Verdict::runs      ? "yes"
+                     : row.verdict == Verdict::changes ? "after changes"
+                                                       : "no",
+                     std::to_string(row.errors), std::to_string(row.warnings),
+                     first_changes(row, everywhere)});
   return text + util::render_columns(table, {2, 3});
 }
 
@@ -138,19 +171,25 @@ std::string render_json(const std::vector<Row>& rows) {
   for (const auto& row : rows) {
     std::string findings;
     for (const auto& [what, fix] : row.findings)
-      findings += fmt::format("{}{{\"severity\":{},\"code\":{},\"message\":{},\"line\":{},\"hint\":{}}}", findings.empty() ? "" : ",", json_string(check::level_name(what.severity)),
-                              json_string(what.code), json_string(what.message), what.span.line, json_string(what.hint));
-    text += fmt::format("{}{{\"site\":{},\"verdict\":{},\"errors\":{},\"warnings\":{},\"obstacle\":{},\"findings\":[{}]}}", text.size() > 1 ? ",\n " : "", json_string(row.site),
-                        json_string(name_of(row.verdict)), row.errors, row.warnings, json_string(row.obstacle), findings);
+      findings += fmt::format("{}{{\"severity\":{},\"code\":{},\"message\":{},\"line\":{},\"hint\":{}}}",
+                              findings.empty() ? "" : ",", json_string(check::level_name(what.severity)),
+                              json_string(what.code), json_string(what.message), what.span.line,
+                              json_string(what.hint));
+    text += fmt::format(
+        "{}{{\"site\":{},\"verdict\":{},\"errors\":{},\"warnings\":{},\"obstacle\":{},\"findings\":[{}]}}",
+        text.size() > 1 ? ",\n " : "", json_string(row.site), json_string(name_of(row.verdict)), row.errors,
+        row.warnings, json_string(row.obstacle), findings);
   }
   return text + "]\n";
 }
 
 } // namespace
 
-int run_check_sites(const std::vector<std::string>& files, std::optional<slurm::Version> version, const std::string& format, const std::string& fail_on, const Context& context) {
+int run_check_sites(const std::vector<std::string>& files, std::optional<slurm::Version> version,
+                    const std::string& format, const std::string& fail_on, const Context& context) {
   if (files.size() != 1 || util::ends_with(files[0], ".json") || (format != "text" && format != "json")) {
-    print_error("--all-sites takes one batch script, and prints text or json", "for a job file: hpcml submit --where --all-sites --job FILE", context.colour);
+    print_error("--all-sites takes one batch script, and prints text or json",
+                "for a job file: hpcml submit --where --all-sites --job FILE", context.colour);
     return k_usage;
   }
   const auto text = util::read_file(files[0] == "-" ? "/dev/stdin" : files[0]);
@@ -166,13 +205,21 @@ int run_check_sites(const std::vector<std::string>& files, std::optional<slurm::
     auto load = spec::load_site(id, folders, embedded::merged_sites(), spec::ProfileCheck::none);
     if (load.site) load.site = spec::as_of(std::move(*load.site), day);
     // A site without known nodes is none to send a job to.
-    if (!load.site || load.site->state != model::SiteState::production || load.site->scheduler != model::Scheduler::slurm || load.site->node_types.empty()) continue;
+    if (!load.site || load.site->state != model::SiteState::production ||
+        load.site->scheduler != model::Scheduler::slurm || load.site->node_types.empty())
+      continue;
     rows.push_back(judge(files[0], *text, {version, &*load.site}, job));
   }
-  std::stable_sort(rows.begin(), rows.end(), [](const Row& a, const Row& b) { return std::tie(a.verdict, a.errors, a.warnings) < std::tie(b.verdict, b.errors, b.warnings); });
+  std::stable_sort(rows.begin(), rows.end(), [](const Row& a, const Row& b) {
+    return std::tie(a.verdict, a.errors, a.warnings) < std::tie(b.verdict, b.errors, b.warnings);
+  });
   std::fputs((format == "json" ? render_json(rows) : render_text(rows, *text)).c_str(), stdout);
-  const auto count = [&](Verdict verdict) { return std::count_if(rows.begin(), rows.end(), [&](const Row& row) { return row.verdict == verdict; }); };
-  std::fprintf(stderr, "hpcml: runs at %ld of %zu sites, at %ld more after changes\n", static_cast<long>(count(Verdict::runs)), rows.size(), static_cast<long>(count(Verdict::changes)));
+  const auto count = [&](Verdict verdict) {
+    return std::count_if(rows.begin(), rows.end(), [&](const Row& row) { return row.verdict == verdict; });
+  };
+  std::fprintf(stderr, "hpcml: runs at %ld of %zu sites, at %ld more after changes\n",
+               static_cast<long>(count(Verdict::runs)), rows.size(),
+               static_cast<long>(count(Verdict::changes)));
   return count(Verdict::runs) > 0 || fail_on == "never" ? k_ok : k_findings;
 }
 

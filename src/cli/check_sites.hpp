@@ -11,8 +11,9 @@
 
 namespace hpcml::cli {
 
-/// Checks the one script of `files` for every production site and prints the sites, those where it runs first. k_findings where it runs
-/// nowhere.
-int run_check_sites(const std::vector<std::string>& files, std::optional<slurm::Version> version, const std::string& format, const std::string& fail_on, const Context& context);
+/// Checks the one script of `files` for every production site and prints the sites, those where it runs
+/// first. k_findings where it runs nowhere.
+int run_check_sites(const std::vector<std::string>& files, std::optional<slurm::Version> version,
+                    const std::string& format, const std::string& fail_on, const Context& context);
 
 } // namespace hpcml::cli

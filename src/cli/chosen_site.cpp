@@ -26,7 +26,8 @@ std::vector<spec::SiteMarks> built_in_sites() {
 
 } // namespace
 
-std::optional<std::string> choose_site_id(const std::optional<std::string>& named, const Context& context, int& exit_code) {
+std::optional<std::string> choose_site_id(const std::optional<std::string>& named, const Context& context,
+                                          int& exit_code) {
   if (named) return named;
   if (const auto remembered = spec::load_config(spec::config_path(context.env)).config.site) {
     std::fprintf(stderr, "hpcml: site %s, by hpcml config\n", remembered->c_str());
@@ -41,7 +42,8 @@ std::optional<std::string> choose_site_id(const std::optional<std::string>& name
   }
   exit_code = k_usage;
   if (found.empty()) {
-    print_error("no site is named, and no profile recognises this machine" + (hosts.empty() ? std::string() : " (" + hosts.front() + ")"),
+    print_error("no site is named, and no profile recognises this machine" +
+                    (hosts.empty() ? std::string() : " (" + hosts.front() + ")"),
                 "add --site NAME, one of: " + util::join(spec::list_sites(folders), ", ") +
                     "; on a login node of another cluster: hpcml sites discover",
                 context.colour);
@@ -49,17 +51,21 @@ std::optional<std::string> choose_site_id(const std::optional<std::string>& name
   }
   std::vector<std::string> candidates;
   for (const auto& match : found) candidates.push_back(match.id + " (by " + match.by + ")");
-  print_error("no site is named, and several profiles recognise this machine: " + util::join(candidates, ", "),
+  print_error("no site is named, and several profiles recognise this machine: " +
+                  util::join(candidates, ", "),
               "add --site " + found.front().id + ", or another of them", context.colour);
   return std::nullopt;
 }
 
-std::optional<model::Site> choose_site(const std::optional<std::string>& named, const Context& context, int& exit_code) {
+std::optional<model::Site> choose_site(const std::optional<std::string>& named, const Context& context,
+                                       int& exit_code) {
   const auto id = choose_site_id(named, context, exit_code);
   if (!id) return std::nullopt;
-  auto load = spec::load_site(*id, spec::site_directories(context.sites_dirs, context.env), embedded::merged_sites());
+  auto load =
+      spec::load_site(*id, spec::site_directories(context.sites_dirs, context.env), embedded::merged_sites());
   print_diagnostics(load.diagnostics, load.source, context.colour);
-  if (load.site && !diag::has_errors(load.diagnostics)) return spec::as_of(std::move(*load.site), util::today(context.env));
+  if (load.site && !diag::has_errors(load.diagnostics))
+    return spec::as_of(std::move(*load.site), util::today(context.env));
   exit_code = load.not_found ? k_usage : k_invalid_file;
   return std::nullopt;
 }

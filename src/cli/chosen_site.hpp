@@ -10,11 +10,14 @@
 
 namespace hpcml::cli {
 
-/// The site's id: `named`, or the one whose profile recognises this machine, which is said on stderr with what told it.
-/// Without any, or with several, prints what can be done, sets the exit code and returns nothing.
-std::optional<std::string> choose_site_id(const std::optional<std::string>& named, const Context& context, int& exit_code);
+/// The site's id: `named`, or the one whose profile recognises this machine, which is said on stderr with
+/// what told it. Without any, or with several, prints what can be done, sets the exit code and returns
+/// nothing.
+std::optional<std::string> choose_site_id(const std::optional<std::string>& named, const Context& context,
+                                          int& exit_code);
 
 /// The site of that id, loaded; prints what is wrong and sets the exit code where there is none.
-std::optional<model::Site> choose_site(const std::optional<std::string>& named, const Context& context, int& exit_code);
+std::optional<model::Site> choose_site(const std::optional<std::string>& named, const Context& context,
+                                       int& exit_code);
 
 } // namespace hpcml::cli

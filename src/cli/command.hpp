@@ -26,7 +26,7 @@ struct Context {
   std::vector<std::string> program;    ///< words behind "--", literal
   bool has_program = false;            ///< there was a "--", even with nothing behind it
   std::vector<std::string> words = {}; ///< hpcml's own, those before "--"
-  bool every_flag = true;              ///< register also the flags that no word names, for help and for what an error says
+  bool every_flag = true; ///< register also the flags that no word names, for help and for what an error says
 
   /// Whether a flag has to be registered: each costs time, and a line names few.
   bool wants(std::string_view flag) const;

@@ -45,7 +45,8 @@ struct Desk {
 std::optional<Desk> open(const Context& context, int& exit_code) {
   Desk desk{spec::config_path(context.env), {}};
   if (desk.path.empty()) {
-    print_error("there is no home directory to keep the configuration in", "set HOME or XDG_CONFIG_HOME", context.colour);
+    print_error("there is no home directory to keep the configuration in", "set HOME or XDG_CONFIG_HOME",
+                context.colour);
     exit_code = k_usage;
     return std::nullopt;
   }
@@ -71,37 +72,51 @@ int run_show(const Context& context) {
   const auto desk = open(context, exit_code);
   if (!desk) return exit_code;
   std::error_code ignored;
-  std::fprintf(stderr, "hpcml: %s%s\n", desk->path.c_str(), std::filesystem::exists(desk->path, ignored) ? "" : " is not there yet: hpcml config learn begins it");
+  std::fprintf(
+      stderr, "hpcml: %s%s\n", desk->path.c_str(),
+      std::filesystem::exists(desk->path, ignored) ? "" : " is not there yet: hpcml config learn begins it");
   if (desk->config.site) std::printf("site %s\n", desk->config.site->c_str());
   for (const auto& [site, values] : desk->config.sites)
-    for (const auto& [key, value] : values) std::printf("%s.%s %s\n", site.c_str(), key.c_str(), value.c_str());
+    for (const auto& [key, value] : values)
+      std::printf("%s.%s %s\n", site.c_str(), key.c_str(), value.c_str());
   return k_ok;
 }
 
-/// The site that a value is for: the one that is named, else that of the configuration, else the one of this machine.
-std::optional<model::Site> site_of(const ConfigOptions& options, const Desk& desk, const Context& context, int& exit_code) {
-  return choose_site(options.site.empty() ? desk.config.site : std::optional(options.site), context, exit_code);
+/// The site that a value is for: the one that is named, else that of the configuration, else the one of this
+/// machine.
+std::optional<model::Site> site_of(const ConfigOptions& options, const Desk& desk, const Context& context,
+                                   int& exit_code) {
+  return choose_site(options.site.empty() ? desk.config.site : std::optional(options.site), context,
+                     exit_code);
 }
 
 /// What the site says to the value, as it would to a job that has it.
-bool is_accepted(const model::Site& site, const std::string& key, const std::string& value, const Context& context) {
+bool is_accepted(const model::Site& site, const std::string& key, const std::string& value,
+                 const Context& context) {
   spec::Config one;
   one.sites[site.id][key] = value;
   auto job = spec::job_from_config(one, site.id, "");
   job.command = {"true"};
   diag::Diagnostics found;
   for (auto& finding : plan_job(job, site, context).diagnostics)
-    if (finding.severity == diag::Severity::error && (finding.code == "usage/" + key || finding.code == "request/" + key)) found.push_back(std::move(finding));
+    if (finding.severity == diag::Severity::error &&
+        (finding.code == "usage/" + key || finding.code == "request/" + key))
+      found.push_back(std::move(finding));
   print_diagnostics(found, {}, context.colour);
   return found.empty();
 }
 
-int set_value(Desk& desk, const model::Site& site, const std::string& key, const std::string& value, const Context& context) {
+int set_value(Desk& desk, const model::Site& site, const std::string& key, const std::string& value,
+              const Context& context) {
   if (const auto fault = spec::check_config_value(key, value)) {
     const auto keys = spec::config_keys();
     const auto near = util::nearest(key, keys);
     const bool known = std::find(keys.begin(), keys.end(), key) != keys.end();
-    print_error("'" + (known ? value : key) + "' " + fault->what, known ? fault->hint : near ? "did you mean " + *near + "?" : "keys: site, " + util::join(keys, ", "), context.colour);
+    print_error("'" + (known ? value : key) + "' " + fault->what,
+                known  ? fault->hint
+                : near ? "did you mean " + *near + "?"
+                       : "keys: site, " + util::join(keys, ", "),
+                context.colour);
     return k_usage;
   }
   if (!is_accepted(site, key, value, context)) return k_cannot_satisfy;
@@ -140,7 +155,8 @@ int run_unset(const ConfigOptions& options, const Context& context) {
       if (options.site.empty() || options.site == id) there = values.erase(options.key) > 0 || there;
   }
   if (there) return save(*desk, context);
-  print_error("the configuration says nothing about '" + options.key + "'", "hpcml config shows what it says", context.colour);
+  print_error("the configuration says nothing about '" + options.key + "'", "hpcml config shows what it says",
+              context.colour);
   return k_usage;
 }
 
@@ -169,20 +185,26 @@ util::Result<std::vector<std::string>> ask_account_names(const Context& context)
   return slurm::read_accounts(answer.output.out).names();
 }
 
-/// The account to charge: checked against those of Slurm, or chosen among them. Nothing where there is none to find out.
-std::optional<std::string> find_account(const ConfigOptions& options, const Context& context, int& exit_code) {
+/// The account to charge: checked against those of Slurm, or chosen among them. Nothing where there is none
+/// to find out.
+std::optional<std::string> find_account(const ConfigOptions& options, const Context& context,
+                                        int& exit_code) {
   const auto known = ask_account_names(context);
   const auto names = known.value_or({});
   if (!options.account.empty()) {
-    if (names.empty() || std::find(names.begin(), names.end(), options.account) != names.end()) return options.account;
+    if (names.empty() || std::find(names.begin(), names.end(), options.account) != names.end())
+      return options.account;
     const auto near = util::nearest(options.account, names);
-    print_error("Slurm has no account '" + options.account + "' for you", near ? "did you mean " + *near + "?" : "yours: " + util::join(names, ", "), context.colour);
+    print_error("Slurm has no account '" + options.account + "' for you",
+                near ? "did you mean " + *near + "?" : "yours: " + util::join(names, ", "), context.colour);
     exit_code = k_cannot_satisfy;
     return std::nullopt;
   }
   if (names.empty()) {
-    std::fprintf(stderr, "hpcml: no accounts found out%s; if this site charges accounts: hpcml config set account NAME\n",
-                 known ? ": Slurm has none for you" : (" (" + known.error().what + ")").c_str());
+    std::fprintf(
+        stderr,
+        "hpcml: no accounts found out%s; if this site charges accounts: hpcml config set account NAME\n",
+        known ? ": Slurm has none for you" : (" (" + known.error().what + ")").c_str());
     return std::nullopt;
   }
   const auto chosen = choose(names, "account to charge");
@@ -206,23 +228,31 @@ int run_learn(const ConfigOptions& options, const Context& context) {
     std::printf("site %s\n", site->id.c_str());
   }
   if (account) exit_code = set_value(*desk, *site, "account", *account, context);
-  if (exit_code == k_ok && !options.partition.empty()) exit_code = set_value(*desk, *site, "partition", options.partition, context);
+  if (exit_code == k_ok && !options.partition.empty())
+    exit_code = set_value(*desk, *site, "partition", options.partition, context);
   return exit_code == k_ok ? save(*desk, context) : exit_code;
 }
 
 } // namespace
 
 void add_config(CLI::App& app, Context& context, int& exit_code) {
-  auto* command = app.add_subcommand("config", "Remember account, partition and site, so that no call has to say them.");
+  auto* command =
+      app.add_subcommand("config", "Remember account, partition and site, so that no call has to say them.");
   const auto options = std::make_shared<ConfigOptions>();
   command->require_subcommand(0, 1);
   command->footer(k_footer);
   command->callback([command, &context, &exit_code] {
     if (command->get_subcommands().empty()) exit_code = run_show(context);
   });
-  command->add_subcommand("show", "what is remembered; the same as no subcommand")->callback([&] { exit_code = run_show(context); });
-  const auto add_site = [&](CLI::App* sub) { sub->add_option("--site", options->site, "the site that it is about; the remembered one otherwise")->type_name("SITE"); };
-  auto* set = command->add_subcommand("set", "remember a value: site, or account, partition, qos and other keys of job files");
+  command->add_subcommand("show", "what is remembered; the same as no subcommand")->callback([&] {
+    exit_code = run_show(context);
+  });
+  const auto add_site = [&](CLI::App* sub) {
+    sub->add_option("--site", options->site, "the site that it is about; the remembered one otherwise")
+        ->type_name("SITE");
+  };
+  auto* set = command->add_subcommand(
+      "set", "remember a value: site, or account, partition, qos and other keys of job files");
   set->add_option("KEY", options->key, "site, account, partition, ...")->required();
   set->add_option("VALUE", options->value, "the value")->required();
   add_site(set);
@@ -231,7 +261,8 @@ void add_config(CLI::App& app, Context& context, int& exit_code) {
   unset->add_option("KEY", options->key, "site, account, partition, ...")->required();
   add_site(unset);
   unset->callback([options, &context, &exit_code] { exit_code = run_unset(*options, context); });
-  auto* learn = command->add_subcommand("learn", "find out and remember site and account; with several accounts a terminal is asked");
+  auto* learn = command->add_subcommand(
+      "learn", "find out and remember site and account; with several accounts a terminal is asked");
   add_site(learn);
   learn->add_option("--account", options->account, "the account to remember")->type_name("NAME");
   learn->add_option("--partition", options->partition, "the partition to remember")->type_name("NAME");

@@ -65,8 +65,12 @@ emulate::Narrator make_narrator(const Context& context, bool quiet) {
 
 /// Nothing where sacctmgr takes the text as one account.
 std::string account_fault(std::string& name) {
-  const bool plain = std::all_of(name.begin(), name.end(), [](unsigned char c) { return std::isalnum(c) != 0 || std::strchr("_.@+-", c) != nullptr; });
-  return plain && !name.empty() && name.front() != '-' ? std::string() : "\"" + name + "\" is no account: letters, digits and _ . @ + -";
+  const bool plain = std::all_of(name.begin(), name.end(), [](unsigned char c) {
+    return std::isalnum(c) != 0 || std::strchr("_.@+-", c) != nullptr;
+  });
+  return plain && !name.empty() && name.front() != '-'
+             ? std::string()
+             : "\"" + name + "\" is no account: letters, digits and _ . @ + -";
 }
 
 /// "4", "a100:4"
@@ -83,8 +87,8 @@ std::optional<emulate::NodeWishes> read_wishes(const EmulateOptions& options, co
   emulate::NodeWishes wishes;
   wishes.cpus = options.cpus_per_node;
   if (!options.gpus_per_node.empty() && !read_gpus(options.gpus_per_node, wishes)) {
-    print_error("--gpus-per-node \"" + options.gpus_per_node + "\" is no number of GPUs", "write 4, or with a type a100:4",
-                context.colour);
+    print_error("--gpus-per-node \"" + options.gpus_per_node + "\" is no number of GPUs",
+                "write 4, or with a type a100:4", context.colour);
     return std::nullopt;
   }
   if (options.mem_per_node.empty()) return wishes;
@@ -98,7 +102,8 @@ std::optional<emulate::NodeWishes> read_wishes(const EmulateOptions& options, co
 }
 
 /// For a profile without nodes, those that the person wishes; says what is assumed.
-bool complete_nodes(model::Site& site, const EmulateOptions& options, const emulate::NodeWishes& wishes, const Context& context) {
+bool complete_nodes(model::Site& site, const EmulateOptions& options, const emulate::NodeWishes& wishes,
+                    const Context& context) {
   if (!site.partitions.empty() && !wishes.any()) return true;
   auto assumed = emulate::assume_nodes(std::move(site), options.request.partition, wishes);
   if (!assumed) {
@@ -151,9 +156,8 @@ int run_emulate(const EmulateOptions& options, const Context& context) {
     print_error(slurm.error(), context.colour);
     return k_world_failed;
   }
-  const auto difference =
-      emulate::describe_version_difference(slurm->version, site->short_name(),
-                                           site->slurm_version ? site->slurm_version->value : std::string());
+  const auto difference = emulate::describe_version_difference(
+      slurm->version, site->short_name(), site->slurm_version ? site->slurm_version->value : std::string());
   if (!difference.empty()) run.narrator.note(difference);
   if (!slurm->has_lua)
     run.narrator.note("this Slurm has no job_submit/lua plugin: the site's own refusals are not enforced");
@@ -188,27 +192,45 @@ void add_emulate(CLI::App& app, Context& context, int& exit_code) {
   command->add_option("--site", options->site, "site profile: a name from 'hpcml sites list'")
       ->required()
       ->type_name("SITE");
-  auto* partition = command->add_option("--partition", options->request.partition, "emulate the nodes of this partition")->type_name("NAME");
-  auto* type = command->add_option("--node-type", options->request.node_type, "only nodes of this kind, if a partition has several: the id, the type of the GPUs or their parts, or a feature")->type_name("NAME");
-  auto* nodes = command->add_option("--nodes", options->request.nodes, "how many nodes of each kind run, or as many as the site has")->type_name("N")->capture_default_str();
-  command->add_flag("--whole-site", options->request.whole_site, "all partitions with all nodes, none of which runs: for sbatch --test-only")
+  auto* partition =
+      command->add_option("--partition", options->request.partition, "emulate the nodes of this partition")
+          ->type_name("NAME");
+  auto* type = command
+                   ->add_option("--node-type", options->request.node_type,
+                                "only nodes of this kind, if a partition has several: the id, the type of "
+                                "the GPUs or their parts, or a feature")
+                   ->type_name("NAME");
+  auto* nodes = command
+                    ->add_option("--nodes", options->request.nodes,
+                                 "how many nodes of each kind run, or as many as the site has")
+                    ->type_name("N")
+                    ->capture_default_str();
+  command
+      ->add_flag("--whole-site", options->request.whole_site,
+                 "all partitions with all nodes, none of which runs: for sbatch --test-only")
       ->excludes(partition)
       ->excludes(type)
       ->excludes(nodes);
-  command->add_option("--cpus-per-node", options->cpus_per_node, "CPUs of a node, where the profile describes none")
+  command
+      ->add_option("--cpus-per-node", options->cpus_per_node,
+                   "CPUs of a node, where the profile describes none")
       ->type_name("N");
-  command->add_option("--gpus-per-node", options->gpus_per_node, "the same for GPUs; also TYPE:N")->type_name("N");
-  command->add_option("--mem-per-node", options->mem_per_node, "the same for memory: 256G")->type_name("SIZE");
+  command->add_option("--gpus-per-node", options->gpus_per_node, "the same for GPUs; also TYPE:N")
+      ->type_name("N");
+  command->add_option("--mem-per-node", options->mem_per_node, "the same for memory: 256G")
+      ->type_name("SIZE");
   command
       ->add_option("--record", options->record_file,
                    "write what module, singularity and the like were asked, one JSON line per call")
       ->type_name("FILE");
   command->add_option("--keep-logs", options->logs_dir, "keep Slurm's logs and configuration there")
       ->type_name("DIR");
-  auto* shared = command->add_flag("--shared-network", options->shared_network, "no network of their own for the nodes: all on this machine's loopback");
+  auto* shared = command->add_flag("--shared-network", options->shared_network,
+                                   "no network of their own for the nodes: all on this machine's loopback");
   command
       ->add_option("--accounts", options->accounts,
-                   "your accounts there: Slurm refuses others, and holds jobs to the profile's QoS (needs slurmdbd and mariadb-server-core)")
+                   "your accounts there: Slurm refuses others, and holds jobs to the profile's QoS (needs "
+                   "slurmdbd and mariadb-server-core)")
       ->delimiter(',')
       ->allow_extra_args(false)
       ->check(CLI::Validator(account_fault, ""))

@@ -43,7 +43,8 @@ std::string render(const model::Plan& plan, const GenOptions& options) {
 
 int write_result(const std::string& text, const GenOptions& options, bool colour) {
   if (options.output_file.empty()) {
-    const bool written = std::fwrite(text.data(), 1, text.size(), stdout) == text.size() && std::fflush(stdout) == 0;
+    const bool written =
+        std::fwrite(text.data(), 1, text.size(), stdout) == text.size() && std::fflush(stdout) == 0;
     if (!written) print_error("cannot write to the standard output", "", colour);
     return written ? k_ok : k_world_failed;
   }
@@ -56,7 +57,8 @@ int write_result(const std::string& text, const GenOptions& options, bool colour
 int run_gen(const GenOptions& options, const Context& context) {
   int exit_code = k_ok;
   if (options.setup.wanted) {
-    const auto script = run_setup_planning(read_request(options.request, context), options.setup, context, exit_code);
+    const auto script =
+        run_setup_planning(read_request(options.request, context), options.setup, context, exit_code);
     return script ? write_result(*script, options, context.colour) : exit_code;
   }
   auto flags = options.request;
@@ -83,15 +85,33 @@ CLI::Option* add_setup_flags(CLI::App& app, SetupOptions& options) {
         options.wanted = true;
         if (!words.empty()) options.spec.kind = model::find_word<plan::SetupKind>(words.front());
       },
-      "print the script that makes the environment instead; KIND is " + util::join(kinds, ", ") + "; what the site recommends otherwise");
+      "print the script that makes the environment instead; KIND is " + util::join(kinds, ", ") +
+          "; what the site recommends otherwise");
   auto words = kinds;
   words.insert(words.begin(), "");
   setup->type_name("[KIND]")->expected(0, 1)->group(k_group)->check(CLI::IsMember(words));
-  app.add_option("--packages", options.spec.packages, "what to install: \"torch torchvision\" or a requirements file; torch otherwise")->type_name("PACKAGES")->needs(setup)->group(k_group);
-  app.add_option("--python", options.spec.python, "its Python: 3.12")->type_name("VERSION")->needs(setup)->group(k_group);
-  app.add_option("--cuda", options.spec.cuda, "the wheels' CUDA: 12.6; by driver and GPUs otherwise")->type_name("VERSION")->needs(setup)->group(k_group);
-  app.add_option("--rocm", options.spec.rocm, "the wheels' ROCm: 6.4; by driver and GPUs otherwise")->type_name("VERSION")->needs(setup)->group(k_group);
-  app.add_option("--pack", options.spec.pack, "make an archive of it, too, which jobs unpack on their nodes: env.tar.gz")->type_name("FILE")->needs(setup)->group(k_group);
+  app.add_option("--packages", options.spec.packages,
+                 "what to install: \"torch torchvision\" or a requirements file; torch otherwise")
+      ->type_name("PACKAGES")
+      ->needs(setup)
+      ->group(k_group);
+  app.add_option("--python", options.spec.python, "its Python: 3.12")
+      ->type_name("VERSION")
+      ->needs(setup)
+      ->group(k_group);
+  app.add_option("--cuda", options.spec.cuda, "the wheels' CUDA: 12.6; by driver and GPUs otherwise")
+      ->type_name("VERSION")
+      ->needs(setup)
+      ->group(k_group);
+  app.add_option("--rocm", options.spec.rocm, "the wheels' ROCm: 6.4; by driver and GPUs otherwise")
+      ->type_name("VERSION")
+      ->needs(setup)
+      ->group(k_group);
+  app.add_option("--pack", options.spec.pack,
+                 "make an archive of it, too, which jobs unpack on their nodes: env.tar.gz")
+      ->type_name("FILE")
+      ->needs(setup)
+      ->group(k_group);
   return setup;
 }
 
@@ -100,15 +120,31 @@ CLI::Option* add_setup_flags(CLI::App& app, SetupOptions& options) {
 void add_gen(CLI::App& app, Context& context, int& exit_code) {
   auto* command = app.add_subcommand("gen", "Print the sbatch script for a program on a site.");
   const auto options = std::make_shared<GenOptions>();
-  command->add_option("-o", options->output_file, "write to FILE, and only if all is well")->type_name("FILE");
-  auto* format = command->add_option("--format", options->format, "script, or json: the plan with the origin of each value, the explained script and the interactive line")
+  command->add_option("-o", options->output_file, "write to FILE, and only if all is well")
+      ->type_name("FILE");
+  auto* format = command
+                     ->add_option("--format", options->format,
+                                  "script, or json: the plan with the origin of each value, the explained "
+                                  "script and the interactive line")
                      ->type_name("FORMAT")
                      ->check(CLI::IsMember({"script", "json"}));
   auto* explain = command->add_flag("--explain", options->explain, "say why each line is what it is");
-  auto* interactive = command->add_flag("--interactive", options->interactive, "print the line for an interactive job instead")->excludes(explain);
+  auto* interactive =
+      command
+          ->add_flag("--interactive", options->interactive, "print the line for an interactive job instead")
+          ->excludes(explain);
   add_request_flags(*command, options->request, context);
-  command->add_option("--from", options->from, "write this script for the site: its request and its commands, launched as the site wants; says what changes and why")->type_name("SCRIPT")->excludes("--job");
-  add_setup_flags(*command, options->setup)->excludes(explain)->excludes(interactive)->excludes(format)->excludes("--from");
+  command
+      ->add_option("--from", options->from,
+                   "write this script for the site: its request and its commands, launched as the site "
+                   "wants; says what changes and why")
+      ->type_name("SCRIPT")
+      ->excludes("--job");
+  add_setup_flags(*command, options->setup)
+      ->excludes(explain)
+      ->excludes(interactive)
+      ->excludes(format)
+      ->excludes("--from");
   command->footer(k_footer);
   command->callback([options, &context, &exit_code] { exit_code = run_gen(*options, context); });
 }

@@ -19,12 +19,14 @@ bool add_script(Request& request, const std::string& file, const Context& contex
   request.site = site->id;
   auto& job = request.parts.front().job;
   if (!job.command.empty() || request.parts.size() > 1) {
-    print_error("--from takes the program from the script", "leave out what stands behind --", context.colour);
+    print_error("--from takes the program from the script", "leave out what stands behind --",
+                context.colour);
     exit_code = k_usage;
     return false;
   }
   const bool environment = job.venv || job.conda || job.container || job.wheelhouse;
-  const auto ported = port::port_script(file, *text, *site, {environment, job.partition ? job.partition->value : std::string()});
+  const auto ported = port::port_script(file, *text, *site,
+                                        {environment, job.partition ? job.partition->value : std::string()});
   print_diagnostics(ported.findings, *text, context.colour);
   if (diag::has_errors(ported.findings)) {
     exit_code = k_invalid_file;

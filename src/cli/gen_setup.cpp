@@ -7,12 +7,14 @@
 
 namespace hpcml::cli {
 
-std::optional<std::string> run_setup_planning(const Request& request, const SetupOptions& options, const Context& context, int& exit_code) {
+std::optional<std::string> run_setup_planning(const Request& request, const SetupOptions& options,
+                                              const Context& context, int& exit_code) {
   const auto site = choose_site(request.site, context, exit_code);
   if (request.exit_code != k_ok) exit_code = request.exit_code; // said before anything about the site
   if (request.exit_code != k_ok || !site) return std::nullopt;
   if (request.parts.size() != 1) {
-    print_error("the job file has several jobs, and this is about one environment", "choose one with --only", context.colour);
+    print_error("the job file has several jobs, and this is about one environment", "choose one with --only",
+                context.colour);
     exit_code = k_usage;
     return std::nullopt;
   }

@@ -30,7 +30,8 @@ int write_new(const std::string& path, const std::string& text, const Context& c
   std::FILE* file = std::fopen(path.c_str(), "wx");
   if (file == nullptr) {
     const bool there = errno == EEXIST;
-    print_error(there ? path + " is there already, and stays as it is" : "cannot write " + path + ": " + std::strerror(errno),
+    print_error(there ? path + " is there already, and stays as it is"
+                      : "cannot write " + path + ": " + std::strerror(errno),
                 there ? "name another file: -o FILE" : "", context.colour);
     return there ? k_usage : k_world_failed;
   }
@@ -58,15 +59,18 @@ int run(const InitOptions& options, const Context& context) {
   if (!site) return exit_code;
   job = spec::merge_jobs(spec::job_from_config(config.config, site->id, request.config_file), job);
   exit_code = write_new(options.file, render_job_file(*site, job), context);
-  if (exit_code == k_ok) std::fprintf(stderr, "hpcml: wrote %s; next: edit it, then hpcml submit --test-only%s\n", options.file.c_str(),
-                                      options.file == "hpcml.json" ? "" : (" --job " + options.file).c_str());
+  if (exit_code == k_ok)
+    std::fprintf(stderr, "hpcml: wrote %s; next: edit it, then hpcml submit --test-only%s\n",
+                 options.file.c_str(),
+                 options.file == "hpcml.json" ? "" : (" --job " + options.file).c_str());
   return exit_code;
 }
 
 } // namespace
 
 void add_init(CLI::App& app, Context& context, int& exit_code) {
-  auto* command = app.add_subcommand("init", "Write a job file to start from, with comments on what the site allows.");
+  auto* command =
+      app.add_subcommand("init", "Write a job file to start from, with comments on what the site allows.");
   const auto options = std::make_shared<InitOptions>();
   command->add_option("-o", options->file, "the file to write")->type_name("FILE")->capture_default_str();
   add_request_flags(*command, options->request, context);

@@ -30,13 +30,16 @@ int exit_code_of(const diag::Diagnostics& findings) {
 plan::PlanResult plan_job(model::JobSpec job, const model::Site& site, const Context& context) {
   if (!job.hpcml_path)
     job.hpcml_path = model::Sourced<std::string>{
-        util::own_executable().string(), {model::OriginKind::rule, "the program that wrote the script", {}, {}, {}}};
+        util::own_executable().string(),
+        {model::OriginKind::rule, "the program that wrote the script", {}, {}, {}}};
   auto result = plan::make_plan(job, site);
   if (!result.plan) return result;
   result.plan->request_line = request_line(context);
   std::error_code ignored;
-  for (const auto& folder : context.sites_dirs) result.plan->sites_dirs.push_back(std::filesystem::absolute(folder, ignored).string());
-  for (auto& finding : render::find_unwritable(*result.plan)) result.diagnostics.push_back(std::move(finding));
+  for (const auto& folder : context.sites_dirs)
+    result.plan->sites_dirs.push_back(std::filesystem::absolute(folder, ignored).string());
+  for (auto& finding : render::find_unwritable(*result.plan))
+    result.diagnostics.push_back(std::move(finding));
   return result;
 }
 
@@ -62,13 +65,16 @@ std::optional<PlannedRequest> run_planning(const Request& request, const Context
   return planned;
 }
 
-std::optional<PlannedJob> run_planning_of_one(const Request& request, const Context& context, int& exit_code) {
+std::optional<PlannedJob> run_planning_of_one(const Request& request, const Context& context,
+                                              int& exit_code) {
   auto planned = run_planning(request, context, exit_code);
   if (!planned) return std::nullopt;
-  if (planned->parts.size() == 1) return PlannedJob{std::move(planned->site), std::move(planned->parts.front().plan)};
+  if (planned->parts.size() == 1)
+    return PlannedJob{std::move(planned->site), std::move(planned->parts.front().plan)};
   std::vector<std::string> names;
   for (const auto& part : planned->parts) names.push_back(part.part.name);
-  print_error("the job file has several jobs, and this is about one script", "choose one: --only " + util::join(names, ", --only "), context.colour);
+  print_error("the job file has several jobs, and this is about one script",
+              "choose one: --only " + util::join(names, ", --only "), context.colour);
   exit_code = k_usage;
   return std::nullopt;
 }

@@ -14,9 +14,11 @@ namespace hpcml::cli {
 
 /// The command as typed, for the head of what it writes.
 std::string request_line(const Context& context);
-/// "usage/…" findings are mistakes in how hpcml was called (2), all other errors are about what the site can do (4).
+/// "usage/…" findings are mistakes in how hpcml was called (2), all other errors are about what the site can
+/// do (4).
 int exit_code_of(const diag::Diagnostics& findings);
-/// The plan with what only this call knows (the program's path, the line typed), and what of it cannot be written as a script.
+/// The plan with what only this call knows (the program's path, the line typed), and what of it cannot be
+/// written as a script.
 plan::PlanResult plan_job(model::JobSpec job, const model::Site& site, const Context& context);
 
 /// One job of a request, planned.

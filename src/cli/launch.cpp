@@ -56,15 +56,19 @@ launch::Surroundings surroundings_of(const Context& context) {
   return here;
 }
 
-int fail(const Context& context, const launch::Surroundings& here, const std::string& phase, const util::Error& error) {
+int fail(const Context& context, const launch::Surroundings& here, const std::string& phase,
+         const util::Error& error) {
   return launch::report_failure({k_cannot_set_up, phase, error, {}, here.host}, context.env);
 }
 
 /// The words of the program: literal behind "--", else a script or module for the active Python.
-util::Result<std::vector<std::string>> command_of(const CLI::App& app, const LaunchFlags& flags, const Context& context) {
+util::Result<std::vector<std::string>> command_of(const CLI::App& app, const LaunchFlags& flags,
+                                                  const Context& context) {
   auto words = app.remaining();
   if (words.empty() && !flags.module) {
-    if (context.program.empty()) return util::Error{"there is no command", "hpcml launch [FLAGS] -- CMD… or hpcml launch [FLAGS] train.py ARGS…"};
+    if (context.program.empty())
+      return util::Error{"there is no command",
+                         "hpcml launch [FLAGS] -- CMD… or hpcml launch [FLAGS] train.py ARGS…"};
     return context.program;
   }
   if (context.has_program) {
@@ -72,7 +76,8 @@ util::Result<std::vector<std::string>> command_of(const CLI::App& app, const Lau
     words.insert(words.end(), context.program.begin(), context.program.end());
   }
   if (!words.empty() && words.front().size() > 1 && words.front().front() == '-')
-    return util::Error{"hpcml launch has no flag '" + words.front() + "'", "see hpcml launch --help; the program's own flags go behind it"};
+    return util::Error{"hpcml launch has no flag '" + words.front() + "'",
+                       "see hpcml launch --help; the program's own flags go behind it"};
   return launch::find_python_command(words, flags.module, context.env);
 }
 
@@ -87,16 +92,20 @@ int run_flags(const CLI::App& app, LaunchFlags& flags, const Context& context) {
   auto& request = flags.request;
   if (!flags.site.empty()) {
     // Every rank reads the profile again; the script's author has had it checked.
-    auto load = spec::load_site(flags.site, spec::site_directories(context.sites_dirs, context.env), embedded::merged_sites(), spec::ProfileCheck::none);
+    auto load = spec::load_site(flags.site, spec::site_directories(context.sites_dirs, context.env),
+                                embedded::merged_sites(), spec::ProfileCheck::none);
     if (!load.site) {
       print_diagnostics(load.diagnostics, load.source, context.colour);
-      return fail(context, here, "site", {"the profile of site '" + flags.site + "' cannot be used", "hpcml sites list names those that can"});
+      return fail(context, here, "site",
+                  {"the profile of site '" + flags.site + "' cannot be used",
+                   "hpcml sites list names those that can"});
     }
     request.site = std::move(load.site);
   }
   request.bind = bind_mode(flags.bind);
   auto order = model::GpuOrder::parse(flags.rank_order);
-  if (!order) return fail(context, here, "order", {"--rank-order: " + order.error().what, order.error().hint});
+  if (!order)
+    return fail(context, here, "order", {"--rank-order: " + order.error().what, order.error().hint});
   request.rank_order = std::move(*order);
   if (flags.gpus_option->count() > 0) request.gpus_per_task = flags.gpus_per_task;
   if (flags.node_gpus_option->count() > 0) request.job.gpus_per_node = flags.gpus_per_node;
@@ -113,7 +122,8 @@ int run_flags(const CLI::App& app, LaunchFlags& flags, const Context& context) {
   return k_ok;
 }
 
-const char* const k_footer = R"(Behind "--" the command is taken as it is; without "--", `train.py ARGS` (or -m MODULE) runs under the active Python.
+const char* const k_footer =
+    R"(Behind "--" the command is taken as it is; without "--", `train.py ARGS` (or -m MODULE) runs under the active Python.
 In a task of srun the program replaces hpcml. With --nproc-per-node, or without Slurm, hpcml starts the ranks and stays.
 
 Examples:
@@ -128,58 +138,85 @@ executed, 127 it was not found, 6 the preflight found a culprit. $HPCML_ERROR_DI
 template <class Target>
 void add_word(CLI::App& app, const std::string& name, Target& target, const std::string& text) {
   using E = decltype([] {
-    if constexpr (std::is_enum_v<Target>) return Target{};
-    else return typename Target::value_type{};
+    if constexpr (std::is_enum_v<Target>)
+      return Target{};
+    else
+      return typename Target::value_type{};
   }());
-  app.add_option_function<std::string>(name, [&target](const std::string& word) { target = *model::find_word<E>(word); }, text)->check(CLI::IsMember(model::words_of<E>()));
+  app.add_option_function<std::string>(
+         name, [&target](const std::string& word) { target = *model::find_word<E>(word); }, text)
+      ->check(CLI::IsMember(model::words_of<E>()));
 }
 
 void add_flags(CLI::App& app, LaunchFlags& flags) {
   auto& request = flags.request;
-  app.add_option("--site", flags.site, "use this site's facts; without it only what the node shows")->type_name("SITE");
-  app.add_option("--profile-hash", request.profile_hash, "the profile that the script was made with")->type_name("HASH");
-  app.add_option("--partition", request.partition, "the job's partition, where the site's facts depend on it");
-  app.add_option("--node-type", request.job.node_type, "the profile's kind of node that the job has")->type_name("ID");
+  app.add_option("--site", flags.site, "use this site's facts; without it only what the node shows")
+      ->type_name("SITE");
+  app.add_option("--profile-hash", request.profile_hash, "the profile that the script was made with")
+      ->type_name("HASH");
+  app.add_option("--partition", request.partition,
+                 "the job's partition, where the site's facts depend on it");
+  app.add_option("--node-type", request.job.node_type, "the profile's kind of node that the job has")
+      ->type_name("ID");
   app.add_option("--qos", request.job.qos, "the job's quality of service")->type_name("NAME");
-  app.add_option("--gpu-type", request.job.gpu_type, "the kind, or the part, of GPU that the job asked for")->type_name("TYPE");
-  flags.node_gpus_option = app.add_option("--gpus-per-node", flags.gpus_per_node, "GPUs of the job on each node")->check(CLI::Range(0U, 1024U));
+  app.add_option("--gpu-type", request.job.gpu_type, "the kind, or the part, of GPU that the job asked for")
+      ->type_name("TYPE");
+  flags.node_gpus_option =
+      app.add_option("--gpus-per-node", flags.gpus_per_node, "GPUs of the job on each node")
+          ->check(CLI::Range(0U, 1024U));
   app.add_option("--bind", flags.bind, "who binds the CPUs: apply (hpcml), verify (srun has), auto, none")
       ->check(CLI::IsMember({"auto", "apply", "verify", "none"}));
-  add_word(app, "--bind-check", request.bind_check, "judge what each rank has after binding: warn, or fail and don't start the program");
-  app.add_option("--cpus-per-task", request.cpus_per_task, "physical cores of a rank")->check(CLI::Range(0U, 65536U));
-  app.add_option("--threads-per-core", request.threads_per_core, "hardware threads of each of these cores")->check(CLI::Range(1U, 16U));
-  add_word(app, "--spill", request.spill, "cores of NUMA nodes without GPUs: none, or to ranks of the same package");
-  app.add_option("--rank-order", flags.rank_order, "ranks take the GPUs by gpu (number), cpu, ring (links), or as listed: 0,1,3,2")->type_name("ORDER");
-  flags.gpus_option = app.add_option("--gpus-per-task", flags.gpus_per_task, "GPUs that a rank counts on")->check(CLI::Range(0U, 1024U));
-  add_word(app, "--gpu-visibility", request.gpu_visibility, "what a rank sees of the node's GPUs: all, or its own");
+  add_word(app, "--bind-check", request.bind_check,
+           "judge what each rank has after binding: warn, or fail and don't start the program");
+  app.add_option("--cpus-per-task", request.cpus_per_task, "physical cores of a rank")
+      ->check(CLI::Range(0U, 65536U));
+  app.add_option("--threads-per-core", request.threads_per_core, "hardware threads of each of these cores")
+      ->check(CLI::Range(1U, 16U));
+  add_word(app, "--spill", request.spill,
+           "cores of NUMA nodes without GPUs: none, or to ranks of the same package");
+  app.add_option("--rank-order", flags.rank_order,
+                 "ranks take the GPUs by gpu (number), cpu, ring (links), or as listed: 0,1,3,2")
+      ->type_name("ORDER");
+  flags.gpus_option = app.add_option("--gpus-per-task", flags.gpus_per_task, "GPUs that a rank counts on")
+                          ->check(CLI::Range(0U, 1024U));
+  add_word(app, "--gpu-visibility", request.gpu_visibility,
+           "what a rank sees of the node's GPUs: all, or its own");
   add_word(app, "--backend", request.backend, "process group: auto, nccl, gloo");
   app.add_flag("--container", request.container, "the command enters a container");
-  flags.processes_option = app.add_option("--nproc-per-node,--nproc_per_node", flags.processes_per_node, "start and supervise so many ranks here")
+  flags.processes_option = app.add_option("--nproc-per-node,--nproc_per_node", flags.processes_per_node,
+                                          "start and supervise so many ranks here")
                                ->check(CLI::Range(1U, 4096U));
-  flags.port_option = app.add_option("--master-port,--master_port", flags.master_port, "the port of rank 0 instead of one made from job and step")
+  flags.port_option = app.add_option("--master-port,--master_port", flags.master_port,
+                                     "the port of rank 0 instead of one made from job and step")
                           ->check(CLI::Range(1U, 65535U));
-  flags.grace_option = app.add_option("--grace", flags.grace,
-                                      "seconds until KILL for ranks that are asked to end: when one has failed (default 10), and after INT or TERM "
-                                      "(default 30, in a job Slurm's own limit); a second INT or TERM kills at once")
-                           ->type_name("SECONDS")
-                           ->check(CLI::Range(0U, 86400U));
-  app.add_flag("--report", request.report, "one line per rank on standard error: host, GPU, CPUs, NIC, master");
+  flags.grace_option =
+      app.add_option("--grace", flags.grace,
+                     "seconds until KILL for ranks that are asked to end: when one has failed (default 10), "
+                     "and after INT or TERM "
+                     "(default 30, in a job Slurm's own limit); a second INT or TERM kills at once")
+          ->type_name("SECONDS")
+          ->check(CLI::Range(0U, 86400U));
+  app.add_flag("--report", request.report,
+               "one line per rank on standard error: host, GPU, CPUs, NIC, master");
   app.add_flag("--preflight", request.preflight, "prove the process group before the program starts");
   app.add_flag("--dry-run", flags.dry_run, "print what would be set and started, and do nothing");
-  app.add_option("--address-of", flags.address_of, "print this interface's IPv4 address and end")->type_name("INTERFACE");
+  app.add_option("--address-of", flags.address_of, "print this interface's IPv4 address and end")
+      ->type_name("INTERFACE");
   app.add_flag("-m,--module", flags.module, "run a Python module instead of a script");
 }
 
 } // namespace
 
 void add_launch(CLI::App& app, Context& context, int& exit_code) {
-  auto* command = app.add_subcommand("launch", "Turn a task of a step into a rank, or start the ranks of this machine.");
+  auto* command =
+      app.add_subcommand("launch", "Turn a task of a step into a rank, or start the ranks of this machine.");
   command->prefix_command();
   command->fallthrough(false); // what stands behind the script is the script's, also a flag that hpcml has
   command->footer(k_footer);
   auto flags = std::make_shared<LaunchFlags>();
   add_flags(*command, *flags);
-  command->callback([command, flags, &context, &exit_code] { exit_code = run_flags(*command, *flags, context); });
+  command->callback(
+      [command, flags, &context, &exit_code] { exit_code = run_flags(*command, *flags, context); });
 }
 
 } // namespace hpcml::cli

@@ -18,7 +18,8 @@ std::string LogFollower::read_more() {
     ::close(fd);
     return {};
   }
-  if (static_cast<unsigned long long>(state.st_size) < x_offset) x_offset = 0; // Slurm starts the log again with the job
+  if (static_cast<unsigned long long>(state.st_size) < x_offset)
+    x_offset = 0; // Slurm starts the log again with the job
   std::string text(1 << 20, '\0');
   ssize_t count = 0;
   do count = ::pread(fd, text.data(), text.size(), static_cast<off_t>(x_offset));

@@ -6,7 +6,8 @@
 
 namespace hpcml::cli {
 
-/// Reads what a log has got since the last call. The file may not be there yet; one that became shorter is read from its start.
+/// Reads what a log has got since the last call. The file may not be there yet; one that became shorter is
+/// read from its start.
 class LogFollower {
 public:
   explicit LogFollower(std::string path) : x_path(std::move(path)) {}

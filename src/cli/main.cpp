@@ -3,4 +3,6 @@
 #include "cli/app.hpp"
 #include "util/env_snapshot.hpp"
 
-int main(int argc, char** argv) { return hpcml::cli::run(argc, argv, hpcml::util::EnvSnapshot::of_process()); }
+int main(int argc, char** argv) {
+  return hpcml::cli::run(argc, argv, hpcml::util::EnvSnapshot::of_process());
+}

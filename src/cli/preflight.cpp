@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// hpcml preflight: do the ranks find each other, sum right and exchange messages? Runs the helper through `hpcml launch`.
+// hpcml preflight: do the ranks find each other, sum right and exchange messages? Runs the helper through
+// `hpcml launch`.
 #include <CLI/CLI.hpp>
 #include <cstdio>
 #include <memory>
@@ -36,8 +37,10 @@ const char* const k_footer = R"(Examples:
 
 Exit codes: 0 all well, 6 a rank is missing or a check failed (it is named), 5 it could not be run.)";
 
-/// The site decides which launcher's variables make this process a task; nothing, with the exit code, if it cannot be used.
-std::optional<launch::LaunchRequest> load_request(const PreflightOptions& options, const Context& context, int& exit_code) {
+/// The site decides which launcher's variables make this process a task; nothing, with the exit code, if it
+/// cannot be used.
+std::optional<launch::LaunchRequest> load_request(const PreflightOptions& options, const Context& context,
+                                                  int& exit_code) {
   launch::LaunchRequest request;
   if (options.site.empty()) return request;
   auto load = spec::load_site(options.site, spec::site_directories(context.sites_dirs, context.env));
@@ -50,8 +53,8 @@ std::optional<launch::LaunchRequest> load_request(const PreflightOptions& option
   return request;
 }
 
-std::vector<std::string> launch_words(const PreflightOptions& options, const launch::LaunchRequest& request, const Context& context,
-                                      const std::string& helper) {
+std::vector<std::string> launch_words(const PreflightOptions& options, const launch::LaunchRequest& request,
+                                      const Context& context, const std::string& helper) {
   std::vector<std::string> words = {util::own_executable().string()};
   for (const auto& folder : context.sites_dirs) words.insert(words.end(), {"--sites-dir", folder});
   words.emplace_back("launch");
@@ -59,7 +62,8 @@ std::vector<std::string> launch_words(const PreflightOptions& options, const lau
   const unsigned processes = options.processes != 0 ? options.processes : in_task ? 0 : 2;
   if (processes != 0) words.insert(words.end(), {"--nproc-per-node", std::to_string(processes)});
   if (!options.site.empty()) words.insert(words.end(), {"--site", options.site});
-  words.insert(words.end(), {"--", helper, "preflight", "--backend", options.backend, "--timeout", std::to_string(options.timeout_seconds)});
+  words.insert(words.end(), {"--", helper, "preflight", "--backend", options.backend, "--timeout",
+                             std::to_string(options.timeout_seconds)});
   if (!options.interface_name.empty()) words.insert(words.end(), {"--interface", options.interface_name});
   if (options.bytes != 0) words.insert(words.end(), {"--bytes", std::to_string(options.bytes)});
   return words;
@@ -68,7 +72,8 @@ std::vector<std::string> launch_words(const PreflightOptions& options, const lau
 void print_text(const PreflightResult& result, const Context& context) {
   std::fputs(result.table.c_str(), stdout);
   // In a step every task runs this command; the one that names the culprit is enough.
-  if (result.culprit && result.speaks) print_error("preflight failed: " + *result.culprit, "", context.colour);
+  if (result.culprit && result.speaks)
+    print_error("preflight failed: " + *result.culprit, "", context.colour);
 }
 
 /// What launch had to say about a run that went well: its warnings, not the ranks' own output.
@@ -83,12 +88,15 @@ int run_preflight(const PreflightOptions& options, const Context& context) {
   if (!request) return exit_code;
   const auto helper = launch::find_torch_helper(util::own_executable().string());
   if (!helper) {
-    print_error("the preflight needs hpcml-torch, which is neither in ../libexec/hpcml nor beside " + util::own_executable().string(),
-                "build hpcml where LibTorch is (cmake --preset release && cmake --build build/release) and copy libexec/hpcml/hpcml-torch along with it",
+    print_error("the preflight needs hpcml-torch, which is neither in ../libexec/hpcml nor beside " +
+                    util::own_executable().string(),
+                "build hpcml where LibTorch is (cmake --preset release && cmake --build build/release) and "
+                "copy libexec/hpcml/hpcml-torch along with it",
                 context.colour);
     return k_world_failed;
   }
-  const auto output = util::run_process(launch_words(options, *request, context, *helper), context.env, launch::preflight_limit(options.timeout_seconds));
+  const auto output = util::run_process(launch_words(options, *request, context, *helper), context.env,
+                                        launch::preflight_limit(options.timeout_seconds));
   if (!output) {
     print_error(output.error(), context.colour);
     return k_world_failed;
@@ -103,30 +111,44 @@ int run_preflight(const PreflightOptions& options, const Context& context) {
     return k_ok;
   }
   if (result.culprit) {
-    if (!result.speaks && options.processes != 0) print_error("preflight failed: " + *result.culprit, "", context.colour);
+    if (!result.speaks && options.processes != 0)
+      print_error("preflight failed: " + *result.culprit, "", context.colour);
     return k_preflight_failed;
   }
   std::fputs(output->err.c_str(), stderr);
-  print_error("the preflight could not be run: hpcml launch ended with code " + std::to_string(output->exit_code), "its own message is above", context.colour);
+  print_error("the preflight could not be run: hpcml launch ended with code " +
+                  std::to_string(output->exit_code),
+              "its own message is above", context.colour);
   return k_world_failed;
 }
 
 } // namespace
 
 void add_preflight(CLI::App& app, Context& context, int& exit_code) {
-  auto* command = app.add_subcommand("preflight", "Prove that the ranks meet, sum and exchange messages; name who does not.");
+  auto* command = app.add_subcommand(
+      "preflight", "Prove that the ranks meet, sum and exchange messages; name who does not.");
   const auto options = std::make_shared<PreflightOptions>();
-  command->add_option("--nproc-per-node", options->processes, "start N ranks here (default: 1 in a task of srun or of the site's launcher, the task itself; else 2)")
+  command
+      ->add_option("--nproc-per-node", options->processes,
+                   "start N ranks here (default: 1 in a task of srun or of the site's launcher, the task "
+                   "itself; else 2)")
       ->type_name("N")
       ->check(CLI::Range(1U, 4096U));
-  command->add_option("--backend", options->backend, "auto: NCCL if there are GPUs, else Gloo")->check(CLI::IsMember({"auto", "nccl", "gloo"}));
-  command->add_option("--timeout", options->timeout_seconds, "how long the ranks wait for each other, per phase")
+  command->add_option("--backend", options->backend, "auto: NCCL if there are GPUs, else Gloo")
+      ->check(CLI::IsMember({"auto", "nccl", "gloo"}));
+  command
+      ->add_option("--timeout", options->timeout_seconds, "how long the ranks wait for each other, per phase")
       ->type_name("SECONDS")
       ->check(CLI::Range(1U, 86400U));
-  command->add_option("--interface", options->interface_name, "Gloo's network interface (default: the site's, then the way to rank 0)")->type_name("NAME");
+  command
+      ->add_option("--interface", options->interface_name,
+                   "Gloo's network interface (default: the site's, then the way to rank 0)")
+      ->type_name("NAME");
   command->add_option("--bytes", options->bytes, "size of the tensors")->type_name("N");
-  command->add_option("--site", options->site, "this site's network settings, and its launcher's variables")->type_name("SITE");
-  command->add_option("--format", options->format, "text, or json: one event per line")->check(CLI::IsMember({"text", "json"}));
+  command->add_option("--site", options->site, "this site's network settings, and its launcher's variables")
+      ->type_name("SITE");
+  command->add_option("--format", options->format, "text, or json: one event per line")
+      ->check(CLI::IsMember({"text", "json"}));
   command->footer(k_footer);
   command->callback([options, &context, &exit_code] { exit_code = run_preflight(*options, context); });
 }

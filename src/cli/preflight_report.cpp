@@ -23,18 +23,21 @@ std::string figure(const json& value) {
 }
 
 std::string render_table(const json& summary) {
-  std::vector<std::vector<std::string>> rows = {{"rank", "host", "device", "interface", "all_reduce Gbit/s", "send_recv Gbit/s"}};
+  std::vector<std::vector<std::string>> rows = {
+      {"rank", "host", "device", "interface", "all_reduce Gbit/s", "send_recv Gbit/s"}};
   std::set<std::string> hosts;
   for (const auto& rank : summary.at("ranks")) {
     hosts.insert(rank.at("host").get<std::string>());
     const auto interface = rank.at("interface").get<std::string>();
-    rows.push_back({std::to_string(rank.at("rank").get<long long>()), rank.at("host"), rank.at("device"), interface.empty() ? "-" : interface,
-                    figure(rank.at("all_reduce_gbps")), figure(rank.at("send_recv_gbps"))});
+    rows.push_back({std::to_string(rank.at("rank").get<long long>()), rank.at("host"), rank.at("device"),
+                    interface.empty() ? "-" : interface, figure(rank.at("all_reduce_gbps")),
+                    figure(rank.at("send_recv_gbps"))});
   }
   const auto ranks = rows.size() - 1;
-  return util::render_columns(rows, {0, 4, 5}) + "ok: " + std::to_string(ranks) + (ranks == 1 ? " rank on " : " ranks on ") + std::to_string(hosts.size()) +
-         (hosts.size() == 1 ? " host" : " hosts") + " met, every sum and every message is right (" + summary.at("backend").get<std::string>() +
-         ", " + figure(summary.at("seconds")) + " s)\n";
+  return util::render_columns(rows, {0, 4, 5}) + "ok: " + std::to_string(ranks) +
+         (ranks == 1 ? " rank on " : " ranks on ") + std::to_string(hosts.size()) +
+         (hosts.size() == 1 ? " host" : " hosts") + " met, every sum and every message is right (" +
+         summary.at("backend").get<std::string>() + ", " + figure(summary.at("seconds")) + " s)\n";
 }
 
 std::string render_culprit(const json& event) {

@@ -10,13 +10,15 @@ namespace hpcml::cli {
 
 /// What one run of the helper said.
 struct PreflightResult {
-  std::vector<std::string> events;      ///< the JSON lines, without a rank prefix, in the order they came
-  std::string table;                    ///< from the summary; empty unless this process ran rank 0 and all went well
-  std::optional<std::string> culprit;   ///< sentence, advice and exclude list, for people; empty unless a phase failed
-  bool speaks = false;                  ///< the culprit is named here (rank 0, or rank 0 itself is unreachable)
+  std::vector<std::string> events; ///< the JSON lines, without a rank prefix, in the order they came
+  std::string table; ///< from the summary; empty unless this process ran rank 0 and all went well
+  std::optional<std::string>
+      culprit;         ///< sentence, advice and exclude list, for people; empty unless a phase failed
+  bool speaks = false; ///< the culprit is named here (rank 0, or rank 0 itself is unreachable)
 };
 
-/// Reads the helper's output; lines that are not JSON objects are skipped. `launch` may have put "[3] " before a line.
+/// Reads the helper's output; lines that are not JSON objects are skipped. `launch` may have put "[3] "
+/// before a line.
 PreflightResult read_preflight(const std::string& output);
 
 } // namespace hpcml::cli

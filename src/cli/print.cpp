@@ -7,7 +7,8 @@
 namespace hpcml::cli {
 
 void print_diagnostics(const diag::Diagnostics& list, const std::string& source, bool colour) {
-  for (const auto& diagnostic : list) std::fputs(diag::render_text(diagnostic, source, colour).c_str(), stderr);
+  for (const auto& diagnostic : list)
+    std::fputs(diag::render_text(diagnostic, source, colour).c_str(), stderr);
 }
 
 void print_error(const std::string& message, const std::string& hint, bool colour) {

@@ -28,24 +28,28 @@ public:
     const auto* value = find(name);
     if (value == nullptr) return;
     const auto number = util::parse_unsigned(*value);
-    if (number && *number <= 1000000) target = model::Sourced<unsigned>{static_cast<unsigned>(*number), origin(name)};
-    else wrong(name, "'" + *value + "' is not a number of them", "give a whole number");
+    if (number && *number <= 1000000)
+      target = model::Sourced<unsigned>{static_cast<unsigned>(*number), origin(name)};
+    else
+      wrong(name, "'" + *value + "' is not a number of them", "give a whole number");
   }
-  template <class T>
-  void parsed(const char* name, model::Known<T>& target) {
+  template <class T> void parsed(const char* name, model::Known<T>& target) {
     const auto* value = find(name);
     if (value == nullptr) return;
     const auto result = T::parse(*value);
-    if (result) target = model::Sourced<T>{*result, origin(name)};
-    else wrong(name, result.error().what, result.error().hint);
+    if (result)
+      target = model::Sourced<T>{*result, origin(name)};
+    else
+      wrong(name, result.error().what, result.error().hint);
   }
-  template <class E>
-  void word(const char* name, model::Known<E>& target) {
+  template <class E> void word(const char* name, model::Known<E>& target) {
     const auto* value = find(name);
     if (value == nullptr) return;
     const auto result = model::parse_word<E>(*value);
-    if (result) target = model::Sourced<E>{*result, origin(name)};
-    else wrong(name, result.error().what, result.error().hint);
+    if (result)
+      target = model::Sourced<E>{*result, origin(name)};
+    else
+      wrong(name, result.error().what, result.error().hint);
   }
   std::vector<model::Sourced<std::string>> list(const char* name) {
     std::vector<model::Sourced<std::string>> values;
@@ -57,8 +61,11 @@ public:
   void variables(model::JobSpec& job) {
     for (const auto& entry : list("--env")) {
       const auto equals = entry.value.find('=');
-      if (equals == std::string::npos || equals == 0) wrong("--env", "'" + entry.value + "' is not NAME=VALUE", "for example --env OMP_PLACES=cores");
-      else job.env.emplace_back(entry.value.substr(0, equals), model::Sourced<std::string>{entry.value.substr(equals + 1), entry.origin});
+      if (equals == std::string::npos || equals == 0)
+        wrong("--env", "'" + entry.value + "' is not NAME=VALUE", "for example --env OMP_PLACES=cores");
+      else
+        job.env.emplace_back(entry.value.substr(0, equals),
+                             model::Sourced<std::string>{entry.value.substr(equals + 1), entry.origin});
     }
   }
   static model::Origin origin(const char* name) { return {model::OriginKind::flag, name, {}, {}, {}}; }
@@ -92,10 +99,12 @@ void read_texts(FlagReader& reader, model::JobSpec& job) {
   reader.text("--hpcml-path", job.hpcml_path);
 }
 
-/// The paths of a request, whole: a compute node knows neither the person's "~" nor the folder they worked in.
+/// The paths of a request, whole: a compute node knows neither the person's "~" nor the folder they worked
+/// in.
 class PathReader {
 public:
-  PathReader(const util::EnvSnapshot& env, diag::Diagnostics& findings) : x_places(util::user_places(env)), x_findings(findings) {}
+  PathReader(const util::EnvSnapshot& env, diag::Diagnostics& findings)
+      : x_places(util::user_places(env)), x_findings(findings) {}
 
   void path(const char* name, std::string& text) { part(name, text, 0, text.size()); }
   void path(const char* name, model::Known<std::string>& text) {
@@ -108,8 +117,14 @@ public:
   /// The part of the text from `start` to `end`.
   void part(const char* name, std::string& text, std::size_t start, std::size_t end) {
     const auto whole = util::absolute_path(std::string_view(text).substr(start, end - start), x_places);
-    if (whole) text.replace(start, end - start, *whole);
-    else x_findings.push_back({diag::Severity::error, std::string("usage/") + (name + 2), std::string(name) + ": " + whole.error().what, {}, whole.error().hint});
+    if (whole)
+      text.replace(start, end - start, *whole);
+    else
+      x_findings.push_back({diag::Severity::error,
+                            std::string("usage/") + (name + 2),
+                            std::string(name) + ": " + whole.error().what,
+                            {},
+                            whole.error().hint});
   }
 
 private:
@@ -117,7 +132,8 @@ private:
   diag::Diagnostics& x_findings;
 };
 
-/// Whether an image is a file: others are names in a registry or known to the site ("nersc/pytorch:25.06", "ubuntu").
+/// Whether an image is a file: others are names in a registry or known to the site ("nersc/pytorch:25.06",
+/// "ubuntu").
 bool is_image_file(const std::string& text) {
   if (util::starts_with(text, ".") || util::starts_with(text, "~")) return true;
   for (const char* ending : {".sif", ".simg", ".img", ".sqsh", ".squashfs", ".toml"})
@@ -126,7 +142,8 @@ bool is_image_file(const std::string& text) {
 }
 
 /// Prints what is wrong with one source of the request; remembers the first exit code.
-void settle(Request& request, const diag::Diagnostics& findings, const std::string& source, int code, bool colour) {
+void settle(Request& request, const diag::Diagnostics& findings, const std::string& source, int code,
+            bool colour) {
   print_diagnostics(findings, source, colour);
   if (diag::has_errors(findings) && request.exit_code == k_ok) request.exit_code = code;
 }
@@ -135,12 +152,18 @@ void settle(Request& request, const diag::Diagnostics& findings, const std::stri
 void select_part(Request& request, const std::string& name, diag::Diagnostics& findings) {
   std::vector<std::string> names;
   for (const auto& part : request.parts) names.push_back(part.name);
-  const auto found = std::find_if(request.parts.begin(), request.parts.end(), [&](const auto& part) { return part.name == name; });
+  const auto found = std::find_if(request.parts.begin(), request.parts.end(),
+                                  [&](const auto& part) { return part.name == name; });
   if (found == request.parts.end()) {
     const bool several = !names.front().empty();
     const auto near = util::nearest(name, names);
-    findings.push_back({diag::Severity::error, "usage/only", "--only: there is no job '" + name + "'", {},
-                        !several ? "the request is one job: leave --only out" : near ? "did you mean " + *near + "?" : "jobs: " + util::join(names, ", ")});
+    findings.push_back({diag::Severity::error,
+                        "usage/only",
+                        "--only: there is no job '" + name + "'",
+                        {},
+                        !several ? "the request is one job: leave --only out"
+                        : near   ? "did you mean " + *near + "?"
+                                 : "jobs: " + util::join(names, ", ")});
     return;
   }
   auto part = *found;
@@ -163,7 +186,9 @@ void resolve_paths(model::JobSpec& job, const util::EnvSnapshot& env, diag::Diag
   reader.path("--venv", job.venv);
   reader.path("--hpcml-path", job.hpcml_path);
   // A name of an environment is no path.
-  if (job.conda && (job.conda->value.find_first_of("/~$") != std::string::npos || plan::is_archive(job.conda->value))) reader.path("--conda", job.conda);
+  if (job.conda &&
+      (job.conda->value.find_first_of("/~$") != std::string::npos || plan::is_archive(job.conda->value)))
+    reader.path("--conda", job.conda);
   if (job.container && is_image_file(job.container->value)) reader.path("--container", job.container);
   if (const auto file = job.wheelhouse ? plan::requirements_file(job.wheelhouse->value) : std::nullopt) {
     job.wheelhouse->value = *file;
@@ -172,7 +197,8 @@ void resolve_paths(model::JobSpec& job, const util::EnvSnapshot& env, diag::Diag
   if (job.output) reader.home("--output", job.output->value);
   for (auto& source : job.stage) reader.path("--stage", source.value);
   for (auto& bind : job.binds)
-    if (const auto end = std::min(bind.value.find(':'), bind.value.size()); end > 0) reader.part("--bind", bind.value, 0, end);
+    if (const auto end = std::min(bind.value.find(':'), bind.value.size()); end > 0)
+      reader.part("--bind", bind.value, 0, end);
   for (auto& module : job.modules)
     if (util::starts_with(module.value, "use:")) reader.home("--module", module.value, 4);
   for (auto& [name, value] : job.env)
@@ -205,8 +231,10 @@ model::JobSpec job_from_flags(const RequestFlags& flags, diag::Diagnostics& find
   job.srun = reader.list("--srun");
   reader.variables(job);
   if (flags.requeue || flags.no_requeue)
-    job.requeue = model::Sourced<bool>{flags.requeue, FlagReader::origin(flags.requeue ? "--requeue" : "--no-requeue")};
-  if (flags.no_container_enter) job.container_enter = model::Sourced<bool>{false, FlagReader::origin("--no-container-enter")};
+    job.requeue =
+        model::Sourced<bool>{flags.requeue, FlagReader::origin(flags.requeue ? "--requeue" : "--no-requeue")};
+  if (flags.no_container_enter)
+    job.container_enter = model::Sourced<bool>{false, FlagReader::origin("--no-container-enter")};
   job.nccl_debug = flags.nccl_debug;
   job.report = flags.report;
   job.preflight = flags.preflight;
@@ -217,7 +245,8 @@ Request read_request(const RequestFlags& flags, const Context& context) {
   Request request;
   std::error_code ignored;
   std::optional<std::string> path = flags.job_file;
-  if (!path && !flags.without_job_file && std::filesystem::exists(k_default_job_file, ignored)) path = k_default_job_file;
+  if (!path && !flags.without_job_file && std::filesystem::exists(k_default_job_file, ignored))
+    path = k_default_job_file;
   spec::JobLoad file;
   if (path) {
     file = spec::load_job_file(*path);
@@ -240,7 +269,11 @@ Request read_request(const RequestFlags& flags, const Context& context) {
   request.parts = parts_of(file);
   if (flags.only) select_part(request, *flags.only, findings);
   if (context.has_program && request.parts.size() > 1)
-    findings.push_back({diag::Severity::error, "usage/command", "the job file has several jobs, each with its own program", {}, "leave the program out, or choose one job: --only NAME"});
+    findings.push_back({diag::Severity::error,
+                        "usage/command",
+                        "the job file has several jobs, each with its own program",
+                        {},
+                        "leave the program out, or choose one job: --only NAME"});
   for (auto& part : request.parts) {
     const auto own = spec::merge_jobs(file.job.value_or(model::JobSpec{}), part.job);
     part.job = spec::merge_jobs(spec::merge_jobs(own, variables.job.value_or(model::JobSpec{})), typed);

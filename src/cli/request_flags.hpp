@@ -19,10 +19,10 @@ namespace hpcml::cli {
 struct RequestFlags {
   std::optional<std::string> site;
   std::optional<std::string> job_file;
-  bool without_job_file = false;                          ///< ./hpcml.json is not read
-  std::optional<std::string> only;                        ///< one of several jobs in the file
-  std::map<std::string, std::string> values;              ///< "--nodes" -> "2"
-  std::map<std::string, std::vector<std::string>> lists;  ///< "--env" -> {"A=1", "B=2"}
+  bool without_job_file = false;                         ///< ./hpcml.json is not read
+  std::optional<std::string> only;                       ///< one of several jobs in the file
+  std::map<std::string, std::string> values;             ///< "--nodes" -> "2"
+  std::map<std::string, std::vector<std::string>> lists; ///< "--env" -> {"A=1", "B=2"}
   bool requeue = false;
   bool no_requeue = false;
   bool no_container_enter = false;
@@ -34,8 +34,8 @@ struct RequestFlags {
 /// Registers the flags that the line may need; `flags` outlives the parser.
 void add_request_flags(CLI::App& app, RequestFlags& flags, const Context& context);
 
-/// A merged request: flags over HPCML_* variables over the job file. What the person's configuration says comes below
-/// all of them, once the site is known.
+/// A merged request: flags over HPCML_* variables over the job file. What the person's configuration says
+/// comes below all of them, once the site is known.
 struct Request {
   std::vector<spec::JobPart> parts; ///< one, or the jobs of a file with several; each complete
   std::optional<std::string> site;
@@ -48,7 +48,8 @@ Request read_request(const RequestFlags& flags, const Context& context);
 
 /// The jobs of a file, or the one that it is without a list.
 std::vector<spec::JobPart> parts_of(const spec::JobLoad& file);
-/// Makes the paths of a request whole: a compute node knows neither the person's "~" nor the folder they worked in.
+/// Makes the paths of a request whole: a compute node knows neither the person's "~" nor the folder they
+/// worked in.
 void resolve_paths(model::JobSpec& job, const util::EnvSnapshot& env, diag::Diagnostics& findings);
 
 /// The flags alone as a request; what is wrong goes to `findings`.

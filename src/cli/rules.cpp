@@ -23,7 +23,8 @@ int run_rules(const RulesOptions& options, const Context& context) {
   std::map<std::string, spec::SiteLoad, std::less<>> sites;
   const check::SiteLookup lookup = [&](std::string_view id) -> const model::Site* {
     auto found = sites.find(id);
-    if (found == sites.end()) found = sites.emplace(std::string(id), spec::load_site(std::string(id), {})).first;
+    if (found == sites.end())
+      found = sites.emplace(std::string(id), spec::load_site(std::string(id), {})).first;
     return found->second.site ? &*found->second.site : nullptr;
   };
   if (options.id.empty()) {
@@ -37,14 +38,16 @@ int run_rules(const RulesOptions& options, const Context& context) {
   std::vector<std::string> ids;
   for (const auto* rule : check::all_rules()) ids.emplace_back(rule->id);
   const auto near = util::nearest(options.id, ids);
-  print_error("there is no rule '" + options.id + "'", near ? "did you mean " + *near + "?" : "hpcml rules lists them", context.colour);
+  print_error("there is no rule '" + options.id + "'",
+              near ? "did you mean " + *near + "?" : "hpcml rules lists them", context.colour);
   return k_usage;
 }
 
 } // namespace
 
 void add_rules(CLI::App& app, Context& context, int& exit_code) {
-  auto* command = app.add_subcommand("rules", "List what hpcml check looks for, or print the page of one rule.");
+  auto* command =
+      app.add_subcommand("rules", "List what hpcml check looks for, or print the page of one rule.");
   const auto options = std::make_shared<RulesOptions>();
   command->add_option("ID", options->id, "print this rule's page: why, examples, how to silence it");
   command->add_option("--format", options->format, "text, json, or markdown, which is docs/rules.md")

@@ -5,14 +5,15 @@
 
 namespace hpcml::cli {
 
-// Between tabs: the profiles' ids (with commas), how many marks there are, the marks ("VARIABLE=pattern", "=pattern" for a host
-// name), the row's cells, of which the first is the site's id.
+// Between tabs: the profiles' ids (with commas), how many marks there are, the marks ("VARIABLE=pattern",
+// "=pattern" for a host name), the row's cells, of which the first is the site's id.
 
 std::string render_site_rows(const std::vector<SiteRow>& rows) {
   std::string text;
   for (const auto& row : rows) {
     const auto& detect = row.marks.detect;
-    text += util::join(row.marks.layers, ",") + "\t" + std::to_string(detect.env.size() + detect.hostnames.size());
+    text += util::join(row.marks.layers, ",") + "\t" +
+            std::to_string(detect.env.size() + detect.hostnames.size());
     for (const auto& [name, pattern] : detect.env) text += "\t" + name + "=" + pattern;
     for (const auto& pattern : detect.hostnames) text += "\t=" + pattern;
     text += "\t" + util::join(row.cells, "\t") + "\n";
@@ -30,8 +31,10 @@ std::vector<SiteRow> parse_site_rows(std::string_view text) {
     row.marks.layers = util::split(cells[0], ',');
     for (std::size_t i = 2; i < *marks + 2; ++i) {
       const auto equals = cells[i].find('=');
-      if (equals == 0) row.marks.detect.hostnames.push_back(cells[i].substr(1));
-      else row.marks.detect.env.emplace(cells[i].substr(0, equals), cells[i].substr(equals + 1));
+      if (equals == 0)
+        row.marks.detect.hostnames.push_back(cells[i].substr(1));
+      else
+        row.marks.detect.env.emplace(cells[i].substr(0, equals), cells[i].substr(equals + 1));
     }
     row.cells.assign(cells.begin() + static_cast<std::ptrdiff_t>(*marks + 2), cells.end());
     row.marks.id = row.cells.front();

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Run when hpcml is built: checks the profiles that are compiled in and writes what is kept of them, as a C++ file.
+// Run when hpcml is built: checks the profiles that are compiled in and writes what is kept of them, as a C++
+// file.
 #include <cstdio>
 #include <fmt/format.h>
 #include <string>
@@ -37,16 +38,21 @@ int main(int argc, char** argv) {
     if (load.site) {
       rows.push_back({{id, load.layers, load.site->detect}, cli::sites_row(*load.site)});
       const auto text = spec::merge_built_in(id);
-      merged += fmt::format("{{\"{}\", {{{}, {}}}}},\n", util::join(load.layers, ","), as_literal(text), text.size());
+      merged += fmt::format("{{\"{}\", {{{}, {}}}}},\n", util::join(load.layers, ","), as_literal(text),
+                            text.size());
       continue;
     }
     exit_code = 1;
-    for (const auto& finding : load.diagnostics) std::fprintf(stderr, "%s:%u: %s\n", finding.span.file.c_str(), finding.span.line, finding.message.c_str());
+    for (const auto& finding : load.diagnostics)
+      std::fprintf(stderr, "%s:%u: %s\n", finding.span.file.c_str(), finding.span.line,
+                   finding.message.c_str());
   }
-  const auto text = fmt::format("// Generated from the site profiles; do not edit.\n#include \"util/embedded.hpp\"\nnamespace hpcml::embedded {{\n"
-                                "std::string_view site_rows() {{ return {}; }}\nnamespace {{ constexpr File k_merged[] = {{\n{}}}; }}\n"
-                                "std::span<const File> merged_sites() {{ return k_merged; }}\n}}\n",
-                                as_literal(cli::render_site_rows(rows)), merged);
+  const auto text = fmt::format(
+      "// Generated from the site profiles; do not edit.\n#include \"util/embedded.hpp\"\nnamespace "
+      "hpcml::embedded {{\n"
+      "std::string_view site_rows() {{ return {}; }}\nnamespace {{ constexpr File k_merged[] = {{\n{}}}; }}\n"
+      "std::span<const File> merged_sites() {{ return k_merged; }}\n}}\n",
+      as_literal(cli::render_site_rows(rows)), merged);
   if (exit_code != 0 || util::write_file(argv[1], text)) return exit_code;
   std::fprintf(stderr, "cannot write %s\n", argv[1]);
   return 1;

@@ -38,7 +38,9 @@ void print(const std::string& text) { std::fputs(text.c_str(), stdout); }
 std::map<std::string, std::vector<std::string>> built_in_rows(const std::set<std::string>& own) {
   std::map<std::string, std::vector<std::string>> rows;
   for (auto& row : parse_site_rows(embedded::site_rows()))
-    if (std::none_of(row.marks.layers.begin(), row.marks.layers.end(), [&](const auto& id) { return own.contains(id); })) rows.emplace(row.marks.id, std::move(row.cells));
+    if (std::none_of(row.marks.layers.begin(), row.marks.layers.end(),
+                     [&](const auto& id) { return own.contains(id); }))
+      rows.emplace(row.marks.id, std::move(row.cells));
   return rows;
 }
 
@@ -74,18 +76,23 @@ int run_list(const Context& context) {
 void print_facts(const spec::SiteFacts& facts) {
   std::vector<std::vector<std::string>> rows;
   for (const auto& fact : facts.facts) {
-    const auto source = fact.source.empty() ? "" : fmt::format("[{}{}]", fact.source, fact.checked.empty() ? "" : ", " + fact.checked);
+    const auto source = fact.source.empty() ? ""
+                                            : fmt::format("[{}{}]", fact.source,
+                                                          fact.checked.empty() ? "" : ", " + fact.checked);
     if (!fact.value.empty()) rows.push_back({"  " + fact.path, fact.value, source});
     if (!fact.note.empty()) rows.push_back({"", "  note: " + fact.note});
     for (const auto& other : fact.superseded) {
-      rows.push_back({"  " + fact.path, fmt::format("  not {}{}: {}", other.value, other.source.empty() ? "" : " [" + other.source + "]", other.why)});
+      rows.push_back(
+          {"  " + fact.path, fmt::format("  not {}{}: {}", other.value,
+                                         other.source.empty() ? "" : " [" + other.source + "]", other.why)});
     }
   }
   // Long values would push all sources out of sight: only the paths are aligned.
   std::size_t width = 0;
   for (const auto& row : rows) width = std::max(width, row[0].size());
   for (const auto& row : rows) {
-    print(fmt::format("{:<{}}  {}{}\n", row[0], width, row[1], row.size() > 2 && !row[2].empty() ? "  " + row[2] : ""));
+    print(fmt::format("{:<{}}  {}{}\n", row[0], width, row[1],
+                      row.size() > 2 && !row[2].empty() ? "  " + row[2] : ""));
   }
 }
 
@@ -100,9 +107,16 @@ int run_show(const Context& context, const std::string& id, const std::string& f
     return k_ok;
   }
   const auto& site = *load.site;
-  print(fmt::format("{}: {} ({})\nprofile: {}, hash {}\n", site.id, site.name, state_of(site), site.file, site.hash));
-  if (!site.partitions.empty()) print("\nPartitions (* is taken when none is named; TIME and MOST: the longest job and its most nodes; ? is not known)\n" + render_partitions(site, facts));
-  if (!site.qos.empty()) print("\nQoS (* jobs get when they name none, or hpcml names; its limits count instead of the partition's)\n" + render_qos(site));
+  print(fmt::format("{}: {} ({})\nprofile: {}, hash {}\n", site.id, site.name, state_of(site), site.file,
+                    site.hash));
+  if (!site.partitions.empty())
+    print("\nPartitions (* is taken when none is named; TIME and MOST: the longest job and its most nodes; ? "
+          "is not known)\n" +
+          render_partitions(site, facts));
+  if (!site.qos.empty())
+    print("\nQoS (* jobs get when they name none, or hpcml names; its limits count instead of the "
+          "partition's)\n" +
+          render_qos(site));
   print("\nFacts\n");
   print_facts(facts);
   if (!site.sources.empty()) print("\nSources (with the day they were read)\n");
@@ -114,18 +128,21 @@ int run_show(const Context& context, const std::string& id, const std::string& f
   return k_ok;
 }
 
-/// Rules for options that neither sbatch nor srun has; a site's own plugins may have some, so only what looks like a slip is told.
+/// Rules for options that neither sbatch nor srun has; a site's own plugins may have some, so only what looks
+/// like a slip is told.
 diag::Diagnostics find_slips(const spec::JsonNode& profile) {
   diag::Diagnostics slips;
   const auto* flags = profile.find("flags");
   if (flags == nullptr) return slips;
   const auto names = slurm::option_names(slurm::Program::sbatch);
   for (const auto& member : flags->members) {
-    if (member.value.is(spec::JsonKind::string) || slurm::find_option(slurm::Program::sbatch, member.key).option ||
+    if (member.value.is(spec::JsonKind::string) ||
+        slurm::find_option(slurm::Program::sbatch, member.key).option ||
         slurm::find_option(slurm::Program::srun, member.key).option)
       continue;
     if (const auto near = util::nearest(member.key, names))
-      slips.push_back({diag::Severity::warning, "site/option", "sbatch has no option --" + member.key, member.place.span(), "did you mean " + *near + "?"});
+      slips.push_back({diag::Severity::warning, "site/option", "sbatch has no option --" + member.key,
+                       member.place.span(), "did you mean " + *near + "?"});
   }
   return slips;
 }
@@ -138,8 +155,11 @@ int run_validate(const Context& context, const std::vector<std::string>& files) 
     print_diagnostics(load.diagnostics, load.source, context.colour);
     if (const auto parsed = spec::parse_json(load.source, file, "site"); load.site && parsed.root)
       print_diagnostics(find_slips(*parsed.root), load.source, context.colour);
-    if (load.site) print(fmt::format("{}: ok, site {}, {} source{}\n", file, load.site->id, load.site->sources.size(), load.site->sources.size() == 1 ? "" : "s"));
-    else exit_code = k_invalid_file;
+    if (load.site)
+      print(fmt::format("{}: ok, site {}, {} source{}\n", file, load.site->id, load.site->sources.size(),
+                        load.site->sources.size() == 1 ? "" : "s"));
+    else
+      exit_code = k_invalid_file;
   }
   return exit_code;
 }
@@ -150,7 +170,11 @@ void add_sites(CLI::App& app, Context& context, int& exit_code) {
   auto* command = app.add_subcommand("sites", "List, show, check and discover site profiles.");
   command->require_subcommand(1);
   command->footer(k_footer);
-  command->add_subcommand("list", "all sites that can be found: GPUs, nodes, the usual partition's limits, when it was last checked")->callback([&] { exit_code = run_list(context); });
+  command
+      ->add_subcommand(
+          "list",
+          "all sites that can be found: GPUs, nodes, the usual partition's limits, when it was last checked")
+      ->callback([&] { exit_code = run_list(context); });
 
   struct Show {
     std::string id;
@@ -159,8 +183,11 @@ void add_sites(CLI::App& app, Context& context, int& exit_code) {
   const auto show = std::make_shared<Show>();
   auto* show_command = command->add_subcommand("show", "everything a profile says, with its sources");
   show_command->add_option("SITE", show->id, "the site's id")->required();
-  show_command->add_option("--format", show->format, "text, or json: the merged profile")->check(CLI::IsMember({"text", "json"}))->type_name("FORMAT");
-  show_command->callback([show, &context, &exit_code] { exit_code = run_show(context, show->id, show->format); });
+  show_command->add_option("--format", show->format, "text, or json: the merged profile")
+      ->check(CLI::IsMember({"text", "json"}))
+      ->type_name("FORMAT");
+  show_command->callback(
+      [show, &context, &exit_code] { exit_code = run_show(context, show->id, show->format); });
 
   const auto files = std::make_shared<std::vector<std::string>>();
   auto* validate = command->add_subcommand("validate", "check profile files; exit code 3 if one is wrong");

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// hpcml sites discover and diff: a profile from the cluster this runs on, and where profile and cluster disagree.
+// hpcml sites discover and diff: a profile from the cluster this runs on, and where profile and cluster
+// disagree.
 #include "cli/sites_discover.hpp"
 
 #include <CLI/CLI.hpp>
@@ -61,7 +62,9 @@ Exit code 1 when profile and cluster disagree; what the profile merely does not 
 void say(const std::string& sentence) { std::fprintf(stderr, "hpcml: %s\n", sentence.c_str()); }
 
 util::Result<discover::ClusterFacts> ask(const std::string& from_folder, const Context& context) {
-  if (from_folder.empty()) return discover::run_questions(slurm::LiveCommands(context.env), discover::make_surroundings(context.env));
+  if (from_folder.empty())
+    return discover::run_questions(slurm::LiveCommands(context.env),
+                                   discover::make_surroundings(context.env));
   auto surroundings = discover::make_surroundings(context.env);
   surroundings.module_command = {"module", "avail"};
   return discover::run_questions(slurm::RecordedCommands(from_folder), surroundings);
@@ -73,7 +76,8 @@ util::Status save(const discover::ClusterFacts& facts, const std::string& folder
   fs::create_directories(folder, error);
   if (error) return util::Error{"cannot make the folder " + folder + ": " + error.message()};
   for (auto answer : facts.answers) {
-    if (!answer.words.empty() && util::join(answer.words, " ").find("avail") != std::string::npos) answer.words = {"module", "avail"};
+    if (!answer.words.empty() && util::join(answer.words, " ").find("avail") != std::string::npos)
+      answer.words = {"module", "avail"};
     if (auto status = slurm::save_answer(answer, folder); !status) return status;
   }
   return util::Done{};
@@ -90,15 +94,19 @@ diag::Diagnostics check_profile(const std::string& text, std::optional<model::Si
   return findings;
 }
 
-void narrate(const discover::ClusterFacts& facts, const std::vector<discover::NodeKind>& kinds, const discover::Profile& profile) {
-  say(fmt::format("cluster {}: Slurm {}, {} partition{}, {} node{} of {} kind{}", facts.config.cluster, facts.config.version, facts.partitions.size(),
-                  facts.partitions.size() == 1 ? "" : "s", facts.nodes.size(), facts.nodes.size() == 1 ? "" : "s", kinds.size(), kinds.size() == 1 ? "" : "s"));
+void narrate(const discover::ClusterFacts& facts, const std::vector<discover::NodeKind>& kinds,
+             const discover::Profile& profile) {
+  say(fmt::format("cluster {}: Slurm {}, {} partition{}, {} node{} of {} kind{}", facts.config.cluster,
+                  facts.config.version, facts.partitions.size(), facts.partitions.size() == 1 ? "" : "s",
+                  facts.nodes.size(), facts.nodes.size() == 1 ? "" : "s", kinds.size(),
+                  kinds.size() == 1 ? "" : "s"));
   for (const auto& missing : facts.not_asked) say("not asked: " + missing.sentence());
   for (const auto& sentence : profile.left_out) say("left out: " + sentence);
 }
 
 /// CPUs from one source and GPUs from another may belong to the same kind of node.
-void add_topology(discover::ProfileRequest& request, const std::string& kind, const discover::SeenNode& seen) {
+void add_topology(discover::ProfileRequest& request, const std::string& kind,
+                  const discover::SeenNode& seen) {
   auto& type = request.topologies[kind];
   if (seen.cpu.cores > 0) type.cpu = seen.cpu;
   if (!seen.gpus.empty()) {
@@ -109,41 +117,53 @@ void add_topology(discover::ProfileRequest& request, const std::string& kind, co
   request.topology_source += (request.topology_source.empty() ? "" : ", ") + kind + " from " + seen.source;
 }
 
-util::Status read_topologies(const DiscoverOptions& options, const discover::ClusterFacts& facts, const std::vector<discover::NodeKind>& kinds,
+util::Status read_topologies(const DiscoverOptions& options, const discover::ClusterFacts& facts,
+                             const std::vector<discover::NodeKind>& kinds,
                              discover::ProfileRequest& request) {
   for (const auto& entry : options.topologies) {
     const auto equals = entry.find('=');
     const auto named = equals == std::string::npos ? std::string() : entry.substr(0, equals);
-    const auto seen = discover::load_seen_node(equals == std::string::npos ? entry : entry.substr(equals + 1));
+    const auto seen =
+        discover::load_seen_node(equals == std::string::npos ? entry : entry.substr(equals + 1));
     if (!seen) return seen.error();
-    const auto fits = std::find_if(kinds.begin(), kinds.end(), [&](const auto& kind) { return kind.id == named; });
-    if (!named.empty() && fits == kinds.end()) return util::Error{"this cluster has no kind of node \"" + named + "\"", "leave the name out: the kind is found by its shape"};
+    const auto fits =
+        std::find_if(kinds.begin(), kinds.end(), [&](const auto& kind) { return kind.id == named; });
+    if (!named.empty() && fits == kinds.end())
+      return util::Error{"this cluster has no kind of node \"" + named + "\"",
+                         "leave the name out: the kind is found by its shape"};
     const auto kind = discover::find_kind(*seen, named.empty() ? kinds : std::vector{*fits});
     if (!kind) return kind.error();
     add_topology(request, *kind, *seen);
   }
   // On a compute node the node itself is the best source.
   for (const auto& node : facts.nodes) {
-    if (!options.topologies.empty() || std::find(request.host_names.begin(), request.host_names.end(), node.name) == request.host_names.end()) continue;
+    if (!options.topologies.empty() || std::find(request.host_names.begin(), request.host_names.end(),
+                                                 node.name) == request.host_names.end())
+      continue;
     const auto seen = discover::read_seen_node(node.name);
     const auto kind = seen ? discover::find_kind(*seen, kinds) : util::Result<std::string>(seen.error());
-    if (kind) add_topology(request, *kind, *seen);
-    else say("topology of " + node.name + " is not used: " + kind.error().what);
+    if (kind)
+      add_topology(request, *kind, *seen);
+    else
+      say("topology of " + node.name + " is not used: " + kind.error().what);
   }
   return util::Done{};
 }
 
-void try_requests(const DiscoverOptions& options, const Context& context, const discover::ClusterFacts& facts, const std::vector<discover::NodeKind>& kinds,
-                  discover::ProfileRequest& request) {
+void try_requests(const DiscoverOptions& options, const Context& context, const discover::ClusterFacts& facts,
+                  const std::vector<discover::NodeKind>& kinds, discover::ProfileRequest& request) {
   auto account = options.account;
-  if (account.empty() && facts.accounts && !facts.accounts->names().empty()) account = facts.accounts->names().front();
+  if (account.empty() && facts.accounts && !facts.accounts->names().empty())
+    account = facts.accounts->names().front();
   request.trials = discover::run_trials(slurm::LiveCommands(context.env), facts, kinds, account);
   const auto& report = request.trials;
   if (!report.why_not.empty()) {
-    say(fmt::format("tried {} requests, none was accepted: {}{}", report.requests, report.why_not, account.empty() ? "; name an account with --account" : ""));
+    say(fmt::format("tried {} requests, none was accepted: {}{}", report.requests, report.why_not,
+                    account.empty() ? "; name an account with --account" : ""));
     return;
   }
-  say(fmt::format("tried {} requests in partition {} with sbatch --test-only: {} options have rules", report.requests, report.partition, report.flags.size()));
+  say(fmt::format("tried {} requests in partition {} with sbatch --test-only: {} options have rules",
+                  report.requests, report.partition, report.flags.size()));
 }
 
 int run_discover(const DiscoverOptions& options, const Context& context) {
@@ -153,32 +173,42 @@ int run_discover(const DiscoverOptions& options, const Context& context) {
   };
   discover::ProfileRequest request;
   request.id = options.id;
-  if (request.id.empty() && !options.output_file.empty()) request.id = fs::path(options.output_file).stem().string();
-  if (const auto fault = spec::text_fault(request.id, spec::TextRule::name); !request.id.empty() && !fault.empty())
-    return fail({"the site's id '" + request.id + "' " + fault, std::string(spec::text_hint(spec::TextRule::name))}, k_usage);
+  if (request.id.empty() && !options.output_file.empty())
+    request.id = fs::path(options.output_file).stem().string();
+  if (const auto fault = spec::text_fault(request.id, spec::TextRule::name);
+      !request.id.empty() && !fault.empty())
+    return fail(
+        {"the site's id '" + request.id + "' " + fault, std::string(spec::text_hint(spec::TextRule::name))},
+        k_usage);
   const auto facts = ask(options.from_folder, context);
   if (!facts) return fail(facts.error(), k_world_failed);
   if (!options.save_folder.empty())
-    if (const auto status = save(*facts, options.save_folder); !status) return fail(status.error(), k_world_failed);
+    if (const auto status = save(*facts, options.save_folder); !status)
+      return fail(status.error(), k_world_failed);
   request.date = util::today(context.env);
   if (options.from_folder.empty()) {
     request.host_names = util::read_host_names();
     request.env = context.env;
   }
   const auto kinds = discover::make_node_kinds(facts->nodes);
-  if (const auto status = read_topologies(options, *facts, kinds, request); !status) return fail(status.error(), k_invalid_file);
+  if (const auto status = read_topologies(options, *facts, kinds, request); !status)
+    return fail(status.error(), k_invalid_file);
   if (options.try_requests) try_requests(options, context, *facts, kinds, request);
   const auto profile = discover::make_profile(*facts, kinds, request);
   std::optional<model::Site> site;
   const auto findings = check_profile(profile.text, site);
   print_diagnostics(findings, profile.text, context.colour);
-  if (!site || diag::has_errors(findings)) return fail({"the discovered profile is not valid", "this is a bug in hpcml: please report it with the folder of --save"}, k_internal);
+  if (!site || diag::has_errors(findings))
+    return fail({"the discovered profile is not valid",
+                 "this is a bug in hpcml: please report it with the folder of --save"},
+                k_internal);
   narrate(*facts, kinds, profile);
   if (options.output_file.empty()) {
     std::fputs(profile.text.c_str(), stdout);
     return k_ok;
   }
-  if (const auto status = util::write_output(options.output_file, profile.text); !status) return fail(status.error(), k_world_failed);
+  if (const auto status = util::write_output(options.output_file, profile.text); !status)
+    return fail(status.error(), k_world_failed);
   say("written to " + options.output_file + "; try: hpcml gen --site " + profile.id + " --sites-dir " +
       fs::absolute(options.output_file).parent_path().string() + " -- python train.py");
   return k_ok;
@@ -195,12 +225,16 @@ int run_diff(const DiffOptions& options, const Context& context) {
   }
   const auto findings = discover::compare_site(*site, *facts, discover::make_node_kinds(facts->nodes));
   unsigned errors = 0, warnings = 0, notes = 0;
-  for (const auto& finding : findings) ++(finding.severity == diag::Severity::error ? errors : finding.severity == diag::Severity::warning ? warnings : notes);
+  for (const auto& finding : findings)
+    ++(finding.severity == diag::Severity::error     ? errors
+       : finding.severity == diag::Severity::warning ? warnings
+                                                     : notes);
   if (options.format == "json") {
     std::fputs(diag::render_json(findings).c_str(), stdout);
   } else {
     for (const auto& finding : findings) std::fputs(diag::render_text(finding, {}, false).c_str(), stdout);
-    std::fputs(fmt::format("{} and cluster {}: {} error{}, {} warning{}, {} note{}\n", site->id, facts->config.cluster, errors, errors == 1 ? "" : "s", warnings,
+    std::fputs(fmt::format("{} and cluster {}: {} error{}, {} warning{}, {} note{}\n", site->id,
+                           facts->config.cluster, errors, errors == 1 ? "" : "s", warnings,
                            warnings == 1 ? "" : "s", notes, notes == 1 ? "" : "s")
                    .c_str(),
                stdout);
@@ -213,13 +247,29 @@ int run_diff(const DiffOptions& options, const Context& context) {
 void add_sites_discover(CLI::App& sites, Context& context, int& exit_code) {
   const auto options = std::make_shared<DiscoverOptions>();
   auto* command = sites.add_subcommand("discover", "on a login node: a profile from what its Slurm says");
-  command->add_option("--id", options->id, "the site's id; otherwise the name of the -o file, or the cluster's")->type_name("ID");
-  command->add_option("-o", options->output_file, "write to FILE instead of standard output")->type_name("FILE");
-  command->add_option("--save", options->save_folder, "keep what the commands printed in DIR")->type_name("DIR");
-  command->add_option("--from", options->from_folder, "read what the commands printed from DIR, and ask nobody")->type_name("DIR")->excludes("--save");
-  auto* trials = command->add_flag("--try", options->try_requests, "learn the site's own rules from requests that are only tested (sbatch --test-only)")->excludes("--from");
-  command->add_option("--account", options->account, "account of the tested requests")->type_name("NAME")->needs(trials);
-  command->add_option("--topology", options->topologies, "one node's topology: lstopo's XML, or what nvidia-smi topo -m or rocm-smi --showtopo printed there")
+  command
+      ->add_option("--id", options->id, "the site's id; otherwise the name of the -o file, or the cluster's")
+      ->type_name("ID");
+  command->add_option("-o", options->output_file, "write to FILE instead of standard output")
+      ->type_name("FILE");
+  command->add_option("--save", options->save_folder, "keep what the commands printed in DIR")
+      ->type_name("DIR");
+  command
+      ->add_option("--from", options->from_folder, "read what the commands printed from DIR, and ask nobody")
+      ->type_name("DIR")
+      ->excludes("--save");
+  auto* trials =
+      command
+          ->add_flag("--try", options->try_requests,
+                     "learn the site's own rules from requests that are only tested (sbatch --test-only)")
+          ->excludes("--from");
+  command->add_option("--account", options->account, "account of the tested requests")
+      ->type_name("NAME")
+      ->needs(trials);
+  command
+      ->add_option("--topology", options->topologies,
+                   "one node's topology: lstopo's XML, or what nvidia-smi topo -m or rocm-smi --showtopo "
+                   "printed there")
       ->type_name("[KIND=]FILE")
       ->expected(1)
       ->allow_extra_args(false)
@@ -230,10 +280,16 @@ void add_sites_discover(CLI::App& sites, Context& context, int& exit_code) {
 
 void add_sites_diff(CLI::App& sites, Context& context, int& exit_code) {
   const auto options = std::make_shared<DiffOptions>();
-  auto* command = sites.add_subcommand("diff", "on a login node: where profile and cluster disagree; exit code 1 if they do");
+  auto* command = sites.add_subcommand(
+      "diff", "on a login node: where profile and cluster disagree; exit code 1 if they do");
   command->add_option("SITE", options->site, "the site's id; otherwise the one that this machine belongs to");
-  command->add_option("--from", options->from_folder, "read what the commands printed from DIR (of discover --save)")->type_name("DIR");
-  command->add_option("--format", options->format, "text or json")->check(CLI::IsMember({"text", "json"}))->type_name("FORMAT");
+  command
+      ->add_option("--from", options->from_folder,
+                   "read what the commands printed from DIR (of discover --save)")
+      ->type_name("DIR");
+  command->add_option("--format", options->format, "text or json")
+      ->check(CLI::IsMember({"text", "json"}))
+      ->type_name("FORMAT");
   command->footer(k_diff_footer);
   command->callback([options, &context, &exit_code] { exit_code = run_diff(*options, context); });
 }

@@ -21,7 +21,8 @@ std::string gpus_of(const NodeType& type) {
   auto model = type.gpu->model.empty() ? type.gpu->slurm_type : type.gpu->model;
   for (const char* maker : {"NVIDIA ", "AMD ", "Intel "})
     if (util::starts_with(model, maker)) model = model.substr(std::string_view(maker).size());
-  if (model.empty()) model = type.gpu->vendor == model::GpuVendor::unknown ? "GPU" : model::word_of(type.gpu->vendor);
+  if (model.empty())
+    model = type.gpu->vendor == model::GpuVendor::unknown ? "GPU" : model::word_of(type.gpu->vendor);
   return std::to_string(type.gpu->per_node) + " x " + model;
 }
 
@@ -33,7 +34,9 @@ std::string short_model(const std::string& gpus) {
       words.pop_back();
       continue;
     }
-    if (util::starts_with(word, "SXM") || util::starts_with(word, "PCIe") || word == "custom," || word == "(DGX)") continue;
+    if (util::starts_with(word, "SXM") || util::starts_with(word, "PCIe") || word == "custom," ||
+        word == "(DGX)")
+      continue;
     words.push_back(word);
   }
   auto text = util::join(words, " ");
@@ -45,11 +48,14 @@ void add_once(std::vector<std::string>& list, const std::string& text) {
   if (std::find(list.begin(), list.end(), text) == list.end()) list.push_back(text);
 }
 
-std::string joined(const std::vector<std::string>& list, const char* otherwise) { return list.empty() ? otherwise : util::join(list, ", "); }
+std::string joined(const std::vector<std::string>& list, const char* otherwise) {
+  return list.empty() ? otherwise : util::join(list, ", ");
+}
 
 /// The sum over GPU nodes, or over all where none has GPUs; "?" where one kind's number is unknown.
 std::string node_count(const Site& site) {
-  const bool gpus = std::any_of(site.node_types.begin(), site.node_types.end(), [](const NodeType& type) { return type.gpu.has_value(); });
+  const bool gpus = std::any_of(site.node_types.begin(), site.node_types.end(),
+                                [](const NodeType& type) { return type.gpu.has_value(); });
   unsigned sum = 0;
   for (const auto& type : site.node_types) {
     if (gpus && !type.gpu) continue;
@@ -59,7 +65,9 @@ std::string node_count(const Site& site) {
   return site.node_types.empty() ? "?" : std::to_string(sum);
 }
 
-std::string limit_text(const model::Known<model::Walltime>& time) { return time ? short_time(time->value) : "?"; }
+std::string limit_text(const model::Known<model::Walltime>& time) {
+  return time ? short_time(time->value) : "?";
+}
 
 std::string longest_time(const Partition& partition) {
   if (partition.max_time) return short_time(partition.max_time->value);
@@ -69,16 +77,23 @@ std::string longest_time(const Partition& partition) {
   return longest ? short_time(*longest) : "?";
 }
 
-std::string most_nodes(const Partition& partition) { return partition.max_nodes ? std::to_string(partition.max_nodes->value) : "?"; }
+std::string most_nodes(const Partition& partition) {
+  return partition.max_nodes ? std::to_string(partition.max_nodes->value) : "?";
+}
 
-/// The partition that jobs get without naming one, else the one with GPUs where jobs may run longest undisturbed.
+/// The partition that jobs get without naming one, else the one with GPUs where jobs may run longest
+/// undisturbed.
 const Partition* usual_partition(const Site& site) {
   for (const auto& partition : site.partitions)
     if (partition.is_default) return &partition;
   const Partition* longest = nullptr;
-  const auto time = [](const Partition& partition) { return partition.max_time ? partition.max_time->value.seconds().count() : 0; };
+  const auto time = [](const Partition& partition) {
+    return partition.max_time ? partition.max_time->value.seconds().count() : 0;
+  };
   for (const auto& partition : site.partitions)
-    if (!partition.cpu_only && !partition.preemptible && (longest == nullptr || time(partition) > time(*longest))) longest = &partition;
+    if (!partition.cpu_only && !partition.preemptible &&
+        (longest == nullptr || time(partition) > time(*longest)))
+      longest = &partition;
   return longest != nullptr || site.partitions.empty() ? longest : &site.partitions.front();
 }
 
@@ -101,12 +116,17 @@ std::string short_time(const model::Walltime& time) {
 }
 
 std::string state_of(const Site& site) {
-  if (site.state == model::SiteState::retired) return "retired" + (site.successor.empty() ? "" : ", see " + site.successor);
+  if (site.state == model::SiteState::retired)
+    return "retired" + (site.successor.empty() ? "" : ", see " + site.successor);
   // Without a clock: the row is written when the program is built.
-  return site.until.empty() ? model::word_of(site.state) : "until " + site.until + (site.successor.empty() ? "" : ", see " + site.successor);
+  return site.until.empty()
+             ? model::word_of(site.state)
+             : "until " + site.until + (site.successor.empty() ? "" : ", see " + site.successor);
 }
 
-std::vector<std::string> sites_head() { return {"SITE", "STATE", "GPUS PER NODE", "NODES", "PARTITION", "TIME", "MOST", "CHECKED", "NAME"}; }
+std::vector<std::string> sites_head() {
+  return {"SITE", "STATE", "GPUS PER NODE", "NODES", "PARTITION", "TIME", "MOST", "CHECKED", "NAME"};
+}
 
 std::vector<std::string> sites_row(const Site& site) {
   std::vector<std::string> gpus;
@@ -133,8 +153,12 @@ std::vector<std::string> sites_row(const Site& site) {
 
 std::string render_partitions(const Site& site, const spec::SiteFacts& facts) {
   if (site.partitions.empty()) return {};
-  std::vector<std::vector<std::string>> rows = {{"  PARTITION", "GPUS PER NODE", "CORES", "MEMORY", "NODES", "TIME", "WITHOUT --time", "MOST", "WHOLE NODES"}};
-  const auto said = [&](const std::string& path) { return std::any_of(facts.facts.begin(), facts.facts.end(), [&](const auto& fact) { return fact.path == path; }); };
+  std::vector<std::vector<std::string>> rows = {{"  PARTITION", "GPUS PER NODE", "CORES", "MEMORY", "NODES",
+                                                 "TIME", "WITHOUT --time", "MOST", "WHOLE NODES"}};
+  const auto said = [&](const std::string& path) {
+    return std::any_of(facts.facts.begin(), facts.facts.end(),
+                       [&](const auto& fact) { return fact.path == path; });
+  };
   for (std::size_t i = 0; i < site.partitions.size(); ++i) {
     const auto& partition = site.partitions[i];
     const char* const otherwise = said(fmt::format("partitions[{}].exclusive", i)) ? "no" : "?";
@@ -148,19 +172,27 @@ std::string render_partitions(const Site& site, const spec::SiteFacts& facts) {
       add_once(memory, type->memory ? type->memory->value.to_slurm() : "?");
       count = count && type->node_count ? std::optional(*count + *type->node_count) : std::nullopt;
     }
-    rows.push_back({"  " + partition.name + (partition.is_default ? "*" : "") + (partition.nameable ? "" : " (not named)"), joined(gpus, "?"), joined(cores, "?"),
-                    joined(memory, "?"), count && *count > 0 ? std::to_string(*count) : "?", longest_time(partition), limit_text(partition.default_time),
-                    most_nodes(partition), partition.exclusive ? "yes" : otherwise});
+    rows.push_back({"  " + partition.name + (partition.is_default ? "*" : "") +
+                        (partition.nameable ? "" : " (not named)"),
+                    joined(gpus, "?"), joined(cores, "?"), joined(memory, "?"),
+                    count && *count > 0 ? std::to_string(*count) : "?", longest_time(partition),
+                    limit_text(partition.default_time), most_nodes(partition),
+                    partition.exclusive ? "yes" : otherwise});
   }
   return util::render_columns(rows);
 }
 
 std::string render_qos(const Site& site) {
   if (site.qos.empty()) return {};
-  const auto number = [](const auto& limit) { return limit ? std::to_string(limit->value) : std::string("?"); };
-  std::vector<std::vector<std::string>> rows = {{"  QOS", "PARTITIONS", "TIME", "MOST", "GPUS IN ALL", "JOBS QUEUED"}};
+  const auto number = [](const auto& limit) {
+    return limit ? std::to_string(limit->value) : std::string("?");
+  };
+  std::vector<std::vector<std::string>> rows = {
+      {"  QOS", "PARTITIONS", "TIME", "MOST", "GPUS IN ALL", "JOBS QUEUED"}};
   for (const auto& qos : site.qos)
-    rows.push_back({"  " + qos.name + (qos.is_default ? "*" : ""), joined(qos.partitions, "all"), limit_text(qos.max_time), number(qos.max_nodes), number(qos.max_gpus), number(qos.max_submitted)});
+    rows.push_back({"  " + qos.name + (qos.is_default ? "*" : ""), joined(qos.partitions, "all"),
+                    limit_text(qos.max_time), number(qos.max_nodes), number(qos.max_gpus),
+                    number(qos.max_submitted)});
   return util::render_columns(rows);
 }
 

@@ -43,13 +43,16 @@ which ends only the watching.)";
 
 void print_jobs(const std::vector<RunningJob>& jobs, const std::string& format) {
   if (format == "text") {
-    for (const auto& job : jobs) std::printf("job %s%s\n", job.id.c_str(), job.log.empty() ? "" : (" log " + job.log).c_str());
+    for (const auto& job : jobs)
+      std::printf("job %s%s\n", job.id.c_str(), job.log.empty() ? "" : (" log " + job.log).c_str());
     return;
   }
   std::string text = "[";
   for (const auto& job : jobs) {
     text += text.size() > 1 ? ",\n " : "";
-    text += "{\"job\":" + json_string(job.id) + (job.cluster.empty() ? "" : ",\"cluster\":" + json_string(job.cluster)) + ",\"name\":" + json_string(job.name) + ",\"log\":" + json_string(job.log) + ",\"after\":[";
+    text += "{\"job\":" + json_string(job.id) +
+            (job.cluster.empty() ? "" : ",\"cluster\":" + json_string(job.cluster)) +
+            ",\"name\":" + json_string(job.name) + ",\"log\":" + json_string(job.log) + ",\"after\":[";
     for (const auto& id : job.after) text += (text.back() == '[' ? "" : ",") + json_string(id);
     text += "]}";
   }
@@ -73,7 +76,8 @@ util::Status write_script(const SubmitOptions& options, const PlannedRequest& pl
 bool take_chain(const SubmitOptions& options, Request& request, const Context& context) {
   const bool several = request.parts.size() > 1;
   if (several && (options.chain || !options.script_file.empty())) {
-    print_error("the job file has several jobs, and --chain and -o are about one", "choose one with --only NAME, or write \"chain\" into the job", context.colour);
+    print_error("the job file has several jobs, and --chain and -o are about one",
+                "choose one with --only NAME, or write \"chain\" into the job", context.colour);
     return false;
   }
   if (options.chain) request.parts.front().chain = *options.chain;
@@ -110,20 +114,38 @@ int run(const SubmitOptions& options, const Context& context) {
 void add_submit(CLI::App& app, Context& context, int& exit_code) {
   auto* command = app.add_subcommand("submit", "Submit a program to Slurm as a job that fits the site.");
   const auto options = std::make_shared<SubmitOptions>();
-  auto* test_only = command->add_flag("--test-only", options->test_only, "ask Slurm whether and when it would start; submit nothing");
-  command->add_flag("--watch", options->watch, "follow the job: how it stands, its log, its end; Ctrl-C leaves it alone")->excludes(test_only);
-  command->add_option("--attach", options->attach, "follow a job that was submitted before")->type_name("JOB")->excludes(test_only);
-  auto* chain = command->add_option("--chain", options->chain, "submit N times, each waiting for the one before: training in pieces, from checkpoint to checkpoint")
-      ->type_name("N")
-      ->check(CLI::Range(1, 1000));
-  command->add_option("--chain-if", options->chain_if, "any: go on however the one before ended, as after a time limit; ok: only after a success")
+  auto* test_only = command->add_flag("--test-only", options->test_only,
+                                      "ask Slurm whether and when it would start; submit nothing");
+  command
+      ->add_flag("--watch", options->watch,
+                 "follow the job: how it stands, its log, its end; Ctrl-C leaves it alone")
+      ->excludes(test_only);
+  command->add_option("--attach", options->attach, "follow a job that was submitted before")
+      ->type_name("JOB")
+      ->excludes(test_only);
+  auto* chain = command
+                    ->add_option("--chain", options->chain,
+                                 "submit N times, each waiting for the one before: training in pieces, from "
+                                 "checkpoint to checkpoint")
+                    ->type_name("N")
+                    ->check(CLI::Range(1, 1000));
+  command
+      ->add_option("--chain-if", options->chain_if,
+                   "any: go on however the one before ended, as after a time limit; ok: only after a success")
       ->type_name("HOW")
       ->check(CLI::IsMember({"any", "ok"}))
       ->needs(chain);
-  auto* where = command->add_flag("--where", options->where, "which partitions it fits into, where it would start soonest, what it costs; submit nothing");
-  command->add_flag("--all-sites", options->all_sites, "with --where: the partitions of all sites, by their profiles")->needs(where);
+  auto* where = command->add_flag(
+      "--where", options->where,
+      "which partitions it fits into, where it would start soonest, what it costs; submit nothing");
+  command
+      ->add_flag("--all-sites", options->all_sites,
+                 "with --where: the partitions of all sites, by their profiles")
+      ->needs(where);
   command->add_option("-o", options->script_file, "also write the script to FILE")->type_name("FILE");
-  command->add_option("--format", options->format, "text, or json")->type_name("FORMAT")->check(CLI::IsMember({"text", "json"}));
+  command->add_option("--format", options->format, "text, or json")
+      ->type_name("FORMAT")
+      ->check(CLI::IsMember({"text", "json"}));
   add_request_flags(*command, options->request, context);
   command->footer(k_footer);
   command->callback([options, &context, &exit_code] { exit_code = run(*options, context); });

@@ -27,7 +27,8 @@ slurm::SubmitEnvironment environment_for(const model::Plan& plan, const Context&
   return slurm::make_submit_environment(context.env, names);
 }
 
-/// What the site has in sbatch's place, where it is there: inside some of its jobs, and in a rehearsal, only sbatch is.
+/// What the site has in sbatch's place, where it is there: inside some of its jobs, and in a rehearsal, only
+/// sbatch is.
 std::string program_for(const model::Plan& plan, const Context& context) {
   return util::find_program(plan.submit_command.value, context.env) ? plan.submit_command.value : "sbatch";
 }
@@ -37,26 +38,34 @@ void tell_differences(const model::Plan& plan, const Context& context) {
   if (const auto left_out = environment_for(plan, context).left_out; !left_out.empty())
     note("not handed to sbatch, because it would overrule the script: " + util::join(left_out, ", "));
   const auto program = program_for(plan, context);
-  if (const auto& wanted = plan.submit_command.value; program != wanted) note(wanted + ", which submits such jobs here, is not in PATH: " + program + " is asked instead");
+  if (const auto& wanted = plan.submit_command.value; program != wanted)
+    note(wanted + ", which submits such jobs here, is not in PATH: " + program + " is asked instead");
 }
 
 std::string absolute_log(const std::string& log, const model::Plan& plan) {
   if (log.empty() || log.front() == '/') return log;
   std::error_code ignored;
   const auto folder = directive_of(plan, "--chdir");
-  return (fs::path(folder ? fs::absolute(*folder, ignored) : fs::current_path(ignored)) / log).lexically_normal().string();
+  return (fs::path(folder ? fs::absolute(*folder, ignored) : fs::current_path(ignored)) / log)
+      .lexically_normal()
+      .string();
 }
 
-/// Slurm's own word on where the log goes; of an array, and where Slurm says nothing, what the script asks for.
-std::string find_log(const slurm::Commands& commands, const SubmitCall& call, const slurm::SubmittedJob& submitted, const Context& context) {
+/// Slurm's own word on where the log goes; of an array, and where Slurm says nothing, what the script asks
+/// for.
+std::string find_log(const slurm::Commands& commands, const SubmitCall& call,
+                     const slurm::SubmittedJob& submitted, const Context& context) {
   const bool array = directive_of(call.plan, "--array").has_value();
   const slurm::LogNames names{submitted.id, array ? "*" : "", call.name, context.env.get_or("USER", "")};
   if (!array) {
     const auto records = slurm::find_job(commands, submitted.id, submitted.cluster);
-    if (records && records->size() == 1 && !records->front().log.empty()) return slurm::expand_log_pattern(records->front().log, names);
+    if (records && records->size() == 1 && !records->front().log.empty())
+      return slurm::expand_log_pattern(records->front().log, names);
   }
   const auto pattern = directive_of(call.plan, "--output");
-  return absolute_log(slurm::expand_log_pattern(pattern.value_or(array ? "slurm-%A_%a.out" : "slurm-%j.out"), names), call.plan);
+  return absolute_log(
+      slurm::expand_log_pattern(pattern.value_or(array ? "slurm-%A_%a.out" : "slurm-%j.out"), names),
+      call.plan);
 }
 
 /// Slurm ends a job whose log's folder is missing without a word.
@@ -67,7 +76,8 @@ util::Status make_log_folder(const SubmitCall& call) {
   std::error_code error;
   if (folder.string().find('%') != std::string::npos || fs::exists(folder, error)) return util::Done{};
   if (!fs::create_directories(folder, error) || error)
-    return util::Error{"the log's folder " + folder.string() + " cannot be made: " + error.message(), "choose another --output"};
+    return util::Error{"the log's folder " + folder.string() + " cannot be made: " + error.message(),
+                       "choose another --output"};
   note("made the log's folder " + folder.string() + ": without it Slurm would end the job without a word");
   return util::Done{};
 }
@@ -76,7 +86,8 @@ std::vector<std::string> dependency_option(const SubmitCall& call, const std::ve
   if (call.after.empty()) return {};
   std::string text = "--dependency=" + std::string(call.after_state == "ok" ? "afterok" : "afterany");
   for (const auto index : call.after) text += ":" + jobs[index].id;
-  // On the command line it replaces the script's own, which is about other jobs; alternatives ("?") cannot be joined with it.
+  // On the command line it replaces the script's own, which is about other jobs; alternatives ("?") cannot be
+  // joined with it.
   const auto own = directive_of(call.plan, "--dependency");
   if (own && call.first && own->find('?') == std::string::npos) text += "," + *own;
   return {text};
@@ -84,9 +95,10 @@ std::vector<std::string> dependency_option(const SubmitCall& call, const std::ve
 
 void tell_submitted(const SubmitCall& call, const RunningJob& job, const model::Site& site) {
   const auto& partition = call.plan.partition;
-  std::string text = fmt::format("job {} is in the queue of {}{}{}: {}", job.id, site.short_name(), job.cluster.empty() ? "" : ", cluster " + job.cluster,
-                                 partition.empty() ? "" : ", partition " + partition,
-                                 describe_request(call.plan));
+  std::string text =
+      fmt::format("job {} is in the queue of {}{}{}: {}", job.id, site.short_name(),
+                  job.cluster.empty() ? "" : ", cluster " + job.cluster,
+                  partition.empty() ? "" : ", partition " + partition, describe_request(call.plan));
   if (!job.after.empty()) text += ", after " + util::join(job.after, ", ");
   note(text);
 }
@@ -96,12 +108,15 @@ void refuse(const util::Error& error, const std::vector<RunningJob>& jobs, const
   if (jobs.empty()) return;
   std::vector<std::string> ids;
   for (const auto& job : jobs) ids.push_back(job.id);
-  note("in the queue already, and staying there: " + util::join(ids, ", ") + "; " + reach(jobs.front(), "scancel") + " " + util::join(ids, " ") + " removes them");
+  note("in the queue already, and staying there: " + util::join(ids, ", ") + "; " +
+       reach(jobs.front(), "scancel") + " " + util::join(ids, " ") + " removes them");
 }
 
 } // namespace
 
-std::string reach(const RunningJob& job, const std::string& verb) { return (job.cluster.empty() ? "" : "SLURM_CLUSTERS=" + job.cluster + " ") + verb; }
+std::string reach(const RunningJob& job, const std::string& verb) {
+  return (job.cluster.empty() ? "" : "SLURM_CLUSTERS=" + job.cluster + " ") + verb;
+}
 
 std::vector<SubmitCall> make_calls(const std::vector<PlannedPart>& parts) {
   std::vector<SubmitCall> calls;
@@ -127,7 +142,8 @@ std::optional<util::Error> find_queue_fault(const PlannedRequest& request) {
   std::map<std::pair<std::string, std::string>, unsigned long long> jobs;
   for (const auto& [part, plan] : request.parts) {
     const auto array = directive_of(plan, "--array");
-    jobs[{plan.partition, plan.qos}] += part.chain * (array ? std::max(1ULL, slurm::count_array_tasks(*array)) : 1ULL);
+    jobs[{plan.partition, plan.qos}] +=
+        part.chain * (array ? std::max(1ULL, slurm::count_array_tasks(*array)) : 1ULL);
   }
   for (const auto& [place, count] : jobs)
     if (auto fault = plan::job_count_fault(request.site, place.first, place.second, count)) return fault;
@@ -148,42 +164,51 @@ std::optional<double> gpu_hours(const model::Plan& plan) {
   if (!time) return std::nullopt;
   const auto array = directive_of(plan, "--array");
   const auto jobs = array ? std::max(1ULL, slurm::count_array_tasks(*array)) : 1ULL;
-  return static_cast<double>(time->seconds().count()) / 3600.0 * plan.layout.nodes * plan.layout.gpus_held * static_cast<double>(jobs);
+  return static_cast<double>(time->seconds().count()) / 3600.0 * plan.layout.nodes * plan.layout.gpus_held *
+         static_cast<double>(jobs);
 }
 
 std::string describe_request(const model::Plan& plan) {
-  const auto count = [](unsigned number, const char* one, const char* many) { return fmt::format("{} {}", number, number == 1 ? one : many); };
+  const auto count = [](unsigned number, const char* one, const char* many) {
+    return fmt::format("{} {}", number, number == 1 ? one : many);
+  };
   std::string text = count(plan.layout.nodes, "node", "nodes");
-  if (const unsigned gpus = plan.layout.nodes * plan.layout.gpus_per_node; gpus > 0) text += ", " + count(gpus, "GPU", "GPUs");
+  if (const unsigned gpus = plan.layout.nodes * plan.layout.gpus_per_node; gpus > 0)
+    text += ", " + count(gpus, "GPU", "GPUs");
   if (const auto array = directive_of(plan, "--array")) text += ", for each of the array " + *array;
   if (const auto time = directive_of(plan, "--time")) text += ", up to " + *time;
-  if (const auto hours = gpu_hours(plan); hours && *hours > 0) text += fmt::format(" ({:.1f} GPU-hours at most)", *hours);
+  if (const auto hours = gpu_hours(plan); hours && *hours > 0)
+    text += fmt::format(" ({:.1f} GPU-hours at most)", *hours);
   return text;
 }
 
 util::Result<slurm::StartEstimate> estimate_plan(const model::Plan& plan, const Context& context) {
-  return slurm::estimate_start(program_for(plan, context), render::render_script(plan), environment_for(plan, context).env);
+  return slurm::estimate_start(program_for(plan, context), render::render_script(plan),
+                               environment_for(plan, context).env);
 }
 
 int run_test_only(const std::vector<SubmitCall>& calls, const Context& context) {
   for (const auto& call : calls) {
     // All jobs of a chain are the same to Slurm, and a job that is not there cannot be waited for.
-    if (&call != &calls.front() && render::render_script(call.plan) == render::render_script(calls.front().plan)) continue;
+    if (&call != &calls.front() &&
+        render::render_script(call.plan) == render::render_script(calls.front().plan))
+      continue;
     tell_differences(call.plan, context);
     const auto estimate = estimate_plan(call.plan, context);
     if (!estimate) {
       print_error(estimate.error(), context.colour);
       return k_world_failed;
     }
-    std::printf("%s: would start at %s in partition %s on %s\n", call.name.c_str(), estimate->start.c_str(), estimate->partition.c_str(),
-                estimate->nodes.c_str());
+    std::printf("%s: would start at %s in partition %s on %s\n", call.name.c_str(), estimate->start.c_str(),
+                estimate->partition.c_str(), estimate->nodes.c_str());
   }
   std::fflush(stdout); // what Slurm said stands first, also in a file
   note("Slurm takes the request; nothing was submitted");
   return k_ok;
 }
 
-SubmitResult run_submit(const std::vector<SubmitCall>& calls, const model::Site& site, const Context& context) {
+SubmitResult run_submit(const std::vector<SubmitCall>& calls, const model::Site& site,
+                        const Context& context) {
   const slurm::LiveCommands commands(context.env);
   SubmitResult result;
   for (const auto& call : calls) {
@@ -193,15 +218,21 @@ SubmitResult run_submit(const std::vector<SubmitCall>& calls, const model::Site&
       return result;
     }
     if (&call == &calls.front()) tell_differences(call.plan, context);
-    const auto submitted = slurm::submit_job(program_for(call.plan, context), render::render_script(call.plan), dependency_option(call, result.jobs),
-                                             environment_for(call.plan, context).env);
+    const auto submitted =
+        slurm::submit_job(program_for(call.plan, context), render::render_script(call.plan),
+                          dependency_option(call, result.jobs), environment_for(call.plan, context).env);
     if (!submitted) {
       refuse(submitted.error(), result.jobs, context);
       result.exit_code = k_world_failed;
       return result;
     }
     for (const auto& message : submitted->messages) std::fprintf(stderr, "sbatch: %s\n", message.c_str());
-    RunningJob job{submitted->id, submitted->cluster, call.name, find_log(commands, call, *submitted, context), directive_of(call.plan, "--array").has_value(), {}};
+    RunningJob job{submitted->id,
+                   submitted->cluster,
+                   call.name,
+                   find_log(commands, call, *submitted, context),
+                   directive_of(call.plan, "--array").has_value(),
+                   {}};
     for (const auto index : call.after) job.after.push_back(result.jobs[index].id);
     tell_submitted(call, job, site);
     result.jobs.push_back(std::move(job));

@@ -13,7 +13,7 @@ namespace hpcml::cli {
 
 /// One call of sbatch, and which earlier calls its job waits for.
 struct SubmitCall {
-  std::string name;                ///< the job's name
+  std::string name; ///< the job's name
   model::Plan plan;
   std::vector<std::size_t> after;  ///< indices of earlier calls
   std::string after_state = "any"; ///< "any" or "ok": how those must have ended
@@ -23,11 +23,11 @@ struct SubmitCall {
 /// A job that Slurm has taken.
 struct RunningJob {
   std::string id;
-  std::string cluster;             ///< of several, where sbatch said that it is; else empty
+  std::string cluster; ///< of several, where sbatch said that it is; else empty
   std::string name;
-  std::string log;                 ///< absolute; of an array with * for the task
+  std::string log; ///< absolute; of an array with * for the task
   bool array = false;
-  std::vector<std::string> after;  ///< the jobs that it waits for
+  std::vector<std::string> after; ///< the jobs that it waits for
 };
 
 /// "VERB", as people must write it to reach the job: "SLURM_CLUSTERS=gh scancel".
@@ -53,6 +53,7 @@ struct SubmitResult {
   int exit_code = k_ok;
 };
 /// Submits the calls in order; stops at the first refusal, and says what stands in the queue then.
-SubmitResult run_submit(const std::vector<SubmitCall>& calls, const model::Site& site, const Context& context);
+SubmitResult run_submit(const std::vector<SubmitCall>& calls, const model::Site& site,
+                        const Context& context);
 
 } // namespace hpcml::cli

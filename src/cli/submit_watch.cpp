@@ -47,7 +47,7 @@ public:
 
 private:
   static constexpr int k_signals[] = {SIGINT, SIGTERM, SIGHUP};
-  struct sigaction x_old[3] {};
+  struct sigaction x_old[3]{};
   struct sigaction x_old_pipe {};
 };
 
@@ -73,7 +73,8 @@ public:
     // A line of the log that has no end yet must not be overwritten.
     if (!x_terminal || !x_line_ended) return;
     winsize size{};
-    const std::size_t width = ::ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 10 ? size.ws_col : 80;
+    const std::size_t width =
+        ::ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 10 ? size.ws_col : 80;
     std::fprintf(stderr, "\r\033[K%s", ("hpcml: " + text).substr(0, width - 1).c_str());
     std::fflush(stderr);
     x_shown = true;
@@ -157,7 +158,8 @@ Watch::Outlook Watch::judge(const std::vector<JobRecord>& records) {
     return Outlook::done;
   }
   if (job.phase() != JobPhase::waiting || !slurm::explain_reason(job.reason).hopeless) return Outlook::open;
-  print_error("job " + x_job.id + " can never start: " + slurm::explain_reason(job.reason).text, "remove it: " + reach(x_job, "scancel ") + x_job.id, x_context.colour);
+  print_error("job " + x_job.id + " can never start: " + slurm::explain_reason(job.reason).text,
+              "remove it: " + reach(x_job, "scancel ") + x_job.id, x_context.colour);
   x_code = k_world_failed;
   return Outlook::lost;
 }
@@ -171,17 +173,23 @@ Watch::Outlook Watch::judge_array(const std::vector<JobRecord>& records) {
       ++waiting;
       first_waiting = &task;
     }
-    if (task.phase() != JobPhase::ended || !x_ended.emplace(task.array_tasks, slurm::exit_code_of(task)).second) continue;
+    if (task.phase() != JobPhase::ended ||
+        !x_ended.emplace(task.array_tasks, slurm::exit_code_of(task)).second)
+      continue;
     x_changed = Clock::now();
-    x_screen.note("task " + task.array_tasks + " of job " + x_job.id + " " + slurm::describe_job(task, local_time()) + (task.log.empty() ? "" : "; log " + task.log));
+    x_screen.note("task " + task.array_tasks + " of job " + x_job.id + " " +
+                  slurm::describe_job(task, local_time()) + (task.log.empty() ? "" : "; log " + task.log));
   }
   for (const auto& [task, code] : x_ended) x_code = std::max(x_code, code);
   if (running + waiting == 0) return Outlook::done;
   std::string text = fmt::format("job {}: {} tasks running, {} ended", x_job.id, running, x_ended.size());
-  if (first_waiting != nullptr) text += ", " + first_waiting->array_tasks + " " + slurm::describe_job(*first_waiting, local_time());
+  if (first_waiting != nullptr)
+    text += ", " + first_waiting->array_tasks + " " + slurm::describe_job(*first_waiting, local_time());
   const auto news = fmt::format("{} {}", running, x_ended.size());
-  if (news != x_said) x_screen.note(text);
-  else x_screen.progress(text);
+  if (news != x_said)
+    x_screen.note(text);
+  else
+    x_screen.progress(text);
   x_said = news;
   return Outlook::open;
 }
@@ -193,14 +201,18 @@ Watch::Outlook Watch::ask() {
     if (g_stopped != 0) return Outlook::open;
     if (++x_failures == 1) x_screen.note(records.error().what + "; asking again");
     if (x_failures < 20) return Outlook::open;
-    print_error("Slurm has not answered " + std::to_string(x_failures) + " times", "the job may go on: " + reach(x_job, "hpcml submit --attach ") + x_job.id + " follows it again", x_context.colour);
+    print_error("Slurm has not answered " + std::to_string(x_failures) + " times",
+                "the job may go on: " + reach(x_job, "hpcml submit --attach ") + x_job.id +
+                    " follows it again",
+                x_context.colour);
     x_code = k_world_failed;
     return Outlook::lost;
   }
   x_failures = 0;
   if (!records->empty()) return x_job.array ? judge_array(*records) : judge(*records);
   if (!x_ended.empty()) return Outlook::done;
-  print_error("Slurm no longer knows job " + x_job.id + ": it ended some time ago", x_job.log.empty() ? "" : "its log says more: " + x_job.log, x_context.colour);
+  print_error("Slurm no longer knows job " + x_job.id + ": it ended some time ago",
+              x_job.log.empty() ? "" : "its log says more: " + x_job.log, x_context.colour);
   x_code = k_world_failed;
   return Outlook::done;
 }
@@ -215,7 +227,9 @@ void Watch::finish_log() {
     if (!text.empty()) quiet = 0;
     ::poll(nullptr, 0, 150);
   }
-  if (!x_log.found()) x_screen.note(x_log.path().empty() ? "Slurm no longer tells where its log is" : "no log appeared at " + x_log.path());
+  if (!x_log.found())
+    x_screen.note(x_log.path().empty() ? "Slurm no longer tells where its log is"
+                                       : "no log appeared at " + x_log.path());
 }
 
 std::optional<int> Watch::run() {
@@ -236,9 +250,10 @@ std::optional<int> Watch::run() {
 void tell_detached(const std::vector<RunningJob>& jobs, std::size_t from, Screen& screen) {
   std::vector<std::string> ids;
   for (auto i = from; i < jobs.size(); ++i) ids.push_back(jobs[i].id);
-  screen.note(fmt::format("detached: {} {} on; follow it again: {} {}; remove: {} {}", (ids.size() == 1 ? "job " : "jobs ") + util::join(ids, ", "),
-                          ids.size() == 1 ? "goes" : "go", reach(jobs[from], "hpcml submit --attach"), ids.front(), reach(jobs[from], "scancel"),
-                          util::join(ids, " ")));
+  screen.note(fmt::format("detached: {} {} on; follow it again: {} {}; remove: {} {}",
+                          (ids.size() == 1 ? "job " : "jobs ") + util::join(ids, ", "),
+                          ids.size() == 1 ? "goes" : "go", reach(jobs[from], "hpcml submit --attach"),
+                          ids.front(), reach(jobs[from], "scancel"), util::join(ids, " ")));
 }
 
 } // namespace
@@ -263,13 +278,20 @@ std::vector<RunningJob> find_running(const std::string& id, const Context& conte
   const auto records = slurm::find_job(slurm::LiveCommands(context.env), id);
   if (!records || records->empty()) {
     exit_code = k_world_failed;
-    if (!records) print_error(records.error(), context.colour);
-    else print_error("Slurm knows no job " + id, "squeue --me shows your jobs", context.colour);
+    if (!records)
+      print_error(records.error(), context.colour);
+    else
+      print_error("Slurm knows no job " + id, "squeue --me shows your jobs", context.colour);
     return {};
   }
   const auto& first = records->front();
   const bool array = !first.array_id.empty() && first.array_id == id;
-  return {{id, "", first.name, slurm::expand_log_pattern(first.log, {id, "", first.name, context.env.get_or("USER", "")}), array, {}}};
+  return {{id,
+           "",
+           first.name,
+           slurm::expand_log_pattern(first.log, {id, "", first.name, context.env.get_or("USER", "")}),
+           array,
+           {}}};
 }
 
 } // namespace hpcml::cli

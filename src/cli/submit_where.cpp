@@ -25,7 +25,8 @@ namespace {
 /// The first thing that speaks against it, without the documents.
 std::string first_error(const diag::Diagnostics& findings) {
   for (const auto& finding : findings)
-    if (finding.severity == diag::Severity::error) return finding.message.substr(0, finding.message.find(" ["));
+    if (finding.severity == diag::Severity::error)
+      return finding.message.substr(0, finding.message.find(" ["));
   return "";
 }
 
@@ -36,7 +37,10 @@ model::Site without_accounts(model::Site site) {
 }
 
 plan::JobFacts make_facts(const model::Site& site, const model::Plan& plan) {
-  return plan::make_facts(site, {plan.layout.nodes, plan.layout.gpus_per_node, plan.partition, plan.launcher.choice.name(), plan.container && !model::keeps_host(plan.container->engine), plan.node_type, plan.gpu_type, plan.qos});
+  return plan::make_facts(site, {plan.layout.nodes, plan.layout.gpus_per_node, plan.partition,
+                                 plan.launcher.choice.name(),
+                                 plan.container && !model::keeps_host(plan.container->engine), plan.node_type,
+                                 plan.gpu_type, plan.qos});
 }
 
 /// What an account looks like under the rule that holds for the job: " <project>@v100".
@@ -81,7 +85,8 @@ private:
 
   Place judge(const model::Site& site, const std::string& partition, const std::string& qos) {
     Place place{site.id, partition, false, {}, {}, {}, {}, qos};
-    auto job = spec::merge_jobs(spec::job_from_config(x_request.config, site.id, x_request.config_file), x_request.parts.front().job);
+    auto job = spec::merge_jobs(spec::job_from_config(x_request.config, site.id, x_request.config_file),
+                                x_request.parts.front().job);
     const model::Origin origin{model::OriginKind::flag, "--where", {}, {}, {}};
     job.partition.reset();
     if (!partition.empty()) job.partition = model::Sourced<std::string>{partition, origin};
@@ -101,9 +106,12 @@ private:
     place.gpu_hours = gpu_hours(*result.plan);
     const auto* node = site.find_node_type(result.plan->node_type);
     if (const unsigned gpus = result.plan->layout.nodes * result.plan->layout.gpus_per_node; gpus > 0)
-      place.hardware = fmt::format("{} x {}", gpus, node && node->gpu && !node->gpu->model.empty() ? node->gpu->model : "GPU");
-    if (unpaid) place.note = "needs --account" + hint_of(account, make_facts(site, *result.plan));
-    else if (!x_elsewhere) ask(*result.plan, place);
+      place.hardware = fmt::format("{} x {}", gpus,
+                                   node && node->gpu && !node->gpu->model.empty() ? node->gpu->model : "GPU");
+    if (unpaid)
+      place.note = "needs --account" + hint_of(account, make_facts(site, *result.plan));
+    else if (!x_elsewhere)
+      ask(*result.plan, place);
     return place;
   }
 
@@ -114,8 +122,10 @@ private:
     is_alone = !estimate && slurm::is_unreachable(estimate.error());
     if (is_alone) return;
     place.fits = estimate.ok();
-    if (estimate) place.start = estimate->start;
-    else place.note = estimate.error().what;
+    if (estimate)
+      place.start = estimate->start;
+    else
+      place.note = estimate.error().what;
   }
 
   const Request& x_request;
@@ -123,12 +133,18 @@ private:
   bool x_elsewhere;
 };
 
-std::string hours_text(const std::optional<double>& hours) { return hours ? fmt::format("{:.1f}", *hours) : "-"; }
+std::string hours_text(const std::optional<double>& hours) {
+  return hours ? fmt::format("{:.1f}", *hours) : "-";
+}
 
 std::string json_of(const Place& place) {
-  return fmt::format("{{\"site\":{},\"partition\":{},\"qos\":{},\"fits\":{},\"start\":{},\"gpu_hours\":{},\"hardware\":{},\"note\":{}}}", json_string(place.site),
-                     json_string(place.partition), place.qos.empty() ? "null" : json_string(place.qos), place.fits, place.start.empty() ? "null" : json_string(place.start),
-                     place.gpu_hours ? fmt::format("{}", *place.gpu_hours) : "null", json_string(place.hardware), json_string(place.note));
+  return fmt::format("{{\"site\":{},\"partition\":{},\"qos\":{},\"fits\":{},\"start\":{},\"gpu_hours\":{},"
+                     "\"hardware\":{},\"note\":{}}}",
+                     json_string(place.site), json_string(place.partition),
+                     place.qos.empty() ? "null" : json_string(place.qos), place.fits,
+                     place.start.empty() ? "null" : json_string(place.start),
+                     place.gpu_hours ? fmt::format("{}", *place.gpu_hours) : "null",
+                     json_string(place.hardware), json_string(place.note));
 }
 
 } // namespace
@@ -147,17 +163,24 @@ std::string render_places(const std::vector<Place>& places, const std::string& f
     for (const auto& place : places) text += (text.size() > 1 ? ",\n " : "") + json_of(place);
     return text + "]\n";
   }
-  std::vector<std::vector<std::string>> rows{{"SITE", "PARTITION", "FITS", "STARTS", "GPU-HOURS", "GPUS", "NOTE"}};
+  std::vector<std::vector<std::string>> rows{
+      {"SITE", "PARTITION", "FITS", "STARTS", "GPU-HOURS", "GPUS", "NOTE"}};
   for (const auto& place : places)
-    rows.push_back({place.site, !place.qos.empty() ? "--qos " + place.qos : place.partition.empty() ? "(Slurm's choice)" : place.partition, place.fits ? "yes" : "no", place.start.empty() ? "-" : place.start,
-                    place.fits ? hours_text(place.gpu_hours) : "-", place.hardware.empty() ? "-" : place.hardware, place.note});
+    rows.push_back({place.site,
+                    !place.qos.empty()        ? "--qos " + place.qos
+                    : place.partition.empty() ? "(Slurm's choice)"
+                                              : place.partition,
+                    place.fits ? "yes" : "no", place.start.empty() ? "-" : place.start,
+                    place.fits ? hours_text(place.gpu_hours) : "-",
+                    place.hardware.empty() ? "-" : place.hardware, place.note});
   return util::render_columns(rows);
 }
 
 int run_where(const Request& request, const WhereOptions& options, const Context& context) {
   if (request.exit_code != k_ok) return request.exit_code;
   if (request.parts.size() > 1) {
-    print_error("the job file has several jobs, and --where is about one", "choose one with --only NAME", context.colour);
+    print_error("the job file has several jobs, and --where is about one", "choose one with --only NAME",
+                context.colour);
     return k_usage;
   }
   Survey survey(request, options.all_sites, context);
@@ -168,7 +191,9 @@ int run_where(const Request& request, const WhereOptions& options, const Context
       auto load = spec::load_site(id, folders, embedded::merged_sites());
       if (load.site) load.site = spec::as_of(std::move(*load.site), day);
       // A site without known nodes is none to send a job to.
-      if (load.site && load.site->state == model::SiteState::production && load.site->scheduler == model::Scheduler::slurm && !load.site->node_types.empty()) survey.visit(*load.site);
+      if (load.site && load.site->state == model::SiteState::production &&
+          load.site->scheduler == model::Scheduler::slurm && !load.site->node_types.empty())
+        survey.visit(*load.site);
     }
   } else {
     int exit_code = k_ok;
@@ -178,8 +203,10 @@ int run_where(const Request& request, const WhereOptions& options, const Context
   }
   sort_places(survey.places);
   std::fputs(render_places(survey.places, options.format).c_str(), stdout);
-  if (survey.is_alone) std::fputs("hpcml: no Slurm answers here: the table follows the profile alone\n", stderr);
-  const bool any = std::any_of(survey.places.begin(), survey.places.end(), [](const Place& place) { return place.fits; });
+  if (survey.is_alone)
+    std::fputs("hpcml: no Slurm answers here: the table follows the profile alone\n", stderr);
+  const bool any =
+      std::any_of(survey.places.begin(), survey.places.end(), [](const Place& place) { return place.fits; });
   return any ? k_ok : k_cannot_satisfy;
 }
 

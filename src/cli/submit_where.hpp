@@ -14,7 +14,7 @@ namespace hpcml::cli {
 /// A partition as a place for the request, or a QoS where these choose the partition.
 struct Place {
   std::string site;
-  std::string partition;           ///< empty where Slurm chooses it
+  std::string partition; ///< empty where Slurm chooses it
   bool fits = false;
   std::string start;               ///< Slurm's estimate; empty where it was not asked
   std::optional<double> gpu_hours; ///< if the job runs to its limit
@@ -33,7 +33,8 @@ struct WhereOptions {
   bool all_sites = false;
   std::string format;
 };
-/// Asks Slurm where it is here and one site is meant; else the profiles alone. Exit code 0 if the request fits somewhere, else 4.
+/// Asks Slurm where it is here and one site is meant; else the profiles alone. Exit code 0 if the request
+/// fits somewhere, else 4.
 int run_where(const Request& request, const WhereOptions& options, const Context& context);
 
 } // namespace hpcml::cli

@@ -12,19 +12,21 @@
 namespace hpcml::diag {
 
 Diagnostic::Diagnostic(Severity level, std::string id, std::string what, Span where, std::string what_next)
-    : severity(level), code(std::move(id)), message(std::move(what)), span(std::move(where)), hint(std::move(what_next)) {}
+    : severity(level), code(std::move(id)), message(std::move(what)), span(std::move(where)),
+      hint(std::move(what_next)) {}
 
 bool has_errors(const Diagnostics& list) {
-  return std::any_of(list.begin(), list.end(), [](const Diagnostic& d) { return d.severity == Severity::error; });
+  return std::any_of(list.begin(), list.end(),
+                     [](const Diagnostic& d) { return d.severity == Severity::error; });
 }
 
 namespace {
 
 std::string_view name_of(Severity severity) {
   switch (severity) {
-    case Severity::error: return "error";
-    case Severity::warning: return "warning";
-    case Severity::note: return "note";
+  case Severity::error: return "error";
+  case Severity::warning: return "warning";
+  case Severity::note: return "note";
   }
   return "error";
 }
@@ -48,35 +50,45 @@ std::string render_text(const Diagnostic& d, std::string_view source, bool colou
   const std::string_view red = !colour ? "" : d.severity == Severity::error ? "\033[1;31m" : "\033[1;33m";
   const std::string_view plain = colour ? "\033[0m" : "";
   std::string text;
-  if (d.span.line > 0) text += fmt::format("{}:{}:{}: ", shown(d.span.file), d.span.line, d.span.column);
-  else if (!d.span.file.empty()) text += shown(d.span.file) + ": ";
+  if (d.span.line > 0)
+    text += fmt::format("{}:{}:{}: ", shown(d.span.file), d.span.line, d.span.column);
+  else if (!d.span.file.empty())
+    text += shown(d.span.file) + ": ";
   text += fmt::format("{}{}{}: {} [{}]\n", red, name_of(d.severity), plain, shown(d.message), shown(d.code));
   const auto excerpt = make_excerpt(source, d.span);
   if (!excerpt.line.empty()) {
     const auto carets = excerpt.marks.find('^');
-    text += fmt::format("  {}\n  {}{}{}{}\n", excerpt.line, excerpt.marks.substr(0, carets), red, excerpt.marks.substr(carets), plain);
+    text += fmt::format("  {}\n  {}{}{}{}\n", excerpt.line, excerpt.marks.substr(0, carets), red,
+                        excerpt.marks.substr(carets), plain);
   }
   if (!d.hint.empty()) text += fmt::format("  hint: {}\n", shown(d.hint));
   return text;
 }
 
 void sort_by_place(Diagnostics& list) {
-  const auto place = [](const Diagnostic& d) { return std::tuple(d.span.line == 0, d.span.line, d.span.column); };
+  const auto place = [](const Diagnostic& d) {
+    return std::tuple(d.span.line == 0, d.span.line, d.span.column);
+  };
   // Files keep the order in which they are first named.
   std::vector<std::string> files;
   for (const auto& d : list)
     if (std::find(files.begin(), files.end(), d.span.file) == files.end()) files.push_back(d.span.file);
-  const auto rank = [&](const Diagnostic& d) { return std::find(files.begin(), files.end(), d.span.file) - files.begin(); };
-  std::stable_sort(list.begin(), list.end(), [&](const Diagnostic& a, const Diagnostic& b) { return std::tuple(rank(a), place(a)) < std::tuple(rank(b), place(b)); });
+  const auto rank = [&](const Diagnostic& d) {
+    return std::find(files.begin(), files.end(), d.span.file) - files.begin();
+  };
+  std::stable_sort(list.begin(), list.end(), [&](const Diagnostic& a, const Diagnostic& b) {
+    return std::tuple(rank(a), place(a)) < std::tuple(rank(b), place(b));
+  });
 }
 
 std::string render_json(const Diagnostics& list) {
   std::string text = "[";
   for (const auto& d : list) {
     if (text.size() > 1) text += ",";
-    text += fmt::format("{{\"severity\":{},\"code\":{},\"message\":{},\"file\":{},\"line\":{},\"column\":{},\"hint\":{}}}",
-                        json_string(name_of(d.severity)), json_string(d.code), json_string(d.message), json_string(d.span.file),
-                        d.span.line, d.span.column, json_string(d.hint));
+    text += fmt::format(
+        "{{\"severity\":{},\"code\":{},\"message\":{},\"file\":{},\"line\":{},\"column\":{},\"hint\":{}}}",
+        json_string(name_of(d.severity)), json_string(d.code), json_string(d.message),
+        json_string(d.span.file), d.span.line, d.span.column, json_string(d.hint));
   }
   return text + "]\n";
 }

@@ -11,7 +11,8 @@ namespace hpcml::diag {
 /// How bad a finding is; errors stop what was asked for.
 enum class Severity { error, warning, note };
 
-/// A place in a text. `line` and `column` count from 1; line 0 means "no place". Columns and `length` are in bytes.
+/// A place in a text. `line` and `column` count from 1; line 0 means "no place". Columns and `length` are in
+/// bytes.
 struct Span {
   std::string file;
   unsigned line = 0;
@@ -28,7 +29,8 @@ struct Diagnostic {
   std::string hint; ///< what to do next
 
   Diagnostic() = default;
-  // not inline: where it is, GCC 12 warns of members that "may be used uninitialized" in every file that makes a finding
+  // not inline: where it is, GCC 12 warns of members that "may be used uninitialized" in every file that
+  // makes a finding
   Diagnostic(Severity level, std::string id, std::string what, Span where = {}, std::string what_next = {});
 };
 
@@ -38,8 +40,8 @@ using Diagnostics = std::vector<Diagnostic>;
 bool has_errors(const Diagnostics& list);
 /// Puts the findings of each file into the order of its lines; those without a line come last.
 void sort_by_place(Diagnostics& list);
-/// The diagnostic as text; with `source` (the text the span points into) the line, cut to fit a screen, and a caret are shown.
-/// No colour codes if !colour. Whatever could control a terminal is shown as an escape.
+/// The diagnostic as text; with `source` (the text the span points into) the line, cut to fit a screen, and a
+/// caret are shown. No colour codes if !colour. Whatever could control a terminal is shown as an escape.
 std::string render_text(const Diagnostic& diagnostic, std::string_view source, bool colour);
 /// One JSON object per diagnostic, in an array.
 std::string render_json(const Diagnostics& list);

@@ -66,9 +66,12 @@ Window window_around(const std::vector<Cell>& cells, std::size_t caret) {
   const auto at = caret < cells.size() ? cells[caret].column : end;
   const auto start = at > k_before ? std::min(at - k_before, end + 2 - k_widest) : 0;
   // One column at either end is for the ellipsis.
-  while (window.first < cells.size() && cells[window.first].column < start + (start > 0 ? 1 : 0)) ++window.first;
+  while (window.first < cells.size() && cells[window.first].column < start + (start > 0 ? 1 : 0))
+    ++window.first;
   window.last = window.first;
-  while (window.last < cells.size() && cells[window.last].column + cells[window.last].width <= start + k_widest - 1) ++window.last;
+  while (window.last < cells.size() &&
+         cells[window.last].column + cells[window.last].width <= start + k_widest - 1)
+    ++window.last;
   return window;
 }
 
@@ -82,7 +85,8 @@ Excerpt make_excerpt(std::string_view source, const Span& span) {
   const std::size_t first_byte = span.column > 0 ? span.column - 1 : 0;
   const std::size_t end_byte = first_byte + std::max(1U, span.length);
   const auto caret = static_cast<std::size_t>(
-      std::find_if(cells.begin(), cells.end(), [&](const Cell& cell) { return cell.end_byte > first_byte; }) - cells.begin());
+      std::find_if(cells.begin(), cells.end(), [&](const Cell& cell) { return cell.end_byte > first_byte; }) -
+      cells.begin());
   const auto window = window_around(cells, caret);
 
   Excerpt excerpt;
@@ -94,8 +98,10 @@ Excerpt make_excerpt(std::string_view source, const Span& span) {
   for (auto i = window.first; i < window.last; ++i) {
     const auto& cell = cells[i];
     excerpt.line += cell.shown;
-    if (cell.end_byte <= first_byte) excerpt.marks.append(cell.width, ' ');
-    else if (cell.first_byte < end_byte) carets.append(cell.width, '^');
+    if (cell.end_byte <= first_byte)
+      excerpt.marks.append(cell.width, ' ');
+    else if (cell.first_byte < end_byte)
+      carets.append(cell.width, '^');
   }
   if (window.last < cells.size()) excerpt.line += "…";
   excerpt.marks += carets.empty() ? "^" : carets;

@@ -17,23 +17,48 @@ struct Range {
   bool holds(char32_t c) const { return c >= first && c <= last; }
 };
 
-template <std::size_t N>
-bool in(const std::array<Range, N>& ranges, char32_t c) {
+template <std::size_t N> bool in(const std::array<Range, N>& ranges, char32_t c) {
   return std::any_of(ranges.begin(), ranges.end(), [c](const Range& range) { return range.holds(c); });
 }
 
 /// Controls, invisible characters, and those that change the direction of what follows.
 bool is_hidden(char32_t c) {
-  constexpr std::array<Range, 13> k_ranges = {{{0, 0x1f}, {0x7f, 0x9f}, {0xad, 0xad}, {0x61c, 0x61c}, {0x115f, 0x1160}, {0x180e, 0x180e}, {0x200b, 0x200f},
-                                               {0x2028, 0x202e}, {0x2060, 0x206f}, {0x3164, 0x3164}, {0xfeff, 0xfeff}, {0xfff9, 0xfffb}, {0xe0000, 0xe007f}}};
+  constexpr std::array<Range, 13> k_ranges = {{{0, 0x1f},
+                                               {0x7f, 0x9f},
+                                               {0xad, 0xad},
+                                               {0x61c, 0x61c},
+                                               {0x115f, 0x1160},
+                                               {0x180e, 0x180e},
+                                               {0x200b, 0x200f},
+                                               {0x2028, 0x202e},
+                                               {0x2060, 0x206f},
+                                               {0x3164, 0x3164},
+                                               {0xfeff, 0xfeff},
+                                               {0xfff9, 0xfffb},
+                                               {0xe0000, 0xe007f}}};
   return in(k_ranges, c);
 }
 
 /// As Unicode's East Asian Width has it, roughly: enough for a caret.
 unsigned width_of(char32_t c) {
-  constexpr std::array<Range, 7> k_none = {{{0x300, 0x36f}, {0x483, 0x489}, {0x1ab0, 0x1aff}, {0x1dc0, 0x1dff}, {0x20d0, 0x20ff}, {0xfe00, 0xfe0f}, {0xfe20, 0xfe2f}}};
-  constexpr std::array<Range, 11> k_wide = {{{0x1100, 0x115f}, {0x2e80, 0x303e}, {0x3041, 0x33ff}, {0x3400, 0x4dbf}, {0x4e00, 0x9fff}, {0xa000, 0xa4cf},
-                                            {0xac00, 0xd7a3}, {0xf900, 0xfaff}, {0xff00, 0xff60}, {0x1f300, 0x1faff}, {0x20000, 0x3fffd}}};
+  constexpr std::array<Range, 7> k_none = {{{0x300, 0x36f},
+                                            {0x483, 0x489},
+                                            {0x1ab0, 0x1aff},
+                                            {0x1dc0, 0x1dff},
+                                            {0x20d0, 0x20ff},
+                                            {0xfe00, 0xfe0f},
+                                            {0xfe20, 0xfe2f}}};
+  constexpr std::array<Range, 11> k_wide = {{{0x1100, 0x115f},
+                                             {0x2e80, 0x303e},
+                                             {0x3041, 0x33ff},
+                                             {0x3400, 0x4dbf},
+                                             {0x4e00, 0x9fff},
+                                             {0xa000, 0xa4cf},
+                                             {0xac00, 0xd7a3},
+                                             {0xf900, 0xfaff},
+                                             {0xff00, 0xff60},
+                                             {0x1f300, 0x1faff},
+                                             {0x20000, 0x3fffd}}};
   return in(k_none, c) ? 0 : in(k_wide, c) ? 2 : 1;
 }
 
@@ -52,11 +77,17 @@ VisibleChar first_visible(std::string_view text) {
   const auto [c, length] = decode(text);
   VisibleChar visible;
   visible.length = std::max<std::size_t>(length, 1);
-  if (length == 0) visible.shown = fmt::format("\\x{:02x}", static_cast<unsigned char>(text[0]));
-  else if (c == '\n') visible.shown = "\\n";
-  else if (c == '\t') visible.shown = "\\t";
-  else if (c == '\r') visible.shown = "\\r";
-  else if (is_hidden(c)) visible.shown = c < 0x80 ? fmt::format("\\x{:02x}", static_cast<unsigned>(c)) : fmt::format("\\u{{{:x}}}", static_cast<unsigned>(c));
+  if (length == 0)
+    visible.shown = fmt::format("\\x{:02x}", static_cast<unsigned char>(text[0]));
+  else if (c == '\n')
+    visible.shown = "\\n";
+  else if (c == '\t')
+    visible.shown = "\\t";
+  else if (c == '\r')
+    visible.shown = "\\r";
+  else if (is_hidden(c))
+    visible.shown = c < 0x80 ? fmt::format("\\x{:02x}", static_cast<unsigned>(c))
+                             : fmt::format("\\u{{{:x}}}", static_cast<unsigned>(c));
   else {
     visible.shown = std::string(text.substr(0, length));
     visible.width = width_of(c);

@@ -15,7 +15,8 @@ public:
   Asker(const slurm::Commands& commands, ClusterFacts& facts) : x_commands(commands), x_facts(facts) {}
 
   /// What the command printed, on either stream if `both`; nothing if it could not be asked.
-  std::optional<std::string> optional(const std::vector<std::string>& words, const std::string& what, bool both = false) {
+  std::optional<std::string> optional(const std::vector<std::string>& words, const std::string& what,
+                                      bool both = false) {
     auto answer = x_commands.ask(words);
     if (both) answer.output.out += answer.output.err;
     return keep(std::move(answer), what);
@@ -31,10 +32,13 @@ public:
   }
 
   template <class T>
-  util::Status required(const std::vector<std::string>& words, T& target, util::Result<T> (*parse)(std::string_view)) {
+  util::Status required(const std::vector<std::string>& words, T& target,
+                        util::Result<T> (*parse)(std::string_view)) {
     auto answer = x_commands.ask(words);
     x_facts.answers.push_back(answer);
-    if (!answer.ok()) return util::Error{"cannot ask \"" + answer.command() + "\": " + answer.why_not, "run this on a login node of the cluster"};
+    if (!answer.ok())
+      return util::Error{"cannot ask \"" + answer.command() + "\": " + answer.why_not,
+                         "run this on a login node of the cluster"};
     auto parsed = parse(answer.output.out);
     if (!parsed) return parsed.error();
     target = std::move(*parsed);
@@ -46,16 +50,22 @@ private:
   ClusterFacts& x_facts;
 };
 
-void ask_accounts(Asker& ask, const slurm::Commands& commands, const Surroundings& surroundings, ClusterFacts& facts) {
+void ask_accounts(Asker& ask, const slurm::Commands& commands, const Surroundings& surroundings,
+                  ClusterFacts& facts) {
   const bool kept = facts.config.has_accounting;
-  if (const auto text = ask.keep(slurm::ask_accounts(commands, facts.config, surroundings.user), kept ? "sacctmgr show user" : "sacctmgr")) facts.accounts = slurm::read_accounts(*text);
+  if (const auto text = ask.keep(slurm::ask_accounts(commands, facts.config, surroundings.user),
+                                 kept ? "sacctmgr show user" : "sacctmgr"))
+    facts.accounts = slurm::read_accounts(*text);
   if (!kept) return;
-  if (const auto text = ask.optional(slurm::qos_command(), "sacctmgr show qos")) facts.qos = slurm::read_qos_records(*text);
+  if (const auto text = ask.optional(slurm::qos_command(), "sacctmgr show qos"))
+    facts.qos = slurm::read_qos_records(*text);
 }
 
 void ask_tools(Asker& ask, const Surroundings& surroundings, ClusterFacts& facts) {
-  if (surroundings.module_command.empty()) facts.not_asked.push_back({"module avail", "no module system is set up in this shell"});
-  else if (const auto text = ask.optional(surroundings.module_command, "module avail", true)) facts.modules = read_modules(*text);
+  if (surroundings.module_command.empty())
+    facts.not_asked.push_back({"module avail", "no module system is set up in this shell"});
+  else if (const auto text = ask.optional(surroundings.module_command, "module avail", true))
+    facts.modules = read_modules(*text);
   for (const char* engine : {"apptainer", "singularity"})
     if (ask.optional({engine, "--version"}, engine)) facts.programs.emplace_back(engine);
   const bool nvidia = ask.optional({"nvidia-smi", "-L"}, "nvidia-smi").has_value();
@@ -70,22 +80,32 @@ std::string NotAsked::sentence() const { return util::starts_with(why, what) ? w
 Surroundings make_surroundings(const util::EnvSnapshot& env) {
   Surroundings surroundings;
   surroundings.user = env.get_or("USER", env.get_or("LOGNAME", ""));
-  if (const auto lmod = env.get_or("LMOD_CMD", ""); !lmod.empty()) surroundings.module_command = {lmod, "bash", "-t", "-d", "avail"};
-  else if (const auto modules = env.get_or("MODULES_CMD", ""); !modules.empty()) surroundings.module_command = {modules, "bash", "avail", "-t", "-d"};
+  if (const auto lmod = env.get_or("LMOD_CMD", ""); !lmod.empty())
+    surroundings.module_command = {lmod, "bash", "-t", "-d", "avail"};
+  else if (const auto modules = env.get_or("MODULES_CMD", ""); !modules.empty())
+    surroundings.module_command = {modules, "bash", "avail", "-t", "-d"};
   // An exported function can only be called by bash; the text is ours, nothing of the user's is in it.
-  else if (env.get("BASH_FUNC_module%%")) surroundings.module_command = {"bash", "-c", "module -t avail"};
+  else if (env.get("BASH_FUNC_module%%"))
+    surroundings.module_command = {"bash", "-c", "module -t avail"};
   return surroundings;
 }
 
 util::Result<ClusterFacts> run_questions(const slurm::Commands& commands, const Surroundings& surroundings) {
   ClusterFacts facts;
   Asker ask(commands, facts);
-  if (auto status = ask.required({"scontrol", "-o", "show", "partition"}, facts.partitions, slurm::parse_partitions); !status) return status.error();
-  if (auto status = ask.required({"scontrol", "-o", "show", "node"}, facts.nodes, slurm::parse_nodes); !status) {
+  if (auto status =
+          ask.required({"scontrol", "-o", "show", "partition"}, facts.partitions, slurm::parse_partitions);
+      !status)
+    return status.error();
+  if (auto status = ask.required({"scontrol", "-o", "show", "node"}, facts.nodes, slurm::parse_nodes);
+      !status) {
     facts.not_asked.push_back({"scontrol show node", status.error().what});
-    if (!ask.required(slurm::sinfo_nodes_command(), facts.nodes, slurm::parse_sinfo_nodes)) return status.error();
+    if (!ask.required(slurm::sinfo_nodes_command(), facts.nodes, slurm::parse_sinfo_nodes))
+      return status.error();
   }
-  if (auto status = ask.required({"scontrol", "show", "config"}, facts.config, slurm::parse_cluster_config); !status) return status.error();
+  if (auto status = ask.required({"scontrol", "show", "config"}, facts.config, slurm::parse_cluster_config);
+      !status)
+    return status.error();
   ask_accounts(ask, commands, surroundings, facts);
   ask_tools(ask, surroundings, facts);
   return facts;
@@ -96,7 +116,9 @@ std::vector<std::string> read_modules(std::string_view text) {
   for (const auto& line : util::split(text, '\n')) {
     auto name = std::string(util::trim(line));
     name = name.substr(0, name.find_first_of("( @<"));
-    if (name.empty() || name.front() == '/' || name.front() == '-' || name.back() == ':' || name.back() == '/') continue;
+    if (name.empty() || name.front() == '/' || name.front() == '-' || name.back() == ':' ||
+        name.back() == '/')
+      continue;
     if (std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
   }
   return names;

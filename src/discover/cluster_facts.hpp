@@ -26,13 +26,13 @@ struct ClusterFacts {
   slurm::ConfigRecord config;
   std::vector<slurm::PartitionRecord> partitions;
   std::vector<slurm::NodeRecord> nodes;
-  std::optional<slurm::Accounts> accounts;       ///< of the person who asks
+  std::optional<slurm::Accounts> accounts; ///< of the person who asks
   std::map<std::string, slurm::QosRecord> qos;
-  std::vector<std::string> modules;              ///< "name/version", the default version of each where the tool tells
-  std::vector<std::string> programs;             ///< container engines in PATH
-  std::string gpu_tool;                          ///< "nvidia-smi" or "rocm-smi" where exactly one of them works here
+  std::vector<std::string> modules;  ///< "name/version", the default version of each where the tool tells
+  std::vector<std::string> programs; ///< container engines in PATH
+  std::string gpu_tool;              ///< "nvidia-smi" or "rocm-smi" where exactly one of them works here
   std::vector<NotAsked> not_asked;
-  std::vector<slurm::Answer> answers;            ///< all that were asked, for a record
+  std::vector<slurm::Answer> answers; ///< all that were asked, for a record
 };
 
 /// Who asks, and how this machine's modules are listed.
@@ -41,13 +41,16 @@ struct Surroundings {
   std::vector<std::string> module_command; ///< prints the available modules; empty: there is none
 };
 
-/// From $USER and what the module system leaves in the environment (LMOD_CMD, MODULES_CMD, an exported function).
+/// From $USER and what the module system leaves in the environment (LMOD_CMD, MODULES_CMD, an exported
+/// function).
 Surroundings make_surroundings(const util::EnvSnapshot& env);
 
-/// Asks for partitions, nodes and configuration, which must be there, and for accounts, QoS, modules and GPU tools, which may be missing.
+/// Asks for partitions, nodes and configuration, which must be there, and for accounts, QoS, modules and GPU
+/// tools, which may be missing.
 util::Result<ClusterFacts> run_questions(const slurm::Commands& commands, const Surroundings& surroundings);
 
-/// Names of modules from the terse output of Lmod and Environment Modules: folders and headings are left out. Pure.
+/// Names of modules from the terse output of Lmod and Environment Modules: folders and headings are left out.
+/// Pure.
 std::vector<std::string> read_modules(std::string_view text);
 
 } // namespace hpcml::discover

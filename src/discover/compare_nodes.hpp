@@ -14,7 +14,8 @@ namespace hpcml::discover {
 /// Differences, each said once however many partitions show it.
 class Drift {
 public:
-  void add(diag::Severity severity, const std::string& rule, const std::string& message, const std::string& hint = {});
+  void add(diag::Severity severity, const std::string& rule, const std::string& message,
+           const std::string& hint = {});
   diag::Diagnostics take() { return std::move(x_list); }
 
 private:
@@ -22,6 +23,7 @@ private:
 };
 
 /// Adds where the nodes of a partition differ from what the profile says of them.
-void compare_nodes(Drift& drift, const model::Site& site, const model::Partition& partition, const std::vector<NodeKind>& kinds);
+void compare_nodes(Drift& drift, const model::Site& site, const model::Partition& partition,
+                   const std::vector<NodeKind>& kinds);
 
 } // namespace hpcml::discover

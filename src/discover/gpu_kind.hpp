@@ -12,7 +12,7 @@ namespace hpcml::discover {
 /// A kind of GPU, as far as its name tells.
 struct GpuKind {
   model::GpuVendor vendor = model::GpuVendor::unknown; ///< unknown: the type does not tell
-  std::string arch;   ///< "sm_90", "gfx90a", or empty
+  std::string arch;                                    ///< "sm_90", "gfx90a", or empty
 };
 
 /// "mi250x", "nvidia_h100_80gb_hbm3", "A100fat" → vendor and architecture, by the product's name in it.

@@ -15,20 +15,22 @@ constexpr std::size_t k_width = 120;
 std::string one_line(const JsonNode& node) {
   std::string out;
   switch (node.kind) {
-    case JsonKind::array:
-      for (const auto& item : node.items) out += (out.empty() ? "" : ", ") + one_line(item);
-      return "[" + out + "]";
-    case JsonKind::object:
-      for (const auto& member : node.members) out += (out.empty() ? "" : ", ") + json_string(member.key) + ": " + one_line(member.value);
-      return "{" + out + "}";
-    default: return spec::render_canonical(node);
+  case JsonKind::array:
+    for (const auto& item : node.items) out += (out.empty() ? "" : ", ") + one_line(item);
+    return "[" + out + "]";
+  case JsonKind::object:
+    for (const auto& member : node.members)
+      out += (out.empty() ? "" : ", ") + json_string(member.key) + ": " + one_line(member.value);
+    return "{" + out + "}";
+  default: return spec::render_canonical(node);
   }
 }
 
 void append(const JsonNode& node, std::size_t indent, std::size_t column, bool root, std::string& out) {
   const auto line = one_line(node);
   const bool list = node.is(JsonKind::array);
-  if ((!list && !node.is(JsonKind::object)) || (!root && column + line.size() <= k_width) || line.size() == 2) {
+  if ((!list && !node.is(JsonKind::object)) || (!root && column + line.size() <= k_width) ||
+      line.size() == 2) {
     out += line;
     return;
   }

@@ -16,7 +16,8 @@ using slurm::NodeRecord;
 
 /// What a job can have: nothing of it is the system's.
 unsigned long long job_memory(const NodeRecord& node) {
-  return node.memory_mib > node.system_memory_mib ? node.memory_mib - node.system_memory_mib : node.memory_mib;
+  return node.memory_mib > node.system_memory_mib ? node.memory_mib - node.system_memory_mib
+                                                  : node.memory_mib;
 }
 
 /// The GPUs that the node is for, and all its other ones.
@@ -38,7 +39,8 @@ void take_gpus(const NodeRecord& node, NodeKind& kind) {
 /// All that tells kinds apart but memory and the architecture, which nodes that are down do not say.
 std::string shape_key(const NodeRecord& node) {
   std::string key;
-  for (const auto number : {node.sockets, node.cores_per_socket, node.threads_per_core, node.reserved_cores}) key += std::to_string(number) + " ";
+  for (const auto number : {node.sockets, node.cores_per_socket, node.threads_per_core, node.reserved_cores})
+    key += std::to_string(number) + " ";
   key += node.reserved_cpus;
   for (const auto& gres : node.gres)
     if (gres.name == "gpu") key += " " + gres.type + ":" + std::to_string(gres.count);
@@ -71,7 +73,8 @@ NodeKind make_kind(const std::vector<const NodeRecord*>& nodes) {
 
 /// Nodes of one shape, split where the memory makes a step of a twentieth or more.
 std::vector<std::vector<const NodeRecord*>> split_by_memory(std::vector<const NodeRecord*> nodes) {
-  std::stable_sort(nodes.begin(), nodes.end(), [](const auto* a, const auto* b) { return job_memory(*a) < job_memory(*b); });
+  std::stable_sort(nodes.begin(), nodes.end(),
+                   [](const auto* a, const auto* b) { return job_memory(*a) < job_memory(*b); });
   std::vector<std::vector<const NodeRecord*>> groups;
   for (const auto* node : nodes) {
     const bool step = groups.empty() || job_memory(*node) * 20 > job_memory(*groups.back().front()) * 21;
@@ -84,7 +87,10 @@ std::vector<std::vector<const NodeRecord*>> split_by_memory(std::vector<const No
 std::string plain_name(const std::string& text) {
   std::string name;
   for (const char c : util::to_lower(text))
-    name += (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '.' || c == '_' || (c == '-' && !name.empty()) ? c : '_';
+    name += (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '.' || c == '_' ||
+                    (c == '-' && !name.empty())
+                ? c
+                : '_';
   return name;
 }
 
@@ -135,7 +141,9 @@ HostForm find_host_form(const std::vector<std::string>& names) {
     const auto last = name.find_last_not_of("0123456789");
     const auto start = last == std::string::npos ? 0 : last + 1;
     const HostForm one{name.substr(0, start), static_cast<unsigned>(name.size() - start)};
-    if (one.digits == 0 || one.prefix.empty() || (form && (form->prefix != one.prefix || form->digits != one.digits))) return {};
+    if (one.digits == 0 || one.prefix.empty() ||
+        (form && (form->prefix != one.prefix || form->digits != one.digits)))
+      return {};
     form = one;
   }
   return form.value_or(HostForm{});

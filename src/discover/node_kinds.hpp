@@ -13,21 +13,23 @@ namespace hpcml::discover {
 
 /// Nodes that differ in nothing that a request can ask for.
 struct NodeKind {
-  std::string id;          ///< "a100x4", "cpu64"
-  std::string arch;        ///< empty: no node of the kind has registered
+  std::string id;   ///< "a100x4", "cpu64"
+  std::string arch; ///< empty: no node of the kind has registered
   unsigned sockets = 1;
-  unsigned cores = 1;      ///< of the node
+  unsigned cores = 1; ///< of the node
   unsigned threads_per_core = 1;
   unsigned long long memory_mib = 0; ///< what jobs can have on every node of the kind
   unsigned reserved_cores = 0;
-  model::IdSet reserved;   ///< in Slurm's numbering: threads of a core follow each other
+  model::IdSet reserved; ///< in Slurm's numbering: threads of a core follow each other
   unsigned gpus = 0;
   std::string gpu_type;
   std::vector<slurm::GresRecord> other_gpus; ///< slices and second types
   std::vector<std::string> nodes;
-  std::vector<std::string> features;         ///< of all nodes of the kind
-  std::vector<std::string> partitions;       ///< of any of its nodes
-  bool in(const std::string& partition) const { return std::find(partitions.begin(), partitions.end(), partition) != partitions.end(); }
+  std::vector<std::string> features;   ///< of all nodes of the kind
+  std::vector<std::string> partitions; ///< of any of its nodes
+  bool in(const std::string& partition) const {
+    return std::find(partitions.begin(), partitions.end(), partition) != partitions.end();
+  }
 };
 
 /// The kinds in the order in which their first nodes appear; ids are unique.

@@ -8,13 +8,16 @@
 
 namespace hpcml::discover {
 
-/// The GPUs' maker: by their type in GRES, by the kind's features, by the tool that works where the questions were asked.
+/// The GPUs' maker: by their type in GRES, by the kind's features, by the tool that works where the questions
+/// were asked.
 GpuKind gpu_vendor(const ClusterFacts& facts, const NodeKind& kind);
 
 /// A kind of node as an entry of "node_types".
-spec::JsonNode make_node_type(const ClusterFacts& facts, const NodeKind& kind, const ProfileRequest& request, const std::string& source);
+spec::JsonNode make_node_type(const ClusterFacts& facts, const NodeKind& kind, const ProfileRequest& request,
+                              const std::string& source);
 /// A partition as an entry of "partitions".
-spec::JsonNode make_partition(const ClusterFacts& facts, const slurm::PartitionRecord& partition, const std::vector<NodeKind>& kinds,
-                              const ProfileRequest& request, const std::string& source);
+spec::JsonNode make_partition(const ClusterFacts& facts, const slurm::PartitionRecord& partition,
+                              const std::vector<NodeKind>& kinds, const ProfileRequest& request,
+                              const std::string& source);
 
 } // namespace hpcml::discover

@@ -31,8 +31,10 @@ std::vector<std::string> cells(const std::string& line) {
   for (const auto& cell : util::split(line, '\t')) {
     std::string plain;
     for (std::size_t i = 0; i < cell.size(); ++i) {
-      if (cell[i] == '\033') i = std::min(cell.find('m', i), cell.size() - 1);
-      else plain += cell[i];
+      if (cell[i] == '\033')
+        i = std::min(cell.find('m', i), cell.size() - 1);
+      else
+        plain += cell[i];
     }
     list.emplace_back(util::trim(plain));
   }
@@ -50,7 +52,8 @@ std::vector<GpuPlace> parse_nvidia(const std::vector<std::string>& lines) {
     if (column == 0 || head != row.end() || !index || *index != places.size()) continue;
     GpuPlace place;
     place.index = *index;
-    const auto numa = column < row.size() ? util::parse_unsigned(row[column]) : std::nullopt; // "N/A", or "0-1" where it is near both
+    const auto numa = column < row.size() ? util::parse_unsigned(row[column])
+                                          : std::nullopt; // "N/A", or "0-1" where it is near both
     if (numa) place.numa = static_cast<unsigned>(*numa);
     places.push_back(place);
   }
@@ -65,7 +68,8 @@ std::vector<GpuPlace> parse_amd(const std::vector<std::string>& lines) {
     if (at == std::string::npos || !index || *index != places.size()) continue;
     GpuPlace place;
     place.index = *index;
-    if (const auto numa = util::parse_unsigned(util::trim(line.substr(line.rfind(':') + 1)))) place.numa = static_cast<unsigned>(*numa);
+    if (const auto numa = util::parse_unsigned(util::trim(line.substr(line.rfind(':') + 1))))
+      place.numa = static_cast<unsigned>(*numa);
     places.push_back(place);
   }
   return places;
@@ -86,7 +90,8 @@ util::Result<SeenNode> load_seen_node(const std::filesystem::path& path) {
   if (!text) return text.error();
   seen.gpus = read_gpu_topology(*text);
   if (!seen.gpus.empty()) {
-    seen.gpu_vendor = text->find("(Topology)") == std::string::npos ? model::GpuVendor::nvidia : model::GpuVendor::amd;
+    seen.gpu_vendor =
+        text->find("(Topology)") == std::string::npos ? model::GpuVendor::nvidia : model::GpuVendor::amd;
     return seen;
   }
   const auto node = topo::load_node(path);
@@ -105,18 +110,24 @@ util::Result<SeenNode> read_seen_node(const std::string& host_name, const std::f
 
 util::Result<std::string> find_kind(const SeenNode& node, const std::vector<NodeKind>& kinds) {
   std::vector<std::string> found, all;
-  const bool listed = std::any_of(kinds.begin(), kinds.end(), [](const NodeKind& kind) { return kind.gpus > 0; });
+  const bool listed =
+      std::any_of(kinds.begin(), kinds.end(), [](const NodeKind& kind) { return kind.gpus > 0; });
   for (const auto& kind : kinds) {
     all.push_back(fmt::format("{} ({} cores, {} GPUs)", kind.id, kind.cores, kind.gpus));
-    const bool cpus = node.cpu.cores == 0 || (node.cpu.sockets == kind.sockets && node.cpu.cores == kind.cores && node.cpu.threads_per_core == kind.threads_per_core);
+    const bool cpus =
+        node.cpu.cores == 0 || (node.cpu.sockets == kind.sockets && node.cpu.cores == kind.cores &&
+                                node.cpu.threads_per_core == kind.threads_per_core);
     const bool gpus = node.gpus.empty() || !listed || node.gpus.size() == kind.gpus;
     if (cpus && gpus) found.push_back(kind.id);
   }
   if (found.size() == 1) return found.front();
-  const auto what = fmt::format("the topology of {} ({} sockets, {} cores, {} threads per core, {} GPUs)", node.source, node.cpu.sockets, node.cpu.cores,
-                                node.cpu.threads_per_core, node.gpus.size());
-  if (found.empty()) return util::Error{what + " fits no kind of node of this cluster", "kinds: " + util::join(all, ", ")};
-  return util::Error{what + " fits several kinds of nodes", "say which: --topology " + found.front() + "=FILE"};
+  const auto what =
+      fmt::format("the topology of {} ({} sockets, {} cores, {} threads per core, {} GPUs)", node.source,
+                  node.cpu.sockets, node.cpu.cores, node.cpu.threads_per_core, node.gpus.size());
+  if (found.empty())
+    return util::Error{what + " fits no kind of node of this cluster", "kinds: " + util::join(all, ", ")};
+  return util::Error{what + " fits several kinds of nodes",
+                     "say which: --topology " + found.front() + "=FILE"};
 }
 
 } // namespace hpcml::discover

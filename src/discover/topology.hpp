@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// One node's topology for a discovered profile: from a file, from the GPUs' tools, or from the node this runs on.
+// One node's topology for a discovered profile: from a file, from the GPUs' tools, or from the node this runs
+// on.
 #pragma once
 
 #include <filesystem>
@@ -14,13 +15,14 @@ namespace hpcml::discover {
 
 /// What one node showed of itself; parts that it did not show are empty.
 struct SeenNode {
-  model::CpuShape cpu;                 ///< no cores: not shown
+  model::CpuShape cpu; ///< no cores: not shown
   std::vector<model::GpuPlace> gpus;
   model::GpuVendor gpu_vendor = model::GpuVendor::unknown;
-  std::string source;                  ///< where it was read, for people
+  std::string source; ///< where it was read, for people
 };
 
-/// The GPUs of `nvidia-smi topo -m` or `rocm-smi --showtopo` with their NUMA nodes; empty when the text is neither. Pure.
+/// The GPUs of `nvidia-smi topo -m` or `rocm-smi --showtopo` with their NUMA nodes; empty when the text is
+/// neither. Pure.
 std::vector<model::GpuPlace> read_gpu_topology(std::string_view text);
 
 /// A node from hwloc XML, NCCL XML, JSON, or from what one of the GPU tools printed.

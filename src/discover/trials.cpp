@@ -41,7 +41,8 @@ public:
   void learn(const std::string& name, model::Policy policy, const std::string& reason) {
     auto& rule = x_report.flags[name];
     rule.policy = policy;
-    rule.why = "tried in partition " + x_report.partition + (policy == model::Policy::required ? " without it: " : " with it: ") + reason;
+    rule.why = "tried in partition " + x_report.partition +
+               (policy == model::Policy::required ? " without it: " : " with it: ") + reason;
   }
 
 private:
@@ -49,7 +50,8 @@ private:
   TrialReport& x_report;
 };
 
-/// The default partition if it has GPUs, else the first with GPUs, else the first; of those that are up and have nodes.
+/// The default partition if it has GPUs, else the first with GPUs, else the first; of those that are up and
+/// have nodes.
 const slurm::PartitionRecord* trial_partition(const ClusterFacts& facts, const std::vector<NodeKind>& kinds) {
   const slurm::PartitionRecord* best = nullptr;
   int best_score = -1;
@@ -82,20 +84,26 @@ std::optional<Options> find_accepted(Trials& trials, const Options& all, std::st
 }
 
 /// The GPU type of the partition's nodes; nothing if Slurm lists no GPUs there, empty if it names no type.
-std::optional<std::string> gpu_type_in(const slurm::PartitionRecord& partition, const std::vector<NodeKind>& kinds) {
+std::optional<std::string> gpu_type_in(const slurm::PartitionRecord& partition,
+                                       const std::vector<NodeKind>& kinds) {
   for (const auto& kind : kinds)
     if (kind.gpus > 0 && kind.in(partition.name)) return kind.gpu_type;
   return std::nullopt;
 }
 
-/// Each way to ask for one GPU, without and with its type. Where Slurm lists none, a rule of the site may still say why.
-void try_gpus(Trials& trials, TrialReport& report, const Options& accepted, const std::optional<std::string>& type, const std::string& nodes) {
+/// Each way to ask for one GPU, without and with its type. Where Slurm lists none, a rule of the site may
+/// still say why.
+void try_gpus(Trials& trials, TrialReport& report, const Options& accepted,
+              const std::optional<std::string>& type, const std::string& nodes) {
   report.gpu_style = GpuStyle::none;
-  for (const auto style : {GpuStyle::gpus_per_node, GpuStyle::gres, GpuStyle::gpus, GpuStyle::gpus_per_task}) {
+  for (const auto style :
+       {GpuStyle::gpus_per_node, GpuStyle::gres, GpuStyle::gpus, GpuStyle::gpus_per_task}) {
     const auto name = model::word_of(style);
     auto options = accepted;
     if (style == GpuStyle::gpus_per_task) options["ntasks"] = nodes;
-    const auto value = [&](const std::string& kind) { return std::string(style == GpuStyle::gres ? "gpu:" : "") + (kind.empty() ? "" : kind + ":") + "1"; };
+    const auto value = [&](const std::string& kind) {
+      return std::string(style == GpuStyle::gres ? "gpu:" : "") + (kind.empty() ? "" : kind + ":") + "1";
+    };
     options[name] = value("");
     const auto said = trials.refusal(options);
     bool taken = said.empty();
@@ -104,14 +112,17 @@ void try_gpus(Trials& trials, TrialReport& report, const Options& accepted, cons
       taken = trials.refusal(options).empty();
       if (taken && report.gpu_style == GpuStyle::none) report.gpu_type_required = true;
     }
-    if (!taken) trials.learn(name, model::Policy::forbidden, said);
-    else if (report.gpu_style == GpuStyle::none) report.gpu_style = style;
+    if (!taken)
+      trials.learn(name, model::Policy::forbidden, said);
+    else if (report.gpu_style == GpuStyle::none)
+      report.gpu_style = style;
   }
 }
 
 } // namespace
 
-TrialReport run_trials(const slurm::Commands& commands, const ClusterFacts& facts, const std::vector<NodeKind>& kinds, const std::string& account) {
+TrialReport run_trials(const slurm::Commands& commands, const ClusterFacts& facts,
+                       const std::vector<NodeKind>& kinds, const std::string& account) {
   TrialReport report;
   Trials trials(commands, report);
   const auto* partition = trial_partition(facts, kinds);
@@ -121,7 +132,11 @@ TrialReport run_trials(const slurm::Commands& commands, const ClusterFacts& fact
   }
   report.partition = partition->name;
   const std::string nodes = std::to_string(std::max(1U, partition->min_nodes));
-  Options all = {{"partition", partition->name}, {"time", "5"}, {"nodes", nodes}, {"ntasks-per-node", "1"}, {"mem", "1G"}};
+  Options all = {{"partition", partition->name},
+                 {"time", "5"},
+                 {"nodes", nodes},
+                 {"ntasks-per-node", "1"},
+                 {"mem", "1G"}};
   if (!account.empty()) all["account"] = account;
   std::string reason;
   const auto accepted = find_accepted(trials, all, reason);
@@ -133,11 +148,13 @@ TrialReport run_trials(const slurm::Commands& commands, const ClusterFacts& fact
     auto options = *accepted;
     const bool had = options.erase(name) > 0;
     if (!had) options[name] = value;
-    if (const auto said = trials.refusal(options); !said.empty()) trials.learn(name, had ? model::Policy::required : model::Policy::forbidden, said);
+    if (const auto said = trials.refusal(options); !said.empty())
+      trials.learn(name, had ? model::Policy::required : model::Policy::forbidden, said);
   }
   auto with_export = *accepted;
   with_export["export"] = "NONE";
-  if (const auto said = trials.refusal(with_export); !said.empty()) trials.learn("export", model::Policy::forbidden, said);
+  if (const auto said = trials.refusal(with_export); !said.empty())
+    trials.learn("export", model::Policy::forbidden, said);
   try_gpus(trials, report, *accepted, gpu_type_in(*partition, kinds), nodes);
   return report;
 }

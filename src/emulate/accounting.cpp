@@ -10,7 +10,8 @@ namespace hpcml::emulate {
 namespace {
 
 /// "MaxTRESPerJob=node=2,gres/gpu=8"; empty where neither is known.
-std::string tres_limit(const std::string& key, const model::Known<unsigned>& nodes, const model::Known<unsigned>& gpus) {
+std::string tres_limit(const std::string& key, const model::Known<unsigned>& nodes,
+                       const model::Known<unsigned>& gpus) {
   std::vector<std::string> parts;
   if (nodes) parts.push_back("node=" + std::to_string(nodes->value));
   if (gpus) parts.push_back("gres/gpu=" + std::to_string(gpus->value));
@@ -19,7 +20,8 @@ std::string tres_limit(const std::string& key, const model::Known<unsigned>& nod
 
 /// What a QoS of the profile limits, as sacctmgr writes it.
 std::vector<std::string> limits_of(const model::Qos& qos) {
-  // Over a limit is refused at once and not queued for ever; a limit of the QoS holds instead of the partition's.
+  // Over a limit is refused at once and not queued for ever; a limit of the QoS holds instead of the
+  // partition's.
   std::string flags = "Flags=DenyOnLimit";
   std::vector<std::string> words;
   if (qos.max_time) {
@@ -27,7 +29,8 @@ std::vector<std::string> limits_of(const model::Qos& qos) {
     flags += ",PartitionTimeLimit";
   }
   if (qos.max_nodes) flags += ",PartitionMaxNodes";
-  for (auto& word : {tres_limit("MaxTRESPerJob", qos.max_nodes, qos.max_gpus), tres_limit("MinTRESPerJob", qos.min_nodes, qos.min_gpus)})
+  for (auto& word : {tres_limit("MaxTRESPerJob", qos.max_nodes, qos.max_gpus),
+                     tres_limit("MinTRESPerJob", qos.min_nodes, qos.min_gpus)})
     if (!word.empty()) words.push_back(word);
   if (qos.max_jobs) words.push_back("MaxJobsPerUser=" + std::to_string(qos.max_jobs->value));
   if (qos.max_submitted) words.push_back("MaxSubmitJobsPerUser=" + std::to_string(qos.max_submitted->value));
@@ -39,7 +42,8 @@ std::vector<std::string> limits_of(const model::Qos& qos) {
 bool is_usual(const model::Site& site, const model::Qos& qos) {
   if (!qos.is_default || qos.partitions.empty()) return qos.is_default;
   const auto* usual = site.default_partition([](const auto&) { return true; });
-  return usual && !usual->nameable && std::find(qos.partitions.begin(), qos.partitions.end(), usual->name) != qos.partitions.end();
+  return usual && !usual->nameable &&
+         std::find(qos.partitions.begin(), qos.partitions.end(), usual->name) != qos.partitions.end();
 }
 
 constexpr const char* k_first_qos = "normal"; // every slurmdbd has it
@@ -50,15 +54,30 @@ std::string database_socket(const std::string& state_dir) { return state_dir + "
 
 std::vector<std::string> make_database_command(const std::string& mariadbd, const std::string& state_dir) {
   const std::string folder = state_dir + "/accounting";
-  // Nobody else reaches the socket, and nothing has to survive: no passwords, no care for power cuts, little memory.
-  return {mariadbd, "--no-defaults", "--user=root", "--datadir=" + folder + "/data", "--socket=" + database_socket(state_dir), "--pid-file=" + folder + "/pid",
-          "--skip-networking", "--skip-grant-tables", "--innodb-buffer-pool-size=32M", "--innodb-log-file-size=4M", "--innodb-flush-log-at-trx-commit=0",
-          "--innodb-flush-method=fsync", "--innodb-doublewrite=0", "--innodb-use-native-aio=0"};
+  // Nobody else reaches the socket, and nothing has to survive: no passwords, no care for power cuts, little
+  // memory.
+  return {mariadbd,
+          "--no-defaults",
+          "--user=root",
+          "--datadir=" + folder + "/data",
+          "--socket=" + database_socket(state_dir),
+          "--pid-file=" + folder + "/pid",
+          "--skip-networking",
+          "--skip-grant-tables",
+          "--innodb-buffer-pool-size=32M",
+          "--innodb-log-file-size=4M",
+          "--innodb-flush-log-at-trx-commit=0",
+          "--innodb-flush-method=fsync",
+          "--innodb-doublewrite=0",
+          "--innodb-use-native-aio=0"};
 }
 
-std::string make_slurmdbd_conf(const ClusterLayout& layout, const std::string& state_dir, const std::string& user) {
+std::string make_slurmdbd_conf(const ClusterLayout& layout, const std::string& state_dir,
+                               const std::string& user) {
   std::string text;
-  const auto line = [&](const std::string& key, const std::string& value) { text += key + "=" + value + "\n"; };
+  const auto line = [&](const std::string& key, const std::string& value) {
+    text += key + "=" + value + "\n";
+  };
   line("AuthType", "auth/none");
   line("DbdHost", layout.login_name);
   line("DbdAddr", layout.login_address);
@@ -74,33 +93,41 @@ std::string make_slurmdbd_conf(const ClusterLayout& layout, const std::string& s
 }
 
 std::string make_accounting_lines(const ClusterLayout& layout) {
-  return "AccountingStorageType=accounting_storage/slurmdbd\nAccountingStorageHost=" + layout.login_address + "\nAccountingStoragePort=" +
-         std::to_string(k_accounting_port) + "\nAccountingStorageTRES=gres/gpu\nAccountingStorageEnforce=associations,limits,qos\n";
+  return "AccountingStorageType=accounting_storage/slurmdbd\nAccountingStorageHost=" + layout.login_address +
+         "\nAccountingStoragePort=" + std::to_string(k_accounting_port) +
+         "\nAccountingStorageTRES=gres/gpu\nAccountingStorageEnforce=associations,limits,qos\n";
 }
 
 std::string deny_qos(const model::Site& site, const model::Partition& partition) {
   std::vector<std::string> names;
   for (const auto& qos : site.qos)
-    if (const auto& places = qos.partitions; !places.empty() && std::find(places.begin(), places.end(), partition.name) == places.end()) names.push_back(qos.name);
+    if (const auto& places = qos.partitions;
+        !places.empty() && std::find(places.begin(), places.end(), partition.name) == places.end())
+      names.push_back(qos.name);
   return names.empty() ? std::string() : " DenyQos=" + util::join(names, ",");
 }
 
-std::vector<std::vector<std::string>> make_accounting_entries(const model::Site& site, const std::vector<std::string>& accounts, const std::string& user) {
+std::vector<std::vector<std::string>> make_accounting_entries(const model::Site& site,
+                                                              const std::vector<std::string>& accounts,
+                                                              const std::string& user) {
   std::vector<std::vector<std::string>> entries;
   std::vector<std::string> names = {k_first_qos};
   std::string usual;
   for (const auto& qos : site.qos) {
     const bool there = qos.name == k_first_qos;
-    auto entry = there ? std::vector<std::string>{"modify", "qos", "where", "name=" + qos.name, "set"} : std::vector<std::string>{"add", "qos", "name=" + qos.name};
+    auto entry = there ? std::vector<std::string>{"modify", "qos", "where", "name=" + qos.name, "set"}
+                       : std::vector<std::string>{"add", "qos", "name=" + qos.name};
     for (auto& word : limits_of(qos)) entry.push_back(std::move(word));
     entries.push_back(std::move(entry));
     if (!there) names.push_back(qos.name);
     if (usual.empty() && is_usual(site, qos)) usual = qos.name;
   }
-  entries.push_back({"modify", "cluster", "where", "name=" + site.id, "set", "qos=" + util::join(names, ",")});
+  entries.push_back(
+      {"modify", "cluster", "where", "name=" + site.id, "set", "qos=" + util::join(names, ",")});
   if (!usual.empty()) entries.back().push_back("defaultqos=" + usual);
   entries.push_back({"add", "account", "name=" + util::join(accounts, ","), "cluster=" + site.id});
-  entries.push_back({"add", "user", "name=" + user, "account=" + util::join(accounts, ","), "defaultaccount=" + accounts.front(), "cluster=" + site.id});
+  entries.push_back({"add", "user", "name=" + user, "account=" + util::join(accounts, ","),
+                     "defaultaccount=" + accounts.front(), "cluster=" + site.id});
   return entries;
 }
 

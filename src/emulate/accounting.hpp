@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Accounts and QoS of an emulated cluster, as a slurmdbd with a database of its own wants them: pure text, no daemon needed.
+// Accounts and QoS of an emulated cluster, as a slurmdbd with a database of its own wants them: pure text, no
+// daemon needed.
 #pragma once
 
 #include <string>
@@ -19,13 +20,17 @@ std::string database_socket(const std::string& state_dir);
 std::vector<std::string> make_database_command(const std::string& mariadbd, const std::string& state_dir);
 
 /// slurmdbd.conf; it wants its user by name.
-std::string make_slurmdbd_conf(const ClusterLayout& layout, const std::string& state_dir, const std::string& user);
+std::string make_slurmdbd_conf(const ClusterLayout& layout, const std::string& state_dir,
+                               const std::string& user);
 /// The lines of slurm.conf that have accounts, QoS and their limits enforced.
 std::string make_accounting_lines(const ClusterLayout& layout);
 /// " DenyQos=…" where QoS of the profile are for other partitions only, else nothing.
 std::string deny_qos(const model::Site& site, const model::Partition& partition);
 
-/// What sacctmgr is told, one list of words each: the profile's QoS with their limits, the accounts, and the user in all of them (the first is the default).
-std::vector<std::vector<std::string>> make_accounting_entries(const model::Site& site, const std::vector<std::string>& accounts, const std::string& user);
+/// What sacctmgr is told, one list of words each: the profile's QoS with their limits, the accounts, and the
+/// user in all of them (the first is the default).
+std::vector<std::vector<std::string>> make_accounting_entries(const model::Site& site,
+                                                              const std::vector<std::string>& accounts,
+                                                              const std::string& user);
 
 } // namespace hpcml::emulate

@@ -18,16 +18,21 @@ std::string counted(unsigned number, const std::string& what) {
 
 } // namespace
 
-util::Result<model::Site> assume_nodes(model::Site site, const std::string& partition, const NodeWishes& wishes) {
+util::Result<model::Site> assume_nodes(model::Site site, const std::string& partition,
+                                       const NodeWishes& wishes) {
   if (!site.partitions.empty())
-    return util::Error{site.short_name() + "'s profile describes its nodes", "leave --cpus-per-node, --gpus-per-node and --mem-per-node out"};
+    return util::Error{site.short_name() + "'s profile describes its nodes",
+                       "leave --cpus-per-node, --gpus-per-node and --mem-per-node out"};
   if (site.launchers.empty())
-    return util::Error{site.short_name() + " has no Slurm to emulate", "run the program as it is: hpcml launch --nproc-per-node N -- CMD"};
-  if (wishes.cpus == 0U) return util::Error{"a node needs at least one CPU", "give --cpus-per-node 1 or more"};
+    return util::Error{site.short_name() + " has no Slurm to emulate",
+                       "run the program as it is: hpcml launch --nproc-per-node N -- CMD"};
+  if (wishes.cpus == 0U)
+    return util::Error{"a node needs at least one CPU", "give --cpus-per-node 1 or more"};
   model::NodeType type;
   type.id = "assumed";
   type.cpu = model::make_regular_cpus(1, wishes.cpus.value_or(k_cpus), 1, 0, 0);
-  type.memory = model::Sourced<model::MemSize>{wishes.memory.value_or(model::MemSize::of_mib(k_memory_mib)), {}};
+  type.memory =
+      model::Sourced<model::MemSize>{wishes.memory.value_or(model::MemSize::of_mib(k_memory_mib)), {}};
   type.host_prefix = "node";
   if (const unsigned gpus = wishes.gpus.value_or(k_gpus); gpus > 0) {
     type.gpu = model::GpuShape{};
@@ -47,7 +52,8 @@ util::Result<model::Site> assume_nodes(model::Site site, const std::string& part
 
 std::string describe_nodes(const model::NodeType& type) {
   const std::string gpus = counted(type.gpu ? type.gpu->per_node : 0, "GPU");
-  return counted(type.cpu.cores, "CPU") + ", " + gpus + " and " + (type.memory ? type.memory->value.to_slurm() : "unknown") + " of memory";
+  return counted(type.cpu.cores, "CPU") + ", " + gpus + " and " +
+         (type.memory ? type.memory->value.to_slurm() : "unknown") + " of memory";
 }
 
 } // namespace hpcml::emulate

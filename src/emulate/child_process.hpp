@@ -25,7 +25,8 @@ public:
   void keep_child_end();
   /// In the parent: waits until the child runs its program; its error otherwise.
   std::optional<util::Error> wait();
-  /// Meeting points on the way: the child stops until the parent lets it go on. False if the other side is gone.
+  /// Meeting points on the way: the child stops until the parent lets it go on. False if the other side is
+  /// gone.
   bool child_meets();
   bool parent_meets();
   bool parent_lets_go();

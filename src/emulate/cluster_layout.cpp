@@ -55,12 +55,14 @@ unsigned count_nodes(const model::Site& site, const model::NodeType& type) {
   if (type.node_count) return *type.node_count;
   unsigned count = 64;
   for (const auto& partition : site.partitions)
-    if (partition.max_nodes && std::find(partition.node_types.begin(), partition.node_types.end(), type.id) != partition.node_types.end())
+    if (partition.max_nodes && std::find(partition.node_types.begin(), partition.node_types.end(), type.id) !=
+                                   partition.node_types.end())
       count = std::max(count, partition.max_nodes->value);
   return count;
 }
 
-/// All nodes of all kinds; kinds of one name are numbered on. Where GPUs can be had in parts, some nodes have only those.
+/// All nodes of all kinds; kinds of one name are numbered on. Where GPUs can be had in parts, some nodes have
+/// only those.
 std::vector<DormantNodes> all_nodes(const model::Site& site) {
   std::vector<DormantNodes> all;
   std::map<std::string, unsigned> next;
@@ -68,7 +70,11 @@ std::vector<DormantNodes> all_nodes(const model::Site& site) {
     unsigned& number = next[type.host_prefix];
     const auto first = node_name(type, number + 1), last = node_name(type, number + count);
     const auto prefix = type.host_prefix.empty() ? std::string("node") : type.host_prefix;
-    all.push_back({&type, first == last ? first : prefix + "[" + first.substr(prefix.size()) + "-" + last.substr(prefix.size()) + "]", slices});
+    all.push_back({&type,
+                   first == last
+                       ? first
+                       : prefix + "[" + first.substr(prefix.size()) + "-" + last.substr(prefix.size()) + "]",
+                   slices});
     number += count;
   };
   for (const auto& type : site.node_types) {
@@ -106,8 +112,9 @@ bool is_called(const model::NodeType& type, const std::string& name) {
 
 bool has_slice(const model::NodeType& type, const std::string& name) {
   return type.gpu && std::any_of(type.gpu->slices.begin(), type.gpu->slices.end(), [&](const auto& slice) {
-    return name.empty() || slice.name == name || std::find(slice.aliases.begin(), slice.aliases.end(), name) != slice.aliases.end();
-  });
+           return name.empty() || slice.name == name ||
+                  std::find(slice.aliases.begin(), slice.aliases.end(), name) != slice.aliases.end();
+         });
 }
 
 /// Nodes to run of one kind.
@@ -117,8 +124,10 @@ struct Kind {
   unsigned count = 0;
 };
 
-/// The partition's first kind that is called so; without a name all its kinds of which the profile tells enough, those in parts last.
-std::vector<Kind> find_kinds(const model::Site& site, const model::Partition& partition, const std::string& name) {
+/// The partition's first kind that is called so; without a name all its kinds of which the profile tells
+/// enough, those in parts last.
+std::vector<Kind> find_kinds(const model::Site& site, const model::Partition& partition,
+                             const std::string& name) {
   std::vector<Kind> whole, cut;
   for (const auto& id : partition.node_types) {
     const auto* type = site.find_node_type(id);
@@ -132,9 +141,11 @@ std::vector<Kind> find_kinds(const model::Site& site, const model::Partition& pa
 }
 
 /// As many of each as asked for and there are; one node in parts is enough for jobs, which get one part.
-util::Status count_kinds(std::vector<Kind>& kinds, const model::Site& site, const ClusterLayout& layout, const ClusterRequest& request) {
+util::Status count_kinds(std::vector<Kind>& kinds, const model::Site& site, const ClusterLayout& layout,
+                         const ClusterRequest& request) {
   if (request.nodes == 0) return util::Error{"a cluster needs at least one node", "give --nodes 1 or more"};
-  const std::string cannot = "cannot emulate " + std::to_string(request.nodes) + " nodes of " + layout.partition->name;
+  const std::string cannot =
+      "cannot emulate " + std::to_string(request.nodes) + " nodes of " + layout.partition->name;
   unsigned most = 0, total = 0;
   for (auto& kind : kinds) {
     const unsigned limit = kind.type->node_count.value_or(k_max_nodes);
@@ -144,15 +155,19 @@ util::Status count_kinds(std::vector<Kind>& kinds, const model::Site& site, cons
   }
   if (request.nodes <= most && total <= k_max_nodes) return util::Done{};
   if (request.nodes > most && most < k_max_nodes)
-    return util::Error{cannot, site.short_name() + " has " + std::to_string(most) + " of them" + (kinds.size() > 1 ? " of one kind" : "")};
-  return util::Error{cannot, kinds.size() > 1 ? "at most 250 fit on one machine, and there are " + std::to_string(kinds.size()) + " kinds: choose one with --node-type"
-                                              : "at most 250 fit on one machine"};
+    return util::Error{cannot, site.short_name() + " has " + std::to_string(most) + " of them" +
+                                   (kinds.size() > 1 ? " of one kind" : "")};
+  return util::Error{cannot, kinds.size() > 1
+                                 ? "at most 250 fit on one machine, and there are " +
+                                       std::to_string(kinds.size()) + " kinds: choose one with --node-type"
+                                 : "at most 250 fit on one machine"};
 }
 
 /// The network of that interface, which the login node has, too.
 std::size_t network_of(ClusterLayout& layout, const std::string& interface) {
   auto& known = layout.login_interfaces;
-  const auto found = std::find_if(known.begin(), known.end(), [&](const auto& one) { return one.name == interface; });
+  const auto found =
+      std::find_if(known.begin(), known.end(), [&](const auto& one) { return one.name == interface; });
   const auto network = static_cast<std::size_t>(found - known.begin());
   if (found == known.end()) known.push_back({interface, address(network, 0, 1)});
   return network;
@@ -164,9 +179,15 @@ void add_nodes(ClusterLayout& layout, const model::Site& site, const std::vector
   for (const auto& kind : kinds) {
     const auto interfaces = interface_names(site, *kind.type);
     for (unsigned i = 0; i < kind.count; ++i) {
-      ClusterNode node{node_name(*kind.type, ++next[kind.type->host_prefix]), kind.type, kind.slices, {}, layout.controller_port + 1, {}};
+      ClusterNode node{node_name(*kind.type, ++next[kind.type->host_prefix]),
+                       kind.type,
+                       kind.slices,
+                       {},
+                       layout.controller_port + 1,
+                       {}};
       for (const auto& interface : interfaces)
-        node.interfaces.push_back({interface, address(network_of(layout, interface), 1, static_cast<unsigned>(layout.nodes.size()) + 1)});
+        node.interfaces.push_back({interface, address(network_of(layout, interface), 1,
+                                                      static_cast<unsigned>(layout.nodes.size()) + 1)});
       node.address = node.interfaces.front().ipv4;
       layout.nodes.push_back(std::move(node));
     }
@@ -178,13 +199,16 @@ util::Error no_such_type(const model::Site& site, const ClusterRequest& request)
   std::vector<std::string> names;
   for (const auto& type : site.node_types) names.push_back(type.id);
   const auto near = util::nearest(request.node_type, names);
-  return {(request.partition.empty() ? site.short_name() : "partition " + request.partition + " of " + site.short_name()) + " has no nodes called \"" + request.node_type + "\"",
+  return {(request.partition.empty() ? site.short_name()
+                                     : "partition " + request.partition + " of " + site.short_name()) +
+              " has no nodes called \"" + request.node_type + "\"",
           near ? "did you mean " + *near + "?" : "the site's kinds of nodes: " + util::join(names, ", ")};
 }
 
 util::Result<ClusterLayout> make_whole_layout(const model::Site& site) {
   if (site.node_types.empty() || site.partitions.empty())
-    return util::Error{"the profile of " + site.short_name() + " describes no nodes or no partitions, so there is nothing to emulate",
+    return util::Error{"the profile of " + site.short_name() +
+                           " describes no nodes or no partitions, so there is nothing to emulate",
                        "say what a node has: --cpus-per-node, --gpus-per-node, --mem-per-node"};
   ClusterLayout layout;
   layout.partition = site.default_partition([](const auto&) { return true; });
@@ -193,7 +217,8 @@ util::Result<ClusterLayout> make_whole_layout(const model::Site& site) {
   if (layout.type == nullptr) layout.type = &site.node_types.front();
   layout.dormant = all_nodes(site);
   // A profile's default is what gen takes; where partitions need not be named Slurm has one of its own.
-  if (!must_name_partition(site)) layout.default_partition = layout.partition->nameable ? k_unknown_partition : layout.partition->name;
+  if (!must_name_partition(site))
+    layout.default_partition = layout.partition->nameable ? k_unknown_partition : layout.partition->name;
   layout.login_interfaces = {{"eth0", address(0, 0, 1)}};
   layout.login_address = layout.login_interfaces.front().ipv4;
   return layout;
@@ -217,15 +242,18 @@ util::Result<ClusterLayout> make_cluster_layout(const model::Site& site, const C
   if (kinds.empty() && !request.node_type.empty()) return no_such_type(site, request);
   layout.default_partition = default_name(site, *layout.partition);
   const auto& ids = layout.partition->node_types;
-  const auto described = std::find_if(ids.begin(), ids.end(), [&](const auto& id) { return site.find_node_type(id) != nullptr; });
+  const auto described = std::find_if(ids.begin(), ids.end(),
+                                      [&](const auto& id) { return site.find_node_type(id) != nullptr; });
   if (described == ids.end())
     return util::Error{"the profile of " + site.short_name() + " does not describe the nodes of partition " +
                            layout.partition->name,
                        "choose another with --partition"};
   if (kinds.empty() || kinds.front().type->cpu.cores == 0)
-    return util::Error{"the profile of " + site.short_name() + " does not say how many cores the nodes of partition " +
-                           layout.partition->name + " have",
-                       "choose another with --partition, or add \"cpu\" to node type " + (kinds.empty() ? *described : kinds.front().type->id)};
+    return util::Error{"the profile of " + site.short_name() +
+                           " does not say how many cores the nodes of partition " + layout.partition->name +
+                           " have",
+                       "choose another with --partition, or add \"cpu\" to node type " +
+                           (kinds.empty() ? *described : kinds.front().type->id)};
   layout.type = kinds.front().type;
   if (const auto counted = count_kinds(kinds, site, layout, request); !counted) return counted.error();
   add_nodes(layout, site, kinds);
@@ -235,7 +263,9 @@ util::Result<ClusterLayout> make_cluster_layout(const model::Site& site, const C
 std::vector<std::vector<const ClusterNode*>> group_by_kind(const ClusterLayout& layout) {
   std::vector<std::vector<const ClusterNode*>> groups;
   for (const auto& node : layout.nodes) {
-    if (groups.empty() || groups.back().front()->type != node.type || groups.back().front()->slices != node.slices) groups.emplace_back();
+    if (groups.empty() || groups.back().front()->type != node.type ||
+        groups.back().front()->slices != node.slices)
+      groups.emplace_back();
     groups.back().push_back(&node);
   }
   return groups;
@@ -257,10 +287,12 @@ std::string render_hosts(const ClusterLayout& layout) {
   std::string text = "127.0.0.1 localhost\n::1 localhost ip6-localhost ip6-loopback\n";
   text += layout.login_address + " " + layout.login_name + "\n";
   for (const auto& node : layout.nodes) text += node.address + " " + node.name + "\n";
-  // So that every peer has a name: also of the further interfaces, and for sockets that speak IPv6 (LibTorch's do).
+  // So that every peer has a name: also of the further interfaces, and for sockets that speak IPv6
+  // (LibTorch's do).
   const auto add = [&](const std::string& host, const std::vector<SandboxInterface>& interfaces) {
     for (const auto& interface : interfaces)
-      text += interface.ipv4 + " " + host + "-" + interface.name + "\n::ffff:" + interface.ipv4 + " " + host + "-" + interface.name + "\n";
+      text += interface.ipv4 + " " + host + "-" + interface.name + "\n::ffff:" + interface.ipv4 + " " + host +
+              "-" + interface.name + "\n";
   };
   add(layout.login_name, layout.login_interfaces);
   for (const auto& node : layout.nodes) add(node.name, node.interfaces);

@@ -13,10 +13,11 @@ namespace hpcml::emulate {
 
 /// What a person asked `hpcml emulate` for.
 struct ClusterRequest {
-  std::string partition; ///< chooses the kinds of nodes; empty: the site's default
-  unsigned nodes = 1; ///< of each kind, or all that the site has
+  std::string partition;   ///< chooses the kinds of nodes; empty: the site's default
+  unsigned nodes = 1;      ///< of each kind, or all that the site has
   bool whole_site = false; ///< all nodes of all partitions, none of which runs: for sbatch --test-only
-  std::string node_type = {}; ///< an id, a type of GPUs or of their parts, or a feature; empty: all of the partition's kinds
+  std::string node_type =
+      {}; ///< an id, a type of GPUs or of their parts, or a feature; empty: all of the partition's kinds
 };
 
 /// One node that runs.
@@ -31,9 +32,10 @@ struct ClusterNode {
 
 /// Nodes of one kind that Slurm knows of and that no machine runs.
 struct DormantNodes {
-  const model::NodeType* type = nullptr; ///< none: the profile does not know what they are; they are in all partitions of which that is true
-  std::string names; ///< as a hostlist: "nid[000001-002978]"
-  bool slices = false; ///< with the GPUs' parts in place of the GPUs
+  const model::NodeType* type = nullptr; ///< none: the profile does not know what they are; they are in all
+                                         ///< partitions of which that is true
+  std::string names;                     ///< as a hostlist: "nid[000001-002978]"
+  bool slices = false;                   ///< with the GPUs' parts in place of the GPUs
 };
 
 /// An emulated cluster: some nodes of each kind that a partition has, and a login node.
@@ -63,8 +65,8 @@ inline constexpr const char* k_unknown_partition = "unknown";
 /// The same cluster for a machine without network namespaces: all on loopback, told apart by their ports.
 ClusterLayout on_loopback(ClusterLayout layout, unsigned first_port);
 
-/// Text of /etc/hosts for all hosts of the cluster: a node's name leads to the address of its first interface,
-/// and each address to a name.
+/// Text of /etc/hosts for all hosts of the cluster: a node's name leads to the address of its first
+/// interface, and each address to a name.
 std::string render_hosts(const ClusterLayout& layout);
 
 } // namespace hpcml::emulate

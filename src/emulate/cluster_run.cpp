@@ -74,13 +74,16 @@ std::string ready_sentence(const ClusterRun& run, std::chrono::milliseconds time
   const auto tenths = (time.count() + 50) / 100;
   const auto count = run.layout.nodes.size();
   const auto seconds = std::to_string(tenths / 10) + "." + std::to_string(tenths % 10) + " s";
-  if (run.layout.is_whole_site()) return run.site->short_name() + ": all its nodes, none of which runs: ask with sbatch --test-only; ready in " + seconds;
+  if (run.layout.is_whole_site())
+    return run.site->short_name() +
+           ": all its nodes, none of which runs: ask with sbatch --test-only; ready in " + seconds;
   std::string text = run.site->short_name() + ": " + std::to_string(count) +
                      (count == 1 ? " node" : " nodes") + " of " + run.layout.partition->name;
   const auto kinds = group_by_kind(run.layout);
   std::vector<std::string> each;
   for (const auto& kind : kinds)
-    each.push_back(std::to_string(kind.size()) + " " + kind.front()->type->id + (kind.front()->slices ? " with parts of GPUs" : ""));
+    each.push_back(std::to_string(kind.size()) + " " + kind.front()->type->id +
+                   (kind.front()->slices ? " with parts of GPUs" : ""));
   if (kinds.size() > 1)
     text += " (" + util::join(each, ", ") + ")";
   else if (run.layout.type->node_count)
@@ -94,7 +97,8 @@ int run_body(Sandbox& sandbox, ClusterRun run, std::chrono::steady_clock::time_p
   run.layout.login_name = util::read_host_name(); // slurmctld compares it with the kernel's
   for (const auto& limit : sandbox.limits()) run.narrator.note(limit);
   if (!sandbox.has_networks() && !run.accounts.empty()) {
-    run.narrator.failure({"accounts need a network of their own, which this machine does not allow", "leave --accounts out"});
+    run.narrator.failure(
+        {"accounts need a network of their own, which this machine does not allow", "leave --accounts out"});
     return failure_code;
   }
   if (!sandbox.has_networks()) {

@@ -65,12 +65,15 @@ util::Status make_gpu_state(const std::string& state_dir, const ClusterRun& run)
   unsigned devices = 0;
   for (const auto& kind : group_by_kind(run.layout)) {
     const auto& first = *kind.front();
-    for (const auto& [name, text] : make_gpu_files(*first.type, first.slices)) files[gpu_folder(state_dir, first) + "/" + name] = text;
+    for (const auto& [name, text] : make_gpu_files(*first.type, first.slices))
+      files[gpu_folder(state_dir, first) + "/" + name] = text;
     devices = std::max(devices, count_devices(first));
   }
   if (has_slices(run.layout)) {
     files[state_dir + k_detected_gpus] = "";
-    for (const auto& node : run.layout.nodes) files[state_dir + "/nodes/" + node.name + k_detected_gpus] = make_detected_gpus(*run.site, node, state_dir);
+    for (const auto& node : run.layout.nodes)
+      files[state_dir + "/nodes/" + node.name + k_detected_gpus] =
+          make_detected_gpus(*run.site, node, state_dir);
   }
   for (unsigned gpu = 0; gpu < devices; ++gpu) files[gpu_device_path(state_dir, gpu)] = "";
   for (const auto& [path, text] : files) {
@@ -94,12 +97,16 @@ util::Status make_state(const std::string& state_dir, const ClusterRun& run, con
     fs::create_directories(fs::path(state_dir) / folder, error);
     if (error) return util::Error{"cannot make " + state_dir + "/" + folder + ": " + error.message()};
   }
-  SlurmFileOptions options{state_dir, user_id, run.slurm.has_lua, has_job_directory(*run.site), !run.accounts.empty()};
+  SlurmFileOptions options{state_dir, user_id, run.slurm.has_lua, has_job_directory(*run.site),
+                           !run.accounts.empty()};
   for (const auto& [name, text] : make_slurm_files(*run.site, run.layout, options))
     if (auto written = util::write_file(fs::path(state_dir) / name, text); !written) return written.error();
   // slurmdbd reads no file that others can.
   if (options.accounting)
-    if (auto written = util::write_file(fs::path(state_dir) / "slurmdbd.conf", make_slurmdbd_conf(run.layout, state_dir, user), 0600); !written) return written.error();
+    if (auto written = util::write_file(fs::path(state_dir) / "slurmdbd.conf",
+                                        make_slurmdbd_conf(run.layout, state_dir, user), 0600);
+        !written)
+      return written.error();
   return make_gpu_state(state_dir, run);
 }
 
@@ -119,9 +126,11 @@ SandboxNode make_node(const ClusterRun& run, const ClusterNode& node, const std:
   made.interfaces = node.interfaces;
   made.mounts.push_back({state_dir + "/hosts", "/etc/hosts"});
   made.mounts.push_back({state_dir + "/nodes/" + node.name + "/local", state_dir + "/local"});
-  if (has_slices(run.layout)) made.mounts.push_back({state_dir + "/nodes/" + node.name + k_detected_gpus, state_dir + k_detected_gpus});
+  if (has_slices(run.layout))
+    made.mounts.push_back({state_dir + "/nodes/" + node.name + k_detected_gpus, state_dir + k_detected_gpus});
   // A bound /dev/null is a character device without the right to make one.
-  for (unsigned gpu = 0; gpu < count_devices(node); ++gpu) made.mounts.push_back({"/dev/null", gpu_device_path(state_dir, gpu)});
+  for (unsigned gpu = 0; gpu < count_devices(node); ++gpu)
+    made.mounts.push_back({"/dev/null", gpu_device_path(state_dir, gpu)});
   for (const auto& mount : gpu_mounts(*node.type, gpu_folder(state_dir, node))) made.mounts.push_back(mount);
   made.argv = {run.slurm.slurmd, "-D", "-N", node.name};
   made.env = daemon_environment(state_dir);
@@ -161,8 +170,10 @@ util::Status wait_until(const Sandbox& sandbox, const std::vector<Daemon>& daemo
   return util::Done{};
 }
 
-util::Result<util::ProcessOutput> ask_sacctmgr(const ClusterRun& run, const std::string& state_dir, std::vector<std::string> words) {
-  words.insert(words.begin(), {run.accounting.sacctmgr, "--immediate", "--quiet", "--noheader", "--parsable2"});
+util::Result<util::ProcessOutput> ask_sacctmgr(const ClusterRun& run, const std::string& state_dir,
+                                               std::vector<std::string> words) {
+  words.insert(words.begin(),
+               {run.accounting.sacctmgr, "--immediate", "--quiet", "--noheader", "--parsable2"});
   return util::run_process(words, daemon_environment(state_dir), std::chrono::seconds(30));
 }
 
@@ -179,38 +190,47 @@ util::Status start_accounting(Sandbox& sandbox, const ClusterRun& run, std::vect
   auto bootstrap = command;
   bootstrap.push_back("--bootstrap");
   // It takes one statement a line until it is in a database.
-  const auto made = util::run_process(bootstrap, daemon_environment(state_dir), std::chrono::seconds(60), "CREATE DATABASE mysql;\nUSE mysql;\n" + *tables);
-  if (!made || made->exit_code != 0) return util::Error{"cannot make a database for the accounts: " + (made ? made->err : made.error().what)};
+  const auto made = util::run_process(bootstrap, daemon_environment(state_dir), std::chrono::seconds(60),
+                                      "CREATE DATABASE mysql;\nUSE mysql;\n" + *tables);
+  if (!made || made->exit_code != 0)
+    return util::Error{"cannot make a database for the accounts: " + (made ? made->err : made.error().what)};
   const std::string database_log = state_dir + "/log/mariadbd.out", log = state_dir + "/log/slurmdbd";
   const auto database = sandbox.start_service(command, daemon_environment(state_dir), database_log);
   if (!database) return util::with_context(database.error(), "cannot start mariadbd");
   daemons.push_back({*database, "mariadbd", {database_log}});
-  auto up = wait_until(sandbox, daemons, "the database's socket", std::chrono::seconds(30), milliseconds(5), [&] { return fs::exists(database_socket(state_dir)); });
+  auto up = wait_until(sandbox, daemons, "the database's socket", std::chrono::seconds(30), milliseconds(5),
+                       [&] { return fs::exists(database_socket(state_dir)); });
   if (!up) return up;
   auto env = daemon_environment(state_dir);
   env.set("MYSQL_UNIX_PORT", database_socket(state_dir));
   const auto keeper = sandbox.start_service({run.accounting.slurmdbd, "-D"}, env, log + ".out");
   if (!keeper) return util::with_context(keeper.error(), "cannot start slurmdbd");
   daemons.push_back({*keeper, "slurmdbd", {log + ".out", log + ".log"}});
-  return wait_until(sandbox, daemons, "slurmdbd taking the cluster", std::chrono::seconds(60), milliseconds(20), [&] {
-    if (!port_answers(run.layout.login_address, k_accounting_port)) return false;
-    const auto added = ask_sacctmgr(run, state_dir, {"add", "cluster", run.site->id});
-    return added && added->exit_code == 0;
-  });
+  return wait_until(sandbox, daemons, "slurmdbd taking the cluster", std::chrono::seconds(60),
+                    milliseconds(20), [&] {
+                      if (!port_answers(run.layout.login_address, k_accounting_port)) return false;
+                      const auto added = ask_sacctmgr(run, state_dir, {"add", "cluster", run.site->id});
+                      return added && added->exit_code == 0;
+                    });
 }
 
 /// QoS, accounts and the user's place in them, once slurmctld has told slurmdbd that there are GPUs to limit.
-util::Status enter_accounts(const Sandbox& sandbox, const ClusterRun& run, const std::string& user, const std::vector<Daemon>& daemons) {
+util::Status enter_accounts(const Sandbox& sandbox, const ClusterRun& run, const std::string& user,
+                            const std::vector<Daemon>& daemons) {
   const std::string& state_dir = sandbox.state_dir();
-  auto known = wait_until(sandbox, daemons, "slurmctld knowing its slurmdbd", std::chrono::seconds(30), milliseconds(20), [&] {
-    const auto kinds = ask_sacctmgr(run, state_dir, {"show", "tres", "format=type,name"});
-    const auto port = ask_sacctmgr(run, state_dir, {"show", "cluster", "format=controlport"});
-    return kinds && kinds->out.find("gres|gpu") != std::string::npos && port && util::trim(port->out) != "0";
-  });
+  auto known = wait_until(
+      sandbox, daemons, "slurmctld knowing its slurmdbd", std::chrono::seconds(30), milliseconds(20), [&] {
+        const auto kinds = ask_sacctmgr(run, state_dir, {"show", "tres", "format=type,name"});
+        const auto port = ask_sacctmgr(run, state_dir, {"show", "cluster", "format=controlport"});
+        return kinds && kinds->out.find("gres|gpu") != std::string::npos && port &&
+               util::trim(port->out) != "0";
+      });
   if (!known) return known;
   for (const auto& words : make_accounting_entries(*run.site, run.accounts, user)) {
     const auto done = ask_sacctmgr(run, state_dir, words);
-    if (!done || done->exit_code != 0) return util::Error{"sacctmgr " + util::join(words, " ") + ": " + (done ? std::string(util::trim(done->out + done->err)) : done.error().what)};
+    if (!done || done->exit_code != 0)
+      return util::Error{"sacctmgr " + util::join(words, " ") + ": " +
+                         (done ? std::string(util::trim(done->out + done->err)) : done.error().what)};
   }
   return util::Done{};
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The control group's CPUs and memory nodes: hwloc and container runtimes cut a node down to what these files say.
+// The control group's CPUs and memory nodes: hwloc and container runtimes cut a node down to what these files
+// say.
 #include <unistd.h>
 
 #include "emulate/sysfs_tree.hpp"
@@ -29,7 +30,8 @@ std::string find_group(const std::string& groups, std::string_view controller) {
 
 } // namespace
 
-util::Result<std::vector<GeneratedView>> write_cpuset_view(const std::string& folder, const model::CpuShape& cpu) {
+util::Result<std::vector<GeneratedView>> write_cpuset_view(const std::string& folder,
+                                                           const model::CpuShape& cpu) {
   model::IdSet memory_nodes;
   for (const auto& domain : complete_shape(cpu).numa) memory_nodes.add(domain.id);
   const std::string cpus = folder + "/cpuset_cpus", mems = folder + "/cpuset_mems";

@@ -15,18 +15,20 @@ namespace hpcml::emulate {
 /// A part of a GPU that is a device of its own.
 struct GpuPart {
   const model::GpuSlice* slice = nullptr;
-  unsigned gpu = 0;  ///< which it is part of
+  unsigned gpu = 0;    ///< which it is part of
   unsigned number = 0; ///< among that GPU's parts
 };
 
-/// A node's GPUs, each cut into as many parts of one kind as it has room for ("3g": two of its seventh parts), the kinds in turn.
+/// A node's GPUs, each cut into as many parts of one kind as it has room for ("3g": two of its seventh
+/// parts), the kinds in turn.
 std::vector<GpuPart> cut_gpus(const model::GpuShape& gpu);
 
 /// How CUDA names the part on that node.
 std::string part_uuid(const GpuPart& part, const std::string& node);
 
-/// File name (below a folder for the nodes of one kind) to text: NVIDIA's list in /proc, AMD's compute topology in /sys.
-/// Where the profile does not know a GPU's NUMA node, the file says -1, as firmware does. `slices`: the GPUs are cut.
+/// File name (below a folder for the nodes of one kind) to text: NVIDIA's list in /proc, AMD's compute
+/// topology in /sys. Where the profile does not know a GPU's NUMA node, the file says -1, as firmware does.
+/// `slices`: the GPUs are cut.
 std::map<std::string, std::string> make_gpu_files(const model::NodeType& type, bool slices);
 
 /// The places at which nodes see the files of `folder`, as far as this kernel has them.

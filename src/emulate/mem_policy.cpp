@@ -24,7 +24,8 @@ model::IdSet resolve_relative(const model::IdSet& wanted, const model::IdSet& pr
 
 } // namespace
 
-std::optional<MemPolicy> make_mem_policy(int mode_and_flags, const model::IdSet& wanted, const model::IdSet& present) {
+std::optional<MemPolicy> make_mem_policy(int mode_and_flags, const model::IdSet& wanted,
+                                         const model::IdSet& present) {
   MemPolicy policy;
   policy.flags = mode_and_flags & k_all_flags;
   policy.mode = mode_and_flags & ~k_all_flags;
@@ -41,7 +42,8 @@ std::optional<MemPolicy> make_mem_policy(int mode_and_flags, const model::IdSet&
     policy.mode = MPOL_LOCAL;
     return policy;
   }
-  policy.nodes = (policy.flags & MPOL_F_RELATIVE_NODES) != 0 ? resolve_relative(wanted, present) : wanted & present;
+  policy.nodes =
+      (policy.flags & MPOL_F_RELATIVE_NODES) != 0 ? resolve_relative(wanted, present) : wanted & present;
   if (policy.nodes.empty()) return std::nullopt;
   if (policy.mode == MPOL_PREFERRED) policy.nodes = model::IdSet::of({policy.nodes.first()});
   policy.shown = numbering != 0 ? wanted : policy.nodes;

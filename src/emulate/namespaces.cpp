@@ -55,7 +55,8 @@ Isolation leave_host_namespaces(bool network) {
     return got;
   }
   if (!network) return got;
-  if (::unshare(CLONE_NEWNET) == 0) got.network = true;
+  if (::unshare(CLONE_NEWNET) == 0)
+    got.network = true;
   else
     got.limits.push_back(std::string("This machine allows no network namespace (") + std::strerror(errno) +
                          "): all nodes use its loopback interface.");
@@ -75,7 +76,8 @@ bool can_make_networks() {
     ::_exit(works ? 0 : 1);
   }
   int status = 1;
-  while (child > 0 && ::waitpid(child, &status, 0) < 0 && errno == EINTR) {}
+  while (child > 0 && ::waitpid(child, &status, 0) < 0 && errno == EINTR) {
+  }
   return child > 0 && status == 0;
 }
 
@@ -85,7 +87,8 @@ util::Status keep_mounts_private() {
 }
 
 util::Status mount_tmpfs(const std::string& target, const std::string& options) {
-  if (::mount("tmpfs", target.c_str(), "tmpfs", MS_NOSUID | MS_NODEV, options.c_str()) == 0) return util::Done{};
+  if (::mount("tmpfs", target.c_str(), "tmpfs", MS_NOSUID | MS_NODEV, options.c_str()) == 0)
+    return util::Done{};
   return failed("cannot mount a private file system at " + target);
 }
 
@@ -109,14 +112,17 @@ util::Status mount_sysfs(const std::string& scratch) {
 util::Status bind_mount(const std::string& source, const std::string& target) {
   if (::mount(source.c_str(), target.c_str(), nullptr, MS_BIND | MS_REC, nullptr) == 0) return util::Done{};
   auto error = failed("cannot show " + source + " at " + target);
-  if (::access(source.c_str(), F_OK) != 0) error.hint = source + " does not exist.";
-  else if (::access(target.c_str(), F_OK) != 0) error.hint = target + " does not exist here; only what exists can be covered.";
+  if (::access(source.c_str(), F_OK) != 0)
+    error.hint = source + " does not exist.";
+  else if (::access(target.c_str(), F_OK) != 0)
+    error.hint = target + " does not exist here; only what exists can be covered.";
   return error;
 }
 
 util::Status overlay_mount(const std::string& source, const std::string& target) {
   const std::string options = "lowerdir=" + source + ":" + target;
-  if (::mount("overlay", target.c_str(), "overlay", MS_NOSUID | MS_NODEV | MS_RDONLY, options.c_str()) == 0) return util::Done{};
+  if (::mount("overlay", target.c_str(), "overlay", MS_NOSUID | MS_NODEV | MS_RDONLY, options.c_str()) == 0)
+    return util::Done{};
   return failed("cannot show " + source + " in " + target);
 }
 

@@ -3,6 +3,7 @@
 
 #include <arpa/inet.h>
 #include <cerrno>
+#include <cstddef>
 #include <cstring>
 #include <linux/if_link.h>
 #include <linux/netlink.h>
@@ -11,7 +12,6 @@
 #include <net/if.h>
 #include <sys/socket.h>
 #include <unistd.h>
-#include <cstddef>
 #include <vector>
 
 namespace hpcml::emulate {
@@ -21,8 +21,7 @@ namespace {
 /// A netlink message under construction.
 class Message {
 public:
-  template <class Header>
-  Message(unsigned short type, unsigned short flags, const Header& header) {
+  template <class Header> Message(unsigned short type, unsigned short flags, const Header& header) {
     nlmsghdr head{};
     head.nlmsg_type = type;
     head.nlmsg_flags = static_cast<unsigned short>(NLM_F_REQUEST | NLM_F_ACK | flags);
@@ -39,7 +38,9 @@ public:
     append(data, size);
     set_length(at, RTA_LENGTH(size));
   }
-  void attribute(unsigned short type, const std::string& text) { attribute(type, text.c_str(), text.size() + 1); }
+  void attribute(unsigned short type, const std::string& text) {
+    attribute(type, text.c_str(), text.size() + 1);
+  }
   std::size_t open(unsigned short type) {
     const auto at = x_bytes.size();
     const rtattr head{0, type};
@@ -61,9 +62,7 @@ private:
   std::vector<char> x_bytes;
 };
 
-util::Error failed(const std::string& what, int error) {
-  return {what + ": " + std::strerror(error), {}};
-}
+util::Error failed(const std::string& what, int error) { return {what + ": " + std::strerror(error), {}}; }
 
 util::Status send_message(Message& message, const std::string& what) {
   const int fd = ::socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, NETLINK_ROUTE);
@@ -71,9 +70,12 @@ util::Status send_message(Message& message, const std::string& what) {
   const auto& bytes = message.finish();
   alignas(nlmsghdr) char answer[8192];
   int error = 0;
-  if (::send(fd, bytes.data(), bytes.size(), 0) < 0) error = errno;
-  else if (::recv(fd, answer, sizeof answer, 0) < static_cast<ssize_t>(NLMSG_LENGTH(sizeof(nlmsgerr)))) error = EPROTO;
-  else error = -static_cast<nlmsgerr*>(NLMSG_DATA(reinterpret_cast<nlmsghdr*>(answer)))->error;
+  if (::send(fd, bytes.data(), bytes.size(), 0) < 0)
+    error = errno;
+  else if (::recv(fd, answer, sizeof answer, 0) < static_cast<ssize_t>(NLMSG_LENGTH(sizeof(nlmsgerr))))
+    error = EPROTO;
+  else
+    error = -static_cast<nlmsgerr*>(NLMSG_DATA(reinterpret_cast<nlmsghdr*>(answer)))->error;
   ::close(fd);
   if (error != 0) return failed(what, error);
   return util::Done{};
@@ -96,7 +98,8 @@ util::Status create_bridge(const std::string& name) {
   return send_message(message, "cannot make the network bridge " + name);
 }
 
-util::Status create_cable(const std::string& here, const std::string& bridge, const std::string& there, pid_t peer) {
+util::Status create_cable(const std::string& here, const std::string& bridge, const std::string& there,
+                          pid_t peer) {
   const auto master = find_interface(bridge);
   if (!master) return master.error();
   ifinfomsg link{};

@@ -9,7 +9,9 @@
 namespace hpcml::emulate {
 
 namespace {
-void* as_pointer(std::uint64_t address) { return reinterpret_cast<void*>(static_cast<std::uintptr_t>(address)); }
+void* as_pointer(std::uint64_t address) {
+  return reinterpret_cast<void*>(static_cast<std::uintptr_t>(address));
+}
 } // namespace
 
 bool read_remote(pid_t pid, std::uint64_t address, void* data, std::size_t size) {

@@ -105,7 +105,8 @@ public:
     if (x_life >= 0) ::close(x_life);
     if (x_pid <= 0) return;
     ::kill(x_pid, SIGKILL);
-    while (::waitpid(x_pid, nullptr, 0) < 0 && errno == EINTR) {}
+    while (::waitpid(x_pid, nullptr, 0) < 0 && errno == EINTR) {
+    }
   }
   Janitor(const Janitor&) = delete;
   Janitor& operator=(const Janitor&) = delete;
@@ -118,7 +119,8 @@ private:
     for (int standard = 0; standard < 3; ++standard) ::close(standard); // nobody waits for its output's end
     if (::chdir("/") != 0) ::_exit(1);
     char byte;
-    while (::read(end, &byte, 1) < 0 && errno == EINTR) {}
+    while (::read(end, &byte, 1) < 0 && errno == EINTR) {
+    }
     remove_state(folder);
     ::_exit(0);
   }
@@ -126,10 +128,12 @@ private:
   int x_life = -1;
 };
 
-/// On the machine's side: leaves its namespaces and waits for process 1, whatever the terminal says meanwhile.
+/// On the machine's side: leaves its namespaces and waits for process 1, whatever the terminal says
+/// meanwhile.
 [[noreturn]] void run_warden(SandboxPlan plan, const SandboxOptions& options) {
   ::prctl(PR_SET_NAME, "hpcml-warden");
-  for (const int number : {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGTSTP, SIGTTIN, SIGTTOU, SIGPIPE, SIGUSR1, SIGUSR2})
+  for (const int number :
+       {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGTSTP, SIGTTIN, SIGTTOU, SIGPIPE, SIGUSR1, SIGUSR2})
     ::signal(number, SIG_IGN);
   plan.isolation = leave_host_namespaces(options.isolate_network);
   const pid_t init = ::fork();
@@ -138,7 +142,8 @@ private:
   ::close(plan.pipes.control);
   ::close(plan.pipes.report);
   int status = 0;
-  while (init > 0 && ::waitpid(init, &status, 0) < 0 && errno == EINTR) {}
+  while (init > 0 && ::waitpid(init, &status, 0) < 0 && errno == EINTR) {
+  }
   ::_exit(init > 0 ? 0 : 1);
 }
 
@@ -146,15 +151,19 @@ util::Result<int> read_report(int fd) {
   std::string text;
   char buffer[4096];
   for (ssize_t count; (count = ::read(fd, buffer, sizeof buffer)) != 0;) {
-    if (count > 0) text.append(buffer, static_cast<std::size_t>(count));
-    else if (errno != EINTR) break;
+    if (count > 0)
+      text.append(buffer, static_cast<std::size_t>(count));
+    else if (errno != EINTR)
+      break;
   }
   if (util::starts_with(text, "E")) {
     const auto zero = text.find('\0');
-    return util::Error{text.substr(1, zero - 1), zero == std::string::npos ? std::string() : text.substr(zero + 1)};
+    return util::Error{text.substr(1, zero - 1),
+                       zero == std::string::npos ? std::string() : text.substr(zero + 1)};
   }
   if (util::starts_with(text, "R")) return static_cast<int>(std::strtol(text.c_str() + 1, nullptr, 10));
-  return util::Error{"the sandbox was killed from outside", "Look for the kernel's out-of-memory killer in `dmesg`."};
+  return util::Error{"the sandbox was killed from outside",
+                     "Look for the kernel's out-of-memory killer in `dmesg`."};
 }
 
 } // namespace
@@ -178,13 +187,15 @@ util::Result<int> run_in_sandbox(const SandboxOptions& options, const std::funct
   if (warden == 0) {
     ::close(control[1]);
     ::close(report[0]);
-    run_warden({folder, options, {}, {control[0], report[1]}, [&signals] { signals.restore(); }, body}, options);
+    run_warden({folder, options, {}, {control[0], report[1]}, [&signals] { signals.restore(); }, body},
+               options);
   }
   ::close(control[0]);
   ::close(report[1]);
   control[0] = report[1] = -1;
   int status = 0;
-  while (warden > 0 && ::waitpid(warden, &status, 0) < 0 && errno == EINTR) {}
+  while (warden > 0 && ::waitpid(warden, &status, 0) < 0 && errno == EINTR) {
+  }
   const auto result = read_report(report[0]);
   close_pair(control);
   close_pair(report);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Namespaces for a cluster on one machine: a private place where nodes have their own host name, interfaces, /sys and CPUs,
-// and that is gone, with everything in it, when it ends however it ends.
+// Namespaces for a cluster on one machine: a private place where nodes have their own host name, interfaces,
+// /sys and CPUs, and that is gone, with everything in it, when it ends however it ends.
 #pragma once
 
 #include <functional>
@@ -18,8 +18,8 @@ namespace hpcml::emulate {
 
 /// A network interface of a node.
 struct SandboxInterface {
-  std::string name;      ///< "hsn0"
-  std::string ipv4;      ///< "10.66.1.1"; the prefix is /16 per interface number
+  std::string name; ///< "hsn0"
+  std::string ipv4; ///< "10.66.1.1"; the prefix is /16 per interface number
 };
 
 /// A file or folder that processes on a node see in another place; the host keeps its own.
@@ -31,22 +31,22 @@ struct SandboxMount {
 
 /// One node and the daemon that runs on it.
 struct SandboxNode {
-  std::string name;                          ///< host name
-  model::CpuShape cpu;                       ///< what /sys, /proc and sched_getaffinity show
-  unsigned long long mem_mib = 0;            ///< for /proc/meminfo and /sys/devices/system/node
+  std::string name;               ///< host name
+  model::CpuShape cpu;            ///< what /sys, /proc and sched_getaffinity show
+  unsigned long long mem_mib = 0; ///< for /proc/meminfo and /sys/devices/system/node
   std::vector<SandboxInterface> interfaces;
   std::vector<SandboxMount> mounts;
-  std::vector<std::string> argv;             ///< slurmd -D -N NAME …
+  std::vector<std::string> argv; ///< slurmd -D -N NAME …
   util::EnvSnapshot env;
   std::string log_file;
 };
 
 /// What a sandbox is made with.
 struct SandboxOptions {
-  bool isolate_network = true; ///< own network namespaces; false: everything on loopback
+  bool isolate_network = true;       ///< own network namespaces; false: everything on loopback
   std::string login_name = "login1"; ///< host name that the login node's processes see
-  /// The login node's address in each network: the k-th is reached through the nodes' k-th interface (it is the k-th bridge's).
-  /// A node can have no interface that is not here.
+  /// The login node's address in each network: the k-th is reached through the nodes' k-th interface (it is
+  /// the k-th bridge's). A node can have no interface that is not here.
   std::vector<SandboxInterface> login_interfaces;
 };
 
@@ -56,7 +56,8 @@ public:
   virtual ~Sandbox() = default;
   /// A private directory (tmpfs) seen by all nodes at the same path; gone with the sandbox.
   virtual const std::string& state_dir() const = 0;
-  /// False where the kernel did not allow network namespaces: nodes share loopback (and then have no interfaces of their own).
+  /// False where the kernel did not allow network namespaces: nodes share loopback (and then have no
+  /// interfaces of their own).
   virtual bool has_networks() const = 0;
   /// The user whom daemons and commands run as, also where the body itself is root of a user namespace.
   virtual unsigned user_id() const = 0;
@@ -65,20 +66,22 @@ public:
   /// Starts a node's daemon in the node's namespaces, under the CPU emulation.
   virtual util::Result<pid_t> start_node(const SandboxNode& node) = 0;
   /// Starts a daemon on the "login node" (the sandbox's own namespaces, no CPU emulation).
-  virtual util::Result<pid_t> start_service(const std::vector<std::string>& argv, const util::EnvSnapshot& env,
-                                            const std::string& log_file) = 0;
+  virtual util::Result<pid_t> start_service(const std::vector<std::string>& argv,
+                                            const util::EnvSnapshot& env, const std::string& log_file) = 0;
   /// Mounts for the login node's processes, before they start (for example a private /etc/hosts).
   virtual util::Status mount_on_login(const SandboxMount& mount) = 0;
-  /// Runs the user's command on the login node with this terminal; returns its exit code (128 + signal when killed).
+  /// Runs the user's command on the login node with this terminal; returns its exit code (128 + signal when
+  /// killed).
   virtual int run_command(const std::vector<std::string>& argv, const util::EnvSnapshot& env) = 0;
   /// True while the process runs.
   virtual bool is_alive(pid_t pid) const = 0;
 };
 
 /// Makes the sandbox, runs `body` in it, takes it down, returns what body returned.
-/// The body runs in a process of its own: what it changes in memory, the caller does not see; its return value, 0 to any int, is passed.
-/// There is no way out to the machine's own network.
-/// Works as root and, through user namespaces, without. Ctrl-C, SIGTERM, SIGKILL of this process or a crash leave nothing behind.
+/// The body runs in a process of its own: what it changes in memory, the caller does not see; its return
+/// value, 0 to any int, is passed. There is no way out to the machine's own network. Works as root and,
+/// through user namespaces, without. Ctrl-C, SIGTERM, SIGKILL of this process or a crash leave nothing
+/// behind.
 util::Result<int> run_in_sandbox(const SandboxOptions& options, const std::function<int(Sandbox&)>& body);
 
 } // namespace hpcml::emulate

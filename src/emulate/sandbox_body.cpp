@@ -102,7 +102,8 @@ util::Status BodySandbox::plug_in(const SandboxNode& node, unsigned number, pid_
   unsigned port = 0;
   for (const auto& interface : node.interfaces) {
     if (!x_bridges.count(interface.name))
-      return util::Error{"the login node has no address in the network of " + node.name + "'s " + interface.name, {}};
+      return util::Error{
+          "the login node has no address in the network of " + node.name + "'s " + interface.name, {}};
     const std::string here = "n" + std::to_string(number) + "p" + std::to_string(port++);
     if (const auto step = create_cable(here, interface.name, interface.name, pid); !step) return step;
   }
@@ -124,7 +125,8 @@ util::Result<pid_t> BodySandbox::start_node(const SandboxNode& node) {
     plan.mounts.insert(plan.mounts.end(), node.mounts.begin(), node.mounts.end());
   }
   int sockets[2];
-  if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, sockets) != 0) return util::Error{"cannot make a socket", {}};
+  if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, sockets) != 0)
+    return util::Error{"cannot make a socket", {}};
   StartChannel channel;
   const pid_t supervisor = ::fork();
   if (supervisor == 0) be_supervisor(sockets[0], {complete_shape(node.cpu), plan.first_tag});
@@ -151,8 +153,8 @@ util::Result<pid_t> BodySandbox::start_node(const SandboxNode& node) {
   return pid;
 }
 
-util::Result<pid_t> BodySandbox::start_service(const std::vector<std::string>& argv, const util::EnvSnapshot& env,
-                                               const std::string& log_file) {
+util::Result<pid_t> BodySandbox::start_service(const std::vector<std::string>& argv,
+                                               const util::EnvSnapshot& env, const std::string& log_file) {
   StartChannel channel;
   const pid_t pid = ::fork();
   if (pid == 0) {
@@ -171,7 +173,8 @@ util::Result<pid_t> BodySandbox::start_service(const std::vector<std::string>& a
 }
 
 int BodySandbox::run_command(const std::vector<std::string>& argv, const util::EnvSnapshot& env) {
-  // The command shares this process group and so has the terminal: Ctrl-C and a new window size reach it from there.
+  // The command shares this process group and so has the terminal: Ctrl-C and a new window size reach it from
+  // there.
   constexpr int passed[] = {SIGTERM, SIGHUP, SIGINT, SIGQUIT, SIGUSR1, SIGUSR2};
   struct sigaction before[NSIG] {};
   struct sigaction action {};

@@ -23,7 +23,8 @@ void send_report(int fd, const std::string& text) {
   [[maybe_unused]] const auto ignored = ::write(fd, text.data(), text.size());
 }
 
-/// Mounts and interfaces of the login node. What a kernel refuses becomes a sentence in `limits`, if one can do without.
+/// Mounts and interfaces of the login node. What a kernel refuses becomes a sentence in `limits`, if one can
+/// do without.
 util::Status prepare_login(SandboxPlan& plan) {
   auto& got = plan.isolation;
   const auto note = [&](const util::Status& step) {
@@ -39,7 +40,8 @@ util::Status prepare_login(SandboxPlan& plan) {
   note(set_interface_up("lo"));
   if (!can_make_networks()) {
     got.network = false;
-    got.limits.push_back("This kernel makes no network bridges (or veth pairs): all nodes share one loopback interface.");
+    got.limits.push_back(
+        "This kernel makes no network bridges (or veth pairs): all nodes share one loopback interface.");
   }
   note(mount_sysfs(plan.state_dir + "/.sandbox/sys"));
   return util::Done{};
@@ -70,7 +72,8 @@ void kill_descendants() {
       if (ancestor != self || task == self) continue;
       found = ::kill(task, SIGKILL) == 0 || found;
     }
-    while (::waitpid(-1, nullptr, WNOHANG) > 0) {}
+    while (::waitpid(-1, nullptr, WNOHANG) > 0) {
+    }
     if (!found) return;
     ::usleep(2000); // orphans need a moment to come to us
   }
@@ -114,7 +117,8 @@ void run_sandbox_init(SandboxPlan plan) {
     if (::poll(ready, 2, -1) < 0 && errno != EINTR) end_sandbox(plan);
     if (ready[1].revents & POLLIN) {
       signalfd_siginfo info;
-      while (::read(children, &info, sizeof info) > 0) {}
+      while (::read(children, &info, sizeof info) > 0) {
+      }
       if (reap(body, plan.pipes.report)) end_sandbox(plan);
     }
     if (ready[0].revents != 0) {

@@ -36,11 +36,13 @@ util::Status switch_interfaces_on(const SandboxNode& node) {
 util::Status mount_view(const NodePlan& plan) {
   if (const auto step = keep_mounts_private(); !step) return step;
   // The login node could mount a sysfs or said that it could not; here it is the same.
-  if (plan.isolation.network) [[maybe_unused]] const auto ignored = mount_sysfs(plan.scratch);
+  if (plan.isolation.network) [[maybe_unused]]
+    const auto ignored = mount_sysfs(plan.scratch);
   // Shared memory is a node's own: two ranks on "two machines" must not meet there.
   [[maybe_unused]] const auto shared_memory = mount_tmpfs("/dev/shm", "mode=1777");
   for (const auto& mount : plan.mounts) {
-    const auto step = mount.add ? overlay_mount(mount.source, mount.target) : bind_mount(mount.source, mount.target);
+    const auto step =
+        mount.add ? overlay_mount(mount.source, mount.target) : bind_mount(mount.source, mount.target);
     if (!step && !mount.add) return step;
   }
   return util::Done{};
@@ -48,7 +50,8 @@ util::Status mount_view(const NodePlan& plan) {
 
 } // namespace
 
-void become_node(const SandboxNode& node, const NodePlan& plan, StartChannel& channel, int supervisor_socket) {
+void become_node(const SandboxNode& node, const NodePlan& plan, StartChannel& channel,
+                 int supervisor_socket) {
   channel.keep_child_end();
   reset_signals();
   const auto check = [&](const util::Status& step) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The processes that make a sandbox, from the outside in: the caller, a janitor and a warden on the machine, and
-// process 1 of the sandbox, which starts the body. Each ends when the one before it does.
+// The processes that make a sandbox, from the outside in: the caller, a janitor and a warden on the machine,
+// and process 1 of the sandbox, which starts the body. Each ends when the one before it does.
 #pragma once
 
 #include <csignal>
@@ -15,8 +15,9 @@ namespace hpcml::emulate {
 
 /// Ends of pipes that the caller shares with process 1.
 struct SandboxPipes {
-  int control = -1; ///< process 1 reads signal numbers to pass on to the body; its end means that the caller is gone
-  int report = -1;  ///< "R<code>" from the body, "E<what>\0<hint>" when the sandbox could not be made
+  int control =
+      -1; ///< process 1 reads signal numbers to pass on to the body; its end means that the caller is gone
+  int report = -1; ///< "R<code>" from the body, "E<what>\0<hint>" when the sandbox could not be made
 };
 
 /// What the processes of a sandbox hand down.
@@ -38,14 +39,15 @@ std::unique_ptr<Sandbox> make_sandbox(const SandboxPlan& plan);
 /// What the node's first process needs besides the node itself.
 struct NodePlan {
   Isolation isolation;
-  std::string scratch;                ///< an empty folder of its own, on the sandbox's file system
-  std::vector<SandboxMount> mounts;   ///< generated views first, then the caller's
+  std::string scratch;              ///< an empty folder of its own, on the sandbox's file system
+  std::vector<SandboxMount> mounts; ///< generated views first, then the caller's
   unsigned first_tag = 0;
 };
 
 class StartChannel;
-/// In a fresh child: enters the node's namespaces, puts itself under the filter, hands the listener to `supervisor_socket`,
-/// executes the daemon.
-[[noreturn]] void become_node(const SandboxNode& node, const NodePlan& plan, StartChannel& channel, int supervisor_socket);
+/// In a fresh child: enters the node's namespaces, puts itself under the filter, hands the listener to
+/// `supervisor_socket`, executes the daemon.
+[[noreturn]] void become_node(const SandboxNode& node, const NodePlan& plan, StartChannel& channel,
+                              int supervisor_socket);
 
 } // namespace hpcml::emulate

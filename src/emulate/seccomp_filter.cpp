@@ -113,9 +113,10 @@ util::Result<int> install_node_filter(bool only_root_exists) {
   if (fd < 0 && errno == EACCES && ::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0) fd = try_both();
   if (fd >= 0) return fd;
   const int why = errno;
-  return util::Error{std::string("the kernel refused the filter that emulates the node's CPUs: ") + std::strerror(why),
-                     why == EBUSY ? "Another seccomp supervisor already watches this process; run outside it."
-                                  : "It needs Linux 5.14 with CONFIG_SECCOMP_FILTER, and no sandbox that forbids it."};
+  return util::Error{
+      std::string("the kernel refused the filter that emulates the node's CPUs: ") + std::strerror(why),
+      why == EBUSY ? "Another seccomp supervisor already watches this process; run outside it."
+                   : "It needs Linux 5.14 with CONFIG_SECCOMP_FILTER, and no sandbox that forbids it."};
 }
 
 } // namespace hpcml::emulate

@@ -31,14 +31,16 @@ using Answer = long long;
 
 class Supervisor {
 public:
-  Supervisor(int listener, const SupervisedNode& node) : x_listener(listener), x_tasks(node.cpu.all(), node.first_tag) {
+  Supervisor(int listener, const SupervisedNode& node)
+      : x_listener(listener), x_tasks(node.cpu.all(), node.first_tag) {
     x_domains = node.cpu.numa;
     for (const auto& domain : x_domains) x_memory_nodes.add(domain.id);
     if (x_memory_nodes.empty()) x_memory_nodes.add(0);
   }
 
   void run() {
-    // Linux 6.6: hand the CPU to the supervisor and back at once, which halves the time of a call. Older ones refuse.
+    // Linux 6.6: hand the CPU to the supervisor and back at once, which halves the time of a call. Older ones
+    // refuse.
 #ifdef SECCOMP_IOCTL_NOTIF_SET_FLAGS
     ::ioctl(x_listener, SECCOMP_IOCTL_NOTIF_SET_FLAGS, SECCOMP_USER_NOTIF_FD_SYNC_WAKE_UP);
 #else
@@ -47,8 +49,10 @@ public:
     for (;;) {
       pollfd ready{x_listener, POLLIN, 0};
       if (::poll(&ready, 1, -1) < 0 && errno != EINTR) return;
-      if (ready.revents & POLLIN) serve_one();
-      else if (ready.revents & (POLLHUP | POLLERR)) return; // nobody is under the filter any more
+      if (ready.revents & POLLIN)
+        serve_one();
+      else if (ready.revents & (POLLHUP | POLLERR))
+        return; // nobody is under the filter any more
     }
   }
 
@@ -70,8 +74,10 @@ private:
   void reply(const seccomp_notif& call, Answer answer) {
     seccomp_notif_resp response{};
     response.id = call.id;
-    if (answer < 0) response.error = static_cast<int>(answer);
-    else response.val = answer;
+    if (answer < 0)
+      response.error = static_cast<int>(answer);
+    else
+      response.val = answer;
     ::ioctl(x_listener, SECCOMP_IOCTL_NOTIF_SEND, &response); // fails when the caller is gone: nothing to do
   }
 
@@ -98,7 +104,8 @@ private:
 
   Answer set_affinity(const seccomp_notif& call) {
     unsigned char bytes[8192] = {};
-    const std::size_t size = std::min<std::uint64_t>({static_cast<unsigned>(call.data.args[1]), mask_size(), sizeof bytes});
+    const std::size_t size =
+        std::min<std::uint64_t>({static_cast<unsigned>(call.data.args[1]), mask_size(), sizeof bytes});
     if (size > 0 && !read_remote(caller(call), call.data.args[2], bytes, size)) return -EFAULT;
     if (!is_waiting(call)) return -ESRCH;
     model::IdSet wanted;
@@ -130,8 +137,10 @@ private:
     return bytes;
   }
 
-  /// The set of memory nodes at `address`, of which the first `count - 1` bits count; an error number where the kernel has one.
-  Answer read_nodes(const seccomp_notif& call, std::uint64_t address, std::uint64_t count, model::IdSet& nodes) const {
+  /// The set of memory nodes at `address`, of which the first `count - 1` bits count; an error number where
+  /// the kernel has one.
+  Answer read_nodes(const seccomp_notif& call, std::uint64_t address, std::uint64_t count,
+                    model::IdSet& nodes) const {
     constexpr std::uint64_t k_most = 4096 * CHAR_BIT;
     if (count <= 1 || address == 0) return 0;
     const std::uint64_t bits = count - 1;
@@ -145,7 +154,8 @@ private:
 
   Answer set_memory_policy(const seccomp_notif& call) {
     model::IdSet wanted;
-    if (const auto error = read_nodes(call, call.data.args[1], call.data.args[2], wanted); error < 0) return error;
+    if (const auto error = read_nodes(call, call.data.args[1], call.data.args[2], wanted); error < 0)
+      return error;
     const auto policy = make_mem_policy(static_cast<int>(call.data.args[0]), wanted, x_memory_nodes);
     if (!policy) return -EINVAL;
     return is_waiting(call) && x_tasks.set_memory(caller(call), *policy) ? 0 : -ESRCH;
@@ -155,7 +165,8 @@ private:
   Answer bind_memory(const seccomp_notif& call) const {
     constexpr std::uint64_t k_flags = MPOL_MF_STRICT | MPOL_MF_MOVE | MPOL_MF_MOVE_ALL;
     const auto& args = call.data.args;
-    if ((args[5] & ~k_flags) != 0 || args[0] % static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE)) != 0) return -EINVAL;
+    if ((args[5] & ~k_flags) != 0 || args[0] % static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE)) != 0)
+      return -EINVAL;
     model::IdSet wanted;
     if (const auto error = read_nodes(call, args[3], args[4], wanted); error < 0) return error;
     return make_mem_policy(static_cast<int>(args[2]), wanted, x_memory_nodes) ? 0 : -EINVAL;
@@ -166,7 +177,9 @@ private:
     const auto flags = args[4];
     const bool by_address = (flags & MPOL_F_ADDR) != 0, as_node = (flags & MPOL_F_NODE) != 0;
     const bool allowed = (flags & MPOL_F_MEMS_ALLOWED) != 0;
-    if ((flags & ~std::uint64_t(MPOL_F_NODE | MPOL_F_ADDR | MPOL_F_MEMS_ALLOWED)) != 0 || (allowed && (by_address || as_node))) return -EINVAL;
+    if ((flags & ~std::uint64_t(MPOL_F_NODE | MPOL_F_ADDR | MPOL_F_MEMS_ALLOWED)) != 0 ||
+        (allowed && (by_address || as_node)))
+      return -EINVAL;
     if (!by_address && args[3] != 0) return -EINVAL;
     if (args[1] != 0 && args[2] < x_memory_nodes.ids().back() + 1) return -EINVAL;
     const auto state = x_tasks.get(caller(call));
@@ -178,7 +191,8 @@ private:
     if (!is_waiting(call)) return -ESRCH;
     if (args[0] != 0 && !write_remote(caller(call), args[0], &mode, sizeof mode)) return -EFAULT;
     if (args[1] == 0) return 0;
-    const auto bytes = to_bytes(allowed ? x_memory_nodes : policy.shown, std::min<std::uint64_t>((args[2] + 62) / 64 * 8, 4096));
+    const auto bytes = to_bytes(allowed ? x_memory_nodes : policy.shown,
+                                std::min<std::uint64_t>((args[2] + 62) / 64 * 8, 4096));
     return write_remote(caller(call), args[1], bytes.data(), bytes.size()) ? 0 : -EFAULT;
   }
 
@@ -197,7 +211,8 @@ private:
     let_kernel_do_it(call);
   }
 
-  bool hand_in_file(const seccomp_notif& call, std::string_view path, const std::string& name, bool old_open) {
+  bool hand_in_file(const seccomp_notif& call, std::string_view path, const std::string& name,
+                    bool old_open) {
     const auto task = find_file_task(absolute(call, path, old_open), name, caller(call));
     if (!task || !is_waiting(call) || !x_tasks.owns(*task)) return false;
     const auto real = util::read_file("/proc/" + std::to_string(*task) + "/" + name);
@@ -205,8 +220,10 @@ private:
     if (!real || !state) return false;
     const int file = ::memfd_create(name.c_str(), MFD_CLOEXEC);
     if (file < 0) return false;
-    const std::string text = name == "status" ? render_status(*real, state->cpus, x_tasks.cpu_ids(), x_memory_nodes)
-                                              : render_numa_maps(*real, state->memory, choose_memory_node(state->memory, domain_of(state->cpus)));
+    const std::string text =
+        name == "status" ? render_status(*real, state->cpus, x_tasks.cpu_ids(), x_memory_nodes)
+                         : render_numa_maps(*real, state->memory,
+                                            choose_memory_node(state->memory, domain_of(state->cpus)));
     const bool written = ::write(file, text.data(), text.size()) == static_cast<ssize_t>(text.size()) &&
                          ::lseek(file, 0, SEEK_SET) == 0;
     seccomp_notif_addfd hand_in{};
@@ -234,7 +251,9 @@ private:
   std::uint32_t open_flags(const seccomp_notif& call, bool old_open) const {
     if (call.data.nr != SYS_openat2) return static_cast<std::uint32_t>(call.data.args[old_open ? 1 : 2]);
     open_how how{};
-    return read_remote(caller(call), call.data.args[2], &how, sizeof how) ? static_cast<std::uint32_t>(how.flags) : O_CLOEXEC;
+    return read_remote(caller(call), call.data.args[2], &how, sizeof how)
+               ? static_cast<std::uint32_t>(how.flags)
+               : O_CLOEXEC;
   }
 
   int x_listener;

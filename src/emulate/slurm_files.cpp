@@ -25,13 +25,15 @@ bool has_type(const Partition& partition, const std::string& id) {
 /// The GPU as jobs ask for it, "gpu:mi250"; empty where the site's Slurm does not know its GPUs.
 std::string gres_name(const Site& site, const model::NodeType& type) {
   const auto& rules = site.gpu_request.more;
-  const bool asked_for = site.gpu_request.style != model::GpuStyle::none ||
-                         std::any_of(rules.begin(), rules.end(), [](const auto& r) { return r.style != model::GpuStyle::none; });
+  const bool asked_for =
+      site.gpu_request.style != model::GpuStyle::none ||
+      std::any_of(rules.begin(), rules.end(), [](const auto& r) { return r.style != model::GpuStyle::none; });
   if (!type.gpu || type.gpu->per_node == 0 || !asked_for) return {};
   return type.gpu->slurm_type.empty() ? "gpu" : "gpu:" + type.gpu->slurm_type;
 }
 
-/// What --constraint can ask of these nodes: the features that the profile lists, and those it selects them by.
+/// What --constraint can ask of these nodes: the features that the profile lists, and those it selects them
+/// by.
 std::string features_of(const model::NodeType& type) {
   std::vector<std::string> names = type.features;
   std::string word;
@@ -50,14 +52,16 @@ std::string features_of(const model::NodeType& type) {
 constexpr unsigned k_unknown_cores = 256;
 constexpr unsigned long long k_unknown_memory_mib = 4ULL << 20;
 
-/// "gpu:a100:4", or the parts of the GPUs, each kind as often as a whole GPU has room for; empty where there are none.
+/// "gpu:a100:4", or the parts of the GPUs, each kind as often as a whole GPU has room for; empty where there
+/// are none.
 std::string gres_of(const Site& site, const model::NodeType& type, bool slices) {
   const std::string name = gres_name(site, type);
   if (name.empty() || !slices) return name.empty() ? name : name + ":" + std::to_string(type.gpu->per_node);
   std::vector<std::string> parts;
   for (const auto& slice : type.gpu->slices) {
     parts.push_back("gpu:" + slice.name + ":" + std::to_string(7 * type.gpu->per_node));
-    for (const auto& alias : slice.aliases) parts.push_back("gpu:" + alias + ":" + std::to_string(7 * type.gpu->per_node));
+    for (const auto& alias : slice.aliases)
+      parts.push_back("gpu:" + alias + ":" + std::to_string(7 * type.gpu->per_node));
   }
   return util::join(parts, ",");
 }
@@ -76,7 +80,8 @@ std::string node_shape(const model::NodeType& type, const std::string& gres) {
   const auto& cpu = type.cpu;
   const unsigned sockets = std::max(1U, cpu.sockets), threads = std::max(1U, cpu.threads_per_core);
   std::string text = " Sockets=" + std::to_string(sockets);
-  text += " CoresPerSocket=" + std::to_string(std::max(1U, (cpu.cores == 0 ? k_unknown_cores : cpu.cores) / sockets));
+  text += " CoresPerSocket=" +
+          std::to_string(std::max(1U, (cpu.cores == 0 ? k_unknown_cores : cpu.cores) / sockets));
   text += " ThreadsPerCore=" + std::to_string(threads);
   text += " RealMemory=" + std::to_string(type.memory ? type.memory->value.mib() : k_unknown_memory_mib);
   if (!gres.empty()) text += " Gres=" + gres;
@@ -88,7 +93,8 @@ std::string node_shape(const model::NodeType& type, const std::string& gres) {
 
 /// Nodes of which the profile knows nothing: they refuse nothing.
 std::string unknown_shape() {
-  return " CPUs=" + std::to_string(k_unknown_cores) + " RealMemory=" + std::to_string(k_unknown_memory_mib) + " Gres=gpu:16";
+  return " CPUs=" + std::to_string(k_unknown_cores) + " RealMemory=" + std::to_string(k_unknown_memory_mib) +
+         " Gres=gpu:16";
 }
 
 /// The emulated nodes that are in the partition, as a hostlist.
@@ -99,7 +105,8 @@ std::string nodes_of(const Site& site, const ClusterLayout& layout, const Partit
   if (!layout.is_whole_site()) return names.empty() ? std::string() : model::compress_hostlist(names);
   // A name of the profile's for "the site chooses" has all nodes.
   const bool any = !partition.nameable && partition.node_types.empty();
-  const bool known = std::any_of(partition.node_types.begin(), partition.node_types.end(), [&](const auto& id) { return site.find_node_type(id) != nullptr; });
+  const bool known = std::any_of(partition.node_types.begin(), partition.node_types.end(),
+                                 [&](const auto& id) { return site.find_node_type(id) != nullptr; });
   for (const auto& group : layout.dormant)
     if (any || (group.type ? has_type(partition, group.type->id) : !known)) names.push_back(group.names);
   return util::join(names, ",");
@@ -107,7 +114,8 @@ std::string nodes_of(const Site& site, const ClusterLayout& layout, const Partit
 
 std::string minutes(const model::Walltime& time) { return std::to_string(time.seconds().count() / 60); }
 
-std::string partition_line(const Site& site, const ClusterLayout& layout, const Partition& partition, bool accounting) {
+std::string partition_line(const Site& site, const ClusterLayout& layout, const Partition& partition,
+                           bool accounting) {
   std::string text = "PartitionName=" + partition.name;
   const auto nodes = nodes_of(site, layout, partition);
   const bool here = !nodes.empty();
@@ -143,7 +151,8 @@ std::string daemon_lines(const Site& site, const ClusterLayout& layout, const Sl
   line("SlurmdLogFile", dir + "/log/slurmd.%n.log");
   line("MailProg", "/bin/true");
   if (layout.is_whole_site()) line("PrivateData", "cloud"); // shows nodes that are powered down
-  text += options.accounting ? make_accounting_lines(layout) : "AccountingStorageType=accounting_storage/none\n";
+  text +=
+      options.accounting ? make_accounting_lines(layout) : "AccountingStorageType=accounting_storage/none\n";
   line("JobAcctGatherType", "jobacct_gather/none");
   line("ProctrackType", "proctrack/linuxproc");
   line("TaskPlugin", "task/affinity");
@@ -178,16 +187,22 @@ std::string slurm_conf(const Site& site, const ClusterLayout& layout, const Slur
   unsigned weight = 0; // jobs that do not mind get the first kind
   for (const auto& kind : group_by_kind(layout)) {
     const auto& first = *kind.front();
-    const auto shape = node_shape(*first.type, gres_of(site, first)) + (++weight > 1 ? " Weight=" + std::to_string(weight) : std::string());
+    const auto shape = node_shape(*first.type, gres_of(site, first)) +
+                       (++weight > 1 ? " Weight=" + std::to_string(weight) : std::string());
     for (const auto* node : kind)
       text += "NodeName=" + node->name + " NodeHostname=" + node->name + " NodeAddr=" + node->address +
               " Port=" + std::to_string(node->port) + shape + " State=UNKNOWN\n";
   }
   for (const auto& group : layout.dormant)
-    text += "NodeName=" + group.names + (group.type ? node_shape(*group.type, gres_of(site, *group.type, group.slices)) : unknown_shape()) + " State=CLOUD\n";
-  for (const auto& partition : site.partitions) text += partition_line(site, layout, partition, options.accounting);
+    text +=
+        "NodeName=" + group.names +
+        (group.type ? node_shape(*group.type, gres_of(site, *group.type, group.slices)) : unknown_shape()) +
+        " State=CLOUD\n";
+  for (const auto& partition : site.partitions)
+    text += partition_line(site, layout, partition, options.accounting);
   if (layout.is_whole_site() && layout.default_partition == k_unknown_partition)
-    text += std::string("PartitionName=") + k_unknown_partition + " Nodes=unknown[1-64] Default=YES State=UP\n";
+    text +=
+        std::string("PartitionName=") + k_unknown_partition + " Nodes=unknown[1-64] Default=YES State=UP\n";
   return text;
 }
 
@@ -214,11 +229,15 @@ std::vector<Device> devices_of(const ClusterNode& node) {
   if (!node.type->gpu) return devices;
   const auto& gpu = *node.type->gpu;
   const auto order = slurm::core_order(node.type->cpu);
-  const auto cores = [&](unsigned index) { return index < gpu.places.size() ? cores_near(*node.type, gpu.places[index], order) : std::string(); };
+  const auto cores = [&](unsigned index) {
+    return index < gpu.places.size() ? cores_near(*node.type, gpu.places[index], order) : std::string();
+  };
   if (node.slices)
-    for (const auto& part : cut_gpus(gpu)) devices.push_back({part.slice->name, cores(part.gpu), part_uuid(part, node.name)});
+    for (const auto& part : cut_gpus(gpu))
+      devices.push_back({part.slice->name, cores(part.gpu), part_uuid(part, node.name)});
   else
-    for (unsigned index = 0; index < gpu.per_node; ++index) devices.push_back({gpu.slurm_type, cores(index), {}});
+    for (unsigned index = 0; index < gpu.per_node; ++index)
+      devices.push_back({gpu.slurm_type, cores(index), {}});
   return devices;
 }
 
@@ -258,9 +277,12 @@ std::string make_detected_gpus(const Site& site, const ClusterNode& node, const 
   const auto devices = devices_of(node);
   for (unsigned index = 0; index < devices.size(); ++index) {
     const auto& device = devices[index];
-    const auto or_null = [](const std::string& value) { return value.empty() ? std::string("(null)") : value; };
-    text += or_null(device.type) + "|" + std::to_string(node.type->cpu.all().size()) + "|" + or_null(device.cores) + "|(null)|" +
-            gpu_device_path(state_dir, index) + "|" + or_null(device.uuid) + "|" + or_null(device_flags(*node.type)) + "\n";
+    const auto or_null = [](const std::string& value) {
+      return value.empty() ? std::string("(null)") : value;
+    };
+    text += or_null(device.type) + "|" + std::to_string(node.type->cpu.all().size()) + "|" +
+            or_null(device.cores) + "|(null)|" + gpu_device_path(state_dir, index) + "|" +
+            or_null(device.uuid) + "|" + or_null(device_flags(*node.type)) + "\n";
   }
   return text;
 }

@@ -12,20 +12,23 @@ namespace hpcml::emulate {
 
 /// Where the files will lie and who runs the daemons.
 struct SlurmFileOptions {
-  std::string state_dir;       ///< absolute, without blanks
-  unsigned uid = 0;            ///< the user who runs slurmctld and slurmd
-  bool job_policy = true;      ///< job_submit.lua and cli_filter.lua; false where Slurm was built without its Lua plugin
+  std::string state_dir; ///< absolute, without blanks
+  unsigned uid = 0;      ///< the user who runs slurmctld and slurmd
+  bool job_policy =
+      true; ///< job_submit.lua and cli_filter.lua; false where Slurm was built without its Lua plugin
   bool node_local_dir = false; ///< jobs get a directory of their own on each node, named by SLURM_TMPDIR
   bool accounting = false;     ///< a slurmdbd keeps accounts and QoS
 };
 
-/// File name (below the state directory) to text: slurm.conf, gres.conf, cgroup.conf, job_submit.lua, cli_filter.lua, hosts.
+/// File name (below the state directory) to text: slurm.conf, gres.conf, cgroup.conf, job_submit.lua,
+/// cli_filter.lua, hosts.
 std::map<std::string, std::string> make_slurm_files(const model::Site& site, const ClusterLayout& layout,
                                                     const SlurmFileOptions& options);
 
-/// What slurmd takes for detected GPUs (fake_gpus.conf): a node's GPUs or their parts. Only of these it knows the UUID of a part, by
-/// which jobs see it.
-std::string make_detected_gpus(const model::Site& site, const ClusterNode& node, const std::string& state_dir);
+/// What slurmd takes for detected GPUs (fake_gpus.conf): a node's GPUs or their parts. Only of these it knows
+/// the UUID of a part, by which jobs see it.
+std::string make_detected_gpus(const model::Site& site, const ClusterNode& node,
+                               const std::string& state_dir);
 
 /// The devices that Slurm manages on the node: GPUs or their parts.
 unsigned count_devices(const ClusterNode& node);

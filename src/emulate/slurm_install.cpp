@@ -65,7 +65,12 @@ std::string find_slurm_version(const std::string& text) {
 util::Result<SlurmInstall> find_slurm(const util::EnvSnapshot& env) {
   const auto wide = with_sbin(env);
   SlurmInstall slurm;
-  const auto missing = find_programs({{"slurmctld", &slurm.slurmctld}, {"slurmd", &slurm.slurmd}, {"srun", &slurm.srun}, {"salloc", &slurm.salloc}, {"sinfo", &slurm.sinfo}}, wide);
+  const auto missing = find_programs({{"slurmctld", &slurm.slurmctld},
+                                      {"slurmd", &slurm.slurmd},
+                                      {"srun", &slurm.srun},
+                                      {"salloc", &slurm.salloc},
+                                      {"sinfo", &slurm.sinfo}},
+                                     wide);
   if (!missing.empty())
     return util::Error{"Slurm is not installed here: no " + util::join(missing, ", ") + " in PATH",
                        k_install};
@@ -80,14 +85,19 @@ util::Result<SlurmInstall> find_slurm(const util::EnvSnapshot& env) {
 
 util::Result<AccountingInstall> find_accounting(const util::EnvSnapshot& env) {
   AccountingInstall found;
-  auto missing = find_programs({{"slurmdbd", &found.slurmdbd}, {"sacctmgr", &found.sacctmgr}, {"mariadbd", &found.mariadbd}}, with_sbin(env));
+  auto missing = find_programs(
+      {{"slurmdbd", &found.slurmdbd}, {"sacctmgr", &found.sacctmgr}, {"mariadbd", &found.mariadbd}},
+      with_sbin(env));
   const auto share = std::filesystem::path(found.mariadbd).parent_path().parent_path() / "share";
   for (const char* folder : {"mysql", "mariadb"})
-    if (std::filesystem::exists(share / folder / "mysql_system_tables.sql")) found.system_tables = share / folder / "mysql_system_tables.sql";
+    if (std::filesystem::exists(share / folder / "mysql_system_tables.sql"))
+      found.system_tables = share / folder / "mysql_system_tables.sql";
   if (found.system_tables.empty() && !found.mariadbd.empty()) missing.push_back("mysql_system_tables.sql");
   if (missing.empty()) return found;
-  return util::Error{"accounts need Slurm's database daemon and MariaDB; not here: " + util::join(missing, ", "),
-                     "apt-get install --no-install-recommends slurmdbd mariadb-server-core (Debian, Ubuntu); neither need run"};
+  return util::Error{"accounts need Slurm's database daemon and MariaDB; not here: " +
+                         util::join(missing, ", "),
+                     "apt-get install --no-install-recommends slurmdbd mariadb-server-core (Debian, Ubuntu); "
+                     "neither need run"};
 }
 
 std::string describe_version_difference(const std::string& installed, const std::string& site_name,

@@ -36,9 +36,12 @@ std::string text_list(const std::vector<std::string>& values) {
 }
 
 std::string policy_name(const std::string& option, model::Policy policy) {
-  // sbatch takes what is discouraged; partitions that nobody is to name are stand-ins here, which the site does not have.
-  if (policy == model::Policy::discouraged) policy = option == "partition" ? model::Policy::forbidden : model::Policy::optional;
-  return model::word_of(policy == model::Policy::srun_only ? model::Policy::forbidden : policy); // sbatch refuses it
+  // sbatch takes what is discouraged; partitions that nobody is to name are stand-ins here, which the site
+  // does not have.
+  if (policy == model::Policy::discouraged)
+    policy = option == "partition" ? model::Policy::forbidden : model::Policy::optional;
+  return model::word_of(policy == model::Policy::srun_only ? model::Policy::forbidden
+                                                           : policy); // sbatch refuses it
 }
 
 std::string when_table(const model::When& when) {
@@ -53,8 +56,8 @@ std::string when_table(const model::When& when) {
 std::string flags_table(const model::Site& site) {
   LuaTable list;
   const auto add = [&](const std::string& name, const model::FlagRule& rule) {
-    // What depends on the launcher, a container or the kind of node is not in a submission: Slurm cannot judge
-    // it, nor does the site's.
+    // What depends on the launcher, a container or the kind of node is not in a submission: Slurm cannot
+    // judge it, nor does the site's.
     const model::When& when = rule.when;
     if (!when.launchers.empty() || when.container || !when.node_types.empty() || !when.gpu_types.empty() ||
         !when.qos.empty() || when.min_gpus || when.max_gpus || when.whole_nodes)
@@ -163,10 +166,9 @@ std::string lua_quote(std::string_view text) {
 
 std::string render_policy_table(const model::Site& site, const ClusterLayout& layout) {
   LuaTable table;
-  table.text("site", site.short_name())
-      .text("site_id", site.id)
-      .flag("whole_site", layout.is_whole_site());
-  table.text("partition", layout.default_partition.empty() ? layout.partition->name : layout.default_partition);
+  table.text("site", site.short_name()).text("site_id", site.id).flag("whole_site", layout.is_whole_site());
+  table.text("partition",
+             layout.default_partition.empty() ? layout.partition->name : layout.default_partition);
   table.raw("flags", "\n   " + flags_table(site));
   table.raw("partitions", "\n   " + partitions_table(site, layout));
   table.raw("routes", routes_table(site));

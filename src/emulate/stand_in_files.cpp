@@ -6,8 +6,8 @@
 #include <set>
 
 #include "emulate/gpu_files.hpp"
-#include "util/embedded.hpp"
 #include "model/mpi_ranks.hpp"
+#include "util/embedded.hpp"
 #include "util/shell_quote.hpp"
 #include "util/text.hpp"
 
@@ -28,7 +28,8 @@ bool site_mentions(const Site& site, const std::string& variable) {
     return std::any_of(list.begin(), list.end(),
                        [&](const auto& item) { return mentions(text(item), variable); });
   };
-  return mentions(site.storage.scratch, variable) || any(site.python, [](const auto& rule) { return rule.where; }) ||
+  return mentions(site.storage.scratch, variable) ||
+         any(site.python, [](const auto& rule) { return rule.where; }) ||
          any(site.node_types, [](const auto& type) { return type.local_disk.value_or(""); }) ||
          any(site.caches, [](const auto& rule) { return rule.base; }) ||
          any(site.env, [](const auto& rule) { return rule.expression ? rule.value : std::string(); });
@@ -103,8 +104,8 @@ std::string module_lines(const Site& site) {
   std::vector<std::string> images; // "VARIABLE|EXPRESSION" of modules that give an image
   for (const auto& rule : site.containers)
     if (!rule.image_variable.empty()) images.push_back(rule.image_variable + "|" + rule.images);
-  return shell_array("image_modules", images) + shell_array("modules", modules) + shell_array("conda_modules", conda_modules) +
-         shell_array("conda_envs", conda_envs);
+  return shell_array("image_modules", images) + shell_array("modules", modules) +
+         shell_array("conda_modules", conda_modules) + shell_array("conda_envs", conda_envs);
 }
 
 /// What ibrun tells its tasks: as the profile names it, and the rest as MPI has it.
@@ -124,9 +125,12 @@ model::LauncherRule ibrun_variables(const Site& site) {
 /// What the stand-ins know of the GPUs of a kind of node.
 std::string gpu_data(const Site& site, const model::NodeType& type) {
   const auto& gpu = type.gpu;
-  const auto set = [](const std::string& name, const std::string& value) { return "hpcml_gpu_" + name + "=" + util::shell_quote(value) + "\n"; };
+  const auto set = [](const std::string& name, const std::string& value) {
+    return "hpcml_gpu_" + name + "=" + util::shell_quote(value) + "\n";
+  };
   return set("vendor", gpu ? model::word_of(gpu->vendor) : "") + set("model", gpu ? gpu->model : "") +
-         set("count", std::to_string(gpu ? gpu->per_node : 0)) + set("gib", std::to_string(gpu ? gpu->mem_gib.value_or(0) : 0)) +
+         set("count", std::to_string(gpu ? gpu->per_node : 0)) +
+         set("gib", std::to_string(gpu ? gpu->mem_gib.value_or(0) : 0)) +
          set("in_slurm", gpu && site.gpu_request.style != model::GpuStyle::none ? "1" : "0");
 }
 
@@ -137,7 +141,8 @@ std::string part_data(const ClusterNode& node) {
   for (const auto& part : cut_gpus(*node.type->gpu)) {
     const auto& name = part.slice->name;
     const auto profile = name.substr(name.rfind('_') == std::string::npos ? 0 : name.rfind('_') + 1);
-    parts.push_back(std::to_string(part.gpu) + " " + profile + " " + std::to_string(part.number) + " " + part_uuid(part, node.name));
+    parts.push_back(std::to_string(part.gpu) + " " + profile + " " + std::to_string(part.number) + " " +
+                    part_uuid(part, node.name));
   }
   return shell_array("gpu_parts", parts);
 }
@@ -163,7 +168,8 @@ std::string site_data(const Site& site, const ClusterLayout& layout, const Stand
   text += gpu_data(site, *layout.type);
   text += "read -r hpcml_host < /proc/sys/kernel/hostname\ncase $hpcml_host in\n";
   for (const auto& node : layout.nodes)
-    if (node.type != layout.type || node.slices) text += util::shell_quote(node.name) + ")\n" + gpu_data(site, *node.type) + part_data(node) + ";;\n";
+    if (node.type != layout.type || node.slices)
+      text += util::shell_quote(node.name) + ")\n" + gpu_data(site, *node.type) + part_data(node) + ";;\n";
   text += "esac\n";
   const auto told = ibrun_variables(site);
   set("rank_variable", told.rank_variable);
@@ -180,13 +186,15 @@ std::string site_data(const Site& site, const ClusterLayout& layout, const Stand
   set("salloc", options.salloc);
   const auto plugins = plugin_options(site);
   set("plugin_lines", util::join(plugins, "|"));
-  return text + module_lines(site) + shell_array("site_paths", site_paths(site)) + shell_array("plugin_options", plugins);
+  return text + module_lines(site) + shell_array("site_paths", site_paths(site)) +
+         shell_array("plugin_options", plugins);
 }
 
 /// Whether there is a stand-in for a program that only some sites have.
 bool has_stand_in(const std::string& program) {
   const auto& files = embedded::stand_in_files();
-  return std::any_of(files.begin(), files.end(), [&](const auto& file) { return file.name == program + ".sh"; });
+  return std::any_of(files.begin(), files.end(),
+                     [&](const auto& file) { return file.name == program + ".sh"; });
 }
 
 /// The text by which bash brings `module` along in the environment; one line, without single quotes.
@@ -215,9 +223,11 @@ void put_python(Files& files, const StandInOptions& options, const std::string& 
 void put_gpu_tools(Files& files, const ClusterLayout& layout, const StandInOptions& options) {
   const auto has = [&](model::GpuVendor vendor) {
     const auto is = [&](const model::NodeType& type) { return type.gpu && type.gpu->vendor == vendor; };
-    return is(*layout.type) || std::any_of(layout.nodes.begin(), layout.nodes.end(), [&](const auto& node) { return is(*node.type); });
+    return is(*layout.type) || std::any_of(layout.nodes.begin(), layout.nodes.end(),
+                                           [&](const auto& node) { return is(*node.type); });
   };
-  for (const auto& [tool, of] : {std::pair{"nvidia-smi", model::GpuVendor::nvidia}, std::pair{"rocm-smi", model::GpuVendor::amd}}) {
+  for (const auto& [tool, of] :
+       {std::pair{"nvidia-smi", model::GpuVendor::nvidia}, std::pair{"rocm-smi", model::GpuVendor::amd}}) {
     put(files, options, std::string("bin/") + tool, has(of) ? "gpu_smi.sh" : "absent.sh", 0755);
     if (has(of))
       files[std::string("image/bin/") + tool] = {
@@ -267,12 +277,14 @@ std::map<std::string, StandInFile> make_stand_ins(const Site& site, const Cluste
   put_containers(files, site, options);
   put_python_tools(files, site, options);
   if (!plugin_options(site).empty())
-    for (const auto* tool : {"sbatch", "srun", "salloc"}) put(files, options, std::string("bin/") + tool, "plugin_options.sh", 0755);
+    for (const auto* tool : {"sbatch", "srun", "salloc"})
+      put(files, options, std::string("bin/") + tool, "plugin_options.sh", 0755);
   if (launcher(site, "ibrun") != nullptr) {
     put(files, options, "bin/ibrun", "ibrun.sh", 0755);
     put(files, options, "lib/ibrun_rank", "ibrun_rank.sh", 0755);
   }
-  if (!site.interactive.options.empty() && has_stand_in(site.interactive.program)) put(files, options, "bin/" + site.interactive.program, site.interactive.program + ".sh", 0755);
+  if (!site.interactive.options.empty() && has_stand_in(site.interactive.program))
+    put(files, options, "bin/" + site.interactive.program, site.interactive.program + ".sh", 0755);
   put(files, options, "lib/task_prolog", "task_prolog.sh", 0755);
   auto& prolog = files["lib/task_prolog"].text;
   prolog = util::replace_all(prolog, "@MODULE_FUNCTION@", module_function(options));

@@ -17,7 +17,9 @@ namespace {
 /// Writes many small files; keeps the first error.
 class TreeWriter {
 public:
-  explicit TreeWriter(std::string root) : x_root(std::move(root)) { check(::mkdir(x_root.c_str(), 0755), x_root); }
+  explicit TreeWriter(std::string root) : x_root(std::move(root)) {
+    check(::mkdir(x_root.c_str(), 0755), x_root);
+  }
   void folder(const std::string& path) {
     const std::string full = x_root + "/" + path;
     check(::mkdir(full.c_str(), 0755), full);
@@ -83,8 +85,8 @@ constexpr Cache k_l1i{"index1", "1", "Instruction", "32K", "8", "64"};
 constexpr Cache k_l2{"index2", "2", "Unified", "512K", "8", "1024"};
 constexpr Cache k_l3{"index3", "3", "Unified", "32768K", "16", "32768"};
 
-void write_cache(TreeWriter& out, const std::string& cpu, const Cache& cache, unsigned id, const model::IdSet& shared,
-                 unsigned count) {
+void write_cache(TreeWriter& out, const std::string& cpu, const Cache& cache, unsigned id,
+                 const model::IdSet& shared, unsigned count) {
   const std::string at = cpu + "/cache/" + cache.index;
   out.folder(at);
   out.line(at + "/id", std::to_string(id));
@@ -97,8 +99,8 @@ void write_cache(TreeWriter& out, const std::string& cpu, const Cache& cache, un
   write_set(out, at + "/shared_cpu_map", shared, count, at + "/shared_cpu_list");
 }
 
-void write_topology(TreeWriter& out, const std::string& cpu, const model::CpuShape& shape, const CpuPlace& place,
-                    unsigned count) {
+void write_topology(TreeWriter& out, const std::string& cpu, const model::CpuShape& shape,
+                    const CpuPlace& place, unsigned count) {
   const std::string at = cpu + "/topology/";
   out.folder(cpu + "/topology");
   unsigned first_core = 0; // the kernel counts cores from 0 in each package
@@ -127,7 +129,8 @@ void write_cpu_tree(TreeWriter& out, const model::CpuShape& shape, unsigned coun
   for (unsigned core = 0; core < shape.core_threads.size(); ++core) {
     const auto& threads = shape.core_threads[core];
     for (const unsigned id : threads.ids()) {
-      const CpuPlace place{core, find_domain(shape.packages, id), find_domain(shape.numa, id), find_domain(shape.l3, id)};
+      const CpuPlace place{core, find_domain(shape.packages, id), find_domain(shape.numa, id),
+                           find_domain(shape.l3, id)};
       const std::string cpu = "cpu" + std::to_string(id);
       out.folder(cpu);
       if (id != 0) out.line(cpu + "/online", "1");
@@ -153,7 +156,8 @@ std::string render_distances(const model::CpuShape& shape, const model::CpuDomai
   return line;
 }
 
-void write_numa_tree(TreeWriter& out, const model::CpuShape& shape, unsigned long long mem_mib, unsigned count) {
+void write_numa_tree(TreeWriter& out, const model::CpuShape& shape, unsigned long long mem_mib,
+                     unsigned count) {
   model::IdSet nodes;
   for (const auto& domain : shape.numa) nodes.add(domain.id);
   for (const char* name : {"online", "possible", "has_cpu", "has_memory", "has_normal_memory"})
@@ -168,8 +172,10 @@ void write_numa_tree(TreeWriter& out, const model::CpuShape& shape, unsigned lon
     const auto line = [&](const char* name, unsigned long long value) {
       return "Node " + id + " " + name + ": " + std::to_string(value) + " kB\n";
     };
-    out.file(node + "/meminfo", line("MemTotal", kib) + line("MemFree", kib - kib / 16) + line("MemUsed", kib / 16));
-    out.file(node + "/numastat", "numa_hit 0\nnuma_miss 0\nnuma_foreign 0\ninterleave_hit 0\nlocal_node 0\nother_node 0\n");
+    out.file(node + "/meminfo",
+             line("MemTotal", kib) + line("MemFree", kib - kib / 16) + line("MemUsed", kib / 16));
+    out.file(node + "/numastat",
+             "numa_hit 0\nnuma_miss 0\nnuma_foreign 0\ninterleave_hit 0\nlocal_node 0\nother_node 0\n");
     for (const unsigned cpu : domain.cpus.ids())
       out.link(node + "/cpu" + std::to_string(cpu), "../../cpu/cpu" + std::to_string(cpu));
   }
@@ -182,8 +188,8 @@ unsigned long long host_mem_mib(const std::string& meminfo) {
 
 } // namespace
 
-util::Result<std::vector<GeneratedView>> write_node_view(const std::string& folder, const model::CpuShape& cpu,
-                                                         unsigned long long mem_mib) {
+util::Result<std::vector<GeneratedView>>
+write_node_view(const std::string& folder, const model::CpuShape& cpu, unsigned long long mem_mib) {
   const model::CpuShape shape = complete_shape(cpu);
   unsigned count = 0;
   for (const unsigned id : shape.all().ids()) count = id + 1;
@@ -203,13 +209,15 @@ util::Result<std::vector<GeneratedView>> write_node_view(const std::string& fold
     bus_cpus.link("cpu" + std::to_string(id), "../../../devices/system/cpu/cpu" + std::to_string(id));
   TreeWriter bus_nodes(folder + "/bus_node");
   for (const auto& domain : shape.numa)
-    bus_nodes.link("node" + std::to_string(domain.id), "../../../devices/system/node/node" + std::to_string(domain.id));
+    bus_nodes.link("node" + std::to_string(domain.id),
+                   "../../../devices/system/node/node" + std::to_string(domain.id));
 
   for (const auto* writer : {&top, &cpus, &nodes, &bus_cpus, &bus_nodes})
     if (writer->failed()) return writer->error();
-  return std::vector<GeneratedView>{{cpus.root(), "/sys/devices/system/cpu"},   {nodes.root(), "/sys/devices/system/node"},
-                                    {bus_cpus.root(), "/sys/bus/cpu/devices"},  {bus_nodes.root(), "/sys/bus/node/devices"},
-                                    {folder + "/cpuinfo", "/proc/cpuinfo"},     {folder + "/meminfo", "/proc/meminfo"}};
+  return std::vector<GeneratedView>{
+      {cpus.root(), "/sys/devices/system/cpu"},  {nodes.root(), "/sys/devices/system/node"},
+      {bus_cpus.root(), "/sys/bus/cpu/devices"}, {bus_nodes.root(), "/sys/bus/node/devices"},
+      {folder + "/cpuinfo", "/proc/cpuinfo"},    {folder + "/meminfo", "/proc/meminfo"}};
 }
 
 } // namespace hpcml::emulate

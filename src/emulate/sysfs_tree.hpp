@@ -16,13 +16,15 @@ struct GeneratedView {
   std::string target; ///< "/sys/devices/system/cpu"
 };
 
-/// Writes the trees for /sys/devices/system/{cpu,node}, /sys/bus/{cpu,node}/devices, /proc/cpuinfo and /proc/meminfo
-/// below `folder` (made if need be). `mem_mib` 0: memory as on this machine. Sizes of caches are typical ones: profiles don't tell them.
-util::Result<std::vector<GeneratedView>> write_node_view(const std::string& folder, const model::CpuShape& cpu,
-                                                         unsigned long long mem_mib);
+/// Writes the trees for /sys/devices/system/{cpu,node}, /sys/bus/{cpu,node}/devices, /proc/cpuinfo and
+/// /proc/meminfo below `folder` (made if need be). `mem_mib` 0: memory as on this machine. Sizes of caches
+/// are typical ones: profiles don't tell them.
+util::Result<std::vector<GeneratedView>>
+write_node_view(const std::string& folder, const model::CpuShape& cpu, unsigned long long mem_mib);
 
 /// Writes what this process's control group says of CPUs and memory nodes, for the files of it that exist.
-util::Result<std::vector<GeneratedView>> write_cpuset_view(const std::string& folder, const model::CpuShape& cpu);
+util::Result<std::vector<GeneratedView>> write_cpuset_view(const std::string& folder,
+                                                           const model::CpuShape& cpu);
 
 /// A text by which equal views are known, so that nodes of one kind share one tree.
 std::string describe_node_view(const model::CpuShape& cpu, unsigned long long mem_mib);
@@ -30,7 +32,8 @@ std::string describe_node_view(const model::CpuShape& cpu, unsigned long long me
 /// `shape` with nothing unknown: one NUMA node and one package where the profile is silent.
 model::CpuShape complete_shape(model::CpuShape shape);
 
-/// /proc/cpuinfo for `cpu` (complete), with what it says of a CPU's model taken from `host_text`, this machine's own.
+/// /proc/cpuinfo for `cpu` (complete), with what it says of a CPU's model taken from `host_text`, this
+/// machine's own.
 std::string render_cpuinfo(const model::CpuShape& cpu, const std::string& host_text);
 /// /proc/meminfo with the sizes of memory replaced.
 std::string render_meminfo(const std::string& host_text, unsigned long long mem_mib);

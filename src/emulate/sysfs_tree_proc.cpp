@@ -65,10 +65,14 @@ std::string render_meminfo(const std::string& host_text, unsigned long long mem_
     const auto replace = [&](const char* name, unsigned long long value) {
       text += std::string(name) + " " + std::to_string(value) + " kB\n";
     };
-    if (util::starts_with(line, "MemTotal:")) replace("MemTotal:      ", kib);
-    else if (util::starts_with(line, "MemFree:")) replace("MemFree:       ", kib - kib / 16);
-    else if (util::starts_with(line, "MemAvailable:")) replace("MemAvailable:  ", kib - kib / 16);
-    else text += line + "\n";
+    if (util::starts_with(line, "MemTotal:"))
+      replace("MemTotal:      ", kib);
+    else if (util::starts_with(line, "MemFree:"))
+      replace("MemFree:       ", kib - kib / 16);
+    else if (util::starts_with(line, "MemAvailable:"))
+      replace("MemAvailable:  ", kib - kib / 16);
+    else
+      text += line + "\n";
   }
   return text;
 }

@@ -35,8 +35,10 @@ bool TaskStates::set_memory(pid_t tid, const MemPolicy& policy) {
 
 void TaskStates::set(pid_t tid, const TaskState& state) {
   const auto index = intern(state);
-  if (index && write_task_tag(tid, x_first_tag + *index)) x_without_tag.erase(tid);
-  else x_without_tag[tid] = state;
+  if (index && write_task_tag(tid, x_first_tag + *index))
+    x_without_tag.erase(tid);
+  else
+    x_without_tag[tid] = state;
 }
 
 std::optional<TaskState> TaskStates::get(pid_t tid) const {
@@ -57,7 +59,8 @@ std::optional<unsigned> TaskStates::intern(const TaskState& state) {
     const auto found = std::find(x_states.begin(), x_states.end(), state);
     if (found != x_states.end()) return static_cast<unsigned>(found - x_states.begin());
     // A dropped state leaves a free place; no thread carries its tag any more.
-    const auto hole = std::find_if(x_states.begin(), x_states.end(), [](const auto& one) { return one.cpus.empty(); });
+    const auto hole =
+        std::find_if(x_states.begin(), x_states.end(), [](const auto& one) { return one.cpus.empty(); });
     if (hole != x_states.end()) {
       *hole = state;
       return static_cast<unsigned>(hole - x_states.begin());

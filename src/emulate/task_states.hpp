@@ -20,8 +20,8 @@ struct TaskState {
   bool operator==(const TaskState&) const = default;
 };
 
-/// Which CPUs each thread of one emulated node may use, and its memory policy. A thread that never asked has its
-/// creator's.
+/// Which CPUs each thread of one emulated node may use, and its memory policy. A thread that never asked has
+/// its creator's.
 class TaskStates {
 public:
   /// `first_tag`: the node's range of task tags; its daemon starts with this one, which means all CPUs.
@@ -49,8 +49,8 @@ private:
 
   unsigned x_first_tag;
   unsigned x_cpu_ids = 0;
-  std::vector<TaskState> x_states;           ///< by tag - x_first_tag; no CPUs: a free place
-  std::map<pid_t, TaskState> x_without_tag;  ///< where the kernel lets nobody set another task's tag
+  std::vector<TaskState> x_states;          ///< by tag - x_first_tag; no CPUs: a free place
+  std::map<pid_t, TaskState> x_without_tag; ///< where the kernel lets nobody set another task's tag
 };
 
 } // namespace hpcml::emulate

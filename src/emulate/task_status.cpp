@@ -54,7 +54,8 @@ std::vector<pid_t> list_all_threads() {
 }
 
 std::optional<pid_t> find_file_task(std::string_view path, std::string_view name, pid_t caller) {
-  if (!util::starts_with(path, "/proc/") || !util::ends_with(path, "/" + std::string(name))) return std::nullopt;
+  if (!util::starts_with(path, "/proc/") || !util::ends_with(path, "/" + std::string(name)))
+    return std::nullopt;
   path.remove_prefix(6);
   path.remove_suffix(name.size() + 1);
   std::optional<pid_t> task;
@@ -96,18 +97,23 @@ std::string render_status(std::string_view status, const model::IdSet& cpus, uns
     const auto end = std::min(status.find('\n'), status.size() - 1) + 1;
     const auto line = status.substr(0, end);
     status.remove_prefix(end);
-    if (util::starts_with(line, "Cpus_allowed:")) text += "Cpus_allowed:\t" + render_kernel_mask(cpus, cpu_ids) + "\n";
-    else if (util::starts_with(line, "Cpus_allowed_list:")) text += "Cpus_allowed_list:\t" + cpus.to_list() + "\n";
+    if (util::starts_with(line, "Cpus_allowed:"))
+      text += "Cpus_allowed:\t" + render_kernel_mask(cpus, cpu_ids) + "\n";
+    else if (util::starts_with(line, "Cpus_allowed_list:"))
+      text += "Cpus_allowed_list:\t" + cpus.to_list() + "\n";
     else if (util::starts_with(line, "Mems_allowed:"))
       text += "Mems_allowed:\t" + render_kernel_mask(memory_nodes, 1024) + "\n";
-    else if (util::starts_with(line, "Mems_allowed_list:")) text += "Mems_allowed_list:\t" + memory_nodes.to_list() + "\n";
-    else text += line;
+    else if (util::starts_with(line, "Mems_allowed_list:"))
+      text += "Mems_allowed_list:\t" + memory_nodes.to_list() + "\n";
+    else
+      text += line;
   }
   return text;
 }
 
 std::string render_numa_maps(std::string_view maps, const MemPolicy& policy, unsigned pages) {
-  static const char* const k_names[] = {"default", "prefer", "bind", "interleave", "local", "prefer (many)", "weighted interleave"};
+  static const char* const k_names[] = {
+      "default", "prefer", "bind", "interleave", "local", "prefer (many)", "weighted interleave"};
   std::string shown = k_names[policy.mode];
   if (!policy.nodes.empty()) {
     if (policy.flags & MPOL_F_STATIC_NODES) shown += "=static";
@@ -119,8 +125,12 @@ std::string render_numa_maps(std::string_view maps, const MemPolicy& policy, uns
     bool first = true;
     for (const auto& word : util::split(line, ' ')) {
       const auto sign = word.find('=');
-      const bool on_node = word.size() > 2 && word[0] == 'N' && sign != std::string::npos && util::parse_unsigned(word.substr(1, sign - 1));
-      text += first ? word : " " + (word == "default" ? shown : on_node ? "N" + std::to_string(pages) + word.substr(sign) : word);
+      const bool on_node = word.size() > 2 && word[0] == 'N' && sign != std::string::npos &&
+                           util::parse_unsigned(word.substr(1, sign - 1));
+      text += first ? word
+                    : " " + (word == "default" ? shown
+                             : on_node         ? "N" + std::to_string(pages) + word.substr(sign)
+                                               : word);
       first = false;
     }
     text += "\n";

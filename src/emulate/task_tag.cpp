@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Timer slack as a carrier: fork, vfork and clone copy it, execve keeps it, and another process may read and set it.
-// So inheritance is exact at no cost: no call that makes a thread has to be intercepted.
+// Timer slack as a carrier: fork, vfork and clone copy it, execve keeps it, and another process may read and
+// set it. So inheritance is exact at no cost: no call that makes a thread has to be intercepted.
 #include "emulate/task_tag.hpp"
 
 #include <cstdio>

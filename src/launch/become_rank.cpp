@@ -34,8 +34,9 @@ Error exec_error(const std::string& name, int code) {
     return Error{"cannot execute " + name + ": its interpreter is not there",
                  "look at its first line (#!…), or at the loader that it was built for"};
   if (code == ENOEXEC)
-    return Error{"cannot execute " + name + ": it is neither a program for this machine nor a script with a #! line",
-                 "hpcml launch starts programs without a shell; add a #! line, or write `-- bash " + name + "`"};
+    return Error{
+        "cannot execute " + name + ": it is neither a program for this machine nor a script with a #! line",
+        "hpcml launch starts programs without a shell; add a #! line, or write `-- bash " + name + "`"};
   if (code == EACCES && ::stat(name.c_str(), &found) == 0 && S_ISDIR(found.st_mode))
     return Error{"cannot execute " + name + ": it is a directory"};
   return Error{"cannot execute " + name + ": " + std::strerror(code),
@@ -44,14 +45,18 @@ Error exec_error(const std::string& name, int code) {
 
 /// A file of this name that is in PATH but may not be executed.
 std::optional<std::string> unexecutable(const std::string& name, const util::EnvSnapshot& env) {
-  if (name.find('/') != std::string::npos) return ::access(name.c_str(), F_OK) == 0 ? std::optional(name) : std::nullopt;
+  if (name.find('/') != std::string::npos)
+    return ::access(name.c_str(), F_OK) == 0 ? std::optional(name) : std::nullopt;
   for (const auto& folder : util::split(env.get_or("PATH", ""), ':'))
-    if (const std::string path = folder + "/" + name; !folder.empty() && ::access(path.c_str(), F_OK) == 0) return path;
+    if (const std::string path = folder + "/" + name; !folder.empty() && ::access(path.c_str(), F_OK) == 0)
+      return path;
   return std::nullopt;
 }
 
-/// What is wrong with the CPUs that the kernel gives after binding: said, or an error. Unasked only srun's masks are compared.
-util::Status check_bound_rank(const RankSetup& setup, const LaunchRequest& request, const std::string& host, const Result<model::IdSet>& cpus) {
+/// What is wrong with the CPUs that the kernel gives after binding: said, or an error. Unasked only srun's
+/// masks are compared.
+util::Status check_bound_rank(const RankSetup& setup, const LaunchRequest& request, const std::string& host,
+                              const Result<model::IdSet>& cpus) {
   std::vector<std::string> faults;
   if (request.bind_check == BindCheck::none && setup.binding.mode == BindMode::verify)
     faults = compare_masks(setup.mask, setup.plan.binding.cpus);
@@ -60,10 +65,13 @@ util::Status check_bound_rank(const RankSetup& setup, const LaunchRequest& reque
     faults = check_binding(setup, {*cpus, topo::read_memory_policy()}, request.cpus_per_task);
   }
   if (request.bind_check == BindCheck::fail && !faults.empty())
-    return Error{"its placement is not what it should be: " + util::join(faults, "; "),
-                 std::string(setup.binding.mode == BindMode::none ? "nobody has bound it: --bind apply does; " : "") + "hpcml affinity shows the plan; --bind-check warn starts the program in spite of it"};
+    return Error{
+        "its placement is not what it should be: " + util::join(faults, "; "),
+        std::string(setup.binding.mode == BindMode::none ? "nobody has bound it: --bind apply does; " : "") +
+            "hpcml affinity shows the plan; --bind-check warn starts the program in spite of it"};
   for (const auto& fault : faults)
-    narrate("hpcml launch: warning: rank " + std::to_string(setup.world.layout.rank) + " on " + host + ": " + fault);
+    narrate("hpcml launch: warning: rank " + std::to_string(setup.world.layout.rank) + " on " + host + ": " +
+            fault);
   return util::Done{};
 }
 
@@ -116,12 +124,16 @@ util::Status bind_rank(const RankSetup& setup) {
 Failure exec_command(const std::vector<std::string>& command, const util::EnvSnapshot& env) {
   const auto program = util::find_program(command.front(), env);
   if (!program) {
-    if (const auto file = unexecutable(command.front(), env)) return {k_cannot_execute, "exec", exec_error(*file, EACCES), {}, {}};
+    if (const auto file = unexecutable(command.front(), env))
+      return {k_cannot_execute, "exec", exec_error(*file, EACCES), {}, {}};
     const bool path = command.front().find('/') != std::string::npos;
-    return {k_not_found, "exec",
+    return {k_not_found,
+            "exec",
             Error{"cannot find " + command.front() + (path ? "" : " in PATH"),
-                  path ? "is it there on the compute node, too?" : "give its path, or load what provides it before the step"},
-            {}, {}};
+                  path ? "is it there on the compute node, too?"
+                       : "give its path, or load what provides it before the step"},
+            {},
+            {}};
   }
   auto words = command, variables = env.to_envp();
   ::execve(program->c_str(), util::exec_pointers(words).data(), util::exec_pointers(variables).data());
@@ -134,10 +146,12 @@ int become_rank(RankSetup& setup, const LaunchRequest& request, const Surroundin
   if (layout.rank == 0)
     for (const auto& warning : setup.warnings) narrate("hpcml launch: warning: " + warning);
   if (layout.local_rank == 0)
-    for (const auto& warning : setup.node_warnings) narrate("hpcml launch: warning: " + here.host + ": " + warning);
+    for (const auto& warning : setup.node_warnings)
+      narrate("hpcml launch: warning: " + here.host + ": " + warning);
   if (const auto bound = bind_rank(setup); !bound) return fail(setup, here, "bind", bound.error());
   const auto cpus = read_status_cpus();
-  if (const auto checked = check_bound_rank(setup, request, here.host, cpus); !checked) return fail(setup, here, "bind", checked.error());
+  if (const auto checked = check_bound_rank(setup, request, here.host, cpus); !checked)
+    return fail(setup, here, "bind", checked.error());
   if (request.report) {
     narrate(render_report(setup, here.host, cpus ? *cpus : model::IdSet()));
   }

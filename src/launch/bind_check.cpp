@@ -12,7 +12,8 @@ std::vector<std::string> check_binding(const RankSetup& setup, const Bound& boun
   const auto& cpus = bound.cpus;
   const auto& mine = setup.plan.binding;
   std::vector<topo::Placed> planned;
-  for (const auto& rank : setup.plan.node_ranks) planned.push_back({rank.local_rank, rank.gpus, rank.cpus, rank.nic});
+  for (const auto& rank : setup.plan.node_ranks)
+    planned.push_back({rank.local_rank, rank.gpus, rank.cpus, rank.nic});
   const unsigned local = setup.world.layout.local_rank;
   if (local >= planned.size()) return {"no core of this node may be used by it"};
   auto real = planned;
@@ -23,7 +24,8 @@ std::vector<std::string> check_binding(const RankSetup& setup, const Bound& boun
   real[local].memory = bound.memory;
   const auto of_plan = topo::check_placement(setup.plan.node, planned).findings;
   const auto planned_so = [&](topo::Finding kind) {
-    return std::any_of(of_plan.begin(), of_plan.end(), [&](const auto& finding) { return finding.kind == kind && finding.rank == local; });
+    return std::any_of(of_plan.begin(), of_plan.end(),
+                       [&](const auto& finding) { return finding.kind == kind && finding.rank == local; });
   };
   // Sharing and unevenness that the plan has itself were its best choice; what is wrong stays wrong.
   for (const auto& finding : topo::check_placement(setup.plan.node, real).findings)
@@ -31,11 +33,14 @@ std::vector<std::string> check_binding(const RankSetup& setup, const Bound& boun
   if (setup.binding.mode != BindMode::none && !mine.cpus.empty() && !(mine.cpus == cpus))
     faults.push_back("it has CPUs " + cpus.to_list() + ", the plan is " + mine.cpus.to_list());
   for (const auto& variable : setup.plan.env)
-    if (const auto set = setup.env.get(variable.name); variable.name == "UCX_NET_DEVICES" && set && *set != variable.value)
+    if (const auto set = setup.env.get(variable.name);
+        variable.name == "UCX_NET_DEVICES" && set && *set != variable.value)
       faults.push_back("UCX_NET_DEVICES=" + *set + ", the NIC nearest its GPU is " + variable.value);
   std::size_t cores = 0;
   for (const auto& core : setup.cpus.core_threads) cores += core.intersects(cpus) ? 1 : 0;
-  if (cores < wanted) faults.push_back("it has " + std::to_string(cores) + " of the " + std::to_string(wanted) + " cores asked for");
+  if (cores < wanted)
+    faults.push_back("it has " + std::to_string(cores) + " of the " + std::to_string(wanted) +
+                     " cores asked for");
   return faults;
 }
 

@@ -17,10 +17,11 @@ struct Bound {
   std::optional<topo::MemoryPolicy> memory = {}; ///< unset: it does not tell
 };
 
-/// What is wrong with what this rank has, one sentence each: CPUs outside what it may use, far from its GPU, shared with
-/// another rank or half a core of it, fewer than others have, not what was planned or fewer than asked for; memory of other
-/// NUMA nodes; a NIC that is not the nearest. `wanted`: physical cores that were asked for, 0 if none were. The other ranks
-/// of the node count as they are planned; where nobody binds, as this one was started outside a job, and not at all in one.
+/// What is wrong with what this rank has, one sentence each: CPUs outside what it may use, far from its GPU,
+/// shared with another rank or half a core of it, fewer than others have, not what was planned or fewer than
+/// asked for; memory of other NUMA nodes; a NIC that is not the nearest. `wanted`: physical cores that were
+/// asked for, 0 if none were. The other ranks of the node count as they are planned; where nobody binds, as
+/// this one was started outside a job, and not at all in one.
 std::vector<std::string> check_binding(const RankSetup& setup, const Bound& bound, unsigned wanted);
 
 } // namespace hpcml::launch

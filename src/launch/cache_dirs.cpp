@@ -55,7 +55,8 @@ void remove_below(int fd) {
 
 /// Removes the directory that `fd` holds, if `path` still names it.
 void remove_held(int fd, const std::string& path) {
-  struct stat held {}, named {};
+  struct stat held {
+  }, named{};
   if (::fstat(fd, &held) != 0 || ::lstat(path.c_str(), &named) != 0) return;
   if (held.st_ino != named.st_ino || held.st_dev != named.st_dev) return;
   const int walk = ::openat(fd, ".", k_open_dir | O_CLOEXEC);
@@ -77,7 +78,8 @@ int open_locked(const std::string& path) {
 }
 
 Result<std::string> make_below(const CacheDir& cache, const std::string& below) {
-  if (util::starts_with(below, "/") || below == ".." || util::starts_with(below, "../") || below.find("/../") != std::string::npos)
+  if (util::starts_with(below, "/") || below == ".." || util::starts_with(below, "../") ||
+      below.find("/../") != std::string::npos)
     return cache_error(cache.path, "'" + below + "' leads out of it");
   std::string path = cache.path, relative;
   for (const auto& part : util::split(below, '/')) {
@@ -90,7 +92,8 @@ Result<std::string> make_below(const CacheDir& cache, const std::string& below) 
   return path;
 }
 
-/// Caches of steps that ended without their watcher (the node's cleanup may kill it): same name, ours, nobody holds them.
+/// Caches of steps that ended without their watcher (the node's cleanup may kill it): same name, ours, nobody
+/// holds them.
 void remove_stale(const CacheDir& cache) {
   const auto slash = cache.path.rfind('/');
   const std::string base = cache.path.substr(0, slash), own = cache.path.substr(slash + 1);
@@ -103,7 +106,8 @@ void remove_stale(const CacheDir& cache) {
     const int fd = ::open(path.c_str(), k_open_dir | O_CLOEXEC);
     if (fd < 0) continue;
     struct stat found {};
-    if (::fstat(fd, &found) == 0 && found.st_uid == ::geteuid() && lock(fd, LOCK_EX | LOCK_NB)) remove_held(fd, path);
+    if (::fstat(fd, &found) == 0 && found.st_uid == ::geteuid() && lock(fd, LOCK_EX | LOCK_NB))
+      remove_held(fd, path);
     ::close(fd);
   }
   ::closedir(dir);
@@ -112,9 +116,11 @@ void remove_stale(const CacheDir& cache) {
 /// Body of the watcher: nothing here may touch what the launcher's process shares with its children.
 [[noreturn]] void watch(const std::vector<CacheDir>& caches) {
   ::setsid();
-  for (const int signal : {SIGTERM, SIGINT, SIGHUP, SIGUSR1, SIGUSR2, SIGQUIT, SIGPIPE, SIGCONT}) ::signal(signal, SIG_IGN);
+  for (const int signal : {SIGTERM, SIGINT, SIGHUP, SIGUSR1, SIGUSR2, SIGQUIT, SIGPIPE, SIGCONT})
+    ::signal(signal, SIG_IGN);
   if (::chdir("/") != 0) ::_exit(1);
-  // Inherited ends of pipes would keep a reader of the program's output waiting, inherited locks keep the directory.
+  // Inherited ends of pipes would keep a reader of the program's output waiting, inherited locks keep the
+  // directory.
   if (::syscall(SYS_close_range, 0, ~0U, 0) != 0)
     for (int fd = 0; fd < 4096; ++fd) ::close(fd);
   std::vector<int> own;
@@ -128,9 +134,11 @@ void remove_stale(const CacheDir& cache) {
 
 } // namespace
 
-Result<std::string> cache_path(const model::PlannedCache& cache, const std::string& base, const std::string& tag) {
+Result<std::string> cache_path(const model::PlannedCache& cache, const std::string& base,
+                               const std::string& tag) {
   if (cache.name.empty() || cache.name.find('/') != std::string::npos || base.empty() || base.front() != '/')
-    return Error{"the profile's cache '" + cache.name + "' in '" + base + "' is no directory that can be made",
+    return Error{"the profile's cache '" + cache.name + "' in '" + base +
+                     "' is no directory that can be made",
                  "a name without '/', and an absolute base"};
   return (base == "/" ? "" : base) + "/" + cache.name + "-" + tag;
 }
@@ -142,14 +150,18 @@ Result<CacheDir> open_cache(const model::PlannedCache& cache, const std::string&
     if (!dir.created && errno != EEXIST) return cache_error(path, std::strerror(errno));
     dir.fd = open_locked(path);
     if (dir.fd < 0 && errno != ENOENT && errno != ESTALE)
-      return cache_error(path, errno == ENOTDIR || errno == ELOOP ? "it is a link or a file" : std::strerror(errno));
+      return cache_error(path, errno == ENOTDIR || errno == ELOOP ? "it is a link or a file"
+                                                                  : std::strerror(errno));
   }
   if (dir.fd < 0) return cache_error(path, "it is removed as fast as it is made");
   struct stat found {};
   std::string wrong;
-  if (::fstat(dir.fd, &found) != 0) wrong = std::strerror(errno);
-  else if (found.st_uid != ::geteuid()) wrong = "it belongs to user " + std::to_string(found.st_uid);
-  else if ((found.st_mode & 077) != 0 && ::fchmod(dir.fd, 0700) != 0) wrong = std::strerror(errno);
+  if (::fstat(dir.fd, &found) != 0)
+    wrong = std::strerror(errno);
+  else if (found.st_uid != ::geteuid())
+    wrong = "it belongs to user " + std::to_string(found.st_uid);
+  else if ((found.st_mode & 077) != 0 && ::fchmod(dir.fd, 0700) != 0)
+    wrong = std::strerror(errno);
   for (const auto& [variable, below] : cache.variables) {
     if (!wrong.empty()) break;
     auto inside = make_below(dir, below);
@@ -170,7 +182,8 @@ util::Status start_watcher(const std::vector<CacheDir>& caches) {
     if (cache.created) made.push_back(cache);
   if (made.empty()) return util::Done{};
   const pid_t middle = ::fork();
-  if (middle < 0) return Error{std::string("cannot start the process that removes the caches: ") + std::strerror(errno)};
+  if (middle < 0)
+    return Error{std::string("cannot start the process that removes the caches: ") + std::strerror(errno)};
   if (middle == 0) {
     // Two forks: the program must not find a child that it never started.
     const pid_t watcher = ::fork();
@@ -178,7 +191,8 @@ util::Status start_watcher(const std::vector<CacheDir>& caches) {
     ::_exit(watcher < 0 ? 1 : 0);
   }
   int status = 0;
-  while (::waitpid(middle, &status, 0) < 0 && errno == EINTR) {}
+  while (::waitpid(middle, &status, 0) < 0 && errno == EINTR) {
+  }
   if (status != 0) return Error{"cannot start the process that removes the caches"};
   return util::Done{};
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Cache directories per node and step: whichever rank comes first makes them, the last one to go takes them along.
+// Cache directories per node and step: whichever rank comes first makes them, the last one to go takes them
+// along.
 #pragma once
 
 #include <map>
@@ -20,14 +21,16 @@ struct CacheDir {
 };
 
 /// "BASE/NAME-TAG" for a cache; `tag` tells steps and nodes apart. A name with '/' is refused.
-util::Result<std::string> cache_path(const model::PlannedCache& cache, const std::string& base, const std::string& tag);
+util::Result<std::string> cache_path(const model::PlannedCache& cache, const std::string& base,
+                                     const std::string& tag);
 
-/// Opens the directory with mode 0700 and its subdirectories, making what is missing; safe when all ranks of a node do it at once,
-/// so none waits for another. A link, a file, or another user's directory in its place is an error.
+/// Opens the directory with mode 0700 and its subdirectories, making what is missing; safe when all ranks of
+/// a node do it at once, so none waits for another. A link, a file, or another user's directory in its place
+/// is an error.
 util::Result<CacheDir> open_cache(const model::PlannedCache& cache, const std::string& path);
 
-/// Starts a process that belongs to nobody, holds none of our descriptors, waits for the last holder of each directory,
-/// removes them and ends. Also removes the same caches of earlier steps whose ranks are all gone.
+/// Starts a process that belongs to nobody, holds none of our descriptors, waits for the last holder of each
+/// directory, removes them and ends. Also removes the same caches of earlier steps whose ranks are all gone.
 util::Status start_watcher(const std::vector<CacheDir>& caches);
 
 /// Gives the directory back and removes it at once if nobody else holds it.

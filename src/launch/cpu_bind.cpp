@@ -42,7 +42,8 @@ Result<IdSet> read_status_cpus() {
   const auto at = text->find(k_name);
   if (at == std::string::npos) return Error{"/proc/self/status has no Cpus_allowed_list"};
   const auto end = text->find('\n', at);
-  return IdSet::parse_list(util::trim(std::string_view(*text).substr(at + k_name.size(), end - at - k_name.size())));
+  return IdSet::parse_list(
+      util::trim(std::string_view(*text).substr(at + k_name.size(), end - at - k_name.size())));
 }
 
 bool bound_by_srun(const util::EnvSnapshot& env) {
@@ -50,21 +51,23 @@ bool bound_by_srun(const util::EnvSnapshot& env) {
   return std::set<std::string>(masks.begin(), masks.end()).size() > 1;
 }
 
-BindDecision decide_binding(BindMode asked, const IdSet& mask, const IdSet& node, const util::EnvSnapshot& env,
-                            unsigned local_world_size) {
+BindDecision decide_binding(BindMode asked, const IdSet& mask, const IdSet& node,
+                            const util::EnvSnapshot& env, unsigned local_world_size) {
   const bool whole = node.is_subset_of(mask);
   const bool own_mask = !whole && bound_by_srun(env);
   switch (asked) {
-    case BindMode::none: return {BindMode::none, mask, whole, "left alone"};
-    case BindMode::verify: return {BindMode::verify, node, true, "bound by srun, compared with the plan"};
-    case BindMode::apply:
-      if (own_mask) return {BindMode::verify, node, true, "srun has given each task its own mask, which is kept"};
-      return {BindMode::apply, mask, whole, "bound by hpcml launch"};
-    case BindMode::automatic: break;
+  case BindMode::none: return {BindMode::none, mask, whole, "left alone"};
+  case BindMode::verify: return {BindMode::verify, node, true, "bound by srun, compared with the plan"};
+  case BindMode::apply:
+    if (own_mask)
+      return {BindMode::verify, node, true, "srun has given each task its own mask, which is kept"};
+    return {BindMode::apply, mask, whole, "bound by hpcml launch"};
+  case BindMode::automatic: break;
   }
   if (own_mask) return {BindMode::verify, node, true, "srun has given each task its own mask, which is kept"};
   // One task with part of a node has what the job asked for: there is nothing to divide.
-  if (!whole && local_world_size == 1) return {BindMode::none, mask, false, "the task has the CPUs that the job asked for"};
+  if (!whole && local_world_size == 1)
+    return {BindMode::none, mask, false, "the task has the CPUs that the job asked for"};
   return {BindMode::apply, mask, whole, "bound by hpcml launch"};
 }
 
@@ -94,7 +97,8 @@ util::Status apply_affinity(const IdSet& cpus) {
 
 void prefer_memory(const IdSet& nodes) {
   if (nodes.empty()) return;
-  // Numbers of <linux/mempolicy.h>; preferred and never bound: a full node then borrows instead of killing the rank.
+  // Numbers of <linux/mempolicy.h>; preferred and never bound: a full node then borrows instead of killing
+  // the rank.
   constexpr int k_preferred = 1, k_preferred_many = 5;
   constexpr std::size_t k_max_nodes = 1024;
   const auto words = to_words(nodes, k_max_nodes);

@@ -10,7 +10,8 @@ namespace {
 
 std::size_t name_length(const std::string& text, std::size_t at) {
   std::size_t length = 0;
-  while (at + length < text.size() && (std::isalnum(static_cast<unsigned char>(text[at + length])) != 0 || text[at + length] == '_'))
+  while (at + length < text.size() &&
+         (std::isalnum(static_cast<unsigned char>(text[at + length])) != 0 || text[at + length] == '_'))
     ++length;
   return length > 0 && std::isdigit(static_cast<unsigned char>(text[at])) != 0 ? 0 : length;
 }
@@ -37,7 +38,9 @@ std::optional<std::string> expand_variables(const std::string& text, const util:
       const auto close = text.find('}', start + length);
       if (close == std::string::npos) return std::nullopt;
       const std::string rest = text.substr(start + length, close - start - length);
-      if (!rest.empty() && (rest.compare(0, 2, ":-") != 0 || rest.find_first_of("$`\\\"'{") != std::string::npos)) return std::nullopt;
+      if (!rest.empty() &&
+          (rest.compare(0, 2, ":-") != 0 || rest.find_first_of("$`\\\"'{") != std::string::npos))
+        return std::nullopt;
       if (!rest.empty()) fallback = rest.substr(2);
       at = close;
     }

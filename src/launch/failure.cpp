@@ -27,9 +27,11 @@ std::string record_name(const Failure& failure, const util::EnvSnapshot& env) {
 
 std::string render_record(const Failure& failure) {
   std::string text = "{\"program\":\"hpcml launch\",\"exit_code\":" + std::to_string(failure.exit_code) +
-                     ",\"phase\":" + json_string(failure.phase) + ",\"rank\":" +
-                     (failure.rank ? std::to_string(*failure.rank) : "null") + ",\"host\":" + json_string(failure.host) +
-                     ",\"what\":" + json_string(failure.error.what) + ",\"hint\":" + json_string(failure.error.hint) + "}";
+                     ",\"phase\":" + json_string(failure.phase) +
+                     ",\"rank\":" + (failure.rank ? std::to_string(*failure.rank) : "null") +
+                     ",\"host\":" + json_string(failure.host) +
+                     ",\"what\":" + json_string(failure.error.what) +
+                     ",\"hint\":" + json_string(failure.error.hint) + "}";
   return text;
 }
 
@@ -56,7 +58,8 @@ int report_failure(const Failure& failure, const util::EnvSnapshot& env) {
     if (::isatty(STDERR_FILENO) == 0) narrate(render_record(failure));
     return failure.exit_code;
   }
-  const auto written = util::write_file(folder + "/" + record_name(failure, env), render_record(failure) + "\n");
+  const auto written =
+      util::write_file(folder + "/" + record_name(failure, env), render_record(failure) + "\n");
   if (!written) narrate("hpcml launch: " + written.error().what);
   return failure.exit_code;
 }

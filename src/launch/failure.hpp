@@ -14,7 +14,8 @@ namespace hpcml::launch {
 /// Why launch ended without its program having run (or run to its end).
 struct Failure {
   int exit_code = k_cannot_set_up;
-  std::string phase;            ///< what it was at: "layout", "gpus", "cache", "bind", "preflight", "exec", "run" …; part of the record's file name
+  std::string phase; ///< what it was at: "layout", "gpus", "cache", "bind", "preflight", "exec", "run" …;
+                     ///< part of the record's file name
   util::Error error;
   std::optional<unsigned> rank; ///< unset: before the rank was known
   std::string host;
@@ -23,8 +24,9 @@ struct Failure {
 /// The failure as one JSON object on one line; bytes that are not UTF-8 become U+FFFD.
 std::string render_record(const Failure& failure);
 
-/// Says the failure on standard error and writes its record: into $HPCML_ERROR_DIR, else (not on a terminal) as a second
-/// line on standard error. Returns the exit code. What cannot be written is not worth a second failure.
+/// Says the failure on standard error and writes its record: into $HPCML_ERROR_DIR, else (not on a terminal)
+/// as a second line on standard error. Returns the exit code. What cannot be written is not worth a second
+/// failure.
 int report_failure(const Failure& failure, const util::EnvSnapshot& env);
 
 /// One line on standard error in a single write, so that lines of several ranks don't mix.

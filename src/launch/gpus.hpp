@@ -14,25 +14,32 @@ namespace hpcml::launch {
 /// The GPUs that the runtime will show to this process.
 struct VisibleGpus {
   std::vector<std::string> entries; ///< as the variable has them: indices, UUIDs, MIG names
-  std::string variable;             ///< the variable that limits them; empty: counted on the node or told by Slurm
-  std::string told_by;              ///< for sentences: "ROCR_VISIBLE_DEVICES=0,1", "SLURM_STEP_GPUS=0,1", "the node's devices"
-  bool cut = false;                 ///< the variable names a GPU that the node does not have; `told_by` says so, and `entries` end there
+  std::string variable; ///< the variable that limits them; empty: counted on the node or told by Slurm
+  std::string
+      told_by; ///< for sentences: "ROCR_VISIBLE_DEVICES=0,1", "SLURM_STEP_GPUS=0,1", "the node's devices"
+  bool cut = false; ///< the variable names a GPU that the node does not have; `told_by` says so, and
+                    ///< `entries` end there
 };
 
-/// Entries of a visible-devices list; empty, "-1" and "NoDevFiles" hide all GPUs, and so do entries after a "-1".
+/// Entries of a visible-devices list; empty, "-1" and "NoDevFiles" hide all GPUs, and so do entries after a
+/// "-1".
 std::vector<std::string> split_visible_list(const std::string& text);
 
-/// What is visible. `preferred`: the vendor's variable, asked first (empty: any). `on_node`: GPUs found on the node, 0 where nothing tells.
+/// What is visible. `preferred`: the vendor's variable, asked first (empty: any). `on_node`: GPUs found on
+/// the node, 0 where nothing tells.
 VisibleGpus find_visible_gpus(const util::EnvSnapshot& env, const std::string& preferred, unsigned on_node);
 
 /// The same GPUs in another order: `positions` in the list, those that are not named being left out.
-VisibleGpus in_order(const VisibleGpus& gpus, const std::vector<std::size_t>& positions, const std::string& why);
+VisibleGpus in_order(const VisibleGpus& gpus, const std::vector<std::size_t>& positions,
+                     const std::string& why);
 
-/// Whether `ranks` ranks on this node with `per_rank` GPUs each find them; a list of exactly `per_rank` entries is taken
-/// as this rank's own. The error is a sentence with the numbers and where they come from.
-util::Status check_gpus(const VisibleGpus& gpus, const util::EnvSnapshot& env, unsigned ranks, unsigned per_rank);
+/// Whether `ranks` ranks on this node with `per_rank` GPUs each find them; a list of exactly `per_rank`
+/// entries is taken as this rank's own. The error is a sentence with the numbers and where they come from.
+util::Status check_gpus(const VisibleGpus& gpus, const util::EnvSnapshot& env, unsigned ranks,
+                        unsigned per_rank);
 
-/// The entries of the list that belong to local rank `local_rank`, joined; the whole list if it is the rank's own already.
+/// The entries of the list that belong to local rank `local_rank`, joined; the whole list if it is the rank's
+/// own already.
 std::string own_entries(const VisibleGpus& gpus, unsigned local_rank, unsigned ranks, unsigned per_rank);
 
 } // namespace hpcml::launch

@@ -12,14 +12,18 @@ std::vector<std::string> read_interfaces() {
   std::vector<std::string> names;
   // Not from /sys: a container may show the host's there and have a network of its own.
   struct if_nameindex* list = ::if_nameindex();
-  for (const auto* entry = list; entry != nullptr && entry->if_index != 0; ++entry) names.emplace_back(entry->if_name);
+  for (const auto* entry = list; entry != nullptr && entry->if_index != 0; ++entry)
+    names.emplace_back(entry->if_name);
   if (list != nullptr) ::if_freenameindex(list);
   return names;
 }
 
-bool names_interfaces(const std::string& variable) { return variable == "GLOO_SOCKET_IFNAME" || variable == "NCCL_SOCKET_IFNAME"; }
+bool names_interfaces(const std::string& variable) {
+  return variable == "GLOO_SOCKET_IFNAME" || variable == "NCCL_SOCKET_IFNAME";
+}
 
-std::string present_interfaces(const std::string& variable, const std::string& value, const std::vector<std::string>& present) {
+std::string present_interfaces(const std::string& variable, const std::string& value,
+                               const std::vector<std::string>& present) {
   const bool nccl = variable == "NCCL_SOCKET_IFNAME";
   if (present.empty() || (nccl && util::starts_with(value, "^"))) return value;
   const bool exact = !nccl || util::starts_with(value, "=");

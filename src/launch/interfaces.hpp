@@ -13,8 +13,9 @@ std::vector<std::string> read_interfaces();
 /// True for the variables by which Gloo and NCCL choose interfaces.
 bool names_interfaces(const std::string& variable);
 
-/// The entries of `value` that match one of `present`: exactly for Gloo, as NCCL reads its list for NCCL ("hsn" is every
-/// hsn0, hsn1 …; "=hsn0" that one; "^docker" what to avoid, which is kept). Pure.
-std::string present_interfaces(const std::string& variable, const std::string& value, const std::vector<std::string>& present);
+/// The entries of `value` that match one of `present`: exactly for Gloo, as NCCL reads its list for NCCL
+/// ("hsn" is every hsn0, hsn1 …; "=hsn0" that one; "^docker" what to avoid, which is kept). Pure.
+std::string present_interfaces(const std::string& variable, const std::string& value,
+                               const std::vector<std::string>& present);
 
 } // namespace hpcml::launch

@@ -26,11 +26,12 @@ int fail(const std::string& phase, const util::Error& error, const Surroundings&
 void warn_of_idle_nodes(const LaunchRequest& request, const Surroundings& here) {
   const auto nodes = util::parse_unsigned(here.env.get_or("SLURM_JOB_NUM_NODES", "1"));
   if (nodes.value_or(1) > 1 && !in_task(request, here.env))
-    narrate("hpcml launch: warning: this is no task of srun, so only " + here.host + " of the job's " + std::to_string(*nodes) +
-            " nodes is used; srun hpcml launch … uses them all");
+    narrate("hpcml launch: warning: this is no task of srun, so only " + here.host + " of the job's " +
+            std::to_string(*nodes) + " nodes is used; srun hpcml launch … uses them all");
 }
 
-/// Ranks to start here: what was asked for; outside a step as many as the visible GPUs are enough for, at least one.
+/// Ranks to start here: what was asked for; outside a step as many as the visible GPUs are enough for, at
+/// least one.
 unsigned processes_to_start(const LaunchRequest& request, const Surroundings& here, const NodeView& node) {
   if (request.processes_per_node) return *request.processes_per_node;
   const unsigned per_rank = request.gpus_per_task.value_or(1);
@@ -56,7 +57,8 @@ struct Setups {
   unsigned failed_rank = 0;
 };
 
-Setups plan_setups(const LaunchRequest& request, const Surroundings& here, const World& first, const NodeView& node) {
+Setups plan_setups(const LaunchRequest& request, const Surroundings& here, const World& first,
+                   const NodeView& node) {
   Setups setups{request, {}, {}, 0};
   const bool spawn = spawns(request, here);
   if (spawn) setups.request.processes_per_node = first.layout.local_world_size;
@@ -75,7 +77,8 @@ Setups plan_setups(const LaunchRequest& request, const Surroundings& here, const
 
 int become_task(RankSetup& setup, const LaunchRequest& request, const Surroundings& here) {
   if (!setup.plan.caches.empty())
-    if (const auto caches = open_caches(setup); !caches) return fail("cache", caches.error(), here, setup.world.layout.rank);
+    if (const auto caches = open_caches(setup); !caches)
+      return fail("cache", caches.error(), here, setup.world.layout.rank);
   return become_rank(setup, request, here);
 }
 
@@ -102,14 +105,16 @@ int run_ranks(Setups& setups, const Surroundings& here) {
 } // namespace
 
 int run_launch(const LaunchRequest& request, const Surroundings& here) {
-  if (request.command.empty()) return fail("layout", {"there is no command", "hpcml launch [FLAGS] -- CMD…"}, here);
+  if (request.command.empty())
+    return fail("layout", {"there is no command", "hpcml launch [FLAGS] -- CMD…"}, here);
   const auto node = read_node(request);
   if (!node) return fail("node", node.error(), here);
   const auto world = first_world(request, here, *node);
   if (!world) return fail("layout", world.error(), here);
   auto setups = plan_setups(request, here, *world, *node);
   if (setups.error) return fail("gpus", *setups.error, here, setups.failed_rank);
-  return spawns(request, here) ? run_ranks(setups, here) : become_task(setups.ranks.front(), setups.request, here);
+  return spawns(request, here) ? run_ranks(setups, here)
+                               : become_task(setups.ranks.front(), setups.request, here);
 }
 
 Result<std::string> describe_launch(const LaunchRequest& request, const Surroundings& here) {
@@ -125,8 +130,10 @@ Result<std::string> describe_launch(const LaunchRequest& request, const Surround
     if (!caches) return caches.error();
     for (std::size_t i = 0; i < caches->size(); ++i)
       for (const auto& [name, below] : setup.plan.caches[i].variables)
-        if (!setup.env.get(name)) setup.changes.emplace_back(name, (*caches)[i] + (below.empty() ? "" : "/" + below));
-    if (spawns(request, here)) text += (text.empty() ? "# rank " : "\n# rank ") + std::to_string(setup.world.layout.rank) + "\n";
+        if (!setup.env.get(name))
+          setup.changes.emplace_back(name, (*caches)[i] + (below.empty() ? "" : "/" + below));
+    if (spawns(request, here))
+      text += (text.empty() ? "# rank " : "\n# rank ") + std::to_string(setup.world.layout.rank) + "\n";
     text += render_dry_run(setup, *caches, request.command);
   }
   return text;

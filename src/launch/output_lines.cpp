@@ -9,7 +9,8 @@ constexpr std::size_t k_longest = 16U << 20;
 } // namespace
 
 LineMerger::LineMerger(const std::vector<unsigned>& ranks, bool colour) : x_pending(ranks.size()) {
-  static constexpr const char* k_colours[] = {"\033[36m", "\033[32m", "\033[33m", "\033[35m", "\033[34m", "\033[31m"};
+  static constexpr const char* k_colours[] = {"\033[36m", "\033[32m", "\033[33m",
+                                              "\033[35m", "\033[34m", "\033[31m"};
   for (const unsigned rank : ranks) {
     const std::string text = "[" + std::to_string(rank) + "]";
     x_prefixes.push_back(colour ? k_colours[rank % 6] + text + "\033[0m " : text + " ");

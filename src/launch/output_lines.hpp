@@ -8,8 +8,8 @@
 
 namespace hpcml::launch {
 
-/// Merges the pieces that ranks write into lines "[2] text". A line is passed on when it is complete; what a rank leaves
-/// unfinished is passed on by `flush`, and continued there if nobody else has written in between.
+/// Merges the pieces that ranks write into lines "[2] text". A line is passed on when it is complete; what a
+/// rank leaves unfinished is passed on by `flush`, and continued there if nobody else has written in between.
 class LineMerger {
 public:
   /// `colour`: the prefix in a colour per rank.

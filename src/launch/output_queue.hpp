@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Bytes on their way to standard output or error, written as fast as the reader takes them and never blocking the loop.
+// Bytes on their way to standard output or error, written as fast as the reader takes them and never blocking
+// the loop.
 #pragma once
 
 #include <string>

@@ -19,12 +19,17 @@ std::string folder_of(const std::string& path) {
   return slash == std::string::npos ? "." : path.substr(0, slash);
 }
 
-std::vector<std::string> helper_words(const std::string& helper, const RankSetup& setup, const LaunchRequest& request) {
-  std::vector<std::string> words = {helper, "preflight", "--backend", model::word_of(request.backend), "--timeout", std::to_string(k_preflight_seconds)};
+std::vector<std::string> helper_words(const std::string& helper, const RankSetup& setup,
+                                      const LaunchRequest& request) {
+  std::vector<std::string> words = {helper,      "preflight",
+                                    "--backend", model::word_of(request.backend),
+                                    "--timeout", std::to_string(k_preflight_seconds)};
   const auto& names = setup.interfaces;
   if (names.empty()) return words;
   const auto& nic = setup.plan.binding.nic;
-  words.insert(words.end(), {"--interface", std::find(names.begin(), names.end(), nic) != names.end() ? nic : names.front()});
+  words.insert(
+      words.end(),
+      {"--interface", std::find(names.begin(), names.end(), nic) != names.end() ? nic : names.front()});
   return words;
 }
 
@@ -45,12 +50,14 @@ Error preflight_verdict(const std::string& lines) {
     const auto object = nlohmann::json::parse(line, nullptr, false);
     if (!object.is_object() || !object.contains("what") || !object["what"].is_string()) continue;
     verdict.what = object["what"].get<std::string>();
-    verdict.hint = object.contains("next") && object["next"].is_string() ? object["next"].get<std::string>() : "";
+    verdict.hint =
+        object.contains("next") && object["next"].is_string() ? object["next"].get<std::string>() : "";
   }
   return verdict;
 }
 
-std::optional<Failure> run_preflight(const RankSetup& setup, const LaunchRequest& request, const Surroundings& here) {
+std::optional<Failure> run_preflight(const RankSetup& setup, const LaunchRequest& request,
+                                     const Surroundings& here) {
   const auto failure = [&](int code, Error error) {
     return Failure{code, "preflight", std::move(error), setup.world.layout.rank, here.host};
   };
@@ -61,13 +68,15 @@ std::optional<Failure> run_preflight(const RankSetup& setup, const LaunchRequest
   util::EnvSnapshot env = setup.env;
   // The program's own store must not meet connections of this group that is just going away.
   env.set("MASTER_PORT", std::to_string(side_port(setup.world.port)));
-  const auto output = util::run_process(helper_words(*helper, setup, request), env, preflight_limit(k_preflight_seconds));
+  const auto output =
+      util::run_process(helper_words(*helper, setup, request), env, preflight_limit(k_preflight_seconds));
   if (!output) return failure(k_cannot_set_up, output.error());
   if (output->exit_code == 0) return std::nullopt;
   Error verdict = preflight_verdict(output->out);
   if (verdict.what.empty()) {
     const auto lines = util::split(std::string(util::trim(output->err)), '\n');
-    verdict.what = "hpcml-torch ended with " + std::to_string(output->exit_code) + (lines.back().empty() ? "" : ": " + lines.back());
+    verdict.what = "hpcml-torch ended with " + std::to_string(output->exit_code) +
+                   (lines.back().empty() ? "" : ": " + lines.back());
   }
   verdict.what = "the preflight failed: " + verdict.what;
   return failure(output->exit_code == k_preflight_failed ? k_preflight_failed : k_cannot_set_up, verdict);

@@ -14,16 +14,20 @@ namespace hpcml::launch {
 constexpr unsigned k_preflight_seconds = 120; ///< for the rendezvous and for each check
 
 /// When a helper that was given `timeout_seconds` hangs: it ends by itself after six times as long and 30 s.
-constexpr std::chrono::seconds preflight_limit(unsigned timeout_seconds) { return std::chrono::seconds(7ULL * timeout_seconds + 60); }
+constexpr std::chrono::seconds preflight_limit(unsigned timeout_seconds) {
+  return std::chrono::seconds(7ULL * timeout_seconds + 60);
+}
 
-/// Path of the helper beside `program` (bin/../libexec/hpcml/hpcml-torch, or in the same folder; for hpcml-aarch64 it is
-/// hpcml-torch-aarch64); nothing if it is not there.
+/// Path of the helper beside `program` (bin/../libexec/hpcml/hpcml-torch, or in the same folder; for
+/// hpcml-aarch64 it is hpcml-torch-aarch64); nothing if it is not there.
 std::optional<std::string> find_torch_helper(const std::string& program);
 
-/// What the helper's JSON lines say about a failure: "what" and "next" of the last culprit; an empty error if they say nothing.
+/// What the helper's JSON lines say about a failure: "what" and "next" of the last culprit; an empty error if
+/// they say nothing.
 util::Error preflight_verdict(const std::string& lines);
 
 /// Runs the check with this rank's environment, on a port of its own; nothing if it passed.
-std::optional<Failure> run_preflight(const RankSetup& setup, const LaunchRequest& request, const Surroundings& here);
+std::optional<Failure> run_preflight(const RankSetup& setup, const LaunchRequest& request,
+                                     const Surroundings& here);
 
 } // namespace hpcml::launch

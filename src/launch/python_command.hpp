@@ -10,8 +10,8 @@
 
 namespace hpcml::launch {
 
-/// PYTHON -u [-m] WORDS…; the Python of $VIRTUAL_ENV, else of $CONDA_PREFIX, else python3 or python from PATH.
-/// A compiled program in the script's place is an error that says how to start it.
+/// PYTHON -u [-m] WORDS…; the Python of $VIRTUAL_ENV, else of $CONDA_PREFIX, else python3 or python from
+/// PATH. A compiled program in the script's place is an error that says how to start it.
 util::Result<std::vector<std::string>> find_python_command(const std::vector<std::string>& words, bool module,
                                                            const util::EnvSnapshot& env);
 

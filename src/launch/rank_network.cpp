@@ -30,7 +30,8 @@ void drop_missing(RankSetup& setup, const model::Site& site, const std::vector<s
     variable = kept.empty() ? env.erase(variable) : std::next(variable);
   }
   if (!dropped.empty())
-    setup.node_warnings.push_back("this node has not all of " + site.id + "'s interfaces " + wanted + " (it has " + util::join(present, ", ") +
+    setup.node_warnings.push_back("this node has not all of " + site.id + "'s interfaces " + wanted +
+                                  " (it has " + util::join(present, ", ") +
                                   "): " + util::join(dropped, ", "));
 }
 
@@ -38,7 +39,8 @@ void drop_missing(RankSetup& setup, const model::Site& site, const std::vector<s
 
 void settle_interfaces(RankSetup& setup, const model::Site& site, const std::vector<std::string>& present) {
   for (const auto& name : site.network.interfaces)
-    if (present.empty() || std::find(present.begin(), present.end(), name) != present.end()) setup.interfaces.push_back(name);
+    if (present.empty() || std::find(present.begin(), present.end(), name) != present.end())
+      setup.interfaces.push_back(name);
   drop_missing(setup, site, present);
 }
 

@@ -15,8 +15,8 @@ namespace hpcml::launch {
 namespace {
 
 /// In the child: never returns.
-[[noreturn]] void run_child(RankSetup& setup, const LaunchRequest& request, const Surroundings& here, const sigset_t& mask,
-                            int input, int out, int err, pid_t parent) {
+[[noreturn]] void run_child(RankSetup& setup, const LaunchRequest& request, const Surroundings& here,
+                            const sigset_t& mask, int input, int out, int err, pid_t parent) {
   ::setpgid(0, 0);
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
   if (::getppid() != parent) ::_exit(k_cannot_set_up); // it died before the kernel knew what we want

@@ -20,11 +20,12 @@ namespace hpcml::launch {
 /// What this node and this process have.
 struct NodeView {
   model::CpuShape cpus;
-  model::IdSet mask;                    ///< CPUs of this process
-  topo::LiveGpus gpus;                  ///< all that the node's drivers show
-  topo::NearNics nics;                  ///< near these
+  model::IdSet mask;                     ///< CPUs of this process
+  topo::LiveGpus gpus;                   ///< all that the node's drivers show
+  topo::NearNics nics;                   ///< near these
   std::vector<topo::GpuLink> links = {}; ///< between them, where the ranks are to follow the links
-  std::vector<std::string> interfaces;  ///< names of all network interfaces; empty: not known, or no site names any
+  std::vector<std::string>
+      interfaces; ///< names of all network interfaces; empty: not known, or no site names any
 };
 /// This node as the request needs it.
 util::Result<NodeView> read_node(const LaunchRequest& request);
@@ -32,10 +33,10 @@ util::Result<NodeView> read_node(const LaunchRequest& request);
 /// The decisions for one rank.
 struct RankSetup {
   World world;
-  bool agent = false;                  ///< the command starts the ranks itself (torchrun): it gets the whole node
-  util::EnvSnapshot env;               ///< complete environment of the program
+  bool agent = false;    ///< the command starts the ranks itself (torchrun): it gets the whole node
+  util::EnvSnapshot env; ///< complete environment of the program
   std::vector<std::pair<std::string, std::string>> changes; ///< what launch sets, in order, for --dry-run
-  std::vector<std::string> removed;    ///< variables that launch takes away
+  std::vector<std::string> removed;                         ///< variables that launch takes away
   BindDecision binding;
   plan::RankPlan plan;
   model::CpuShape cpus;
@@ -47,13 +48,15 @@ struct RankSetup {
 };
 
 /// Decides for one rank. The error is about its GPUs.
-util::Result<RankSetup> plan_rank_setup(const LaunchRequest& request, const World& world, const NodeView& node,
-                                        const util::EnvSnapshot& env);
+util::Result<RankSetup> plan_rank_setup(const LaunchRequest& request, const World& world,
+                                        const NodeView& node, const util::EnvSnapshot& env);
 
-/// True for commands that start the ranks of a node themselves: torchrun, accelerate, deepspeed, torch.distributed.run.
+/// True for commands that start the ranks of a node themselves: torchrun, accelerate, deepspeed,
+/// torch.distributed.run.
 bool is_agent_command(const std::vector<std::string>& command);
 
-/// `text` with $NAME, ${NAME} and ${NAME:-word} replaced; nothing if it needs a shell (a command, another operator). Pure.
+/// `text` with $NAME, ${NAME} and ${NAME:-word} replaced; nothing if it needs a shell (a command, another
+/// operator). Pure.
 std::optional<std::string> expand_variables(const std::string& text, const util::EnvSnapshot& env);
 
 } // namespace hpcml::launch

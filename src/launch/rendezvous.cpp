@@ -22,11 +22,13 @@ using util::Result;
 
 unsigned step_port(const slurm::StepIdentity& identity) {
   constexpr unsigned long long k_count = plan::k_port_count;
-  const auto offset = (identity.job % k_count) * plan::k_job_stride + (identity.restart % k_count) * plan::k_restart_stride + identity.step % k_count;
+  const auto offset = (identity.job % k_count) * plan::k_job_stride +
+                      (identity.restart % k_count) * plan::k_restart_stride + identity.step % k_count;
   return plan::k_first_port + static_cast<unsigned>(offset % k_count);
 }
 
-std::string step_address(const util::EnvSnapshot& env, const std::string& first_node, const std::string& suffix) {
+std::string step_address(const util::EnvSnapshot& env, const std::string& first_node,
+                         const std::string& suffix) {
   const auto address = env.get_or("HPCML_MASTER_ADDR", "");
   if (!address.empty() && env.get_or("HPCML_MASTER_NODE", "") == first_node) return address;
   return first_node + suffix;
@@ -34,11 +36,14 @@ std::string step_address(const util::EnvSnapshot& env, const std::string& first_
 
 Result<std::string> interface_address(const std::string& interface) {
   ifaddrs* list = nullptr;
-  if (::getifaddrs(&list) != 0) return Error{std::string("cannot list the network interfaces: ") + std::strerror(errno)};
+  if (::getifaddrs(&list) != 0)
+    return Error{std::string("cannot list the network interfaces: ") + std::strerror(errno)};
   std::string address;
   std::vector<std::string> names;
   for (const ifaddrs* entry = list; entry != nullptr; entry = entry->ifa_next) {
-    if (entry->ifa_addr == nullptr || entry->ifa_addr->sa_family != AF_INET || (entry->ifa_flags & IFF_UP) == 0) continue;
+    if (entry->ifa_addr == nullptr || entry->ifa_addr->sa_family != AF_INET ||
+        (entry->ifa_flags & IFF_UP) == 0)
+      continue;
     names.emplace_back(entry->ifa_name);
     if (interface != entry->ifa_name || !address.empty()) continue;
     sockaddr_in place{};
@@ -57,7 +62,8 @@ namespace {
 
 bool is_number(const std::string& address) {
   unsigned char bytes[sizeof(in6_addr)];
-  return ::inet_pton(AF_INET, address.c_str(), bytes) == 1 || ::inet_pton(AF_INET6, address.c_str(), bytes) == 1;
+  return ::inet_pton(AF_INET, address.c_str(), bytes) == 1 ||
+         ::inet_pton(AF_INET6, address.c_str(), bytes) == 1;
 }
 
 std::set<std::string> addresses_of(const std::string& name) {
@@ -67,7 +73,8 @@ std::set<std::string> addresses_of(const std::string& name) {
   if (::getaddrinfo(name.c_str(), nullptr, &wanted, &list) != 0) return found;
   for (const addrinfo* entry = list; entry != nullptr; entry = entry->ai_next) {
     char text[NI_MAXHOST] = "";
-    if (::getnameinfo(entry->ai_addr, entry->ai_addrlen, text, sizeof text, nullptr, 0, NI_NUMERICHOST) == 0) found.insert(text);
+    if (::getnameinfo(entry->ai_addr, entry->ai_addrlen, text, sizeof text, nullptr, 0, NI_NUMERICHOST) == 0)
+      found.insert(text);
   }
   ::freeaddrinfo(list);
   return found;
@@ -80,9 +87,12 @@ std::set<std::string> local_addresses() {
   for (const ifaddrs* entry = list; entry != nullptr; entry = entry->ifa_next) {
     if (entry->ifa_addr == nullptr) continue;
     const int family = entry->ifa_addr->sa_family;
-    const socklen_t length = family == AF_INET ? sizeof(sockaddr_in) : family == AF_INET6 ? sizeof(sockaddr_in6) : 0;
+    const socklen_t length = family == AF_INET    ? sizeof(sockaddr_in)
+                             : family == AF_INET6 ? sizeof(sockaddr_in6)
+                                                  : 0;
     char text[NI_MAXHOST] = "";
-    if (length > 0 && ::getnameinfo(entry->ifa_addr, length, text, sizeof text, nullptr, 0, NI_NUMERICHOST) == 0)
+    if (length > 0 &&
+        ::getnameinfo(entry->ifa_addr, length, text, sizeof text, nullptr, 0, NI_NUMERICHOST) == 0)
       found.insert(text);
   }
   ::freeifaddrs(list);

@@ -12,19 +12,20 @@
 
 namespace hpcml::launch {
 
-
 /// The same port on all ranks of a step; neighbouring steps of a job, and a requeued job, get others. Pure.
 unsigned step_port(const slurm::StepIdentity& identity);
 
-/// The address of rank 0: HPCML_MASTER_ADDR where HPCML_MASTER_NODE is this step's first node (the batch script looked an
-/// interface up there), else the first node's name with the site's suffix. Pure.
-std::string step_address(const util::EnvSnapshot& env, const std::string& first_node, const std::string& suffix);
+/// The address of rank 0: HPCML_MASTER_ADDR where HPCML_MASTER_NODE is this step's first node (the batch
+/// script looked an interface up there), else the first node's name with the site's suffix. Pure.
+std::string step_address(const util::EnvSnapshot& env, const std::string& first_node,
+                         const std::string& suffix);
 
 /// The first IPv4 address of a network interface; the error lists the interfaces that have one.
 util::Result<std::string> interface_address(const std::string& interface);
 
-/// Whether an address that somebody set can mean node `node`: its name, its long name, a name or number that resolves to
-/// the same address. A number that this process cannot judge is believed, unless `is_here` and no interface has it.
+/// Whether an address that somebody set can mean node `node`: its name, its long name, a name or number that
+/// resolves to the same address. A number that this process cannot judge is believed, unless `is_here` and no
+/// interface has it.
 bool may_be_host(const std::string& address, const std::string& node, bool is_here);
 
 /// A port on 127.0.0.1 that is free now.

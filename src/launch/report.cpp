@@ -19,21 +19,26 @@ std::string numa_text(const model::CpuShape& shape, const model::IdSet& cpus) {
 std::string binding_text(const RankSetup& setup) {
   const auto& planned = setup.plan.binding.cpus;
   switch (setup.binding.mode) {
-    case BindMode::apply:
-      return planned.empty() ? "none: no core is free for this rank" : "CPUs " + planned.to_list() + ", " + setup.binding.why;
-    case BindMode::verify: return "CPUs " + setup.mask.to_list() + " as they are (planned: " + planned.to_list() + "), " + setup.binding.why;
-    case BindMode::none:
-    case BindMode::automatic: break;
+  case BindMode::apply:
+    return planned.empty() ? "none: no core is free for this rank"
+                           : "CPUs " + planned.to_list() + ", " + setup.binding.why;
+  case BindMode::verify:
+    return "CPUs " + setup.mask.to_list() + " as they are (planned: " + planned.to_list() + "), " +
+           setup.binding.why;
+  case BindMode::none:
+  case BindMode::automatic: break;
   }
-  return "CPUs " + setup.mask.to_list() + " as they are, " + (setup.agent ? "the agent gets the node" : setup.binding.why);
+  return "CPUs " + setup.mask.to_list() + " as they are, " +
+         (setup.agent ? "the agent gets the node" : setup.binding.why);
 }
 
 } // namespace
 
 std::string render_report(const RankSetup& setup, const std::string& host, const model::IdSet& kernel_cpus) {
   const auto& layout = setup.world.layout;
-  std::string line = "hpcml: rank " + std::to_string(layout.rank) + " of " + std::to_string(layout.world_size) + " on " + host +
-                     ", local rank " + std::to_string(layout.local_rank) + ", GPU " + setup.gpus + ", CPUs " +
+  std::string line = "hpcml: rank " + std::to_string(layout.rank) + " of " +
+                     std::to_string(layout.world_size) + " on " + host + ", local rank " +
+                     std::to_string(layout.local_rank) + ", GPU " + setup.gpus + ", CPUs " +
                      kernel_cpus.to_list() + numa_text(setup.cpus, kernel_cpus);
   if (!setup.plan.binding.nic.empty()) line += ", NIC " + setup.plan.binding.nic;
   return line + ", master " + setup.world.address + ":" + std::to_string(setup.world.port);
@@ -47,8 +52,10 @@ std::string render_dry_run(const RankSetup& setup, const std::vector<std::string
   text += "binding: " + binding_text(setup) + "\n";
   if (!setup.plan.binding.why.empty()) text += "because: " + setup.plan.binding.why + "\n";
   for (const auto& variable : setup.plan.env) {
-    const bool set = std::any_of(setup.changes.begin(), setup.changes.end(), [&](const auto& change) { return change.first == variable.name; });
-    if (set && variable.origin.kind == model::OriginKind::rule && !variable.origin.by.empty()) text += variable.name + " because: " + variable.origin.by + "\n";
+    const bool set = std::any_of(setup.changes.begin(), setup.changes.end(),
+                                 [&](const auto& change) { return change.first == variable.name; });
+    if (set && variable.origin.kind == model::OriginKind::rule && !variable.origin.by.empty())
+      text += variable.name + " because: " + variable.origin.by + "\n";
   }
   for (const auto& cache : caches) text += "cache: " + cache + "\n";
   for (const auto* list : {&setup.warnings, &setup.node_warnings})

@@ -9,10 +9,12 @@
 
 namespace hpcml::launch {
 
-/// "rank 3 of 16 on nid001, local rank 3, GPU 3, cores … (the kernel's own list), NIC hsn1, master nid001:15321".
+/// "rank 3 of 16 on nid001, local rank 3, GPU 3, cores … (the kernel's own list), NIC hsn1, master
+/// nid001:15321".
 std::string render_report(const RankSetup& setup, const std::string& host, const model::IdSet& kernel_cpus);
 
-/// Variables as KEY=VALUE lines, binding, caches and the words of the command; `caches`: the paths that would be made.
+/// Variables as KEY=VALUE lines, binding, caches and the words of the command; `caches`: the paths that would
+/// be made.
 std::string render_dry_run(const RankSetup& setup, const std::vector<std::string>& caches,
                            const std::vector<std::string>& command);
 

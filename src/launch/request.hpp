@@ -24,37 +24,40 @@ enum class BindMode {
 };
 
 constexpr std::chrono::seconds k_grace_after_failure{10}; ///< for the others, when a rank has failed
-constexpr std::chrono::seconds k_grace_after_signal{30};  ///< after INT or TERM; in a job Slurm's own limit counts
+constexpr std::chrono::seconds k_grace_after_signal{
+    30}; ///< after INT or TERM; in a job Slurm's own limit counts
 
 /// The flags. A site is optional: without it no site fact is used, only what the node shows.
 struct LaunchRequest {
   std::optional<model::Site> site;
-  std::string profile_hash;        ///< the profile that the script was made with; empty: not checked
+  std::string profile_hash; ///< the profile that the script was made with; empty: not checked
   BindMode bind = BindMode::automatic;
   BindCheck bind_check = BindCheck::none;
-  unsigned cpus_per_task = 0;      ///< physical cores; 0: what the slice gives
-  unsigned threads_per_core = 1;   ///< hardware threads of each core
+  unsigned cpus_per_task = 0;    ///< physical cores; 0: what the slice gives
+  unsigned threads_per_core = 1; ///< hardware threads of each core
   model::CoreSpill spill = model::CoreSpill::none;
-  model::GpuOrder rank_order;      ///< in which the ranks take the visible GPUs
-  std::optional<unsigned> gpus_per_task; ///< unset: the visible GPUs divided by the ranks, and nothing is demanded
+  model::GpuOrder rank_order; ///< in which the ranks take the visible GPUs
+  std::optional<unsigned>
+      gpus_per_task; ///< unset: the visible GPUs divided by the ranks, and nothing is demanded
   std::optional<model::GpusSeen> gpu_visibility; ///< unset: the site's
   model::Backend backend = model::Backend::automatic;
-  bool container = false;          ///< the command enters a container
-  std::string partition;           ///< empty: SLURM_JOB_PARTITION
-  plan::JobPromise job;            ///< what the script says of the whole job; the QoS else from SLURM_JOB_QOS
+  bool container = false; ///< the command enters a container
+  std::string partition;  ///< empty: SLURM_JOB_PARTITION
+  plan::JobPromise job;   ///< what the script says of the whole job; the QoS else from SLURM_JOB_QOS
   bool report = false;
   bool preflight = false;
   std::optional<unsigned> processes_per_node; ///< start and supervise this many ranks here
   std::optional<unsigned> master_port;
-  std::optional<std::chrono::seconds> grace; ///< until KILL for ranks that were asked to end; unset: the two above
+  std::optional<std::chrono::seconds>
+      grace; ///< until KILL for ranks that were asked to end; unset: the two above
   std::vector<std::string> command;
 };
 
 /// The world as launch found it when it started.
 struct Surroundings {
   util::EnvSnapshot env;
-  std::string host;                ///< this node's name
-  std::string program;             ///< path of the running hpcml
+  std::string host;    ///< this node's name
+  std::string program; ///< path of the running hpcml
   bool stdout_is_terminal = false;
   bool stderr_is_terminal = false;
 };

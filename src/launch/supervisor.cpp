@@ -19,14 +19,18 @@ namespace hpcml::launch {
 namespace {
 
 constexpr int k_forwarded[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2, SIGCONT, SIGWINCH};
-constexpr auto k_idle = std::chrono::milliseconds(200); ///< an unfinished line that stands still for so long is shown
-/// The same request may come twice: timeout signals a process and then its group, a shell passes on what the terminal sent all.
+constexpr auto k_idle =
+    std::chrono::milliseconds(200); ///< an unfinished line that stands still for so long is shown
+/// The same request may come twice: timeout signals a process and then its group, a shell passes on what the
+/// terminal sent all.
 constexpr auto k_same_request = std::chrono::milliseconds(250);
 
-/// How long the ranks may take after INT or TERM. In a job Slurm kills what is left when its own time comes, and a job
-/// that asked for an early signal (--signal, preemption) needs that time for its checkpoint.
-std::optional<std::chrono::seconds> grace_after_signal(const LaunchRequest& request, const Surroundings& here) {
-  if (request.grace || here.env.get_or("SLURM_JOB_ID", "").empty()) return request.grace.value_or(k_grace_after_signal);
+/// How long the ranks may take after INT or TERM. In a job Slurm kills what is left when its own time comes,
+/// and a job that asked for an early signal (--signal, preemption) needs that time for its checkpoint.
+std::optional<std::chrono::seconds> grace_after_signal(const LaunchRequest& request,
+                                                       const Surroundings& here) {
+  if (request.grace || here.env.get_or("SLURM_JOB_ID", "").empty())
+    return request.grace.value_or(k_grace_after_signal);
   return std::nullopt;
 }
 
@@ -34,7 +38,8 @@ bool is_foreground_terminal(int fd) { return ::isatty(fd) != 0 && ::tcgetpgrp(fd
 
 } // namespace
 
-Supervisor::Supervisor(const LaunchRequest& request, const Surroundings& here, const std::vector<unsigned>& ranks)
+Supervisor::Supervisor(const LaunchRequest& request, const Surroundings& here,
+                       const std::vector<unsigned>& ranks)
     : x_request(request), x_here(here),
       x_out_lines(ranks, here.stdout_is_terminal && here.env.get_or("NO_COLOR", "").empty()),
       x_err_lines(ranks, here.stderr_is_terminal && here.env.get_or("NO_COLOR", "").empty()) {
@@ -55,12 +60,15 @@ Supervisor::~Supervisor() {
 util::Status Supervisor::start(std::vector<RankSetup>& setups) {
   if (x_signals < 0) return util::Error{std::string("cannot watch for signals: ") + std::strerror(errno)};
   int input[2] = {STDIN_FILENO, -1};
-  // Ranks have process groups of their own and may not read a terminal; whatever else stands there is simply handed on.
+  // Ranks have process groups of their own and may not read a terminal; whatever else stands there is simply
+  // handed on.
   const bool relay = ::isatty(STDIN_FILENO) != 0;
-  if (relay && ::pipe2(input, O_CLOEXEC) != 0) return util::Error{std::string("cannot make a pipe: ") + std::strerror(errno)};
+  if (relay && ::pipe2(input, O_CLOEXEC) != 0)
+    return util::Error{std::string("cannot make a pipe: ") + std::strerror(errno)};
   util::Status status = util::Done{};
   for (auto& setup : setups) {
-    auto process = start_rank(setup, x_request, x_here, x_old_mask, setup.world.layout.local_rank == 0 ? input[0] : -1);
+    auto process =
+        start_rank(setup, x_request, x_here, x_old_mask, setup.world.layout.local_rank == 0 ? input[0] : -1);
     if (!process) {
       status = process.error();
       break;
@@ -75,7 +83,8 @@ util::Status Supervisor::start(std::vector<RankSetup>& setups) {
 }
 
 bool Supervisor::any_running() const {
-  return std::any_of(x_processes.begin(), x_processes.end(), [](const auto& process) { return process.running; });
+  return std::any_of(x_processes.begin(), x_processes.end(),
+                     [](const auto& process) { return process.running; });
 }
 
 int Supervisor::wait_milliseconds() const {
@@ -87,10 +96,11 @@ int Supervisor::wait_milliseconds() const {
 }
 
 void Supervisor::wait_once() {
-  std::vector<pollfd> ends = {{x_signals, POLLIN, 0},
-                              {x_out.empty() ? -1 : x_out.fd(), POLLOUT, 0},
-                              {x_err.empty() ? -1 : x_err.fd(), POLLOUT, 0},
-                              {x_input >= 0 && is_foreground_terminal(STDIN_FILENO) ? STDIN_FILENO : -1, POLLIN, 0}};
+  std::vector<pollfd> ends = {
+      {x_signals, POLLIN, 0},
+      {x_out.empty() ? -1 : x_out.fd(), POLLOUT, 0},
+      {x_err.empty() ? -1 : x_err.fd(), POLLOUT, 0},
+      {x_input >= 0 && is_foreground_terminal(STDIN_FILENO) ? STDIN_FILENO : -1, POLLIN, 0}};
   const std::size_t first = ends.size();
   for (const auto& process : x_processes) {
     ends.push_back({x_out.full() ? -1 : process.out, POLLIN, 0});
@@ -122,7 +132,8 @@ void Supervisor::read_output(std::size_t index, bool error_stream) {
     if (lines.has_pending(index)) x_flush_at = Clock::now() + k_idle;
   }
   if (count > 0 && !queue.broken()) return;
-  // At the end, or nobody reads us any more: then the rank's own writes have to fail as they would without us.
+  // At the end, or nobody reads us any more: then the rank's own writes have to fail as they would without
+  // us.
   queue.add(lines.finish(index));
   ::close(fd);
   fd = -1;
@@ -187,7 +198,9 @@ void Supervisor::reap() {
 void Supervisor::reap_one(RankProcess& process) {
   if (!process.running) return;
   siginfo_t info{};
-  if (::waitid(P_PID, static_cast<id_t>(process.pid), &info, WEXITED | WNOHANG | WNOWAIT) != 0 || info.si_pid == 0) return;
+  if (::waitid(P_PID, static_cast<id_t>(process.pid), &info, WEXITED | WNOHANG | WNOWAIT) != 0 ||
+      info.si_pid == 0)
+    return;
   const bool good = info.si_code == CLD_EXITED && info.si_status == 0;
   // Before it is reaped: as long as the rank is a zombie its group's number can't belong to somebody else.
   if (!good || x_failed || x_ending != 0) ::kill(-process.pid, SIGKILL);
@@ -244,9 +257,11 @@ void Supervisor::finish() {
 std::string Supervisor::describe_failure() const {
   const auto& process = x_processes[*x_failed];
   char seconds[32];
-  std::snprintf(seconds, sizeof seconds, "%.1f", std::chrono::duration<double>(process.end - x_start).count());
-  std::string text = "rank " + std::to_string(process.rank) + " (local " + std::to_string(process.local_rank) + " on host " +
-                     x_here.host + ") " + describe_end(process.status) + " after " + seconds + " s";
+  std::snprintf(seconds, sizeof seconds, "%.1f",
+                std::chrono::duration<double>(process.end - x_start).count());
+  std::string text = "rank " + std::to_string(process.rank) + " (local " +
+                     std::to_string(process.local_rank) + " on host " + x_here.host + ") " +
+                     describe_end(process.status) + " after " + seconds + " s";
   if (x_killed && WIFSIGNALED(process.status) && WTERMSIG(process.status) == SIGKILL)
     return text + ": it had not ended after " + signal_name(x_ending);
   if (x_received != 0 && WIFSIGNALED(process.status) && WTERMSIG(process.status) == x_received)
@@ -269,7 +284,11 @@ int Supervisor::run(std::vector<RankSetup>& setups) {
   const auto& process = x_processes[*x_failed];
   // Our own KILL is not what ended the ranks: the signal that launch was sent is.
   const bool ours = x_killed && WIFSIGNALED(process.status) && WTERMSIG(process.status) == SIGKILL;
-  const Failure failure{ours ? 128 + x_ending : util::exit_code_of_status(process.status), "run", {describe_failure()}, process.rank, x_here.host};
+  const Failure failure{ours ? 128 + x_ending : util::exit_code_of_status(process.status),
+                        "run",
+                        {describe_failure()},
+                        process.rank,
+                        x_here.host};
   if (x_here.env.get_or("HPCML_ERROR_DIR", "").empty()) {
     narrate("hpcml launch: " + failure.error.what);
     return failure.exit_code;

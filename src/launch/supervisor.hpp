@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Starts the ranks of a node and stays with them: output, signals, failures. One thread, one poll loop, no sleeping.
+// Starts the ranks of a node and stays with them: output, signals, failures. One thread, one poll loop, no
+// sleeping.
 #pragma once
 
 #include <chrono>
@@ -51,11 +52,11 @@ private:
   OutputQueue x_out{1}, x_err{2};
   sigset_t x_old_mask{};
   int x_signals = -1;
-  int x_input = -1;              ///< writing end of rank 0's input where ours is a terminal
-  int x_received = 0;            ///< the last signal that was passed on
-  int x_ending = 0;              ///< INT or TERM: the ranks have been asked to end
-  bool x_killed = false;         ///< and were killed, since they did not
-  Clock::time_point x_asked{};   ///< when x_ending came
+  int x_input = -1;            ///< writing end of rank 0's input where ours is a terminal
+  int x_received = 0;          ///< the last signal that was passed on
+  int x_ending = 0;            ///< INT or TERM: the ranks have been asked to end
+  bool x_killed = false;       ///< and were killed, since they did not
+  Clock::time_point x_asked{}; ///< when x_ending came
   std::optional<std::size_t> x_failed;
   std::optional<Clock::time_point> x_kill_at;
   std::optional<Clock::time_point> x_flush_at;

@@ -15,8 +15,10 @@ using util::Result;
 
 namespace {
 
-/// The launcher of the site that started this task. A profile need not know its variables: MPI's own are looked for then.
-std::optional<model::LauncherRule> launcher_of_task(const LaunchRequest& request, const util::EnvSnapshot& env) {
+/// The launcher of the site that started this task. A profile need not know its variables: MPI's own are
+/// looked for then.
+std::optional<model::LauncherRule> launcher_of_task(const LaunchRequest& request,
+                                                    const util::EnvSnapshot& env) {
   if (!request.site) return std::nullopt;
   for (const auto& rule : request.site->launchers) {
     if (slurm::in_launcher_task(env, rule)) return rule;
@@ -28,8 +30,8 @@ std::optional<model::LauncherRule> launcher_of_task(const LaunchRequest& request
       told.world_size_variable = known.world_size;
       if (told.local_rank_variable.empty()) told.local_rank_variable = known.local_rank;
       if (slurm::in_launcher_task(env, told)) return told;
-      // A rank by the site's own name that is not told how many there are is one of the job's tasks: starting more from it
-      // would multiply them.
+      // A rank by the site's own name that is not told how many there are is one of the job's tasks: starting
+      // more from it would multiply them.
       if (rule.rank_variable.empty() || env.get_or(known.rank, "").empty()) continue;
       told.world_size_variable = "SLURM_NTASKS";
       return told;
@@ -38,7 +40,8 @@ std::optional<model::LauncherRule> launcher_of_task(const LaunchRequest& request
   return std::nullopt;
 }
 
-/// Slurm's own step, unless a launcher inside it has made another world (ibrun starts one task per node by srun).
+/// Slurm's own step, unless a launcher inside it has made another world (ibrun starts one task per node by
+/// srun).
 Result<World> read_world(const LaunchRequest& request, const Surroundings& here) {
   const auto rule = launcher_of_task(request, here.env);
   World world;
@@ -56,8 +59,9 @@ Result<World> read_world(const LaunchRequest& request, const Surroundings& here)
     }
   }
   if (!rule)
-    return Error{"this process is no task of a step: Slurm's SLURM_PROCID and SLURM_STEP_NODELIST are not set",
-                 "start it with srun, or say --nproc-per-node N to start the ranks here"};
+    return Error{
+        "this process is no task of a step: Slurm's SLURM_PROCID and SLURM_STEP_NODELIST are not set",
+        "start it with srun, or say --nproc-per-node N to start the ranks here"};
   auto layout = slurm::read_launcher_layout(here.env, *rule, here.host);
   if (!layout) return layout.error();
   world.layout = *layout;
@@ -69,7 +73,8 @@ Result<std::optional<unsigned>> given_port(const LaunchRequest& request, const u
   const auto text = env.get_or("MASTER_PORT", "");
   if (request.master_port) {
     if (!text.empty() && text != std::to_string(*request.master_port))
-      return Error{"--master-port is " + std::to_string(*request.master_port) + ", but MASTER_PORT=" + text + " is set already",
+      return Error{"--master-port is " + std::to_string(*request.master_port) + ", but MASTER_PORT=" + text +
+                       " is set already",
                    "leave one of them out"};
     return std::optional(*request.master_port);
   }
@@ -95,17 +100,21 @@ util::Status check_existing(const Surroundings& here, World& world) {
   for (const auto& [name, value] : rank_variables(world)) {
     if (name == "MASTER_ADDR" || name == "MASTER_PORT") continue;
     const auto existing = here.env.get_or(name, "");
-    if (!existing.empty() && existing != value) conflicts.push_back(name + "=" + existing + " (here: " + value + ")");
+    if (!existing.empty() && existing != value)
+      conflicts.push_back(name + "=" + existing + " (here: " + value + ")");
   }
   const auto address = here.env.get_or("MASTER_ADDR", "");
   if (!address.empty() && address != world.address) {
-    if (may_be_host(address, world.layout.nodes.front(), world.layout.rank == 0)) world.address = address;
-    else conflicts.push_back("MASTER_ADDR=" + address + " (here: " + world.address + ")");
+    if (may_be_host(address, world.layout.nodes.front(), world.layout.rank == 0))
+      world.address = address;
+    else
+      conflicts.push_back("MASTER_ADDR=" + address + " (here: " + world.address + ")");
   }
   if (conflicts.empty()) return util::Done{};
-  return Error{"the environment contradicts the step: " + util::join(conflicts, ", "),
-               "remove what sets these variables (an export in the script, a container hook, another launcher): "
-               "set before srun they are the same for every rank"};
+  return Error{
+      "the environment contradicts the step: " + util::join(conflicts, ", "),
+      "remove what sets these variables (an export in the script, a container hook, another launcher): "
+      "set before srun they are the same for every rank"};
 }
 
 } // namespace
@@ -150,9 +159,12 @@ Result<World> find_spawn_world(const LaunchRequest& request, const Surroundings&
   world.address = "127.0.0.1";
   const auto port = given_port(request, here.env);
   if (!port) return port.error();
-  if (*port) world.port = **port;
-  else if (auto free = free_loopback_port(); free) world.port = *free;
-  else return free.error();
+  if (*port)
+    world.port = **port;
+  else if (auto free = free_loopback_port(); free)
+    world.port = *free;
+  else
+    return free.error();
   return world;
 }
 
@@ -178,7 +190,8 @@ std::vector<std::pair<std::string, std::string>> rank_variables(const World& wor
 }
 
 unsigned side_port(unsigned port) {
-  const unsigned offset = port >= plan::k_first_port ? port - plan::k_first_port : port; // one that a person chose may lie outside
+  const unsigned offset = port >= plan::k_first_port ? port - plan::k_first_port
+                                                     : port; // one that a person chose may lie outside
   return plan::k_first_port + (offset + plan::k_port_count / 2) % plan::k_port_count;
 }
 

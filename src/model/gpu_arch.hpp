@@ -9,8 +9,8 @@
 namespace hpcml::model {
 
 /// "sm_90", "gfx90a": the profile's, else by the model's name, else empty.
-/// Models: NVIDIA's list of compute capabilities (developer.nvidia.com/cuda-gpus, 2026-11-21), AMD's of accelerators
-/// (rocm.docs.amd.com/en/latest/reference/gpu-arch-specs.html, 2026-11-21).
+/// Models: NVIDIA's list of compute capabilities (developer.nvidia.com/cuda-gpus, 2026-11-21), AMD's of
+/// accelerators (rocm.docs.amd.com/en/latest/reference/gpu-arch-specs.html, 2026-11-21).
 std::string gpu_arch(const GpuShape& gpu);
 
 } // namespace hpcml::model

@@ -13,7 +13,8 @@ util::Result<GpuOrder> GpuOrder::parse(std::string_view text) {
   for (const auto& piece : util::split(text, ',')) {
     const auto number = util::parse_unsigned(piece);
     if (!number || *number > 65535)
-      return util::Error{"'" + std::string(text) + "' is neither gpu, cpu, ring nor a list of GPU numbers", "a list is written in rank order: 0,1,3,2,4,5,7,6"};
+      return util::Error{"'" + std::string(text) + "' is neither gpu, cpu, ring nor a list of GPU numbers",
+                         "a list is written in rank order: 0,1,3,2,4,5,7,6"};
     order.list.push_back(static_cast<unsigned>(*number));
   }
   return order;
@@ -21,10 +22,10 @@ util::Result<GpuOrder> GpuOrder::parse(std::string_view text) {
 
 std::string GpuOrder::text() const {
   switch (kind) {
-    case RankOrder::gpu: return "gpu";
-    case RankOrder::cpu: return "cpu";
-    case RankOrder::ring: return "ring";
-    case RankOrder::list: break;
+  case RankOrder::gpu: return "gpu";
+  case RankOrder::cpu: return "cpu";
+  case RankOrder::ring: return "ring";
+  case RankOrder::list: break;
   }
   std::vector<std::string> numbers;
   for (const unsigned gpu : list) numbers.push_back(std::to_string(gpu));

@@ -22,7 +22,8 @@ util::Result<std::vector<std::string>> expand_bracket(std::string_view inside, s
     const std::string first_text = piece.substr(0, dash);
     const auto first = util::parse_unsigned(first_text);
     const auto last = dash == std::string::npos ? first : util::parse_unsigned(piece.substr(dash + 1));
-    if (!first || !last) return util::Error{"\"" + piece + "\" is no number or range of a node list", {}, offset};
+    if (!first || !last)
+      return util::Error{"\"" + piece + "\" is no number or range of a node list", {}, offset};
     if (*first > *last) return util::Error{"the range " + piece + " runs backwards", {}, offset};
     if (*last - *first >= k_max_names || texts.size() + (*last - *first) >= k_max_names)
       return util::Error{"the node list has more than 100000 names", {}, offset};
@@ -39,14 +40,17 @@ util::Status expand_item(std::string_view item, std::size_t offset, std::vector<
   while (at < item.size()) {
     const auto open = item.find('[', at);
     const std::string literal(item.substr(at, open == std::string_view::npos ? open : open - at));
-    if (literal.find(']') != std::string::npos) return util::Error{"a ] without its [ in the node list", {}, offset + at};
+    if (literal.find(']') != std::string::npos)
+      return util::Error{"a ] without its [ in the node list", {}, offset + at};
     for (auto& name : names) name += literal;
     if (open == std::string_view::npos) break;
     const auto close = item.find(']', open);
-    if (close == std::string_view::npos) return util::Error{"a [ without its ] in the node list", {}, offset + open};
+    if (close == std::string_view::npos)
+      return util::Error{"a [ without its ] in the node list", {}, offset + open};
     auto texts = expand_bracket(item.substr(open + 1, close - open - 1), offset + open + 1);
     if (!texts) return texts.error();
-    if (names.size() * texts->size() > k_max_names) return util::Error{"the node list has more than 100000 names", {}, offset};
+    if (names.size() * texts->size() > k_max_names)
+      return util::Error{"the node list has more than 100000 names", {}, offset};
     std::vector<std::string> product;
     for (const auto& name : names)
       for (const auto& text : *texts) product.push_back(name + text);
@@ -96,12 +100,14 @@ std::string compress_hostlist(const std::vector<std::string>& names) {
     std::size_t next = i;
     while (next < names.size()) {
       const auto first = parts_of(names[next]);
-      if (first.prefix != head.prefix || first.digits.empty() || first.digits.size() != head.digits.size()) break;
+      if (first.prefix != head.prefix || first.digits.empty() || first.digits.size() != head.digits.size())
+        break;
       std::size_t end = next;
       while (end + 1 < names.size()) {
         const auto one = parts_of(names[end]), other = parts_of(names[end + 1]);
         if (other.prefix != head.prefix || other.digits.size() != head.digits.size() ||
-            util::parse_unsigned(other.digits).value_or(0) != util::parse_unsigned(one.digits).value_or(0) + 1)
+            util::parse_unsigned(other.digits).value_or(0) !=
+                util::parse_unsigned(one.digits).value_or(0) + 1)
           break;
         ++end;
       }

@@ -13,7 +13,8 @@ namespace hpcml::model {
 /// Node names in the order in which the text gives them; duplicates are kept, as Slurm keeps them.
 class Hostlist {
 public:
-  /// At most 100000 names; zero padding is kept ("n[01-10]"). Reversed ranges and steps are errors, as in Slurm.
+  /// At most 100000 names; zero padding is kept ("n[01-10]"). Reversed ranges and steps are errors, as in
+  /// Slurm.
   static util::Result<Hostlist> parse(std::string_view text);
   const std::vector<std::string>& names() const { return x_names; }
   std::size_t size() const { return x_names.size(); }

@@ -43,7 +43,8 @@ util::Result<IdSet> IdSet::parse_list(std::string_view text) {
     const auto first = util::parse_unsigned(piece.substr(0, dash));
     const auto last = dash == std::string::npos ? first : util::parse_unsigned(piece.substr(dash + 1));
     if (!first || !last || *first > *last || *last > k_max_id)
-      return util::Error{"\"" + piece + "\" is no id or range of ids", "write ids as 0-3,7; the highest is 65535", offset};
+      return util::Error{"\"" + piece + "\" is no id or range of ids",
+                         "write ids as 0-3,7; the highest is 65535", offset};
     for (auto id = *first; id <= *last; ++id) set.add(static_cast<unsigned>(id));
     offset += piece.size() + 1;
   }
@@ -103,7 +104,8 @@ std::size_t IdSet::size() const {
 unsigned IdSet::first() const {
   assert(!empty());
   for (std::size_t i = 0; i < word_count(); ++i)
-    if (word(i) != 0) return static_cast<unsigned>(i * k_bits) + static_cast<unsigned>(std::countr_zero(word(i)));
+    if (word(i) != 0)
+      return static_cast<unsigned>(i * k_bits) + static_cast<unsigned>(std::countr_zero(word(i)));
   return 0;
 }
 
@@ -138,7 +140,8 @@ std::string IdSet::to_list() const {
 std::string IdSet::to_mask() const {
   std::string digits;
   for (std::size_t i = 0; i < word_count(); ++i)
-    for (unsigned shift = 0; shift < k_bits; shift += 4) digits.insert(digits.begin(), "0123456789abcdef"[word(i) >> shift & 15]);
+    for (unsigned shift = 0; shift < k_bits; shift += 4)
+      digits.insert(digits.begin(), "0123456789abcdef"[word(i) >> shift & 15]);
   const auto first_digit = digits.find_first_not_of('0');
   return first_digit == std::string::npos ? "0x0" : "0x" + digits.substr(first_digit);
 }
@@ -152,7 +155,8 @@ template <class Combine> IdSet IdSet::combined(const IdSet& other, Combine combi
   for (std::size_t i = 0; i < k_low; ++i) set.x_low[i] = combine(x_low[i], other.x_low[i]);
   if (x_high.empty() && other.x_high.empty()) return set;
   set.x_high.resize(std::max(x_high.size(), other.x_high.size()));
-  for (std::size_t i = 0; i < set.x_high.size(); ++i) set.x_high[i] = combine(word(k_low + i), other.word(k_low + i));
+  for (std::size_t i = 0; i < set.x_high.size(); ++i)
+    set.x_high[i] = combine(word(k_low + i), other.word(k_low + i));
   set.shrink();
   return set;
 }

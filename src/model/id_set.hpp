@@ -28,10 +28,10 @@ public:
   bool contains(unsigned id) const;
   bool empty() const;
   std::size_t size() const;
-  unsigned first() const; ///< the lowest id; the set must not be empty
+  unsigned first() const;            ///< the lowest id; the set must not be empty
   std::vector<unsigned> ids() const; ///< ascending
-  std::string to_list() const; ///< "0-3,7"
-  std::string to_mask() const; ///< "0xfe00": lower case, no padding, any length; "0x0" when empty
+  std::string to_list() const;       ///< "0-3,7"
+  std::string to_mask() const;       ///< "0xfe00": lower case, no padding, any length; "0x0" when empty
 
   IdSet operator|(const IdSet& other) const;
   IdSet operator&(const IdSet& other) const;
@@ -47,7 +47,9 @@ private:
   std::vector<std::uint64_t> x_high; // no trailing zero words
 
   std::size_t word_count() const { return k_low + x_high.size(); }
-  std::uint64_t word(std::size_t i) const { return i < k_low ? x_low[i] : i < word_count() ? x_high[i - k_low] : 0; }
+  std::uint64_t word(std::size_t i) const {
+    return i < k_low ? x_low[i] : i < word_count() ? x_high[i - k_low] : 0;
+  }
   template <class Combine> IdSet combined(const IdSet& other, Combine combine) const;
   void shrink();
 };

@@ -27,17 +27,17 @@ struct JobStep {
 /// A request: flags, variables and job file merged, each value with its origin. Unset = the site decides.
 struct JobSpec {
   std::vector<std::string> command; ///< argv of the program; never goes through a shell
-  std::vector<JobStep> steps;       ///< where there are several programs: all of them, `command` being the main one
+  std::vector<JobStep> steps; ///< where there are several programs: all of them, `command` being the main one
   Known<std::string> partition;
   Known<unsigned> nodes;
-  Known<unsigned> gpus_per_node;    ///< 0: CPU-only
+  Known<unsigned> gpus_per_node; ///< 0: CPU-only
   Known<unsigned> tasks_per_node;
   Known<unsigned> gpus_per_task;    ///< model parallel: several GPUs per rank
   Known<unsigned> cpus_per_task;    ///< physical cores
   Known<unsigned> threads_per_core; ///< hardware threads of each core; 1 where nobody says
   Known<CoreSpill> spill;
   Known<GpuOrder> rank_order;
-  Known<MemSize> mem;               ///< per node
+  Known<MemSize> mem; ///< per node
   Known<Walltime> time;
   Known<std::string> account;
   Known<std::string> qos;
@@ -46,20 +46,21 @@ struct JobSpec {
   Known<Launcher> launcher;
   Known<Backend> backend;
   Known<GpusSeen> gpu_visibility;
-  Known<BindCheck> bind_check;      ///< what each rank has is judged before its program starts
+  Known<BindCheck> bind_check; ///< what each rank has is judged before its program starts
   Known<std::string> gpu_type;
-  Known<std::string> venv;          ///< path of a virtual environment to activate
-  Known<std::string> conda;         ///< name or prefix of a conda environment
-  Known<std::string> wheelhouse;    ///< build a virtualenv per node in node-local storage: requirement words ("torch numpy") or a requirements file
-  Known<std::string> container;     ///< image
+  Known<std::string> venv;       ///< path of a virtual environment to activate
+  Known<std::string> conda;      ///< name or prefix of a conda environment
+  Known<std::string> wheelhouse; ///< build a virtualenv per node in node-local storage: requirement words
+                                 ///< ("torch numpy") or a requirements file
+  Known<std::string> container;  ///< image
   Known<ContainerEngine> container_engine; ///< where the site has several
-  std::vector<Sourced<std::string>> stage;   ///< files and folders to copy to each node's own disk, absolute
-  std::vector<Sourced<std::string>> binds;   ///< "SRC:DST" or "SRC"
-  Known<bool> container_enter;      ///< false: do not evaluate the site's `enter` text inside the image
+  std::vector<Sourced<std::string>> stage; ///< files and folders to copy to each node's own disk, absolute
+  std::vector<Sourced<std::string>> binds; ///< "SRC:DST" or "SRC"
+  Known<bool> container_enter; ///< false: do not evaluate the site's `enter` text inside the image
   std::vector<Sourced<std::string>> modules;
   std::vector<std::pair<std::string, Sourced<std::string>>> env; ///< NAME, VALUE
-  std::vector<Sourced<std::string>> sbatch;  ///< raw pass-through to the header: "--reservation=x"
-  std::vector<Sourced<std::string>> srun;    ///< raw pass-through to srun
+  std::vector<Sourced<std::string>> sbatch; ///< raw pass-through to the header: "--reservation=x"
+  std::vector<Sourced<std::string>> srun;   ///< raw pass-through to srun
   Known<std::string> signal;
   Known<bool> requeue;
   Known<std::string> array;
@@ -67,8 +68,8 @@ struct JobSpec {
   bool nccl_debug = false;
   bool report = false;
   bool preflight = false;
-  Known<std::string> hpcml_path;    ///< hpcml on the compute node; unset: the running binary's path
-  std::optional<PortedBody> body;   ///< of a script that is ported; `command` is its main program then
+  Known<std::string> hpcml_path;  ///< hpcml on the compute node; unset: the running binary's path
+  std::optional<PortedBody> body; ///< of a script that is ported; `command` is its main program then
 };
 
 } // namespace hpcml::model

@@ -13,11 +13,13 @@ namespace hpcml::model {
 
 namespace {
 
-constexpr std::array<std::pair<std::string_view, LauncherKind>, 4> k_kinds = {{{"hpcml", LauncherKind::hpcml},
-                                                                              {"torchrun", LauncherKind::torchrun},
-                                                                              {"accelerate", LauncherKind::accelerate},
-                                                                              {"deepspeed", LauncherKind::deepspeed}}};
-constexpr std::array<std::string_view, 6> k_task_starters = {"srun", "ibrun", "mpirun", "mpiexec", "jsrun", "aprun"};
+constexpr std::array<std::pair<std::string_view, LauncherKind>, 4> k_kinds = {
+    {{"hpcml", LauncherKind::hpcml},
+     {"torchrun", LauncherKind::torchrun},
+     {"accelerate", LauncherKind::accelerate},
+     {"deepspeed", LauncherKind::deepspeed}}};
+constexpr std::array<std::string_view, 6> k_task_starters = {"srun",    "ibrun", "mpirun",
+                                                             "mpiexec", "jsrun", "aprun"};
 
 } // namespace
 
@@ -25,7 +27,9 @@ bool starts_tasks(std::string_view name) {
   const auto dash = name.find('-');
   const auto prefix = name.substr(0, dash == std::string_view::npos ? 0 : dash);
   const auto program = dash == std::string_view::npos ? name : name.substr(dash + 1);
-  return dash != 0 && std::all_of(prefix.begin(), prefix.end(), [](unsigned char c) { return std::islower(c) != 0 || std::isdigit(c) != 0; }) &&
+  return dash != 0 &&
+         std::all_of(prefix.begin(), prefix.end(),
+                     [](unsigned char c) { return std::islower(c) != 0 || std::isdigit(c) != 0; }) &&
          std::find(k_task_starters.begin(), k_task_starters.end(), program) != k_task_starters.end();
 }
 
@@ -42,7 +46,8 @@ util::Result<Launcher> Launcher::parse(std::string_view name) {
     names.insert(names.end(), k_task_starters.begin(), k_task_starters.end());
     const auto near = util::nearest(std::string(name), names);
     return util::Error{"unknown launcher '" + std::string(name) + "'",
-                       (near ? "did you mean " + *near + "? " : std::string()) + "launchers: " + util::join(names, ", ")};
+                       (near ? "did you mean " + *near + "? " : std::string()) +
+                           "launchers: " + util::join(names, ", ")};
   }
   return launcher;
 }

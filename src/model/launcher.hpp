@@ -18,7 +18,8 @@ enum class LauncherKind {
   tasks,      ///< ranks as tasks of srun, ibrun, mpirun, …
 };
 
-/// A launcher by its name: "hpcml", "torchrun", "srun", "bede-mpirun". Whether a site has it is the site's affair.
+/// A launcher by its name: "hpcml", "torchrun", "srun", "bede-mpirun". Whether a site has it is the site's
+/// affair.
 class Launcher {
 public:
   Launcher() = default; ///< hpcml
@@ -35,7 +36,8 @@ private:
   std::string x_name = "hpcml";
 };
 
-/// True for the name of a program that starts tasks: srun, ibrun, mpirun, mpiexec, jsrun, aprun, or one of these with a prefix.
+/// True for the name of a program that starts tasks: srun, ibrun, mpirun, mpiexec, jsrun, aprun, or one of
+/// these with a prefix.
 bool starts_tasks(std::string_view name);
 
 } // namespace hpcml::model

@@ -13,8 +13,12 @@ util::Result<MemSize> MemSize::parse(std::string_view text) {
   const auto number = util::parse_unsigned(trimmed.substr(0, digits));
   auto unit = util::to_lower(trimmed.substr(digits));
   const std::string shown = "\"" + std::string(text) + "\"";
-  if (!number) return util::Error{shown + " is no amount of memory", "write a whole number with K, M, G or T, for example 480G"};
-  if (unit.find('.') != std::string::npos) return util::Error{shown + ": Slurm takes whole numbers only", "write it in M, for example 1536M for 1.5G"};
+  if (!number)
+    return util::Error{shown + " is no amount of memory",
+                       "write a whole number with K, M, G or T, for example 480G"};
+  if (unit.find('.') != std::string::npos)
+    return util::Error{shown + ": Slurm takes whole numbers only",
+                       "write it in M, for example 1536M for 1.5G"};
   if (unit.size() == 3 && unit.substr(1) == "ib")
     return util::Error{shown + ": Slurm does not know the unit " + std::string(trimmed.substr(digits)),
                        "write " + std::to_string(*number) + static_cast<char>(unit[0] - 'a' + 'A')};
@@ -22,11 +26,16 @@ util::Result<MemSize> MemSize::parse(std::string_view text) {
   unsigned long long mib = 0;
   constexpr unsigned long long k_most = 1ULL << 40; // an exbibyte: anything above is a slip
   if (*number > k_most) return util::Error{shown + " is more memory than there is", {}};
-  if (unit.empty() || unit == "m") mib = *number;
-  else if (unit == "k") mib = (*number + 1023) / 1024;
-  else if (unit == "g") mib = *number * 1024;
-  else if (unit == "t") mib = *number * 1024 * 1024;
-  else return util::Error{shown + ": unknown unit", "use K, M, G or T"};
+  if (unit.empty() || unit == "m")
+    mib = *number;
+  else if (unit == "k")
+    mib = (*number + 1023) / 1024;
+  else if (unit == "g")
+    mib = *number * 1024;
+  else if (unit == "t")
+    mib = *number * 1024 * 1024;
+  else
+    return util::Error{shown + ": unknown unit", "use K, M, G or T"};
   return MemSize(mib);
 }
 

@@ -10,8 +10,8 @@
 
 namespace hpcml::model {
 
-/// An amount in MiB. "480G", "500000M", "64g", "256Gb", "1T", "16384" (MiB); 0 means "all of the node" in Slurm.
-/// "1.5G" and "64GiB" are refused by Slurm and therefore here, with the form it takes in the hint.
+/// An amount in MiB. "480G", "500000M", "64g", "256Gb", "1T", "16384" (MiB); 0 means "all of the node" in
+/// Slurm. "1.5G" and "64GiB" are refused by Slurm and therefore here, with the form it takes in the hint.
 class MemSize {
 public:
   /// 0, "all of the node" in Slurm.

@@ -13,11 +13,12 @@ struct RankVariables {
   const char* world_size;
 };
 
-/// Slurm's own variables are no help under these launchers: where they start one agent per node by srun, all tasks of a node
-/// inherit the same SLURM_PROCID.
-inline constexpr std::array<RankVariables, 4> k_mpi_ranks = {{{"PMI_RANK", "MPI_LOCALRANKID", "PMI_SIZE"}, // MPICH, Intel MPI
-                                                             {"OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_LOCAL_RANK", "OMPI_COMM_WORLD_SIZE"},
-                                                             {"MV2_COMM_WORLD_RANK", "MV2_COMM_WORLD_LOCAL_RANK", "MV2_COMM_WORLD_SIZE"},
-                                                             {"PMIX_RANK", "", ""}}};
+/// Slurm's own variables are no help under these launchers: where they start one agent per node by srun, all
+/// tasks of a node inherit the same SLURM_PROCID.
+inline constexpr std::array<RankVariables, 4> k_mpi_ranks = {
+    {{"PMI_RANK", "MPI_LOCALRANKID", "PMI_SIZE"}, // MPICH, Intel MPI
+     {"OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_LOCAL_RANK", "OMPI_COMM_WORLD_SIZE"},
+     {"MV2_COMM_WORLD_RANK", "MV2_COMM_WORLD_LOCAL_RANK", "MV2_COMM_WORLD_SIZE"},
+     {"PMIX_RANK", "", ""}}};
 
 } // namespace hpcml::model

@@ -17,7 +17,8 @@ std::vector<CpuDomain> equal_domains(const CpuShape& shape, unsigned count) {
   const unsigned width = shape.cores / count;
   for (unsigned id = 0; id < count; ++id) {
     CpuDomain domain{id, {}};
-    for (unsigned core = id * width; core < (id + 1) * width; ++core) domain.cpus = domain.cpus | shape.core_threads[core];
+    for (unsigned core = id * width; core < (id + 1) * width; ++core)
+      domain.cpus = domain.cpus | shape.core_threads[core];
     domains.push_back(std::move(domain));
   }
   return domains;

@@ -18,7 +18,8 @@ struct Superseded {
   std::string why;
 };
 
-/// What decided a value. `by` names the decider: a profile path ("partitions[0].max_time"), a flag ("--time") or a rule in words.
+/// What decided a value. `by` names the decider: a profile path ("partitions[0].max_time"), a flag ("--time")
+/// or a rule in words.
 struct Origin {
   OriginKind kind = OriginKind::rule;
   std::string by;
@@ -28,14 +29,12 @@ struct Origin {
 };
 
 /// A value with its origin.
-template <class T>
-struct Sourced {
+template <class T> struct Sourced {
   T value{};
   Origin origin = {};
 };
 
 /// A value that may be unknown: unknown stays unknown, never a guess.
-template <class T>
-using Known = std::optional<Sourced<T>>;
+template <class T> using Known = std::optional<Sourced<T>>;
 
 } // namespace hpcml::model

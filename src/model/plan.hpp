@@ -32,21 +32,22 @@ struct PlannedEnv {
 
 /// A module to load, or a folder of modules to use.
 struct PlannedModule {
-  std::string name;      ///< "StdEnv/2023"
-  bool is_path = false;  ///< module use NAME
+  std::string name;     ///< "StdEnv/2023"
+  bool is_path = false; ///< module use NAME
   Origin origin;
 };
 
 /// The layout of the ranks; the same on each node.
 struct PlannedLayout {
   unsigned nodes = 1;
-  unsigned ranks_per_node = 1;   ///< processes that train
-  unsigned tasks_per_node = 1;   ///< Slurm tasks: 1 where an agent (torchrun) starts the ranks
+  unsigned ranks_per_node = 1; ///< processes that train
+  unsigned tasks_per_node = 1; ///< Slurm tasks: 1 where an agent (torchrun) starts the ranks
   unsigned gpus_per_node = 0;
   unsigned gpus_per_rank = 0;
   unsigned cpus_per_rank = 1;    ///< physical cores; 0: neither the request nor the site says
   unsigned threads_per_core = 1; ///< hardware threads of each of these cores
-  unsigned gpus_held = 0;        ///< GPUs of each node that nobody else gets meanwhile: all, where jobs have whole nodes
+  unsigned gpus_held =
+      0; ///< GPUs of each node that nobody else gets meanwhile: all, where jobs have whole nodes
   unsigned world_size() const { return nodes * ranks_per_node; }
 };
 
@@ -59,8 +60,10 @@ enum class Binder {
 };
 
 template <>
-inline constexpr std::array<Word<Binder>, 4> k_words<Binder> = {
-    {{"srun_masks", Binder::srun_masks}, {"launch", Binder::launch}, {"srun_cores", Binder::srun_cores}, {"agent", Binder::agent}}};
+inline constexpr std::array<Word<Binder>, 4> k_words<Binder> = {{{"srun_masks", Binder::srun_masks},
+                                                                 {"launch", Binder::launch},
+                                                                 {"srun_cores", Binder::srun_cores},
+                                                                 {"agent", Binder::agent}}};
 
 /// What one rank of a node gets.
 struct PlannedRankBinding {
@@ -68,10 +71,10 @@ struct PlannedRankBinding {
   std::vector<unsigned> gpus;
   IdSet cpus;
   std::string nic;
-  std::string why; ///< "GPU 0 is under L3 6 of NUMA 3; cores 49-55, core 48 is reserved"
+  std::string why;    ///< "GPU 0 is under L3 6 of NUMA 3; cores 49-55, core 48 is reserved"
   unsigned cores = 0; ///< physical cores in `cpus`: the natural OMP_NUM_THREADS
   IdSet numa;         ///< NUMA nodes that `cpus` lie in
-  IdSet memory;       ///< NUMA nodes to prefer for memory; never memory of GPUs. Empty: leave it to the kernel
+  IdSet memory; ///< NUMA nodes to prefer for memory; never memory of GPUs. Empty: leave it to the kernel
 };
 
 /// The binding of all ranks of a node; each node has the same.
@@ -81,34 +84,38 @@ struct PlannedBinding {
   std::string why;
   Origin origin;
   Sourced<CoreSpill> spill{CoreSpill::none, {}};
-  Sourced<GpuOrder> order{{}, {}}; ///< where masks are planned already a list, so that every node does the same
+  Sourced<GpuOrder> order{{},
+                          {}}; ///< where masks are planned already a list, so that every node does the same
 };
 
 /// `packed`: an archive that is unpacked on each node.
 enum class PythonKind { none, venv, conda, wheelhouse, packed };
 
 template <>
-inline constexpr std::array<Word<PythonKind>, 5> k_words<PythonKind> = {{{"none", PythonKind::none},
-                                                                        {"venv", PythonKind::venv},
-                                                                        {"conda", PythonKind::conda},
-                                                                        {"wheelhouse", PythonKind::wheelhouse},
-                                                                        {"packed", PythonKind::packed}}};
+inline constexpr std::array<Word<PythonKind>, 5> k_words<PythonKind> = {
+    {{"none", PythonKind::none},
+     {"venv", PythonKind::venv},
+     {"conda", PythonKind::conda},
+     {"wheelhouse", PythonKind::wheelhouse},
+     {"packed", PythonKind::packed}}};
 
 /// The Python environment that is activated before the program.
 struct PlannedPython {
   PythonKind kind = PythonKind::none;
-  std::string where;                 ///< path or name, the container's where there is one; on the node's disk an expression ("$SLURM_TMPDIR/env")
-  std::vector<std::string> packages; ///< for wheelhouse; one entry "-r FILE" form is {"-r","FILE"}; for packed the archive
+  std::string where; ///< path or name, the container's where there is one; on the node's disk an expression
+                     ///< ("$SLURM_TMPDIR/env")
+  std::vector<std::string>
+      packages; ///< for wheelhouse; one entry "-r FILE" form is {"-r","FILE"}; for packed the archive
   Origin origin;
-  bool remove = false;               ///< for wheelhouse: the script has to remove it at the end
+  bool remove = false; ///< for wheelhouse: the script has to remove it at the end
   /// Whether each node has it on its own disk.
   bool on_each_node() const { return kind == PythonKind::wheelhouse || kind == PythonKind::packed; }
 };
 
 /// What is copied to each node's own disk before the ranks start.
 struct PlannedStage {
-  std::string folder;  ///< expression: "$SLURM_TMPDIR/stage"
-  bool remove = false; ///< the script has to remove it at the end
+  std::string folder;                        ///< expression: "$SLURM_TMPDIR/stage"
+  bool remove = false;                       ///< the script has to remove it at the end
   std::vector<Sourced<std::string>> sources; ///< absolute paths of files and folders
   Origin origin;
 };
@@ -121,11 +128,11 @@ struct PlannedContainer {
   std::vector<ContainerBind> binds; ///< in order; the last for a target wins
   std::string enter;                ///< evaluated inside before the program; empty: none
   Origin origin;
-  bool by_slurm = false;            ///< Slurm starts the image: nothing or `prefix` stands before the command
-  std::string prefix = {};          ///< "shifter", or empty
+  bool by_slurm = false;   ///< Slurm starts the image: nothing or `prefix` stands before the command
+  std::string prefix = {}; ///< "shifter", or empty
   std::vector<std::string> step_options = {}; ///< of the site's srun, in every step that runs in the image
-  std::string image_variable = {};  ///< where a module gives the image: the variable with its path
-  bool own_edf = false;             ///< the job writes an EDF that adds hpcml and binds to the one that `image` names
+  std::string image_variable = {};            ///< where a module gives the image: the variable with its path
+  bool own_edf = false; ///< the job writes an EDF that adds hpcml and binds to the one that `image` names
 };
 
 /// A cache on the node's own disk: the profile's CacheRule where it applies.
@@ -142,19 +149,19 @@ struct PlannedRendezvous {
   std::string suffix;
   std::vector<std::string> interfaces; ///< for NCCL_SOCKET_IFNAME / GLOO_SOCKET_IFNAME
   Origin origin;
-  bool ipv4 = false;         ///< the name is resolved to an IPv4 address
-  std::string from_env = {};    ///< variable of the site with the first node; empty: none
+  bool ipv4 = false;              ///< the name is resolved to an IPv4 address
+  std::string from_env = {};      ///< variable of the site with the first node; empty: none
   std::string port_from_env = {}; ///< variable of the site with a free port; empty: none
-  unsigned port = 0;         ///< prescribed by the site; 0: one that depends on the job
+  unsigned port = 0;              ///< prescribed by the site; 0: one that depends on the job
 };
 
 /// The launcher of the step.
 struct PlannedLauncher {
   Launcher choice;
-  std::string step = "srun";    ///< what starts the tasks: "srun", "ibrun"
-  std::vector<std::string> step_args; ///< raw pass-through and site args, in order
+  std::string step = "srun";                   ///< what starts the tasks: "srun", "ibrun"
+  std::vector<std::string> step_args;          ///< raw pass-through and site args, in order
   std::vector<std::string> per_node_args = {}; ///< what `step` gets where it starts one program per node
-  std::string rank_variable = {};       ///< where `step` does not set Slurm's variables: the site's LauncherRule
+  std::string rank_variable = {}; ///< where `step` does not set Slurm's variables: the site's LauncherRule
   std::string local_rank_variable = {};
   std::string world_size_variable = {};
   Origin origin;
@@ -169,13 +176,14 @@ struct Plan {
   std::string shebang;
   std::string partition;
   std::string node_type;
-  std::string qos;           ///< the one that the job is known to have, named or not; empty: unknown
-  std::string gpu_type;      ///< a part of a GPU, or a type that the profile does not know; empty: the node type's
+  std::string qos;      ///< the one that the job is known to have, named or not; empty: unknown
+  std::string gpu_type; ///< a part of a GPU, or a type that the profile does not know; empty: the node type's
   std::vector<std::string> command;
-  std::vector<std::string> command_source; ///< the same words as shell text, where they come from a script that is ported; else empty
-  std::vector<JobStep> steps; ///< empty: the command is the only one
-  std::optional<PortedBody> body; ///< of a script that is ported: its text around the programs
-  std::string request_line;  ///< the gen command that made it, for the script's head
+  std::vector<std::string> command_source; ///< the same words as shell text, where they come from a script
+                                           ///< that is ported; else empty
+  std::vector<JobStep> steps;              ///< empty: the command is the only one
+  std::optional<PortedBody> body;          ///< of a script that is ported: its text around the programs
+  std::string request_line;                ///< the gen command that made it, for the script's head
   std::vector<PlannedDirective> directives;
   PlannedLayout layout;
   PlannedLauncher launcher;
@@ -193,8 +201,8 @@ struct Plan {
   Sourced<Backend> backend;
   Sourced<std::string> hpcml_path;
   Sourced<std::string> submit_command{"sbatch", {}}; ///< what takes the script
-  InteractiveRule interactive; ///< how to get an interactive job
-  std::vector<std::string> sites_dirs;  ///< where launch finds the profile when it is not built in, absolute
+  InteractiveRule interactive;                       ///< how to get an interactive job
+  std::vector<std::string> sites_dirs; ///< where launch finds the profile when it is not built in, absolute
   Sourced<BindCheck> bind_check{BindCheck::none, {}};
   bool report = false;
   bool preflight = false;

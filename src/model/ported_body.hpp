@@ -10,7 +10,8 @@ namespace hpcml::model {
 /// A program that the old script started on the job's nodes.
 struct PortedLaunch {
   std::vector<std::string> command; ///< its words; what only bash can tell stands in them as it was written
-  std::vector<std::string> source;  ///< the same words as the script wrote them, for the shell: the only text of a person that a script takes over unquoted
+  std::vector<std::string> source;  ///< the same words as the script wrote them, for the shell: the only text
+                                    ///< of a person that a script takes over unquoted
   bool once = false;                ///< one process on the first node
 };
 

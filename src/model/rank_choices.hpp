@@ -12,24 +12,28 @@ namespace hpcml::model {
 enum class Backend { automatic, nccl, gloo };
 
 template <>
-inline constexpr std::array<Word<Backend>, 3> k_words<Backend> = {{{"auto", Backend::automatic}, {"nccl", Backend::nccl}, {"gloo", Backend::gloo}}};
+inline constexpr std::array<Word<Backend>, 3> k_words<Backend> = {
+    {{"auto", Backend::automatic}, {"nccl", Backend::nccl}, {"gloo", Backend::gloo}}};
 
 /// What a rank sees of the node's GPUs: all of them, or only its own.
 enum class GpusSeen { all, own };
 
 template <>
-inline constexpr std::array<Word<GpusSeen>, 2> k_words<GpusSeen> = {{{"all", GpusSeen::all}, {"own", GpusSeen::own}}};
+inline constexpr std::array<Word<GpusSeen>, 2> k_words<GpusSeen> = {
+    {{"all", GpusSeen::all}, {"own", GpusSeen::own}}};
 
 /// Whether cores of NUMA nodes that have no GPU are dealt out, to the ranks of the same package.
 enum class CoreSpill { none, package };
 
 template <>
-inline constexpr std::array<Word<CoreSpill>, 2> k_words<CoreSpill> = {{{"none", CoreSpill::none}, {"package", CoreSpill::package}}};
+inline constexpr std::array<Word<CoreSpill>, 2> k_words<CoreSpill> = {
+    {{"none", CoreSpill::none}, {"package", CoreSpill::package}}};
 
 /// What happens when a rank has not what its plan says.
 enum class BindCheck { none, warn, fail };
 
 template <>
-inline constexpr std::array<Word<BindCheck>, 2> k_words<BindCheck> = {{{"warn", BindCheck::warn}, {"fail", BindCheck::fail}}};
+inline constexpr std::array<Word<BindCheck>, 2> k_words<BindCheck> = {
+    {{"warn", BindCheck::warn}, {"fail", BindCheck::fail}}};
 
 } // namespace hpcml::model

@@ -12,7 +12,8 @@ const FlagRule& Site::flag(const std::string& flag_name) const {
 }
 
 const Partition* Site::find_partition(const std::string& partition) const {
-  const auto found = std::find_if(partitions.begin(), partitions.end(), [&](const Partition& p) { return p.name == partition; });
+  const auto found = std::find_if(partitions.begin(), partitions.end(),
+                                  [&](const Partition& p) { return p.name == partition; });
   return found == partitions.end() ? nullptr : &*found;
 }
 
@@ -24,7 +25,8 @@ const Partition* Site::default_partition(const std::function<bool(const Partitio
 }
 
 const NodeType* Site::find_node_type(const std::string& node_type) const {
-  const auto found = std::find_if(node_types.begin(), node_types.end(), [&](const NodeType& n) { return n.id == node_type; });
+  const auto found = std::find_if(node_types.begin(), node_types.end(),
+                                  [&](const NodeType& n) { return n.id == node_type; });
   return found == node_types.end() ? nullptr : &*found;
 }
 

@@ -16,28 +16,29 @@
 
 namespace hpcml::model {
 
-/// What a site does with a request option. `discouraged`: it is taken, the site asks to leave it out; `srun_only`: sbatch refuses it, srun takes it.
+/// What a site does with a request option. `discouraged`: it is taken, the site asks to leave it out;
+/// `srun_only`: sbatch refuses it, srun takes it.
 enum class Policy { optional, required, discouraged, forbidden, ignored, srun_only };
 
 template <>
 inline constexpr std::array<Word<Policy>, 6> k_words<Policy> = {{{"optional", Policy::optional},
-                                                                {"required", Policy::required},
-                                                                {"discouraged", Policy::discouraged},
-                                                                {"forbidden", Policy::forbidden},
-                                                                {"ignored", Policy::ignored},
-                                                                {"srun-only", Policy::srun_only}}};
+                                                                 {"required", Policy::required},
+                                                                 {"discouraged", Policy::discouraged},
+                                                                 {"forbidden", Policy::forbidden},
+                                                                 {"ignored", Policy::ignored},
+                                                                 {"srun-only", Policy::srun_only}}};
 
 /// When a rule of the profile applies. Unset members do not matter.
 struct When {
   std::optional<unsigned> min_nodes;
   std::optional<unsigned> max_nodes;
-  std::optional<bool> gpus;           ///< the job has GPUs
+  std::optional<bool> gpus; ///< the job has GPUs
   std::vector<std::string> partitions;
   std::vector<std::string> launchers;
   std::optional<bool> container;
-  std::optional<unsigned> min_gpus;   ///< of the whole job
+  std::optional<unsigned> min_gpus; ///< of the whole job
   std::optional<unsigned> max_gpus;
-  std::optional<bool> whole_nodes;    ///< the job has all GPUs of its nodes, or the nodes to itself
+  std::optional<bool> whole_nodes;          ///< the job has all GPUs of its nodes, or the nodes to itself
   std::vector<std::string> node_types = {}; ///< NodeType ids
   std::vector<std::string> gpu_types = {};  ///< Slurm's names
   std::vector<std::string> qos = {};
@@ -49,9 +50,9 @@ struct FlagRule {
   std::string pattern;      ///< regular expression (ECMAScript) the value must match, or empty
   std::string pattern_hint; ///< "project_<number>"
   std::string default_value;
-  std::string suffix;       ///< put behind a value that does not end with it: "@h100"
+  std::string suffix; ///< put behind a value that does not end with it: "@h100"
   std::string why;
-  When when;                ///< where the rule holds; elsewhere the next of `more` that does, else the option is optional
+  When when; ///< where the rule holds; elsewhere the next of `more` that does, else the option is optional
   Origin origin;
   std::vector<FlagRule> more = {}; ///< further rules for the same option; the first that holds counts
   /// True if a job may have the option and it does something.
@@ -60,9 +61,9 @@ struct FlagRule {
 
 /// An option that every job gets.
 struct AlwaysRule {
-  std::string value;        ///< "--network=disable_rdzv_get"
+  std::string value; ///< "--network=disable_rdzv_get"
   Origin origin;
-  bool on_srun = false;     ///< given to srun, not to sbatch
+  bool on_srun = false; ///< given to srun, not to sbatch
   When when = {};
 };
 
@@ -70,23 +71,25 @@ struct AlwaysRule {
 enum class GpuStyle { gpus_per_node, gpus, gres, gpus_per_task, none };
 
 template <>
-inline constexpr std::array<Word<GpuStyle>, 5> k_words<GpuStyle> = {{{"gpus-per-node", GpuStyle::gpus_per_node},
-                                                                    {"gpus", GpuStyle::gpus},
-                                                                    {"gres", GpuStyle::gres},
-                                                                    {"gpus-per-task", GpuStyle::gpus_per_task},
-                                                                    {"none", GpuStyle::none}}};
+inline constexpr std::array<Word<GpuStyle>, 5> k_words<GpuStyle> = {
+    {{"gpus-per-node", GpuStyle::gpus_per_node},
+     {"gpus", GpuStyle::gpus},
+     {"gres", GpuStyle::gres},
+     {"gpus-per-task", GpuStyle::gpus_per_task},
+     {"none", GpuStyle::none}}};
 
 /// How GPUs are asked for.
 struct GpuRequest {
   GpuStyle style = GpuStyle::gpus_per_node;
-  Policy type = Policy::optional;      ///< whether the type is named
+  Policy type = Policy::optional;       ///< whether the type is named
   std::vector<unsigned> allowed_counts; ///< per node; empty: 1..per_node
-  unsigned multiple_of = 1;            ///< the job's GPUs are a multiple of this, or a number of allowed_counts on one node
+  unsigned multiple_of =
+      1; ///< the job's GPUs are a multiple of this, or a number of allowed_counts on one node
   bool whole_nodes_if_several = false; ///< several nodes only with all their GPUs
   bool must_request = false;           ///< no jobs without GPUs
   When when = {};
   Origin origin = {};
-  std::vector<GpuRequest> more = {};   ///< further rules; the first that holds counts
+  std::vector<GpuRequest> more = {}; ///< further rules; the first that holds counts
 };
 
 /// What a rank sees of the node's GPUs where the request does not say, and why.
@@ -98,11 +101,11 @@ struct GpuVisibility {
 
 /// How a program is started on the site's nodes.
 struct LauncherRule {
-  std::string name;                 ///< "srun", "ibrun", "mpirun"
+  std::string name; ///< "srun", "ibrun", "mpirun"
   bool is_default = false;
-  std::vector<std::string> args;    ///< always given to it; {tasks} and the like are the job's numbers
+  std::vector<std::string> args;          ///< always given to it; {tasks} and the like are the job's numbers
   std::vector<std::string> per_node_args; ///< given to it where it starts one agent per node
-  std::string rank_variable;        ///< variables it sets per task, where they are not Slurm's: "PMI_RANK"
+  std::string rank_variable; ///< variables it sets per task, where they are not Slurm's: "PMI_RANK"
   std::string local_rank_variable;
   std::string world_size_variable;
   When when = {};
@@ -150,8 +153,8 @@ struct Partition : Limits {
   std::vector<TimeByGpus> max_time_by_gpus;
   bool cpu_only = false;
   bool preemptible = false;
-  std::optional<bool> internet;        ///< where its nodes differ from the site's others
-  bool on_request = false;             ///< usable after an application only
+  std::optional<bool> internet; ///< where its nodes differ from the site's others
+  bool on_request = false;      ///< usable after an application only
   std::string note;
   Origin origin;
 };

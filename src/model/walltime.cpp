@@ -29,11 +29,11 @@ std::optional<Seconds> parse_units(std::string_view text) {
     const auto count = util::parse_unsigned(text.substr(0, digits));
     long unit = 0;
     switch (text[digits]) {
-      case 'd': unit = 86400; break;
-      case 'h': unit = 3600; break;
-      case 'm': unit = 60; break;
-      case 's': unit = 1; break;
-      default: return std::nullopt;
+    case 'd': unit = 86400; break;
+    case 'h': unit = 3600; break;
+    case 'm': unit = 60; break;
+    case 's': unit = 1; break;
+    default: return std::nullopt;
     }
     if (!count || *count > k_max_field || unit >= previous) return std::nullopt;
     total += Seconds(static_cast<long long>(*count) * unit);
@@ -79,12 +79,15 @@ util::Result<Walltime> Walltime::parse(std::string_view text) {
   const auto trimmed = util::trim(text);
   const auto lower = util::to_lower(trimmed);
   if (lower == "unlimited" || lower == "infinite" || lower == "-1")
-    return util::Error{"a job needs a time limit", "write the longest time the job may take, for example 12:00:00"};
-  const bool has_unit = !lower.empty() && std::string_view("dhms").find(lower.back()) != std::string_view::npos;
+    return util::Error{"a job needs a time limit",
+                       "write the longest time the job may take, for example 12:00:00"};
+  const bool has_unit =
+      !lower.empty() && std::string_view("dhms").find(lower.back()) != std::string_view::npos;
   const auto seconds = has_unit ? parse_units(lower) : parse_slurm(trimmed);
   if (!seconds || trimmed.empty()) return not_a_time(text);
   if (seconds->count() == 0)
-    return util::Error{"a time limit of 0 means \"unlimited\" to Slurm", "write the longest time the job may take"};
+    return util::Error{"a time limit of 0 means \"unlimited\" to Slurm",
+                       "write the longest time the job may take"};
   return Walltime(*seconds);
 }
 

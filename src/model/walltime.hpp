@@ -10,9 +10,9 @@
 
 namespace hpcml::model {
 
-/// A time limit in whole seconds. Read as Slurm reads it: "90" is minutes, "MM:SS", "HH:MM:SS", "D-H", "D-H:M", "D-H:M:S".
-/// For people also "48h", "30m", "2d", "1h30m" (Slurm refuses these; they are rendered in its form).
-/// "UNLIMITED" and 0 are refused: a job without a limit is never what a site with limits wants.
+/// A time limit in whole seconds. Read as Slurm reads it: "90" is minutes, "MM:SS", "HH:MM:SS", "D-H",
+/// "D-H:M", "D-H:M:S". For people also "48h", "30m", "2d", "1h30m" (Slurm refuses these; they are rendered in
+/// its form). "UNLIMITED" and 0 are refused: a job without a limit is never what a site with limits wants.
 class Walltime {
 public:
   /// No time at all; parse() never gives it.

@@ -29,9 +29,7 @@ void add_user_bind(PlanContext& context, model::PlannedContainer& container,
   for (std::string* path : {&bind.source, &bind.target})
     while (path->size() > 1 && path->back() == '/') path->pop_back();
   const std::string target = bind.inside();
-  const auto same = [&](const ContainerBind& other) {
-    return other.inside() == target;
-  };
+  const auto same = [&](const ContainerBind& other) { return other.inside() == target; };
   if (const auto old = std::find_if(container.binds.begin(), container.binds.end(), same);
       old != container.binds.end()) {
     if (old->source != bind.source)
@@ -62,15 +60,17 @@ bool is_shown(const std::string& path, const std::vector<ContainerBind>& binds) 
   });
 }
 
-/// The environment is activated inside. A name is the image's own conda's, a relative path is below the working
-/// directory, which the engine shows.
+/// The environment is activated inside. A name is the image's own conda's, a relative path is below the
+/// working directory, which the engine shows.
 void translate_environment(PlanContext& context, const std::vector<ContainerBind>& binds) {
   std::string& where = context.plan.python.where;
   if (where.empty() || where.front() != '/') return;
   if (!is_shown(where, binds)) {
     context.error("usage/bind", "the environment " + where + " is not visible inside the image",
-                  "add --bind " + where + " or a folder that holds it; for an environment that is part of the image name its "
-                  "python in the command instead: -- " + where + "/bin/python …");
+                  "add --bind " + where +
+                      " or a folder that holds it; for an environment that is part of the image name its "
+                      "python in the command instead: -- " +
+                      where + "/bin/python …");
     return;
   }
   const std::string inside = inside_path(where, binds);
@@ -81,7 +81,8 @@ void translate_environment(PlanContext& context, const std::vector<ContainerBind
 }
 
 /// Absolute paths of a command, also behind "--option=".
-void translate_command(PlanContext& context, std::vector<std::string>& command, const std::vector<ContainerBind>& binds) {
+void translate_command(PlanContext& context, std::vector<std::string>& command,
+                       const std::vector<ContainerBind>& binds) {
   for (std::string& word : command) {
     const std::size_t equals = word.find("=/");
     const std::size_t start = !word.empty() && word.front() == '/' ? 0
@@ -106,9 +107,13 @@ const model::ContainerRule* find_rule(PlanContext& context) {
   if (names.empty())
     context.error("request/container", site.name + " has no container engine in its profile");
   else if (engine && std::find(names.begin(), names.end(), model::word_of(engine->value)) == names.end())
-    context.error("request/container-engine", site.name + " has no " + model::word_of(engine->value) + " in its profile", "its engines: " + util::join(names, ", "));
+    context.error("request/container-engine",
+                  site.name + " has no " + model::word_of(engine->value) + " in its profile",
+                  "its engines: " + util::join(names, ", "));
   else
-    context.error("request/container", site.name + " has no container engine in its profile for such a job and image", "its engines: " + util::join(names, ", ") + "; --container-engine names the one that is meant");
+    context.error(
+        "request/container", site.name + " has no container engine in its profile for such a job and image",
+        "its engines: " + util::join(names, ", ") + "; --container-engine names the one that is meant");
   return nullptr;
 }
 
@@ -119,37 +124,50 @@ void note_choice(PlanContext& context, const model::ContainerRule& rule) {
   std::vector<std::string> others;
   for (const auto& name : names)
     if (name != model::word_of(rule.engine)) others.push_back(name);
-  context.note("the image is one of " + model::word_of(rule.engine) + (rule.images.empty() ? ", the site's first engine" : " by the form of its name") +
+  context.note("the image is one of " + model::word_of(rule.engine) +
+                   (rule.images.empty() ? ", the site's first engine" : " by the form of its name") +
                    "; --container-engine " + util::join(others, " or ") + " takes it for another's",
                rule.origin);
 }
 
 /// A file that holds the environment is mounted where the site mounts such files.
-void mount_environment(PlanContext& context, const model::ContainerRule& rule, model::PlannedContainer& container) {
+void mount_environment(PlanContext& context, const model::ContainerRule& rule,
+                       model::PlannedContainer& container) {
   model::PlannedPython& python = context.plan.python;
   if (python.kind != model::PythonKind::venv || !is_squashed(python.where)) return;
   const std::string file = python.where;
   if (!rule.squashfs.known)
-    return context.error("request/venv", "the profile of " + context.site.name + " does not say how " + model::word_of(rule.engine) + " mounts an environment in a squashfs file",
+    return context.error("request/venv",
+                         "the profile of " + context.site.name + " does not say how " +
+                             model::word_of(rule.engine) + " mounts an environment in a squashfs file",
                          "give the folder: --venv /project/me/env");
   const auto at = rule.squashfs.at.empty() ? file.substr(0, file.rfind('.')) : rule.squashfs.at;
   if (!is_bind_path(file) || !is_bind_path(at))
-    return context.error("usage/venv", "'" + file + "' is no file that can be mounted", "an absolute path without commas and colons, as --venv /project/me/env.sqsh");
-  context.note("the environment " + file + " is one file for the file system and the folder " + at + " for the program", rule.squashfs.origin);
+    return context.error("usage/venv", "'" + file + "' is no file that can be mounted",
+                         "an absolute path without commas and colons, as --venv /project/me/env.sqsh");
+  context.note("the environment " + file + " is one file for the file system and the folder " + at +
+                   " for the program",
+               rule.squashfs.origin);
   python.where = at;
   container.binds.push_back({file, at, false, python.origin, true});
 }
 
-/// An EDF of the job's own adds what the person's does not show. It is written by the job: it names the job, and hpcml as the nodes see it.
+/// An EDF of the job's own adds what the person's does not show. It is written by the job: it names the job,
+/// and hpcml as the nodes see it.
 void plan_own_edf(PlanContext& context, model::PlannedContainer& container) {
   container.own_edf = !container.binds.empty() || context.plan.launcher.choice.is_hpcml();
   const auto& binds = container.binds;
-  if (container.own_edf && (!fits_edf(container.image) || !std::all_of(binds.begin(), binds.end(), [](const auto& bind) { return fits_edf(bind.source + bind.target); })))
-    context.error("usage/container", "an EDF cannot name a file with quotes, backslashes or dollars", "rename it");
+  if (container.own_edf &&
+      (!fits_edf(container.image) || !std::all_of(binds.begin(), binds.end(), [](const auto& bind) {
+        return fits_edf(bind.source + bind.target);
+      })))
+    context.error("usage/container", "an EDF cannot name a file with quotes, backslashes or dollars",
+                  "rename it");
 }
 
 /// An engine that works by options of Slurm gets them; the command itself is not wrapped.
-void give_to_slurm(PlanContext& context, const model::ContainerRule& rule, model::PlannedContainer& container) {
+void give_to_slurm(PlanContext& context, const model::ContainerRule& rule,
+                   model::PlannedContainer& container) {
   container.by_slurm = model::works_by_slurm(rule.engine);
   if (!container.by_slurm) return;
   container.prefix = rule.prefix;
@@ -157,19 +175,25 @@ void give_to_slurm(PlanContext& context, const model::ContainerRule& rule, model
   std::string image = container.image;
   for (const auto& bind : container.binds) {
     // A uenv mounts such files as it mounts itself; the host's folders are there anyway.
-    if (rule.engine == model::ContainerEngine::uenv && bind.squashed) image += "," + bind.source + ":" + bind.inside();
-    else binds.push_back(bind.source + ":" + bind.inside());
+    if (rule.engine == model::ContainerEngine::uenv && bind.squashed)
+      image += "," + bind.source + ":" + bind.inside();
+    else
+      binds.push_back(bind.source + ":" + bind.inside());
   }
   if (rule.engine == model::ContainerEngine::edf) plan_own_edf(context, container);
   auto options = rule.options;
   if (!binds.empty() && rule.bind_option.empty() && !container.own_edf)
-    context.error("request/bind", model::word_of(rule.engine) + " on " + context.site.name + " takes no binds from here",
-                  model::keeps_host(rule.engine) ? "leave --bind out: the program sees the host's folders" : "leave --bind out; what it shows is said in its own configuration");
+    context.error("request/bind",
+                  model::word_of(rule.engine) + " on " + context.site.name + " takes no binds from here",
+                  model::keeps_host(rule.engine)
+                      ? "leave --bind out: the program sees the host's folders"
+                      : "leave --bind out; what it shows is said in its own configuration");
   else if (!binds.empty() && !rule.bind_option.empty())
     options.push_back(util::replace_all(rule.bind_option, "{binds}", util::join(binds, ",")));
   for (const auto& option : options) {
     if (rule.options_on_srun) {
-      container.step_options.push_back(container.own_edf ? option : util::replace_all(option, "{image}", image));
+      container.step_options.push_back(container.own_edf ? option
+                                                         : util::replace_all(option, "{image}", image));
       continue;
     }
     const OptionWord split = split_option(util::replace_all(option, "{image}", image));
@@ -185,9 +209,11 @@ void plan_container(PlanContext& context) {
     if (!job.binds.empty())
       context.error("usage/bind", "--bind without --container", "name the image: --container IMAGE");
     if (job.container_engine)
-      context.error("usage/container-engine", "--container-engine without --container", "name the image: --container IMAGE");
+      context.error("usage/container-engine", "--container-engine without --container",
+                    "name the image: --container IMAGE");
     if (context.plan.python.kind == model::PythonKind::venv && is_squashed(context.plan.python.where))
-      context.error("request/venv", "an environment in a squashfs file is mounted with an image, and this job has none",
+      context.error("request/venv",
+                    "an environment in a squashfs file is mounted with an image, and this job has none",
                     "name the image that it was made in: --container IMAGE; or give the folder");
     return;
   }
@@ -211,13 +237,16 @@ void plan_container(PlanContext& context) {
   for (const auto& module : rule.modules) add_module(context, module, rule.origin);
   if (!rule.image_variable.empty()) add_module(context, job.container->value, job.container->origin);
   for (const auto& bind : job.binds) add_user_bind(context, container, bind);
-  for (auto& bind : container.binds) bind.squashed = rule.squashfs.known && !bind.target.empty() && is_squashed(bind.source) && !is_squashed(bind.target);
+  for (auto& bind : container.binds)
+    bind.squashed =
+        rule.squashfs.known && !bind.target.empty() && is_squashed(bind.source) && !is_squashed(bind.target);
   mount_environment(context, rule, container);
   translate_command(context, context.plan.command, container.binds);
   for (auto& step : context.plan.steps) translate_command(context, step.command, container.binds);
   give_to_slurm(context, rule, container);
   // What an engine of Slurm's shows may stand in a configuration of its own.
-  if (!context.plan.python.where.empty() && (!container.by_slurm || !rule.bind_option.empty())) translate_environment(context, container.binds);
+  if (!context.plan.python.where.empty() && (!container.by_slurm || !rule.bind_option.empty()))
+    translate_environment(context, container.binds);
   context.plan.container = std::move(container);
 }
 

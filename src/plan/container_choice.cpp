@@ -8,14 +8,18 @@
 
 namespace hpcml::plan {
 
-bool is_squashed(std::string_view path) { return util::ends_with(path, ".sqsh") || util::ends_with(path, ".squashfs"); }
+bool is_squashed(std::string_view path) {
+  return util::ends_with(path, ".sqsh") || util::ends_with(path, ".squashfs");
+}
 
 bool fits_edf(std::string_view path) { return path.find_first_of("\"\\$") == std::string_view::npos; }
 
 std::vector<std::string> engine_names(const model::Site& site) {
   std::vector<std::string> names;
   for (const auto& rule : site.containers)
-    if (const auto name = model::word_of(rule.engine); std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
+    if (const auto name = model::word_of(rule.engine);
+        std::find(names.begin(), names.end(), name) == names.end())
+      names.push_back(name);
   return names;
 }
 
@@ -23,18 +27,24 @@ ContainerRules container_rules(const model::Site& site, const model::JobSpec& jo
   ContainerRules formed, others;
   for (const auto& rule : site.containers) {
     if (job.container_engine && job.container_engine->value != rule.engine) continue;
-    if (rule.images.empty()) others.push_back(&rule);
-    else if (job.container && model::matches_pattern(job.container->value, rule.images)) formed.push_back(&rule);
-    else if (rule.image_variable.empty() && job.container_engine) others.push_back(&rule); // who names the engine may write the image as they like
+    if (rule.images.empty())
+      others.push_back(&rule);
+    else if (job.container && model::matches_pattern(job.container->value, rule.images))
+      formed.push_back(&rule);
+    else if (rule.image_variable.empty() && job.container_engine)
+      others.push_back(&rule); // who names the engine may write the image as they like
   }
   return formed.empty() ? others : formed;
 }
 
 const model::ContainerRule* first_that_applies(const ContainerRules& rules, const JobFacts& facts) {
-  const auto found = std::find_if(rules.begin(), rules.end(), [&](const auto* rule) { return applies(rule->when, facts); });
+  const auto found =
+      std::find_if(rules.begin(), rules.end(), [&](const auto* rule) { return applies(rule->when, facts); });
   return found == rules.end() ? nullptr : *found;
 }
 
-bool leaves_host(const model::JobSpec& job, const ContainerRules& rules) { return job.container && (rules.empty() || !model::keeps_host(rules.front()->engine)); }
+bool leaves_host(const model::JobSpec& job, const ContainerRules& rules) {
+  return job.container && (rules.empty() || !model::keeps_host(rules.front()->engine));
+}
 
 } // namespace hpcml::plan

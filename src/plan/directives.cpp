@@ -31,19 +31,30 @@ void add_text(PlanContext& context, const std::string& name, const model::Known<
   std::string value = wanted->value;
   if (!value.empty() && !rule.suffix.empty() && !util::ends_with(value, rule.suffix)) {
     // "abc@v100" where "@h100" is due: another kind of hours, which nobody can exchange for them.
-    const auto other = std::isalnum(static_cast<unsigned char>(rule.suffix.front())) ? std::string::npos : value.find(rule.suffix.front());
+    const auto other = std::isalnum(static_cast<unsigned char>(rule.suffix.front()))
+                           ? std::string::npos
+                           : value.find(rule.suffix.front());
     if (other != std::string::npos)
-      return context.error("request/" + name, option + "=" + value + " is not for this kind of job, whose " + name + " ends with " + rule.suffix + cited(rule.origin),
-                           "write " + option + "=" + value.substr(0, other) + rule.suffix + ", or ask for what yours is for");
+      return context.error("request/" + name,
+                           option + "=" + value + " is not for this kind of job, whose " + name +
+                               " ends with " + rule.suffix + cited(rule.origin),
+                           "write " + option + "=" + value.substr(0, other) + rule.suffix +
+                               ", or ask for what yours is for");
     value += rule.suffix;
-    context.note(option + "=" + wanted->value + " is written " + value + (rule.why.empty() ? "" : ": " + rule.why), rule.origin);
+    context.note(option + "=" + wanted->value + " is written " + value +
+                     (rule.why.empty() ? "" : ": " + rule.why),
+                 rule.origin);
   }
   if (wanted->value.empty() || !is_one_line(wanted->value))
-    context.error("usage/" + name, option + (wanted->value.empty() ? " is empty" : " must be one line of text"), "give it a value, or leave it out");
+    context.error("usage/" + name,
+                  option + (wanted->value.empty() ? " is empty" : " must be one line of text"),
+                  "give it a value, or leave it out");
   else if (const auto fault = find_value_fault(name, wanted->value))
     context.error("usage/" + name, fault->what, fault->hint);
   else if (!rule.pattern.empty() && !model::matches_pattern(value, rule.pattern))
-    context.error("usage/" + name, option + "=" + value + " is not what " + context.site.name + " expects" + cited(rule.origin),
+    context.error("usage/" + name,
+                  option + "=" + value + " is not what " + context.site.name + " expects" +
+                      cited(rule.origin),
                   rule.pattern_hint.empty() ? "it must match " + rule.pattern : "write it" + form.substr(1));
   else
     add_directive(context, option, value, wanted->origin);
@@ -69,9 +80,12 @@ void add_to_step(PlanContext& context, const std::string& option) {
 /// True if the job keeps something on the nodes' own disks.
 bool uses_local_disk(const PlanContext& context) {
   if (!context.node || !context.node->local_disk) return false;
-  const auto below = [&](const std::string& path) { return util::starts_with(path, *context.node->local_disk); };
+  const auto below = [&](const std::string& path) {
+    return util::starts_with(path, *context.node->local_disk);
+  };
   const auto& caches = context.plan.caches;
-  return below(context.plan.python.where) || context.plan.stage || std::any_of(caches.begin(), caches.end(), [&](const auto& c) { return below(c.base); });
+  return below(context.plan.python.where) || context.plan.stage ||
+         std::any_of(caches.begin(), caches.end(), [&](const auto& c) { return below(c.base); });
 }
 
 /// What the site wants of every job, of this kind of node, and of the QoS.
@@ -79,7 +93,9 @@ void add_site_options(PlanContext& context) {
   const JobFacts facts = context.facts();
   const auto contradicts = [&](const std::string& text, const Origin& origin) {
     if (context.plan.layout.threads_per_core == 1 || split_option(text).name != "--hint") return false;
-    context.note(text + " is left out: --threads-per-core " + std::to_string(context.plan.layout.threads_per_core) + " was asked for", origin);
+    context.note(text + " is left out: --threads-per-core " +
+                     std::to_string(context.plan.layout.threads_per_core) + " was asked for",
+                 origin);
     return true;
   };
   const auto add_once = [&](const std::string& text, const Origin& origin) {
@@ -99,7 +115,9 @@ void add_site_options(PlanContext& context) {
     for (const auto& needed : context.qos->needs) add_once(needed, context.qos->origin);
   if (!uses_local_disk(context)) return;
   if (const auto& gib = context.node->local_disk_gib)
-    context.note("the nodes' own disk, " + *context.node->local_disk + ", has " + std::to_string(*gib) + " GiB", context.node->origin);
+    context.note("the nodes' own disk, " + *context.node->local_disk + ", has " + std::to_string(*gib) +
+                     " GiB",
+                 context.node->origin);
   if (context.node->local_disk_option.empty()) return;
   const std::string& option = context.node->local_disk_option;
   if (option.find("{gib}") == std::string::npos)
@@ -108,15 +126,19 @@ void add_site_options(PlanContext& context) {
     context.note("room on the nodes' own disks is asked for with --sbatch=" + option, context.node->origin);
 }
 
-/// The signal without "B:": the batch shell of a script that is written anew has no trap, would die of it and end the job.
+/// The signal without "B:": the batch shell of a script that is written anew has no trap, would die of it and
+/// end the job.
 model::Sourced<std::string> signal_for_ranks(PlanContext& context, model::Sourced<std::string> signal) {
   const auto colon = signal.value.find(':');
   const auto batch = signal.value.find_first_of("Bb");
-  if (context.job.body || colon == std::string::npos || batch > colon || find_value_fault("signal", signal.value)) return signal;
+  if (context.job.body || colon == std::string::npos || batch > colon ||
+      find_value_fault("signal", signal.value))
+    return signal;
   const auto asked = signal.value;
   signal.value.erase(batch, 1);
   if (signal.value.front() == ':') signal.value.erase(0, 1);
-  context.note("--signal=" + asked + " is written " + signal.value + ": the ranks get it; the batch shell would die of it, and the job with it",
+  context.note("--signal=" + asked + " is written " + signal.value +
+                   ": the ranks get it; the batch shell would die of it, and the job with it",
                by_rule("a signal before the time limit is for the program"));
   return signal;
 }
@@ -125,7 +147,8 @@ void add_options(PlanContext& context) {
   const model::JobSpec& job = context.job;
   if (job.signal) add_text(context, "signal", signal_for_ranks(context, *job.signal));
   if (job.requeue) {
-    add_directive(context, job.requeue->value ? "--requeue" : "--no-requeue", std::nullopt, job.requeue->origin);
+    add_directive(context, job.requeue->value ? "--requeue" : "--no-requeue", std::nullopt,
+                  job.requeue->origin);
     if (job.requeue->value)
       add_directive(context, "--open-mode", "append", by_rule("a requeued job keeps its earlier output"));
   }
@@ -144,11 +167,15 @@ void add_raw(PlanContext& context) {
     auto& directives = context.plan.directives;
     const auto same = [&](const auto& planned) { return planned.name == option.name; };
     if (const auto old = std::find_if(directives.begin(), directives.end(), same);
-        option.name == "--constraint" && old != directives.end() && option.value && *option.value != *old->value) {
+        option.name == "--constraint" && old != directives.end() && option.value &&
+        *option.value != *old->value) {
       const bool either = option.value->find('|') != std::string::npos;
       const auto asked = util::split(*option.value, '&');
       auto features = util::split(*old->value, '&');
-      if (!either) std::erase_if(features, [&](const auto& feature) { return std::find(asked.begin(), asked.end(), feature) != asked.end(); });
+      if (!either)
+        std::erase_if(features, [&](const auto& feature) {
+          return std::find(asked.begin(), asked.end(), feature) != asked.end();
+        });
       features.push_back(either ? "(" + *option.value + ")" : *option.value);
       option.value = util::join(features, "&");
     }
@@ -184,7 +211,8 @@ const Origin* asked_by_user(const PlanContext& context, const std::string& name)
 /// Moves the option from the header to the step.
 void give_to_srun(PlanContext& context, const std::string& option, const Origin& origin) {
   auto& directives = context.plan.directives;
-  const auto found = std::find_if(directives.begin(), directives.end(), [&](const auto& d) { return d.name == option; });
+  const auto found =
+      std::find_if(directives.begin(), directives.end(), [&](const auto& d) { return d.name == option; });
   if (found == directives.end()) return;
   if (option == "--ntasks-per-node") {
     const model::PlannedLayout& layout = context.plan.layout;
@@ -205,17 +233,19 @@ void check_flags(PlanContext& context) {
     if (rule.policy == Policy::srun_only) {
       give_to_srun(context, option, rule.origin);
     } else if (rule.policy == Policy::forbidden &&
-        (asked || (name != "partition" && context.has_directive(option)))) {
+               (asked || (name != "partition" && context.has_directive(option)))) {
       context.error("request/" + name, context.site.name + " refuses " + option + why,
                     "leave " + option + " out");
     } else if (rule.policy == Policy::ignored && asked) {
-      context.warning("request/" + name, context.site.name + " ignores " + option + why, "the script has no such line: leave " + option + " out");
+      context.warning("request/" + name, context.site.name + " ignores " + option + why,
+                      "the script has no such line: leave " + option + " out");
       auto& directives = context.plan.directives;
       directives.erase(std::remove_if(directives.begin(), directives.end(),
                                       [&](const auto& d) { return d.name == option; }),
                        directives.end());
     } else if (rule.policy == Policy::required && !context.has_directive(option)) {
-      if (name == "mem" && (context.has_directive("--mem-per-cpu") || context.has_directive("--mem-per-gpu"))) continue;
+      if (name == "mem" && (context.has_directive("--mem-per-cpu") || context.has_directive("--mem-per-gpu")))
+        continue;
       const bool wrong_value =
           std::any_of(context.findings.begin(), context.findings.end(), [&flag = name](const auto& finding) {
             return finding.code == "usage/" + flag || finding.code == "request/" + flag;
@@ -242,13 +272,14 @@ void plan_directives(PlanContext& context) {
     add_directive(context, "--job-name", job_name_of(plan.command), by_rule("the program's name"));
   add_text(context, "account", job.account);
   add_partition(context);
-  const bool wants_qos = context.flag("qos").policy == Policy::required && context.flag("qos").default_value.empty();
+  const bool wants_qos =
+      context.flag("qos").policy == Policy::required && context.flag("qos").default_value.empty();
   if (!job.qos && wants_qos && context.qos)
     add_directive(context, "--qos", context.qos->name, context.qos->origin);
   else
     add_text(context, "qos", job.qos);
   add_directive(context, "--nodes", std::to_string(plan.layout.nodes),
-      job.nodes ? job.nodes->origin : by_rule("one node where no number is given"));
+                job.nodes ? job.nodes->origin : by_rule("one node where no number is given"));
   const Origin tasks = plan.layout.tasks_per_node != plan.layout.ranks_per_node
                            ? by_rule("one " + plan.launcher.choice.name() + " per node; it starts the ranks")
                        : job.tasks_per_node ? job.tasks_per_node->origin
@@ -258,11 +289,13 @@ void plan_directives(PlanContext& context) {
   add_core_directives(context);
   if (const auto memory = plan_memory(context))
     add_directive(context, "--mem", memory->value.to_slurm(), memory->origin);
-  if (const auto time = plan_time(context)) add_directive(context, "--time", time->value.to_slurm(), time->origin);
+  if (const auto time = plan_time(context))
+    add_directive(context, "--time", time->value.to_slurm(), time->origin);
   if (job.output)
     add_text(context, "output", job.output);
   else
-    add_directive(context, "--output", job.array ? "%x-%A_%a.out" : "%x-%j.out", by_rule("job name and job id"));
+    add_directive(context, "--output", job.array ? "%x-%A_%a.out" : "%x-%j.out",
+                  by_rule("job name and job id"));
   add_options(context);
   add_raw(context);
   check_flags(context);

@@ -44,9 +44,9 @@ void add_user_variables(PlanContext& context) {
 void plan_backend(PlanContext& context) {
   const bool gpus = context.plan.layout.gpus_per_node > 0;
   if (!context.job.backend) {
-    context.plan.backend =
-        gpus ? model::Sourced<Backend>{Backend::automatic, by_rule("NCCL where the ranks see GPUs, else Gloo")}
-             : model::Sourced<Backend>{Backend::gloo, by_rule("a job without GPUs")};
+    context.plan.backend = gpus ? model::Sourced<Backend>{Backend::automatic,
+                                                          by_rule("NCCL where the ranks see GPUs, else Gloo")}
+                                : model::Sourced<Backend>{Backend::gloo, by_rule("a job without GPUs")};
     return;
   }
   context.plan.backend = *context.job.backend;
@@ -62,10 +62,14 @@ void plan_visibility(PlanContext& context) {
   const model::GpuRequest& request = context.gpu_request();
   const bool by_slurm = context.gpus_by_task();
   if (by_slurm && context.job.gpu_visibility && context.plan.gpu_visibility.value == GpusSeen::all)
-    context.error("request/gpu-visibility", context.site.name + " asks for GPUs by the task, and then Slurm shows each rank its own only" + cited(request.origin),
+    context.error("request/gpu-visibility",
+                  context.site.name +
+                      " asks for GPUs by the task, and then Slurm shows each rank its own only" +
+                      cited(request.origin),
                   "leave --gpu-visibility out");
   else if (by_slurm)
-    context.plan.gpu_visibility = {GpusSeen::own, by_rule("with --gpus-per-task Slurm shows each task its own GPUs only")};
+    context.plan.gpu_visibility = {GpusSeen::own,
+                                   by_rule("with --gpus-per-task Slurm shows each task its own GPUs only")};
 }
 
 } // namespace
@@ -103,8 +107,7 @@ std::vector<PlannedEnv> site_environment(const model::Site& site, const JobFacts
     env.push_back({name, value, false, Scope::batch, site.network.proxy_origin});
   for (const auto& rule : site.env)
     if (applies(rule.when, facts))
-      set_variable(env,
-                   {rule.name, rule.value, rule.expression, rule.scope, rule.origin},
+      set_variable(env, {rule.name, rule.value, rule.expression, rule.scope, rule.origin},
                    "a later rule of the site");
   return env;
 }
@@ -125,7 +128,8 @@ namespace {
 std::optional<unsigned> wanted_workers(const model::JobSpec& job) {
   for (const auto& [name, value] : job.env)
     if (name == "HPCML_DATALOADER_WORKERS")
-      if (const auto number = util::parse_unsigned(value.value); number && *number < 100000) return static_cast<unsigned>(*number);
+      if (const auto number = util::parse_unsigned(value.value); number && *number < 100000)
+        return static_cast<unsigned>(*number);
   return std::nullopt;
 }
 
@@ -140,28 +144,37 @@ std::vector<model::PlannedCache> site_caches(const model::Site& site, const JobF
 
 namespace {
 
-/// "${SCRATCH:-$HOME/.cache}": where Hugging Face's libraries look by themselves, should the variable be missing.
+/// "${SCRATCH:-$HOME/.cache}": where Hugging Face's libraries look by themselves, should the variable be
+/// missing.
 std::string with_fallback(const std::string& scratch) {
-  const auto end = std::find_if_not(scratch.begin() + 1, scratch.end(), [](unsigned char c) { return std::isalnum(c) != 0 || c == '_'; });
+  const auto end = std::find_if_not(scratch.begin() + 1, scratch.end(),
+                                    [](unsigned char c) { return std::isalnum(c) != 0 || c == '_'; });
   const std::string name(scratch.begin() + 1, end), rest(end, scratch.end());
-  return scratch.front() != '$' || name.empty() || name == "HOME" ? scratch : "${" + name + ":-$HOME/.cache}" + rest;
+  return scratch.front() != '$' || name.empty() || name == "HOME" ? scratch
+                                                                  : "${" + name + ":-$HOME/.cache}" + rest;
 }
 
 } // namespace
 
-std::string place_in_scratch(const model::Site& site, const std::string& variable, const std::string& folder) {
+std::string place_in_scratch(const model::Site& site, const std::string& variable,
+                             const std::string& folder) {
   const auto& scratch = site.storage.scratch;
-  return scratch.find('$') == std::string::npos ? std::string() : "${" + variable + ":-" + with_fallback(scratch) + "/" + folder + "}";
+  return scratch.find('$') == std::string::npos
+             ? std::string()
+             : "${" + variable + ":-" + with_fallback(scratch) + "/" + folder + "}";
 }
 
 namespace {
 
-/// Models do not fit into a home's quota: their caches go to scratch, where the profile knows one that is the user's own.
+/// Models do not fit into a home's quota: their caches go to scratch, where the profile knows one that is the
+/// user's own.
 void place_models(PlanContext& context, bool shows_scratch) {
   if (!is_python(context.job.command)) return;
   const model::StorageRule& storage = context.site.storage;
   const auto left = [&](const std::string& why) {
-    context.note("HF_HOME and TORCH_HOME, the folders of Hugging Face's and torch's models, stay as they are: " + why, by_rule("--env HF_HOME=FOLDER places them"));
+    context.note(
+        "HF_HOME and TORCH_HOME, the folders of Hugging Face's and torch's models, stay as they are: " + why,
+        by_rule("--env HF_HOME=FOLDER places them"));
   };
   if (leaves_host(context.job, context.images) && !shows_scratch)
     left("an image sees only what is bound");
@@ -169,28 +182,38 @@ void place_models(PlanContext& context, bool shows_scratch) {
     left("the profile knows no folder of one's own on shared storage");
   else
     for (const auto& [name, folder] : {std::pair{"HF_HOME", "huggingface"}, {"TORCH_HOME", "torch"}})
-      context.plan.env.push_back({name, place_in_scratch(context.site, name, folder), true, Scope::batch, storage.origin});
+      context.plan.env.push_back(
+          {name, place_in_scratch(context.site, name, folder), true, Scope::batch, storage.origin});
   if (is_offline(context))
-    context.plan.env.push_back({"HF_HUB_OFFLINE", "${HF_HUB_OFFLINE:-1}", true, Scope::batch, context.site.network.origin});
+    context.plan.env.push_back(
+        {"HF_HUB_OFFLINE", "${HF_HUB_OFFLINE:-1}", true, Scope::batch, context.site.network.origin});
 }
 
 } // namespace
 
 bool is_offline(const PlanContext& context) {
   const model::NetworkRule& network = context.site.network;
-  const bool reaches = context.partition && context.partition->internet ? *context.partition->internet : network.internet_on_compute.value_or(true);
-  return !reaches && network.internet_on_compute && network.proxy.empty() && network.proxy_module.empty() && network.allowed_hosts.empty();
+  const bool reaches = context.partition && context.partition->internet
+                           ? *context.partition->internet
+                           : network.internet_on_compute.value_or(true);
+  return !reaches && network.internet_on_compute && network.proxy.empty() && network.proxy_module.empty() &&
+         network.allowed_hosts.empty();
 }
 
 void plan_environment(PlanContext& context) {
   model::Plan& plan = context.plan;
   const JobFacts facts = context.facts();
   plan.env = site_environment(context.site, facts, plan.gpu_vendor);
-  for (auto& variable : thread_environment(context.site, {plan.layout.cpus_per_rank, plan.layout.gpus_per_node > 0, wanted_workers(context.job), plan.layout.cpus_per_rank * plan.layout.threads_per_core}))
+  for (auto& variable :
+       thread_environment(context.site, {plan.layout.cpus_per_rank, plan.layout.gpus_per_node > 0,
+                                         wanted_workers(context.job),
+                                         plan.layout.cpus_per_rank * plan.layout.threads_per_core}))
     set_variable(plan.env, std::move(variable), "the rank's cores");
   const auto* images = context.image_rule;
   if (images)
-    for (const auto& [name, value] : images->env) set_variable(plan.env, {name, value, false, Scope::batch, images->origin}, "the images of " + model::word_of(images->engine));
+    for (const auto& [name, value] : images->env)
+      set_variable(plan.env, {name, value, false, Scope::batch, images->origin},
+                   "the images of " + model::word_of(images->engine));
   place_models(context, images && images->shows_scratch);
   if (context.job.nccl_debug) {
     const model::Origin origin{model::OriginKind::flag, "--nccl-debug", {}, {}, {}};

@@ -21,12 +21,16 @@ std::string nodes_of(const PlanContext& context) {
 }
 
 /// The partitions with such nodes that take so many, as a hint.
-std::string partitions_for(const PlanContext& context, unsigned have, model::Known<unsigned> Limits::*least, model::Known<unsigned> Limits::*most) {
+std::string partitions_for(const PlanContext& context, unsigned have, model::Known<unsigned> Limits::*least,
+                           model::Known<unsigned> Limits::*most) {
   std::vector<std::string> names;
   for (const auto& partition : context.site.partitions) {
     const auto &low = partition.*least, &high = partition.*most;
-    const bool same_nodes = context.node && std::find(partition.node_types.begin(), partition.node_types.end(), context.node->id) != partition.node_types.end();
-    if (partition.nameable && same_nodes && (!low || have >= low->value) && (!high || have <= high->value)) names.push_back(partition.name);
+    const bool same_nodes =
+        context.node && std::find(partition.node_types.begin(), partition.node_types.end(),
+                                  context.node->id) != partition.node_types.end();
+    if (partition.nameable && same_nodes && (!low || have >= low->value) && (!high || have <= high->value))
+      names.push_back(partition.name);
   }
   return names.empty() ? "" : "these take so many: " + util::join(names, ", ");
 }
@@ -39,7 +43,8 @@ std::string qos_for(const PlanContext& context, unsigned have, model::Known<unsi
     if (!other.on_request && (!(other.*most) || have <= (other.*most)->value) &&
         (!context.partition || !context.partition->nameable || is_place_of(&other, context.partition->name)))
       names.push_back("--qos " + other.name);
-  return names.empty() ? "" : "these take so many, for all that the profile knows: " + util::join(names, ", ");
+  return names.empty() ? ""
+                       : "these take so many, for all that the profile knows: " + util::join(names, ", ");
 }
 
 void check_counts(PlanContext& context) {
@@ -48,17 +53,22 @@ void check_counts(PlanContext& context) {
   const auto range = [&](unsigned have, const char* what, const std::string& code,
                          model::Known<unsigned> Limits::*least, model::Known<unsigned> Limits::*most) {
     if (const auto& limit = context.limit(most); limit && have > limit->value)
-      context.error(code, number(have) + " " + what + ": " + context.limit_owner(most) + " allows " +
-                              number(limit->value) + cited(limit->origin),
-                    context.qos && context.qos->*most ? qos_for(context, have, most) : partitions_for(context, have, least, most));
+      context.error(code,
+                    number(have) + " " + what + ": " + context.limit_owner(most) + " allows " +
+                        number(limit->value) + cited(limit->origin),
+                    context.qos && context.qos->*most ? qos_for(context, have, most)
+                                                      : partitions_for(context, have, least, most));
     if (const auto& limit = context.limit(least); limit && have < limit->value)
-      context.error(code, number(have) + " " + what + ": " + context.limit_owner(least) + " is for jobs with " +
-                              number(limit->value) + " or more" + cited(limit->origin), partitions_for(context, have, least, most));
+      context.error(code,
+                    number(have) + " " + what + ": " + context.limit_owner(least) + " is for jobs with " +
+                        number(limit->value) + " or more" + cited(limit->origin),
+                    partitions_for(context, have, least, most));
   };
   // The most nodes are checked where the layout is planned.
   if (const auto& least = context.limit(&Limits::min_nodes); least && layout.nodes < least->value)
     context.error("request/nodes", nodes_of(context) + ": " + context.limit_owner(&Limits::min_nodes) +
-                                       " is for jobs with " + number(least->value) + " or more" + cited(least->origin));
+                                       " is for jobs with " + number(least->value) + " or more" +
+                                       cited(least->origin));
   if (gpus > 0) range(gpus, "GPUs in all", "request/gpus", &Limits::min_gpus, &Limits::max_gpus);
   const bool limited = context.limit(&Limits::max_nodes).has_value();
   if (context.partition && context.partition->node_count && !limited &&
@@ -77,8 +87,9 @@ void check_counts(PlanContext& context) {
   if (const auto fault = job_count_fault(context.site, context.plan.partition, context.plan.qos, tasks))
     context.error("request/array", "--array=" + context.job.array->value + ": " + fault->what, fault->hint);
   if (context.node && !context.node->multi_node && layout.nodes > 1)
-    context.error("request/nodes", "nodes of type " + context.node->id +
-                                       " have no network for jobs on several of them" + cited(context.node->origin),
+    context.error("request/nodes",
+                  "nodes of type " + context.node->id + " have no network for jobs on several of them" +
+                      cited(context.node->origin),
                   "ask for one node");
 }
 
@@ -90,10 +101,12 @@ void check_node_time(PlanContext& context) {
   const auto& most = context.limit(&Limits::max_node_minutes);
   const auto asked = static_cast<unsigned long long>(minutes) * context.plan.layout.nodes;
   if (most && asked > most->value)
-    context.error("request/time", nodes_of(context) + " for " + time->value.to_slurm() + ": " +
-                                      context.limit_owner(&Limits::max_node_minutes) + " allows " +
-                                      number(most->value) + " node minutes" + cited(most->origin),
-                  "at most --time " + number(most->value / std::max(1u, context.plan.layout.nodes)) + " minutes");
+    context.error("request/time",
+                  nodes_of(context) + " for " + time->value.to_slurm() + ": " +
+                      context.limit_owner(&Limits::max_node_minutes) + " allows " + number(most->value) +
+                      " node minutes" + cited(most->origin),
+                  "at most --time " + number(most->value / std::max(1u, context.plan.layout.nodes)) +
+                      " minutes");
   if (const auto& least = context.site.policies.min_time_recommended; least && time->value < least->value)
     context.warning("request/time", context.site.name + " recommends jobs of " + least->value.to_slurm() +
                                         " or more" + cited(least->origin));
@@ -107,18 +120,21 @@ void check_gpu_rules(PlanContext& context) {
     if (!context.job.gpus_per_node && !context.partition && !context.site.partitions.empty()) return;
     const bool cpu_partition = context.partition && context.partition->cpu_only;
     if (rule.must_request && !cpu_partition)
-      context.error("request/gpus-per-node", context.site.name + " refuses jobs without GPUs here" + cited(rule.origin),
+      context.error("request/gpus-per-node",
+                    context.site.name + " refuses jobs without GPUs here" + cited(rule.origin),
                     "ask for GPUs: --gpus-per-node N");
     return;
   }
   const unsigned per_node = context.node && context.node->gpu ? context.node->gpu->per_node : 0;
   for (const auto& fault : gpu_count_faults(context.site, rule, layout.nodes, layout.gpus_per_node, per_node))
     context.error("request/gpus-per-node", fault.what, fault.hint);
-  const bool alone = context.node && context.node->gpu && context.node->gpu->compute_mode == model::ComputeMode::exclusive_process;
+  const bool alone = context.node && context.node->gpu &&
+                     context.node->gpu->compute_mode == model::ComputeMode::exclusive_process;
   if (alone && layout.ranks_per_node > layout.gpus_per_node)
-    context.error("request/tasks-per-node", number(layout.ranks_per_node) + " ranks share " + number(layout.gpus_per_node) +
-                                                " GPUs, and a GPU of " + context.site.name + " takes one process" +
-                                                cited(context.node->origin),
+    context.error("request/tasks-per-node",
+                  number(layout.ranks_per_node) + " ranks share " + number(layout.gpus_per_node) +
+                      " GPUs, and a GPU of " + context.site.name + " takes one process" +
+                      cited(context.node->origin),
                   "at most --tasks-per-node " + number(layout.gpus_per_node));
   if (context.slice && layout.nodes * layout.ranks_per_node > 1)
     context.warning("request/gpu-type", "ranks on parts of GPUs cannot talk through NCCL",
@@ -133,8 +149,9 @@ void check_memory_share(PlanContext& context) {
   const auto share = model::MemSize::of_mib(node->mem_per_gpu->mib() * gpus);
   const auto& asked = context.job.mem->value;
   if (breaks_share(*node, asked, share))
-    context.error("request/mem", "--mem " + asked.to_slurm() + " for " + number(gpus) + " GPUs: node type " + node->id +
-                                     " has " + node->mem_per_gpu->to_slurm() + " per GPU" + cited(node->origin),
+    context.error("request/mem",
+                  "--mem " + asked.to_slurm() + " for " + number(gpus) + " GPUs: node type " + node->id +
+                      " has " + node->mem_per_gpu->to_slurm() + " per GPU" + cited(node->origin),
                   "use --mem " + share.to_slurm() + ", or leave it out");
 }
 
@@ -142,18 +159,21 @@ void check_qos(PlanContext& context) {
   const auto& wanted = context.job.qos;
   const model::Qos* qos = context.qos;
   const auto& others = context.site.other_qos;
-  if (wanted && !qos && !context.site.qos.empty() && std::find(others.begin(), others.end(), wanted->value) == others.end()) {
+  if (wanted && !qos && !context.site.qos.empty() &&
+      std::find(others.begin(), others.end(), wanted->value) == others.end()) {
     std::vector<std::string> names;
     for (const auto& known : context.site.qos) names.push_back(known.name);
     const auto near = util::nearest(wanted->value, names);
-    context.warning("request/qos", "the profile of " + context.site.name + " has no QoS '" + wanted->value + "'",
-                    (near ? "did you mean " + *near + "? " : std::string()) + "it knows: " + util::join(names, ", "));
+    context.warning(
+        "request/qos", "the profile of " + context.site.name + " has no QoS '" + wanted->value + "'",
+        (near ? "did you mean " + *near + "? " : std::string()) + "it knows: " + util::join(names, ", "));
   }
   if (!qos) return;
   const auto& places = qos->partitions;
   if (context.partition && !is_place_of(qos, context.partition->name))
-    context.error("request/qos", "QoS " + qos->name + " is for " + util::join(places, ", ") + ", not for partition " +
-                                     context.partition->name + cited(qos->origin),
+    context.error("request/qos",
+                  "QoS " + qos->name + " is for " + util::join(places, ", ") + ", not for partition " +
+                      context.partition->name + cited(qos->origin),
                   "say --partition " + places.front() + ", or take another QoS");
 }
 
@@ -167,13 +187,16 @@ void check_constraint(PlanContext& context) {
   const std::string text = *found->value;
   const auto& operators = context.site.constraint_operators;
   for (const auto& sign : unknown_feature_signs(context.site, text))
-    context.warning("request/constraint", "the profile of " + context.site.name + " joins features only with " + util::join(operators, " and ") + ": --constraint=" + text,
+    context.warning("request/constraint",
+                    "the profile of " + context.site.name + " joins features only with " +
+                        util::join(operators, " and ") + ": --constraint=" + text,
                     "write it without " + sign);
   const std::vector<std::string> names(std::sregex_token_iterator(text.begin(), text.end(), k_word), {});
   for (const auto& word : unknown_features(context.site, names)) {
     const auto near = util::nearest(word, known);
-    context.warning("request/constraint", "the profile of " + context.site.name + " knows no feature '" + word + "'",
-                    (near ? "did you mean " + *near + "? " : std::string()) + "it knows: " + util::join(known, ", "));
+    context.warning(
+        "request/constraint", "the profile of " + context.site.name + " knows no feature '" + word + "'",
+        (near ? "did you mean " + *near + "? " : std::string()) + "it knows: " + util::join(known, ", "));
   }
 }
 

@@ -32,7 +32,9 @@ std::string launch_line(const model::JobSpec& job) {
   const auto number = [](const model::Known<unsigned>& known) {
     return known ? std::optional(std::to_string(known->value)) : std::nullopt;
   };
-  const auto choice = [](const auto& known) { return known ? std::optional(model::word_of(known->value)) : std::nullopt; };
+  const auto choice = [](const auto& known) {
+    return known ? std::optional(model::word_of(known->value)) : std::nullopt;
+  };
   if (!job.env.empty() || job.nccl_debug) add("env");
   if (job.nccl_debug) add("NCCL_DEBUG=INFO");
   for (const auto& [name, value] : job.env) add(name + "=" + value.value);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The line that starts a request on this machine: the planner's hint where a site has no scheduler, so that there is no plan to render.
+// The line that starts a request on this machine: the planner's hint where a site has no scheduler, so that
+// there is no plan to render.
 #pragma once
 
 #include <string>

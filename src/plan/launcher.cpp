@@ -18,7 +18,8 @@ const model::LauncherRule* find_rule(const PlanContext& context, const std::stri
 const model::LauncherRule* default_rule(const PlanContext& context) {
   const model::LauncherRule* chosen = nullptr;
   for (const auto& rule : context.site.launchers)
-    if (applies(rule.when, context.facts()) && (!chosen || (rule.is_default && !chosen->is_default))) chosen = &rule;
+    if (applies(rule.when, context.facts()) && (!chosen || (rule.is_default && !chosen->is_default)))
+      chosen = &rule;
   return chosen;
 }
 
@@ -55,28 +56,41 @@ void plan_placement(PlanContext& context) {
   const auto& launcher = context.plan.launcher.choice;
   if (job.spill) binding.spill = *job.spill;
   if (binding.spill.value != model::CoreSpill::none && !launcher.is_hpcml())
-    context.error("request/spill", "with " + launcher.name() + " nobody deals out the cores of NUMA nodes without GPUs", "leave --spill or --launcher out");
+    context.error("request/spill",
+                  "with " + launcher.name() + " nobody deals out the cores of NUMA nodes without GPUs",
+                  "leave --spill or --launcher out");
   if (!job.rank_order || job.rank_order->value.kind == model::RankOrder::gpu) return;
   binding.order = *job.rank_order;
   const unsigned gpus = context.plan.layout.gpus_per_node;
-  if (gpus == 0) return context.note("no GPUs: there is no order in which ranks take them", binding.order.origin);
+  if (gpus == 0)
+    return context.note("no GPUs: there is no order in which ranks take them", binding.order.origin);
   if (!launcher.is_hpcml())
-    context.error("request/rank-order", "with " + launcher.name() + " nobody puts the GPUs into the order " + binding.order.value.text(), "leave --rank-order or --launcher out");
+    context.error("request/rank-order",
+                  "with " + launcher.name() + " nobody puts the GPUs into the order " +
+                      binding.order.value.text(),
+                  "leave --rank-order or --launcher out");
   else if (context.gpus_by_task())
-    context.error("request/rank-order", context.site.name + " gives each task its own GPUs" + cited(context.gpu_request().origin) + ": no rank sees another's", "leave --rank-order out");
+    context.error("request/rank-order",
+                  context.site.name + " gives each task its own GPUs" + cited(context.gpu_request().origin) +
+                      ": no rank sees another's",
+                  "leave --rank-order out");
   if (binding.order.value.kind != model::RankOrder::list) return;
   std::vector<topo::GpuInOrder> numbers(gpus);
   for (unsigned gpu = 0; gpu < gpus; ++gpu) numbers[gpu].index = gpu;
   const auto order = topo::find_rank_order(numbers, {}, binding.order.value);
-  const std::size_t needed = std::size_t{context.plan.layout.ranks_per_node} * context.plan.layout.gpus_per_rank;
+  const std::size_t needed =
+      std::size_t{context.plan.layout.ranks_per_node} * context.plan.layout.gpus_per_rank;
   if (!order)
     context.error("request/rank-order", order.error().what, order.error().hint);
   else if (order->size() < std::min<std::size_t>(needed, gpus))
-    context.error("request/rank-order", "--rank-order names " + std::to_string(order->size()) + " GPUs, the ranks of a node take " + std::to_string(needed),
+    context.error("request/rank-order",
+                  "--rank-order names " + std::to_string(order->size()) + " GPUs, the ranks of a node take " +
+                      std::to_string(needed),
                   "name each GPU that a rank takes");
 }
 
-/// The node's GPUs as the ranks take them. An order by CPUs becomes a list: launch has to do what the masks say.
+/// The node's GPUs as the ranks take them. An order by CPUs becomes a list: launch has to do what the masks
+/// say.
 std::vector<model::GpuPlace> places_in_order(PlanContext& context) {
   if (context.plan.layout.gpus_per_node == 0) return {};
   const auto& places = context.node->gpu->places;
@@ -106,15 +120,18 @@ void plan_launcher(PlanContext& context) {
   launcher.step = site_rule ? site_rule->name : "srun";
   if (launcher.choice.kind() == model::LauncherKind::tasks) {
     launcher.step = launcher.choice.name();
-    const bool known = find_rule(context, launcher.step) || (launcher.by_srun() && context.site.launchers.empty());
+    const bool known =
+        find_rule(context, launcher.step) || (launcher.by_srun() && context.site.launchers.empty());
     if (!known)
-      context.error("request/launcher", "the profile of " + context.site.name + " does not start programs with " + launcher.step,
+      context.error("request/launcher",
+                    "the profile of " + context.site.name + " does not start programs with " + launcher.step,
                     "its own launcher is " +
                         (site_rule ? site_rule->name + ": leave --launcher out" : std::string("srun")));
   }
   if (launcher.choice.is_agent()) context.plan.layout.tasks_per_node = 1;
   if (const auto* rule = find_rule(context, launcher.step)) {
-    for (const auto& arg : rule->per_node_args) launcher.per_node_args.push_back(with_job_numbers(context, arg));
+    for (const auto& arg : rule->per_node_args)
+      launcher.per_node_args.push_back(with_job_numbers(context, arg));
     if (launcher.choice.is_agent() && !launcher.per_node_args.empty())
       launcher.step_args = launcher.per_node_args;
     else
@@ -131,7 +148,8 @@ void plan_launcher(PlanContext& context) {
   for (const auto& raw : context.job.srun) launcher.step_args.push_back(raw.value);
 }
 
-topo::AffinityRequest make_affinity_request(unsigned ranks, unsigned gpus_per_rank, unsigned cpus_per_rank, std::size_t gpus) {
+topo::AffinityRequest make_affinity_request(unsigned ranks, unsigned gpus_per_rank, unsigned cpus_per_rank,
+                                            std::size_t gpus) {
   topo::AffinityRequest request;
   request.ranks = ranks;
   // Only where ranks share GPUs the affinity planner chooses those of a rank by itself.
@@ -150,8 +168,10 @@ void plan_binding(PlanContext& context) {
   if (const auto& check = context.job.bind_check) {
     plan.bind_check = *check;
     if (!plan.launcher.choice.is_hpcml())
-      context.error("request/bind-check", "with " + plan.launcher.choice.name() + " nobody looks at what the ranks have before they start",
-                    "leave --launcher out; in a running job: srun --jobid JOB --overlap hpcml affinity --verify");
+      context.error(
+          "request/bind-check",
+          "with " + plan.launcher.choice.name() + " nobody looks at what the ranks have before they start",
+          "leave --launcher out; in a running job: srun --jobid JOB --overlap hpcml affinity --verify");
   }
   if (plan.launcher.choice.is_agent()) {
     binding.binder = model::Binder::agent;
@@ -169,7 +189,8 @@ void plan_binding(PlanContext& context) {
   if (binding.binder != model::Binder::srun_masks || diag::has_errors(context.findings)) return;
 
   const auto places = places_in_order(context);
-  auto request = make_affinity_request(plan.layout.ranks_per_node, plan.layout.gpus_per_rank, plan.layout.cpus_per_rank, places.size());
+  auto request = make_affinity_request(plan.layout.ranks_per_node, plan.layout.gpus_per_rank,
+                                       plan.layout.cpus_per_rank, places.size());
   request.threads_per_core = plan.layout.threads_per_core;
   request.spill = binding.spill.value == model::CoreSpill::package;
   topo::AffinityPlan affinity = topo::plan_affinity(context.node->cpu, places, request);

@@ -24,7 +24,9 @@ void plan_nodes(PlanContext& context) {
   context.error("request/nodes",
                 number(nodes) + " nodes: " + context.limit_owner(&model::Limits::max_nodes) + " allows " +
                     number(most->value) + cited(most->origin),
-                context.qos && context.qos->max_nodes ? "" : others.empty() ? "" : "these partitions allow as many: " + util::join(others, ", "));
+                context.qos && context.qos->max_nodes ? ""
+                : others.empty()                      ? ""
+                                 : "these partitions allow as many: " + util::join(others, ", "));
 }
 
 std::vector<std::string> partitions_with_gpus(const PlanContext& context, unsigned gpus) {
@@ -73,12 +75,15 @@ void plan_gpus(PlanContext& context) {
     const auto& most = context.limit(&model::Limits::max_gpus);
     if (most && context.plan.layout.nodes == 1) gpus = std::min(gpus, most->value);
   } else if (context.site.node_types.empty() || (context.partition && !context.partition->cpu_only)) {
-    context.error("usage/gpus-per-node", "the profile of " + context.site.name + " does not say how many GPUs a node" +
+    context.error("usage/gpus-per-node",
+                  "the profile of " + context.site.name + " does not say how many GPUs a node" +
                       (context.partition ? " of partition " + context.partition->name : "") + " has",
                   "say --gpus-per-node N (0 for a job without GPUs)");
   }
   context.plan.layout.gpus_per_node = gpus;
-  context.plan.layout.gpus_held = context.owns_nodes() && context.node && context.node->gpu ? std::max(gpus, context.node->gpu->per_node) : gpus;
+  context.plan.layout.gpus_held = context.owns_nodes() && context.node && context.node->gpu
+                                      ? std::max(gpus, context.node->gpu->per_node)
+                                      : gpus;
   if (context.node) check_gpus(context, gpus);
 }
 
@@ -150,32 +155,41 @@ void check_cores(PlanContext& context) {
                                         : "at most --tasks-per-node " + number(usable));
     return;
   }
-  if (!node.cpus_per_gpu || layout.gpus_per_node == 0 || node.share_policy == model::SharePolicy::none) return;
+  if (!node.cpus_per_gpu || layout.gpus_per_node == 0 || node.share_policy == model::SharePolicy::none)
+    return;
   const unsigned share = *node.cpus_per_gpu * layout.gpus_per_node;
   const unsigned asked = layout.ranks_per_node * layout.cpus_per_rank;
   const std::string fact = number(asked) + " cores for " + number(layout.gpus_per_node) +
                            " GPUs: node type " + node.id + " has " + number(*node.cpus_per_gpu) +
                            " cores per GPU" + cited(node.origin);
   const std::string hint = "use --cpus-per-task " + number(std::max(1u, share / layout.ranks_per_node));
-  if (breaks_share(node, asked, share)) context.error("request/cpus-per-task", fact, hint);
+  if (breaks_share(node, asked, share))
+    context.error("request/cpus-per-task", fact, hint);
   else if (asked > share && !context.owns_nodes())
     context.warning("request/cpus-per-task", fact + "; more may wait longer or block GPUs for others", hint);
 }
 
-/// Hardware threads as asked for. More than the profile shows is a warning only: where it says nothing of them, it shows one.
+/// Hardware threads as asked for. More than the profile shows is a warning only: where it says nothing of
+/// them, it shows one.
 void plan_hardware_threads(PlanContext& context) {
   auto& asked = context.job.threads_per_core;
   const model::FlagRule& rule = context.flag("threads-per-core");
   if (const auto usual = util::parse_unsigned(rule.default_value); usual && !asked) {
     asked = model::Sourced<unsigned>{static_cast<unsigned>(*usual), rule.origin};
-    context.note(rule.default_value + " hardware threads of each core" + (rule.why.empty() ? "" : ": " + rule.why), rule.origin);
+    context.note(rule.default_value + " hardware threads of each core" +
+                     (rule.why.empty() ? "" : ": " + rule.why),
+                 rule.origin);
   }
   if (!asked) return;
-  if (asked->value == 0) return context.error("usage/threads-per-core", "--threads-per-core 0: a core has at least one hardware thread");
+  if (asked->value == 0)
+    return context.error("usage/threads-per-core",
+                         "--threads-per-core 0: a core has at least one hardware thread");
   context.plan.layout.threads_per_core = asked->value;
   if (!context.node || asked->value <= context.node->cpu.threads_per_core) return;
-  context.warning("request/threads-per-core", number(asked->value) + " hardware threads of each core: the profile of " + context.site.name +
-                      " shows " + number(context.node->cpu.threads_per_core) + " on node type " + context.node->id + cited(context.node->origin),
+  context.warning("request/threads-per-core",
+                  number(asked->value) + " hardware threads of each core: the profile of " +
+                      context.site.name + " shows " + number(context.node->cpu.threads_per_core) +
+                      " on node type " + context.node->id + cited(context.node->origin),
                   "where the nodes show no more, Slurm refuses the job: leave --threads-per-core out");
 }
 

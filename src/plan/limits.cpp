@@ -30,10 +30,13 @@ std::string partitions_that_allow(const PlanContext& context, Walltime time) {
 std::string qos_that_allow(const PlanContext& context, Walltime time) {
   std::vector<std::string> names;
   for (const auto& other : context.site.qos) {
-    const bool here = !context.partition || !context.partition->nameable || is_place_of(&other, context.partition->name);
+    const bool here =
+        !context.partition || !context.partition->nameable || is_place_of(&other, context.partition->name);
     const bool fits = (!other.max_nodes || context.plan.layout.nodes <= other.max_nodes->value) &&
-                      (!other.max_gpus || context.plan.layout.nodes * context.plan.layout.gpus_per_node <= other.max_gpus->value);
-    if (here && fits && !other.on_request && other.max_time && time <= other.max_time->value) names.push_back("--qos " + other.name + " (" + other.max_time->value.to_slurm() + ")");
+                      (!other.max_gpus || context.plan.layout.nodes * context.plan.layout.gpus_per_node <=
+                                              other.max_gpus->value);
+    if (here && fits && !other.on_request && other.max_time && time <= other.max_time->value)
+      names.push_back("--qos " + other.name + " (" + other.max_time->value.to_slurm() + ")");
   }
   return util::join(names, ", ");
 }
@@ -43,9 +46,10 @@ void check_time(PlanContext& context, Walltime time) {
   const bool by_qos = context.qos && context.qos->max_time;
   const std::string where = context.limit_owner(&model::Limits::max_time);
   const model::PlannedLayout& layout = context.plan.layout;
-  const auto limit = by_qos              ? context.qos->max_time
-                     : context.partition ? time_limit(*context.partition, layout.nodes, layout.nodes * layout.gpus_per_node)
-                                         : std::nullopt;
+  const auto limit = by_qos ? context.qos->max_time
+                     : context.partition
+                         ? time_limit(*context.partition, layout.nodes, layout.nodes * layout.gpus_per_node)
+                         : std::nullopt;
   if (limit && time > limit->value) {
     const std::string others = by_qos ? qos_that_allow(context, time) : partitions_that_allow(context, time);
     context.error("request/time",
@@ -53,8 +57,8 @@ void check_time(PlanContext& context, Walltime time) {
                   others.empty() ? "use a shorter time and save checkpoints" : "long enough: " + others);
   }
   if (const auto& least = context.limit(&model::Limits::min_time); least && time < least->value)
-    context.error("request/time", asked + ": " + context.limit_owner(&model::Limits::min_time) + " takes jobs from " + least->value.to_slurm() +
-                                      cited(least->origin));
+    context.error("request/time", asked + ": " + context.limit_owner(&model::Limits::min_time) +
+                                      " takes jobs from " + least->value.to_slurm() + cited(least->origin));
 }
 
 } // namespace

@@ -15,21 +15,34 @@ bool is_called(const std::string& name, const std::vector<std::string>& aliases,
 } // namespace
 
 const model::GpuSlice* find_slice(const model::GpuShape& gpu, const std::string& type) {
-  const auto found = std::find_if(gpu.slices.begin(), gpu.slices.end(), [&](const auto& slice) { return is_called(slice.name, slice.aliases, type); });
+  const auto found = std::find_if(gpu.slices.begin(), gpu.slices.end(), [&](const auto& slice) {
+    return is_called(slice.name, slice.aliases, type);
+  });
   return found == gpu.slices.end() ? nullptr : &*found;
 }
 
-bool has_gpu_type(const model::GpuShape& gpu, const std::string& type) { return is_called(gpu.slurm_type, gpu.aliases, type) || find_slice(gpu, type); }
+bool has_gpu_type(const model::GpuShape& gpu, const std::string& type) {
+  return is_called(gpu.slurm_type, gpu.aliases, type) || find_slice(gpu, type);
+}
 
 diag::Diagnostic unknown_partition(const model::Site& site, const std::string& wanted) {
-  if (const auto& others = site.other_partitions; std::find(others.begin(), others.end(), wanted) != others.end())
-    return {diag::Severity::warning, "request/partition", "the profile of " + site.name + " tells nothing of partition '" + wanted + "' but that it exists", {}, "nodes, limits and bindings are not checked"};
+  if (const auto& others = site.other_partitions;
+      std::find(others.begin(), others.end(), wanted) != others.end())
+    return {diag::Severity::warning,
+            "request/partition",
+            "the profile of " + site.name + " tells nothing of partition '" + wanted + "' but that it exists",
+            {},
+            "nodes, limits and bindings are not checked"};
   std::vector<std::string> names;
   for (const auto& partition : site.partitions)
     if (partition.nameable) names.push_back(partition.name);
   const auto near = util::nearest(wanted, names);
-  return {diag::Severity::error, "request/partition", site.name + " has no partition '" + wanted + "'", {},
-          (near ? "did you mean " + *near + "? " : std::string()) + (names.empty() ? "leave --partition out" : "partitions: " + util::join(names, ", "))};
+  return {diag::Severity::error,
+          "request/partition",
+          site.name + " has no partition '" + wanted + "'",
+          {},
+          (near ? "did you mean " + *near + "? " : std::string()) +
+              (names.empty() ? "leave --partition out" : "partitions: " + util::join(names, ", "))};
 }
 
 } // namespace hpcml::plan

@@ -15,14 +15,16 @@ bool wants_gpus(const PlanContext& context) {
 
 using Nodes = std::vector<const model::NodeType*>;
 
-/// Those with GPUs of this type, or with a part of one that is called so; where no name fits, those whose GPUs may have it for all
-/// that the profile knows.
+/// Those with GPUs of this type, or with a part of one that is called so; where no name fits, those whose
+/// GPUs may have it for all that the profile knows.
 Nodes nodes_with_type(const PlanContext& context, const Nodes& nodes, const std::string& type) {
   Nodes named, unnamed;
   for (const auto* node : nodes) {
     if (!node->gpu) continue;
-    if (has_gpu_type(*node->gpu, type)) named.push_back(node);
-    else if (node->gpu->slurm_type.empty()) unnamed.push_back(node);
+    if (has_gpu_type(*node->gpu, type))
+      named.push_back(node);
+    else if (node->gpu->slurm_type.empty())
+      unnamed.push_back(node);
   }
   return named.empty() && context.site.gpu_request.type != model::Policy::forbidden ? unnamed : named;
 }
@@ -44,12 +46,15 @@ const model::Partition* default_partition(PlanContext& context) {
   };
   const bool anywhere = std::any_of(context.site.partitions.begin(), context.site.partitions.end(), has_type);
   const auto* qos = context.job.qos ? context.site.find_qos(context.job.qos->value) : nullptr;
-  // Where the site chooses, the QoS that the job names says which of its partitions; where people choose, both are said to disagree.
+  // Where the site chooses, the QoS that the job names says which of its partitions; where people choose,
+  // both are said to disagree.
   const auto suits = [&](const model::Partition& partition) {
-    return partition.cpu_only != gpus && (!anywhere || has_type(partition)) && (partition.nameable || is_place_of(qos, partition.name));
+    return partition.cpu_only != gpus && (!anywhere || has_type(partition)) &&
+           (partition.nameable || is_place_of(qos, partition.name));
   };
   const model::Partition* chosen = context.site.default_partition(suits);
-  if (!chosen) chosen = context.site.default_partition([](const auto& partition) { return partition.is_default; });
+  if (!chosen)
+    chosen = context.site.default_partition([](const auto& partition) { return partition.is_default; });
   std::vector<std::string> names;
   for (const auto& partition : context.site.partitions)
     if (partition.nameable && suits(partition)) names.push_back(partition.name);
@@ -76,8 +81,10 @@ const model::Partition* named_partition(PlanContext& context, const model::Sourc
     return nullptr;
   }
   const model::Partition* found = site.find_partition(wanted.value);
-  if (!found && rule.policy == model::Policy::discouraged) { // such profiles have stand-ins for the partitions
-    context.warning("request/partition", site.name + " asks to leave --partition out" + cited(rule.origin), rule.why);
+  if (!found &&
+      rule.policy == model::Policy::discouraged) { // such profiles have stand-ins for the partitions
+    context.warning("request/partition", site.name + " asks to leave --partition out" + cited(rule.origin),
+                    rule.why);
     return default_partition(context);
   }
   if (!found && !site.partitions.empty()) {
@@ -95,7 +102,8 @@ const model::Partition* named_partition(PlanContext& context, const model::Sourc
 void take_slice(PlanContext& context) {
   if (!context.slice) return;
   const model::Origin& origin = context.node ? context.node->origin : context.job.gpu_type->origin;
-  if (!context.job.gpus_per_node) context.job.gpus_per_node = model::Sourced<unsigned>{1, by_rule("one part of a GPU")};
+  if (!context.job.gpus_per_node)
+    context.job.gpus_per_node = model::Sourced<unsigned>{1, by_rule("one part of a GPU")};
   if (!context.job.cpus_per_task && context.slice->cpus)
     context.job.cpus_per_task = model::Sourced<unsigned>{*context.slice->cpus, origin};
   if (!context.job.mem && context.slice->memory)
@@ -111,7 +119,8 @@ const model::Qos* choose_qos(const PlanContext& context) {
 /// True if one node gives what the request says of it.
 bool fits(const PlanContext& context, const model::NodeType& node, unsigned gpus) {
   const auto& mem = context.job.mem;
-  return (gpus == 0 || (node.gpu && node.gpu->per_node >= gpus)) && (!mem || !node.memory || mem->value <= node.memory->value);
+  return (gpus == 0 || (node.gpu && node.gpu->per_node >= gpus)) &&
+         (!mem || !node.memory || mem->value <= node.memory->value);
 }
 
 /// The first that fits, else the one with the most GPUs: what is too much for it is said where it is counted.
@@ -137,8 +146,10 @@ void refuse_type(PlanContext& context, const Nodes& candidates) {
                                    : "types: " + util::join(types, ", ")));
 }
 
-/// Slurm chooses among several kinds of node; a request with the share of one keeps the job from those that have less.
-void warn_of_mixture(PlanContext& context, const Nodes& candidates, const model::NodeType& chosen, unsigned gpus) {
+/// Slurm chooses among several kinds of node; a request with the share of one keeps the job from those that
+/// have less.
+void warn_of_mixture(PlanContext& context, const Nodes& candidates, const model::NodeType& chosen,
+                     unsigned gpus) {
   const auto& job = context.job;
   if (gpus == 0 || !chosen.gpu || (job.cpus_per_task && job.mem)) return;
   if (context.site.gpu_request.type == model::Policy::required) return; // the request will name the kind
@@ -146,13 +157,18 @@ void warn_of_mixture(PlanContext& context, const Nodes& candidates, const model:
   for (const auto* node : candidates) {
     const bool same = node->cpus_per_gpu == chosen.cpus_per_gpu && node->mem_per_gpu == chosen.mem_per_gpu;
     const auto name = node->gpu && !node->gpu->slurm_type.empty() ? node->gpu->slurm_type : node->id;
-    if (node != &chosen && node->gpu && fits(context, *node, gpus) && !same && std::find(others.begin(), others.end(), name) == others.end()) others.push_back(name);
+    if (node != &chosen && node->gpu && fits(context, *node, gpus) && !same &&
+        std::find(others.begin(), others.end(), name) == others.end())
+      others.push_back(name);
   }
   const auto name = chosen.gpu->slurm_type.empty() ? chosen.id : chosen.gpu->slurm_type;
   if (others.empty()) return;
-  context.warning("request/gpu-type", (context.partition ? "partition " + context.partition->name : context.site.name) + " has several kinds of GPU node, and cores and memory of this request are those of " + name +
-                                          ": nodes that have less per GPU do not get the job",
-                  "say --gpu-type " + name + " or another (" + util::join(others, ", ") + "), or --cpus-per-task and --mem that all of them have");
+  context.warning("request/gpu-type",
+                  (context.partition ? "partition " + context.partition->name : context.site.name) +
+                      " has several kinds of GPU node, and cores and memory of this request are those of " +
+                      name + ": nodes that have less per GPU do not get the job",
+                  "say --gpu-type " + name + " or another (" + util::join(others, ", ") +
+                      "), or --cpus-per-task and --mem that all of them have");
 }
 
 /// The node type of the partition (or of the site, where it has no partitions) that has what is asked for.
@@ -180,8 +196,10 @@ const model::NodeType* choose_node(PlanContext& context) {
   context.slice = find_slice(*node->gpu, type);
   if (!context.slice) node = best_of(context, with_type, gpus);
   if (!context.slice && node->gpu->slurm_type.empty())
-    context.warning("request/gpu-type", "the profile of " + context.site.name + " does not know what Slurm calls the GPUs of node type " + node->id +
-                                            ": --gpu-type " + type + " is taken as it is",
+    context.warning("request/gpu-type",
+                    "the profile of " + context.site.name +
+                        " does not know what Slurm calls the GPUs of node type " + node->id +
+                        ": --gpu-type " + type + " is taken as it is",
                     "sinfo -o '%P %G' shows the names");
   return node;
 }
@@ -202,8 +220,10 @@ void plan_partition(PlanContext& context) {
   context.node = choose_node(context);
   if (context.node) context.plan.node_type = context.node->id;
   take_slice(context);
-  if (context.slice) context.plan.gpu_type = context.slice->name;
-  else if (context.job.gpu_type && (!context.node || !context.node->gpu || context.node->gpu->slurm_type.empty()))
+  if (context.slice)
+    context.plan.gpu_type = context.slice->name;
+  else if (context.job.gpu_type &&
+           (!context.node || !context.node->gpu || context.node->gpu->slurm_type.empty()))
     context.plan.gpu_type = context.job.gpu_type->value;
   context.qos = choose_qos(context);
   context.plan.qos = context.job.qos ? context.job.qos->value : context.qos ? context.qos->name : "";

@@ -104,13 +104,16 @@ void check_memory(PlanContext& context, const std::vector<model::Sourced<std::st
 }
 
 /// An option that the site's Slurm is too old or too new for: it would refuse the whole job.
-void check_version(PlanContext& context, const std::string& flag, slurm::Program program, const std::string& name) {
+void check_version(PlanContext& context, const std::string& flag, slurm::Program program,
+                   const std::string& name) {
   const auto& runs = context.site.slurm_version;
   const auto version = runs ? slurm::parse_version(runs->value) : std::nullopt;
   if (!version) return;
   const auto match = slurm::find_option(program, name, version);
   if (match.option && match.option->name == name) return;
-  context.error("usage/" + flag, "--" + name + " is not an option of Slurm " + runs->value + ", which " + context.site.name + " runs" + cited(runs->origin),
+  context.error("usage/" + flag,
+                "--" + name + " is not an option of Slurm " + runs->value + ", which " + context.site.name +
+                    " runs" + cited(runs->origin),
                 "versions of Slurm that have it: " + slurm::versions_of(program, name));
 }
 

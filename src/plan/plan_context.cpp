@@ -10,8 +10,9 @@ namespace hpcml::plan {
 
 JobFacts PlanContext::facts() const {
   const model::PlannedLayout& layout = plan.layout;
-  return make_facts(site, {layout.nodes, layout.gpus_per_node, partition ? partition->name : plan.partition, plan.launcher.choice.name(),
-                           leaves_host(job, images), plan.node_type, plan.gpu_type, plan.qos});
+  return make_facts(site, {layout.nodes, layout.gpus_per_node, partition ? partition->name : plan.partition,
+                           plan.launcher.choice.name(), leaves_host(job, images), plan.node_type,
+                           plan.gpu_type, plan.qos});
 }
 
 const model::FlagRule& PlanContext::flag(const std::string& name) const {
@@ -26,7 +27,8 @@ const model::GpuRequest& PlanContext::gpu_request() const {
 }
 
 bool PlanContext::gpus_by_task() const {
-  return gpu_request().style == model::GpuStyle::gpus_per_task && plan.layout.gpus_per_node > 0 && plan.layout.tasks_per_node > 1;
+  return gpu_request().style == model::GpuStyle::gpus_per_task && plan.layout.gpus_per_node > 0 &&
+         plan.layout.tasks_per_node > 1;
 }
 
 bool PlanContext::has_directive(const std::string& name) const {

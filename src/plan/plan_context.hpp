@@ -21,11 +21,11 @@ struct PlanContext {
   const model::Site& site;
   model::Plan plan = {};
   diag::Diagnostics findings = {};
-  const model::Partition* partition = nullptr; ///< none where the site has none, or the request is wrong
-  const model::NodeType* node = nullptr;       ///< none where the site has none
-  const model::GpuSlice* slice = nullptr;      ///< where the job asks for a part of a GPU
-  const model::Qos* qos = nullptr;             ///< none where the profile does not describe the job's
-  ContainerRules images = {};                  ///< the site's rules for the job's image
+  const model::Partition* partition = nullptr;      ///< none where the site has none, or the request is wrong
+  const model::NodeType* node = nullptr;            ///< none where the site has none
+  const model::GpuSlice* slice = nullptr;           ///< where the job asks for a part of a GPU
+  const model::Qos* qos = nullptr;                  ///< none where the profile does not describe the job's
+  ContainerRules images = {};                       ///< the site's rules for the job's image
   const model::ContainerRule* image_rule = nullptr; ///< the one that holds for the job
 
   bool owns_nodes() const { return partition && partition->exclusive; }
@@ -70,8 +70,10 @@ void plan_partition(PlanContext& context);
 void plan_layout(PlanContext& context);
 void plan_launcher(PlanContext& context);
 void plan_binding(PlanContext& context);
-/// What to place on a node with `gpus` GPUs: ranks with as many each as asked for, or sharing them where there are too few.
-topo::AffinityRequest make_affinity_request(unsigned ranks, unsigned gpus_per_rank, unsigned cpus_per_rank, std::size_t gpus);
+/// What to place on a node with `gpus` GPUs: ranks with as many each as asked for, or sharing them where
+/// there are too few.
+topo::AffinityRequest make_affinity_request(unsigned ranks, unsigned gpus_per_rank, unsigned cpus_per_rank,
+                                            std::size_t gpus);
 void plan_directives(PlanContext& context);
 void plan_software(PlanContext& context);
 void plan_container(PlanContext& context);

@@ -25,37 +25,44 @@ bool has_no_scheduler(PlanContext& context) {
   const bool one_machine = !context.job.nodes || context.job.nodes->value <= 1;
   context.error("request/scheduler",
                 (context.site.name.empty() ? context.site.id : context.site.name) +
-                    ": there is no Slurm to submit a script to" +
-                    (one_machine ? "" : ", and no second node"),
+                    ": there is no Slurm to submit a script to" + (one_machine ? "" : ", and no second node"),
                 context.job.command.empty() ? "start the program with hpcml launch -- CMD"
                                             : "start the program here: " + launch_line(context.job));
   return true;
 }
 
 void check_commands(PlanContext& context) {
-  const auto is_missing = [](const std::vector<std::string>& command) { return command.empty() || command.front().empty(); };
+  const auto is_missing = [](const std::vector<std::string>& command) {
+    return command.empty() || command.front().empty();
+  };
   const auto& steps = context.job.steps;
-  if (is_missing(context.job.command) || std::any_of(steps.begin(), steps.end(), [&](const auto& step) { return is_missing(step.command); }))
+  if (is_missing(context.job.command) ||
+      std::any_of(steps.begin(), steps.end(), [&](const auto& step) { return is_missing(step.command); }))
     context.error("usage/command", "no command to run", "write it after --, for example: -- python train.py");
 }
 
 bool runs_once(const model::JobSpec& job) {
   return std::any_of(job.steps.begin(), job.steps.end(), [](const auto& step) { return step.once; }) ||
-         (job.body && std::any_of(job.body->pieces.begin(), job.body->pieces.end(), [](const auto& piece) { return piece.launch.once; }));
+         (job.body && std::any_of(job.body->pieces.begin(), job.body->pieces.end(),
+                                  [](const auto& piece) { return piece.launch.once; }));
 }
 
 void check_steps(PlanContext& context) {
   if (context.plan.launcher.by_srun() || !runs_once(context.job)) return;
   context.error("request/steps",
-                context.site.name + " starts programs with " + context.plan.launcher.step + ", which does not start one process alone",
+                context.site.name + " starts programs with " + context.plan.launcher.step +
+                    ", which does not start one process alone",
                 "leave \"once\" out, or make a job of its own of that step: \"jobs\"");
 }
 
 } // namespace
 
 util::Error describe_retirement(const model::Site& site) {
-  return {(site.name.empty() ? site.id : site.name) + " is retired" + (site.retired_on.empty() ? "" : " since " + site.retired_on) + cited(site.state_origin),
-          site.successor.empty() ? "" : "its successor is " + site.successor + "; `hpcml sites list` shows the sites that can be used"};
+  return {(site.name.empty() ? site.id : site.name) + " is retired" +
+              (site.retired_on.empty() ? "" : " since " + site.retired_on) + cited(site.state_origin),
+          site.successor.empty() ? ""
+                                 : "its successor is " + site.successor +
+                                       "; `hpcml sites list` shows the sites that can be used"};
 }
 
 PlanResult make_plan(const model::JobSpec& job, const model::Site& site) {
@@ -78,8 +85,8 @@ PlanResult make_plan(const model::JobSpec& job, const model::Site& site) {
     check_commands(context);
     for (const auto* known : {&job.hpcml_path, &job.gpu_type})
       if (*known && (*known)->value.empty())
-        context.error(known == &job.gpu_type ? "usage/gpu-type" : "usage/hpcml-path", (*known)->origin.by + " is empty",
-                      "give it a value, or leave it out");
+        context.error(known == &job.gpu_type ? "usage/gpu-type" : "usage/hpcml-path",
+                      (*known)->origin.by + " is empty", "give it a value, or leave it out");
     plan_passthrough(context);
     plan_partition(context);
     plan_layout(context);

@@ -16,7 +16,8 @@ struct LiveNode {
   model::GpuVendor gpu_vendor = model::GpuVendor::unknown;
 };
 
-/// How the node differs from what the profile says of `type`, one sentence each. What either does not tell is no difference.
+/// How the node differs from what the profile says of `type`, one sentence each. What either does not tell is
+/// no difference.
 std::vector<std::string> profile_differences(const model::NodeType& type, const LiveNode& node);
 
 } // namespace hpcml::plan

@@ -16,22 +16,26 @@ namespace {
 
 /// The profile's kind of node that this one is, and how it differs from it.
 struct KindOfNode {
-  const model::NodeType* type = nullptr; ///< none: reserved cores and GPU places of another kind would be worse than none
-  std::string warning;                   ///< empty: no difference
+  const model::NodeType* type =
+      nullptr;         ///< none: reserved cores and GPU places of another kind would be worse than none
+  std::string warning; ///< empty: no difference
 };
 
 KindOfNode find_kind(const model::Site& site, const RankFacts& facts) {
   std::vector<const model::NodeType*> candidates;
   if (const auto* promised = site.find_node_type(facts.job.node_type)) {
     candidates.push_back(promised);
-  } else if (const auto* partition = facts.partition.empty() ? nullptr : site.find_partition(facts.partition)) {
+  } else if (const auto* partition =
+                 facts.partition.empty() ? nullptr : site.find_partition(facts.partition)) {
     for (const auto& id : partition->node_types)
       if (const auto* node = site.find_node_type(id)) candidates.push_back(node);
   } else {
     for (const auto& node : site.node_types) candidates.push_back(&node);
   }
   if (candidates.empty()) return {};
-  const auto differences = [&](const model::NodeType& type) { return profile_differences(type, {facts.live_cpus, facts.node_gpus, facts.gpu_vendor}); };
+  const auto differences = [&](const model::NodeType& type) {
+    return profile_differences(type, {facts.live_cpus, facts.node_gpus, facts.gpu_vendor});
+  };
   const model::NodeType* nearest = nullptr;
   std::vector<std::string> least;
   for (const auto* type : candidates) {
@@ -40,11 +44,12 @@ KindOfNode find_kind(const model::Site& site, const RankFacts& facts) {
     nearest = type;
     least = std::move(found);
   }
-  const bool same_cores = nearest->cpu.cores == facts.live_cpus.cores && nearest->cpu.all().intersects(facts.live_cpus.all());
+  const bool same_cores =
+      nearest->cpu.cores == facts.live_cpus.cores && nearest->cpu.all().intersects(facts.live_cpus.all());
   KindOfNode kind{same_cores ? nearest : nullptr, ""};
   if (!least.empty())
-    kind.warning = "this node is not what the profile of " + site.id + " says of " + nearest->id + ": " + util::join(least, "; ") +
-                   (same_cores ? "" : "; it is planned from what it shows alone");
+    kind.warning = "this node is not what the profile of " + site.id + " says of " + nearest->id + ": " +
+                   util::join(least, "; ") + (same_cores ? "" : "; it is planned from what it shows alone");
   return kind;
 }
 
@@ -57,7 +62,8 @@ std::vector<model::GpuPlace> gpu_places(const RankFacts& facts, const model::Nod
     const auto same = std::find_if(node->gpu->places.begin(), node->gpu->places.end(),
                                    [&](const auto& p) { return p.index == place.index; });
     if (same == node->gpu->places.end()) continue;
-    if (place.numa && same->numa && *place.numa != *same->numa) continue; // the L3 and the NIC would be wrong, too
+    if (place.numa && same->numa && *place.numa != *same->numa)
+      continue; // the L3 and the NIC would be wrong, too
     if (!known || !place.numa) place.numa = same->numa;
     if (!place.l3) place.l3 = same->l3;
     if (place.nic.empty()) place.nic = same->nic;
@@ -74,20 +80,26 @@ void choose_nic(RankPlan& plan, const RankFacts& facts) {
   };
   const auto interface = near(facts.nics.interfaces), device = near(facts.nics.devices);
   std::string why = "the profile says so";
-  if (!interface.nic.empty()) binding.nic = interface.nic, why = interface.why;
-  else if (binding.nic.empty()) binding.nic = device.nic, why = device.why;
+  if (!interface.nic.empty())
+    binding.nic = interface.nic, why = interface.why;
+  else if (binding.nic.empty())
+    binding.nic = device.nic, why = device.why;
   if (!binding.nic.empty()) binding.why += "; NIC " + binding.nic + ": " + why;
   const auto set = [&](const char* name, const std::string& value, const char* reason) {
-    const bool there = std::any_of(plan.env.begin(), plan.env.end(), [&](const auto& variable) { return variable.name == name; });
-    if (!there && !value.empty()) plan.env.push_back({name, value, false, model::Scope::task, by_rule(reason)});
+    const bool there = std::any_of(plan.env.begin(), plan.env.end(),
+                                   [&](const auto& variable) { return variable.name == name; });
+    if (!there && !value.empty())
+      plan.env.push_back({name, value, false, model::Scope::task, by_rule(reason)});
   };
   // NCCL itself finds the nearest of the devices that it may take; it has to see the same ones in every rank.
   set("NCCL_IB_HCA", facts.nics.fabric, "the node has RDMA devices on Ethernet beside those of its fabric");
-  set("UCX_NET_DEVICES", device.nic.empty() ? "" : device.nic + ":1", "the RDMA device nearest the rank's GPU");
+  set("UCX_NET_DEVICES", device.nic.empty() ? "" : device.nic + ":1",
+      "the RDMA device nearest the rank's GPU");
 }
 
 /// What the rules of the profile ask about the job: as the script promised it, else as the node shows it.
-JobFacts job_facts(const model::Site& site, const RankFacts& facts, const RankRequest& request, const model::NodeType* node) {
+JobFacts job_facts(const model::Site& site, const RankFacts& facts, const RankRequest& request,
+                   const model::NodeType* node) {
   JobOutline job;
   job.nodes = facts.node_count;
   job.partition = facts.partition;
@@ -130,7 +142,8 @@ RankPlan plan_rank(const model::Site& site, const RankFacts& facts, const RankRe
   const std::vector<model::GpuPlace> places =
       request.gpus_per_rank == 0 ? std::vector<model::GpuPlace>{} : gpu_places(facts, node);
 
-  auto wanted = make_affinity_request(facts.local_world_size, request.gpus_per_rank, request.cpus_per_rank, places.size());
+  auto wanted = make_affinity_request(facts.local_world_size, request.gpus_per_rank, request.cpus_per_rank,
+                                      places.size());
   wanted.allowed = facts.allowed;
   wanted.threads_per_core = request.threads_per_core;
   wanted.spill = request.spill == model::CoreSpill::package;
@@ -154,16 +167,21 @@ RankPlan plan_rank(const model::Site& site, const RankFacts& facts, const RankRe
   plan.env = site_environment(site, job, vendor);
   const unsigned cores =
       plan.binding.cpus.empty() ? request.cpus_per_rank : bound_cores(shape, plan.binding.cpus);
-  const auto threads = plan.binding.cpus.empty() ? cores * request.threads_per_core : static_cast<unsigned>(plan.binding.cpus.size());
+  const auto threads = plan.binding.cpus.empty() ? cores * request.threads_per_core
+                                                 : static_cast<unsigned>(plan.binding.cpus.size());
   if (threads < cores * request.threads_per_core)
-    plan.warnings.push_back(std::to_string(request.threads_per_core) + " hardware threads of each core were asked for; the step was given " +
-                            std::to_string(threads) + " for the " + std::to_string(cores) + " cores of this rank");
-  for (auto& variable : thread_environment(site, {cores, !places.empty(), request.dataloader_workers, threads}))
+    plan.warnings.push_back(std::to_string(request.threads_per_core) +
+                            " hardware threads of each core were asked for; the step was given " +
+                            std::to_string(threads) + " for the " + std::to_string(cores) +
+                            " cores of this rank");
+  for (auto& variable :
+       thread_environment(site, {cores, !places.empty(), request.dataloader_workers, threads}))
     set_variable(plan.env, std::move(variable), "the rank's cores");
   choose_nic(plan, facts);
   plan.caches = site_caches(site, job);
   plan.gpu_visibility = request.gpu_visibility.value_or(site.gpu_visibility.mode);
-  if (gpus && plan.gpu_visibility == model::GpusSeen::own) plan.visible_variable = model::visible_devices_variable(vendor);
+  if (gpus && plan.gpu_visibility == model::GpusSeen::own)
+    plan.visible_variable = model::visible_devices_variable(vendor);
   return plan;
 }
 

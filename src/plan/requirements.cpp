@@ -14,10 +14,14 @@ std::optional<std::string> requirements_file(const std::string& text) {
   return word;
 }
 
-std::vector<std::string> requirement_words(const std::string& text, const std::string& option, diag::Diagnostics& findings) {
+std::vector<std::string> requirement_words(const std::string& text, const std::string& option,
+                                           diag::Diagnostics& findings) {
   if (const auto file = requirements_file(text)) return {"-r", *file};
   const auto error = [&](const std::string& message) {
-    findings.push_back({diag::Severity::error, "usage/" + option.substr(2), message, {},
+    findings.push_back({diag::Severity::error,
+                        "usage/" + option.substr(2),
+                        message,
+                        {},
                         "packages, as " + option + " 'torch numpy', or a requirements file"});
   };
   std::vector<std::string> words;

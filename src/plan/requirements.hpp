@@ -10,9 +10,12 @@
 
 namespace hpcml::plan {
 
-/// The path, if the text names a requirements file: one word with a slash, or that ends with ".txt". Blanks around it do not count.
+/// The path, if the text names a requirements file: one word with a slash, or that ends with ".txt". Blanks
+/// around it do not count.
 std::optional<std::string> requirements_file(const std::string& text);
-/// The words for pip: packages as "torch", "numpy>=1.26", or {"-r", FILE}. What is none of them is a finding about `option` ("--wheelhouse").
-std::vector<std::string> requirement_words(const std::string& text, const std::string& option, diag::Diagnostics& findings);
+/// The words for pip: packages as "torch", "numpy>=1.26", or {"-r", FILE}. What is none of them is a finding
+/// about `option` ("--wheelhouse").
+std::vector<std::string> requirement_words(const std::string& text, const std::string& option,
+                                           diag::Diagnostics& findings);
 
 } // namespace hpcml::plan

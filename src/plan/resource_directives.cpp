@@ -18,16 +18,21 @@ void say_chosen_type(PlanContext& context, const std::string& type, const Origin
   for (const auto& id : context.partition ? context.partition->node_types : std::vector<std::string>()) {
     const auto* node = context.site.find_node_type(id);
     const std::string name = node && node->gpu ? node->gpu->slurm_type : "";
-    if (!name.empty() && name != type && std::find(others.begin(), others.end(), name) == others.end()) others.push_back(name);
+    if (!name.empty() && name != type && std::find(others.begin(), others.end(), name) == others.end())
+      others.push_back(name);
   }
   const std::string what = context.site.name + " wants the GPU type named: the job asks for " + type;
-  if (others.empty()) context.note(what + ", the only one here", origin);
-  else context.warning("request/gpu-type", what + cited(origin), "--gpu-type chooses; there are also " + util::join(others, ", "));
+  if (others.empty())
+    context.note(what + ", the only one here", origin);
+  else
+    context.warning("request/gpu-type", what + cited(origin),
+                    "--gpu-type chooses; there are also " + util::join(others, ", "));
 }
 
 } // namespace
 
-void add_directive(PlanContext& context, const std::string& name, std::optional<std::string> value, const Origin& origin) {
+void add_directive(PlanContext& context, const std::string& name, std::optional<std::string> value,
+                   const Origin& origin) {
   context.plan.directives.push_back({name, std::move(value), origin});
 }
 
@@ -62,8 +67,8 @@ void add_gpu_directive(PlanContext& context) {
   else if (request.style == GpuStyle::gres)
     add_directive(context, "--gres", "gpu:" + prefix + std::to_string(layout.gpus_per_node), origin);
   else if (request.style == GpuStyle::gpus_per_task)
-    add_directive(context, "--gpus-per-task", prefix + std::to_string(layout.gpus_per_node / layout.tasks_per_node),
-        origin);
+    add_directive(context, "--gpus-per-task",
+                  prefix + std::to_string(layout.gpus_per_node / layout.tasks_per_node), origin);
   else
     add_directive(context, "--gpus-per-node", prefix + std::to_string(layout.gpus_per_node), origin);
 }
@@ -83,13 +88,13 @@ void add_core_directives(PlanContext& context) {
     return;
   }
   // A count would shrink the step to CPUs of Slurm's choosing, which need not be those near the GPUs.
-  if (plan.binding.binder != model::Binder::srun_cores && plan.launcher.by_srun() &&
-      context.owns_nodes()) {
+  if (plan.binding.binder != model::Binder::srun_cores && plan.launcher.by_srun() && context.owns_nodes()) {
     all_threads();
     context.note("no --cpus-per-task: the step has the whole node", context.partition->origin);
     return;
   }
-  if (context.node && context.node->share_policy == model::SharePolicy::automatic && plan.layout.gpus_per_node > 0 && !context.job.cpus_per_task) {
+  if (context.node && context.node->share_policy == model::SharePolicy::automatic &&
+      plan.layout.gpus_per_node > 0 && !context.job.cpus_per_task) {
     all_threads();
     context.note("no --cpus-per-task: cores come with the GPUs here", context.node->origin);
     return;
@@ -105,11 +110,13 @@ void add_core_directives(PlanContext& context) {
   Origin origin = context.job.cpus_per_task ? context.job.cpus_per_task->origin
                   : context.node            ? context.node->origin
                                             : Origin{};
-  add_directive(context, "--cpus-per-task", std::to_string(layout.cpus_per_rank * ranks * layout.threads_per_core), origin);
+  add_directive(context, "--cpus-per-task",
+                std::to_string(layout.cpus_per_rank * ranks * layout.threads_per_core), origin);
   // Slurm counts hardware threads where the nodes show them; with this it counts those that are meant.
   if (smt)
     add_directive(context, "--threads-per-core", std::to_string(layout.threads_per_core),
-        asked_smt ? context.job.threads_per_core->origin : by_rule("cores are counted, not hardware threads"));
+                  asked_smt ? context.job.threads_per_core->origin
+                            : by_rule("cores are counted, not hardware threads"));
 }
 
 } // namespace hpcml::plan

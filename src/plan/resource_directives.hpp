@@ -10,9 +10,11 @@
 namespace hpcml::plan {
 
 /// Appends an option to the job's header; no value: a flag.
-void add_directive(PlanContext& context, const std::string& name, std::optional<std::string> value, const model::Origin& origin);
+void add_directive(PlanContext& context, const std::string& name, std::optional<std::string> value,
+                   const model::Origin& origin);
 
-/// The option that asks for the GPUs, where they do not come with the node; an error where the site wants a type that is not known.
+/// The option that asks for the GPUs, where they do not come with the node; an error where the site wants a
+/// type that is not known.
 void add_gpu_directive(PlanContext& context);
 
 /// --cpus-per-task and what Slurm is to count, or a note why there is none.

@@ -24,12 +24,13 @@ enum class SetupKind { venv, wheelhouse, conda, uv, container, libtorch };
 namespace hpcml::model {
 
 template <>
-inline constexpr std::array<Word<plan::SetupKind>, 6> k_words<plan::SetupKind> = {{{"venv", plan::SetupKind::venv},
-                                                                                  {"wheelhouse", plan::SetupKind::wheelhouse},
-                                                                                  {"conda", plan::SetupKind::conda},
-                                                                                  {"uv", plan::SetupKind::uv},
-                                                                                  {"container", plan::SetupKind::container},
-                                                                                  {"libtorch", plan::SetupKind::libtorch}}};
+inline constexpr std::array<Word<plan::SetupKind>, 6> k_words<plan::SetupKind> = {
+    {{"venv", plan::SetupKind::venv},
+     {"wheelhouse", plan::SetupKind::wheelhouse},
+     {"conda", plan::SetupKind::conda},
+     {"uv", plan::SetupKind::uv},
+     {"container", plan::SetupKind::container},
+     {"libtorch", plan::SetupKind::libtorch}}};
 
 } // namespace hpcml::model
 
@@ -38,11 +39,12 @@ namespace hpcml::plan {
 /// What a person asks for besides the job's own keys (--venv, --conda, --container, --partition, --gpu-type).
 struct SetupSpec {
   std::optional<SetupKind> kind; ///< unset: what the site recommends
-  std::string packages;   ///< requirement words or a requirements file; empty: torch, or what the site recommends
-  std::string python;     ///< "3.12"; empty: one that the packages take
-  std::string cuda;       ///< "12.8"; empty: by driver and GPUs
+  std::string
+      packages;       ///< requirement words or a requirements file; empty: torch, or what the site recommends
+  std::string python; ///< "3.12"; empty: one that the packages take
+  std::string cuda;   ///< "12.8"; empty: by driver and GPUs
   std::string rocm;
-  std::string pack = {};  ///< archive to make of it, for jobs that unpack it on their nodes; empty: none
+  std::string pack = {}; ///< archive to make of it, for jobs that unpack it on their nodes; empty: none
 };
 
 /// An environment on top of an image, in one file that jobs mount with it.
@@ -52,9 +54,10 @@ struct SquashedSetup {
   std::string image_variable;             ///< where a module gives the image: the variable with its path
   std::vector<std::string> image_options; ///< of the engine, before the image: "--view=default"
   std::string enter;                      ///< evaluated inside the image first; empty: none
-  std::string at;                         ///< where jobs mount it; empty: at the file's path without the ending
-  std::vector<std::string> file_options;  ///< of mksquashfs
-  std::vector<std::string> step;          ///< options of the srun that enters the image; empty: it is entered where the script runs
+  std::string at; ///< where jobs mount it; empty: at the file's path without the ending
+  std::vector<std::string> file_options; ///< of mksquashfs
+  std::vector<std::string>
+      step; ///< options of the srun that enters the image; empty: it is entered where the script runs
 };
 
 /// The environment, decided.
@@ -62,7 +65,7 @@ struct SetupPlan {
   SetupKind kind = SetupKind::venv;
   std::string site_id;
   std::string site_hash;
-  std::string place;                  ///< path (with variables, if `place_expression`), name or image
+  std::string place; ///< path (with variables, if `place_expression`), name or image
   bool place_expression = false;
   model::ModulesReset modules_reset = model::ModulesReset::none;
   std::vector<model::PlannedModule> modules;
@@ -71,18 +74,18 @@ struct SetupPlan {
   std::string python;                      ///< version
   std::optional<WheelIndex> index;         ///< none: the site's own wheels
   std::string index_reason;
-  std::string list_wheels;                 ///< the site's program that lists its wheels; empty: none
-  std::string base_image;                  ///< of the image to build
-  std::string easyconfig;                  ///< EasyBuild's recipe of an image that a module gives; empty: none
-  std::optional<SquashedSetup> squashed;   ///< the environment lies on top of an image, as one file
+  std::string list_wheels;               ///< the site's program that lists its wheels; empty: none
+  std::string base_image;                ///< of the image to build
+  std::string easyconfig;                ///< EasyBuild's recipe of an image that a module gives; empty: none
+  std::optional<SquashedSetup> squashed; ///< the environment lies on top of an image, as one file
   model::CpuArch node_arch = model::CpuArch::unknown; ///< of the nodes where it will run
-  bool offline_nodes = false;              ///< compute nodes have no internet
-  std::vector<std::string> link_directories; ///< expressions
-  std::string cuda_archs;                  ///< TORCH_CUDA_ARCH_LIST: "8.0;9.0"; empty: none
-  std::string request_line;                ///< as typed, for the script's head
-  std::string pack;                        ///< archive to make of it; empty: none
-  std::vector<model::PlannedEnv> downloads; ///< where pip and uv keep what they have fetched
-  std::string use;                         ///< the flag that a job takes it with: "--venv"; empty: the place is no place of a job
+  bool offline_nodes = false;                         ///< compute nodes have no internet
+  std::vector<std::string> link_directories;          ///< expressions
+  std::string cuda_archs;                             ///< TORCH_CUDA_ARCH_LIST: "8.0;9.0"; empty: none
+  std::string request_line;                           ///< as typed, for the script's head
+  std::string pack;                                   ///< archive to make of it; empty: none
+  std::vector<model::PlannedEnv> downloads;           ///< where pip and uv keep what they have fetched
+  std::string use; ///< the flag that a job takes it with: "--venv"; empty: the place is no place of a job
   std::vector<std::pair<std::string, model::Origin>> notes;
 };
 

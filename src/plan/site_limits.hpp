@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What a site's rules say to numbers: one reading for requests that become scripts and for scripts that are checked.
+// What a site's rules say to numbers: one reading for requests that become scripts and for scripts that are
+// checked.
 #pragma once
 
 #include <optional>
@@ -15,7 +16,9 @@ namespace hpcml::plan {
 model::Known<model::Walltime> time_limit(const model::Partition& partition, unsigned nodes, unsigned gpus);
 
 /// A limit of the QoS, or the partition's where the QoS states none. Either may be missing.
-template <class T> const model::Known<T>& limit_of(const model::Qos* qos, const model::Partition* partition, model::Known<T> model::Limits::*which) {
+template <class T>
+const model::Known<T>& limit_of(const model::Qos* qos, const model::Partition* partition,
+                                model::Known<T> model::Limits::*which) {
   static const model::Known<T> k_none;
   if (qos && qos->*which) return qos->*which;
   return partition ? partition->*which : k_none;
@@ -23,7 +26,8 @@ template <class T> const model::Known<T>& limit_of(const model::Qos* qos, const 
 
 /// Whose limit that is: "QoS long", "partition gpu", the site.
 template <class T>
-std::string limit_owner(const model::Site& site, const model::Qos* qos, const model::Partition* partition, model::Known<T> model::Limits::*which) {
+std::string limit_owner(const model::Site& site, const model::Qos* qos, const model::Partition* partition,
+                        model::Known<T> model::Limits::*which) {
   if (qos && qos->*which) return "QoS " + qos->name;
   return partition && partition->nameable ? "partition " + partition->name : site.name;
 }
@@ -35,16 +39,22 @@ const model::Qos* default_qos(const model::Site& site, const std::string& partit
 
 /// Cores of a node that a job can have.
 unsigned usable_cores(const model::NodeType& node);
-/// True if the site does not give `asked` where the share is `share`: over a share that is the most, or other than a fixed one.
+/// True if the site does not give `asked` where the share is `share`: over a share that is the most, or other
+/// than a fixed one.
 template <class T> bool breaks_share(const model::NodeType& node, const T& asked, const T& share) {
-  return (node.share_policy == model::SharePolicy::max && asked > share) || (node.share_policy == model::SharePolicy::fixed && asked != share);
+  return (node.share_policy == model::SharePolicy::max && asked > share) ||
+         (node.share_policy == model::SharePolicy::fixed && asked != share);
 }
 
-/// Why the site does not take so many GPUs on each of so many nodes, with what to do. `per_node`: GPUs of a node, 0 if unknown.
-std::vector<util::Error> gpu_count_faults(const model::Site& site, const model::GpuRequest& rule, unsigned nodes, unsigned gpus_per_node, unsigned per_node);
+/// Why the site does not take so many GPUs on each of so many nodes, with what to do. `per_node`: GPUs of a
+/// node, 0 if unknown.
+std::vector<util::Error> gpu_count_faults(const model::Site& site, const model::GpuRequest& rule,
+                                          unsigned nodes, unsigned gpus_per_node, unsigned per_node);
 
-/// Why one user cannot have so many jobs in the queue of a partition or QoS (empty: none is known), the tasks of arrays counted.
-std::optional<util::Error> job_count_fault(const model::Site& site, const std::string& partition, const std::string& qos, unsigned long long jobs);
+/// Why one user cannot have so many jobs in the queue of a partition or QoS (empty: none is known), the tasks
+/// of arrays counted.
+std::optional<util::Error> job_count_fault(const model::Site& site, const std::string& partition,
+                                           const std::string& qos, unsigned long long jobs);
 
 /// The names among them that the profile does not have as features; none where it lists no features.
 std::vector<std::string> unknown_features(const model::Site& site, const std::vector<std::string>& names);

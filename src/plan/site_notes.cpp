@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What a site's profile says to the author of a job: where to submit, what is there, what does not go together.
+// What a site's profile says to the author of a job: where to submit, what is there, what does not go
+// together.
 #include <algorithm>
 
 #include "plan/plan_context.hpp"
@@ -24,7 +25,8 @@ void note_submission(PlanContext& context) {
   if (!submit.require_directories.empty())
     context.note("submit it from below " + util::join(submit.require_directories, " or "), submit.origin);
   if (!submit.forbid_directories.empty())
-    context.note("do not submit it from below " + util::join(submit.forbid_directories, " or "), submit.origin);
+    context.note("do not submit it from below " + util::join(submit.forbid_directories, " or "),
+                 submit.origin);
 }
 
 void note_place(PlanContext& context) {
@@ -38,20 +40,26 @@ void note_place(PlanContext& context) {
   if (context.qos && context.qos->on_request)
     context.note("QoS " + context.qos->name + " is open to those who applied for it", context.qos->origin);
   if (context.partition && !context.partition->note.empty())
-    context.note("partition " + context.partition->name + ": " + context.partition->note, context.partition->origin);
-  const bool preemptible = (context.partition && context.partition->preemptible) || (context.qos && context.qos->preemptible);
+    context.note("partition " + context.partition->name + ": " + context.partition->note,
+                 context.partition->origin);
+  const bool preemptible =
+      (context.partition && context.partition->preemptible) || (context.qos && context.qos->preemptible);
   if (preemptible && !(context.job.requeue && context.job.requeue->value))
     context.note("the job may be stopped for others here: save checkpoints and use --requeue",
                  context.qos && context.qos->preemptible ? context.qos->origin : context.partition->origin);
   if (preemptible && !site.signal_for_preemption.empty() && !context.job.signal)
-    context.note("before it is stopped it gets " + site.signal_for_preemption + "; --signal asks for one before the time limit, too",
+    context.note("before it is stopped it gets " + site.signal_for_preemption +
+                     "; --signal asks for one before the time limit, too",
                  model::Origin{model::OriginKind::site, "signal_for_preemption", {}, {}, {}});
   if (const auto& minutes = site.policies.idle_gpu_minutes; minutes && context.plan.layout.gpus_per_node > 0)
-    context.note("jobs whose GPUs idle for " + std::to_string(minutes->value) + " minutes are stopped", minutes->origin);
+    context.note("jobs whose GPUs idle for " + std::to_string(minutes->value) + " minutes are stopped",
+                 minutes->origin);
   const auto arch = context.node ? context.node->cpu_arch : model::CpuArch::unknown;
-  if (arch != model::CpuArch::unknown && site.login_arch != model::CpuArch::unknown && arch != site.login_arch)
-    context.note("the compute nodes are " + model::word_of(arch) + ", the login nodes " + model::word_of(site.login_arch) +
-                     ": programs and environments must be made for " + model::word_of(arch),
+  if (arch != model::CpuArch::unknown && site.login_arch != model::CpuArch::unknown &&
+      arch != site.login_arch)
+    context.note("the compute nodes are " + model::word_of(arch) + ", the login nodes " +
+                     model::word_of(site.login_arch) + ": programs and environments must be made for " +
+                     model::word_of(arch),
                  context.node->origin);
 }
 
@@ -59,40 +67,53 @@ void note_place(PlanContext& context) {
 void note_job_counts(PlanContext& context) {
   using model::Limits;
   const auto say = [&](const model::Known<unsigned>& most, const std::string& who, const std::string& what) {
-    if (most) context.note(who + " lets one user have " + std::to_string(most->value) + " jobs " + what, most->origin);
+    if (most)
+      context.note(who + " lets one user have " + std::to_string(most->value) + " jobs " + what,
+                   most->origin);
   };
   const auto& running = context.limit(&Limits::max_jobs);
-  if (running) say(running, context.limit_owner(&Limits::max_jobs), "running");
-  else say(context.site.policies.max_jobs, context.site.name, "at a time");
-  say(context.limit(&Limits::max_submitted), context.limit_owner(&Limits::max_submitted), "queued and running");
+  if (running)
+    say(running, context.limit_owner(&Limits::max_jobs), "running");
+  else
+    say(context.site.policies.max_jobs, context.site.name, "at a time");
+  say(context.limit(&Limits::max_submitted), context.limit_owner(&Limits::max_submitted),
+      "queued and running");
 }
 
 /// What of a node is not the job's, or not what one thinks.
 void note_node(PlanContext& context) {
   const model::NodeType* node = context.node;
   const auto& seen = context.site.gpu_visibility;
-  if (context.plan.layout.gpus_per_node > 0 && !seen.why.empty() && context.plan.gpu_visibility.value == seen.mode && !context.job.gpu_visibility)
+  if (context.plan.layout.gpus_per_node > 0 && !seen.why.empty() &&
+      context.plan.gpu_visibility.value == seen.mode && !context.job.gpu_visibility)
     context.note("a rank sees " + model::word_of(seen.mode) + " GPUs: " + seen.why, seen.origin);
   if (!node) return;
   const auto& cpu = node->cpu;
-  if (!cpu.reserved.empty() && !cpu.reserved_override.empty() && !context.has_directive(cpu.reserved_override.substr(0, cpu.reserved_override.find('='))))
-    context.note("CPUs " + cpu.reserved.to_list() + " of each node are the system's; --sbatch=" + cpu.reserved_override + " asks for them, too", node->origin);
+  if (!cpu.reserved.empty() && !cpu.reserved_override.empty() &&
+      !context.has_directive(cpu.reserved_override.substr(0, cpu.reserved_override.find('='))))
+    context.note("CPUs " + cpu.reserved.to_list() + " of each node are the system's; --sbatch=" +
+                     cpu.reserved_override + " asks for them, too",
+                 node->origin);
   const bool hbm = node->memory_kind == model::MemoryCounted::hbm;
   if (node->memory && (hbm || node->memory_kind == model::MemoryCounted::sum))
-    context.note("the memory of node type " + node->id + ", " + node->memory->value.to_slurm() + ", is " + (hbm ? "HBM" : "HBM and the processors' memory together"),
+    context.note("the memory of node type " + node->id + ", " + node->memory->value.to_slurm() + ", is " +
+                     (hbm ? "HBM" : "HBM and the processors' memory together"),
                  node->memory->origin);
 }
 
 void note_network(PlanContext& context) {
   const model::NetworkRule& network = context.site.network;
   const bool offline = network.internet_on_compute && !*network.internet_on_compute;
-  const bool here = context.partition && context.partition->internet ? *context.partition->internet : !offline;
+  const bool here =
+      context.partition && context.partition->internet ? *context.partition->internet : !offline;
   if (here || !network.internet_on_compute) return;
   if (!network.proxy_module.empty())
-    context.note("the compute nodes reach the internet only through a proxy: --module " + network.proxy_module,
+    context.note("the compute nodes reach the internet only through a proxy: --module " +
+                     network.proxy_module,
                  network.origin);
   else if (network.proxy.empty())
-    context.note("the compute nodes do not reach the internet: fetch data and packages before", network.origin);
+    context.note("the compute nodes do not reach the internet: fetch data and packages before",
+                 network.origin);
   if (!network.allowed_hosts.empty())
     context.note("the compute nodes reach only " + util::join(network.allowed_hosts, ", "), network.origin);
 }
@@ -102,10 +123,12 @@ void note_storage(PlanContext& context) {
   if (!storage.read_only_on_compute.empty())
     context.note("the compute nodes cannot write below " + util::join(storage.read_only_on_compute, ", "),
                  storage.origin);
-  if (storage.tmp_is_memory) context.note("/tmp is memory here: what lies there counts as the job's", storage.origin);
+  if (storage.tmp_is_memory)
+    context.note("/tmp is memory here: what lies there counts as the job's", storage.origin);
   if (storage.scratch_days)
-    context.note("files on " + (storage.scratch.empty() ? "scratch" : storage.scratch) + " that nobody touched for " +
-                     std::to_string(*storage.scratch_days) + " days are removed",
+    context.note("files on " + (storage.scratch.empty() ? "scratch" : storage.scratch) +
+                     " that nobody touched for " + std::to_string(*storage.scratch_days) +
+                     " days are removed",
                  storage.origin);
 }
 
@@ -120,11 +143,12 @@ bool is_set(const model::Plan& plan, const std::string& setting) {
 
 void warn_of_conflicts(PlanContext& context) {
   for (const auto& rule : context.site.conflicts)
-    if (!rule.settings.empty() && std::all_of(rule.settings.begin(), rule.settings.end(), [&](const auto& setting) {
-          return is_set(context.plan, setting);
-        }))
-      context.warning("request/env", util::join(rule.settings, " and ") + " do not go together on " + context.site.name +
-                                         ": " + rule.why + cited(rule.origin),
+    if (!rule.settings.empty() &&
+        std::all_of(rule.settings.begin(), rule.settings.end(),
+                    [&](const auto& setting) { return is_set(context.plan, setting); }))
+      context.warning("request/env",
+                      util::join(rule.settings, " and ") + " do not go together on " + context.site.name +
+                          ": " + rule.why + cited(rule.origin),
                       "leave one of them out");
 }
 

@@ -51,7 +51,8 @@ void plan_wheelhouse(PlanContext& context, const std::vector<std::string>& packa
                   other_environments(context));
     return;
   }
-  // Slurm's folder is the job's alone and goes away by itself. A requeued job must not find its first environment.
+  // Slurm's folder is the job's alone and goes away by itself. A requeued job must not find its first
+  // environment.
   const bool by_slurm = is_by_slurm(where);
   context.plan.python = {PythonKind::wheelhouse,
                          by_slurm ? where + "/env" : job_folder(where, "${SLURM_RESTART_COUNT:-0}-env"),
@@ -66,9 +67,11 @@ void add_host_modules(PlanContext& context, PythonWay kind) {
 }
 
 /// An environment by name or path; an archive of one (conda-pack, venv-pack) is unpacked on each node.
-void plan_environment_of(PlanContext& context, PythonKind kind, PythonWay way, const model::Sourced<std::string>& given) {
-  context.plan.python = is_archive(given.value) ? model::PlannedPython{PythonKind::packed, {}, {given.value}, given.origin}
-                                                : model::PlannedPython{kind, given.value, {}, given.origin};
+void plan_environment_of(PlanContext& context, PythonKind kind, PythonWay way,
+                         const model::Sourced<std::string>& given) {
+  context.plan.python = is_archive(given.value)
+                            ? model::PlannedPython{PythonKind::packed, {}, {given.value}, given.origin}
+                            : model::PlannedPython{kind, given.value, {}, given.origin};
   add_host_modules(context, way);
 }
 
@@ -102,10 +105,12 @@ void plan_python(PlanContext& context) {
   } else if (job.conda) {
     plan_environment_of(context, PythonKind::conda, PythonWay::conda, *job.conda);
   } else if (job.wheelhouse && job.container) {
-    context.error("usage/wheelhouse", "--wheelhouse builds an environment for the host, --container does without the host's",
+    context.error("usage/wheelhouse",
+                  "--wheelhouse builds an environment for the host, --container does without the host's",
                   "keep one of them; an environment that was made inside the image comes with --venv PATH");
   } else if (job.wheelhouse) {
-    plan_wheelhouse(context, requirement_words(job.wheelhouse->value, "--wheelhouse", context.findings), job.wheelhouse->origin);
+    plan_wheelhouse(context, requirement_words(job.wheelhouse->value, "--wheelhouse", context.findings),
+                    job.wheelhouse->origin);
   } else if (is_python(job.command) && !job.container) {
     plan_default_python(context);
   }

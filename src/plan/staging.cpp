@@ -23,10 +23,13 @@ void check_sources(PlanContext& context) {
   for (auto& source : context.plan.stage->sources) {
     while (source.value.size() > 1 && source.value.back() == '/') source.value.pop_back();
     const auto name = name_of(source.value);
-    if (!is_one_line(source.value) || name.empty() || name == "." || name == ".." || source.value.front() != '/')
-      context.error("usage/stage", "'" + source.value + "' is no file or folder to copy", "a path, as --stage /project/me/data");
+    if (!is_one_line(source.value) || name.empty() || name == "." || name == ".." ||
+        source.value.front() != '/')
+      context.error("usage/stage", "'" + source.value + "' is no file or folder to copy",
+                    "a path, as --stage /project/me/data");
     else if (!names.insert(name).second)
-      context.error("usage/stage", "two things called " + name + " cannot lie in one folder", "rename one of them");
+      context.error("usage/stage", "two things called " + name + " cannot lie in one folder",
+                    "rename one of them");
   }
 }
 
@@ -38,7 +41,9 @@ bool is_archive(std::string_view path) {
   return false;
 }
 
-bool is_by_slurm(const std::string& place) { return place == "$SLURM_TMPDIR" || util::starts_with(place, "$SLURM_TMPDIR/"); }
+bool is_by_slurm(const std::string& place) {
+  return place == "$SLURM_TMPDIR" || util::starts_with(place, "$SLURM_TMPDIR/");
+}
 
 void plan_staging(PlanContext& context) {
   auto& plan = context.plan;
@@ -46,15 +51,22 @@ void plan_staging(PlanContext& context) {
   if (context.job.stage.empty() && !packed) return;
   const auto& origin = packed ? plan.python.origin : context.job.stage.front().origin;
   if (!context.node || !context.node->local_disk) {
-    context.error("request/stage", context.site.name + " has no node-local storage in its profile" + (context.node ? " for " + context.node->id : ""),
-                  packed ? "unpack the environment where all nodes see it and give that folder" : "leave the data where all nodes see it");
+    context.error("request/stage",
+                  context.site.name + " has no node-local storage in its profile" +
+                      (context.node ? " for " + context.node->id : ""),
+                  packed ? "unpack the environment where all nodes see it and give that folder"
+                         : "leave the data where all nodes see it");
     return;
   }
-  if (packed && plan.container && !model::keeps_host(plan.container->engine)) context.error("usage/python", "an environment that was packed for the host does not run inside an image", "leave one of them out");
+  if (packed && plan.container && !model::keeps_host(plan.container->engine))
+    context.error("usage/python", "an environment that was packed for the host does not run inside an image",
+                  "leave one of them out");
   const auto& disk = *context.node->local_disk;
   const bool by_slurm = is_by_slurm(disk);
   // A requeued job must not find what its first run left.
-  plan.stage = model::PlannedStage{by_slurm ? disk + "/stage" : job_folder(disk, "${SLURM_RESTART_COUNT:-0}-stage"), !by_slurm, context.job.stage, origin};
+  plan.stage =
+      model::PlannedStage{by_slurm ? disk + "/stage" : job_folder(disk, "${SLURM_RESTART_COUNT:-0}-stage"),
+                          !by_slurm, context.job.stage, origin};
   if (packed) {
     plan.python.where = plan.stage->folder + "/env";
     plan.stage->sources.push_back({plan.python.packages.front(), plan.python.origin});
@@ -65,10 +77,16 @@ void plan_staging(PlanContext& context) {
     plan.stage->sources.pop_back();
   }
   if (context.site.storage.tmp_is_memory)
-    context.note("the nodes have no disk: what is staged takes their memory, of which the job needs as much more", context.site.storage.origin);
+    context.note(
+        "the nodes have no disk: what is staged takes their memory, of which the job needs as much more",
+        context.site.storage.origin);
   if (!plan.container || model::keeps_host(plan.container->engine)) return;
-  if (plan.container->by_slurm) context.error("request/stage", "Slurm starts the image before the nodes have the data", "leave --stage out, and bind the folder that all nodes see");
-  else plan.container->binds.push_back({plan.stage->folder, {}, false, {model::OriginKind::site, "node_types: local_disk", {}, {}, {}}});
+  if (plan.container->by_slurm)
+    context.error("request/stage", "Slurm starts the image before the nodes have the data",
+                  "leave --stage out, and bind the folder that all nodes see");
+  else
+    plan.container->binds.push_back(
+        {plan.stage->folder, {}, false, {model::OriginKind::site, "node_types: local_disk", {}, {}, {}}});
 }
 
 } // namespace hpcml::plan

@@ -14,53 +14,65 @@ namespace {
 using model::CpuArch;
 using model::GpuVendor;
 
-/// An index with what its wheels were built for. GPUs and versions: PyTorch's RELEASE.md (compatibility and CUDA support matrices of
-/// 2.6 to 2.14; github:pytorch/pytorch pull requests 143538, 164471, 170603, 175253, 187075, 194367, issues 172663 and 190355) and its
-/// page of previous versions (pytorch.org/get-started/previous-versions), read 2026-11-21.
+/// An index with what its wheels were built for. GPUs and versions: PyTorch's RELEASE.md (compatibility and
+/// CUDA support matrices of 2.6 to 2.14; github:pytorch/pytorch pull requests 143538, 164471, 170603, 175253,
+/// 187075, 194367, issues 172663 and 190355) and its page of previous versions
+/// (pytorch.org/get-started/previous-versions), read 2026-11-21.
 struct BuiltIndex {
   const char* name;
   const char* toolkit;
-  const char* archs_x86;     ///< blank between them; empty: no wheels
+  const char* archs_x86; ///< blank between them; empty: no wheels
   const char* archs_aarch64;
   const char* torch_to;
   const char* python_to;
 };
 
 constexpr std::array k_cuda = {
-    BuiltIndex{"cu132", "13.2", "sm_75 sm_80 sm_86 sm_90 sm_100 sm_120", "sm_80 sm_90 sm_100 sm_110 sm_120", "2.14", "3.14"},
-    BuiltIndex{"cu130", "13.0", "sm_75 sm_80 sm_86 sm_90 sm_100 sm_120", "sm_80 sm_90 sm_100 sm_110 sm_120", "2.14", "3.14"},
-    BuiltIndex{"cu128", "12.8", "sm_75 sm_80 sm_86 sm_90 sm_100 sm_120", "sm_80 sm_90 sm_100 sm_120", "2.11", "3.14"},
+    BuiltIndex{"cu132", "13.2", "sm_75 sm_80 sm_86 sm_90 sm_100 sm_120", "sm_80 sm_90 sm_100 sm_110 sm_120",
+               "2.14", "3.14"},
+    BuiltIndex{"cu130", "13.0", "sm_75 sm_80 sm_86 sm_90 sm_100 sm_120", "sm_80 sm_90 sm_100 sm_110 sm_120",
+               "2.14", "3.14"},
+    BuiltIndex{"cu128", "12.8", "sm_75 sm_80 sm_86 sm_90 sm_100 sm_120", "sm_80 sm_90 sm_100 sm_120", "2.11",
+               "3.14"},
     BuiltIndex{"cu126", "12.6", "sm_50 sm_60 sm_70 sm_75 sm_80 sm_86 sm_90", "sm_80 sm_90", "2.14", "3.14"},
     BuiltIndex{"cu118", "11.8", "sm_50 sm_60 sm_70 sm_75 sm_80 sm_86 sm_90", "", "2.7", "3.13"},
 };
 constexpr std::array k_rocm = {
-    BuiltIndex{"rocm7.2", "7.2", "gfx908 gfx90a gfx942", "", "2.13", "3.14"},    BuiltIndex{"rocm7.1", "7.1", "gfx908 gfx90a gfx942", "", "2.10", "3.14"},
-    BuiltIndex{"rocm6.4", "6.4", "gfx908 gfx90a gfx942", "", "2.9", "3.13"},     BuiltIndex{"rocm6.3", "6.3", "gfx908 gfx90a gfx942", "", "2.9", "3.13"},
-    BuiltIndex{"rocm6.2.4", "6.2.4", "gfx908 gfx90a gfx942", "", "2.7", "3.13"}, BuiltIndex{"rocm6.1", "6.1", "gfx908 gfx90a gfx942", "", "2.6", "3.13"},
-    BuiltIndex{"rocm6.0", "6.0", "gfx908 gfx90a gfx942", "", "2.3", "3.12"},     BuiltIndex{"rocm5.4.2", "5.4.2", "gfx908 gfx90a", "", "2.0", "3.11"},
+    BuiltIndex{"rocm7.2", "7.2", "gfx908 gfx90a gfx942", "", "2.13", "3.14"},
+    BuiltIndex{"rocm7.1", "7.1", "gfx908 gfx90a gfx942", "", "2.10", "3.14"},
+    BuiltIndex{"rocm6.4", "6.4", "gfx908 gfx90a gfx942", "", "2.9", "3.13"},
+    BuiltIndex{"rocm6.3", "6.3", "gfx908 gfx90a gfx942", "", "2.9", "3.13"},
+    BuiltIndex{"rocm6.2.4", "6.2.4", "gfx908 gfx90a gfx942", "", "2.7", "3.13"},
+    BuiltIndex{"rocm6.1", "6.1", "gfx908 gfx90a gfx942", "", "2.6", "3.13"},
+    BuiltIndex{"rocm6.0", "6.0", "gfx908 gfx90a gfx942", "", "2.3", "3.12"},
+    BuiltIndex{"rocm5.4.2", "5.4.2", "gfx908 gfx90a", "", "2.0", "3.11"},
 };
 
-/// sm_90: the Alliance's page on PyTorch ("With H100 GPUs, torch 2.3 and higher is required"), read 2026-11-21; the others: the first
-/// release with an index above that was built for them (RELEASE.md).
+/// sm_90: the Alliance's page on PyTorch ("With H100 GPUs, torch 2.3 and higher is required"), read
+/// 2026-11-21; the others: the first release with an index above that was built for them (RELEASE.md).
 struct FirstTorch {
   const char* arch;
   const char* torch;
 };
-constexpr std::array k_first_torch = {FirstTorch{"sm_90", "2.3"}, FirstTorch{"sm_100", "2.7"}, FirstTorch{"sm_120", "2.7"}, FirstTorch{"gfx942", "2.3"}};
+constexpr std::array k_first_torch = {FirstTorch{"sm_90", "2.3"}, FirstTorch{"sm_100", "2.7"},
+                                      FirstTorch{"sm_120", "2.7"}, FirstTorch{"gfx942", "2.3"}};
 
-/// The first driver branch for a major version of CUDA; within one, newer toolkits run on older drivers, with some features
-/// missing (docs.nvidia.com/deploy/cuda-compatibility/minor-version-compatibility.html, 2026-11-21).
+/// The first driver branch for a major version of CUDA; within one, newer toolkits run on older drivers, with
+/// some features missing (docs.nvidia.com/deploy/cuda-compatibility/minor-version-compatibility.html,
+/// 2026-11-21).
 struct CudaDriver {
   unsigned major;
   unsigned driver;
 };
 constexpr std::array k_drivers = {CudaDriver{13, 580}, CudaDriver{12, 525}, CudaDriver{11, 450}};
 
-constexpr std::array k_torch_packages = {"torch", "torchvision", "torchaudio", "torchtext", "torchdata", "triton", "pytorch-triton-rocm"};
+constexpr std::array k_torch_packages = {"torch",     "torchvision", "torchaudio",         "torchtext",
+                                         "torchdata", "triton",      "pytorch-triton-rocm"};
 
 std::vector<unsigned> numbers(const std::string& version) {
   std::vector<unsigned> parts;
-  for (const auto& part : util::split(version, '.')) parts.push_back(static_cast<unsigned>(util::parse_unsigned(part).value_or(0)));
+  for (const auto& part : util::split(version, '.'))
+    parts.push_back(static_cast<unsigned>(util::parse_unsigned(part).value_or(0)));
   return parts;
 }
 
@@ -82,17 +94,25 @@ bool runs_on(const std::string& built, const std::string& gpu) {
 
 /// The architecture that the index lacks; nothing if it has all.
 std::optional<std::string> lacking(const BuiltIndex& index, const WheelTarget& target) {
-  const std::string list = target.cpu_arch == CpuArch::aarch64 ? index.archs_aarch64 : target.cpu_arch == CpuArch::unknown || target.cpu_arch == CpuArch::x86_64 ? index.archs_x86 : "";
+  const std::string list = target.cpu_arch == CpuArch::aarch64 ? index.archs_aarch64
+                           : target.cpu_arch == CpuArch::unknown || target.cpu_arch == CpuArch::x86_64
+                               ? index.archs_x86
+                               : "";
   if (list.empty()) return model::word_of(target.cpu_arch);
   const auto built = util::split(list, ' ');
   for (const auto& gpu : target.archs)
-    if (std::none_of(built.begin(), built.end(), [&](const auto& arch) { return runs_on(arch, gpu); })) return gpu;
+    if (std::none_of(built.begin(), built.end(), [&](const auto& arch) { return runs_on(arch, gpu); }))
+      return gpu;
   return std::nullopt;
 }
 
-template <std::size_t N> std::vector<BuiltIndex> all_of(const std::array<BuiltIndex, N>& list) { return {list.begin(), list.end()}; }
+template <std::size_t N> std::vector<BuiltIndex> all_of(const std::array<BuiltIndex, N>& list) {
+  return {list.begin(), list.end()};
+}
 
-WheelIndex as_value(const BuiltIndex& index) { return {index.name, index.toolkit, index.torch_to, index.python_to}; }
+WheelIndex as_value(const BuiltIndex& index) {
+  return {index.name, index.toolkit, index.torch_to, index.python_to};
+}
 
 std::string names_of(const std::vector<BuiltIndex>& list) {
   std::vector<std::string> names;
@@ -107,14 +127,27 @@ unsigned driver_of(const BuiltIndex& index) {
 }
 
 /// The index that was asked for.
-WheelChoice wanted(const std::vector<BuiltIndex>& list, const WheelTarget& target, const std::string& toolkit) {
-  const auto found = std::find_if(list.begin(), list.end(), [&](const auto& index) { return index.toolkit == target.toolkit_wanted; });
-  if (found == list.end()) return {std::nullopt, fmt::format("hpcml knows no wheels of PyTorch for {} {}", toolkit, target.toolkit_wanted), "it knows those for " + names_of(list)};
-  if (const auto gpu = lacking(*found, target)) return {std::nullopt, fmt::format("the wheels of {} are not built for {}", found->name, *gpu), "leave the version out, and one that fits is taken"};
+WheelChoice wanted(const std::vector<BuiltIndex>& list, const WheelTarget& target,
+                   const std::string& toolkit) {
+  const auto found = std::find_if(list.begin(), list.end(),
+                                  [&](const auto& index) { return index.toolkit == target.toolkit_wanted; });
+  if (found == list.end())
+    return {std::nullopt,
+            fmt::format("hpcml knows no wheels of PyTorch for {} {}", toolkit, target.toolkit_wanted),
+            "it knows those for " + names_of(list)};
+  if (const auto gpu = lacking(*found, target))
+    return {std::nullopt, fmt::format("the wheels of {} are not built for {}", found->name, *gpu),
+            "leave the version out, and one that fits is taken"};
   if (!target.toolkit_max.empty() && is_older(target.toolkit_max, found->toolkit)) {
     if (toolkit != "CUDA" || major_of(found->toolkit) > major_of(target.toolkit_max))
-      return {std::nullopt, fmt::format("the {} there runs {} up to {}, and {} needs {}", target.limit, toolkit, target.toolkit_max, found->name, found->toolkit), "leave the version out, and one that fits is taken"};
-    return {as_value(*found), fmt::format("asked for; the driver runs CUDA {}, so some features of {} are missing", target.toolkit_max, found->toolkit), {}};
+      return {std::nullopt,
+              fmt::format("the {} there runs {} up to {}, and {} needs {}", target.limit, toolkit,
+                          target.toolkit_max, found->name, found->toolkit),
+              "leave the version out, and one that fits is taken"};
+    return {as_value(*found),
+            fmt::format("asked for; the driver runs CUDA {}, so some features of {} are missing",
+                        target.toolkit_max, found->toolkit),
+            {}};
   }
   return {as_value(*found), "asked for", {}};
 }
@@ -122,23 +155,46 @@ WheelChoice wanted(const std::vector<BuiltIndex>& list, const WheelTarget& targe
 WheelChoice best(const std::vector<BuiltIndex>& list, const WheelTarget& target, const std::string& toolkit) {
   const auto gpus = target.archs.empty() ? std::string("the GPUs there") : util::join(target.archs, ", ");
   std::vector<BuiltIndex> fitting;
-  std::copy_if(list.begin(), list.end(), std::back_inserter(fitting), [&](const auto& index) { return !lacking(index, target); });
+  std::copy_if(list.begin(), list.end(), std::back_inserter(fitting),
+               [&](const auto& index) { return !lacking(index, target); });
   if (fitting.empty()) {
     const auto why = lacking(list.front(), target).value_or(gpus);
-    return {std::nullopt, fmt::format("PyTorch has no wheels for {}{}", why, why == model::word_of(target.cpu_arch) ? " with " + toolkit : ""),
-            "take an image or a module of the site that has PyTorch, or narrow the GPUs with --partition or --gpu-type"};
+    return {std::nullopt,
+            fmt::format("PyTorch has no wheels for {}{}", why,
+                        why == model::word_of(target.cpu_arch) ? " with " + toolkit : ""),
+            "take an image or a module of the site that has PyTorch, or narrow the GPUs with --partition or "
+            "--gpu-type"};
   }
   if (!target.toolkit_max.empty()) {
-    const auto found = std::find_if(fitting.begin(), fitting.end(), [&](const auto& index) { return !is_older(target.toolkit_max, index.toolkit); });
-    if (found != fitting.end()) return {as_value(*found), fmt::format("the newest for {} that a {} with {} {} runs", gpus, target.limit, toolkit, target.toolkit_max), {}};
-    return {std::nullopt, fmt::format("the {} there runs {} up to {}, and wheels for {} need {}", target.limit, toolkit, target.toolkit_max, gpus, fitting.back().toolkit), "take an image that brings what it needs"};
+    const auto found = std::find_if(fitting.begin(), fitting.end(), [&](const auto& index) {
+      return !is_older(target.toolkit_max, index.toolkit);
+    });
+    if (found != fitting.end())
+      return {as_value(*found),
+              fmt::format("the newest for {} that a {} with {} {} runs", gpus, target.limit, toolkit,
+                          target.toolkit_max),
+              {}};
+    return {std::nullopt,
+            fmt::format("the {} there runs {} up to {}, and wheels for {} need {}", target.limit, toolkit,
+                        target.toolkit_max, gpus, fitting.back().toolkit),
+            "take an image that brings what it needs"};
   }
   if (toolkit != "CUDA")
-    return {std::nullopt, fmt::format("the profile does not say which {} the {} there runs", toolkit, target.limit), fmt::format("say it: --{} VERSION; there are wheels for {}", util::to_lower(toolkit), names_of(fitting))};
+    return {std::nullopt,
+            fmt::format("the profile does not say which {} the {} there runs", toolkit, target.limit),
+            fmt::format("say it: --{} VERSION; there are wheels for {}", util::to_lower(toolkit),
+                        names_of(fitting))};
   // The driver is unknown: the oldest of CUDA 12, which every driver since 2022 runs.
-  const auto found = std::find_if(fitting.rbegin(), fitting.rend(), [](const auto& index) { return major_of(index.toolkit) >= 12; });
-  if (found == fitting.rend()) return {std::nullopt, "the profile does not say which CUDA the driver runs", "say it: --cuda VERSION; nvidia-smi on a node shows it"};
-  return {as_value(*found), fmt::format("the profile does not say which CUDA the driver runs, and this one runs with every driver since {}; nvidia-smi on a node shows it, --cuda VERSION chooses another", driver_of(*found)), {}};
+  const auto found = std::find_if(fitting.rbegin(), fitting.rend(),
+                                  [](const auto& index) { return major_of(index.toolkit) >= 12; });
+  if (found == fitting.rend())
+    return {std::nullopt, "the profile does not say which CUDA the driver runs",
+            "say it: --cuda VERSION; nvidia-smi on a node shows it"};
+  return {as_value(*found),
+          fmt::format("the profile does not say which CUDA the driver runs, and this one runs with every "
+                      "driver since {}; nvidia-smi on a node shows it, --cuda VERSION chooses another",
+                      driver_of(*found)),
+          {}};
 }
 
 } // namespace
@@ -146,7 +202,8 @@ WheelChoice best(const std::vector<BuiltIndex>& list, const WheelTarget& target,
 std::string index_url(const WheelIndex& index) { return "https://download.pytorch.org/whl/" + index.name; }
 
 WheelChoice choose_wheels(const WheelTarget& target) {
-  if (target.vendor == GpuVendor::unknown) return {WheelIndex{"cpu", {}, "2.14", "3.13"}, "no GPUs asked for", {}};
+  if (target.vendor == GpuVendor::unknown)
+    return {WheelIndex{"cpu", {}, "2.14", "3.13"}, "no GPUs asked for", {}};
   if (target.vendor == GpuVendor::intel) return {WheelIndex{"xpu", {}, "2.14", "3.13"}, "Intel GPUs", {}};
   const bool nvidia = target.vendor == GpuVendor::nvidia;
   const auto list = nvidia ? all_of(k_cuda) : all_of(k_rocm);
@@ -155,7 +212,8 @@ WheelChoice choose_wheels(const WheelTarget& target) {
 }
 
 std::string oldest_torch(const std::string& arch) {
-  const auto* found = std::find_if(k_first_torch.begin(), k_first_torch.end(), [&](const auto& row) { return row.arch == arch; });
+  const auto* found = std::find_if(k_first_torch.begin(), k_first_torch.end(),
+                                   [&](const auto& row) { return row.arch == arch; });
   return found == k_first_torch.end() ? std::string() : found->torch;
 }
 

@@ -25,11 +25,11 @@ std::string index_url(const WheelIndex& index);
 /// What the wheels must run on.
 struct WheelTarget {
   model::GpuVendor vendor = model::GpuVendor::unknown; ///< unknown: for CPUs
-  std::vector<std::string> archs; ///< "sm_90"; unknown ones are left out
+  std::vector<std::string> archs;                      ///< "sm_90"; unknown ones are left out
   model::CpuArch cpu_arch = model::CpuArch::unknown;
-  std::string toolkit_max;        ///< the newest CUDA or ROCm that the driver runs; empty if unknown
-  std::string toolkit_wanted;     ///< --cuda, --rocm; empty: the best
-  std::string limit = "driver";   ///< what sets toolkit_max: the driver, or the base image
+  std::string toolkit_max;      ///< the newest CUDA or ROCm that the driver runs; empty if unknown
+  std::string toolkit_wanted;   ///< --cuda, --rocm; empty: the best
+  std::string limit = "driver"; ///< what sets toolkit_max: the driver, or the base image
 };
 
 /// The choice with its reason, or why there is none.

@@ -11,7 +11,8 @@ namespace {
 
 struct Grammar {
   const char* option;
-  std::string form; ///< ECMAScript; compiled only for an option that is given, which takes longer than the rest of a plan
+  std::string form; ///< ECMAScript; compiled only for an option that is given, which takes longer than the
+                    ///< rest of a plan
   bool any_case;
   const char* example;
 };
@@ -26,7 +27,8 @@ const std::vector<Grammar>& grammars() {
        "((R|B|RB|BR):)?(\\d{1,2}|(SIG)?(HUP|INT|QUIT|ABRT|KILL|ALRM|TERM|USR1|USR2|URG|CONT|STOP|"
        "TSTP|TTIN|TTOU|PIPE|XCPU|CHLD))(@\\d+)?",
        true, "B:USR1@60"},
-      {"dependency", "(singleton|" + k_after + ")([,?](singleton|" + k_after + "))*", false, "afterok:123 or singleton"}};
+      {"dependency", "(singleton|" + k_after + ")([,?](singleton|" + k_after + "))*", false,
+       "afterok:123 or singleton"}};
   return k_grammars;
 }
 
@@ -48,9 +50,11 @@ std::optional<util::Error> find_value_fault(const std::string& option, const std
   if (value.size() > 1000) return std::nullopt;
   for (const auto& grammar : grammars()) {
     if (option != grammar.option) continue;
-    const std::regex form(grammar.form, grammar.any_case ? std::regex::ECMAScript | std::regex::icase : std::regex::ECMAScript);
+    const std::regex form(grammar.form, grammar.any_case ? std::regex::ECMAScript | std::regex::icase
+                                                         : std::regex::ECMAScript);
     if (std::regex_match(value, form) && !(option == "array" && runs_backwards(value))) return std::nullopt;
-    return util::Error{"--" + option + "=" + value + " is nothing that Slurm reads", std::string("write it as ") + grammar.example};
+    return util::Error{"--" + option + "=" + value + " is nothing that Slurm reads",
+                       std::string("write it as ") + grammar.example};
   }
   return std::nullopt;
 }

@@ -9,7 +9,8 @@
 
 namespace hpcml::plan {
 
-/// What is wrong with the value of "array", "signal" or "dependency"; nothing for other options and for good values.
+/// What is wrong with the value of "array", "signal" or "dependency"; nothing for other options and for good
+/// values.
 std::optional<util::Error> find_value_fault(const std::string& option, const std::string& value);
 
 } // namespace hpcml::plan

@@ -31,7 +31,8 @@ JobFacts make_facts(const model::Site& site, const JobOutline& job) {
   bool all_gpus = false;
   if (node && node->gpu) {
     const auto& slices = node->gpu->slices;
-    const bool slice = std::any_of(slices.begin(), slices.end(), [&](const auto& part) { return part.name == job.gpu_type; });
+    const bool slice = std::any_of(slices.begin(), slices.end(),
+                                   [&](const auto& part) { return part.name == job.gpu_type; });
     all_gpus = !slice && job.gpus_per_node == node->gpu->per_node;
     if (facts.gpu_type.empty()) facts.gpu_type = node->gpu->slurm_type;
   }

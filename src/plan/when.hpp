@@ -32,15 +32,16 @@ template <class Rule> const Rule* first_that_holds(const Rule& rule, const JobFa
   return nullptr;
 }
 
-/// What the facts follow from: the planner takes it from the request, launch from the script's flags and the live node.
+/// What the facts follow from: the planner takes it from the request, launch from the script's flags and the
+/// live node.
 struct JobOutline {
   unsigned nodes = 1;
   unsigned gpus_per_node = 0;
   std::string partition;
   std::string launcher;
   bool container = false;
-  std::string node_type;   ///< empty if unknown
-  std::string gpu_type;    ///< a part of a GPU, or a type that the profile does not know; empty: the node type's
+  std::string node_type; ///< empty if unknown
+  std::string gpu_type; ///< a part of a GPU, or a type that the profile does not know; empty: the node type's
   std::string qos;
   bool owns_nodes = false; ///< known from elsewhere than the partition
 };

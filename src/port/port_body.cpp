@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The old script's commands without what the new script does itself: modules, the ranks' variables, the old network's settings.
+// The old script's commands without what the new script does itself: modules, the ranks' variables, the old
+// network's settings.
 #include <algorithm>
 #include <array>
 
@@ -18,12 +19,18 @@ struct Range {
 
 /// Variables that hpcml or the new profile sets; of the others those of the old site's network and devices.
 bool is_owned(const std::string& name) {
-  static constexpr std::array<std::string_view, 8> k_names = {"MASTER_ADDR", "MASTER_PORT", "OMP_NUM_THREADS", "SRUN_CPUS_PER_TASK", "SLURM_CPU_BIND", "SLURM_CPU_BIND_TYPE", "SINGULARITY_BIND", "APPTAINER_BIND"};
-  static constexpr std::array<std::string_view, 9> k_prefixes = {"GLOO_", "FI_", "UCX_", "CXI_", "MPICH_", "MIOPEN_", "RCCL_", "OFI_", "NCCL_"};
+  static constexpr std::array<std::string_view, 8> k_names = {
+      "MASTER_ADDR",    "MASTER_PORT",         "OMP_NUM_THREADS",  "SRUN_CPUS_PER_TASK",
+      "SLURM_CPU_BIND", "SLURM_CPU_BIND_TYPE", "SINGULARITY_BIND", "APPTAINER_BIND"};
+  static constexpr std::array<std::string_view, 9> k_prefixes = {"GLOO_",   "FI_",   "UCX_", "CXI_", "MPICH_",
+                                                                 "MIOPEN_", "RCCL_", "OFI_", "NCCL_"};
   if (util::starts_with(name, "NCCL_DEBUG")) return false;
-  const auto is_in = [&](const auto& names) { return std::find(names.begin(), names.end(), name) != names.end(); };
+  const auto is_in = [&](const auto& names) {
+    return std::find(names.begin(), names.end(), name) != names.end();
+  };
   return is_in(k_names) || is_in(k_rank_variables) || is_in(model::k_visible_devices_variables) ||
-         std::any_of(k_prefixes.begin(), k_prefixes.end(), [&](std::string_view prefix) { return util::starts_with(name, prefix); });
+         std::any_of(k_prefixes.begin(), k_prefixes.end(),
+                     [&](std::string_view prefix) { return util::starts_with(name, prefix); });
 }
 
 struct Assigning {
@@ -36,7 +43,9 @@ std::optional<Assigning> as_assignment(const shell::Node& node) {
   if (node.kind != shell::Node::Kind::simple || !node.redirects.empty()) return std::nullopt;
   Assigning result;
   result.range = {node.place.offset, node.place.offset + node.place.length};
-  const auto word = node.words.empty() ? std::string() : node.words.front().parts.empty() ? std::string("?") : node.words.front().parts.front().text;
+  const auto word = node.words.empty()                 ? std::string()
+                    : node.words.front().parts.empty() ? std::string("?")
+                                                       : node.words.front().parts.front().text;
   if (!node.words.empty() && word != "export") return std::nullopt;
   for (const auto& assignment : node.assignments) result.names.push_back(assignment.name);
   for (const auto& assignment : node.declared) result.names.push_back(assignment.name);
@@ -47,13 +56,15 @@ std::optional<Assigning> as_assignment(const shell::Node& node) {
 }
 
 std::string first_word(const shell::Node& node) {
-  if (node.kind != shell::Node::Kind::simple || node.words.empty() || node.words.front().parts.size() != 1) return {};
+  if (node.kind != shell::Node::Kind::simple || node.words.empty() || node.words.front().parts.size() != 1)
+    return {};
   return node.words.front().parts.front().text;
 }
 
 class BodyPorter {
 public:
-  BodyPorter(Porting& porting, const slurm::ScriptHeader& header, const std::vector<FoundLaunch>& launches) : x_porting(porting), x_text(porting.text), x_header(header), x_launches(launches) {}
+  BodyPorter(Porting& porting, const slurm::ScriptHeader& header, const std::vector<FoundLaunch>& launches)
+      : x_porting(porting), x_text(porting.text), x_header(header), x_launches(launches) {}
 
   model::PortedBody port(const shell::Node& program) {
     cut_header();
@@ -67,27 +78,36 @@ private:
   void cut_header() {
     if (util::starts_with(x_text, "#!")) x_cuts.push_back({0, line_end(0)});
     for (const auto& directive : x_header.directives)
-      if (!directive.words.empty()) x_cuts.push_back({line_begin(directive.words.front().place.offset), line_end(directive.words.front().place.offset)});
+      if (!directive.words.empty())
+        x_cuts.push_back({line_begin(directive.words.front().place.offset),
+                          line_end(directive.words.front().place.offset)});
   }
 
   void look_at(const shell::Node& node) {
     const auto word = first_word(node);
     if (word == "module" || word == "ml") {
-      cut(node, "port/module", "is left out: the new site's modules are loaded above", "--module NAME loads more");
+      cut(node, "port/module", "is left out: the new site's modules are loaded above",
+          "--module NAME loads more");
     } else if (is_activation(node, word)) {
-      if (x_porting.chosen.environment) cut(node, "port/environment", "is left out: the request names an environment", "");
-      else note(node, "port/environment", "stays: the environment must be at the same place on the new site", "--venv, --conda or --container name another");
+      if (x_porting.chosen.environment)
+        cut(node, "port/environment", "is left out: the request names an environment", "");
+      else
+        note(node, "port/environment", "stays: the environment must be at the same place on the new site",
+             "--venv, --conda or --container name another");
     } else if (auto assignment = as_assignment(node)) {
       x_assignments.push_back(std::move(*assignment));
     }
   }
 
   static bool is_activation(const shell::Node& node, const std::string& word) {
-    if (word != "source" && word != "." && word != "conda" && word != "mamba" && word != "micromamba") return false;
+    if (word != "source" && word != "." && word != "conda" && word != "mamba" && word != "micromamba")
+      return false;
     if (node.words.size() < 2) return false;
     std::string text;
     for (const auto& part : node.words[1].parts) text += part.text;
-    return word == "conda" || word == "mamba" || word == "micromamba" ? text == "activate" : util::ends_with(text, "/activate") || text == "activate";
+    return word == "conda" || word == "mamba" || word == "micromamba"
+               ? text == "activate"
+               : util::ends_with(text, "/activate") || text == "activate";
   }
 
   std::string shown(const shell::Node& node) const {
@@ -137,9 +157,12 @@ private:
   /// Whether text that stays speaks of the variable.
   bool is_read(const std::string& name, const Range& own) const {
     for (auto at = x_text.find(name); at != std::string_view::npos; at = x_text.find(name, at + 1)) {
-      const bool whole = (at + name.size() >= x_text.size() || !shell::is_name_char(x_text[at + name.size()])) && at > 0 && !shell::is_name_char(x_text[at - 1]);
+      const bool whole =
+          (at + name.size() >= x_text.size() || !shell::is_name_char(x_text[at + name.size()])) && at > 0 &&
+          !shell::is_name_char(x_text[at - 1]);
       if (!whole || (at >= own.begin && at < own.end)) continue;
-      const bool expanded = x_text[at - 1] == '$' || x_text[at - 1] == '{' || x_text[at - 1] == '#' || x_text[at - 1] == '!';
+      const bool expanded =
+          x_text[at - 1] == '$' || x_text[at - 1] == '{' || x_text[at - 1] == '#' || x_text[at - 1] == '!';
       if (expanded && !is_gone(at)) return true;
     }
     return false;
@@ -147,24 +170,36 @@ private:
   bool was_read(const std::string& name, const Range& own) const {
     for (auto at = x_text.find("$"); at != std::string_view::npos; at = x_text.find("$", at + 1)) {
       auto begin = at + 1;
-      while (begin < x_text.size() && (x_text[begin] == '{' || x_text[begin] == '#' || x_text[begin] == '!')) ++begin;
-      if (x_text.substr(begin, name.size()) == name && (begin + name.size() >= x_text.size() || !shell::is_name_char(x_text[begin + name.size()])) && !(at >= own.begin && at < own.end)) return true;
+      while (begin < x_text.size() && (x_text[begin] == '{' || x_text[begin] == '#' || x_text[begin] == '!'))
+        ++begin;
+      if (x_text.substr(begin, name.size()) == name &&
+          (begin + name.size() >= x_text.size() || !shell::is_name_char(x_text[begin + name.size()])) &&
+          !(at >= own.begin && at < own.end))
+        return true;
     }
     return false;
   }
 
-  /// Variables that nothing reads any more go, first those that the new script sets, then what was there for them only.
+  /// Variables that nothing reads any more go, first those that the new script sets, then what was there for
+  /// them only.
   void cut_assignments() {
     for (bool again = true; again;) {
       again = false;
       for (auto& one : x_assignments) {
         if (one.names.empty()) continue;
         const bool owned = std::all_of(one.names.begin(), one.names.end(), is_owned);
-        const bool unread = std::none_of(one.names.begin(), one.names.end(), [&](const std::string& name) { return is_read(name, one.range); });
-        const bool helper = !owned && std::all_of(one.names.begin(), one.names.end(), [&](const std::string& name) { return was_read(name, one.range); }) && is_plumbing(one.range);
+        const bool unread = std::none_of(one.names.begin(), one.names.end(),
+                                         [&](const std::string& name) { return is_read(name, one.range); });
+        const bool helper = !owned &&
+                            std::all_of(one.names.begin(), one.names.end(),
+                                        [&](const std::string& name) { return was_read(name, one.range); }) &&
+                            is_plumbing(one.range);
         if (!unread || (!owned && !helper)) continue;
         x_porting.note({one.range.begin, one.range.end - one.range.begin}, "port/variable",
-                       util::join(one.names, ", ") + (owned ? " is left out: the new script and its launcher set what this site needs" : " is left out: nothing reads it any more"), "--env NAME=VALUE sets it all the same");
+                       util::join(one.names, ", ") +
+                           (owned ? " is left out: the new script and its launcher set what this site needs"
+                                  : " is left out: nothing reads it any more"),
+                       "--env NAME=VALUE sets it all the same");
         x_cuts.push_back(whole_lines(one.range));
         one.names.clear();
         again = true;
@@ -172,10 +207,12 @@ private:
     }
   }
 
-  /// Only what asks Slurm or the host is there for the launch; a person's own unread variable may be for people.
+  /// Only what asks Slurm or the host is there for the launch; a person's own unread variable may be for
+  /// people.
   bool is_plumbing(const Range& range) const {
     const auto text = x_text.substr(range.begin, range.end - range.begin);
-    for (const std::string_view word : {"scontrol", "hostname", "SLURM_", "srun", "RANDOM", "--", "MASTER", "ip_", "_ip", "nodes", "host"})
+    for (const std::string_view word :
+         {"scontrol", "hostname", "SLURM_", "srun", "RANDOM", "--", "MASTER", "ip_", "_ip", "nodes", "host"})
       if (text.find(word) != std::string_view::npos) return true;
     return false;
   }
@@ -217,7 +254,8 @@ private:
 
 } // namespace
 
-model::PortedBody port_body(Porting& porting, const slurm::ScriptHeader& header, const shell::Node& program, const std::vector<FoundLaunch>& launches) {
+model::PortedBody port_body(Porting& porting, const slurm::ScriptHeader& header, const shell::Node& program,
+                            const std::vector<FoundLaunch>& launches) {
   return BodyPorter(porting, header, launches).port(program);
 }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// An existing sbatch script as a request for another site: what it asked for, its own commands, and what becomes of the rest.
+// An existing sbatch script as a request for another site: what it asked for, its own commands, and what
+// becomes of the rest.
 #pragma once
 
 #include <string>
@@ -17,13 +18,15 @@ struct Chosen {
   std::string partition = {}; ///< of the new site; empty: as the script has it, or the site's default
 };
 
-/// The request, and a note on everything that changes, each at its place in the old script. Errors where it cannot be ported.
+/// The request, and a note on everything that changes, each at its place in the old script. Errors where it
+/// cannot be ported.
 struct Ported {
   model::JobSpec job;
   diag::Diagnostics findings;
 };
 
 /// Reads the script as the newest sbatch and bash do; nothing of it is run. `file` is its name for people.
-Ported port_script(const std::string& file, std::string_view text, const model::Site& to, const Chosen& chosen);
+Ported port_script(const std::string& file, std::string_view text, const model::Site& to,
+                   const Chosen& chosen);
 
 } // namespace hpcml::port

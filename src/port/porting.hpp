@@ -24,13 +24,20 @@ struct Porting {
   Chosen chosen;
   Ported result = {};
 
-  void note(slurm::Place place, std::string code, std::string message, std::string hint = {}) { add(diag::Severity::note, place, std::move(code), std::move(message), std::move(hint)); }
-  void error(slurm::Place place, std::string code, std::string message, std::string hint = {}) { add(diag::Severity::error, place, std::move(code), std::move(message), std::move(hint)); }
+  void note(slurm::Place place, std::string code, std::string message, std::string hint = {}) {
+    add(diag::Severity::note, place, std::move(code), std::move(message), std::move(hint));
+  }
+  void error(slurm::Place place, std::string code, std::string message, std::string hint = {}) {
+    add(diag::Severity::error, place, std::move(code), std::move(message), std::move(hint));
+  }
   /// A value of the old script.
-  model::Origin origin(const std::string& what) const { return {model::OriginKind::job_file, what + " of " + file, {}, {}, {}}; }
+  model::Origin origin(const std::string& what) const {
+    return {model::OriginKind::job_file, what + " of " + file, {}, {}, {}};
+  }
 
 private:
-  void add(diag::Severity severity, slurm::Place place, std::string code, std::string message, std::string hint) {
+  void add(diag::Severity severity, slurm::Place place, std::string code, std::string message,
+           std::string hint) {
     diag::Span span{file, 0, 0, 0};
     if (place.length > 0) span = diag::span_at(file, text, place.offset, static_cast<unsigned>(place.length));
     result.findings.push_back({severity, std::move(code), std::move(message), span, std::move(hint)});
@@ -47,10 +54,13 @@ struct FoundLaunch {
 };
 
 /// The programs to be started anew, in the script's order; what cannot be taken apart is reported.
-std::vector<FoundLaunch> find_programs(Porting& porting, const std::vector<check::Launch>& launches, const shell::View& view);
+std::vector<FoundLaunch> find_programs(Porting& porting, const std::vector<check::Launch>& launches,
+                                       const shell::View& view);
 /// Fills the request from the directives.
-void port_request(Porting& porting, const slurm::Request& request, const slurm::JobSize& size, const std::vector<FoundLaunch>& programs);
+void port_request(Porting& porting, const slurm::Request& request, const slurm::JobSize& size,
+                  const std::vector<FoundLaunch>& programs);
 /// The text behind the directives with its launches as gaps, without what the new script does itself.
-model::PortedBody port_body(Porting& porting, const slurm::ScriptHeader& header, const shell::Node& program, const std::vector<FoundLaunch>& launches);
+model::PortedBody port_body(Porting& porting, const slurm::ScriptHeader& header, const shell::Node& program,
+                            const std::vector<FoundLaunch>& launches);
 
 } // namespace hpcml::port

@@ -20,9 +20,11 @@ util::Result<std::string> escape_directive_value(std::string_view value) {
       return util::Error{"a control character cannot be written in an #SBATCH line", "take it out", i};
   }
   if (value.size() > k_longest_value)
-    return util::Error{"the value is longer than Slurm reads in an #SBATCH line (8000 bytes)", "shorten it", k_longest_value};
+    return util::Error{"the value is longer than Slurm reads in an #SBATCH line (8000 bytes)", "shorten it",
+                       k_longest_value};
   const bool plain = std::all_of(value.begin(), value.end(), [](unsigned char c) {
-    return std::isalnum(c) != 0 || std::string_view("_-./=:,@%+^[]*{}&|!~?").find(static_cast<char>(c)) != std::string_view::npos;
+    return std::isalnum(c) != 0 ||
+           std::string_view("_-./=:,@%+^[]*{}&|!~?").find(static_cast<char>(c)) != std::string_view::npos;
   });
   if (plain && !value.empty()) return std::string(value);
   std::string text = "\"";
@@ -36,9 +38,10 @@ util::Result<std::string> escape_directive_value(std::string_view value) {
 util::Status check_directive_name(std::string_view name) {
   const bool longer = name.size() > 2 && name.substr(0, 2) == "--";
   const bool letters = longer && std::all_of(name.begin() + 2, name.end(), [](unsigned char c) {
-    return std::isalnum(c) != 0 || c == '-' || c == '_';
-  });
-  const bool brief = name.size() == 2 && name[0] == '-' && std::isalpha(static_cast<unsigned char>(name[1])) != 0;
+                         return std::isalnum(c) != 0 || c == '-' || c == '_';
+                       });
+  const bool brief =
+      name.size() == 2 && name[0] == '-' && std::isalpha(static_cast<unsigned char>(name[1])) != 0;
   if (letters || brief) return util::Done{};
   return util::Error{"'" + std::string(name) + "' is no option of sbatch", "write it as --name=value"};
 }

@@ -16,32 +16,44 @@ namespace {
 using plan::SetupKind;
 using plan::SetupPlan;
 
-TemplateValue or_false(const std::string& text) { return text.empty() ? TemplateValue(false) : TemplateValue(text); }
+TemplateValue or_false(const std::string& text) {
+  return text.empty() ? TemplateValue(false) : TemplateValue(text);
+}
 
 std::string quoted(const std::vector<std::string>& texts) { return join_words(literals(texts)); }
 
-std::string place_word(const SetupPlan& plan) { return plan.place_expression ? quote_path(plan.place) : quote_word(plan.place); }
+std::string place_word(const SetupPlan& plan) {
+  return plan.place_expression ? quote_path(plan.place) : quote_word(plan.place);
+}
 
 /// Who wrote the script, and why it does what it does.
 std::string head(const SetupPlan& plan) {
-  std::string text = "# " + comment_text(fmt::format("Written by hpcml {} for site {} (profile {}):", HPCML_VERSION, plan.site_id, plan.site_hash));
+  std::string text =
+      "# " + comment_text(fmt::format("Written by hpcml {} for site {} (profile {}):", HPCML_VERSION,
+                                      plan.site_id, plan.site_hash));
   if (!plan.request_line.empty()) text += "\n#   " + comment_text(plan.request_line);
-  if (plan.index) text += "\n# " + comment_text(fmt::format("PyTorch from {} (torch up to {}): {}.", plan.index->name, plan.index->torch_to, plan.index_reason));
+  if (plan.index)
+    text += "\n# " + comment_text(fmt::format("PyTorch from {} (torch up to {}): {}.", plan.index->name,
+                                              plan.index->torch_to, plan.index_reason));
   for (const auto& [note, origin] : plan.notes)
-    text += "\n# " + comment_text(note) + (origin.source.empty() ? "" : " [" + comment_text(origin.source) + "]");
+    text +=
+        "\n# " + comment_text(note) + (origin.source.empty() ? "" : " [" + comment_text(origin.source) + "]");
   return text;
 }
 
 std::string downloads(const SetupPlan& plan) {
   std::vector<std::string> lines;
-  for (const auto& variable : plan.downloads) lines.push_back(render_line(Export{variable.name, variable.value, variable.expression, {}}));
+  for (const auto& variable : plan.downloads)
+    lines.push_back(render_line(Export{variable.name, variable.value, variable.expression, {}}));
   return util::join(lines, "\n");
 }
 
 std::string software(const SetupPlan& plan) {
   std::vector<std::string> lines;
-  if (plan.modules_reset != model::ModulesReset::none) lines.push_back(render_line(Command{literals({"module", model::word_of(plan.modules_reset)}), {}}));
-  for (const auto& module : plan.modules) lines.push_back(render_line(Module{module.name, module.is_path, {}}));
+  if (plan.modules_reset != model::ModulesReset::none)
+    lines.push_back(render_line(Command{literals({"module", model::word_of(plan.modules_reset)}), {}}));
+  for (const auto& module : plan.modules)
+    lines.push_back(render_line(Module{module.name, module.is_path, {}}));
   return util::join(lines, "\n");
 }
 
@@ -54,7 +66,9 @@ std::string install(const SetupPlan& plan, const std::string& pip) {
     words.insert(words.end(), own.begin(), own.end());
     return pip + " install --no-index --upgrade pip\n" + pip + " install --no-index " + quoted(words);
   }
-  if (!plan.torch_packages.empty()) lines.push_back(fmt::format("{} install {} --index-url {}", pip, quoted(plan.torch_packages), plan::index_url(*plan.index)));
+  if (!plan.torch_packages.empty())
+    lines.push_back(fmt::format("{} install {} --index-url {}", pip, quoted(plan.torch_packages),
+                                plan::index_url(*plan.index)));
   if (!own.empty()) lines.push_back(pip + " install " + quoted(own));
   return util::join(lines, "\n");
 }
@@ -62,8 +76,8 @@ std::string install(const SetupPlan& plan, const std::string& pip) {
 /// A text as YAML has it in single quotes.
 std::string yaml_text(const std::string& text) { return "'" + util::replace_all(text, "'", "''") + "'"; }
 
-/// The conda environment of an image, as cotainr reads it. pip takes the highest version that any of its indexes has, so it gets
-/// PyTorch's alone, and all other packages come from conda.
+/// The conda environment of an image, as cotainr reads it. pip takes the highest version that any of its
+/// indexes has, so it gets PyTorch's alone, and all other packages come from conda.
 std::string conda_file(const SetupPlan& plan) {
   std::string text = "name: torch\nchannels:\n  - conda-forge\ndependencies:\n";
   text += fmt::format("  - python={}\n  - pip\n", plan.python);
@@ -75,16 +89,19 @@ std::string conda_file(const SetupPlan& plan) {
 }
 
 std::string show_torch(const std::string& python) {
-  return python + R"( -c 'import torch; print("torch", torch.__version__, "for CUDA", torch.version.cuda, "ROCm", torch.version.hip)')";
+  return python +
+         R"( -c 'import torch; print("torch", torch.__version__, "for CUDA", torch.version.cuda, "ROCm", torch.version.hip)')";
 }
 
 /// The environment as an archive that a job unpacks on its nodes.
 std::string pack(const SetupPlan& plan) {
   if (plan.pack.empty()) return {};
   const bool conda = plan.kind == SetupKind::conda;
-  return fmt::format("\n\n# A job that is given the archive unpacks it on each node's own disk.\n{} install {}\n{} --prefix {} --output {}",
-                     plan.kind == SetupKind::uv ? "uv pip" : "python -m pip", conda ? "conda-pack" : "venv-pack", conda ? "conda-pack" : "venv-pack", conda ? "\"$CONDA_PREFIX\"" : "\"$environment\"",
-                     quote_word(plan.pack));
+  return fmt::format("\n\n# A job that is given the archive unpacks it on each node's own disk.\n{} install "
+                     "{}\n{} --prefix {} --output {}",
+                     plan.kind == SetupKind::uv ? "uv pip" : "python -m pip",
+                     conda ? "conda-pack" : "venv-pack", conda ? "conda-pack" : "venv-pack",
+                     conda ? "\"$CONDA_PREFIX\"" : "\"$environment\"", quote_word(plan.pack));
 }
 
 /// An environment on top of an image, made inside it and packed into one file.
@@ -93,19 +110,21 @@ std::string squashed(const SetupPlan& plan) {
   auto packages = plan.torch_packages;
   packages.insert(packages.end(), plan.packages.begin(), plan.packages.end());
   const bool by_srun = !on.step.empty(), keeps_host = model::keeps_host(on.engine);
-  return render_block("setup_squashed", {{"place", place_word(plan)},
-                                         {"image", on.image_variable.empty() ? quote_word(on.image) : "\"$" + on.image_variable + "\""},
-                                         {"engine", model::word_of(on.engine)},
-                                         {"beside", keeps_host},
-                                         {"by_srun", by_srun},
-                                         {"own_place", keeps_host || by_srun},
-                                         {"inside", !keeps_host && !by_srun},
-                                         {"step", quoted(on.step)},
-                                         {"options", on.image_options.empty() ? std::string() : quoted(on.image_options) + " "},
-                                         {"at", on.at.empty() ? std::string("\"${environment%.*}\"") : quote_path(on.at)},
-                                         {"enter", or_false(on.enter)},
-                                         {"packages", quoted(packages)},
-                                         {"file_options", on.file_options.empty() ? std::string() : " " + quoted(on.file_options)}});
+  return render_block(
+      "setup_squashed",
+      {{"place", place_word(plan)},
+       {"image", on.image_variable.empty() ? quote_word(on.image) : "\"$" + on.image_variable + "\""},
+       {"engine", model::word_of(on.engine)},
+       {"beside", keeps_host},
+       {"by_srun", by_srun},
+       {"own_place", keeps_host || by_srun},
+       {"inside", !keeps_host && !by_srun},
+       {"step", quoted(on.step)},
+       {"options", on.image_options.empty() ? std::string() : quoted(on.image_options) + " "},
+       {"at", on.at.empty() ? std::string("\"${environment%.*}\"") : quote_path(on.at)},
+       {"enter", or_false(on.enter)},
+       {"packages", quoted(packages)},
+       {"file_options", on.file_options.empty() ? std::string() : " " + quoted(on.file_options)}});
 }
 
 std::string body(const SetupPlan& plan) {
@@ -115,38 +134,60 @@ std::string body(const SetupPlan& plan) {
   switch (plan.kind) {
   case SetupKind::conda: {
     const bool prefix = plan.place.find('/') != std::string::npos;
-    return render_block("setup_conda", {{"name", place_word(plan)}, {"option", std::string(prefix ? "--prefix" : "--name")}, {"python", quote_word("python=" + plan.python)}}) + "\n" +
-           install(plan, "python -m pip") + "\n" + show_torch("python") + pack(plan);
+    return render_block("setup_conda", {{"name", place_word(plan)},
+                                        {"option", std::string(prefix ? "--prefix" : "--name")},
+                                        {"python", quote_word("python=" + plan.python)}}) +
+           "\n" + install(plan, "python -m pip") + "\n" + show_torch("python") + pack(plan);
   }
   case SetupKind::wheelhouse:
-    return render_block("setup_wheels", {{"list_wheels", plan.list_wheels.empty() ? TemplateValue(false) : TemplateValue(quoted({plan.list_wheels, "torch"}))}}) + "\n" +
-           install(plan, "pip") + "\n" + show_torch("python") + "\npip freeze --local > " + place_word(plan);
+    return render_block("setup_wheels",
+                        {{"list_wheels", plan.list_wheels.empty()
+                                             ? TemplateValue(false)
+                                             : TemplateValue(quoted({plan.list_wheels, "torch"}))}}) +
+           "\n" + install(plan, "pip") + "\n" + show_torch("python") + "\npip freeze --local > " +
+           place_word(plan);
   case SetupKind::container:
-    return render_block("setup_cotainr", {{"image", place_word(plan)}, {"environment", conda_file(plan)}, {"base_image", quote_word(plan.base_image)}});
+    return render_block("setup_cotainr", {{"image", place_word(plan)},
+                                          {"environment", conda_file(plan)},
+                                          {"base_image", quote_word(plan.base_image)}});
   default: break;
   }
   const bool uv = plan.kind == SetupKind::uv;
-  std::string text = render_block("setup_venv", {{"place", place_word(plan)}, {"wheels", wheels}, {"own", !wheels && !uv}, {"uv", uv}, {"python", plan.python}});
+  std::string text = render_block("setup_venv", {{"place", place_word(plan)},
+                                                 {"wheels", wheels},
+                                                 {"own", !wheels && !uv},
+                                                 {"uv", uv},
+                                                 {"python", plan.python}});
   text += "\n" + install(plan, uv ? "uv pip" : "pip") + "\n" + show_torch("python");
   if (plan.kind != SetupKind::libtorch) return text + pack(plan) + "\ntrap - EXIT";
   std::string link_flags;
   for (const auto& folder : plan.link_directories) link_flags += ",-L" + folder;
-  return text + "\n\n" + render_block("setup_libtorch", {{"link_flags", link_flags}, {"cuda_archs", or_false(plan.cuda_archs)}}) + "\ntrap - EXIT";
+  return text + "\n\n" +
+         render_block("setup_libtorch",
+                      {{"link_flags", link_flags}, {"cuda_archs", or_false(plan.cuda_archs)}}) +
+         "\ntrap - EXIT";
 }
 
 /// The last line: how a job takes what was made.
 std::string ready(const SetupPlan& plan) {
   if (plan.kind == SetupKind::libtorch)
-    return "echo \"Ready. Build a program: cmake -C $environment/libtorch.cmake -B build -S . && cmake --build build\"";
-  const std::string place = !plan.pack.empty() ? quote_word(plan.pack) : plan.kind == SetupKind::container && plan.easyconfig.empty() ? "\"$image\"" : plan.kind == SetupKind::venv || plan.kind == SetupKind::uv ? "\"$environment\"" : place_word(plan);
-  return fmt::format("printf '%s %s\\n' 'Ready. A job takes it with: hpcml gen --site {} {}' {}", plan.site_id, plan.use, place);
+    return "echo \"Ready. Build a program: cmake -C $environment/libtorch.cmake -B build -S . && cmake "
+           "--build build\"";
+  const std::string place = !plan.pack.empty() ? quote_word(plan.pack)
+                            : plan.kind == SetupKind::container && plan.easyconfig.empty() ? "\"$image\""
+                            : plan.kind == SetupKind::venv || plan.kind == SetupKind::uv ? "\"$environment\""
+                                                                                         : place_word(plan);
+  return fmt::format("printf '%s %s\\n' 'Ready. A job takes it with: hpcml gen --site {} {}' {}",
+                     plan.site_id, plan.use, place);
 }
 
 } // namespace
 
 std::string render_environment_script(const SetupPlan& plan) {
   return render_template("setup", {{"head", head(plan)},
-                                   {"arch", plan.node_arch == model::CpuArch::unknown ? TemplateValue(false) : TemplateValue(model::word_of(plan.node_arch))},
+                                   {"arch", plan.node_arch == model::CpuArch::unknown
+                                                ? TemplateValue(false)
+                                                : TemplateValue(model::word_of(plan.node_arch))},
                                    {"offline", plan.offline_nodes && (plan.index || plan.squashed)},
                                    {"software", or_false(software(plan))},
                                    {"downloads", or_false(downloads(plan))},

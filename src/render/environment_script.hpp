@@ -8,7 +8,8 @@
 
 namespace hpcml::render {
 
-/// A bash script for a person to run where the internet is; it ends by saying how a job takes the environment.
+/// A bash script for a person to run where the internet is; it ends by saying how a job takes the
+/// environment.
 std::string render_environment_script(const plan::SetupPlan& plan);
 
 } // namespace hpcml::render

@@ -13,12 +13,12 @@ namespace {
 
 std::string_view name_of(model::OriginKind kind) {
   switch (kind) {
-    case model::OriginKind::rule: return "rule";
-    case model::OriginKind::site: return "site profile";
-    case model::OriginKind::config: return "configuration";
-    case model::OriginKind::job_file: return "job file";
-    case model::OriginKind::environment: return "environment";
-    case model::OriginKind::flag: return "flag";
+  case model::OriginKind::rule: return "rule";
+  case model::OriginKind::site: return "site profile";
+  case model::OriginKind::config: return "configuration";
+  case model::OriginKind::job_file: return "job file";
+  case model::OriginKind::environment: return "environment";
+  case model::OriginKind::flag: return "flag";
   }
   return "rule";
 }
@@ -26,7 +26,11 @@ std::string_view name_of(model::OriginKind kind) {
 std::string describe(const Reason& reason) {
   const auto who = describe_origin(reason.origin);
   if (who.empty() && reason.about.empty()) return {};
-  std::string text = "    <- " + (reason.about.empty() ? who : who.empty() ? reason.about : reason.about + ": " + who) + "\n";
+  std::string text = "    <- " +
+                     (reason.about.empty() ? who
+                      : who.empty()        ? reason.about
+                                           : reason.about + ": " + who) +
+                     "\n";
   for (const auto& other : reason.origin.superseded) {
     text += fmt::format("       instead of {}", other.value);
     if (!other.source.empty()) text += fmt::format(" ({})", other.source);

@@ -53,7 +53,9 @@ InteractiveLine make_by_own_options(const model::Plan& plan) {
   const bool tasks = option("ntasks", std::to_string(plan.layout.nodes * plan.layout.tasks_per_node));
   for (const auto& directive : plan.directives) {
     const auto name = directive.name.substr(2);
-    if ((nodes && name == "nodes") || (tasks && name == "ntasks-per-node") || std::find(implied.begin(), implied.end(), name) != implied.end()) continue;
+    if ((nodes && name == "nodes") || (tasks && name == "ntasks-per-node") ||
+        std::find(implied.begin(), implied.end(), name) != implied.end())
+      continue;
     if (is_for_batch_only(directive.name) || name == "job-name")
       line.pointless.push_back(directive);
     else if (!option(name, directive.value))

@@ -22,10 +22,11 @@ Json origin_json(const model::Origin& origin) {
   return json;
 }
 
-Json sourced_json(const model::Sourced<std::string>& value) { return {{"value", value.value}, {"origin", origin_json(value.origin)}}; }
+Json sourced_json(const model::Sourced<std::string>& value) {
+  return {{"value", value.value}, {"origin", origin_json(value.origin)}};
+}
 
-template <class E>
-Json sourced_json(const model::Sourced<E>& choice) {
+template <class E> Json sourced_json(const model::Sourced<E>& choice) {
   return sourced_json(model::Sourced<std::string>{model::word_of(choice.value), choice.origin});
 }
 
@@ -52,11 +53,19 @@ Json layout_json(const model::PlannedLayout& layout) {
 }
 
 Json binding_json(const model::PlannedBinding& binding) {
-  Json json{{"binder", model::word_of(binding.binder)}, {"why", binding.why}, {"origin", origin_json(binding.origin)}, {"ranks", Json::array()}};
+  Json json{{"binder", model::word_of(binding.binder)},
+            {"why", binding.why},
+            {"origin", origin_json(binding.origin)},
+            {"ranks", Json::array()}};
   if (binding.spill.value != model::CoreSpill::none) json["spill"] = sourced_json(binding.spill);
-  if (binding.order.value.kind != model::RankOrder::gpu) json["rank_order"] = {{"value", binding.order.value.text()}, {"origin", origin_json(binding.order.origin)}};
+  if (binding.order.value.kind != model::RankOrder::gpu)
+    json["rank_order"] = {{"value", binding.order.value.text()},
+                          {"origin", origin_json(binding.order.origin)}};
   for (const auto& rank : binding.ranks) {
-    Json entry{{"local_rank", rank.local_rank}, {"gpus", rank.gpus}, {"cpus", rank.cpus.to_list()}, {"mask", rank.cpus.to_mask()}};
+    Json entry{{"local_rank", rank.local_rank},
+               {"gpus", rank.gpus},
+               {"cpus", rank.cpus.to_list()},
+               {"mask", rank.cpus.to_mask()}};
     if (!rank.nic.empty()) entry["nic"] = rank.nic;
     if (!rank.why.empty()) entry["why"] = rank.why;
     json["ranks"].push_back(entry);
@@ -76,9 +85,11 @@ Json environment_json(const model::Plan& plan) {
 }
 
 Json software_json(const model::Plan& plan) {
-  Json json{{"modules", Json::array()}, {"python", nullptr}, {"container", nullptr}, {"caches", Json::array()}};
+  Json json{
+      {"modules", Json::array()}, {"python", nullptr}, {"container", nullptr}, {"caches", Json::array()}};
   for (const auto& module : plan.modules)
-    json["modules"].push_back({{"name", module.name}, {"path", module.is_path}, {"origin", origin_json(module.origin)}});
+    json["modules"].push_back(
+        {{"name", module.name}, {"path", module.is_path}, {"origin", origin_json(module.origin)}});
   if (plan.python.kind != model::PythonKind::none)
     json["python"] = {{"kind", model::word_of(plan.python.kind)},
                       {"where", plan.python.where},
@@ -90,8 +101,10 @@ Json software_json(const model::Plan& plan) {
     for (const auto& source : plan.stage->sources) json["stage"]["sources"].push_back(sourced_json(source));
   }
   for (const auto& cache : plan.caches)
-    json["caches"].push_back(
-        {{"name", cache.name}, {"base", cache.base}, {"variables", cache.variables}, {"origin", origin_json(cache.origin)}});
+    json["caches"].push_back({{"name", cache.name},
+                              {"base", cache.base},
+                              {"variables", cache.variables},
+                              {"origin", origin_json(cache.origin)}});
   if (!plan.container) return json;
   const auto& container = *plan.container;
   Json binds = Json::array();
@@ -101,8 +114,10 @@ Json software_json(const model::Plan& plan) {
                      {"optional", bind.optional},
                      {"squashed", bind.squashed},
                      {"origin", origin_json(bind.origin)}});
-  json["container"] = {{"engine", model::word_of(container.engine)}, {"image", container.image}, {"gpu_flag", model::word_of(container.gpu_flag)},
-                       {"binds", binds},             {"step_options", container.step_options}, {"enter", container.enter}, {"origin", origin_json(container.origin)}};
+  json["container"] = {{"engine", model::word_of(container.engine)},     {"image", container.image},
+                       {"gpu_flag", model::word_of(container.gpu_flag)}, {"binds", binds},
+                       {"step_options", container.step_options},         {"enter", container.enter},
+                       {"origin", origin_json(container.origin)}};
   return json;
 }
 
@@ -111,7 +126,8 @@ Json script_json(const model::Plan& plan) {
   Json list = Json::array();
   for (const auto& line : make_script(plan)) {
     Json entry{{"text", render_line(line)}, {"reasons", Json::array()}};
-    for (const auto& reason : reasons_of(line)) entry["reasons"].push_back({{"about", reason.about}, {"origin", origin_json(reason.origin)}});
+    for (const auto& reason : reasons_of(line))
+      entry["reasons"].push_back({{"about", reason.about}, {"origin", origin_json(reason.origin)}});
     list.push_back(entry);
   }
   return list;
@@ -120,9 +136,13 @@ Json script_json(const model::Plan& plan) {
 } // namespace
 
 std::string render_json(const model::Plan& plan) {
-  Json json{{"site", plan.site_id}, {"profile", plan.site_hash}, {"partition", plan.partition}, {"node_type", plan.node_type}};
+  Json json{{"site", plan.site_id},
+            {"profile", plan.site_hash},
+            {"partition", plan.partition},
+            {"node_type", plan.node_type}};
   json["command"] = plan.command;
-  for (const auto& step : plan.steps) json["steps"].push_back({{"command", step.command}, {"once", step.once}});
+  for (const auto& step : plan.steps)
+    json["steps"].push_back({{"command", step.command}, {"once", step.once}});
   json["request"] = plan.request_line;
   json["directives"] = directives_json(plan);
   json["layout"] = layout_json(plan.layout);
@@ -142,7 +162,8 @@ std::string render_json(const model::Plan& plan) {
   json["backend"] = sourced_json(plan.backend);
   json["hpcml_path"] = sourced_json(plan.hpcml_path);
   json["notes"] = Json::array();
-  for (const auto& [note, origin] : plan.notes) json["notes"].push_back({{"text", note}, {"origin", origin_json(origin)}});
+  for (const auto& [note, origin] : plan.notes)
+    json["notes"].push_back({{"text", note}, {"origin", origin_json(origin)}});
   json["interactive"] = make_interactive(plan).text;
   json["script"] = script_json(plan);
   // What a person typed need not be UTF-8; JSON must be.

@@ -8,10 +8,10 @@ namespace {
 
 const char* bind_mode(model::Binder binder) {
   switch (binder) {
-    case model::Binder::srun_masks: return "verify";
-    case model::Binder::launch: return "apply";
-    case model::Binder::srun_cores:
-    case model::Binder::agent: break;
+  case model::Binder::srun_masks: return "verify";
+  case model::Binder::launch: return "apply";
+  case model::Binder::srun_cores:
+  case model::Binder::agent: break;
   }
   return "none";
 }
@@ -39,29 +39,39 @@ std::vector<Words> launch_groups(const model::Plan& plan) {
   Words flags;
   add(flags, "--bind", bind_mode(plan.binding.binder));
   if (plan.layout.cpus_per_rank > 0) add(flags, "--cpus-per-task", std::to_string(plan.layout.cpus_per_rank));
-  if (plan.layout.threads_per_core > 1) add(flags, "--threads-per-core", std::to_string(plan.layout.threads_per_core));
-  if (plan.binding.spill.value != model::CoreSpill::none) add(flags, "--spill", model::word_of(plan.binding.spill.value));
-  if (plan.layout.gpus_per_node > 0 && plan.binding.order.value.kind != model::RankOrder::gpu) add(flags, "--rank-order", plan.binding.order.value.text());
+  if (plan.layout.threads_per_core > 1)
+    add(flags, "--threads-per-core", std::to_string(plan.layout.threads_per_core));
+  if (plan.binding.spill.value != model::CoreSpill::none)
+    add(flags, "--spill", model::word_of(plan.binding.spill.value));
+  if (plan.layout.gpus_per_node > 0 && plan.binding.order.value.kind != model::RankOrder::gpu)
+    add(flags, "--rank-order", plan.binding.order.value.text());
   // Ranks that share GPUs have none of their own to count on.
-  if (plan.layout.ranks_per_node * plan.layout.gpus_per_rank <= plan.layout.gpus_per_node) add(flags, "--gpus-per-task", std::to_string(plan.layout.gpus_per_rank));
-  if (plan.layout.gpus_per_node > 0) add(flags, "--gpu-visibility", model::word_of(plan.gpu_visibility.value));
-  if (plan.bind_check.value != model::BindCheck::none) add(flags, "--bind-check", model::word_of(plan.bind_check.value));
-  if (plan.backend.value != model::Backend::automatic) add(flags, "--backend", model::word_of(plan.backend.value));
+  if (plan.layout.ranks_per_node * plan.layout.gpus_per_rank <= plan.layout.gpus_per_node)
+    add(flags, "--gpus-per-task", std::to_string(plan.layout.gpus_per_rank));
+  if (plan.layout.gpus_per_node > 0)
+    add(flags, "--gpu-visibility", model::word_of(plan.gpu_visibility.value));
+  if (plan.bind_check.value != model::BindCheck::none)
+    add(flags, "--bind-check", model::word_of(plan.bind_check.value));
+  if (plan.backend.value != model::Backend::automatic)
+    add(flags, "--backend", model::word_of(plan.backend.value));
   if (const auto& meeting = plan.rendezvous; !meeting.port_from_env.empty()) {
     flags.push_back(Word::literal("--master-port"));
     flags.push_back(Word::expression("\"$" + meeting.port_from_env + "\""));
   } else if (meeting.port != 0) {
     add(flags, "--master-port", std::to_string(meeting.port));
   }
-  if (plan.container && !model::keeps_host(plan.container->engine)) flags.push_back(Word::literal("--container"));
+  if (plan.container && !model::keeps_host(plan.container->engine))
+    flags.push_back(Word::literal("--container"));
   if (plan.report) flags.push_back(Word::literal("--report"));
   if (plan.preflight) flags.push_back(Word::literal("--preflight"));
   flags.push_back(Word::literal("--"));
 
   std::vector<Words> groups{step_words(plan)};
   // "ibrun" alone is no line worth having.
-  if (groups[0].size() == 1) groups[0].insert(groups[0].end(), program.begin(), program.end());
-  else groups.push_back(program);
+  if (groups[0].size() == 1)
+    groups[0].insert(groups[0].end(), program.begin(), program.end());
+  else
+    groups.push_back(program);
   groups.push_back(flags);
   for (auto& group : wrapper_groups(plan)) groups.push_back(std::move(group));
   groups.push_back(program_words(plan, plan.command));

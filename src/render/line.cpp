@@ -50,6 +50,8 @@ const Reasons& reasons_of(const Line& line) {
   return std::visit([](const auto& typed) -> const Reasons& { return typed.reasons; }, line);
 }
 
-Reasons by_rule(std::string rule) { return {{"", model::Origin{model::OriginKind::rule, std::move(rule), {}, {}, {}}}}; }
+Reasons by_rule(std::string rule) {
+  return {{"", model::Origin{model::OriginKind::rule, std::move(rule), {}, {}, {}}}};
+}
 
 } // namespace hpcml::render

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What is done once on every node before the ranks start, and undone at the end: caches, and an environment of the node.
+// What is done once on every node before the ranks start, and undone at the end: caches, and an environment
+// of the node.
 #include <algorithm>
 #include <fmt/format.h>
 #include <set>
@@ -32,8 +33,10 @@ Words per_node_words(const model::Plan& plan) {
   } else if (is_guarded(plan)) {
     const auto first = task_local_rank(plan, "rank");
     const auto rank = first.substr(0, 3) == "$((" ? "rank=" + task_rank(plan) + "; " : std::string();
-    words.insert(words.end(), {Word::literal("bash"), Word::literal("-c"),
-                               Word::expression(quote_program(rank + "[[ " + first + " != 0 ]] || exec \"$@\"")), Word::literal("node")});
+    words.insert(words.end(),
+                 {Word::literal("bash"), Word::literal("-c"),
+                  Word::expression(quote_program(rank + "[[ " + first + " != 0 ]] || exec \"$@\"")),
+                  Word::literal("node")});
   }
   return words;
 }
@@ -42,7 +45,8 @@ Words per_node_words(const model::Plan& plan) {
 std::string folder_words(const model::Plan& plan) {
   std::vector<std::string> folders;
   if (has_caches(plan))
-    for (const auto& cache : plan.caches) folders.push_back(quote_path(plan::job_folder(cache.base, cache.name)));
+    for (const auto& cache : plan.caches)
+      folders.push_back(quote_path(plan::job_folder(cache.base, cache.name)));
   if (has_wheelhouse(plan) && plan.python.remove) folders.push_back(quote_path(plan.python.where));
   if (plan.stage && plan.stage->remove) folders.push_back(quote_path(plan.stage->folder));
   return util::join(folders, " ");
@@ -61,7 +65,8 @@ bool removes_folders(const model::Plan& plan) { return !folder_words(plan).empty
 
 Lines make_per_node(const model::Plan& plan) {
   if (!has_caches(plan) && !has_wheelhouse(plan) && !plan.stage) return {};
-  TemplateData data{{"per_node", join_words(per_node_words(plan))}, {"guarded", is_guarded(plan)}, {"folders", false}};
+  TemplateData data{
+      {"per_node", join_words(per_node_words(plan))}, {"guarded", is_guarded(plan)}, {"folders", false}};
   if (const auto folders = folder_words(plan); !folders.empty()) data["folders"] = folders;
   return {Verbatim{render_block("per_node", data), by_rule("a node's disk belongs to all who use the node")}};
 }
@@ -75,7 +80,11 @@ Lines make_staging(const model::Plan& plan) {
     sources += (sources.empty() ? "stage " : "\nstage ") + quote_word(source.value);
     reasons.push_back({source.value, source.origin});
   }
-  TemplateData data{{"folder", quote_path(plan.stage->folder)}, {"sources", sources}, {"packed", packed}, {"archive", std::string()}, {"name", std::string()}};
+  TemplateData data{{"folder", quote_path(plan.stage->folder)},
+                    {"sources", sources},
+                    {"packed", packed},
+                    {"archive", std::string()},
+                    {"name", std::string()}};
   if (packed) {
     const auto& archive = plan.python.packages.front();
     data["archive"] = quote_word(archive);
@@ -88,8 +97,9 @@ Lines make_staging(const model::Plan& plan) {
 Lines make_wheelhouse(const model::Plan& plan) {
   if (!has_wheelhouse(plan)) return {};
   const Reasons reasons{{"", plan.python.origin}};
-  const auto program = render_template("wheelhouse_program", {{"where", quote_path(plan.python.where)},
-                                                              {"activate", quote_path(plan.python.where + "/bin/activate")}});
+  const auto program =
+      render_template("wheelhouse_program", {{"where", quote_path(plan.python.where)},
+                                             {"activate", quote_path(plan.python.where + "/bin/activate")}});
   Words build = literals({"on_each_node", "bash", "-c"});
   build.push_back(Word::expression(quote_program(program)));
   build.push_back(Word::literal("wheelhouse"));
@@ -105,16 +115,21 @@ Lines make_caches(const model::Plan& plan) {
   Reasons reasons;
   for (std::size_t i = 0; i < plan.caches.size(); ++i) {
     for (const auto& [variable, below] : plan.caches[i].variables) {
-      const bool chosen = std::any_of(plan.env.begin(), plan.env.end(), [name = variable](const auto& other) { return other.name == name; });
+      const bool chosen = std::any_of(plan.env.begin(), plan.env.end(),
+                                      [name = variable](const auto& other) { return other.name == name; });
       if (chosen) continue; // the request says where
-      exports += fmt::format("{}export {}={}", exports.empty() ? "" : "\n", variable, inside_folder(i, below));
-      if (!below.empty() && made.emplace(i, below).second) paths += fmt::format("{}\"${}\"", paths.empty() ? "" : " ", variable);
+      exports +=
+          fmt::format("{}export {}={}", exports.empty() ? "" : "\n", variable, inside_folder(i, below));
+      if (!below.empty() && made.emplace(i, below).second)
+        paths += fmt::format("{}\"${}\"", paths.empty() ? "" : " ", variable);
     }
     reasons.push_back({plan.caches[i].name, plan.caches[i].origin});
   }
   const bool others = (has_wheelhouse(plan) && plan.python.remove) || (plan.stage && plan.stage->remove);
-  TemplateData data{{"exports", exports}, {"paths", false},
-                    {"folders", others ? fmt::format("\"${{folders[@]::{}}}\"", plan.caches.size()) : "\"${folders[@]}\""}};
+  TemplateData data{
+      {"exports", exports},
+      {"paths", false},
+      {"folders", others ? fmt::format("\"${{folders[@]::{}}}\"", plan.caches.size()) : "\"${folders[@]}\""}};
   if (!paths.empty()) data["paths"] = paths;
   return {Verbatim{render_block("caches", data), reasons}};
 }

@@ -26,7 +26,8 @@ AgentProgram agent_program(const std::vector<std::string>& command) {
   if (util::ends_with(command[0], ".py")) return {false, false, command};
   if (!plan::is_interpreter(command[0])) return {true, false, command};
   std::size_t next = 1;
-  // The agent gives -u itself. Any other option of the interpreter would be lost: then it starts the command as it is.
+  // The agent gives -u itself. Any other option of the interpreter would be lost: then it starts the command
+  // as it is.
   while (next < command.size() && command[next] == "-u") ++next;
   const bool module = next < command.size() && command[next] == "-m";
   if (module) ++next;
@@ -51,8 +52,10 @@ Words torchrun_words(const model::Plan& plan, const AgentProgram& program) {
 
 Words accelerate_words(const model::Plan& plan, const AgentProgram& program) {
   Words words{Word::literal("accelerate"), Word::literal("launch")};
-  if (plan.layout.gpus_per_node == 0) words.push_back(Word::literal("--cpu"));
-  else if (plan.layout.world_size() > 1) words.push_back(Word::literal("--multi_gpu"));
+  if (plan.layout.gpus_per_node == 0)
+    words.push_back(Word::literal("--cpu"));
+  else if (plan.layout.world_size() > 1)
+    words.push_back(Word::literal("--multi_gpu"));
   words.push_back(number("--num_machines", plan.layout.nodes));
   words.push_back(number("--num_processes", plan.layout.world_size()));
   words.push_back(Word::expression("--main_process_ip=\"$MASTER_ADDR\""));
@@ -75,40 +78,48 @@ std::string all_gpus(unsigned count) {
 std::string rank_lines(const model::Plan& plan) {
   const auto& launcher = plan.launcher;
   const auto visible = model::visible_devices_variable(plan.gpu_vendor);
-  const bool own = plan.layout.gpus_per_rank > 0 && plan.gpu_visibility.value == model::GpusSeen::own && !visible.empty();
+  const bool own =
+      plan.layout.gpus_per_rank > 0 && plan.gpu_visibility.value == model::GpusSeen::own && !visible.empty();
   const bool slurm = launcher.by_srun();
-  TemplateData data{{"rank", task_rank(plan)},
-                    {"local_rank", task_local_rank(plan, "RANK")},
-                    {"world_size", slurm || !launcher.world_size_variable.empty()
-                                       ? task_variable(plan, launcher.world_size_variable, "SLURM_NTASKS")
-                                       : std::to_string(plan.layout.world_size())},
-                    {"local_world_size", std::to_string(plan.layout.ranks_per_node)},
-                    {"node_rank", false},
-                    {"own_gpus", own},
-                    {"gpus_per_rank", std::to_string(plan.layout.gpus_per_rank)},
-                    {"step_gpus", fmt::format("\"${{{}:-{}}}\"", visible, all_gpus(plan.layout.gpus_per_node))},
-                    {"visible", visible},
-                    {"task_env", false}};
+  TemplateData data{
+      {"rank", task_rank(plan)},
+      {"local_rank", task_local_rank(plan, "RANK")},
+      {"world_size", slurm || !launcher.world_size_variable.empty()
+                         ? task_variable(plan, launcher.world_size_variable, "SLURM_NTASKS")
+                         : std::to_string(plan.layout.world_size())},
+      {"local_world_size", std::to_string(plan.layout.ranks_per_node)},
+      {"node_rank", false},
+      {"own_gpus", own},
+      {"gpus_per_rank", std::to_string(plan.layout.gpus_per_rank)},
+      {"step_gpus", fmt::format("\"${{{}:-{}}}\"", visible, all_gpus(plan.layout.gpus_per_node))},
+      {"visible", visible},
+      {"task_env", false}};
   if (slurm) data["node_rank"] = std::string("\"$SLURM_NODEID\"");
   if (const auto exports = task_exports(plan); !exports.empty()) data["task_env"] = exports;
   return render_template("rank_program", data);
 }
 
-/// Starts the agent. What differs from node to node only the task knows: the machine's number, and for torchrun which node
-/// holds the store, where the meeting place is no name of the node and torchrun could not tell by itself.
+/// Starts the agent. What differs from node to node only the task knows: the machine's number, and for
+/// torchrun which node holds the store, where the meeting place is no name of the node and torchrun could not
+/// tell by itself.
 std::string start_agent(const model::Plan& plan) {
-  const auto node = plan.launcher.by_srun() ? task_variable(plan, plan.launcher.rank_variable, "SLURM_NODEID") : task_rank(plan);
-  if (plan.launcher.choice.kind() == model::LauncherKind::accelerate) return "exec \"$1\" \"$2\" --machine_rank=" + node + " \"${@:3}\"";
+  const auto node = plan.launcher.by_srun() ? task_variable(plan, plan.launcher.rank_variable, "SLURM_NODEID")
+                                            : task_rank(plan);
+  if (plan.launcher.choice.kind() == model::LauncherKind::accelerate)
+    return "exec \"$1\" \"$2\" --machine_rank=" + node + " \"${@:3}\"";
   const auto& meeting = plan.rendezvous;
-  if (meeting.interface.empty() && meeting.suffix.empty() && meeting.from_env.empty() && !meeting.ipv4) return "exec \"$@\"";
-  return "exec \"${@:1:3}\" --rdzv_conf=\"is_host=$([[ " + node + " == 0 ]] && echo true || echo false)\" \"${@:4}\"";
+  if (meeting.interface.empty() && meeting.suffix.empty() && meeting.from_env.empty() && !meeting.ipv4)
+    return "exec \"$@\"";
+  return "exec \"${@:1:3}\" --rdzv_conf=\"is_host=$([[ " + node +
+         " == 0 ]] && echo true || echo false)\" \"${@:4}\"";
 }
 
 } // namespace
 
 std::string task_rank(const model::Plan& plan) {
   if (plan.launcher.by_srun()) return task_variable(plan, plan.launcher.rank_variable, "SLURM_PROCID");
-  if (util::is_variable_name(plan.launcher.rank_variable)) return task_variable(plan, plan.launcher.rank_variable, "");
+  if (util::is_variable_name(plan.launcher.rank_variable))
+    return task_variable(plan, plan.launcher.rank_variable, "");
   std::string text, ends;
   for (const auto& known : model::k_mpi_ranks) {
     const bool last = &known == &model::k_mpi_ranks.back();
@@ -121,7 +132,8 @@ std::string task_rank(const model::Plan& plan) {
 std::string task_local_rank(const model::Plan& plan, const std::string& rank) {
   if (plan.launcher.by_srun() || util::is_variable_name(plan.launcher.local_rank_variable))
     return task_variable(plan, plan.launcher.local_rank_variable, "SLURM_LOCALID");
-  return fmt::format("$((${{{}//[!0-9]/}} % {}))", rank, plan.layout.tasks_per_node); // ranks stand in blocks, node by node
+  return fmt::format("$((${{{}//[!0-9]/}} % {}))", rank,
+                     plan.layout.tasks_per_node); // ranks stand in blocks, node by node
 }
 
 std::string task_variable(const model::Plan& plan, const std::string& name, const std::string& fallback) {
@@ -134,7 +146,8 @@ std::string task_exports(const model::Plan& plan) {
   std::string text;
   for (const auto& variable : plan.env) {
     if (variable.scope != model::Scope::task || !variable.expression) continue;
-    text += fmt::format("{}  export {}={}", text.empty() ? "" : "\n", variable.name, quote_expression(variable.value));
+    text += fmt::format("{}  export {}={}", text.empty() ? "" : "\n", variable.name,
+                        quote_expression(variable.value));
   }
   return text;
 }
@@ -142,7 +155,8 @@ std::string task_exports(const model::Plan& plan) {
 std::vector<Words> plain_groups(const model::Plan& plan) {
   std::vector<Words> groups{step_words(plan)};
   if (!plan.launcher.choice.is_agent()) {
-    // DeepSpeed reads the same variables, so its ranks start like all others and its own ssh launcher is not needed.
+    // DeepSpeed reads the same variables, so its ranks start like all others and its own ssh launcher is not
+    // needed.
     for (auto& group : wrapper_groups(plan, rank_lines(plan))) groups.push_back(std::move(group));
     groups.push_back(program_words(plan, plan.command));
     return groups;
@@ -151,7 +165,9 @@ std::vector<Words> plain_groups(const model::Plan& plan) {
   if (!exports.empty()) exports += "\n";
   for (auto& group : wrapper_groups(plan, exports, start_agent(plan))) groups.push_back(std::move(group));
   const auto program = agent_program(plan.command);
-  groups.push_back(plan.launcher.choice.kind() == model::LauncherKind::accelerate ? accelerate_words(plan, program) : torchrun_words(plan, program));
+  groups.push_back(plan.launcher.choice.kind() == model::LauncherKind::accelerate
+                       ? accelerate_words(plan, program)
+                       : torchrun_words(plan, program));
   groups.push_back(program_words(plan, program.words));
   return groups;
 }

@@ -24,9 +24,12 @@ struct Section {
 
 const std::vector<Section>& sections() {
   static const std::vector<Section> k_sections = {
-      {"directives", make_directives}, {"head", make_head},          {"find_hpcml", make_find_hpcml}, {"software", make_software},
-      {"per_node", make_per_node},     {"caches", make_caches},         {"staging", make_staging}, {"wheelhouse", make_wheelhouse}, {"environment", make_environment},
-      {"rendezvous", make_rendezvous}, {"container", make_container}, {"step", make_step}};
+      {"directives", make_directives},   {"head", make_head},
+      {"find_hpcml", make_find_hpcml},   {"software", make_software},
+      {"per_node", make_per_node},       {"caches", make_caches},
+      {"staging", make_staging},         {"wheelhouse", make_wheelhouse},
+      {"environment", make_environment}, {"rendezvous", make_rendezvous},
+      {"container", make_container},     {"step", make_step}};
   return k_sections;
 }
 
@@ -41,8 +44,10 @@ Lines make_script(const model::Plan& plan) {
       marks += fmt::format("{}{}{}", marks.empty() ? "" : "\n", k_mark, typed.size());
       typed.push_back(std::move(line));
     }
-    if (marks.empty()) data[section.name] = false;
-    else data[section.name] = marks;
+    if (marks.empty())
+      data[section.name] = false;
+    else
+      data[section.name] = marks;
   }
   Lines script;
   auto frame = render_template("script", data);
@@ -53,7 +58,8 @@ Lines make_script(const model::Plan& plan) {
       continue;
     }
     const auto index = util::parse_unsigned(text.substr(1));
-    if (!index || *index >= typed.size()) throw std::logic_error("templates/script.mustache puts something behind a line: " + text.substr(1));
+    if (!index || *index >= typed.size())
+      throw std::logic_error("templates/script.mustache puts something behind a line: " + text.substr(1));
     script.push_back(typed[static_cast<std::size_t>(*index)]);
   }
   return script;

@@ -9,8 +9,8 @@
 
 namespace hpcml::render {
 
-/// What of the plan cannot be written in a script ("usage/…"): a line break in a header value, a NUL in a word, a wrong name.
-/// The functions below must only be given plans of which this says nothing.
+/// What of the plan cannot be written in a script ("usage/…"): a line break in a header value, a NUL in a
+/// word, a wrong name. The functions below must only be given plans of which this says nothing.
 diag::Diagnostics find_unwritable(const model::Plan& plan);
 /// The sbatch script, ready to submit; passes `bash -n` and shellcheck.
 std::string render_script(const model::Plan& plan);

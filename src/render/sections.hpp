@@ -38,12 +38,14 @@ Lines make_step(const model::Plan& plan);
 std::string task_rank(const model::Plan& plan);
 /// Its rank on the node; where the launcher does not tell, from the variable `rank` of the same shell.
 std::string task_local_rank(const model::Plan& plan, const std::string& rank);
-/// A variable that tells a task its rank, as a word for the task's shell: the step's own, or Slurm's `fallback`.
+/// A variable that tells a task its rank, as a word for the task's shell: the step's own, or Slurm's
+/// `fallback`.
 std::string task_variable(const model::Plan& plan, const std::string& name, const std::string& fallback);
 /// What starts the tasks and how they are bound: "srun --cpu-bind=none --kill-on-bad-exit=1".
 Words step_words(const model::Plan& plan);
-/// What stands between the launcher and the program, one group per line: a shell that runs `task_lines` and activates a
-/// virtualenv of the node, the container, a shell inside it that activates what is there. `last` starts the program.
+/// What stands between the launcher and the program, one group per line: a shell that runs `task_lines` and
+/// activates a virtualenv of the node, the container, a shell inside it that activates what is there. `last`
+/// starts the program.
 std::vector<Words> wrapper_groups(const model::Plan& plan, const std::string& task_lines = {},
                                   const std::string& last = "exec \"$@\"");
 /// The last words of the plan's command: `words`, or their text in the script that is ported.
@@ -51,7 +53,8 @@ Words program_words(const model::Plan& plan, const std::vector<std::string>& wor
 /// The step of a script with `hpcml launch`, and of a plain one.
 std::vector<Words> launch_groups(const model::Plan& plan);
 std::vector<Words> plain_groups(const model::Plan& plan);
-/// The variables that a plain step sets in each task, as lines of a shell program; empty where there are none.
+/// The variables that a plain step sets in each task, as lines of a shell program; empty where there are
+/// none.
 std::string task_exports(const model::Plan& plan);
 
 /// All lines of the script in order, ready to print or to explain.

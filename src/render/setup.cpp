@@ -27,33 +27,42 @@ Lines make_directives(const model::Plan& plan) {
 
 Lines make_head(const model::Plan& plan) {
   const auto reasons = by_rule("a script says who wrote it, from which profile and how to write it again");
-  Lines lines{Comment{fmt::format("Written by hpcml {} for site {} (profile {}):", HPCML_VERSION, plan.site_id, plan.site_hash), reasons}};
+  Lines lines{Comment{fmt::format("Written by hpcml {} for site {} (profile {}):", HPCML_VERSION,
+                                  plan.site_id, plan.site_hash),
+                      reasons}};
   if (!plan.request_line.empty()) lines.push_back(Comment{"  " + plan.request_line, reasons});
   return lines;
 }
 
 Lines make_find_hpcml(const model::Plan& plan) {
   if (!plan.launcher.choice.is_hpcml()) return {};
-  return {Verbatim{render_block("find_hpcml", {{"path", quote_word(plan.hpcml_path.value)}}), because(plan.hpcml_path.origin)}};
+  return {Verbatim{render_block("find_hpcml", {{"path", quote_word(plan.hpcml_path.value)}}),
+                   because(plan.hpcml_path.origin)}};
 }
 
 Lines make_software(const model::Plan& plan) {
   Lines lines;
   if (plan.modules_reset.value != model::ModulesReset::none)
-    lines.push_back(Command{literals({"module", model::word_of(plan.modules_reset.value)}), because(plan.modules_reset.origin)});
-  for (const auto& module : plan.modules) lines.push_back(Module{module.name, module.is_path, because(module.origin)});
+    lines.push_back(Command{literals({"module", model::word_of(plan.modules_reset.value)}),
+                            because(plan.modules_reset.origin)});
+  for (const auto& module : plan.modules)
+    lines.push_back(Module{module.name, module.is_path, because(module.origin)});
   const auto& python = plan.python;
   if (plan.container) return lines; // what is activated then is inside
   if (python.kind == model::PythonKind::venv)
-    lines.push_back(Verbatim{render_block("venv", {{"activate", quote_word(python.where + "/bin/activate")}}), because(python.origin)});
-  if (python.kind == model::PythonKind::conda) lines.push_back(Verbatim{render_block("conda", {{"name", quote_word(python.where)}}), because(python.origin)});
+    lines.push_back(Verbatim{render_block("venv", {{"activate", quote_word(python.where + "/bin/activate")}}),
+                             because(python.origin)});
+  if (python.kind == model::PythonKind::conda)
+    lines.push_back(
+        Verbatim{render_block("conda", {{"name", quote_word(python.where)}}), because(python.origin)});
   return lines;
 }
 
 Lines make_environment(const model::Plan& plan) {
   Lines lines;
   for (const auto& variable : plan.env)
-    if (variable.scope == model::Scope::batch) lines.push_back(Export{variable.name, variable.value, variable.expression, because(variable.origin)});
+    if (variable.scope == model::Scope::batch)
+      lines.push_back(Export{variable.name, variable.value, variable.expression, because(variable.origin)});
   return lines;
 }
 
@@ -63,14 +72,22 @@ namespace {
 Line make_port(const model::Plan& plan) {
   const auto& meeting = plan.rendezvous;
   TemplateData data{{"site_port", false}, {"own_port", false}};
-  if (!meeting.port_from_env.empty()) data["site_port"] = variable_word(meeting.port_from_env);
-  else if (meeting.port != 0) data["site_port"] = std::to_string(meeting.port);
-  else data["own_port"] = true;
-  for (const auto& [name, number] : std::map<std::string, unsigned>{{"first", plan::k_first_port}, {"count", plan::k_port_count},
-                                                                     {"job_stride", plan::k_job_stride}, {"restart_stride", plan::k_restart_stride}})
+  if (!meeting.port_from_env.empty())
+    data["site_port"] = variable_word(meeting.port_from_env);
+  else if (meeting.port != 0)
+    data["site_port"] = std::to_string(meeting.port);
+  else
+    data["own_port"] = true;
+  for (const auto& [name, number] :
+       std::map<std::string, unsigned>{{"first", plan::k_first_port},
+                                       {"count", plan::k_port_count},
+                                       {"job_stride", plan::k_job_stride},
+                                       {"restart_stride", plan::k_restart_stride}})
     data[name] = std::to_string(number);
   return Verbatim{render_block("master_port", data),
-                  std::get_if<bool>(&data["site_port"]) ? by_rule("neighbouring jobs and a requeued job get other ports") : because(meeting.origin)};
+                  std::get_if<bool>(&data["site_port"])
+                      ? by_rule("neighbouring jobs and a requeued job get other ports")
+                      : because(meeting.origin)};
 }
 
 } // namespace
@@ -83,10 +100,12 @@ Lines make_rendezvous(const model::Plan& plan) {
     if (meeting.interface.empty() && (meeting.ipv4 || !meeting.from_env.empty())) {
       const bool given = !meeting.from_env.empty();
       const auto host = "\"$SLURMD_NODENAME\"" + (meeting.suffix.empty() ? "" : quote_word(meeting.suffix));
-      return {Verbatim{render_block("launch_address", {{"from_env", given ? TemplateValue(variable_word(meeting.from_env)) : TemplateValue(false)},
-                                               {"ipv4", !given},
-                                               {"host", host}}),
-                       reasons}};
+      return {Verbatim{
+          render_block("launch_address", {{"from_env", given ? TemplateValue(variable_word(meeting.from_env))
+                                                             : TemplateValue(false)},
+                                          {"ipv4", !given},
+                                          {"host", host}}),
+          reasons}};
     }
     if (meeting.interface.empty()) return {};
     return {Verbatim{render_block("launch_interface", {{"interface", interface}}), reasons}};
@@ -95,7 +114,10 @@ Lines make_rendezvous(const model::Plan& plan) {
   if (!meeting.interface.empty()) {
     lines.push_back(Verbatim{render_block("master_interface", {{"interface", interface}}), reasons});
   } else {
-    TemplateData data{{"suffix", false}, {"from_env", false}, {"from_list", meeting.from_env.empty()}, {"ipv4", meeting.ipv4}};
+    TemplateData data{{"suffix", false},
+                      {"from_env", false},
+                      {"from_list", meeting.from_env.empty()},
+                      {"ipv4", meeting.ipv4}};
     if (!meeting.suffix.empty()) data["suffix"] = quote_word(meeting.suffix);
     if (!meeting.from_env.empty()) data["from_env"] = variable_word(meeting.from_env);
     lines.push_back(Verbatim{render_block("master_host", data), reasons});

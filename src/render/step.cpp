@@ -30,7 +30,8 @@ std::optional<std::string> header_cpus(const model::Plan& plan) {
   return std::nullopt;
 }
 
-/// What srun binds to by itself. Where one thread of each core is counted, "cores" would bring the others back.
+/// What srun binds to by itself. Where one thread of each core is counted, "cores" would bring the others
+/// back.
 const char* bound_unit(const model::Plan& plan) {
   for (const auto& directive : plan.directives)
     if (directive.name == "--threads-per-core" && directive.value == "1") return "threads";
@@ -45,7 +46,8 @@ bool gives(const std::vector<std::string>& args, std::string_view option) {
 
 /// A bind as singularity wants it. What a profile says may name variables; what a person says is literal.
 std::string bind_word(const model::ContainerBind& bind) {
-  const auto text = (bind.target.empty() ? bind.source : bind.source + ":" + bind.target) + (bind.squashed ? ":image-src=/" : "");
+  const auto text = (bind.target.empty() ? bind.source : bind.source + ":" + bind.target) +
+                    (bind.squashed ? ":image-src=/" : "");
   return bind.origin.kind == model::OriginKind::site ? quote_path(text) : quote_word(text);
 }
 
@@ -60,17 +62,20 @@ Words bind_words(const model::PlannedContainer& container, bool optional) {
 }
 
 bool has_optional_binds(const model::PlannedContainer& container) {
-  return std::any_of(container.binds.begin(), container.binds.end(), [](const auto& bind) { return bind.optional; });
+  return std::any_of(container.binds.begin(), container.binds.end(),
+                     [](const auto& bind) { return bind.optional; });
 }
 
-/// What runs inside the image, right before the program, in the same shell. The image's own environment comes first: the
-/// other one lies on top of it.
+/// What runs inside the image, right before the program, in the same shell. The image's own environment comes
+/// first: the other one lies on top of it.
 std::string inner_activation(const model::Plan& plan) {
   std::string text;
   if (!plan.container->enter.empty()) text += plan.container->enter + " && ";
-  if (plan.python.kind == model::PythonKind::venv) text += fmt::format("source {} && ", quote_word(plan.python.where + "/bin/activate"));
+  if (plan.python.kind == model::PythonKind::venv)
+    text += fmt::format("source {} && ", quote_word(plan.python.where + "/bin/activate"));
   if (plan.python.kind == model::PythonKind::conda)
-    text += fmt::format("source \"$(conda info --base)/etc/profile.d/conda.sh\" && conda activate {} && ", quote_word(plan.python.where));
+    text += fmt::format("source \"$(conda info --base)/etc/profile.d/conda.sh\" && conda activate {} && ",
+                        quote_word(plan.python.where));
   return text;
 }
 
@@ -78,19 +83,23 @@ std::string inner_activation(const model::Plan& plan) {
 void add_image_options(Words& words, const model::Plan& plan) {
   if (!plan.container) return;
   for (const auto& option : plan.container->step_options)
-    words.push_back(plan.container->own_edf ? Word::expression(util::replace_all(option, "{image}", "\"$edf\"")) : Word::literal(option));
+    words.push_back(plan.container->own_edf
+                        ? Word::expression(util::replace_all(option, "{image}", "\"$edf\""))
+                        : Word::literal(option));
 }
 
 /// A shell for a task: one line if it only starts something, else one line each.
 Words task_shell(const std::string& lines, const std::string& last, const char* name) {
   const auto program = lines.empty() ? last : "\n" + lines + "  " + last + "\n";
-  return {Word::literal("bash"), Word::literal("-c"), Word::expression(quote_program(program)), Word::literal(name)};
+  return {Word::literal("bash"), Word::literal("-c"), Word::expression(quote_program(program)),
+          Word::literal(name)};
 }
 
 bool holds_program(const Step& step) {
   for (const auto& group : step.groups)
     for (const auto& word : group)
-      if (const auto text = word.to_shell(); text.front() == '\'' && text.find('$') != std::string::npos) return true;
+      if (const auto text = word.to_shell(); text.front() == '\'' && text.find('$') != std::string::npos)
+        return true;
   return false;
 }
 
@@ -101,18 +110,32 @@ Reasons step_reasons(const model::Plan& plan) {
     if (!rank.why.empty())
       reasons.push_back({fmt::format("local rank {}: {}", rank.local_rank, rank.why), plan.binding.origin});
   if (plan.layout.gpus_per_node > 0 && plan.launcher.choice.is_agent())
-    reasons.push_back({"a rank sees all GPUs of the node", by_rule(plan.launcher.choice.name() + " tells its ranks apart by LOCAL_RANK only").front().origin});
+    reasons.push_back(
+        {"a rank sees all GPUs of the node",
+         by_rule(plan.launcher.choice.name() + " tells its ranks apart by LOCAL_RANK only").front().origin});
   else if (plan.layout.gpus_per_node > 0)
-    reasons.push_back({"a rank sees " + model::word_of(plan.gpu_visibility.value) + " GPUs", plan.gpu_visibility.origin});
+    reasons.push_back(
+        {"a rank sees " + model::word_of(plan.gpu_visibility.value) + " GPUs", plan.gpu_visibility.origin});
   if (plan.launcher.choice.is_hpcml()) {
-    reasons.push_back({"hpcml launch lets each rank prefer memory of the NUMA nodes of its cores", by_rule("a full node then borrows, where a bound rank is killed").front().origin});
+    reasons.push_back({"hpcml launch lets each rank prefer memory of the NUMA nodes of its cores",
+                       by_rule("a full node then borrows, where a bound rank is killed").front().origin});
     if (plan.layout.gpus_per_node > 0)
-      reasons.push_back({"where the node shows RDMA devices, it sets UCX_NET_DEVICES to the one nearest the rank's GPU, and NCCL_IB_HCA to those of the fabric where others are there, too", by_rule("where the node's NICs are").front().origin});
+      reasons.push_back({"where the node shows RDMA devices, it sets UCX_NET_DEVICES to the one nearest the "
+                         "rank's GPU, and NCCL_IB_HCA to those of the fabric where others are there, too",
+                         by_rule("where the node's NICs are").front().origin});
   }
-  if (const auto& order = plan.binding.order; plan.layout.gpus_per_node > 0 && order.value.kind != model::RankOrder::gpu)
-    reasons.push_back({"ranks take the GPUs in the order " + order.value.text() + ": hpcml launch lists them so, and LOCAL_RANK counts in that list", order.origin});
-  if (plan.binding.spill.value != model::CoreSpill::none) reasons.push_back({"cores of NUMA nodes without GPUs go to ranks of the same package", plan.binding.spill.origin});
-  if (plan.bind_check.value != model::BindCheck::none) reasons.push_back({"--bind-check " + model::word_of(plan.bind_check.value) + ": a rank's CPUs and memory are judged before its program starts", plan.bind_check.origin});
+  if (const auto& order = plan.binding.order;
+      plan.layout.gpus_per_node > 0 && order.value.kind != model::RankOrder::gpu)
+    reasons.push_back({"ranks take the GPUs in the order " + order.value.text() +
+                           ": hpcml launch lists them so, and LOCAL_RANK counts in that list",
+                       order.origin});
+  if (plan.binding.spill.value != model::CoreSpill::none)
+    reasons.push_back(
+        {"cores of NUMA nodes without GPUs go to ranks of the same package", plan.binding.spill.origin});
+  if (plan.bind_check.value != model::BindCheck::none)
+    reasons.push_back({"--bind-check " + model::word_of(plan.bind_check.value) +
+                           ": a rank's CPUs and memory are judged before its program starts",
+                       plan.bind_check.origin});
   reasons.push_back({"backend " + model::word_of(plan.backend.value), plan.backend.origin});
   if (plan.container) {
     reasons.push_back({"container", plan.container->origin});
@@ -126,7 +149,8 @@ Reasons step_reasons(const model::Plan& plan) {
 Words program_words(const model::Plan& plan, const std::vector<std::string>& words) {
   if (plan.command_source.empty()) return literals(words);
   Words source;
-  for (auto i = plan.command_source.size() - std::min(words.size(), plan.command_source.size()); i < plan.command_source.size(); ++i)
+  for (auto i = plan.command_source.size() - std::min(words.size(), plan.command_source.size());
+       i < plan.command_source.size(); ++i)
     source.push_back(Word::expression(plan.command_source[i]));
   return source;
 }
@@ -144,9 +168,12 @@ Words step_words(const model::Plan& plan) {
     }
     const auto cpus = header_cpus(plan);
     if (cpus && !binds_with_masks(plan)) add("--cpus-per-task", *cpus);
-    if (binds_with_masks(plan)) add("--cpu-bind", "mask_cpu:" + mask_list(plan.binding));
-    else if (plan.binding.binder == Binder::srun_cores) add("--cpu-bind", bound_unit(plan));
-    else add("--cpu-bind", "none");
+    if (binds_with_masks(plan))
+      add("--cpu-bind", "mask_cpu:" + mask_list(plan.binding));
+    else if (plan.binding.binder == Binder::srun_cores)
+      add("--cpu-bind", bound_unit(plan));
+    else
+      add("--cpu-bind", "none");
     add("--kill-on-bad-exit", "1");
   }
   for (const auto& arg : extra) words.push_back(Word::literal(arg));
@@ -154,7 +181,8 @@ Words step_words(const model::Plan& plan) {
   return words;
 }
 
-std::vector<Words> wrapper_groups(const model::Plan& plan, const std::string& task_lines, const std::string& last) {
+std::vector<Words> wrapper_groups(const model::Plan& plan, const std::string& task_lines,
+                                  const std::string& last) {
   constexpr std::string_view k_plain = "exec \"$@\"";
   const char* name = task_lines.empty() ? "hpcml" : plan.launcher.choice.is_agent() ? "node" : "rank";
   std::vector<Words> groups;
@@ -162,23 +190,30 @@ std::vector<Words> wrapper_groups(const model::Plan& plan, const std::string& ta
     const auto activate = plan.python.on_each_node()
                               ? fmt::format("source {} && ", quote_path(plan.python.where + "/bin/activate"))
                               : std::string();
-    if (!task_lines.empty() || !activate.empty() || last != k_plain) groups.push_back(task_shell(task_lines, activate + last, name));
+    if (!task_lines.empty() || !activate.empty() || last != k_plain)
+      groups.push_back(task_shell(task_lines, activate + last, name));
     return groups;
   }
   if (plan.container->by_slurm) { // the task is inside already, or its prefix takes it there
     if (!plan.container->prefix.empty()) groups.push_back({Word::literal(plan.container->prefix)});
     const auto activate = inner_activation(plan);
-    if (!task_lines.empty() || !activate.empty() || last != k_plain) groups.push_back(task_shell(task_lines, activate + last, name));
+    if (!task_lines.empty() || !activate.empty() || last != k_plain)
+      groups.push_back(task_shell(task_lines, activate + last, name));
     return groups;
   }
   if (!task_lines.empty()) groups.push_back(task_shell(task_lines, std::string(k_plain), name));
   const auto& container = *plan.container;
   Words words{Word::literal(model::word_of(container.engine)), Word::literal("exec")};
-  if (container.gpu_flag != model::GpuFlag::none) words.push_back(Word::literal(model::word_of(container.gpu_flag)));
+  if (container.gpu_flag != model::GpuFlag::none)
+    words.push_back(Word::literal(model::word_of(container.gpu_flag)));
   groups.push_back(words);
-  if (has_optional_binds(container)) groups.push_back({Word::expression("\"${binds[@]}\"")});
-  else if (auto binds = bind_words(container, false); !binds.empty()) groups.push_back(binds);
-  groups.push_back({container.image_variable.empty() ? Word::literal(container.image) : Word::expression("\"$" + container.image_variable + "\"")});
+  if (has_optional_binds(container))
+    groups.push_back({Word::expression("\"${binds[@]}\"")});
+  else if (auto binds = bind_words(container, false); !binds.empty())
+    groups.push_back(binds);
+  groups.push_back({container.image_variable.empty()
+                        ? Word::literal(container.image)
+                        : Word::expression("\"$" + container.image_variable + "\"")});
   if (const auto activate = inner_activation(plan); !activate.empty() || last != k_plain)
     groups.push_back(task_shell({}, activate + last, "hpcml"));
   return groups;
@@ -190,8 +225,12 @@ namespace {
 Lines make_own_edf(const model::Plan& plan) {
   const auto& container = *plan.container;
   std::string mounts = plan.launcher.choice.is_hpcml() ? "\"$HPCML:$HPCML\"" : "";
-  for (const auto& bind : container.binds) mounts += (mounts.empty() ? "" : " ") + quote_word(bind.source + ":" + bind.inside() + (bind.squashed ? ":sqsh" : ""));
-  const auto text = render_block("own_edf", {{"image", quote_word(container.image)}, {"mounts", mounts}, {"folders", removes_folders(plan)}});
+  for (const auto& bind : container.binds)
+    mounts += (mounts.empty() ? "" : " ") +
+              quote_word(bind.source + ":" + bind.inside() + (bind.squashed ? ":sqsh" : ""));
+  const auto text = render_block(
+      "own_edf",
+      {{"image", quote_word(container.image)}, {"mounts", mounts}, {"folders", removes_folders(plan)}});
   return {Verbatim{text, {{"", container.origin}}}};
 }
 
@@ -200,8 +239,9 @@ Lines make_own_edf(const model::Plan& plan) {
 Lines make_container(const model::Plan& plan) {
   if (plan.container && plan.container->own_edf) return make_own_edf(plan);
   if (!plan.container || plan.container->by_slurm || !has_optional_binds(*plan.container)) return {};
-  const auto text = render_block("container_binds", {{"required", join_words(bind_words(*plan.container, false))},
-                                                  {"optional", join_words(bind_words(*plan.container, true))}});
+  const auto text =
+      render_block("container_binds", {{"required", join_words(bind_words(*plan.container, false))},
+                                       {"optional", join_words(bind_words(*plan.container, true))}});
   return {Verbatim{text, {{"", plan.container->origin}}}};
 }
 
@@ -209,7 +249,8 @@ namespace {
 
 /// The program as one process on the first node, with the whole node's CPUs.
 Step single_step(const model::Plan& plan) {
-  std::vector<Words> groups{literals({plan.launcher.step, "--nodes=1", "--ntasks=1", "--ntasks-per-node=1", "--cpu-bind=none"})};
+  std::vector<Words> groups{
+      literals({plan.launcher.step, "--nodes=1", "--ntasks=1", "--ntasks-per-node=1", "--cpu-bind=none"})};
   add_image_options(groups.front(), plan);
   for (auto& group : wrapper_groups(plan)) groups.push_back(std::move(group));
   groups.push_back(program_words(plan, plan.command));
@@ -219,20 +260,29 @@ Step single_step(const model::Plan& plan) {
 /// What stands before a step that binds with masks.
 Lines mask_lines(const model::Plan& plan) {
   if (!binds_with_masks(plan) || !plan.launcher.by_srun()) return {};
-  const auto reasons = by_rule("with a CPU count in one of these variables srun chooses CPUs itself and refuses masks that name others "
-                               "(three variables, because Slurm 23.11 and later hand the count over in SLURM_TRES_PER_TASK too)");
-  return {Comment{"srun binds with the masks below; a CPU count left in these variables would make it refuse them.", reasons},
-          Command{literals({"unset", "SLURM_CPUS_PER_TASK", "SRUN_CPUS_PER_TASK", "SLURM_TRES_PER_TASK"}), reasons}};
+  const auto reasons = by_rule(
+      "with a CPU count in one of these variables srun chooses CPUs itself and refuses masks that name "
+      "others "
+      "(three variables, because Slurm 23.11 and later hand the count over in SLURM_TRES_PER_TASK too)");
+  return {
+      Comment{
+          "srun binds with the masks below; a CPU count left in these variables would make it refuse them.",
+          reasons},
+      Command{literals({"unset", "SLURM_CPUS_PER_TASK", "SRUN_CPUS_PER_TASK", "SLURM_TRES_PER_TASK"}),
+              reasons}};
 }
 
 Step program_step(const model::Plan& plan, bool once) {
-  return once ? single_step(plan) : Step{plan.launcher.choice.is_hpcml() ? launch_groups(plan) : plain_groups(plan), step_reasons(plan)};
+  return once ? single_step(plan)
+              : Step{plan.launcher.choice.is_hpcml() ? launch_groups(plan) : plain_groups(plan),
+                     step_reasons(plan)};
 }
 
 Lines one_step(const model::Plan& plan, bool once) {
   auto lines = mask_lines(plan);
   auto step = program_step(plan, once);
-  // Only programs for `bash -c` are in single quotes with a dollar: they are expanded in the task, on purpose.
+  // Only programs for `bash -c` are in single quotes with a dollar: they are expanded in the task, on
+  // purpose.
   if (holds_program(step))
     lines.push_back(Verbatim{"# shellcheck disable=SC2016 # each task expands these",
                              by_rule("per-task values are never expanded in the batch part")});
@@ -244,8 +294,10 @@ Lines one_step(const model::Plan& plan, bool once) {
 Lines ported_lines(const model::Plan& plan) {
   auto lines = mask_lines(plan);
   const auto& body = *plan.body;
-  lines.push_back(Comment{"From here on " + body.file + ", with its launches written for this site.", by_rule("the script that is ported")});
-  lines.push_back(Command{literals({"set", "+euo", "pipefail"}), by_rule("the old script was written without these")});
+  lines.push_back(Comment{"From here on " + body.file + ", with its launches written for this site.",
+                          by_rule("the script that is ported")});
+  lines.push_back(
+      Command{literals({"set", "+euo", "pipefail"}), by_rule("the old script was written without these")});
   std::string text;
   Reasons reasons;
   for (const auto& piece : body.pieces) {
@@ -273,7 +325,9 @@ Lines make_step(const model::Plan& plan) {
     auto alone = plan;
     alone.command = plan.steps[i].command;
     if (i > 0) lines.push_back(Verbatim{"", {}});
-    lines.push_back(Comment{fmt::format("Step {} of {}; the next one starts only if it ends well.", i + 1, plan.steps.size()), by_rule("the steps of the job file, in their order")});
+    lines.push_back(Comment{
+        fmt::format("Step {} of {}; the next one starts only if it ends well.", i + 1, plan.steps.size()),
+        by_rule("the steps of the job file, in their order")});
     for (auto& line : one_step(alone, plan.steps[i].once)) lines.push_back(std::move(line));
   }
   return lines;

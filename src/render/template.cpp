@@ -11,7 +11,8 @@ namespace hpcml::render {
 
 namespace {
 
-/// Looks names up like the library's own context, and remembers the first that is not there (the library prints nothing for it).
+/// Looks names up like the library's own context, and remembers the first that is not there (the library
+/// prints nothing for it).
 class StrictContext : public kainjow::mustache::context<std::string> {
 public:
   using kainjow::mustache::context<std::string>::context;
@@ -30,16 +31,17 @@ private:
   mutable std::string x_missing;
 };
 
-/// The template with each section tag that has a line of its own joined to the next line: such a line prints nothing,
-/// but the library leaves its line break behind where the section is not wanted.
+/// The template with each section tag that has a line of its own joined to the next line: such a line prints
+/// nothing, but the library leaves its line break behind where the section is not wanted.
 std::string join_section_tags(const std::string& text) {
   std::string joined;
   std::size_t start = 0;
   while (start < text.size()) {
     const auto end = std::min(text.find('\n', start), text.size() - 1);
     const std::string line = text.substr(start, end - start + 1);
-    const bool tag = line.size() > 5 && line[0] == '{' && line[1] == '{' && (line[2] == '#' || line[2] == '/') &&
-                     line.compare(line.size() - 3, 3, "}}\n") == 0 && line.find("{{", 2) == std::string::npos;
+    const bool tag = line.size() > 5 && line[0] == '{' && line[1] == '{' &&
+                     (line[2] == '#' || line[2] == '/') && line.compare(line.size() - 3, 3, "}}\n") == 0 &&
+                     line.find("{{", 2) == std::string::npos;
     joined += tag ? line.substr(0, line.size() - 1) : line;
     start = end + 1;
   }
@@ -60,8 +62,10 @@ std::string render_template(const std::string& name, const TemplateData& data) {
   text.set_custom_escape([](const std::string& value) { return value; });
   kainjow::mustache::data values(kainjow::mustache::data::type::object);
   for (const auto& [key, value] : data) {
-    if (const auto* flag = std::get_if<bool>(&value)) values.set(key, *flag);
-    else values.set(key, std::get<std::string>(value));
+    if (const auto* flag = std::get_if<bool>(&value))
+      values.set(key, *flag);
+    else
+      values.set(key, std::get<std::string>(value));
   }
   StrictContext context(&values);
   const std::string out = text.render(context);

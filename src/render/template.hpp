@@ -12,8 +12,9 @@ namespace hpcml::render {
 using TemplateValue = std::variant<std::string, bool>;
 using TemplateData = std::map<std::string, TemplateValue>;
 
-/// The template `name` ("script") filled in. Texts go in as they are: whoever passes one has quoted it for its place.
-/// Throws std::logic_error when the template is missing or broken, or names something that `data` does not have.
+/// The template `name` ("script") filled in. Texts go in as they are: whoever passes one has quoted it for
+/// its place. Throws std::logic_error when the template is missing or broken, or names something that `data`
+/// does not have.
 std::string render_template(const std::string& name, const TemplateData& data);
 /// The same without line breaks at its end: the lines of a Verbatim.
 std::string render_block(const std::string& name, const TemplateData& data);

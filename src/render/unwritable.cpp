@@ -17,11 +17,14 @@ public:
     x_found.push_back({diag::Severity::error, code, message, {}, hint});
   }
   void directive(const model::PlannedDirective& directive) {
-    const auto bare = directive.name.substr(std::min(directive.name.find_first_not_of('-'), directive.name.size()));
-    if (const auto good = check_directive_name(directive.name); !good) add("usage/sbatch", comment_text(good.error().what), good.error().hint);
+    const auto bare =
+        directive.name.substr(std::min(directive.name.find_first_not_of('-'), directive.name.size()));
+    if (const auto good = check_directive_name(directive.name); !good)
+      add("usage/sbatch", comment_text(good.error().what), good.error().hint);
     if (!directive.value) return;
     if (const auto good = escape_directive_value(*directive.value); !good)
-      add("usage/" + bare, fmt::format("{}: {}", comment_text(directive.name), good.error().what), good.error().hint);
+      add("usage/" + bare, fmt::format("{}: {}", comment_text(directive.name), good.error().what),
+          good.error().hint);
   }
   void word(const std::string& what, const std::string& text) {
     if (text.find('\0') != std::string::npos)
@@ -29,14 +32,18 @@ public:
   }
   void variable_name(const std::string& name) {
     if (!util::is_variable_name(name))
-      add("usage/env", "'" + comment_text(name) + "' is no name for a variable", "letters, digits and _, not starting with a digit");
+      add("usage/env", "'" + comment_text(name) + "' is no name for a variable",
+          "letters, digits and _, not starting with a digit");
   }
   diag::Diagnostics x_found;
 };
 
 void check_shebang(Finder& finder, const std::string& shebang) {
-  const bool good = shebang.substr(0, 3) == "#!/" && shebang.find_first_of(std::string("\n\r\0", 3)) == std::string::npos;
-  if (!good) finder.add("usage/shebang", "the first line of a script cannot be '" + comment_text(shebang) + "'", "write it as #!/bin/bash");
+  const bool good =
+      shebang.substr(0, 3) == "#!/" && shebang.find_first_of(std::string("\n\r\0", 3)) == std::string::npos;
+  if (!good)
+    finder.add("usage/shebang", "the first line of a script cannot be '" + comment_text(shebang) + "'",
+               "write it as #!/bin/bash");
 }
 
 } // namespace

@@ -18,12 +18,18 @@ bool is_name(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 |
 std::string quote_ansi(std::string_view word) {
   std::string text = "$'";
   for (const char c : word) {
-    if (c == '\'' || c == '\\') text += {'\\', c};
-    else if (c == '\n') text += "\\n";
-    else if (c == '\t') text += "\\t";
-    else if (c == '\r') text += "\\r";
-    else if (is_control(c)) text += fmt::format("\\{:03o}", static_cast<unsigned>(c));
-    else text += c;
+    if (c == '\'' || c == '\\')
+      text += {'\\', c};
+    else if (c == '\n')
+      text += "\\n";
+    else if (c == '\t')
+      text += "\\t";
+    else if (c == '\r')
+      text += "\\r";
+    else if (is_control(c))
+      text += fmt::format("\\{:03o}", static_cast<unsigned>(c));
+    else
+      text += c;
   }
   return text + "'";
 }
@@ -49,7 +55,9 @@ std::size_t variable_length(std::string_view text) {
   if (!braces) return end;
   if (text.substr(end, 2) == ":-") {
     end += 2;
-    while (end < text.size() && (is_name(text[end]) || text[end] == '/' || text[end] == '.' || text[end] == '-')) ++end;
+    while (end < text.size() &&
+           (is_name(text[end]) || text[end] == '/' || text[end] == '.' || text[end] == '-'))
+      ++end;
   }
   return end < text.size() && text[end] == '}' ? end + 1 : 0;
 }
@@ -75,12 +83,15 @@ std::string quote_word(std::string_view word) {
   // Typographic quotes inside plain ones look like a slip of an editor, to people and to shellcheck.
   if (word.find("\xe2\x80") != std::string_view::npos) return quote_ansi(word);
   // A quoted tilde at the start looks like a forgotten expansion; escaped, it is plainly meant.
-  if (!word.empty() && word.front() == '~') return "\\~" + (word.size() > 1 ? quote_word(word.substr(1)) : "");
+  if (!word.empty() && word.front() == '~')
+    return "\\~" + (word.size() > 1 ? quote_word(word.substr(1)) : "");
   if (word.find_first_of("'$`\\") == std::string_view::npos) return util::shell_quote(word);
   return quote_double(word);
 }
 
-std::string quote_program(std::string_view text) { return "'" + util::replace_all(std::string(text), "'", "'\\''") + "'"; }
+std::string quote_program(std::string_view text) {
+  return "'" + util::replace_all(std::string(text), "'", "'\\''") + "'";
+}
 
 std::string quote_path(std::string_view path) {
   if (path.find('$') == std::string_view::npos) return quote_word(path);
@@ -91,7 +102,8 @@ std::string quote_path(std::string_view path) {
       path.remove_prefix(length);
       continue;
     }
-    if (path.front() == '"' || path.front() == '\\' || path.front() == '$' || path.front() == '`') text += '\\';
+    if (path.front() == '"' || path.front() == '\\' || path.front() == '$' || path.front() == '`')
+      text += '\\';
     text += path.front();
     path.remove_prefix(1);
   }
@@ -106,8 +118,10 @@ std::string quote_expression(std::string_view text) {
     name.remove_prefix(name.substr(0, 2) == "${" ? 2 : 1);
     if (!name.empty() && name.back() == '}') name.remove_suffix(1);
     // Scripts run under `set -u`, and a profile may well name what only some nodes or modules set.
-    if (std::all_of(name.begin(), name.end(), is_name) && !name.empty()) quoted += fmt::format("${{{}-}}", name);
-    else quoted += text.substr(0, length);
+    if (std::all_of(name.begin(), name.end(), is_name) && !name.empty())
+      quoted += fmt::format("${{{}-}}", name);
+    else
+      quoted += text.substr(0, length);
     text.remove_prefix(length);
   }
   return quoted + "\"";
@@ -116,11 +130,16 @@ std::string quote_expression(std::string_view text) {
 std::string comment_text(std::string_view text) {
   std::string out;
   for (const char c : text) {
-    if (c == '\n') out += "\\n";
-    else if (c == '\r') out += "\\r";
-    else if (c == '\t') out += "\\t";
-    else if (is_control(c)) out += fmt::format("\\x{:02x}", static_cast<unsigned>(c));
-    else out += c;
+    if (c == '\n')
+      out += "\\n";
+    else if (c == '\r')
+      out += "\\r";
+    else if (c == '\t')
+      out += "\\t";
+    else if (is_control(c))
+      out += fmt::format("\\x{:02x}", static_cast<unsigned>(c));
+    else
+      out += c;
   }
   // A backslash at the end of a comment looks like a continuation to people and to shellcheck.
   if (!out.empty() && out.back() == '\\') out += " ";

@@ -8,7 +8,8 @@
 
 namespace hpcml::render {
 
-/// One word of a command. Whatever a person or a literal of a profile gave is a literal; only templates and this layer make expressions.
+/// One word of a command. Whatever a person or a literal of a profile gave is a literal; only templates and
+/// this layer make expressions.
 class Word {
 public:
   static Word literal(std::string text) { return Word(std::move(text), false); }
@@ -29,13 +30,16 @@ Words literals(const std::vector<std::string>& texts);
 /// All words in order, blanks between them.
 std::string join_words(const Words& words);
 
-/// `word` quoted for bash in the most readable form that shellcheck has nothing to say about; control characters become $'\n'.
+/// `word` quoted for bash in the most readable form that shellcheck has nothing to say about; control
+/// characters become $'\n'.
 std::string quote_word(std::string_view word);
 /// `text` in single quotes whatever it holds: for programs given to `bash -c`.
 std::string quote_program(std::string_view text);
-/// A path in which "$NAME", "${NAME}" and "${NAME:-word}" are variables and everything else is literal: "$SLURM_TMPDIR/env".
+/// A path in which "$NAME", "${NAME}" and "${NAME:-word}" are variables and everything else is literal:
+/// "$SLURM_TMPDIR/env".
 std::string quote_path(std::string_view path);
-/// A profile's words with "$NAME" and "${NAME}", in double quotes; a variable that nobody has set counts as empty.
+/// A profile's words with "$NAME" and "${NAME}", in double quotes; a variable that nobody has set counts as
+/// empty.
 std::string quote_expression(std::string_view text);
 /// The text for a comment: control characters are shown, not printed.
 std::string comment_text(std::string_view text);

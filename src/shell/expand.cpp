@@ -19,7 +19,8 @@ bool is_blank(char c) { return c == ' ' || c == '\t' || c == '\n'; }
 /// One literal that bash leaves as it is: most words are.
 bool is_plain(const Word& word) {
   if (word.parts.size() != 1 || word.parts[0].kind != Part::Kind::literal) return false;
-  return word.parts[0].quoted || std::none_of(word.parts[0].text.begin(), word.parts[0].text.end(), [](char c) { return k_signs.has(c); });
+  return word.parts[0].quoted || std::none_of(word.parts[0].text.begin(), word.parts[0].text.end(),
+                                              [](char c) { return k_signs.has(c); });
 }
 
 /// True if bash may make several words of what stands between braces.
@@ -38,8 +39,9 @@ bool has_braces(const Word& word) {
 
 /// A file pattern, or with `bracket` a text that is one together with another part of its word.
 bool is_glob(const std::string& text) {
-  return text.find_first_of("*?") != std::string::npos || text.find('[') != std::string::npos || text.find("@(") != std::string::npos ||
-         text.find("+(") != std::string::npos || text.find("!(") != std::string::npos;
+  return text.find_first_of("*?") != std::string::npos || text.find('[') != std::string::npos ||
+         text.find("@(") != std::string::npos || text.find("+(") != std::string::npos ||
+         text.find("!(") != std::string::npos;
 }
 
 bool has_tilde(const std::string& text, bool first) {
@@ -88,8 +90,10 @@ Argument Walker::expand_single(const Word& word) {
   for (auto& one : fields.words) {
     if (&one != &fields.words.front()) all.pieces.push_back({true, " ", word.place});
     all.caveat = all.caveat || one.caveat;
-    if (one.many) all.pieces.push_back({false, one.unknown(), one.place});
-    else std::move(one.pieces.begin(), one.pieces.end(), std::back_inserter(all.pieces));
+    if (one.many)
+      all.pieces.push_back({false, one.unknown(), one.place});
+    else
+      std::move(one.pieces.begin(), one.pieces.end(), std::back_inserter(all.pieces));
   }
   return all;
 }
@@ -104,40 +108,44 @@ void Walker::expand_parts(const std::vector<Part>& parts, Fields& fields) {
 
 void Walker::expand_part(const Part& part, Fields& fields, bool first) {
   switch (part.kind) {
-    case Part::Kind::literal:
-      if (!part.quoted && has_tilde(part.text, first)) {
-        fields.started = true;
-        return add_unknown(fields, part.text, part.place, false);
-      }
-      if (!part.quoted && part.text.find_first_of(" \t\n") != std::string::npos) return add_known(fields, part.text, part.place, false);
+  case Part::Kind::literal:
+    if (!part.quoted && has_tilde(part.text, first)) {
       fields.started = true;
-      fields.glob = fields.glob || (!part.quoted && is_glob(part.text));
-      fields.size += part.text.size();
-      fields.current.pieces.push_back({true, part.text, part.place});
-      return;
-    case Part::Kind::parameter: return expand_parameter(part, fields);
-    case Part::Kind::hole: return add_unknown(fields, part.text, part.place, !part.quoted);
-    case Part::Kind::arithmetic: {
-      walk_arithmetic(part.text, part.place);
-      const auto inner = part.text.size() > 5 && part.text[1] == '(' ? part.text.substr(3, part.text.size() - 5) : std::string();
-      const auto value = evaluate(inner);
-      if (!value || is_stale("IFS") || x_state.find("IFS")) return add_unknown(fields, part.text, part.place, !part.quoted);
-      return add_known(fields, std::to_string(*value), part.place, part.quoted);
+      return add_unknown(fields, part.text, part.place, false);
     }
-    case Part::Kind::command:
-    case Part::Kind::process: {
-      auto outer = x_context;
-      x_context.substitution = true;
-      in_subshell([&] { walk(*part.body); });
-      x_context = std::move(outer);
-      return add_unknown(fields, part.text, part.place, !part.quoted && part.kind == Part::Kind::command);
-    }
+    if (!part.quoted && part.text.find_first_of(" \t\n") != std::string::npos)
+      return add_known(fields, part.text, part.place, false);
+    fields.started = true;
+    fields.glob = fields.glob || (!part.quoted && is_glob(part.text));
+    fields.size += part.text.size();
+    fields.current.pieces.push_back({true, part.text, part.place});
+    return;
+  case Part::Kind::parameter: return expand_parameter(part, fields);
+  case Part::Kind::hole: return add_unknown(fields, part.text, part.place, !part.quoted);
+  case Part::Kind::arithmetic: {
+    walk_arithmetic(part.text, part.place);
+    const auto inner = part.text.size() > 5 && part.text[1] == '(' ? part.text.substr(3, part.text.size() - 5)
+                                                                   : std::string();
+    const auto value = evaluate(inner);
+    if (!value || is_stale("IFS") || x_state.find("IFS"))
+      return add_unknown(fields, part.text, part.place, !part.quoted);
+    return add_known(fields, std::to_string(*value), part.place, part.quoted);
+  }
+  case Part::Kind::command:
+  case Part::Kind::process: {
+    auto outer = x_context;
+    x_context.substitution = true;
+    in_subshell([&] { walk(*part.body); });
+    x_context = std::move(outer);
+    return add_unknown(fields, part.text, part.place, !part.quoted && part.kind == Part::Kind::command);
+  }
   }
 }
 
 /// Text from an expansion: split at blanks unless it is quoted.
 void Walker::add_known(Fields& fields, const std::string& text, Place place, bool quoted) {
-  if (fields.size > k_longest || !spend(text.size())) return add_unknown(fields, "a text of more than 64 KiB", place, true);
+  if (fields.size > k_longest || !spend(text.size()))
+    return add_unknown(fields, "a text of more than 64 KiB", place, true);
   fields.size += text.size();
   if (quoted || !fields.split) {
     fields.started = true;
@@ -164,15 +172,18 @@ void Walker::add_unknown(Fields& fields, const std::string& reason, Place place,
   if (!spend(reason.size() + 16)) return;
   fields.started = true;
   fields.current.many = fields.current.many || (many && fields.split);
-  fields.current.pieces.push_back({false, reason.size() > k_longest ? reason.substr(0, k_longest) : reason, place});
+  fields.current.pieces.push_back(
+      {false, reason.size() > k_longest ? reason.substr(0, k_longest) : reason, place});
 }
 
 /// The value of a variable, or an element of an array.
 void Walker::add_argument(Fields& fields, const Argument& word, Place place, bool quoted, bool caveat) {
   if (quoted) fields.started = true;
   for (const auto& piece : word.pieces) {
-    if (piece.known) add_known(fields, piece.text, place, quoted);
-    else add_unknown(fields, piece.text, place, !quoted);
+    if (piece.known)
+      add_known(fields, piece.text, place, quoted);
+    else
+      add_unknown(fields, piece.text, place, !quoted);
   }
   if (word.many) fields.current.many = true;
   if (caveat || word.caveat) fields.current.caveat = true;
@@ -183,7 +194,8 @@ void Walker::end_word(Fields& fields) {
   if (fields.started) {
     // A single `[` is a command; a pattern needs the bracket that closes it.
     const auto text = fields.glob ? word.text() : std::string();
-    const bool pattern = text.find_first_of("*?(") != std::string::npos || text.find(']', text.find('[')) != std::string::npos;
+    const bool pattern =
+        text.find_first_of("*?(") != std::string::npos || text.find(']', text.find('[')) != std::string::npos;
     if (fields.glob && pattern && !x_state.no_glob) {
       word.pieces = {{false, text, word.pieces.empty() ? Place{} : word.pieces.front().place}};
       word.many = true;

@@ -14,12 +14,38 @@ namespace {
 
 /// Bash changes these by itself: what is assigned is not what is read.
 bool is_magic(std::string_view name) {
-  static constexpr std::array<std::string_view, 26> k_names = {"RANDOM", "SRANDOM", "SECONDS", "LINENO", "EPOCHSECONDS", "EPOCHREALTIME", "UID", "EUID", "PPID", "GROUPS",
-      "DIRSTACK", "FUNCNAME", "PWD", "OLDPWD", "OPTIND", "OPTARG", "REPLY", "COLUMNS", "LINES", "SHELLOPTS", "PIPESTATUS", "HISTCMD", "SHLVL", "MACHTYPE", "COMP_WORDBREAKS", "_"};
+  static constexpr std::array<std::string_view, 26> k_names = {"RANDOM",
+                                                               "SRANDOM",
+                                                               "SECONDS",
+                                                               "LINENO",
+                                                               "EPOCHSECONDS",
+                                                               "EPOCHREALTIME",
+                                                               "UID",
+                                                               "EUID",
+                                                               "PPID",
+                                                               "GROUPS",
+                                                               "DIRSTACK",
+                                                               "FUNCNAME",
+                                                               "PWD",
+                                                               "OLDPWD",
+                                                               "OPTIND",
+                                                               "OPTARG",
+                                                               "REPLY",
+                                                               "COLUMNS",
+                                                               "LINES",
+                                                               "SHELLOPTS",
+                                                               "PIPESTATUS",
+                                                               "HISTCMD",
+                                                               "SHLVL",
+                                                               "MACHTYPE",
+                                                               "COMP_WORDBREAKS",
+                                                               "_"};
   return is_one_of(name, k_names) || util::starts_with(name, "BASH");
 }
 
-bool is_positional(std::string_view name) { return !name.empty() && std::all_of(name.begin(), name.end(), is_digit); }
+bool is_positional(std::string_view name) {
+  return !name.empty() && std::all_of(name.begin(), name.end(), is_digit);
+}
 
 } // namespace
 
@@ -28,7 +54,8 @@ bool Walker::is_stale(std::string_view name) const {
   return variable && variable->changes < x_state.changes;
 }
 
-/// The one word that the parameter stands for; nothing if it is not known. `known_unset` tells that it is not set.
+/// The one word that the parameter stands for; nothing if it is not known. `known_unset` tells that it is not
+/// set.
 std::optional<Argument> Walker::scalar_of(const Parameter& parameter, bool& known_unset) const {
   known_unset = false;
   const auto& name = parameter.name;
@@ -42,7 +69,8 @@ std::optional<Argument> Walker::scalar_of(const Parameter& parameter, bool& know
     return known_unset ? Argument() : words[*index - 1];
   }
   const auto* variable = x_state.find(name);
-  if (!variable || is_magic(name) || variable->attributes || variable->value.kind == Value::Kind::unknown) return std::nullopt;
+  if (!variable || is_magic(name) || variable->attributes || variable->value.kind == Value::Kind::unknown)
+    return std::nullopt;
   const auto& value = variable->value;
   const auto index = parameter.subscript.empty() ? 0 : util::parse_unsigned(parameter.subscript);
   if (!index) return std::nullopt;
@@ -74,12 +102,14 @@ void Walker::expand_parameter(const Part& part, Fields& fields) {
   const bool plain = parameter.op.empty() && parameter.prefix == 0 && !indirect;
   if (plain && value) {
     // A value that is nothing but one unknown thing is known by its variable's name.
-    if (value->pieces.size() == 1 && !value->pieces[0].known) return add_unknown(fields, part.text, part.place, !part.quoted);
+    if (value->pieces.size() == 1 && !value->pieces[0].known)
+      return add_unknown(fields, part.text, part.place, !part.quoted);
     return add_argument(fields, *value, part.place, part.quoted, value->caveat);
   }
   if (parameter.prefix == '#' && parameter.op.empty() && !indirect && value && value->known()) {
     const auto text = value->text();
-    const bool ascii = std::all_of(text.begin(), text.end(), [](char c) { return static_cast<unsigned char>(c) < 0x80; });
+    const bool ascii =
+        std::all_of(text.begin(), text.end(), [](char c) { return static_cast<unsigned char>(c) < 0x80; });
     if (ascii) return add_known(fields, std::to_string(text.size()), part.place, part.quoted);
   }
   add_unknown(fields, part.text, part.place, !part.quoted);
@@ -106,22 +136,30 @@ bool Walker::expand_list(const Part& part, Fields& fields) {
   static const std::vector<Argument> k_none;
   const auto* variable = positional ? nullptr : x_state.find(parameter.name);
   const std::vector<Argument>* words = nullptr;
-  if (positional && x_state.positional) words = &*x_state.positional;
-  else if (variable && !variable->attributes && !is_magic(parameter.name) && variable->value.kind != Value::Kind::unknown) words = &variable->value.words;
+  if (positional && x_state.positional)
+    words = &*x_state.positional;
+  else if (variable && !variable->attributes && !is_magic(parameter.name) &&
+           variable->value.kind != Value::Kind::unknown)
+    words = &variable->value.words;
   if (variable && variable->value.kind == Value::Kind::unset) words = &k_none;
   const bool joins = sign == "*" && part.quoted;
   if (!words || (joins && x_state.find("IFS"))) {
     add_unknown(fields, part.text, part.place, !joins);
     return true;
   }
-  const bool several = std::any_of(words->begin(), words->end(), [](const Argument& word) { return word.many; });
+  const bool several =
+      std::any_of(words->begin(), words->end(), [](const Argument& word) { return word.many; });
   if (parameter.prefix == '#') {
-    if (several) add_unknown(fields, part.text, part.place, false);
-    else add_known(fields, std::to_string(words->size()), part.place, part.quoted);
+    if (several)
+      add_unknown(fields, part.text, part.place, false);
+    else
+      add_known(fields, std::to_string(words->size()), part.place, part.quoted);
     return true;
   }
-  if (joins && several) add_unknown(fields, part.text, part.place, false);
-  else expand_words(*words, part, fields, !positional && is_stale(parameter.name));
+  if (joins && several)
+    add_unknown(fields, part.text, part.place, false);
+  else
+    expand_words(*words, part, fields, !positional && is_stale(parameter.name));
   return true;
 }
 
@@ -132,17 +170,22 @@ void Walker::expand_words(const std::vector<Argument>& words, const Part& part, 
   for (std::size_t i = 0; i < words.size(); ++i) {
     if (!spend(16)) return;
     const bool glue = !fields.split || (joins && part.quoted);
-    if (i > 0 && glue) add_known(fields, " ", part.place, true);
-    else if (i > 0) end_word(fields);
+    if (i > 0 && glue)
+      add_known(fields, " ", part.place, true);
+    else if (i > 0)
+      end_word(fields);
     add_argument(fields, words[i], part.place, part.quoted, caveat);
   }
 }
 
-void Walker::expand_default(const Part& part, Fields& fields, const std::optional<Argument>& value, bool known_unset) {
+void Walker::expand_default(const Part& part, Fields& fields, const std::optional<Argument>& value,
+                            bool known_unset) {
   const auto& parameter = *part.parameter;
   const bool colon = parameter.op.size() == 2;
   const char kind = parameter.op.back();
-  const bool filled = value && std::any_of(value->pieces.begin(), value->pieces.end(), [](const Piece& piece) { return piece.known && !piece.text.empty(); });
+  const bool filled =
+      value && std::any_of(value->pieces.begin(), value->pieces.end(),
+                           [](const Piece& piece) { return piece.known && !piece.text.empty(); });
   const bool decided = value && (known_unset || !colon || filled || value->known());
   if (!decided) {
     // The operand's commands may run; what they and `:=` change is not known.
@@ -187,12 +230,16 @@ public:
   }
 
 private:
-  void skip() { while (x_at < x_text.size() && std::isspace(static_cast<unsigned char>(x_text[x_at]))) ++x_at; }
+  void skip() {
+    while (x_at < x_text.size() && std::isspace(static_cast<unsigned char>(x_text[x_at]))) ++x_at;
+  }
   bool take(char c) {
     skip();
     if (x_at >= x_text.size() || x_text[x_at] != c) return false;
     // `**`, `++`, `--`, `+=` are other operators.
-    if (x_at + 1 < x_text.size() && (x_text[x_at + 1] == c || x_text[x_at + 1] == '=') && c != '(' && c != ')') return false;
+    if (x_at + 1 < x_text.size() && (x_text[x_at + 1] == c || x_text[x_at + 1] == '=') && c != '(' &&
+        c != ')')
+      return false;
     ++x_at;
     return true;
   }
@@ -231,7 +278,9 @@ private:
     const bool braces = x_at < x_text.size() && x_text[x_at] == '{';
     if (braces) ++x_at;
     const auto from = x_at;
-    while (x_at < x_text.size() && (std::isalnum(static_cast<unsigned char>(x_text[x_at])) || x_text[x_at] == '_')) ++x_at;
+    while (x_at < x_text.size() &&
+           (std::isalnum(static_cast<unsigned char>(x_text[x_at])) || x_text[x_at] == '_'))
+      ++x_at;
     const auto word = std::string(x_text.substr(from, x_at - from));
     if (braces && (x_at >= x_text.size() || x_text[x_at++] != '}')) return std::nullopt;
     if (word.empty()) return std::nullopt;
@@ -242,7 +291,9 @@ private:
 public:
   /// Small decimal numbers only: a product of two must fit, and a leading zero means octal.
   static std::optional<long long> number(const std::string& word) {
-    if (word.empty() || word.size() > 9 || (word.size() > 1 && word[0] == '0') || word.find_first_not_of("0123456789") != std::string::npos) return std::nullopt;
+    if (word.empty() || word.size() > 9 || (word.size() > 1 && word[0] == '0') ||
+        word.find_first_not_of("0123456789") != std::string::npos)
+      return std::nullopt;
     return std::stoll(word);
   }
 
@@ -261,15 +312,17 @@ private:
 } // namespace
 
 std::optional<long long> Walker::evaluate(std::string_view text) const {
-  return Sum(text, [this](const std::string& name) -> std::optional<long long> {
-    Parameter parameter;
-    parameter.name = name;
-    bool unset = false;
-    const auto value = scalar_of(parameter, unset);
-    // A sum cannot carry the doubt of a variable that something may have changed.
-    if (!value || unset || !value->known() || value->caveat) return std::nullopt;
-    return Sum::number(value->text());
-  }).all();
+  return Sum(text,
+             [this](const std::string& name) -> std::optional<long long> {
+               Parameter parameter;
+               parameter.name = name;
+               bool unset = false;
+               const auto value = scalar_of(parameter, unset);
+               // A sum cannot carry the doubt of a variable that something may have changed.
+               if (!value || unset || !value->known() || value->caveat) return std::nullopt;
+               return Sum::number(value->text());
+             })
+      .all();
 }
 
 } // namespace hpcml::shell

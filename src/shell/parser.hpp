@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The grammar of bash as a recursive descent over characters. Only shell/script.cpp and tests of it need this header.
+// The grammar of bash as a recursive descent over characters. Only shell/script.cpp and tests of it need this
+// header.
 #pragma once
 
 #include <optional>

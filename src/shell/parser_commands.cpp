@@ -11,15 +11,19 @@ namespace hpcml::shell {
 namespace {
 
 bool is_closing(std::string_view word) {
-  static constexpr std::array<std::string_view, 8> k_closing = {"then", "elif", "else", "fi", "do", "done", "esac", "}"};
+  static constexpr std::array<std::string_view, 8> k_closing = {"then", "elif", "else", "fi",
+                                                                "do",   "done", "esac", "}"};
   return is_one_of(word, k_closing);
 }
 
-bool is_bare(const Word& word) { return word.parts.size() == 1 && word.parts[0].kind == Part::Kind::literal && !word.parts[0].quoted; }
+bool is_bare(const Word& word) {
+  return word.parts.size() == 1 && word.parts[0].kind == Part::Kind::literal && !word.parts[0].quoted;
+}
 
 /// True where arguments of the form name=value are assignments.
 bool is_declaration(const Word& word) {
-  static constexpr std::array<std::string_view, 5> k_names = {"export", "declare", "local", "readonly", "typeset"};
+  static constexpr std::array<std::string_view, 5> k_names = {"export", "declare", "local", "readonly",
+                                                              "typeset"};
   return is_bare(word) && is_one_of(word.parts[0].text, k_names);
 }
 
@@ -40,7 +44,8 @@ std::string literal_of(const Word& word) {
 
 } // namespace
 
-Parser::Parser(const Source& source, int depth, bool extglob) : x_source(source), x_text(source.text), x_depth(depth), x_extglob(extglob) {}
+Parser::Parser(const Source& source, int depth, bool extglob)
+    : x_source(source), x_text(source.text), x_depth(depth), x_extglob(extglob) {}
 
 Node Parser::parse_program() {
   Node program;
@@ -67,9 +72,12 @@ void Parser::unread(Node& program, std::size_t begin, const Failure& failure) {
   x_work += std::max(x_at, failure.at) - begin;
   constexpr std::size_t k_patience = 2'000'000;
   auto start = begin; // comments and blank lines before the command are fine
-  while (start < x_text.size() && (x_text[start] == '\n' || x_text[start] == ' ' || x_text[start] == '\t' || x_text[start] == '#')) {
-    if (x_text[start] == '#') start = std::min(x_text.find('\n', start), x_text.size());
-    else ++start;
+  while (start < x_text.size() &&
+         (x_text[start] == '\n' || x_text[start] == ' ' || x_text[start] == '\t' || x_text[start] == '#')) {
+    if (x_text[start] == '#')
+      start = std::min(x_text.find('\n', start), x_text.size());
+    else
+      ++start;
   }
   if (start >= x_text.size()) start = begin;
   const auto end = x_work > k_patience ? x_text.size() : std::min(x_text.find('\n', start), x_text.size());
@@ -88,8 +96,10 @@ void Parser::parse_line(std::vector<Node>& commands) {
   while (!done() && at() != '\n') {
     commands.push_back(parse_pipeline());
     const bool more = parse_link(commands.back());
-    if (more) skip_newlines();
-    else skip_blanks();
+    if (more)
+      skip_newlines();
+    else
+      skip_blanks();
     if (more && at_list_end()) unexpected();
   }
   if (!done()) newline();
@@ -103,17 +113,22 @@ bool Parser::parse_link(Node& node) {
     x_at += 2;
     return true;
   }
-  if (at() == ';' && at(1) != ';' && at(1) != '&') ++x_at;
+  if (at() == ';' && at(1) != ';' && at(1) != '&')
+    ++x_at;
   else if (at() == '&') {
     node.link = Link::background;
     ++x_at;
-  } else if (!done() && at() != '\n' && !at_list_end()) unexpected();
+  } else if (!done() && at() != '\n' && !at_list_end())
+    unexpected();
   return false;
 }
 
-bool Parser::at_list_end() const { return done() || at() == ')' || sees(";;") || sees(";&") || is_closing(peek_word()); }
+bool Parser::at_list_end() const {
+  return done() || at() == ')' || sees(";;") || sees(";&") || is_closing(peek_word());
+}
 
-/// Commands up to a word or sign that closes a compound command. `of` names it where the list must not be empty.
+/// Commands up to a word or sign that closes a compound command. `of` names it where the list must not be
+/// empty.
 Node Parser::parse_list(std::string_view of) {
   const Level level(*this);
   Node list;
@@ -149,12 +164,14 @@ Node Parser::parse_pipeline() {
   pipeline.kind = Node::Kind::pipeline;
   bool bare = false; // `time` and `!` may stand alone
   while (true) {
-    if (take_word("!")) pipeline.text = "!";
+    if (take_word("!"))
+      pipeline.text = "!";
     else if (take_word("time")) {
       pipeline.timed = true;
       skip_blanks();
       take_word("-p");
-    } else break;
+    } else
+      break;
     bare = true;
     skip_blanks();
   }
@@ -225,8 +242,10 @@ bool Parser::parse_simple_piece(Node& node) {
     if (node.words.size() == 1 && node.assignments.empty()) return false;
     unexpected();
   }
-  if (node.words.empty() && at_assignment()) node.assignments.push_back(parse_assignment());
-  else if (!node.words.empty() && is_declaration(node.words[0]) && at_assignment()) node.declared.push_back(parse_assignment());
+  if (node.words.empty() && at_assignment())
+    node.assignments.push_back(parse_assignment());
+  else if (!node.words.empty() && is_declaration(node.words[0]) && at_assignment())
+    node.declared.push_back(parse_assignment());
   else {
     const auto begin = x_at;
     const bool parens = !node.words.empty() && takes_parens(node.words[0]) && at_assignment();
@@ -246,16 +265,20 @@ void Parser::join_parens(Word& word, std::size_t begin) {
   word.place = place_from(begin);
 }
 
-/// The length of the subscript at x_at + `ahead` with its brackets; 0 where none begins there or it does not end on the line.
+/// The length of the subscript at x_at + `ahead` with its brackets; 0 where none begins there or it does not
+/// end on the line.
 std::size_t Parser::subscript_length(std::size_t ahead) const {
   if (at(ahead) != '[') return 0;
   int depth = 0;
   std::size_t length = 0;
   do {
     const char c = at(ahead + length);
-    if (c == '[') ++depth;
-    else if (c == ']') --depth;
-    else if (x_at + ahead + length >= x_text.size() || c == '\n') return 0;
+    if (c == '[')
+      ++depth;
+    else if (c == ']')
+      --depth;
+    else if (x_at + ahead + length >= x_text.size() || c == '\n')
+      return 0;
     ++length;
   } while (depth > 0);
   return length;
@@ -283,7 +306,8 @@ Assignment Parser::parse_assignment() {
   if (at() == '(') {
     if (!assignment.subscript.empty()) unexpected();
     parse_array(assignment);
-  } else if (!done() && !at_word_end(Ends::word, 0)) assignment.value = parse_word();
+  } else if (!done() && !at_word_end(Ends::word, 0))
+    assignment.value = parse_word();
   assignment.place = place_from(begin);
   return assignment;
 }
@@ -295,7 +319,8 @@ void Parser::parse_array(Assignment& assignment) {
     skip_newlines();
     if (done()) fail("`" + assignment.name + "=(` is not closed");
     if (at() == ')') break;
-    if (at() == '[' && x_text.find(']', x_at) == std::string::npos) fail("`[` of an array's element is not closed");
+    if (at() == '[' && x_text.find(']', x_at) == std::string::npos)
+      fail("`[` of an array's element is not closed");
     assignment.elements.push_back(parse_word());
   }
   ++x_at;

@@ -11,11 +11,13 @@ namespace hpcml::shell {
 namespace {
 
 bool is_unary(std::string_view word) {
-  return word.size() == 2 && word[0] == '-' && std::string_view("abcdefghknoprstuvwxzGLNORS").find(word[1]) != std::string_view::npos;
+  return word.size() == 2 && word[0] == '-' &&
+         std::string_view("abcdefghknoprstuvwxzGLNORS").find(word[1]) != std::string_view::npos;
 }
 
 bool is_binary(std::string_view word) {
-  static constexpr std::array<std::string_view, 13> k_operators = {"=", "==", "!=", "=~", "-eq", "-ne", "-lt", "-le", "-gt", "-ge", "-nt", "-ot", "-ef"};
+  static constexpr std::array<std::string_view, 13> k_operators = {
+      "=", "==", "!=", "=~", "-eq", "-ne", "-lt", "-le", "-gt", "-ge", "-nt", "-ot", "-ef"};
   return is_one_of(word, k_operators);
 }
 
@@ -116,7 +118,8 @@ Node Parser::parse_for() {
     if (!end) fail("`for ((` is not closed");
     node.kind = Node::Kind::for_count;
     node.text = x_text.substr(x_at + 2, *end - x_at - 2);
-    if (std::count(node.text.begin(), node.text.end(), ';') != 2) fail("`for ((` needs three parts with `;` between them");
+    if (std::count(node.text.begin(), node.text.end(), ';') != 2)
+      fail("`for ((` needs three parts with `;` between them");
     x_at = *end + 2;
     skip_blanks();
     if (at() == ';') ++x_at;
@@ -205,15 +208,15 @@ Node Parser::parse_function() {
   if (at() == '(') {
     const auto before = x_at++;
     skip_blanks();
-    if (at() == ')') ++x_at;
-    else x_at = before; // a function whose body is a subshell
+    if (at() == ')')
+      ++x_at;
+    else
+      x_at = before; // a function whose body is a subshell
   }
   return parse_function_body(begin, name);
 }
 
-void Parser::skip_condition_space() {
-  skip_newlines();
-}
+void Parser::skip_condition_space() { skip_newlines(); }
 
 Node Parser::parse_condition() {
   Node node;
@@ -263,8 +266,10 @@ void Parser::parse_condition_term(Node& node) {
     node.words.push_back(parse_word(Ends::pattern));
     return;
   }
-  if (is_binary(op)) x_at += op.size();
-  else if ((at() == '<' || at() == '>') && at(1) != '(') ++x_at;
+  if (is_binary(op))
+    x_at += op.size();
+  else if ((at() == '<' || at() == '>') && at(1) != '(')
+    ++x_at;
   else {
     skip_condition_space();
     if (op != "]]" && at() != ')' && !sees("&&") && !sees("||") && peek_word() != "]]") unexpected();

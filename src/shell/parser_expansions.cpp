@@ -82,15 +82,21 @@ void Parser::parse_braces(Word& word, bool quoted) {
 
 /// What stands after `${`, up to the operand.
 void Parser::parse_parameter(Parameter& parameter) {
-  if ((at() == '#' || at() == '!') && (is_name_char(at(1)) || ((at(1) == '@' || at(1) == '*') && at(2) == '}'))) parameter.prefix = x_text[x_at++];
+  if ((at() == '#' || at() == '!') &&
+      (is_name_char(at(1)) || ((at(1) == '@' || at(1) == '*') && at(2) == '}')))
+    parameter.prefix = x_text[x_at++];
   const auto from = x_at;
-  if (is_name_start(at())) while (is_name_char(at())) ++x_at;
-  else if (is_digit(at())) while (is_digit(at())) ++x_at;
-  else if (is_special(at())) ++x_at;
+  if (is_name_start(at()))
+    while (is_name_char(at())) ++x_at;
+  else if (is_digit(at()))
+    while (is_digit(at())) ++x_at;
+  else if (is_special(at()))
+    ++x_at;
   parameter.name = x_text.substr(from, x_at - from);
   if (at() == '[') parse_subscript(parameter);
-  static constexpr std::array<std::string_view, 21> k_operators = {":-", ":=", ":+", ":?", "##", "%%", "//", "/#", "/%", "^^", ",,",
-                                                                  "-", "=", "+", "?", "#", "%", "/", "^", ",", "@"};
+  static constexpr std::array<std::string_view, 21> k_operators = {":-", ":=", ":+", ":?", "##", "%%", "//",
+                                                                   "/#", "/%", "^^", ",,", "-",  "=",  "+",
+                                                                   "?",  "#",  "%",  "/",  "^",  ",",  "@"};
   for (const auto op : k_operators)
     if (sees(op)) {
       parameter.op = op;
@@ -108,32 +114,44 @@ void Parser::parse_subscript(Parameter& parameter) {
   const auto from = ++x_at;
   int depth = 1;
   while (!done() && at() != '\n') {
-    if (at() == '[') ++depth;
-    else if (at() == ']' && --depth == 0) break;
+    if (at() == '[')
+      ++depth;
+    else if (at() == ']' && --depth == 0)
+      break;
     ++x_at;
   }
   parameter.subscript = x_text.substr(from, x_at - from);
-  if (at() == ']') ++x_at;
-  else parameter.op = "bad";
+  if (at() == ']')
+    ++x_at;
+  else
+    parameter.op = "bad";
 }
 
 void Parser::parse_operand(Parameter& parameter, bool quoted) {
   const auto begin = x_at;
   // Within double quotes a single quote is plain text, except in patterns; it hides a brace all the same.
   bool hides = false;
-  const bool plain_quotes = quoted && std::string_view("%#/^,").find(parameter.op.empty() ? 'x' : parameter.op[0]) == std::string_view::npos;
+  const bool plain_quotes =
+      quoted &&
+      std::string_view("%#/^,").find(parameter.op.empty() ? 'x' : parameter.op[0]) == std::string_view::npos;
   auto& word = parameter.operand;
   while (!done() && (at() != '}' || hides)) {
     const char c = at();
     if (plain_quotes && c == '\'') hides = !hides;
-    if (c == '\\' && quoted && at(1) != '\n' && std::string_view("$`\"\\}").find(at(1)) == std::string_view::npos) {
+    if (c == '\\' && quoted && at(1) != '\n' &&
+        std::string_view("$`\"\\}").find(at(1)) == std::string_view::npos) {
       add_literal(word, x_at, std::min(x_at + 2, x_text.size()), true);
       x_at = std::min(x_at + 2, x_text.size());
-    } else if (c == '\\') parse_escape(word);
-    else if (c == '\'' && !plain_quotes) parse_single(word);
-    else if (c == '"') parse_double(word);
-    else if (c == '$') parse_dollar(word, quoted);
-    else if (c == '`') parse_backquotes(word, quoted);
+    } else if (c == '\\')
+      parse_escape(word);
+    else if (c == '\'' && !plain_quotes)
+      parse_single(word);
+    else if (c == '"')
+      parse_double(word);
+    else if (c == '$')
+      parse_dollar(word, quoted);
+    else if (c == '`')
+      parse_backquotes(word, quoted);
     else {
       const auto from = x_at;
       do ++x_at;
@@ -169,10 +187,13 @@ void Parser::parse_backquotes(Word& word, bool quoted) {
   const auto begin = x_at++;
   Source inner;
   while (!done() && at() != '`') {
-    const bool escape = at() == '\\' && (at(1) == '`' || at(1) == '\\' || at(1) == '$' || (quoted && at(1) == '"'));
+    const bool escape =
+        at() == '\\' && (at(1) == '`' || at(1) == '\\' || at(1) == '$' || (quoted && at(1) == '"'));
     if (escape) ++x_at;
-    if (const auto* hole = x_source.hole_at(x_at)) inner.add_hole(hole->reason, x_source.place_of(x_at, x_at + 1));
-    else inner.add(std::string_view(x_text).substr(x_at, 1), x_source.place_of(x_at, x_at + 1));
+    if (const auto* hole = x_source.hole_at(x_at))
+      inner.add_hole(hole->reason, x_source.place_of(x_at, x_at + 1));
+    else
+      inner.add(std::string_view(x_text).substr(x_at, 1), x_source.place_of(x_at, x_at + 1));
     ++x_at;
   }
   if (done()) {
@@ -208,14 +229,18 @@ std::optional<std::size_t> Parser::end_of_arithmetic(std::size_t from) const {
   int depth = 0;
   for (auto i = from; i < x_text.size(); ++i) {
     const char c = x_text[i];
-    if (c == '\\') ++i;
+    if (c == '\\')
+      ++i;
     else if (c == '\'' || c == '"') {
       const auto close = x_text.find(c, i + 1);
       if (close == std::string::npos) return std::nullopt;
       i = close;
-    } else if (c == '(') ++depth;
-    else if (c == ')' && depth > 0) --depth;
-    else if (c == ')') return i + 1 < x_text.size() && x_text[i + 1] == ')' ? std::optional(i) : std::nullopt;
+    } else if (c == '(')
+      ++depth;
+    else if (c == ')' && depth > 0)
+      --depth;
+    else if (c == ')')
+      return i + 1 < x_text.size() && x_text[i + 1] == ')' ? std::optional(i) : std::nullopt;
   }
   return std::nullopt;
 }

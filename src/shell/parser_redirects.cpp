@@ -10,14 +10,17 @@ namespace hpcml::shell {
 
 namespace {
 
-constexpr std::array<std::string_view, 12> k_operators = {"<<<", "<<-", "<<", "<&", "<>", "<", "&>>", "&>", ">>", ">&", ">|", ">"};
+constexpr std::array<std::string_view, 12> k_operators = {"<<<", "<<-", "<<", "<&", "<>", "<",
+                                                          "&>>", "&>",  ">>", ">&", ">|", ">"};
 
 } // namespace
 
-/// How many characters of a number or `{name}` stand before a redirection operator here; npos where there is none.
+/// How many characters of a number or `{name}` stand before a redirection operator here; npos where there is
+/// none.
 std::size_t Parser::redirect_operator() const {
   std::size_t ahead = 0;
-  if (is_digit(at())) while (is_digit(at(ahead))) ++ahead;
+  if (is_digit(at()))
+    while (is_digit(at(ahead))) ++ahead;
   else if (at() == '{' && at(1) != '}') {
     ahead = 1;
     while (is_name_char(at(ahead))) ++ahead;
@@ -48,7 +51,8 @@ Redirect Parser::parse_redirect() {
     redirect.here->strip_tabs = redirect.op == "<<-";
     parse_delimiter(*redirect.here);
     x_pending.push_back(redirect.here);
-  } else redirect.target = parse_word();
+  } else
+    redirect.target = parse_word();
   redirect.place = place_from(begin);
   return redirect;
 }
@@ -98,14 +102,17 @@ void Parser::read_here_document(HereDocument& here) {
   while (!done()) {
     const auto end = std::min(x_text.find('\n', x_at), x_text.size());
     auto from = x_at;
-    if (here.strip_tabs) while (from < end && x_text[from] == '\t') ++from;
+    if (here.strip_tabs)
+      while (from < end && x_text[from] == '\t') ++from;
     x_at = std::min(end + 1, x_text.size());
     const std::string_view line(x_text.data() + from, end - from);
     if (!joined && line == here.delimiter) break;
     for (auto i = from; i < x_at; ++i) {
       const auto place = x_source.place_of(i, i + 1);
-      if (const auto* hole = x_source.hole_at(i)) body.add_hole(hole->reason, place);
-      else body.add(std::string_view(x_text).substr(i, 1), place);
+      if (const auto* hole = x_source.hole_at(i))
+        body.add_hole(hole->reason, place);
+      else
+        body.add(std::string_view(x_text).substr(i, 1), place);
     }
     const auto last = line.find_last_not_of('\\');
     joined = !here.quoted && (line.size() - (last == std::string::npos ? 0 : last + 1)) % 2 == 1;
@@ -113,8 +120,10 @@ void Parser::read_here_document(HereDocument& here) {
   body.places.push_back(x_source.place_of(x_at));
   here.body.place = place_from(begin);
   Parser inner(body, x_depth, x_extglob);
-  if (here.quoted) inner.add_literal(here.body, 0, body.text.size(), true);
-  else here.body.parts = inner.parse_here_body();
+  if (here.quoted)
+    inner.add_literal(here.body, 0, body.text.size(), true);
+  else
+    here.body.parts = inner.parse_here_body();
 }
 
 /// A body that cannot be read is one unknown part: bash finds the mistake only when it runs.

@@ -35,9 +35,12 @@ void Parser::unexpected() const {
 
 void Parser::skip_blanks() {
   while (true) {
-    if (at() == ' ' || at() == '\t') ++x_at;
-    else if (at() == '\\' && at(1) == '\n') x_at += 2;
-    else break;
+    if (at() == ' ' || at() == '\t')
+      ++x_at;
+    else if (at() == '\\' && at(1) == '\n')
+      x_at += 2;
+    else
+      break;
   }
   if (at() == '#')
     while (!done() && at() != '\n') ++x_at;
@@ -93,16 +96,23 @@ Word Parser::parse_word(Ends ends) {
   int parens = 0;
   while (!done() && !at_word_end(ends, parens)) {
     const char c = at();
-    const bool group = ends != Ends::regex && at(1) == '(' && std::string_view("?*+@!").find(c) != std::string_view::npos;
-    if (c == '\\') parse_escape(word);
-    else if (c == '\'') parse_single(word);
-    else if (c == '"') parse_double(word);
-    else if (c == '$') parse_dollar(word, false);
-    else if (c == '`') parse_backquotes(word, false);
+    const bool group =
+        ends != Ends::regex && at(1) == '(' && std::string_view("?*+@!").find(c) != std::string_view::npos;
+    if (c == '\\')
+      parse_escape(word);
+    else if (c == '\'')
+      parse_single(word);
+    else if (c == '"')
+      parse_double(word);
+    else if (c == '$')
+      parse_dollar(word, false);
+    else if (c == '`')
+      parse_backquotes(word, false);
     else if ((c == '<' || c == '>') && at(1) == '(' && ends == Ends::word) {
       ++x_at;
       parse_substitution(word, Part::Kind::process, false);
-    } else if (group && (ends == Ends::pattern || x_extglob)) parse_parens(word);
+    } else if (group && (ends == Ends::pattern || x_extglob))
+      parse_parens(word);
     else {
       const auto from = x_at;
       do {
@@ -124,9 +134,12 @@ void Parser::parse_parens(Word& word) {
   int depth = 0;
   do {
     if (done()) fail("`(` of a pattern is not closed");
-    if (at() == '\\') ++x_at;
-    else if (at() == '(') ++depth;
-    else if (at() == ')') --depth;
+    if (at() == '\\')
+      ++x_at;
+    else if (at() == '(')
+      ++depth;
+    else if (at() == ')')
+      --depth;
     ++x_at;
   } while (depth > 0);
   x_at = std::min(x_at, x_text.size());
@@ -192,8 +205,18 @@ void Parser::parse_ansi(Word& word) {
   x_at += 2;
   Part part;
   part.quoted = true;
-  static constexpr std::array<std::pair<char, char>, 12> k_escapes = {{{'n', '\n'}, {'t', '\t'}, {'r', '\r'}, {'a', '\a'}, {'b', '\b'},
-      {'f', '\f'}, {'v', '\v'}, {'e', '\033'}, {'E', '\033'}, {'\\', '\\'}, {'\'', '\''}, {'"', '"'}}};
+  static constexpr std::array<std::pair<char, char>, 12> k_escapes = {{{'n', '\n'},
+                                                                       {'t', '\t'},
+                                                                       {'r', '\r'},
+                                                                       {'a', '\a'},
+                                                                       {'b', '\b'},
+                                                                       {'f', '\f'},
+                                                                       {'v', '\v'},
+                                                                       {'e', '\033'},
+                                                                       {'E', '\033'},
+                                                                       {'\\', '\\'},
+                                                                       {'\'', '\''},
+                                                                       {'"', '"'}}};
   while (!done() && at() != '\'') {
     if (at() != '\\') {
       part.text += at();
@@ -201,9 +224,12 @@ void Parser::parse_ansi(Word& word) {
       ++x_at;
       continue;
     }
-    const auto* found = std::find_if(k_escapes.begin(), k_escapes.end(), [this](const auto& e) { return e.first == at(1); });
-    if (found == k_escapes.end()) part.kind = Part::Kind::hole;
-    else part.text += found->second;
+    const auto* found =
+        std::find_if(k_escapes.begin(), k_escapes.end(), [this](const auto& e) { return e.first == at(1); });
+    if (found == k_escapes.end())
+      part.kind = Part::Kind::hole;
+    else
+      part.text += found->second;
     x_at += 2;
   }
   if (done()) {
@@ -232,21 +258,27 @@ void Parser::parse_double(Word& word) {
   word.parts.push_back(std::move(empty));
 }
 
-/// Text in which only `$`, backquotes and some backslashes mean something, up to `end` ('\0': the end of the text).
+/// Text in which only `$`, backquotes and some backslashes mean something, up to `end` ('\0': the end of the
+/// text).
 void Parser::parse_quoted_text(Word& word, char end) {
   while (!done() && (end == '\0' || at() != end)) {
     const auto from = x_at;
     while (!done() && at() != '\\' && at() != '$' && at() != '`' && (end == '\0' || at() != end)) ++x_at;
     add_literal(word, from, x_at, true);
     if (done() || (end != '\0' && at() == end)) return;
-    if (at() == '$') parse_dollar(word, true);
-    else if (at() == '`') parse_backquotes(word, true);
+    if (at() == '$')
+      parse_dollar(word, true);
+    else if (at() == '`')
+      parse_backquotes(word, true);
     else {
       const char next = at(1);
       const bool special = next == '$' || next == '`' || next == '\\' || (end == '"' && next == '"');
-      if (x_at + 1 >= x_text.size()) add_literal(word, x_at, x_at + 1, true);
-      else if (special) add_literal(word, x_at + 1, x_at + 2, true);
-      else if (next != '\n') add_literal(word, x_at, x_at + 2, true);
+      if (x_at + 1 >= x_text.size())
+        add_literal(word, x_at, x_at + 1, true);
+      else if (special)
+        add_literal(word, x_at + 1, x_at + 2, true);
+      else if (next != '\n')
+        add_literal(word, x_at, x_at + 2, true);
       x_at = std::min(x_at + 2, x_text.size());
     }
   }

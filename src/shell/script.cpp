@@ -49,6 +49,8 @@ std::vector<Unread> unread_parts(const Node& node) {
   return list;
 }
 
-diag::Span span_of(Place place, const std::string& file, std::string_view text) { return diag::span_at(file, text, place.offset, place.length); }
+diag::Span span_of(Place place, const std::string& file, std::string_view text) {
+  return diag::span_at(file, text, place.offset, place.length);
+}
 
 } // namespace hpcml::shell

@@ -6,10 +6,9 @@
 
 namespace hpcml::shell {
 
-/// Copying costs nothing; the first change of a copy copies the value. What was found in the value before edit() is not part of what
-/// edit() returns.
-template <typename Value>
-class Shared {
+/// Copying costs nothing; the first change of a copy copies the value. What was found in the value before
+/// edit() is not part of what edit() returns.
+template <typename Value> class Shared {
 public:
   const Value& operator*() const {
     static const Value c_empty{};
@@ -19,8 +18,10 @@ public:
 
   /// This copy's own value, to be changed.
   Value& edit() {
-    if (!x_value) x_value = std::make_shared<Value>();
-    else if (x_value.use_count() > 1) x_value = std::make_shared<Value>(*x_value);
+    if (!x_value)
+      x_value = std::make_shared<Value>();
+    else if (x_value.use_count() > 1)
+      x_value = std::make_shared<Value>(*x_value);
     return *x_value;
   }
 

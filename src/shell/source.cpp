@@ -18,13 +18,15 @@ Place Source::place_of(std::size_t begin, std::size_t end) const {
 }
 
 const Hole* Source::hole_at(std::size_t offset) const {
-  const auto found = std::lower_bound(holes.begin(), holes.end(), offset, [](const Hole& h, std::size_t at) { return h.offset < at; });
+  const auto found = std::lower_bound(holes.begin(), holes.end(), offset,
+                                      [](const Hole& h, std::size_t at) { return h.offset < at; });
   return found != holes.end() && found->offset == offset ? &*found : nullptr;
 }
 
 void Source::add(std::string_view more, Place from) {
   const bool same = more.size() == from.length;
-  for (std::size_t i = 0; i < more.size(); ++i) places.push_back(from.offset + (same ? static_cast<std::uint32_t>(i) : 0));
+  for (std::size_t i = 0; i < more.size(); ++i)
+    places.push_back(from.offset + (same ? static_cast<std::uint32_t>(i) : 0));
   text += more;
 }
 

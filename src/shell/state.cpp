@@ -93,13 +93,17 @@ void join(State& state, const State& other) {
   const bool over = state.ended != Leaves::nothing, other_over = other.ended != Leaves::nothing;
   auto guarded = std::max(state.guarded, other.guarded);
   if (over != other_over) guarded = std::max({guarded, state.ended, other.ended});
-  if (over && other_over) state.ended = std::min(state.ended, other.ended);
-  else if (over) state = other;
+  if (over && other_over)
+    state.ended = std::min(state.ended, other.ended);
+  else if (over)
+    state = other;
   state.guarded = guarded;
   if (over || other_over) return;
   join_variables(state, other);
-  join_maps(state.functions, other.functions, [](const FunctionState& a, const FunctionState& b) { return a.body == b.body; });
-  join_maps(state.files, other.files, [](const FileState& a, const FileState& b) { return a.text == b.text; });
+  join_maps(state.functions, other.functions,
+            [](const FunctionState& a, const FunctionState& b) { return a.body == b.body; });
+  join_maps(state.files, other.files,
+            [](const FileState& a, const FileState& b) { return a.text == b.text; });
   // What only one path made local is restored to something unknown.
   for (std::size_t i = 0; i < state.frames.size() && i < other.frames.size(); ++i) {
     const auto unknown = [](const std::string& name) {
@@ -114,7 +118,8 @@ void join(State& state, const State& other) {
   }
   const auto equal = [](const Argument& a, const Argument& b) { return same(a, b); };
   if (!state.positional || !other.positional ||
-      !std::equal(state.positional->begin(), state.positional->end(), other.positional->begin(), other.positional->end(), equal))
+      !std::equal(state.positional->begin(), state.positional->end(), other.positional->begin(),
+                  other.positional->end(), equal))
     state.positional.reset();
   state.no_glob = state.no_glob && other.no_glob;
   state.export_all = state.export_all && other.export_all;
@@ -124,12 +129,15 @@ void join(State& state, const State& other) {
 
 bool same(const State& a, const State& b) {
   const auto equal = [](const auto& x, const auto& y) {
-    return x.first == y.first && (x.second == y.second || (same(x.second->value, y.second->value) && x.second->exported == y.second->exported &&
-                                                           x.second->on_all_paths == y.second->on_all_paths && x.second->attributes == y.second->attributes));
+    return x.first == y.first && (x.second == y.second || (same(x.second->value, y.second->value) &&
+                                                           x.second->exported == y.second->exported &&
+                                                           x.second->on_all_paths == y.second->on_all_paths &&
+                                                           x.second->attributes == y.second->attributes));
   };
-  return a.ended == b.ended && a.positional.has_value() == b.positional.has_value() && a.functions->size() == b.functions->size() &&
-         a.files->size() == b.files->size() &&
-         (a.variables.is_same(b.variables) || std::equal(a.variables->begin(), a.variables->end(), b.variables->begin(), b.variables->end(), equal));
+  return a.ended == b.ended && a.positional.has_value() == b.positional.has_value() &&
+         a.functions->size() == b.functions->size() && a.files->size() == b.files->size() &&
+         (a.variables.is_same(b.variables) || std::equal(a.variables->begin(), a.variables->end(),
+                                                         b.variables->begin(), b.variables->end(), equal));
 }
 
 } // namespace hpcml::shell

@@ -30,16 +30,17 @@ enum class Leaves : std::uint8_t { nothing, loop, function, script };
 
 /// What is known at one place of the script.
 struct State {
-  Shared<std::map<std::string, VariableRef, std::less<>>> variables; ///< what is not in here comes from outside
+  Shared<std::map<std::string, VariableRef, std::less<>>>
+      variables; ///< what is not in here comes from outside
   Shared<std::map<std::string, FunctionState, std::less<>>> functions;
   Shared<std::map<std::string, FileState, std::less<>>> files;
   std::vector<std::map<std::string, VariableRef>> frames; ///< per call: what `local` hid
   std::optional<std::vector<Argument>> positional;        ///< nothing: not known
   bool no_glob = false;
   bool export_all = false;
-  Leaves ended = Leaves::nothing;  ///< what nothing behind this point runs in
-  Leaves guarded = Leaves::nothing; ///< what an earlier condition may have left
-  unsigned changes = 0; ///< how often something unseen may have set variables
+  Leaves ended = Leaves::nothing;         ///< what nothing behind this point runs in
+  Leaves guarded = Leaves::nothing;       ///< what an earlier condition may have left
+  unsigned changes = 0;                   ///< how often something unseen may have set variables
   std::shared_ptr<const Exports> exports; ///< made when asked for
 
   const Variable* find(std::string_view name) const;

@@ -22,9 +22,9 @@ struct Parameter;
 struct Part {
   enum class Kind : std::uint8_t { literal, parameter, command, process, arithmetic, hole };
   Kind kind = Kind::literal;
-  bool quoted = false;                  ///< neither split nor matched against files
+  bool quoted = false; ///< neither split nor matched against files
   Place place;
-  std::string text;                     ///< literal: without its quotes; everything else: as written, "${X:-4}"
+  std::string text; ///< literal: without its quotes; everything else: as written, "${X:-4}"
   std::unique_ptr<Parameter> parameter; ///< of Kind::parameter
   std::unique_ptr<Node> body;           ///< of Kind::command and Kind::process
 };
@@ -101,7 +101,7 @@ struct Node {
   std::string text;
   std::vector<Assignment> assignments; ///< before the first word
   std::vector<Word> words;
-  std::vector<Assignment> declared;    ///< after `export`, `declare`, `local`, `readonly`
+  std::vector<Assignment> declared; ///< after `export`, `declare`, `local`, `readonly`
   std::vector<Redirect> redirects;
   std::vector<Node> children;
 };

@@ -35,7 +35,8 @@ bool same(const Argument& a, const Argument& b) {
 }
 
 bool same(const Value& a, const Value& b) {
-  return a.kind == b.kind && std::equal(a.words.begin(), a.words.end(), b.words.begin(), b.words.end(), [](const Argument& x, const Argument& y) { return same(x, y); });
+  return a.kind == b.kind && std::equal(a.words.begin(), a.words.end(), b.words.begin(), b.words.end(),
+                                        [](const Argument& x, const Argument& y) { return same(x, y); });
 }
 
 Value scalar_value(Argument word) {

@@ -11,7 +11,8 @@
 
 namespace hpcml::shell {
 
-/// Known text, or, where !known, what keeps it from being known as it is written: "$SLURM_JOB_ID", "$(hostname)", "*.py".
+/// Known text, or, where !known, what keeps it from being known as it is written: "$SLURM_JOB_ID",
+/// "$(hostname)", "*.py".
 struct Piece {
   bool known = true;
   std::string text;
@@ -21,8 +22,9 @@ struct Piece {
 /// One word as the program will get it.
 struct Argument {
   std::vector<Piece> pieces;
-  bool many = false;   ///< may become no word or several
-  bool caveat = false; ///< as long as what ran in between (a sourced file, `module`, `eval`) left the variable alone
+  bool many = false; ///< may become no word or several
+  bool caveat =
+      false; ///< as long as what ran in between (a sourced file, `module`, `eval`) left the variable alone
   Place place;
 
   bool known() const;
@@ -51,9 +53,9 @@ struct Variable {
   bool exported = false;
   bool on_all_paths = true; ///< `exported` does not depend on a condition
   bool readonly = false;
-  bool array = false;       ///< is or may be an array: `NAME=x` sets its first element only
-  bool attributes = false;  ///< integer, lower case, reference, …: what is assigned is not what comes out
-  unsigned changes = 0;     ///< State::changes when it was set
+  bool array = false;      ///< is or may be an array: `NAME=x` sets its first element only
+  bool attributes = false; ///< integer, lower case, reference, …: what is assigned is not what comes out
+  unsigned changes = 0;    ///< State::changes when it was set
   Place set_at;
 };
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The commands of a script in the order in which bash comes to them, with what is known of their words and environment.
+// The commands of a script in the order in which bash comes to them, with what is known of their words and
+// environment.
 #pragma once
 
 #include <optional>
@@ -14,9 +15,9 @@ namespace hpcml::shell {
 
 /// Where a command stands.
 struct Context {
-  bool condition = false;    ///< after if, case, && or ||: may not run
-  bool loop = false;         ///< may run any number of times
-  bool subshell = false;     ///< changes nothing outside
+  bool condition = false; ///< after if, case, && or ||: may not run
+  bool loop = false;      ///< may run any number of times
+  bool subshell = false;  ///< changes nothing outside
   bool background = false;
   bool pipeline = false;
   bool substitution = false; ///< its output becomes text: $(…), <(…)
@@ -26,7 +27,8 @@ struct Context {
   bool guarded = false;      ///< behind an exit, return or break that a condition decides: may not run
   bool inexact = false;      ///< part of the text around it is not known and was taken for plain words
   std::string function;      ///< the innermost function, or empty
-  std::string script;        ///< "bash -c", "here-document", "eval", the name of a file written before; empty: the script itself
+  std::string script; ///< "bash -c", "here-document", "eval", the name of a file written before; empty: the
+                      ///< script itself
 };
 
 /// A variable for one command only: `NAME=value program`, `env NAME=value program`.
@@ -53,8 +55,8 @@ struct Command {
   std::vector<RedirectView> redirects;
   std::shared_ptr<const Exports> exports; ///< what the script has exported so far
   Context context;
-  std::optional<std::size_t> parent;  ///< the command whose text this is part of: `srun bash -c '…'`
-  bool calls_function = false;        ///< the function's commands follow
+  std::optional<std::size_t> parent; ///< the command whose text this is part of: `srun bash -c '…'`
+  bool calls_function = false;       ///< the function's commands follow
 
   /// The program's name without its folder; nothing where it is not known.
   std::optional<std::string> name() const;
@@ -62,19 +64,19 @@ struct Command {
   std::span<const Argument> arguments() const;
 };
 
-/// The first word from words[at] on that is none of the programs that only run another one (`env`, `time`, `numactl` …), their
-/// options and settings; nothing where that cannot be seen.
+/// The first word from words[at] on that is none of the programs that only run another one (`env`, `time`,
+/// `numactl` …), their options and settings; nothing where that cannot be seen.
 std::optional<std::size_t> skip_prefixes(const std::vector<Argument>& words, std::size_t at);
 
 /// All commands of a script in the order of the text.
 struct View {
   std::vector<Command> commands;
-  std::vector<Unread> unread;  ///< also in texts within the text
-  bool complete = true;        ///< false: too long or too deep, the rest is not in here
+  std::vector<Unread> unread; ///< also in texts within the text
+  bool complete = true;       ///< false: too long or too deep, the rest is not in here
 };
 
-/// Follows the script from its first to its last line without running anything. What is known is what bash would see as
-/// long as no command fails in an unforeseen way.
+/// Follows the script from its first to its last line without running anything. What is known is what bash
+/// would see as long as no command fails in an unforeseen way.
 View make_view(const Script& script);
 
 } // namespace hpcml::shell

@@ -19,20 +19,22 @@ struct Prefix {
   std::size_t operands = 0;         ///< words before the program
 };
 
-constexpr std::array<Prefix, 14> k_prefixes = {{{"time", "fo", " --format --output "},
-    {"exec", "a", ""},
-    {"env", "uCS", " --unset --chdir --split-string "},
-    {"nohup", "", ""},
-    {"command", "", ""},
-    {"builtin", "", ""},
-    {"timeout", "ks", " --kill-after --signal ", 1},
-    {"nice", "n", " --adjustment "},
-    {"ionice", "cn", " --class --classdata "},
-    {"stdbuf", "ioe", " --input --output --error "},
-    {"setsid", "", ""},
-    {"numactl", "iPpNCmLwS", " --interleave --preferred --cpunodebind --physcpubind --membind --weighted-interleave "},
-    {"taskset", "", "", 1},
-    {"unbuffer", "", ""}}};
+constexpr std::array<Prefix, 14> k_prefixes = {
+    {{"time", "fo", " --format --output "},
+     {"exec", "a", ""},
+     {"env", "uCS", " --unset --chdir --split-string "},
+     {"nohup", "", ""},
+     {"command", "", ""},
+     {"builtin", "", ""},
+     {"timeout", "ks", " --kill-after --signal ", 1},
+     {"nice", "n", " --adjustment "},
+     {"ionice", "cn", " --class --classdata "},
+     {"stdbuf", "ioe", " --input --output --error "},
+     {"setsid", "", ""},
+     {"numactl", "iPpNCmLwS",
+      " --interleave --preferred --cpunodebind --physcpubind --membind --weighted-interleave "},
+     {"taskset", "", "", 1},
+     {"unbuffer", "", ""}}};
 
 std::string base_name(std::string path) { return path.erase(0, path.rfind('/') + 1); }
 
@@ -43,25 +45,34 @@ std::optional<std::size_t> behind(const Prefix& prefix, const std::vector<Argume
   for (; at < words.size(); ++at) {
     if (!words[at].known()) {
       // One word of unknown text can be an operand, but not a program.
-      if (!words[at].many && operands > 0 && !words[at].prefix().empty() && words[at].prefix()[0] != '-') { --operands; continue; }
+      if (!words[at].many && operands > 0 && !words[at].prefix().empty() && words[at].prefix()[0] != '-') {
+        --operands;
+        continue;
+      }
       return std::nullopt;
     }
     const auto text = words[at].text();
-    if (options && text == "--") options = false;
+    if (options && text == "--")
+      options = false;
     else if (options && text.size() > 2 && text[0] == '-' && text[1] == '-') {
       if (prefix.long_with_value.find(" " + text + " ") != std::string_view::npos) ++at;
     } else if (options && text.size() > 1 && text[0] == '-') {
       if (text.size() == 2 && prefix.with_value.find(text[1]) != std::string_view::npos) ++at;
       if (prefix.name == "command" && (text == "-v" || text == "-V")) return std::nullopt;
-      if (prefix.name == "taskset" && text.find('c') == std::string::npos && text.find('p') != std::string::npos) return std::nullopt;
-    } else if (operands > 0) --operands;
-    else break;
+      if (prefix.name == "taskset" && text.find('c') == std::string::npos &&
+          text.find('p') != std::string::npos)
+        return std::nullopt;
+    } else if (operands > 0)
+      --operands;
+    else
+      break;
   }
   return at;
 }
 
 const Prefix* find_prefix(const std::string& name) {
-  const auto* found = std::find_if(k_prefixes.begin(), k_prefixes.end(), [&](const Prefix& p) { return p.name == name; });
+  const auto* found =
+      std::find_if(k_prefixes.begin(), k_prefixes.end(), [&](const Prefix& p) { return p.name == name; });
   return found == k_prefixes.end() ? nullptr : found;
 }
 
@@ -105,7 +116,10 @@ void Walker::walk_simple(const Node& node) {
   if (command.words.empty()) return assign_all(node); // everything expanded to nothing
   for (const auto& assignment : node.assignments) {
     auto value = value_of(assignment);
-    command.own.push_back({assignment.name, value.words.size() == 1 ? std::move(value.words[0]) : unknown_argument(assignment.name + "=(…)", assignment.place, false)});
+    command.own.push_back(
+        {assignment.name, value.words.size() == 1
+                              ? std::move(value.words[0])
+                              : unknown_argument(assignment.name + "=(…)", assignment.place, false)});
   }
   auto declared = add_declared(node, command);
   find_program(command);
@@ -126,7 +140,8 @@ std::vector<Value> Walker::add_declared(const Node& node, Command& command) {
   for (const auto& assignment : node.declared) {
     auto value = value_of(assignment);
     auto head = known_argument(assignment.name + (assignment.append ? "+=" : "="), assignment.place);
-    if (assignment.array || !assignment.subscript.empty()) head.pieces.push_back({false, assignment.array ? "(…)" : "[…]", assignment.place});
+    if (assignment.array || !assignment.subscript.empty())
+      head.pieces.push_back({false, assignment.array ? "(…)" : "[…]", assignment.place});
     else {
       const auto& word = value.words[0];
       head.pieces.insert(head.pieces.end(), word.pieces.begin(), word.pieces.end());
@@ -157,11 +172,13 @@ void Walker::find_program(Command& command) const {
         if (equals == std::string::npos || !is_name(text.substr(0, equals)) || word.many) break;
         auto value = word;
         value.pieces.front().text.erase(0, std::min(equals + 1, value.pieces.front().text.size()));
-        if (word.pieces.front().text.size() <= equals) value = unknown_argument(word.text().substr(equals + 1), word.place, false);
+        if (word.pieces.front().text.size() <= equals)
+          value = unknown_argument(word.text().substr(equals + 1), word.place, false);
         command.own.push_back({text.substr(0, equals), std::move(value)});
       }
     if (next >= command.words.size()) {
-      const bool runs_unknown = prefix && !shadowed && at + 1 < command.words.size() && name != "command" && name != "exec";
+      const bool runs_unknown =
+          prefix && !shadowed && at + 1 < command.words.size() && name != "command" && name != "exec";
       if (!runs_unknown) command.program = at;
       return;
     }
@@ -189,12 +206,15 @@ std::vector<RedirectView> Walker::expand_redirects(const Node& node) {
     RedirectView view{redirect.fd, redirect.op, {}, redirect.place};
     if (redirect.here) {
       view.target = expand_single(redirect.here->body);
-      if (redirect.here->quoted && view.target.pieces.empty()) view.target.pieces.push_back({true, "", redirect.place});
-    } else if (redirect.op == "<<<") view.target = expand_single(redirect.target);
+      if (redirect.here->quoted && view.target.pieces.empty())
+        view.target.pieces.push_back({true, "", redirect.place});
+    } else if (redirect.op == "<<<")
+      view.target = expand_single(redirect.target);
     else {
       std::vector<Argument> words;
       expand(redirect.target, words);
-      view.target = words.size() == 1 ? std::move(words[0]) : unknown_argument("a name of several words", redirect.place, false);
+      view.target = words.size() == 1 ? std::move(words[0])
+                                      : unknown_argument("a name of several words", redirect.place, false);
     }
     list.push_back(std::move(view));
   }
@@ -211,14 +231,19 @@ void Walker::act(const Node& node, Command& command, std::size_t index) {
   if (direct && function != x_state.functions->end()) {
     const auto found = function->second;
     command.calls_function = true;
-    if (found.on_all_paths) call_function(found, command, index);
-    else maybe([&] { call_function(found, command, index); });
+    if (found.on_all_paths)
+      call_function(found, command, index);
+    else
+      maybe([&] { call_function(found, command, index); });
     return;
   }
-  const bool builtin = std::all_of(command.prefixes.begin(), command.prefixes.end(), [](const std::string& p) { return p == "command" || p == "builtin" || p == "exec"; });
+  const bool builtin =
+      std::all_of(command.prefixes.begin(), command.prefixes.end(),
+                  [](const std::string& p) { return p == "command" || p == "builtin" || p == "exec"; });
   if (builtin && run_builtin(node, command, index)) return;
   walk_nested(command, index);
-  if (std::find(command.prefixes.begin(), command.prefixes.end(), "exec") != command.prefixes.end()) x_state.ended = Leaves::script;
+  if (std::find(command.prefixes.begin(), command.prefixes.end(), "exec") != command.prefixes.end())
+    x_state.ended = Leaves::script;
 }
 
 /// Runs `body` with the command's own variables set, as they are for functions, `eval` and `source`.
@@ -237,8 +262,10 @@ void Walker::with_settings(const Command& command, const std::function<void()>& 
   body();
   std::reverse(hidden.begin(), hidden.end());
   for (auto& [name, variable] : hidden) {
-    if (variable) x_state.variables.edit()[name] = std::move(variable);
-    else x_state.variables.edit().erase(name);
+    if (variable)
+      x_state.variables.edit()[name] = std::move(variable);
+    else
+      x_state.variables.edit().erase(name);
   }
   if (!hidden.empty()) x_state.exports.reset();
 }
@@ -267,8 +294,10 @@ void Walker::call_function(const FunctionState& function, const Command& command
   if (x_state.guarded <= Leaves::function) x_state.guarded = guarded;
   if (!x_state.frames.empty()) {
     for (auto& [name, variable] : x_state.frames.back()) {
-      if (variable) x_state.variables.edit()[name] = variable;
-      else x_state.variables.edit().erase(name);
+      if (variable)
+        x_state.variables.edit()[name] = variable;
+      else
+        x_state.variables.edit().erase(name);
     }
     x_state.frames.pop_back();
   }

@@ -13,7 +13,8 @@ constexpr int k_deepest = 150;
 /// Assignments of plain text and `true` do not fail.
 bool always_succeeds(const Node& node) {
   if (node.kind != Node::Kind::simple || !node.redirects.empty()) return false;
-  if (node.words.size() == 1 && node.words[0].parts.size() == 1 && node.assignments.empty()) return node.words[0].parts[0].text == "true" || node.words[0].parts[0].text == ":";
+  if (node.words.size() == 1 && node.words[0].parts.size() == 1 && node.assignments.empty())
+    return node.words[0].parts[0].text == "true" || node.words[0].parts[0].text == ":";
   if (!node.words.empty()) return false;
   for (const auto& assignment : node.assignments)
     for (const auto& part : assignment.value.parts)
@@ -23,7 +24,9 @@ bool always_succeeds(const Node& node) {
 
 /// `*)` in a case.
 bool takes_anything(const Node& arm) {
-  return std::any_of(arm.words.begin(), arm.words.end(), [](const Word& word) { return word.parts.size() == 1 && word.parts[0].text == "*" && !word.parts[0].quoted; });
+  return std::any_of(arm.words.begin(), arm.words.end(), [](const Word& word) {
+    return word.parts.size() == 1 && word.parts[0].text == "*" && !word.parts[0].quoted;
+  });
 }
 
 } // namespace
@@ -72,28 +75,37 @@ void Walker::walk(const Node& node) {
   ++x_depth;
   if (node.kind != Node::Kind::simple) expand_redirects(node);
   switch (node.kind) {
-    case Node::Kind::simple: walk_simple(node); break;
-    case Node::Kind::list: walk_list(node); break;
-    case Node::Kind::pipeline: walk_pipeline(node); break;
-    case Node::Kind::group: walk(node.children[0]); break;
-    case Node::Kind::subshell: in_subshell([&] { walk(node.children[0]); }); break;
-    case Node::Kind::branch: walk_branch(node); break;
-    case Node::Kind::loop: repeat(node.place, [&] { for (const auto& child : node.children) walk(child); }); break;
-    case Node::Kind::for_each: walk_for(node); break;
-    case Node::Kind::for_count:
+  case Node::Kind::simple: walk_simple(node); break;
+  case Node::Kind::list: walk_list(node); break;
+  case Node::Kind::pipeline: walk_pipeline(node); break;
+  case Node::Kind::group: walk(node.children[0]); break;
+  case Node::Kind::subshell: in_subshell([&] { walk(node.children[0]); }); break;
+  case Node::Kind::branch: walk_branch(node); break;
+  case Node::Kind::loop:
+    repeat(node.place, [&] {
+      for (const auto& child : node.children) walk(child);
+    });
+    break;
+  case Node::Kind::for_each: walk_for(node); break;
+  case Node::Kind::for_count:
+    walk_arithmetic(node.text, node.place);
+    repeat(node.place, [&] {
       walk_arithmetic(node.text, node.place);
-      repeat(node.place, [&] { walk_arithmetic(node.text, node.place); walk(node.children[0]); });
-      break;
-    case Node::Kind::choice: walk_choice(node); break;
-    case Node::Kind::arm: break;
-    case Node::Kind::function: define_function(node); break;
-    case Node::Kind::arithmetic: walk_arithmetic(node.text, node.place); break;
-    case Node::Kind::condition: for (const auto& word : node.words) expand_single(word); break;
-    case Node::Kind::unread:
-      if (x_quiet == 0) x_view.unread.push_back({node.place, node.text});
-      opaque();
-      x_state.guarded = Leaves::script; // bash gives up here
-      break;
+      walk(node.children[0]);
+    });
+    break;
+  case Node::Kind::choice: walk_choice(node); break;
+  case Node::Kind::arm: break;
+  case Node::Kind::function: define_function(node); break;
+  case Node::Kind::arithmetic: walk_arithmetic(node.text, node.place); break;
+  case Node::Kind::condition:
+    for (const auto& word : node.words) expand_single(word);
+    break;
+  case Node::Kind::unread:
+    if (x_quiet == 0) x_view.unread.push_back({node.place, node.text});
+    opaque();
+    x_state.guarded = Leaves::script; // bash gives up here
+    break;
   }
   --x_depth;
 }
@@ -102,8 +114,11 @@ void Walker::walk_list(const Node& node) {
   const auto& nodes = node.children;
   for (std::size_t first = 0; first < nodes.size();) {
     auto last = first;
-    while (last + 1 < nodes.size() && (nodes[last].link == Link::and_then || nodes[last].link == Link::or_else)) ++last;
-    if (nodes[last].link != Link::background) walk_chain(nodes, first, last);
+    while (last + 1 < nodes.size() &&
+           (nodes[last].link == Link::and_then || nodes[last].link == Link::or_else))
+      ++last;
+    if (nodes[last].link != Link::background)
+      walk_chain(nodes, first, last);
     else {
       const auto outer = x_context;
       x_context.background = true;
@@ -120,8 +135,10 @@ void Walker::walk_chain(const std::vector<Node>& nodes, std::size_t first, std::
   walk(nodes[first]);
   for (auto i = first + 1; i <= last; ++i) {
     sure = sure && nodes[i - 1].link == Link::and_then && always_succeeds(nodes[i - 1]);
-    if (sure) walk(nodes[i]);
-    else maybe([&] { walk(nodes[i]); });
+    if (sure)
+      walk(nodes[i]);
+    else
+      maybe([&] { walk(nodes[i]); });
   }
 }
 
@@ -182,7 +199,8 @@ void Walker::walk_choice(const Node& node) {
   const auto outer = x_context;
   x_context.condition = true;
   const auto before = x_state;
-  const bool complete = std::any_of(node.children.begin(), node.children.end(), [](const Node& arm) { return takes_anything(arm); });
+  const bool complete = std::any_of(node.children.begin(), node.children.end(),
+                                    [](const Node& arm) { return takes_anything(arm); });
   std::optional<State> result;
   if (!complete) result = before;
   std::optional<State> falls; // ;& goes on in the next arm
@@ -193,8 +211,10 @@ void Walker::walk_choice(const Node& node) {
     falls.reset();
     walk(arm.children[0]);
     if (arm.text == ";&" || arm.text == ";;&") falls = x_state;
-    if (result) join(*result, x_state);
-    else result = x_state;
+    if (result)
+      join(*result, x_state);
+    else
+      result = x_state;
   }
   x_state = std::move(*result);
   x_context = outer;
@@ -245,14 +265,18 @@ void Walker::define_function(const Node& node) {
 void Walker::walk_arithmetic(const std::string& text, Place place) {
   bool sets = text.find("++") != std::string::npos || text.find("--") != std::string::npos;
   for (std::size_t i = 0; i < text.size() && !sets; ++i)
-    sets = text[i] == '=' && (i == 0 || std::string_view("=!<>").find(text[i - 1]) == std::string_view::npos || (i > 1 && text[i - 1] == text[i - 2] && text[i - 1] != '=')) &&
+    sets = text[i] == '=' &&
+           (i == 0 || std::string_view("=!<>").find(text[i - 1]) == std::string_view::npos ||
+            (i > 1 && text[i - 1] == text[i - 2] && text[i - 1] != '=')) &&
            (i + 1 >= text.size() || text[i + 1] != '=');
   if (!sets) return;
   for (std::size_t i = 0; i < text.size();) {
     const auto from = i;
     while (i < text.size() && (std::isalnum(static_cast<unsigned char>(text[i])) || text[i] == '_')) ++i;
-    if (i > from && !std::isdigit(static_cast<unsigned char>(text[from]))) x_state.forget(text.substr(from, i - from), place);
-    else if (i == from) ++i;
+    if (i > from && !std::isdigit(static_cast<unsigned char>(text[from])))
+      x_state.forget(text.substr(from, i - from), place);
+    else if (i == from)
+      ++i;
     if (!spend(8)) return;
   }
 }

@@ -14,32 +14,41 @@ namespace {
 
 bool is_shell(const Argument& word) {
   static constexpr std::array<std::string_view, 3> k_shells = {"bash", "sh", "dash"};
-  if (word.pieces.empty() || word.pieces.back().text.empty() || word.pieces.back().text.back() != 'h' || !word.known()) return false;
+  if (word.pieces.empty() || word.pieces.back().text.empty() || word.pieces.back().text.back() != 'h' ||
+      !word.known())
+    return false;
   const auto text = word.text();
   return is_one_of(text.substr(text.rfind('/') + 1), k_shells);
 }
 
 /// Words of these are data, never a program that runs.
 bool only_reads(const std::string& name) {
-  static constexpr std::array<std::string_view, 30> k_names = {"echo", "printf", "grep", "egrep", "cat", "ls", "chmod", "chown", "test", "[", "head", "tail", "sed", "awk", "cp", "mv", "rm", "tee",
-      "which", "type", "mkdir", "touch", "ln", "diff", "cmp", "wc", "tar", "command", "alias", "rsync"};
+  static constexpr std::array<std::string_view, 30> k_names = {
+      "echo",  "printf", "grep", "egrep", "cat", "ls", "chmod", "chown",   "test",  "[",
+      "head",  "tail",   "sed",  "awk",   "cp",  "mv", "rm",    "tee",     "which", "type",
+      "mkdir", "touch",  "ln",   "diff",  "cmp", "wc", "tar",   "command", "alias", "rsync"};
   return is_one_of(name, k_names);
 }
 
-std::string file_key(const std::string& name) { return util::starts_with(name, "./") ? name.substr(2) : name; }
+std::string file_key(const std::string& name) {
+  return util::starts_with(name, "./") ? name.substr(2) : name;
+}
 
 std::string file_key(const Argument& word) { return word.known() ? file_key(word.text()) : std::string(); }
 
 void add_pieces(Source& text, const Argument& word) {
-  for (const auto& piece : word.pieces) piece.known ? text.add(piece.text, piece.place) : text.add_hole(piece.text, piece.place);
+  for (const auto& piece : word.pieces)
+    piece.known ? text.add(piece.text, piece.place) : text.add_hole(piece.text, piece.place);
 }
 
 /// The text that comes in by a here-document or here-string; nothing if it is another input.
 const Argument* input_text(const Command& command) {
   const Argument* text = nullptr;
   for (const auto& redirect : command.redirects) {
-    if (redirect.op == "<<" || redirect.op == "<<-" || redirect.op == "<<<") text = &redirect.target;
-    else if (redirect.op == "<") text = nullptr;
+    if (redirect.op == "<<" || redirect.op == "<<-" || redirect.op == "<<<")
+      text = &redirect.target;
+    else if (redirect.op == "<")
+      text = nullptr;
   }
   return text;
 }
@@ -55,18 +64,23 @@ void Walker::note_files(const Command& command) {
   std::string target;
   bool append = false;
   for (const auto& redirect : command.redirects)
-    if ((redirect.op == ">" || redirect.op == ">>" || redirect.op == ">|") && (redirect.fd.empty() || redirect.fd == "1")) {
+    if ((redirect.op == ">" || redirect.op == ">>" || redirect.op == ">|") &&
+        (redirect.fd.empty() || redirect.fd == "1")) {
       target = file_key(redirect.target);
       append = redirect.op == ">>";
-      if (target.empty() && !redirect.target.known()) target = redirect.target.text(); // the same expansion names the same file
+      if (target.empty() && !redirect.target.known())
+        target = redirect.target.text(); // the same expansion names the same file
     }
   const auto arguments = command.arguments();
   if (name == "tee" && text)
     for (const auto& word : arguments) {
-      if (word.text() == "-a") append = true;
-      else target = file_key(word);
+      if (word.text() == "-a")
+        append = true;
+      else
+        target = file_key(word);
     }
-  const bool plain_cat = name != "cat" || arguments.empty() || (arguments.size() == 1 && arguments[0].text() == "-");
+  const bool plain_cat =
+      name != "cat" || arguments.empty() || (arguments.size() == 1 && arguments[0].text() == "-");
   if (!target.empty() && text && plain_cat) {
     auto source = std::make_shared<Source>();
     if (append) {
@@ -80,12 +94,14 @@ void Walker::note_files(const Command& command) {
     return;
   }
   if (!target.empty() && x_state.files->count(target) > 0) x_state.files.edit().erase(target);
-  static constexpr std::array<std::string_view, 7> k_changes = {"sed", "perl", "mv", "cp", "rm", "envsubst", "patch"};
+  static constexpr std::array<std::string_view, 7> k_changes = {"sed", "perl",     "mv",   "cp",
+                                                                "rm",  "envsubst", "patch"};
   if (!x_state.files->empty() && is_one_of(name, k_changes))
     for (const auto& word : arguments) x_state.files.edit().erase(file_key(word));
 }
 
-/// Looks for a script among the words: `bash -c '…'`, a file that was written before, a here-document for a shell.
+/// Looks for a script among the words: `bash -c '…'`, a file that was written before, a here-document for a
+/// shell.
 void Walker::walk_nested(const Command& command, std::size_t index) {
   const auto name = command.name().value_or("");
   if (only_reads(name)) return;
@@ -96,10 +112,15 @@ void Walker::walk_nested(const Command& command, std::size_t index) {
     if (found == x_state.files->end()) found = x_state.files->find(command.words[i].text());
     if (found == x_state.files->end()) continue;
     // `python train.py` after `cat > train.py <<EOF`: not a shell's.
-    const bool shell = util::starts_with(found->second.text->text, "#!") ? found->second.text->text.substr(0, found->second.text->text.find('\n')).find("sh") != std::string::npos
-                                                                         : util::ends_with(found->first, ".sh") || util::ends_with(found->first, ".sbatch") || util::ends_with(found->first, ".slurm");
+    const bool shell =
+        util::starts_with(found->second.text->text, "#!")
+            ? found->second.text->text.substr(0, found->second.text->text.find('\n')).find("sh") !=
+                  std::string::npos
+            : util::ends_with(found->first, ".sh") || util::ends_with(found->first, ".sbatch") ||
+                  util::ends_with(found->first, ".slurm");
     if (!shell) continue;
-    std::vector<Argument> rest(command.words.begin() + static_cast<std::ptrdiff_t>(i) + 1, command.words.end());
+    std::vector<Argument> rest(command.words.begin() + static_cast<std::ptrdiff_t>(i) + 1,
+                               command.words.end());
     const auto file = found->second;
     const auto label = found->first;
     run_text(*file.text, label, index, [&] {
@@ -129,12 +150,15 @@ bool Walker::walk_shell(const Command& command, std::size_t index, std::size_t s
       break;
     }
     if (option[1] != '-' && option.find('c') != std::string::npos) takes_text = true;
-    if (option == "-o" || option == "+o" || option == "-O" || option == "+O" || option == "--rcfile" || option == "--init-file") ++at;
+    if (option == "-o" || option == "+o" || option == "-O" || option == "+O" || option == "--rcfile" ||
+        option == "--init-file")
+      ++at;
   }
   const bool direct = shell == *command.program;
   // Behind an option the word may be that option's value: `srun -J bash`.
   const auto before = direct ? std::string() : words[shell - 1].text();
-  const bool guess = !direct && before.size() > 1 && before[0] == '-' && before.find('=') == std::string::npos;
+  const bool guess =
+      !direct && before.size() > 1 && before[0] == '-' && before.find('=') == std::string::npos;
   Source text;
   std::string how = "bash -c";
   std::vector<Argument> rest;
@@ -175,8 +199,10 @@ void Walker::enter_process(const Command& command, bool direct, std::vector<Argu
       inner.variables.edit()[name] = variable;
       continue;
     }
-    const bool kept = variable->exported && variable->on_all_paths && variable->value.kind == Value::Kind::scalar && name != "IFS" && name != "PS4";
-    if (kept) inner.variables.edit()[name] = variable;
+    const bool kept = variable->exported && variable->on_all_paths &&
+                      variable->value.kind == Value::Kind::scalar && name != "IFS" && name != "PS4";
+    if (kept)
+      inner.variables.edit()[name] = variable;
     else if (variable->exported) {
       auto unknown = *variable;
       unknown.value = {};
@@ -208,7 +234,8 @@ void Walker::enter_process(const Command& command, bool direct, std::vector<Argu
 }
 
 /// Reads and follows a text that runs as a process of its own.
-void Walker::run_text(const Source& text, const std::string& how, std::size_t parent, const std::function<void()>& prepare) {
+void Walker::run_text(const Source& text, const std::string& how, std::size_t parent,
+                      const std::function<void()>& prepare) {
   const auto outer = x_context;
   auto state = x_state;
   std::vector<State> lost;
@@ -232,7 +259,8 @@ void Walker::run_here(const Source& text, const std::string& how, std::size_t pa
   }
   auto script = std::make_unique<Script>();
   script->source = text;
-  if (!script->source.places.empty() && script->source.places.size() == text.text.size()) script->source.places.push_back(script->source.places.back() + 1);
+  if (!script->source.places.empty() && script->source.places.size() == text.text.size())
+    script->source.places.push_back(script->source.places.back() + 1);
   script->program = Parser(script->source).parse_program();
   const auto outer = x_context;
   const auto outer_parent = x_parent;

@@ -20,8 +20,8 @@ private:
   struct Fields {
     std::vector<Argument> words;
     Argument current;
-    bool started = false; ///< `current` is a word even if it is empty
-    bool glob = false;    ///< an unquoted sign of a file pattern stands in `current`
+    bool started = false;  ///< `current` is a word even if it is empty
+    bool glob = false;     ///< an unquoted sign of a file pattern stands in `current`
     bool no_words = false; ///< an empty list stands in quotes: "${a[@]}"
     bool split = true;
     std::size_t size = 0;
@@ -61,7 +61,8 @@ private:
   void run_unset(const Command& command);
   void run_reader(const Command& command, const std::string& name);
   void run_trap(const Command& command, std::size_t index);
-  void declare(const std::string& name, std::optional<Value> value, const std::string& flags, bool local, bool append, Place place);
+  void declare(const std::string& name, std::optional<Value> value, const std::string& flags, bool local,
+               bool append, Place place);
   void make_local(const std::string& name);
   void assign(const Assignment& assignment);
   Value value_of(const Assignment& assignment);
@@ -73,7 +74,8 @@ private:
   void walk_nested(const Command& command, std::size_t index);
   bool walk_shell(const Command& command, std::size_t index, std::size_t shell);
   void note_files(const Command& command);
-  void run_text(const Source& text, const std::string& how, std::size_t parent, const std::function<void()>& prepare);
+  void run_text(const Source& text, const std::string& how, std::size_t parent,
+                const std::function<void()>& prepare);
   void run_here(const Source& text, const std::string& how, std::size_t parent, bool inexact);
   void enter_process(const Command& command, bool direct, std::vector<Argument> positional);
 
@@ -89,7 +91,8 @@ private:
   void expand_parameter(const Part& part, Fields& fields);
   bool expand_list(const Part& part, Fields& fields);
   void expand_words(const std::vector<Argument>& words, const Part& part, Fields& fields, bool caveat);
-  void expand_default(const Part& part, Fields& fields, const std::optional<Argument>& value, bool known_unset);
+  void expand_default(const Part& part, Fields& fields, const std::optional<Argument>& value,
+                      bool known_unset);
   std::optional<Argument> scalar_of(const Parameter& parameter, bool& known_unset) const;
   std::optional<long long> evaluate(std::string_view text) const;
   bool is_stale(std::string_view name) const;
@@ -103,8 +106,8 @@ private:
   std::vector<std::unique_ptr<Script>> x_scripts;
   std::vector<const Node*> x_functions; ///< in the order of their definitions
   std::set<const Node*> x_called;
-  std::vector<Value> x_declared;        ///< the values of the command that is being followed, `export A=…`
-  int x_quiet = 0; ///< while a loop is followed to see what it changes
+  std::vector<Value> x_declared; ///< the values of the command that is being followed, `export A=…`
+  int x_quiet = 0;               ///< while a loop is followed to see what it changes
   int x_depth = 0;
   std::size_t x_budget = 20'000'000;
 };

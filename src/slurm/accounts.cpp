@@ -21,14 +21,16 @@ std::optional<unsigned> count_of(const std::string& tres, std::string_view name)
   for (const auto& part : list_of(tres)) {
     const auto equals = part.find('=');
     if (equals == std::string::npos || part.substr(0, equals) != name) continue;
-    if (const auto number = util::parse_unsigned(part.substr(equals + 1)); number && *number < 0xffffffffULL) return static_cast<unsigned>(*number);
+    if (const auto number = util::parse_unsigned(part.substr(equals + 1)); number && *number < 0xffffffffULL)
+      return static_cast<unsigned>(*number);
   }
   return std::nullopt;
 }
 
 bool is_plain_name(const std::string& name) {
   return !name.empty() && name.front() != '-' && std::all_of(name.begin(), name.end(), [](char c) {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '-' || c == '.' || c == '@';
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' ||
+           c == '-' || c == '.' || c == '@';
   });
 }
 
@@ -36,7 +38,8 @@ bool is_plain_name(const std::string& name) {
 
 Answer ask_accounts(const Commands& commands, const ConfigRecord& config, const std::string& user) {
   std::vector<std::string> words = {"sacctmgr", "-nP", "show", "user", "withassoc", "name=" + user};
-  if (!config.has_accounting) return {words, false, {}, "this Slurm keeps no accounts (AccountingStorageType)"};
+  if (!config.has_accounting)
+    return {words, false, {}, "this Slurm keeps no accounts (AccountingStorageType)"};
   if (!is_plain_name(user)) return {words, false, {}, "it is not known who asks: USER is not set"};
   if (is_plain_name(config.cluster)) words.push_back("cluster=" + config.cluster);
   words.emplace_back("format=defaultaccount,account,partition,qos");
@@ -50,7 +53,8 @@ std::vector<std::string> qos_command() {
 std::vector<std::string> Accounts::names() const {
   std::vector<std::string> list;
   for (const auto& association : associations)
-    if (std::find(list.begin(), list.end(), association.account) == list.end()) list.push_back(association.account);
+    if (std::find(list.begin(), list.end(), association.account) == list.end())
+      list.push_back(association.account);
   // slurmdbd's own account of the person "root": nobody charges jobs to it who has another.
   if (list.size() > 1) std::erase(list, "root");
   return list;

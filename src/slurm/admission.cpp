@@ -12,7 +12,8 @@ namespace {
 
 class Controller {
 public:
-  Controller(const Request& request, const JobSize& size, const ClusterFacts& cluster, Version version, Findings& findings)
+  Controller(const Request& request, const JobSize& size, const ClusterFacts& cluster, Version version,
+             Findings& findings)
       : r(request), s(size), c(cluster), x_version(version), x_findings(findings) {}
 
   void run() {
@@ -24,7 +25,7 @@ public:
     check_missing_parts();
     check_contradictions(r, s, x_version, x_findings);
     if (s.cpus > static_cast<long>(c.nodes.size()) * c.cpus()) return; // waits for ever, whatever the rest is
-    if (r.has("hold")) return; // nobody looks at the nodes yet
+    if (r.has("hold")) return;                                         // nobody looks at the nodes yet
     if (waits_anyway() || !check_node_shape() || waits_for_nodes()) return;
     if (c.gpus) check_gpu_types();
     check_layout();
@@ -39,22 +40,27 @@ private:
   void check_names() {
     if (r.has("partition") && !(r.text("partition").empty() && from(Version::v25_11)))
       for (const auto& name : util::split(r.text("partition"), ','))
-        if (!is_partition(name) && (!name.empty() || r.text("partition").empty())) refuse("partition", "partition", "there is no partition '" + name + "'", nearest_partition(name));
+        if (!is_partition(name) && (!name.empty() || r.text("partition").empty()))
+          refuse("partition", "partition", "there is no partition '" + name + "'", nearest_partition(name));
     for (const auto& feature : r.features)
       if (std::find(c.features.begin(), c.features.end(), feature) == c.features.end())
         refuse("constraint", "feature", "no node has the feature '" + feature + "'");
     if (const auto preferred = r.has("prefer") ? parse_features(r.text("prefer")) : std::nullopt)
       for (const auto& feature : *preferred)
-        if (std::find(c.features.begin(), c.features.end(), feature) == c.features.end()) refuse("prefer", "feature", "no node has the feature '" + feature + "'");
-    if (r.has("batch") && r.features.empty()) refuse("batch", "feature", "--batch names features that --constraint does not");
+        if (std::find(c.features.begin(), c.features.end(), feature) == c.features.end())
+          refuse("prefer", "feature", "no node has the feature '" + feature + "'");
+    if (r.has("batch") && r.features.empty())
+      refuse("batch", "feature", "--batch names features that --constraint does not");
     if (!r.text("licenses").empty()) refuse("licenses", "licenses", "the cluster has no such licenses");
     if (!r.text("resources").empty()) refuse("resources", "resources", "the cluster has no such resources");
     if (!r.text("reservation").empty()) refuse("reservation", "reservation", "there is no such reservation");
-    if (r.has("clusters") && !c.has_accounting) refuse("clusters", "clusters", "the cluster has no database of clusters");
+    if (r.has("clusters") && !c.has_accounting)
+      refuse("clusters", "clusters", "the cluster has no database of clusters");
   }
 
   bool is_partition(const std::string& name) const {
-    return std::any_of(c.partitions.begin(), c.partitions.end(), [&](const PartitionFacts& p) { return p.name == name; });
+    return std::any_of(c.partitions.begin(), c.partitions.end(),
+                       [&](const PartitionFacts& p) { return p.name == name; });
   }
 
   std::string nearest_partition(const std::string& name) const {
@@ -69,7 +75,9 @@ private:
     std::string text = r.text(option);
     while (!text.empty() && text.back() == ',') text.pop_back();
     const auto list = model::Hostlist::parse(text);
-    const auto is_node = [&](const std::string& name) { return std::find(c.nodes.begin(), c.nodes.end(), name) != c.nodes.end(); };
+    const auto is_node = [&](const std::string& name) {
+      return std::find(c.nodes.begin(), c.nodes.end(), name) != c.nodes.end();
+    };
     if (list && std::all_of(list->names().begin(), list->names().end(), is_node)) return list->names();
     refuse(option, "node-name", "--" + std::string(option) + " names nodes that the cluster does not have");
     return std::nullopt;
@@ -81,7 +89,8 @@ private:
     if (!wanted || !excluded) return;
     const std::set<std::string> without(excluded->begin(), excluded->end());
     x_usable_nodes = static_cast<long>(c.nodes.size() - without.size());
-    if (r.has("nodelist") && wanted->empty() && !r.nodes) refuse("nodelist", "node-count", "--nodelist names no node");
+    if (r.has("nodelist") && wanted->empty() && !r.nodes)
+      refuse("nodelist", "node-count", "--nodelist names no node");
   }
 
   void check_gres() {
@@ -95,15 +104,18 @@ private:
   void check_gres_item(std::string_view option, const GresItem& item) {
     if (item.name != "gpu" && item.count == 0 && from(Version::v21_08)) return;
     // "gpu:1.5": a count that is none, not a type.
-    if (x_version == Version::v22_05 && item.count == 1 && !item.type.empty() && item.type[0] >= '0' && item.type[0] <= '9')
+    if (x_version == Version::v22_05 && item.count == 1 && !item.type.empty() && item.type[0] >= '0' &&
+        item.type[0] <= '9')
       return refuse(option, "gres", "'" + item.type + "' is no whole number");
-    if (!c.gpus || item.name != "gpu") refuse(option, "gres", "the cluster has no gres '" + item.name + "'", "gpu is the name for GPUs");
+    if (!c.gpus || item.name != "gpu")
+      refuse(option, "gres", "the cluster has no gres '" + item.name + "'", "gpu is the name for GPUs");
   }
 
   void check_gpu_types() {
     const auto check = [&](std::string_view option, const GresItem& item) {
       if (item.name == "gpu" && item.count > 0 && !item.type.empty() && item.type != c.gpus->type)
-        refuse(option, "gpu-type", "the cluster has no GPUs of type '" + item.type + "'", "its type is " + c.gpus->type + "; capitals count");
+        refuse(option, "gpu-type", "the cluster has no GPUs of type '" + item.type + "'",
+               "its type is " + c.gpus->type + "; capitals count");
     };
     for (const auto& [option, items] : r.gres)
       for (const auto& item : items) check(option, item);
@@ -115,7 +127,8 @@ private:
     for (const auto& dependency : r.dependencies.list) {
       if (dependency.type == "singleton") continue;
       const bool known = c.jobs.count(dependency.job) > 0;
-      const bool strict = (dependency.type == "afterok" || dependency.type == "afternotok") && from(Version::v23_02);
+      const bool strict =
+          (dependency.type == "afterok" || dependency.type == "afternotok") && from(Version::v23_02);
       if (strict && !known) refuse("dependency", "dependency", "there is no job " + dependency.job);
     }
     if (r.signal && r.signal->at_reservation && !c.has_preemption && from(Version::v24_11))
@@ -124,7 +137,8 @@ private:
 
   void check_array() {
     if (r.text("array").empty() || parse_array(r.text("array"), c.max_array_size)) return;
-    refuse("array", "array", "the cluster takes array indices below " + std::to_string(c.max_array_size) + " only");
+    refuse("array", "array",
+           "the cluster takes array indices below " + std::to_string(c.max_array_size) + " only");
   }
 
   /// What only a site's set-up provides.
@@ -137,7 +151,8 @@ private:
     }
     check_sampling();
     if (r.has("resv-ports")) refuse("resv-ports", "stepmgr", "--resv-ports needs slurmstepd to manage steps");
-    if (r.has("external") && from(Version::v26_05)) refuse("external", "external", "the cluster is not set up for external jobs");
+    if (r.has("external") && from(Version::v26_05))
+      refuse("external", "external", "the cluster is not set up for external jobs");
     if (util::to_lower(r.text("gres-flags")).find("sharing") != std::string::npos)
       refuse("gres-flags", "gres-flags", "the cluster does not share GPUs between tasks");
     for (const char* option : {"nodefile", "export-file"})
@@ -145,7 +160,8 @@ private:
     if (const auto bind = r.text("tres-bind"); r.has("tres-bind") && !util::starts_with(bind, "gres/gpu:"))
       refuse("tres-bind", "tres-bind", "--tres-bind is for gres/gpu here");
     const auto tmp = r.memory_mb.find("tmp");
-    if (tmp != r.memory_mb.end() && tmp->second > 0) refuse("tmp", "tmp", "no node offers that much temporary disk");
+    if (tmp != r.memory_mb.end() && tmp->second > 0)
+      refuse("tmp", "tmp", "no node offers that much temporary disk");
   }
 
   void check_sampling() {
@@ -154,7 +170,9 @@ private:
       if (util::starts_with(util::to_lower(part), "task=")) part = part.substr(5);
       const auto seconds = util::parse_unsigned(part);
       if (seconds && (*seconds == 0 || *seconds > c.accounting_seconds))
-        refuse("acctg-freq", "acctg-freq", "the cluster samples a job's use every " + std::to_string(c.accounting_seconds) + " seconds at least");
+        refuse("acctg-freq", "acctg-freq",
+               "the cluster samples a job's use every " + std::to_string(c.accounting_seconds) +
+                   " seconds at least");
     }
   }
 
@@ -175,24 +193,35 @@ private:
   bool check_node_shape() {
     const auto before = x_findings.list().size();
     const auto beyond = [](long wanted, unsigned there) { return wanted > static_cast<long>(there); };
-    if (beyond(s.sockets_per_node, c.sockets) || beyond(s.cores_per_socket, c.cores_per_socket) || beyond(s.threads_per_core, c.threads_per_core) ||
-        s.threads_per_core < 0)
+    if (beyond(s.sockets_per_node, c.sockets) || beyond(s.cores_per_socket, c.cores_per_socket) ||
+        beyond(s.threads_per_core, c.threads_per_core) || s.threads_per_core < 0)
       refuse("threads-per-core", "node-shape", "no node has that many sockets, cores or threads");
     const long threads = s.threads_per_core > 0 ? s.threads_per_core : c.threads_per_core;
-    const long cpus = waits_for_nodes() ? c.cpus() : c.sockets * static_cast<long>(c.cores_per_socket) * threads;
+    const long cpus =
+        waits_for_nodes() ? c.cpus() : c.sockets * static_cast<long>(c.cores_per_socket) * threads;
     // Where the job has the node alone it has all of its GPUs.
     const auto node_gpus = has_whole_nodes() && c.gpus ? c.gpus->count : s.gpus_per_node;
     const long gpu_cpus = r.count("cpus-per-gpu") * static_cast<long>(node_gpus);
     const auto [option, least] = least_tasks();
-    if (!option.empty() && !waits_for_nodes() && (!r.overcommit || option == "ntasks-per-gpu") && least * s.cpus_per_task > cpus)
-      refuse(option, "node-shape", "a node of the job must hold " + std::to_string(least) + " tasks at least");
+    if (!option.empty() && !waits_for_nodes() && (!r.overcommit || option == "ntasks-per-gpu") &&
+        least * s.cpus_per_task > cpus)
+      refuse(option, "node-shape",
+             "a node of the job must hold " + std::to_string(least) + " tasks at least");
     if (s.cpus_per_node > cpus || gpu_cpus > c.cpus())
-      refuse("cpus-per-task", "cpus-per-node", "one node must offer " + std::to_string(std::max(s.cpus_per_node, gpu_cpus)) + " CPUs, it has " + std::to_string(cpus));
-    if (r.overcommit && s.tasks_per_node > c.cpus()) refuse("ntasks-per-node", "cpus-per-node", "more tasks per node than CPUs");
+      refuse("cpus-per-task", "cpus-per-node",
+             "one node must offer " + std::to_string(std::max(s.cpus_per_node, gpu_cpus)) + " CPUs, it has " +
+                 std::to_string(cpus));
+    if (r.overcommit && s.tasks_per_node > c.cpus())
+      refuse("ntasks-per-node", "cpus-per-node", "more tasks per node than CPUs");
     if (memory_per_node() > c.memory_mb)
-      refuse(r.has("mem") ? "mem" : r.has("mem-per-cpu") ? "mem-per-cpu" : "mem-per-gpu", "memory",
-             "one node must offer " + std::to_string(memory_per_node()) + " MB, it has " + std::to_string(c.memory_mb));
-    if (!waits_for_nodes() && s.gpus_per_node > (c.gpus ? c.gpus->count : 0)) refuse("gres", "gpus-per-node", "no node has " + std::to_string(s.gpus_per_node) + " GPUs");
+      refuse(r.has("mem")           ? "mem"
+             : r.has("mem-per-cpu") ? "mem-per-cpu"
+                                    : "mem-per-gpu",
+             "memory",
+             "one node must offer " + std::to_string(memory_per_node()) + " MB, it has " +
+                 std::to_string(c.memory_mb));
+    if (!waits_for_nodes() && s.gpus_per_node > (c.gpus ? c.gpus->count : 0))
+      refuse("gres", "gpus-per-node", "no node has " + std::to_string(s.gpus_per_node) + " GPUs");
     return x_findings.list().size() == before;
   }
 
@@ -209,10 +238,17 @@ private:
   std::uint64_t memory_per_node() const {
     const bool whole = has_whole_nodes() && !waits_for_nodes();
     // A job that has the node alone pays per CPU for all of them.
-    const long least = std::max({1L, s.cpus_per_node, (s.cpus + s.min_nodes - 1) / std::max(1L, s.min_nodes)});
+    const long least =
+        std::max({1L, s.cpus_per_node, (s.cpus + s.min_nodes - 1) / std::max(1L, s.min_nodes)});
     const long cpus = whole ? c.cpus() : std::min(least, c.cpus());
-    const auto gpus = whole && c.gpus && s.gpus > 0 ? c.gpus->count : std::max<std::uint64_t>(s.gpus_per_node, s.gpus_per_node == 0 ? std::min<std::uint64_t>(s.gpus, c.gpus ? c.gpus->count : 0) : 0);
-    return std::max({memory_of("mem"), memory_of("mem-per-cpu") * static_cast<std::uint64_t>(cpus), memory_of("mem-per-gpu") * gpus});
+    const auto gpus =
+        whole && c.gpus && s.gpus > 0
+            ? c.gpus->count
+            : std::max<std::uint64_t>(
+                  s.gpus_per_node,
+                  s.gpus_per_node == 0 ? std::min<std::uint64_t>(s.gpus, c.gpus ? c.gpus->count : 0) : 0);
+    return std::max({memory_of("mem"), memory_of("mem-per-cpu") * static_cast<std::uint64_t>(cpus),
+                     memory_of("mem-per-gpu") * gpus});
   }
 
   long max_nodes() const {
@@ -226,7 +262,8 @@ private:
   /// Nodes as the versions compute them from tasks per node before the nodes are checked.
   long needed_nodes() const {
     long nodes = s.min_nodes;
-    if (from(Version::v23_11) && !s.nodes_given && r.has("ntasks-per-node")) nodes = std::max(nodes, (s.tasks + s.tasks_per_node - 1) / s.tasks_per_node);
+    if (from(Version::v23_11) && !s.nodes_given && r.has("ntasks-per-node"))
+      nodes = std::max(nodes, (s.tasks + s.tasks_per_node - 1) / s.tasks_per_node);
     return nodes;
   }
 
@@ -247,8 +284,11 @@ private:
   bool is_too_long() const {
     const auto time = r.times.find("time");
     const auto partitions = partitions_of(r, c);
-    if (time == r.times.end() || partitions.size() != 1 || !partitions.front() || !partitions.front()->max_minutes) return false;
-    return !r.has("time-min") && (!time->second.minutes || *time->second.minutes > *partitions.front()->max_minutes);
+    if (time == r.times.end() || partitions.size() != 1 || !partitions.front() ||
+        !partitions.front()->max_minutes)
+      return false;
+    return !r.has("time-min") &&
+           (!time->second.minutes || *time->second.minutes > *partitions.front()->max_minutes);
   }
 
   void check_layout() {
@@ -261,10 +301,15 @@ private:
     need(s.min_nodes > x_usable_nodes, "exclude", "the nodes asked for");
     const long threads = s.threads_per_core > 0 ? s.threads_per_core : c.threads_per_core;
     need(!r.overcommit && s.cpus > nodes * cores * threads, "ntasks", std::to_string(s.cpus) + " CPUs");
-    need(!only_listed && exceeds_places(r, s, nodes, x_version), "ntasks", std::to_string(s.tasks) + " tasks");
+    need(!only_listed && exceeds_places(r, s, nodes, x_version), "ntasks",
+         std::to_string(s.tasks) + " tasks");
     if (const long per = r.count("ntasks-per-socket"); per > 0)
-      need((s.tasks > std::min(nodes, x_usable_nodes) * per * c.sockets && !r.overcommit && !only_listed) || s.tasks_per_node > per * c.sockets, "ntasks-per-socket", "the tasks per socket");
-    if (const long per = r.count("ntasks-per-core"); per > 0) need(s.tasks > nodes * per * cores || s.tasks_per_node > per * cores, "ntasks-per-core", "the tasks per core");
+      need((s.tasks > std::min(nodes, x_usable_nodes) * per * c.sockets && !r.overcommit && !only_listed) ||
+               s.tasks_per_node > per * c.sockets,
+           "ntasks-per-socket", "the tasks per socket");
+    if (const long per = r.count("ntasks-per-core"); per > 0)
+      need(s.tasks > nodes * per * cores || s.tasks_per_node > per * cores, "ntasks-per-core",
+           "the tasks per core");
     check_gpu_layout(nodes);
   }
 
@@ -273,27 +318,41 @@ private:
     // Every node gets a task.
     const long tasks = s.tasks_known > 0 ? s.tasks_known : s.nodes_given ? 0 : s.tasks_per_node;
     const bool by_geometry = r.has("extra-node-info") && !s.nodes_given;
-    if (tasks > 0 && (r.has("ntasks") || r.has("ntasks-per-node") || by_geometry)) nodes = std::min(nodes, tasks);
+    if (tasks > 0 && (r.has("ntasks") || r.has("ntasks-per-node") || by_geometry))
+      nodes = std::min(nodes, tasks);
     const bool proves = !(from(Version::v26_05) && nodes == 1); // it no longer does for one node
     const auto room = per_node * static_cast<std::uint64_t>(nodes);
     const auto by_tasks = s.gpus_per_task * static_cast<std::uint64_t>(s.tasks);
-    if ((proves && s.gpus > room) || s.gpus > per_node * c.nodes.size() || by_tasks > room) refuse("gpus", "gpus", "that many GPUs are not on " + std::to_string(nodes) + " nodes");
+    if ((proves && s.gpus > room) || s.gpus > per_node * c.nodes.size() || by_tasks > room)
+      refuse("gpus", "gpus", "that many GPUs are not on " + std::to_string(nodes) + " nodes");
     // Measured: bound GPUs leave no cores where each task needs a whole one and asks for a thread of it.
-    const bool whole_cores = r.count("ntasks-per-core") == 1 && s.cpus_per_task == 1 && s.threads_per_core != 1 && s.tasks_per_node == 0;
-    if (x_version == Version::v22_05 && whole_cores && s.gpus > 0 && s.gpus_per_task == 0 && util::to_lower(r.text("gres-flags")) == "enforce-binding")
-      refuse("gres-flags", "gres-flags", "--gres-flags=enforce-binding does not go with --ntasks-per-core=1 in this version");
+    const bool whole_cores = r.count("ntasks-per-core") == 1 && s.cpus_per_task == 1 &&
+                             s.threads_per_core != 1 && s.tasks_per_node == 0;
+    if (x_version == Version::v22_05 && whole_cores && s.gpus > 0 && s.gpus_per_task == 0 &&
+        util::to_lower(r.text("gres-flags")) == "enforce-binding")
+      refuse("gres-flags", "gres-flags",
+             "--gres-flags=enforce-binding does not go with --ntasks-per-core=1 in this version");
     // As many tasks on each node.
     const bool by_tasks_alone = !r.overcommit && !r.has("cpus-per-gpu");
-    if (by_tasks_alone && least_tasks().first == "ntasks-per-gpu" && s.nodes_given && s.min_nodes == s.max_nodes && s.tasks % s.min_nodes != 0)
-      refuse("ntasks-per-gpu", "gpus", "the tasks cannot be spread evenly over " + std::to_string(s.min_nodes) + " nodes");
+    if (by_tasks_alone && least_tasks().first == "ntasks-per-gpu" && s.nodes_given &&
+        s.min_nodes == s.max_nodes && s.tasks % s.min_nodes != 0)
+      refuse("ntasks-per-gpu", "gpus",
+             "the tasks cannot be spread evenly over " + std::to_string(s.min_nodes) + " nodes");
     const auto node_gpus = r.gpus_per_node();
-    if (const long per_gpu = r.count("ntasks-per-gpu"); per_gpu > 0 && node_gpus > 0 && from(Version::v21_08) &&
-                                                        s.tasks / per_gpu > static_cast<long>(node_gpus) * nodes)
-      refuse("ntasks-per-gpu", "gpus", "that many tasks per GPU do not fit on " + std::to_string(nodes) + " nodes");
+    if (const long per_gpu = r.count("ntasks-per-gpu");
+        per_gpu > 0 && node_gpus > 0 && from(Version::v21_08) &&
+        s.tasks / per_gpu > static_cast<long>(node_gpus) * nodes)
+      refuse("ntasks-per-gpu", "gpus",
+             "that many tasks per GPU do not fit on " + std::to_string(nodes) + " nodes");
     if (node_gpus == 0 || s.gpus_per_task == 0) return;
-    const bool unequal = by_tasks != node_gpus * static_cast<std::uint64_t>(std::max(needed_nodes(), s.tasks_per_node > 0 ? (s.tasks + s.tasks_per_node - 1) / s.tasks_per_node : 1));
+    const bool unequal =
+        by_tasks !=
+        node_gpus * static_cast<std::uint64_t>(std::max(
+                        needed_nodes(),
+                        s.tasks_per_node > 0 ? (s.tasks + s.tasks_per_node - 1) / s.tasks_per_node : 1));
     if (!from(Version::v22_05) || (from(Version::v25_11) && unequal))
-      refuse("gpus-per-task", "gpus-per-task", "--gpus-per-task does not go with that many GPUs per node in this version", "keep one of them");
+      refuse("gpus-per-task", "gpus-per-task",
+             "--gpus-per-task does not go with that many GPUs per node in this version", "keep one of them");
   }
 
   const Request& r;
@@ -306,7 +365,8 @@ private:
 
 } // namespace
 
-void check_admission(const Request& request, const JobSize& size, const ClusterFacts& cluster, Version version, Findings& findings) {
+void check_admission(const Request& request, const JobSize& size, const ClusterFacts& cluster,
+                     Version version, Findings& findings) {
   Controller(request, size, cluster, version, findings).run();
 }
 
@@ -318,7 +378,8 @@ std::vector<const PartitionFacts*> partitions_of(const Request& request, const C
   }
   for (const auto& name : util::split(request.text("partition"), ',')) {
     if (name.empty()) continue;
-    const auto match = std::find_if(cluster.partitions.begin(), cluster.partitions.end(), [&](const PartitionFacts& p) { return p.name == name; });
+    const auto match = std::find_if(cluster.partitions.begin(), cluster.partitions.end(),
+                                    [&](const PartitionFacts& p) { return p.name == name; });
     found.push_back(match == cluster.partitions.end() ? nullptr : &*match);
   }
   return found;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Whether a cluster takes a request at submission: what its controller knows by name, and what its nodes can hold.
+// Whether a cluster takes a request at submission: what its controller knows by name, and what its nodes can
+// hold.
 #pragma once
 
 #include <optional>
@@ -38,8 +39,9 @@ struct ClusterFacts {
   std::vector<PartitionFacts> partitions; ///< the default one first
   std::set<std::string> jobs;             ///< that a dependency may name
   unsigned max_array_size = 1001;
-  unsigned accounting_seconds = 30;       ///< the longest time between samples of a job's use
-  bool drained = false;                   ///< no node takes jobs: one that wants certain nodes waits, whatever it asks of their GPUs
+  unsigned accounting_seconds = 30; ///< the longest time between samples of a job's use
+  bool drained =
+      false; ///< no node takes jobs: one that wants certain nodes waits, whatever it asks of their GPUs
   bool has_preemption = false;
   bool has_accounting = false; ///< a database that knows clusters
 
@@ -47,9 +49,11 @@ struct ClusterFacts {
 };
 
 /// Refusals of the controller at submission, as findings with codes "site/…".
-void check_admission(const Request& request, const JobSize& size, const ClusterFacts& cluster, Version version, Findings& findings);
+void check_admission(const Request& request, const JobSize& size, const ClusterFacts& cluster,
+                     Version version, Findings& findings);
 
-/// The partitions that the request names; the default one without a name; nullptr entries where there is no such.
+/// The partitions that the request names; the default one without a name; nullptr entries where there is no
+/// such.
 std::vector<const PartitionFacts*> partitions_of(const Request& request, const ClusterFacts& cluster);
 
 } // namespace hpcml::slurm

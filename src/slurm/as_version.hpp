@@ -14,8 +14,8 @@ struct VersionSpan {
   Version last = k_newest_version;
 };
 
-/// A version whose comparisons narrow a span to the versions that would have answered all of them alike: what was read by these
-/// answers alone holds for the whole span, and need not be read again for each.
+/// A version whose comparisons narrow a span to the versions that would have answered all of them alike: what
+/// was read by these answers alone holds for the whole span, and need not be read again for each.
 class AsVersion {
 public:
   /// Remembers nothing where no span is given. The span has to hold the version and to outlive this.
@@ -25,8 +25,7 @@ public:
   constexpr Version get() const { return x_version; }
 
   /// The version's own of one value per version.
-  template <typename Value>
-  const Value& pick(const std::array<Value, k_version_names.size()>& values) const {
+  template <typename Value> const Value& pick(const std::array<Value, k_version_names.size()>& values) const {
     const auto own = static_cast<std::size_t>(x_version);
     if (x_span) {
       auto first = own, last = own;
@@ -46,19 +45,27 @@ public:
 
   friend constexpr bool operator>=(const AsVersion& as, Version bound) {
     const bool answer = as.x_version >= bound;
-    if (answer) as.narrow(bound, k_newest_version);
-    else as.narrow(k_oldest_version, before(bound));
+    if (answer)
+      as.narrow(bound, k_newest_version);
+    else
+      as.narrow(k_oldest_version, before(bound));
     return answer;
   }
   friend constexpr bool operator<(const AsVersion& as, Version bound) { return !(as >= bound); }
-  friend constexpr bool operator<=(const AsVersion& as, Version bound) { return bound == k_newest_version || as < after(bound); }
+  friend constexpr bool operator<=(const AsVersion& as, Version bound) {
+    return bound == k_newest_version || as < after(bound);
+  }
   friend constexpr bool operator>(const AsVersion& as, Version bound) { return !(as <= bound); }
   friend constexpr bool operator==(const AsVersion& as, Version other) { return as >= other && as <= other; }
   friend constexpr bool operator!=(const AsVersion& as, Version other) { return !(as == other); }
 
 private:
-  static constexpr Version before(Version version) { return static_cast<Version>(static_cast<int>(version) - 1); }
-  static constexpr Version after(Version version) { return static_cast<Version>(static_cast<int>(version) + 1); }
+  static constexpr Version before(Version version) {
+    return static_cast<Version>(static_cast<int>(version) - 1);
+  }
+  static constexpr Version after(Version version) {
+    return static_cast<Version>(static_cast<int>(version) + 1);
+  }
   constexpr void narrow(Version first, Version last) const {
     if (x_span) *x_span = {std::max(x_span->first, first), std::min(x_span->last, last)};
   }

@@ -15,8 +15,10 @@ std::vector<std::string> split_outside(std::string_view text) {
   int depth = 0;
   for (const char c : text) {
     depth += c == '(' ? 1 : c == ')' ? -1 : 0;
-    if (c == ',' && depth == 0) parts.emplace_back();
-    else parts.back() += c;
+    if (c == ',' && depth == 0)
+      parts.emplace_back();
+    else
+      parts.back() += c;
   }
   return parts;
 }
@@ -61,7 +63,8 @@ std::optional<unsigned> small_number(const Record& record, std::string_view key)
 void read_job_defaults(const std::string& text, PartitionRecord& partition) {
   for (const auto& part : util::split(text, ',')) {
     const auto equals = part.find('=');
-    const auto number = equals == std::string::npos ? std::nullopt : util::parse_unsigned(part.substr(equals + 1));
+    const auto number =
+        equals == std::string::npos ? std::nullopt : util::parse_unsigned(part.substr(equals + 1));
     if (!number || *number == 0) continue;
     if (part.substr(0, equals) == "DefCpuPerGPU") partition.def_cpus_per_gpu = static_cast<unsigned>(*number);
     if (part.substr(0, equals) == "DefMemPerGPU") partition.def_mem_per_gpu_mib = *number;
@@ -73,7 +76,8 @@ PartitionRecord to_partition(const Record& record) {
   partition.name = record.get("PartitionName").value_or("");
   partition.nodes = record.get("Nodes").value_or("");
   partition.is_default = record.flag("Default");
-  partition.whole_nodes = util::starts_with(record.get("OverSubscribe").value_or(""), "EXCLUSIVE") || record.get("Exclusive").value_or("") == "NODE";
+  partition.whole_nodes = util::starts_with(record.get("OverSubscribe").value_or(""), "EXCLUSIVE") ||
+                          record.get("Exclusive").value_or("") == "NODE";
   partition.up = record.get("State").value_or("UP") == "UP";
   partition.root_only = record.flag("RootOnly");
   partition.max_time = time(record, "MaxTime");
@@ -111,7 +115,8 @@ NodeRecord to_node(const Record& record) {
 
 util::Error nothing_found(std::string_view what, std::string_view text) {
   const auto start = std::string(util::trim(text.substr(0, 80)));
-  return {"scontrol showed no " + std::string(what) + (start.empty() ? "" : ": it said \"" + util::split(start, '\n').front() + "\""),
+  return {"scontrol showed no " + std::string(what) +
+              (start.empty() ? "" : ": it said \"" + util::split(start, '\n').front() + "\""),
           "try the command by hand: scontrol show " + std::string(what) + " -o"};
 }
 
@@ -152,15 +157,21 @@ util::Result<std::vector<NodeRecord>> parse_nodes(std::string_view text) {
   return list;
 }
 
-std::vector<std::string> sinfo_nodes_command() { return {"sinfo", "-h", "-N", "-o", "%N|%R|%X|%Y|%Z|%c|%m|%G|%f"}; }
+std::vector<std::string> sinfo_nodes_command() {
+  return {"sinfo", "-h", "-N", "-o", "%N|%R|%X|%Y|%Z|%c|%m|%G|%f"};
+}
 
 util::Result<std::vector<NodeRecord>> parse_sinfo_nodes(std::string_view text) {
   std::vector<NodeRecord> list; // one line per node and partition
   for (auto row : read_rows(text)) {
     row.resize(9);
-    const auto sockets = util::parse_unsigned(row[2]), cores = util::parse_unsigned(row[3]), threads = util::parse_unsigned(row[4]);
-    if (row[0].empty() || !sockets || !cores || !threads || *sockets * *cores * *threads == 0 || *sockets * *cores * *threads > 65536) continue;
-    const auto known = std::find_if(list.begin(), list.end(), [&](const NodeRecord& node) { return node.name == row[0]; });
+    const auto sockets = util::parse_unsigned(row[2]), cores = util::parse_unsigned(row[3]),
+               threads = util::parse_unsigned(row[4]);
+    if (row[0].empty() || !sockets || !cores || !threads || *sockets * *cores * *threads == 0 ||
+        *sockets * *cores * *threads > 65536)
+      continue;
+    const auto known =
+        std::find_if(list.begin(), list.end(), [&](const NodeRecord& node) { return node.name == row[0]; });
     if (known != list.end()) {
       known->partitions.push_back(row[1]);
       continue;

@@ -25,12 +25,15 @@ std::string first_sentence(const std::string& text) {
 
 std::string Answer::command() const { return util::join(words, " "); }
 
-LiveCommands::LiveCommands(const util::EnvSnapshot& env, std::chrono::milliseconds limit) : x_env(make_plain(env)), x_limit(limit) {
+LiveCommands::LiveCommands(const util::EnvSnapshot& env, std::chrono::milliseconds limit)
+    : x_env(make_plain(env)), x_limit(limit) {
   for (const auto& [name, value] : env.variables())
     if (use_of_variable(name) == VariableUse::command) x_env.unset(name);
 }
 
-Answer LiveCommands::ask(const std::vector<std::string>& words) const { return run_command(words, x_env, x_limit); }
+Answer LiveCommands::ask(const std::vector<std::string>& words) const {
+  return run_command(words, x_env, x_limit);
+}
 
 util::EnvSnapshot make_plain(util::EnvSnapshot env) {
   env.set("SLURM_TIME_FORMAT", "standard");
@@ -38,7 +41,8 @@ util::EnvSnapshot make_plain(util::EnvSnapshot env) {
   return env;
 }
 
-Answer run_command(const std::vector<std::string>& words, const util::EnvSnapshot& env, std::chrono::milliseconds limit, const std::string& input) {
+Answer run_command(const std::vector<std::string>& words, const util::EnvSnapshot& env,
+                   std::chrono::milliseconds limit, const std::string& input) {
   Answer answer{words, false, {}, {}};
   if (words.empty() || !util::find_program(words.front(), env)) {
     answer.why_not = (words.empty() ? std::string("the command") : words.front()) + " is not in PATH";

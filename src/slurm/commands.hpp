@@ -19,7 +19,7 @@ struct Answer {
   util::ProcessOutput output;     ///< empty if it was not asked
   std::string why_not;            ///< one sentence when it was not asked or refused; empty when all is well
   bool ok() const { return asked && output.exit_code == 0; }
-  std::string command() const;    ///< the words with blanks between them, for people
+  std::string command() const; ///< the words with blanks between them, for people
 };
 
 /// Runs a command to its end. The commands are told apart by their words, so a record can stand for them.
@@ -29,15 +29,18 @@ public:
   virtual Answer ask(const std::vector<std::string>& words) const = 0;
 };
 
-/// Runs a command of this machine to its end, without a shell, `input` on its standard input; one that takes longer is stopped.
-Answer run_command(const std::vector<std::string>& words, const util::EnvSnapshot& env, std::chrono::milliseconds limit, const std::string& input = {});
+/// Runs a command of this machine to its end, without a shell, `input` on its standard input; one that takes
+/// longer is stopped.
+Answer run_command(const std::vector<std::string>& words, const util::EnvSnapshot& env,
+                   std::chrono::milliseconds limit, const std::string& input = {});
 /// The environment with times and words in the form that is read here, whatever the person likes.
 util::EnvSnapshot make_plain(util::EnvSnapshot env);
 
 /// The commands of this machine, without the variables by which people change what they print.
 class LiveCommands : public Commands {
 public:
-  explicit LiveCommands(const util::EnvSnapshot& env, std::chrono::milliseconds limit = std::chrono::seconds(60));
+  explicit LiveCommands(const util::EnvSnapshot& env,
+                        std::chrono::milliseconds limit = std::chrono::seconds(60));
   Answer ask(const std::vector<std::string>& words) const override;
 
 private:
@@ -57,7 +60,8 @@ private:
 
 /// The file's name for a command: "scontrol-o-show-partition.txt".
 std::string record_name(const std::vector<std::string>& words);
-/// Writes what an asked command printed into the folder, which must exist; nothing for one that was not asked or failed.
+/// Writes what an asked command printed into the folder, which must exist; nothing for one that was not asked
+/// or failed.
 util::Status save_answer(const Answer& answer, const std::filesystem::path& folder);
 
 } // namespace hpcml::slurm

@@ -33,7 +33,8 @@ std::vector<std::size_t> core_order(const model::CpuShape& cpu) {
   const auto key = [&](std::size_t core) {
     const auto& threads = cpu.core_threads[core];
     const unsigned first = threads.empty() ? std::numeric_limits<unsigned>::max() : threads.first();
-    return std::array{domain_start(cpu.packages, first), domain_start(cpu.numa, first), domain_start(cpu.l3, first), first};
+    return std::array{domain_start(cpu.packages, first), domain_start(cpu.numa, first),
+                      domain_start(cpu.l3, first), first};
   };
   std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return key(a) < key(b); });
   return order;

@@ -31,7 +31,8 @@ public:
 private:
   void add(diag::Severity severity, Place place, std::string code, std::string message, std::string hint) {
     diag::Span span{x_file, 0, 0, 0};
-    if (place.length > 0) span = diag::span_at(x_file, x_text, place.offset, static_cast<unsigned>(place.length));
+    if (place.length > 0)
+      span = diag::span_at(x_file, x_text, place.offset, static_cast<unsigned>(place.length));
     x_list.push_back({severity, std::move(code), std::move(message), span, std::move(hint)});
   }
 

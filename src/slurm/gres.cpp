@@ -42,8 +42,10 @@ std::optional<GresItem> parse_later_item(string_view text) {
     if (last.empty()) return std::nullopt;
     const auto count = parse_number(last);
     if (!count && equals) return std::nullopt;
-    if (count) item.count = *count;
-    else item.type = last;
+    if (count)
+      item.count = *count;
+    else
+      item.type = last;
     text = text.substr(0, separator);
   }
   const auto colon = text.find(':');
@@ -58,7 +60,8 @@ std::optional<GresItem> parse_later_item(string_view text) {
 std::optional<GresItem> parse_item(string_view text, AsVersion version) {
   const auto parts = util::split(text, ':');
   // NAME, NAME:NUMBER and NAME:TYPE:NUMBER are the same to all versions.
-  const bool plain = text.find('=') == string_view::npos && parts.size() <= 3 && std::none_of(parts.begin(), parts.end(), [](const auto& part) { return part.empty(); });
+  const bool plain = text.find('=') == string_view::npos && parts.size() <= 3 &&
+                     std::none_of(parts.begin(), parts.end(), [](const auto& part) { return part.empty(); });
   if (!plain && version >= Version::v23_11) return parse_later_item(text);
   GresItem item{parts[0], {}, 1};
   if (parts[0].empty() || parts.back().empty() || parts.size() > 3) return std::nullopt;
@@ -114,12 +117,14 @@ std::optional<std::vector<GresItem>> parse_gpus_per_task(string_view text, AsVer
   for (const auto& part : util::split(std::string(text), ',')) {
     if (!part.empty() && part.front() == '-') return std::nullopt;
     const auto colon = part.find(':');
-    const string_view count = colon == std::string::npos ? string_view(part) : string_view(part).substr(colon + 1);
+    const string_view count =
+        colon == std::string::npos ? string_view(part) : string_view(part).substr(colon + 1);
     if (count.empty() || !is_digit(count.front())) continue;
     const auto end = std::min(count.find_first_not_of("0123456789"), count.size());
     const auto number = parse_number(count.substr(0, end));
     if (!number) return std::nullopt;
-    if (*number > 0) items.push_back({"gpu", colon == std::string::npos ? "" : part.substr(0, colon), *number});
+    if (*number > 0)
+      items.push_back({"gpu", colon == std::string::npos ? "" : part.substr(0, colon), *number});
   }
   return items;
 }
@@ -132,7 +137,8 @@ std::optional<TresPerTask> parse_tres_per_task(string_view text, AsVersion versi
     if (!gres && !util::starts_with(part, "cpu")) return std::nullopt;
     if (!gres && part.find('=') != std::string::npos && version == Version::v23_11) result.cpus_count = false;
     std::string plain = gres ? part.substr(5) : part;
-    if (const auto equals = plain.find('='); equals != std::string::npos && version < Version::v23_11) plain[equals] = ':';
+    if (const auto equals = plain.find('='); equals != std::string::npos && version < Version::v23_11)
+      plain[equals] = ':';
     const auto item = parse_item(plain, version);
     if (!item || (!gres && (item->name != "cpu" || !item->type.empty()))) return std::nullopt;
     result.items.push_back(*item);

@@ -25,17 +25,21 @@ struct Record {
 
 class GresCheck {
 public:
-  GresCheck(const Request& request, AsVersion version, SentCounts& counts) : r(request), x_version(version), c(counts) {}
+  GresCheck(const Request& request, AsVersion version, SentCounts& counts)
+      : r(request), x_version(version), c(counts) {}
 
   std::optional<GresRefusal> run() {
     x_tasks_per_gpu = static_cast<Count>(std::max(0L, r.count("ntasks-per-gpu", r.count("ntasks-per-tres"))));
     imply_tasks();
     collect();
     if (x_tasks_per_gpu > 0 && !apply_tasks_per_gpu() && from(Version::v21_08))
-      return refuse(r.has("ntasks-per-gpu") ? "ntasks-per-gpu" : "ntasks-per-tres", "needs", "it needs GPUs (--gpus or --gpus-per-node), --ntasks or --nodes", "add one of them");
+      return refuse(r.has("ntasks-per-gpu") ? "ntasks-per-gpu" : "ntasks-per-tres", "needs",
+                    "it needs GPUs (--gpus or --gpus-per-node), --ntasks or --nodes", "add one of them");
     if (x_records.empty()) return std::nullopt;
-    if (r.memory_mb.count("mem-per-gpu") > 0 && !x_has_gpu && from(Version::v21_08)) return refuse_without_gpus("mem-per-gpu");
-    if (r.has("cpus-per-gpu") && !x_has_gpu && from(Version::v23_02)) return refuse_without_gpus("cpus-per-gpu");
+    if (r.memory_mb.count("mem-per-gpu") > 0 && !x_has_gpu && from(Version::v21_08))
+      return refuse_without_gpus("mem-per-gpu");
+    if (r.has("cpus-per-gpu") && !x_has_gpu && from(Version::v23_02))
+      return refuse_without_gpus("cpus-per-gpu");
     for (auto& record : x_records)
       if (auto refusal = check(record)) return refusal;
     return check_types();
@@ -48,16 +52,21 @@ private:
     return GresRefusal{std::move(option), std::move(code), std::move(message), std::move(hint)};
   }
   static Refusal refuse_without_gpus(const std::string& option) {
-    return refuse(option, "needs", "--" + option + " needs GPUs: --gpus, --gpus-per-node or --gpus-per-task", "add one of them");
+    return refuse(option, "needs", "--" + option + " needs GPUs: --gpus, --gpus-per-node or --gpus-per-task",
+                  "add one of them");
   }
 
   void imply_tasks() {
     if (c.tasks || !c.min_nodes || c.min_nodes != c.max_nodes) return;
-    const bool per_task = r.has("gpus-per-task") || r.has("tres-per-task") || (c.cpus_per_task && from(Version::v23_11));
+    const bool per_task =
+        r.has("gpus-per-task") || r.has("tres-per-task") || (c.cpus_per_task && from(Version::v23_11));
     if (!per_task && x_tasks_per_gpu == 0) return;
-    if (x_tasks_per_gpu > 0) c.tasks = *c.min_nodes * static_cast<long>(x_tasks_per_gpu);
-    else if (c.tasks_per_node) c.tasks = *c.min_nodes * *c.tasks_per_node;
-    else if (!c.cpus_per_task) c.tasks = *c.min_nodes;
+    if (x_tasks_per_gpu > 0)
+      c.tasks = *c.min_nodes * static_cast<long>(x_tasks_per_gpu);
+    else if (c.tasks_per_node)
+      c.tasks = *c.min_nodes * *c.tasks_per_node;
+    else if (!c.cpus_per_task)
+      c.tasks = *c.min_nodes;
   }
 
   Record& record_of(const std::string& name, const std::string& type) {
@@ -67,10 +76,10 @@ private:
     return x_records.back();
   }
 
-  void add(std::string_view option, Count Record::* field) {
+  void add(std::string_view option, Count Record::*field) {
     if (const auto found = r.gres.find(option); found != r.gres.end()) add(found->second, field);
   }
-  void add(const std::vector<GresItem>& items, Count Record::* field) {
+  void add(const std::vector<GresItem>& items, Count Record::*field) {
     for (const auto& item : items) {
       if (item.count == 0 || item.name == "cpu") continue;
       auto& record = record_of(item.name, item.type);
@@ -92,7 +101,8 @@ private:
     add("gpus-per-socket", &Record::per_socket);
     add("gpus-per-task", &Record::per_task);
     if (r.tres_per_task) add(r.tres_per_task->items, &Record::per_task);
-    if (const auto memory = r.memory_mb.find("mem-per-gpu"); memory != r.memory_mb.end() && memory->second > 0)
+    if (const auto memory = r.memory_mb.find("mem-per-gpu");
+        memory != r.memory_mb.end() && memory->second > 0)
       record_of("gpu", {}).tasks_per = x_tasks_per_gpu;
   }
 
@@ -101,7 +111,8 @@ private:
     for (const auto& record : x_records) {
       if (record.name != "gpu") continue;
       Count total = std::max(record.per_job, record.per_node * static_cast<Count>(c.min_nodes.value_or(1)));
-      total = std::max(total, record.per_socket * static_cast<Count>(c.min_nodes.value_or(1) * c.sockets_per_node.value_or(1)));
+      total = std::max(total, record.per_socket * static_cast<Count>(c.min_nodes.value_or(1) *
+                                                                     c.sockets_per_node.value_or(1)));
       sum += std::max(total, record.per_task * static_cast<Count>(c.tasks.value_or(1)));
     }
     return sum;
@@ -126,19 +137,26 @@ private:
   Refusal check(const Record& record) {
     Record g = record; // what one check derives, the next uses
     if (g.per_job > 0 && (g.per_node > g.per_job || g.per_task > g.per_job || g.per_socket > g.per_job))
-      return refuse("gpus", "gpus", "--gpus asks for fewer GPUs than one node, socket or task is to have", "raise --gpus or leave it out");
+      return refuse("gpus", "gpus", "--gpus asks for fewer GPUs than one node, socket or task is to have",
+                    "raise --gpus or leave it out");
     if (g.per_node > 0 && (g.per_task > g.per_node || g.per_socket > g.per_node))
-      return refuse(per_node_option(), "gpus", "a task or socket is to have more GPUs than its node", "raise the GPUs per node");
-    if (g.per_socket > 0 && !c.sockets_per_node) return refuse("gpus-per-socket", "needs", "--gpus-per-socket needs --sockets-per-node", "add it");
+      return refuse(per_node_option(), "gpus", "a task or socket is to have more GPUs than its node",
+                    "raise the GPUs per node");
+    if (g.per_socket > 0 && !c.sockets_per_node)
+      return refuse("gpus-per-socket", "needs", "--gpus-per-socket needs --sockets-per-node", "add it");
     if (auto refusal = check_nodes(g)) return refusal;
     if (auto refusal = check_sockets(g)) return refusal;
-    if (g.tasks_per > 0 && c.tasks && from(Version::v21_08) && static_cast<Count>(*c.tasks) % g.tasks_per != 0)
-      return refuse("ntasks-per-gpu", "gpus", "--ntasks is no multiple of --ntasks-per-gpu", "give --ntasks-per-gpu and the GPUs only");
+    if (g.tasks_per > 0 && c.tasks && from(Version::v21_08) &&
+        static_cast<Count>(*c.tasks) % g.tasks_per != 0)
+      return refuse("ntasks-per-gpu", "gpus", "--ntasks is no multiple of --ntasks-per-gpu",
+                    "give --ntasks-per-gpu and the GPUs only");
     if (auto refusal = check_tasks(g)) return refusal;
     if (auto refusal = check_cpus(g)) return refusal;
     if (g.per_job > 0 && c.min_nodes && g.per_job < static_cast<Count>(*c.min_nodes))
-      return refuse("gpus", "gpus", "--gpus asks for fewer GPUs than nodes", "ask for at least one GPU per node");
-    if (g.per_job > 0 && c.max_nodes && g.per_job < static_cast<Count>(*c.max_nodes)) c.max_nodes = static_cast<long>(g.per_job);
+      return refuse("gpus", "gpus", "--gpus asks for fewer GPUs than nodes",
+                    "ask for at least one GPU per node");
+    if (g.per_job > 0 && c.max_nodes && g.per_job < static_cast<Count>(*c.max_nodes))
+      c.max_nodes = static_cast<long>(g.per_job);
     return std::nullopt;
   }
 
@@ -146,10 +164,14 @@ private:
 
   Refusal check_nodes(const Record& g) {
     if (g.per_job == 0 || g.per_node == 0) return std::nullopt;
-    if (g.per_job % g.per_node != 0) return refuse("gpus", "gpus", "--gpus is no multiple of the GPUs per node", "ask per node only: --gpus-per-node and --nodes");
+    if (g.per_job % g.per_node != 0)
+      return refuse("gpus", "gpus", "--gpus is no multiple of the GPUs per node",
+                    "ask per node only: --gpus-per-node and --nodes");
     const auto nodes = static_cast<long>(g.per_job / g.per_node);
     if ((c.min_nodes && nodes < *c.min_nodes) || (c.max_nodes && nodes > *c.max_nodes))
-      return refuse("gpus", "gpus", "--gpus and the GPUs per node need " + std::to_string(nodes) + " nodes, --nodes says otherwise",
+      return refuse("gpus", "gpus",
+                    "--gpus and the GPUs per node need " + std::to_string(nodes) +
+                        " nodes, --nodes says otherwise",
                     "ask per node only: --gpus-per-node and --nodes");
     c.min_nodes = c.max_nodes = nodes;
     return std::nullopt;
@@ -158,7 +180,9 @@ private:
   Refusal check_sockets(const Record& g) {
     if (g.per_node == 0 || g.per_socket == 0) return std::nullopt;
     if (g.per_node % g.per_socket != 0 || *c.sockets_per_node != static_cast<long>(g.per_node / g.per_socket))
-      return refuse("gpus-per-socket", "gpus", "the GPUs per node are not --gpus-per-socket times --sockets-per-node", "give --gpus-per-node only");
+      return refuse("gpus-per-socket", "gpus",
+                    "the GPUs per node are not --gpus-per-socket times --sockets-per-node",
+                    "give --gpus-per-node only");
     return std::nullopt;
   }
 
@@ -166,26 +190,36 @@ private:
     if (g.per_task == 0) return std::nullopt;
     const std::string option = r.gres.count("gpus-per-task") > 0 ? "gpus-per-task" : "tres-per-task";
     if (g.per_job > 0) {
-      if (g.per_job % g.per_task != 0) return refuse("gpus", "gpus", "--gpus is no multiple of --gpus-per-task", "give --gpus-per-task and --ntasks only");
+      if (g.per_job % g.per_task != 0)
+        return refuse("gpus", "gpus", "--gpus is no multiple of --gpus-per-task",
+                      "give --gpus-per-task and --ntasks only");
       const auto tasks = static_cast<long>(g.per_job / g.per_task);
       if (c.tasks && *c.tasks != tasks)
-        return refuse("gpus", "gpus", "--gpus and --gpus-per-task need " + std::to_string(tasks) + " tasks, --ntasks or --nodes say otherwise",
+        return refuse("gpus", "gpus",
+                      "--gpus and --gpus-per-task need " + std::to_string(tasks) +
+                          " tasks, --ntasks or --nodes say otherwise",
                       "give --gpus-per-task and --ntasks only");
       c.tasks = tasks;
-    } else if (c.tasks) g.per_job = g.per_task * static_cast<Count>(*c.tasks);
-    else return refuse(option, "needs", "--" + option + " needs --ntasks, --nodes or --gpus", "add one of them");
+    } else if (c.tasks)
+      g.per_job = g.per_task * static_cast<Count>(*c.tasks);
+    else
+      return refuse(option, "needs", "--" + option + " needs --ntasks, --nodes or --gpus", "add one of them");
     if (auto refusal = follow(g.per_node, g.per_task, c.tasks_per_node, option, "node")) return refusal;
     return follow(g.per_socket, g.per_task, c.tasks_per_socket, option, "socket");
   }
 
   /// Tasks per node or socket that follow from its GPUs and those of a task.
-  static Refusal follow(Count place, Count per_task, std::optional<long>& tasks, const std::string& option, const std::string& what) {
+  static Refusal follow(Count place, Count per_task, std::optional<long>& tasks, const std::string& option,
+                        const std::string& what) {
     if (place == 0) return std::nullopt;
     if (place % per_task != 0)
-      return refuse(option, "gpus", "the GPUs per " + what + " are no multiple of --" + option, "give --gpus-per-node and --ntasks-per-node only");
+      return refuse(option, "gpus", "the GPUs per " + what + " are no multiple of --" + option,
+                    "give --gpus-per-node and --ntasks-per-node only");
     const auto follows = static_cast<long>(place / per_task);
     if (tasks && *tasks != follows)
-      return refuse(option, "gpus", "the GPUs per " + what + " and per task make " + std::to_string(follows) + " tasks per " + what + ", --ntasks-per-" + what + " says otherwise",
+      return refuse(option, "gpus",
+                    "the GPUs per " + what + " and per task make " + std::to_string(follows) + " tasks per " +
+                        what + ", --ntasks-per-" + what + " says otherwise",
                     "give --gpus-per-node and --ntasks-per-node only");
     tasks = follows;
     return std::nullopt;
@@ -195,7 +229,9 @@ private:
     if (g.cpus_per == 0 || g.per_task == 0) return std::nullopt;
     const auto cpus = static_cast<long>(g.cpus_per * g.per_task);
     if (c.cpus_per_task && *c.cpus_per_task != cpus)
-      return refuse("cpus-per-task", "gpus", "--cpus-per-gpu and the GPUs per task make " + std::to_string(cpus) + " CPUs per task, --cpus-per-task says otherwise",
+      return refuse("cpus-per-task", "gpus",
+                    "--cpus-per-gpu and the GPUs per task make " + std::to_string(cpus) +
+                        " CPUs per task, --cpus-per-task says otherwise",
                     "give --cpus-per-task only");
     c.cpus_per_task = cpus;
     return std::nullopt;
@@ -203,11 +239,14 @@ private:
 
   /// gpu:4 and gpu:a100:4 together.
   Refusal check_types() const {
-    const auto counts = [](const Record& g) { return g.per_job + g.per_node + g.per_socket + g.per_task > 0; };
+    const auto counts = [](const Record& g) {
+      return g.per_job + g.per_node + g.per_socket + g.per_task > 0;
+    };
     for (const auto& one : x_records)
       for (const auto& other : x_records)
         if (one.name == other.name && one.type.empty() && !other.type.empty() && counts(one))
-          return refuse(per_node_option(), "gpu-types", "GPUs are asked for with and without a type", "name the type everywhere or nowhere");
+          return refuse(per_node_option(), "gpu-types", "GPUs are asked for with and without a type",
+                        "name the type everywhere or nowhere");
     return std::nullopt;
   }
 

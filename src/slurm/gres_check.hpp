@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// GPUs (and other gres) of a request against its tasks and nodes, as sbatch and the controller compare them before they take a job.
+// GPUs (and other gres) of a request against its tasks and nodes, as sbatch and the controller compare them
+// before they take a job.
 #pragma once
 
 #include <optional>

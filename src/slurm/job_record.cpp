@@ -32,7 +32,7 @@ void set_exit(JobRecord& job, std::string_view value) {
 
 using Setter = std::function<void(JobRecord&, std::string_view)>;
 
-Setter text_into(std::string JobRecord::* member) {
+Setter text_into(std::string JobRecord::*member) {
   return [member](JobRecord& job, std::string_view value) { job.*member = known_or_empty(value); };
 }
 
@@ -61,7 +61,8 @@ const std::map<std::string, std::string JobRecord::*, std::less<>>& line_ends() 
 
 /// Others that stand last on their line; nothing in them may be taken for a value.
 bool is_free_text(std::string_view key) {
-  for (const std::string_view name : {"WorkDir", "Command", "StdErr", "StdIn", "Comment", "AdminComment", "SystemComment", "SubmitLine", "Extra"})
+  for (const std::string_view name : {"WorkDir", "Command", "StdErr", "StdIn", "Comment", "AdminComment",
+                                      "SystemComment", "SubmitLine", "Extra"})
     if (key == name) return true;
   return false;
 }
@@ -112,7 +113,8 @@ constexpr Reason k_reasons[] = {
     {"InvalidQOS", "its QOS does not exist", true},
     {"NodeDown", "a node it needs is down"},
     {"launch_failed_requeued_held", "the nodes could not start it; held: ask the site's support"},
-    {"AssocGrp*", "the account's limit is used up or reached: other jobs of the project must end, or its budget grow"},
+    {"AssocGrp*",
+     "the account's limit is used up or reached: other jobs of the project must end, or its budget grow"},
     {"AssocMax*", "your limit in this account is reached: jobs of yours must end first"},
     {"QOSGrp*", "the limit of the QOS for all users is reached"},
     {"QOSMax*", "your limit in this QOS is reached: jobs of yours must end first"},
@@ -122,15 +124,22 @@ constexpr Reason k_reasons[] = {
 
 /// Days since 1970-01-01 and seconds of the day of a time without zone.
 std::optional<long long> seconds_of(std::string_view time) {
-  if (time.size() < 19 || time[4] != '-' || time[7] != '-' || time[10] != 'T' || time[13] != ':' || time[16] != ':') return std::nullopt;
-  const auto part = [&](std::size_t at, std::size_t length) { return util::parse_unsigned(time.substr(at, length)); };
-  const auto year = part(0, 4), month = part(5, 2), day = part(8, 2), hour = part(11, 2), minute = part(14, 2), second = part(17, 2);
+  if (time.size() < 19 || time[4] != '-' || time[7] != '-' || time[10] != 'T' || time[13] != ':' ||
+      time[16] != ':')
+    return std::nullopt;
+  const auto part = [&](std::size_t at, std::size_t length) {
+    return util::parse_unsigned(time.substr(at, length));
+  };
+  const auto year = part(0, 4), month = part(5, 2), day = part(8, 2), hour = part(11, 2),
+             minute = part(14, 2), second = part(17, 2);
   if (!year || !month || !day || !hour || !minute || !second) return std::nullopt;
   using namespace std::chrono;
-  const year_month_day date{std::chrono::year(static_cast<int>(*year)), std::chrono::month(static_cast<unsigned>(*month)),
+  const year_month_day date{std::chrono::year(static_cast<int>(*year)),
+                            std::chrono::month(static_cast<unsigned>(*month)),
                             std::chrono::day(static_cast<unsigned>(*day))};
   if (!date.ok()) return std::nullopt;
-  return static_cast<long long>(sys_days(date).time_since_epoch().count()) * 86400 + static_cast<long long>(*hour * 3600 + *minute * 60 + *second);
+  return static_cast<long long>(sys_days(date).time_since_epoch().count()) * 86400 +
+         static_cast<long long>(*hour * 3600 + *minute * 60 + *second);
 }
 
 std::string describe_start(const JobRecord& job, std::string_view now) {
@@ -138,7 +147,9 @@ std::string describe_start(const JobRecord& job, std::string_view now) {
   if (!wait) return {};
   if (*wait <= 0) return ", starts any moment";
   const bool today = now.substr(0, 10) == std::string_view(job.start).substr(0, 10);
-  return fmt::format(", starts about {}, in {}", today ? job.start.substr(11, 5) : job.start.substr(0, 10) + " " + job.start.substr(11, 5),
+  return fmt::format(", starts about {}, in {}",
+                     today ? job.start.substr(11, 5)
+                           : job.start.substr(0, 10) + " " + job.start.substr(11, 5),
                      describe_duration(*wait));
 }
 
@@ -146,7 +157,8 @@ std::string describe_end(const JobRecord& job) {
   std::string text = util::to_lower(job.state);
   std::replace(text.begin(), text.end(), '_', ' ');
   if (job.state == "COMPLETED") return text;
-  if (job.state == "TIMEOUT" && !job.time_limit.empty()) return text + ": reached its time limit of " + job.time_limit;
+  if (job.state == "TIMEOUT" && !job.time_limit.empty())
+    return text + ": reached its time limit of " + job.time_limit;
   if (job.state == "OUT_OF_MEMORY") return text + ": asked for less memory than it used";
   if (job.signal != 0) return fmt::format("{}: ended by signal {}", text, job.signal);
   return job.exit_code != 0 ? fmt::format("{}: exit code {}", text, job.exit_code) : text;
@@ -155,9 +167,11 @@ std::string describe_end(const JobRecord& job) {
 } // namespace
 
 JobPhase phase_of(std::string_view state) {
-  for (const std::string_view waiting : {"PENDING", "REQUEUED", "REQUEUE_HOLD", "REQUEUE_FED", "SPECIAL_EXIT", "RESV_DEL_HOLD"})
+  for (const std::string_view waiting :
+       {"PENDING", "REQUEUED", "REQUEUE_HOLD", "REQUEUE_FED", "SPECIAL_EXIT", "RESV_DEL_HOLD"})
     if (state == waiting) return JobPhase::waiting;
-  for (const std::string_view running : {"RUNNING", "CONFIGURING", "COMPLETING", "SUSPENDED", "STOPPED", "SIGNALING", "STAGE_OUT", "RESIZING"})
+  for (const std::string_view running :
+       {"RUNNING", "CONFIGURING", "COMPLETING", "SUSPENDED", "STOPPED", "SIGNALING", "STAGE_OUT", "RESIZING"})
     if (state == running) return JobPhase::running;
   return JobPhase::ended;
 }

@@ -23,7 +23,8 @@ JobSize geometry_of(const Request& r) {
     if (hint == "compute_bound") size.cores_per_socket = 0;
     if (hint == "memory_bound") size.cores_per_socket = 1;
     if (hint == "multithread") size.threads_per_core = 0;
-    if (hint == "compute_bound" || hint == "memory_bound" || hint == "nomultithread") size.threads_per_core = 1;
+    if (hint == "compute_bound" || hint == "memory_bound" || hint == "nomultithread")
+      size.threads_per_core = 1;
   }
   return size;
 }
@@ -47,7 +48,8 @@ void apply_nodes(const Request& r, AsVersion version, long listed_nodes, JobSize
   if (total > 0 && per_node > 0 && total % per_node == 0 && !size.nodes_given) {
     size.min_nodes = size.max_nodes = static_cast<long>(total / per_node);
   }
-  if (r.nodes && total > 0 && static_cast<long>(total) < size.max_nodes) size.max_nodes = std::max(size.min_nodes, static_cast<long>(total));
+  if (r.nodes && total > 0 && static_cast<long>(total) < size.max_nodes)
+    size.max_nodes = std::max(size.min_nodes, static_cast<long>(total));
 }
 
 std::uint64_t per_task_gpus(const Request& r) {
@@ -70,15 +72,24 @@ long tasks_by_gpus(const Request& r, const JobSize& size) {
 
 void apply_tasks(const Request& r, JobSize& size) {
   // One task per socket, core or thread where those are asked for.
-  const long product = r.count("sockets-per-node", 1) * r.count("cores-per-socket", 1) * r.count("threads-per-core", 1);
-  const bool geometry = r.counts.count("sockets-per-node") + r.counts.count("cores-per-socket") + r.counts.count("threads-per-core") > 0;
-  const bool exact_nodes = size.nodes_given && size.min_nodes == size.max_nodes && !(r.nodes && r.nodes->is_list);
+  const long product =
+      r.count("sockets-per-node", 1) * r.count("cores-per-socket", 1) * r.count("threads-per-core", 1);
+  const bool geometry = r.counts.count("sockets-per-node") + r.counts.count("cores-per-socket") +
+                            r.counts.count("threads-per-core") >
+                        0;
+  const bool exact_nodes =
+      size.nodes_given && size.min_nodes == size.max_nodes && !(r.nodes && r.nodes->is_list);
   size.tasks_per_node = r.count("ntasks-per-node");
-  if (r.has("ntasks")) size.tasks_known = r.count("ntasks");
-  else if (size.tasks_per_node > 1) size.tasks_known = size.tasks_per_node * size.min_nodes;
-  else if (exact_nodes || (geometry && r.has("extra-node-info") && !size.nodes_given)) size.tasks_known = product * size.min_nodes;
-  if (r.has("ntasks") && size.nodes_given && size.tasks_known < size.min_nodes) size.min_nodes = size.tasks_known;
-  if (r.has("ntasks") && size.nodes_given && size.max_nodes > size.tasks_known) size.max_nodes = std::max(size.min_nodes, size.tasks_known);
+  if (r.has("ntasks"))
+    size.tasks_known = r.count("ntasks");
+  else if (size.tasks_per_node > 1)
+    size.tasks_known = size.tasks_per_node * size.min_nodes;
+  else if (exact_nodes || (geometry && r.has("extra-node-info") && !size.nodes_given))
+    size.tasks_known = product * size.min_nodes;
+  if (r.has("ntasks") && size.nodes_given && size.tasks_known < size.min_nodes)
+    size.min_nodes = size.tasks_known;
+  if (r.has("ntasks") && size.nodes_given && size.max_nodes > size.tasks_known)
+    size.max_nodes = std::max(size.min_nodes, size.tasks_known);
   size.tasks = std::max({1L, size.tasks_known, size.min_nodes});
   if (size.tasks_known > 0) size.tasks = size.tasks_known;
 }
@@ -105,12 +116,15 @@ JobSize size_job(const Request& r, AsVersion version, long listed_nodes) {
       if (item.name == "cpu") size.cpus_per_task = static_cast<long>(item.count);
   const long cpus_per_gpu = r.count("cpus-per-gpu");
   const long plain_cpus_per_task = size.cpus_per_task;
-  if (cpus_per_gpu > 0 && size.gpus_per_task > 0) size.cpus_per_task = cpus_per_gpu * static_cast<long>(size.gpus_per_task);
+  if (cpus_per_gpu > 0 && size.gpus_per_task > 0)
+    size.cpus_per_task = cpus_per_gpu * static_cast<long>(size.gpus_per_task);
   // Of a range of nodes sbatch makes no number of tasks.
-  const bool by_controller = !r.has("ntasks") && size.nodes_given && size.min_nodes != size.max_nodes && size.tasks_per_node > 1;
+  const bool by_controller =
+      !r.has("ntasks") && size.nodes_given && size.min_nodes != size.max_nodes && size.tasks_per_node > 1;
   const long known = size.tasks_known;
   const long before = by_controller ? 0 : known;
-  if (const long by_gpus = tasks_by_gpus(r, size); by_gpus > 0 && (!r.has("ntasks") || r.has("ntasks-per-gpu"))) {
+  if (const long by_gpus = tasks_by_gpus(r, size);
+      by_gpus > 0 && (!r.has("ntasks") || r.has("ntasks-per-gpu"))) {
     size.tasks = by_gpus;
     size.tasks_known = by_gpus;
   }
@@ -123,16 +137,22 @@ JobSize size_job(const Request& r, AsVersion version, long listed_nodes) {
   size.cpus = std::max(1L, before) * plain_cpus_per_task;
   if (counted > size.cpus) size.cpus = counted * size.cpus_per_task;
   if (r.overcommit) size.cpus = size.nodes_given ? size.min_nodes : 1;
-  if (r.overcommit) size.cpus_per_node = size.cpus_per_task > 1 ? size.cpus_per_task : 0;
+  if (r.overcommit)
+    size.cpus_per_node = size.cpus_per_task > 1 ? size.cpus_per_task : 0;
   else if (size.tasks_per_node > 0 || size.cpus_per_task > 1)
     // A job of one task does not fill its nodes.
-    size.cpus_per_node = (r.count("ntasks") == 1 || (size.tasks_known == 1 && size.gpus_per_task > 0) ? 1 : std::max(1L, size.tasks_per_node)) * size.cpus_per_task;
+    size.cpus_per_node = (r.count("ntasks") == 1 || (size.tasks_known == 1 && size.gpus_per_task > 0)
+                              ? 1
+                              : std::max(1L, size.tasks_per_node)) *
+                         size.cpus_per_task;
   size.cpus_per_node = std::max(size.cpus_per_node, r.count("mincpus"));
 
   const auto nodes = static_cast<std::uint64_t>(size.min_nodes);
   size.gpus_per_node = std::max({r.gpus_per_node(), r.gpus("gpus-per-socket"), size.gpus_per_task});
-  size.gpus = std::max({r.gpus("gpus"), r.gpus_per_node() * nodes, r.gpus("gpus-per-socket") * nodes, size.gpus_per_task * static_cast<std::uint64_t>(size.tasks)});
-  if (size.gpus == 0 && r.has("ntasks-per-gpu")) size.gpus = static_cast<std::uint64_t>(size.tasks / r.count("ntasks-per-gpu"));
+  size.gpus = std::max({r.gpus("gpus"), r.gpus_per_node() * nodes, r.gpus("gpus-per-socket") * nodes,
+                        size.gpus_per_task * static_cast<std::uint64_t>(size.tasks)});
+  if (size.gpus == 0 && r.has("ntasks-per-gpu"))
+    size.gpus = static_cast<std::uint64_t>(size.tasks / r.count("ntasks-per-gpu"));
   if (cpus_per_gpu > 0 && !r.overcommit && version >= Version::v24_05)
     size.cpus = std::max(size.cpus, cpus_per_gpu * static_cast<long>(size.gpus));
   return size;

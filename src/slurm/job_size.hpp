@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// How large the job is that a request makes: nodes, tasks, CPUs, GPUs, memory, as sbatch and the controller count.
+// How large the job is that a request makes: nodes, tasks, CPUs, GPUs, memory, as sbatch and the controller
+// count.
 #pragma once
 
 #include <cstdint>
@@ -15,12 +16,12 @@ struct JobSize {
   long max_nodes = 0; ///< 0: any
   bool nodes_given = false;
   long tasks = 1;
-  long tasks_known = 0;      ///< as sbatch computes them; 0 where only the controller does
-  long tasks_per_node = 0;   ///< 0: not given and not implied
+  long tasks_known = 0;    ///< as sbatch computes them; 0 where only the controller does
+  long tasks_per_node = 0; ///< 0: not given and not implied
   long cpus_per_task = 1;
-  long cpus = 1;             ///< of the whole job
-  long cpus_per_node = 0;    ///< the least that one node must offer; 0: no demand
-  std::uint64_t gpus = 0;    ///< of the whole job
+  long cpus = 1;                   ///< of the whole job
+  long cpus_per_node = 0;          ///< the least that one node must offer; 0: no demand
+  std::uint64_t gpus = 0;          ///< of the whole job
   std::uint64_t gpus_per_node = 0; ///< the most that one node must offer
   std::uint64_t gpus_per_task = 0;
   long threads_per_core = 0; ///< 0: any; -1: a 0 that was asked for

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Layout of a task that ibrun, mpirun or another launcher started, from the variables the site's profile names.
+// Layout of a task that ibrun, mpirun or another launcher started, from the variables the site's profile
+// names.
 #include <algorithm>
 #include <numeric>
 #include <optional>
@@ -27,11 +28,13 @@ Result<std::vector<unsigned>> counts_for(const util::EnvSnapshot& env, std::size
                                          const std::string& rank_variable) {
   const auto text = env.get_or("SLURM_TASKS_PER_NODE", "");
   if (const auto counts = parse_tasks_per_node(text);
-      counts && counts->size() == nodes && std::accumulate(counts->begin(), counts->end(), 0ULL) == world_size)
+      counts && counts->size() == nodes &&
+      std::accumulate(counts->begin(), counts->end(), 0ULL) == world_size)
     return *counts;
   if (world_size % nodes == 0) return std::vector<unsigned>(nodes, static_cast<unsigned>(world_size / nodes));
-  return Error{rank_variable + " belongs to " + std::to_string(world_size) + " ranks, which do not spread evenly over " +
-                   std::to_string(nodes) + " nodes, and SLURM_TASKS_PER_NODE='" + text + "' does not describe them",
+  return Error{rank_variable + " belongs to " + std::to_string(world_size) +
+                   " ranks, which do not spread evenly over " + std::to_string(nodes) +
+                   " nodes, and SLURM_TASKS_PER_NODE='" + text + "' does not describe them",
                "give the job the layout that the launcher is to use (--nodes and --ntasks-per-node)"};
 }
 
@@ -56,15 +59,15 @@ bool in_launcher_task(const util::EnvSnapshot& env, const model::LauncherRule& r
 Result<StepLayout> read_launcher_layout(const util::EnvSnapshot& env, const model::LauncherRule& rule,
                                         const std::string& host) {
   if (!in_launcher_task(env, rule))
-    return Error{"this task has no " + rule.rank_variable + " and " + rule.world_size_variable + ", which " + rule.name +
-                     " sets on this site",
+    return Error{"this task has no " + rule.rank_variable + " and " + rule.world_size_variable + ", which " +
+                     rule.name + " sets on this site",
                  "start the program with " + rule.name};
   StepLayout layout;
   layout.rank = *number_of(env, rule.rank_variable);
   layout.world_size = *number_of(env, rule.world_size_variable);
   if (layout.world_size == 0 || layout.rank >= layout.world_size)
-    return Error{rule.rank_variable + " is " + std::to_string(layout.rank) + ", but " + rule.world_size_variable + " is " +
-                 std::to_string(layout.world_size)};
+    return Error{rule.rank_variable + " is " + std::to_string(layout.rank) + ", but " +
+                 rule.world_size_variable + " is " + std::to_string(layout.world_size)};
   auto nodes = nodes_of(env, host);
   if (!nodes) return nodes.error();
   layout.nodes = *nodes;
@@ -73,20 +76,25 @@ Result<StepLayout> read_launcher_layout(const util::EnvSnapshot& env, const mode
   if (!counts) return counts.error();
   layout.tasks_per_node = *counts;
   unsigned before = 0;
-  while (layout.rank >= before + layout.tasks_per_node[layout.node_rank]) before += layout.tasks_per_node[layout.node_rank++];
+  while (layout.rank >= before + layout.tasks_per_node[layout.node_rank])
+    before += layout.tasks_per_node[layout.node_rank++];
   layout.local_world_size = layout.tasks_per_node[layout.node_rank];
   layout.local_rank = layout.rank - before;
   const auto named = number_of(env, rule.local_rank_variable);
   if (named && *named != layout.local_rank)
-    return Error{rule.local_rank_variable + " is " + std::to_string(*named) + ", but rank " + std::to_string(layout.rank) +
-                     " of this layout is local rank " + std::to_string(layout.local_rank),
-                 "hpcml counts ranks in blocks, node after node; ask " + rule.name + " for a block distribution"};
-  const auto here = std::find_if(layout.nodes.begin(), layout.nodes.end(),
-                                 [&](const std::string& node) { return util::short_host_name(node) == util::short_host_name(host); });
+    return Error{rule.local_rank_variable + " is " + std::to_string(*named) + ", but rank " +
+                     std::to_string(layout.rank) + " of this layout is local rank " +
+                     std::to_string(layout.local_rank),
+                 "hpcml counts ranks in blocks, node after node; ask " + rule.name +
+                     " for a block distribution"};
+  const auto here = std::find_if(layout.nodes.begin(), layout.nodes.end(), [&](const std::string& node) {
+    return util::short_host_name(node) == util::short_host_name(host);
+  });
   if (here != layout.nodes.end() && static_cast<unsigned>(here - layout.nodes.begin()) != layout.node_rank)
-    return Error{"rank " + std::to_string(layout.rank) + " runs on " + host + ", but in blocks it belongs to " +
-                     layout.nodes[layout.node_rank],
-                 "hpcml counts ranks in blocks, node after node; ask " + rule.name + " for a block distribution"};
+    return Error{"rank " + std::to_string(layout.rank) + " runs on " + host +
+                     ", but in blocks it belongs to " + layout.nodes[layout.node_rank],
+                 "hpcml counts ranks in blocks, node after node; ask " + rule.name +
+                     " for a block distribution"};
   return layout;
 }
 

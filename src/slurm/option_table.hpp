@@ -11,8 +11,8 @@ namespace hpcml::slurm {
 
 /// Per program: the letter if there is one, then "=" (a value is required), "?" (it may have one) or "." (it
 /// has none), each with the versions for which that holds ("?[25.11-]") where those are not all; empty where
-/// the program has no such option. Then the variable that sbatch reads, with its versions if not all, and whether
-/// a component of a heterogeneous job starts without the option.
+/// the program has no such option. Then the variable that sbatch reads, with its versions if not all, and
+/// whether a component of a heterogeneous job starts without the option.
 struct OptionRow {
   std::string_view name;
   ValueKind kind;

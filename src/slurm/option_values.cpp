@@ -28,8 +28,7 @@ struct Form {
   string_view hint;
 };
 
-template <long Least>
-bool read_count(Reading& r) {
+template <long Least> bool read_count(Reading& r) {
   const auto count = parse_count(r.text, Least);
   if (count) r.request.counts[r.setting.option] = *count;
   return count.has_value();
@@ -56,8 +55,10 @@ bool read_nodes(Reading& r) {
 
 bool store_gres(Reading& r, std::optional<std::vector<GresItem>> items) {
   if (!items) return false;
-  if (items->empty()) r.request.gres.erase(r.setting.option);
-  else r.request.gres[r.setting.option] = std::move(*items);
+  if (items->empty())
+    r.request.gres.erase(r.setting.option);
+  else
+    r.request.gres[r.setting.option] = std::move(*items);
   return true;
 }
 
@@ -75,7 +76,8 @@ bool read_array(Reading& r) { return r.text.empty() || parse_array(r.text, 40000
 bool read_signal(Reading& r) {
   const bool at_reservation = r.request.signal && r.request.signal->at_reservation;
   r.request.signal = parse_signal(r.text, r.version);
-  if (r.request.signal && at_reservation) r.request.signal->at_reservation = true; // a later option does not take it back
+  if (r.request.signal && at_reservation)
+    r.request.signal->at_reservation = true; // a later option does not take it back
   return r.request.signal.has_value();
 }
 
@@ -85,7 +87,9 @@ bool read_mail_type(Reading& r) {
   if (!r.request.mail_types.empty() && r.version >= Version::v25_05) r.request.mail_types.clear();
   if (types)
     for (const auto& type : *types)
-      if (std::find(r.request.mail_types.begin(), r.request.mail_types.end(), type) == r.request.mail_types.end()) r.request.mail_types.push_back(type);
+      if (std::find(r.request.mail_types.begin(), r.request.mail_types.end(), type) ==
+          r.request.mail_types.end())
+        r.request.mail_types.push_back(type);
   return types.has_value();
 }
 
@@ -115,13 +119,13 @@ bool read_exclusive(Reading& r) {
 }
 
 /// Only the first letter is looked at.
-bool read_open_mode(Reading& r) { return !r.text.empty() && std::string_view("aAtT").find(r.text[0]) != std::string_view::npos; }
+bool read_open_mode(Reading& r) {
+  return !r.text.empty() && std::string_view("aAtT").find(r.text[0]) != std::string_view::npos;
+}
 bool read_no_kill(Reading& r) { return is_one_of(r.text, {"", "set", "off", "no"}); }
 bool read_yes_no(Reading& r) { return is_one_of(r.text, {"yes", "no"}); }
 
-bool read_requeue(Reading& r) {
-  return is_one_of(r.text, {"", "expedite"}) || r.version < Version::v26_05;
-}
+bool read_requeue(Reading& r) { return is_one_of(r.text, {"", "expedite"}) || r.version < Version::v26_05; }
 
 bool read_oom_kill_step(Reading& r) { return r.text.empty() || r.text == "0" || r.text == "1"; }
 
@@ -177,11 +181,13 @@ bool read_acctg_freq(Reading& r) {
 bool read_profile(Reading& r) {
   const std::string lower = util::to_lower(r.text);
   static constexpr string_view words[] = {"all", "none", "energy", "task", "lustre", "filesystem", "network"};
-  return std::any_of(std::begin(words), std::end(words), [&](string_view word) { return lower.find(word) != std::string::npos; });
+  return std::any_of(std::begin(words), std::end(words),
+                     [&](string_view word) { return lower.find(word) != std::string::npos; });
 }
 
 bool read_propagate(Reading& r) {
-  static constexpr string_view limits[] = {"AS", "CORE", "CPU", "DATA", "FSIZE", "MEMLOCK", "NOFILE", "NPROC", "RSS", "STACK"};
+  static constexpr string_view limits[] = {"AS",      "CORE",   "CPU",   "DATA", "FSIZE",
+                                           "MEMLOCK", "NOFILE", "NPROC", "RSS",  "STACK"};
   if (r.text.empty() || r.text == "NONE" || r.text == "ALL") return true;
   const auto parts = util::split(r.text, ',');
   return std::all_of(parts.begin(), parts.end(), [](const std::string& part) {
@@ -195,9 +201,12 @@ bool read_gres_flags(Reading& r) {
   for (const auto& part : util::split(util::to_lower(r.text), ','))
     if (!part.empty()) flags.insert(part);
   for (const auto& flag : flags)
-    if (!is_one_of(flag, {"disable-binding", "enforce-binding", "multiple-tasks-per-sharing", "one-task-per-sharing"})) return false;
+    if (!is_one_of(flag, {"disable-binding", "enforce-binding", "multiple-tasks-per-sharing",
+                          "one-task-per-sharing"}))
+      return false;
   const auto both = [&](const char* a, const char* b) { return flags.count(a) > 0 && flags.count(b) > 0; };
-  return !both("disable-binding", "enforce-binding") && !both("multiple-tasks-per-sharing", "one-task-per-sharing");
+  return !both("disable-binding", "enforce-binding") &&
+         !both("multiple-tasks-per-sharing", "one-task-per-sharing");
 }
 
 bool read_gpu_bind(Reading& r) { return is_gpu_bind(r.text, r.version); }
@@ -220,16 +229,21 @@ bool is_plane(const std::string& part) {
 
 bool read_mem_bind(Reading& r) {
   for (const auto& part : util::split(r.text, ',')) {
-    if (is_one_of(part, {"quiet", "q", "verbose", "v", "none", "no", "rank", "local", "sort", "nosort", "prefer", "p"})) continue;
+    if (is_one_of(part, {"quiet", "q", "verbose", "v", "none", "no", "rank", "local", "sort", "nosort",
+                         "prefer", "p"}))
+      continue;
     // The rest of the list belongs to the map.
-    return util::starts_with(part, "map_mem:") || util::starts_with(part, "mask_mem:") || util::starts_with(part, "mem_map:") || util::starts_with(part, "mem_mask:");
+    return util::starts_with(part, "map_mem:") || util::starts_with(part, "mask_mem:") ||
+           util::starts_with(part, "mem_map:") || util::starts_with(part, "mem_mask:");
   }
   return true;
 }
 
 bool read_switches(Reading& r) { return parse_count(r.text.substr(0, r.text.find('@')), 1).has_value(); }
 
-bool is_frequency(const std::string& text) { return is_one_of(text, {"low", "medium", "highm1", "high"}) || parse_count(text, 1).has_value(); }
+bool is_frequency(const std::string& text) {
+  return is_one_of(text, {"low", "medium", "highm1", "high"}) || parse_count(text, 1).has_value();
+}
 
 bool is_governor(const std::string& text) {
   return is_one_of(text, {"conservative", "ondemand", "performance", "powersave", "schedutil", "userspace"});
@@ -240,8 +254,10 @@ bool read_cpu_freq(Reading& r) {
   const auto colon = r.text.find(':');
   const std::string range = r.text.substr(0, colon);
   const auto dash = range.find('-');
-  if (dash == std::string::npos) return colon == std::string::npos && (is_frequency(range) || is_governor(range));
-  return is_frequency(range.substr(0, dash)) && is_frequency(range.substr(dash + 1)) && (colon == std::string::npos || is_governor(r.text.substr(colon + 1)));
+  if (dash == std::string::npos)
+    return colon == std::string::npos && (is_frequency(range) || is_governor(range));
+  return is_frequency(range.substr(0, dash)) && is_frequency(range.substr(dash + 1)) &&
+         (colon == std::string::npos || is_governor(r.text.substr(colon + 1)));
 }
 
 bool read_gpu_freq(Reading& r) {
@@ -323,7 +339,8 @@ constexpr Form k_forms[] = {
 
 std::optional<std::string> read_value(const Setting& setting, AsVersion version, Request& request) {
   const auto kind = value_kind_of(setting.option);
-  const auto* form = std::find_if(std::begin(k_forms), std::end(k_forms), [&](const Form& f) { return f.kind == kind; });
+  const auto* form =
+      std::find_if(std::begin(k_forms), std::end(k_forms), [&](const Form& f) { return f.kind == kind; });
   if (form == std::end(k_forms)) return std::nullopt;
   const std::string text = setting.value.value_or("");
   Reading reading{setting, text, version, request};

@@ -28,7 +28,8 @@ struct Use {
   /// Without a version: as its newest form takes it.
   std::optional<Argument> argument(std::optional<AsVersion> version) const {
     if (version) return version->pick(arguments);
-    const auto newest = std::find_if(arguments.rbegin(), arguments.rend(), [](const auto& a) { return a.has_value(); });
+    const auto newest =
+        std::find_if(arguments.rbegin(), arguments.rend(), [](const auto& a) { return a.has_value(); });
     return newest == arguments.rend() ? std::nullopt : *newest;
   }
 };
@@ -57,7 +58,9 @@ Use read_use(std::string_view text) {
     }
     for (std::size_t i = 0; i < k_versions; ++i)
       if (is_in_range(range, static_cast<Version>(i)))
-        use.arguments[i] = mark == '=' ? Argument::required : mark == '?' ? Argument::optional : Argument::none;
+        use.arguments[i] = mark == '='   ? Argument::required
+                           : mark == '?' ? Argument::optional
+                                         : Argument::none;
   }
   return use;
 }
@@ -70,15 +73,18 @@ std::string_view text_of(const OptionRow& row, Program program) {
 const std::vector<Entry>& entries() {
   static const std::vector<Entry> all = [] {
     std::vector<Entry> list;
-    for (const auto& row : option_rows()) list.push_back({&row, {read_use(row.sbatch), read_use(row.srun), read_use(row.salloc)}});
-    std::sort(list.begin(), list.end(), [](const Entry& a, const Entry& b) { return a.row->name < b.row->name; });
+    for (const auto& row : option_rows())
+      list.push_back({&row, {read_use(row.sbatch), read_use(row.srun), read_use(row.salloc)}});
+    std::sort(list.begin(), list.end(),
+              [](const Entry& a, const Entry& b) { return a.row->name < b.row->name; });
     return list;
   }();
   return all;
 }
 
 std::vector<Entry>::const_iterator first_not_before(std::string_view name) {
-  return std::lower_bound(entries().begin(), entries().end(), name, [](const Entry& e, std::string_view n) { return e.row->name < n; });
+  return std::lower_bound(entries().begin(), entries().end(), name,
+                          [](const Entry& e, std::string_view n) { return e.row->name < n; });
 }
 
 const Entry* entry_named(std::string_view name) {
@@ -92,9 +98,12 @@ OptionMatch find_option(Program program, std::string_view name, std::optional<As
   if (name.empty()) return {};
   std::vector<const Entry*> matches;
   const auto argument = [&](const Entry& entry) { return entry.use(program).argument(version); };
-  const auto to_match = [&](const Entry& entry) { return OptionMatch{Option{std::string(entry.row->name), *argument(entry)}, {}}; };
+  const auto to_match = [&](const Entry& entry) {
+    return OptionMatch{Option{std::string(entry.row->name), *argument(entry)}, {}};
+  };
   const auto add = [&](const Entry& entry) {
-    if (argument(entry) && std::find(matches.begin(), matches.end(), &entry) == matches.end()) matches.push_back(&entry);
+    if (argument(entry) && std::find(matches.begin(), matches.end(), &entry) == matches.end())
+      matches.push_back(&entry);
   };
   if (const auto* exact = entry_named(name); exact && argument(*exact)) return to_match(*exact);
   for (const auto& [other, full] : k_other_names) {
@@ -102,7 +111,9 @@ OptionMatch find_option(Program program, std::string_view name, std::optional<As
     if (name == other && argument(entry)) return to_match(entry);
     if (util::starts_with(other, name)) add(entry);
   }
-  for (auto at = first_not_before(name); at != entries().end() && util::starts_with(at->row->name, name); ++at) add(*at);
+  for (auto at = first_not_before(name); at != entries().end() && util::starts_with(at->row->name, name);
+       ++at)
+    add(*at);
   if (matches.size() == 1) return to_match(*matches.front());
   OptionMatch result;
   for (const auto* entry : matches) result.candidates.emplace_back(entry->row->name);
@@ -112,7 +123,8 @@ OptionMatch find_option(Program program, std::string_view name, std::optional<As
 std::optional<Option> find_option(Program program, char letter, std::optional<AsVersion> version) {
   for (const auto& entry : entries())
     if (letter != '\0' && entry.use(program).letter == letter)
-      if (const auto argument = entry.use(program).argument(version)) return Option{std::string(entry.row->name), *argument};
+      if (const auto argument = entry.use(program).argument(version))
+        return Option{std::string(entry.row->name), *argument};
   return std::nullopt;
 }
 

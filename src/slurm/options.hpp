@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The one table of options of sbatch, srun and salloc: which exist in which version, their letters, whether they
-// take a value and which, the variable that sets them.
+// The one table of options of sbatch, srun and salloc: which exist in which version, their letters, whether
+// they take a value and which, the variable that sets them.
 #pragma once
 
 #include <optional>
@@ -18,11 +18,47 @@ enum class Program { sbatch, srun, salloc };
 enum class Argument { none, optional, required };
 /// What may be written as an option's value; text: anything.
 enum class ValueKind {
-  text, acctg_freq, array, moment, comment, features, count_or_zero, count, cpu_freq, time, dependency,
-  distribution, exclusive, geometry, gpu_bind, gpu_freq, gpus, gpus_per_task, gres, gres_flags, hint, yes_no,
-  mail_type, memory, mem_bind, nice, no_kill, node_count, open_mode, priority, profile, propagate, requeue,
-  signal, switches, tres_bind, tres_per_task, zero_or_one,
-  oom_kill_step, get_user_env, small_count
+  text,
+  acctg_freq,
+  array,
+  moment,
+  comment,
+  features,
+  count_or_zero,
+  count,
+  cpu_freq,
+  time,
+  dependency,
+  distribution,
+  exclusive,
+  geometry,
+  gpu_bind,
+  gpu_freq,
+  gpus,
+  gpus_per_task,
+  gres,
+  gres_flags,
+  hint,
+  yes_no,
+  mail_type,
+  memory,
+  mem_bind,
+  nice,
+  no_kill,
+  node_count,
+  open_mode,
+  priority,
+  profile,
+  propagate,
+  requeue,
+  signal,
+  switches,
+  tres_bind,
+  tres_per_task,
+  zero_or_one,
+  oom_kill_step,
+  get_user_env,
+  small_count
 };
 
 /// An option of a program, by its full name without dashes ("ntasks-per-node").
@@ -62,7 +98,8 @@ std::string versions_of(Program program, std::string_view name);
 bool is_option(Program program, std::string_view name);
 /// The variables that this version's sbatch reads.
 std::vector<OptionVariable> option_variables(AsVersion version);
-/// Whether each component of a heterogeneous job starts without this option instead of taking the one before's.
+/// Whether each component of a heterogeneous job starts without this option instead of taking the one
+/// before's.
 bool is_per_component(std::string_view name);
 
 } // namespace hpcml::slurm

@@ -19,7 +19,9 @@ std::vector<std::string> names_of(const Request& request, std::string_view optio
 
 void check_nodelist(const Request& r, AsVersion version, Findings& findings) {
   const auto wanted = names_of(r, "nodelist");
-  const auto refuse = [&](std::string message, std::string hint) { findings.error(r.place("nodelist"), "slurm/impossible", std::move(message), std::move(hint)); };
+  const auto refuse = [&](std::string message, std::string hint) {
+    findings.error(r.place("nodelist"), "slurm/impossible", std::move(message), std::move(hint));
+  };
   if (wanted.empty()) return;
   const std::set<std::string> distinct(wanted.begin(), wanted.end());
   for (const auto& name : names_of(r, "exclude"))
@@ -27,16 +29,19 @@ void check_nodelist(const Request& r, AsVersion version, Findings& findings) {
   if (!r.nodes || version >= Version::v23_02) return;
   const auto count = static_cast<long>(version == Version::v20_11 ? wanted.size() : distinct.size());
   if (count > r.nodes->max)
-    refuse("--nodelist names " + std::to_string(count) + " nodes, which are all part of the job, and --nodes allows " + std::to_string(r.nodes->max),
+    refuse("--nodelist names " + std::to_string(count) +
+               " nodes, which are all part of the job, and --nodes allows " + std::to_string(r.nodes->max),
            "raise --nodes, name fewer nodes, or --exclude those that are not wanted");
 }
 
 } // namespace
 
 bool exceeds_places(const Request& request, const JobSize& size, long nodes, AsVersion version) {
-  const bool limited = request.has("ntasks") && (request.has("ntasks-per-node") || (size.tasks_per_node > 0 && size.nodes_given));
+  const bool limited = request.has("ntasks") &&
+                       (request.has("ntasks-per-node") || (size.tasks_per_node > 0 && size.nodes_given));
   // 26.05 no longer proves it for one node.
-  return limited && size.tasks > nodes * size.tasks_per_node && !(size.max_nodes == 1 && version >= Version::v26_05);
+  return limited && size.tasks > nodes * size.tasks_per_node &&
+         !(size.max_nodes == 1 && version >= Version::v26_05);
 }
 
 void check_contradictions(const Request& r, const JobSize& s, AsVersion version, Findings& findings) {
@@ -45,18 +50,26 @@ void check_contradictions(const Request& r, const JobSize& s, AsVersion version,
     findings.error(r.place(option), "slurm/impossible", std::move(message), std::move(hint));
   };
   if (r.nodes && r.nodes->max == 0) refuse("nodes", "--nodes asks for no node", "ask for one at least");
-  if (r.has("extra-node-info") && s.tasks_known == 0 && !s.nodes_given && (s.sockets_per_node < 0 || s.cores_per_socket < 0 || s.threads_per_core < 0))
-    refuse("extra-node-info", "--extra-node-info asks for 0 sockets, cores or threads, which makes no task", "ask for one at least");
-  if (util::to_lower(r.text("distribution")) == "arbitrary" && !r.has("nodelist") && version >= Version::v21_08)
-    refuse("distribution", "--distribution=arbitrary needs --nodelist", "name the nodes, one name for each task");
+  if (r.has("extra-node-info") && s.tasks_known == 0 && !s.nodes_given &&
+      (s.sockets_per_node < 0 || s.cores_per_socket < 0 || s.threads_per_core < 0))
+    refuse("extra-node-info", "--extra-node-info asks for 0 sockets, cores or threads, which makes no task",
+           "ask for one at least");
+  if (util::to_lower(r.text("distribution")) == "arbitrary" && !r.has("nodelist") &&
+      version >= Version::v21_08)
+    refuse("distribution", "--distribution=arbitrary needs --nodelist",
+           "name the nodes, one name for each task");
 }
 
 void check_possible(const Request& r, const JobSize& s, AsVersion version, Findings& findings) {
   check_contradictions(r, s, version, findings);
-  if (r.has("hold") || s.max_nodes <= 0 || (r.has("nodelist") && !r.nodes) || !exceeds_places(r, s, s.max_nodes, version)) return;
+  if (r.has("hold") || s.max_nodes <= 0 || (r.has("nodelist") && !r.nodes) ||
+      !exceeds_places(r, s, s.max_nodes, version))
+    return;
   const auto needed = (s.tasks + s.tasks_per_node - 1) / s.tasks_per_node;
   findings.error(r.place("ntasks"), "slurm/impossible",
-                 std::to_string(s.tasks) + " tasks, " + std::to_string(s.tasks_per_node) + " on a node, need " + std::to_string(needed) + " nodes, and the job has " + std::to_string(s.max_nodes),
+                 std::to_string(s.tasks) + " tasks, " + std::to_string(s.tasks_per_node) +
+                     " on a node, need " + std::to_string(needed) + " nodes, and the job has " +
+                     std::to_string(s.max_nodes),
                  "--ntasks counts the whole job: leave it away, or raise --nodes");
 }
 

@@ -13,7 +13,8 @@ bool is_key(std::string_view word) {
   if (word.empty()) return false;
   if (const char c = word.front(); !((c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z'))) return false;
   return std::all_of(word.begin(), word.end(), [](char c) {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '/' || c == ':';
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' ||
+           c == '/' || c == ':';
   });
 }
 
@@ -39,10 +40,13 @@ void add_pairs(std::string_view line, std::vector<std::pair<std::string, std::st
 
 } // namespace
 
-void Record::add(std::string key, std::string value) { x_fields.emplace_back(std::move(key), std::move(value)); }
+void Record::add(std::string key, std::string value) {
+  x_fields.emplace_back(std::move(key), std::move(value));
+}
 
 std::optional<std::string> Record::get(std::string_view key) const {
-  const auto found = std::find_if(x_fields.begin(), x_fields.end(), [&](const auto& field) { return field.first == key; });
+  const auto found =
+      std::find_if(x_fields.begin(), x_fields.end(), [&](const auto& field) { return field.first == key; });
   if (found == x_fields.end()) return std::nullopt;
   for (const std::string_view none : {"", "(null)", "N/A", "NONE", "n/a", "n/s", "None"})
     if (found->second == none) return std::nullopt;
@@ -78,7 +82,8 @@ Record read_config(std::string_view text) {
   for (const auto& line : util::split(text, '\n')) {
     const auto equals = line.find('=');
     if (equals == std::string::npos) continue;
-    config.add(std::string(util::trim(std::string_view(line).substr(0, equals))), std::string(util::trim(std::string_view(line).substr(equals + 1))));
+    config.add(std::string(util::trim(std::string_view(line).substr(0, equals))),
+               std::string(util::trim(std::string_view(line).substr(equals + 1))));
   }
   return config;
 }

@@ -13,7 +13,8 @@ namespace hpcml::slurm {
 class Record {
 public:
   void add(std::string key, std::string value);
-  /// The value; nothing if the key is missing or Slurm says that it has none: "(null)", "None", "N/A", "n/s" and their like.
+  /// The value; nothing if the key is missing or Slurm says that it has none: "(null)", "None", "N/A", "n/s"
+  /// and their like.
   std::optional<std::string> get(std::string_view key) const;
   /// As get, as a number; nothing for "UNLIMITED", "INFINITE" and other words.
   std::optional<unsigned long long> number(std::string_view key) const;
@@ -24,8 +25,9 @@ private:
   std::vector<std::pair<std::string, std::string>> x_fields;
 };
 
-/// The records of `scontrol show …`, with -o or without. `first_key` begins a record: "PartitionName", "NodeName".
-/// Values with blanks (OS=, Reason=, partition names) are kept whole. Lines before the first record are left out.
+/// The records of `scontrol show …`, with -o or without. `first_key` begins a record: "PartitionName",
+/// "NodeName". Values with blanks (OS=, Reason=, partition names) are kept whole. Lines before the first
+/// record are left out.
 std::vector<Record> read_records(std::string_view text, std::string_view first_key);
 
 /// `scontrol show config`: one "Key = value" a line.

@@ -30,7 +30,8 @@ std::uint64_t Request::gpus_per_node() const {
 }
 
 bool Request::has_task_count() const {
-  return has("ntasks") || (nodes && nodes->min == nodes->max) || (nodes && count("ntasks-per-node") > 0) || has("nodelist") || has("extra-node-info");
+  return has("ntasks") || (nodes && nodes->min == nodes->max) || (nodes && count("ntasks-per-node") > 0) ||
+         has("nodelist") || has("extra-node-info");
 }
 
 Place Request::place(std::string_view option) const {
@@ -72,7 +73,8 @@ void take_back(Request& request, const std::string& option) {
 }
 
 bool is_last(const Setting& setting, const std::vector<Setting>& all) {
-  return std::none_of(&setting + 1, all.data() + all.size(), [&](const Setting& later) { return later.option == setting.option; });
+  return std::none_of(&setting + 1, all.data() + all.size(),
+                      [&](const Setting& later) { return later.option == setting.option; });
 }
 
 /// Who gave the last of an option.
@@ -84,20 +86,26 @@ Giver giver_of(const Request& request, std::string_view option) {
   return found->second.source == Source::environment ? Giver::environment : Giver::person;
 }
 
-/// A hint and the options that say the same more exactly put each other aside; words that a person wrote go before variables.
+/// A hint and the options that say the same more exactly put each other aside; words that a person wrote go
+/// before variables.
 void apply_hint(Request& request, AsVersion version) {
   if (!request.has("hint")) return;
   std::vector<std::string_view> exact = {"ntasks-per-core", "threads-per-core", "extra-node-info"};
   const bool by_size = request.has("cores-per-socket") || request.has("sockets-per-node");
-  if (by_size && version >= Version::v25_11) exact.insert(exact.end(), {"cores-per-socket", "sockets-per-node"});
-  const auto any = [&](Giver giver) { return std::any_of(exact.begin(), exact.end(), [&](std::string_view o) { return giver_of(request, o) == giver; }); };
+  if (by_size && version >= Version::v25_11)
+    exact.insert(exact.end(), {"cores-per-socket", "sockets-per-node"});
+  const auto any = [&](Giver giver) {
+    return std::any_of(exact.begin(), exact.end(),
+                       [&](std::string_view o) { return giver_of(request, o) == giver; });
+  };
   const auto hint = giver_of(request, "hint");
   if (any(Giver::person) || (hint == Giver::environment && any(Giver::environment))) {
     request.given.erase("hint");
     return;
   }
   if (hint == Giver::person)
-    for (const char* option : {"ntasks-per-core", "threads-per-core", "extra-node-info", "cores-per-socket", "sockets-per-node"}) {
+    for (const char* option :
+         {"ntasks-per-core", "threads-per-core", "extra-node-info", "cores-per-socket", "sockets-per-node"}) {
       request.counts.erase(option);
       request.given.erase(option);
     }
@@ -106,8 +114,12 @@ void apply_hint(Request& request, AsVersion version) {
 /// From 23.11 a person's -c puts SBATCH_CPUS_PER_GPU aside.
 void apply_cpus_per_gpu(Request& request, AsVersion version) {
   if (giver_of(request, "cpus-per-gpu") != Giver::environment || version < Version::v23_11) return;
-  const bool per_task = request.tres_per_task && std::any_of(request.tres_per_task->items.begin(), request.tres_per_task->items.end(), [](const GresItem& i) { return i.name == "cpu"; });
-  if (giver_of(request, "cpus-per-task") != Giver::person && !(per_task && giver_of(request, "tres-per-task") == Giver::person)) return;
+  const bool per_task = request.tres_per_task &&
+                        std::any_of(request.tres_per_task->items.begin(), request.tres_per_task->items.end(),
+                                    [](const GresItem& i) { return i.name == "cpu"; });
+  if (giver_of(request, "cpus-per-task") != Giver::person &&
+      !(per_task && giver_of(request, "tres-per-task") == Giver::person))
+    return;
   request.given.erase("cpus-per-gpu");
   request.counts.erase("cpus-per-gpu");
 }
@@ -115,14 +127,14 @@ void apply_cpus_per_gpu(Request& request, AsVersion version) {
 /// The page that says what such a value may be.
 std::string code_of(ValueKind kind) {
   switch (kind) {
-    case ValueKind::time: return "slurm/time";
-    case ValueKind::memory: return "slurm/memory";
-    case ValueKind::array: return "slurm/array";
-    case ValueKind::gres:
-    case ValueKind::gpus:
-    case ValueKind::gpus_per_task:
-    case ValueKind::tres_per_task: return "slurm/gres";
-    default: return "slurm/value";
+  case ValueKind::time: return "slurm/time";
+  case ValueKind::memory: return "slurm/memory";
+  case ValueKind::array: return "slurm/array";
+  case ValueKind::gres:
+  case ValueKind::gpus:
+  case ValueKind::gpus_per_task:
+  case ValueKind::tres_per_task: return "slurm/gres";
+  default: return "slurm/value";
   }
 }
 
@@ -130,7 +142,8 @@ void report(const Setting& setting, const std::string& hint, Findings& findings)
   std::string where;
   if (setting.source == Source::environment) where = " (from the environment)";
   if (setting.source == Source::command_line) where = " (from the command line)";
-  findings.error(setting.place, code_of(value_kind_of(setting.option)), "--" + setting.option + " cannot be '" + setting.value.value_or("") + "'" + where, hint);
+  findings.error(setting.place, code_of(value_kind_of(setting.option)),
+                 "--" + setting.option + " cannot be '" + setting.value.value_or("") + "'" + where, hint);
 }
 
 } // namespace
@@ -146,11 +159,15 @@ Request make_request(const std::vector<Setting>& settings, AsVersion version, Fi
       take_back(request, setting.option);
       continue;
     }
-    if (const auto lower = kind == ValueKind::gres ? util::to_lower(setting.value.value_or("")) : std::string(); lower == "help" || lower == "list")
-      findings.error(setting.place, "slurm/value", "--gres=" + lower + " prints a list and submits nothing", "ask on the command line: sbatch --gres=help");
+    if (const auto lower =
+            kind == ValueKind::gres ? util::to_lower(setting.value.value_or("")) : std::string();
+        lower == "help" || lower == "list")
+      findings.error(setting.place, "slurm/value", "--gres=" + lower + " prints a list and submits nothing",
+                     "ask on the command line: sbatch --gres=help");
     if (is_read_last(kind) && !is_last(setting, settings)) continue;
     if (const auto problem = read_value(setting, version, into)) {
-      if (kind == ValueKind::hint) hint_problem = problem; // matters only where nothing puts the hint aside
+      if (kind == ValueKind::hint)
+        hint_problem = problem; // matters only where nothing puts the hint aside
       else {
         report(setting, *problem, findings);
         continue;
@@ -165,7 +182,8 @@ Request make_request(const std::vector<Setting>& settings, AsVersion version, Fi
   }
   apply_hint(request, version);
   apply_cpus_per_gpu(request, version);
-  if (const auto hint = request.given.find("hint"); hint_problem && hint != request.given.end()) report(hint->second, *hint_problem, findings);
+  if (const auto hint = request.given.find("hint"); hint_problem && hint != request.given.end())
+    report(hint->second, *hint_problem, findings);
   check_combinations(request, version, findings);
   return request;
 }

@@ -21,9 +21,9 @@ enum class Sharing { site_default, exclusive, exclusive_user, exclusive_mcs, exc
 struct Request {
   std::map<std::string, Setting, std::less<>> given; ///< the last of each option
   std::map<std::string, long, std::less<>> counts;   ///< numbers by option ("ntasks", "cpus-per-task")
-  std::map<std::string, std::uint64_t, std::less<>> memory_mb;             ///< "mem", "mem-per-cpu", "mem-per-gpu"
-  std::map<std::string, std::vector<GresItem>, std::less<>> gres;          ///< "gres", "gpus", "gpus-per-task" ...
-  std::map<std::string, TimeLimit, std::less<>> times;                     ///< "time", "time-min", "delay-boot"
+  std::map<std::string, std::uint64_t, std::less<>> memory_mb;    ///< "mem", "mem-per-cpu", "mem-per-gpu"
+  std::map<std::string, std::vector<GresItem>, std::less<>> gres; ///< "gres", "gpus", "gpus-per-task" ...
+  std::map<std::string, TimeLimit, std::less<>> times;            ///< "time", "time-min", "delay-boot"
   std::optional<NodeCount> nodes;
   std::optional<TresPerTask> tres_per_task;
   std::optional<SignalSpec> signal;
@@ -48,8 +48,8 @@ struct Request {
   Place place(std::string_view option) const;
 };
 
-/// Reads the values; every one that this version of sbatch refuses goes to `findings`, as do options that exclude
-/// each other.
+/// Reads the values; every one that this version of sbatch refuses goes to `findings`, as do options that
+/// exclude each other.
 Request make_request(const std::vector<Setting>& settings, AsVersion version, Findings& findings);
 
 /// The combinations that sbatch itself refuses.

@@ -18,7 +18,8 @@ bool has_per_task(const Request& r, std::string_view name) {
 
 class Checker {
 public:
-  Checker(const Request& request, AsVersion version, Findings& findings) : r(request), x_version(version), x_findings(findings) {}
+  Checker(const Request& request, AsVersion version, Findings& findings)
+      : r(request), x_version(version), x_findings(findings) {}
 
   void run() {
     check_memory();
@@ -26,10 +27,12 @@ public:
     exclude("ntasks-per-node", "ntasks-per-gpu");
     exclude("gpus-per-socket", "ntasks-per-gpu");
     exclude("tres-per-task", "ntasks-per-gpu", Version::v23_02);
-    if (r.has("ntasks-per-gpu") && r.has("ntasks-per-tres") && r.count("ntasks-per-gpu") != r.count("ntasks-per-tres"))
+    if (r.has("ntasks-per-gpu") && r.has("ntasks-per-tres") &&
+        r.count("ntasks-per-gpu") != r.count("ntasks-per-tres"))
       exclude("ntasks-per-gpu", "ntasks-per-tres");
     if (!is_by_variable("exclusive")) exclude("exclusive", "oversubscribe", Version::v23_02);
-    if (is_by_variable("core-spec") == is_by_variable("thread-spec")) exclude("core-spec", "thread-spec", Version::v21_08);
+    if (is_by_variable("core-spec") == is_by_variable("thread-spec"))
+      exclude("core-spec", "thread-spec", Version::v21_08);
     exclude("cpus-per-gpu", "cpus-per-task", Version::v21_08);
     check_per_task();
     check_counts();
@@ -46,7 +49,8 @@ private:
 
   void exclude(std::string_view a, std::string_view b, Version since = k_oldest_version) {
     if (r.has(a) && r.has(b) && from(since))
-      error(b, std::string(k_mutual), dashed(a) + " and " + dashed(b) + " exclude each other", "keep one of them");
+      error(b, std::string(k_mutual), dashed(a) + " and " + dashed(b) + " exclude each other",
+            "keep one of them");
   }
 
   bool is_by_variable(std::string_view option) const {
@@ -64,7 +68,8 @@ private:
     if (!r.tres_per_task) return;
     const auto clash = [&](std::string_view name, std::string_view option, Version since) {
       if (has_per_task(r, name) && r.has(option) && from(since))
-        error("tres-per-task", std::string(k_mutual), "--tres-per-task with " + std::string(name) + " and " + dashed(option) + " exclude each other",
+        error("tres-per-task", std::string(k_mutual),
+              "--tres-per-task with " + std::string(name) + " and " + dashed(option) + " exclude each other",
               "keep one of them");
     };
     clash("cpu", "cpus-per-task", Version::v24_05);
@@ -73,32 +78,43 @@ private:
   }
 
   void check_counts() {
-    if (r.has("gpus-per-node") && util::to_lower(r.text("gres")).find("gpu") != std::string::npos && from(Version::v26_05))
-      error("gres", std::string(k_mutual), "--gpus-per-node and --gres=gpu exclude each other from 26.05", "keep one of them");
+    if (r.has("gpus-per-node") && util::to_lower(r.text("gres")).find("gpu") != std::string::npos &&
+        from(Version::v26_05))
+      error("gres", std::string(k_mutual), "--gpus-per-node and --gres=gpu exclude each other from 26.05",
+            "keep one of them");
     if (r.has("gpus-per-socket") && r.count("sockets-per-node") == 0 && x_version == Version::v20_11)
       return error("gpus-per-socket", "slurm/needs", "--gpus-per-socket needs --sockets-per-node", "add it");
     SentCounts counts;
     if (counts_matter()) counts = count_sent(r, x_version);
-    if (const auto refusal = check_gres(r, x_version, counts)) error(refusal->option, "slurm/" + refusal->code, refusal->message, refusal->hint);
-    if (r.count("threads-per-core") > 0 && r.count("ntasks-per-core") > r.count("threads-per-core") && from(Version::v23_02))
-      error("ntasks-per-core", "slurm/value", "--ntasks-per-core is larger than --threads-per-core", "make it at most that");
+    if (const auto refusal = check_gres(r, x_version, counts))
+      error(refusal->option, "slurm/" + refusal->code, refusal->message, refusal->hint);
+    if (r.count("threads-per-core") > 0 && r.count("ntasks-per-core") > r.count("threads-per-core") &&
+        from(Version::v23_02))
+      error("ntasks-per-core", "slurm/value", "--ntasks-per-core is larger than --threads-per-core",
+            "make it at most that");
     check_plane(counts);
   }
 
   /// Whether a number of tasks or nodes decides on anything: GPUs per node alone go with all.
   bool counts_matter() const {
-    static constexpr std::string_view c_options[] = {"gpus", "gpus-per-task", "gpus-per-socket", "tres-per-task", "ntasks-per-gpu", "ntasks-per-tres", "cpus-per-gpu", "mem-per-gpu", "distribution"};
-    return std::any_of(std::begin(c_options), std::end(c_options), [&](std::string_view option) { return r.has(option); });
+    static constexpr std::string_view c_options[] = {"gpus",          "gpus-per-task",  "gpus-per-socket",
+                                                     "tres-per-task", "ntasks-per-gpu", "ntasks-per-tres",
+                                                     "cpus-per-gpu",  "mem-per-gpu",    "distribution"};
+    return std::any_of(std::begin(c_options), std::end(c_options),
+                       [&](std::string_view option) { return r.has(option); });
   }
 
   /// Every node must get a task when blocks of the plane's size are dealt out.
   void check_plane(const SentCounts& counts) {
     const std::string text = util::to_lower(r.text("distribution"));
-    const auto size = util::starts_with(text, "plane=") ? parse_count(text.substr(6, text.find(',') - 6), 1) : std::nullopt;
+    const auto size =
+        util::starts_with(text, "plane=") ? parse_count(text.substr(6, text.find(',') - 6), 1) : std::nullopt;
     const long nodes = counts.min_nodes.value_or(1);
     const long tasks = counts.tasks.value_or(nodes);
     if (size && (nodes <= 0 || tasks / *size < nodes) && (nodes - 1) * *size >= tasks)
-      error("distribution", "slurm/value", "there are too few tasks for blocks of " + std::to_string(*size) + " on " + std::to_string(nodes) + " nodes",
+      error("distribution", "slurm/value",
+            "there are too few tasks for blocks of " + std::to_string(*size) + " on " +
+                std::to_string(nodes) + " nodes",
             "make the plane's size smaller");
   }
 

@@ -14,7 +14,8 @@ using std::string_view;
 bool is_space(char c) { return c == ' ' || (c >= '\t' && c <= '\r'); }
 
 void check_file(string_view text, Findings& findings) {
-  if (text.empty()) findings.error({}, "slurm/empty", "the script is empty");
+  if (text.empty())
+    findings.error({}, "slurm/empty", "the script is empty");
   else if (std::all_of(text.begin(), text.end(), is_space))
     findings.error({}, "slurm/empty", "the script holds only blanks");
   else if (!util::starts_with(text, "#!"))
@@ -48,8 +49,9 @@ private:
     while (x_at < x_end && is_space(x_text[x_at])) ++x_at;
     if (x_at == x_end || x_text[x_at] == '#') return false;
     if (x_text[x_at] == ':') {
-      x_findings.error({x_at, 1}, "slurm/colon", "a word of a directive starts with ':': sbatch refuses the script",
-                       "write the option without it; components of a job are separated by a line #SBATCH hetjob");
+      x_findings.error(
+          {x_at, 1}, "slurm/colon", "a word of a directive starts with ':': sbatch refuses the script",
+          "write the option without it; components of a job are separated by a line #SBATCH hetjob");
       return false;
     }
     const std::size_t start = x_at;
@@ -70,19 +72,23 @@ private:
       if (escaped) {
         escaped = false;
         x_word.text += c;
-      } else if (c == '\\') escaped = true;
-      else if (quote != '\0' && c == quote) quote = '\0';
+      } else if (c == '\\')
+        escaped = true;
+      else if (quote != '\0' && c == quote)
+        quote = '\0';
       else if (quote == '\0' && (c == '"' || c == '\'')) {
         quote = c;
         quoted_at = x_at;
       } else if (quote == '\0' && c == '#') {
         report_comment();
         break;
-      } else x_word.text += c;
+      } else
+        x_word.text += c;
     }
     if (quote == '\0') return true;
     x_findings.error({quoted_at, 1}, "slurm/quote",
-                     std::string("the quote ") + quote + " is not closed on its line: sbatch refuses the script",
+                     std::string("the quote ") + quote +
+                         " is not closed on its line: sbatch refuses the script",
                      "close it, or put a backslash before it");
     return false;
   }
@@ -128,7 +134,8 @@ void add_directive(ScriptHeader& header, Directive directive, Findings& findings
   auto& words = directive.words;
   if (directive.magic == Magic::sbatch && !words.empty() && is_separator(words.front())) {
     if (util::to_lower(words.front().text) == "packjob")
-      findings.warning(words.front().place, "slurm/packjob", "packjob is the old name of hetjob", "write #SBATCH hetjob");
+      findings.warning(words.front().place, "slurm/packjob", "packjob is the old name of hetjob",
+                       "write #SBATCH hetjob");
     ++header.components;
     return;
   }
@@ -149,13 +156,16 @@ ScriptHeader read_header(string_view text, AsVersion version, Findings& findings
   ScriptHeader header;
   std::optional<std::size_t> command;
   unsigned plain_lines = 0;
-  // The other systems' lines are sought behind the first command, too, as long as there are not too many lines of code.
+  // The other systems' lines are sought behind the first command, too, as long as there are not too many
+  // lines of code.
   for (std::size_t start = 0; start < text.size() && (!command || plain_lines <= k_most_plain_lines);) {
     const std::size_t end = std::min(text.find('\n', start), text.size());
     const auto line = text.substr(start, end - start);
-    const auto* prefix = std::find_if(std::begin(k_prefixes), std::end(k_prefixes),
-                                      [&](const Prefix& p) { return !line.empty() && line.front() == '#' && util::starts_with(line, p.text); });
-    const bool sought = prefix != std::end(k_prefixes) && (prefix->magic == Magic::sbatch ? !command : plain_lines <= k_most_plain_lines);
+    const auto* prefix = std::find_if(std::begin(k_prefixes), std::end(k_prefixes), [&](const Prefix& p) {
+      return !line.empty() && line.front() == '#' && util::starts_with(line, p.text);
+    });
+    const bool sought = prefix != std::end(k_prefixes) &&
+                        (prefix->magic == Magic::sbatch ? !command : plain_lines <= k_most_plain_lines);
     if (sought) {
       if (prefix->text == "#SLURM")
         findings.warning({start, prefix->text.size()}, "slurm/prefix", "#SLURM is an old form of #SBATCH",

@@ -6,8 +6,8 @@
 #include <string_view>
 #include <vector>
 
-#include "slurm/findings.hpp"
 #include "slurm/as_version.hpp"
+#include "slurm/findings.hpp"
 
 namespace hpcml::slurm {
 

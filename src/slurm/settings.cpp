@@ -31,10 +31,14 @@ public:
     bool only_operands = false;
     for (; x_at < x_words.size(); ++x_at) {
       const string_view word = x_words[x_at].text;
-      if (only_operands || word.size() < 2 || word.front() != '-') report_operand(x_words[x_at]);
-      else if (word == "--") only_operands = true;
-      else if (util::starts_with(word, "--")) read_long(word.substr(2));
-      else read_short(word.substr(1));
+      if (only_operands || word.size() < 2 || word.front() != '-')
+        report_operand(x_words[x_at]);
+      else if (word == "--")
+        only_operands = true;
+      else if (util::starts_with(word, "--"))
+        read_long(word.substr(2));
+      else
+        read_short(word.substr(1));
     }
     return std::move(x_settings);
   }
@@ -44,9 +48,11 @@ private:
 
   void report_operand(const Word& word) {
     if (x_source == Source::script)
-      x_findings.error(word.place, "slurm/operand", "'" + word.text + "' is no option: sbatch refuses the script",
-                       "quote a value that holds blanks; put '#' before a comment; nothing is expanded in a directive");
-    else x_findings.error({}, "slurm/operand", "the script '" + word.text + "' is not there");
+      x_findings.error(
+          word.place, "slurm/operand", "'" + word.text + "' is no option: sbatch refuses the script",
+          "quote a value that holds blanks; put '#' before a comment; nothing is expanded in a directive");
+    else
+      x_findings.error({}, "slurm/operand", "the script '" + word.text + "' is not there");
   }
 
   void add(const std::string& option, std::optional<std::string> value, Place place) {
@@ -62,7 +68,8 @@ private:
     }
     ++x_at;
     const Place value = here();
-    add(option.name, x_words[x_at].text, place.length == 0 ? value : Place{place.offset, value.offset + value.length - place.offset});
+    add(option.name, x_words[x_at].text,
+        place.length == 0 ? value : Place{place.offset, value.offset + value.length - place.offset});
   }
 
   void read_long(string_view text) {
@@ -73,10 +80,14 @@ private:
     const bool given = equals != string_view::npos;
     const auto& option = *match.option;
     if (given && option.argument == Argument::none)
-      x_findings.error(here(), "slurm/value-unwanted", "--" + option.name + " takes no value", "write --" + option.name);
-    else if (given) add(option.name, std::string(text.substr(equals + 1)), here());
-    else if (option.argument == Argument::required) add_with_next(option, "--" + option.name);
-    else add(option.name, std::nullopt, here());
+      x_findings.error(here(), "slurm/value-unwanted", "--" + option.name + " takes no value",
+                       "write --" + option.name);
+    else if (given)
+      add(option.name, std::string(text.substr(equals + 1)), here());
+    else if (option.argument == Argument::required)
+      add_with_next(option, "--" + option.name);
+    else
+      add(option.name, std::nullopt, here());
   }
 
   void read_short(string_view letters) {
@@ -86,7 +97,8 @@ private:
       if (!option) {
         const auto other = find_option(Program::srun, letters[i], x_version.get());
         x_findings.error(here(), "slurm/option-unknown", "sbatch has no option " + shown,
-                         other ? shown + " is srun's --" + other->name + ": give it to srun" : "write the full name of the option");
+                         other ? shown + " is srun's --" + other->name + ": give it to srun"
+                               : "write the full name of the option");
         continue;
       }
       const auto rest = letters.substr(i + 1);
@@ -94,24 +106,31 @@ private:
         add(option->name, std::nullopt, here());
         continue;
       }
-      if (!rest.empty()) add(option->name, std::string(rest), here());
-      else if (option->argument == Argument::required) add_with_next(*option, shown);
-      else add(option->name, std::nullopt, here());
+      if (!rest.empty())
+        add(option->name, std::string(rest), here());
+      else if (option->argument == Argument::required)
+        add_with_next(*option, shown);
+      else
+        add(option->name, std::nullopt, here());
       return;
     }
   }
 
   void report_unknown(const std::string& name, const std::vector<std::string>& candidates) {
     if (candidates.size() > 1) {
-      x_findings.error(here(), "slurm/option-ambiguous", "--" + name + " could be --" + util::join(candidates, ", --"),
-                       "write the full name");
+      x_findings.error(here(), "slurm/option-ambiguous",
+                       "--" + name + " could be --" + util::join(candidates, ", --"), "write the full name");
       return;
     }
     std::string hint;
-    if (is_option(Program::sbatch, name)) hint = "--" + name + " " + versions_text(versions_of(Program::sbatch, name));
-    else if (find_option(Program::srun, name).option) hint = "--" + name + " is an option of srun only: write it on the srun line";
-    else if (const auto near = util::nearest(name, option_names(Program::sbatch, x_version.get()))) hint = "did you mean --" + *near + "?";
-    else hint = "where a plugin of the site brings it, only that site's sbatch takes it";
+    if (is_option(Program::sbatch, name))
+      hint = "--" + name + " " + versions_text(versions_of(Program::sbatch, name));
+    else if (find_option(Program::srun, name).option)
+      hint = "--" + name + " is an option of srun only: write it on the srun line";
+    else if (const auto near = util::nearest(name, option_names(Program::sbatch, x_version.get())))
+      hint = "did you mean --" + *near + "?";
+    else
+      hint = "where a plugin of the site brings it, only that site's sbatch takes it";
     x_findings.error(here(), "slurm/option-unknown",
                      "sbatch " + std::string(name_of(x_version.get())) + " has no option --" + name, hint);
   }
@@ -125,7 +144,8 @@ private:
 };
 
 /// All words of a component are one list: an option's value may stand on the next directive.
-std::vector<Setting> read_component(const ScriptHeader& header, unsigned component, bool foreign, AsVersion version, Findings& findings) {
+std::vector<Setting> read_component(const ScriptHeader& header, unsigned component, bool foreign,
+                                    AsVersion version, Findings& findings) {
   std::vector<Word> words;
   for (const auto& directive : header.directives)
     if (directive.component == component && directive.magic == Magic::sbatch)
@@ -149,24 +169,30 @@ bool ignores_foreign(const ScriptHeader& header, const Invocation& invocation) {
 /// An option without a value is on by an empty variable, "yes" or any number but 0.
 bool is_on(const std::string& value) {
   char* end = nullptr;
-  return value.empty() || util::to_lower(value) == "yes" || (std::strtol(value.c_str(), &end, 10) != 0 && *end == '\0');
+  return value.empty() || util::to_lower(value) == "yes" ||
+         (std::strtol(value.c_str(), &end, 10) != 0 && *end == '\0');
 }
 
 std::vector<Setting> read_environment(const Invocation& invocation, AsVersion version, Findings& findings) {
   std::vector<Setting> settings;
-  if (invocation.environment.empty()) return settings; // as check reads: hundreds of names need not be looked up for each version
+  if (invocation.environment.empty())
+    return settings; // as check reads: hundreds of names need not be looked up for each version
   for (const auto& [variable, option] : option_variables(version)) {
     const auto found = invocation.environment.find(std::string(variable));
     if (found == invocation.environment.end()) continue;
     const auto match = find_option(Program::sbatch, option, version);
     if (!match.option) {
-      findings.error({}, "slurm/option-unknown", std::string(variable) + " stands for --" + std::string(option) + ", which sbatch " + std::string(name_of(version.get())) + " does not have",
+      findings.error({}, "slurm/option-unknown",
+                     std::string(variable) + " stands for --" + std::string(option) + ", which sbatch " +
+                         std::string(name_of(version.get())) + " does not have",
                      "unset it");
       continue;
     }
     Setting setting{std::string(option), std::nullopt, {}, Source::environment};
-    if (match.option->argument != Argument::none) setting.value = found->second;
-    else if (option != "verbose") setting.off = !is_on(found->second);
+    if (match.option->argument != Argument::none)
+      setting.value = found->second;
+    else if (option != "verbose")
+      setting.off = !is_on(found->second);
     settings.push_back(std::move(setting));
   }
   return settings;
@@ -176,15 +202,18 @@ std::vector<Setting> read_environment(const Invocation& invocation, AsVersion ve
 std::vector<std::vector<Word>> split_arguments(const std::vector<std::string>& arguments) {
   std::vector<std::vector<Word>> components(1);
   for (const auto& argument : arguments) {
-    if (argument == ":") components.emplace_back();
-    else components.back().push_back({argument, {}});
+    if (argument == ":")
+      components.emplace_back();
+    else
+      components.back().push_back({argument, {}});
   }
   return components;
 }
 
 } // namespace
 
-Components read_settings(const ScriptHeader& header, const Invocation& invocation, AsVersion version, Findings& findings) {
+Components read_settings(const ScriptHeader& header, const Invocation& invocation, AsVersion version,
+                         Findings& findings) {
   const auto arguments = split_arguments(invocation.arguments);
   const bool foreign = !ignores_foreign(header, invocation);
   const auto environment = read_environment(invocation, version, findings);
@@ -195,17 +224,21 @@ Components read_settings(const ScriptHeader& header, const Invocation& invocatio
     auto& settings = components[c];
     settings = inherited;
     const auto append = [&](std::vector<Setting> more) {
-      settings.insert(settings.end(), std::make_move_iterator(more.begin()), std::make_move_iterator(more.end()));
+      settings.insert(settings.end(), std::make_move_iterator(more.begin()),
+                      std::make_move_iterator(more.end()));
     };
     append(read_component(header, c, foreign, version, findings));
     append(environment);
-    if (c < arguments.size()) append(SettingReader(arguments[c], Source::command_line, version, findings).read());
+    if (c < arguments.size())
+      append(SettingReader(arguments[c], Source::command_line, version, findings).read());
     for (const auto& setting : settings)
       if (setting.option == "wrap" && setting.source == Source::command_line)
-        findings.error({}, "slurm/exclusive-options", "--wrap and a script exclude each other", "give one of them");
+        findings.error({}, "slurm/exclusive-options", "--wrap and a script exclude each other",
+                       "give one of them");
     inherited.clear();
     for (const auto& setting : settings)
-      if (!is_per_component(setting.option) && setting.source != Source::environment) inherited.push_back(setting);
+      if (!is_per_component(setting.option) && setting.source != Source::environment)
+        inherited.push_back(setting);
   }
   return components;
 }

@@ -32,7 +32,9 @@ struct Invocation {
 /// Per component of the job, the options in the order in which they take effect: the last of a name wins.
 using Components = std::vector<std::vector<Setting>>;
 
-/// Reads the whole: script, then environment, then command line. Unknown or malformed options go to `findings`.
-Components read_settings(const ScriptHeader& header, const Invocation& invocation, AsVersion version, Findings& findings);
+/// Reads the whole: script, then environment, then command line. Unknown or malformed options go to
+/// `findings`.
+Components read_settings(const ScriptHeader& header, const Invocation& invocation, AsVersion version,
+                         Findings& findings);
 
 } // namespace hpcml::slurm

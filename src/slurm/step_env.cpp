@@ -34,8 +34,9 @@ std::optional<Variable> first_set(const util::EnvSnapshot& env, const std::vecto
 }
 
 Error missing(const std::vector<std::string>& names) {
-  return Error{names.front() + " is not set, so the layout of the step is unknown",
-               "start hpcml launch with srun, and keep Slurm's variables (no --export=NONE, no env -i in between)"};
+  return Error{
+      names.front() + " is not set, so the layout of the step is unknown",
+      "start hpcml launch with srun, and keep Slurm's variables (no --export=NONE, no env -i in between)"};
 }
 
 Result<unsigned> read_number(const util::EnvSnapshot& env, const std::vector<std::string>& names) {
@@ -54,7 +55,8 @@ std::vector<std::string> in_component_order(const util::EnvSnapshot& env, std::v
   if (!size) return nodes;
   std::vector<std::string> ordered;
   for (unsigned long long group = 0; group < *size && group < 1000; ++group) {
-    const auto list = model::Hostlist::parse(env.get_or("SLURM_JOB_NODELIST_HET_GROUP_" + std::to_string(group), ""));
+    const auto list =
+        model::Hostlist::parse(env.get_or("SLURM_JOB_NODELIST_HET_GROUP_" + std::to_string(group), ""));
     if (list) ordered.insert(ordered.end(), list->names().begin(), list->names().end());
   }
   auto left = ordered, right = nodes;
@@ -78,15 +80,17 @@ Result<NodeList> read_nodes(const util::EnvSnapshot& env, const std::vector<std:
 }
 
 Error contradiction(const std::string& what) {
-  return Error{what, "these variables come from different steps or were changed; look for SLURM_ variables that the "
-                     "script sets, or that the submitting shell passed on (sbatch --export)"};
+  return Error{
+      what, "these variables come from different steps or were changed; look for SLURM_ variables that the "
+            "script sets, or that the submitting shell passed on (sbatch --export)"};
 }
 
 Status check_layout(const StepLayout& layout) {
   const auto total = std::accumulate(layout.tasks_per_node.begin(), layout.tasks_per_node.end(), 0ULL);
   if (layout.tasks_per_node.size() != layout.nodes.size())
-    return contradiction("SLURM_STEP_TASKS_PER_NODE tells of " + std::to_string(layout.tasks_per_node.size()) +
-                         " nodes, SLURM_STEP_NODELIST of " + std::to_string(layout.nodes.size()));
+    return contradiction("SLURM_STEP_TASKS_PER_NODE tells of " +
+                         std::to_string(layout.tasks_per_node.size()) + " nodes, SLURM_STEP_NODELIST of " +
+                         std::to_string(layout.nodes.size()));
   if (total != layout.world_size)
     return contradiction("SLURM_STEP_TASKS_PER_NODE adds up to " + std::to_string(total) +
                          " tasks, SLURM_STEP_NUM_TASKS is " + std::to_string(layout.world_size));
@@ -98,7 +102,8 @@ Status check_layout(const StepLayout& layout) {
                          std::to_string(layout.nodes.size()) + " nodes");
   if (layout.local_rank >= layout.local_world_size)
     return contradiction("SLURM_LOCALID is " + std::to_string(layout.local_rank) + ", but node " +
-                         layout.nodes[layout.node_rank] + " has " + std::to_string(layout.local_world_size) + " tasks");
+                         layout.nodes[layout.node_rank] + " has " + std::to_string(layout.local_world_size) +
+                         " tasks");
   return Done{};
 }
 
@@ -106,7 +111,8 @@ Status check_layout(const StepLayout& layout) {
 Status check_node_name(const util::EnvSnapshot& env, const StepLayout& layout) {
   const auto here = env.get_or("SLURMD_NODENAME", "");
   if (here.empty() || here == layout.nodes[layout.node_rank]) return Done{};
-  return contradiction("this task is on node " + here + " (SLURMD_NODENAME), but SLURM_STEP_NODELIST and SLURM_NODEID say " +
+  return contradiction("this task is on node " + here +
+                       " (SLURMD_NODENAME), but SLURM_STEP_NODELIST and SLURM_NODEID say " +
                        layout.nodes[layout.node_rank]);
 }
 
@@ -116,14 +122,16 @@ Result<std::vector<unsigned>> parse_tasks_per_node(std::string_view text) {
   std::vector<unsigned> counts;
   std::size_t offset = 0;
   for (const auto& piece : util::split(text, ',')) {
-    const Error bad{"'" + std::string(text) + "' is not a list of task counts like 2,1 or 4(x2),3", {}, offset};
+    const Error bad{
+        "'" + std::string(text) + "' is not a list of task counts like 2,1 or 4(x2),3", {}, offset};
     offset += piece.size() + 1;
     std::string_view count = piece;
     unsigned long long repeat = 1;
     const auto open = piece.find("(x");
     if (open != std::string::npos) {
       if (piece.back() != ')') return bad;
-      const auto times = util::parse_unsigned(std::string_view(piece).substr(open + 2, piece.size() - open - 3));
+      const auto times =
+          util::parse_unsigned(std::string_view(piece).substr(open + 2, piece.size() - open - 3));
       if (!times || *times == 0) return bad;
       repeat = *times;
       count = count.substr(0, open);
@@ -161,7 +169,8 @@ Result<StepLayout> read_step_layout(const util::EnvSnapshot& env) {
   auto counts = parse_tasks_per_node(counts_variable->value);
   if (!counts) return util::with_context(counts.error(), counts_variable->name);
   layout.tasks_per_node = *counts;
-  if (layout.node_rank < layout.tasks_per_node.size()) layout.local_world_size = layout.tasks_per_node[layout.node_rank];
+  if (layout.node_rank < layout.tasks_per_node.size())
+    layout.local_world_size = layout.tasks_per_node[layout.node_rank];
   if (const auto sound = check_layout(layout); !sound) return sound.error();
   if (const auto sound = check_node_name(env, layout); !sound) return sound.error();
   return layout;
@@ -170,7 +179,8 @@ Result<StepLayout> read_step_layout(const util::EnvSnapshot& env) {
 StepIdentity read_step_identity(const util::EnvSnapshot& env) {
   const auto number = [&](const std::vector<std::string>& names) -> unsigned long long {
     const auto variable = first_set(env, names);
-    return variable ? util::parse_unsigned(variable->value).value_or(util::fnv1a(variable->value) % 1000003) : 0;
+    return variable ? util::parse_unsigned(variable->value).value_or(util::fnv1a(variable->value) % 1000003)
+                    : 0;
   };
   return {number({"SLURM_JOB_ID", "SLURM_JOBID"}), number({"SLURM_STEP_ID", "SLURM_STEPID"}),
           number({"SLURM_RESTART_COUNT"})};

@@ -19,8 +19,8 @@ struct StepLayout {
   unsigned world_size = 1;
   unsigned local_world_size = 1;
   unsigned node_rank = 0;
-  std::vector<std::string> nodes;        ///< node names in the order of the tasks
-  std::vector<unsigned> tasks_per_node;  ///< one per node, same order
+  std::vector<std::string> nodes;       ///< node names in the order of the tasks
+  std::vector<unsigned> tasks_per_node; ///< one per node, same order
   unsigned node_count() const { return static_cast<unsigned>(nodes.size()); }
 };
 
@@ -31,14 +31,15 @@ struct StepIdentity {
   unsigned long long restart = 0; ///< SLURM_RESTART_COUNT: a requeued job keeps its id
 };
 
-/// Slurm's counts per node: "2,1", "4(x2),3". At most 100000 nodes; an empty text or a count of 0 is an error.
+/// Slurm's counts per node: "2,1", "4(x2),3". At most 100000 nodes; an empty text or a count of 0 is an
+/// error.
 util::Result<std::vector<unsigned>> parse_tasks_per_node(std::string_view text);
 
 /// True in a task that srun started; false in the batch script, in a shell of salloc and outside Slurm.
 bool in_step_task(const util::EnvSnapshot& env);
 
-/// The layout of the step this task belongs to, from SLURM_STEP_* (job-scope variables only where those are missing).
-/// The error names the variable, its value and what it contradicts.
+/// The layout of the step this task belongs to, from SLURM_STEP_* (job-scope variables only where those are
+/// missing). The error names the variable, its value and what it contradicts.
 util::Result<StepLayout> read_step_layout(const util::EnvSnapshot& env);
 
 /// True when the variables that `rule` names are there: mpirun or ibrun started this task.

@@ -17,7 +17,8 @@ using util::starts_with;
 /// The line without "sbatch: ", "error: " and the like.
 std::string bare(std::string_view line) {
   line = util::trim(line);
-  for (const std::string_view prefix : {"sbatch: ", "error: ", "fatal: ", "Batch job submission failed: ", "allocation failure: "})
+  for (const std::string_view prefix :
+       {"sbatch: ", "error: ", "fatal: ", "Batch job submission failed: ", "allocation failure: "})
     if (starts_with(line, prefix)) line.remove_prefix(prefix.size());
   return std::string(line);
 }
@@ -38,21 +39,29 @@ constexpr std::string_view k_no_cluster = "establish a configuration source";
 constexpr std::string_view k_no_answer = "Unable to contact slurm controller";
 
 constexpr Advice k_advice[] = {
-    {"Invalid account", "sacctmgr show assoc user=$USER lists the accounts you may use here; choose one with --account"},
+    {"Invalid account",
+     "sacctmgr show assoc user=$USER lists the accounts you may use here; choose one with --account"},
     {"Invalid qos", "sacctmgr show assoc user=$USER format=account,qos lists what you may use"},
     {"time limit is invalid", "ask for less --time, or another partition"},
-    {"node configuration is not available", "no node of the partition has what one node is asked for; sinfo -o '%P %c %m %G' shows what they have"},
-    {"Node count specification invalid", "the partition takes fewer nodes per job; scontrol show partition says how many"},
+    {"node configuration is not available",
+     "no node of the partition has what one node is asked for; sinfo -o '%P %c %m %G' shows what they have"},
+    {"Node count specification invalid",
+     "the partition takes fewer nodes per job; scontrol show partition says how many"},
     {"nvalid partition", "sinfo -s lists the partitions"},
     {"not permitted to use this partition", "choose another partition, or ask the site for access"},
-    {"violates accounting/QOS policy", "a limit of yours or of the account is reached; squeue --me shows what you have there already"},
-    {k_no_cluster, "this machine is no node of the cluster: run this on its login node, or rehearse it: hpcml emulate --site SITE -- hpcml submit ..."},
+    {"violates accounting/QOS policy",
+     "a limit of yours or of the account is reached; squeue --me shows what you have there already"},
+    {k_no_cluster, "this machine is no node of the cluster: run this on its login node, or rehearse it: "
+                   "hpcml emulate --site SITE -- hpcml submit ..."},
     {"dependency problem", "the job that it waits for is unknown: squeue --me shows those that are there"},
     {k_no_answer, "Slurm does not answer: try again later; the site's status page may say why"},
-    {"Socket timed out", "Slurm may have taken the job nevertheless: look with squeue --me before you submit again"},
-    {"Zero Bytes were transmitted", "Slurm may have taken the job nevertheless: look with squeue --me before you submit again"},
+    {"Socket timed out",
+     "Slurm may have taken the job nevertheless: look with squeue --me before you submit again"},
+    {"Zero Bytes were transmitted",
+     "Slurm may have taken the job nevertheless: look with squeue --me before you submit again"},
     {"temporarily unable to accept job", "too many jobs are in the queue: try again later"},
-    {"invalid generic resource", "the GPUs have another name here: sinfo -o '%P %G' shows it; say it with --gpu-type"},
+    {"invalid generic resource",
+     "the GPUs have another name here: sinfo -o '%P %G' shows it; say it with --gpu-type"},
 };
 
 struct InputVariable {
@@ -73,7 +82,8 @@ constexpr InputVariable k_inputs[] = {
     {"SBATCH_REQUEUE", "--no-requeue"},
     {"SBATCH_NO_REQUEUE", "--requeue"},
     {"SBATCH_SIGNAL", "--signal"},
-    // How many GPUs, cores, tasks and how much memory is planned together; another job's worth of one breaks all.
+    // How many GPUs, cores, tasks and how much memory is planned together; another job's worth of one breaks
+    // all.
     {"SBATCH_GPUS", ""},
     {"SBATCH_GPUS_PER_NODE", ""},
     {"SBATCH_GPUS_PER_TASK", ""},
@@ -97,7 +107,8 @@ constexpr InputVariable k_inputs[] = {
 
 bool contradicts(const std::string& name, const std::vector<std::string>& options) {
   return std::any_of(std::begin(k_inputs), std::end(k_inputs), [&](const InputVariable& input) {
-    return input.name == name && (input.option.empty() || std::find(options.begin(), options.end(), input.option) != options.end());
+    return input.name == name &&
+           (input.option.empty() || std::find(options.begin(), options.end(), input.option) != options.end());
   });
 }
 
@@ -127,7 +138,9 @@ util::Result<SubmittedJob> parse_submitted(std::string_view out, std::string_vie
     }
   }
   for (const auto& line : lines_of(err)) job.messages.push_back(bare(line));
-  if (job.id.empty()) return util::Error{"sbatch ended well but names no job", "look with squeue --me whether the job is there"};
+  if (job.id.empty())
+    return util::Error{"sbatch ended well but names no job",
+                       "look with squeue --me whether the job is there"};
   return job;
 }
 
@@ -156,15 +169,19 @@ util::Error explain_refusal(std::string_view err) {
 }
 
 bool is_unreachable(const util::Error& refusal) {
-  return refusal.what.find(k_no_cluster) != std::string::npos || refusal.what.find(k_no_answer) != std::string::npos;
+  return refusal.what.find(k_no_cluster) != std::string::npos ||
+         refusal.what.find(k_no_answer) != std::string::npos;
 }
 
-SubmitEnvironment make_submit_environment(const util::EnvSnapshot& env, const std::vector<std::string>& options) {
+SubmitEnvironment make_submit_environment(const util::EnvSnapshot& env,
+                                          const std::vector<std::string>& options) {
   SubmitEnvironment result;
   const bool inside = env.get("SLURM_JOB_ID").has_value();
   for (const auto& [name, value] : env.variables()) {
-    if (contradicts(name, options)) result.left_out.push_back(name + "=" + value);
-    else if (!inside || use_of_variable(name) != VariableUse::job) result.env.set(name, value);
+    if (contradicts(name, options))
+      result.left_out.push_back(name + "=" + value);
+    else if (!inside || use_of_variable(name) != VariableUse::job)
+      result.env.set(name, value);
   }
   return result;
 }
@@ -180,20 +197,25 @@ std::string expand_log_pattern(std::string_view pattern, const LogNames& names) 
     }
     std::size_t at = i + 1;
     while (at < pattern.size() && std::isdigit(static_cast<unsigned char>(pattern[at])) != 0) ++at;
-    const auto width = static_cast<std::size_t>(util::parse_unsigned(pattern.substr(i + 1, at - i - 1)).value_or(0));
+    const auto width =
+        static_cast<std::size_t>(util::parse_unsigned(pattern.substr(i + 1, at - i - 1)).value_or(0));
     const char what = at < pattern.size() ? pattern[at] : '\0';
     std::string value;
     switch (what) {
-      case '%': value = "%"; break;
-      case 'j': case 'J': case 'A': value = names.job_id; break;
-      case 'a': value = names.task; break;
-      case 'x': value = names.job_name; break;
-      case 'u': value = names.user; break;
-      case 'n': case 't': value = "0"; break;
-      default: value = std::string(pattern.substr(i, at + (what == '\0' ? 0 : 1) - i));
+    case '%': value = "%"; break;
+    case 'j':
+    case 'J':
+    case 'A': value = names.job_id; break;
+    case 'a': value = names.task; break;
+    case 'x': value = names.job_name; break;
+    case 'u': value = names.user; break;
+    case 'n':
+    case 't': value = "0"; break;
+    default: value = std::string(pattern.substr(i, at + (what == '\0' ? 0 : 1) - i));
     }
     const bool number = what == 'j' || what == 'A' || what == 'a' || what == 'n' || what == 't';
-    if (number && !value.empty() && value.size() < std::min<std::size_t>(width, 10)) value.insert(0, std::min<std::size_t>(width, 10) - value.size(), '0');
+    if (number && !value.empty() && value.size() < std::min<std::size_t>(width, 10))
+      value.insert(0, std::min<std::size_t>(width, 10) - value.size(), '0');
     path += value;
     i = at;
   }
@@ -204,7 +226,8 @@ unsigned long long count_array_tasks(std::string_view array) {
   unsigned long long count = 0;
   for (const auto& piece : util::split(array.substr(0, array.find('%')), ',')) {
     const auto step_at = piece.find(':');
-    const auto step = step_at == std::string::npos ? std::optional<unsigned long long>(1) : util::parse_unsigned(piece.substr(step_at + 1));
+    const auto step = step_at == std::string::npos ? std::optional<unsigned long long>(1)
+                                                   : util::parse_unsigned(piece.substr(step_at + 1));
     const auto range = util::split(piece.substr(0, step_at), '-');
     const auto first = util::parse_unsigned(range.front()), last = util::parse_unsigned(range.back());
     if (!first || !last || !step || *step == 0 || *last < *first || range.size() > 2) return 0;

@@ -17,13 +17,14 @@ struct SubmittedJob {
   std::string cluster;               ///< of a multi-cluster Slurm, else empty
   std::vector<std::string> messages; ///< what sbatch, or the site's filter before it, said beside
 };
-/// The answer of `sbatch --parsable`, or of a site's own command that says it in words; the site's filters may print text around it.
+/// The answer of `sbatch --parsable`, or of a site's own command that says it in words; the site's filters
+/// may print text around it.
 util::Result<SubmittedJob> parse_submitted(std::string_view out, std::string_view err);
 
 /// What `sbatch --test-only` expects.
 struct StartEstimate {
-  std::string start;      ///< "2026-11-21T17:00:40"
-  std::string nodes;      ///< "nid[000001-000002]"
+  std::string start; ///< "2026-11-21T17:00:40"
+  std::string nodes; ///< "nid[000001-000002]"
   std::string partition;
 };
 /// What sbatch --test-only said, on standard error.
@@ -34,14 +35,16 @@ util::Error explain_refusal(std::string_view err);
 /// True if no Slurm has judged the request, because none answers on this machine.
 bool is_unreachable(const util::Error& refusal);
 
-/// The environment to run sbatch in, and what was left out of it because it would change the script's meaning.
+/// The environment to run sbatch in, and what was left out of it because it would change the script's
+/// meaning.
 struct SubmitEnvironment {
   util::EnvSnapshot env;
   std::vector<std::string> left_out; ///< "SBATCH_PARTITION=debug"
 };
 /// `options`: the names ("--partition") of the script's directives. SBATCH_* variables beat directives, and a
 /// job that is submitted from inside another one inherits its SLURM_* variables.
-SubmitEnvironment make_submit_environment(const util::EnvSnapshot& env, const std::vector<std::string>& options);
+SubmitEnvironment make_submit_environment(const util::EnvSnapshot& env,
+                                          const std::vector<std::string>& options);
 
 /// What the signs of a log's pattern stand for.
 struct LogNames {

@@ -38,15 +38,16 @@ std::optional<std::vector<std::uint64_t>> colon_numbers(string_view text, std::s
   return numbers;
 }
 
-/// sbatch counts seconds in signed 32 bits and hands the minutes on as unsigned ones; 0 and the highest two mean
-/// no limit.
+/// sbatch counts seconds in signed 32 bits and hands the minutes on as unsigned ones; 0 and the highest two
+/// mean no limit.
 TimeLimit to_limit(std::int64_t seconds) {
   const auto minutes = (static_cast<std::int64_t>(static_cast<std::int32_t>(seconds)) + 59) / 60;
   if (minutes == 0 || minutes == -1 || minutes == -2) return {};
   return {static_cast<std::uint32_t>(minutes), static_cast<std::uint64_t>(seconds)};
 }
 
-std::int64_t seconds_of(std::uint64_t days, std::uint64_t hours, std::uint64_t minutes, std::uint64_t seconds) {
+std::int64_t seconds_of(std::uint64_t days, std::uint64_t hours, std::uint64_t minutes,
+                        std::uint64_t seconds) {
   return static_cast<std::int64_t>(((days * 24 + hours) * 60 + minutes) * 60 + seconds);
 }
 
@@ -91,11 +92,11 @@ std::optional<std::uint64_t> parse_memory_mb(string_view text) {
   if (unit.empty()) return number;
   if (unit.size() > 2 || (unit.size() == 2 && unit[1] != 'b')) return std::nullopt;
   switch (unit[0]) {
-    case 'k': return (*number + 1023) / 1024;
-    case 'm': return number;
-    case 'g': return *number * 1024;
-    case 't': return *number * 1024 * 1024;
-    default: return std::nullopt;
+  case 'k': return (*number + 1023) / 1024;
+  case 'm': return number;
+  case 'g': return *number * 1024;
+  case 't': return *number * 1024 * 1024;
+  default: return std::nullopt;
   }
 }
 
@@ -150,7 +151,8 @@ std::optional<NodeCount> parse_node_count(string_view text, AsVersion version) {
   for (const auto& part : util::split(std::string(text), ',')) {
     const auto colon = part.find(':');
     const auto range = node_range(part.substr(0, colon));
-    if (!range || (colon != std::string::npos && digits(part.substr(colon + 1)).value_or(0) == 0)) return std::nullopt;
+    if (!range || (colon != std::string::npos && digits(part.substr(colon + 1)).value_or(0) == 0))
+      return std::nullopt;
     if (!all) all = range;
     all->min = std::min(all->min, range->min);
     all->max = std::max(all->max, range->max);
@@ -235,21 +237,25 @@ std::optional<std::array<std::optional<long>, 3>> parse_geometry(string_view tex
 }
 
 std::optional<SignalSpec> parse_signal(string_view text, AsVersion version) {
-  static constexpr string_view names[] = {"HUP",  "INT",  "QUIT", "ABRT", "KILL", "ALRM", "TERM", "USR1",
-                                          "USR2", "URG",  "CONT", "STOP", "TSTP", "TTIN", "TTOU", "XCPU"};
+  static constexpr string_view names[] = {"HUP",  "INT", "QUIT", "ABRT", "KILL", "ALRM", "TERM", "USR1",
+                                          "USR2", "URG", "CONT", "STOP", "TSTP", "TTIN", "TTOU", "XCPU"};
   SignalSpec spec;
   if (const auto colon = text.find(':'); colon != string_view::npos) {
     for (const char flag : text.substr(0, colon)) {
-      if (flag == 'B' || flag == 'b') spec.to_batch_shell = true;
-      else if (flag == 'R' || flag == 'r') spec.at_reservation = true;
-      else return std::nullopt;
+      if (flag == 'B' || flag == 'b')
+        spec.to_batch_shell = true;
+      else if (flag == 'R' || flag == 'r')
+        spec.at_reservation = true;
+      else
+        return std::nullopt;
     }
     text.remove_prefix(colon + 1);
   }
   const auto at = text.find('@');
   std::string name = util::to_lower(text.substr(0, at));
   if (util::starts_with(name, "sig")) name = name.substr(3);
-  std::transform(name.begin(), name.end(), name.begin(), [](char c) { return c >= 'a' && c <= 'z' ? static_cast<char>(c - 'a' + 'A') : c; });
+  std::transform(name.begin(), name.end(), name.begin(),
+                 [](char c) { return c >= 'a' && c <= 'z' ? static_cast<char>(c - 'a' + 'A') : c; });
   const bool known = std::find(std::begin(names), std::end(names), name) != std::end(names) ||
                      (name == "CHLD" && version >= Version::v23_11) || digits(name).value_or(0) > 0;
   if (!known) return std::nullopt;
@@ -262,17 +268,22 @@ std::optional<SignalSpec> parse_signal(string_view text, AsVersion version) {
 }
 
 std::optional<std::vector<std::string>> parse_mail_types(string_view text) {
-  static const std::vector<std::string> order = {"ARRAY_TASKS", "INVALID_DEPEND", "BEGIN", "END", "FAIL", "REQUEUE",
-                                                 "STAGE_OUT", "TIME_LIMIT_50", "TIME_LIMIT_80", "TIME_LIMIT_90", "TIME_LIMIT"};
+  static const std::vector<std::string> order = {
+      "ARRAY_TASKS", "INVALID_DEPEND", "BEGIN",         "END",           "FAIL",      "REQUEUE",
+      "STAGE_OUT",   "TIME_LIMIT_50",  "TIME_LIMIT_80", "TIME_LIMIT_90", "TIME_LIMIT"};
   std::set<std::string> given;
   bool none = false;
   for (const auto& part : util::split(std::string(text), ',')) {
     if (part.empty()) continue;
     const std::string lower = util::to_lower(part);
-    const auto found = std::find_if(order.begin(), order.end(), [&](const std::string& name) { return util::to_lower(name) == lower; });
-    if (lower == "none") none = true;
-    else if (lower == "all") given.insert({"INVALID_DEPEND", "BEGIN", "END", "FAIL", "REQUEUE", "STAGE_OUT"});
-    else if (found != order.end()) given.insert(*found);
+    const auto found = std::find_if(order.begin(), order.end(),
+                                    [&](const std::string& name) { return util::to_lower(name) == lower; });
+    if (lower == "none")
+      none = true;
+    else if (lower == "all")
+      given.insert({"INVALID_DEPEND", "BEGIN", "END", "FAIL", "REQUEUE", "STAGE_OUT"});
+    else if (found != order.end())
+      given.insert(*found);
     if (none) {
       given.clear();
       break;
@@ -281,7 +292,9 @@ std::optional<std::vector<std::string>> parse_mail_types(string_view text) {
   // Other words are passed over, unless there is nothing else.
   if (given.empty() && !none) return std::nullopt;
   std::vector<std::string> types;
-  if (!none) std::copy_if(order.begin(), order.end(), std::back_inserter(types), [&](const std::string& name) { return given.count(name) > 0; });
+  if (!none)
+    std::copy_if(order.begin(), order.end(), std::back_inserter(types),
+                 [&](const std::string& name) { return given.count(name) > 0; });
   return types;
 }
 

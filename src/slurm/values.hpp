@@ -18,10 +18,12 @@ struct TimeLimit {
   std::optional<std::uint64_t> minutes;
   std::uint64_t seconds = 0; ///< before they were rounded up to minutes
 };
-/// "90", "MM:SS", "HH:MM:SS", "D-", "D-HH", "D-HH:MM", "D-HH:MM:SS", "UNLIMITED", "INFINITE", "-1"; seconds round up.
+/// "90", "MM:SS", "HH:MM:SS", "D-", "D-HH", "D-HH:MM", "D-HH:MM:SS", "UNLIMITED", "INFINITE", "-1"; seconds
+/// round up.
 std::optional<TimeLimit> parse_time_limit(std::string_view text);
 
-/// Memory in MB: "16", "16G", "16gb", "1K" (rounds up); no fractions, no "GiB", no "B" alone, nothing above T.
+/// Memory in MB: "16", "16G", "16gb", "1K" (rounds up); no fractions, no "GiB", no "B" alone, nothing above
+/// T.
 std::optional<std::uint64_t> parse_memory_mb(std::string_view text);
 
 /// A decimal integer as strtol takes it, whole text, at least `least`.
@@ -44,7 +46,8 @@ struct ArraySpec {
 /// Errors where an index is not below `max_size` (the site's MaxArraySize).
 std::optional<ArraySpec> parse_array(std::string_view text, unsigned max_size);
 
-/// Sockets, cores and threads of "S[:C[:T]]" (--extra-node-info), the least of each; nothing for "*" or where it is left out.
+/// Sockets, cores and threads of "S[:C[:T]]" (--extra-node-info), the least of each; nothing for "*" or where
+/// it is left out.
 std::optional<std::array<std::optional<long>, 3>> parse_geometry(std::string_view text);
 
 /// The value of --signal.

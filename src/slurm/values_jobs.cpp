@@ -13,15 +13,19 @@ namespace {
 
 using std::string_view;
 
-constexpr string_view k_after[] = {"after", "afterok", "afterany", "afternotok", "aftercorr", "afterburstbuffer"};
+constexpr string_view k_after[] = {"after",      "afterok",   "afterany",
+                                   "afternotok", "aftercorr", "afterburstbuffer"};
 
-bool is_number(const std::string& text) { return !text.empty() && text.find_first_not_of("0123456789") == std::string::npos; }
+bool is_number(const std::string& text) {
+  return !text.empty() && text.find_first_not_of("0123456789") == std::string::npos;
+}
 
 /// "1,3-5" of "7_[1,3-5]".
 bool is_index_list(const std::string& text) {
   for (const auto& part : util::split(text, ',')) {
     const auto dash = part.find('-');
-    if (!is_number(part.substr(0, dash)) || (dash != std::string::npos && !is_number(part.substr(dash + 1)))) return false;
+    if (!is_number(part.substr(0, dash)) || (dash != std::string::npos && !is_number(part.substr(dash + 1))))
+      return false;
   }
   return true;
 }
@@ -29,7 +33,8 @@ bool is_index_list(const std::string& text) {
 /// The text of --dependency, read as the controller does: numbers are strtol's, with blanks and a sign first.
 class DependencyReader {
 public:
-  DependencyReader(string_view text, AsVersion version) : x_text(text), x_lower(util::to_lower(x_text)), x_strict(version >= Version::v25_11) {}
+  DependencyReader(string_view text, AsVersion version)
+      : x_text(text), x_lower(util::to_lower(x_text)), x_strict(version >= Version::v25_11) {}
 
   std::optional<Dependencies> run() {
     if (x_text.empty() || x_text == "0") return Dependencies{};
@@ -88,7 +93,9 @@ private:
   bool read_jobs(const std::string& type) {
     for (std::string delay;; ++x_at) {
       const auto job = read_job();
-      if (job.empty() || (!x_strict && here() != '\0' && string_view(",?:+(").find(here()) == string_view::npos)) return false;
+      if (job.empty() ||
+          (!x_strict && here() != '\0' && string_view(",?:+(").find(here()) == string_view::npos))
+        return false;
       if (here() == '+') {
         ++x_at;
         const auto minutes = static_cast<std::int32_t>(read_number());
@@ -120,7 +127,9 @@ private:
     }
     for (const auto type : k_after) {
       const bool long_name = type == "afterburstbuffer"; // of which eleven letters are compared
-      if (x_lower.compare(x_at, long_name ? 11 : type.size() + 1, long_name ? std::string(type.substr(0, 11)) : std::string(type) + ":") != 0) continue;
+      if (x_lower.compare(x_at, long_name ? 11 : type.size() + 1,
+                          long_name ? std::string(type.substr(0, 11)) : std::string(type) + ":") != 0)
+        continue;
       x_at = colon + 1;
       return read_jobs(std::string(type));
     }
@@ -157,26 +166,31 @@ bool is_gpu_list(string_view list, bool masks, AsVersion version) {
   static const std::regex decimals("[0-9]*(\\*[0-9]*)?");
   const std::regex& form = version < Version::v22_05 ? c_numbers : masks ? hexadecimals : decimals;
   const auto items = util::split(list, ',');
-  return std::all_of(items.begin(), items.end(), [&](const std::string& item) { return std::regex_match(item, form); });
+  return std::all_of(items.begin(), items.end(),
+                     [&](const std::string& item) { return std::regex_match(item, form); });
 }
 
 } // namespace
 
-std::optional<Dependencies> parse_dependencies(string_view text, AsVersion version) { return DependencyReader(text, version).run(); }
+std::optional<Dependencies> parse_dependencies(string_view text, AsVersion version) {
+  return DependencyReader(text, version).run();
+}
 
 std::optional<std::vector<std::string>> parse_features(string_view text) {
   std::vector<std::string> names;
   std::string name;
   int round = 0;
   int square = 0;
-  const bool counts_in_choice = text.find('*') != string_view::npos && text.find('|') != string_view::npos && text.find('[') != string_view::npos;
+  const bool counts_in_choice = text.find('*') != string_view::npos && text.find('|') != string_view::npos &&
+                                text.find('[') != string_view::npos;
   if (counts_in_choice) return std::nullopt;
   bool well_formed = true;
   bool operand = false; // something stands before the next operator
   const auto take = [&] {
     if (const auto star = name.find('*'); star != std::string::npos) {
       const auto count = name.substr(star + 1);
-      well_formed = well_formed && !count.empty() && count.find_first_not_of("0123456789") == std::string::npos;
+      well_formed =
+          well_formed && !count.empty() && count.find_first_not_of("0123456789") == std::string::npos;
       name.resize(star);
     }
     if (!name.empty()) names.push_back(name);
@@ -209,7 +223,8 @@ bool is_gpu_bind(string_view value, AsVersion version) {
   if (util::starts_with(text, "verbose,")) text = text.substr(8);
   const bool later = version >= Version::v21_08;
   // 21.08 and 22.05 look at the first letter only.
-  if (later && version <= Version::v22_05 && (util::starts_with(text, "c") || util::starts_with(text, "n"))) return true;
+  if (later && version <= Version::v22_05 && (util::starts_with(text, "c") || util::starts_with(text, "n")))
+    return true;
   if (util::starts_with(text, "closest") || (later && util::starts_with(text, "none"))) return true;
   const auto colon = text.find(':');
   if (colon == std::string::npos) return false;
@@ -224,10 +239,14 @@ bool is_point_in_time(string_view text) {
   static const std::string clock = R"(([01]?[0-9]|2[0-3]):[0-5][0-9](:[0-5][0-9])?([ap]m)?)";
   static const std::string word = "today|tomorrow|midnight|noon|fika|elevenses|teatime";
   // Without dots or strokes a month and a day have two digits; a year behind them has two.
-  static const std::string month = "(0[1-9]|1[0-2]|[1-9](?!\\d))", day = "(0[1-9]|[12]\\d|3[01]|[1-9](?!\\d))";
-  static const std::string date = "\\d{4}-(0[1-9]|1[0-2])-" + day + "|" + month + "[./]?" + day + "[./]?(\\d{2})?";
+  static const std::string month = "(0[1-9]|1[0-2]|[1-9](?!\\d))",
+                           day = "(0[1-9]|[12]\\d|3[01]|[1-9](?!\\d))";
+  static const std::string date =
+      "\\d{4}-(0[1-9]|1[0-2])-" + day + "|" + month + "[./]?" + day + "[./]?(\\d{2})?";
   static const std::string unit = "seconds?|minutes?|hours?|days?|weeks?";
-  static const std::regex form("now([+-]\\d+(" + unit + ")?)?|" + clock + "|(" + word + ")|(" + date + ")([T-]" + clock + ")?", std::regex::icase);
+  static const std::regex form("now([+-]\\d+(" + unit + ")?)?|" + clock + "|(" + word + ")|(" + date +
+                                   ")([T-]" + clock + ")?",
+                               std::regex::icase);
   return std::regex_match(text.begin(), text.end(), form);
 }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Whose a variable of the environment is: what must not go from one job, or from a person's settings, into another.
+// Whose a variable of the environment is: what must not go from one job, or from a person's settings, into
+// another.
 #pragma once
 
 #include <string_view>

@@ -18,12 +18,16 @@ constexpr std::array<std::string_view, 10> k_version_names = {"20.11", "21.08", 
                                                               "24.05", "24.11", "25.05", "25.11", "26.05"};
 
 /// "23.11".
-constexpr std::string_view name_of(Version version) { return k_version_names[static_cast<std::size_t>(version)]; }
+constexpr std::string_view name_of(Version version) {
+  return k_version_names[static_cast<std::size_t>(version)];
+}
 
-/// "23.11" or "23.11.4": its series; a series between or after the measured ones is read as the one before it.
+/// "23.11" or "23.11.4": its series; a series between or after the measured ones is read as the one before
+/// it.
 std::optional<Version> parse_version(std::string_view text);
 
-/// Whether `version` is in "[21.08-]", "[-22.05,23.02]" (without the brackets); an empty text holds every version.
+/// Whether `version` is in "[21.08-]", "[-22.05,23.02]" (without the brackets); an empty text holds every
+/// version.
 bool is_in_range(std::string_view range, Version version);
 
 } // namespace hpcml::slurm

@@ -23,7 +23,9 @@ bool is_of_one_job(const std::string& key) {
 
 const JobKey* find_key(const std::string& name) {
   const auto& keys = job_keys();
-  const auto found = std::find_if(keys.begin(), keys.end(), [&](const JobKey& key) { return key.name == name && key.from_text && !is_of_one_job(name); });
+  const auto found = std::find_if(keys.begin(), keys.end(), [&](const JobKey& key) {
+    return key.name == name && key.from_text && !is_of_one_job(name);
+  });
   return found == keys.end() ? nullptr : &*found;
 }
 
@@ -32,8 +34,10 @@ void read_site(Config& config, const std::string& id, ObjectReader& object) {
   for (const auto& key : config_keys()) {
     const auto value = object.text(key);
     if (!value) continue;
-    if (const auto fault = check_config_value(key, *value)) object.report_value(key, object.path() + "." + key + " " + fault->what, fault->hint);
-    else values[key] = *value;
+    if (const auto fault = check_config_value(key, *value))
+      object.report_value(key, object.path() + "." + key + " " + fault->what, fault->hint);
+    else
+      values[key] = *value;
   }
   object.finish();
 }
@@ -51,7 +55,8 @@ ConfigLoad load_config(const std::string& path) {
   if (path.empty() || !std::filesystem::exists(path, error)) return load;
   auto text = load_text_file(path, "the configuration");
   if (!text) {
-    load.diagnostics.push_back({diag::Severity::error, "config/unreadable", text.error().what, {path}, "hpcml config writes it"});
+    load.diagnostics.push_back(
+        {diag::Severity::error, "config/unreadable", text.error().what, {path}, "hpcml config writes it"});
     return load;
   }
   load.source = std::move(*text);
@@ -61,7 +66,8 @@ ConfigLoad load_config(const std::string& path) {
   ReadContext context{"config", model::OriginKind::config};
   ObjectReader root(context, &*parsed.root, "");
   load.config.site = root.text("site", TextRule::name);
-  root.each_member("sites", [&](const std::string& id, ObjectReader& object) { read_site(load.config, id, object); });
+  root.each_member("sites",
+                   [&](const std::string& id, ObjectReader& object) { read_site(load.config, id, object); });
   root.finish();
   load.diagnostics.insert(load.diagnostics.end(), context.diagnostics.begin(), context.diagnostics.end());
   return load;
@@ -74,7 +80,9 @@ std::string render_config(const Config& config) {
   for (const auto& [id, values] : config.sites) {
     if (values.empty()) continue;
     std::string lines;
-    for (const auto& [key, value] : values) lines += fmt::format("{}\n      {}: {}", lines.empty() ? "" : ",", json_string(key), json_string(value));
+    for (const auto& [key, value] : values)
+      lines +=
+          fmt::format("{}\n      {}: {}", lines.empty() ? "" : ",", json_string(key), json_string(value));
     sites += fmt::format("{}\n    {}: {{{}\n    }}", sites.empty() ? "" : ",", json_string(id), lines);
   }
   if (!sites.empty()) text += fmt::format("{}\n  \"sites\": {{{}\n  }}", config.site ? "," : "", sites);
@@ -99,7 +107,9 @@ model::JobSpec job_from_config(const Config& config, const std::string& site, co
   const auto values = config.sites.find(site);
   if (values == config.sites.end()) return job;
   for (const auto& [key, value] : values->second)
-    if (const auto* found = find_key(key)) found->from_text(job, value, {model::OriginKind::config, path + " sites." + site + "." + key, {}, {}, {}});
+    if (const auto* found = find_key(key))
+      found->from_text(job, value,
+                       {model::OriginKind::config, path + " sites." + site + "." + key, {}, {}, {}});
   return job;
 }
 

@@ -14,14 +14,16 @@ namespace {
 
 JobLoad failed(const std::string& path, std::string message, std::string hint) {
   JobLoad load;
-  load.diagnostics.push_back({diag::Severity::error, "job/unreadable", std::move(message), {path}, std::move(hint)});
+  load.diagnostics.push_back(
+      {diag::Severity::error, "job/unreadable", std::move(message), {path}, std::move(hint)});
   return load;
 }
 
 /// "HPCML_GPUS_PER_NODE" for "gpus-per-node".
 std::string variable_of(std::string_view key) {
   std::string name = "HPCML_";
-  for (const char c : key) name += c == '-' ? '_' : static_cast<char>(c >= 'a' && c <= 'z' ? c - 'a' + 'A' : c);
+  for (const char c : key)
+    name += c == '-' ? '_' : static_cast<char>(c >= 'a' && c <= 'z' ? c - 'a' + 'A' : c);
   return name;
 }
 
@@ -29,7 +31,11 @@ std::string variable_of(std::string_view key) {
 
 JobLoad load_job_file(const std::string& path) {
   auto text = load_text_file(path, "a job file");
-  if (!text) return failed(path, text.error().what, text.error().hint.empty() ? "hpcml reads hpcml.json in the working directory, or the file that --job names" : text.error().hint);
+  if (!text)
+    return failed(path, text.error().what,
+                  text.error().hint.empty()
+                      ? "hpcml reads hpcml.json in the working directory, or the file that --job names"
+                      : text.error().hint);
 
   JobLoad load;
   load.source = std::move(*text);
@@ -44,7 +50,8 @@ JobLoad load_job_file(const std::string& path) {
   read_chain(root, load.chain, load.chain_if);
   load.jobs = read_parts(context, root);
   if (root.has("jobs") && (!job.command.empty() || load.chain))
-    root.report_value("jobs", "a file with \"jobs\" has each program and chain there", "move \"command\", \"steps\" and \"chain\" into the jobs");
+    root.report_value("jobs", "a file with \"jobs\" has each program and chain there",
+                      "move \"command\", \"steps\" and \"chain\" into the jobs");
   root.raw("$schema");
   root.finish();
   load.diagnostics.insert(load.diagnostics.end(), context.diagnostics.begin(), context.diagnostics.end());
@@ -62,7 +69,13 @@ JobLoad job_from_environment(const util::EnvSnapshot& env) {
     const auto value = env.get(name);
     if (!value || value->empty()) continue;
     const auto fault = key.from_text(job, *value, model::Origin{model::OriginKind::environment, name});
-    if (fault) load.diagnostics.push_back({diag::Severity::error, "env/value", fmt::format("the variable {} {}", name, fault->what), {}, fault->hint.empty() ? fmt::format("correct it, or: unset {}", name) : fault->hint});
+    if (fault)
+      load.diagnostics.push_back(
+          {diag::Severity::error,
+           "env/value",
+           fmt::format("the variable {} {}", name, fault->what),
+           {},
+           fault->hint.empty() ? fmt::format("correct it, or: unset {}", name) : fault->hint});
   }
   if (const auto site = env.get("HPCML_SITE"); site && !site->empty()) load.site = *site;
   if (!diag::has_errors(load.diagnostics)) load.job = std::move(job);
@@ -83,9 +96,12 @@ model::JobSpec merge_jobs(const model::JobSpec& under, const model::JobSpec& ove
 std::string blank_comments(std::string text) {
   bool in_text = false;
   for (std::size_t i = 0; i < text.size(); ++i) {
-    if (in_text && text[i] == '\\') ++i;
-    else if (text[i] == '"') in_text = !in_text;
-    else if (text[i] == '\n') in_text = false; // a text that never ends must not hide the comments below
+    if (in_text && text[i] == '\\')
+      ++i;
+    else if (text[i] == '"')
+      in_text = !in_text;
+    else if (text[i] == '\n')
+      in_text = false; // a text that never ends must not hide the comments below
     else if (!in_text && text.compare(i, 2, "//") == 0)
       for (; i < text.size() && text[i] != '\n'; ++i) text[i] = ' ';
   }

@@ -15,10 +15,10 @@ namespace hpcml::spec {
 /// One of several jobs in a file.
 struct JobPart {
   std::string name;
-  model::JobSpec job;                ///< its own values; those of the file stand beside, in JobLoad::job
-  std::vector<std::string> after;    ///< names of the jobs that it waits for
-  std::string after_if = "ok";       ///< how they must end: "ok" or "any"
-  unsigned chain = 1;                ///< how many times it is submitted, each waiting for the one before
+  model::JobSpec job;             ///< its own values; those of the file stand beside, in JobLoad::job
+  std::vector<std::string> after; ///< names of the jobs that it waits for
+  std::string after_if = "ok";    ///< how they must end: "ok" or "any"
+  unsigned chain = 1;             ///< how many times it is submitted, each waiting for the one before
   std::string chain_if = "any";
 };
 
@@ -28,19 +28,21 @@ struct JobLoad {
   std::optional<std::string> site; ///< "site" key
   std::optional<unsigned> chain;   ///< of a file with one job
   std::optional<std::string> chain_if;
-  std::vector<JobPart> jobs;       ///< "jobs" key, each behind those that it waits for; empty where there is one job
+  std::vector<JobPart>
+      jobs; ///< "jobs" key, each behind those that it waits for; empty where there is one job
   diag::Diagnostics diagnostics;
   std::string source;
 };
-/// Keys are the flags' names without dashes in front ("gpus-per-node"), "command" is an array of words. Beside JSON a line, or the
-/// rest of one, may be a comment behind //.
+/// Keys are the flags' names without dashes in front ("gpus-per-node"), "command" is an array of words.
+/// Beside JSON a line, or the rest of one, may be a comment behind //.
 JobLoad load_job_file(const std::string& path);
 /// The same keys from HPCML_* variables: HPCML_ACCOUNT, HPCML_PARTITION, … (and HPCML_SITE).
 JobLoad job_from_environment(const util::EnvSnapshot& env);
 /// Values of `over` where it has them, else those of `under`. Lists are appended: `under` first.
 model::JobSpec merge_jobs(const model::JobSpec& under, const model::JobSpec& over);
 
-/// The text with comments (// to the end of the line, outside of texts) made blank: everything else keeps its place.
+/// The text with comments (// to the end of the line, outside of texts) made blank: everything else keeps its
+/// place.
 std::string blank_comments(std::string text);
 
 } // namespace hpcml::spec

@@ -15,29 +15,30 @@ using model::Origin;
 using model::Sourced;
 using Fault = std::optional<util::Error>;
 
-template <class T>
-auto merge_known(Known<T> JobSpec::* member) {
+template <class T> auto merge_known(Known<T> JobSpec::*member) {
   return [member](JobSpec& job, const JobSpec& over) {
     if (over.*member) job.*member = over.*member;
   };
 }
 
-JobKey text_key(std::string name, Known<std::string> JobSpec::* member) {
-  return {name,
-          [name, member](JobSpec& job, ObjectReader& root) { job.*member = root.known(name, root.text(name)); },
-          [member](JobSpec& job, const std::string& text, const Origin& origin) -> Fault {
-            const auto fault = text_fault(text, TextRule::line);
-            if (!fault.empty()) return util::Error{fault};
-            job.*member = Sourced<std::string>{text, origin};
-            return std::nullopt;
-          },
-          merge_known(member)};
+JobKey text_key(std::string name, Known<std::string> JobSpec::*member) {
+  return {
+      name,
+      [name, member](JobSpec& job, ObjectReader& root) { job.*member = root.known(name, root.text(name)); },
+      [member](JobSpec& job, const std::string& text, const Origin& origin) -> Fault {
+        const auto fault = text_fault(text, TextRule::line);
+        if (!fault.empty()) return util::Error{fault};
+        job.*member = Sourced<std::string>{text, origin};
+        return std::nullopt;
+      },
+      merge_known(member)};
 }
 
-template <class E>
-JobKey choice_key(std::string name, Known<E> JobSpec::* member) {
+template <class E> JobKey choice_key(std::string name, Known<E> JobSpec::*member) {
   return {name,
-          [name, member](JobSpec& job, ObjectReader& root) { job.*member = root.known(name, root.template choice<E>(name)); },
+          [name, member](JobSpec& job, ObjectReader& root) {
+            job.*member = root.known(name, root.template choice<E>(name));
+          },
           [member](JobSpec& job, const std::string& text, const Origin& origin) -> Fault {
             const auto value = model::parse_word<E>(text);
             if (!value) return value.error();
@@ -47,12 +48,16 @@ JobKey choice_key(std::string name, Known<E> JobSpec::* member) {
           merge_known(member)};
 }
 
-JobKey number_key(std::string name, Known<unsigned> JobSpec::* member, unsigned least) {
+JobKey number_key(std::string name, Known<unsigned> JobSpec::*member, unsigned least) {
   return {name,
-          [name, member, least](JobSpec& job, ObjectReader& root) { job.*member = root.known(name, root.number(name, least)); },
+          [name, member, least](JobSpec& job, ObjectReader& root) {
+            job.*member = root.known(name, root.number(name, least));
+          },
           [member, least](JobSpec& job, const std::string& text, const Origin& origin) -> Fault {
             const auto number = util::parse_unsigned(text);
-            if (!number || *number < least || *number > 1000000) return util::Error{fmt::format("must be a whole number from {} to 1000000, not \"{}\"", least, text)};
+            if (!number || *number < least || *number > 1000000)
+              return util::Error{
+                  fmt::format("must be a whole number from {} to 1000000, not \"{}\"", least, text)};
             job.*member = Sourced<unsigned>{static_cast<unsigned>(*number), origin};
             return std::nullopt;
           },
@@ -65,20 +70,21 @@ util::Result<bool> parse_bool(const std::string& text) {
   return util::Error{fmt::format("must be true or false, not \"{}\"", text)};
 }
 
-JobKey bool_key(std::string name, Known<bool> JobSpec::* member) {
-  return {name,
-          [name, member](JobSpec& job, ObjectReader& root) { job.*member = root.known(name, root.flag(name)); },
-          [member](JobSpec& job, const std::string& text, const Origin& origin) -> Fault {
-            const auto yes = parse_bool(text);
-            if (!yes) return yes.error();
-            job.*member = Sourced<bool>{*yes, origin};
-            return std::nullopt;
-          },
-          merge_known(member)};
+JobKey bool_key(std::string name, Known<bool> JobSpec::*member) {
+  return {
+      name,
+      [name, member](JobSpec& job, ObjectReader& root) { job.*member = root.known(name, root.flag(name)); },
+      [member](JobSpec& job, const std::string& text, const Origin& origin) -> Fault {
+        const auto yes = parse_bool(text);
+        if (!yes) return yes.error();
+        job.*member = Sourced<bool>{*yes, origin};
+        return std::nullopt;
+      },
+      merge_known(member)};
 }
 
 /// A switch without an origin: on in either job means on.
-JobKey switch_key(std::string name, bool JobSpec::* member) {
+JobKey switch_key(std::string name, bool JobSpec::*member) {
   return {name,
           [name, member](JobSpec& job, ObjectReader& root) { job.*member = root.flag(name).value_or(false); },
           [member](JobSpec& job, const std::string& text, const Origin& /*origin*/) -> Fault {
@@ -91,8 +97,7 @@ JobKey switch_key(std::string name, bool JobSpec::* member) {
 }
 
 /// A value with a type of its own; a bare number in the file is read as its text ("time": 10 is ten minutes).
-template <class T>
-JobKey parsed_key(std::string name, Known<T> JobSpec::* member) {
+template <class T> JobKey parsed_key(std::string name, Known<T> JobSpec::*member) {
   return {name,
           [name, member](JobSpec& job, ObjectReader& root) {
             const auto* node = root.raw(name);
@@ -102,8 +107,10 @@ JobKey parsed_key(std::string name, Known<T> JobSpec::* member) {
               return;
             }
             auto value = T::parse(std::to_string(node->integer));
-            if (value) job.*member = Sourced<T>{*value, root.origin(name)};
-            else root.report_value(name, value.error().what, value.error().hint);
+            if (value)
+              job.*member = Sourced<T>{*value, root.origin(name)};
+            else
+              root.report_value(name, value.error().what, value.error().hint);
           },
           [member](JobSpec& job, const std::string& text, const Origin& origin) -> Fault {
             auto value = T::parse(text);
@@ -114,22 +121,27 @@ JobKey parsed_key(std::string name, Known<T> JobSpec::* member) {
           merge_known(member)};
 }
 
-JobKey list_key(std::string name, std::vector<Sourced<std::string>> JobSpec::* member) {
+JobKey list_key(std::string name, std::vector<Sourced<std::string>> JobSpec::*member) {
   return {name,
           [name, member](JobSpec& job, ObjectReader& root) {
             for (auto& text : root.texts(name)) (job.*member).push_back({std::move(text), root.origin(name)});
           },
           nullptr,
-          [member](JobSpec& job, const JobSpec& over) { (job.*member).insert((job.*member).end(), (over.*member).begin(), (over.*member).end()); }};
+          [member](JobSpec& job, const JobSpec& over) {
+            (job.*member).insert((job.*member).end(), (over.*member).begin(), (over.*member).end());
+          }};
 }
 
 JobKey env_key() {
   return {"env",
           [](JobSpec& job, ObjectReader& root) {
-            for (auto& [name, value] : root.text_map("env", TextRule::variable, TextRule::line)) job.env.push_back({name, {value, root.origin("env")}});
+            for (auto& [name, value] : root.text_map("env", TextRule::variable, TextRule::line))
+              job.env.push_back({name, {value, root.origin("env")}});
           },
           nullptr,
-          [](JobSpec& job, const JobSpec& over) { job.env.insert(job.env.end(), over.env.begin(), over.env.end()); }};
+          [](JobSpec& job, const JobSpec& over) {
+            job.env.insert(job.env.end(), over.env.begin(), over.env.end());
+          }};
 }
 
 } // namespace

@@ -18,7 +18,8 @@ struct JobKey {
   std::string name; ///< the flag's name without dashes in front
   std::function<void(model::JobSpec&, ObjectReader&)> from_file;
   /// Says what is wrong ("must be …"), or nothing. Empty for keys that cannot be given as one text.
-  std::function<std::optional<util::Error>(model::JobSpec&, const std::string&, const model::Origin&)> from_text;
+  std::function<std::optional<util::Error>(model::JobSpec&, const std::string&, const model::Origin&)>
+      from_text;
   std::function<void(model::JobSpec&, const model::JobSpec&)> merge;
 };
 

@@ -35,7 +35,8 @@ PartEntry read_part(ObjectReader& object) {
   part.name = object.text("name", TextRule::name).value_or("");
   part.job = read_job(object);
   read_steps(part.job, object);
-  if (!part.job.job_name && !part.name.empty()) part.job.job_name = object.known("name", std::optional<std::string>(part.name));
+  if (!part.job.job_name && !part.name.empty())
+    part.job.job_name = object.known("name", std::optional<std::string>(part.name));
   part.after = one_or_more(object, "after");
   part.after_if = object.choice("after-if", {"ok", "any"}).value_or(part.after_if);
   std::optional<unsigned> chain;
@@ -51,13 +52,19 @@ void check_names(ReadContext& context, const std::vector<PartEntry>& entries) {
   std::vector<std::string> names;
   for (const auto& entry : entries) names.push_back(entry.part.name);
   for (std::size_t i = 0; i < entries.size(); ++i) {
-    if (!names[i].empty() && std::find(names.begin(), names.begin() + static_cast<std::ptrdiff_t>(i), names[i]) != names.begin() + static_cast<std::ptrdiff_t>(i))
-      context.report("jobs", fmt::format("two jobs are called \"{}\"", names[i]), entries[i].place, "give each its own name");
+    if (!names[i].empty() && std::find(names.begin(), names.begin() + static_cast<std::ptrdiff_t>(i),
+                                       names[i]) != names.begin() + static_cast<std::ptrdiff_t>(i))
+      context.report("jobs", fmt::format("two jobs are called \"{}\"", names[i]), entries[i].place,
+                     "give each its own name");
     for (const auto& other : entries[i].part.after) {
       if (std::find(names.begin(), names.end(), other) != names.end()) continue;
       const auto near = util::nearest(other, names);
-      context.report("jobs", fmt::format("\"{}\" waits for \"{}\", and no job here is called so", names[i], other), entries[i].place,
-                     near ? "did you mean \"" + *near + "\"?" : "\"after\" names jobs of this file; jobs of the queue stand in \"dependency\": \"afterok:123\"");
+      context.report("jobs",
+                     fmt::format("\"{}\" waits for \"{}\", and no job here is called so", names[i], other),
+                     entries[i].place,
+                     near ? "did you mean \"" + *near + "\"?"
+                          : "\"after\" names jobs of this file; jobs of the queue stand in \"dependency\": "
+                            "\"afterok:123\"");
     }
   }
 }
@@ -72,11 +79,13 @@ bool is_ready(const PartEntry& entry, const std::vector<JobPart>& placed) {
 std::vector<JobPart> put_in_order(ReadContext& context, std::vector<PartEntry> entries) {
   std::vector<JobPart> placed;
   while (!entries.empty()) {
-    const auto next = std::find_if(entries.begin(), entries.end(), [&](const PartEntry& entry) { return is_ready(entry, placed); });
+    const auto next = std::find_if(entries.begin(), entries.end(),
+                                   [&](const PartEntry& entry) { return is_ready(entry, placed); });
     if (next == entries.end()) {
       std::vector<std::string> names;
       for (const auto& entry : entries) names.push_back(entry.part.name);
-      context.report("jobs", "these jobs wait for each other in a circle: " + util::join(names, ", "), entries.front().place, "one of them must wait for none of the others");
+      context.report("jobs", "these jobs wait for each other in a circle: " + util::join(names, ", "),
+                     entries.front().place, "one of them must wait for none of the others");
       return placed;
     }
     placed.push_back(next->part);
@@ -96,16 +105,21 @@ void read_steps(model::JobSpec& job, ObjectReader& object) {
     step.finish();
     job.steps.push_back(std::move(one));
   });
-  if (has_command) object.report_value("steps", "\"command\" and \"steps\" exclude each other", "make the command one of the steps");
+  if (has_command)
+    object.report_value("steps", "\"command\" and \"steps\" exclude each other",
+                        "make the command one of the steps");
   if (job.steps.empty()) return;
-  const auto main = std::find_if(job.steps.begin(), job.steps.end(), [](const auto& step) { return !step.once; });
+  const auto main =
+      std::find_if(job.steps.begin(), job.steps.end(), [](const auto& step) { return !step.once; });
   job.command = main == job.steps.end() ? job.steps.front().command : main->command;
 }
 
 void read_chain(ObjectReader& object, std::optional<unsigned>& chain, std::optional<std::string>& chain_if) {
   chain = object.number("chain", 1, k_longest_chain);
   chain_if = object.choice("chain-if", {"any", "ok"});
-  if (chain_if && !chain) object.report_value("chain-if", "\"chain-if\" stands without \"chain\"", "say how many jobs the chain has: \"chain\": 4");
+  if (chain_if && !chain)
+    object.report_value("chain-if", "\"chain-if\" stands without \"chain\"",
+                        "say how many jobs the chain has: \"chain\": 4");
 }
 
 std::vector<JobPart> read_parts(ReadContext& context, ObjectReader& root) {

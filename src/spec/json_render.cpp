@@ -12,20 +12,20 @@ namespace {
 
 void append(const JsonNode& node, std::string& out) {
   switch (node.kind) {
-    case JsonKind::null: out += "null"; return;
-    case JsonKind::boolean: out += node.boolean ? "true" : "false"; return;
-    case JsonKind::integer: out += std::to_string(node.integer); return;
-    case JsonKind::real: out += fmt::format("{}", node.real); return;
-    case JsonKind::string: out += json_string(node.text); return;
-    case JsonKind::array:
-      out += '[';
-      for (const auto& item : node.items) {
-        if (out.back() != '[') out += ',';
-        append(item, out);
-      }
-      out += ']';
-      return;
-    case JsonKind::object: break;
+  case JsonKind::null: out += "null"; return;
+  case JsonKind::boolean: out += node.boolean ? "true" : "false"; return;
+  case JsonKind::integer: out += std::to_string(node.integer); return;
+  case JsonKind::real: out += fmt::format("{}", node.real); return;
+  case JsonKind::string: out += json_string(node.text); return;
+  case JsonKind::array:
+    out += '[';
+    for (const auto& item : node.items) {
+      if (out.back() != '[') out += ',';
+      append(item, out);
+    }
+    out += ']';
+    return;
+  case JsonKind::object: break;
   }
   std::vector<const JsonMember*> sorted;
   for (const auto& member : node.members) sorted.push_back(&member);

@@ -62,7 +62,8 @@ public:
   }
   bool number_unsigned(number_unsigned_t value) {
     auto node = scalar(JsonKind::integer);
-    node.integer = value > static_cast<number_unsigned_t>(INT64_MAX) ? INT64_MAX : static_cast<long long>(value);
+    node.integer =
+        value > static_cast<number_unsigned_t>(INT64_MAX) ? INT64_MAX : static_cast<long long>(value);
     return add(std::move(node));
   }
   bool number_float(number_float_t value, const string_t& /*text*/) {
@@ -98,9 +99,9 @@ private:
   std::string_view x_text;
   std::shared_ptr<const std::string> x_file;
   std::string x_code;
-  std::vector<JsonNode> x_open;                  // containers under construction
-  std::vector<JsonMember> x_keys;                // keys that wait for their value
-  std::size_t x_offset = 0;                      // where line and column below stand
+  std::vector<JsonNode> x_open;   // containers under construction
+  std::vector<JsonMember> x_keys; // keys that wait for their value
+  std::size_t x_offset = 0;       // where line and column below stand
   unsigned x_line = 1;
   unsigned x_column = 1;
 };
@@ -119,18 +120,22 @@ void Builder::go_to(std::size_t offset) {
 JsonPlace Builder::place() {
   // Between the end of the last token and this one only blanks and punctuation can stand.
   std::size_t start = x_offset;
-  while (start < x_text.size() && std::string_view(" \t\r\n,:]}\xef\xbb\xbf").find(x_text[start]) != std::string_view::npos) ++start;
+  while (start < x_text.size() &&
+         std::string_view(" \t\r\n,:]}\xef\xbb\xbf").find(x_text[start]) != std::string_view::npos)
+    ++start;
   go_to(start);
   JsonPlace where{x_file, x_line, x_column, 1};
   auto end = std::min(count, x_text.size());
-  while (end > start + 1 && std::string_view(" \t\r\n,]}").find(x_text[end - 1]) != std::string_view::npos) --end;
+  while (end > start + 1 && std::string_view(" \t\r\n,]}").find(x_text[end - 1]) != std::string_view::npos)
+    --end;
   if (end > start) where.length = static_cast<unsigned>(end - start);
   go_to(end);
   return where;
 }
 
 void Builder::report(std::string_view code, std::string message, const JsonPlace& where, std::string hint) {
-  result.diagnostics.push_back({diag::Severity::error, fmt::format("{}/{}", x_code, code), std::move(message), where.span(), std::move(hint)});
+  result.diagnostics.push_back({diag::Severity::error, fmt::format("{}/{}", x_code, code), std::move(message),
+                                where.span(), std::move(hint)});
 }
 
 JsonNode Builder::scalar(JsonKind kind) {
@@ -143,7 +148,8 @@ JsonNode Builder::scalar(JsonKind kind) {
 bool Builder::open(JsonKind kind) {
   auto node = scalar(kind);
   if (x_open.size() >= k_max_depth) {
-    report("json", fmt::format("the values are nested deeper than {}", k_max_depth), node.place, "flatten the file");
+    report("json", fmt::format("the values are nested deeper than {}", k_max_depth), node.place,
+           "flatten the file");
     return false;
   }
   x_open.push_back(std::move(node));
@@ -174,7 +180,8 @@ bool Builder::key(string_t& value) {
   const auto where = place();
   for (const auto& member : x_open.back().members) {
     if (member.key != value) continue;
-    report("duplicate-key", fmt::format("\"{}\" is given twice; the first is in line {}", value, member.place.line), where,
+    report("duplicate-key",
+           fmt::format("\"{}\" is given twice; the first is in line {}", value, member.place.line), where,
            "keep one of the two: readers of JSON disagree about which one counts");
     break;
   }
@@ -182,10 +189,12 @@ bool Builder::key(string_t& value) {
   return true;
 }
 
-bool Builder::parse_error(std::size_t position, const std::string& /*token*/, const nlohmann::json::exception& error) {
+bool Builder::parse_error(std::size_t position, const std::string& /*token*/,
+                          const nlohmann::json::exception& error) {
   go_to(position > 0 ? position - 1 : 0);
   std::string what = error.what();
-  // "[json.exception.parse_error.101] parse error at line 3, column 5: syntax error while …": the position is said by the span
+  // "[json.exception.parse_error.101] parse error at line 3, column 5: syntax error while …": the position is
+  // said by the span
   if (const auto at = what.find(": "); at != std::string::npos) what = what.substr(at + 2);
   report("json", fmt::format("this is not JSON: {}", what), {x_file, x_line, x_column, 1},
          "JSON has double quotes around names and texts, no comments, and no comma before } or ]");
@@ -196,13 +205,13 @@ bool Builder::parse_error(std::size_t position, const std::string& /*token*/, co
 
 std::string_view name_of(JsonKind kind) {
   switch (kind) {
-    case JsonKind::null: return "null";
-    case JsonKind::boolean: return "true or false";
-    case JsonKind::integer: return "a whole number";
-    case JsonKind::real: return "a number with a fraction, or too large a one";
-    case JsonKind::string: return "a text";
-    case JsonKind::array: return "a list";
-    case JsonKind::object: return "an object";
+  case JsonKind::null: return "null";
+  case JsonKind::boolean: return "true or false";
+  case JsonKind::integer: return "a whole number";
+  case JsonKind::real: return "a number with a fraction, or too large a one";
+  case JsonKind::string: return "a text";
+  case JsonKind::array: return "a list";
+  case JsonKind::object: return "an object";
   }
   return "a value";
 }
@@ -214,12 +223,15 @@ const JsonNode* JsonNode::find(std::string_view key) const {
   return nullptr;
 }
 
-JsonNode* JsonNode::find(std::string_view key) { return const_cast<JsonNode*>(std::as_const(*this).find(key)); }
+JsonNode* JsonNode::find(std::string_view key) {
+  return const_cast<JsonNode*>(std::as_const(*this).find(key));
+}
 
 JsonParse parse_json(std::string_view text, const std::string& file, const std::string& code) {
   Builder builder(text, file, code);
   if (text.find_first_not_of(" \t\r\n") == std::string_view::npos) {
-    builder.result.diagnostics.push_back({diag::Severity::error, code + "/json", "this is not JSON: the file is empty", {file, 1, 1, 1}, {}});
+    builder.result.diagnostics.push_back(
+        {diag::Severity::error, code + "/json", "this is not JSON: the file is empty", {file, 1, 1, 1}, {}});
     return std::move(builder.result);
   }
   const CountingIterator first{text.data(), &builder.count};

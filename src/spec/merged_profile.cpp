@@ -22,8 +22,9 @@ struct About {
   std::string checked;
 };
 
-// A number is written seven bits a byte, the lowest first, a negative one and one with a fraction as its 64 bits; a text as its
-// length and its bytes; a value as its kind, the number of its About and what the kind needs.
+// A number is written seven bits a byte, the lowest first, a negative one and one with a fraction as its 64
+// bits; a text as its length and its bytes; a value as its kind, the number of its About and what the kind
+// needs.
 
 class Writer {
 public:
@@ -63,16 +64,16 @@ private:
     add_number(static_cast<unsigned>(node.kind));
     add_number(about_of(node));
     switch (node.kind) {
-      case JsonKind::null: return;
-      case JsonKind::boolean: return add_number(node.boolean ? 1 : 0);
-      case JsonKind::integer: return add_number(static_cast<unsigned long long>(node.integer));
-      case JsonKind::real: return add_number(std::bit_cast<std::uint64_t>(node.real));
-      case JsonKind::string: return add_text(node.text);
-      case JsonKind::array:
-        add_number(node.items.size());
-        for (const auto& item : node.items) add_node(item);
-        return;
-      case JsonKind::object: break;
+    case JsonKind::null: return;
+    case JsonKind::boolean: return add_number(node.boolean ? 1 : 0);
+    case JsonKind::integer: return add_number(static_cast<unsigned long long>(node.integer));
+    case JsonKind::real: return add_number(std::bit_cast<std::uint64_t>(node.real));
+    case JsonKind::string: return add_text(node.text);
+    case JsonKind::array:
+      add_number(node.items.size());
+      for (const auto& item : node.items) add_node(item);
+      return;
+    case JsonKind::object: break;
     }
     add_number(node.members.size());
     for (const auto& member : node.members) {
@@ -95,7 +96,8 @@ public:
     x_abouts.resize(count());
     for (auto& about : x_abouts) {
       const auto file = text();
-      const auto before = std::find_if(x_abouts.begin(), x_abouts.end(), [&](const About& other) { return other.file && *other.file == file; });
+      const auto before = std::find_if(x_abouts.begin(), x_abouts.end(),
+                                       [&](const About& other) { return other.file && *other.file == file; });
       about.file = before == x_abouts.end() ? std::make_shared<const std::string>(file) : before->file;
       about.source = text();
       about.checked = text();
@@ -138,16 +140,16 @@ private:
     node.source = x_abouts[about].source;
     node.checked = x_abouts[about].checked;
     switch (node.kind) {
-      case JsonKind::null: return;
-      case JsonKind::boolean: node.boolean = number() != 0; return;
-      case JsonKind::integer: node.integer = static_cast<long long>(number()); return;
-      case JsonKind::real: node.real = std::bit_cast<double>(static_cast<std::uint64_t>(number())); return;
-      case JsonKind::string: node.text = text(); return;
-      case JsonKind::array:
-        node.items.resize(count());
-        for (auto& item : node.items) read(item);
-        return;
-      case JsonKind::object: break;
+    case JsonKind::null: return;
+    case JsonKind::boolean: node.boolean = number() != 0; return;
+    case JsonKind::integer: node.integer = static_cast<long long>(number()); return;
+    case JsonKind::real: node.real = std::bit_cast<double>(static_cast<std::uint64_t>(number())); return;
+    case JsonKind::string: node.text = text(); return;
+    case JsonKind::array:
+      node.items.resize(count());
+      for (auto& item : node.items) read(item);
+      return;
+    case JsonKind::object: break;
     }
     node.members.resize(count());
     for (auto& member : node.members) {
@@ -164,21 +166,28 @@ private:
 
 bool has_file(const std::vector<std::string>& directories, const std::string& id) {
   std::error_code error;
-  return std::any_of(directories.begin(), directories.end(),
-                     [&](const std::string& directory) { return std::filesystem::exists(std::filesystem::path(directory) / (id + ".json"), error); });
+  return std::any_of(directories.begin(), directories.end(), [&](const std::string& directory) {
+    return std::filesystem::exists(std::filesystem::path(directory) / (id + ".json"), error);
+  });
 }
 
 /// The site as the build merged it; nothing where a file of a person's has a part in it.
-std::optional<SiteLoad> load_merged(const std::string& id, const std::vector<std::string>& directories, MergedProfiles merged) {
-  const auto found = std::find_if(merged.begin(), merged.end(), [&](const embedded::File& file) { return file.name.substr(0, file.name.find(',')) == id; });
+std::optional<SiteLoad> load_merged(const std::string& id, const std::vector<std::string>& directories,
+                                    MergedProfiles merged) {
+  const auto found = std::find_if(merged.begin(), merged.end(), [&](const embedded::File& file) {
+    return file.name.substr(0, file.name.find(',')) == id;
+  });
   if (found == merged.end()) return std::nullopt;
   SiteLoad load;
   load.layers = util::split(found->name, ',');
-  if (std::any_of(load.layers.begin(), load.layers.end(), [&](const std::string& layer) { return has_file(directories, layer); })) return std::nullopt;
+  if (std::any_of(load.layers.begin(), load.layers.end(),
+                  [&](const std::string& layer) { return has_file(directories, layer); }))
+    return std::nullopt;
   auto profile = parse_merged(found->text);
   if (!profile) return std::nullopt;
   auto read = read_site(profile->root, "built in", ReadCheck::done_by_build, std::move(profile->hash));
-  if (!read.site || !read.diagnostics.empty()) return std::nullopt; // the files themselves say what is wrong, and where
+  if (!read.site || !read.diagnostics.empty())
+    return std::nullopt; // the files themselves say what is wrong, and where
   for (const auto& layer : load.layers) util::trace_info("profile built in: " + layer + ".json");
   load.site = std::move(read.site);
   return load;
@@ -199,7 +208,8 @@ std::string merge_built_in(const std::string& id) {
   return render_merged({std::move(hash), std::move(*layers.root)});
 }
 
-SiteLoad load_site(const std::string& id, const std::vector<std::string>& directories, MergedProfiles merged, ProfileCheck check) {
+SiteLoad load_site(const std::string& id, const std::vector<std::string>& directories, MergedProfiles merged,
+                   ProfileCheck check) {
   if (auto load = load_merged(id, directories, merged)) return std::move(*load);
   return load_site(id, directories, check);
 }

@@ -14,7 +14,9 @@ const JsonPlace k_nowhere;
 /// Members that any object may have; they speak about the values beside them.
 constexpr std::array<std::string_view, 4> k_about = {"source", "checked", "instead_of", "note"};
 
-bool is_about(std::string_view key) { return std::find(k_about.begin(), k_about.end(), key) != k_about.end(); }
+bool is_about(std::string_view key) {
+  return std::find(k_about.begin(), k_about.end(), key) != k_about.end();
+}
 
 // By hand, not by fmt: a profile has hundreds of paths.
 std::string member_path(std::string path, std::string_view key) {
@@ -30,8 +32,10 @@ std::string item_path(std::string path, std::size_t index) {
 }
 } // namespace
 
-void ReadContext::report(std::string_view rule, std::string message, const JsonPlace& place, std::string hint) {
-  diagnostics.push_back({diag::Severity::error, fmt::format("{}/{}", code, rule), std::move(message), place.span(), std::move(hint)});
+void ReadContext::report(std::string_view rule, std::string message, const JsonPlace& place,
+                         std::string hint) {
+  diagnostics.push_back({diag::Severity::error, fmt::format("{}/{}", code, rule), std::move(message),
+                         place.span(), std::move(hint)});
 }
 
 const JsonNode& unwrapped(const JsonNode& node) {
@@ -43,7 +47,10 @@ const JsonNode& unwrapped(const JsonNode& node) {
 ObjectReader::ObjectReader(ReadContext& context, const JsonNode* node, std::string path)
     : x_context(&context), x_node(node), x_path(std::move(path)) {
   if (x_node && !x_node->is(JsonKind::object)) {
-    x_context->report("type", fmt::format("{} must be an object, not {}", x_path.empty() ? "the file" : x_path, name_of(x_node->kind)), x_node->place);
+    x_context->report("type",
+                      fmt::format("{} must be an object, not {}", x_path.empty() ? "the file" : x_path,
+                                  name_of(x_node->kind)),
+                      x_node->place);
     x_node = nullptr;
   }
 }
@@ -52,7 +59,9 @@ std::string ObjectReader::path_of(std::string_view key) const {
   return x_path.empty() ? std::string(key) : member_path(x_path, key);
 }
 
-const JsonNode* ObjectReader::member(std::string_view key) const { return x_node ? x_node->find(key) : nullptr; }
+const JsonNode* ObjectReader::member(std::string_view key) const {
+  return x_node ? x_node->find(key) : nullptr;
+}
 
 bool ObjectReader::has(std::string_view key) const { return member(key) != nullptr; }
 
@@ -64,8 +73,8 @@ const JsonNode* ObjectReader::take(std::string_view key) {
   if (&value != node) {
     for (const auto& about : node->members) {
       if (about.key == "value" || is_about(about.key)) continue;
-      x_context->report("unknown-key", fmt::format("\"{}\" is not known beside \"value\"", about.key), about.place,
-                        "known are: value, source, checked, instead_of, note");
+      x_context->report("unknown-key", fmt::format("\"{}\" is not known beside \"value\"", about.key),
+                        about.place, "known are: value, source, checked, instead_of, note");
     }
   }
   return &value;
@@ -74,7 +83,9 @@ const JsonNode* ObjectReader::take(std::string_view key) {
 const JsonNode* ObjectReader::take(std::string_view key, JsonKind kind) {
   const auto* node = take(key);
   if (!node || node->is(kind)) return node;
-  x_context->report("type", fmt::format("{} must be {}, not {}", path_of(key), name_of(kind), name_of(node->kind)), node->place);
+  x_context->report("type",
+                    fmt::format("{} must be {}, not {}", path_of(key), name_of(kind), name_of(node->kind)),
+                    node->place);
   return nullptr;
 }
 
@@ -87,8 +98,11 @@ bool ObjectReader::is_text(const JsonNode& node, TextRule rule) const {
 }
 
 void ObjectReader::report_text(const JsonNode& node, const std::string& path, TextRule rule) {
-  if (!node.is(JsonKind::string)) return x_context->report("type", fmt::format("{} must be a text, not {}", path, name_of(node.kind)), node.place);
-  x_context->report("value", fmt::format("{} {}", path, text_fault(node.text, rule)), node.place, std::string(text_hint(rule)));
+  if (!node.is(JsonKind::string))
+    return x_context->report("type", fmt::format("{} must be a text, not {}", path, name_of(node.kind)),
+                             node.place);
+  x_context->report("value", fmt::format("{} {}", path, text_fault(node.text, rule)), node.place,
+                    std::string(text_hint(rule)));
 }
 
 std::optional<std::string> ObjectReader::text(std::string_view key, TextRule rule) {
@@ -103,7 +117,9 @@ std::optional<unsigned> ObjectReader::number(std::string_view key, unsigned leas
   const auto* node = take(key, JsonKind::integer);
   if (!node) return std::nullopt;
   if (node->integer < least || node->integer > most) {
-    x_context->report("value", fmt::format("{} is {}, but must be from {} to {}", path_of(key), node->integer, least, most), node->place);
+    x_context->report(
+        "value", fmt::format("{} is {}, but must be from {} to {}", path_of(key), node->integer, least, most),
+        node->place);
     return std::nullopt;
   }
   return static_cast<unsigned>(node->integer);
@@ -120,8 +136,10 @@ std::vector<std::string> ObjectReader::texts(std::string_view key, TextRule rule
   if (!node) return list;
   for (std::size_t i = 0; i < node->items.size(); ++i) {
     const auto& item = unwrapped(node->items[i]);
-    if (is_text(item, rule)) list.push_back(item.text);
-    else report_text(item, item_path(path_of(key), i), rule);
+    if (is_text(item, rule))
+      list.push_back(item.text);
+    else
+      report_text(item, item_path(path_of(key), i), rule);
   }
   return list;
 }
@@ -132,13 +150,18 @@ std::vector<unsigned> ObjectReader::numbers(std::string_view key) {
   if (!node) return list;
   for (std::size_t i = 0; i < node->items.size(); ++i) {
     const auto& item = node->items[i];
-    if (item.is(JsonKind::integer) && item.integer >= 0 && item.integer <= 1000000) list.push_back(static_cast<unsigned>(item.integer));
-    else x_context->report("type", fmt::format("{}[{}] must be a whole number from 0 to 1000000", path_of(key), i), item.place);
+    if (item.is(JsonKind::integer) && item.integer >= 0 && item.integer <= 1000000)
+      list.push_back(static_cast<unsigned>(item.integer));
+    else
+      x_context->report("type",
+                        fmt::format("{}[{}] must be a whole number from 0 to 1000000", path_of(key), i),
+                        item.place);
   }
   return list;
 }
 
-std::map<std::string, std::string> ObjectReader::text_map(std::string_view key, TextRule key_rule, TextRule value_rule) {
+std::map<std::string, std::string> ObjectReader::text_map(std::string_view key, TextRule key_rule,
+                                                          TextRule value_rule) {
   std::map<std::string, std::string> map;
   const auto* node = take(key, JsonKind::object);
   if (!node) return map;
@@ -146,9 +169,13 @@ std::map<std::string, std::string> ObjectReader::text_map(std::string_view key, 
     if (is_about(entry.key)) continue;
     const auto& value = unwrapped(entry.value);
     const auto fault = x_context->checks ? text_fault(entry.key, key_rule) : std::string();
-    if (!fault.empty()) x_context->report("value", fmt::format("\"{}\" {}", entry.key, fault), entry.place, std::string(text_hint(key_rule)));
-    else if (is_text(value, value_rule)) map[entry.key] = value.text;
-    else report_text(value, member_path(path_of(key), entry.key), value_rule);
+    if (!fault.empty())
+      x_context->report("value", fmt::format("\"{}\" {}", entry.key, fault), entry.place,
+                        std::string(text_hint(key_rule)));
+    else if (is_text(value, value_rule))
+      map[entry.key] = value.text;
+    else
+      report_text(value, member_path(path_of(key), entry.key), value_rule);
   }
   return map;
 }
@@ -160,7 +187,8 @@ ObjectReader ObjectReader::object(std::string_view key) {
   return {*x_context, member(key), path_of(key)};
 }
 
-void ObjectReader::visit_object(const JsonNode& node, const std::string& path, const std::function<void(ObjectReader&)>& visit) {
+void ObjectReader::visit_object(const JsonNode& node, const std::string& path,
+                                const std::function<void(ObjectReader&)>& visit) {
   ObjectReader item(*x_context, &node, path);
   if (!item) return;
   visit(item);
@@ -170,7 +198,8 @@ void ObjectReader::visit_object(const JsonNode& node, const std::string& path, c
 void ObjectReader::each(std::string_view key, const std::function<void(ObjectReader&)>& visit) {
   const auto* node = take(key, JsonKind::array);
   if (!node) return;
-  for (std::size_t i = 0; i < node->items.size(); ++i) visit_object(node->items[i], item_path(path_of(key), i), visit);
+  for (std::size_t i = 0; i < node->items.size(); ++i)
+    visit_object(node->items[i], item_path(path_of(key), i), visit);
 }
 
 void ObjectReader::each_or_one(std::string_view key, const std::function<void(ObjectReader&)>& visit) {
@@ -180,39 +209,50 @@ void ObjectReader::each_or_one(std::string_view key, const std::function<void(Ob
   visit_object(*node, path_of(key), visit);
 }
 
-void ObjectReader::each_or_text(std::string_view key, TextRule rule, const std::function<void(const std::string&, const model::Origin&)>& visit_text,
-                                const std::function<void(ObjectReader&)>& visit) {
+void ObjectReader::each_or_text(
+    std::string_view key, TextRule rule,
+    const std::function<void(const std::string&, const model::Origin&)>& visit_text,
+    const std::function<void(ObjectReader&)>& visit) {
   const auto* node = take(key, JsonKind::array);
   if (!node) return;
   for (std::size_t i = 0; i < node->items.size(); ++i) {
     const auto& item = node->items[i];
     const auto path = item_path(path_of(key), i);
-    if (item.is(JsonKind::object)) visit_object(item, path, visit);
-    else if (is_text(item, rule)) visit_text(item.text, origin_of(item, path));
-    else report_text(item, path, rule);
+    if (item.is(JsonKind::object))
+      visit_object(item, path, visit);
+    else if (is_text(item, rule))
+      visit_text(item.text, origin_of(item, path));
+    else
+      report_text(item, path, rule);
   }
 }
 
-void ObjectReader::each_member(std::string_view key, const std::function<void(const std::string&, ObjectReader&)>& visit) {
+void ObjectReader::each_member(std::string_view key,
+                               const std::function<void(const std::string&, ObjectReader&)>& visit) {
   const auto* node = take(key, JsonKind::object);
   if (!node) return;
   for (const auto& entry : node->members) {
     if (is_about(entry.key)) continue;
-    if (const auto fault = x_context->checks ? text_fault(entry.key, TextRule::name) : std::string(); !fault.empty()) {
-      x_context->report("value", fmt::format("\"{}\" in {} {}", entry.key, path_of(key), fault), entry.place, std::string(text_hint(TextRule::name)));
+    if (const auto fault = x_context->checks ? text_fault(entry.key, TextRule::name) : std::string();
+        !fault.empty()) {
+      x_context->report("value", fmt::format("\"{}\" in {} {}", entry.key, path_of(key), fault), entry.place,
+                        std::string(text_hint(TextRule::name)));
       continue;
     }
     const auto path = member_path(path_of(key), entry.key);
     const auto with_name = [&](ObjectReader& item) { visit(entry.key, item); };
     if (!entry.value.is(JsonKind::array)) visit_object(entry.value, path, with_name);
-    for (std::size_t i = 0; i < entry.value.items.size(); ++i) visit_object(entry.value.items[i], item_path(path, i), with_name);
+    for (std::size_t i = 0; i < entry.value.items.size(); ++i)
+      visit_object(entry.value.items[i], item_path(path, i), with_name);
   }
 }
 
-void ObjectReader::report_choice(std::string_view key, const std::string& value, const std::vector<std::string>& names) {
+void ObjectReader::report_choice(std::string_view key, const std::string& value,
+                                 const std::vector<std::string>& names) {
   const auto near = util::nearest(value, names);
   report_value(key, fmt::format("{} cannot be \"{}\"", path_of(key), value),
-               (near ? fmt::format("did you mean \"{}\"? ", *near) : std::string()) + "it is one of: " + util::join(names, ", "));
+               (near ? fmt::format("did you mean \"{}\"? ", *near) : std::string()) +
+                   "it is one of: " + util::join(names, ", "));
 }
 
 model::Origin ObjectReader::origin_of(const JsonNode& node, std::string by) const {
@@ -233,12 +273,18 @@ model::Origin ObjectReader::origin_of(const JsonNode& node, std::string by) cons
       return value && value->is(JsonKind::string) ? value->text : std::string();
     };
     const auto source = x_context->sources.find(part("source"));
-    origin.superseded.push_back({part("value"), source == x_context->sources.end() ? part("source") : fmt::format("{}: {}", source->first, source->second.first), part("why")});
+    origin.superseded.push_back({part("value"),
+                                 source == x_context->sources.end()
+                                     ? part("source")
+                                     : fmt::format("{}: {}", source->first, source->second.first),
+                                 part("why")});
   }
   return origin;
 }
 
-model::Origin ObjectReader::origin() const { return x_node ? origin_of(*x_node, x_path) : model::Origin{x_context->kind, x_path}; }
+model::Origin ObjectReader::origin() const {
+  return x_node ? origin_of(*x_node, x_path) : model::Origin{x_context->kind, x_path};
+}
 
 model::Origin ObjectReader::origin(std::string_view key) const {
   const auto* node = member(key);
@@ -260,12 +306,16 @@ void ObjectReader::report_value(std::string_view key, std::string message, std::
 void ObjectReader::finish() {
   if (!x_node || !x_context->checks) return;
   for (const auto& entry : x_node->members) {
-    if (is_about(entry.key) || std::find(x_known.begin(), x_known.end(), entry.key) != x_known.end()) continue;
+    if (is_about(entry.key) || std::find(x_known.begin(), x_known.end(), entry.key) != x_known.end())
+      continue;
     // A slip for "nodes" is likelier than one for "note".
     auto near = util::nearest(entry.key, x_known);
     if (!near) near = util::nearest(entry.key, {k_about.begin(), k_about.end()});
-    x_context->report("unknown-key", fmt::format("\"{}\" is not known in {}", entry.key, x_path.empty() ? "the file" : x_path), entry.place,
-                      near ? fmt::format("did you mean \"{}\"?", *near) : "known are: " + util::join(x_known, ", "));
+    x_context->report(
+        "unknown-key",
+        fmt::format("\"{}\" is not known in {}", entry.key, x_path.empty() ? "the file" : x_path),
+        entry.place,
+        near ? fmt::format("did you mean \"{}\"?", *near) : "known are: " + util::join(x_known, ", "));
   }
 }
 

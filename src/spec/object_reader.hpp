@@ -21,9 +21,10 @@ namespace hpcml::spec {
 
 /// Shared by all readers of one profile or job file.
 struct ReadContext {
-  std::string code = "site";                       ///< before "/type" and the like in the diagnostics' codes
+  std::string code = "site"; ///< before "/type" and the like in the diagnostics' codes
   model::OriginKind kind = model::OriginKind::site;
-  bool checks = true;                              ///< whether texts, regular expressions and names of members are held against what they must be
+  bool checks =
+      true; ///< whether texts, regular expressions and names of members are held against what they must be
   std::map<std::string, std::pair<std::string, std::string>> sources = {}; ///< id -> url, checked
   diag::Diagnostics diagnostics = {};
   void report(std::string_view rule, std::string message, const JsonPlace& place, std::string hint = {});
@@ -52,14 +53,15 @@ public:
   /// Like each() where the member may also be one object instead of a list.
   void each_or_one(std::string_view key, const std::function<void(ObjectReader&)>& visit);
   /// Like each() where an item may also be a text, which `visit_text` gets with its origin.
-  void each_or_text(std::string_view key, TextRule rule, const std::function<void(const std::string&, const model::Origin&)>& visit_text,
+  void each_or_text(std::string_view key, TextRule rule,
+                    const std::function<void(const std::string&, const model::Origin&)>& visit_text,
                     const std::function<void(ObjectReader&)>& visit);
-  /// An object's members may be objects or lists of objects: `visit` is called for each object with the member's name.
+  /// An object's members may be objects or lists of objects: `visit` is called for each object with the
+  /// member's name.
   void each_member(std::string_view key, const std::function<void(const std::string&, ObjectReader&)>& visit);
 
   /// A word of a closed set.
-  template <class E>
-  std::optional<E> choice(std::string_view key) {
+  template <class E> std::optional<E> choice(std::string_view key) {
     const auto value = text(key);
     const auto found = value ? model::find_word<E>(*value) : std::nullopt;
     if (value && !found) report_choice(key, *value, model::words_of<E>());
@@ -74,14 +76,12 @@ public:
   }
 
   /// A value read by `read` together with its origin.
-  template <class T>
-  model::Known<T> known(std::string_view key, const std::optional<T>& value) const {
+  template <class T> model::Known<T> known(std::string_view key, const std::optional<T>& value) const {
     if (!value) return std::nullopt;
     return model::Sourced<T>{*value, origin(key)};
   }
   /// Parses a text with a model type's `parse`; its error is placed at the value.
-  template <class T>
-  std::optional<T> parsed(std::string_view key) {
+  template <class T> std::optional<T> parsed(std::string_view key) {
     const auto value = text(key);
     if (!value) return std::nullopt;
     auto result = T::parse(*value);
@@ -111,7 +111,8 @@ private:
   bool is_text(const JsonNode& node, TextRule rule) const;
   void report_text(const JsonNode& node, const std::string& path, TextRule rule);
   void note(std::string_view key); // known from here on
-  void visit_object(const JsonNode& node, const std::string& path, const std::function<void(ObjectReader&)>& visit);
+  void visit_object(const JsonNode& node, const std::string& path,
+                    const std::function<void(ObjectReader&)>& visit);
   std::string path_of(std::string_view key) const;
   model::Origin origin_of(const JsonNode& node, std::string by) const;
 

@@ -14,7 +14,8 @@ namespace hpcml::spec {
 
 namespace {
 
-/// Hands "source" and "checked" down to the values they stand around. Before merging: each layer keeps its own sources.
+/// Hands "source" and "checked" down to the values they stand around. Before merging: each layer keeps its
+/// own sources.
 void annotate(JsonNode& node, std::string source, std::string checked) {
   if (node.is(JsonKind::object)) {
     const auto take = [&](std::string_view key, std::string& into) {
@@ -34,12 +35,15 @@ bool is_wrapper(const JsonNode& node) { return node.is(JsonKind::object) && node
 /// Gives a source another name, wherever it is named.
 void rename_source(JsonNode& node, const std::string& from, const std::string& to) {
   if (node.source == from) node.source = to;
-  if (auto* named = node.is(JsonKind::object) ? node.find("source") : nullptr; named && named->is(JsonKind::string) && named->text == from) named->text = to;
+  if (auto* named = node.is(JsonKind::object) ? node.find("source") : nullptr;
+      named && named->is(JsonKind::string) && named->text == from)
+    named->text = to;
   for (auto& item : node.items) rename_source(item, from, to);
   for (auto& member : node.members) rename_source(member.value, from, to);
 }
 
-/// Two layers may call different documents the same: facts keep theirs, under the name "LAYER.NAME" where `other` has the name, too.
+/// Two layers may call different documents the same: facts keep theirs, under the name "LAYER.NAME" where
+/// `other` has the name, too.
 void keep_sources_apart(JsonNode& layer, const std::string& id, const JsonNode& other) {
   auto* own = layer.find("sources");
   const auto* others = other.find("sources");
@@ -88,10 +92,12 @@ private:
     append(std::move(parsed.diagnostics));
     if (!parsed.root) return std::nullopt;
     if (!parsed.root->is(JsonKind::object)) {
-      report("type", fmt::format("a profile must be an object, not {}", name_of(parsed.root->kind)), parsed.root->place, "");
+      report("type", fmt::format("a profile must be an object, not {}", name_of(parsed.root->kind)),
+             parsed.root->place, "");
       return std::nullopt;
     }
-    if (x_check == ProfileCheck::all || (x_check == ProfileCheck::brought && !file.built_in)) append(check_schema(*parsed.root, file.text));
+    if (x_check == ProfileCheck::all || (x_check == ProfileCheck::brought && !file.built_in))
+      append(check_schema(*parsed.root, file.text));
     x_result.checked_by_build = x_result.checked_by_build && file.built_in && x_check != ProfileCheck::all;
     annotate(*parsed.root, "", "");
     return with_bases(std::move(*parsed.root), file);
@@ -102,7 +108,8 @@ private:
     const auto* extends = own.find("extends");
     if (!extends) return own;
     if (!extends->is(JsonKind::array)) {
-      report("type", fmt::format("extends must be a list, not {}", name_of(extends->kind)), extends->place, R"(write "extends": ["alliance"])");
+      report("type", fmt::format("extends must be a list, not {}", name_of(extends->kind)), extends->place,
+             R"(write "extends": ["alliance"])");
       x_result.whole = false;
       return own;
     }
@@ -121,7 +128,8 @@ private:
 
   std::optional<JsonNode> load_base(const JsonNode& own, const JsonNode& entry, const ProfileFile& file) {
     if (!entry.is(JsonKind::string)) {
-      report("type", fmt::format("extends lists the ids of profiles, not {}", name_of(entry.kind)), entry.place, "");
+      report("type", fmt::format("extends lists the ids of profiles, not {}", name_of(entry.kind)),
+             entry.place, "");
       return std::nullopt;
     }
     const auto* id = own.find("id");
@@ -129,27 +137,38 @@ private:
     const bool same = id && id->is(JsonKind::string) && id->text == entry.text;
     const auto found = x_find(entry.text, same ? file.place + 1 : 0);
     if (!found) {
-      report("extends", fmt::format("extends the profile \"{}\", which is nowhere to be found", entry.text), entry.place,
-             fmt::format("put {}.json into one of the profile directories, or correct the name; see: hpcml sites list", entry.text));
+      report(
+          "extends", fmt::format("extends the profile \"{}\", which is nowhere to be found", entry.text),
+          entry.place,
+          fmt::format(
+              "put {}.json into one of the profile directories, or correct the name; see: hpcml sites list",
+              entry.text));
       return std::nullopt;
     }
-    if (std::any_of(x_open.begin(), x_open.end(), [&](const auto& open) { return is_same_file(open, found->path); })) {
-      report("extends", fmt::format("the profiles extend each other in a circle: {} -> {}", util::join(x_open, " -> "), found->path), entry.place,
-             "take one of them out of \"extends\"");
+    if (std::any_of(x_open.begin(), x_open.end(),
+                    [&](const auto& open) { return is_same_file(open, found->path); })) {
+      report("extends",
+             fmt::format("the profiles extend each other in a circle: {} -> {}", util::join(x_open, " -> "),
+                         found->path),
+             entry.place, "take one of them out of \"extends\"");
       return std::nullopt;
     }
     auto layer = load(*found);
     if (!layer) return std::nullopt;
     // Marks of the layer itself, not facts to inherit.
-    std::erase_if(layer->members, [](const JsonMember& member) { return member.key == "abstract" || member.key == "extends" || member.key == "$schema"; });
+    std::erase_if(layer->members, [](const JsonMember& member) {
+      return member.key == "abstract" || member.key == "extends" || member.key == "$schema";
+    });
     return layer;
   }
 
   void append(diag::Diagnostics list) {
-    x_result.diagnostics.insert(x_result.diagnostics.end(), std::make_move_iterator(list.begin()), std::make_move_iterator(list.end()));
+    x_result.diagnostics.insert(x_result.diagnostics.end(), std::make_move_iterator(list.begin()),
+                                std::make_move_iterator(list.end()));
   }
   void report(std::string_view rule, std::string message, const JsonPlace& place, std::string hint) {
-    x_result.diagnostics.push_back({diag::Severity::error, fmt::format("site/{}", rule), std::move(message), place.span(), std::move(hint)});
+    x_result.diagnostics.push_back({diag::Severity::error, fmt::format("site/{}", rule), std::move(message),
+                                    place.span(), std::move(hint)});
   }
 
   const FindProfile& x_find;
@@ -161,7 +180,8 @@ private:
 } // namespace
 
 JsonNode merge_layers(JsonNode base, const JsonNode& over) {
-  const bool mergeable = base.is(JsonKind::object) && over.is(JsonKind::object) && !is_wrapper(base) && !is_wrapper(over);
+  const bool mergeable =
+      base.is(JsonKind::object) && over.is(JsonKind::object) && !is_wrapper(base) && !is_wrapper(over);
   if (!mergeable) return over;
   for (const auto& member : over.members) {
     if (member.value.is(JsonKind::null)) {

@@ -33,12 +33,14 @@ struct LayeredProfile {
   diag::Diagnostics diagnostics;
   std::vector<ProfileFile> files; ///< the profile's own first, then the layers it extends
   bool is_abstract = false;       ///< a layer for others, no site of its own
-  bool whole = true;              ///< each layer was found and read: else what is missing here may stand in one of them
-  bool checked_by_build = true;   ///< all of the files are compiled in, and this is not the build
+  bool whole = true; ///< each layer was found and read: else what is missing here may stand in one of them
+  bool checked_by_build = true; ///< all of the files are compiled in, and this is not the build
 };
 
-/// Parses `file` and merges it over the profiles it extends. A profile may extend one of its own id: then the next place's.
-LayeredProfile load_layers(const ProfileFile& file, const FindProfile& find, ProfileCheck check = ProfileCheck::brought);
+/// Parses `file` and merges it over the profiles it extends. A profile may extend one of its own id: then the
+/// next place's.
+LayeredProfile load_layers(const ProfileFile& file, const FindProfile& find,
+                           ProfileCheck check = ProfileCheck::brought);
 
 /// `over` laid over `base`: objects merge, a null removes, everything else is replaced.
 JsonNode merge_layers(JsonNode base, const JsonNode& over);

@@ -4,7 +4,8 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
-// The validator's only call into the library of mathematics, which each rank of a job would load for it; the schema has no multiples of fractions.
+// The validator's only call into the library of mathematics, which each rank of a job would load for it; the
+// schema has no multiples of fractions.
 namespace valijson {
 inline double remainder(double value, double divisor) {
   const double parts = value / divisor;
@@ -34,8 +35,10 @@ const JsonNode& node_at(const JsonNode& root, const std::vector<std::string>& co
     const auto key = step.substr(1, step.size() - 2);
     const auto index = util::parse_unsigned(key);
     const JsonNode* next = nullptr;
-    if (node->is(JsonKind::array) && index && *index < node->items.size()) next = &node->items[*index];
-    else if (node->is(JsonKind::object)) next = node->find(key);
+    if (node->is(JsonKind::array) && index && *index < node->items.size())
+      next = &node->items[*index];
+    else if (node->is(JsonKind::object))
+      next = node->find(key);
     if (!next) break;
     node = next;
   }
@@ -74,13 +77,19 @@ diag::Diagnostics check_schema(const JsonNode& root, std::string_view text) {
   for (const auto& finding : findings) {
     // The validator reports a failed part also for everything around it: the innermost finding says it all.
     const bool around = std::any_of(findings.begin(), findings.end(), [&](const Finding& other) {
-      return other.path.size() > finding.path.size() && std::equal(finding.path.begin(), finding.path.end(), other.path.begin());
+      return other.path.size() > finding.path.size() &&
+             std::equal(finding.path.begin(), finding.path.end(), other.path.begin());
     });
     const auto& node = node_at(root, finding.path);
-    const bool placed = std::any_of(list.begin(), list.end(), [&](const diag::Diagnostic& d) { return d.span.line == node.place.line && d.span.column == node.place.column; });
+    const bool placed = std::any_of(list.begin(), list.end(), [&](const diag::Diagnostic& d) {
+      return d.span.line == node.place.line && d.span.column == node.place.column;
+    });
     const bool version = !finding.path.empty() && finding.path.back() == "[schema]";
-    const auto what = version ? "this is no profile of schema 1, the one that this hpcml reads" : finding.what;
-    if (!around && !placed) list.push_back({diag::Severity::error, "site/schema", what, node.place.span(), "the form of a profile: hpcml sites schema"});
+    const auto what =
+        version ? "this is no profile of schema 1, the one that this hpcml reads" : finding.what;
+    if (!around && !placed)
+      list.push_back({diag::Severity::error, "site/schema", what, node.place.span(),
+                      "the form of a profile: hpcml sites schema"});
   }
   return list;
 }

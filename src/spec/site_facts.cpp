@@ -13,10 +13,13 @@ namespace hpcml::spec {
 namespace {
 
 constexpr std::array<std::string_view, 4> k_about = {"source", "checked", "instead_of", "note"};
-constexpr std::array<std::string_view, 7> k_not_facts = {"$schema", "schema", "id", "extends", "abstract", "sources", "unknown"};
+constexpr std::array<std::string_view, 7> k_not_facts = {"$schema",  "schema",  "id",     "extends",
+                                                         "abstract", "sources", "unknown"};
 
 bool is_scalar(const JsonNode& node) { return !node.is(JsonKind::array) && !node.is(JsonKind::object); }
-bool is_about(std::string_view key) { return std::find(k_about.begin(), k_about.end(), key) != k_about.end(); }
+bool is_about(std::string_view key) {
+  return std::find(k_about.begin(), k_about.end(), key) != k_about.end();
+}
 
 std::string text_of(const JsonNode& node) {
   if (node.is(JsonKind::string)) return node.text.empty() ? "\"\"" : node.text;
@@ -34,15 +37,20 @@ public:
 
   void visit(const JsonNode& node, const std::string& path) {
     const auto& value = unwrapped(node);
-    if (is_scalar(value)) add(node, value, path, text_of(value));
-    else if (value.is(JsonKind::array)) visit_list(node, value, path);
-    else if (is_flat(value) && path.ends_with("]")) add(node, value, path, one_line(value));
-    else visit_object(value, path);
+    if (is_scalar(value))
+      add(node, value, path, text_of(value));
+    else if (value.is(JsonKind::array))
+      visit_list(node, value, path);
+    else if (is_flat(value) && path.ends_with("]"))
+      add(node, value, path, one_line(value));
+    else
+      visit_object(value, path);
   }
 
 private:
   static bool is_flat(const JsonNode& object) {
-    return std::all_of(object.members.begin(), object.members.end(), [](const JsonMember& m) { return is_about(m.key) || is_scalar(m.value); });
+    return std::all_of(object.members.begin(), object.members.end(),
+                       [](const JsonMember& m) { return is_about(m.key) || is_scalar(m.value); });
   }
   static std::string one_line(const JsonNode& object) {
     std::vector<std::string> parts;
@@ -56,7 +64,8 @@ private:
     if (std::all_of(list.items.begin(), list.items.end(), is_scalar)) {
       std::vector<std::string> parts;
       for (const auto& item : list.items) parts.push_back(text_of(item));
-      add(node, list, path, util::join(parts, list.items.size() > 1 && parts[0].find(',') != std::string::npos ? " | " : ", "));
+      add(node, list, path,
+          util::join(parts, list.items.size() > 1 && parts[0].find(',') != std::string::npos ? " | " : ", "));
       return;
     }
     for (std::size_t i = 0; i < list.items.size(); ++i) visit(list.items[i], fmt::format("{}[{}]", path, i));
@@ -65,7 +74,8 @@ private:
   void visit_object(const JsonNode& object, const std::string& path) {
     for (const auto& member : object.members) {
       if (is_about(member.key)) continue;
-      if (path.empty() && std::find(k_not_facts.begin(), k_not_facts.end(), member.key) != k_not_facts.end()) continue;
+      if (path.empty() && std::find(k_not_facts.begin(), k_not_facts.end(), member.key) != k_not_facts.end())
+        continue;
       visit(member.value, path.empty() ? member.key : fmt::format("{}.{}", path, member.key));
     }
     // A remark on a section stands after its values.
@@ -78,7 +88,9 @@ private:
     if (node.is(JsonKind::object)) {
       fact.note = text_member(node, "note");
       if (const auto* others = node.find("instead_of")) {
-        for (const auto& other : others->items) fact.superseded.push_back({text_member(other, "value"), text_member(other, "source"), text_member(other, "why")});
+        for (const auto& other : others->items)
+          fact.superseded.push_back(
+              {text_member(other, "value"), text_member(other, "source"), text_member(other, "why")});
       }
     }
     facts.push_back(std::move(fact));

@@ -19,11 +19,14 @@ void read_limits(ObjectReader& object, model::Limits& limits) {
   limits.max_nodes = count("max_nodes");
   limits.min_gpus = count("min_gpus");
   limits.max_gpus = count("max_gpus");
-  limits.max_node_minutes = object.known("max_node_minutes", object.number("max_node_minutes", 1, 1000000000));
+  limits.max_node_minutes =
+      object.known("max_node_minutes", object.number("max_node_minutes", 1, 1000000000));
   limits.max_jobs = count("max_jobs");
   limits.max_submitted = count("max_submitted");
   const auto below = [&](std::string_view key, const auto& least, const auto& most, const auto& show) {
-    if (least && most && least->value > most->value) object.report_value(key, fmt::format("{}.{} is {}, more than the limit {}", object.path(), key, show(least->value), show(most->value)));
+    if (least && most && least->value > most->value)
+      object.report_value(key, fmt::format("{}.{} is {}, more than the limit {}", object.path(), key,
+                                           show(least->value), show(most->value)));
   };
   const auto as_time = [](Walltime value) { return value.to_slurm(); };
   const auto as_count = [](unsigned value) { return std::to_string(value); };
@@ -34,13 +37,15 @@ void read_limits(ObjectReader& object, model::Limits& limits) {
 
 /// Rows of a time limit by nodes or by GPUs.
 template <class Row>
-void read_rows(ObjectReader& object, std::string_view key, const char* least, const char* most, std::vector<Row>& rows, unsigned Row::*from, unsigned Row::*to) {
+void read_rows(ObjectReader& object, std::string_view key, const char* least, const char* most,
+               std::vector<Row>& rows, unsigned Row::*from, unsigned Row::*to) {
   object.each(key, [&](ObjectReader& item) {
     Row row;
     item.require("time", "a time limit for this range");
     row.*from = item.number(least, 1).value_or(1);
     row.*to = item.number(most).value_or(0);
-    if (row.*to != 0 && row.*to < row.*from) item.report_value(most, fmt::format("{}.{} is below {}", item.path(), most, least));
+    if (row.*to != 0 && row.*to < row.*from)
+      item.report_value(most, fmt::format("{}.{} is below {}", item.path(), most, least));
     if (const auto time = item.parsed<Walltime>("time")) row.time = *time;
     rows.push_back(row);
   });
@@ -60,11 +65,16 @@ model::Partition read_partition(ObjectReader& object) {
   partition.slurm_exclusive = object.flag("slurm_exclusive");
   read_limits(object, partition);
   partition.default_time = object.known("default_time", object.parsed<Walltime>("default_time"));
-  if (partition.default_time && partition.max_time && partition.default_time->value > partition.max_time->value)
-    object.report_value("default_time", fmt::format("{}.default_time is {}, more than the limit {}", object.path(), partition.default_time->value.to_slurm(), partition.max_time->value.to_slurm()));
+  if (partition.default_time && partition.max_time &&
+      partition.default_time->value > partition.max_time->value)
+    object.report_value("default_time", fmt::format("{}.default_time is {}, more than the limit {}",
+                                                    object.path(), partition.default_time->value.to_slurm(),
+                                                    partition.max_time->value.to_slurm()));
   partition.node_count = object.known("node_count", object.number("node_count", 1));
-  read_rows(object, "max_time_by_nodes", "min_nodes", "max_nodes", partition.max_time_by_nodes, &model::TimeByNodes::min_nodes, &model::TimeByNodes::max_nodes);
-  read_rows(object, "max_time_by_gpus", "min_gpus", "max_gpus", partition.max_time_by_gpus, &model::TimeByGpus::min_gpus, &model::TimeByGpus::max_gpus);
+  read_rows(object, "max_time_by_nodes", "min_nodes", "max_nodes", partition.max_time_by_nodes,
+            &model::TimeByNodes::min_nodes, &model::TimeByNodes::max_nodes);
+  read_rows(object, "max_time_by_gpus", "min_gpus", "max_gpus", partition.max_time_by_gpus,
+            &model::TimeByGpus::min_gpus, &model::TimeByGpus::max_gpus);
   partition.cpu_only = object.flag("cpu_only").value_or(false);
   partition.preemptible = object.flag("preemptible").value_or(false);
   partition.internet = object.flag("internet");
@@ -92,7 +102,8 @@ void read_policies(ObjectReader& root, model::Site& site) {
   auto policies = root.object("policies");
   if (!policies) return;
   const auto count = [&](std::string_view key) { return policies.known(key, policies.number(key, 1)); };
-  site.policies.min_time_recommended = policies.known("min_time_recommended", policies.parsed<Walltime>("min_time_recommended"));
+  site.policies.min_time_recommended =
+      policies.known("min_time_recommended", policies.parsed<Walltime>("min_time_recommended"));
   site.policies.max_jobs = count("max_jobs");
   site.policies.max_nodes_per_user = count("max_nodes_per_user");
   site.policies.idle_gpu_minutes = count("idle_gpu_minutes");

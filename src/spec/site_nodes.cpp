@@ -11,14 +11,16 @@ namespace hpcml::spec {
 namespace {
 
 /// A level of the CPU tree: a count (regular numbering) or a list of CPU lists, by OS id.
-std::vector<model::CpuDomain> read_domains(ObjectReader& cpu, std::string_view key, const model::CpuShape& shape, unsigned& count) {
+std::vector<model::CpuDomain> read_domains(ObjectReader& cpu, std::string_view key,
+                                           const model::CpuShape& shape, unsigned& count) {
   std::vector<model::CpuDomain> domains;
   count = 0;
   const auto* node = cpu.raw(key);
   if (!node) return domains;
   if (node->is(JsonKind::integer)) {
     count = cpu.number(key, 1, 1024).value_or(0);
-    if (count > 0 && shape.cores % count != 0) cpu.report_value(key, fmt::format("{} cores cannot be split into {} equal parts", shape.cores, count));
+    if (count > 0 && shape.cores % count != 0)
+      cpu.report_value(key, fmt::format("{} cores cannot be split into {} equal parts", shape.cores, count));
     return domains;
   }
   const auto all = shape.all();
@@ -26,8 +28,11 @@ std::vector<model::CpuDomain> read_domains(ObjectReader& cpu, std::string_view k
   for (const auto& text : cpu.texts(key)) {
     const auto cpus = model::IdSet::parse_list(text);
     if (!cpus || cpus->empty() || !cpus->is_subset_of(all) || cpus->intersects(seen)) {
-      cpu.report_value(key, fmt::format("\"{}\" in {}.{} is not a list of CPUs of this node that no other part has", text, cpu.path(), key),
-                       fmt::format("the node's CPUs are {}", all.to_list()));
+      cpu.report_value(
+          key,
+          fmt::format("\"{}\" in {}.{} is not a list of CPUs of this node that no other part has", text,
+                      cpu.path(), key),
+          fmt::format("the node's CPUs are {}", all.to_list()));
       return {};
     }
     seen = seen | *cpus;
@@ -37,12 +42,14 @@ std::vector<model::CpuDomain> read_domains(ObjectReader& cpu, std::string_view k
 }
 
 model::CpuShape read_cpus(ObjectReader& cpu) {
-  cpu.require("cores", "the number of physical cores of a node; leave out the whole of \"cpu\" where it is not known");
+  cpu.require("cores",
+              "the number of physical cores of a node; leave out the whole of \"cpu\" where it is not known");
   const auto known_sockets = cpu.number("sockets", 1, 4096);
   const auto sockets = known_sockets.value_or(1);
   const auto cores = cpu.number("cores", 1, 4096).value_or(sockets);
   const auto threads = cpu.number("threads_per_core", 1, 8).value_or(1);
-  if (cores % sockets != 0) cpu.report_value("cores", fmt::format("{} cores cannot be split over {} sockets", cores, sockets));
+  if (cores % sockets != 0)
+    cpu.report_value("cores", fmt::format("{} cores cannot be split over {} sockets", cores, sockets));
   auto shape = model::make_regular_cpus(sockets, cores, threads, 0, 0);
   unsigned numa_count = 0;
   unsigned l3_count = 0;
@@ -57,9 +64,12 @@ model::CpuShape read_cpus(ObjectReader& cpu) {
   shape.l3 = l3.empty() ? regular.l3 : std::move(l3);
   if (const auto text = cpu.text("reserved")) {
     const auto reserved = model::IdSet::parse_list(*text);
-    if (!reserved) cpu.report_value("reserved", reserved.error().what, reserved.error().hint);
-    else if (!reserved->is_subset_of(shape.all()) || *reserved == shape.all()) cpu.report_value("reserved", "the reserved CPUs must be CPUs of the node, and not all of them");
-    else shape.reserved = *reserved;
+    if (!reserved)
+      cpu.report_value("reserved", reserved.error().what, reserved.error().hint);
+    else if (!reserved->is_subset_of(shape.all()) || *reserved == shape.all())
+      cpu.report_value("reserved", "the reserved CPUs must be CPUs of the node, and not all of them");
+    else
+      shape.reserved = *reserved;
   }
   shape.reserved_override = cpu.text("reserved_override", TextRule::option).value_or("");
   cpu.finish();
@@ -75,14 +85,17 @@ void read_places(ObjectReader& gpu, model::GpuShape& shape, const model::CpuShap
     place.pci = item.text("pci", TextRule::word).value_or("");
     place.nic = item.text("nic", TextRule::name).value_or("");
     const auto check = [&](std::string_view key, const std::optional<unsigned>& id, std::size_t count) {
-      if (id && *id >= count) item.report_value(key, fmt::format("there is no {} {}: the node's cpu section has {}", key, *id, count));
+      if (id && *id >= count)
+        item.report_value(key,
+                          fmt::format("there is no {} {}: the node's cpu section has {}", key, *id, count));
     };
     check("numa", place.numa, cpu.numa.size());
     check("l3", place.l3, cpu.l3.size());
     shape.places.push_back(std::move(place));
   });
   if (!shape.places.empty() && shape.places.size() != shape.per_node) {
-    gpu.report_value("places", fmt::format("places has {} entries, but there are {} GPUs per node", shape.places.size(), shape.per_node));
+    gpu.report_value("places", fmt::format("places has {} entries, but there are {} GPUs per node",
+                                           shape.places.size(), shape.per_node));
   }
 }
 
@@ -118,8 +131,14 @@ model::GpuShape read_gpus(ObjectReader& gpu, const model::CpuShape& cpu) {
 /// Features with & and |, as --constraint takes them.
 std::string read_constraint(ObjectReader& object) {
   const auto text = object.text("constraint").value_or("");
-  const bool good = std::all_of(text.begin(), text.end(), [](unsigned char c) { return std::isalnum(c) != 0 || std::string_view("_.:&|*()-").find(static_cast<char>(c)) != std::string_view::npos; });
-  if (!good) object.report_value("constraint", fmt::format("{}.constraint is not an expression of features", object.path()), "as gpu&hbm80g: names with & and |");
+  const bool good = std::all_of(text.begin(), text.end(), [](unsigned char c) {
+    return std::isalnum(c) != 0 ||
+           std::string_view("_.:&|*()-").find(static_cast<char>(c)) != std::string_view::npos;
+  });
+  if (!good)
+    object.report_value("constraint",
+                        fmt::format("{}.constraint is not an expression of features", object.path()),
+                        "as gpu&hbm80g: names with & and |");
   return good ? text : std::string();
 }
 
@@ -151,10 +170,14 @@ model::NodeType read_node_type(ObjectReader& object) {
   if (!node.gpu) return node;
   const unsigned gpus = node.gpu->per_node;
   if (node.cpus_per_gpu && node.cpu.cores > 0 && *node.cpus_per_gpu * gpus > node.cpu.cores)
-    object.report_value("cpus_per_gpu", fmt::format("{} cores for each of {} GPUs are more than the {} cores of the node", *node.cpus_per_gpu, gpus, node.cpu.cores));
+    object.report_value("cpus_per_gpu",
+                        fmt::format("{} cores for each of {} GPUs are more than the {} cores of the node",
+                                    *node.cpus_per_gpu, gpus, node.cpu.cores));
   // Documents round: "188G per GPU" of four is a little more than such a node's 767000M.
   if (node.mem_per_gpu && node.memory && node.mem_per_gpu->mib() * gpus * 20 > node.memory->value.mib() * 21)
-    object.report_value("mem_per_gpu", fmt::format("{} for each of {} GPUs are more than the node's {}", node.mem_per_gpu->to_slurm(), gpus, node.memory->value.to_slurm()));
+    object.report_value("mem_per_gpu",
+                        fmt::format("{} for each of {} GPUs are more than the node's {}",
+                                    node.mem_per_gpu->to_slurm(), gpus, node.memory->value.to_slurm()));
   return node;
 }
 

@@ -17,9 +17,13 @@ namespace {
 
 bool is_date(std::string_view text) {
   if (text.size() != 10 || text[4] != '-' || text[7] != '-') return false;
-  const auto year = util::parse_unsigned(text.substr(0, 4)), month = util::parse_unsigned(text.substr(5, 2)), day = util::parse_unsigned(text.substr(8, 2));
+  const auto year = util::parse_unsigned(text.substr(0, 4)), month = util::parse_unsigned(text.substr(5, 2)),
+             day = util::parse_unsigned(text.substr(8, 2));
   if (!year || !month || !day) return false;
-  return std::chrono::year_month_day(std::chrono::year(static_cast<int>(*year)), std::chrono::month(static_cast<unsigned>(*month)), std::chrono::day(static_cast<unsigned>(*day))).ok();
+  return std::chrono::year_month_day(std::chrono::year(static_cast<int>(*year)),
+                                     std::chrono::month(static_cast<unsigned>(*month)),
+                                     std::chrono::day(static_cast<unsigned>(*day)))
+      .ok();
 }
 
 void read_sources(ObjectReader& root, ReadContext& context, model::Site& site) {
@@ -27,7 +31,8 @@ void read_sources(ObjectReader& root, ReadContext& context, model::Site& site) {
     object.require("url", "where the source can be read");
     object.require("checked", "the day on which the source was read, YYYY-MM-DD");
     model::Source source{id, object.text("url").value_or(""), object.text("checked").value_or("")};
-    if (!source.checked.empty() && !is_date(source.checked)) object.report_value("checked", "a date is written YYYY-MM-DD");
+    if (!source.checked.empty() && !is_date(source.checked))
+      object.report_value("checked", "a date is written YYYY-MM-DD");
     context.sources[id] = {source.url, source.checked};
     site.sources.push_back(std::move(source));
   });
@@ -36,12 +41,14 @@ void read_sources(ObjectReader& root, ReadContext& context, model::Site& site) {
 /// Every "source" must be one of the ids in `sources`.
 void check_sources(const JsonNode& node, ReadContext& context) {
   if (node.is(JsonKind::object)) {
-    if (const auto* source = node.find("source"); source && source->is(JsonKind::string) && !context.sources.contains(source->text)) {
+    if (const auto* source = node.find("source");
+        source && source->is(JsonKind::string) && !context.sources.contains(source->text)) {
       std::vector<std::string> ids;
       for (const auto& [id, about] : context.sources) ids.push_back(id);
       const auto near = util::nearest(source->text, ids);
       context.report("source", fmt::format("no source has the id \"{}\"", source->text), source->place,
-                     near ? fmt::format("did you mean \"{}\"?", *near) : "add it to \"sources\" with its url and the day it was read");
+                     near ? fmt::format("did you mean \"{}\"?", *near)
+                          : "add it to \"sources\" with its url and the day it was read");
     }
     for (const auto& member : node.members) check_sources(member.value, context);
   }
@@ -52,10 +59,14 @@ void check_sources(const JsonNode& node, ReadContext& context) {
 void check_texts(const JsonNode& node, ReadContext& context) {
   const auto check = [&](std::string_view text, const JsonPlace& place) {
     const auto fault = text_fault(text, TextRule::line);
-    const bool said = std::any_of(context.diagnostics.begin(), context.diagnostics.end(), [&](const diag::Diagnostic& d) {
-      return d.span.line == place.line && d.span.column == place.column && d.span.file == place.span().file;
-    });
-    if (!fault.empty() && !said) context.report("value", fmt::format("this text {}", fault), place, std::string(text_hint(TextRule::line)));
+    const bool said =
+        std::any_of(context.diagnostics.begin(), context.diagnostics.end(), [&](const diag::Diagnostic& d) {
+          return d.span.line == place.line && d.span.column == place.column &&
+                 d.span.file == place.span().file;
+        });
+    if (!fault.empty() && !said)
+      context.report("value", fmt::format("this text {}", fault), place,
+                     std::string(text_hint(TextRule::line)));
   };
   if (node.is(JsonKind::string)) check(node.text, node.place);
   for (const auto& member : node.members) {
@@ -72,9 +83,11 @@ void read_state(ObjectReader& root, model::Site& site) {
   state.require("is", "production, early or retired");
   site.state = state.choice<SiteState>("is").value_or(site.state);
   site.retired_on = state.text("retired_on").value_or("");
-  if (!site.retired_on.empty() && !is_date(site.retired_on)) state.report_value("retired_on", "a date is written YYYY-MM-DD");
+  if (!site.retired_on.empty() && !is_date(site.retired_on))
+    state.report_value("retired_on", "a date is written YYYY-MM-DD");
   site.until = state.text("until").value_or("");
-  if (!site.until.empty() && !is_date(site.until)) state.report_value("until", "a date is written YYYY-MM-DD");
+  if (!site.until.empty() && !is_date(site.until))
+    state.report_value("until", "a date is written YYYY-MM-DD");
   site.successor = state.text("successor", TextRule::name).value_or("");
   site.state_origin = state.origin("is");
   state.finish();
@@ -99,8 +112,11 @@ void check_references(const JsonNode& node, const Names& names, ReadContext& con
     for (const auto& item : unwrapped(member.value).items) {
       if (known == names.end() || !item.is(JsonKind::string) || known->second.contains(item.text)) continue;
       const auto near = util::nearest(item.text, {known->second.begin(), known->second.end()});
-      const std::string_view what = member.key == "qos" ? "QoS" : member.key == "partitions" ? "partition" : "node type";
-      context.report("value", fmt::format("the site has no {} \"{}\"", what, item.text), item.place, near ? fmt::format("did you mean \"{}\"?", *near) : "");
+      const std::string_view what = member.key == "qos"          ? "QoS"
+                                    : member.key == "partitions" ? "partition"
+                                                                 : "node type";
+      context.report("value", fmt::format("the site has no {} \"{}\"", what, item.text), item.place,
+                     near ? fmt::format("did you mean \"{}\"?", *near) : "");
     }
     check_references(member.value, names, context);
   }
@@ -110,17 +126,22 @@ void check_references(const JsonNode& node, const Names& names, ReadContext& con
 /// A time that no partition takes would refuse every job that gives none.
 void check_default_time(ObjectReader& root, const model::Site& site) {
   const auto rule = site.flags.find("time");
-  const auto time = rule == site.flags.end() ? util::Result<model::Walltime>(util::Error{}) : model::Walltime::parse(rule->second.default_value);
+  const auto time = rule == site.flags.end() ? util::Result<model::Walltime>(util::Error{})
+                                             : model::Walltime::parse(rule->second.default_value);
   if (!time || site.partitions.empty()) return;
-  if (std::all_of(site.partitions.begin(), site.partitions.end(), [&](const auto& partition) { return partition.max_time && partition.max_time->value < *time; }))
-    root.report_value("flags", fmt::format("flags.time.default is {}, more than the limit of every partition", time->to_slurm()));
+  if (std::all_of(site.partitions.begin(), site.partitions.end(), [&](const auto& partition) {
+        return partition.max_time && partition.max_time->value < *time;
+      }))
+    root.report_value("flags", fmt::format("flags.time.default is {}, more than the limit of every partition",
+                                           time->to_slurm()));
 }
 
 /// What only shows when the parts are seen together.
 void check_whole(ObjectReader& root, const JsonNode& profile, const model::Site& site, ReadContext& context) {
   Names names;
   const auto unique = [&](std::string_view key, const std::string& name, std::string_view what) {
-    if (!names[std::string(key)].insert(name).second) root.report_value(key, fmt::format("two {} \"{}\"", what, name));
+    if (!names[std::string(key)].insert(name).second)
+      root.report_value(key, fmt::format("two {} \"{}\"", what, name));
   };
   unsigned defaults = 0;
   for (const auto& node : site.node_types) unique("node_types", node.id, "node types have the id");

@@ -61,10 +61,11 @@ model::FlagRule read_flag_rule(ObjectReader& object) {
 }
 
 /// The first rule of a list holds the others.
-template <class Rule>
-void add_rule(std::optional<Rule>& first, Rule rule) {
-  if (!first) first = std::move(rule);
-  else first->more.push_back(std::move(rule));
+template <class Rule> void add_rule(std::optional<Rule>& first, Rule rule) {
+  if (!first)
+    first = std::move(rule);
+  else
+    first->more.push_back(std::move(rule));
 }
 
 model::GpuRequest read_gpu_request(ObjectReader& object) {
@@ -72,7 +73,8 @@ model::GpuRequest read_gpu_request(ObjectReader& object) {
   rule.style = object.choice<model::GpuStyle>("style").value_or(rule.style);
   rule.type = read_policy(object, "type").value_or(rule.type);
   if (rule.type == model::Policy::srun_only || rule.type == model::Policy::discouraged)
-    object.report_value("type", "a GPU's type cannot be " + std::string(model::word_of(rule.type)), "it is one of: optional, required, forbidden, ignored");
+    object.report_value("type", "a GPU's type cannot be " + std::string(model::word_of(rule.type)),
+                        "it is one of: optional, required, forbidden, ignored");
   rule.allowed_counts = object.numbers("allowed_counts");
   rule.multiple_of = object.number("multiple_of", 1).value_or(rule.multiple_of);
   rule.whole_nodes_if_several = object.flag("whole_nodes_if_several").value_or(false);
@@ -84,7 +86,10 @@ model::GpuRequest read_gpu_request(ObjectReader& object) {
 
 void read_always(ObjectReader& root, model::Site& site) {
   root.each_or_text(
-      "always", TextRule::option, [&](const std::string& option, const model::Origin& origin) { site.always.push_back({option, origin}); },
+      "always", TextRule::option,
+      [&](const std::string& option, const model::Origin& origin) {
+        site.always.push_back({option, origin});
+      },
       [&](ObjectReader& object) {
         object.require("option", "the option that every job gets: --network=disable_rdzv_get");
         model::AlwaysRule rule{object.text("option", TextRule::option).value_or(""), object.origin()};
@@ -98,7 +103,9 @@ void read_always(ObjectReader& root, model::Site& site) {
 
 void read_request_rules(ObjectReader& root, model::Site& site) {
   std::map<std::string, std::optional<model::FlagRule>> flags;
-  root.each_member("flags", [&](const std::string& name, ObjectReader& object) { add_rule(flags[name], read_flag_rule(object)); });
+  root.each_member("flags", [&](const std::string& name, ObjectReader& object) {
+    add_rule(flags[name], read_flag_rule(object));
+  });
   for (auto& [name, rule] : flags)
     if (rule) site.flags[name] = std::move(*rule);
   read_always(root, site);
@@ -115,7 +122,9 @@ void read_request_rules(ObjectReader& root, model::Site& site) {
     site.constraints = constraints.texts("values");
     site.constraint_operators = constraints.texts("operators");
     for (const auto& sign : site.constraint_operators)
-      if (sign != "&" && sign != "|") constraints.report_value("operators", fmt::format("\"{}\" does not join features", sign), "it is one of: &, |");
+      if (sign != "&" && sign != "|")
+        constraints.report_value("operators", fmt::format("\"{}\" does not join features", sign),
+                                 "it is one of: &, |");
     constraints.finish();
   }
   if (auto seen = root.object("gpu_visibility")) {
@@ -132,7 +141,8 @@ void read_launchers(ObjectReader& root, model::Site& site) {
     object.require("name", "the program that starts the tasks: srun, ibrun, mpirun");
     rule.name = object.text("name", TextRule::name).value_or("");
     if (!rule.name.empty() && !model::starts_tasks(rule.name))
-      object.report_value("name", fmt::format("\"{}\" is not a program that starts tasks", rule.name), "srun, ibrun, mpirun, mpiexec, or one of these with a prefix (bede-mpirun)");
+      object.report_value("name", fmt::format("\"{}\" is not a program that starts tasks", rule.name),
+                          "srun, ibrun, mpirun, mpiexec, or one of these with a prefix (bede-mpirun)");
     rule.is_default = object.flag("default").value_or(false);
     rule.args = object.texts("args", TextRule::launcher_argument);
     rule.per_node_args = object.texts("per_node_args", TextRule::launcher_argument);
@@ -143,15 +153,21 @@ void read_launchers(ObjectReader& root, model::Site& site) {
     rule.origin = object.origin();
     site.launchers.push_back(std::move(rule));
   });
-  if (const auto binding = root.choice<model::NodeBinding>("binding")) site.binding = {*binding, root.origin("binding")};
+  if (const auto binding = root.choice<model::NodeBinding>("binding"))
+    site.binding = {*binding, root.origin("binding")};
   site.interactive.program = root.text("interactive", TextRule::name).value_or(site.interactive.program);
   site.interactive.options = root.text_map("interactive_options", TextRule::name, TextRule::option);
   site.interactive.implied = root.texts("interactive_implies", TextRule::name);
   const bool of_slurm = site.interactive.program == "salloc" || site.interactive.program == "srun";
   if (of_slurm != site.interactive.options.empty())
-    root.report_value(of_slurm ? "interactive_options" : "interactive",
-                      of_slurm ? fmt::format("{} takes Slurm's own options", site.interactive.program) : fmt::format("\"{}\" is neither salloc nor srun, and interactive_options does not say how it is asked", site.interactive.program),
-                      "as \"interactive\": \"ask\", \"interactive_options\": {\"nodes\": \"-N\", \"time\": \"-t\"}");
+    root.report_value(
+        of_slurm ? "interactive_options" : "interactive",
+        of_slurm
+            ? fmt::format("{} takes Slurm's own options", site.interactive.program)
+            : fmt::format(
+                  "\"{}\" is neither salloc nor srun, and interactive_options does not say how it is asked",
+                  site.interactive.program),
+        "as \"interactive\": \"ask\", \"interactive_options\": {\"nodes\": \"-N\", \"time\": \"-t\"}");
   site.signal_for_preemption = root.text("signal_for_preemption", TextRule::name).value_or("");
 }
 

@@ -14,11 +14,17 @@ namespace {
 /// An image may say how it is activated; a profile that fills the variable itself would say what runs.
 void check_activation(ObjectReader& container, const model::ContainerRule& rule, const model::Site& site) {
   const auto name = rule.enter.substr(0, 1) == "$" ? rule.enter.substr(1) : std::string();
-  const auto sets = [&](const auto& list) { return std::any_of(list.begin(), list.end(), [&](const auto& variable) { return variable.name == name; }); };
-  const bool cached = std::any_of(site.caches.begin(), site.caches.end(), [&](const auto& cache) { return cache.variables.contains(name); });
+  const auto sets = [&](const auto& list) {
+    return std::any_of(list.begin(), list.end(), [&](const auto& variable) { return variable.name == name; });
+  };
+  const bool cached = std::any_of(site.caches.begin(), site.caches.end(),
+                                  [&](const auto& cache) { return cache.variables.contains(name); });
   if (name.empty() || (!sets(site.env) && !cached && !site.openmp.contains(name))) return;
-  container.report_value("enter", fmt::format("{}.enter names ${}, which the profile itself sets: its value would run as a command", container.path(), name),
-                         "name a variable that the image sets");
+  container.report_value(
+      "enter",
+      fmt::format("{}.enter names ${}, which the profile itself sets: its value would run as a command",
+                  container.path(), name),
+      "name a variable that the image sets");
 }
 
 /// Which images the rule is for, and what jobs in them have.
@@ -26,7 +32,11 @@ void read_images(ObjectReader& object, model::ContainerRule& rule) {
   rule.images = read_pattern(object, "images");
   rule.image_variable = object.text("image_variable", TextRule::variable).value_or("");
   if (!rule.image_variable.empty() && model::works_by_slurm(rule.engine))
-    object.report_value("image_variable", fmt::format("{}.image_variable is for programs before the command, and {} works by options of Slurm", object.path(), model::word_of(rule.engine)), "leave it out");
+    object.report_value(
+        "image_variable",
+        fmt::format("{}.image_variable is for programs before the command, and {} works by options of Slurm",
+                    object.path(), model::word_of(rule.engine)),
+        "leave it out");
   rule.env = object.text_map("env", TextRule::variable, TextRule::line);
   rule.shows_scratch = object.flag("shows_scratch").value_or(false);
   if (auto squashfs = object.object("squashfs")) {
@@ -45,9 +55,17 @@ void read_container_options(ObjectReader& object, model::ContainerRule& rule) {
   rule.bind_option = object.text("bind_option", TextRule::option).value_or("");
   rule.prefix = object.text("prefix", TextRule::name).value_or("");
   const auto name = model::word_of(rule.engine);
-  if (!rule.prefix.empty() && rule.prefix != name) object.report_value("prefix", fmt::format("{}.prefix can only be the engine itself", object.path()), "as \"shifter\"");
-  if (model::works_by_slurm(rule.engine) && rule.options.empty()) object.report_value("engine", fmt::format("{} works by options of Slurm, and {}.options names none", name, object.path()), "as \"options\": [\"--environment={image}\"]");
-  if (!rule.bind_option.empty() && rule.bind_option.find("{binds}") == std::string::npos) object.report_value("bind_option", fmt::format("{}.bind_option does not say where the binds go", object.path()), "as --container-mounts={binds}");
+  if (!rule.prefix.empty() && rule.prefix != name)
+    object.report_value("prefix", fmt::format("{}.prefix can only be the engine itself", object.path()),
+                        "as \"shifter\"");
+  if (model::works_by_slurm(rule.engine) && rule.options.empty())
+    object.report_value(
+        "engine", fmt::format("{} works by options of Slurm, and {}.options names none", name, object.path()),
+        "as \"options\": [\"--environment={image}\"]");
+  if (!rule.bind_option.empty() && rule.bind_option.find("{binds}") == std::string::npos)
+    object.report_value("bind_option",
+                        fmt::format("{}.bind_option does not say where the binds go", object.path()),
+                        "as --container-mounts={binds}");
 }
 
 } // namespace
@@ -75,8 +93,11 @@ void read_environment(ObjectReader& root, model::Site& site) {
     for (const auto& [name, below] : rule.variables) {
       const auto parts = util::split(below, '/');
       if (below.substr(0, 1) == "/" || std::find(parts.begin(), parts.end(), "..") != parts.end())
-        object.report_value("variables", fmt::format("{}.variables.{} is \"{}\", which does not lie below the cache's folder", object.path(), name, below),
-                            "a path inside the folder, as cache, or an empty text for the folder itself");
+        object.report_value(
+            "variables",
+            fmt::format("{}.variables.{} is \"{}\", which does not lie below the cache's folder",
+                        object.path(), name, below),
+            "a path inside the folder, as cache, or an empty text for the folder itself");
     }
     rule.when = read_when(object);
     rule.origin = object.origin();
@@ -136,7 +157,8 @@ void read_software(ObjectReader& root, model::Site& site) {
     rule.origin = object.origin();
     site.python.push_back(std::move(rule));
   });
-  site.modules_reset = {root.choice<model::ModulesReset>("modules_reset").value_or(model::ModulesReset::none), root.origin("modules_reset")};
+  site.modules_reset = {root.choice<model::ModulesReset>("modules_reset").value_or(model::ModulesReset::none),
+                        root.origin("modules_reset")};
   root.each("modules", [&](ObjectReader& object) {
     object.require("load", "a list of modules");
     site.modules.push_back({object.texts("load", TextRule::word), read_when(object), object.origin()});
@@ -148,7 +170,8 @@ void read_software(ObjectReader& root, model::Site& site) {
 void read_submit(ObjectReader& root, model::Site& site) {
   auto submit = root.object("submit");
   if (!submit) return;
-  const auto conditional = [&](std::string_view list, std::string_view key, TextRule rule, std::vector<model::Conditional>& into) {
+  const auto conditional = [&](std::string_view list, std::string_view key, TextRule rule,
+                               std::vector<model::Conditional>& into) {
     submit.each(list, [&](ObjectReader& object) {
       object.require(key, "what the entry is about");
       into.push_back({object.text(key, rule).value_or(""), read_when(object), object.origin()});

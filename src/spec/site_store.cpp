@@ -61,7 +61,10 @@ std::string caret_source(const diag::Diagnostics& list, const std::vector<Profil
 
 SiteLoad unreadable_site(const std::string& path, const util::Error& error) {
   SiteLoad load;
-  load.diagnostics.push_back({diag::Severity::error, "site/unreadable", fmt::format("cannot read the profile: {}", error.what), {path},
+  load.diagnostics.push_back({diag::Severity::error,
+                              "site/unreadable",
+                              fmt::format("cannot read the profile: {}", error.what),
+                              {path},
                               error.hint.empty() ? "check the path and its permissions" : error.hint});
   return load;
 }
@@ -70,11 +73,15 @@ SiteLoad to_site(LayeredProfile layers, const ProfileFile& file) {
   SiteLoad load;
   load.diagnostics = std::move(layers.diagnostics);
   if (layers.root) {
-    auto read = read_site(*layers.root, file.built_in ? "built in" : file.path, layers.checked_by_build ? ReadCheck::done_by_build : ReadCheck::whole);
+    auto read = read_site(*layers.root, file.built_in ? "built in" : file.path,
+                          layers.checked_by_build ? ReadCheck::done_by_build : ReadCheck::whole);
     // A place that some layer would have filled is not the mistake.
-    if (!layers.whole) std::erase_if(read.diagnostics, [](const diag::Diagnostic& d) { return d.code == "site/missing"; });
+    if (!layers.whole)
+      std::erase_if(read.diagnostics, [](const diag::Diagnostic& d) { return d.code == "site/missing"; });
     // The schema and the reader see the same mistakes; the reader says them better.
-    std::erase_if(load.diagnostics, [&](const diag::Diagnostic& d) { return d.code == "site/schema" && !read.diagnostics.empty(); });
+    std::erase_if(load.diagnostics, [&](const diag::Diagnostic& d) {
+      return d.code == "site/schema" && !read.diagnostics.empty();
+    });
     load.diagnostics.insert(load.diagnostics.end(), read.diagnostics.begin(), read.diagnostics.end());
     if (read.site && !diag::has_errors(load.diagnostics)) load.site = std::move(read.site);
   }
@@ -84,13 +91,18 @@ SiteLoad to_site(LayeredProfile layers, const ProfileFile& file) {
   return load;
 }
 
-SiteLoad unknown_site(const std::string& message, const std::string& id, const std::vector<std::string>& directories) {
+SiteLoad unknown_site(const std::string& message, const std::string& id,
+                      const std::vector<std::string>& directories) {
   SiteLoad load;
   load.not_found = true;
   const auto ids = list_sites(directories);
   const auto near = util::nearest(id, ids);
-  load.diagnostics.push_back({diag::Severity::error, "site/unknown", message, {},
-                              (near ? fmt::format("did you mean \"{}\"? ", *near) : std::string()) + "known sites: " + util::join(ids, ", ")});
+  load.diagnostics.push_back({diag::Severity::error,
+                              "site/unknown",
+                              message,
+                              {},
+                              (near ? fmt::format("did you mean \"{}\"? ", *near) : std::string()) +
+                                  "known sites: " + util::join(ids, ", ")});
   return load;
 }
 
@@ -104,11 +116,13 @@ std::set<std::string> all_ids(const std::vector<std::string>& directories) {
 
 } // namespace
 
-std::vector<std::string> site_directories(const std::vector<std::string>& from_flags, const util::EnvSnapshot& env) {
+std::vector<std::string> site_directories(const std::vector<std::string>& from_flags,
+                                          const util::EnvSnapshot& env) {
   auto directories = from_flags;
   // Home and working folder are this machine's: a program started elsewhere must find the same folders.
   for (const auto& directory : util::split(env.get_or("HPCML_SITES_PATH", ""), ':'))
-    if (!directory.empty()) directories.push_back(util::absolute_path(directory, util::user_places(env)).value_or(directory));
+    if (!directory.empty())
+      directories.push_back(util::absolute_path(directory, util::user_places(env)).value_or(directory));
   if (const auto config = config_folder(env); !config.empty()) directories.push_back(config + "/sites");
   directories.emplace_back("/etc/hpcml/sites");
   return directories;
@@ -120,11 +134,16 @@ SiteLoad load_site(const std::string& id, const std::vector<std::string>& direct
   if (!file && finder.unreadable) return unreadable_site(id + ".json", *finder.unreadable);
   if (!file) return unknown_site(fmt::format("there is no site \"{}\"", id), id, directories);
   auto layers = load_layers(*file, std::ref(finder), check);
-  if (layers.is_abstract) return unknown_site(fmt::format("\"{}\" is what several sites share, not a site", id), id, directories);
+  if (layers.is_abstract)
+    return unknown_site(fmt::format("\"{}\" is what several sites share, not a site", id), id, directories);
   auto load = to_site(std::move(layers), *file);
   if (load.site && load.site->id != id) {
-    load.diagnostics.push_back({diag::Severity::error, "site/id", fmt::format("the file is called {}.json, but its id is \"{}\"", id, load.site->id), {file->path},
-                                "give both the same name"});
+    load.diagnostics.push_back(
+        {diag::Severity::error,
+         "site/id",
+         fmt::format("the file is called {}.json, but its id is \"{}\"", id, load.site->id),
+         {file->path},
+         "give both the same name"});
     load.site.reset();
   }
   return load;
@@ -133,7 +152,8 @@ SiteLoad load_site(const std::string& id, const std::vector<std::string>& direct
 SiteLoad load_site_file(const std::string& path, const std::vector<std::string>& directories) {
   auto text = load_text_file(path, "a profile");
   if (!text) return unreadable_site(path, text.error());
-  // Its layers may lie beside it, as in a folder of --sites-dir; one that is none of these comes before them all.
+  // Its layers may lie beside it, as in a folder of --sites-dir; one that is none of these comes before them
+  // all.
   auto folders = directories;
   const auto own = fs::absolute(path).parent_path();
   std::error_code error;
@@ -166,7 +186,8 @@ std::set<std::string> own_profiles(const std::vector<std::string>& directories) 
   for (const auto& directory : directories) {
     std::error_code error;
     for (fs::directory_iterator it(directory, error), end; !error && it != end; it.increment(error)) {
-      if (it->path().extension() == ".json" && it->path().filename() != k_schema_file) ids.insert(it->path().stem().string());
+      if (it->path().extension() == ".json" && it->path().filename() != k_schema_file)
+        ids.insert(it->path().stem().string());
     }
   }
   return ids;
@@ -177,8 +198,8 @@ std::vector<std::string> list_sites(const std::vector<std::string>& directories)
   Finder finder(directories);
   for (const auto& id : all_ids(directories)) {
     const auto file = finder(id, 0);
-    // Layers say "abstract": true; a file that cannot be parsed is listed, so that loading it says why. Reading dozens of
-    // files for one word would be most of what listing costs.
+    // Layers say "abstract": true; a file that cannot be parsed is listed, so that loading it says why.
+    // Reading dozens of files for one word would be most of what listing costs.
     if (!file || file->text.find("\"abstract\"") == std::string::npos) {
       ids.push_back(id);
       continue;

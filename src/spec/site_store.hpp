@@ -13,9 +13,10 @@
 
 namespace hpcml::spec {
 
-/// Directories to look in, in order: --sites-dir, $HPCML_SITES_PATH (colon-separated), ~/.config/hpcml/sites, /etc/hpcml/sites.
-/// The compiled-in profiles come last.
-std::vector<std::string> site_directories(const std::vector<std::string>& from_flags, const util::EnvSnapshot& env);
+/// Directories to look in, in order: --sites-dir, $HPCML_SITES_PATH (colon-separated), ~/.config/hpcml/sites,
+/// /etc/hpcml/sites. The compiled-in profiles come last.
+std::vector<std::string> site_directories(const std::vector<std::string>& from_flags,
+                                          const util::EnvSnapshot& env);
 
 /// A site, or why not. `source` is the text the diagnostics' spans point into.
 struct SiteLoad {
@@ -34,13 +35,14 @@ enum class ProfileCheck {
   none,    ///< none: the same profile has been checked before
 };
 /// The site of that id from the first place that has it.
-SiteLoad load_site(const std::string& id, const std::vector<std::string>& directories, ProfileCheck check = ProfileCheck::brought);
+SiteLoad load_site(const std::string& id, const std::vector<std::string>& directories,
+                   ProfileCheck check = ProfileCheck::brought);
 /// Reads a profile given as a path.
 SiteLoad load_site_file(const std::string& path, const std::vector<std::string>& directories);
 
 /// One fact of a profile, flat, for people.
 struct SiteFact {
-  std::string path;    ///< "partitions[0].max_time"
+  std::string path; ///< "partitions[0].max_time"
   std::string value;
   std::string source;  ///< id in the profile's sources; for a value without one the file that states it
   std::string checked; ///< YYYY-MM-DD
@@ -57,7 +59,8 @@ model::Site as_of(model::Site site, const std::string& day);
 /// The facts of a site that load_site can load; empty for any other.
 SiteFacts load_facts(const std::string& id, const std::vector<std::string>& directories);
 
-/// Ids of the profiles, abstract layers too, that lie in the directories: what is compiled in is not consulted for these.
+/// Ids of the profiles, abstract layers too, that lie in the directories: what is compiled in is not
+/// consulted for these.
 std::set<std::string> own_profiles(const std::vector<std::string>& directories);
 /// Ids of all sites that can be found, sorted, abstract layers (centres) left out.
 std::vector<std::string> list_sites(const std::vector<std::string>& directories);

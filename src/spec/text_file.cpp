@@ -16,7 +16,8 @@ util::Result<std::string> load_text_file(const std::string& path, const std::str
   const auto status = fs::status(path, error);
   if (error || !fs::exists(status)) return util::Error{fmt::format("there is no file {}", path)};
   if (!fs::is_regular_file(status)) return util::Error{fmt::format("{} is not a regular file", path)};
-  if (fs::file_size(path, error) > k_most_bytes) return util::Error{fmt::format("{} is larger than 1 MiB, which {} never is", path, what)};
+  if (fs::file_size(path, error) > k_most_bytes)
+    return util::Error{fmt::format("{} is larger than 1 MiB, which {} never is", path, what)};
   return util::read_file(path);
 }
 

@@ -9,7 +9,8 @@
 
 namespace hpcml::spec {
 
-/// The file's text. A path may lead anywhere: folders, devices and files of more than 1 MiB are errors, which say what `what`
+/// The file's text. A path may lead anywhere: folders, devices and files of more than 1 MiB are errors, which
+/// say what `what`
 /// ("the job file") is then.
 util::Result<std::string> load_text_file(const std::string& path, const std::string& what);
 

@@ -22,7 +22,8 @@ enum class TextRule {
   shebang,           ///< the first line of a bash script
 };
 
-/// What is wrong with `text` under `rule`, as the rest of a sentence ("has the character …"); empty if nothing is.
+/// What is wrong with `text` under `rule`, as the rest of a sentence ("has the character …"); empty if
+/// nothing is.
 std::string text_fault(std::string_view text, TextRule rule);
 /// What such a text looks like.
 std::string_view text_hint(TextRule rule);

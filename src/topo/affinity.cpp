@@ -23,7 +23,8 @@ std::vector<Claim> make_claims(const std::vector<GpuPlace>& gpus, const Affinity
   if (!request.own_gpus.empty()) {
     for (unsigned rank = 0; rank < ranks; ++rank) {
       const std::size_t before = claims.size();
-      for (const unsigned index : rank < request.own_gpus.size() ? request.own_gpus[rank] : std::vector<unsigned>{})
+      for (const unsigned index :
+           rank < request.own_gpus.size() ? request.own_gpus[rank] : std::vector<unsigned>{})
         for (std::size_t gpu = 0; gpu < count; ++gpu)
           if (gpus[gpu].index == index) claim(rank, gpu);
       if (claims.size() == before) claims.push_back({rank});

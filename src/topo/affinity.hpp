@@ -25,10 +25,10 @@ struct AffinityRequest {
   model::IdSet allowed = {};     ///< CPUs that may be used; empty: all CPUs of the shape
   unsigned ranks_per_gpu = 0;    ///< this many neighbouring ranks share each GPU; 0: as few as possible
   std::optional<PoolLevel> level = {}; ///< the domain of each GPU; unset: the deepest that all GPUs have
-  bool whole_domain = false; ///< each rank gets all cores of its GPU's domain, with the other ranks there
-  bool spill = false;        ///< cores of NUMA nodes without GPUs go to the ranks of the same package
-  bool balanced = false;     ///< no rank gets more cores than the one that has fewest
-  model::GpuOrder order = {};            ///< for nodes; shapes come with their GPUs in rank order
+  bool whole_domain = false;  ///< each rank gets all cores of its GPU's domain, with the other ranks there
+  bool spill = false;         ///< cores of NUMA nodes without GPUs go to the ranks of the same package
+  bool balanced = false;      ///< no rank gets more cores than the one that has fewest
+  model::GpuOrder order = {}; ///< for nodes; shapes come with their GPUs in rank order
   std::vector<std::vector<unsigned>> own_gpus = {}; ///< of each rank, by index; empty: dealt out as above
   std::vector<std::string> visible = {}; ///< PCI addresses or buses of the step's GPUs; empty: all GPUs
 };

@@ -166,7 +166,10 @@ private:
       }
     }
     if (!shared.empty())
-      add(Finding::overlap, rank, "it shares " + cpus_text(shared) + " with " + (with.size() == 1 ? "rank " : "ranks ") + IdSet::of(with).to_list(), false, with);
+      add(Finding::overlap, rank,
+          "it shares " + cpus_text(shared) + " with " + (with.size() == 1 ? "rank " : "ranks ") +
+              IdSet::of(with).to_list(),
+          false, with);
     if (!split.empty())
       add(Finding::sibling_split, rank,
           "hardware threads " + split.to_list() + " of one core belong to different ranks", true, halves);
@@ -193,16 +196,19 @@ private:
     const std::string text = "its " + render_memory(*rank.memory);
     for (const NumaNode& numa : x_node.numa)
       if (numa.kind == MemoryKind::device && nodes.contains(numa.id))
-        return add(Finding::remote_memory, rank, text + ": NUMA " + std::to_string(numa.id) + " is memory of a GPU");
+        return add(Finding::remote_memory, rank,
+                   text + ": NUMA " + std::to_string(numa.id) + " is memory of a GPU");
     IdSet near;
     for (const CpuDomain& numa : x_node.cpus.numa)
       if (numa.cpus.intersects(rank.cpus)) near.add(numa.id);
     // NUMA nodes of CPUs without memory take another's.
-    const bool judged = !near.empty() && std::none_of(x_node.numa.begin(), x_node.numa.end(), [&](const NumaNode& numa) {
-      return numa.kind == MemoryKind::none && near.contains(numa.id);
-    });
+    const bool judged =
+        !near.empty() && std::none_of(x_node.numa.begin(), x_node.numa.end(), [&](const NumaNode& numa) {
+          return numa.kind == MemoryKind::none && near.contains(numa.id);
+        });
     if (!judged || nodes.is_subset_of(near)) return;
-    add(Finding::remote_memory, rank, text + ", its CPUs are in NUMA " + near.to_list(), !nodes.intersects(near));
+    add(Finding::remote_memory, rank, text + ", its CPUs are in NUMA " + near.to_list(),
+        !nodes.intersects(near));
   }
 
   void check_even() {

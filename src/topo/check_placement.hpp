@@ -15,7 +15,7 @@ struct Placed {
   unsigned rank = 0;
   std::vector<unsigned> gpus; ///< by index
   model::IdSet cpus;
-  std::string nic; ///< empty: not known
+  std::string nic;                         ///< empty: not known
   std::optional<MemoryPolicy> memory = {}; ///< unset: not known
 };
 
@@ -48,7 +48,7 @@ struct PlacementFinding {
 /// What a look at all ranks of a node found.
 struct PlacementReport {
   std::vector<PlacementFinding> findings; ///< by rank
-  std::vector<unsigned> missing; ///< ranks that were started and do not run
+  std::vector<unsigned> missing;          ///< ranks that were started and do not run
   double score = 1; ///< 0 to 1: part of all CPUs in masks that are allowed, local and the rank's own
   /// Whether anything is wrong with this rank.
   bool wrong(unsigned rank) const;

@@ -42,7 +42,8 @@ struct CompatPlan {
 /// "nvidia-unique-contiguous" and its other modes, "slurm-closest".
 std::vector<std::string> compat_policies();
 
-/// The bindings that the tool of `request.policy` would make. An error where the other tool fails, too, or where the policy has no such name.
+/// The bindings that the tool of `request.policy` would make. An error where the other tool fails, too, or
+/// where the policy has no such name.
 util::Result<CompatPlan> plan_compat(const Node& node, const CompatRequest& request);
 
 } // namespace hpcml::topo

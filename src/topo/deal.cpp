@@ -10,7 +10,8 @@ namespace {
 std::vector<Core> cut_slices(const std::vector<const Claim*>& mine, std::size_t wanted) {
   if (mine.size() == 1) { // most ranks have one GPU
     const auto& own = mine.front()->cores;
-    return {own.begin(), own.begin() + static_cast<std::ptrdiff_t>(wanted == 0 ? own.size() : std::min(wanted, own.size()))};
+    return {own.begin(), own.begin() + static_cast<std::ptrdiff_t>(
+                                           wanted == 0 ? own.size() : std::min(wanted, own.size()))};
   }
   std::vector<std::vector<Core>> parts(mine.size());
   std::vector<std::size_t> next(mine.size(), 0);

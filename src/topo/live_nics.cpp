@@ -19,7 +19,8 @@ std::vector<std::string> pci_path(const fs::path& root, const std::string& pci) 
   std::error_code error;
   const fs::path target = fs::read_symlink(root / "sys/bus/pci/devices" / pci, error);
   for (const fs::path& part : target.parent_path())
-    if (const std::string name = part.string(); util::starts_with(name, "pci") || is_pci_address(name)) path.push_back(name);
+    if (const std::string name = part.string(); util::starts_with(name, "pci") || is_pci_address(name))
+      path.push_back(name);
   return path;
 }
 

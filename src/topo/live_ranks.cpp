@@ -47,9 +47,11 @@ std::vector<Process> read_processes(const fs::path& proc, const util::EnvSnapsho
     if (!text) continue; // somebody else's, or gone
     Process process{pid, {}};
     for (const std::string& entry : util::split(*text, '\0'))
-      if (const std::size_t sign = entry.find('='); sign != std::string::npos) process.env.set(entry.substr(0, sign), entry.substr(sign + 1));
+      if (const std::size_t sign = entry.find('='); sign != std::string::npos)
+        process.env.set(entry.substr(0, sign), entry.substr(sign + 1));
     if (!job.empty() && process.env.get_or("SLURM_JOB_ID", "") != job) continue;
-    if (!step.empty() && process.env.get_or("SLURM_STEP_ID", "") == step && !process.env.get("LOCAL_RANK")) continue;
+    if (!step.empty() && process.env.get_or("SLURM_STEP_ID", "") == step && !process.env.get("LOCAL_RANK"))
+      continue;
     if (differs(own, process.env, "SLURMD_NODENAME")) continue; // several nodes of one machine
     processes.push_back(std::move(process));
   }
@@ -88,7 +90,8 @@ void read_devices(const Process& process, LiveRank& rank) {
     }
 }
 
-/// The policy of the first mapping, the program's own text, which is the process's: the whole file may take the kernel seconds.
+/// The policy of the first mapping, the program's own text, which is the process's: the whole file may take
+/// the kernel seconds.
 std::optional<MemoryPolicy> read_policy(const fs::path& maps) {
   std::ifstream file(maps);
   std::string line;
@@ -97,7 +100,7 @@ std::optional<MemoryPolicy> read_policy(const fs::path& maps) {
 
 /// Ranks of one step by number.
 struct StepRanks {
-  bool named = false; ///< told by LOCAL_RANK
+  bool named = false;    ///< told by LOCAL_RANK
   util::EnvSnapshot env; ///< of the first process
   std::map<unsigned, LiveRank> ranks;
 };
@@ -106,7 +109,9 @@ struct StepRanks {
 void add_process(const Process& process, const fs::path& folder, std::map<std::string, StepRanks>& steps) {
   const auto name = process.env.get("LOCAL_RANK");
   const auto step = process.env.get_or("SLURM_STEP_ID", "");
-  const auto text = name ? name : step.empty() ? std::nullopt : process.env.get("SLURM_LOCALID"); // a batch script is no rank
+  const auto text = name           ? name
+                    : step.empty() ? std::nullopt
+                                   : process.env.get("SLURM_LOCALID"); // a batch script is no rank
   const auto number = text ? util::parse_unsigned(*text) : std::nullopt;
   if (!number || *number >= k_most_ranks) return;
   StepRanks& found = steps[step];
@@ -139,7 +144,8 @@ std::vector<unsigned> seen_gpus(const Node& node, const LiveRank& rank) {
 }
 
 /// The part of a list that all ranks see which is one rank's, as the planner deals it out.
-std::vector<unsigned> part_of(const std::vector<unsigned>& list, std::size_t rank, std::size_t count, std::size_t per_rank) {
+std::vector<unsigned> part_of(const std::vector<unsigned>& list, std::size_t rank, std::size_t count,
+                              std::size_t per_rank) {
   if (list.empty()) return {};
   const std::size_t part = per_rank > 0 ? per_rank : std::max<std::size_t>(1, list.size() / count);
   if (part * count > list.size()) return {list[rank * list.size() / count]};
@@ -149,7 +155,8 @@ std::vector<unsigned> part_of(const std::vector<unsigned>& list, std::size_t ran
 
 } // namespace
 
-std::vector<std::vector<unsigned>> gpus_of_ranks(const Node& node, const std::vector<LiveRank>& ranks, unsigned count, unsigned per_rank) {
+std::vector<std::vector<unsigned>> gpus_of_ranks(const Node& node, const std::vector<LiveRank>& ranks,
+                                                 unsigned count, unsigned per_rank) {
   std::vector<std::vector<unsigned>> gpus(count);
   if (ranks.empty()) return gpus;
   std::vector<std::vector<unsigned>> seen;
@@ -157,7 +164,8 @@ std::vector<std::vector<unsigned>> gpus_of_ranks(const Node& node, const std::ve
   for (const auto& rank : ranks) seen.push_back(seen_gpus(node, rank));
   const auto& list = seen.front();
   bool shared = std::all_of(seen.begin(), seen.end(), [&](const auto& other) { return other == list; });
-  // The only one that is left of several: with all GPUs it sees what the others saw, with some it has its own.
+  // The only one that is left of several: with all GPUs it sees what the others saw, with some it has its
+  // own.
   if (ranks.size() == 1 && count > 1) shared = list.size() == node.gpus.size();
   if (shared) {
     for (unsigned rank = 0; rank < count; ++rank) gpus[rank] = part_of(list, rank, count, per_rank);
@@ -165,7 +173,9 @@ std::vector<std::vector<unsigned>> gpus_of_ranks(const Node& node, const std::ve
   }
   std::vector<unsigned> free;
   for (const auto& gpu : node.gpus)
-    if (std::none_of(seen.begin(), seen.end(), [&](const auto& own) { return std::find(own.begin(), own.end(), gpu.place.index) != own.end(); }))
+    if (std::none_of(seen.begin(), seen.end(), [&](const auto& own) {
+          return std::find(own.begin(), own.end(), gpu.place.index) != own.end();
+        }))
       free.push_back(gpu.place.index);
   std::vector<bool> runs(count, false);
   for (std::size_t i = 0; i < ranks.size(); ++i) {
@@ -195,13 +205,17 @@ std::string only_nic(const util::EnvSnapshot& env) {
 LiveRanks read_live_ranks(const util::EnvSnapshot& own, const fs::path& root) {
   const fs::path proc = root / "proc";
   std::map<std::string, StepRanks> steps;
-  for (const Process& process : read_processes(proc, own)) add_process(process, proc / std::to_string(process.pid), steps);
+  for (const Process& process : read_processes(proc, own))
+    add_process(process, proc / std::to_string(process.pid), steps);
   LiveRanks found;
-  const auto chosen = std::max_element(steps.begin(), steps.end(), [](const auto& a, const auto& b) { return a.second.ranks.size() < b.second.ranks.size(); });
+  const auto chosen = std::max_element(steps.begin(), steps.end(), [](const auto& a, const auto& b) {
+    return a.second.ranks.size() < b.second.ranks.size();
+  });
   if (chosen == steps.end()) return found;
   for (const auto& [step, others] : steps)
     if (step != chosen->first)
-      found.notes.push_back("step " + (step.empty() ? "of none" : step) + " runs here, too (" + std::to_string(others.ranks.size()) + " ranks); judged is " +
+      found.notes.push_back("step " + (step.empty() ? "of none" : step) + " runs here, too (" +
+                            std::to_string(others.ranks.size()) + " ranks); judged is " +
                             (chosen->first.empty() ? "what runs outside steps" : "step " + chosen->first));
   found.env = chosen->second.env;
   for (auto& [number, rank] : chosen->second.ranks)

@@ -11,15 +11,19 @@
 namespace hpcml::topo {
 namespace {
 
-/// A mode by its number in <linux/mempolicy.h> and its name in mm/mempolicy.c; newer ones are not in every header.
+/// A mode by its number in <linux/mempolicy.h> and its name in mm/mempolicy.c; newer ones are not in every
+/// header.
 struct Mode {
   int number;
   std::string_view name;
   MemoryMode mode;
 };
-constexpr std::array k_modes = {Mode{0, "default", MemoryMode::local},        Mode{4, "local", MemoryMode::local},
-                                Mode{5, "prefer (many)", MemoryMode::preferred}, Mode{1, "prefer", MemoryMode::preferred},
-                                Mode{2, "bind", MemoryMode::bound},           Mode{3, "interleave", MemoryMode::interleaved},
+constexpr std::array k_modes = {Mode{0, "default", MemoryMode::local},
+                                Mode{4, "local", MemoryMode::local},
+                                Mode{5, "prefer (many)", MemoryMode::preferred},
+                                Mode{1, "prefer", MemoryMode::preferred},
+                                Mode{2, "bind", MemoryMode::bound},
+                                Mode{3, "interleave", MemoryMode::interleaved},
                                 Mode{6, "weighted interleave", MemoryMode::interleaved}};
 constexpr int k_flags = 7 << 13; // static and relative numbers, balancing
 
@@ -45,7 +49,8 @@ std::optional<MemoryPolicy> parse_numa_maps(std::string_view line) {
     rest = rest.substr(0, rest.find_first_of(" \n"));
     if (mode == MemoryMode::local) return MemoryPolicy{};
     const auto colon = rest.find(':');
-    const auto nodes = colon == std::string_view::npos ? util::Result<model::IdSet>(util::Error{"no nodes"}) : model::IdSet::parse_list(rest.substr(colon + 1));
+    const auto nodes = colon == std::string_view::npos ? util::Result<model::IdSet>(util::Error{"no nodes"})
+                                                       : model::IdSet::parse_list(rest.substr(colon + 1));
     return nodes ? std::optional(MemoryPolicy{mode, *nodes}) : std::nullopt;
   }
   return std::nullopt;
@@ -55,7 +60,8 @@ std::optional<MemoryPolicy> read_memory_policy() {
   constexpr unsigned k_bits = CHAR_BIT * sizeof(unsigned long);
   std::array<unsigned long, 4096 / k_bits> words{}; // the kernel refuses fewer bits than it has nodes
   int number = 0;
-  if (::syscall(SYS_get_mempolicy, &number, words.data(), words.size() * k_bits, 0UL, 0UL) != 0) return std::nullopt;
+  if (::syscall(SYS_get_mempolicy, &number, words.data(), words.size() * k_bits, 0UL, 0UL) != 0)
+    return std::nullopt;
   for (const auto& known : k_modes) {
     if (known.number != (number & ~k_flags)) continue;
     MemoryPolicy policy{known.mode, {}};

@@ -24,7 +24,8 @@ std::vector<NicChoice> nearest_nics(const std::vector<Gpu>& gpus, const std::vec
 struct NearNics {
   std::vector<NicChoice> interfaces; ///< "hsn0": of the names that were asked for
   std::vector<NicChoice> devices;    ///< "mlx5_0": of the RDMA devices with an active port
-  std::string fabric; ///< "=mlx5_0,mlx5_1" where Ethernet's RDMA devices stand beside those of the fabric; else empty
+  std::string
+      fabric; ///< "=mlx5_0,mlx5_1" where Ethernet's RDMA devices stand beside those of the fabric; else empty
 };
 
 } // namespace hpcml::topo

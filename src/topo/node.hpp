@@ -54,14 +54,15 @@ struct GpuLink {
 
 /// All that can matter for placing ranks on one node. CPUs and NUMA nodes by the kernel's ids.
 struct Node {
-  std::string name;               ///< for people
-  model::CpuShape cpus;           ///< reserved CPUs included
-  std::vector<NumaNode> numa;     ///< ascending; empty: unknown
-  std::vector<Gpu> gpus;          ///< in the runtime's order, which is PCI address, then partition
-  std::vector<GpuLink> links;     ///< each once, first < second; empty: unknown
-  std::vector<Nic> nics;          ///< by name
-  model::IdSet allowed;           ///< CPUs that may be used; empty: all
-  std::vector<std::string> interfaces; ///< network interfaces that a live node names without telling where they are
+  std::string name;           ///< for people
+  model::CpuShape cpus;       ///< reserved CPUs included
+  std::vector<NumaNode> numa; ///< ascending; empty: unknown
+  std::vector<Gpu> gpus;      ///< in the runtime's order, which is PCI address, then partition
+  std::vector<GpuLink> links; ///< each once, first < second; empty: unknown
+  std::vector<Nic> nics;      ///< by name
+  model::IdSet allowed;       ///< CPUs that may be used; empty: all
+  std::vector<std::string>
+      interfaces; ///< network interfaces that a live node names without telling where they are
   std::vector<std::string> notes; ///< what its source left open, for people
 };
 
@@ -72,8 +73,8 @@ Node make_node(const model::NodeType& type);
 /// and kinds of NUMA nodes, packages of CPUs, the order of GPUs and NICs.
 void complete_node(Node& node);
 
-/// Adds what only its site's profile knows to a live node (reserved CPUs, L3s and NICs of GPUs), and notes where
-/// the two disagree: the node's own values stay.
+/// Adds what only its site's profile knows to a live node (reserved CPUs, L3s and NICs of GPUs), and notes
+/// where the two disagree: the node's own values stay.
 void complete_from_profile(Node& node, const Node& profile);
 
 /// What is wrong with the node, one sentence each: a GPU under a NUMA node that is not there, a CPU in two

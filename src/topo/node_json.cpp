@@ -57,7 +57,8 @@ private:
     if (found == object.end() || found->is_null()) return std::nullopt;
     if (found->is_number_unsigned() && found->get<unsigned long long>() <= 65535)
       return found->get<unsigned>();
-    if (*found == -1 && &object != &x_root) return std::nullopt; // as the kernel says "unknown" of a device's place
+    if (*found == -1 && &object != &x_root)
+      return std::nullopt; // as the kernel says "unknown" of a device's place
     report(join(path, key), "a number from 0 to 65535 is expected");
     return std::nullopt;
   }
@@ -122,8 +123,9 @@ private:
     if (smt == 0 || smt > 16) return report("smt", "from 1 to 16 hardware threads per core are expected");
     make_cores(cpus, smt, stride(smt, cores, cpus));
     if (cores > 0 && shape.core_threads.size() != cores)
-      x_node.notes.push_back("cores: " + std::to_string(cores) + ", but the lists of CPUs have " + std::to_string(shape.core_threads.size()) + " with " +
-                             std::to_string(smt) + " hardware thread" + (smt == 1 ? "" : "s") + " each, which are used");
+      x_node.notes.push_back("cores: " + std::to_string(cores) + ", but the lists of CPUs have " +
+                             std::to_string(shape.core_threads.size()) + " with " + std::to_string(smt) +
+                             " hardware thread" + (smt == 1 ? "" : "s") + " each, which are used");
   }
 
   /// Distance of a core's hardware threads; 0: they are neighbours.

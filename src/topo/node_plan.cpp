@@ -45,13 +45,16 @@ std::vector<GpuLink> visible_links(const Node& node, const std::vector<Gpu>& gpu
   return renumber_links(node.links, visible);
 }
 
-util::Result<std::vector<Gpu>> in_rank_order(const Node& node, const std::vector<Gpu>& gpus, const model::GpuOrder& order) {
+util::Result<std::vector<Gpu>> in_rank_order(const Node& node, const std::vector<Gpu>& gpus,
+                                             const model::GpuOrder& order) {
   std::vector<GpuInOrder> wanted;
   for (const Gpu& gpu : gpus) {
     const auto lowest = lowest_cpu(node.cpus, gpu.place);
     wanted.push_back({gpu.place.index, lowest.value_or(gpu.cpus.empty() ? 0 : gpu.cpus.first())});
   }
-  const auto positions = find_rank_order(wanted, order.kind == model::RankOrder::ring ? visible_links(node, gpus) : std::vector<GpuLink>{}, order);
+  const auto positions = find_rank_order(
+      wanted, order.kind == model::RankOrder::ring ? visible_links(node, gpus) : std::vector<GpuLink>{},
+      order);
   if (!positions) return positions.error();
   std::vector<Gpu> ordered;
   for (const auto position : *positions) ordered.push_back(gpus[position]);

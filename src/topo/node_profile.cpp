@@ -53,7 +53,8 @@ private:
   /// An interface whose place the kernel does not tell is where the profile says.
   void take_nic(const Nic& nic) {
     const auto& named = x_node.interfaces;
-    if (!has_nic(nic.name) && std::find(named.begin(), named.end(), nic.name) != named.end()) x_node.nics.push_back(nic);
+    if (!has_nic(nic.name) && std::find(named.begin(), named.end(), nic.name) != named.end())
+      x_node.nics.push_back(nic);
   }
 
   /// Takes the L3 and the NIC that the kernel does not tell, where both speak of the same GPU.

@@ -9,7 +9,8 @@
 
 namespace hpcml::topo {
 
-/// The GPU's PCI address, and which of the GPUs there it is where there are several: "0000:c1:00.0 part 2". Empty: not known.
+/// The GPU's PCI address, and which of the GPUs there it is where there are several: "0000:c1:00.0 part 2".
+/// Empty: not known.
 std::string address_of(const Node& node, const Gpu& gpu);
 
 /// Findings by the part of the node that they are about. Each text is empty where nothing is wrong.
@@ -18,7 +19,8 @@ public:
   /// `seen` empty: nothing was verified, so nothing is marked.
   PlacementMarks(const Node& node, const std::vector<Placed>& seen);
 
-  /// Why the ranks that have this GPU should be elsewhere: "rank 0: none of its CPUs is in NUMA 3 of its GPU".
+  /// Why the ranks that have this GPU should be elsewhere: "rank 0: none of its CPUs is in NUMA 3 of its
+  /// GPU".
   std::string gpu(unsigned index) const;
   /// Why the ranks that have this NIC should take another.
   std::string nic(const std::string& name) const;

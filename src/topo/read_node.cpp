@@ -12,30 +12,35 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::size_t k_most = std::size_t{64} << 20; // hwloc's file of a node with 1024 CPUs has less than 2 MiB
+constexpr std::size_t k_most = std::size_t{64}
+                               << 20; // hwloc's file of a node with 1024 CPUs has less than 2 MiB
 
-/// The text of a file, or of a pipe that is open already: opening one by its name waits for somebody to write into it.
+/// The text of a file, or of a pipe that is open already: opening one by its name waits for somebody to write
+/// into it.
 util::Result<std::string> read_topology(const fs::path& path) {
-  const auto refuse = [&](const char* what, const char* hint = "") { return util::Error{path.string() + ": this is " + what, hint}; };
+  const auto refuse = [&](const char* what, const char* hint = "") {
+    return util::Error{path.string() + ": this is " + what, hint};
+  };
   const char* const too_long = "more than 64 MiB, no topology is that long";
   std::error_code error;
   switch (fs::status(path, error).type()) {
-    case fs::file_type::directory: return refuse("a directory, not a file");
-    case fs::file_type::socket: return refuse("a socket, not a file");
-    case fs::file_type::block:
-    case fs::file_type::character: return refuse("a device, not a file");
-    case fs::file_type::fifo: {
-      const std::string name = path.string();
-      if (name != "/dev/stdin" && !util::starts_with(name, "/dev/fd/") && !util::starts_with(name, "/proc/self/fd/"))
-        return refuse("a named pipe, not a file", "cat it into --topology /dev/stdin");
-      std::ifstream pipe(path, std::ios::binary);
-      std::string text(k_most + 1, '\0');
-      pipe.read(text.data(), static_cast<std::streamsize>(text.size()));
-      text.resize(static_cast<std::size_t>(pipe.gcount()));
-      if (text.size() > k_most) return refuse(too_long);
-      return text;
-    }
-    default: break;
+  case fs::file_type::directory: return refuse("a directory, not a file");
+  case fs::file_type::socket: return refuse("a socket, not a file");
+  case fs::file_type::block:
+  case fs::file_type::character: return refuse("a device, not a file");
+  case fs::file_type::fifo: {
+    const std::string name = path.string();
+    if (name != "/dev/stdin" && !util::starts_with(name, "/dev/fd/") &&
+        !util::starts_with(name, "/proc/self/fd/"))
+      return refuse("a named pipe, not a file", "cat it into --topology /dev/stdin");
+    std::ifstream pipe(path, std::ios::binary);
+    std::string text(k_most + 1, '\0');
+    pipe.read(text.data(), static_cast<std::streamsize>(text.size()));
+    text.resize(static_cast<std::size_t>(pipe.gcount()));
+    if (text.size() > k_most) return refuse(too_long);
+    return text;
+  }
+  default: break;
   }
   if (const auto size = fs::file_size(path, error); !error && size > k_most) return refuse(too_long);
   return util::read_file(path);
@@ -51,7 +56,9 @@ util::Result<Node> load_node(const fs::path& path) {
   if (begin == std::string::npos) return fail({"the file is empty"});
   if (text->at(begin) == '{') {
     auto node = parse_node_json(*text);
-    if (node && node->cpus.core_threads.empty() && node->gpus.empty()) return fail({"there are neither CPUs nor GPUs in it", "see hpcml affinity --help for the keys of a node"});
+    if (node && node->cpus.core_threads.empty() && node->gpus.empty())
+      return fail(
+          {"there are neither CPUs nor GPUs in it", "see hpcml affinity --help for the keys of a node"});
     return node ? node : fail(node.error());
   }
   if (text->at(begin) != '<')

@@ -112,14 +112,16 @@ std::string render_json(const Node& node, const AffinityPlan& plan) {
 
 std::string render_missing(const PlacementReport& report) {
   if (report.missing.empty()) return {};
-  return (report.missing.size() == 1 ? "rank " : "ranks ") + IdSet::of(report.missing).to_list() + (report.missing.size() == 1 ? " is" : " are") + " not running\n";
+  return (report.missing.size() == 1 ? "rank " : "ranks ") + IdSet::of(report.missing).to_list() +
+         (report.missing.size() == 1 ? " is" : " are") + " not running\n";
 }
 
 std::string render_report(const PlacementReport& report, const std::vector<Placed>& ranks) {
   std::string text;
   for (const Placed& rank : ranks) {
     text += "rank " + std::to_string(rank.rank) + ": CPUs " + or_dash(rank.cpus.to_list()) + ", GPU " +
-            gpus_text(rank.gpus) + (rank.nic.empty() ? "" : ", NIC " + rank.nic) + (rank.memory && rank.memory->mode != MemoryMode::local ? ", " + render_memory(*rank.memory) : "");
+            gpus_text(rank.gpus) + (rank.nic.empty() ? "" : ", NIC " + rank.nic) +
+            (rank.memory && rank.memory->mode != MemoryMode::local ? ", " + render_memory(*rank.memory) : "");
     std::string findings;
     for (const auto& finding : report.findings)
       if (finding.rank == rank.rank)
@@ -131,21 +133,32 @@ std::string render_report(const PlacementReport& report, const std::vector<Place
   return text;
 }
 
-std::string render_report_json(const Node& node, const PlacementReport& report, const std::vector<Placed>& ranks, const AffinityPlan& plan) {
+std::string render_report_json(const Node& node, const PlacementReport& report,
+                               const std::vector<Placed>& ranks, const AffinityPlan& plan) {
   Json root;
   root["score"] = report.score;
   root["ranks"] = Json::array();
   for (const Placed& rank : ranks) {
-    Json entry = {{"rank", rank.rank}, {"ok", !report.wrong(rank.rank)}, {"gpus", rank.gpus}, {"cpus", rank.cpus.to_list()}, {"mask", rank.cpus.to_mask()}};
+    Json entry = {{"rank", rank.rank},
+                  {"ok", !report.wrong(rank.rank)},
+                  {"gpus", rank.gpus},
+                  {"cpus", rank.cpus.to_list()},
+                  {"mask", rank.cpus.to_mask()}};
     if (!rank.nic.empty()) entry["nic"] = rank.nic;
     static const char* const k_modes[] = {"local", "preferred", "bound", "interleaved"};
-    if (rank.memory) entry["memory"] = {{"policy", k_modes[static_cast<int>(rank.memory->mode)]}, {"nodes", rank.memory->nodes.ids()}};
+    if (rank.memory)
+      entry["memory"] = {{"policy", k_modes[static_cast<int>(rank.memory->mode)]},
+                         {"nodes", rank.memory->nodes.ids()}};
     entry["findings"] = Json::array();
     for (const auto& finding : report.findings)
       if (finding.rank == rank.rank)
-        entry["findings"].push_back({{"kind", name_of(finding.kind)}, {"wrong", finding.wrong}, {"text", finding.text}, {"others", finding.others}});
+        entry["findings"].push_back({{"kind", name_of(finding.kind)},
+                                     {"wrong", finding.wrong},
+                                     {"text", finding.text},
+                                     {"others", finding.others}});
     for (const auto& planned : plan.ranks)
-      if (planned.local_rank == rank.rank && report.wrong(rank.rank)) entry["planned"] = rank_json(node, planned);
+      if (planned.local_rank == rank.rank && report.wrong(rank.rank))
+        entry["planned"] = rank_json(node, planned);
     root["ranks"].push_back(entry);
   }
   root["missing"] = report.missing;
@@ -155,14 +168,20 @@ std::string render_report_json(const Node& node, const PlacementReport& report, 
 }
 
 bool is_better(const AffinityPlan& plan, const PlacementReport& report, const Placed& rank) {
-  return report.wrong(rank.rank) && rank.rank < plan.ranks.size() && !plan.ranks[rank.rank].cpus.empty() && !(plan.ranks[rank.rank].cpus == rank.cpus);
+  return report.wrong(rank.rank) && rank.rank < plan.ranks.size() && !plan.ranks[rank.rank].cpus.empty() &&
+         !(plan.ranks[rank.rank].cpus == rank.cpus);
 }
 
-std::string render_fix(const PlacementReport& report, const std::vector<Placed>& ranks, const AffinityPlan& plan) {
-  if (std::none_of(ranks.begin(), ranks.end(), [&](const Placed& rank) { return is_better(plan, report, rank); })) return {};
+std::string render_fix(const PlacementReport& report, const std::vector<Placed>& ranks,
+                       const AffinityPlan& plan) {
+  if (std::none_of(ranks.begin(), ranks.end(),
+                   [&](const Placed& rank) { return is_better(plan, report, rank); }))
+    return {};
   std::vector<IdSet> masks;
   for (const auto& rank : plan.ranks) masks.push_back(rank.cpus);
-  return "start the ranks with hpcml launch --bind apply, or where the step owns the node with srun --cpu-bind=" + render_cpu_bind(masks);
+  return "start the ranks with hpcml launch --bind apply, or where the step owns the node with srun "
+         "--cpu-bind=" +
+         render_cpu_bind(masks);
 }
 
 } // namespace hpcml::topo

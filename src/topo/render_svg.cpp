@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The node as a drawing: packages, NUMA nodes and L3s as boxes inside each other, a square per core, a bar
-// per GPU and NIC; below it the GPUs once more, with an arc per link between them. Colours follow the page (light or dark) by CSS; a rank is
-// told by its colour and its number.
+// per GPU and NIC; below it the GPUs once more, with an arc per link between them. Colours follow the page
+// (light or dark) by CSS; a rank is told by its colour and its number.
 #include <algorithm>
 #include <cstdio>
 
@@ -18,7 +18,8 @@ using model::CpuDomain;
 using model::IdSet;
 
 constexpr int k_core = 22, k_bar = 20, k_bar_width = 190;
-constexpr int k_chip = 48, k_arc = 14; // from GPU to GPU in the row of links, and how much higher an arc over one more is
+constexpr int k_chip = 48,
+              k_arc = 14; // from GPU to GPU in the row of links, and how much higher an arc over one more is
 
 class Drawing {
 public:
@@ -47,8 +48,7 @@ public:
     return "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 " + size + "\" width=\"" +
            std::to_string(width) + "\" role=\"img\">\n<title>" +
            escape(util::replace_all(render_node_line(x_node), "\n", "")) + "</title>\n" + k_style +
-           label(k_pad, k_pad + 12, name, "head") + page.body +
-           "</svg>\n";
+           label(k_pad, k_pad + 12, name, "head") + page.body + "</svg>\n";
   }
 
 private:
@@ -74,8 +74,8 @@ private:
                        [&](const CpuDomain& l3) { return l3.cpus.is_subset_of(cpus); });
   }
 
-  /// The GPUs in a row with an arc per link, thicker for wider links. Curves between the bars would hide what stands there;
-  /// GPUs that are all linked alike are said in the legend.
+  /// The GPUs in a row with an arc per link, thicker for wider links. Curves between the bars would hide what
+  /// stands there; GPUs that are all linked alike are said in the legend.
   Box links() const {
     Box box;
     if (x_node.links.empty() || is_linked_alike(x_node)) return box;
@@ -84,7 +84,8 @@ private:
       int left, right;
     };
     const auto at = [&](unsigned index) {
-      const auto gpu = std::find_if(x_node.gpus.begin(), x_node.gpus.end(), [&](const Gpu& g) { return g.place.index == index; });
+      const auto gpu = std::find_if(x_node.gpus.begin(), x_node.gpus.end(),
+                                    [&](const Gpu& g) { return g.place.index == index; });
       return gpu == x_node.gpus.end() ? -1 : static_cast<int>(gpu - x_node.gpus.begin());
     };
     std::vector<Arc> arcs;
@@ -101,17 +102,24 @@ private:
     for (const Arc& arc : arcs) {
       const int begin = arc.left * k_chip + k_core / 2, length = arc.right - arc.left;
       char path[160];
-      std::snprintf(path, sizeof path, "<path class=\"link\" stroke-width=\"%.1f\" d=\"M%d %dA%d %d 0 0 1 %d %d\">", 1 + 3.0 * arc.link.width / widest, begin, height,
-                    length * k_chip / 2, length * k_arc, begin + length * k_chip, height);
-      box.body += path + ("<title>GPU " + std::to_string(arc.link.first) + " and GPU " + std::to_string(arc.link.second)) + ": width " +
-                  std::to_string(arc.link.width) + "</title></path>\n";
+      std::snprintf(path, sizeof path,
+                    "<path class=\"link\" stroke-width=\"%.1f\" d=\"M%d %dA%d %d 0 0 1 %d %d\">",
+                    1 + 3.0 * arc.link.width / widest, begin, height, length * k_chip / 2, length * k_arc,
+                    begin + length * k_chip, height);
+      box.body +=
+          path +
+          ("<title>GPU " + std::to_string(arc.link.first) + " and GPU " + std::to_string(arc.link.second)) +
+          ": width " + std::to_string(arc.link.width) + "</title></path>\n";
     }
     for (std::size_t i = 0; i < x_node.gpus.size(); ++i) {
       const unsigned gpu = x_node.gpus[i].place.index;
-      const auto ranks = x_seen.empty() ? users_of(gpu, x_plan.ranks, &model::PlannedRankBinding::local_rank) : users_of(gpu, x_seen, &Placed::rank);
+      const auto ranks = x_seen.empty() ? users_of(gpu, x_plan.ranks, &model::PlannedRankBinding::local_rank)
+                                        : users_of(gpu, x_seen, &Placed::rank);
       const int x = static_cast<int>(i) * k_chip;
-      box.body += rect(x, height, k_core, k_core, std::string("class=\"") + (ranks.empty() ? "free\"" : "rank\"") + fill_of(ranks)) +
-                  label(x + k_core / 2, height + 14, std::to_string(gpu), ranks.empty() ? "core dim" : "core");
+      box.body +=
+          rect(x, height, k_core, k_core,
+               std::string("class=\"") + (ranks.empty() ? "free\"" : "rank\"") + fill_of(ranks)) +
+          label(x + k_core / 2, height + 14, std::to_string(gpu), ranks.empty() ? "core dim" : "core");
       box.width = x + k_core;
     }
     box.height = height + k_core;
@@ -216,7 +224,8 @@ private:
   }
 
   /// `why` the bar is marked, shown when one points at it; also without it a bar can differ from the plan.
-  static void add_bar(Box& box, const std::string& text, const std::vector<unsigned>& ranks, bool differs, const std::string& why = {}) {
+  static void add_bar(Box& box, const std::string& text, const std::vector<unsigned>& ranks, bool differs,
+                      const std::string& why = {}) {
     if (!why.empty()) box.body += "<g><title>" + escape(why) + "</title>";
     differs = differs || !why.empty();
     const std::string kind = std::string(ranks.empty() ? "free" : "rank") + (differs ? " off" : "");
@@ -224,14 +233,17 @@ private:
     box.body += rect(0, box.height, std::max(k_bar_width, 12 + width_of(text)), k_bar,
                      "class=\"" + kind + "\"" + fill_of(ranks)) +
                 "<text x=\"6\" y=\"" + std::to_string(box.height + 14) +
-                (ranks.empty() ? "\">" : "\" style=\"fill:#111\">") + escape(text) + (why.empty() ? "</text>\n" : "</text></g>\n");
+                (ranks.empty() ? "\">" : "\" style=\"fill:#111\">") + escape(text) +
+                (why.empty() ? "</text>\n" : "</text></g>\n");
     box.height += k_bar + k_gap;
   }
 
   Box wrong_memory(unsigned numa) const {
     Box box;
     const auto users = x_marks.users_of_memory(numa);
-    if (!users.empty()) add_bar(box, "memory of NUMA " + std::to_string(numa) + " for " + ranks_text(users, ""), users, true, x_marks.memory(numa));
+    if (!users.empty())
+      add_bar(box, "memory of NUMA " + std::to_string(numa) + " for " + ranks_text(users, ""), users, true,
+              x_marks.memory(numa));
     return box;
   }
 
@@ -249,7 +261,8 @@ private:
       add_bar(box, text, shown, !x_seen.empty() && seen != planned, x_marks.gpu(gpu.place.index));
       if (gpu.memory_numa)
         if (const auto users = x_marks.users_of_memory(*gpu.memory_numa); !users.empty())
-          add_bar(box, "its memory for " + ranks_text(users, ""), users, true, x_marks.memory(*gpu.memory_numa));
+          add_bar(box, "its memory for " + ranks_text(users, ""), users, true,
+                  x_marks.memory(*gpu.memory_numa));
     }
     for (const Nic& nic : x_node.nics) {
       if (!here(Place{nic.l3, nic.numa, nic.package})) continue;
@@ -259,7 +272,8 @@ private:
           if (rank.nic == nic.name) ranks.push_back(rank.local_rank);
       for (const auto& rank : x_seen)
         if (rank.nic == nic.name) ranks.push_back(rank.rank);
-      add_bar(box, "NIC " + nic.name + (ranks.empty() ? "" : " for " + ranks_text(ranks, "")), {}, false, x_marks.nic(nic.name));
+      add_bar(box, "NIC " + nic.name + (ranks.empty() ? "" : " for " + ranks_text(ranks, "")), {}, false,
+              x_marks.nic(nic.name));
     }
     if (box.height > 0) box.height -= k_gap;
     return box;

@@ -39,7 +39,9 @@ private:
     std::optional<unsigned> l3, numa, package;
   };
 
-  void line(unsigned depth, const std::string& text) { x_text += std::string(std::size_t{2} * depth, ' ') + text + "\n"; }
+  void line(unsigned depth, const std::string& text) {
+    x_text += std::string(std::size_t{2} * depth, ' ') + text + "\n";
+  }
 
   void write_numa_nodes(const IdSet& inside, unsigned depth) {
     IdSet covered;
@@ -69,22 +71,27 @@ private:
       if (!here(Place{gpu.place.l3, gpu.place.numa, gpu.place.package})) continue;
       std::string text = "GPU " + std::to_string(gpu.place.index);
       if (!gpu.place.pci.empty()) text += " at " + address_of(x_node, gpu);
-      const auto has = [&](const auto& rank) { return std::find(rank.gpus.begin(), rank.gpus.end(), gpu.place.index) != rank.gpus.end(); };
+      const auto has = [&](const auto& rank) {
+        return std::find(rank.gpus.begin(), rank.gpus.end(), gpu.place.index) != rank.gpus.end();
+      };
       std::vector<std::string> ranks, seen;
       for (const auto& rank : x_plan.ranks)
         if (has(rank)) ranks.push_back(std::to_string(rank.local_rank));
       for (const Placed& rank : x_seen)
         if (has(rank)) seen.push_back(std::to_string(rank.rank));
       text += ranks.empty() ? "" : " -> rank " + util::join(ranks, ",");
-      if (!x_seen.empty() && seen != ranks) text += " (! " + (seen.empty() ? "nobody" : "rank " + util::join(seen, ",")) + " has it)";
-      line(depth, text + mark(x_marks.gpu(gpu.place.index)) + (gpu.memory_numa ? mark(x_marks.memory(*gpu.memory_numa)) : ""));
+      if (!x_seen.empty() && seen != ranks)
+        text += " (! " + (seen.empty() ? "nobody" : "rank " + util::join(seen, ",")) + " has it)";
+      line(depth, text + mark(x_marks.gpu(gpu.place.index)) +
+                      (gpu.memory_numa ? mark(x_marks.memory(*gpu.memory_numa)) : ""));
     }
     for (const Nic& nic : x_node.nics) {
       if (!here(Place{nic.l3, nic.numa, nic.package})) continue;
       std::vector<std::string> ranks;
       for (const auto& rank : x_plan.ranks)
         if (rank.nic == nic.name) ranks.push_back(std::to_string(rank.local_rank));
-      line(depth, "NIC " + nic.name + (ranks.empty() ? "" : " -> rank " + util::join(ranks, ",")) + mark(x_marks.nic(nic.name)));
+      line(depth, "NIC " + nic.name + (ranks.empty() ? "" : " -> rank " + util::join(ranks, ",")) +
+                      mark(x_marks.nic(nic.name)));
     }
   }
 
@@ -95,7 +102,8 @@ private:
     if (is_linked_alike(x_node)) return line(0, "every GPU is linked with every other, all alike");
     std::vector<std::string> texts;
     for (const GpuLink& link : x_node.links)
-      texts.push_back(std::to_string(link.first) + "-" + std::to_string(link.second) + " (" + std::to_string(link.width) + ")");
+      texts.push_back(std::to_string(link.first) + "-" + std::to_string(link.second) + " (" +
+                      std::to_string(link.width) + ")");
     line(0, "links between GPUs (width): " + util::join(texts, ", "));
   }
 

@@ -75,7 +75,8 @@ util::Result<std::vector<unsigned>> find_ring(const std::vector<unsigned>& gpus,
 bool is_linked_alike(const Node& node) {
   const std::size_t count = node.gpus.size();
   return node.links.size() == count * (count - 1) / 2 &&
-         std::all_of(node.links.begin(), node.links.end(), [&](const GpuLink& link) { return link.width == node.links.front().width; });
+         std::all_of(node.links.begin(), node.links.end(),
+                     [&](const GpuLink& link) { return link.width == node.links.front().width; });
 }
 
 } // namespace hpcml::topo

@@ -9,8 +9,9 @@
 
 namespace hpcml::topo {
 
-/// What the node lacks, as a sentence: cores for each rank, or any that may be used. Nothing where the plan has all that was
-/// asked for, or where the node's CPUs are not known.
-std::optional<std::string> unmet_request(const Node& node, const AffinityRequest& request, const AffinityPlan& plan);
+/// What the node lacks, as a sentence: cores for each rank, or any that may be used. Nothing where the plan
+/// has all that was asked for, or where the node's CPUs are not known.
+std::optional<std::string> unmet_request(const Node& node, const AffinityRequest& request,
+                                         const AffinityPlan& plan);
 
 } // namespace hpcml::topo

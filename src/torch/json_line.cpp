@@ -11,8 +11,7 @@ namespace hpcml::helper {
 
 namespace {
 
-template <class List, class Show>
-std::string array_of(const List& values, Show show) {
+template <class List, class Show> std::string array_of(const List& values, Show show) {
   std::string out;
   for (const auto& value : values) out += (out.empty() ? "" : ",") + show(value);
   return "[" + out + "]";
@@ -25,7 +24,9 @@ JsonLine& JsonLine::raw(const std::string& key, const std::string& value) {
   return *this;
 }
 
-JsonLine& JsonLine::add(const std::string& key, const std::string& value) { return raw(key, json_string(value)); }
+JsonLine& JsonLine::add(const std::string& key, const std::string& value) {
+  return raw(key, json_string(value));
+}
 JsonLine& JsonLine::add(const std::string& key, int value) { return raw(key, std::to_string(value)); }
 JsonLine& JsonLine::add(const std::string& key, long long value) { return raw(key, std::to_string(value)); }
 JsonLine& JsonLine::add(const std::string& key, bool value) { return raw(key, value ? "true" : "false"); }
@@ -41,7 +42,9 @@ JsonLine& JsonLine::add(const std::string& key, const std::vector<int>& values) 
   return raw(key, array_of(values, [](int value) { return std::to_string(value); }));
 }
 
-JsonLine& JsonLine::add(const std::string& key, const std::vector<std::string>& values) { return raw(key, array_of(values, json_string)); }
+JsonLine& JsonLine::add(const std::string& key, const std::vector<std::string>& values) {
+  return raw(key, array_of(values, json_string));
+}
 
 JsonLine& JsonLine::add(const std::string& key, const std::vector<JsonLine>& values) {
   return raw(key, array_of(values, [](const JsonLine& value) { return value.text(); }));

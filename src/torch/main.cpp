@@ -13,11 +13,11 @@
 
 namespace {
 
-
-constexpr const char* k_help =
-    "usage: hpcml-torch info\n"
-    "       hpcml-torch preflight [--backend auto|nccl|gloo] [--timeout SECONDS] [--interface NAME] [--bytes N] [--store-only]\n"
-    "Run by `hpcml preflight`; expects RANK, WORLD_SIZE, MASTER_ADDR and MASTER_PORT, as `hpcml launch` sets them.\n";
+constexpr const char* k_help = "usage: hpcml-torch info\n"
+                               "       hpcml-torch preflight [--backend auto|nccl|gloo] [--timeout SECONDS] "
+                               "[--interface NAME] [--bytes N] [--store-only]\n"
+                               "Run by `hpcml preflight`; expects RANK, WORLD_SIZE, MASTER_ADDR and "
+                               "MASTER_PORT, as `hpcml launch` sets them.\n";
 
 struct UsageError : std::runtime_error {
   using std::runtime_error::runtime_error;
@@ -26,7 +26,8 @@ struct UsageError : std::runtime_error {
 double positive_number(const std::string& flag, const std::string& text) {
   char* end = nullptr;
   const double value = std::strtod(text.c_str(), &end);
-  if (text.empty() || *end != '\0' || !(value > 0) || value > 1e12) throw UsageError(flag + " wants a positive number, not '" + text + "'");
+  if (text.empty() || *end != '\0' || !(value > 0) || value > 1e12)
+    throw UsageError(flag + " wants a positive number, not '" + text + "'");
   return value;
 }
 
@@ -48,11 +49,17 @@ hpcml::helper::PreflightOptions parse_preflight(const std::vector<std::string>& 
     } else {
       throw UsageError("'" + flag + "' is unknown or wants a value");
     }
-    if (flag == "--backend") options.group.backend = value;
-    else if (flag == "--interface") options.group.interface_name = value;
-    else if (flag == "--timeout") options.group.timeout = std::chrono::milliseconds(static_cast<long long>(1000 * positive_number(flag, value)));
-    else if (flag == "--bytes") options.bytes = static_cast<long long>(positive_number(flag, value));
-    else throw UsageError("unknown flag '" + flag + "'");
+    if (flag == "--backend")
+      options.group.backend = value;
+    else if (flag == "--interface")
+      options.group.interface_name = value;
+    else if (flag == "--timeout")
+      options.group.timeout =
+          std::chrono::milliseconds(static_cast<long long>(1000 * positive_number(flag, value)));
+    else if (flag == "--bytes")
+      options.bytes = static_cast<long long>(positive_number(flag, value));
+    else
+      throw UsageError("unknown flag '" + flag + "'");
   }
   if (options.group.backend != "auto" && options.group.backend != "nccl" && options.group.backend != "gloo")
     throw UsageError("--backend wants auto, nccl or gloo, not '" + options.group.backend + "'");
@@ -70,7 +77,8 @@ int main(int argc, char** argv) {
       return hpcml::k_ok;
     }
     if (words[0] == "info") return hpcml::helper::run_info();
-    if (words[0] == "preflight") return hpcml::helper::run_preflight(parse_preflight({words.begin() + 1, words.end()}));
+    if (words[0] == "preflight")
+      return hpcml::helper::run_preflight(parse_preflight({words.begin() + 1, words.end()}));
     throw UsageError("unknown command '" + words[0] + "'");
   } catch (const UsageError& error) {
     std::fprintf(stderr, "hpcml-torch: error: %s\n%s", error.what(), k_help);

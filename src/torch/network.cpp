@@ -21,11 +21,13 @@ namespace {
 
 std::string address_text(const sockaddr* address) {
   char text[INET6_ADDRSTRLEN] = "";
-  if (address->sa_family == AF_INET) ::inet_ntop(AF_INET, &reinterpret_cast<const sockaddr_in*>(address)->sin_addr, text, sizeof text);
+  if (address->sa_family == AF_INET)
+    ::inet_ntop(AF_INET, &reinterpret_cast<const sockaddr_in*>(address)->sin_addr, text, sizeof text);
   return text;
 }
 
-/// The first name in a list as NCCL and Gloo write it: "hsn0,hsn1", "=eth0"; "^docker" excludes and names nothing.
+/// The first name in a list as NCCL and Gloo write it: "hsn0,hsn1", "=eth0"; "^docker" excludes and names
+/// nothing.
 std::string first_name(const std::string& hint, bool& exact) {
   if (hint.empty() || hint.front() == '^') return {};
   exact = hint.front() == '=';
@@ -42,7 +44,9 @@ std::string list_of(const std::vector<InterfaceAddress>& all) {
 
 struct Resolved {
   addrinfo* list = nullptr;
-  ~Resolved() { if (list != nullptr) ::freeaddrinfo(list); }
+  ~Resolved() {
+    if (list != nullptr) ::freeaddrinfo(list);
+  }
 };
 
 /// The address from which the kernel would send to host; empty if it can't say. A UDP connect sends nothing.
@@ -72,8 +76,10 @@ std::string try_connect(const addrinfo& target, std::chrono::milliseconds limit)
   if (error == EINPROGRESS) {
     pollfd wait{fd, POLLOUT, 0};
     socklen_t length = sizeof error;
-    if (::poll(&wait, 1, static_cast<int>(limit.count())) <= 0) error = ETIMEDOUT;
-    else ::getsockopt(fd, SOL_SOCKET, SO_ERROR, &error, &length);
+    if (::poll(&wait, 1, static_cast<int>(limit.count())) <= 0)
+      error = ETIMEDOUT;
+    else
+      ::getsockopt(fd, SOL_SOCKET, SO_ERROR, &error, &length);
   }
   ::close(fd);
   return error == 0 ? "" : std::strerror(error);
@@ -102,7 +108,8 @@ InterfaceAddress choose_interface(const RankEnv& env, const std::string& wanted)
       if (one.interface == named) return one;
     for (const auto& one : all)
       if (prefix && one.interface.compare(0, named.size(), named) == 0) return one;
-    throw std::runtime_error("no interface '" + named + "' with an IPv4 address is up on " + host_name() + "; there are: " + list_of(all) +
+    throw std::runtime_error("no interface '" + named + "' with an IPv4 address is up on " + host_name() +
+                             "; there are: " + list_of(all) +
                              ". Correct --interface, GLOO_SOCKET_IFNAME or NCCL_SOCKET_IFNAME.");
   }
   const std::string source = source_address_to(env.master_addr, env.master_port);
@@ -113,10 +120,12 @@ InterfaceAddress choose_interface(const RankEnv& env, const std::string& wanted)
   for (const auto& one : all)
     if (one.loopback != several_nodes) return one;
   if (!all.empty()) return all.front();
-  throw std::runtime_error("no interface with an IPv4 address is up on " + host_name() + ", so the ranks cannot talk");
+  throw std::runtime_error("no interface with an IPv4 address is up on " + host_name() +
+                           ", so the ranks cannot talk");
 }
 
-std::string wait_until_reachable(const std::string& host, int port, std::chrono::steady_clock::time_point deadline) {
+std::string wait_until_reachable(const std::string& host, int port,
+                                 std::chrono::steady_clock::time_point deadline) {
   using std::chrono::milliseconds;
   std::string reason;
   do {

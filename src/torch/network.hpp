@@ -24,8 +24,10 @@ std::vector<InterfaceAddress> interface_addresses();
 /// Throws std::runtime_error when a named interface is not there.
 InterfaceAddress choose_interface(const RankEnv& env, const std::string& wanted);
 
-/// Empty when a TCP connection to host:port could be made before the deadline, else the reason of the last failure.
-std::string wait_until_reachable(const std::string& host, int port, std::chrono::steady_clock::time_point deadline);
+/// Empty when a TCP connection to host:port could be made before the deadline, else the reason of the last
+/// failure.
+std::string wait_until_reachable(const std::string& host, int port,
+                                 std::chrono::steady_clock::time_point deadline);
 
 /// An established TCP connection of this process, both ends as "address:port".
 struct OwnConnection {
@@ -33,7 +35,8 @@ struct OwnConnection {
   std::string remote;
   std::string interface; ///< the one that has the local address; empty if none has
 };
-/// Established connections of this process, without those to or from `ignored_port` (the store's). From /proc.
+/// Established connections of this process, without those to or from `ignored_port` (the store's). From
+/// /proc.
 std::vector<OwnConnection> own_connections(int ignored_port);
 
 /// The name of this node.

@@ -36,12 +36,15 @@ End parse_end(const std::string& text) {
   end.port = static_cast<int>(std::stoul(text.substr(colon + 1), nullptr, 16));
   unsigned words[4] = {0, 0, 0, 0};
   const std::size_t count = colon / 8;
-  for (std::size_t i = 0; i < count && i < 4; ++i) words[i] = static_cast<unsigned>(std::stoul(text.substr(8 * i, 8), nullptr, 16));
+  for (std::size_t i = 0; i < count && i < 4; ++i)
+    words[i] = static_cast<unsigned>(std::stoul(text.substr(8 * i, 8), nullptr, 16));
   char shown[INET6_ADDRSTRLEN] = "";
   // An IPv4 connection through an IPv6 socket reads ::ffff:a.b.c.d; the interface knows it as a.b.c.d.
   const bool mapped = count == 4 && words[0] == 0 && words[1] == 0 && words[2] == htonl(0xffff);
-  if (count == 1 || mapped) ::inet_ntop(AF_INET, &words[mapped ? 3 : 0], shown, sizeof shown);
-  else ::inet_ntop(AF_INET6, words, shown, sizeof shown);
+  if (count == 1 || mapped)
+    ::inet_ntop(AF_INET, &words[mapped ? 3 : 0], shown, sizeof shown);
+  else
+    ::inet_ntop(AF_INET6, words, shown, sizeof shown);
   end.address = shown;
   return end;
 }
@@ -70,7 +73,8 @@ std::vector<OwnConnection> own_connections(int ignored_port) {
       if (state != k_established || inodes.count(inode) == 0) continue;
       const End here = parse_end(local), there = parse_end(remote);
       if (here.port == ignored_port || there.port == ignored_port) continue;
-      list.push_back({here.address + ":" + std::to_string(here.port), there.address + ":" + std::to_string(there.port),
+      list.push_back({here.address + ":" + std::to_string(here.port),
+                      there.address + ":" + std::to_string(there.port),
                       interface_of(here.address, interfaces)});
     }
   }

@@ -28,12 +28,17 @@ JsonLine event(const char* name, const RankEnv& env) {
 /// Ends the process if LibTorch breaks its own time limits: a preflight that hangs is worth nothing.
 class Watchdog {
 public:
-  Watchdog(const RankEnv& env, std::chrono::milliseconds limit) : x_thread([this, env, limit] {
-    std::unique_lock<std::mutex> lock(x_mutex);
-    if (x_wake.wait_for(lock, limit, [this] { return x_done; })) return;
-    event("failed", env).add("phase", "watchdog").add("what", "still waiting after " + std::to_string(limit.count() / 1000) + " s; the library's own time limits did not end it").print();
-    ::_exit(k_preflight_failed);
-  }) {}
+  Watchdog(const RankEnv& env, std::chrono::milliseconds limit)
+      : x_thread([this, env, limit] {
+          std::unique_lock<std::mutex> lock(x_mutex);
+          if (x_wake.wait_for(lock, limit, [this] { return x_done; })) return;
+          event("failed", env)
+              .add("phase", "watchdog")
+              .add("what", "still waiting after " + std::to_string(limit.count() / 1000) +
+                               " s; the library's own time limits did not end it")
+              .print();
+          ::_exit(k_preflight_failed);
+        }) {}
   ~Watchdog() {
     {
       const std::lock_guard<std::mutex> lock(x_mutex);
@@ -57,7 +62,8 @@ JsonLine connection_line(const OwnConnection& connection) {
 }
 
 /// Runs one phase on this rank and agrees with the others on its outcome.
-void run_phase(Meeting& meeting, const std::string& phase, const std::function<void()>& work, const std::function<void()>& on_failure) {
+void run_phase(Meeting& meeting, const std::string& phase, const std::function<void()>& work,
+               const std::function<void()>& on_failure) {
   meeting.enter(phase);
   std::string error;
   try {
@@ -70,43 +76,81 @@ void run_phase(Meeting& meeting, const std::string& phase, const std::function<v
   meeting.conclude(phase, error);
 }
 
-void report_measured(const char* phase, const RankEnv& env, const ProcessGroup& group, long long bytes, const Measured& measured) {
-  event(phase, env).add("ok", true).add("backend", group.backend()).add("seconds", measured.seconds).add("gbps", measured.gbps).add("bytes", bytes).print();
+void report_measured(const char* phase, const RankEnv& env, const ProcessGroup& group, long long bytes,
+                     const Measured& measured) {
+  event(phase, env)
+      .add("ok", true)
+      .add("backend", group.backend())
+      .add("seconds", measured.seconds)
+      .add("gbps", measured.gbps)
+      .add("bytes", bytes)
+      .print();
 }
 
 void run_phases(const RankEnv& env, const PreflightOptions& options) {
   const auto start = Clock::now();
   Meeting meeting(env, options.group.timeout);
-  event("arrived", env).add("local_rank", env.local_rank).add("seconds", std::chrono::duration<double>(Clock::now() - start).count()).print();
+  event("arrived", env)
+      .add("local_rank", env.local_rank)
+      .add("seconds", std::chrono::duration<double>(Clock::now() - start).count())
+      .print();
   if (options.store_only) return meeting.finish();
 
   std::optional<ProcessGroup> group;
   // A rank that fails closes its connections, so that its peers fail now and not after their time limit.
   const auto drop_group = [&] { group.reset(); };
   // First alone: a rank whose interface is wrong would leave the others waiting for its address.
-  run_phase(meeting, "setup", [&] { if (resolve_backend(options.group.backend) == "gloo") choose_interface(env, options.group.interface_name); }, [] {});
-  run_phase(meeting, "connect", [&] { group.emplace(meeting.store(), env, options.group); }, drop_group);
+  run_phase(
+      meeting, "setup",
+      [&] {
+        if (resolve_backend(options.group.backend) == "gloo")
+          choose_interface(env, options.group.interface_name);
+      },
+      [] {});
+  run_phase(
+      meeting, "connect", [&] { group.emplace(meeting.store(), env, options.group); }, drop_group);
   std::vector<JsonLine> connections;
-  for (const auto& connection : own_connections(env.master_port)) connections.push_back(connection_line(connection));
-  event("connected", env).add("backend", group->backend()).add("interface", group->interface_name())
-      .add("device", group->device().str()).add("connections", connections)
-      .add("seconds", std::chrono::duration<double>(Clock::now() - start).count()).print();
+  for (const auto& connection : own_connections(env.master_port))
+    connections.push_back(connection_line(connection));
+  event("connected", env)
+      .add("backend", group->backend())
+      .add("interface", group->interface_name())
+      .add("device", group->device().str())
+      .add("connections", connections)
+      .add("seconds", std::chrono::duration<double>(Clock::now() - start).count())
+      .print();
 
-  const long long bytes = options.bytes > 0 ? options.bytes : (group->device().is_cuda() ? 64LL << 20 : 4LL << 20);
+  const long long bytes =
+      options.bytes > 0 ? options.bytes : (group->device().is_cuda() ? 64LL << 20 : 4LL << 20);
   Measured reduced, sent;
-  run_phase(meeting, "all_reduce", [&] { reduced = check_all_reduce(*group, bytes); }, drop_group);
+  run_phase(
+      meeting, "all_reduce", [&] { reduced = check_all_reduce(*group, bytes); }, drop_group);
   report_measured("all_reduce", env, *group, bytes, reduced);
-  run_phase(meeting, "send_recv", [&] {
-    sent = check_send_receive(*group, bytes);
-    const auto used = own_connections(env.master_port);
-    meeting.note("send_recv", JsonLine().add("rank", env.rank).add("host", host_name()).add("device", group->device().str())
-                                  .add("interface", used.empty() ? group->interface_name() : used.front().interface)
-                                  .add("all_reduce_gbps", reduced.gbps).add("send_recv_gbps", sent.gbps).text());
-  }, drop_group);
+  run_phase(
+      meeting, "send_recv",
+      [&] {
+        sent = check_send_receive(*group, bytes);
+        const auto used = own_connections(env.master_port);
+        meeting.note("send_recv",
+                     JsonLine()
+                         .add("rank", env.rank)
+                         .add("host", host_name())
+                         .add("device", group->device().str())
+                         .add("interface", used.empty() ? group->interface_name() : used.front().interface)
+                         .add("all_reduce_gbps", reduced.gbps)
+                         .add("send_recv_gbps", sent.gbps)
+                         .text());
+      },
+      drop_group);
   report_measured("send_recv", env, *group, bytes, sent);
   if (env.rank == 0)
-    event("summary", env).add("ok", true).add("backend", group->backend()).add("bytes", bytes)
-        .add("seconds", std::chrono::duration<double>(Clock::now() - start).count()).add_objects("ranks", meeting.notes("send_recv")).print();
+    event("summary", env)
+        .add("ok", true)
+        .add("backend", group->backend())
+        .add("bytes", bytes)
+        .add("seconds", std::chrono::duration<double>(Clock::now() - start).count())
+        .add_objects("ranks", meeting.notes("send_recv"))
+        .print();
   meeting.finish();
 }
 
@@ -125,8 +169,13 @@ int run_preflight(const PreflightOptions& given) {
     const Culprit& culprit = error.culprit();
     // One voice for the job: rank 0's, or that of a rank that cannot reach rank 0.
     const bool speaks = env.rank == 0 || (culprit.ranks.size() == 1 && culprit.ranks[0] == 0);
-    event(speaks ? "culprit" : "failed", env).add("phase", culprit.phase).add("ranks", culprit.ranks).add("hosts", culprit.hosts)
-        .add("what", culprit.what).add("next", culprit.next).print();
+    event(speaks ? "culprit" : "failed", env)
+        .add("phase", culprit.phase)
+        .add("ranks", culprit.ranks)
+        .add("hosts", culprit.hosts)
+        .add("what", culprit.what)
+        .add("next", culprit.next)
+        .print();
   } catch (const std::exception& error) {
     event("failed", env).add("phase", "rendezvous").add("what", error.what()).print();
   }

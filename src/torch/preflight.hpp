@@ -25,7 +25,8 @@ struct Measured {
   double gbps = 0;
 };
 
-/// all_reduce of a tensor whose sum is known element by element; throws std::runtime_error with the first wrong element.
+/// all_reduce of a tensor whose sum is known element by element; throws std::runtime_error with the first
+/// wrong element.
 Measured check_all_reduce(ProcessGroup& group, long long bytes);
 /// Rank 0 sends to each rank a tensor that only that rank should get; the receiver compares every element.
 Measured check_send_receive(ProcessGroup& group, long long bytes);

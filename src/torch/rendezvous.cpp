@@ -59,23 +59,31 @@ Culprit unpack(const std::string& text) {
 }
 
 /// The phase as users know it: arriving and connecting are one.
-std::string public_phase(const std::string& phase) { return phase == k_arrival || phase == "setup" || phase == "connect" ? "rendezvous" : phase; }
+std::string public_phase(const std::string& phase) {
+  return phase == k_arrival || phase == "setup" || phase == "connect" ? "rendezvous" : phase;
+}
 
 Store open_store(const RankEnv& env, milliseconds timeout) {
   try {
     return Store(env, timeout);
   } catch (const std::exception& error) {
     const bool server = env.rank == 0;
-    throw PhaseError({"rendezvous", {server ? env.rank : 0}, {server ? host_name() : env.master_addr}, error.what(),
-                      server ? "Choose another MASTER_PORT if it is taken, or see why this host cannot listen."
-                             : "See whether rank 0 is running, and whether MASTER_ADDR and MASTER_PORT are right and not filtered between the two hosts."});
+    throw PhaseError({"rendezvous",
+                      {server ? env.rank : 0},
+                      {server ? host_name() : env.master_addr},
+                      error.what(),
+                      server
+                          ? "Choose another MASTER_PORT if it is taken, or see why this host cannot listen."
+                          : "See whether rank 0 is running, and whether MASTER_ADDR and MASTER_PORT are "
+                            "right and not filtered between the two hosts."});
   }
 }
 
 } // namespace
 
 Meeting::Meeting(const RankEnv& env, milliseconds timeout)
-    : x_env(env), x_timeout(timeout), x_deadline(steady_clock::now() + timeout), x_store(open_store(env, timeout)) {
+    : x_env(env), x_timeout(timeout), x_deadline(steady_clock::now() + timeout),
+      x_store(open_store(env, timeout)) {
   enter(k_arrival);
   x_store.set(key(k_arrival, "node", env.rank), std::to_string(env.node_rank));
   x_store.set(key(k_arrival, "done", env.rank), host_name());
@@ -89,8 +97,10 @@ Meeting::Meeting(const RankEnv& env, milliseconds timeout)
   x_hosts.assign(static_cast<std::size_t>(env.world_size), "");
   Culprit missing{"rendezvous", {}, {}, "", ""};
   for (int rank = 0; rank < env.world_size; ++rank) {
-    if (x_store.has(key(k_arrival, "done", rank))) x_hosts[static_cast<std::size_t>(rank)] = x_store.get(key(k_arrival, "done", rank), x_timeout);
-    else missing.ranks.push_back(rank);
+    if (x_store.has(key(k_arrival, "done", rank)))
+      x_hosts[static_cast<std::size_t>(rank)] = x_store.get(key(k_arrival, "done", rank), x_timeout);
+    else
+      missing.ranks.push_back(rank);
   }
   for (const int rank : missing.ranks) missing.hosts.push_back(probable_host(rank));
   if (missing.ranks.empty()) {
@@ -99,11 +109,14 @@ Meeting::Meeting(const RankEnv& env, milliseconds timeout)
   }
   const double seconds = std::chrono::duration<double>(timeout).count();
   std::ostringstream what;
-  what << list_ranks_and_hosts(missing.ranks, missing.hosts) << (missing.ranks.size() == 1 ? " has" : " have") << " not arrived at "
-       << env.master_addr << ":" << env.master_port << " within " << seconds << " s; " << env.world_size - static_cast<int>(missing.ranks.size())
-       << " of " << env.world_size << " ranks are there";
+  what << list_ranks_and_hosts(missing.ranks, missing.hosts) << (missing.ranks.size() == 1 ? " has" : " have")
+       << " not arrived at " << env.master_addr << ":" << env.master_port << " within " << seconds << " s; "
+       << env.world_size - static_cast<int>(missing.ranks.size()) << " of " << env.world_size
+       << " ranks are there";
   missing.what = what.str();
-  missing.next = "See these ranks' own messages first. If there are none: did they start (same WORLD_SIZE everywhere), and do their hosts reach " + env.master_addr + "?";
+  missing.next = "See these ranks' own messages first. If there are none: did they start (same WORLD_SIZE "
+                 "everywhere), and do their hosts reach " +
+                 env.master_addr + "?";
   publish(k_arrival, missing);
   finish();
   throw PhaseError(missing);
@@ -114,7 +127,8 @@ std::string Meeting::key(const std::string& phase, const std::string& what, int 
   return "hpcml/" + phase + "/" + what + "/" + std::to_string(rank);
 }
 
-/// A missing rank never told its host; where ranks lie in blocks on the nodes, its neighbours on the node did.
+/// A missing rank never told its host; where ranks lie in blocks on the nodes, its neighbours on the node
+/// did.
 std::string Meeting::probable_host(int rank) const {
   const int width = x_env.local_world_size;
   if (width <= 0 || x_env.world_size % width != 0) return {};
@@ -160,13 +174,16 @@ std::optional<Culprit> Meeting::find_culprit(const std::string& phase) {
   for (const int rank : culprit.ranks) culprit.hosts.push_back(x_hosts[static_cast<std::size_t>(rank)]);
   const std::string who = list_ranks_and_hosts(culprit.ranks, culprit.hosts);
   if (!absent.empty() || !silent.empty()) {
-    culprit.what = who + (absent.empty() ? " stopped answering in " : " never began ") + name + " after having arrived" +
-                   (reason.empty() ? "" : "; the others saw: " + reason);
-    culprit.next = "Look for a crash or a kill (out of memory?) in the log of that rank; if it recurs on one host, exclude the host.";
+    culprit.what = who + (absent.empty() ? " stopped answering in " : " never began ") + name +
+                   " after having arrived" + (reason.empty() ? "" : "; the others saw: " + reason);
+    culprit.next = "Look for a crash or a kill (out of memory?) in the log of that rank; if it recurs on one "
+                   "host, exclude the host.";
   } else {
     culprit.what = who + " failed in " + name + ": " + reason;
-    culprit.next = name == "rendezvous" ? "Correct what the message names on these hosts; --interface NAME tries another network interface."
-                                        : "If it recurs on one host, exclude the host; --backend gloo tells a broken GPU network from a broken job.";
+    culprit.next = name == "rendezvous" ? "Correct what the message names on these hosts; --interface NAME "
+                                          "tries another network interface."
+                                        : "If it recurs on one host, exclude the host; --backend gloo tells "
+                                          "a broken GPU network from a broken job.";
   }
   return culprit;
 }
@@ -180,8 +197,12 @@ void Meeting::heed_verdict(const std::string& phase, milliseconds limit) {
   try {
     verdict = x_store.get("hpcml/" + phase + "/verdict", limit);
   } catch (const std::exception& error) {
-    throw PhaseError({public_phase(phase), {0}, {x_env.master_addr}, "rank 0 at " + x_env.master_addr + ":" + std::to_string(x_env.master_port) +
-                      " gave no verdict on " + public_phase(phase) + " (" + error.what() + ")", "Look for a crash or a kill in the log of rank 0."});
+    throw PhaseError({public_phase(phase),
+                      {0},
+                      {x_env.master_addr},
+                      "rank 0 at " + x_env.master_addr + ":" + std::to_string(x_env.master_port) +
+                          " gave no verdict on " + public_phase(phase) + " (" + error.what() + ")",
+                      "Look for a crash or a kill in the log of rank 0."});
   }
   if (verdict == "ok") return;
   finish();
@@ -193,8 +214,12 @@ void Meeting::conclude(const std::string& phase, const std::string& error) {
   try {
     x_store.set(key(phase, error.empty() ? "done" : "failed", x_env.rank), error.empty() ? "1" : own);
   } catch (const std::exception& lost) {
-    throw PhaseError({public_phase(phase), {0}, {x_env.master_addr}, std::string("rank 0 is gone: ") + lost.what() + (own.empty() ? "" : "; before that: " + own),
-                      "Look for a crash or a kill in the log of rank 0."});
+    throw PhaseError(
+        {public_phase(phase),
+         {0},
+         {x_env.master_addr},
+         std::string("rank 0 is gone: ") + lost.what() + (own.empty() ? "" : "; before that: " + own),
+         "Look for a crash or a kill in the log of rank 0."});
   }
   if (x_env.rank != 0) return heed_verdict(phase, 2 * x_timeout + 2 * k_grace);
   wait_for_reports(phase, error.empty() ? x_timeout + k_grace : k_grace);
@@ -205,11 +230,14 @@ void Meeting::conclude(const std::string& phase, const std::string& error) {
   throw PhaseError(*culprit);
 }
 
-void Meeting::note(const std::string& phase, const std::string& text) { x_store.set(key(phase, "note", x_env.rank), text); }
+void Meeting::note(const std::string& phase, const std::string& text) {
+  x_store.set(key(phase, "note", x_env.rank), text);
+}
 
 std::vector<std::string> Meeting::notes(const std::string& phase) {
   std::vector<std::string> list;
-  for (int rank = 0; rank < x_env.world_size; ++rank) list.push_back(x_store.get(key(phase, "note", rank), x_timeout));
+  for (int rank = 0; rank < x_env.world_size; ++rank)
+    list.push_back(x_store.get(key(phase, "note", rank), x_timeout));
   return list;
 }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The ranks meet at the store before they depend on each other: who is missing is known by number, with a deadline.
+// The ranks meet at the store before they depend on each other: who is missing is known by number, with a
+// deadline.
 #pragma once
 
 #include <chrono>
@@ -15,7 +16,7 @@ namespace hpcml::helper {
 
 /// Who stands in the way, in which phase, and what to do.
 struct Culprit {
-  std::string phase;              ///< "rendezvous", "all_reduce", "send_recv"
+  std::string phase; ///< "rendezvous", "all_reduce", "send_recv"
   std::vector<int> ranks;
   std::vector<std::string> hosts; ///< one per rank; empty text where the host is not known
   std::string what;
@@ -32,11 +33,12 @@ private:
   Culprit x_culprit;
 };
 
-/// One meeting of all ranks. Every call is bounded by the timeout plus a few seconds in which the ranks agree on the outcome.
+/// One meeting of all ranks. Every call is bounded by the timeout plus a few seconds in which the ranks agree
+/// on the outcome.
 class Meeting {
 public:
-  /// Opens the store, reports this rank, and returns when all ranks have done so. Throws PhaseError with the missing
-  /// ranks (all ranks that did arrive throw the same).
+  /// Opens the store, reports this rank, and returns when all ranks have done so. Throws PhaseError with the
+  /// missing ranks (all ranks that did arrive throw the same).
   Meeting(const RankEnv& env, std::chrono::milliseconds timeout);
 
   Store& store() { return x_store; }
@@ -44,7 +46,8 @@ public:
 
   /// This rank begins the phase.
   void enter(const std::string& phase);
-  /// This rank ended the phase (`error` empty: well). Returns when all have; throws PhaseError, on every rank, if one did not end it well.
+  /// This rank ended the phase (`error` empty: well). Returns when all have; throws PhaseError, on every
+  /// rank, if one did not end it well.
   void conclude(const std::string& phase, const std::string& error);
   /// Hands a text to rank 0, before this rank concludes the phase.
   void note(const std::string& phase, const std::string& text);

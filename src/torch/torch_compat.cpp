@@ -4,9 +4,9 @@
 #include <cstdlib>
 #include <stdexcept>
 
-#include <torch/cuda.h>
 #include <torch/csrc/distributed/c10d/ProcessGroupGloo.hpp>
 #include <torch/csrc/distributed/c10d/TCPStore.hpp>
+#include <torch/cuda.h>
 #ifdef USE_C10D_NCCL
 #include <torch/csrc/distributed/c10d/ProcessGroupNCCL.hpp>
 #endif
@@ -20,8 +20,8 @@ namespace hpcml::helper {
 
 namespace {
 
-// In 1.x ProcessGroupGloo *is* a process group; since 2.0 it is a backend that a process group holds. Both have the same
-// operations, so we hold the thing that has them.
+// In 1.x ProcessGroupGloo *is* a process group; since 2.0 it is a backend that a process group holds. Both
+// have the same operations, so we hold the thing that has them.
 #if TORCH_VERSION_MAJOR >= 2
 using Communicator = c10d::Backend;
 #else
@@ -35,8 +35,7 @@ std::string first_line(const char* text) {
 }
 
 /// Runs an operation of LibTorch; its exceptions become ours, with the circumstance in front.
-template <class Action>
-auto translate(const std::string& circumstance, Action action) {
+template <class Action> auto translate(const std::string& circumstance, Action action) {
   try {
     return action();
   } catch (const c10::Error& error) {
@@ -70,8 +69,8 @@ c10::intrusive_ptr<Communicator> make_gloo(const c10::intrusive_ptr<c10d::Store>
 #ifdef USE_C10D_NCCL
 c10::intrusive_ptr<Communicator> make_nccl(const c10::intrusive_ptr<c10d::Store>& store, const RankEnv& env,
                                            const GroupOptions& options) {
-  // Without blocking wait a missing peer aborts the whole process from a watchdog thread, and nobody is named.
-  // The variable was renamed in 2.2.
+  // Without blocking wait a missing peer aborts the whole process from a watchdog thread, and nobody is
+  // named. The variable was renamed in 2.2.
   ::setenv("NCCL_BLOCKING_WAIT", "1", 0);
   ::setenv("TORCH_NCCL_BLOCKING_WAIT", "1", 0);
   auto settings = c10d::ProcessGroupNCCL::Options::create();
@@ -106,9 +105,15 @@ std::string resolve_backend(const std::string& wanted) {
 #endif
   const bool gpus = torch::cuda::device_count() > 0;
   if (wanted == "auto" || wanted.empty()) return built && gpus ? "nccl" : "gloo";
-  if (wanted != "nccl") throw std::runtime_error("unknown backend '" + wanted + "': there are auto, nccl and gloo");
-  if (!built) throw std::runtime_error("this program was built against a LibTorch without NCCL; build it against a CUDA or ROCm torch, or take --backend gloo");
-  if (!gpus) throw std::runtime_error("NCCL needs GPUs and LibTorch sees none on " + host_name() + "; see --gpus-per-node and the visible-devices variables, or take --backend gloo");
+  if (wanted != "nccl")
+    throw std::runtime_error("unknown backend '" + wanted + "': there are auto, nccl and gloo");
+  if (!built)
+    throw std::runtime_error("this program was built against a LibTorch without NCCL; build it against a "
+                             "CUDA or ROCm torch, or take --backend gloo");
+  if (!gpus)
+    throw std::runtime_error(
+        "NCCL needs GPUs and LibTorch sees none on " + host_name() +
+        "; see --gpus-per-node and the visible-devices variables, or take --backend gloo");
   return wanted;
 }
 
@@ -120,8 +125,11 @@ Store::Store(const RankEnv& env, std::chrono::milliseconds timeout) : x_state(st
   const std::string place = env.master_addr + ":" + std::to_string(env.master_port);
   const bool server = env.rank == 0;
   if (!server) {
-    const std::string reason = wait_until_reachable(env.master_addr, env.master_port, std::chrono::steady_clock::now() + timeout);
-    if (!reason.empty()) throw std::runtime_error("rank " + std::to_string(env.rank) + " on " + host_name() + " could not reach rank 0 at " + place + ": " + reason);
+    const std::string reason =
+        wait_until_reachable(env.master_addr, env.master_port, std::chrono::steady_clock::now() + timeout);
+    if (!reason.empty())
+      throw std::runtime_error("rank " + std::to_string(env.rank) + " on " + host_name() +
+                               " could not reach rank 0 at " + place + ": " + reason);
   }
   c10d::TCPStoreOptions options;
   options.port = static_cast<std::uint16_t>(env.master_port);
@@ -129,16 +137,18 @@ Store::Store(const RankEnv& env, std::chrono::milliseconds timeout) : x_state(st
   // Who is missing is for us to find out, with a deadline and by name; c10d's own wait says neither.
   options.waitWorkers = false;
   options.timeout = timeout;
-  x_state->store = translate(server ? "rank 0 on " + host_name() + " could not serve the rendezvous at " + place
-                                    : "rank " + std::to_string(env.rank) + " on " + host_name() + " lost rank 0 at " + place,
-                             [&] { return c10::make_intrusive<c10d::TCPStore>(env.master_addr, options); });
+  x_state->store = translate(
+      server ? "rank 0 on " + host_name() + " could not serve the rendezvous at " + place
+             : "rank " + std::to_string(env.rank) + " on " + host_name() + " lost rank 0 at " + place,
+      [&] { return c10::make_intrusive<c10d::TCPStore>(env.master_addr, options); });
 }
 
 Store::~Store() = default;
 Store::Store(Store&&) noexcept = default;
 
 void Store::set(const std::string& key, const std::string& value) {
-  translate("writing to the rendezvous store", [&] { x_state->store->set(key, std::vector<uint8_t>(value.begin(), value.end())); });
+  translate("writing to the rendezvous store",
+            [&] { x_state->store->set(key, std::vector<uint8_t>(value.begin(), value.end())); });
 }
 
 bool Store::has(const std::string& key) {
@@ -160,8 +170,7 @@ struct ProcessGroup::State {
   at::Device device = at::kCPU;
 
   /// Waits for the operation; on a GPU also until its stream has done it, so that callers can measure time.
-  template <class Start>
-  void run(const std::string& what, Start start) {
+  template <class Start> void run(const std::string& what, Start start) {
     translate(what, [&] {
       start()->wait();
       if (device.is_cuda()) torch::cuda::synchronize(device.index());
@@ -169,7 +178,8 @@ struct ProcessGroup::State {
   }
 };
 
-ProcessGroup::ProcessGroup(Store& store, const RankEnv& env, const GroupOptions& options) : x_state(std::make_unique<State>()) {
+ProcessGroup::ProcessGroup(Store& store, const RankEnv& env, const GroupOptions& options)
+    : x_state(std::make_unique<State>()) {
   x_state->backend = resolve_backend(options.backend);
   const c10::intrusive_ptr<c10d::Store> base = store.x_state->store;
   base->setTimeout(options.timeout);
@@ -181,7 +191,8 @@ ProcessGroup::ProcessGroup(Store& store, const RankEnv& env, const GroupOptions&
     return;
   }
 #endif
-  x_state->communicator = translate("connecting the ranks with Gloo", [&] { return make_gloo(base, env, options, x_state->interface_name); });
+  x_state->communicator = translate("connecting the ranks with Gloo",
+                                    [&] { return make_gloo(base, env, options, x_state->interface_name); });
 }
 
 ProcessGroup::~ProcessGroup() = default;
@@ -215,12 +226,14 @@ std::vector<at::Tensor> ProcessGroup::all_gather(const at::Tensor& tensor) {
 
 void ProcessGroup::send(at::Tensor& tensor, int to) {
   std::vector<at::Tensor> list{tensor};
-  x_state->run("send to rank " + std::to_string(to), [&] { return x_state->communicator->send(list, to, 0); });
+  x_state->run("send to rank " + std::to_string(to),
+               [&] { return x_state->communicator->send(list, to, 0); });
 }
 
 void ProcessGroup::receive(at::Tensor& tensor, int from) {
   std::vector<at::Tensor> list{tensor};
-  x_state->run("receive from rank " + std::to_string(from), [&] { return x_state->communicator->recv(list, from, 0); });
+  x_state->run("receive from rank " + std::to_string(from),
+               [&] { return x_state->communicator->recv(list, from, 0); });
 }
 
 } // namespace hpcml::helper

@@ -30,10 +30,12 @@ struct TorchFacts {
 /// What this LibTorch says of itself.
 TorchFacts torch_facts();
 
-/// The key-value store that the ranks meet at; rank 0 serves it. Every call returns or throws within its time limit.
+/// The key-value store that the ranks meet at; rank 0 serves it. Every call returns or throws within its time
+/// limit.
 class Store {
 public:
-  /// Rank 0: listens on MASTER_PORT. The others: connect to it. Throws std::runtime_error with host, port and reason.
+  /// Rank 0: listens on MASTER_PORT. The others: connect to it. Throws std::runtime_error with host, port and
+  /// reason.
   Store(const RankEnv& env, std::chrono::milliseconds timeout);
   ~Store();
   Store(Store&&) noexcept;
@@ -50,8 +52,8 @@ private:
 
 /// How a process group is made.
 struct GroupOptions {
-  std::string backend = "auto";            ///< "nccl", "gloo" or "auto": NCCL if there are GPUs, else Gloo
-  std::string interface_name;              ///< for Gloo, exact; empty: see choose_interface
+  std::string backend = "auto";             ///< "nccl", "gloo" or "auto": NCCL if there are GPUs, else Gloo
+  std::string interface_name;               ///< for Gloo, exact; empty: see choose_interface
   std::chrono::milliseconds timeout{30000}; ///< of the connection and of each operation
 };
 
@@ -65,9 +67,9 @@ public:
 
   int rank() const;
   int size() const;
-  const std::string& backend() const;     ///< "nccl" or "gloo"
+  const std::string& backend() const;        ///< "nccl" or "gloo"
   const std::string& interface_name() const; ///< Gloo's; empty with NCCL, which chooses by itself
-  at::Device device() const;              ///< where tensors must be: this rank's GPU, or the CPU
+  at::Device device() const;                 ///< where tensors must be: this rank's GPU, or the CPU
 
   void all_reduce_sum(at::Tensor& tensor);
   void broadcast(at::Tensor& tensor, int root);

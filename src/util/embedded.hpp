@@ -13,9 +13,9 @@ struct File {
   std::string_view text;
 };
 
-std::span<const File> site_files();     ///< sites/*.json
-/// What is kept of those, worked out when the program was built: cli/site_rows.hpp reads it. Of the command line only: the
-/// program that writes it has all below.
+std::span<const File> site_files(); ///< sites/*.json
+/// What is kept of those, worked out when the program was built: cli/site_rows.hpp reads it. Of the command
+/// line only: the program that writes it has all below.
 std::string_view site_rows();
 /// The sites with the profiles that they extend: spec/site_store.hpp reads it. Of the command line only, too.
 std::span<const File> merged_sites();

@@ -10,7 +10,8 @@ EnvSnapshot EnvSnapshot::of_process() {
   for (char** entry = environ; entry != nullptr && *entry != nullptr; ++entry) {
     const std::string line = *entry;
     const auto equals = line.find('=');
-    if (equals != std::string::npos && equals > 0) variables.emplace(line.substr(0, equals), line.substr(equals + 1));
+    if (equals != std::string::npos && equals > 0)
+      variables.emplace(line.substr(0, equals), line.substr(equals + 1));
   }
   return EnvSnapshot(std::move(variables));
 }

@@ -38,13 +38,15 @@ Status write_stream(const std::filesystem::path& path, std::string_view text) {
 }
 
 /// A temporary beside the file takes its name; `owner`: whose it shall be, where that is not the writer.
-Status replace_file(const std::filesystem::path& path, std::string_view text, unsigned mode, const struct stat* owner) {
+Status replace_file(const std::filesystem::path& path, std::string_view text, unsigned mode,
+                    const struct stat* owner) {
   std::string temporary = path.string() + ".XXXXXX";
   const int fd = ::mkostemp(temporary.data(), O_CLOEXEC);
   if (fd < 0) return file_error("write", path, errno);
   int code = write_all(fd, text);
   struct stat own {};
-  if (code == 0 && owner != nullptr && ::fstat(fd, &own) == 0 && (own.st_uid != owner->st_uid || own.st_gid != owner->st_gid) &&
+  if (code == 0 && owner != nullptr && ::fstat(fd, &own) == 0 &&
+      (own.st_uid != owner->st_uid || own.st_gid != owner->st_gid) &&
       ::fchown(fd, owner->st_uid, owner->st_gid) != 0)
     code = errno;
   if (code == 0 && ::fchmod(fd, mode) != 0) code = errno;
@@ -79,7 +81,9 @@ Result<std::string> read_file(const std::filesystem::path& path) {
   return text;
 }
 
-Status write_file(const std::filesystem::path& path, std::string_view text, unsigned mode) { return replace_file(path, text, mode, nullptr); }
+Status write_file(const std::filesystem::path& path, std::string_view text, unsigned mode) {
+  return replace_file(path, text, mode, nullptr);
+}
 
 Status rewrite_file(const std::filesystem::path& path, std::string_view text) {
   char* const resolved = ::realpath(path.c_str(), nullptr);
@@ -88,14 +92,16 @@ Status rewrite_file(const std::filesystem::path& path, std::string_view text) {
   ::free(resolved);
   struct stat old {};
   if (::stat(target.c_str(), &old) != 0) return file_error("write", path, errno);
-  if (::access(target.c_str(), W_OK) != 0) return file_error("write", path, errno); // the folder may allow what the file's mode forbids
+  if (::access(target.c_str(), W_OK) != 0)
+    return file_error("write", path, errno); // the folder may allow what the file's mode forbids
   return replace_file(target, text, old.st_mode & 07777U, &old);
 }
 
 Status write_output(const std::filesystem::path& path, std::string_view text, unsigned mode) {
   struct stat old {};
   if (::stat(path.c_str(), &old) != 0) return write_file(path, text, mode);
-  // A new file in the place of a pipe or device would end it for everyone; what /dev/stdout leads to is open in the shell.
+  // A new file in the place of a pipe or device would end it for everyone; what /dev/stdout leads to is open
+  // in the shell.
   const bool stream = !S_ISREG(old.st_mode) || path.string().rfind("/dev/", 0) == 0;
   return stream ? write_stream(path, text) : rewrite_file(path, text);
 }

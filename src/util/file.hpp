@@ -12,9 +12,11 @@ namespace hpcml::util {
 
 /// The whole file as bytes. Works for /proc and /sys, whose files have no size.
 Result<std::string> read_file(const std::filesystem::path& path);
-/// Replaces the file in one step (a temporary beside it, then rename): a reader sees the old or the new, never half.
+/// Replaces the file in one step (a temporary beside it, then rename): a reader sees the old or the new,
+/// never half.
 Status write_file(const std::filesystem::path& path, std::string_view text, unsigned mode = 0644);
-/// What a person names as the place for a result: a new file, one that is there as rewrite_file does, or a pipe or device, which is written to.
+/// What a person names as the place for a result: a new file, one that is there as rewrite_file does, or a
+/// pipe or device, which is written to.
 Status write_output(const std::filesystem::path& path, std::string_view text, unsigned mode = 0644);
 /// write_file for a file that is there: it keeps its mode and owner, and a link leads to it as before.
 Status rewrite_file(const std::filesystem::path& path, std::string_view text);

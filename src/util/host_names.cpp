@@ -26,7 +26,8 @@ std::vector<std::vector<std::string>> word_lines(std::string_view text) {
 
 } // namespace
 
-std::vector<std::string> make_host_names(const std::string& host, std::string_view etc_hosts, std::string_view resolv_conf) {
+std::vector<std::string> make_host_names(const std::string& host, std::string_view etc_hosts,
+                                         std::string_view resolv_conf) {
   std::vector<std::string> names;
   const auto add = [&](const std::string& name) {
     if (!name.empty() && std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
@@ -56,7 +57,8 @@ std::string short_host_name(const std::string& host) { return host.substr(0, hos
 std::vector<std::string> read_host_names() {
   const auto name = read_host_name();
   if (name.empty()) return {};
-  return make_host_names(name, read_file("/etc/hosts").value_or(""), read_file("/etc/resolv.conf").value_or(""));
+  return make_host_names(name, read_file("/etc/hosts").value_or(""),
+                         read_file("/etc/resolv.conf").value_or(""));
 }
 
 } // namespace hpcml::util

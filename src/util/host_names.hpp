@@ -12,9 +12,10 @@ namespace hpcml::util {
 std::string read_host_name();
 /// "nid001" of "nid001.example.org".
 std::string short_host_name(const std::string& host);
-/// `host` itself, then the longer names that /etc/hosts gives for it and those with the search domains of /etc/resolv.conf.
-/// Each once. Pure.
-std::vector<std::string> make_host_names(const std::string& host, std::string_view etc_hosts, std::string_view resolv_conf);
+/// `host` itself, then the longer names that /etc/hosts gives for it and those with the search domains of
+/// /etc/resolv.conf. Each once. Pure.
+std::vector<std::string> make_host_names(const std::string& host, std::string_view etc_hosts,
+                                         std::string_view resolv_conf);
 /// Those of this machine; empty when it has no name.
 std::vector<std::string> read_host_names();
 

@@ -27,9 +27,18 @@ struct Pipe {
     write_end = ends[1];
     return true;
   }
-  void close_read() { if (read_end >= 0) ::close(read_end); read_end = -1; }
-  void close_write() { if (write_end >= 0) ::close(write_end); write_end = -1; }
-  ~Pipe() { close_read(); close_write(); }
+  void close_read() {
+    if (read_end >= 0) ::close(read_end);
+    read_end = -1;
+  }
+  void close_write() {
+    if (write_end >= 0) ::close(write_end);
+    write_end = -1;
+  }
+  ~Pipe() {
+    close_read();
+    close_write();
+  }
 };
 
 /// Reads one ready end; returns false at the end of the file.
@@ -47,7 +56,8 @@ constexpr auto k_no_end = Clock::time_point::max();
 /// Milliseconds until the end, not below 0; -1, as poll has it, where there is none.
 int left_ms(Clock::time_point end) {
   if (end == k_no_end) return -1;
-  return std::max(0, static_cast<int>(std::chrono::duration_cast<std::chrono::milliseconds>(end - Clock::now()).count()));
+  return std::max(
+      0, static_cast<int>(std::chrono::duration_cast<std::chrono::milliseconds>(end - Clock::now()).count()));
 }
 
 /// Waits for the child; one that is still there at the end is killed. Returns whether it was.
@@ -59,13 +69,16 @@ bool reap(pid_t child, Clock::time_point end, int& status) {
     if (gone == 0) ::poll(nullptr, 0, std::min(pause_ms, left_ms(end)));
   }
   ::kill(child, SIGKILL);
-  while (::waitpid(child, &status, 0) < 0 && errno == EINTR) {}
+  while (::waitpid(child, &status, 0) < 0 && errno == EINTR) {
+  }
   return true;
 }
 
 } // namespace
 
-int exit_code_of_status(int status) { return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status); }
+int exit_code_of_status(int status) {
+  return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+}
 
 std::vector<char*> exec_pointers(std::vector<std::string>& words) {
   std::vector<char*> list;
@@ -91,7 +104,8 @@ Result<ProcessOutput> run_process(const std::vector<std::string>& argv, const En
   if (!program) return Error{"cannot run " + argv[0] + ": not found in PATH"};
   trace_info("runs " + join(argv, " "));
   Pipe in, out, err;
-  if (!in.open() || !out.open() || !err.open()) return Error{std::string("cannot make a pipe: ") + std::strerror(errno)};
+  if (!in.open() || !out.open() || !err.open())
+    return Error{std::string("cannot make a pipe: ") + std::strerror(errno)};
   std::vector<std::string> words = argv, variables = env.to_envp();
   auto argument_list = exec_pointers(words);
   auto variable_list = exec_pointers(variables);
@@ -111,7 +125,8 @@ Result<ProcessOutput> run_process(const std::vector<std::string>& argv, const En
   std::size_t sent = 0;
   // a blocking write of a long input would wait for a child that waits for us to read
   ::fcntl(in.write_end, F_SETFL, O_NONBLOCK);
-  const auto old_pipe_action = ::signal(SIGPIPE, SIG_IGN); // a child that does not read its input must not end us
+  const auto old_pipe_action =
+      ::signal(SIGPIPE, SIG_IGN); // a child that does not read its input must not end us
   if (input.empty()) in.close_write();
   const auto end = limit ? Clock::now() + *limit : k_no_end;
   while ((out.read_end >= 0 || err.read_end >= 0) && left_ms(end) != 0) {
@@ -127,7 +142,8 @@ Result<ProcessOutput> run_process(const std::vector<std::string>& argv, const En
   }
   ::signal(SIGPIPE, old_pipe_action);
   int status = 0;
-  if (reap(child, end, status)) return Error{argv[0] + " took longer than " + std::to_string(limit->count()) + " ms and was stopped"};
+  if (reap(child, end, status))
+    return Error{argv[0] + " took longer than " + std::to_string(limit->count()) + " ms and was stopped"};
   result.exit_code = exit_code_of_status(status);
   trace_debug(argv[0] + " ended with exit code " + std::to_string(result.exit_code));
   return result;

@@ -14,22 +14,24 @@ namespace hpcml::util {
 
 /// How a program ended and what it printed.
 struct ProcessOutput {
-  int exit_code = 0;  ///< 128 + signal if it was killed, as shells count
+  int exit_code = 0; ///< 128 + signal if it was killed, as shells count
   std::string out;
   std::string err;
 };
 
 /// A status of waitpid as shells count: the exit code, or 128 + signal.
 int exit_code_of_status(int status);
-/// Runs argv[0] (looked up in the PATH of `env`), waits, and returns what it printed. Never goes through a shell.
-/// Fails when the program cannot be started or runs longer than `limit` (it is killed then).
+/// Runs argv[0] (looked up in the PATH of `env`), waits, and returns what it printed. Never goes through a
+/// shell. Fails when the program cannot be started or runs longer than `limit` (it is killed then).
 Result<ProcessOutput> run_process(const std::vector<std::string>& argv, const EnvSnapshot& env,
                                   std::optional<std::chrono::milliseconds> limit = std::nullopt,
                                   const std::string& input = {});
-/// The first executable file called `name` in the PATH of `env`; `name` itself if it holds a slash and can be executed.
+/// The first executable file called `name` in the PATH of `env`; `name` itself if it holds a slash and can be
+/// executed.
 std::optional<std::string> find_program(const std::string& name, const EnvSnapshot& env);
 
-/// The words as execve wants them, with a null pointer at the end; valid as long as `words` is neither changed nor gone.
+/// The words as execve wants them, with a null pointer at the end; valid as long as `words` is neither
+/// changed nor gone.
 std::vector<char*> exec_pointers(std::vector<std::string>& words);
 
 } // namespace hpcml::util

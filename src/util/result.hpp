@@ -9,7 +9,8 @@
 
 namespace hpcml::util {
 
-/// Why something could not be done. `what` is a sentence for people; `hint` says what to do next and may be empty.
+/// Why something could not be done. `what` is a sentence for people; `hint` says what to do next and may be
+/// empty.
 struct Error {
   std::string what;
   std::string hint = {};
@@ -24,23 +25,34 @@ inline Error with_context(Error error, const std::string& context) {
 }
 
 /// Either a T or an Error; test with `if (result)`, never read the side that is not there.
-template <class T>
-class [[nodiscard]] Result {
+template <class T> class [[nodiscard]] Result {
 public:
   Result(T value) : x_state(std::in_place_index<0>, std::move(value)) {}
   Result(Error error) : x_state(std::in_place_index<1>, std::move(error)) {}
 
   explicit operator bool() const { return x_state.index() == 0; }
   bool ok() const { return x_state.index() == 0; }
-  T& value() & { assert(ok()); return std::get<0>(x_state); }
-  const T& value() const& { assert(ok()); return std::get<0>(x_state); }
-  T&& value() && { assert(ok()); return std::get<0>(std::move(x_state)); }
+  T& value() & {
+    assert(ok());
+    return std::get<0>(x_state);
+  }
+  const T& value() const& {
+    assert(ok());
+    return std::get<0>(x_state);
+  }
+  T&& value() && {
+    assert(ok());
+    return std::get<0>(std::move(x_state));
+  }
   T& operator*() & { return value(); }
   const T& operator*() const& { return value(); }
   T&& operator*() && { return std::move(*this).value(); }
   T* operator->() { return &value(); }
   const T* operator->() const { return &value(); }
-  const Error& error() const { assert(!ok()); return std::get<1>(x_state); }
+  const Error& error() const {
+    assert(!ok());
+    return std::get<1>(x_state);
+  }
   T value_or(T fallback) const { return ok() ? std::get<0>(x_state) : std::move(fallback); }
 
 private:

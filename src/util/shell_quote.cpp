@@ -9,15 +9,18 @@ std::string shell_quote(std::string_view word) {
   if (!word.empty() && word.find_first_not_of(k_safe) == std::string_view::npos) return std::string(word);
   std::string quoted = "'";
   for (const char c : word) {
-    if (c == '\'') quoted += "'\\''";
-    else quoted += c;
+    if (c == '\'')
+      quoted += "'\\''";
+    else
+      quoted += c;
   }
   return quoted + "'";
 }
 
 bool is_variable_name(std::string_view name) {
   constexpr std::string_view k_letters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_";
-  return !name.empty() && name.find_first_not_of(k_letters) == std::string_view::npos && (name.front() < '0' || name.front() > '9');
+  return !name.empty() && name.find_first_not_of(k_letters) == std::string_view::npos &&
+         (name.front() < '0' || name.front() > '9');
 }
 
 } // namespace hpcml::util

@@ -7,7 +7,8 @@
 
 namespace hpcml::util {
 
-/// `word` so that a shell reads exactly this word: unchanged if it holds only safe characters, else in single quotes.
+/// `word` so that a shell reads exactly this word: unchanged if it holds only safe characters, else in single
+/// quotes.
 std::string shell_quote(std::string_view word);
 /// True if a shell can have a variable of this name: ASCII letters, digits and _, not starting with a digit.
 bool is_variable_name(std::string_view name);

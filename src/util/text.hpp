@@ -11,7 +11,8 @@ namespace hpcml::util {
 
 /// The text without blanks, tabs, CR and LF at either end.
 std::string_view trim(std::string_view text);
-/// Pieces between the separators; empty pieces are kept ("a,,b" gives three). An empty text gives one empty piece.
+/// Pieces between the separators; empty pieces are kept ("a,,b" gives three). An empty text gives one empty
+/// piece.
 std::vector<std::string> split(std::string_view text, char separator);
 /// The parts in order, the separator between them.
 std::string join(const std::vector<std::string>& parts, std::string_view separator);

@@ -9,12 +9,14 @@ namespace {
 
 /// Characters, not bytes: 10xxxxxx continues one.
 std::size_t width_of(const std::string& text) {
-  return static_cast<std::size_t>(std::count_if(text.begin(), text.end(), [](char c) { return (static_cast<unsigned char>(c) & 0xc0U) != 0x80; }));
+  return static_cast<std::size_t>(std::count_if(
+      text.begin(), text.end(), [](char c) { return (static_cast<unsigned char>(c) & 0xc0U) != 0x80; }));
 }
 
 } // namespace
 
-std::string render_columns(const std::vector<std::vector<std::string>>& rows, const std::set<std::size_t>& right) {
+std::string render_columns(const std::vector<std::vector<std::string>>& rows,
+                           const std::set<std::size_t>& right) {
   std::vector<std::size_t> widths;
   for (const auto& row : rows) {
     widths.resize(std::max(widths.size(), row.size()));

@@ -8,8 +8,10 @@
 
 namespace hpcml::util {
 
-/// Each row as a line, the columns as wide as their widest word (in characters of UTF-8) and two blanks apart; no
-/// line ends in blanks. Columns are aligned left, those of `right` (counted from 0) to the right. Rows may be of different length.
-std::string render_columns(const std::vector<std::vector<std::string>>& rows, const std::set<std::size_t>& right = {});
+/// Each row as a line, the columns as wide as their widest word (in characters of UTF-8) and two blanks
+/// apart; no line ends in blanks. Columns are aligned left, those of `right` (counted from 0) to the right.
+/// Rows may be of different length.
+std::string render_columns(const std::vector<std::vector<std::string>>& rows,
+                           const std::set<std::size_t>& right = {});
 
 } // namespace hpcml::util

@@ -24,7 +24,11 @@ void set_trace(TraceLevel level) {
   if (level != TraceLevel::off)
     logger().set_level(level == TraceLevel::debug ? spdlog::level::debug : spdlog::level::info);
 }
-void trace_info(const std::string& line) { if (g_level != TraceLevel::off) logger().info("{}", line); }
-void trace_debug(const std::string& line) { if (g_level == TraceLevel::debug) logger().debug("{}", line); }
+void trace_info(const std::string& line) {
+  if (g_level != TraceLevel::off) logger().info("{}", line);
+}
+void trace_debug(const std::string& line) {
+  if (g_level == TraceLevel::debug) logger().debug("{}", line);
+}
 
 } // namespace hpcml::util

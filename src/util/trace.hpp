@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Developer trace (HPCML_TRACE=1 or -v). What users must know is a Diagnostic or narration, never a trace line.
+// Developer trace (HPCML_TRACE=1 or -v). What users must know is a Diagnostic or narration, never a trace
+// line.
 #pragma once
 
 #include <string>

@@ -20,7 +20,8 @@ struct UserPlaces {
 /// folder.
 UserPlaces user_places(const EnvSnapshot& env);
 /// "~" and "~/x" from the home folder, relative paths from the working folder, both without "." and "..";
-/// an absolute path as it is. An error for an empty text, for the home of somebody else ("~name/x") and for a variable
+/// an absolute path as it is. An error for an empty text, for the home of somebody else ("~name/x") and for a
+/// variable
 /// ("$SCRATCH/x").
 Result<std::string> absolute_path(std::string_view text, const UserPlaces& places);
 

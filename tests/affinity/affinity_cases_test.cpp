@@ -74,8 +74,9 @@ TEST_CASE("A published case with any value changed does not agree any more") {
 TEST_CASE("A case that expects an error agrees where the node has too little, and only there") {
   const auto run = [](const char* request) {
     const std::string path = std::string(HPCML_BINARY_DIR) + "/error_case.json";
-    std::ofstream(path) << R"({"cases": [{"id": "few", "use": "derived", "node_description": {"numa": {"0": "0-3"}, "gpu": {"0": {"numa": 0}}}, "expected": {"error": "too few"}, "request": )"
-                        << request << "}]}";
+    std::ofstream(path)
+        << R"({"cases": [{"id": "few", "use": "derived", "node_description": {"numa": {"0": "0-3"}, "gpu": {"0": {"numa": 0}}}, "expected": {"error": "too few"}, "request": )"
+        << request << "}]}";
     const auto outcomes = agree::run_cases(path);
     std::remove(path.c_str());
     REQUIRE(outcomes.ok());

@@ -38,7 +38,9 @@ Run run_in(const std::string& folder, const std::string& arguments) {
 
 bool says(const Run& result, const std::string& text) { return result.text.find(text) != std::string::npos; }
 
-bool has_two_cpus() { return std::system("taskset -c 0 true 2>/dev/null && taskset -c 1 true 2>/dev/null") == 0; }
+bool has_two_cpus() {
+  return std::system("taskset -c 0 true 2>/dev/null && taskset -c 1 true 2>/dev/null") == 0;
+}
 
 const std::string k_topologies = std::string(HPCML_SOURCE_DIR) + "/tests/affinity/topologies/";
 
@@ -84,14 +86,20 @@ TEST_CASE("hpcml affinity says what it cannot do, with its own exit codes") {
            {"affinity --site lumi --allowed 0-500", 4, "the node has no CPUs 128-500"},
            {"affinity --site lumi --allowed 0,8", 4, "none of the node's cores may be used"},
            {"affinity --site lumi --policy torch-exclusiv", 2, "did you mean torch-exclusive?"},
-           {"affinity --site lumi --policy torch-node --gpus-per-rank 2 --spill package", 2, "--gpus-per-rank, --spill"},
-           {"affinity --site lumi --policy mpibind --ranks-per-gpu 2 --rank-order cpu", 2, "--ranks-per-gpu, --rank-order"},
-           {"affinity --site lumi --policy nvidia-all --balanced --domain numa --whole-domain", 2, "--domain, --whole-domain, --balanced"},
-           {"affinity --site lumi --policy torch-exclusive --cpus-per-rank 3 --threads-per-core 2", 2, "knows no --cpus-per-rank, --threads-per-core"},
+           {"affinity --site lumi --policy torch-node --gpus-per-rank 2 --spill package", 2,
+            "--gpus-per-rank, --spill"},
+           {"affinity --site lumi --policy mpibind --ranks-per-gpu 2 --rank-order cpu", 2,
+            "--ranks-per-gpu, --rank-order"},
+           {"affinity --site lumi --policy nvidia-all --balanced --domain numa --whole-domain", 2,
+            "--domain, --whole-domain, --balanced"},
+           {"affinity --site lumi --policy torch-exclusive --cpus-per-rank 3 --threads-per-core 2", 2,
+            "knows no --cpus-per-rank, --threads-per-core"},
            {"affinity --site lumi --policy mpibind --cpus-per-rank 3", 2, "knows no --cpus-per-rank"},
            {"affinity --site lumi --policy nvidia-single --cpus-per-rank 3", 2, "knows no --cpus-per-rank"},
-           {"affinity --site lumi --policy nvidia-unique-contiguous --cpus-per-rank 8", 4, "GPU 0 has 7 cores near it"},
-           {"affinity --topology coral-lassen.xml --policy nvidia-all --threads-per-core 2", 4, "one hardware thread of each core or all 4"},
+           {"affinity --site lumi --policy nvidia-unique-contiguous --cpus-per-rank 8", 4,
+            "GPU 0 has 7 cores near it"},
+           {"affinity --topology coral-lassen.xml --policy nvidia-all --threads-per-core 2", 4,
+            "one hardware thread of each core or all 4"},
            {"affinity --site lumi --policy torch-node --gpus c1,ff", 4, "no GPU at ff"},
            {"affinity --site lumi --policy torch-node --verify", 2, "--verify judges what runs"},
            {"affinity --site lumi --gpus-per-rank 2 --ranks-per-gpu 2", 2, "excludes"},
@@ -103,7 +111,8 @@ TEST_CASE("hpcml affinity says what it cannot do, with its own exit codes") {
            {"affinity --site lumi --gpus ''", 2, "--gpus: is empty"},
            {"affinity --site lumi --threads-per-core 3", 4, "cores have 2 hardware threads"},
            {"affinity --site lumi --rank-order 0,1,2", 4, "names 3 GPUs, 8 ranks need 8"},
-           {"affinity --site lumi --rank-order 0,1,2,3 --ranks 4 --gpus-per-rank 2", 4, "names 4 GPUs, 4 ranks need 8"},
+           {"affinity --site lumi --rank-order 0,1,2,3 --ranks 4 --gpus-per-rank 2", 4,
+            "names 4 GPUs, 4 ranks need 8"},
            {"affinity --site ''", 2, "--site: is empty"},
            {"affinity --topology ''", 2, "--topology: is empty"},
            {"affinity --site lumi --partition ''", 2, "--partition: is empty"},
@@ -132,7 +141,9 @@ TEST_CASE("hpcml affinity counts GPUs as the runtime does, in whatever order a p
 }
 
 TEST_CASE("hpcml affinity has as many ranks as GPUs per rank, or ranks per GPU, leave") {
-  const auto ranks = [](const std::string& flags) { return nlohmann::json::parse(run("affinity --site lumi --format json " + flags).text).at("ranks"); };
+  const auto ranks = [](const std::string& flags) {
+    return nlohmann::json::parse(run("affinity --site lumi --format json " + flags).text).at("ranks");
+  };
   const auto pairs = ranks("--gpus-per-rank 2");
   REQUIRE(pairs.size() == 4);
   CHECK(pairs[3].at("gpus") == std::vector<unsigned>{6, 7});
@@ -188,16 +199,23 @@ TEST_CASE("A topology file that is no use is refused with the line, or with how 
   }
 }
 
-TEST_CASE("hpcml affinity says beside a list of masks where srun would not take it, and prints none without CPUs") {
-  const auto bind = [](const std::string& arguments) { return run("affinity --format cpu-bind " + arguments); };
+TEST_CASE(
+    "hpcml affinity says beside a list of masks where srun would not take it, and prints none without CPUs") {
+  const auto bind = [](const std::string& arguments) {
+    return run("affinity --format cpu-bind " + arguments);
+  };
   const std::string shared = "hpcml: warning: srun takes these masks only where a step has the whole node; ";
   CHECK(bind("--site lumi --partition standard-g").text == bind("--site lumi").text);
   CHECK_FALSE(says(bind("--site lumi"), "warning"));
-  CHECK(says(bind("--site lumi --partition small-g"), shared + "the profile does not say that jobs of partition small-g have it"));
-  CHECK(says(bind("--site deltaai"), shared + "the profile names no partition with such nodes whose jobs have it"));
+  CHECK(says(bind("--site lumi --partition small-g"),
+             shared + "the profile does not say that jobs of partition small-g have it"));
+  CHECK(says(bind("--site deltaai"),
+             shared + "the profile names no partition with such nodes whose jobs have it"));
   CHECK_FALSE(says(bind("--site perlmutter"), "warning"));
-  CHECK(says(bind("--site perlmutter --partition shared_gpu_ss11"), shared + "the profile does not say that jobs of partition shared_gpu_ss11 have it"));
-  CHECK(says(bind("--site leonardo"), "hpcml: warning: where GPUs 0-3 hang is not known: the masks deal out cores by number"));
+  CHECK(says(bind("--site perlmutter --partition shared_gpu_ss11"),
+             shared + "the profile does not say that jobs of partition shared_gpu_ss11 have it"));
+  CHECK(says(bind("--site leonardo"),
+             "hpcml: warning: where GPUs 0-3 hang is not known: the masks deal out cores by number"));
   CHECK_FALSE(says(bind("--site frontier"), "warning"));
   for (const std::string flags : {"--ranks 1", "live --site lumi --ranks 1"}) {
     const auto part = run("affinity --format cpu-bind " + flags, "taskset -c 0 ");
@@ -215,19 +233,28 @@ TEST_CASE("hpcml affinity says beside a list of masks where srun would not take 
 }
 
 TEST_CASE("A JSON node whose number of cores is not that of its lists is planned by the lists, with a note") {
-  const auto notes = [](const std::string& json) { return run("affinity --topology /dev/stdin", "echo '" + json + "' | "); };
-  CHECK(says(notes(R"({"cores": 2, "numa": {"0": "0-3"}})"), "note: cores: 2, but the lists of CPUs have 4 with 1 hardware thread each, which are used"));
-  CHECK_FALSE(says(notes(R"({"cores": 2, "smt": 2, "numa": {"0": "0-3"}, "gpu": {"0": {"numa": -1}}})"), "note"));
+  const auto notes = [](const std::string& json) {
+    return run("affinity --topology /dev/stdin", "echo '" + json + "' | ");
+  };
+  CHECK(says(notes(R"({"cores": 2, "numa": {"0": "0-3"}})"),
+             "note: cores: 2, but the lists of CPUs have 4 with 1 hardware thread each, which are used"));
+  CHECK_FALSE(
+      says(notes(R"({"cores": 2, "smt": 2, "numa": {"0": "0-3"}, "gpu": {"0": {"numa": -1}}})"), "note"));
 }
 
 TEST_CASE("A topology that is no regular file is refused at once, with what it is") {
   const std::string folder = std::string(HPCML_BINARY_DIR) + "/odd_topologies";
-  REQUIRE(std::system(("mkdir -p " + folder + " && cd " + folder + " && rm -f pipe huge && mkfifo pipe && truncate -s 20G huge").c_str()) == 0);
+  REQUIRE(std::system(("mkdir -p " + folder + " && cd " + folder +
+                       " && rm -f pipe huge && mkfifo pipe && truncate -s 20G huge")
+                          .c_str()) == 0);
   struct Row {
     const char* path;
     const char* says;
   };
-  for (const auto& row : std::vector<Row>{{"pipe", "a named pipe, not a file"}, {".", "a directory, not a file"}, {"/dev/zero", "a device, not a file"}, {"huge", "more than 64 MiB"}}) {
+  for (const auto& row : std::vector<Row>{{"pipe", "a named pipe, not a file"},
+                                          {".", "a directory, not a file"},
+                                          {"/dev/zero", "a device, not a file"},
+                                          {"huge", "more than 64 MiB"}}) {
     INFO(row.path);
     const auto result = run_in(folder, std::string("affinity --topology ") + row.path);
     CHECK(result.code == 3);
@@ -237,7 +264,9 @@ TEST_CASE("A topology that is no regular file is refused at once, with what it i
   }
   CHECK(std::system(("rm -r " + folder).c_str()) == 0);
   // What a shell puts in place of <(lstopo --of xml) is a pipe, too.
-  CHECK(run("affinity --format cpu-bind --ranks 1 --topology <(cat eas-tioga.xml)'", "cd '" + k_topologies + "' && bash -c '").code == 0);
+  CHECK(run("affinity --format cpu-bind --ranks 1 --topology <(cat eas-tioga.xml)'",
+            "cd '" + k_topologies + "' && bash -c '")
+            .code == 0);
 }
 
 TEST_CASE("hpcml affinity shows other tools' faults beside their placement") {
@@ -249,17 +278,25 @@ TEST_CASE("hpcml affinity shows other tools' faults beside their placement") {
 }
 
 TEST_CASE("hpcml affinity --policy takes cores and threads per rank where the tool has such a setting") {
-  const auto first = [](const std::string& flags) { return nlohmann::json::parse(run("affinity --site lumi --format json " + flags).text).at("ranks")[0].at("cpus"); };
+  const auto first = [](const std::string& flags) {
+    return nlohmann::json::parse(run("affinity --site lumi --format json " + flags).text)
+        .at("ranks")[0]
+        .at("cpus");
+  };
   // gpu_affinity's max_physical_cores and multithreading.
   CHECK(first("--policy nvidia-unique-contiguous") == "49-55,113-119");
   CHECK(first("--policy nvidia-unique-contiguous --cpus-per-rank 3") == "49-51,113-115");
   CHECK(first("--policy nvidia-unique-contiguous --cpus-per-rank 3 --threads-per-core 1") == "49-51");
   CHECK(first("--policy nvidia-unique-contiguous --threads-per-core 2") == "49-55,113-119");
-  // mpibind's smt; srun's -c and --threads-per-core, with a socket per L3 as Frontier documents for these nodes.
+  // mpibind's smt; srun's -c and --threads-per-core, with a socket per L3 as Frontier documents for these
+  // nodes.
   CHECK(first("--policy mpibind") == "1-7");
   CHECK(first("--policy mpibind --threads-per-core 2") == "1-7,65-71");
   CHECK(first("--policy slurm-closest --cpus-per-rank 7") == "1-7");
-  const auto closest = nlohmann::json::parse(run("affinity --site lumi --policy slurm-closest --cpus-per-rank 3 --threads-per-core 2 --format json").text).at("ranks");
+  const auto closest = nlohmann::json::parse(run("affinity --site lumi --policy slurm-closest "
+                                                 "--cpus-per-rank 3 --threads-per-core 2 --format json")
+                                                 .text)
+                           .at("ranks");
   REQUIRE(closest.size() == 8);
   CHECK(closest[1].at("cpus") == "9-11,73-75");
   CHECK(closest[1].at("gpus") == std::vector<unsigned>{5});
@@ -268,16 +305,21 @@ TEST_CASE("hpcml affinity --policy takes cores and threads per rank where the to
 TEST_CASE("hpcml affinity draws the node as text and as SVG that an XML reader accepts") {
   const auto tree = run("affinity --site lumi --cpus-per-rank 7 --format tree");
   CHECK(says(tree, "    L3 6: 48 reserved, 49-55 rank 0\n      GPU 0 at 0000:c1:00.0 -> rank 0\n"));
-  const std::string drawn = "affinity --format tree --topology " + std::string(HPCML_SOURCE_DIR) + "/docs/affinity/";
+  const std::string drawn =
+      "affinity --format tree --topology " + std::string(HPCML_SOURCE_DIR) + "/docs/affinity/";
   CHECK(says(run(drawn + "lumi.json"), "\nlinks between GPUs (width): 0-1 (4), 0-2 (1), 0-6 (2), "));
   CHECK(says(run(drawn + "gh200.json"), "\nevery GPU is linked with every other, all alike\n"));
   const auto svg = run("affinity --site lumi --format svg | python3 -c 'import sys, xml.dom.minidom as d;"
                        "x = d.parse(sys.stdin); print(len(x.getElementsByTagName(\"rect\")) > 64)'");
   CHECK(svg.text == "True\n");
   // Parts of a GPU have its address.
-  const std::string parts = "echo '{\"numa\": {\"0\": \"0-3\"}, \"gpu\": {\"0\": {\"numa\": 0, \"pci\": \"0000:c1:00.0\"}, \"1\": {\"numa\": 0, \"pci\": \"0000:c1:00.0\", \"partition\": 1}}}' | ";
-  CHECK(says(run("affinity --topology /dev/stdin --format tree", parts), "GPU 1 at 0000:c1:00.0 part 1 -> rank 1"));
-  CHECK(says(run("affinity --topology /dev/stdin --format svg", parts), ">GPU 0 0000:c1:00.0 part 0 for rank 0<"));
+  const std::string parts =
+      "echo '{\"numa\": {\"0\": \"0-3\"}, \"gpu\": {\"0\": {\"numa\": 0, \"pci\": \"0000:c1:00.0\"}, \"1\": "
+      "{\"numa\": 0, \"pci\": \"0000:c1:00.0\", \"partition\": 1}}}' | ";
+  CHECK(says(run("affinity --topology /dev/stdin --format tree", parts),
+             "GPU 1 at 0000:c1:00.0 part 1 -> rank 1"));
+  CHECK(says(run("affinity --topology /dev/stdin --format svg", parts),
+             ">GPU 0 0000:c1:00.0 part 0 for rank 0<"));
 }
 
 TEST_CASE("Links between GPUs cross no label of the drawing") {
@@ -303,7 +345,9 @@ print(len(arcs), sorted(set(crossed)))
 )PY";
   const std::string file = std::string(HPCML_BINARY_DIR) + "/crossings.py";
   std::ofstream(file) << check;
-  CHECK(run("affinity --topology " + std::string(HPCML_SOURCE_DIR) + "/docs/affinity/lumi.json --format svg | python3 " + file).text == "12 []\n");
+  CHECK(run("affinity --topology " + std::string(HPCML_SOURCE_DIR) +
+            "/docs/affinity/lumi.json --format svg | python3 " + file)
+            .text == "12 []\n");
   CHECK(std::remove(file.c_str()) == 0);
 }
 
@@ -343,9 +387,14 @@ TEST_CASE("hpcml affinity says where this node is not what the site's profile sa
 }
 
 TEST_CASE("hpcml affinity says on a node without GPUs that a list names some") {
-  if (std::system("test -e /proc/driver/nvidia/gpus || test -e /sys/class/kfd || test -e /sys/bus/pci/drivers/nvidia") == 0) return;
-  CHECK(says(run("affinity live --ranks 1", "CUDA_VISIBLE_DEVICES=0,1 "), "note: CUDA_VISIBLE_DEVICES=0,1 names GPUs, but no driver shows one here"));
-  for (const char* none : {"", "-1", "NoDevFiles"}) CHECK_FALSE(says(run("affinity live --ranks 1", "CUDA_VISIBLE_DEVICES=" + std::string(none) + " "), "note"));
+  if (std::system("test -e /proc/driver/nvidia/gpus || test -e /sys/class/kfd || test -e "
+                  "/sys/bus/pci/drivers/nvidia") == 0)
+    return;
+  CHECK(says(run("affinity live --ranks 1", "CUDA_VISIBLE_DEVICES=0,1 "),
+             "note: CUDA_VISIBLE_DEVICES=0,1 names GPUs, but no driver shows one here"));
+  for (const char* none : {"", "-1", "NoDevFiles"})
+    CHECK_FALSE(
+        says(run("affinity live --ranks 1", "CUDA_VISIBLE_DEVICES=" + std::string(none) + " "), "note"));
 }
 
 TEST_CASE("hpcml affinity orders ranks along the links between GPUs: LUMI's documented ring") {
@@ -367,37 +416,43 @@ struct Rank {
   unsigned cpu = 0;
 };
 
-/// What `affinity --verify` says of these ranks on the node of a JSON file, for each of `flags`; "code N" behind each.
-std::string verify(const std::string& node, const std::vector<Rank>& ranks, const std::vector<std::string>& flags) {
+/// What `affinity --verify` says of these ranks on the node of a JSON file, for each of `flags`; "code N"
+/// behind each.
+std::string verify(const std::string& node, const std::vector<Rank>& ranks,
+                   const std::vector<std::string>& flags) {
   const std::string folder = std::string(HPCML_BINARY_DIR) + "/affinity_verify";
   REQUIRE(std::system(("mkdir -p " + folder).c_str()) == 0);
   std::ofstream(folder + "/node.json") << node;
   std::string script = "pids=()\n", wait, look;
   for (const auto& rank : ranks)
-    script += "SLURM_JOB_ID=t77 " + rank.env + " taskset -c " + std::to_string(rank.cpu) + " sleep 30 >/dev/null & pids+=($!)\n" +
-              "until grep -q 'Cpus_allowed_list:.'" + std::to_string(rank.cpu) + "$ /proc/$!/status && grep -q sleep /proc/$!/comm; do :; done\n";
+    script += "SLURM_JOB_ID=t77 " + rank.env + " taskset -c " + std::to_string(rank.cpu) +
+              " sleep 30 >/dev/null & pids+=($!)\n" + "until grep -q 'Cpus_allowed_list:.'" +
+              std::to_string(rank.cpu) + "$ /proc/$!/status && grep -q sleep /proc/$!/comm; do :; done\n";
   for (const auto& flag : flags)
-    script += "SLURM_JOB_ID=t77 " HPCML_BINARY " affinity --topology node.json --verify " + flag + " 2>&1; echo code $?\n";
+    script += "SLURM_JOB_ID=t77 " HPCML_BINARY " affinity --topology node.json --verify " + flag +
+              " 2>&1; echo code $?\n";
   std::ofstream(folder + "/ranks.sh") << "cd " + folder + "\n" + script + "kill ${pids[@]}\n";
   FILE* pipe = ::popen(("bash " + folder + "/ranks.sh 2>&1").c_str(), "r");
   REQUIRE(pipe != nullptr);
   std::string text;
   std::array<char, 4096> buffer{};
-  while (const std::size_t count = std::fread(buffer.data(), 1, buffer.size(), pipe)) text.append(buffer.data(), count);
+  while (const std::size_t count = std::fread(buffer.data(), 1, buffer.size(), pipe))
+    text.append(buffer.data(), count);
   ::pclose(pipe);
   REQUIRE(std::system(("rm -r " + folder).c_str()) == 0);
   return text;
 }
 
 // Two cores, each in a NUMA node with two GPUs.
-const char* const k_four_gpus = R"({"numa": {"0": "0", "1": "1"}, "gpu": {"0": {"numa": 0}, "1": {"numa": 0}, "2": {"numa": 1}, "3": {"numa": 1}}})";
+const char* const k_four_gpus =
+    R"({"numa": {"0": "0", "1": "1"}, "gpu": {"0": {"numa": 0}, "1": {"numa": 0}, "2": {"numa": 1}, "3": {"numa": 1}}})";
 
 } // namespace
 
 TEST_CASE("hpcml affinity --verify reads the CPUs that running ranks really have") {
   // Rank 0 is where it belongs on this invented node with one core per NUMA node, rank 1 is on rank 0's core.
-  const auto text = verify(R"({"numa": {"0": "0", "1": "1"}, "gpu": {"0": {"numa": 0}, "1": {"numa": 1}}})", {{"LOCAL_RANK=0", 0}, {"LOCAL_RANK=1", 0}},
-                           {"", "--format svg"});
+  const auto text = verify(R"({"numa": {"0": "0", "1": "1"}, "gpu": {"0": {"numa": 0}, "1": {"numa": 1}}})",
+                           {{"LOCAL_RANK=0", 0}, {"LOCAL_RANK=1", 0}}, {"", "--format svg"});
   INFO(text);
   CHECK(text.find("rank 0: CPUs 0, GPU 0\n  note: it shares CPU 0 with rank 1\n") != std::string::npos);
   CHECK(text.find("rank 1: CPUs 0, GPU 1\n  wrong: none of its CPUs is in NUMA 1 of its GPU") !=
@@ -411,7 +466,8 @@ TEST_CASE("hpcml affinity --verify reads the CPUs that running ranks really have
   CHECK(text.find("CPUs 1: no rank, planned: rank 1</title>") != std::string::npos);
 }
 
-TEST_CASE("hpcml affinity --verify takes all entries of a rank's own list for its GPUs, and a part of one that all ranks see") {
+TEST_CASE("hpcml affinity --verify takes all entries of a rank's own list for its GPUs, and a part of one "
+          "that all ranks see") {
   if (!has_two_cpus()) return;
   struct Row {
     std::vector<Rank> ranks;
@@ -420,12 +476,20 @@ TEST_CASE("hpcml affinity --verify takes all entries of a rank's own list for it
   };
   const std::string ok = "rank 0: CPUs 0, GPU 0,1: ok\nrank 1: CPUs 1, GPU 2,3: ok\nscore 100 of 100";
   for (const auto& row : std::vector<Row>{
-           {{{"LOCAL_RANK=0 ROCR_VISIBLE_DEVICES=0,1", 0}, {"LOCAL_RANK=1 ROCR_VISIBLE_DEVICES=2,3", 1}}, ok.c_str(), 0},
-           {{{"LOCAL_RANK=0 CUDA_VISIBLE_DEVICES=0,1,2,3", 0}, {"LOCAL_RANK=1 CUDA_VISIBLE_DEVICES=0,1,2,3", 1}}, ok.c_str(), 0},
+           {{{"LOCAL_RANK=0 ROCR_VISIBLE_DEVICES=0,1", 0}, {"LOCAL_RANK=1 ROCR_VISIBLE_DEVICES=2,3", 1}},
+            ok.c_str(),
+            0},
+           {{{"LOCAL_RANK=0 CUDA_VISIBLE_DEVICES=0,1,2,3", 0},
+             {"LOCAL_RANK=1 CUDA_VISIBLE_DEVICES=0,1,2,3", 1}},
+            ok.c_str(),
+            0},
            {{{"LOCAL_RANK=0", 0}, {"LOCAL_RANK=1", 1}}, ok.c_str(), 0},
-           {{{"LOCAL_RANK=0 ROCR_VISIBLE_DEVICES=2,3", 1}, {"LOCAL_RANK=1 ROCR_VISIBLE_DEVICES=0,1", 0}}, "rank 0: CPUs 1, GPU 2,3: ok\nrank 1: CPUs 0, GPU 0,1: ok\nscore 100", 0},
+           {{{"LOCAL_RANK=0 ROCR_VISIBLE_DEVICES=2,3", 1}, {"LOCAL_RANK=1 ROCR_VISIBLE_DEVICES=0,1", 0}},
+            "rank 0: CPUs 1, GPU 2,3: ok\nrank 1: CPUs 0, GPU 0,1: ok\nscore 100",
+            0},
            {{{"LOCAL_RANK=0 ROCR_VISIBLE_DEVICES=0,1", 1}, {"LOCAL_RANK=1 ROCR_VISIBLE_DEVICES=2,3", 1}},
-            "rank 0: CPUs 1, GPU 0,1\n  wrong: none of its CPUs is in NUMA 0 of its GPU", 1}}) {
+            "rank 0: CPUs 1, GPU 0,1\n  wrong: none of its CPUs is in NUMA 0 of its GPU",
+            1}}) {
     const auto text = verify(k_four_gpus, row.ranks, {""});
     INFO(text);
     CHECK(text.find(row.says) != std::string::npos);
@@ -437,24 +501,30 @@ TEST_CASE("hpcml affinity --verify takes all entries of a rank's own list for it
 
 TEST_CASE("hpcml affinity --verify names ranks that should run and do not") {
   if (!has_two_cpus()) return;
-  const std::string task = "SLURM_PROCID=0 SLURM_STEP_ID=0 SLURM_STEP_NODELIST=n1 SLURMD_NODENAME=n1 SLURM_NODEID=0 SLURM_STEP_NUM_TASKS=3 SLURM_NTASKS=3 "
+  const std::string task = "SLURM_PROCID=0 SLURM_STEP_ID=0 SLURM_STEP_NODELIST=n1 SLURMD_NODENAME=n1 "
+                           "SLURM_NODEID=0 SLURM_STEP_NUM_TASKS=3 SLURM_NTASKS=3 "
                            "SLURM_STEP_NUM_NODES=1 SLURM_STEP_TASKS_PER_NODE=3 SLURM_LOCALID=";
   for (const auto& [first, second] : std::vector<std::pair<std::string, std::string>>{
-           {"LOCAL_RANK=0 LOCAL_WORLD_SIZE=3", "LOCAL_RANK=2 LOCAL_WORLD_SIZE=3"}, {task + "0", task + "2"}}) {
+           {"LOCAL_RANK=0 LOCAL_WORLD_SIZE=3", "LOCAL_RANK=2 LOCAL_WORLD_SIZE=3"},
+           {task + "0", task + "2"}}) {
     const auto text = verify(R"({"cores": 2})", {{first, 0}, {second, 1}}, {"", "--format json"});
     INFO(text);
-    CHECK(text.find("rank 0: CPUs 0, GPU -: ok\nrank 2: CPUs 1, GPU -: ok\nrank 1 is not running\n") != std::string::npos);
+    CHECK(text.find("rank 0: CPUs 0, GPU -: ok\nrank 2: CPUs 1, GPU -: ok\nrank 1 is not running\n") !=
+          std::string::npos);
     CHECK(text.find("fix: ") == std::string::npos); // binding brings nobody back
     CHECK(text.find("code 1\n{") != std::string::npos);
-    CHECK(nlohmann::json::parse(text.substr(text.find('{'), text.rfind('}') - text.find('{') + 1)).at("missing") == std::vector<unsigned>{1});
+    CHECK(nlohmann::json::parse(text.substr(text.find('{'), text.rfind('}') - text.find('{') + 1))
+              .at("missing") == std::vector<unsigned>{1});
   }
 }
 
 TEST_CASE("hpcml affinity --verify plans nothing else for ranks that are right") {
   if (!has_two_cpus()) return;
   // Both have one of the two cores beside their GPUs, which they take the other way round.
-  const auto text = verify(R"({"numa": {"0": "0,2", "1": "1,3"}, "gpu": {"0": {"numa": 0}, "1": {"numa": 1}}})",
-                           {{"LOCAL_RANK=0 ROCR_VISIBLE_DEVICES=1", 1}, {"LOCAL_RANK=1 ROCR_VISIBLE_DEVICES=0", 0}}, {"", "--format tree", "--format svg", "--format json"});
+  const auto text =
+      verify(R"({"numa": {"0": "0,2", "1": "1,3"}, "gpu": {"0": {"numa": 0}, "1": {"numa": 1}}})",
+             {{"LOCAL_RANK=0 ROCR_VISIBLE_DEVICES=1", 1}, {"LOCAL_RANK=1 ROCR_VISIBLE_DEVICES=0", 0}},
+             {"", "--format tree", "--format svg", "--format json"});
   INFO(text);
   CHECK(text.find("rank 0: CPUs 1, GPU 1: ok\nrank 1: CPUs 0, GPU 0: ok\nscore 100") != std::string::npos);
   for (const char* contradiction : {"would give", "fix: ", "(!", "rank off", ", planned: ", "\"planned\""}) {

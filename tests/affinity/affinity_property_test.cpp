@@ -92,7 +92,8 @@ std::string difference_of(const topo::AffinityPlan& a, const topo::AffinityPlan&
     const std::string who = "rank " + std::to_string(i) + ": ";
     if (!(one.cpus == other.cpus)) return who + one.cpus.to_list() + " and " + other.cpus.to_list();
     if (one.gpus != other.gpus || one.nic != other.nic) return who + "another GPU or NIC";
-    if (!(one.memory == other.memory)) return who + "memory of " + one.memory.to_list() + " and " + other.memory.to_list();
+    if (!(one.memory == other.memory))
+      return who + "memory of " + one.memory.to_list() + " and " + other.memory.to_list();
     if (one.why != other.why) return who + one.why + " and " + other.why;
   }
   return a.warnings == b.warnings ? "" : "other warnings";
@@ -116,7 +117,8 @@ TEST_CASE("On 12,000 random nodes every rank gets whole allowed cores of its own
   }
 }
 
-TEST_CASE("10,000 random nodes give the same plan from hwloc XML, from a profile and from memory, and from JSON") {
+TEST_CASE(
+    "10,000 random nodes give the same plan from hwloc XML, from a profile and from memory, and from JSON") {
   std::mt19937 random(5);
   for (int round = 0; round < 10000; ++round) {
     const topo::Node node = test::random_node(random);
@@ -124,7 +126,8 @@ TEST_CASE("10,000 random nodes give the same plan from hwloc XML, from a profile
     const std::string json = round % 10 == 0 ? test::render_json(node) : std::string();
     const auto from_json = json.empty() ? util::Result<topo::Node>(node) : topo::parse_node_json(json);
     auto from_xml = topo::parse_hwloc_xml(test::render_hwloc_xml(node));
-    if (!from_json) FAIL(from_json.error().what << "; round " << round << ", node " << test::render_json(node));
+    if (!from_json)
+      FAIL(from_json.error().what << "; round " << round << ", node " << test::render_json(node));
     if (!from_xml) FAIL(from_xml.error().what << "; round " << round << ", node " << test::render_json(node));
     from_xml->cpus.reserved = node.cpus.reserved; // no part of the machine, so not in the file
     topo::Node from_profile = topo::make_node(test::as_profile(node));
@@ -132,8 +135,13 @@ TEST_CASE("10,000 random nodes give the same plan from hwloc XML, from a profile
     const auto plan = topo::plan_affinity(node, request);
     if (!plan) FAIL(plan.error().what << "; round " << round << ", node " << test::render_json(node));
     for (const topo::Node* source : std::vector<const topo::Node*>{&*from_json, &*from_xml, &from_profile})
-      if (const auto difference = difference_of(*plan, topo::plan_affinity(*source, request).value()); !difference.empty())
-        FAIL(difference << "; round " << round << ", source " << (source == &*from_json ? "JSON" : source == &*from_xml ? "XML" : "profile") << ", node " << test::render_json(node));
+      if (const auto difference = difference_of(*plan, topo::plan_affinity(*source, request).value());
+          !difference.empty())
+        FAIL(difference << "; round " << round << ", source "
+                        << (source == &*from_json  ? "JSON"
+                            : source == &*from_xml ? "XML"
+                                                   : "profile")
+                        << ", node " << test::render_json(node));
   }
 }
 

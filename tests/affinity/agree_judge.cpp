@@ -189,7 +189,10 @@ void compare_ranks(const Case& item, const std::vector<Rank>& ranks) {
 
 void judge_plan(const Case& item) {
   const auto plan = topo::plan_affinity(item.node, plan_request(item.request()));
-  if (expects_error(item)) return plan && !topo::unmet_request(item.node, plan_request(item.request()), *plan) ? item.differ("an error is expected, there is a plan") : void();
+  if (expects_error(item))
+    return plan && !topo::unmet_request(item.node, plan_request(item.request()), *plan)
+               ? item.differ("an error is expected, there is a plan")
+               : void();
   if (!plan) return item.differ("no plan: " + plan.error().what);
   compare_ranks(item, plan->ranks);
 }

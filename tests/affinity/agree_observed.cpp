@@ -81,7 +81,8 @@ bool any(const std::vector<std::string>& words, const std::string& word) {
   return std::find(words.begin(), words.end(), word) != words.end();
 }
 
-/// An option of the case's command, "--name=value", "--name value" or by its letter; else of the request itself.
+/// An option of the case's command, "--name=value", "--name value" or by its letter; else of the request
+/// itself.
 std::string option_of(const Case& item, const std::string& name, const char* letter, const char* key) {
   const auto words = words_of(text_of(item.request(), {"cmd"}));
   for (std::size_t i = 0; i < words.size(); ++i) {
@@ -121,7 +122,8 @@ void compare_gpus(const Case& item, const std::vector<topo::Placed>& tasks) {
   const std::string rule = text_of(item.request(), {"gpu"});
   const bool local = rule == "localid";
   if (!rule.empty() && !local) item.differ("hpcml's runner does not know the rule for GPUs: " + rule);
-  const bool closest = text_of(item.request(), {"gpu_bind"}) == "closest"; // in a command beside the distribution
+  const bool closest =
+      text_of(item.request(), {"gpu_bind"}) == "closest"; // in a command beside the distribution
   for (const topo::Placed& task : tasks) {
     std::vector<unsigned> gpus;
     if (local) gpus = {task.rank};
@@ -139,7 +141,8 @@ void compare_gpus(const Case& item, const std::vector<topo::Placed>& tasks) {
 /// GPUs by --gpu-bind=map: or mask_gpu:.
 void compare_gpu_bind(const Case& item, const std::vector<topo::Placed>& tasks) {
   const std::string bind = gpu_bind_of(item);
-  const bool sharing = option_of(item, "gres-flags", "", "gres_flags").find("allow-task-sharing") != std::string::npos;
+  const bool sharing =
+      option_of(item, "gres-flags", "", "gres_flags").find("allow-task-sharing") != std::string::npos;
   const auto order = gres_order(item.node, sharing, number_of(item.request(), {"gpus"}));
   const std::size_t colon = bind.find(':');
   const bool map = util::starts_with(bind, "map");
@@ -212,13 +215,16 @@ unsigned threads_per_core(const Case& item, const std::vector<topo::Placed>& tas
   const auto words = words_of(text_of(item.request(), {"cmd"}));
   const auto asked = util::parse_unsigned(option_of(item, "threads-per-core", "", "threads_per_core"));
   if (asked) return static_cast<unsigned>(*asked);
-  if (number_of(item.request(), {"threads_per_core"}) > 0) return number_of(item.request(), {"threads_per_core"});
+  if (number_of(item.request(), {"threads_per_core"}) > 0)
+    return number_of(item.request(), {"threads_per_core"});
   if (any(words, "--hint=nomultithread")) return 1;
   if (any(words, "--hint=multithread")) return 2;
   std::size_t most = 1;
   for (const topo::Placed& task : tasks)
     for (const IdSet& core : item.node.cpus.core_threads) most = std::max(most, (core & task.cpus).size());
-  if (most > 1) item.leave_open("the hardware threads of each core, which the allocation has chosen: " + std::to_string(most) + " were seen");
+  if (most > 1)
+    item.leave_open("the hardware threads of each core, which the allocation has chosen: " +
+                    std::to_string(most) + " were seen");
   return static_cast<unsigned>(most);
 }
 
@@ -227,7 +233,9 @@ IdSet widen(const Case& item, const std::string& unit, const topo::CompatRequest
   const auto& shape = item.node.cpus;
   const IdSet all = (wanted.allowed.empty() ? shape.all() : wanted.allowed) - shape.reserved;
   if (unit == "none" || unit == "no") return all;
-  const auto* domains = unit == "sockets" ? (wanted.l3_as_socket ? &shape.l3 : &shape.packages) : unit == "ldoms" ? &shape.numa : nullptr;
+  const auto* domains = unit == "sockets" ? (wanted.l3_as_socket ? &shape.l3 : &shape.packages)
+                        : unit == "ldoms" ? &shape.numa
+                                          : nullptr;
   if (!domains) return cpus;
   IdSet wide;
   for (const auto& domain : *domains)

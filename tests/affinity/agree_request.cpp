@@ -131,7 +131,8 @@ topo::CompatRequest compat_request(const Json& item, const std::string& policy, 
   topo::CompatRequest wanted;
   wanted.policy = policy;
   const Json& expected = item.at("expected");
-  const auto listed = static_cast<unsigned>(std::max<std::size_t>(1, expected.is_array() ? expected.size() : 1));
+  const auto listed =
+      static_cast<unsigned>(std::max<std::size_t>(1, expected.is_array() ? expected.size() : 1));
   wanted.ranks = number_of(request, {"tasks", "ntasks", "nproc_per_node"}, listed);
   wanted.allowed = cpus_of(request, {"allowed_cpus", "allowed"});
   // Its own results are of whole machines: it has no setting for cores that a site keeps.

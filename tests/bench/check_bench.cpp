@@ -35,16 +35,20 @@ int main(int argc, char** argv) {
   check::Target target;
   for (int i = 1; i < argc; ++i) {
     const std::string word = argv[i];
-    if (word == "--site" && i + 1 < argc) site = spec::load_site(argv[++i], {}).site;
-    else if (word == "--version" && i + 1 < argc) target.version = slurm::parse_version(argv[++i]);
-    else if (auto text = util::read_file(word)) texts.push_back(std::move(*text));
+    if (word == "--site" && i + 1 < argc)
+      site = spec::load_site(argv[++i], {}).site;
+    else if (word == "--version" && i + 1 < argc)
+      target.version = slurm::parse_version(argv[++i]);
+    else if (auto text = util::read_file(word))
+      texts.push_back(std::move(*text));
   }
   if (texts.empty()) return std::puts("usage: check_bench [--site ID] [--version V] FILE…"), 2;
   if (site) target.site = &*site;
   std::size_t findings = 0, bytes = 0;
   for (const auto& text : texts) bytes += text.size();
   const auto run = [&](std::size_t count) {
-    for (std::size_t i = 0; i < count; ++i) findings += check::check_script("x.sh", texts[i % texts.size()], target).size();
+    for (std::size_t i = 0; i < count; ++i)
+      findings += check::check_script("x.sh", texts[i % texts.size()], target).size();
   };
   run(1000);
   const long early = resident();
@@ -52,6 +56,8 @@ int main(int argc, char** argv) {
   constexpr std::size_t k_scripts = 100'000;
   run(k_scripts);
   const double seconds = static_cast<double>(std::clock() - start) / CLOCKS_PER_SEC;
-  std::printf("%.0f scripts per second (%zu files of %zu bytes on average, %zu rules), %.1f findings each; %ld KiB after 1,000 scripts, %ld KiB after %zu more\n",
-              k_scripts / seconds, texts.size(), bytes / texts.size(), check::all_rules().size(), static_cast<double>(findings) / (k_scripts + 1000), early, resident(), k_scripts);
+  std::printf("%.0f scripts per second (%zu files of %zu bytes on average, %zu rules), %.1f findings each; "
+              "%ld KiB after 1,000 scripts, %ld KiB after %zu more\n",
+              k_scripts / seconds, texts.size(), bytes / texts.size(), check::all_rules().size(),
+              static_cast<double>(findings) / (k_scripts + 1000), early, resident(), k_scripts);
 }

@@ -30,6 +30,7 @@ int main(int argc, char** argv) {
     }
     seconds = static_cast<double>(std::clock() - start) / CLOCKS_PER_SEC;
   }
-  std::printf("%.0f scripts per second (%zu files of %zu bytes on average, %.1f commands each)\n", static_cast<double>(scripts) / seconds, texts.size(),
-              bytes / texts.size(), static_cast<double>(commands) / static_cast<double>(scripts));
+  std::printf("%.0f scripts per second (%zu files of %zu bytes on average, %.1f commands each)\n",
+              static_cast<double>(scripts) / seconds, texts.size(), bytes / texts.size(),
+              static_cast<double>(commands) / static_cast<double>(scripts));
 }

@@ -5,10 +5,10 @@
 #include <random>
 
 #include "check/fix.hpp"
+#include "temp_folder.hpp"
 #include "util/file.hpp"
 #include "util/process.hpp"
 #include "util/text.hpp"
-#include "temp_folder.hpp"
 
 using namespace hpcml;
 namespace fs = std::filesystem;
@@ -19,7 +19,8 @@ class Folder {
 public:
   util::ProcessOutput run(std::vector<std::string> words, const std::string& input = {}) const {
     words.insert(words.begin(), {"/usr/bin/env", "-C", x_folder.path().string(), "LC_ALL=C"});
-    const auto result = util::run_process(words, util::EnvSnapshot::of_process(), std::chrono::seconds(20), input);
+    const auto result =
+        util::run_process(words, util::EnvSnapshot::of_process(), std::chrono::seconds(20), input);
     REQUIRE(result);
     return *result;
   }
@@ -38,7 +39,8 @@ std::string hunks(const std::string& diff) {
 
 std::size_t changed_lines(const std::string& diff) {
   std::size_t count = 0;
-  for (const auto& line : util::split(hunks(diff), '\n')) count += !line.empty() && (line[0] == '+' || line[0] == '-') ? 1 : 0;
+  for (const auto& line : util::split(hunks(diff), '\n'))
+    count += !line.empty() && (line[0] == '+' || line[0] == '-') ? 1 : 0;
   return count;
 }
 
@@ -46,7 +48,9 @@ std::size_t changed_lines(const std::string& diff) {
 std::pair<std::string, std::string> random_texts(std::mt19937& random, bool unique) {
   const auto below = [&](unsigned n) { return std::uniform_int_distribution<unsigned>(0, n - 1)(random); };
   unsigned number = 0;
-  const auto line = [&] { return unique ? "line " + std::to_string(number++) : std::string(1, static_cast<char>('a' + below(4))); };
+  const auto line = [&] {
+    return unique ? "line " + std::to_string(number++) : std::string(1, static_cast<char>('a' + below(4)));
+  };
   std::vector<std::string> before, after;
   for (unsigned i = 0, n = below(40); i < n; ++i) before.push_back(line());
   for (const auto& old : before) {
@@ -56,7 +60,9 @@ std::pair<std::string, std::string> random_texts(std::mt19937& random, bool uniq
     if (dice == 2) after.push_back(line());
     if (dice != 2) after.push_back(old);
   }
-  const auto text = [&](const std::vector<std::string>& lines) { return util::join(lines, "\n") + (lines.empty() || below(4) == 0 ? "" : "\n"); };
+  const auto text = [&](const std::vector<std::string>& lines) {
+    return util::join(lines, "\n") + (lines.empty() || below(4) == 0 ? "" : "\n");
+  };
   return {text(before), text(after)};
 }
 
@@ -75,8 +81,10 @@ TEST_CASE("A difference is what diff -u prints, and patch takes it") {
     INFO(ours);
     INFO(theirs.out);
     CHECK(ours.empty() == theirs.out.empty());
-    if (unique) CHECK(hunks(ours) == hunks(theirs.out));
-    else CHECK(changed_lines(ours) <= changed_lines(theirs.out));
+    if (unique)
+      CHECK(hunks(ours) == hunks(theirs.out));
+    else
+      CHECK(changed_lines(ours) <= changed_lines(theirs.out));
     if (ours.empty()) continue;
     const auto patched = folder.run({"patch", "-p0", "--quiet"}, ours);
     INFO(patched.out << patched.err);
@@ -90,7 +98,8 @@ TEST_CASE("patch finds files with blanks in their names") {
   Folder folder;
   for (const auto* name : {"my job.sh", "a+b,c.sh", "./plain.sh"}) {
     REQUIRE(util::write_file(folder / name, "a\nb\n"));
-    const auto patched = folder.run({"patch", "-p0", "--quiet"}, check::unified_diff("a\nb\n", "a\nc\n", name));
+    const auto patched =
+        folder.run({"patch", "-p0", "--quiet"}, check::unified_diff("a\nb\n", "a\nc\n", name));
     INFO(name << patched.out << patched.err);
     CHECK(util::read_file(folder / name).value() == "a\nc\n");
   }

@@ -42,21 +42,26 @@ TEST_CASE("A command is read as the programs that start each other") {
   const std::vector<Row> rows = {
       {"python train.py --lr 1", "python[train.py --lr 1]"},
       {"srun python3.11 -u train.py", "srun > python{u}[train.py]"},
-      {"srun -N2 -n 4 --cpu-bind=cores -l python x.py", "srun{nodes=2 ntasks=4 cpu-bind=cores label} > python[x.py]"},
+      {"srun -N2 -n 4 --cpu-bind=cores -l python x.py",
+       "srun{nodes=2 ntasks=4 cpu-bind=cores label} > python[x.py]"},
       {"srun -ul -c7 ./a.out x", "srun{unbuffered label cpus-per-task=7} > a.out[x]"},
       {"srun --ntasks $N --gpus-per-tas=1 python x.py", "srun{ntasks=$N gpus-per-task=1} > python[x.py]"},
-      {"srun --nodes=$N -n$T torchrun --rdzv_endpoint=$H:29500 x.py", "srun{nodes=$N ntasks=$T} > torchrun{rdzv_endpoint=$H:29500}[x.py]"},
-      {"srun --container-image ./x.sqsh --container-mounts=/a:/b -n4 python x.py", "srun{container-image=./x.sqsh container-mounts=/a:/b ntasks=4} > python[x.py]"},
+      {"srun --nodes=$N -n$T torchrun --rdzv_endpoint=$H:29500 x.py",
+       "srun{nodes=$N ntasks=$T} > torchrun{rdzv_endpoint=$H:29500}[x.py]"},
+      {"srun --container-image ./x.sqsh --container-mounts=/a:/b -n4 python x.py",
+       "srun{container-image=./x.sqsh container-mounts=/a:/b ntasks=4} > python[x.py]"},
       {"srun uv run python x.py", "srun > uv > python[x.py]"},
       {"srun --bogus=1 python x.py", "srun{bogus=1} > python[x.py]"},
       {"srun --bogus python x.py", "srun{bogus}? > python[x.py]"},
       {"srun singularity_wrapper exec python x.py", "srun > singularity_wrapper > python[x.py]"},
       {"srun \"${ARGS[@]}\" python x.py", "srun? > python[x.py]"},
       {"A=\"-n 2 --label\"\nsrun $A python x.py", "srun{ntasks=2 label} > python[x.py]"},
-      {"srun singularity exec --nv -B /a:/b img.sif python x.py", "srun > singularity{nv B=/a:/b}[img.sif] > python[x.py]"},
+      {"srun singularity exec --nv -B /a:/b img.sif python x.py",
+       "srun > singularity{nv B=/a:/b}[img.sif] > python[x.py]"},
       {"singularity --quiet run -B/a img.sif ls", "singularity{--quiet B/a}[img.sif] > ls"},
       {"srun bash -c 'RANK=1 python x.py'", "srun > bash[-c RANK=1 python x.py] > python[x.py]"},
-      {"srun torchrun --nnodes 2 --nproc_per_node=8 x.py --epochs 3", "srun > torchrun{nnodes=2 nproc_per_node=8}[x.py --epochs 3]"},
+      {"srun torchrun --nnodes 2 --nproc_per_node=8 x.py --epochs 3",
+       "srun > torchrun{nnodes=2 nproc_per_node=8}[x.py --epochs 3]"},
       {"python -m torch.distributed.run --nnodes=2 x.py", "torchrun{nnodes=2}[x.py]"},
       {"python -m accelerate.commands.launch --num_processes 8 x.py", "accelerate{num_processes=8}[x.py]"},
       {"accelerate launch --num_processes 8 x.py", "accelerate{num_processes=8}[x.py]"},
@@ -74,7 +79,8 @@ TEST_CASE("A command is read as the programs that start each other") {
 }
 
 TEST_CASE("A launch knows what the script set for its program") {
-  const auto tree = shell::read_script("#!/bin/bash\nexport A=1\nexport B=$X\nC=2 srun bash -c 'D=3 python x.py'\n");
+  const auto tree =
+      shell::read_script("#!/bin/bash\nexport A=1\nexport B=$X\nC=2 srun bash -c 'D=3 python x.py'\n");
   const auto view = shell::make_view(tree);
   const auto launches = check::find_launches(view);
   REQUIRE(!launches.empty());

@@ -30,14 +30,17 @@ const model::Site* site(std::string_view id) {
 
 check::Target target_of(const check::Example& example) {
   check::Target target{std::nullopt, site(example.site)};
-  if (!example.version.empty()) target.version = slurm::parse_version(example.version);
-  else if (!target.site || !target.site->slurm_version) target.version = slurm::Version::v23_11;
+  if (!example.version.empty())
+    target.version = slurm::parse_version(example.version);
+  else if (!target.site || !target.site->slurm_version)
+    target.version = slurm::Version::v23_11;
   return target;
 }
 
 bool finds(std::string_view script, std::string_view code, const check::Target& target) {
   const auto list = check::check_script("x.sh", script, target);
-  return std::any_of(list.begin(), list.end(), [&](const check::Finding& finding) { return finding.what.code == code; });
+  return std::any_of(list.begin(), list.end(),
+                     [&](const check::Finding& finding) { return finding.what.code == code; });
 }
 
 diag::Diagnostics diagnostics(std::string_view script, std::optional<slurm::Version> version) {
@@ -101,7 +104,8 @@ TEST_CASE("A mend leaves templates alone") {
 }
 
 TEST_CASE("A mend that would write what stands there is none") {
-  const auto list = check::check_script("x.sh", "#!/bin/bash\n#SBATCH --gpus=1 --gpu-bind=none\nsrun true\n", {}); // refused by 20.11
+  const auto list = check::check_script("x.sh", "#!/bin/bash\n#SBATCH --gpus=1 --gpu-bind=none\nsrun true\n",
+                                        {}); // refused by 20.11
   REQUIRE(list.size() == 1);
   CHECK(list[0].what.code == "slurm/value");
   CHECK(list[0].what.severity == diag::Severity::note);
@@ -110,7 +114,10 @@ TEST_CASE("A mend that would write what stands there is none") {
 
 TEST_CASE("A partition that the site asks not to name is a warning") {
   const auto severity = [](const char* at) {
-    const auto list = check::check_script("x.sh", "#!/bin/bash\n#SBATCH -A def-me -t 1:0:0 -p gpubase_bygpu_b1 --gpus-per-node=h100:1\nsrun true\n", {std::nullopt, site(at)});
+    const auto list = check::check_script(
+        "x.sh",
+        "#!/bin/bash\n#SBATCH -A def-me -t 1:0:0 -p gpubase_bygpu_b1 --gpus-per-node=h100:1\nsrun true\n",
+        {std::nullopt, site(at)});
     for (const auto& finding : list) {
       CHECK(finding.what.code != "site/partition-unknown");
       if (finding.what.code == "site/partition-named") return finding.what.severity;
@@ -131,14 +138,17 @@ TEST_CASE("A finding points at the words that are wrong") {
 }
 
 TEST_CASE("All findings come at once, in the order of the lines") {
-  const auto list = diagnostics("#!/bin/bash\n#SBATCH --nodes=x\n#SBATCH --bogus\n#SBATCH --mem=1.5G extra\nsrun true\n#SBATCH -n4\n",
-                                        slurm::Version::v24_05);
+  const auto list = diagnostics(
+      "#!/bin/bash\n#SBATCH --nodes=x\n#SBATCH --bogus\n#SBATCH --mem=1.5G extra\nsrun true\n#SBATCH -n4\n",
+      slurm::Version::v24_05);
   std::vector<std::string> codes;
   for (const auto& finding : list) codes.push_back(finding.code);
-  CHECK(codes == std::vector<std::string>{"slurm/value", "slurm/option-unknown", "slurm/memory", "slurm/operand", "slurm/after-command"});
+  CHECK(codes == std::vector<std::string>{"slurm/value", "slurm/option-unknown", "slurm/memory",
+                                          "slurm/operand", "slurm/after-command"});
 }
 
-TEST_CASE("Without a version a refusal of some versions is a warning that names them, one of all is an error") {
+TEST_CASE(
+    "Without a version a refusal of some versions is a warning that names them, one of all is an error") {
   const auto some = diagnostics("#!/bin/bash\n#SBATCH --stepmgr\n", std::nullopt);
   REQUIRE(some.size() == 1);
   CHECK(some[0].severity == diag::Severity::warning);
@@ -150,14 +160,20 @@ TEST_CASE("Without a version a refusal of some versions is a warning that names 
 }
 
 TEST_CASE("Where no site is named, an option that may be a plugin's is a warning, a slip is an error") {
-  const auto plugin = diagnostics("#!/bin/bash\n#SBATCH --image nersc/pytorch:25.06\n#SBATCH --uenv=prgenv:v1\n#SBATCH --bee-gfs=x\nsrun true\n", slurm::Version::v23_11);
+  const auto plugin = diagnostics("#!/bin/bash\n#SBATCH --image nersc/pytorch:25.06\n#SBATCH "
+                                  "--uenv=prgenv:v1\n#SBATCH --bee-gfs=x\nsrun true\n",
+                                  slurm::Version::v23_11);
   REQUIRE(plugin.size() == 3);
   for (const auto& finding : plugin) {
     CHECK(finding.code == "slurm/option-unknown");
-    CHECK(finding.severity == (finding.span.line == 4 ? diag::Severity::warning : diag::Severity::note)); // the others are Shifter's and uenv's
+    CHECK(finding.severity == (finding.span.line == 4
+                                   ? diag::Severity::warning
+                                   : diag::Severity::note)); // the others are Shifter's and uenv's
   }
-  for (const auto* script : {"#!/bin/bash\n#SBATCH --acount=x\n", "#!/bin/bash\n#SBATCH --tiem=10\n", "#!/bin/bash\n#SBATCH --cpu-bind=cores\n", "#!/bin/bash\n#SBATCH --stepmgr\n",
-                             "#!/bin/bash\n#SBATCH --workdir /x\n", "#!/bin/bash\n#SBATCH --share\n", "#!/bin/bash\n#SBATCH --gres:gpu=1\n"}) {
+  for (const auto* script : {"#!/bin/bash\n#SBATCH --acount=x\n", "#!/bin/bash\n#SBATCH --tiem=10\n",
+                             "#!/bin/bash\n#SBATCH --cpu-bind=cores\n", "#!/bin/bash\n#SBATCH --stepmgr\n",
+                             "#!/bin/bash\n#SBATCH --workdir /x\n", "#!/bin/bash\n#SBATCH --share\n",
+                             "#!/bin/bash\n#SBATCH --gres:gpu=1\n"}) {
     INFO(script);
     const auto slip = diagnostics(script, slurm::Version::v23_11);
     REQUIRE(slip.size() == 1);

@@ -42,8 +42,11 @@ TEST_CASE("A comment silences its rule on its own line or the next one, and noth
       {"#!/bin/bash\ntrue\n" + say + "\n# why\n#SBATCH -N2\n", {}},
       {"#!/bin/bash\ntrue\n  " + say + "#SBATCH -N2\n", {}},
       // two comments for one line, and several ids in one
-      {"#!/bin/bash\n" + say + "# hpcml: disable=slurm/disabled-directive off\n# SBATCH -N2\n", {k_late, "x"}},
-      {"#!/bin/bash\ntrue\n# hpcml: disable=slurm/variable-in-directive,slurm/after-command wanted\n#SBATCH -N2\n", {}},
+      {"#!/bin/bash\n" + say + "# hpcml: disable=slurm/disabled-directive off\n# SBATCH -N2\n",
+       {k_late, "x"}},
+      {"#!/bin/bash\ntrue\n# hpcml: disable=slurm/variable-in-directive,slurm/after-command wanted\n#SBATCH "
+       "-N2\n",
+       {}},
       {"#!/bin/bash\n# hpcml: disable-file=slurm/after-command wanted\ntrue\n#SBATCH -N2\n#SBATCH -n2\n", {}},
       {"#!/bin/bash\ntrue\n#SBATCH -N2\n#SBATCH -n2\n# hpcml: disable-file=slurm/after-command wanted\n", {}},
       {"#!/bin/bash\r\ntrue\r\n# hpcml: disable=slurm/after-command wanted\r\n#SBATCH -N2\r\n", {"crlf"}},
@@ -64,36 +67,47 @@ TEST_CASE("A comment silences its rule on its own line or the next one, and noth
 }
 
 TEST_CASE("A line that goes on in the next ones is silenced as a whole") {
-  const std::string text = "#!/bin/bash\n# hpcml: disable=slurm/after-command wanted\nsrun \\\n  -n 2 \\\n  true\nsrun false\n";
+  const std::string text =
+      "#!/bin/bash\n# hpcml: disable=slurm/after-command wanted\nsrun \\\n  -n 2 \\\n  true\nsrun false\n";
   for (unsigned line = 2; line <= 6; ++line) {
     check::Findings findings = {{{diag::Severity::warning, k_late, "x", {"x.sh", line, 1, 1}, {}}, {}}};
     check::apply_suppressions("x.sh", text, findings);
     INFO(line);
-    REQUIRE(findings.size() == (line >= 3 && line <= 5 ? 0U : 2U)); // outside it stays, and the comment is told to be of no use
+    REQUIRE(findings.size() ==
+            (line >= 3 && line <= 5 ? 0U : 2U)); // outside it stays, and the comment is told to be of no use
   }
   // behind a line that goes on, a comment is about the next one
-  CHECK(lines_of("#!/bin/bash\ntrue \\\n # hpcml: disable=slurm/after-command wanted\n#SBATCH -N2\n").empty());
+  CHECK(
+      lines_of("#!/bin/bash\ntrue \\\n # hpcml: disable=slurm/after-command wanted\n#SBATCH -N2\n").empty());
 }
 
 TEST_CASE("A comment without a reason, with an unknown id or without use is told") {
-  const auto bare = only("#!/bin/bash\ntrue\n# hpcml: disable=slurm/after-command\n#SBATCH -N2\n", "check/disable");
+  const auto bare =
+      only("#!/bin/bash\ntrue\n# hpcml: disable=slurm/after-command\n#SBATCH -N2\n", "check/disable");
   CHECK(bare.severity == diag::Severity::warning);
   CHECK(bare.message.find("reason") != std::string::npos);
   CHECK(bare.span.line == 3);
   CHECK(bare.span.column == 1);
-  CHECK(lines_of("#!/bin/bash\ntrue\n# hpcml: disable=slurm/after-command\n#SBATCH -N2\n") == Lines{"check/disable:3", k_late + ":4"});
+  CHECK(lines_of("#!/bin/bash\ntrue\n# hpcml: disable=slurm/after-command\n#SBATCH -N2\n") ==
+        Lines{"check/disable:3", k_late + ":4"});
 
   const auto slip = only("#!/bin/bash\ntrue # hpcml: disable=slurm/after-comand I know\n", "check/disable");
   CHECK(slip.severity == diag::Severity::warning);
   CHECK(slip.span.column == 6);
   CHECK(slip.hint == "did you mean slurm/after-command?");
-  CHECK(only("#!/bin/bash\ntrue # hpcml: disable=nothing/like-it I know\n", "check/disable").hint == "hpcml rules lists them");
+  CHECK(only("#!/bin/bash\ntrue # hpcml: disable=nothing/like-it I know\n", "check/disable").hint ==
+        "hpcml rules lists them");
 
-  const auto unused = only("#!/bin/bash\n# hpcml: disable=slurm/after-command was so once\n#SBATCH -N2\ntrue\n", "check/disable");
+  const auto unused = only(
+      "#!/bin/bash\n# hpcml: disable=slurm/after-command was so once\n#SBATCH -N2\ntrue\n", "check/disable");
   CHECK(unused.severity == diag::Severity::note);
   // one id of two is not used: nothing is said, the comment has its use
-  CHECK(lines_of("#!/bin/bash\ntrue\n# hpcml: disable=slurm/disabled-directive,slurm/after-command wanted\n#SBATCH -N2\n").empty());
-  CHECK(only("#!/bin/bash\n# hpcml: disable= because\ntrue\n", "check/disable").message.find("names no rule") != std::string::npos);
+  CHECK(lines_of("#!/bin/bash\ntrue\n# hpcml: disable=slurm/disabled-directive,slurm/after-command "
+                 "wanted\n#SBATCH -N2\n")
+            .empty());
+  CHECK(
+      only("#!/bin/bash\n# hpcml: disable= because\ntrue\n", "check/disable").message.find("names no rule") !=
+      std::string::npos);
 }
 
 TEST_CASE("What is silenced is not mended") {
@@ -101,13 +115,17 @@ TEST_CASE("What is silenced is not mended") {
   for (const auto* rule : check::all_rules())
     for (const auto& example : rule->bad) {
       if (!example.site.empty()) continue;
-      const check::Target target{example.version.empty() ? slurm::Version::v23_11 : *slurm::parse_version(example.version)};
+      const check::Target target{example.version.empty() ? slurm::Version::v23_11
+                                                         : *slurm::parse_version(example.version)};
       bool mends = false;
-      for (const auto& finding : check::check_script("x.sh", example.script, target)) mends = mends || (finding.what.code == rule->id && !finding.fix.empty());
+      for (const auto& finding : check::check_script("x.sh", example.script, target))
+        mends = mends || (finding.what.code == rule->id && !finding.fix.empty());
       if (!mends) continue;
-      const auto text = std::string(example.script) + "\n# hpcml: disable-file=" + std::string(rule->id) + " as it is\n";
+      const auto text =
+          std::string(example.script) + "\n# hpcml: disable-file=" + std::string(rule->id) + " as it is\n";
       INFO(text);
-      for (const auto& finding : check::check_script("x.sh", text, target)) CHECK(finding.what.code != rule->id);
+      for (const auto& finding : check::check_script("x.sh", text, target))
+        CHECK(finding.what.code != rule->id);
     }
   CHECK(check::fix_script(bad, {slurm::Version::v23_11}).text == bad);
 }

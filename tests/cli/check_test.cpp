@@ -26,13 +26,16 @@ const char* const k_doubtful = "#!/bin/bash\n#SBATCH --time=10\ntrue\n#SBATCH --
 std::string mendable() {
   for (const auto* rule : check::all_rules())
     for (const auto& example : rule->bad)
-      if (example.site.empty() && example.version.empty() && check::fix_script(example.script, {slurm::Version::v23_11}).findings > 0) return std::string(example.script);
+      if (example.site.empty() && example.version.empty() &&
+          check::fix_script(example.script, {slurm::Version::v23_11}).findings > 0)
+        return std::string(example.script);
   FAIL("no rule has a mend");
   return {};
 }
 
 util::ProcessOutput run(const std::vector<std::string>& words, const std::string& input = {}) {
-  const auto result = util::run_process(words, util::EnvSnapshot::of_process(), std::chrono::seconds(60), input);
+  const auto result =
+      util::run_process(words, util::EnvSnapshot::of_process(), std::chrono::seconds(60), input);
   REQUIRE(result);
   return *result;
 }
@@ -130,7 +133,8 @@ TEST_CASE("Annotations are escaped as a workflow's runner reads them") {
   desk.put("a,b:100%.sh", "#!/bin/bash\n#SBATCH --job-name=𝄞é --nodes=x\n");
   const auto result = desk.hpcml({"check", "--format", "github", "a,b:100%.sh"});
   // 𝄞 is two columns for the service: UTF-16
-  CHECK(util::starts_with(result.out, "::error file=a%2Cb%3A100%25.sh,line=2,col=24,endColumn=33,title=slurm/"));
+  CHECK(util::starts_with(result.out,
+                          "::error file=a%2Cb%3A100%25.sh,line=2,col=24,endColumn=33,title=slurm/"));
   CHECK(holds(result.out, "::--nodes cannot be 'x'%0Ahint: "));
   CHECK(std::count(result.out.begin(), result.out.end(), '\n') == 1);
 }
@@ -142,12 +146,17 @@ TEST_CASE("SARIF stands the official schema, with places in UTF-16 and mends tha
   Desk desk;
   const auto script = mendable();
   desk.put("mend.sh", script);
-  desk.put("größe 1.sh", "#!/bin/bash\n#SBATCH --job-name=𝄞é --nodes=x\n# hpcml: disable=slurm/after-command old\ntrue\n#SBATCH -n2\n");
+  desk.put("größe 1.sh", "#!/bin/bash\n#SBATCH --job-name=𝄞é --nodes=x\n# hpcml: disable=slurm/after-command "
+                         "old\ntrue\n#SBATCH -n2\n");
   desk.put("bytes.sh", "#!/bin/bash\n#SBATCH --comment=\xff\xfe --nodes=\xff\n");
-  desk.put("job.json", R"({"site": "lumi", "nodes": 2, "command": ["python", "train.py"], "partition": "nowhere"})");
-  const auto result = desk.hpcml({"check", "--slurm-version", "23.11", "--format", "sarif", "mend.sh", "größe 1.sh", "bytes.sh", "job.json"});
+  desk.put("job.json",
+           R"({"site": "lumi", "nodes": 2, "command": ["python", "train.py"], "partition": "nowhere"})");
+  const auto result = desk.hpcml({"check", "--slurm-version", "23.11", "--format", "sarif", "mend.sh",
+                                  "größe 1.sh", "bytes.sh", "job.json"});
   desk.put("log.sarif", result.out);
-  const auto valid = run({"/usr/bin/python3", std::string(HPCML_SOURCE_DIR) + "/tests/check/validate_sarif.py", schema.string(), (desk / "log.sarif").string()});
+  const auto valid =
+      run({"/usr/bin/python3", std::string(HPCML_SOURCE_DIR) + "/tests/check/validate_sarif.py",
+           schema.string(), (desk / "log.sarif").string()});
   CAPTURE(result.err, valid.out, valid.err);
   CHECK(valid.exit_code == 0);
   const auto log = Json::parse(result.out);
@@ -183,7 +192,8 @@ TEST_CASE("--fix changes what it mends and nothing else about the file") {
   CHECK(diff.exit_code == 1);
   CHECK(desk.read("job.sh") == script);
   desk.put("copy.sh", script);
-  const auto patched = run({"/usr/bin/env", "-C", (desk / "").string(), "patch", "-p0", "--quiet", "copy.sh"}, diff.out);
+  const auto patched =
+      run({"/usr/bin/env", "-C", (desk / "").string(), "patch", "-p0", "--quiet", "copy.sh"}, diff.out);
   CAPTURE(diff.out, patched.out, patched.err);
   CHECK(patched.exit_code == 0);
   CHECK(desk.read("copy.sh") == expected);
@@ -207,12 +217,14 @@ TEST_CASE("--fix changes what it mends and nothing else about the file") {
 TEST_CASE("--all-sites says where a script runs and what stands against it elsewhere") {
   Desk desk;
   desk.put("huge.sh", "#!/bin/bash\n#SBATCH --nodes=100000\n#SBATCH --gpus-per-node=64\nsrun true\n");
-  desk.put("job.sh", "#!/bin/bash\n#SBATCH --nodes=1 --time=10 --gpus-per-node=1 --account=project_465000001 --partition=standard-g\nsrun true\n");
+  desk.put("job.sh", "#!/bin/bash\n#SBATCH --nodes=1 --time=10 --gpus-per-node=1 --account=project_465000001 "
+                     "--partition=standard-g\nsrun true\n");
   const auto table = desk.hpcml({"check", "--all-sites", "job.sh"});
   CAPTURE(table.out, table.err);
   CHECK(util::starts_with(table.out, "SITE "));
   CHECK(holds(table.err, " sites, at "));
-  const auto rows = Json::parse(desk.hpcml({"check", "--all-sites", "--format", "json", "--fail-on", "never", "job.sh"}).out);
+  const auto rows = Json::parse(
+      desk.hpcml({"check", "--all-sites", "--format", "json", "--fail-on", "never", "job.sh"}).out);
   CHECK(rows.size() > 40);
   std::vector<std::string> order;
   for (const auto& row : rows) {
@@ -227,9 +239,12 @@ TEST_CASE("--all-sites says where a script runs and what stands against it elsew
   CHECK(order.size() <= 3);
 }
 
-TEST_CASE("A job file is checked as it is written, as a plan on its site, and as the script that it becomes") {
+TEST_CASE(
+    "A job file is checked as it is written, as a plan on its site, and as the script that it becomes") {
   Desk desk;
-  desk.put("hpcml.json", "{\n  // where\n  \"site\": \"lumi\",\n  \"account\": \"project_465000001\",\n  \"nodes\": 2,\n  \"time\": \"10\",\n  \"gpus-per-node\": 99,\n  \"command\": [\"python\", \"train.py\"]\n}\n");
+  desk.put("hpcml.json",
+           "{\n  // where\n  \"site\": \"lumi\",\n  \"account\": \"project_465000001\",\n  \"nodes\": 2,\n  "
+           "\"time\": \"10\",\n  \"gpus-per-node\": 99,\n  \"command\": [\"python\", \"train.py\"]\n}\n");
   const auto result = desk.hpcml({"check", "--format", "json", "hpcml.json"});
   CAPTURE(result.out, result.err);
   CHECK(result.exit_code == 1);
@@ -237,7 +252,8 @@ TEST_CASE("A job file is checked as it is written, as a plan on its site, and as
   REQUIRE_FALSE(list.empty());
   CHECK(list[0]["code"] == "request/gpus-per-node");
   CHECK(list[0]["line"] == 7);
-  desk.put("hpcml.json", "{\"site\": \"lumi\", \"account\": \"project_465000001\", \"nodes\": 2, \"time\": \"10\", \"gpus-per-node\": 8, \"command\": [\"python\", \"train.py\"]}\n");
+  desk.put("hpcml.json", "{\"site\": \"lumi\", \"account\": \"project_465000001\", \"nodes\": 2, \"time\": "
+                         "\"10\", \"gpus-per-node\": 8, \"command\": [\"python\", \"train.py\"]}\n");
   const auto clean = desk.hpcml({"check", "."});
   CAPTURE(clean.out, clean.err);
   CHECK(clean.exit_code == 0);
@@ -259,8 +275,10 @@ TEST_CASE("hpcml rules lists every rule and prints its page") {
   CHECK(holds(slip.err, "did you mean slurm/after-command?"));
 }
 
-TEST_CASE("docs/rules.md is what the rules say: write it anew with hpcml rules --format markdown > docs/rules.md") {
+TEST_CASE(
+    "docs/rules.md is what the rules say: write it anew with hpcml rules --format markdown > docs/rules.md") {
   Desk desk;
-  const bool is_current = util::read_file(std::string(HPCML_SOURCE_DIR) + "/docs/rules.md").value_or("") == desk.hpcml({"rules", "--format", "markdown"}).out;
+  const bool is_current = util::read_file(std::string(HPCML_SOURCE_DIR) + "/docs/rules.md").value_or("") ==
+                          desk.hpcml({"rules", "--format", "markdown"}).out;
   CHECK(is_current);
 }

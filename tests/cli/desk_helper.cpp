@@ -30,18 +30,27 @@ util::ProcessOutput Desk::hpcml(const std::vector<std::string>& words) const {
   return run(argv, std::chrono::seconds(60));
 }
 
-util::ProcessOutput Desk::emulate(const std::string& site, unsigned nodes, const std::string& script, const std::string& partition) const {
-  std::vector<std::string> words = {HPCML_BINARY, "emulate", "--quiet", "--site", site, "--nodes", std::to_string(nodes)};
+util::ProcessOutput Desk::emulate(const std::string& site, unsigned nodes, const std::string& script,
+                                  const std::string& partition) const {
+  std::vector<std::string> words = {HPCML_BINARY,         "emulate", "--quiet", "--site", site, "--nodes",
+                                    std::to_string(nodes)};
   if (!partition.empty()) words.insert(words.end(), {"--partition", partition});
   words.insert(words.end(), {"--", "bash", "-c", script});
   return run(words, std::chrono::seconds(300));
 }
 
-void Desk::put(const std::string& name, const std::string& text, unsigned mode) const { REQUIRE(util::write_file(x_folder / name, text, mode)); }
+void Desk::put(const std::string& name, const std::string& text, unsigned mode) const {
+  REQUIRE(util::write_file(x_folder / name, text, mode));
+}
 
-std::string Desk::read(const std::string& name) const { return util::read_file(x_folder / name).value_or(""); }
+std::string Desk::read(const std::string& name) const {
+  return util::read_file(x_folder / name).value_or("");
+}
 
-std::size_t Desk::files() const { return static_cast<std::size_t>(std::distance(fs::directory_iterator(x_folder.path()), fs::directory_iterator())); }
+std::size_t Desk::files() const {
+  return static_cast<std::size_t>(
+      std::distance(fs::directory_iterator(x_folder.path()), fs::directory_iterator()));
+}
 
 bool holds(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
 

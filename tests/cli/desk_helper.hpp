@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// A folder to work in, with its own home, so that no profile, job file or configuration of the machine is seen.
+// A folder to work in, with its own home, so that no profile, job file or configuration of the machine is
+// seen.
 #pragma once
 
 #include <filesystem>
@@ -19,7 +20,8 @@ public:
   /// `hpcml WORDS` in the folder.
   util::ProcessOutput hpcml(const std::vector<std::string>& words) const;
   /// A bash script in the folder, on an emulated cluster of the site; $H is hpcml.
-  util::ProcessOutput emulate(const std::string& site, unsigned nodes, const std::string& script, const std::string& partition = {}) const;
+  util::ProcessOutput emulate(const std::string& site, unsigned nodes, const std::string& script,
+                              const std::string& partition = {}) const;
   void set(const std::string& name, const std::string& value) { x_env.set(name, value); }
   void put(const std::string& name, const std::string& text, unsigned mode = 0644) const;
   /// The file's text, or nothing.

@@ -31,13 +31,17 @@ std::vector<std::string> block_lines(const std::string& page, const std::string&
   return lines;
 }
 
-/// The commands of hpcml that the page shows, in blocks and within lines; explanations stand behind two blanks.
+/// The commands of hpcml that the page shows, in blocks and within lines; explanations stand behind two
+/// blanks.
 std::vector<std::string> commands_of(const std::string& page) {
   std::vector<std::string> commands = block_lines(page, "");
   const auto text = *util::read_file(std::string(HPCML_SOURCE_DIR) + "/docs/" + page);
   const std::regex inlined("`(hpcml [^`]*)`");
-  for (std::sregex_iterator it(text.begin(), text.end(), inlined), end; it != end; ++it) commands.push_back((*it)[1]);
-  const auto is_other = [](const std::string& line) { return !std::regex_search(line, std::regex("^hpcml (rules\\b|check .)")); };
+  for (std::sregex_iterator it(text.begin(), text.end(), inlined), end; it != end; ++it)
+    commands.push_back((*it)[1]);
+  const auto is_other = [](const std::string& line) {
+    return !std::regex_search(line, std::regex("^hpcml (rules\\b|check .)"));
+  };
   commands.erase(std::remove_if(commands.begin(), commands.end(), is_other), commands.end());
   for (auto& command : commands) command = command.substr(0, command.find("  "));
   return commands;
@@ -45,7 +49,9 @@ std::vector<std::string> commands_of(const std::string& page) {
 
 /// The words of a command line as bash takes them, without a comment at its end.
 std::vector<std::string> shell_words(const std::string& line) {
-  const auto result = util::run_process({"bash", "-c", "words=(" + line + "\n); printf '%s\\0' \"${words[@]}\""}, util::EnvSnapshot::of_process());
+  const auto result =
+      util::run_process({"bash", "-c", "words=(" + line + "\n); printf '%s\\0' \"${words[@]}\""},
+                        util::EnvSnapshot::of_process());
   REQUIRE(result);
   auto words = util::split(result->out, '\0');
   words.pop_back();
@@ -55,7 +61,9 @@ std::vector<std::string> shell_words(const std::string& line) {
 /// A desk with the profiles that the pages speak of: "mine", and "example" of the guide.
 void put_profiles(const Desk& desk) {
   desk.put("example.json", util::join(block_lines("adding-a-site.md", "json"), "\n"));
-  desk.put("mine.json", R"({"id": "mine", "extends": ["generic"], "node_types": [{"id": "a", "cpu": {"cores": 8}, "gpu": {"per_node": 1, "vendor": "nvidia"}}],
+  desk.put(
+      "mine.json",
+      R"({"id": "mine", "extends": ["generic"], "node_types": [{"id": "a", "cpu": {"cores": 8}, "gpu": {"per_node": 1, "vendor": "nvidia"}}],
     "partitions": [{"name": "p", "node_types": ["a"], "default": true}]})");
   std::filesystem::create_directory(desk / "sites");
   std::filesystem::copy(desk / "mine.json", desk / "sites/mine.json");
@@ -89,12 +97,15 @@ TEST_CASE("the commands of the pages about checks run, with the exit code of a c
   desk.put("sites/here.json", R"({"id": "here", "extends": ["mine"], "detect": {"env": {"HERE": "yes"}}})");
   desk.set("HPCML_SITES_PATH", (desk / "sites").string());
   desk.set("HERE", "yes");
-  const std::string clean = "#!/bin/bash\n#SBATCH --account=project_1 --partition=small --time=10 --nodes=1 --ntasks=1 --cpus-per-task=1 --mem=1G\nsrun true\n";
+  const std::string clean = "#!/bin/bash\n#SBATCH --account=project_1 --partition=small --time=10 --nodes=1 "
+                            "--ntasks=1 --cpus-per-task=1 --mem=1G\nsrun true\n";
   for (const auto* name : {"job.sh", "extra.slurm", "jobs/a.sh"}) {
     std::filesystem::create_directories((desk / name).parent_path());
     desk.put(name, clean);
   }
-  desk.put("hpcml.json", R"({"site": "lumi", "account": "project_1", "time": "1h", "nodes": 1, "command": ["python", "train.py"]})");
+  desk.put(
+      "hpcml.json",
+      R"({"site": "lumi", "account": "project_1", "time": "1h", "nodes": 1, "command": ["python", "train.py"]})");
   for (const auto& [page, least] : {std::pair("check.md", 8U), std::pair("ci.md", 3U)}) {
     unsigned commands = 0;
     for (const auto& command : commands_of(page)) {
@@ -118,7 +129,8 @@ TEST_CASE("the finding that the page about checks shows is the one of such a scr
   REQUIRE(shown[0] == "$ hpcml check job.sh");
   const auto result = desk.hpcml({"check", "job.sh"});
   CHECK(result.exit_code == 1);
-  CHECK(util::trim(result.out + result.err) == util::join(std::vector<std::string>(shown.begin() + 1, shown.end()), "\n"));
+  CHECK(util::trim(result.out + result.err) ==
+        util::join(std::vector<std::string>(shown.begin() + 1, shown.end()), "\n"));
 }
 
 TEST_CASE("the command of the page about ported scripts says what the page shows") {
@@ -173,7 +185,8 @@ TEST_CASE("the guide's first profile stands the guide's own tests on a real Slur
   }
   CHECK(asked == 1);
   // What the guide says must fail.
-  for (const auto& over : std::vector<std::vector<std::string>>{{"--nodes", "9", "--time", "1h"}, {"--nodes", "2", "--time", "49h"}}) {
+  for (const auto& over : std::vector<std::vector<std::string>>{{"--nodes", "9", "--time", "1h"},
+                                                                {"--nodes", "2", "--time", "49h"}}) {
     std::vector<std::string> words = {"gen", "--sites-dir", ".", "--site", "example", "--partition", "gpu"};
     words.insert(words.end(), over.begin(), over.end());
     words.insert(words.end(), {"--", "python", "train.py"});

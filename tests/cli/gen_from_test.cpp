@@ -40,20 +40,27 @@ TEST_CASE("a script is written for another site, with what changes said on stand
 TEST_CASE("a script that cannot be ported gives no file and its place") {
   Desk desk;
   desk.put("old.sh", "#!/bin/bash\n#SBATCH --nodes=two\nsrun python x.py\n");
-  const auto wrong = desk.hpcml({"gen", "--site", "lumi", "--account", "project_1", "--from", "old.sh", "-o", "new.sh"});
+  const auto wrong =
+      desk.hpcml({"gen", "--site", "lumi", "--account", "project_1", "--from", "old.sh", "-o", "new.sh"});
   CHECK(wrong.exit_code == 3);
   CHECK(holds(wrong.err, "old.sh:2:9: error:"));
   CHECK(desk.read("new.sh").empty());
   CHECK(desk.hpcml({"gen", "--site", "lumi", "--from", "nowhere.sh"}).exit_code == 3);
   desk.put("good.sh", "#!/bin/bash\n#SBATCH --time=10 --gpus-per-node=8\nsrun python x.py\n");
-  CHECK(desk.hpcml({"gen", "--site", "lumi", "--account", "project_1", "--from", "good.sh", "--", "python", "y.py"}).exit_code == 2);
-  CHECK(desk.hpcml({"gen", "--site", "lumi", "--account", "project_1", "--from", "good.sh", "--time", "20"}).out.find("--time=00:20:00") != std::string::npos);
+  CHECK(desk.hpcml({"gen", "--site", "lumi", "--account", "project_1", "--from", "good.sh", "--", "python",
+                    "y.py"})
+            .exit_code == 2);
+  CHECK(desk.hpcml({"gen", "--site", "lumi", "--account", "project_1", "--from", "good.sh", "--time", "20"})
+            .out.find("--time=00:20:00") != std::string::npos);
 }
 
 TEST_CASE("a script written for LUMI runs on an emulated Zurada", "[slurm]") {
   Desk desk;
   desk.put("old.sh", k_lumi);
-  const auto result = desk.emulate("zurada", 4, "$H gen --site zurada --partition gpu2h100 --from old.sh -o new.sh && sbatch -W new.sh; cat *.out", "gpu2h100");
+  const auto result = desk.emulate(
+      "zurada", 4,
+      "$H gen --site zurada --partition gpu2h100 --from old.sh -o new.sh && sbatch -W new.sh; cat *.out",
+      "gpu2h100");
   INFO(result.out << result.err);
   CHECK(util::trim(desk.read("end")) == "end 0");
   std::set<std::string> places;

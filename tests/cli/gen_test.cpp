@@ -16,7 +16,8 @@ using test::holds;
 namespace {
 
 std::vector<std::string> lumi(std::vector<std::string> more = {}) {
-  std::vector<std::string> words{"gen", "--site", "lumi", "--nodes", "2", "--account", "project_1", "--time", "10"};
+  std::vector<std::string> words{"gen",       "--site",    "lumi",   "--nodes", "2",
+                                 "--account", "project_1", "--time", "10"};
   words.insert(words.end(), more.begin(), more.end());
   return words;
 }
@@ -30,7 +31,8 @@ TEST_CASE("the main request prints the documented script") {
   REQUIRE(result.exit_code == 0);
   CHECK(util::starts_with(result.out, "#!/bin/bash\n#SBATCH --job-name=train_ddp\n"));
   CHECK(holds(result.out, "#SBATCH --time=00:10:00\n"));
-  CHECK(holds(result.out, "mask_cpu:0xfe000000000000,0xfe00000000000000,0xfe0000,0xfe000000,0xfe,0xfe00,0xfe00000000,0xfe0000000000"));
+  CHECK(holds(result.out, "mask_cpu:0xfe000000000000,0xfe00000000000000,0xfe0000,0xfe000000,0xfe,0xfe00,"
+                          "0xfe00000000,0xfe0000000000"));
   CHECK(holds(result.out, std::string("HPCML=") + HPCML_BINARY + "\n"));
 }
 
@@ -59,7 +61,9 @@ TEST_CASE("a mistake has one clear message, its exit code, and writes nothing") 
       {{"gen", "--site", "lumi", "--time", "10", "--", "x"}, 2, "--account"},
       {{"gen", "--site", "cedar", "--account", "def-x", "--time", "10", "--", "x"}, 4, "fir"},
       {lumi({"--"}), 2, "command"},
-      {{"gen", "--site", "local", "--gpus-per-node", "2", "--", "./x"}, 4, "hpcml launch --nproc-per-node 2 -- ./x"},
+      {{"gen", "--site", "local", "--gpus-per-node", "2", "--", "./x"},
+       4,
+       "hpcml launch --nproc-per-node 2 -- ./x"},
       {{"gen", "--sites-dir", "~bob/sites", "--site", "lumi", "--", "x"}, 2, "~bob/sites"},
       {lumi({"--srun=-n4", "--", "x"}), 2, "--tasks-per-node"},
       {lumi({"--sbatch=--wrap=hostname", "--", "x"}), 2, "behind --"},
@@ -82,7 +86,8 @@ TEST_CASE("a broken profile stops gen with the place of the mistake") {
   Desk desk;
   fs::create_directory(desk / "sites");
   desk.put("sites/mine.json", "{\n  \"schema\": 1,\n  \"id\": \"mine\"\n  \"oops\": 1\n}\n");
-  const auto result = desk.hpcml({"gen", "--sites-dir", "sites", "--site", "mine", "-o", "job.sh", "--", "x"});
+  const auto result =
+      desk.hpcml({"gen", "--sites-dir", "sites", "--site", "mine", "-o", "job.sh", "--", "x"});
   CAPTURE(result.err);
   CHECK(result.exit_code == 3);
   CHECK(holds(result.err, "mine.json:4:"));
@@ -91,7 +96,9 @@ TEST_CASE("a broken profile stops gen with the place of the mistake") {
 
 TEST_CASE("flags beat variables, variables beat the job file, the job file beats the site") {
   Desk desk;
-  desk.put("hpcml.json", R"({"site": "lumi", "account": "project_1", "time": "10", "nodes": 2, "mem": "100G", "qos": "low", "command": ["from_file"]})");
+  desk.put(
+      "hpcml.json",
+      R"({"site": "lumi", "account": "project_1", "time": "10", "nodes": 2, "mem": "100G", "qos": "low", "command": ["from_file"]})");
   auto result = desk.hpcml({"gen"});
   INFO(result.err);
   REQUIRE(result.exit_code == 0);
@@ -106,7 +113,8 @@ TEST_CASE("flags beat variables, variables beat the job file, the job file beats
   CHECK(holds(result.out, "--account=project_2\n"));
   CHECK(holds(result.out, "--nodes=4\n"));
   CHECK(holds(result.out, "\n  typed\n"));
-  CHECK(holds(desk.hpcml({"gen", "--explain", "--nodes", "4"}).out, "#SBATCH --nodes=4\n    <- flag --nodes\n"));
+  CHECK(holds(desk.hpcml({"gen", "--explain", "--nodes", "4"}).out,
+              "#SBATCH --nodes=4\n    <- flag --nodes\n"));
 }
 
 TEST_CASE("-o writes the same script that is printed, ready to run") {
@@ -143,7 +151,8 @@ TEST_CASE("JSON carries the explained script and the interactive line, whatever 
     INFO(result.err);
     REQUIRE(result.exit_code == 0);
     const auto json = nlohmann::json::parse(result.out);
-    CHECK(util::starts_with(json["interactive"].get<std::string>(), "salloc --job-name=x --account=project_1"));
+    CHECK(
+        util::starts_with(json["interactive"].get<std::string>(), "salloc --job-name=x --account=project_1"));
     CHECK(json["script"][2]["text"] == "#SBATCH --account=project_1");
     CHECK(json["script"][2]["reasons"][0]["origin"]["by"] == "--account");
   }
@@ -151,7 +160,8 @@ TEST_CASE("JSON carries the explained script and the interactive line, whatever 
 
 TEST_CASE("an interactive line says what it cannot carry") {
   Desk desk;
-  const auto idev = desk.hpcml({"gen", "--site", "vista", "--time", "10", "--qos", "high", "--interactive", "--", "x"});
+  const auto idev =
+      desk.hpcml({"gen", "--site", "vista", "--time", "10", "--qos", "high", "--interactive", "--", "x"});
   CHECK(idev.exit_code == 4);
   CHECK(holds(idev.err, "idev has no option for --qos=high"));
   CHECK(idev.out == "");
@@ -163,29 +173,36 @@ TEST_CASE("an interactive line says what it cannot carry") {
 TEST_CASE("no ~ and no relative path of the request reaches the script") {
   Desk desk;
   const auto home = (desk / "").parent_path().string();
-  auto result = desk.hpcml(lumi({"--venv", "~/env", "--bind", "~/env", "--hpcml-path", "bin/hpcml", "--container", "image.sif", "--bind", "data:/data", "--bind",
-                                 "~/code:/code", "--output", "~/logs/%j", "--env", "HF_HOME=~/hf", "--module", "use:~/modules", "--", "x", "~/y"}));
+  auto result = desk.hpcml(lumi(
+      {"--venv",    "~/env",        "--bind",     "~/env",         "--hpcml-path", "bin/hpcml", "--container",
+       "image.sif", "--bind",       "data:/data", "--bind",        "~/code:/code", "--output",  "~/logs/%j",
+       "--env",     "HF_HOME=~/hf", "--module",   "use:~/modules", "--",           "x",         "~/y"}));
   INFO(result.err << result.out);
   REQUIRE(result.exit_code == 0);
   const auto script = result.out.substr(result.out.find("set -euo"));
-  for (const auto& part : {home + "/env/bin/activate", home + "/bin/hpcml", home + "/image.sif", home + "/data:/data", home + "/code:/code",
-                           "HF_HOME=" + home + "/hf", "module use " + home + "/modules"})
+  for (const auto& part :
+       {home + "/env/bin/activate", home + "/bin/hpcml", home + "/image.sif", home + "/data:/data",
+        home + "/code:/code", "HF_HOME=" + home + "/hf", "module use " + home + "/modules"})
     CHECK_THAT(script, Catch::Contains(part));
   CHECK_THAT(result.out, Catch::Contains("#SBATCH --output=" + home + "/logs/%j\n"));
   CHECK_THAT(script, Catch::Contains("'~/y'") || Catch::Contains("\\~/y")); // the program's words are its own
   result = desk.hpcml(lumi({"--conda", "pytorch", "--container", "docker://a/b", "--", "x"}));
   CHECK_THAT(result.out, Catch::Contains("conda activate pytorch ") && Catch::Contains("docker://a/b"));
-  result = desk.hpcml({"gen", "--site", "zurada", "--partition", "gpu2h100", "--time", "10", "--mem", "8G", "--conda", "env.tar.gz", "--", "x"});
+  result = desk.hpcml({"gen", "--site", "zurada", "--partition", "gpu2h100", "--time", "10", "--mem", "8G",
+                       "--conda", "env.tar.gz", "--", "x"});
   CHECK(result.exit_code == 0);
   CHECK_THAT(result.out, Catch::Contains((desk / "env.tar.gz").string()));
-  result = desk.hpcml({"gen", "--site", "narval", "--account", "def-me", "--time", "10", "--mem", "4G", "--wheelhouse", " reqs.txt", "--", "x"});
+  result = desk.hpcml({"gen", "--site", "narval", "--account", "def-me", "--time", "10", "--mem", "4G",
+                       "--wheelhouse", " reqs.txt", "--", "x"});
   INFO(result.err << result.out);
   CHECK_THAT(result.out, Catch::Contains("-r " + home + "/reqs.txt"));
   // What a site calls an image is no path of this machine.
-  result = desk.hpcml({"gen", "--site", "perlmutter", "--account", "m1", "--time", "10", "--container", "nersc/pytorch:25.06.01", "--", "x"});
+  result = desk.hpcml({"gen", "--site", "perlmutter", "--account", "m1", "--time", "10", "--container",
+                       "nersc/pytorch:25.06.01", "--", "x"});
   INFO(result.err << result.out);
   CHECK_THAT(result.out, Catch::Contains("--image=nersc/pytorch:25.06.01\n"));
-  for (const auto& words : std::vector<std::vector<std::string>>{{"--venv", "~root/env"}, {"--conda", "~bob"}, {"--bind", "~bob/x:/x"}}) {
+  for (const auto& words : std::vector<std::vector<std::string>>{
+           {"--venv", "~root/env"}, {"--conda", "~bob"}, {"--bind", "~bob/x:/x"}}) {
     result = desk.hpcml(lumi({words[0], words[1], "--container", "i.sif", "--", "x"}));
     CAPTURE(words, result.err);
     CHECK(result.exit_code == 2);
@@ -199,7 +216,8 @@ TEST_CASE("folders of profiles are found from home and from here, and named whol
   fs::create_directory(desk / "sites");
   desk.put("sites/mine.json", R"({"schema": 1, "id": "mine", "sources": {}})");
   for (const auto* folder : {"sites", "./sites", "~/sites"}) {
-    const auto result = desk.hpcml({"gen", "--sites-dir", folder, "--site", "mine", "--gpus-per-node", "0", "--", "x"});
+    const auto result =
+        desk.hpcml({"gen", "--sites-dir", folder, "--site", "mine", "--gpus-per-node", "0", "--", "x"});
     CAPTURE(folder, result.err);
     REQUIRE(result.exit_code == 0);
     CHECK_THAT(result.out, Catch::Contains("--sites-dir " + home + "/sites"));

@@ -45,7 +45,9 @@ TEST_CASE("init lists the QoS of a site, and the time fits the one that jobs get
   const auto site = spec::load_site("perlmutter", {}).site;
   REQUIRE(site);
   const auto text = cli::render_job_file(*site, {});
-  for (const char* part : {"//   debug (default): at most 8 nodes, at most 00:30:00\n", "  // \"qos\": \"regular\",\n", "  \"time\": \"00:30:00\",\n"}) CHECK(holds(text, part));
+  for (const char* part : {"//   debug (default): at most 8 nodes, at most 00:30:00\n",
+                           "  // \"qos\": \"regular\",\n", "  \"time\": \"00:30:00\",\n"})
+    CHECK(holds(text, part));
   model::JobSpec job;
   job.qos = model::Sourced<std::string>{"regular", {}};
   CHECK(holds(cli::render_job_file(*site, job), "  \"time\": \"01:00:00\",\n"));
@@ -53,12 +55,14 @@ TEST_CASE("init lists the QoS of a site, and the time fits the one that jobs get
 
 TEST_CASE("init writes what is said, comments on what is allowed, and never overwrites") {
   const Desk desk;
-  const auto first = desk.hpcml({"init", "--site", "lumi", "--nodes", "2", "--time", "30m", "--account", "project_7", "--", "python", "my \"train\".py"});
+  const auto first = desk.hpcml({"init", "--site", "lumi", "--nodes", "2", "--time", "30m", "--account",
+                                 "project_7", "--", "python", "my \"train\".py"});
   INFO(first.err);
   REQUIRE(first.exit_code == 0);
   CHECK(first.out == "");
   const auto text = desk.read("hpcml.json");
-  for (const char* part : {"project_<number>", "small-g: 8 ", "at most 4 nodes, at most 3-00:00:00", "// \"chain\": 4,", "\"account\": \"project_7\"", "\"partition\": \"standard-g\""})
+  for (const char* part : {"project_<number>", "small-g: 8 ", "at most 4 nodes, at most 3-00:00:00",
+                           "// \"chain\": 4,", "\"account\": \"project_7\"", "\"partition\": \"standard-g\""})
     CHECK(holds(text, part));
   for (const auto& line : util::split(text, '\n')) CHECK(line.size() < 160);
   CHECK(holds(text, "\n  //     at most 2-00:00:00\n")); // of standard-g, whose line is too long
@@ -82,13 +86,17 @@ TEST_CASE("init writes what is said, comments on what is allowed, and never over
 TEST_CASE("what config remembers comes below everything that is said, and above the site") {
   Desk desk;
   CHECK(holds(desk.hpcml({"config"}).err, "not there yet"));
-  for (const auto& words : std::vector<std::vector<std::string>>{
-           {"config", "set", "site", "lumi"}, {"config", "set", "account", "project_1"}, {"config", "set", "partition", "small-g"}, {"config", "set", "--site", "narval", "account", "def-me"}}) {
+  for (const auto& words :
+       std::vector<std::vector<std::string>>{{"config", "set", "site", "lumi"},
+                                             {"config", "set", "account", "project_1"},
+                                             {"config", "set", "partition", "small-g"},
+                                             {"config", "set", "--site", "narval", "account", "def-me"}}) {
     const auto result = desk.hpcml(words);
     CAPTURE(words, result.err);
     REQUIRE(result.exit_code == 0);
   }
-  CHECK(desk.hpcml({"config"}).out == "site lumi\nlumi.account project_1\nlumi.partition small-g\nnarval.account def-me\n");
+  CHECK(desk.hpcml({"config"}).out ==
+        "site lumi\nlumi.account project_1\nlumi.partition small-g\nnarval.account def-me\n");
   const std::vector<std::string> request{"gen", "--time", "10", "--gpus-per-node", "1", "--", "x"};
   const auto usual = desk.hpcml(request);
   INFO(usual.err);
@@ -96,7 +104,8 @@ TEST_CASE("what config remembers comes below everything that is said, and above 
   CHECK(holds(usual.out, "#SBATCH --account=project_1\n#SBATCH --partition=small-g\n"));
   auto explained = request;
   explained.insert(explained.begin() + 1, "--explain");
-  CHECK(holds(desk.hpcml(explained).out, "configuration " + (desk / ".config/hpcml/config.json").string() + " sites.lumi.account"));
+  CHECK(holds(desk.hpcml(explained).out,
+              "configuration " + (desk / ".config/hpcml/config.json").string() + " sites.lumi.account"));
   desk.put("hpcml.json", R"({"account": "project_2"})");
   CHECK(holds(desk.hpcml(request).out, "--account=project_2\n"));
   desk.set("HPCML_ACCOUNT", "project_3");

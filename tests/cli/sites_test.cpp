@@ -18,7 +18,8 @@ std::string line_with(const std::string& text, const std::string& start) {
 }
 
 const std::string k_recorded = std::string(HPCML_SOURCE_DIR) + "/tests/discover/recorded/";
-const std::vector<std::string> k_gen = {"gen", "--time", "10", "--gpus-per-node", "4", "--account", "def-me", "--", "train"};
+const std::vector<std::string> k_gen = {"gen",    "--time", "10",   "--gpus-per-node", "4", "--account",
+                                        "def-me", "--",     "train"};
 
 } // namespace
 
@@ -28,16 +29,19 @@ TEST_CASE("the list shows GPUs, nodes, limits and the day of the newest source")
   REQUIRE(result.exit_code == 0);
   CHECK(holds(line_with(result.out, "SITE"), "GPUS PER NODE"));
   const auto lumi = line_with(result.out, "lumi ");
-  for (const char* cell : {" 8 x MI250X (GCD) ", " 2978 ", " standard-g ", " 2d ", " 1024 ", "2026-11-22"}) CHECK(holds(lumi, cell));
+  for (const char* cell : {" 8 x MI250X (GCD) ", " 2978 ", " standard-g ", " 2d ", " 1024 ", "2026-11-22"})
+    CHECK(holds(lumi, cell));
   CHECK(holds(line_with(result.out, "narval "), " 4 x A100  "));
   CHECK(holds(line_with(result.out, "narval "), " (not named) "));
-  CHECK(line_with(result.out, "SITE").find("NAME") < 150); // sites with many kinds of GPUs do not push the rest away
+  CHECK(line_with(result.out, "SITE").find("NAME") <
+        150); // sites with many kinds of GPUs do not push the rest away
   CHECK(holds(line_with(result.out, "mahti "), " 36h ")); // not its partition for tests, 15 minutes
   CHECK(holds(line_with(result.out, "cedar "), "retired, see fir"));
   CHECK(holds(line_with(result.out, "mahti "), "until 2026-08-31, see roihu"));
 }
 
-TEST_CASE("the rows that were worked out when the program was built are those that reading the profiles gives") {
+TEST_CASE(
+    "the rows that were worked out when the program was built are those that reading the profiles gives") {
   Desk desk;
   const auto built = desk.hpcml({"sites", "list"});
   desk.set("HPCML_SITES_PATH", std::string(HPCML_SOURCE_DIR) + "/sites"); // all of them a person's own now
@@ -52,7 +56,9 @@ TEST_CASE("a person's profile is in the list, and what it changes of others is s
   std::filesystem::create_directory(desk / "sites");
   desk.put("sites/mine.json", R"({"id": "mine", "name": "My cluster"})");
   desk.put("sites/lumi.json", R"({"extends": ["lumi"], "id": "lumi", "name": "LUMI as I see it"})");
-  desk.put("sites/alliance.json", R"({"extends": ["alliance"], "id": "alliance", "abstract": true, "sources": {"mine": {"url": "https://example.org", "checked": "2026-12-31"}}})");
+  desk.put(
+      "sites/alliance.json",
+      R"({"extends": ["alliance"], "id": "alliance", "abstract": true, "sources": {"mine": {"url": "https://example.org", "checked": "2026-12-31"}}})");
   desk.set("HPCML_SITES_PATH", "sites");
   const auto result = desk.hpcml({"sites", "list"});
   REQUIRE(result.exit_code == 0);
@@ -72,8 +78,10 @@ TEST_CASE("one site is shown with its partitions, sources and what is unknown") 
   CHECK(holds(result.out, "\nNot known: no source says it\n"));
   CHECK_FALSE(holds(result.out, "\nQoS "));
   const auto shown = desk.hpcml({"sites", "show", "perlmutter"}).out;
-  for (const char* cell : {" gpu_ss11 ", " 30m ", " 8 ", " ? ", " 5"}) CHECK(holds(line_with(shown, "  debug* "), cell));
-  for (const char* cell : {" shared_gpu_ss11 ", " 2d ", " 2 ", " 5000"}) CHECK(holds(line_with(shown, "  shared "), cell));
+  for (const char* cell : {" gpu_ss11 ", " 30m ", " 8 ", " ? ", " 5"})
+    CHECK(holds(line_with(shown, "  debug* "), cell));
+  for (const char* cell : {" shared_gpu_ss11 ", " 2d ", " 2 ", " 5000"})
+    CHECK(holds(line_with(shown, "  shared "), cell));
 }
 
 TEST_CASE("-v says on standard error which profiles are read; without it nothing is said") {
@@ -108,7 +116,8 @@ TEST_CASE("to recognise the machine no profile is read but the one of its site")
   REQUIRE(result.exit_code == 0);
   std::vector<std::string> read;
   for (const auto& line : util::split(result.err, '\n'))
-    if (const auto at = line.find("profile built in: "); at != std::string::npos) read.push_back(line.substr(at));
+    if (const auto at = line.find("profile built in: "); at != std::string::npos)
+      read.push_back(line.substr(at));
   CHECK(read == std::vector<std::string>{"profile built in: narval.json", "profile built in: alliance.json"});
 }
 
@@ -137,21 +146,26 @@ TEST_CASE("a profile is discovered from what a cluster's commands printed") {
   CHECK(holds(result.err, "hpcml: not asked: nvidia-smi"));
   CHECK(holds(result.err, "hpcml: left out: partition \"CPU nodes (amd)\""));
   CHECK(desk.hpcml({"sites", "validate", "new.json"}).exit_code == 0);
-  const auto script = desk.hpcml({"--sites-dir", ".", "gen", "--site", "new", "--partition", "gpu", "--gpus-per-node", "4", "--account", "big", "--time", "10", "--", "train"});
+  const auto script = desk.hpcml({"--sites-dir", ".", "gen", "--site", "new", "--partition", "gpu",
+                                  "--gpus-per-node", "4", "--account", "big", "--time", "10", "--", "train"});
   INFO(script.err);
   CHECK(script.exit_code == 0);
-  const auto refused = desk.hpcml({"--sites-dir", ".", "gen", "--site", "new", "--partition", "gpu", "--gpus-per-node", "4", "--account", "big", "--time", "3d", "--", "train"});
+  const auto refused =
+      desk.hpcml({"--sites-dir", ".", "gen", "--site", "new", "--partition", "gpu", "--gpus-per-node", "4",
+                  "--account", "big", "--time", "3d", "--", "train"});
   CHECK(refused.exit_code == 4);
 }
 
 TEST_CASE("a topology fits one kind of node, or the command says why not") {
   Desk desk;
   desk.put("smi.txt", "GPU[0]\t\t: (Topology) Numa Node: 0\nGPU[1]\t\t: (Topology) Numa Node: 1\n");
-  const auto result = desk.hpcml({"sites", "discover", "--from", k_recorded + "plain", "--topology", "smi.txt"});
+  const auto result =
+      desk.hpcml({"sites", "discover", "--from", k_recorded + "plain", "--topology", "smi.txt"});
   CHECK(result.exit_code == 3);
   CHECK(holds(result.err, "fits no kind of node of this cluster"));
   CHECK(holds(result.err, "gpux8 (64 cores, 8 GPUs)"));
-  CHECK(desk.hpcml({"sites", "discover", "--from", k_recorded + "plain", "--topology", "gpu=smi.txt"}).exit_code == 3);
+  CHECK(desk.hpcml({"sites", "discover", "--from", k_recorded + "plain", "--topology", "gpu=smi.txt"})
+            .exit_code == 3);
 }
 
 TEST_CASE("profile and cluster that disagree are a finding, with exit code 1") {
@@ -163,7 +177,8 @@ TEST_CASE("profile and cluster that disagree are a finding, with exit code 1") {
   const auto other = desk.hpcml({"sites", "diff", "zurada", "--from", k_recorded + "plain"});
   CHECK(other.exit_code == 1);
   CHECK(holds(other.out, "error: partition gpu2h100: the cluster shows none of this name [drift/partition]"));
-  const auto json = desk.hpcml({"sites", "diff", "zurada", "--from", k_recorded + "plain", "--format", "json"}).out;
+  const auto json =
+      desk.hpcml({"sites", "diff", "zurada", "--from", k_recorded + "plain", "--format", "json"}).out;
   CHECK(holds(json, "\"drift/partition\""));
   CHECK_FALSE(holds(json, "\n\n"));
 }
@@ -179,10 +194,14 @@ TEST_CASE("a machine without Slurm is told to be none") {
 
 TEST_CASE("an option that may be repeated leaves the next word alone") {
   Desk desk;
-  desk.put("mine.json", R"({"id": "mine", "name": "Mine", "sources": {"guide": {"url": "https://docs.example.org", "checked": "2026-11-01"}}})");
+  desk.put(
+      "mine.json",
+      R"({"id": "mine", "name": "Mine", "sources": {"guide": {"url": "https://docs.example.org", "checked": "2026-11-01"}}})");
   CHECK(holds(desk.hpcml({"sites", "show", "--sites-dir", ".", "mine"}).out, "mine: Mine"));
   CHECK(desk.hpcml({"sites", "validate", "mine.json"}).out == "mine.json: ok, site mine, 1 source\n");
-  CHECK(desk.hpcml({"gen", "--site", "lumi", "--account", "project_1", "--time", "10", "--module", "a", "b", "--", "train"}).exit_code == 2);
+  CHECK(desk.hpcml({"gen", "--site", "lumi", "--account", "project_1", "--time", "10", "--module", "a", "b",
+                    "--", "train"})
+            .exit_code == 2);
 }
 
 TEST_CASE("a wrong command line below sites is told where its help is") {
@@ -207,7 +226,9 @@ TEST_CASE("a wrong command line below sites is told where its help is") {
 
 TEST_CASE("what a profile does not say of a partition is a question mark") {
   Desk desk;
-  desk.put("mine.json", R"({"id": "mine", "name": "Mine", "sources": {"guide": {"url": "https://docs.example.org", "checked": "2026-11-01"}},
+  desk.put(
+      "mine.json",
+      R"({"id": "mine", "name": "Mine", "sources": {"guide": {"url": "https://docs.example.org", "checked": "2026-11-01"}},
     "node_types": [{"id": "h100", "gpu": {"per_node": 8, "vendor": "nvidia", "model": "NVIDIA H100"}, "source": "guide"}],
     "partitions": [{"name": "p", "node_types": ["h100"], "source": "guide"}, {"name": "q", "node_types": ["h100"], "exclusive": false, "source": "guide"}]})");
   const auto shown = desk.hpcml({"--sites-dir", ".", "sites", "show", "mine"}).out;
@@ -223,10 +244,14 @@ TEST_CASE("what a profile does not say of a partition is a question mark") {
 
 TEST_CASE("a rule for an option that sbatch does not have is warned of where it looks like a slip") {
   Desk desk;
-  const std::string head = R"({"id": "mine", "sources": {"guide": {"url": "https://docs.example.org", "checked": "2026-11-01"}}, "flags": {"source": "guide",
+  const std::string head =
+      R"({"id": "mine", "sources": {"guide": {"url": "https://docs.example.org", "checked": "2026-11-01"}}, "flags": {"source": "guide",
   )";
   desk.put("slip.json", head + R"("acount": {"policy": "required"}}})");
-  desk.put("plugin.json", head + R"("gpu_cmode": {"policy": "optional"}, "environment": {"policy": "srun-only"}, "account": {"policy": "required"}}})");
+  desk.put(
+      "plugin.json",
+      head +
+          R"("gpu_cmode": {"policy": "optional"}, "environment": {"policy": "srun-only"}, "account": {"policy": "required"}}})");
   const auto slip = desk.hpcml({"sites", "validate", "slip.json"});
   CHECK(slip.exit_code == 0);
   CHECK(holds(slip.err, "slip.json:2:3: warning: sbatch has no option --acount"));
@@ -236,7 +261,9 @@ TEST_CASE("a rule for an option that sbatch does not have is warned of where it 
 
 TEST_CASE("a site whose last day is over takes no requests, the day before it does") {
   Desk desk;
-  const std::vector<std::string> request{"gen", "--site", "mahti", "--account", "project_2001234", "--partition", "gputest", "--time", "10", "--", "x"};
+  const std::vector<std::string> request{
+      "gen",    "--site", "mahti", "--account", "project_2001234", "--partition", "gputest",
+      "--time", "10",     "--",    "x"};
   desk.set("SOURCE_DATE_EPOCH", "1788177600"); // 2026-08-31
   const auto last = desk.hpcml(request);
   CHECK(last.exit_code == 0);

@@ -16,10 +16,13 @@ using test::holds;
 
 namespace {
 
-const std::string k_request = " --site lumi --account project_1 --time 10 --partition small-g --gpus-per-node 1 --launcher srun ";
+const std::string k_request =
+    " --site lumi --account project_1 --time 10 --partition small-g --gpus-per-node 1 --launcher srun ";
 
 /// What a part of a script printed, between the marks that `part` prints around it, with "code N" at its end.
-std::string part(const std::string& name, const std::string& commands) { return "echo '<" + name + ">'; ( " + commands + " ) 2>&1; echo \"code $?\"; echo '</" + name + ">'; "; }
+std::string part(const std::string& name, const std::string& commands) {
+  return "echo '<" + name + ">'; ( " + commands + " ) 2>&1; echo \"code $?\"; echo '</" + name + ">'; ";
+}
 std::string part_of(const std::string& text, const std::string& name) {
   const auto start = text.find("<" + name + ">\n"), end = text.find("</" + name + ">");
   if (start == std::string::npos || end == std::string::npos) return {};
@@ -41,8 +44,14 @@ TEST_CASE("submit refuses what gen refuses, with the same codes, and leaves noth
       {{"--site", "lumi", "--chain", "0", "--", "x"}, 2, "--chain"},
       {{"--site", "lumi", "--chain-if", "ok", "--", "x"}, 2, "--chain"},
       {{"--test-only", "--watch", "--", "x"}, 2, "--watch"},
-      {{"--site", "lonestar6", "--account", "a", "--partition", "gpu-a100-dev", "--time", "10", "--chain", "4", "--", "x"}, 4, "4 jobs at a time"},
-      {{"--site", "lonestar6", "--account", "a", "--partition", "gpu-a100-dev", "--time", "10", "--array", "0-1", "--chain", "2", "--", "x"}, 4, "4 jobs at a time"},
+      {{"--site", "lonestar6", "--account", "a", "--partition", "gpu-a100-dev", "--time", "10", "--chain",
+        "4", "--", "x"},
+       4,
+       "4 jobs at a time"},
+      {{"--site", "lonestar6", "--account", "a", "--partition", "gpu-a100-dev", "--time", "10", "--array",
+        "0-1", "--chain", "2", "--", "x"},
+       4,
+       "4 jobs at a time"},
       {{"--job", "no.json"}, 3, "no.json"},
   };
   for (const auto& example : cases) {
@@ -61,22 +70,29 @@ TEST_CASE("submit refuses what gen refuses, with the same codes, and leaves noth
 TEST_CASE("submit on a machine without Slurm says where to go") {
   Desk desk;
   desk.set("PATH", "/nowhere");
-  const auto result = desk.hpcml({"submit", "--site", "lumi", "--account", "project_1", "--time", "10", "--", "x"});
+  const auto result =
+      desk.hpcml({"submit", "--site", "lumi", "--account", "project_1", "--time", "10", "--", "x"});
   CHECK(result.exit_code == 5);
   CHECK(holds(result.err, "sbatch is not in PATH"));
   CHECK(holds(result.err, "hpcml emulate"));
 }
 
-TEST_CASE("jobs that only the accounting remembers are told of task by task, with what is not known left out") {
+TEST_CASE(
+    "jobs that only the accounting remembers are told of task by task, with what is not known left out") {
   Desk desk;
-  desk.put("scontrol", "#!/bin/sh\necho 'slurm_load_jobs error: Invalid job id specified' >&2\nexit 1\n", 0755);
+  desk.put("scontrol", "#!/bin/sh\necho 'slurm_load_jobs error: Invalid job id specified' >&2\nexit 1\n",
+           0755);
   // What Slurm 22.05 printed of an array with slurmdbd, one task after another failing with its number.
-  desk.put("said", util::read_file(std::string(HPCML_SOURCE_DIR) + "/tests/slurm/recorded/sacct-array-22.05.txt").value());
-  desk.put("sacct", "#!/bin/sh\ncase \"$*\" in *--jobs=14) cat said;; *) echo '16|16|FAILED|1:0|n1';; esac\n", 0755);
+  desk.put(
+      "said",
+      util::read_file(std::string(HPCML_SOURCE_DIR) + "/tests/slurm/recorded/sacct-array-22.05.txt").value());
+  desk.put("sacct", "#!/bin/sh\ncase \"$*\" in *--jobs=14) cat said;; *) echo '16|16|FAILED|1:0|n1';; esac\n",
+           0755);
   desk.set("PATH", (desk / "").string() + ":/usr/bin:/bin");
   const auto array = desk.hpcml({"submit", "--attach", "14"});
   CHECK(array.exit_code == 3);
-  for (const char* task : {"1", "2", "3"}) CHECK(holds(array.err, std::string("task ") + task + " of job 14 failed: exit code " + task + "\n"));
+  for (const char* task : {"1", "2", "3"})
+    CHECK(holds(array.err, std::string("task ") + task + " of job 14 failed: exit code " + task + "\n"));
   const auto job = desk.hpcml({"submit", "--attach", "16"});
   CHECK(job.exit_code == 1);
   CHECK(holds(job.err, "job 16 failed: exit code 1\n"));
@@ -84,7 +100,8 @@ TEST_CASE("jobs that only the accounting remembers are told of task by task, wit
   CHECK(holds(job.err, "Slurm no longer tells where its log is"));
 }
 
-TEST_CASE("a log is read as it grows, from the start again when it was begun anew, and not before it is there") {
+TEST_CASE(
+    "a log is read as it grows, from the start again when it was begun anew, and not before it is there") {
   const Desk desk;
   cli::LogFollower log((desk / "log").string());
   CHECK(log.read_more() == "");
@@ -108,20 +125,27 @@ TEST_CASE("jobs are submitted, watched, chained, left and found again on a real 
       "lumi", 1,
       part("test-only", "SLURM_TIME_FORMAT='%H of %A' " + submit + "--test-only -- hostname") +
           part("watch", "SBATCH_TIMELIMIT=7 " + submit + "--output logs/%x-%j.out --watch -- ./steps.sh") +
-          part("record", "scontrol show job 2 | grep -o 'TimeLimit=[^ ]*'; scontrol show job 2 | grep StdOut") +
-          part("chain", submit + "--chain 2 --format json -- true 2>err.txt; grep -c 'after 3' err.txt; scontrol show job 4 | grep -o 'Dependency=.*'") +
+          part("record",
+               "scontrol show job 2 | grep -o 'TimeLimit=[^ ]*'; scontrol show job 2 | grep StdOut") +
+          part("chain", submit + "--chain 2 --format json -- true 2>err.txt; grep -c 'after 3' err.txt; "
+                                 "scontrol show job 4 | grep -o 'Dependency=.*'") +
           part("hopeless", submit + "--chain 2 --chain-if ok --watch -- false") +
           part("array", submit + "--array 0-2%2 --output log-%A_%a.out --watch -- false") +
-          part("detach", submit + "--output detach.out --watch -- ./steps.sh & sleep 3; kill -INT $(pgrep -f '^'$H' submit.*detach'); wait $!") +
+          part("detach", submit + "--output detach.out --watch -- ./steps.sh & sleep 3; kill -INT $(pgrep -f "
+                                  "'^'$H' submit.*detach'); wait $!") +
           part("attach", "$H submit --attach $(squeue -h -o %i -n steps) | cat; exit ${PIPESTATUS[0]}") +
-          part("refused", "$H submit --site lumi --account project_1 --time 10 --nodes 2 --partition small-g --gpus-per-node 1 --launcher srun -- true"));
+          part("refused", "$H submit --site lumi --account project_1 --time 10 --nodes 2 --partition small-g "
+                          "--gpus-per-node 1 --launcher srun -- true"));
   CAPTURE(result.out, result.err);
   REQUIRE(result.exit_code == 0);
   const auto said = [&](const std::string& name) { return part_of(result.out, name); };
-  CHECK(std::regex_search(said("test-only"), std::regex("hostname: would start at 20[0-9]{2}-[0-9-]+T"))); // not the person's own form of time
+  CHECK(std::regex_search(
+      said("test-only"),
+      std::regex("hostname: would start at 20[0-9]{2}-[0-9-]+T"))); // not the person's own form of time
   CHECK(holds(said("test-only"), " in partition small-g on nid000001\n"));
   CHECK(holds(said("test-only"), "code 0"));
-  // Slurm's own record is the oracle for the log's path, and for the time limit that a variable would have changed.
+  // Slurm's own record is the oracle for the log's path, and for the time limit that a variable would have
+  // changed.
   const auto watch = said("watch");
   CHECK(holds(watch, "SBATCH_TIMELIMIT=7"));
   CHECK(holds(watch, "running on nid000001"));
@@ -157,12 +181,14 @@ TEST_CASE("what a site has in sbatch's place submits, where it is there", "[slur
   desk.put("ghbatch", "#!/bin/sh\nexec sbatch --comment=by-ghbatch \"$@\"\n", 0755);
   const std::string submit = "$H submit --site bede --account bdx --partition gh --time 10 --launcher srun ";
   const auto result = desk.emulate("bede", 1,
-                                   part("without", submit + "--test-only -- hostname") + "PATH=$PWD:$PATH; " + part("with", submit + "-- hostname") +
+                                   part("without", submit + "--test-only -- hostname") + "PATH=$PWD:$PATH; " +
+                                       part("with", submit + "-- hostname") +
                                        part("comment", "scontrol show job | grep -o 'Comment=.*'"),
                                    "gh");
   CAPTURE(result.out, result.err);
   REQUIRE(result.exit_code == 0);
-  CHECK(holds(part_of(result.out, "without"), "ghbatch, which submits such jobs here, is not in PATH: sbatch is asked instead"));
+  CHECK(holds(part_of(result.out, "without"),
+              "ghbatch, which submits such jobs here, is not in PATH: sbatch is asked instead"));
   CHECK(holds(part_of(result.out, "without"), "code 0"));
   CHECK_FALSE(holds(part_of(result.out, "with"), "ghbatch"));
   CHECK(holds(part_of(result.out, "with"), "code 0"));
@@ -185,7 +211,8 @@ TEST_CASE("the steps of a job are one script that bash and shellcheck accept") {
     for (const std::vector<std::string>& checker : {std::vector<std::string>{"bash", "-n"}, {"shellcheck"}}) {
       auto words = checker;
       words.push_back((desk / "job.sh").string());
-      const auto checked = util::run_process(words, util::EnvSnapshot::of_process(), std::chrono::seconds(60));
+      const auto checked =
+          util::run_process(words, util::EnvSnapshot::of_process(), std::chrono::seconds(60));
       REQUIRE(checked);
       CAPTURE(checked->out, checked->err);
       CHECK(checked->exit_code == 0);
@@ -195,7 +222,9 @@ TEST_CASE("the steps of a job are one script that bash and shellcheck accept") {
 
 TEST_CASE("a file with several jobs is one request: gen wants one chosen, and mistakes name their job") {
   const Desk desk;
-  desk.put("hpcml.json", R"({"site": "lumi", "account": "project_1", "time": "10", "jobs": [{"name": "a", "command": ["x"]}, {"name": "b", "after": "a", "command": ["y"], "nodes": 2}]})");
+  desk.put(
+      "hpcml.json",
+      R"({"site": "lumi", "account": "project_1", "time": "10", "jobs": [{"name": "a", "command": ["x"]}, {"name": "b", "after": "a", "command": ["y"], "nodes": 2}]})");
   CHECK(holds(desk.hpcml({"gen"}).err, "--only a, --only b"));
   CHECK(desk.hpcml({"gen"}).exit_code == 2);
   CHECK(holds(desk.hpcml({"gen", "--only", "b"}).out, "#SBATCH --nodes=2\n"));
@@ -234,14 +263,17 @@ except OSError: pass
 print(text.decode().replace("\r", "<CR>").replace("\x1b[K", "<K>"))
 print("status", os.WIFEXITED(status) and os.WEXITSTATUS(status), "same", termios.tcgetattr(slave) == before)
 )");
-  const auto result = desk.emulate("lumi", 1, "timeout 60 python3 terminal.py $H submit" + k_request + "--watch -- ./steps.sh; squeue -h -o 'job %i %T'; scancel 1");
+  const auto result = desk.emulate("lumi", 1,
+                                   "timeout 60 python3 terminal.py $H submit" + k_request +
+                                       "--watch -- ./steps.sh; squeue -h -o 'job %i %T'; scancel 1");
   CAPTURE(result.out, result.err);
   CHECK(holds(result.out, "job 1 RUNNING"));
   CHECK(holds(result.out, "hpcml submit --attach 1"));
   CHECK(holds(result.out, "status 130 same True"));
 }
 
-TEST_CASE("jobs that wait for each other, arrays, chains and steps run in their order on a real Slurm", "[slurm]") {
+TEST_CASE("jobs that wait for each other, arrays, chains and steps run in their order on a real Slurm",
+          "[slurm]") {
   const Desk desk;
   desk.put("hpcml.json", R"(// three jobs
     {"site": "lumi", "account": "project_1", "time": "10", "partition": "small-g", "gpus-per-node": 2, "launcher": "srun", "jobs": [

@@ -13,8 +13,10 @@ using test::Desk;
 using test::holds;
 
 TEST_CASE("places are in order of start, then of cost, those that do not fit last") {
-  std::vector<cli::Place> places = {{"a", "no", false, "", {}, "", "why"}, {"a", "late", true, "2026-11-22T00:00:00", 1.0, "", ""},
-                                    {"a", "unknown", true, "", 0.5, "", ""}, {"a", "dear", true, "2026-11-21T00:00:00", 9.0, "", ""},
+  std::vector<cli::Place> places = {{"a", "no", false, "", {}, "", "why"},
+                                    {"a", "late", true, "2026-11-22T00:00:00", 1.0, "", ""},
+                                    {"a", "unknown", true, "", 0.5, "", ""},
+                                    {"a", "dear", true, "2026-11-21T00:00:00", 9.0, "", ""},
                                     {"a", "cheap", true, "2026-11-21T00:00:00", 2.0, "", ""}};
   cli::sort_places(places);
   std::vector<std::string> order;
@@ -22,10 +24,12 @@ TEST_CASE("places are in order of start, then of cost, those that do not fit las
   CHECK(order == std::vector<std::string>{"cheap", "dear", "late", "unknown", "no"});
 }
 
-TEST_CASE("by the profiles alone: each partition that fits with its GPU-hours, the others with what speaks against them") {
+TEST_CASE("by the profiles alone: each partition that fits with its GPU-hours, the others with what speaks "
+          "against them") {
   Desk desk;
   desk.set("PATH", "/nowhere");
-  const auto result = desk.hpcml({"submit", "--where", "--format", "json", "--site", "lumi", "--account", "project_1", "--nodes", "2", "--gpus-per-node", "8", "--time", "5h"});
+  const auto result = desk.hpcml({"submit", "--where", "--format", "json", "--site", "lumi", "--account",
+                                  "project_1", "--nodes", "2", "--gpus-per-node", "8", "--time", "5h"});
   INFO(result.err);
   REQUIRE(result.exit_code == 0);
   const auto places = nlohmann::json::parse(result.out);
@@ -37,13 +41,16 @@ TEST_CASE("by the profiles alone: each partition that fits with its GPU-hours, t
   CHECK(holds(by_name["standard-g"]["hardware"], "16 x AMD MI250X"));
   CHECK(by_name["dev-g"]["fits"] == false); // its limit is 3 hours
   CHECK(holds(by_name["dev-g"]["note"], "03:00:00"));
-  CHECK(desk.hpcml({"submit", "--where", "--site", "lumi", "--account", "project_1", "--gpus-per-node", "9", "--time", "1h"}).exit_code == 4);
+  CHECK(desk.hpcml({"submit", "--where", "--site", "lumi", "--account", "project_1", "--gpus-per-node", "9",
+                    "--time", "1h"})
+            .exit_code == 4);
   CHECK(desk.hpcml({"submit", "--all-sites", "--", "x"}).exit_code == 2);
 }
 
 TEST_CASE("all sites are compared by their profiles, whoever pays there") {
   Desk desk;
-  const auto result = desk.hpcml({"submit", "--where", "--all-sites", "--account", "project_1", "--nodes", "1", "--time", "1h"});
+  const auto result = desk.hpcml(
+      {"submit", "--where", "--all-sites", "--account", "project_1", "--nodes", "1", "--time", "1h"});
   INFO(result.err);
   REQUIRE(result.exit_code == 0);
   std::string row;
@@ -55,13 +62,15 @@ TEST_CASE("all sites are compared by their profiles, whoever pays there") {
   CHECK_FALSE(holds(result.out, "cedar")); // retired
   // The account of these nodes, not that of the first rule.
   for (const auto& line : util::split(result.out, '\n'))
-    if (util::starts_with(line, "jean_zay ") && holds(line, " gpu_p13 ")) CHECK(holds(line, "needs --account <project>@v100"));
+    if (util::starts_with(line, "jean_zay ") && holds(line, " gpu_p13 "))
+      CHECK(holds(line, "needs --account <project>@v100"));
 }
 
 TEST_CASE("where QoS choose the partition, each is a place") {
   Desk desk;
   desk.set("PATH", "/nowhere");
-  const std::vector<std::string> words = {"submit", "--where", "--site", "perlmutter", "--nodes", "2", "--time", "1h"};
+  const std::vector<std::string> words = {"submit",  "--where", "--site", "perlmutter",
+                                          "--nodes", "2",       "--time", "1h"};
   const auto result = desk.hpcml(words);
   INFO(result.out << result.err);
   CHECK(result.exit_code == 0);
@@ -73,7 +82,8 @@ TEST_CASE("where QoS choose the partition, each is a place") {
   CHECK(holds(line_of(" --qos regular "), " yes "));
   CHECK(holds(line_of(" --qos debug "), "00:30:00"));
   CHECK(holds(line_of(" --qos shared "), " no "));
-  const auto part = desk.hpcml({"submit", "--where", "--format", "json", "--site", "perlmutter", "--gpus-per-node", "1", "--time", "1h"});
+  const auto part = desk.hpcml({"submit", "--where", "--format", "json", "--site", "perlmutter",
+                                "--gpus-per-node", "1", "--time", "1h"});
   for (const auto& place : nlohmann::json::parse(part.out)) { // who has a whole node holds all of its GPUs
     if (place["qos"] == "regular") CHECK(place["gpu_hours"] == 4.0);
     if (place["qos"] == "shared") CHECK(place["gpu_hours"] == 1.0);
@@ -85,9 +95,13 @@ TEST_CASE("where QoS choose the partition, each is a place") {
 
 TEST_CASE("where no Slurm answers, the profile does, and it is said") {
   Desk desk;
-  desk.put("sbatch", "#!/bin/sh\necho 'sbatch: error: fetch_config: DNS SRV lookup failed' >&2\necho 'sbatch: fatal: Could not establish a configuration source' >&2\nexit 1\n", 0755);
+  desk.put("sbatch",
+           "#!/bin/sh\necho 'sbatch: error: fetch_config: DNS SRV lookup failed' >&2\necho 'sbatch: fatal: "
+           "Could not establish a configuration source' >&2\nexit 1\n",
+           0755);
   desk.set("PATH", (desk / "sbatch").parent_path().string() + ":/usr/bin:/bin");
-  const auto result = desk.hpcml({"submit", "--where", "--site", "lumi", "--account", "project_1", "--nodes", "2", "--time", "4h"});
+  const auto result = desk.hpcml(
+      {"submit", "--where", "--site", "lumi", "--account", "project_1", "--nodes", "2", "--time", "4h"});
   INFO(result.err);
   CHECK(result.exit_code == 0);
   CHECK(holds(result.out, " standard-g  yes "));
@@ -98,7 +112,10 @@ TEST_CASE("where no Slurm answers, the profile does, and it is said") {
 
 TEST_CASE("a real Slurm is asked where the request would start", "[slurm]") {
   const Desk desk;
-  const auto result = desk.emulate("lumi", 1, "$H submit --where --site lumi --account project_1 --gpus-per-node 1 --time 4h --launcher srun -- hostname; echo code $?; squeue -h | wc -l; $H config learn --site lumi; $H config");
+  const auto result = desk.emulate(
+      "lumi", 1,
+      "$H submit --where --site lumi --account project_1 --gpus-per-node 1 --time 4h --launcher srun -- "
+      "hostname; echo code $?; squeue -h | wc -l; $H config learn --site lumi; $H config");
   CAPTURE(result.out, result.err);
   std::map<std::string, std::string> rows;
   for (const auto& line : util::split(result.out, '\n'))

@@ -5,10 +5,10 @@
 #include <filesystem>
 
 #include "spec/site_store.hpp"
+#include "temp_folder.hpp"
 #include "util/file.hpp"
 #include "util/process.hpp"
 #include "util/text.hpp"
-#include "temp_folder.hpp"
 
 using namespace hpcml;
 namespace fs = std::filesystem;
@@ -44,7 +44,9 @@ model::Site shipped(const std::string& id) {
   return *load.site;
 }
 
-std::string time(const model::Known<model::Walltime>& value) { return value ? value->value.to_slurm() : "none"; }
+std::string time(const model::Known<model::Walltime>& value) {
+  return value ? value->value.to_slurm() : "none";
+}
 unsigned count(const model::Known<unsigned>& value) { return value ? value->value : 0; }
 
 bool requires_flag(const model::Site& site, const std::string& flag) {
@@ -56,17 +58,20 @@ const std::string k_hpcml = HPCML_BINARY;
 
 struct Case {
   const char* site;
-  const char* partition;   ///< whose nodes are emulated
-  const char* account;     ///< one that the site's rules take
-  const char* required;    ///< what its rules require there, as trial requests find it
+  const char* partition; ///< whose nodes are emulated
+  const char* account;   ///< one that the site's rules take
+  const char* required;  ///< what its rules require there, as trial requests find it
   const char* forbidden;
-  const char* request;     ///< what gen needs to plan a job on the discovered site
+  const char* request; ///< what gen needs to plan a job on the discovered site
 };
 
 const Case k_cases[] = {
-    {"lumi", "standard-g", "project_1", "account partition time", "", "--partition standard-g --gpus-per-node 8 --tasks-per-node 8 --account project_1"},
-    {"zurada", "gpu2h100", "me", "mem partition time", "", "--partition gpu2h100 --gpus-per-node 2 --mem 64G"},
-    {"vista", "gh", "me", "nodes ntasks-per-node partition time", "export gpus gpus-per-node gpus-per-task gres mem", "--partition gh --tasks-per-node 1"},
+    {"lumi", "standard-g", "project_1", "account partition time", "",
+     "--partition standard-g --gpus-per-node 8 --tasks-per-node 8 --account project_1"},
+    {"zurada", "gpu2h100", "me", "mem partition time", "",
+     "--partition gpu2h100 --gpus-per-node 2 --mem 64G"},
+    {"vista", "gh", "me", "nodes ntasks-per-node partition time",
+     "export gpus gpus-per-node gpus-per-task gres mem", "--partition gh --tasks-per-node 1"},
     {"narval", "gpu", "def-me", "time", "partition", "--gpus-per-node 4 --account def-me"},
 };
 
@@ -76,7 +81,8 @@ TEST_CASE("asking an emulated cluster gives the profile's scheduling facts back"
   for (const auto& one : k_cases) {
     CAPTURE(one.site);
     const Emulated desk;
-    const auto result = desk.run(one.site, k_hpcml + " sites discover --id found -o found.json --try --account " + one.account);
+    const auto result = desk.run(
+        one.site, k_hpcml + " sites discover --id found -o found.json --try --account " + one.account);
     INFO(result.err);
     REQUIRE(result.exit_code == 0);
     const auto wanted = shipped(one.site);
@@ -111,7 +117,8 @@ TEST_CASE("asking an emulated cluster gives the profile's scheduling facts back"
       CHECK(same->gpu->slurm_type == type->gpu->slurm_type);
     }
     CHECK(found.gpu_request.style == wanted.gpu_request.style);
-    CHECK((found.gpu_request.type == model::Policy::required) == (wanted.gpu_request.type == model::Policy::required));
+    CHECK((found.gpu_request.type == model::Policy::required) ==
+          (wanted.gpu_request.type == model::Policy::required));
     std::string required, forbidden;
     for (const auto& [name, rule] : found.flags) {
       auto& list = rule.policy == model::Policy::required ? required : forbidden;
@@ -126,8 +133,10 @@ TEST_CASE("a discovered profile is valid, and scripts can be made for it", "[slu
   for (const auto& one : k_cases) {
     CAPTURE(one.site);
     const Emulated desk;
-    const auto result = desk.run(one.site, k_hpcml + " sites discover --id found -o found.json --try --account " + one.account + " && " + k_hpcml + " --sites-dir . gen --site found --nodes 2 --time 10 " +
-                                               one.request + " -o job.sh -- hostname && bash -n job.sh && sbatch --test-only job.sh");
+    const auto result = desk.run(
+        one.site, k_hpcml + " sites discover --id found -o found.json --try --account " + one.account +
+                      " && " + k_hpcml + " --sites-dir . gen --site found --nodes 2 --time 10 " +
+                      one.request + " -o job.sh -- hostname && bash -n job.sh && sbatch --test-only job.sh");
     INFO(result.err);
     CHECK(result.exit_code == 0);
     CHECK(result.err.find(" to start at ") != std::string::npos);
@@ -139,8 +148,10 @@ TEST_CASE("a discovered profile is valid, and scripts can be made for it", "[slu
 
 TEST_CASE("a cluster that no profile describes is discovered, too", "[slurm]") {
   const Emulated desk;
-  const auto result = desk.run("generic", k_hpcml + " sites discover --id found -o found.json && " + k_hpcml +
-                                              " --sites-dir . gen --site found --time 10 -o job.sh -- hostname && sbatch --test-only job.sh");
+  const auto result = desk.run(
+      "generic",
+      k_hpcml + " sites discover --id found -o found.json && " + k_hpcml +
+          " --sites-dir . gen --site found --time 10 -o job.sh -- hostname && sbatch --test-only job.sh");
   INFO(result.err);
   CHECK(result.exit_code == 0);
   const auto found = desk.load("found.json");
@@ -152,7 +163,8 @@ TEST_CASE("a cluster that no profile describes is discovered, too", "[slurm]") {
 
 TEST_CASE("a node that is asked in a job tells its NUMA nodes and caches, too", "[slurm]") {
   const Emulated desk;
-  const auto result = desk.run("lumi", "srun -A project_1 -p standard-g -t 5 -N1 -n1 " + k_hpcml + " sites discover -o found.json");
+  const auto result = desk.run("lumi", "srun -A project_1 -p standard-g -t 5 -N1 -n1 " + k_hpcml +
+                                           " sites discover -o found.json");
   INFO(result.err);
   REQUIRE(result.exit_code == 0);
   const auto wanted = shipped("lumi");
@@ -167,7 +179,8 @@ TEST_CASE("a node that is asked in a job tells its NUMA nodes and caches, too", 
 
 TEST_CASE("GPUs that Slurm does not list are found on the node", "[slurm]") {
   const Emulated desk;
-  const auto result = desk.run("vista", "srun -p gh -t 5 -N1 -n1 --ntasks-per-node=1 " + k_hpcml + " sites discover -o found.json");
+  const auto result = desk.run("vista", "srun -p gh -t 5 -N1 -n1 --ntasks-per-node=1 " + k_hpcml +
+                                            " sites discover -o found.json");
   INFO(result.err);
   REQUIRE(result.exit_code == 0);
   const auto found = desk.load("found.json");
@@ -177,18 +190,25 @@ TEST_CASE("GPUs that Slurm does not list are found on the node", "[slurm]") {
   CHECK(type.gpu->vendor == model::GpuVendor::nvidia);
 }
 
-TEST_CASE("a profile agrees with the cluster that was made of it, and not with one that was changed", "[slurm]") {
+TEST_CASE("a profile agrees with the cluster that was made of it, and not with one that was changed",
+          "[slurm]") {
   const Emulated desk;
-  const auto result = desk.run("lumi", k_hpcml + " sites diff lumi; echo code=$?; scontrol update PartitionName=small-g MaxNodes=2; "
-                                       "scontrol update PartitionName=dev-g OverSubscribe=EXCLUSIVE MaxTime=2:00:00; " +
-                                           k_hpcml + " sites diff lumi; echo code=$?");
+  const auto result = desk.run(
+      "lumi", k_hpcml +
+                  " sites diff lumi; echo code=$?; scontrol update PartitionName=small-g MaxNodes=2; "
+                  "scontrol update PartitionName=dev-g OverSubscribe=EXCLUSIVE MaxTime=2:00:00; " +
+                  k_hpcml + " sites diff lumi; echo code=$?");
   INFO(result.err + result.out);
   const auto second = result.out.find("code=0\n");
   REQUIRE(second != std::string::npos);
-  CHECK(result.out.substr(0, second).find("lumi and cluster lumi: 0 errors, 0 warnings") != std::string::npos);
+  CHECK(result.out.substr(0, second).find("lumi and cluster lumi: 0 errors, 0 warnings") !=
+        std::string::npos);
   const auto after = result.out.substr(second);
-  CHECK(after.find("partition small-g: max_nodes: the profile says 4, the cluster says 2") != std::string::npos);
-  CHECK(after.find("partition dev-g: max_time: the profile says 03:00:00, the cluster says 02:00:00") != std::string::npos);
-  CHECK(after.find("partition dev-g: the profile says that jobs get parts of nodes, the cluster gives them whole nodes") != std::string::npos);
+  CHECK(after.find("partition small-g: max_nodes: the profile says 4, the cluster says 2") !=
+        std::string::npos);
+  CHECK(after.find("partition dev-g: max_time: the profile says 03:00:00, the cluster says 02:00:00") !=
+        std::string::npos);
+  CHECK(after.find("partition dev-g: the profile says that jobs get parts of nodes, the cluster gives them "
+                   "whole nodes") != std::string::npos);
   CHECK(after.find("code=1\n") != std::string::npos);
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Profiles from recorded clusters.
-#include <catch2/catch.hpp>
 #include <algorithm>
+#include <catch2/catch.hpp>
 
 #include "discover/discover_helper.hpp"
 #include "discover/gpu_kind.hpp"
@@ -12,10 +12,13 @@ using namespace hpcml;
 namespace {
 
 bool holds(const std::vector<std::string>& list, const std::string& part) {
-  return std::any_of(list.begin(), list.end(), [&](const std::string& line) { return line.find(part) != std::string::npos; });
+  return std::any_of(list.begin(), list.end(),
+                     [&](const std::string& line) { return line.find(part) != std::string::npos; });
 }
 
-std::string time(const model::Known<model::Walltime>& value) { return value ? value->value.to_slurm() : "none"; }
+std::string time(const model::Known<model::Walltime>& value) {
+  return value ? value->value.to_slurm() : "none";
+}
 
 } // namespace
 
@@ -113,12 +116,16 @@ TEST_CASE("what nobody answered is unknown, and named") {
 
 TEST_CASE("the machine is recognised by variables with the cluster's name and by full host names") {
   discover::ProfileRequest request;
-  for (const auto& [name, value] : std::map<std::string, std::string>{
-           {"CC_CLUSTER", "mixed"}, {"USER", "mixed"}, {"LMOD_SYSTEM_NAME", "Mixed"}, {"OTHER", "mixed2"}, {"SLURM_CLUSTER_NAME", "mixed"}})
+  for (const auto& [name, value] : std::map<std::string, std::string>{{"CC_CLUSTER", "mixed"},
+                                                                      {"USER", "mixed"},
+                                                                      {"LMOD_SYSTEM_NAME", "Mixed"},
+                                                                      {"OTHER", "mixed2"},
+                                                                      {"SLURM_CLUSTER_NAME", "mixed"}})
     request.env.set(name, value);
   request.host_names = {"login01", "login01.mixed.example.org"};
   const auto site = test::discovered("mixed", request);
-  CHECK(site.detect.env == std::map<std::string, std::string>{{"CC_CLUSTER", "^mixed$"}, {"LMOD_SYSTEM_NAME", "^Mixed$"}});
+  CHECK(site.detect.env ==
+        std::map<std::string, std::string>{{"CC_CLUSTER", "^mixed$"}, {"LMOD_SYSTEM_NAME", "^Mixed$"}});
   CHECK(site.detect.hostnames == std::vector<std::string>{R"(login[0-9]+\.mixed\.example\.org)"});
 }
 
@@ -129,7 +136,9 @@ TEST_CASE("containers come from PATH or from a module of exactly that name") {
   CHECK(site.containers[0].modules == std::vector<std::string>{"apptainer/1.3.6"});
   auto facts = test::recorded_cluster("mixed");
   facts.programs = {"apptainer"};
-  site = test::read_profile(discover::make_profile(facts, discover::make_node_kinds(facts.nodes), {"x", "2026-11-02", {}, {}, {}, {}, {}}).text);
+  site = test::read_profile(discover::make_profile(facts, discover::make_node_kinds(facts.nodes),
+                                                   {"x", "2026-11-02", {}, {}, {}, {}, {}})
+                                .text);
   CHECK(site.containers[0].modules.empty());
 }
 
@@ -143,7 +152,8 @@ TEST_CASE("hostile names from the cluster stay out of the profile") {
   facts.partitions[1].allow_accounts = {"a\nb"};
   facts.modules = {"apptainer/$(reboot)"};
   facts.not_asked.push_back({"x", "\033[31mred\n"});
-  const auto profile = discover::make_profile(facts, discover::make_node_kinds(facts.nodes), {"", "2026-11-02", {}, {}, {}, {}, {}});
+  const auto profile = discover::make_profile(facts, discover::make_node_kinds(facts.nodes),
+                                              {"", "2026-11-02", {}, {}, {}, {}, {}});
   CHECK(profile.id == "xrm-rf");
   CHECK(profile.text.find("$(reboot)") == std::string::npos);
   CHECK(profile.text.find('\033') == std::string::npos);
@@ -152,13 +162,25 @@ TEST_CASE("hostile names from the cluster stay out of the profile") {
 
 TEST_CASE("a GPU's type tells its maker") {
   const std::tuple<const char*, const char*, const char*> cases[] = {
-      {"a100", "nvidia", "sm_80"},  {"A100fat", "nvidia", "sm_80"}, {"nvidia_h100_80gb_hbm3", "nvidia", "sm_90"}, {"gh200", "nvidia", "sm_90"},
-      {"mi250x", "amd", "gfx90a"},  {"amd_mi300a", "amd", "gfx942"}, {"l40s", "nvidia", "sm_89"},                 {"l4", "nvidia", "sm_89"},
-      {"h100_3g.40gb", "nvidia", "sm_90"}, {"rtx_2080ti", "nvidia", ""}, {"a1000", "", ""}, {"volta", "", ""}, {"", "", ""}, {"gfx", "", ""},
+      {"a100", "nvidia", "sm_80"},
+      {"A100fat", "nvidia", "sm_80"},
+      {"nvidia_h100_80gb_hbm3", "nvidia", "sm_90"},
+      {"gh200", "nvidia", "sm_90"},
+      {"mi250x", "amd", "gfx90a"},
+      {"amd_mi300a", "amd", "gfx942"},
+      {"l40s", "nvidia", "sm_89"},
+      {"l4", "nvidia", "sm_89"},
+      {"h100_3g.40gb", "nvidia", "sm_90"},
+      {"rtx_2080ti", "nvidia", ""},
+      {"a1000", "", ""},
+      {"volta", "", ""},
+      {"", "", ""},
+      {"gfx", "", ""},
   };
   for (const auto& [type, vendor, arch] : cases) {
     CAPTURE(type);
-    CHECK(discover::find_gpu_kind(type).vendor == model::find_word<model::GpuVendor>(vendor).value_or(model::GpuVendor::unknown));
+    CHECK(discover::find_gpu_kind(type).vendor ==
+          model::find_word<model::GpuVendor>(vendor).value_or(model::GpuVendor::unknown));
     CHECK(discover::find_gpu_kind(type).arch == arch);
   }
   CHECK(discover::is_gpu_slice("a100_3g.20gb"));
@@ -180,13 +202,16 @@ TEST_CASE("host names have a common form or none") {
 }
 
 TEST_CASE("modules are read from the lists of both module systems") {
-  CHECK(discover::read_modules("/opt/modules/all:\nGCC/\nGCC/12.3.0\npython/3.11(default)\ncuda/12.2 (D)\n\n------ /x ------\npython/3.11\n") ==
+  CHECK(discover::read_modules("/opt/modules/all:\nGCC/\nGCC/12.3.0\npython/3.11(default)\ncuda/12.2 "
+                               "(D)\n\n------ /x ------\npython/3.11\n") ==
         std::vector<std::string>{"GCC/12.3.0", "python/3.11", "cuda/12.2"});
 }
 
 TEST_CASE("readable JSON is JSON, whatever is in it") {
   discover::JsonObject object;
-  object.put("text", "a\"b\\c\n").put("list", discover::json_texts(std::vector<std::string>(40, "long enough to break"))).put("none", discover::json_texts({}));
+  object.put("text", "a\"b\\c\n")
+      .put("list", discover::json_texts(std::vector<std::string>(40, "long enough to break")))
+      .put("none", discover::json_texts({}));
   const auto text = discover::render_readable(object.node());
   const auto parsed = spec::parse_json(text, "x", "site");
   REQUIRE(parsed.root);

@@ -15,13 +15,15 @@ std::string numas(const std::vector<model::GpuPlace>& places) {
   return text;
 }
 
-const char* const k_nvidia = "\t\033[4mGPU0\tGPU1\tGPU2\tGPU3\tNIC0\tCPU Affinity\tNUMA Affinity\tGPU NUMA ID\033[0m\n"
-                             "GPU0\t X \tNV4\tNV4\tNV4\tSYS\t48-63,176-191\t3\t\tN/A\n"
-                             "GPU1\tNV4\t X \tNV4\tNV4\tSYS\t32-47,160-175\t2\t\tN/A\n"
-                             "GPU2\tNV4\tNV4\t X \tNV4\tPHB\t16-31,144-159\tN/A\t\tN/A\n"
-                             "GPU3\tNV4\tNV4\tNV4\t X \tSYS\t0-15,128-143\t0\t\tN/A\n"
-                             "NIC0\tSYS\tSYS\tPHB\tSYS\t X \n\nLegend:\n\n  X    = Self\n  NIC0: mlx5_0\n";
-const char* const k_amd = "========= Numa Nodes =========\nGPU[0]\t\t: (Topology) Numa Node: 3\nGPU[0]\t\t: (Topology) Numa Affinity: 3\n"
+const char* const k_nvidia =
+    "\t\033[4mGPU0\tGPU1\tGPU2\tGPU3\tNIC0\tCPU Affinity\tNUMA Affinity\tGPU NUMA ID\033[0m\n"
+    "GPU0\t X \tNV4\tNV4\tNV4\tSYS\t48-63,176-191\t3\t\tN/A\n"
+    "GPU1\tNV4\t X \tNV4\tNV4\tSYS\t32-47,160-175\t2\t\tN/A\n"
+    "GPU2\tNV4\tNV4\t X \tNV4\tPHB\t16-31,144-159\tN/A\t\tN/A\n"
+    "GPU3\tNV4\tNV4\tNV4\t X \tSYS\t0-15,128-143\t0\t\tN/A\n"
+    "NIC0\tSYS\tSYS\tPHB\tSYS\t X \n\nLegend:\n\n  X    = Self\n  NIC0: mlx5_0\n";
+const char* const k_amd = "========= Numa Nodes =========\nGPU[0]\t\t: (Topology) Numa Node: 3\nGPU[0]\t\t: "
+                          "(Topology) Numa Affinity: 3\n"
                           "GPU[1]\t\t: (Topology) Numa Node: 1\nGPU[1]\t\t: (Topology) Numa Affinity: 1\n";
 
 } // namespace
@@ -78,7 +80,8 @@ TEST_CASE("GPUs that come with the node are in the profile when the node shows t
   auto facts = test::recorded_cluster("plain");
   for (auto& node : facts.nodes) node.gres.clear();
   const auto kinds = discover::make_node_kinds(facts.nodes);
-  discover::SeenNode seen{model::make_regular_cpus(1, 64, 2, 4, 8), std::vector<model::GpuPlace>(1), model::GpuVendor::nvidia, "the node itself"};
+  discover::SeenNode seen{model::make_regular_cpus(1, 64, 2, 4, 8), std::vector<model::GpuPlace>(1),
+                          model::GpuVendor::nvidia, "the node itself"};
   REQUIRE(discover::find_kind(seen, kinds));
   discover::ProfileRequest request;
   request.date = "2026-11-02";

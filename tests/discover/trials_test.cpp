@@ -19,7 +19,8 @@ public:
   slurm::Answer ask(const std::vector<std::string>& words) const override {
     std::map<std::string, std::string> options;
     for (const auto& word : words)
-      if (const auto equals = word.find('='); util::starts_with(word, "--") && equals != std::string::npos) options[word.substr(2, equals - 2)] = word.substr(equals + 1);
+      if (const auto equals = word.find('='); util::starts_with(word, "--") && equals != std::string::npos)
+        options[word.substr(2, equals - 2)] = word.substr(equals + 1);
     all_tested = all_tested && words.size() > 2 && words[0] == "sbatch" && words[1] == "--test-only";
     slurm::Answer answer{words, true, {}, x_rule(options)};
     answer.output.exit_code = answer.why_not.empty() ? 0 : 1;
@@ -38,7 +39,8 @@ discover::TrialReport tried(const RuledSlurm& site, const std::string& account =
 
 std::string policies(const discover::TrialReport& report) {
   std::string text;
-  for (const auto& [name, rule] : report.flags) text += name + (rule.policy == model::Policy::required ? "+ " : "- ");
+  for (const auto& [name, rule] : report.flags)
+    text += name + (rule.policy == model::Policy::required ? "+ " : "- ");
   return text;
 }
 
@@ -54,9 +56,13 @@ TEST_CASE("options that a request cannot go without are required, those it canno
       {[](const Options&) { return ""; }, ""},
       {[](const Options& o) { return o.count("time") ? "" : "give a time"; }, "time+ "},
       {[](const Options& o) { return o.count("mem") ? "no mem here" : ""; }, "mem- "},
-      {[](const Options& o) { return o.count("partition") ? "do not choose" : o.count("mem") ? "no mem" : ""; }, "mem- partition- "},
+      {[](const Options& o) {
+         return o.count("partition") ? "do not choose" : o.count("mem") ? "no mem" : "";
+       },
+       "mem- partition- "},
       {[](const Options& o) { return o.count("account") ? "" : "no account"; }, "account+ "},
-      {[](const Options& o) { return o.count("gres") || o.count("gpus") ? "use --gpus-per-node" : ""; }, "gpus- gres- "},
+      {[](const Options& o) { return o.count("gres") || o.count("gpus") ? "use --gpus-per-node" : ""; },
+       "gpus- gres- "},
       {[](const Options& o) { return o.count("export") ? "no" : ""; }, "export- "},
   };
   for (const auto& one : cases) {
@@ -78,10 +84,16 @@ TEST_CASE("a site that wants the GPU's type gets it, one that refuses GPUs has n
   CHECK(named.gpu_style == model::GpuStyle::gpus_per_node);
   CHECK(named.gpu_type_required);
   CHECK(policies(named) == "");
-  const auto only_gres = tried(RuledSlurm([](const auto& o) { return o.count("gpus-per-node") || o.count("gpus") || o.count("gpus-per-task") ? "use --gres" : ""; }));
+  const auto only_gres = tried(RuledSlurm([](const auto& o) {
+    return o.count("gpus-per-node") || o.count("gpus") || o.count("gpus-per-task") ? "use --gres" : "";
+  }));
   CHECK(only_gres.gpu_style == model::GpuStyle::gres);
   CHECK_FALSE(only_gres.gpu_type_required);
-  const auto none = tried(RuledSlurm([](const auto& o) { return o.count("gres") || o.count("gpus-per-node") || o.count("gpus") || o.count("gpus-per-task") ? "comes with the node" : ""; }));
+  const auto none = tried(RuledSlurm([](const auto& o) {
+    return o.count("gres") || o.count("gpus-per-node") || o.count("gpus") || o.count("gpus-per-task")
+               ? "comes with the node"
+               : "";
+  }));
   CHECK(none.gpu_style == model::GpuStyle::none);
   CHECK(policies(none) == "gpus- gpus-per-node- gpus-per-task- gres- ");
 }
@@ -90,7 +102,9 @@ TEST_CASE("a site that accepts nothing teaches nothing, and Slurm's words stay o
   const auto closed = tried(RuledSlurm([](const auto&) { return "closed for maintenance"; }));
   CHECK(closed.why_not == "closed for maintenance");
   CHECK(closed.flags.empty());
-  const auto rude = tried(RuledSlurm([](const auto& o) { return o.count("time") ? std::string() : "\033[31mno\n" + std::string(1000, 'x'); }));
+  const auto rude = tried(RuledSlurm([](const auto& o) {
+    return o.count("time") ? std::string() : "\033[31mno\n" + std::string(1000, 'x');
+  }));
   const auto why = rude.flags.at("time").why;
   CHECK(why.find('\033') == std::string::npos);
   CHECK(why.size() < 250);
@@ -98,7 +112,9 @@ TEST_CASE("a site that accepts nothing teaches nothing, and Slurm's words stay o
 
 TEST_CASE("what was tried is in the profile") {
   discover::ProfileRequest request;
-  request.trials = tried(RuledSlurm([](const auto& o) { return o.count("partition") ? "do not choose" : !o.count("time") ? "time" : ""; }));
+  request.trials = tried(RuledSlurm([](const auto& o) {
+    return o.count("partition") ? "do not choose" : !o.count("time") ? "time" : "";
+  }));
   const auto site = test::discovered("mixed", request);
   CHECK(site.flags.at("partition").policy == model::Policy::forbidden);
   CHECK(site.flags.at("time").policy == model::Policy::required);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The main job from end to end on real Slurm: gen -> emulate -> sbatch -> srun -> launch -> a training that learns.
+// The main job from end to end on real Slurm: gen -> emulate -> sbatch -> srun -> launch -> a training that
+// learns.
 #include <catch2/catch.hpp>
 
 #include <filesystem>
@@ -17,7 +18,8 @@ using namespace hpcml;
 
 namespace {
 
-/// The masks of https://docs.lumi-supercomputer.eu (LUMI-G binding, 7 cores per GCD, GCD order), as the LUMI PyTorch page prints them.
+/// The masks of https://docs.lumi-supercomputer.eu (LUMI-G binding, 7 cores per GCD, GCD order), as the LUMI
+/// PyTorch page prints them.
 const std::vector<std::string> k_documented_masks = {
     "fe000000000000", "fe00000000000000", "fe0000", "fe000000", "fe", "fe00", "fe00000000", "fe0000000000"};
 
@@ -47,15 +49,37 @@ TEST_CASE("sixteen ranks on two emulated LUMI nodes train with the documented ma
   const std::string hpcml = HPCML_BINARY;
   const std::string program = std::string(HPCML_BINARY_DIR) + "/bin/train_ddp";
   REQUIRE(fs::exists(program));
-  // The mask is read by grep from the kernel's file, in the task, before the training program takes its place.
+  // The mask is read by grep from the kernel's file, in the task, before the training program takes its
+  // place.
   const auto probe = work.path / "probe.sh";
-  REQUIRE(util::write_file(probe,
-                           "#!/bin/bash\nset -eu\n"
-                           "grep '^Cpus_allowed:' /proc/self/status > \"report/mask-$RANK\"\n"
-                           "printf '%s %s %s' \"$(hostname)\" \"$LOCAL_RANK\" \"$(nproc)\" > \"report/place-$RANK\"\n"
-                           "exec \"$@\"\n", 0755));
-  const auto generated = run_in(work.path, {hpcml, "gen", "--site", "lumi", "--nodes", "2", "--gpus-per-node", "8", "--account", "project_1",
-                                            "--time", "10", "-o", "job.sh", "--", probe.string(), program, "--backend", "gloo", "--report-dir", "report"});
+  REQUIRE(util::write_file(
+      probe,
+      "#!/bin/bash\nset -eu\n"
+      "grep '^Cpus_allowed:' /proc/self/status > \"report/mask-$RANK\"\n"
+      "printf '%s %s %s' \"$(hostname)\" \"$LOCAL_RANK\" \"$(nproc)\" > \"report/place-$RANK\"\n"
+      "exec \"$@\"\n",
+      0755));
+  const auto generated = run_in(work.path, {hpcml,
+                                            "gen",
+                                            "--site",
+                                            "lumi",
+                                            "--nodes",
+                                            "2",
+                                            "--gpus-per-node",
+                                            "8",
+                                            "--account",
+                                            "project_1",
+                                            "--time",
+                                            "10",
+                                            "-o",
+                                            "job.sh",
+                                            "--",
+                                            probe.string(),
+                                            program,
+                                            "--backend",
+                                            "gloo",
+                                            "--report-dir",
+                                            "report"});
   INFO(generated.out << generated.err);
   REQUIRE(generated.exit_code == 0);
   const auto script_before = text_of(work.path / "job.sh");
@@ -65,7 +89,8 @@ TEST_CASE("sixteen ranks on two emulated LUMI nodes train with the documented ma
   for (const auto& mask : k_documented_masks) listed.push_back("0x" + mask);
   CHECK(script_before.find("--cpu-bind=mask_cpu:" + util::join(listed, ",")) != std::string::npos);
 
-  const auto rehearsed = run_in(work.path, {hpcml, "emulate", "--site", "lumi", "--nodes", "2", "--", "sbatch", "-W", "job.sh"});
+  const auto rehearsed =
+      run_in(work.path, {hpcml, "emulate", "--site", "lumi", "--nodes", "2", "--", "sbatch", "-W", "job.sh"});
   std::string output;
   for (const auto& entry : fs::directory_iterator(work.path))
     if (entry.path().extension() == ".out") output += text_of(entry.path());
@@ -84,7 +109,8 @@ TEST_CASE("sixteen ranks on two emulated LUMI nodes train with the documented ma
     auto mask = text_of(work.path / "report" / ("mask-" + std::to_string(rank)));
     mask = util::replace_all(std::string(util::trim(mask.substr(mask.find(':') + 1))), ",", "");
     CHECK(mask.substr(mask.find_first_not_of('0')) == k_documented_masks[rank % 8]);
-    const auto report = nlohmann::json::parse(text_of(work.path / "report" / ("rank-" + std::to_string(rank) + ".json")));
+    const auto report =
+        nlohmann::json::parse(text_of(work.path / "report" / ("rank-" + std::to_string(rank) + ".json")));
     CHECK(report.at("world_size") == 16);
     CHECK(report.at("backend") == "gloo");
     CHECK(report.at("differing_bytes") == 0);
@@ -104,7 +130,8 @@ TEST_CASE("the same training fails when the ranks do not communicate", "[slurm]"
   const auto learned = run_in(work.path, {hpcml, "launch", "--nproc-per-node", "4", "--", program});
   INFO(learned.out << learned.err);
   CHECK(learned.exit_code == 0);
-  const auto alone = run_in(work.path, {hpcml, "launch", "--nproc-per-node", "4", "--", program, "--no-communication"});
+  const auto alone =
+      run_in(work.path, {hpcml, "launch", "--nproc-per-node", "4", "--", program, "--no-communication"});
   INFO(alone.out << alone.err);
   CHECK(alone.exit_code == 1);
 }

@@ -140,7 +140,8 @@ TEST_CASE("requests that the site refuses are refused at submission", "[slurm]")
 
 TEST_CASE("Slurm takes the person's accounts and no others, where it keeps accounts", "[slurm]") {
   const Cluster lumi({"--site", "lumi", "--accounts", "project_1,project_2"});
-  const auto result = lumi.run("srun -A project_2 -p small-g -t 5 hostname; squeue -h -t all -o %a; srun -A project_3 -p small-g -t 5 hostname; echo code $?");
+  const auto result = lumi.run("srun -A project_2 -p small-g -t 5 hostname; squeue -h -t all -o %a; srun -A "
+                               "project_3 -p small-g -t 5 hostname; echo code $?");
   INFO(result.err);
   CHECK(result.out == "nid000001\nproject_2\ncode 1\n");
   CHECK(result.err.find("Invalid account") != std::string::npos);
@@ -165,7 +166,8 @@ TEST_CASE("nothing is left of a cluster when its command ends", "[slurm]") {
 
 TEST_CASE("a peer's address has a name on every interface and in either family", "[slurm]") {
   const Cluster lumi({"--site", "lumi", "--nodes", "2"});
-  const auto result = lumi.run("srun -A project_1 -p small-g -t 5 -n1 -N1 bash -c 'for a in 10.66.1.2 ::ffff:10.66.1.2 10.69.1.2; do getent hosts $a; done; "
+  const auto result = lumi.run("srun -A project_1 -p small-g -t 5 -n1 -N1 bash -c 'for a in 10.66.1.2 "
+                               "::ffff:10.66.1.2 10.69.1.2; do getent hosts $a; done; "
                                "getent ahosts nid000002'");
   INFO(result.err);
   const auto lines = util::split(util::replace_all(result.out, " ", ""), '\n');
@@ -173,7 +175,8 @@ TEST_CASE("a peer's address has a name on every interface and in either family",
   CHECK(lines[0] == "10.66.1.2nid000002");
   CHECK(lines[1] == "::ffff:10.66.1.2nid000002-hsn0");
   CHECK(lines[2] == "10.69.1.2nid000002-hsn3");
-  for (std::size_t i = 3; i + 1 < lines.size(); ++i) CHECK(util::starts_with(lines[i], "10.66.1.2")); // no other way to reach it
+  for (std::size_t i = 3; i + 1 < lines.size(); ++i)
+    CHECK(util::starts_with(lines[i], "10.66.1.2")); // no other way to reach it
 }
 
 TEST_CASE("the daemons' logs and configuration can be kept", "[slurm]") {
@@ -241,8 +244,11 @@ TEST_CASE("nodes show their GPUs where Slurm does not tell of them", "[slurm]") 
   INFO(result.err);
   CHECK(util::starts_with(result.out, "1\n0x10de\n"));
   const Cluster lumi({"--site", "lumi"});
-  const auto amd = lumi.run("srun -A project_1 -p small-g -t 5 bash -c 'cd /sys/class/kfd/kfd/topology/nodes; grep -l \"simd_count [1-9]\" */properties | wc -l; "
-                            "cat 4/properties | grep -E \"location_id|gfx_target\"; cat 4/name /sys/bus/pci/devices/0000:c1:00.0/numa_node; cat /sys/class/net/hsn0/mtu'");
+  const auto amd =
+      lumi.run("srun -A project_1 -p small-g -t 5 bash -c 'cd /sys/class/kfd/kfd/topology/nodes; grep -l "
+               "\"simd_count [1-9]\" */properties | wc -l; "
+               "cat 4/properties | grep -E \"location_id|gfx_target\"; cat 4/name "
+               "/sys/bus/pci/devices/0000:c1:00.0/numa_node; cat /sys/class/net/hsn0/mtu'");
   INFO(amd.err);
   CHECK(amd.out == "8\nlocation_id 49408\ngfx_target_version 90010\ngfx90a\n3\n1500\n");
 }

@@ -89,22 +89,25 @@ private:
     return ::poll(&ready, 1, k_no_answer_ms) == 1;
   }
   [[noreturn]] void be_program(const std::vector<std::string>& command) {
-    const auto result = emulate::run_in_sandbox({true, "login1", {{"hsn0", "10.66.0.1"}}}, [&](emulate::Sandbox& sandbox) {
-      util::EnvSnapshot env = util::EnvSnapshot::of_process();
-      env.set("HPCML_TEST_COOKIE", x_cookie);
-      emulate::SandboxNode node;
-      node.name = "nid000001";
-      node.cpu = model::make_regular_cpus(1, 8, 1, 1, 1);
-      node.env = env;
-      if (sandbox.has_networks()) node.interfaces = {{"hsn0", "10.66.1.1"}};
-      // Daemons that leave their group, session and parent, and hear no signal.
-      node.argv = {"/bin/bash", "-c", "trap '' TERM INT HUP; (setsid bash -c 'sleep 300; true' &); while true; do sleep 300; done"};
-      if (!sandbox.start_node(node)) return 9;
-      if (!sandbox.start_service(node.argv, env, "")) return 9;
-      const auto& path = sandbox.state_dir();
-      if (::write(x_news[1], path.data(), path.size()) < 0) return 9;
-      return sandbox.run_command(command, env);
-    });
+    const auto result =
+        emulate::run_in_sandbox({true, "login1", {{"hsn0", "10.66.0.1"}}}, [&](emulate::Sandbox& sandbox) {
+          util::EnvSnapshot env = util::EnvSnapshot::of_process();
+          env.set("HPCML_TEST_COOKIE", x_cookie);
+          emulate::SandboxNode node;
+          node.name = "nid000001";
+          node.cpu = model::make_regular_cpus(1, 8, 1, 1, 1);
+          node.env = env;
+          if (sandbox.has_networks()) node.interfaces = {{"hsn0", "10.66.1.1"}};
+          // Daemons that leave their group, session and parent, and hear no signal.
+          node.argv = {
+              "/bin/bash", "-c",
+              "trap '' TERM INT HUP; (setsid bash -c 'sleep 300; true' &); while true; do sleep 300; done"};
+          if (!sandbox.start_node(node)) return 9;
+          if (!sandbox.start_service(node.argv, env, "")) return 9;
+          const auto& path = sandbox.state_dir();
+          if (::write(x_news[1], path.data(), path.size()) < 0) return 9;
+          return sandbox.run_command(command, env);
+        });
     ::_exit(result.ok() ? *result : 99);
   }
 
@@ -120,7 +123,8 @@ private:
 
 std::set<std::string> interfaces() {
   std::set<std::string> names;
-  for (const auto& entry : std::filesystem::directory_iterator("/sys/class/net")) names.insert(entry.path().filename());
+  for (const auto& entry : std::filesystem::directory_iterator("/sys/class/net"))
+    names.insert(entry.path().filename());
   return names;
 }
 
@@ -143,12 +147,17 @@ TEST_CASE("nothing stays behind, however the sandbox ends") {
       {"the command crashes", {"/bin/sh", "-c", "kill -SEGV $$"}, false, [](Running&) {}, 128 + SIGSEGV},
       {"the command is not there", {"no-such-program"}, false, [](Running&) {}, 127},
       {"SIGKILL", sleep, false, [](Running& it) { ::kill(it.pid(), SIGKILL); }, 128 + SIGKILL},
-      {"SIGKILL to the whole group", sleep, false, [](Running& it) { ::kill(-it.pid(), SIGKILL); }, 128 + SIGKILL},
+      {"SIGKILL to the whole group", sleep, false, [](Running& it) { ::kill(-it.pid(), SIGKILL); },
+       128 + SIGKILL},
       {"SIGTERM", sleep, false, [](Running& it) { ::kill(it.pid(), SIGTERM); }, 128 + SIGTERM},
-      {"SIGINT from another process", sleep, false, [](Running& it) { ::kill(it.pid(), SIGINT); }, 128 + SIGINT},
+      {"SIGINT from another process", sleep, false, [](Running& it) { ::kill(it.pid(), SIGINT); },
+       128 + SIGINT},
       {"Ctrl-C", sleep, true, [](Running& it) { it.press('\3'); }, 128 + SIGINT},
-      {"Ctrl-C that the command catches", {"/bin/bash", "-c", "trap 'exit 5' INT; while true; do sleep 0.05; done"}, true,
-       [](Running& it) { it.press('\3'); }, 5},
+      {"Ctrl-C that the command catches",
+       {"/bin/bash", "-c", "trap 'exit 5' INT; while true; do sleep 0.05; done"},
+       true,
+       [](Running& it) { it.press('\3'); },
+       5},
   };
   for (const auto& ending : endings) {
     DYNAMIC_SECTION(ending.name) {

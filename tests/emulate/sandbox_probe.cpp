@@ -5,10 +5,10 @@
 #include <cstdlib>
 #include <cstring>
 #include <linux/mempolicy.h>
-#include <sys/wait.h>
 #include <sched.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
+#include <sys/wait.h>
 #include <thread>
 #include <unistd.h>
 
@@ -67,7 +67,9 @@ sockaddr_in address_of(const char* text, const char* port) {
 int serve(const char* port) {
   const int listener = ::socket(AF_INET, SOCK_STREAM, 0);
   auto address = address_of("0.0.0.0", port);
-  if (::bind(listener, reinterpret_cast<sockaddr*>(&address), sizeof address) != 0 || ::listen(listener, 4) != 0) return 1;
+  if (::bind(listener, reinterpret_cast<sockaddr*>(&address), sizeof address) != 0 ||
+      ::listen(listener, 4) != 0)
+    return 1;
   socklen_t size = sizeof address;
   const int peer = ::accept(listener, reinterpret_cast<sockaddr*>(&address), &size);
   char text[INET_ADDRSTRLEN];
@@ -79,7 +81,8 @@ int reach(const char* where, const char* port) {
   const auto address = address_of(where, port);
   for (int attempt = 0; attempt < 500; ++attempt) {
     const int fd = ::socket(AF_INET, SOCK_STREAM, 0);
-    if (::connect(fd, reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0) return std::puts("reached") >= 0 ? 0 : 1;
+    if (::connect(fd, reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0)
+      return std::puts("reached") >= 0 ? 0 : 1;
     ::close(fd);
     ::usleep(10000);
   }
@@ -102,7 +105,8 @@ void print_policy(const char* who) {
   std::fflush(stdout);
 }
 
-/// Sets a policy by the raw call and shows it: here, in a child, in a thread, and in the program that follows.
+/// Sets a policy by the raw call and shows it: here, in a child, in a thread, and in the program that
+/// follows.
 int run_policy(char** argv) {
   const int mode = std::atoi(argv[2]);
   const unsigned long nodes = std::strtoul(argv[3], nullptr, 16);

@@ -8,10 +8,10 @@
 #include <unistd.h>
 
 #include "emulate/sandbox.hpp"
+#include "temp_folder.hpp"
 #include "util/file.hpp"
 #include "util/process.hpp"
 #include "util/text.hpp"
-#include "temp_folder.hpp"
 
 using namespace hpcml;
 
@@ -66,7 +66,9 @@ std::string run_on_node(const std::string& script) {
   return logs.text("nid000001");
 }
 
-bool has_line(const std::string& text, const std::string& line) { return ("\n" + text).find("\n" + line + "\n") != std::string::npos; }
+bool has_line(const std::string& text, const std::string& line) {
+  return ("\n" + text).find("\n" + line + "\n") != std::string::npos;
+}
 
 std::string numbers(unsigned first, unsigned last) {
   std::string text;
@@ -77,13 +79,16 @@ std::string numbers(unsigned first, unsigned last) {
 } // namespace
 
 TEST_CASE("a node shows its CPUs to every kind of program") {
-  const auto text = run_on_node("nproc; nproc --all; $PROBE mask; $PROBE raw 16; $PROBE raw 128; $PROBE raw 8; $PROBE raw 20;"
-                                "grep -h -E '^(Cpus|Mems)_allowed' /proc/self/status /proc/thread-self/status; grep -c ^processor /proc/cpuinfo;"
-                                "head -1 /proc/meminfo; cat /sys/devices/system/cpu/online /sys/devices/system/node/online");
+  const auto text = run_on_node(
+      "nproc; nproc --all; $PROBE mask; $PROBE raw 16; $PROBE raw 128; $PROBE raw 8; $PROBE raw 20;"
+      "grep -h -E '^(Cpus|Mems)_allowed' /proc/self/status /proc/thread-self/status; grep -c ^processor "
+      "/proc/cpuinfo;"
+      "head -1 /proc/meminfo; cat /sys/devices/system/cpu/online /sys/devices/system/node/online");
   INFO(text);
   CHECK(util::starts_with(text, "128\n128\nmask" + numbers(0, 127) + "\n"));
   CHECK(has_line(text, "raw 16"));
-  CHECK(text.find("raw 16\nraw 16\nraw -1\nraw -1\n") != std::string::npos); // as the kernel: too short, not a multiple of 8
+  CHECK(text.find("raw 16\nraw 16\nraw -1\nraw -1\n") !=
+        std::string::npos); // as the kernel: too short, not a multiple of 8
   CHECK(has_line(text, "Cpus_allowed:\tffffffff,ffffffff,ffffffff,ffffffff"));
   CHECK(has_line(text, "Cpus_allowed_list:\t0-127"));
   CHECK(has_line(text, "Mems_allowed_list:\t0-3"));
@@ -94,24 +99,31 @@ TEST_CASE("a node shows its CPUs to every kind of program") {
 
 TEST_CASE("hwloc and lscpu find the node's topology") {
   const auto env = util::EnvSnapshot::of_process();
-  if (!util::find_program("lstopo-no-graphics", env)) WARN("hwloc's lstopo is not installed: its view is not checked");
-  const auto text = run_on_node("lscpu; lstopo-no-graphics --of console --no-io > /tmp/.topo.$$; for t in NUMANode L3 Core 'PU L'; do"
-                                " echo \"$t $(grep -o \"$t\" /tmp/.topo.$$ | wc -l)\"; done; rm -f /tmp/.topo.$$");
+  if (!util::find_program("lstopo-no-graphics", env))
+    WARN("hwloc's lstopo is not installed: its view is not checked");
+  const auto text = run_on_node(
+      "lscpu; lstopo-no-graphics --of console --no-io > /tmp/.topo.$$; for t in NUMANode L3 Core 'PU L'; do"
+      " echo \"$t $(grep -o \"$t\" /tmp/.topo.$$ | wc -l)\"; done; rm -f /tmp/.topo.$$");
   INFO(text);
-  for (const char* pattern : {"CPU(s):", "NUMA node3 CPU(s):"}) CHECK(text.find(pattern) != std::string::npos);
+  for (const char* pattern : {"CPU(s):", "NUMA node3 CPU(s):"})
+    CHECK(text.find(pattern) != std::string::npos);
   CHECK(text.find("NUMA node3 CPU(s):   48-63,112-127") != std::string::npos);
   CHECK(text.find("(8 instances)") != std::string::npos); // L3
   if (!util::find_program("lstopo-no-graphics", env)) return;
   for (const char* line : {"NUMANode 4", "L3 8", "Core 64", "PU L 128"}) CHECK(has_line(text, line));
 }
 
-TEST_CASE("masks are kept per thread, inherited by children and orphans, and refused as the kernel refuses them") {
+TEST_CASE(
+    "masks are kept per thread, inherited by children and orphans, and refused as the kernel refuses them") {
   const auto text = run_on_node(
-      "taskset -p -c 3,100-102 $$ >/dev/null; grep Cpus_allowed_list /proc/$$/status; $PROBE mask; $PROBE threads;"
-      "taskset -c 1 grep Cpus_allowed_list /proc/self/status; (cd /proc/$$ && cat status | grep Cpus_allowed:);"
+      "taskset -p -c 3,100-102 $$ >/dev/null; grep Cpus_allowed_list /proc/$$/status; $PROBE mask; $PROBE "
+      "threads;"
+      "taskset -c 1 grep Cpus_allowed_list /proc/self/status; (cd /proc/$$ && cat status | grep "
+      "Cpus_allowed:);"
       "sleep 5 & taskset -p -c 9 $! > /dev/null; grep -h Cpus_allowed_list /proc/$!/task/$!/status; kill $!;"
       "(setsid bash -c 'sleep 0.2; echo orphan $(nproc)' &); sleep 0.6;"
-      "taskset -c 128-200 true 2>/dev/null; echo outside $?; taskset -p -c 1 999999 2>/dev/null; echo nobody $?");
+      "taskset -c 128-200 true 2>/dev/null; echo outside $?; taskset -p -c 1 999999 2>/dev/null; echo nobody "
+      "$?");
   INFO(text);
   CHECK(util::starts_with(text, "Cpus_allowed_list:\t3,100-102\nmask 3 100 101 102\n"));
   CHECK(has_line(text, "made-before 100"));
@@ -127,13 +139,17 @@ TEST_CASE("masks are kept per thread, inherited by children and orphans, and ref
 }
 
 TEST_CASE("memory policies are those of the node's memory domains, kept per thread and inherited") {
-  // 2 is MPOL_BIND, 1 MPOL_PREFERRED, 3 MPOL_INTERLEAVE, 0 MPOL_DEFAULT, 4 MPOL_LOCAL; the node has domains 0 to 3.
-  const auto text = run_on_node("echo bind; $PROBE policy 2 c; echo prefer; $PROBE policy 1 a; echo none; $PROBE policy 2 f0; echo some; $PROBE policy 3 ff;"
-                                "echo local; $PROBE policy 1 0; echo default; $PROBE policy 0 1; echo relative; $PROBE policy 16386 20;"
-                                "echo memory; taskset -c 40-42 $PROBE memory");
+  // 2 is MPOL_BIND, 1 MPOL_PREFERRED, 3 MPOL_INTERLEAVE, 0 MPOL_DEFAULT, 4 MPOL_LOCAL; the node has domains 0
+  // to 3.
+  const auto text = run_on_node(
+      "echo bind; $PROBE policy 2 c; echo prefer; $PROBE policy 1 a; echo none; $PROBE policy 2 f0; echo "
+      "some; $PROBE policy 3 ff;"
+      "echo local; $PROBE policy 1 0; echo default; $PROBE policy 0 1; echo relative; $PROBE policy 16386 20;"
+      "echo memory; taskset -c 40-42 $PROBE memory");
   INFO(text);
   const auto shown = [](const std::string& set, const std::string& policy) {
-    return "set " + set + "\nown 0 " + policy + "\nchild 0 " + policy + "\nthread 0 " + policy + "\nnext 0 " + policy + "\n";
+    return "set " + set + "\nown 0 " + policy + "\nchild 0 " + policy + "\nthread 0 " + policy + "\nnext 0 " +
+           policy + "\n";
   };
   CHECK(text.find("bind\n" + shown("0", "mode 2 nodes c")) == 0);
   CHECK(text.find("prefer\n" + shown("0", "mode 1 nodes 2")) != std::string::npos);
@@ -141,7 +157,8 @@ TEST_CASE("memory policies are those of the node's memory domains, kept per thre
   CHECK(text.find("some\n" + shown("0", "mode 3 nodes f")) != std::string::npos);
   CHECK(text.find("local\n" + shown("0", "mode 4 nodes 0")) != std::string::npos);
   CHECK(text.find("default\n" + shown("-1", "mode 0 nodes 0")) != std::string::npos);
-  CHECK(text.find("relative\n" + shown("0", "mode 16386 nodes 20")) != std::string::npos); // any number is a node, counted around
+  CHECK(text.find("relative\n" + shown("0", "mode 16386 nodes 20")) !=
+        std::string::npos); // any number is a node, counted around
   CHECK(util::ends_with(text, "memory\nallowed 0 mode 0 nodes f\npage 0 node 2\nmbind 0 -1\nsmall -1\n"));
 }
 
@@ -158,7 +175,8 @@ TEST_CASE("nodes reach one another and the login node by their interfaces") {
       if (!pid) return 9;
       pids[number] = *pid;
     }
-    const int code = sandbox.run_command({k_probe, "reach", "10.66.1.2", "4001"}, util::EnvSnapshot::of_process());
+    const int code =
+        sandbox.run_command({k_probe, "reach", "10.66.1.2", "4001"}, util::EnvSnapshot::of_process());
     for (const auto& [number, pid] : pids) wait_for(sandbox, pid);
     return code;
   });
@@ -178,7 +196,8 @@ TEST_CASE("mounts and names stay in the sandbox; a program that cannot start is 
   const auto result = emulate::run_in_sandbox(k_login, [&](emulate::Sandbox& sandbox) {
     if (!sandbox.limits().empty()) return 77;
     if (!sandbox.mount_on_login({logs.file("hosts"), "/etc/hosts"}).ok()) return 1;
-    auto node = make_node(logs, 1, "cat /etc/hostname; cat /etc/hosts; touch " + sandbox.state_dir() + "/from-node");
+    auto node =
+        make_node(logs, 1, "cat /etc/hostname; cat /etc/hosts; touch " + sandbox.state_dir() + "/from-node");
     node.mounts = {{logs.file("hosts"), "/etc/hostname"}};
     const auto pid = sandbox.start_node(node);
     if (!pid) return 2;
@@ -186,7 +205,9 @@ TEST_CASE("mounts and names stay in the sandbox; a program that cannot start is 
     if (!std::filesystem::exists(sandbox.state_dir() + "/from-node")) return 3;
     node.argv = {"no-such-daemon"};
     const auto none = sandbox.start_node(node);
-    if (none || none.error().what.find("nid000001: cannot find the program no-such-daemon") == std::string::npos) return 4;
+    if (none ||
+        none.error().what.find("nid000001: cannot find the program no-such-daemon") == std::string::npos)
+      return 4;
     return sandbox.run_command({"/bin/sh", "-c", "kill -SEGV $$"}, util::EnvSnapshot::of_process());
   });
   REQUIRE(result.ok());

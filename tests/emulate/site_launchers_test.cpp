@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What gen writes, run by real Slurm on each site's nodes with each launcher: what the ranks themselves find there.
+// What gen writes, run by real Slurm on each site's nodes with each launcher: what the ranks themselves find
+// there.
 #include <catch2/catch.hpp>
 
 #include <algorithm>
@@ -36,28 +37,77 @@ struct SiteCase {
 };
 
 const std::vector<SiteCase> k_sites = {
-    {"lumi", "", "--account project_1", {"hpcml", "srun", "torchrun"}, "ROCR_VISIBLE_DEVICES", true,
+    {"lumi",
+     "",
+     "--account project_1",
+     {"hpcml", "srun", "torchrun"},
+     "ROCR_VISIBLE_DEVICES",
+     true,
      {{"one", "--partition small-g --gpus-per-node 1", 1, 1, 7, 1},
       {"some", "--partition small-g --gpus-per-node 3 --nodes 2", 2, 3, 7, 3},
       {"full", "", 1, 8, 7, 8},
       {"two", "--nodes 2", 2, 8, 7, 8},
       {"cpu", "--nodes 2 --gpus-per-node 0 --tasks-per-node 2 --cpus-per-task 4", 2, 2, 4, 0}}},
-    {"zurada", "", "--mem 4G", {"hpcml", "srun", "torchrun"}, "CUDA_VISIBLE_DEVICES", false,
-     {{"one", "--gpus-per-node 1", 1, 1, 16, 1}, {"full", "", 1, 2, 16, 2}, {"two", "--nodes 2", 2, 2, 16, 2}}},
-    {"zurada", "--partition cpu384g", "--partition cpu384g --mem 4G", {"hpcml", "srun", "torchrun"}, "", false,
+    {"zurada",
+     "",
+     "--mem 4G",
+     {"hpcml", "srun", "torchrun"},
+     "CUDA_VISIBLE_DEVICES",
+     false,
+     {{"one", "--gpus-per-node 1", 1, 1, 16, 1},
+      {"full", "", 1, 2, 16, 2},
+      {"two", "--nodes 2", 2, 2, 16, 2}}},
+    {"zurada",
+     "--partition cpu384g",
+     "--partition cpu384g --mem 4G",
+     {"hpcml", "srun", "torchrun"},
+     "",
+     false,
      {{"cpu", "--nodes 2 --tasks-per-node 4 --cpus-per-task 8", 2, 4, 8, 0}}},
-    {"narval", "", "--mem 4G", {"hpcml", "srun", "torchrun"}, "CUDA_VISIBLE_DEVICES", false,
+    {"narval",
+     "",
+     "--mem 4G",
+     {"hpcml", "srun", "torchrun"},
+     "CUDA_VISIBLE_DEVICES",
+     false,
      {{"one", "--gpus-per-node 1", 1, 1, 12, 1},
       {"full", "", 1, 4, 12, 4},
       {"two", "--nodes 2", 2, 4, 12, 4},
       {"cpu", "--nodes 2 --gpus-per-node 0 --tasks-per-node 4 --cpus-per-task 6", 2, 4, 6, 0}}},
-    {"vista", "", "", {"hpcml", "ibrun", "torchrun"}, "", false,
+    {"vista",
+     "",
+     "",
+     {"hpcml", "ibrun", "torchrun"},
+     "",
+     false,
      {{"one", "", 1, 1, 72, 1}, {"two", "--nodes 2", 2, 1, 72, 1}}},
-    {"vista", "--partition gg", "--partition gg", {"hpcml", "ibrun", "torchrun"}, "", false,
+    {"vista",
+     "--partition gg",
+     "--partition gg",
+     {"hpcml", "ibrun", "torchrun"},
+     "",
+     false,
      {{"cpu", "--nodes 2 --tasks-per-node 4 --cpus-per-task 8", 2, 4, 8, 0}}},
-    {"lonestar6", "", "--account me", {"hpcml", "ibrun"}, "", false, {{"full", "", 1, 3, 42, 3}, {"two", "--nodes 2", 2, 3, 42, 3}}},
-    {"stampede3", "", "--account me", {"hpcml", "ibrun"}, "", false, {{"full", "", 1, 4, 24, 4}, {"two", "--nodes 2", 2, 4, 24, 4}}},
-    {"generic", "--gpus-per-node a100:4 --cpus-per-node 32", "--cpus-per-task 6", {"hpcml", "srun", "torchrun"}, "CUDA_VISIBLE_DEVICES", false,
+    {"lonestar6",
+     "",
+     "--account me",
+     {"hpcml", "ibrun"},
+     "",
+     false,
+     {{"full", "", 1, 3, 42, 3}, {"two", "--nodes 2", 2, 3, 42, 3}}},
+    {"stampede3",
+     "",
+     "--account me",
+     {"hpcml", "ibrun"},
+     "",
+     false,
+     {{"full", "", 1, 4, 24, 4}, {"two", "--nodes 2", 2, 4, 24, 4}}},
+    {"generic",
+     "--gpus-per-node a100:4 --cpus-per-node 32",
+     "--cpus-per-task 6",
+     {"hpcml", "srun", "torchrun"},
+     "CUDA_VISIBLE_DEVICES",
+     false,
      {{"one", "--gpus-per-node 1", 1, 1, 6, 1},
       {"full", "--gpus-per-node 4 --gpu-type a100", 1, 4, 6, 4},
       {"two", "--nodes 2 --gpus-per-node 4", 2, 4, 6, 4},
@@ -81,7 +131,8 @@ printf '%s\n' "rank=$RANK" "local=$LOCAL_RANK" "world=$WORLD_SIZE" "local_world=
   "ROCR_VISIBLE_DEVICES=${ROCR_VISIBLE_DEVICES-unset}" > "$1/$host.$$"
 )";
 
-// What torchrun does with the options that scripts give it, without the seconds that Python's torch takes to start.
+// What torchrun does with the options that scripts give it, without the seconds that Python's torch takes to
+// start.
 const char* const k_torchrun = R"(#!/bin/bash
 set -eu
 for option in "$1" "$2"; do
@@ -149,7 +200,8 @@ void check_ranks(const Job& job, const std::vector<Facts>& ranks) {
     CHECK(rank.at("local_world") == std::to_string(job.ranks_per_node));
   }
   std::set<std::string> expected, expected_locals;
-  for (unsigned rank = 0; rank < job.nodes * job.ranks_per_node; ++rank) expected.insert(std::to_string(rank));
+  for (unsigned rank = 0; rank < job.nodes * job.ranks_per_node; ++rank)
+    expected.insert(std::to_string(rank));
   for (unsigned rank = 0; rank < job.ranks_per_node; ++rank) expected_locals.insert(std::to_string(rank));
   CHECK(ranks.size() == expected.size());
   CHECK(numbers == expected);
@@ -159,7 +211,8 @@ void check_ranks(const Job& job, const std::vector<Facts>& ranks) {
   for (const auto& [host, of_host] : locals) CHECK(of_host == expected_locals);
 }
 
-/// Each rank has as many CPUs as it asked for, and no two share one; where nobody binds, each has at least as many.
+/// Each rank has as many CPUs as it asked for, and no two share one; where nobody binds, each has at least as
+/// many.
 void check_cpus(const Job& job, const std::vector<Facts>& ranks, bool bound) {
   std::map<std::string, model::IdSet> taken;
   for (const auto& rank : ranks) {
@@ -209,14 +262,17 @@ TEST_CASE("each site's jobs find their ranks, cores and GPUs with each launcher"
       for (const auto& job : site.jobs) {
         const auto name = std::string(job.name) + "-" + launcher;
         std::filesystem::create_directory(cluster.folder().path() / name);
-        const auto made = cluster.generate(words(std::string("--site ") + site.site + " " + site.common + " " + job.request +
-                                                 " --time 5 --launcher " + launcher + " --output " + name + ".out -o " + name + ".sh -- ./probe " + name));
+        const auto made =
+            cluster.generate(words(std::string("--site ") + site.site + " " + site.common + " " +
+                                   job.request + " --time 5 --launcher " + launcher + " --output " + name +
+                                   ".out -o " + name + ".sh -- ./probe " + name));
         CAPTURE(site.site, name, made.err);
         REQUIRE(made.exit_code == 0);
         submit += "ids[$(sbatch --parsable " + name + ".sh)]=" + name + "\n";
       }
     // Not sbatch -W: it asks after 2, 10 and 20 seconds.
-    submit += "until [[ -z $(squeue -h) ]]; do sleep 0.1; done\nfor id in ${!ids[@]}; do scontrol -o show job $id | "
+    submit += "until [[ -z $(squeue -h) ]]; do sleep 0.1; done\nfor id in ${!ids[@]}; do scontrol -o show "
+              "job $id | "
               "grep -q 'JobState=COMPLETED .*ExitCode=0:0' || echo \"${ids[$id]} failed\"; done\n";
     const auto result = cluster.run(submit);
     CAPTURE(site.site);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include <catch2/catch.hpp>
 
-#include "emulate/site_helper.hpp"
 #include "emulate/accounting.hpp"
+#include "emulate/site_helper.hpp"
 #include "emulate/slurm_files.hpp"
 #include "emulate/slurm_install.hpp"
 #include "util/text.hpp"
@@ -97,8 +97,10 @@ TEST_CASE("GPUs are devices with their vendor's variables and the cores near the
   const auto gres = files_of(site, test::layout_of(site)).at("gres.conf");
   const auto lines = util::split(gres, '\n');
   REQUIRE(lines.size() >= 5);
-  CHECK(lines[1] == "NodeName=g[001-002] Name=gpu Type=a100 File=/run/x/dev/gpu0 Cores=0-7 Flags=nvidia_gpu_env");
-  CHECK(lines[4] == "NodeName=g[001-002] Name=gpu Type=a100 File=/run/x/dev/gpu3 Cores=8-15 Flags=nvidia_gpu_env");
+  CHECK(lines[1] ==
+        "NodeName=g[001-002] Name=gpu Type=a100 File=/run/x/dev/gpu0 Cores=0-7 Flags=nvidia_gpu_env");
+  CHECK(lines[4] ==
+        "NodeName=g[001-002] Name=gpu Type=a100 File=/run/x/dev/gpu3 Cores=8-15 Flags=nvidia_gpu_env");
 }
 
 TEST_CASE("a site whose Slurm does not know its GPUs has none in gres.conf") {
@@ -133,8 +135,11 @@ TEST_CASE("a kind of node is chosen by its id, its GPUs' type or a feature, with
     const char *site, *partition, *name, *type, *in;
   };
   for (const auto& [id, partition, name, type, in] :
-       {Case{"kebnekaise", "", "mi100", "mi100", "batch"}, Case{"kebnekaise", "batch", "zen4", "a6000", "batch"}, Case{"kebnekaise", "batch", "", "v100", "batch"},
-        Case{"killarney", "", "h100", "h100", "gpu"}, Case{"mila", "", "dgx-a100", "dgx-a100", "long"}, Case{"mila", "", "hopper", "h100", "short-unkillable"}, Case{"tamia", "", "cpu", "cpu", "cpu"}}) {
+       {Case{"kebnekaise", "", "mi100", "mi100", "batch"},
+        Case{"kebnekaise", "batch", "zen4", "a6000", "batch"},
+        Case{"kebnekaise", "batch", "", "v100", "batch"}, Case{"killarney", "", "h100", "h100", "gpu"},
+        Case{"mila", "", "dgx-a100", "dgx-a100", "long"},
+        Case{"mila", "", "hopper", "h100", "short-unkillable"}, Case{"tamia", "", "cpu", "cpu", "cpu"}}) {
     CAPTURE(id, partition, name);
     const auto site = test::shipped_site(id);
     ClusterRequest request{partition, 1};
@@ -149,7 +154,8 @@ TEST_CASE("a kind of node is chosen by its id, its GPUs' type or a feature, with
   request.node_type = "mi1000";
   const auto refused = make_cluster_layout(site, request);
   REQUIRE_FALSE(refused);
-  CHECK(refused.error().what == "partition batch of " + site.short_name() + " has no nodes called \"mi1000\"");
+  CHECK(refused.error().what ==
+        "partition batch of " + site.short_name() + " has no nodes called \"mi1000\"");
   CHECK(refused.error().hint == "did you mean mi100?");
 }
 
@@ -160,7 +166,8 @@ TEST_CASE("accounts and QoS are entered with the profile's limits") {
   for (const auto& words : entries) text += util::join(words, " ") + "\n";
   CAPTURE(text);
   const auto holds = [&](const std::string& line) { return text.find(line + "\n") != std::string::npos; };
-  CHECK(holds("add qos name=qos_gpu_h100-dev MaxWall=120 MaxTRESPerJob=gres/gpu=32 MaxSubmitJobsPerUser=10 Flags=DenyOnLimit,PartitionTimeLimit"));
+  CHECK(holds("add qos name=qos_gpu_h100-dev MaxWall=120 MaxTRESPerJob=gres/gpu=32 MaxSubmitJobsPerUser=10 "
+              "Flags=DenyOnLimit,PartitionTimeLimit"));
   CHECK(holds("add account name=abc@h100,abc@v100 cluster=jean_zay"));
   CHECK(holds("add user name=me account=abc@h100,abc@v100 defaultaccount=abc@h100 cluster=jean_zay"));
   REQUIRE(site.find_partition("gpu_p13") != nullptr);

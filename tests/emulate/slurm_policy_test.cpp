@@ -168,12 +168,15 @@ TEST_CASE("where the site chooses the partition, the job's QoS chooses it") {
   qos.name = "short";
   qos.partitions = {"dev"};
   site.qos = {qos};
-  site.partitions[1].min_time = model::Sourced<model::Walltime>{model::Walltime::of(std::chrono::minutes(10)), {}};
+  site.partitions[1].min_time =
+      model::Sourced<model::Walltime>{model::Walltime::of(std::chrono::minutes(10)), {}};
   CHECK(refusal(site, "d.time_limit=5") == "");
-  CHECK(refusal(site, "d.qos='short' d.time_limit=5") == "Small: partition dev takes jobs of at least 10 minutes");
+  CHECK(refusal(site, "d.qos='short' d.time_limit=5") ==
+        "Small: partition dev takes jobs of at least 10 minutes");
   CHECK(refusal(site, "d.qos='other' d.time_limit=5") == "");
   const auto layout = test::layout_of(site, {}, 2);
-  const auto answer = test::run_lua(submit_chunk(make_job_policy(site, layout), "d.qos='short'") + " .. tostring(d.partition)");
+  const auto answer = test::run_lua(submit_chunk(make_job_policy(site, layout), "d.qos='short'") +
+                                    " .. tostring(d.partition)");
   if (answer) CHECK(*answer == "0|dev");
 }
 

@@ -86,9 +86,11 @@ TEST_CASE("a module that gives an image names a file, and the image is entered b
   image.image_variable = "SIF";
   site.containers.push_back(image);
   const Installed here(site);
-  const auto loaded = here.bash("module load PyTorch/2.7.1-rocm && test -f \"$SIF\" && echo \"${SIF##*/}\"; module load PyTorchX || echo refused");
+  const auto loaded = here.bash("module load PyTorch/2.7.1-rocm && test -f \"$SIF\" && echo \"${SIF##*/}\"; "
+                                "module load PyTorchX || echo refused");
   CHECK(loaded.out == "PyTorch_2.7.1-rocm.sif\nrefused\n");
-  const auto entered = here.bash("module load PyTorch/2.7.1-rocm; singularity exec \"$SIF\" bash -c 'echo $PATH'");
+  const auto entered =
+      here.bash("module load PyTorch/2.7.1-rocm; singularity exec \"$SIF\" bash -c 'echo $PATH'");
   INFO(entered.err);
   CHECK(entered.out.find("/image/env/bin") != std::string::npos);
 }
@@ -255,17 +257,23 @@ TEST_CASE("options of Slurm's container plugins end before Slurm, which has no s
   const Installed installed(site);
   const auto real = installed.folder.path() / "real";
   fs::create_directories(real);
-  for (const char* tool : {"srun", "sbatch"}) REQUIRE(util::write_file(real / tool, "#!/bin/bash\necho \"$@\"\nfor file; do [[ ! -f $file ]] || cat \"$file\"; done\n", 0755));
+  for (const char* tool : {"srun", "sbatch"})
+    REQUIRE(util::write_file(
+        real / tool, "#!/bin/bash\necho \"$@\"\nfor file; do [[ ! -f $file ]] || cat \"$file\"; done\n",
+        0755));
   const auto site_file = installed.folder.path() / "lib/site.sh";
-  REQUIRE(util::write_file(site_file, *util::read_file(site_file) + "hpcml_srun=" + (real / "srun").string() + "\n"));
+  REQUIRE(util::write_file(site_file,
+                           *util::read_file(site_file) + "hpcml_srun=" + (real / "srun").string() + "\n"));
   const auto said = [&](const std::string& text) {
     const auto result = installed.bash("cd " + installed.folder.path().string() + " && " + text);
     CHECK(result.exit_code == 0);
     return result.out;
   };
-  CHECK(said("bin/srun --cpu-bind=none -n 4 --environment=./x.toml prog --environment=kept") == "--cpu-bind=none -n 4 prog --environment=kept\n");
+  CHECK(said("bin/srun --cpu-bind=none -n 4 --environment=./x.toml prog --environment=kept") ==
+        "--cpu-bind=none -n 4 prog --environment=kept\n");
   CHECK(said("bin/srun --environment x prog a") == "prog a\n");
-  const auto script = said("printf '#!/bin/bash\\n#SBATCH --environment=x\\n#SBATCH --nodes=1\\n' > job.sh; mkdir tmp; TMPDIR=$PWD/tmp bin/sbatch --test-only job.sh --environment=kept");
+  const auto script = said("printf '#!/bin/bash\\n#SBATCH --environment=x\\n#SBATCH --nodes=1\\n' > job.sh; "
+                           "mkdir tmp; TMPDIR=$PWD/tmp bin/sbatch --test-only job.sh --environment=kept");
   CHECK(script.find("/job.sh --environment=kept\n#!/bin/bash\n#SBATCH --nodes=1\n") != std::string::npos);
   CHECK(fs::is_empty(installed.folder.path() / "tmp")); // the script without these options is gone again
 }

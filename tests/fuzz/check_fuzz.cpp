@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Any bytes as a batch script: checked for one version, for all and for a site, mended, shown. Build with -DHPCML_FUZZ=ON and clang:
-// ninja check_fuzz && bin/check_fuzz -max_len=4096 -timeout=10 NEW_FOLDER FOLDER_OF_SEEDS (tests/fuzz/seeds.py)
+// Any bytes as a batch script: checked for one version, for all and for a site, mended, shown. Build with
+// -DHPCML_FUZZ=ON and clang: ninja check_fuzz && bin/check_fuzz -max_len=4096 -timeout=10 NEW_FOLDER
+// FOLDER_OF_SEEDS (tests/fuzz/seeds.py)
 #include <cstdint>
 #include <cstdlib>
 #include <string>
@@ -18,7 +19,9 @@ namespace {
 const model::Site& site_for(std::size_t size) {
   static const std::vector<model::Site> c_sites = [] {
     std::vector<model::Site> sites;
-    for (const char* id : {"lumi", "perlmutter", "jean_zay", "vista", "mila", "snellius", "narval", "alps_daint"}) sites.push_back(spec::load_site(id, {}).site.value());
+    for (const char* id :
+         {"lumi", "perlmutter", "jean_zay", "vista", "mila", "snellius", "narval", "alps_daint"})
+      sites.push_back(spec::load_site(id, {}).site.value());
     return sites;
   }();
   return c_sites[size % c_sites.size()];
@@ -28,7 +31,8 @@ const model::Site& site_for(std::size_t size) {
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const std::string text(reinterpret_cast<const char*>(data), size);
-  for (const check::Target& target : {check::Target{}, check::Target{slurm::Version::v22_05}, check::Target{{}, &site_for(size)}}) {
+  for (const check::Target& target :
+       {check::Target{}, check::Target{slurm::Version::v22_05}, check::Target{{}, &site_for(size)}}) {
     const auto findings = check::check_script("x.sh", text, target);
     for (const auto& finding : findings)
       for (const auto& edit : finding.fix)

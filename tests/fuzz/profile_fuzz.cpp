@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Any bytes as a site's profile, as a layer over one that is compiled in, and as a job file. Build with -DHPCML_FUZZ=ON and clang:
-// ninja profile_fuzz && bin/profile_fuzz -max_len=30000 -timeout=10 NEW_FOLDER sites
+// Any bytes as a site's profile, as a layer over one that is compiled in, and as a job file. Build with
+// -DHPCML_FUZZ=ON and clang: ninja profile_fuzz && bin/profile_fuzz -max_len=30000 -timeout=10 NEW_FOLDER
+// sites
 #include <cstdint>
 #include <cstdlib>
 #include <string>
@@ -20,7 +21,8 @@ namespace {
 void read_profile(const std::string& text, spec::ProfileCheck schema) {
   const auto find = [](const std::string& id, std::size_t) -> std::optional<spec::ProfileFile> {
     for (const auto& file : embedded::site_files())
-      if (file.name == id + ".json") return spec::ProfileFile{"built in", std::string(file.text), true, 1, id};
+      if (file.name == id + ".json")
+        return spec::ProfileFile{"built in", std::string(file.text), true, 1, id};
     return std::nullopt;
   };
   const auto layers = spec::load_layers({"x.json", text, false, 0, "x"}, find, schema);
@@ -33,7 +35,9 @@ void read_profile(const std::string& text, spec::ProfileCheck schema) {
 /// The bytes as a file of this process, which needs no folder.
 std::string file_with(const std::string& text) {
   static const int file = memfd_create("job", 0);
-  if (ftruncate(file, 0) != 0 || pwrite(file, text.data(), text.size(), 0) != static_cast<ssize_t>(text.size())) std::abort();
+  if (ftruncate(file, 0) != 0 ||
+      pwrite(file, text.data(), text.size(), 0) != static_cast<ssize_t>(text.size()))
+    std::abort();
   return "/proc/self/fd/" + std::to_string(file);
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Any bytes as a script: read, followed, and every place within the text. Build with -DHPCML_FUZZ=ON and clang:
-// ninja shell_fuzz && bin/shell_fuzz -max_len=4096 -timeout=5 NEW_FOLDER tests/fuzz/corpus/shell
+// Any bytes as a script: read, followed, and every place within the text. Build with -DHPCML_FUZZ=ON and
+// clang: ninja shell_fuzz && bin/shell_fuzz -max_len=4096 -timeout=5 NEW_FOLDER tests/fuzz/corpus/shell
 #include <cstdint>
 #include <cstdlib>
 #include <string>

@@ -52,7 +52,8 @@ TEST_CASE("the address of another step's first node is not taken") {
 TEST_CASE("visible-device lists are kept as text and end where the runtimes end them") {
   using Entries = std::vector<std::string>;
   CHECK(launch::split_visible_list("0,1,2") == Entries{"0", "1", "2"});
-  CHECK(launch::split_visible_list("GPU-8932f937, MIG-GPU-1/2/3") == Entries{"GPU-8932f937", "MIG-GPU-1/2/3"});
+  CHECK(launch::split_visible_list("GPU-8932f937, MIG-GPU-1/2/3") ==
+        Entries{"GPU-8932f937", "MIG-GPU-1/2/3"});
   CHECK(launch::split_visible_list("0,-1,2") == Entries{"0"});
   for (const auto* text : {"", "-1", "NoDevFiles", ","}) CHECK(launch::split_visible_list(text).empty());
 }
@@ -64,12 +65,14 @@ TEST_CASE("each rank gets its own entries of the visible list") {
     const char* own;
   };
   const Row rows[] = {
-      {"0,1,2,3,4,5,6,7", 5, 8, 1, "5"}, {"4,5,6,7", 1, 4, 1, "5"},           {"0,1,2,3,4,5,6,7", 1, 4, 2, "2,3"},
-      {"3", 3, 8, 1, "3"},               {"GPU-a,GPU-b", 1, 2, 1, "GPU-b"},   {"0,1", 3, 4, 1, "1"},
+      {"0,1,2,3,4,5,6,7", 5, 8, 1, "5"},   {"4,5,6,7", 1, 4, 1, "5"},
+      {"0,1,2,3,4,5,6,7", 1, 4, 2, "2,3"}, {"3", 3, 8, 1, "3"},
+      {"GPU-a,GPU-b", 1, 2, 1, "GPU-b"},   {"0,1", 3, 4, 1, "1"},
   };
   for (const auto& row : rows) {
     CAPTURE(row.list, row.local_rank);
-    CHECK(launch::own_entries({launch::split_visible_list(row.list), "", ""}, row.local_rank, row.ranks, row.per_rank) == row.own);
+    CHECK(launch::own_entries({launch::split_visible_list(row.list), "", ""}, row.local_rank, row.ranks,
+                              row.per_rank) == row.own);
   }
 }
 
@@ -81,9 +84,15 @@ TEST_CASE("of a list of interfaces what the node has is kept, as Gloo and NCCL r
     const char* kept;
   };
   const Row rows[] = {
-      {"GLOO_SOCKET_IFNAME", "hsn0,hsn1", "hsn0,hsn1"}, {"GLOO_SOCKET_IFNAME", "hsn0,hsn2", "hsn0"}, {"GLOO_SOCKET_IFNAME", "hsn", ""},
-      {"NCCL_SOCKET_IFNAME", "hsn", "hsn"},             {"NCCL_SOCKET_IFNAME", "ib", ""},            {"NCCL_SOCKET_IFNAME", "=hsn", ""},
-      {"NCCL_SOCKET_IFNAME", "=hsn1,ib0", "=hsn1"},     {"NCCL_SOCKET_IFNAME", "^lo", "^lo"},        {"NCCL_SOCKET_IFNAME", "ib,hsn", "hsn"},
+      {"GLOO_SOCKET_IFNAME", "hsn0,hsn1", "hsn0,hsn1"},
+      {"GLOO_SOCKET_IFNAME", "hsn0,hsn2", "hsn0"},
+      {"GLOO_SOCKET_IFNAME", "hsn", ""},
+      {"NCCL_SOCKET_IFNAME", "hsn", "hsn"},
+      {"NCCL_SOCKET_IFNAME", "ib", ""},
+      {"NCCL_SOCKET_IFNAME", "=hsn", ""},
+      {"NCCL_SOCKET_IFNAME", "=hsn1,ib0", "=hsn1"},
+      {"NCCL_SOCKET_IFNAME", "^lo", "^lo"},
+      {"NCCL_SOCKET_IFNAME", "ib,hsn", "hsn"},
   };
   for (const auto& row : rows) {
     CAPTURE(row.variable, row.value);
@@ -123,21 +132,25 @@ TEST_CASE("the node's GPUs tell the vendor, whatever the profile says") {
 
 TEST_CASE("missing GPUs are a sentence with numbers") {
   const auto check = [](const EnvSnapshot& env, unsigned ranks, unsigned per_rank) {
-    return launch::check_gpus(launch::find_visible_gpus(env, "ROCR_VISIBLE_DEVICES", 0), env, ranks, per_rank);
+    return launch::check_gpus(launch::find_visible_gpus(env, "ROCR_VISIBLE_DEVICES", 0), env, ranks,
+                              per_rank);
   };
   const auto eight = env_of({{"ROCR_VISIBLE_DEVICES", "0,1,2,3,4,5,6,7"}, {"SLURM_GPUS_ON_NODE", "8"}});
   CHECK(check(eight, 8, 1));
   CHECK(check(eight, 4, 2));
   CHECK_FALSE(check(eight, 8, 2));
-  CHECK(check(env_of({{"ROCR_VISIBLE_DEVICES", "3"}, {"SLURM_GPUS_ON_NODE", "8"}}), 8, 1)); // --gpus-per-task=1
+  CHECK(
+      check(env_of({{"ROCR_VISIBLE_DEVICES", "3"}, {"SLURM_GPUS_ON_NODE", "8"}}), 8, 1)); // --gpus-per-task=1
   CHECK_FALSE(check(env_of({{"ROCR_VISIBLE_DEVICES", "0"}, {"SLURM_GPUS_ON_NODE", "1"}}), 8, 1));
   const auto none = check(env_of({{"ROCR_VISIBLE_DEVICES", ""}}), 1, 1);
   REQUIRE_FALSE(none);
   CHECK_THAT(none.error().what, Catch::Contains("none is visible"));
-  CHECK(check(env_of({{"SLURM_STEP_GPUS", "0,1"}}), 2, 1)); // --gpu-bind=none sets no runtime variable in 22.05
+  CHECK(
+      check(env_of({{"SLURM_STEP_GPUS", "0,1"}}), 2, 1)); // --gpu-bind=none sets no runtime variable in 22.05
 }
 
-TEST_CASE("a GPU that the node does not have ends the visible list, is said, and is missed where it is needed") {
+TEST_CASE(
+    "a GPU that the node does not have ends the visible list, is said, and is missed where it is needed") {
   launch::NodeView node;
   node.cpus = model::make_regular_cpus(1, 4, 1, 1, 0);
   node.mask = node.cpus.all();
@@ -152,7 +165,8 @@ TEST_CASE("a GPU that the node does not have ends the visible list, is said, and
     request.gpus_per_task = demanded;
     return launch::plan_rank_setup(request, world, node, env_of({{"CUDA_VISIBLE_DEVICES", list}}));
   };
-  const std::string said = "CUDA_VISIBLE_DEVICES=1,4,0 names GPU 4, this node has GPUs 0-3: the runtime leaves it out, and what stands behind it";
+  const std::string said = "CUDA_VISIBLE_DEVICES=1,4,0 names GPU 4, this node has GPUs 0-3: the runtime "
+                           "leaves it out, and what stands behind it";
   const auto cut = setup("1,4,0", {});
   REQUIRE(cut);
   CHECK(cut->gpus == "1");
@@ -162,7 +176,8 @@ TEST_CASE("a GPU that the node does not have ends the visible list, is said, and
   CHECK(missed.error().what == "this rank counts on 2 GPUs, but only 1 is visible (" + said + ")");
   const auto none = setup("9", {});
   REQUIRE_FALSE(none);
-  CHECK_THAT(none.error().what, Catch::StartsWith("CUDA_VISIBLE_DEVICES=9 names GPU 9, this node has GPUs 0-3"));
+  CHECK_THAT(none.error().what,
+             Catch::StartsWith("CUDA_VISIBLE_DEVICES=9 names GPU 9, this node has GPUs 0-3"));
   CHECK(setup("9", 0)); // no GPU is wanted
   for (const auto* good : {"0,1,2,3", "3", "GPU-8932f937", "MIG-GPU-1/2/3", "-1"}) {
     CAPTURE(good);
@@ -187,16 +202,20 @@ TEST_CASE("who binds is decided from the mask and from what srun did") {
   CHECK(launch::decide_binding(BindMode::automatic, slice, node, masks, 8).mode == BindMode::verify);
   CHECK(launch::decide_binding(BindMode::apply, slice, node, masks, 8).mode == BindMode::verify);
   CHECK(launch::decide_binding(BindMode::automatic, node, node, masks, 8).mode == BindMode::apply);
-  CHECK(launch::decide_binding(BindMode::automatic, IdSet::range(0, 15), node, same, 2).mode == BindMode::apply);
-  CHECK(launch::decide_binding(BindMode::automatic, IdSet::range(0, 15), node, same, 1).mode == BindMode::none);
-  CHECK(launch::decide_binding(BindMode::apply, IdSet::range(0, 15), node, same, 2).plan_from == IdSet::range(0, 15));
+  CHECK(launch::decide_binding(BindMode::automatic, IdSet::range(0, 15), node, same, 2).mode ==
+        BindMode::apply);
+  CHECK(launch::decide_binding(BindMode::automatic, IdSet::range(0, 15), node, same, 1).mode ==
+        BindMode::none);
+  CHECK(launch::decide_binding(BindMode::apply, IdSet::range(0, 15), node, same, 2).plan_from ==
+        IdSet::range(0, 15));
   CHECK(launch::decide_binding(BindMode::verify, slice, node, masks, 8).plan_from == node);
   CHECK(launch::decide_binding(BindMode::none, slice, node, masks, 8).mode == BindMode::none);
 }
 
 namespace {
 
-/// Two ranks of four cores on a node of eight with two threads each (n, n+8) and two NUMA nodes; `local`: which of them.
+/// Two ranks of four cores on a node of eight with two threads each (n, n+8) and two NUMA nodes; `local`:
+/// which of them.
 launch::RankSetup two_ranks(unsigned local, BindMode mode) {
   launch::RankSetup setup;
   setup.cpus = model::make_regular_cpus(1, 8, 2, 2, 0);
@@ -222,44 +241,59 @@ launch::RankSetup two_ranks(unsigned local, BindMode mode) {
 
 } // namespace
 
-TEST_CASE("what a rank has after binding is judged: inside, local, its own, whole cores, as planned, enough") {
+TEST_CASE(
+    "what a rank has after binding is judged: inside, local, its own, whole cores, as planned, enough") {
   struct Row {
     const char* cpus;
     unsigned wanted;
     const char* fault; // of rank 1, planned are CPUs 4-7; empty: none
   };
-  for (const auto& row : {Row{"4-7", 4, ""}, Row{"4-7", 0, ""}, Row{"4-7", 5, "it has 4 of the 5 cores asked for"}, Row{"4-6", 0, "another rank has 4"},
-                          Row{"3-7", 0, "it shares CPU 3 with rank 0"}, Row{"3-7", 0, "CPU 3 is not in NUMA 1 of its GPU"},
-                          Row{"1-3", 0, "none of its CPUs is in NUMA 1"}, Row{"4-7,11", 0, "belong to different ranks"}, Row{"5-7,15", 0, "CPU 15 may not be used"},
-                          Row{"5-8", 0, "CPU 8 is reserved"}, Row{"4-7,12", 0, "the plan is 4-7"}, Row{"4-7,99", 0, "the node has no CPU 99"}}) {
+  for (const auto& row :
+       {Row{"4-7", 4, ""}, Row{"4-7", 0, ""}, Row{"4-7", 5, "it has 4 of the 5 cores asked for"},
+        Row{"4-6", 0, "another rank has 4"}, Row{"3-7", 0, "it shares CPU 3 with rank 0"},
+        Row{"3-7", 0, "CPU 3 is not in NUMA 1 of its GPU"}, Row{"1-3", 0, "none of its CPUs is in NUMA 1"},
+        Row{"4-7,11", 0, "belong to different ranks"}, Row{"5-7,15", 0, "CPU 15 may not be used"},
+        Row{"5-8", 0, "CPU 8 is reserved"}, Row{"4-7,12", 0, "the plan is 4-7"},
+        Row{"4-7,99", 0, "the node has no CPU 99"}}) {
     CAPTURE(row.cpus, row.fault);
-    const auto faults = launch::check_binding(two_ranks(1, BindMode::apply), {IdSet::parse_list(row.cpus).value()}, row.wanted);
-    if (*row.fault == '\0') CHECK(faults.empty());
-    else CHECK_THAT(util::join(faults, "; "), Catch::Contains(row.fault));
+    const auto faults = launch::check_binding(two_ranks(1, BindMode::apply),
+                                              {IdSet::parse_list(row.cpus).value()}, row.wanted);
+    if (*row.fault == '\0')
+      CHECK(faults.empty());
+    else
+      CHECK_THAT(util::join(faults, "; "), Catch::Contains(row.fault));
   }
   // Where nobody binds the others have what they were started with, or in a job nobody knows what.
   auto alone = two_ranks(1, BindMode::none);
   alone.mask = IdSet::range(4, 6);
-  CHECK(launch::check_binding(alone, {IdSet::range(4, 6)}, 0) == std::vector<std::string>{"it shares CPUs 4-6 with rank 0"});
+  CHECK(launch::check_binding(alone, {IdSet::range(4, 6)}, 0) ==
+        std::vector<std::string>{"it shares CPUs 4-6 with rank 0"});
   alone.world.in_job = true;
   CHECK(launch::check_binding(alone, {IdSet::range(4, 6)}, 0).empty());
-  CHECK(launch::check_binding(alone, {IdSet::range(3, 6)}, 0) == std::vector<std::string>{"CPU 3 is not in NUMA 1 of its GPU"});
-  // What the plan itself could not give better is no fault of the binding: here two ranks share the only core.
+  CHECK(launch::check_binding(alone, {IdSet::range(3, 6)}, 0) ==
+        std::vector<std::string>{"CPU 3 is not in NUMA 1 of its GPU"});
+  // What the plan itself could not give better is no fault of the binding: here two ranks share the only
+  // core.
   auto shared = two_ranks(1, BindMode::apply);
   for (auto& rank : shared.plan.node_ranks) rank.cpus = IdSet::range(4, 7);
   shared.plan.binding = shared.plan.node_ranks[1];
   CHECK(launch::check_binding(shared, {IdSet::range(4, 7)}, 0).empty());
   // Memory of its own node is right, in whatever way, and that of another is not.
   const auto memory = [&](topo::MemoryMode mode, unsigned node) {
-    return util::join(launch::check_binding(two_ranks(1, BindMode::apply), {IdSet::range(4, 7), topo::MemoryPolicy{mode, IdSet::of({node})}}, 0), "; ");
+    return util::join(launch::check_binding(two_ranks(1, BindMode::apply),
+                                            {IdSet::range(4, 7), topo::MemoryPolicy{mode, IdSet::of({node})}},
+                                            0),
+                      "; ");
   };
   CHECK(memory(topo::MemoryMode::preferred, 1).empty());
   CHECK(memory(topo::MemoryMode::bound, 0) == "its memory bound to NUMA 0, its CPUs are in NUMA 1");
-  CHECK(launch::check_binding(two_ranks(1, BindMode::apply), {IdSet::range(4, 7), topo::MemoryPolicy{}}, 0).empty());
+  CHECK(launch::check_binding(two_ranks(1, BindMode::apply), {IdSet::range(4, 7), topo::MemoryPolicy{}}, 0)
+            .empty());
   auto far_nic = two_ranks(1, BindMode::apply);
   far_nic.plan.env.push_back({"UCX_NET_DEVICES", "mlx5_1:1", false, model::Scope::task, {}});
   far_nic.env.set("UCX_NET_DEVICES", "mlx5_0:1");
-  CHECK(launch::check_binding(far_nic, {IdSet::range(4, 7)}, 0) == std::vector<std::string>{"UCX_NET_DEVICES=mlx5_0:1, the NIC nearest its GPU is mlx5_1:1"});
+  CHECK(launch::check_binding(far_nic, {IdSet::range(4, 7)}, 0) ==
+        std::vector<std::string>{"UCX_NET_DEVICES=mlx5_0:1, the NIC nearest its GPU is mlx5_1:1"});
 }
 
 TEST_CASE("a node of which only the site's reserved CPUs are missing is a whole one") {
@@ -301,8 +335,10 @@ TEST_CASE("every rank gets the site's interfaces that its node has, in one order
   };
   const auto load = spec::load_site("lumi", spec::site_directories({}, {}));
   REQUIRE(load.site);
-  for (const auto& row : {Row{0, {"lo", "hsn0", "hsn1", "hsn2", "hsn3"}, "hsn0,hsn1,hsn2,hsn3"}, Row{3, {"lo", "hsn0", "hsn1", "hsn2", "hsn3"}, "hsn0,hsn1,hsn2,hsn3"},
-                          Row{7, {}, "hsn0,hsn1,hsn2,hsn3"}, Row{7, {"hsn0", "hsn1"}, "hsn0,hsn1"}, Row{2, {"hsn1", "hsn0"}, "hsn0,hsn1"}}) {
+  for (const auto& row : {Row{0, {"lo", "hsn0", "hsn1", "hsn2", "hsn3"}, "hsn0,hsn1,hsn2,hsn3"},
+                          Row{3, {"lo", "hsn0", "hsn1", "hsn2", "hsn3"}, "hsn0,hsn1,hsn2,hsn3"},
+                          Row{7, {}, "hsn0,hsn1,hsn2,hsn3"}, Row{7, {"hsn0", "hsn1"}, "hsn0,hsn1"},
+                          Row{2, {"hsn1", "hsn0"}, "hsn0,hsn1"}}) {
     CAPTURE(row.rank, row.present);
     launch::LaunchRequest request;
     request.site = load.site;
@@ -322,7 +358,8 @@ TEST_CASE("every rank gets the site's interfaces that its node has, in one order
     const auto setup = launch::plan_rank_setup(request, world, node, {});
     REQUIRE(setup);
     CHECK(setup->env.get_or("GLOO_SOCKET_IFNAME", "") == row.gloo);
-    CHECK(setup->env.get_or("NCCL_SOCKET_IFNAME", "") == (row.present.size() == 2 ? "hsn0,hsn1" : "hsn0,hsn1,hsn2,hsn3"));
+    CHECK(setup->env.get_or("NCCL_SOCKET_IFNAME", "") ==
+          (row.present.size() == 2 ? "hsn0,hsn1" : "hsn0,hsn1,hsn2,hsn3"));
     const auto kept = launch::plan_rank_setup(request, world, node, env_of({{"GLOO_SOCKET_IFNAME", "eth0"}}));
     REQUIRE(kept);
     CHECK(kept->env.get_or("GLOO_SOCKET_IFNAME", "") == "eth0");
@@ -372,13 +409,19 @@ TEST_CASE("lines of several ranks are merged whole and continued where nobody ca
 }
 
 TEST_CASE("an error record is JSON whatever the text holds") {
-  launch::Failure failure{126, "exec", {"cannot execute \"\xff\n\t\\ \xc3\xa9\x01", "\xed\xa0\x80\xe0\x80\xaf\xf4\x90\x80\x80\xe2\x82"}, 3U, "nid001"};
+  launch::Failure failure{
+      126,
+      "exec",
+      {"cannot execute \"\xff\n\t\\ \xc3\xa9\x01", "\xed\xa0\x80\xe0\x80\xaf\xf4\x90\x80\x80\xe2\x82"},
+      3U,
+      "nid001"};
   const auto record = nlohmann::json::parse(launch::render_record(failure));
   CHECK(record["rank"] == 3);
   CHECK(record["host"] == "nid001");
   CHECK(record["phase"] == "exec");
   CHECK(record["exit_code"] == 126);
-  // A surrogate, a longer form than need be, a number beyond the last, a sequence that breaks off: none is UTF-8.
+  // A surrogate, a longer form than need be, a number beyond the last, a sequence that breaks off: none is
+  // UTF-8.
   const auto hint = record["hint"].get<std::string>();
   for (std::size_t at = 0; at < hint.size(); at += 3) CHECK(hint.substr(at, 3) == "\xef\xbf\xbd");
   CHECK(hint.size() == 3 * 12);
@@ -386,12 +429,14 @@ TEST_CASE("an error record is JSON whatever the text holds") {
 }
 
 TEST_CASE("launch waits for the helper for longer than the helper takes to end by itself") {
-  for (const unsigned seconds : {1U, 60U, 120U, 86400U}) // src/torch/preflight.cpp: six times the timeout and 30 s
+  for (const unsigned seconds :
+       {1U, 60U, 120U, 86400U}) // src/torch/preflight.cpp: six times the timeout and 30 s
     CHECK(launch::preflight_limit(seconds) > std::chrono::seconds(6ULL * seconds + 30));
 }
 
 TEST_CASE("the preflight's verdict is the last culprit's sentence") {
-  const auto verdict = launch::preflight_verdict("noise\n{\"event\":\"culprit\",\"what\":\"rank 3 is missing\",\"next\":\"look\"}\n");
+  const auto verdict = launch::preflight_verdict(
+      "noise\n{\"event\":\"culprit\",\"what\":\"rank 3 is missing\",\"next\":\"look\"}\n");
   CHECK(verdict.what == "rank 3 is missing");
   CHECK(verdict.hint == "look");
   CHECK(launch::preflight_verdict("").what.empty());

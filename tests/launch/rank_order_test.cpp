@@ -23,7 +23,8 @@ launch::NodeView crossed_node() {
   return node;
 }
 
-util::Result<launch::RankSetup> setup_of(unsigned local_rank, GpuOrder order, model::GpusSeen seen, const util::EnvSnapshot& env,
+util::Result<launch::RankSetup> setup_of(unsigned local_rank, GpuOrder order, model::GpusSeen seen,
+                                         const util::EnvSnapshot& env,
                                          const launch::NodeView& node = crossed_node(), unsigned ranks = 4) {
   launch::LaunchRequest request;
   request.gpu_visibility = seen;
@@ -38,11 +39,14 @@ util::Result<launch::RankSetup> setup_of(unsigned local_rank, GpuOrder order, mo
   return launch::plan_rank_setup(request, world, node, env);
 }
 
-std::string visible(const launch::RankSetup& setup) { return setup.env.get_or("CUDA_VISIBLE_DEVICES", "(unset)"); }
+std::string visible(const launch::RankSetup& setup) {
+  return setup.env.get_or("CUDA_VISIBLE_DEVICES", "(unset)");
+}
 
 } // namespace
 
-TEST_CASE("ranks that see all GPUs get one list in the order asked for, and the cores of the GPU at their place in it") {
+TEST_CASE("ranks that see all GPUs get one list in the order asked for, and the cores of the GPU at their "
+          "place in it") {
   const char* const by_cpu[] = {"0-1", "2-3", "4-5", "6-7"};
   for (unsigned rank = 0; rank < 4; ++rank) {
     CAPTURE(rank);
@@ -57,8 +61,10 @@ TEST_CASE("ranks that see all GPUs get one list in the order asked for, and the 
   }
 }
 
-TEST_CASE("ranks that see their own GPU get the one at their place in the order, in the words of the list that was there") {
-  const util::EnvSnapshot step(std::map<std::string, std::string>{{"CUDA_VISIBLE_DEVICES", "GPU-a,GPU-b,GPU-c,GPU-d"}, {"SLURM_STEP_GPUS", "0,1,2,3"}});
+TEST_CASE("ranks that see their own GPU get the one at their place in the order, in the words of the list "
+          "that was there") {
+  const util::EnvSnapshot step(std::map<std::string, std::string>{
+      {"CUDA_VISIBLE_DEVICES", "GPU-a,GPU-b,GPU-c,GPU-d"}, {"SLURM_STEP_GPUS", "0,1,2,3"}});
   const auto setup = setup_of(1, {RankOrder::list, {2, 3, 0, 1}}, model::GpusSeen::own, step);
   REQUIRE(setup);
   CHECK(visible(*setup) == "GPU-d");
@@ -82,7 +88,8 @@ TEST_CASE("a ring goes along the node's links; without links the numbers are tak
   REQUIRE(alone);
   CHECK(visible(*alone) == "(unset)");
   CHECK(std::any_of(alone->warnings.begin(), alone->warnings.end(), [](const auto& text) {
-    return text == "--rank-order ring: the node's topology tells no links between its GPUs; the ranks take the GPUs by their numbers";
+    return text == "--rank-order ring: the node's topology tells no links between its GPUs; the ranks take "
+                   "the GPUs by their numbers";
   }));
   node.links = {{0, 2, 1}, {1, 2, 1}, {1, 3, 1}, {0, 3, 1}};
   const auto ring = setup_of(0, {RankOrder::ring}, model::GpusSeen::all, {}, node);

@@ -18,13 +18,16 @@ namespace {
 /// Runs a job on two emulated LUMI nodes and returns what it wrote, as sorted lines per section ("== name").
 std::map<std::string, std::vector<std::string>> run_job(const std::string& body) {
   const std::string folder = make_folder();
-  const std::string head = "#!/bin/bash\n#SBATCH --nodes=2 --ntasks-per-node=8 --gpus-per-node=8 --account=project_1 --time=5\n"
-                           "#SBATCH --partition=standard-g --output=" + folder + "/log\nH=" HPCML_BINARY "\n";
+  const std::string head =
+      "#!/bin/bash\n#SBATCH --nodes=2 --ntasks-per-node=8 --gpus-per-node=8 --account=project_1 --time=5\n"
+      "#SBATCH --partition=standard-g --output=" +
+      folder + "/log\nH=" HPCML_BINARY "\n";
   std::map<std::string, std::vector<std::string>> sections;
   if (!util::write_file(folder + "/job.sh", head + body)) return sections;
   auto env = util::EnvSnapshot::of_process();
   env.set("PATH", "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin");
-  const auto output = run_hpcml({"emulate", "--site", "lumi", "--nodes", "2", "--", "sbatch", "-W", folder + "/job.sh"}, env);
+  const auto output =
+      run_hpcml({"emulate", "--site", "lumi", "--nodes", "2", "--", "sbatch", "-W", folder + "/job.sh"}, env);
   const auto log = util::read_file(folder + "/log");
   INFO(output.out << output.err << (log ? *log : log.error().what));
   CHECK(output.exit_code == 0);
@@ -32,8 +35,10 @@ std::map<std::string, std::vector<std::string>> run_job(const std::string& body)
   for (const auto& line : util::split(log ? *log : "", '\n')) {
     // srun's own words where a step must wait for the one before it to be cleaned up; not a word of launch
     if (util::starts_with(line, "srun: Job ") || util::starts_with(line, "srun: Step created")) continue;
-    if (util::starts_with(line, "== ")) name = line.substr(3);
-    else if (!line.empty()) sections[name].push_back(line);
+    if (util::starts_with(line, "== "))
+      name = line.substr(3);
+    else if (!line.empty())
+      sections[name].push_back(line);
   }
   for (auto& [ignored, lines] : sections) std::sort(lines.begin(), lines.end());
   std::filesystem::remove_all(folder);
@@ -46,13 +51,16 @@ const char* const k_cores[] = {"49-55", "57-63", "17-23", "25-31", "1-7", "9-15"
 } // namespace
 
 TEST_CASE("ranks on emulated LUMI nodes have the documented cores and GPUs, whoever binds", "[slurm]") {
-  const std::string show = "-- sh -c 'echo $(printf %02d $RANK) $SLURMD_NODENAME $(grep Cpus_allowed_list /proc/self/status) "
-                           "$ROCR_VISIBLE_DEVICES $MASTER_ADDR'\n";
+  const std::string show =
+      "-- sh -c 'echo $(printf %02d $RANK) $SLURMD_NODENAME $(grep Cpus_allowed_list /proc/self/status) "
+      "$ROCR_VISIBLE_DEVICES $MASTER_ADDR'\n";
   const std::string flags = "--site lumi --partition standard-g --cpus-per-task 7 --gpus-per-task 1 ";
-  const std::string masks = "mask_cpu:0xfe000000000000,0xfe00000000000000,0xfe0000,0xfe000000,0xfe,0xfe00,0xfe00000000,0xfe0000000000";
-  const auto sections = run_job("echo '== srun'; srun --cpu-bind=" + masks + " $H launch --bind verify " + flags + show +
-                                "echo '== launch'; srun --cpu-bind=none $H launch --bind apply " + flags + show +
-                                "echo '== auto'; srun --cpu-bind=none $H launch " + flags + show);
+  const std::string masks = "mask_cpu:0xfe000000000000,0xfe00000000000000,0xfe0000,0xfe000000,0xfe,0xfe00,"
+                            "0xfe00000000,0xfe0000000000";
+  const auto sections =
+      run_job("echo '== srun'; srun --cpu-bind=" + masks + " $H launch --bind verify " + flags + show +
+              "echo '== launch'; srun --cpu-bind=none $H launch --bind apply " + flags + show +
+              "echo '== auto'; srun --cpu-bind=none $H launch " + flags + show);
   for (const auto* section : {"srun", "launch", "auto"}) {
     CAPTURE(section);
     REQUIRE(sections.count(section) == 1);
@@ -60,27 +68,34 @@ TEST_CASE("ranks on emulated LUMI nodes have the documented cores and GPUs, whoe
     REQUIRE(lines.size() == 16); // and so no warning of verify
     for (unsigned rank = 0; rank < 16; ++rank) {
       const unsigned local = rank % 8;
-      CHECK(lines[rank] == std::string(rank < 10 ? "0" : "") + std::to_string(rank) + (rank < 8 ? " nid000001" : " nid000002") +
-                               " Cpus_allowed_list: " + k_cores[local] + " " + std::to_string(local) + " nid000001");
+      CHECK(lines[rank] == std::string(rank < 10 ? "0" : "") + std::to_string(rank) +
+                               (rank < 8 ? " nid000001" : " nid000002") + " Cpus_allowed_list: " +
+                               k_cores[local] + " " + std::to_string(local) + " nid000001");
     }
   }
 }
 
-TEST_CASE("1 to 8 ranks of 1 to 7 cores each have the cores beside their GPUs on an emulated LUMI node", "[slurm]") {
+TEST_CASE("1 to 8 ranks of 1 to 7 cores each have the cores beside their GPUs on an emulated LUMI node",
+          "[slurm]") {
   // One step for each pair; the tasks say what their own /proc has.
   const auto sections = run_job(
       "for n in 1 2 3 4 5 6 7 8; do for c in 1 2 3 4 5 6 7; do echo \"== $n $c\"\n"
-      "srun -N1 -w nid000001 -n$n --cpu-bind=none $H launch --site lumi --partition standard-g --bind apply --bind-check fail --cpus-per-task $c "
-      "--gpus-per-task 1 -- sh -c 'echo $LOCAL_RANK $(sed -n s/Cpus_allowed_list://p /proc/self/status) $ROCR_VISIBLE_DEVICES $GLOO_SOCKET_IFNAME' 2>&1 | "
+      "srun -N1 -w nid000001 -n$n --cpu-bind=none $H launch --site lumi --partition standard-g --bind apply "
+      "--bind-check fail --cpus-per-task $c "
+      "--gpus-per-task 1 -- sh -c 'echo $LOCAL_RANK $(sed -n s/Cpus_allowed_list://p /proc/self/status) "
+      "$ROCR_VISIBLE_DEVICES $GLOO_SOCKET_IFNAME' 2>&1 | "
       "grep -v ' of 8 GPUs have no rank$'\n" // true of all but eight ranks
       "done; done\n"
       // What the kernel is asked for, seen from outside: memory of the NUMA node of each GPU.
-      "echo '== memory'; srun -N1 -w nid000001 -n8 --cpu-bind=none sh -c 't=$(mktemp); strace -e trace=set_mempolicy -o $t '$H' launch --site lumi "
+      "echo '== memory'; srun -N1 -w nid000001 -n8 --cpu-bind=none sh -c 't=$(mktemp); strace -e "
+      "trace=set_mempolicy -o $t '$H' launch --site lumi "
       "--partition standard-g --cpus-per-task 7 --gpus-per-task 1 -- true; "
       "echo $SLURM_LOCALID $(sed -n \"s/.*MPOL_PREFERRED_MANY, .\\(0x[0-9a-f]*\\).*/\\1/p\" $t); rm $t'\n"
       // Both tasks have the first one's mask: the second is not started.
-      "echo '== wrong'; srun -N1 -w nid000001 -n2 --cpu-bind=mask_cpu:0xfe000000000000,0xfe000000000000 $H launch --site lumi --partition standard-g "
-      "--bind verify --bind-check fail --cpus-per-task 7 --gpus-per-task 1 -- printenv LOCAL_RANK 2>/dev/null; echo code $?\n");
+      "echo '== wrong'; srun -N1 -w nid000001 -n2 --cpu-bind=mask_cpu:0xfe000000000000,0xfe000000000000 $H "
+      "launch --site lumi --partition standard-g "
+      "--bind verify --bind-check fail --cpus-per-task 7 --gpus-per-task 1 -- printenv LOCAL_RANK "
+      "2>/dev/null; echo code $?\n");
   for (unsigned ranks = 1; ranks <= 8; ++ranks)
     for (unsigned cores = 1; cores <= 7; ++cores) {
       CAPTURE(ranks, cores);
@@ -104,44 +119,61 @@ TEST_CASE("1 to 8 ranks of 1 to 7 cores each have the cores beside their GPUs on
   CHECK(sections.at("wrong") == std::vector<std::string>{"0", "code 125"});
 }
 
-TEST_CASE("beside a running job affinity --verify sees what each rank of its node has, and no process that is no rank", "[slurm]") {
+TEST_CASE("beside a running job affinity --verify sees what each rank of its node has, and no process that "
+          "is no rank",
+          "[slurm]") {
   const std::string flags = " --site lumi --partition standard-g --cpus-per-task 7 --gpus-per-task 1 -- ";
   // MPOL_BIND by the raw call, then the program.
-  const std::string bind_to_numa_0 = "import ctypes, os, sys; ctypes.CDLL(None).syscall(238 if os.uname().machine == \\\"x86_64\\\" else 237, 2, "
-                                     "ctypes.byref(ctypes.c_ulong(1)), 65); os.execvp(sys.argv[1], sys.argv[1:])";
+  const std::string bind_to_numa_0 =
+      "import ctypes, os, sys; ctypes.CDLL(None).syscall(238 if os.uname().machine == \\\"x86_64\\\" else "
+      "237, 2, "
+      "ctypes.byref(ctypes.c_ulong(1)), 65); os.execvp(sys.argv[1], sys.argv[1:])";
   // The ranks say that they run and wait for a file, so that the verdict is about all of them.
-  const auto sections = run_job("wait=$(mktemp -u)\nhold() { srun \"$@\" sh -c ': > '$wait'.$SLURM_PROCID; until test -e '$wait'; do sleep 0.1; done' & }\n"
-                                "look() { until [ $(ls $wait.* 2>/dev/null | wc -l) = ${2:-16} ]; do sleep 0.1; done; echo \"== $1\"; "
-                                "srun --overlap -N1 -n1 -w nid000002 $H affinity --site lumi --verify 2>/dev/null; echo code $?; touch $wait; wait; rm $wait $wait.*; }\n"
-                                "hold --cpu-bind=none $H launch --bind apply --bind-check fail" + flags + "\nlook launch\n"
-                                // Nobody binds: all ranks on all cores.
-                                "hold --cpu-bind=none\nlook plain\n"
-                                // Rank 0 of this node wants the memory of another NUMA node than its CPUs'.
-                                "hold --cpu-bind=none $H launch --bind apply" + flags + "sh -c 'test $LOCAL_RANK = 0 && exec python3 -c \"" + bind_to_numa_0 +
-                                "\" \"$@\"; exec \"$@\"' -\nlook memory\n"
-                                // Ranks with a list of two GPUs each; and one of them that goes, no rank any more when it says so.
-                                "hold --ntasks-per-node=4 -n8 --cpu-bind=none $H launch --bind apply --site lumi --partition standard-g --cpus-per-task 14 --gpus-per-task 2 --\n"
-                                "look pairs 8\n"
-                                "hold --cpu-bind=none $H launch --bind apply" + flags + "sh -c 'test $LOCAL_RANK = 1 || exec \"$@\"; "
-                                "exec env -i PATH=$PATH sh -c \": > '$wait'.$SLURM_PROCID\"' -\nlook gone\n"
-                                // Both hardware threads, and the GPUs in another order: right without a word on the command line.
-                                "hold --cpu-bind=none --hint=multithread $H launch --bind apply --threads-per-core 2 --rank-order cpu" + flags + "\nlook threads\n");
+  const auto sections = run_job(
+      "wait=$(mktemp -u)\nhold() { srun \"$@\" sh -c ': > '$wait'.$SLURM_PROCID; until test -e '$wait'; do "
+      "sleep 0.1; done' & }\n"
+      "look() { until [ $(ls $wait.* 2>/dev/null | wc -l) = ${2:-16} ]; do sleep 0.1; done; echo \"== $1\"; "
+      "srun --overlap -N1 -n1 -w nid000002 $H affinity --site lumi --verify 2>/dev/null; echo code $?; touch "
+      "$wait; wait; rm $wait $wait.*; }\n"
+      "hold --cpu-bind=none $H launch --bind apply --bind-check fail" +
+      flags +
+      "\nlook launch\n"
+      // Nobody binds: all ranks on all cores.
+      "hold --cpu-bind=none\nlook plain\n"
+      // Rank 0 of this node wants the memory of another NUMA node than its CPUs'.
+      "hold --cpu-bind=none $H launch --bind apply" +
+      flags + "sh -c 'test $LOCAL_RANK = 0 && exec python3 -c \"" + bind_to_numa_0 +
+      "\" \"$@\"; exec \"$@\"' -\nlook memory\n"
+      // Ranks with a list of two GPUs each; and one of them that goes, no rank any more when it says so.
+      "hold --ntasks-per-node=4 -n8 --cpu-bind=none $H launch --bind apply --site lumi --partition "
+      "standard-g --cpus-per-task 14 --gpus-per-task 2 --\n"
+      "look pairs 8\n"
+      "hold --cpu-bind=none $H launch --bind apply" +
+      flags +
+      "sh -c 'test $LOCAL_RANK = 1 || exec \"$@\"; "
+      "exec env -i PATH=$PATH sh -c \": > '$wait'.$SLURM_PROCID\"' -\nlook gone\n"
+      // Both hardware threads, and the GPUs in another order: right without a word on the command line.
+      "hold --cpu-bind=none --hint=multithread $H launch --bind apply --threads-per-core 2 --rank-order cpu" +
+      flags + "\nlook threads\n");
   const auto& launched = sections.at("launch");
   const char* const numa[] = {"3", "3", "1", "1", "0", "0", "2", "2"};
   for (unsigned rank = 0; rank < 8; ++rank) {
     const auto id = std::to_string(rank);
-    const auto line = "rank " + id + ": CPUs " + k_cores[rank] + ", GPU " + id + ", memory preferred from NUMA " + numa[rank] + ": ok";
+    const auto line = "rank " + id + ": CPUs " + k_cores[rank] + ", GPU " + id +
+                      ", memory preferred from NUMA " + numa[rank] + ": ok";
     CAPTURE(line);
     CHECK(std::count(launched.begin(), launched.end(), line) == 1);
   }
   const auto has = [&](const char* section, const std::string& part) {
     const auto& lines = sections.at(section);
-    return std::any_of(lines.begin(), lines.end(), [&](const auto& line) { return line.find(part) != std::string::npos; });
+    return std::any_of(lines.begin(), lines.end(),
+                       [&](const auto& line) { return line.find(part) != std::string::npos; });
   };
   CHECK(has("launch", "score 100 of 100"));
   CHECK(has("launch", "code 0"));
   CHECK(has("plain", "are not in L3 6 of its GPU"));
-  CHECK(has("plain", "fix: start the ranks with hpcml launch --bind apply, or where the step owns the node with srun --cpu-bind=mask_cpu:0xfe000000000000,"));
+  CHECK(has("plain", "fix: start the ranks with hpcml launch --bind apply, or where the step owns the node "
+                     "with srun --cpu-bind=mask_cpu:0xfe000000000000,"));
   CHECK(has("plain", "code 1"));
   CHECK(has("memory", "  wrong: its memory bound to NUMA 0, its CPUs are in NUMA 3"));
   CHECK(has("memory", "code 1"));
@@ -162,15 +194,20 @@ TEST_CASE("beside a running job affinity --verify sees what each rank of its nod
 
 TEST_CASE("uneven steps, steps beside each other and started ranks are right under real Slurm", "[slurm]") {
   const auto sections = run_job(
-      "echo '== uneven'; srun -N2 -n3 --cpu-bind=none $H launch -- sh -c 'echo $RANK/$WORLD_SIZE $LOCAL_RANK/$LOCAL_WORLD_SIZE $NODE_RANK $MASTER_ADDR'\n"
+      "echo '== uneven'; srun -N2 -n3 --cpu-bind=none $H launch -- sh -c 'echo $RANK/$WORLD_SIZE "
+      "$LOCAL_RANK/$LOCAL_WORLD_SIZE $NODE_RANK $MASTER_ADDR'\n"
       "echo '== two'\n"
-      "srun -N1 -n1 --exact --mem=1G -w nid000001 $H launch -- sh -c 'echo $MASTER_ADDR $MASTER_PORT' 2>/dev/null &\n"
-      "srun -N1 -n1 --exact --mem=1G -w nid000002 $H launch -- sh -c 'echo $MASTER_ADDR $MASTER_PORT' 2>/dev/null &\n"
+      "srun -N1 -n1 --exact --mem=1G -w nid000001 $H launch -- sh -c 'echo $MASTER_ADDR $MASTER_PORT' "
+      "2>/dev/null &\n"
+      "srun -N1 -n1 --exact --mem=1G -w nid000002 $H launch -- sh -c 'echo $MASTER_ADDR $MASTER_PORT' "
+      "2>/dev/null &\n"
       "wait\n"
-      "echo '== spawn'; srun -N2 -n2 --ntasks-per-node=1 --cpu-bind=none $H launch --site lumi --bind apply --nproc-per-node 8 --cpus-per-task 7 -- "
+      "echo '== spawn'; srun -N2 -n2 --ntasks-per-node=1 --cpu-bind=none $H launch --site lumi --bind apply "
+      "--nproc-per-node 8 --cpus-per-task 7 -- "
       "sh -c 'echo $RANK/$WORLD_SIZE $LOCAL_RANK $MASTER_ADDR $(grep Cpus_allowed_list /proc/self/status)'\n"
       "echo '== failure'; srun -N1 -n1 $H launch -- /nowhere 2>/dev/null; echo code $?\n");
-  CHECK(sections.at("uneven") == std::vector<std::string>{"0/3 0/2 0 nid000001", "1/3 1/2 0 nid000001", "2/3 0/1 1 nid000001"});
+  CHECK(sections.at("uneven") ==
+        std::vector<std::string>{"0/3 0/2 0 nid000001", "1/3 1/2 0 nid000001", "2/3 0/1 1 nid000001"});
   const auto& two = sections.at("two");
   REQUIRE(two.size() == 2);
   CHECK(util::starts_with(two[0], "nid000001 "));
@@ -179,35 +216,59 @@ TEST_CASE("uneven steps, steps beside each other and started ranks are right und
   const auto& spawn = sections.at("spawn");
   REQUIRE(spawn.size() == 16);
   for (unsigned rank = 0; rank < 16; ++rank) {
-    const std::string line = "[" + std::to_string(rank) + "] " + std::to_string(rank) + "/16 " + std::to_string(rank % 8) +
-                             " nid000001 Cpus_allowed_list: " + k_cores[rank % 8];
+    const std::string line = "[" + std::to_string(rank) + "] " + std::to_string(rank) + "/16 " +
+                             std::to_string(rank % 8) + " nid000001 Cpus_allowed_list: " + k_cores[rank % 8];
     CAPTURE(line);
     CHECK(std::count(spawn.begin(), spawn.end(), line) == 1);
   }
   CHECK(sections.at("failure") == std::vector<std::string>{"code 127"});
 }
 
-TEST_CASE("a generated job with both hardware threads of its cores and the GPUs in the order of the cores has them on an emulated LUMI node", "[slurm]") {
+TEST_CASE("a generated job with both hardware threads of its cores and the GPUs in the order of the cores "
+          "has them on an emulated LUMI node",
+          "[slurm]") {
   const std::string folder = make_folder();
   auto env = util::EnvSnapshot::of_process();
   env.set("PATH", "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin");
-  const std::vector<std::string> request = {"--site", "lumi", "--nodes", "1", "--account", "project_1", "--time", "5", "--output", folder + "/log", "--threads-per-core", "2",
-                                            "--rank-order", "cpu", "--bind-check", "fail", "--hpcml-path", HPCML_BINARY};
+  const std::vector<std::string> request = {"--site",
+                                            "lumi",
+                                            "--nodes",
+                                            "1",
+                                            "--account",
+                                            "project_1",
+                                            "--time",
+                                            "5",
+                                            "--output",
+                                            folder + "/log",
+                                            "--threads-per-core",
+                                            "2",
+                                            "--rank-order",
+                                            "cpu",
+                                            "--bind-check",
+                                            "fail",
+                                            "--hpcml-path",
+                                            HPCML_BINARY};
   std::vector<std::string> gen = {"gen"};
   gen.insert(gen.end(), request.begin(), request.end());
-  for (const char* word : {"--", "sh", "-c", "echo $RANK $(sed -n s/Cpus_allowed_list://p /proc/self/status) $ROCR_VISIBLE_DEVICES $OMP_NUM_THREADS"}) gen.emplace_back(word);
+  for (const char* word : {"--", "sh", "-c",
+                           "echo $RANK $(sed -n s/Cpus_allowed_list://p /proc/self/status) "
+                           "$ROCR_VISIBLE_DEVICES $OMP_NUM_THREADS"})
+    gen.emplace_back(word);
   const auto script = run_hpcml(gen, env);
   REQUIRE(script.exit_code == 0);
   REQUIRE(util::write_file(folder + "/job.sh", script.out));
-  const auto output = run_hpcml({"emulate", "--site", "lumi", "--nodes", "1", "--", "sbatch", "-W", folder + "/job.sh"}, env);
+  const auto output =
+      run_hpcml({"emulate", "--site", "lumi", "--nodes", "1", "--", "sbatch", "-W", folder + "/job.sh"}, env);
   const auto log = util::read_file(folder + "/log");
   INFO(output.out << output.err << (log ? *log : log.error().what));
   CHECK(output.exit_code == 0);
   auto lines = util::split(log ? *log : "", '\n');
   lines.erase(std::remove(lines.begin(), lines.end(), ""), lines.end());
   std::sort(lines.begin(), lines.end());
-  // LUMI's documents: GCD 4 beside cores 1-7, 5 beside 9-15, … ; hardware thread n + 64 is the other one of core n.
-  CHECK(lines == std::vector<std::string>{"0 1-7,65-71 4 7", "1 9-15,73-79 5 7", "2 17-23,81-87 2 7", "3 25-31,89-95 3 7", "4 33-39,97-103 6 7", "5 41-47,105-111 7 7",
+  // LUMI's documents: GCD 4 beside cores 1-7, 5 beside 9-15, … ; hardware thread n + 64 is the other one of
+  // core n.
+  CHECK(lines == std::vector<std::string>{"0 1-7,65-71 4 7", "1 9-15,73-79 5 7", "2 17-23,81-87 2 7",
+                                          "3 25-31,89-95 3 7", "4 33-39,97-103 6 7", "5 41-47,105-111 7 7",
                                           "6 49-55,113-119 0 7", "7 57-63,121-127 1 7"});
   std::filesystem::remove_all(folder);
 }

@@ -17,7 +17,8 @@ using Catch::Contains;
 
 namespace {
 
-util::ProcessOutput run_ranks(unsigned ranks, const std::string& script, std::vector<std::string> flags = {}) {
+util::ProcessOutput run_ranks(unsigned ranks, const std::string& script,
+                              std::vector<std::string> flags = {}) {
   std::vector<std::string> words = {"launch", "--nproc-per-node", std::to_string(ranks)};
   words.insert(words.end(), flags.begin(), flags.end());
   words.insert(words.end(), {"--", "sh", "-c", script});
@@ -34,7 +35,8 @@ std::vector<std::string> sorted_lines(const std::string& text) {
 } // namespace
 
 TEST_CASE("each rank has its place, and all have one meeting point") {
-  const auto output = run_ranks(3, "echo $RANK $LOCAL_RANK $WORLD_SIZE $LOCAL_WORLD_SIZE $NODE_RANK $GROUP_RANK $MASTER_ADDR $MASTER_PORT");
+  const auto output = run_ranks(3, "echo $RANK $LOCAL_RANK $WORLD_SIZE $LOCAL_WORLD_SIZE $NODE_RANK "
+                                   "$GROUP_RANK $MASTER_ADDR $MASTER_PORT");
   CHECK(output.exit_code == 0);
   const auto lines = sorted_lines(output.out);
   REQUIRE(lines.size() == 3);
@@ -72,18 +74,22 @@ TEST_CASE("standard output and error stay apart, partial lines get their end") {
 }
 
 TEST_CASE("long and binary lines of several ranks come through whole") {
-  const auto output = run_ranks(4, "for i in 1 2 3; do head -c 1000000 /dev/zero | tr '\\0' $RANK; printf '\\000\\n'; done");
+  const auto output =
+      run_ranks(4, "for i in 1 2 3; do head -c 1000000 /dev/zero | tr '\\0' $RANK; printf '\\000\\n'; done");
   CHECK(output.exit_code == 0);
   const auto lines = sorted_lines(output.out);
   REQUIRE(lines.size() == 12);
   for (std::size_t i = 0; i < lines.size(); ++i) {
     const std::string rank = std::to_string(i / 3);
-    if (lines[i] != "[" + rank + "] " + std::string(1000000, rank[0]) + std::string(1, '\0')) FAIL("line " << i << " is torn");
+    if (lines[i] != "[" + rank + "] " + std::string(1000000, rank[0]) + std::string(1, '\0'))
+      FAIL("line " << i << " is torn");
   }
 }
 
 TEST_CASE("an unfinished line is shown while the rank lives") {
-  Running launch({"launch", "--nproc-per-node", "1", "--", "sh", "-c", "printf waiting; sleep 1; echo; sleep 30"}, bare_environment());
+  Running launch(
+      {"launch", "--nproc-per-node", "1", "--", "sh", "-c", "printf waiting; sleep 1; echo; sleep 30"},
+      bare_environment());
   CHECK(launch.read_line() == "[0] waiting");
   launch.signal(SIGTERM);
   CHECK(launch.wait() == 128 + SIGTERM);
@@ -92,7 +98,8 @@ TEST_CASE("an unfinished line is shown while the rank lives") {
 TEST_CASE("the first rank that fails decides the exit code, and the others are stopped") {
   const auto output = run_ranks(3, "test $RANK = 1 && exit 7; exec sleep 60");
   CHECK(output.exit_code == 7);
-  CHECK_THAT(output.err, Contains("rank 1 (local 1 on host ") && Contains("ended with exit code 7") && Contains("the others were stopped"));
+  CHECK_THAT(output.err, Contains("rank 1 (local 1 on host ") && Contains("ended with exit code 7") &&
+                             Contains("the others were stopped"));
 }
 
 TEST_CASE("a killed rank is told by its signal") {
@@ -103,8 +110,10 @@ TEST_CASE("a killed rank is told by its signal") {
 
 TEST_CASE("a rank that ignores TERM is killed after the grace, with its children") {
   const std::string folder = make_folder();
-  const auto output = run_ranks(2, "trap '' TERM; if test $RANK = 1; then sleep 60 & echo $! > " + folder +
-                                       "/child; while :; do sleep 1; done; fi; while ! test -s " + folder + "/child; do :; done; exit 3",
+  const auto output = run_ranks(2,
+                                "trap '' TERM; if test $RANK = 1; then sleep 60 & echo $! > " + folder +
+                                    "/child; while :; do sleep 1; done; fi; while ! test -s " + folder +
+                                    "/child; do :; done; exit 3",
                                 {"--grace", "1"});
   CHECK(output.exit_code == 3);
   const auto child = util::read_file(folder + "/child");
@@ -114,9 +123,11 @@ TEST_CASE("a rank that ignores TERM is killed after the grace, with its children
 }
 
 TEST_CASE("signals reach every rank once") {
-  for (const auto& [number, name] : {std::pair{SIGUSR1, "USR1"}, {SIGUSR2, "USR2"}, {SIGINT, "INT"}, {SIGTERM, "TERM"}}) {
+  for (const auto& [number, name] :
+       {std::pair{SIGUSR1, "USR1"}, {SIGUSR2, "USR2"}, {SIGINT, "INT"}, {SIGTERM, "TERM"}}) {
     Running launch({"launch", "--nproc-per-node", "2", "--", "sh", "-c",
-                    "trap 'echo got " + std::string(name) + "; exit 0' " + name + "; echo ready; while :; do sleep 0.05; done"},
+                    "trap 'echo got " + std::string(name) + "; exit 0' " + name +
+                        "; echo ready; while :; do sleep 0.05; done"},
                    bare_environment());
     CAPTURE(name);
     for (int i = 0; i < 2; ++i) CHECK_THAT(launch.read_line(), Contains("ready"));
@@ -131,8 +142,10 @@ TEST_CASE("signals reach every rank once") {
 
 namespace {
 
-/// A rank that ignores TERM and INT, with a child that does, too; prints the child's number, "got" at each signal.
-const char* const k_stubborn = "trap '' TERM INT; sh -c 'while :; do sleep 0.1; done' & trap 'echo got' TERM INT; echo $!; while :; do sleep 0.05; done";
+/// A rank that ignores TERM and INT, with a child that does, too; prints the child's number, "got" at each
+/// signal.
+const char* const k_stubborn = "trap '' TERM INT; sh -c 'while :; do sleep 0.1; done' & trap 'echo got' TERM "
+                               "INT; echo $!; while :; do sleep 0.05; done";
 
 /// Reads two lines "[R] NUMBER".
 std::vector<pid_t> read_children(Running& launch) {
@@ -158,7 +171,8 @@ TEST_CASE("a second signal kills the ranks that did not end after the first") {
 }
 
 TEST_CASE("ranks that do not end after a signal are killed when the grace is over") {
-  Running launch({"launch", "--nproc-per-node", "2", "--grace", "1", "--", "sh", "-c", k_stubborn}, bare_environment());
+  Running launch({"launch", "--nproc-per-node", "2", "--grace", "1", "--", "sh", "-c", k_stubborn},
+                 bare_environment());
   const auto children = read_children(launch);
   launch.signal(SIGTERM);
   CHECK(launch.wait() == 128 + SIGTERM);
@@ -166,7 +180,8 @@ TEST_CASE("ranks that do not end after a signal are killed when the grace is ove
 }
 
 TEST_CASE("a signal that comes twice at once is one: timeout signals the process and its group") {
-  Running launch({"launch", "--nproc-per-node", "1", "--", "sh", "-c", "trap 'sleep 0.5; exit 5' TERM; echo ready; while :; do sleep 0.05; done"},
+  Running launch({"launch", "--nproc-per-node", "1", "--", "sh", "-c",
+                  "trap 'sleep 0.5; exit 5' TERM; echo ready; while :; do sleep 0.05; done"},
                  bare_environment());
   CHECK_THAT(launch.read_line(), Contains("ready"));
   launch.signal(SIGTERM);
@@ -177,7 +192,8 @@ TEST_CASE("a signal that comes twice at once is one: timeout signals the process
 
 TEST_CASE("what a rank leaves behind when it ends after a signal goes, too") {
   Running launch({"launch", "--nproc-per-node", "2", "--", "sh", "-c",
-                  "trap '' TERM; sh -c 'while :; do sleep 0.1; done' & trap 'exit 0' TERM; echo $!; while :; do sleep 0.05; done"},
+                  "trap '' TERM; sh -c 'while :; do sleep 0.1; done' & trap 'exit 0' TERM; echo $!; while :; "
+                  "do sleep 0.05; done"},
                  bare_environment());
   const auto children = read_children(launch);
   launch.signal(SIGTERM);
@@ -186,7 +202,8 @@ TEST_CASE("what a rank leaves behind when it ends after a signal goes, too") {
 }
 
 TEST_CASE("no rank outlives a killed launch") {
-  Running launch({"launch", "--nproc-per-node", "3", "--", "sh", "-c", "echo $$; exec sleep 120"}, bare_environment());
+  Running launch({"launch", "--nproc-per-node", "3", "--", "sh", "-c", "echo $$; exec sleep 120"},
+                 bare_environment());
   std::vector<pid_t> ranks;
   for (int i = 0; i < 3; ++i) ranks.push_back(std::stoi(launch.read_line().substr(4)));
   launch.signal(SIGKILL);
@@ -195,15 +212,17 @@ TEST_CASE("no rank outlives a killed launch") {
 }
 
 TEST_CASE("only rank 0 reads standard input") {
-  const auto output = util::run_process({HPCML_BINARY, "launch", "--nproc-per-node", "2", "--", "sh", "-c", "echo \"$RANK:$(cat)\""},
-                                        bare_environment(), std::chrono::seconds(30), "hello");
+  const auto output = util::run_process(
+      {HPCML_BINARY, "launch", "--nproc-per-node", "2", "--", "sh", "-c", "echo \"$RANK:$(cat)\""},
+      bare_environment(), std::chrono::seconds(30), "hello");
   REQUIRE(output);
   CHECK(sorted_lines(output->out) == std::vector<std::string>{"[0] 0:hello", "[1] 1:"});
 }
 
 TEST_CASE("a reader that goes away ends the ranks as it ends any program") {
-  const auto output = util::run_process({"bash", "-c", std::string(HPCML_BINARY) + " launch --nproc-per-node 2 -- yes | head -n 3"},
-                                        bare_environment(), std::chrono::seconds(30));
+  const auto output = util::run_process(
+      {"bash", "-c", std::string(HPCML_BINARY) + " launch --nproc-per-node 2 -- yes | head -n 3"},
+      bare_environment(), std::chrono::seconds(30));
   REQUIRE(output);
   CHECK(util::split(output->out, '\n').size() == 4);
 }
@@ -218,7 +237,8 @@ TEST_CASE("failures of launch itself have their own exit codes and a record") {
   CHECK(run_hpcml({"launch", "--site", "nowhere", "--", "true"}, env).exit_code == 125);
   CHECK(run_hpcml({"launch", "--address-of", "no0"}, env).exit_code == 125);
   std::size_t records = 0;
-  for (const auto& entry : std::filesystem::directory_iterator(folder)) records += entry.path().extension() == ".json" ? 1 : 0;
+  for (const auto& entry : std::filesystem::directory_iterator(folder))
+    records += entry.path().extension() == ".json" ? 1 : 0;
   CHECK(records >= 5);
   CHECK_FALSE(std::filesystem::exists("x"));
   std::filesystem::remove_all(folder);
@@ -227,15 +247,20 @@ TEST_CASE("failures of launch itself have their own exit codes and a record") {
 TEST_CASE("an executable file with a hostile name runs as it is") {
   const std::string folder = make_folder(), name = folder + "/a b;$(id)'\"\n*";
   REQUIRE(util::write_file(name, "#!/bin/sh\necho \"$1\"\n", 0755));
-  const auto output = run_hpcml({"launch", "--nproc-per-node", "1", "--", name, "$HOME `id` \\ "}, bare_environment());
+  const auto output =
+      run_hpcml({"launch", "--nproc-per-node", "1", "--", name, "$HOME `id` \\ "}, bare_environment());
   CHECK(output.out == "[0] $HOME `id` \\ \n");
   std::filesystem::remove_all(folder);
 }
 
 TEST_CASE("a script runs under the active Python, and its flags are its own") {
   const std::string folder = make_folder();
-  REQUIRE(util::write_file(folder + "/t.py", "import sys, os\nprint(sys.argv[1:], os.environ['RANK'], sys.stdout.write_through)\n"));
-  const auto output = run_hpcml({"launch", "--nproc-per-node", "1", folder + "/t.py", "--report", "--lr", "0.1", "--", "x"}, bare_environment());
+  REQUIRE(util::write_file(
+      folder + "/t.py",
+      "import sys, os\nprint(sys.argv[1:], os.environ['RANK'], sys.stdout.write_through)\n"));
+  const auto output =
+      run_hpcml({"launch", "--nproc-per-node", "1", folder + "/t.py", "--report", "--lr", "0.1", "--", "x"},
+                bare_environment());
   CHECK(output.exit_code == 0);
   CHECK(output.out == "[0] ['--report', '--lr', '0.1', '--', 'x'] 0 True\n");
   CHECK_THAT(run_hpcml({"launch", HPCML_BINARY}, bare_environment()).err, Contains("put -- before it"));

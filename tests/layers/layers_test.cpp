@@ -40,9 +40,12 @@ Rules read_rules() {
     REQUIRE(colon != std::string::npos);
     const auto right = words(line.substr(colon + 1));
     const auto name = std::string(util::trim(line.substr(1, colon - 1)));
-    if (line[0] == '>') rules.printers[name] = std::string(util::trim(line.substr(colon + 1)));
-    else if (line[0] == '!') rules.externals[name] = right;
-    else rules.allowed[line.substr(0, colon)] = right;
+    if (line[0] == '>')
+      rules.printers[name] = std::string(util::trim(line.substr(colon + 1)));
+    else if (line[0] == '!')
+      rules.externals[name] = right;
+    else
+      rules.allowed[line.substr(0, colon)] = right;
   }
   return rules;
 }
@@ -81,9 +84,13 @@ bool prints(const std::string& line) {
       std::regex(R"(\bwritev?\s*\(\s*(1|2|STD(OUT|ERR)_FILENO)\b)"),
       std::regex(R"(\bfmt::print(ln)?\s*\()"),
   };
-  static const std::vector<std::string> k_hints = {"std::c", "print", "put", "perror", "fwrite", "fflush", "write"};
-  if (std::none_of(k_hints.begin(), k_hints.end(), [&](const std::string& hint) { return line.find(hint) != std::string::npos; })) return false;
-  return std::any_of(k_printing.begin(), k_printing.end(), [&](const std::regex& call) { return std::regex_search(line, call); });
+  static const std::vector<std::string> k_hints = {"std::c", "print",  "put",  "perror",
+                                                   "fwrite", "fflush", "write"};
+  if (std::none_of(k_hints.begin(), k_hints.end(),
+                   [&](const std::string& hint) { return line.find(hint) != std::string::npos; }))
+    return false;
+  return std::any_of(k_printing.begin(), k_printing.end(),
+                     [&](const std::regex& call) { return std::regex_search(line, call); });
 }
 
 } // namespace
@@ -156,12 +163,16 @@ TEST_CASE("only what src/LAYERS names prints") {
 }
 
 TEST_CASE("printing is recognised in all its forms") {
-  for (const auto* line : {"std::cout << x;", "std::cerr<<x", "printf(\"x\");", "std::printf (\"x\")", "std::fprintf(stderr, \"x\")", "std::puts(x)", "std::fputs(x.c_str(), stdout);",
-                           "fmt::print(\"{}\", x)", "fmt::print(stderr, x)", "::write(2, a, b)", "::write(STDERR_FILENO, a, b)", "dprintf(1, x)", "std::fwrite(a, 1, n, stdout)", "perror(x)"}) {
+  for (const auto* line :
+       {"std::cout << x;", "std::cerr<<x", "printf(\"x\");", "std::printf (\"x\")",
+        "std::fprintf(stderr, \"x\")", "std::puts(x)", "std::fputs(x.c_str(), stdout);",
+        "fmt::print(\"{}\", x)", "fmt::print(stderr, x)", "::write(2, a, b)", "::write(STDERR_FILENO, a, b)",
+        "dprintf(1, x)", "std::fwrite(a, 1, n, stdout)", "perror(x)"}) {
     INFO(line);
     CHECK(prints(line));
   }
-  for (const auto* line : {"std::snprintf(a, b)", "fmt::format(\"{}\")", "::write(fd, a, b)", "std::fputs(x, file)", "std::fprintf(file, x)", "inputs(x)", "outputs(1)"}) {
+  for (const auto* line : {"std::snprintf(a, b)", "fmt::format(\"{}\")", "::write(fd, a, b)",
+                           "std::fputs(x, file)", "std::fprintf(file, x)", "inputs(x)", "outputs(1)"}) {
     INFO(line);
     CHECK_FALSE(prints(line));
   }
@@ -192,9 +203,11 @@ TEST_CASE("slow headers, the environment and the shell stay where they belong") 
       CHECK(text.find("<CLI/") == std::string::npos);
     }
     if (folder != "torch" && folder != "ddp")
-      for (const std::regex& call : {std::regex(R"(\bgetenv\s*\()"), std::regex(R"(\bsetenv\s*\()"), std::regex(R"(\bputenv\s*\()")})
+      for (const std::regex& call :
+           {std::regex(R"(\bgetenv\s*\()"), std::regex(R"(\bsetenv\s*\()"), std::regex(R"(\bputenv\s*\()")})
         CHECK_FALSE(std::regex_search(text, call));
-    for (const std::regex& call : {std::regex(R"([^_\w]system\s*\()"), std::regex(R"(\bpopen\s*\()")}) CHECK_FALSE(std::regex_search(text, call));
+    for (const std::regex& call : {std::regex(R"([^_\w]system\s*\()"), std::regex(R"(\bpopen\s*\()")})
+      CHECK_FALSE(std::regex_search(text, call));
     CHECK(text.find("SPDX-License-Identifier: MIT") != std::string::npos);
   }
 }
@@ -203,7 +216,8 @@ TEST_CASE("no C++ source knows a site by name") {
   std::set<std::string> names;
   for (const auto& entry : fs::directory_iterator(fs::path(HPCML_SOURCE_DIR) / "sites")) {
     const auto name = entry.path().stem().string();
-    if (entry.path().extension() == ".json" && name != "schema" && name != "local" && name != "generic") names.insert(name);
+    if (entry.path().extension() == ".json" && name != "schema" && name != "local" && name != "generic")
+      names.insert(name);
   }
   // Examples in help texts may name a site; comparing with one may not.
   const std::regex comparison(R"re((==|!=|compare\(|case)\s*"([^"]*)")re");

@@ -12,9 +12,31 @@
 using namespace hpcml;
 
 TEST_CASE("a pattern matches what the expression matches as a whole, whatever it begins with") {
-  const std::string patterns[] = {"login\\d+(\\..*)?", "login\\d+", "jw.*\\.juwels", ".*\\.ls6", "^narval$", "ab?", "ab*c", "a?", "ab{0}c", "a{2}", "ab+",
-                                  "a|b",               "login1|.*", "(a)b",          "[a]b",    "",         "a-b", "\\w+",  "a$",  "a\\.b",  "dt-login\\d+", "-?a"};
-  const std::string texts[] = {"", "a", "b", "ab", "ac", "abc", "abbc", "aa", "a-b", "a.b", "login1", "login12.x", "login", "xlogin1", "jw1.juwels", "x.ls6", "narval", "narval1", "dt-login3", "-a"};
+  const std::string patterns[] = {"login\\d+(\\..*)?",
+                                  "login\\d+",
+                                  "jw.*\\.juwels",
+                                  ".*\\.ls6",
+                                  "^narval$",
+                                  "ab?",
+                                  "ab*c",
+                                  "a?",
+                                  "ab{0}c",
+                                  "a{2}",
+                                  "ab+",
+                                  "a|b",
+                                  "login1|.*",
+                                  "(a)b",
+                                  "[a]b",
+                                  "",
+                                  "a-b",
+                                  "\\w+",
+                                  "a$",
+                                  "a\\.b",
+                                  "dt-login\\d+",
+                                  "-?a"};
+  const std::string texts[] = {"",           "a",     "b",      "ab",      "ac",        "abc",   "abbc",
+                               "aa",         "a-b",   "a.b",    "login1",  "login12.x", "login", "xlogin1",
+                               "jw1.juwels", "x.ls6", "narval", "narval1", "dt-login3", "-a"};
   for (const auto& pattern : patterns)
     for (const auto& text : texts) {
       CAPTURE(pattern, text);
@@ -23,9 +45,13 @@ TEST_CASE("a pattern matches what the expression matches as a whole, whatever it
 }
 
 TEST_CASE("patterns put together at random match what the library says") {
-  const std::vector<std::string> parts = {"a", "b", "Z", "_", "-", "1", ".", "\\d", "\\.", "\\-", "[ab]", "[a-c]", "[^a]", "[A-Za-z0-9_.-]", "[0-9]", "[-a]", "[a-]", "[+.]", "[.b-]", "(ab)", "x|y", "^", "$", " "};
+  const std::vector<std::string> parts = {"a",     "b",    "Z",    "_",    "-",     "1",    ".",
+                                          "\\d",   "\\.",  "\\-",  "[ab]", "[a-c]", "[^a]", "[A-Za-z0-9_.-]",
+                                          "[0-9]", "[-a]", "[a-]", "[+.]", "[.b-]", "(ab)", "x|y",
+                                          "^",     "$",    " "};
   const std::vector<std::string> times = {"", "", "", "+", "*", "?", "{2}", "+?", "*?", "??"};
-  const std::vector<std::string> letters = {"a", "b", "c", "Z", "_", "-", "1", "9", ".", "+", "x", "\n", "\r", " ", "\xc3", "^"};
+  const std::vector<std::string> letters = {"a", "b", "c", "Z",  "_",  "-", "1",    "9",
+                                            ".", "+", "x", "\n", "\r", " ", "\xc3", "^"};
   std::mt19937 random(7);
   const auto one_of = [&](const std::vector<std::string>& list) { return list[random() % list.size()]; };
   unsigned matched = 0;

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT
-// Value types against what Slurm itself reads and writes (22.05.8; tables measured with real sbatch, see docs of each row).
-#include <catch2/catch.hpp>
-#include <iterator>
+// Value types against what Slurm itself reads and writes (22.05.8; tables measured with real sbatch, see docs
+// of each row).
 #include <algorithm>
 #include <array>
+#include <catch2/catch.hpp>
+#include <iterator>
 
 #include <filesystem>
 #include <random>
@@ -25,11 +26,23 @@ using namespace hpcml;
 using namespace hpcml::model;
 
 TEST_CASE("time limits are read as Slurm reads them") {
-  struct Row { const char* text; long seconds; const char* slurm; };
-  for (const Row row : {Row{"90", 5400, "01:30:00"}, {"0:45", 45, "00:00:45"}, {"10:00", 600, "00:10:00"},
-                        {"08:00:00", 28800, "08:00:00"}, {"2-0", 172800, "2-00:00:00"}, {"1-12:30", 131400, "1-12:30:00"},
-                        {"0-00:60:00", 3600, "01:00:00"}, {"1-", 86400, "1-00:00:00"}, {"1-24:00:00", 172800, "2-00:00:00"},
-                        {"48h", 172800, "2-00:00:00"}, {"1h30m", 5400, "01:30:00"}, {"2d", 172800, "2-00:00:00"}}) {
+  struct Row {
+    const char* text;
+    long seconds;
+    const char* slurm;
+  };
+  for (const Row row : {Row{"90", 5400, "01:30:00"},
+                        {"0:45", 45, "00:00:45"},
+                        {"10:00", 600, "00:10:00"},
+                        {"08:00:00", 28800, "08:00:00"},
+                        {"2-0", 172800, "2-00:00:00"},
+                        {"1-12:30", 131400, "1-12:30:00"},
+                        {"0-00:60:00", 3600, "01:00:00"},
+                        {"1-", 86400, "1-00:00:00"},
+                        {"1-24:00:00", 172800, "2-00:00:00"},
+                        {"48h", 172800, "2-00:00:00"},
+                        {"1h30m", 5400, "01:30:00"},
+                        {"2d", 172800, "2-00:00:00"}}) {
     INFO(row.text);
     const auto time = Walltime::parse(row.text);
     REQUIRE(time);
@@ -40,16 +53,27 @@ TEST_CASE("time limits are read as Slurm reads them") {
 }
 
 TEST_CASE("time limits that Slurm refuses or takes for unlimited are errors") {
-  for (const char* text : {"", " ", "1:00:00:00", "=08:00:00", "-1", "UNLIMITED", "0", "0:0:0", "30m1h", "1x", "h", "1.5h", "99999999999999999999"}) {
+  for (const char* text : {"", " ", "1:00:00:00", "=08:00:00", "-1", "UNLIMITED", "0", "0:0:0", "30m1h", "1x",
+                           "h", "1.5h", "99999999999999999999"}) {
     INFO(text);
     CHECK_FALSE(Walltime::parse(text).ok());
   }
 }
 
 TEST_CASE("memory sizes are read as Slurm reads them") {
-  struct Row { const char* text; unsigned long long mib; const char* slurm; };
-  for (const Row row : {Row{"480G", 491520, "480G"}, {"256Gb", 262144, "256G"}, {"64g", 65536, "64G"}, {"16384", 16384, "16G"},
-                        {"510000M", 510000, "510000M"}, {"16K", 1, "1M"}, {"1T", 1048576, "1024G"}, {"0", 0, "0"}}) {
+  struct Row {
+    const char* text;
+    unsigned long long mib;
+    const char* slurm;
+  };
+  for (const Row row : {Row{"480G", 491520, "480G"},
+                        {"256Gb", 262144, "256G"},
+                        {"64g", 65536, "64G"},
+                        {"16384", 16384, "16G"},
+                        {"510000M", 510000, "510000M"},
+                        {"16K", 1, "1M"},
+                        {"1T", 1048576, "1024G"},
+                        {"0", 0, "0"}}) {
     INFO(row.text);
     const auto size = MemSize::parse(row.text);
     REQUIRE(size);
@@ -132,11 +156,14 @@ TEST_CASE("masks are written as the LUMI documentation writes them") {
 TEST_CASE("node lists give the names that scontrol gives") {
   auto env = util::EnvSnapshot::of_process();
   // scontrol wants a readable configuration even where it asks no daemon
-  const auto conf = std::filesystem::temp_directory_path() / ("hpcml-hostlist-test-" + std::to_string(::getpid()) + ".conf");
-  REQUIRE(util::write_file(conf, "ClusterName=t\nSlurmctldHost=localhost\nAuthType=auth/none\nNodeName=localhost\nPartitionName=p Nodes=localhost\n"));
+  const auto conf = std::filesystem::temp_directory_path() /
+                    ("hpcml-hostlist-test-" + std::to_string(::getpid()) + ".conf");
+  REQUIRE(util::write_file(conf, "ClusterName=t\nSlurmctldHost=localhost\nAuthType=auth/"
+                                 "none\nNodeName=localhost\nPartitionName=p Nodes=localhost\n"));
   env.set("SLURM_CONF", conf.string());
   bool asked = false;
-  for (const char* text : {"nid[001-004,007]", "r[1-2]n[03-04]", "a,b[2-3]", "n1", "n[01-10]", "x[1-2],x[9-11]y"}) {
+  for (const char* text :
+       {"nid[001-004,007]", "r[1-2]n[03-04]", "a,b[2-3]", "n1", "n[01-10]", "x[1-2],x[9-11]y"}) {
     INFO(text);
     const auto list = Hostlist::parse(text);
     if (std::string(text).find("]y") != std::string::npos) { // a suffix: Slurm 23.11 and later only
@@ -146,7 +173,8 @@ TEST_CASE("node lists give the names that scontrol gives") {
     }
     REQUIRE(list);
     // scontrol needs a readable configuration even for this; an empty one with a cluster name will do
-    const auto result = util::run_process({"scontrol", "show", "hostnames", text}, env, std::chrono::seconds(100));
+    const auto result =
+        util::run_process({"scontrol", "show", "hostnames", text}, env, std::chrono::seconds(100));
     if (result && result->exit_code == 0) {
       asked = true;
       CHECK(util::join(list->names(), "\n") == std::string(util::trim(result->out)));
@@ -173,9 +201,19 @@ TEST_CASE("a regular node has the usual Linux numbering") {
 }
 
 TEST_CASE("a launcher is hpcml, an agent, or a program that starts tasks") {
-  struct Row { const char* name; bool hpcml; bool agent; };
-  for (const Row row : {Row{"hpcml", true, false}, {"torchrun", false, true}, {"accelerate", false, true}, {"deepspeed", false, false},
-                        {"srun", false, false}, {"ibrun", false, false}, {"bede-mpirun", false, false}, {"mpiexec", false, false}}) {
+  struct Row {
+    const char* name;
+    bool hpcml;
+    bool agent;
+  };
+  for (const Row row : {Row{"hpcml", true, false},
+                        {"torchrun", false, true},
+                        {"accelerate", false, true},
+                        {"deepspeed", false, false},
+                        {"srun", false, false},
+                        {"ibrun", false, false},
+                        {"bede-mpirun", false, false},
+                        {"mpiexec", false, false}}) {
     INFO(row.name);
     const auto launcher = Launcher::parse(row.name);
     REQUIRE(launcher);

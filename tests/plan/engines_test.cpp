@@ -17,7 +17,9 @@ model::JobSpec in_image(const std::string& site, const std::string& image) {
   return job;
 }
 
-model::Sourced<model::ContainerEngine> engine(model::ContainerEngine which) { return flag(which, "--container-engine"); }
+model::Sourced<model::ContainerEngine> engine(model::ContainerEngine which) {
+  return flag(which, "--container-engine");
+}
 
 std::vector<std::string> modules(const model::Plan& plan) {
   std::vector<std::string> names;
@@ -34,11 +36,13 @@ TEST_CASE("of several engines the image's form chooses, and the request may") {
       CAPTURE(image);
       const auto plan = planned(in_image(site, image), site);
       CHECK(plan.container->engine == model::ContainerEngine::edf);
-      CHECK(plan.container->step_options == std::vector<std::string>{"--environment={image}"}); // with the EDF that the job writes
+      CHECK(plan.container->step_options ==
+            std::vector<std::string>{"--environment={image}"}); // with the EDF that the job writes
       CHECK(has_note(plan, "--container-engine uenv"));
       CHECK_FALSE(directive(plan, "--uenv"));
     }
-    for (const auto* image : {"pytorch/v2.9.1", "prgenv-gnu/24.11:v1", "pytorch/v2.8.0:/user-environment", "/scratch/me/mine.squashfs"}) {
+    for (const auto* image : {"pytorch/v2.9.1", "prgenv-gnu/24.11:v1", "pytorch/v2.8.0:/user-environment",
+                              "/scratch/me/mine.squashfs"}) {
       CAPTURE(image);
       const auto plan = planned(in_image(site, image), site);
       CHECK(plan.container->engine == model::ContainerEngine::uenv);
@@ -53,12 +57,14 @@ TEST_CASE("of several engines the image's form chooses, and the request may") {
     CHECK_FALSE(has_note(plan, "--container-engine"));
     job.container_engine = engine(model::ContainerEngine::pyxis);
     CHECK_THAT(error_of(job, site, "request/container-engine").hint, Catch::Contains("edf, uenv"));
-    CHECK_THAT(error_of(in_image(site, "/project/me/torch.sif"), site, "request/container").hint, Catch::Contains("--container-engine"));
+    CHECK_THAT(error_of(in_image(site, "/project/me/torch.sif"), site, "request/container").hint,
+               Catch::Contains("--container-engine"));
   }
   auto none = job_of({"python", "train.py"});
   none.account = text("a1");
   none.container_engine = engine(model::ContainerEngine::uenv);
-  CHECK_THAT(error_of(none, "alps_daint", "usage/container-engine").hint, Catch::Contains("--container IMAGE"));
+  CHECK_THAT(error_of(none, "alps_daint", "usage/container-engine").hint,
+             Catch::Contains("--container IMAGE"));
 }
 
 TEST_CASE("NCCL's settings for the plugin of a uenv are those of jobs in one") {
@@ -73,7 +79,8 @@ TEST_CASE("NCCL's settings for the plugin of a uenv are those of jobs in one") {
   CHECK(edf.caches.empty());
   auto bare = in_image("alps_daint", "");
   bare.container.reset();
-  CHECK(variable(planned(bare, "alps_daint"), "NCCL_NET") == nullptr); // NCCL stops where the plugin is missing
+  CHECK(variable(planned(bare, "alps_daint"), "NCCL_NET") ==
+        nullptr); // NCCL stops where the plugin is missing
 }
 
 TEST_CASE("folders that an EDF does not mount are in the one that the job writes; a uenv needs no bind") {
@@ -105,7 +112,8 @@ TEST_CASE("an environment in one file is mounted with the image, as the site's d
   job = in_image("alps_daint", "prgenv-gnu/24.11:v1");
   job.venv = text("/capstor/scratch/me/py_venv.squashfs");
   plan = planned(job, "alps_daint");
-  CHECK(directive(plan, "--uenv") == "prgenv-gnu/24.11:v1,/capstor/scratch/me/py_venv.squashfs:/capstor/scratch/me/py_venv");
+  CHECK(directive(plan, "--uenv") ==
+        "prgenv-gnu/24.11:v1,/capstor/scratch/me/py_venv.squashfs:/capstor/scratch/me/py_venv");
   CHECK(plan.python.where == "/capstor/scratch/me/py_venv");
 
   job.container = text("ngc");
@@ -119,12 +127,14 @@ TEST_CASE("an environment in one file is mounted with the image, as the site's d
   auto other = job_of({"python", "train.py"});
   other.container = text("/a/torch.sif");
   other.venv = text("/a/env.sqsh");
-  CHECK_THAT(error_of(other, "vista", "request/venv").message, Catch::Contains("does not say how apptainer mounts"));
+  CHECK_THAT(error_of(other, "vista", "request/venv").message,
+             Catch::Contains("does not say how apptainer mounts"));
 }
 
 TEST_CASE("data in one file is mounted where the request binds it") {
   auto job = in_image("lumi", "/appl/local/laifs/containers/x.sif");
-  job.binds = {text("/scratch/project_1/imagenet.squashfs:/train_images"), text("/scratch/project_1/imagenet.squashfs:/as.squashfs"), text("/scratch/project_1")};
+  job.binds = {text("/scratch/project_1/imagenet.squashfs:/train_images"),
+               text("/scratch/project_1/imagenet.squashfs:/as.squashfs"), text("/scratch/project_1")};
   const auto plan = planned(job, "lumi");
   REQUIRE(plan.container->binds.size() == 3);
   CHECK(plan.container->binds[0].squashed);
@@ -133,12 +143,15 @@ TEST_CASE("data in one file is mounted where the request binds it") {
 }
 
 TEST_CASE("an image that a module gives is asked for by the module's name") {
-  const auto plan = planned(in_image("lumi", "PyTorch/2.7.1-rocm-6.2.4-python-3.12-singularity-20250827"), "lumi");
-  CHECK(modules(plan) == std::vector<std::string>{"LUMI", "PyTorch/2.7.1-rocm-6.2.4-python-3.12-singularity-20250827"});
+  const auto plan =
+      planned(in_image("lumi", "PyTorch/2.7.1-rocm-6.2.4-python-3.12-singularity-20250827"), "lumi");
+  CHECK(modules(plan) ==
+        std::vector<std::string>{"LUMI", "PyTorch/2.7.1-rocm-6.2.4-python-3.12-singularity-20250827"});
   CHECK(plan.container->image_variable == "SIF");
   CHECK(plan.container->enter.empty());
   const auto other = planned(in_image("lumi", "/project/project_1/torch.sif"), "lumi");
-  CHECK(modules(other) == std::vector<std::string>{"/appl/local/laifs/modules", "lumi-aif-singularity-bindings"});
+  CHECK(modules(other) ==
+        std::vector<std::string>{"/appl/local/laifs/modules", "lumi-aif-singularity-bindings"});
   CHECK(other.container->image_variable.empty());
 }
 
@@ -147,7 +160,8 @@ TEST_CASE("images that see scratch have the models there") {
   REQUIRE(variable(lumi, "TORCH_HOME"));
   CHECK_THAT(variable(lumi, "TORCH_HOME")->value, Catch::Contains("/scratch/$SLURM_JOB_ACCOUNT/$USER/torch"));
   CHECK(variable(lumi, "HF_HOME"));
-  CHECK(variable(planned(in_image("alps_clariden", "ngc"), "alps_clariden"), "HF_HOME") == nullptr); // what an EDF mounts is the person's affair
+  CHECK(variable(planned(in_image("alps_clariden", "ngc"), "alps_clariden"), "HF_HOME") ==
+        nullptr); // what an EDF mounts is the person's affair
   CHECK(variable(planned(in_image("alps_clariden", "pytorch/v2.9.1"), "alps_clariden"), "HF_HOME"));
 }
 
@@ -156,10 +170,12 @@ TEST_CASE("what of a mixed partition's nodes a request takes is said where nobod
   job.gpus_per_node = flag(2u);
   const auto warned = [&] {
     for (const auto& finding : plan::make_plan(job, site("mila")).diagnostics)
-      if (finding.severity == diag::Severity::warning && finding.code == "request/gpu-type") return finding.message + "|" + finding.hint;
+      if (finding.severity == diag::Severity::warning && finding.code == "request/gpu-type")
+        return finding.message + "|" + finding.hint;
     return std::string();
   };
-  CHECK_THAT(warned(), Catch::Contains("several kinds of GPU node") && Catch::Contains("those of l40s") && Catch::Contains("rtx8000"));
+  CHECK_THAT(warned(), Catch::Contains("several kinds of GPU node") && Catch::Contains("those of l40s") &&
+                           Catch::Contains("rtx8000"));
   job.gpu_type = text("a100l");
   CHECK(warned().empty());
   job.gpu_type.reset();
@@ -174,6 +190,7 @@ TEST_CASE("Vista's mpirun starts as many processes on each node as its page has 
   job.launcher = launcher("mpirun");
   const auto plan = planned(job, "vista");
   CHECK(plan.launcher.step == "mpirun");
-  CHECK(plan.launcher.step_args == std::vector<std::string>{"-np", "2", "--map-by", "ppr:1:node", "--bind-to", "none"});
+  CHECK(plan.launcher.step_args ==
+        std::vector<std::string>{"-np", "2", "--map-by", "ppr:1:node", "--bind-to", "none"});
   CHECK(plan.launcher.rank_variable == "OMPI_COMM_WORLD_RANK");
 }

@@ -13,7 +13,8 @@ using namespace hpcml::test;
 
 namespace {
 
-model::Plan plan_on(const std::string& site, std::vector<std::string> command = {"python", "train.py"}, const std::string& home = {}) {
+model::Plan plan_on(const std::string& site, std::vector<std::string> command = {"python", "train.py"},
+                    const std::string& home = {}) {
   auto job = job_of(std::move(command));
   job.account = text(site == "lumi" ? "project_1" : "def-me");
   job.mem = flag(mem_of("64G"));
@@ -26,8 +27,10 @@ model::Plan plan_on(const std::string& site, std::vector<std::string> command = 
 
 /// What the script's line gives under `set -u` in bash with these variables.
 std::string in_bash(const model::PlannedEnv& variable, std::map<std::string, std::string> variables) {
-  const auto line = render::render_line(render::Export{variable.name, variable.value, variable.expression, {}});
-  const auto result = util::run_process({"bash", "-uc", line + "; printf %s \"$" + variable.name + "\""}, util::EnvSnapshot(std::move(variables)), std::chrono::seconds(20));
+  const auto line =
+      render::render_line(render::Export{variable.name, variable.value, variable.expression, {}});
+  const auto result = util::run_process({"bash", "-uc", line + "; printf %s \"$" + variable.name + "\""},
+                                        util::EnvSnapshot(std::move(variables)), std::chrono::seconds(20));
   REQUIRE(result);
   CHECK(result->err.empty());
   return result->out;
@@ -40,18 +43,24 @@ TEST_CASE("models go to the folder on shared storage that the profile knows, unl
     const char* site;
     const char* placed;
   };
-  for (const auto& [site, placed] : {Case{"narval", "/s/huggingface"}, Case{"vista", "/s/huggingface"}, Case{"zurada", "/work/me/huggingface"}, Case{"fir", "/h/scratch/huggingface"},
-                                     Case{"lumi", "/scratch/project_1/me/huggingface"}}) {
+  for (const auto& [site, placed] :
+       {Case{"narval", "/s/huggingface"}, Case{"vista", "/s/huggingface"},
+        Case{"zurada", "/work/me/huggingface"}, Case{"fir", "/h/scratch/huggingface"},
+        Case{"lumi", "/scratch/project_1/me/huggingface"}}) {
     CAPTURE(site);
     const auto plan = plan_on(site);
     const auto* home = variable(plan, "HF_HOME");
     REQUIRE(home);
     CHECK(home->scope == model::Scope::batch);
     CHECK_FALSE(home->origin.source.empty());
-    CHECK(in_bash(*home, {{"SCRATCH", "/s"}, {"USER", "me"}, {"HOME", "/h"}, {"SLURM_JOB_ACCOUNT", "project_1"}}) == placed);
-    CHECK(in_bash(*home, {{"SCRATCH", "/s"}, {"USER", "me"}, {"HOME", "/h"}, {"HF_HOME", "/mine"}}) == "/mine");
+    CHECK(in_bash(*home,
+                  {{"SCRATCH", "/s"}, {"USER", "me"}, {"HOME", "/h"}, {"SLURM_JOB_ACCOUNT", "project_1"}}) ==
+          placed);
+    CHECK(in_bash(*home, {{"SCRATCH", "/s"}, {"USER", "me"}, {"HOME", "/h"}, {"HF_HOME", "/mine"}}) ==
+          "/mine");
   }
-  CHECK(in_bash(*variable(plan_on("narval"), "HF_HOME"), {{"HOME", "/h"}}) == "/h/.cache/huggingface"); // as Hugging Face has it
+  CHECK(in_bash(*variable(plan_on("narval"), "HF_HOME"), {{"HOME", "/h"}}) ==
+        "/h/.cache/huggingface"); // as Hugging Face has it
   const auto given = plan_on("narval", {"python", "train.py"}, "/data/hf");
   CHECK(variable(given, "HF_HOME")->value == "/data/hf");
 }

@@ -146,7 +146,8 @@ TEST_CASE("A raw option that the site's Slurm does not have is refused, with the
     job.partition = id == "lonestar6" ? std::optional(text("gpu-a100")) : job.partition;
     (program == slurm::Program::sbatch ? job.sbatch : job.srun).push_back(text(word));
     std::string said;
-    for (const auto& finding : errors_of(job, id)) said += finding.code + ": " + finding.message + "; " + finding.hint + "\n";
+    for (const auto& finding : errors_of(job, id))
+      said += finding.code + ": " + finding.message + "; " + finding.hint + "\n";
     return said;
   };
   using slurm::Program;
@@ -156,14 +157,19 @@ TEST_CASE("A raw option that the site's Slurm does not have is refused, with the
     const char* word;
     const char* versions; ///< empty: it is taken
   };
-  for (const auto& [site, program, word, versions] : {Row{"lonestar6", Program::sbatch, "--prefer=x", "22.05-"}, Row{"lonestar6", Program::sbatch, "--spread-job", ""},
-                                                      Row{"zurada", Program::sbatch, "--external", "25.05-"}, Row{"zurada", Program::sbatch, "--segment=2", ""},
-                                                      Row{"zurada", Program::srun, "--wait-for-children", "25.05-"}, Row{"zurada", Program::srun, "--treewidth=2", ""},
-                                                      Row{"lumi", Program::sbatch, "--external", ""}}) { // its version is not known
+  for (const auto& [site, program, word, versions] :
+       {Row{"lonestar6", Program::sbatch, "--prefer=x", "22.05-"},
+        Row{"lonestar6", Program::sbatch, "--spread-job", ""},
+        Row{"zurada", Program::sbatch, "--external", "25.05-"},
+        Row{"zurada", Program::sbatch, "--segment=2", ""},
+        Row{"zurada", Program::srun, "--wait-for-children", "25.05-"},
+        Row{"zurada", Program::srun, "--treewidth=2", ""},
+        Row{"lumi", Program::sbatch, "--external", ""}}) { // its version is not known
     CAPTURE(site, word);
     const auto said = tried(site, program, word);
     CAPTURE(said);
-    const bool refused = said.find("is not an option of Slurm") != std::string::npos && said.find(versions) != std::string::npos;
+    const bool refused = said.find("is not an option of Slurm") != std::string::npos &&
+                         said.find(versions) != std::string::npos;
     CHECK(refused == (*versions != '\0'));
   }
 }

@@ -21,7 +21,9 @@ std::vector<std::string> cpu_lists(const model::Plan& plan) {
 
 bool warns(const model::JobSpec& job, const std::string& site_id, const std::string& code) {
   const auto result = plan::make_plan(job, site(site_id));
-  return std::any_of(result.diagnostics.begin(), result.diagnostics.end(), [&](const auto& finding) { return finding.code == code && finding.severity == diag::Severity::warning; });
+  return std::any_of(result.diagnostics.begin(), result.diagnostics.end(), [&](const auto& finding) {
+    return finding.code == code && finding.severity == diag::Severity::warning;
+  });
 }
 
 } // namespace
@@ -31,7 +33,9 @@ TEST_CASE("Both hardware threads of LUMI's cores are the documented CPUs and tho
   job.threads_per_core = flag(2U, "--threads-per-core");
   const auto plan = planned(job, "lumi");
   CHECK(plan.binding.binder == model::Binder::srun_masks);
-  CHECK(cpu_lists(plan) == std::vector<std::string>{"49-55,113-119", "57-63,121-127", "17-23,81-87", "25-31,89-95", "1-7,65-71", "9-15,73-79", "33-39,97-103", "41-47,105-111"});
+  CHECK(cpu_lists(plan) == std::vector<std::string>{"49-55,113-119", "57-63,121-127", "17-23,81-87",
+                                                    "25-31,89-95", "1-7,65-71", "9-15,73-79", "33-39,97-103",
+                                                    "41-47,105-111"});
   CHECK(directive(plan, "--hint") == "multithread"); // LUMI's jobs have one thread of each core otherwise
   CHECK(!directive(plan, "--cpus-per-task"));
   CHECK(variable(plan, "OMP_NUM_THREADS")->value == "7");
@@ -63,7 +67,8 @@ TEST_CASE("More hardware threads than the profile shows are left to launch and S
   CHECK(warns(lumi, "lumi", "request/threads-per-core"));
   CHECK(planned(lumi, "lumi").binding.binder == model::Binder::launch);
   lumi.threads_per_core = flag(0U);
-  CHECK(error_of(lumi, "lumi", "usage/threads-per-core").message == "--threads-per-core 0: a core has at least one hardware thread");
+  CHECK(error_of(lumi, "lumi", "usage/threads-per-core").message ==
+        "--threads-per-core 0: a core has at least one hardware thread");
 }
 
 TEST_CASE("A site's --hint=nomultithread gives way where hardware threads are asked for") {
@@ -84,7 +89,8 @@ TEST_CASE("An order of LUMI's GPUs by CPU is the documented one, and masks and l
   const auto plan = planned(job, "lumi");
   // The GCDs beside cores 1-7, 9-15, …, 57-63 in LUMI's documentation.
   CHECK(plan.binding.order.value.text() == "4,5,2,3,6,7,0,1");
-  CHECK(cpu_lists(plan) == std::vector<std::string>{"1-7", "9-15", "17-23", "25-31", "33-39", "41-47", "49-55", "57-63"});
+  CHECK(cpu_lists(plan) ==
+        std::vector<std::string>{"1-7", "9-15", "17-23", "25-31", "33-39", "41-47", "49-55", "57-63"});
   CHECK(plan.binding.ranks[0].gpus == std::vector<unsigned>{4});
   job.rank_order = flag(GpuOrder{RankOrder::list, {7, 6, 5, 4, 3, 2, 1, 0}});
   CHECK(cpu_lists(planned(job, "lumi"))[0] == "41-47");
@@ -98,15 +104,18 @@ TEST_CASE("An order of LUMI's GPUs by CPU is the documented one, and masks and l
 TEST_CASE("An order that nobody can keep is refused, and said where there is nothing to order") {
   auto job = lumi_job();
   job.rank_order = flag(GpuOrder{RankOrder::list, {0, 8}});
-  CHECK(error_of(job, "lumi", "request/rank-order").message == "the list of GPUs names GPU 8, but there are only 8");
+  CHECK(error_of(job, "lumi", "request/rank-order").message ==
+        "the list of GPUs names GPU 8, but there are only 8");
   job.rank_order = flag(GpuOrder{RankOrder::list, {0, 0}});
   CHECK(error_of(job, "lumi", "request/rank-order").message == "the list of GPUs names GPU 0 twice");
   job.rank_order = flag(GpuOrder{RankOrder::list, {1, 0}});
-  CHECK(error_of(job, "lumi", "request/rank-order").message == "--rank-order names 2 GPUs, the ranks of a node take 8");
+  CHECK(error_of(job, "lumi", "request/rank-order").message ==
+        "--rank-order names 2 GPUs, the ranks of a node take 8");
   for (const char* name : {"srun", "torchrun"}) {
     job.rank_order = flag(GpuOrder{RankOrder::cpu});
     job.launcher = launcher(name);
-    CHECK(error_of(job, "lumi", "request/rank-order").message == "with " + std::string(name) + " nobody puts the GPUs into the order cpu");
+    CHECK(error_of(job, "lumi", "request/rank-order").message ==
+          "with " + std::string(name) + " nobody puts the GPUs into the order cpu");
     job.rank_order = flag(GpuOrder{});
     planned(job, "lumi");
     job.spill = flag(model::CoreSpill::package);
@@ -117,7 +126,8 @@ TEST_CASE("An order that nobody can keep is refused, and said where there is not
   dardel.account = text("naiss2025-1-1");
   dardel.partition = text("gpu");
   dardel.rank_order = flag(GpuOrder{RankOrder::cpu});
-  CHECK_THAT(error_of(dardel, "dardel", "request/rank-order").message, Catch::Contains("gives each task its own GPUs"));
+  CHECK_THAT(error_of(dardel, "dardel", "request/rank-order").message,
+             Catch::Contains("gives each task its own GPUs"));
   auto cpu = lumi_job();
   cpu.gpus_per_node = flag(0U);
   cpu.rank_order = flag(GpuOrder{RankOrder::cpu});
@@ -155,7 +165,8 @@ TEST_CASE("Cores of NUMA nodes without GPUs go to the package's ranks where that
   const auto plan = plan::plan_rank(none, facts, request);
   CHECK(plan.binding.cpus.to_list() == "0-3");
   REQUIRE(plan.warnings.size() == 1);
-  CHECK(plan.warnings[0] == "2 hardware threads of each core were asked for; the step was given 4 for the 4 cores of this rank");
+  CHECK(plan.warnings[0] ==
+        "2 hardware threads of each core were asked for; the step was given 4 for the 4 cores of this rank");
 }
 
 TEST_CASE("On a machine without Slurm the line says the same") {
@@ -163,5 +174,6 @@ TEST_CASE("On a machine without Slurm the line says the same") {
   job.threads_per_core = flag(2U);
   job.spill = flag(model::CoreSpill::package);
   job.rank_order = flag(GpuOrder{RankOrder::list, {1, 0}});
-  CHECK_THAT(plan::launch_line(job), Catch::Contains("--threads-per-core 2 --spill package --rank-order 1,0"));
+  CHECK_THAT(plan::launch_line(job),
+             Catch::Contains("--threads-per-core 2 --spill package --rank-order 1,0"));
 }

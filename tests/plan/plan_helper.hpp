@@ -17,7 +17,9 @@ namespace hpcml::test {
 template <class T> model::Sourced<T> flag(T value, const std::string& name = "--flag") {
   return {std::move(value), {model::OriginKind::flag, name, {}, {}, {}}};
 }
-inline model::Sourced<model::Launcher> launcher(const std::string& name) { return flag(model::Launcher::parse(name).value(), "--launcher"); }
+inline model::Sourced<model::Launcher> launcher(const std::string& name) {
+  return flag(model::Launcher::parse(name).value(), "--launcher");
+}
 inline model::Sourced<std::string> text(const std::string& value) { return flag<std::string>(value); }
 
 model::Walltime time_of(const std::string& text);

@@ -24,7 +24,8 @@ TEST_CASE("Nine GPUs per LUMI node are refused with the number that is there and
 }
 
 TEST_CASE("GPUs on nodes that have none are refused, whatever else is worked out from them") {
-  for (const auto& [site_id, partition] : {std::pair("zurada", "cpudev"), std::pair("dardel", "shared"), std::pair("snellius", "rome"), std::pair("snellius", "genoa")}) {
+  for (const auto& [site_id, partition] : {std::pair("zurada", "cpudev"), std::pair("dardel", "shared"),
+                                           std::pair("snellius", "rome"), std::pair("snellius", "genoa")}) {
     auto job = job_of({"python", "train.py"});
     job.account = text("project_1");
     job.partition = text(partition);
@@ -84,12 +85,10 @@ TEST_CASE("All that is wrong is said at once") {
   job.sbatch = {text("reservation=x"), text("--comment=a\nb"), text("--ntasks=4"), text("--nodes=two")};
   std::vector<std::string> codes;
   for (const auto& error : errors_of(job, "lumi")) codes.push_back(error.code);
-  const std::vector<std::string> expected = {"usage/command",     "usage/sbatch", "usage/sbatch",
-                                             "usage/sbatch",      "usage/sbatch", "usage/srun",
-                                             "request/partition", "usage/nodes",  "request/gpus-per-node",
-                                             "usage/module",      "usage/bind",   "usage/env",
-                                             "usage/env",         "usage/account",
-                                             "usage/time"};
+  const std::vector<std::string> expected = {
+      "usage/command", "usage/sbatch",      "usage/sbatch", "usage/sbatch",          "usage/sbatch",
+      "usage/srun",    "request/partition", "usage/nodes",  "request/gpus-per-node", "usage/module",
+      "usage/bind",    "usage/env",         "usage/env",    "usage/account",         "usage/time"};
   CHECK(codes == expected);
 }
 

@@ -176,12 +176,15 @@ TEST_CASE("Every directive, variable and module of the LUMI plan says where it c
   for (const auto& rank : plan.binding.ranks) CHECK_FALSE(rank.why.empty());
 }
 
-TEST_CASE("What ranks have is judged before they start where the request says so, and only hpcml launch can") {
+TEST_CASE(
+    "What ranks have is judged before they start where the request says so, and only hpcml launch can") {
   auto job = lumi_job();
   CHECK(planned(job, "lumi").bind_check.value == model::BindCheck::none);
   job.bind_check = model::Sourced<model::BindCheck>{model::BindCheck::fail, {}};
   CHECK(planned(job, "lumi").bind_check.value == model::BindCheck::fail);
-  CHECK_THAT(plan::launch_line(job), Catch::Contains("hpcml launch --nproc-per-node 8 --bind-check fail -- "));
+  CHECK_THAT(plan::launch_line(job),
+             Catch::Contains("hpcml launch --nproc-per-node 8 --bind-check fail -- "));
   job.launcher = launcher("torchrun");
-  CHECK_THAT(error_of(job, "lumi", "request/bind-check").message, Catch::Contains("with torchrun nobody looks"));
+  CHECK_THAT(error_of(job, "lumi", "request/bind-check").message,
+             Catch::Contains("with torchrun nobody looks"));
 }

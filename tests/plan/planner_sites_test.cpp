@@ -213,8 +213,13 @@ TEST_CASE("Of several kinds of node with one GPU type the job gets one that has 
     const char* mem;
     const char* node_type;
   };
-  for (const Row row : {Row{"mila", "a100", 4, "", "a100"}, {"mila", "a100", 8, "", "dgx-a100"}, {"mila", "a100l", 8, "", "dgx-a100l"}, {"mila", "a100", 4, "900G", "dgx-a100"},
-                        {"kebnekaise", "l40s", 2, "", "l40s"}, {"kebnekaise", "l40s", 6, "", "l40s-6"}, {"alvis", "T4", 8, "", "T4"}}) {
+  for (const Row row : {Row{"mila", "a100", 4, "", "a100"},
+                        {"mila", "a100", 8, "", "dgx-a100"},
+                        {"mila", "a100l", 8, "", "dgx-a100l"},
+                        {"mila", "a100", 4, "900G", "dgx-a100"},
+                        {"kebnekaise", "l40s", 2, "", "l40s"},
+                        {"kebnekaise", "l40s", 6, "", "l40s-6"},
+                        {"alvis", "T4", 8, "", "T4"}}) {
     CAPTURE(row.site, row.type, row.gpus, row.mem);
     auto job = gpu_job(row.gpus, row.type);
     job.account = text("me");
@@ -228,7 +233,8 @@ TEST_CASE("Of several kinds of node with one GPU type the job gets one that has 
 
 TEST_CASE("More GPUs of a type than any node has are refused with the most that there are") {
   auto job = gpu_job(9, "a100");
-  CHECK(error_of(job, "mila", "request/gpus-per-node").message.find("dgx-a100 has 8 GPUs") != std::string::npos);
+  CHECK(error_of(job, "mila", "request/gpus-per-node").message.find("dgx-a100 has 8 GPUs") !=
+        std::string::npos);
 }
 
 TEST_CASE("A GPU type that the site requires and nobody named is said") {
@@ -262,7 +268,8 @@ TEST_CASE("A GPU type is taken where the profile does not know Slurm's name for 
 TEST_CASE("A partition whose nodes the profile does not know wants the number of GPUs") {
   auto job = job_of({"./train"});
   job.partition = text("hopper");
-  CHECK(error_of(job, "ulhpc_iris", "usage/gpus-per-node").message.find("partition hopper") != std::string::npos);
+  CHECK(error_of(job, "ulhpc_iris", "usage/gpus-per-node").message.find("partition hopper") !=
+        std::string::npos);
   job.gpus_per_node = flag(2U);
   CHECK(directive(planned(job, "ulhpc_iris"), "--gpus") == "2");
 }
@@ -277,7 +284,8 @@ TEST_CASE("Where GPUs are asked for by the task, each rank sees its own") {
   CHECK(planned(job, "dardel").gpu_visibility.value == model::GpusSeen::all);
   job.launcher.reset();
   job.gpu_visibility = flag(model::GpusSeen::all);
-  CHECK(error_of(job, "dardel", "request/gpu-visibility").hint.find("leave --gpu-visibility out") != std::string::npos);
+  CHECK(error_of(job, "dardel", "request/gpu-visibility").hint.find("leave --gpu-visibility out") !=
+        std::string::npos);
 }
 
 TEST_CASE("A job of several programs is planned once, and each program's mistakes are said once") {

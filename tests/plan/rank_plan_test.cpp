@@ -86,7 +86,8 @@ TEST_CASE("What the node shows of a GPU beats the profile, with a warning") {
   facts.node_gpus = facts.live_gpus;
   const auto plan = plan::plan_rank(site("lumi"), facts, {1, 7, {}});
   REQUIRE(plan.node_warnings.size() == 1);
-  CHECK(plan.node_warnings[0] == "this node is not what the profile of lumi says of lumi-g: GPU 0 is under NUMA 1 here, the profile says 3: the live value is used");
+  CHECK(plan.node_warnings[0] == "this node is not what the profile of lumi says of lumi-g: GPU 0 is under "
+                                 "NUMA 1 here, the profile says 3: the live value is used");
   // Three GPUs share NUMA 1's 14 cores then; what is missing of the seven comes from a free one.
   CHECK((plan.binding.cpus & model::IdSet::range(16, 31)).size() == 5);
   CHECK(plan.binding.cpus.size() == 7);
@@ -99,7 +100,8 @@ TEST_CASE("A node that is not what the profile describes is planned from what it
   const auto plan = plan::plan_rank(site("lumi"), facts, {1, 0, model::GpusSeen::all});
   CHECK(plan.binding.cpus.to_list() == "4-7"); // core 0 is not reserved here
   REQUIRE(plan.node_warnings.size() == 1);
-  CHECK_THAT(plan.node_warnings[0], Catch::Contains("it has 8 cores here, the profile says 64") && Catch::Contains("planned from what it shows alone"));
+  CHECK_THAT(plan.node_warnings[0], Catch::Contains("it has 8 cores here, the profile says 64") &&
+                                        Catch::Contains("planned from what it shows alone"));
   CHECK(plan.gpu_visibility == model::GpusSeen::all);
   CHECK(plan.visible_variable.empty());
 }
@@ -133,10 +135,12 @@ TEST_CASE("What a rank's cores do is planned with a reason, and the site's own v
     plan::ThreadFacts facts;
     const char* threads; // OMP_NUM_THREADS, HPCML_INTEROP_THREADS, HPCML_DATALOADER_WORKERS
   };
-  for (const auto& row : {Row{{7, true, {}}, "7 1 6"}, Row{{16, true, {}}, "16 1 15"}, Row{{72, true, {}}, "72 1 16"}, Row{{1, true, {}}, "1 1 0"},
-                          Row{{32, false, {}}, "32 2 0"}, Row{{1, false, {}}, "1 1 0"}, Row{{7, true, 4U}, "3 1 -"}, Row{{7, true, 9U}, "1 1 -"}, Row{{7, true, 0U}, "7 1 -"},
-                          // both hardware threads of seven cores: loaders get the second ones first
-                          Row{{7, true, {}, 14}, "7 1 13"}, Row{{7, true, 7U, 14}, "7 1 -"}, Row{{7, true, 9U, 14}, "5 1 -"}}) {
+  for (const auto& row :
+       {Row{{7, true, {}}, "7 1 6"}, Row{{16, true, {}}, "16 1 15"}, Row{{72, true, {}}, "72 1 16"},
+        Row{{1, true, {}}, "1 1 0"}, Row{{32, false, {}}, "32 2 0"}, Row{{1, false, {}}, "1 1 0"},
+        Row{{7, true, 4U}, "3 1 -"}, Row{{7, true, 9U}, "1 1 -"}, Row{{7, true, 0U}, "7 1 -"},
+        // both hardware threads of seven cores: loaders get the second ones first
+        Row{{7, true, {}, 14}, "7 1 13"}, Row{{7, true, 7U, 14}, "7 1 -"}, Row{{7, true, 9U, 14}, "5 1 -"}}) {
     plan::RankPlan plan;
     plan.env = plan::thread_environment(site("zurada"), row.facts);
     std::string seen;
@@ -171,14 +175,19 @@ TEST_CASE("A profile is held against the node that is there; what either leaves 
     const char* change;
     const char* said; // empty: nothing
   };
-  for (const auto& row : {Row{"", ""}, Row{"no numa", ""}, Row{"no gpus", ""}, Row{"smt off", "its CPUs are 0-63 here, the profile says 0-127"},
-                          Row{"cores", "it has 48 cores here, the profile says 64"}, Row{"numa", "it has 2 NUMA nodes here, the profile says 4"},
-                          Row{"other numa", "no NUMA node has the CPUs 0-15,64-79"}, Row{"l3", "it has 4 L3s here, the profile says 8"},
-                          Row{"gpus", "it has 4 GPUs here, the profile says 8"}, Row{"vendor", "its GPUs are nvidia here, the profile says amd"},
+  for (const auto& row : {Row{"", ""}, Row{"no numa", ""}, Row{"no gpus", ""},
+                          Row{"smt off", "its CPUs are 0-63 here, the profile says 0-127"},
+                          Row{"cores", "it has 48 cores here, the profile says 64"},
+                          Row{"numa", "it has 2 NUMA nodes here, the profile says 4"},
+                          Row{"other numa", "no NUMA node has the CPUs 0-15,64-79"},
+                          Row{"l3", "it has 4 L3s here, the profile says 8"},
+                          Row{"gpus", "it has 4 GPUs here, the profile says 8"},
+                          Row{"vendor", "its GPUs are nvidia here, the profile says amd"},
                           Row{"pci", "GPU 3 is at 0000:cc:00.0 here, the profile says 0000:ce:00.0"}}) {
     const std::string change = row.change;
     CAPTURE(change);
-    auto cpus = model::make_regular_cpus(1, change == "cores" ? 48 : 64, change == "smt off" ? 1 : 2, change == "numa" ? 2 : 4, change == "l3" ? 4 : 8);
+    auto cpus = model::make_regular_cpus(1, change == "cores" ? 48 : 64, change == "smt off" ? 1 : 2,
+                                         change == "numa" ? 2 : 4, change == "l3" ? 4 : 8);
     auto gpus = lumi.gpu->places;
     auto vendor = model::GpuVendor::amd;
     if (change == "no numa") cpus.numa.clear();
@@ -188,7 +197,8 @@ TEST_CASE("A profile is held against the node that is there; what either leaves 
     if (change == "vendor") vendor = model::GpuVendor::nvidia;
     if (change == "pci") gpus[3].pci = "0000:cc:00.0";
     const auto found = plan::profile_differences(lumi, {cpus, gpus, vendor});
-    if (*row.said == '\0') CHECK(found.empty());
+    if (*row.said == '\0')
+      CHECK(found.empty());
     else {
       REQUIRE_FALSE(found.empty());
       CHECK_THAT(found[0], Catch::Contains(row.said));

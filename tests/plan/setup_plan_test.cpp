@@ -10,7 +10,8 @@ using namespace hpcml::test;
 
 namespace {
 
-plan::SetupPlan setup(const std::string& site_id, const plan::SetupSpec& spec, const model::JobSpec& job = {}) {
+plan::SetupPlan setup(const std::string& site_id, const plan::SetupSpec& spec,
+                      const model::JobSpec& job = {}) {
   const auto result = plan::plan_setup(spec, job, site(site_id));
   for (const auto& finding : result.diagnostics) INFO(finding.code << ": " << finding.message);
   REQUIRE(result.plan.has_value());
@@ -44,8 +45,11 @@ TEST_CASE("Zurada's page: conda with a python of its own and wheels that its dri
   CHECK(made.index->name == "cu128"); // "Our GPUs support CUDA up to 12.9"
   CHECK(made.torch_packages == std::vector<std::string>{"torch", "torchvision", "torchaudio"});
   CHECK_FALSE(made.python.empty());
-  CHECK(std::any_of(made.notes.begin(), made.notes.end(), [](const auto& note) { return note.first.find("conda create --name my_pytorch_cuda12.8") != std::string::npos; }));
-  for (const auto& [cuda, index] : {std::pair<std::string, std::string>{"11.8", "cu118"}, {"12.6", "cu126"}, {"12.8", "cu128"}})
+  CHECK(std::any_of(made.notes.begin(), made.notes.end(), [](const auto& note) {
+    return note.first.find("conda create --name my_pytorch_cuda12.8") != std::string::npos;
+  }));
+  for (const auto& [cuda, index] :
+       {std::pair<std::string, std::string>{"11.8", "cu118"}, {"12.6", "cu126"}, {"12.8", "cu128"}})
     CHECK(setup("zurada", {plan::SetupKind::conda, "torch", "", cuda, ""}).index->name == index);
 }
 
@@ -68,7 +72,9 @@ TEST_CASE("where a site has wheels of its own, nothing else is asked and its lis
 
 TEST_CASE("LibTorch for the Alliance: its modules, CUPTI, and the GPUs of the cluster") {
   const auto made = setup("narval", {plan::SetupKind::libtorch, "", "", "", ""}, with_venv());
-  CHECK(module_names(made) == std::vector<std::string>{"StdEnv/2023", "gcc", "cuda/12.2", "cmake", "protobuf", "cudnn", "python/3.11", "abseil", "cusparselt", "opencv/4.8.1"});
+  CHECK(module_names(made) == std::vector<std::string>{"StdEnv/2023", "gcc", "cuda/12.2", "cmake", "protobuf",
+                                                       "cudnn", "python/3.11", "abseil", "cusparselt",
+                                                       "opencv/4.8.1"});
   CHECK(made.link_directories == std::vector<std::string>{"$EBROOTCUDA/extras/CUPTI/lib64"});
   CHECK(made.cuda_archs == "8.0");
   CHECK_FALSE(made.index.has_value());
@@ -88,7 +94,8 @@ TEST_CASE("an image for LUMI is built on the site's base with wheels for the ROC
 
 TEST_CASE("an environment for nodes of one kind on a site of several") {
   model::JobSpec job = with_venv();
-  CHECK_THAT(refusal("roihu", {plan::SetupKind::venv, "", "", "", ""}, job), Catch::Contains("cannot run on all nodes"));
+  CHECK_THAT(refusal("roihu", {plan::SetupKind::venv, "", "", "", ""}, job),
+             Catch::Contains("cannot run on all nodes"));
   job.gpu_type = text("gh200");
   const auto made = setup("roihu", {plan::SetupKind::venv, "", "", "", ""}, job);
   CHECK(made.node_arch == model::CpuArch::aarch64);
@@ -106,7 +113,8 @@ TEST_CASE("an environment is packed for the nodes' own disks") {
 }
 
 TEST_CASE("where the profile knows no GPUs, the request says which") {
-  CHECK_THAT(refusal("generic", {plan::SetupKind::venv, "", "", "", ""}, with_venv()), Catch::Contains("does not say which GPUs"));
+  CHECK_THAT(refusal("generic", {plan::SetupKind::venv, "", "", "", ""}, with_venv()),
+             Catch::Contains("does not say which GPUs"));
   CHECK(setup("generic", {plan::SetupKind::venv, "", "", "12.6", ""}, with_venv()).index->name == "cu126");
   CHECK(setup("generic", {plan::SetupKind::venv, "", "", "", "6.4"}, with_venv()).index->name == "rocm6.4");
   auto job = with_venv();
@@ -141,20 +149,31 @@ TEST_CASE("GPUs of an unknown maker do not get wheels for CPUs") {
   const auto result = plan::plan_setup({plan::SetupKind::venv, "", "", "", ""}, with_venv(), somewhere);
   REQUIRE_FALSE(result.plan);
   CHECK_THAT(result.diagnostics.front().message, Catch::Contains("does not say which GPUs"));
-  CHECK(plan::plan_setup({plan::SetupKind::venv, "", "", "12.6", ""}, with_venv(), somewhere).plan->index->name == "cu126");
+  CHECK(plan::plan_setup({plan::SetupKind::venv, "", "", "12.6", ""}, with_venv(), somewhere)
+            .plan->index->name == "cu126");
 }
 
 TEST_CASE("a request that cannot be met says why") {
-  CHECK_THAT(refusal("lumi", {plan::SetupKind::container, "", "", "", ""}), Catch::Contains("usage/container"));
-  CHECK_THAT(refusal("zurada", {plan::SetupKind::container, "", "", "", ""}, [] { model::JobSpec job; job.container = text("/x.sif"); return job; }()), Catch::Contains("request/setup"));
+  CHECK_THAT(refusal("lumi", {plan::SetupKind::container, "", "", "", ""}),
+             Catch::Contains("usage/container"));
+  CHECK_THAT(refusal("zurada", {plan::SetupKind::container, "", "", "", ""},
+                     [] {
+                       model::JobSpec job;
+                       job.container = text("/x.sif");
+                       return job;
+                     }()),
+             Catch::Contains("request/setup"));
   CHECK_THAT(refusal("zurada", {plan::SetupKind::venv, "", "", "", ""}), Catch::Contains("usage/venv"));
-  CHECK_THAT(refusal("zurada", {plan::SetupKind::conda, "--index-url=http://x", "", "", ""}), Catch::Contains("usage/packages"));
-  CHECK_THAT(refusal("zurada", {plan::SetupKind::conda, "", "3.12; rm -rf /", "", ""}), Catch::Contains("usage/python"));
+  CHECK_THAT(refusal("zurada", {plan::SetupKind::conda, "--index-url=http://x", "", "", ""}),
+             Catch::Contains("usage/packages"));
+  CHECK_THAT(refusal("zurada", {plan::SetupKind::conda, "", "3.12; rm -rf /", "", ""}),
+             Catch::Contains("usage/python"));
   CHECK_THAT(refusal("zurada", {plan::SetupKind::conda, "", "", "", "6.3"}), Catch::Contains("NVIDIA"));
   CHECK_THAT(refusal("zurada", {plan::SetupKind::conda, "", "", "13.0", ""}), Catch::Contains("up to 12.9"));
   model::JobSpec job;
   job.partition = text("gpu2h10");
-  CHECK_THAT(refusal("zurada", {plan::SetupKind::conda, "", "", "", ""}, job), Catch::Contains("no partition 'gpu2h10'"));
+  CHECK_THAT(refusal("zurada", {plan::SetupKind::conda, "", "", "", ""}, job),
+             Catch::Contains("no partition 'gpu2h10'"));
 }
 
 TEST_CASE("where the recommended image cannot be built, the environment is one that can, and that is said") {
@@ -166,10 +185,17 @@ TEST_CASE("where the recommended image cannot be built, the environment is one t
     CHECK(result.plan->place == "$SCRATCH/torch");
     REQUIRE(result.diagnostics.size() == 1);
     CHECK(result.diagnostics[0].severity == diag::Severity::warning);
-    CHECK_THAT(result.diagnostics[0].message, Catch::Contains("recommends images") && Catch::Contains("this makes a virtual environment"));
+    CHECK_THAT(result.diagnostics[0].message,
+               Catch::Contains("recommends images") && Catch::Contains("this makes a virtual environment"));
   }
   CHECK(plan::plan_setup({}, with_venv(), site("alps_daint")).plan->place == "/project/me/env");
-  CHECK_THAT(refusal("perlmutter", {plan::SetupKind::container, "", "", "", ""}, [] { model::JobSpec job; job.container = text("/x.sif"); return job; }()), Catch::Contains("request/setup"));
+  CHECK_THAT(refusal("perlmutter", {plan::SetupKind::container, "", "", "", ""},
+                     [] {
+                       model::JobSpec job;
+                       job.container = text("/x.sif");
+                       return job;
+                     }()),
+             Catch::Contains("request/setup"));
 }
 
 TEST_CASE("LUMI's ready image is made by EasyBuild, with the recipe of the module's name") {
@@ -192,24 +218,28 @@ TEST_CASE("an environment on top of an image is one file, where the site mounts 
   REQUIRE(made.squashed);
   CHECK(made.squashed->at == "/user-software");
   CHECK(made.squashed->file_options == std::vector<std::string>{"-processors", "1", "-no-xattrs"});
-  CHECK(module_names(made) == std::vector<std::string>{"/appl/local/laifs/modules", "lumi-aif-singularity-bindings"});
+  CHECK(module_names(made) ==
+        std::vector<std::string>{"/appl/local/laifs/modules", "lumi-aif-singularity-bindings"});
   CHECK_FALSE(made.index);
   CHECK_THAT(refusal("vista", spec, job), Catch::Contains("does not say how an environment on top of"));
-  CHECK_THAT(refusal("lumi", {plan::SetupKind::venv, "", "", "", ""}, job), Catch::Contains("usage/packages"));
+  CHECK_THAT(refusal("lumi", {plan::SetupKind::venv, "", "", "", ""}, job),
+             Catch::Contains("usage/packages"));
   job.venv = text("/scratch/project_1/env");
   CHECK_THAT(refusal("lumi", spec, job), Catch::Contains("one file"));
   job.venv = text("/capstor/me/env.squashfs");
   job.container = text("prgenv-gnu/24.11:v1");
   CHECK(setup("alps_daint", spec, job).squashed->image_options == std::vector<std::string>{"--view=default"});
   job.container = text("ngc.toml"); // its image is entered on a node
-  CHECK(setup("alps_daint", spec, job).squashed->step == std::vector<std::string>{"--nodes=1", "--ntasks=1", "--time=00:30:00"});
+  CHECK(setup("alps_daint", spec, job).squashed->step ==
+        std::vector<std::string>{"--nodes=1", "--ntasks=1", "--time=00:30:00"});
   auto charged = site("alps_daint");
   charged.flags["account"].policy = model::Policy::required;
   const auto refused = plan::plan_setup(spec, job, charged);
   REQUIRE(refused.diagnostics.size() == 1);
   CHECK_THAT(refused.diagnostics.front().message, Catch::Contains("entered by srun"));
   job.account = text("a1");
-  CHECK(setup("alps_daint", spec, job).squashed->step == std::vector<std::string>{"--nodes=1", "--ntasks=1", "--time=00:30:00", "--account=a1"});
+  CHECK(setup("alps_daint", spec, job).squashed->step ==
+        std::vector<std::string>{"--nodes=1", "--ntasks=1", "--time=00:30:00", "--account=a1"});
 }
 
 TEST_CASE("what pip and uv fetch goes to scratch, where the profile knows one of one's own") {
@@ -217,6 +247,8 @@ TEST_CASE("what pip and uv fetch goes to scratch, where the profile knows one of
   REQUIRE(made.downloads.size() == 1);
   CHECK(made.downloads[0].name == "PIP_CACHE_DIR");
   CHECK(made.downloads[0].value == "${PIP_CACHE_DIR:-${SCRATCH:-$HOME/.cache}/pip}");
-  CHECK(setup("mila", {plan::SetupKind::uv, "", "", "", ""}, with_venv()).downloads[0].name == "UV_CACHE_DIR");
-  CHECK(setup("lumi", {plan::SetupKind::venv, "", "", "", "6.2.4"}, with_venv()).downloads.empty()); // only a job knows its folder there
+  CHECK(setup("mila", {plan::SetupKind::uv, "", "", "", ""}, with_venv()).downloads[0].name ==
+        "UV_CACHE_DIR");
+  CHECK(setup("lumi", {plan::SetupKind::venv, "", "", "", "6.2.4"}, with_venv())
+            .downloads.empty()); // only a job knows its folder there
 }

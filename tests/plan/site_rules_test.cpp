@@ -7,9 +7,9 @@
 #include "plan_helper.hpp"
 #include "render/script.hpp"
 #include "spec/site_store.hpp"
+#include "temp_folder.hpp"
 #include "util/file.hpp"
 #include "util/text.hpp"
-#include "temp_folder.hpp"
 
 using namespace hpcml;
 using namespace hpcml::test;
@@ -17,7 +17,8 @@ using namespace hpcml::test;
 namespace {
 
 /// A site of two kinds of GPU node and a CPU node, with further members of a profile.
-model::Site site_with(const std::string& members, const std::string& gpu_partition = "", const std::string& gpu_node = "") {
+model::Site site_with(const std::string& members, const std::string& gpu_partition = "",
+                      const std::string& gpu_node = "") {
   const std::string text = R"({"id": "site", "sources": {"doc": {"url": "u", "checked": "2026-01-01"}},
     "node_types": [
       {"id": "h100", "source": "doc", "cpu_arch": "x86_64", "cpu": {"sockets": 2, "cores": 64},
@@ -56,16 +57,22 @@ model::Plan plan_of(const model::Site& site, const std::function<void(model::Job
 }
 
 /// "code: message" of every finding of the severity.
-std::string found(const model::Site& site, const std::function<void(model::JobSpec&)>& change, diag::Severity severity = diag::Severity::error) {
+std::string found(const model::Site& site, const std::function<void(model::JobSpec&)>& change,
+                  diag::Severity severity = diag::Severity::error) {
   const auto result = result_of(site, change);
   std::string text;
   for (const auto& finding : result.diagnostics)
-    if (finding.severity == severity) text += finding.code + ": " + finding.message + " (" + finding.hint + ")\n";
+    if (finding.severity == severity)
+      text += finding.code + ": " + finding.message + " (" + finding.hint + ")\n";
   return text;
 }
 
-std::string refused(const model::Site& site, const std::function<void(model::JobSpec&)>& change) { return found(site, change); }
-std::string warned(const model::Site& site, const std::function<void(model::JobSpec&)>& change) { return found(site, change, diag::Severity::warning); }
+std::string refused(const model::Site& site, const std::function<void(model::JobSpec&)>& change) {
+  return found(site, change);
+}
+std::string warned(const model::Site& site, const std::function<void(model::JobSpec&)>& change) {
+  return found(site, change, diag::Severity::warning);
+}
 
 bool gives(const model::Plan& plan, const std::string& arg) {
   const auto& args = plan.launcher.step_args;
@@ -82,8 +89,13 @@ using Catch::Contains;
 } // namespace
 
 TEST_CASE("where the site chooses the partition, the QoS that the job names says which") {
-  auto site = site_with(R"("qos": [{"name": "usual", "default": true, "partitions": ["gpu"]}, {"name": "long", "partitions": ["old"]}])");
-  const auto ask = [](const std::string& qos) { return [qos](model::JobSpec& job) { if (!qos.empty()) job.qos = text(qos); }; };
+  auto site = site_with(
+      R"("qos": [{"name": "usual", "default": true, "partitions": ["gpu"]}, {"name": "long", "partitions": ["old"]}])");
+  const auto ask = [](const std::string& qos) {
+    return [qos](model::JobSpec& job) {
+      if (!qos.empty()) job.qos = text(qos);
+    };
+  };
   CHECK(found(site, ask("long")).find("QoS long is for old, not for partition gpu") != std::string::npos);
   for (auto& partition : site.partitions) partition.nameable = false;
   CHECK(plan_of(site, ask("long")).partition == "old");
@@ -93,21 +105,43 @@ TEST_CASE("where the site chooses the partition, the QoS that the job names says
 }
 
 TEST_CASE("a limit of a QoS comes with the QoS that take the job") {
-  const auto site = site_with(R"("qos": [{"name": "short", "default": true, "max_time": "00:30:00", "max_gpus": 2}, {"name": "long", "max_time": "10:00:00"},
+  const auto site = site_with(
+      R"("qos": [{"name": "short", "default": true, "max_time": "00:30:00", "max_gpus": 2}, {"name": "long", "max_time": "10:00:00"},
     {"name": "asked", "max_time": "20:00:00", "access": "request"}, {"name": "elsewhere", "partitions": ["old"], "max_time": "20:00:00"}])");
-  CHECK_THAT(refused(site, [](model::JobSpec& job) { job.time = flag(time_of("1:00:00")); job.gpus_per_node = flag(1U); }), Contains("(long enough: --qos long (10:00:00))"));
-  CHECK_THAT(refused(site, [](model::JobSpec& job) { job.time = flag(time_of("10")); job.gpus_per_node = flag(4U); }),
-             Contains("4 GPUs in all: QoS short allows 2") && Contains("so many, for all that the profile knows: --qos long)"));
-  CHECK_THAT(refused(site, [](model::JobSpec& job) { job.time = flag(time_of("11:00:00")); job.qos = text("long"); }), Contains("use a shorter time"));
+  CHECK_THAT(refused(site,
+                     [](model::JobSpec& job) {
+                       job.time = flag(time_of("1:00:00"));
+                       job.gpus_per_node = flag(1U);
+                     }),
+             Contains("(long enough: --qos long (10:00:00))"));
+  CHECK_THAT(refused(site,
+                     [](model::JobSpec& job) {
+                       job.time = flag(time_of("10"));
+                       job.gpus_per_node = flag(4U);
+                     }),
+             Contains("4 GPUs in all: QoS short allows 2") &&
+                 Contains("so many, for all that the profile knows: --qos long)"));
+  CHECK_THAT(refused(site,
+                     [](model::JobSpec& job) {
+                       job.time = flag(time_of("11:00:00"));
+                       job.qos = text("long");
+                     }),
+             Contains("use a shorter time"));
 }
 
 TEST_CASE("a site's usual number of hardware threads is counted where the request says none") {
-  const auto site = site_with(R"("flags": {"threads-per-core": {"default": "2", "when": {"qos": ["shared"]}}}, "qos": [{"name": "shared"}])", "", R"(, "share_policy": "max")");
-  const auto plan = plan_of(site, [](model::JobSpec& job) { job.qos = text("shared"); job.gpus_per_node = flag(1U); });
+  const auto site = site_with(
+      R"("flags": {"threads-per-core": {"default": "2", "when": {"qos": ["shared"]}}}, "qos": [{"name": "shared"}])",
+      "", R"(, "share_policy": "max")");
+  const auto plan = plan_of(site, [](model::JobSpec& job) {
+    job.qos = text("shared");
+    job.gpus_per_node = flag(1U);
+  });
   CHECK(directive(plan, "--cpus-per-task") == "32");
   CHECK(directive(plan, "--threads-per-core") == "2");
   CHECK(plan.layout.cpus_per_rank == 16);
-  CHECK(directive(plan_of(site, [](model::JobSpec& job) { job.gpus_per_node = flag(1U); }), "--cpus-per-task") == "16");
+  CHECK(directive(plan_of(site, [](model::JobSpec& job) { job.gpus_per_node = flag(1U); }),
+                  "--cpus-per-task") == "16");
 }
 
 TEST_CASE("all GPUs of a node come with their shares of memory where the node's is not known") {
@@ -126,13 +160,15 @@ TEST_CASE("the first rule for an option that holds counts") {
     {"policy": "forbidden", "when": {"partitions": ["cpu"]}},
     {"policy": "required", "pattern": "^[a-z]+$"}]})");
   CHECK(directive(plan_of(site, [](auto& job) { job.account = text("abc"); }), "--account") == "abc@h100");
-  CHECK(directive(plan_of(site, [](auto& job) { job.account = text("abc@h100"); }), "--account") == "abc@h100");
+  CHECK(directive(plan_of(site, [](auto& job) { job.account = text("abc@h100"); }), "--account") ==
+        "abc@h100");
   const auto old = [](auto& job) {
     job.partition = text("old");
     job.account = text("abc");
   };
   CHECK(directive(plan_of(site, old), "--account") == "abc");
-  CHECK_THAT(refused(site, [](auto& job) { job.account = text("ABC"); }), Contains("--account=ABC@h100 is not what"));
+  CHECK_THAT(refused(site, [](auto& job) { job.account = text("ABC"); }),
+             Contains("--account=ABC@h100 is not what"));
   CHECK_THAT(refused(site, {}), Contains("requires --account"));
   const auto cpu = [](auto& job) {
     job.partition = text("cpu");
@@ -143,27 +179,33 @@ TEST_CASE("the first rule for an option that holds counts") {
 }
 
 TEST_CASE("a partition that the site asks not to name is written where the user names it, with a warning") {
-  const auto site = site_with(R"("flags": {"partition": {"policy": "discouraged", "why": "the scheduler chooses"}})", R"(, "nameable": false)");
+  const auto site =
+      site_with(R"("flags": {"partition": {"policy": "discouraged", "why": "the scheduler chooses"}})",
+                R"(, "nameable": false)");
   CHECK_FALSE(directive(plan_of(site), "--partition"));
   const auto named = [](auto& job) { job.partition = text("gpubase_b1"); };
   const auto plan = plan_of(site, named);
   CHECK(directive(plan, "--partition") == "gpubase_b1");
   CHECK(plan.node_type == "h100");
-  CHECK_THAT(warned(site, named), Contains("asks to leave --partition out") && Contains("the scheduler chooses"));
+  CHECK_THAT(warned(site, named),
+             Contains("asks to leave --partition out") && Contains("the scheduler chooses"));
   CHECK_THAT(refused(site, [](auto& job) { job.partition = text("gpu"); }), Contains("may not be named"));
 }
 
 TEST_CASE("an option that only srun takes moves to the step") {
-  const auto site = site_with(R"("flags": {"ntasks-per-node": {"policy": "srun-only"}, "cpus-per-task": {"policy": "srun-only"}, "environment": {"policy": "srun-only"}})");
+  const auto site = site_with(
+      R"("flags": {"ntasks-per-node": {"policy": "srun-only"}, "cpus-per-task": {"policy": "srun-only"}, "environment": {"policy": "srun-only"}})");
   const auto plan = plan_of(site, [](auto& job) {
     job.nodes = flag(2U);
     job.sbatch = {text("--environment=torch")};
   });
-  for (const auto* name : {"--ntasks-per-node", "--cpus-per-task", "--environment"}) CHECK_FALSE(directive(plan, name));
+  for (const auto* name : {"--ntasks-per-node", "--cpus-per-task", "--environment"})
+    CHECK_FALSE(directive(plan, name));
   const auto script = script_of(plan);
   const auto step = script.find("\nsrun ");
   REQUIRE(step != std::string::npos);
-  for (const std::string arg : {"--ntasks-per-node=4", "--ntasks=8", "--cpus-per-task=16", "--environment=torch"}) {
+  for (const std::string arg :
+       {"--ntasks-per-node=4", "--ntasks=8", "--cpus-per-task=16", "--environment=torch"}) {
     CHECK(gives(plan, arg));
     CHECK_THAT(script.substr(step), Contains(" " + arg + " "));
     CHECK_THAT(script.substr(0, step), !Contains(arg.substr(0, arg.find('='))));
@@ -172,7 +214,8 @@ TEST_CASE("an option that only srun takes moves to the step") {
 }
 
 TEST_CASE("options of every job stand in the header or on srun, where their condition holds") {
-  const auto site = site_with(R"("always": ["--hint=nomultithread", {"option": "--network=x", "on": "srun", "when": {"min_nodes": 2}}, {"option": "--switches={nodes}", "when": {"min_gpus": 8}}])");
+  const auto site = site_with(
+      R"("always": ["--hint=nomultithread", {"option": "--network=x", "on": "srun", "when": {"min_nodes": 2}}, {"option": "--switches={nodes}", "when": {"min_gpus": 8}}])");
   const auto one = plan_of(site);
   CHECK(directive(one, "--hint") == "nomultithread");
   CHECK_FALSE(gives(one, "--network=x"));
@@ -193,7 +236,8 @@ TEST_CASE("GPUs are asked for in the style that holds for the job") {
 }
 
 TEST_CASE("numbers of GPUs that the site does not take are refused") {
-  const auto site = site_with(R"("gpu_request": {"allowed_counts": [1, 4], "multiple_of": 4, "whole_nodes_if_several": true, "must_request": true})");
+  const auto site = site_with(
+      R"("gpu_request": {"allowed_counts": [1, 4], "multiple_of": 4, "whole_nodes_if_several": true, "must_request": true})");
   const auto gpus = [](unsigned nodes, unsigned count) {
     return [=](model::JobSpec& job) {
       job.nodes = flag(nodes);
@@ -215,12 +259,14 @@ TEST_CASE("numbers of GPUs that the site does not take are refused") {
 
 TEST_CASE("other names of a GPU and parts of it are known") {
   const auto site = site_with(R"("gpu_request": {"type": "required"})");
-  CHECK(directive(plan_of(site, [](auto& job) { job.gpu_type = text("h100_80gb"); }), "--gpus-per-node") == "h100_80gb:4");
+  CHECK(directive(plan_of(site, [](auto& job) { job.gpu_type = text("h100_80gb"); }), "--gpus-per-node") ==
+        "h100_80gb:4");
   const auto slice = plan_of(site, [](auto& job) { job.gpu_type = text("h100_10gb"); });
   CHECK(directive(slice, "--gpus-per-node") == "h100_10gb:1");
   CHECK(directive(slice, "--cpus-per-task") == "2");
   CHECK(directive(slice, "--mem") == "15G");
-  CHECK_THAT(refused(site, [](auto& job) { job.gpu_type = text("h100_1g.10g"); }), Contains("did you mean h100_1g.10gb?"));
+  CHECK_THAT(refused(site, [](auto& job) { job.gpu_type = text("h100_1g.10g"); }),
+             Contains("did you mean h100_1g.10gb?"));
   const auto two = [](auto& job) {
     job.gpu_type = text("h100_10gb");
     job.gpus_per_node = flag(2U);
@@ -229,18 +275,24 @@ TEST_CASE("other names of a GPU and parts of it are known") {
 }
 
 TEST_CASE("the features of a kind of node are asked for, and added to the request's") {
-  const auto site = site_with(R"("constraints": {"values": ["gpu", "hbm80g", "nvme", "ib"]})", "", R"(, "constraint": "gpu&hbm80g")");
+  const auto site = site_with(R"("constraints": {"values": ["gpu", "hbm80g", "nvme", "ib"]})", "",
+                              R"(, "constraint": "gpu&hbm80g")");
   CHECK(directive(plan_of(site), "--constraint") == "gpu&hbm80g");
-  CHECK(directive(plan_of(site, [](auto& job) { job.sbatch = {text("--constraint=nvme")}; }), "--constraint") == "gpu&hbm80g&nvme");
+  CHECK(directive(plan_of(site, [](auto& job) { job.sbatch = {text("--constraint=nvme")}; }),
+                  "--constraint") == "gpu&hbm80g&nvme");
   for (const char* repeated : {"gpu&hbm80g&nvme", "hbm80g&nvme&gpu", "nvme&gpu"}) {
-    const auto features = directive(plan_of(site, [&](auto& job) { job.sbatch = {text(std::string("--constraint=") + repeated)}; }), "--constraint");
+    const auto features = directive(
+        plan_of(site, [&](auto& job) { job.sbatch = {text(std::string("--constraint=") + repeated)}; }),
+        "--constraint");
     REQUIRE(features);
     auto each = util::split(*features, '&');
     std::sort(each.begin(), each.end());
     CHECK(each == std::vector<std::string>{"gpu", "hbm80g", "nvme"});
   }
-  CHECK(directive(plan_of(site, [](auto& job) { job.sbatch = {text("--constraint=nvme|ib")}; }), "--constraint") == "gpu&hbm80g&(nvme|ib)");
-  CHECK_THAT(warned(site, [](auto& job) { job.sbatch = {text("--constraint=nvne")}; }), Contains("knows no feature 'nvne'") && Contains("did you mean nvme?"));
+  CHECK(directive(plan_of(site, [](auto& job) { job.sbatch = {text("--constraint=nvme|ib")}; }),
+                  "--constraint") == "gpu&hbm80g&(nvme|ib)");
+  CHECK_THAT(warned(site, [](auto& job) { job.sbatch = {text("--constraint=nvne")}; }),
+             Contains("knows no feature 'nvne'") && Contains("did you mean nvme?"));
   CHECK_FALSE(directive(plan_of(site, [](auto& job) { job.partition = text("old"); }), "--constraint"));
 }
 
@@ -284,7 +336,9 @@ TEST_CASE("GPUs that take one process each are not shared") {
 }
 
 TEST_CASE("limits of a partition by nodes, GPUs, node minutes and time are kept") {
-  const auto site = site_with("", R"(, "min_nodes": 2, "min_gpus": 8, "max_gpus": 32, "max_node_minutes": 90, "min_time": "00:05:00")");
+  const auto site = site_with(
+      "",
+      R"(, "min_nodes": 2, "min_gpus": 8, "max_gpus": 32, "max_node_minutes": 90, "min_time": "00:05:00")");
   const auto job = [](unsigned nodes, const char* time) {
     return [=](model::JobSpec& wanted) {
       wanted.nodes = flag(nodes);
@@ -292,8 +346,12 @@ TEST_CASE("limits of a partition by nodes, GPUs, node minutes and time are kept"
     };
   };
   CHECK(refused(site, job(2, "45")) == "");
-  CHECK_THAT(refused(site, job(2, "46")), Contains("request/time: 2 nodes for 00:46:00: partition gpu allows 90 node minutes") && Contains("at most --time 45 minutes"));
-  CHECK_THAT(refused(site, job(1, "10")), Contains("1 node: partition gpu is for jobs with 2 or more") && Contains("4 GPUs in all: partition gpu is for jobs with 8 or more"));
+  CHECK_THAT(refused(site, job(2, "46")),
+             Contains("request/time: 2 nodes for 00:46:00: partition gpu allows 90 node minutes") &&
+                 Contains("at most --time 45 minutes"));
+  CHECK_THAT(refused(site, job(1, "10")),
+             Contains("1 node: partition gpu is for jobs with 2 or more") &&
+                 Contains("4 GPUs in all: partition gpu is for jobs with 8 or more"));
   CHECK_THAT(refused(site, job(9, "10")), Contains("36 GPUs in all: partition gpu allows 32"));
   CHECK_THAT(refused(site, job(2, "4")), Contains("takes jobs from 00:05:00"));
   CHECK_THAT(refused(site, job(17, "1")), Contains("17 nodes: partition gpu allows 16"));
@@ -302,13 +360,17 @@ TEST_CASE("limits of a partition by nodes, GPUs, node minutes and time are kept"
 TEST_CASE("a job that names no number of GPUs gets as many as it may have") {
   const auto site = site_with("", R"(, "max_gpus": 2)");
   CHECK(directive(plan_of(site), "--gpus-per-node") == "2");
-  CHECK_THAT(refused(site, [](auto& job) { job.gpus_per_node = flag(3U); }), Contains("3 GPUs in all: partition gpu allows 2"));
+  CHECK_THAT(refused(site, [](auto& job) { job.gpus_per_node = flag(3U); }),
+             Contains("3 GPUs in all: partition gpu allows 2"));
 }
 
 TEST_CASE("where a partition's nodes are not known, the number of GPUs must be said") {
   auto site = site_with("");
   site.partitions.at(0).node_types.clear();
-  CHECK_THAT(refused(site, {}), Contains("usage/gpus-per-node: the profile of site does not say how many GPUs a node of partition gpu has"));
+  CHECK_THAT(
+      refused(site, {}),
+      Contains(
+          "usage/gpus-per-node: the profile of site does not say how many GPUs a node of partition gpu has"));
   CHECK(directive(plan_of(site, [](auto& job) { job.gpus_per_node = flag(4U); }), "--gpus-per-node") == "4");
 }
 
@@ -322,11 +384,14 @@ TEST_CASE("a partition cannot give more nodes than it has") {
   };
   CHECK(refused(site, nodes("old", 6)) == "");
   CHECK_THAT(refused(site, nodes("old", 7)), Contains("one user of site may have 6"));
-  CHECK_THAT(refused(site_with("", "", R"(, "multi_node": false)"), nodes("gpu", 2)), Contains("no network for jobs on several"));
+  CHECK_THAT(refused(site_with("", "", R"(, "multi_node": false)"), nodes("gpu", 2)),
+             Contains("no network for jobs on several"));
 }
 
 TEST_CASE("time limits depend on the number of nodes or GPUs") {
-  const auto site = site_with("", R"(, "max_time_by_gpus": [{"min_gpus": 1, "max_gpus": 1, "time": "02:00:00"}, {"min_gpus": 2, "max_gpus": 8, "time": "00:30:00"}])");
+  const auto site = site_with(
+      "",
+      R"(, "max_time_by_gpus": [{"min_gpus": 1, "max_gpus": 1, "time": "02:00:00"}, {"min_gpus": 2, "max_gpus": 8, "time": "00:30:00"}])");
   const auto job = [](unsigned gpus, const char* time) {
     return [=](model::JobSpec& wanted) {
       wanted.gpus_per_node = flag(gpus);
@@ -367,7 +432,8 @@ TEST_CASE("the limits of a QoS hold instead of the partition's, and it brings it
 }
 
 TEST_CASE("a launcher gets the job's numbers, and others where it starts one agent per node") {
-  const auto site = site_with(R"("launchers": [{"name": "mpirun", "default": true, "args": ["-np", "{tasks}", "--map-by", "ppr:{tasks_per_node}:node"],
+  const auto site = site_with(
+      R"("launchers": [{"name": "mpirun", "default": true, "args": ["-np", "{tasks}", "--map-by", "ppr:{tasks_per_node}:node"],
     "per_node_args": ["-np", "{nodes}", "--map-by", "ppr:1:node"], "rank_variable": "OMPI_COMM_WORLD_RANK", "local_rank_variable": "OMPI_COMM_WORLD_LOCAL_RANK"}])");
   const auto with = [](const char* launcher) {
     return [=](model::JobSpec& job) {
@@ -378,9 +444,11 @@ TEST_CASE("a launcher gets the job's numbers, and others where it starts one age
   CHECK_THAT(script_of(plan_of(site, with(nullptr))), Contains("mpirun -np 8 --map-by ppr:4:node"));
   CHECK_THAT(script_of(plan_of(site, with("torchrun"))), Contains("mpirun -np 2 --map-by ppr:1:node"));
   const auto plain = script_of(plan_of(site, with("mpirun")));
-  CHECK_THAT(plain, Contains("mpirun -np 8") && Contains("RANK=\"${OMPI_COMM_WORLD_RANK:?}\"") && !Contains("hpcml launch"));
+  CHECK_THAT(plain, Contains("mpirun -np 8") && Contains("RANK=\"${OMPI_COMM_WORLD_RANK:?}\"") &&
+                        !Contains("hpcml launch"));
   CHECK_THAT(refused(site, with("srun")), Contains("does not start programs with srun"));
-  const auto two = site_with(R"("launchers": [{"name": "ibrun", "default": true, "when": {"partitions": ["old"]}}, {"name": "srun"}])");
+  const auto two = site_with(
+      R"("launchers": [{"name": "ibrun", "default": true, "when": {"partitions": ["old"]}}, {"name": "srun"}])");
   CHECK(plan_of(two).launcher.step == "srun");
   CHECK(plan_of(two, [](auto& job) { job.partition = text("old"); }).launcher.step == "ibrun");
 }
@@ -392,30 +460,39 @@ TEST_CASE("images run by options of Slurm where the engine works so") {
       if (binds) job.binds = {text("/scratch:/data"), text("/project")};
     };
   };
-  const auto pyxis = site_with(R"("containers": [{"engine": "pyxis", "on": "srun", "options": ["--container-image={image}"], "bind_option": "--container-mounts={binds}"}])");
+  const auto pyxis = site_with(
+      R"("containers": [{"engine": "pyxis", "on": "srun", "options": ["--container-image={image}"], "bind_option": "--container-mounts={binds}"}])");
   const auto plan = plan_of(pyxis, with_binds(true));
-  CHECK(plan.container->step_options == std::vector<std::string>{"--container-image=torch:2", "--container-mounts=/scratch:/data,/project:/project"});
-  CHECK_THAT(script_of(plan), Contains("--container-image=torch:2 --container-mounts=/scratch:/data,/project:/project \\\n"));
+  CHECK(plan.container->step_options ==
+        std::vector<std::string>{"--container-image=torch:2",
+                                 "--container-mounts=/scratch:/data,/project:/project"});
+  CHECK_THAT(script_of(plan),
+             Contains("--container-image=torch:2 --container-mounts=/scratch:/data,/project:/project \\\n"));
   CHECK_THAT(script_of(plan), !Contains("exec torch") && !Contains("pyxis"));
-  const auto shifter = site_with(R"("containers": [{"engine": "shifter", "on": "sbatch", "options": ["--image={image}", "--module=gpu,nccl-plugin"], "prefix": "shifter"}])");
+  const auto shifter = site_with(
+      R"("containers": [{"engine": "shifter", "on": "sbatch", "options": ["--image={image}", "--module=gpu,nccl-plugin"], "prefix": "shifter"}])");
   const auto wrapped = plan_of(shifter, with_binds(false));
   CHECK(directive(wrapped, "--image") == "torch:2");
   CHECK(directive(wrapped, "--module") == "gpu,nccl-plugin");
   CHECK_THAT(script_of(wrapped), Contains("\n  shifter \\\n  train_ddp"));
   CHECK_THAT(refused(shifter, with_binds(true)), Contains("takes no binds"));
-  const auto by_partition = site_with(R"("containers": [{"engine": "edf", "on": "srun", "options": ["--environment={image}"], "when": {"partitions": ["old"]}}, {"engine": "apptainer", "gpu_flag": "--nv"}])");
+  const auto by_partition = site_with(
+      R"("containers": [{"engine": "edf", "on": "srun", "options": ["--environment={image}"], "when": {"partitions": ["old"]}}, {"engine": "apptainer", "gpu_flag": "--nv"}])");
   CHECK_THAT(script_of(plan_of(by_partition, with_binds(false))), Contains("apptainer exec --nv"));
 }
 
 TEST_CASE("modules of the site come first, and what was loaded before goes") {
-  const auto site = site_with(R"("modules_reset": "purge", "modules": [{"load": ["arch/h100"], "when": {"node_types": ["h100"]}}, {"load": ["base"]}])");
+  const auto site = site_with(
+      R"("modules_reset": "purge", "modules": [{"load": ["arch/h100"], "when": {"node_types": ["h100"]}}, {"load": ["base"]}])");
   const auto script = script_of(plan_of(site, [](auto& job) { job.modules = {text("gcc")}; }));
   CHECK_THAT(script, Contains("module purge\nmodule load arch/h100\nmodule load base\nmodule load gcc\n"));
-  CHECK_THAT(script_of(plan_of(site, [](auto& job) { job.partition = text("old"); })), !Contains("arch/h100"));
+  CHECK_THAT(script_of(plan_of(site, [](auto& job) { job.partition = text("old"); })),
+             !Contains("arch/h100"));
 }
 
 TEST_CASE("the first way to make an environment that holds for the job is taken") {
-  const auto site = site_with(R"("python": [{"kind": "module", "modules": ["pytorch-arm"], "when": {"node_types": ["v100"]}}, {"kind": "module", "modules": ["pytorch"]}])");
+  const auto site = site_with(
+      R"("python": [{"kind": "module", "modules": ["pytorch-arm"], "when": {"node_types": ["v100"]}}, {"kind": "module", "modules": ["pytorch"]}])");
   const auto with_python = [](const char* partition) {
     return [=](model::JobSpec& job) {
       job.command = {"python", "train.py"};
@@ -428,11 +505,17 @@ TEST_CASE("the first way to make an environment that holds for the job is taken"
 
 TEST_CASE("the ranks meet where the site says") {
   const auto script = [](const std::string& master, const char* launcher) {
-    return script_of(plan_of(site_with(R"("network": {"master": )" + master + "}"), [&](auto& job) { job.launcher = test::launcher(launcher); }));
+    return script_of(plan_of(site_with(R"("network": {"master": )" + master + "}"),
+                             [&](auto& job) { job.launcher = test::launcher(launcher); }));
   };
-  CHECK_THAT(script(R"({"from_env": "SITE_HEAD", "port_from_env": "SITE_PORT"})", "srun"), Contains("MASTER_ADDR=\"$SITE_HEAD\"") && Contains("MASTER_PORT=\"$SITE_PORT\"") && !Contains("scontrol"));
-  CHECK_THAT(script(R"({"suffix": "i", "ipv4": true, "port": 7010})", "torchrun"), Contains("MASTER_ADDR+=i") && Contains("getent ahostsv4 \"$MASTER_ADDR\"") && Contains("MASTER_PORT=7010"));
-  CHECK_THAT(script(R"({"suffix": "i", "ipv4": true})", "hpcml"), Contains("HPCML_MASTER_ADDR _ < <(getent ahostsv4 \"$SLURMD_NODENAME\"i)"));
+  CHECK_THAT(script(R"({"from_env": "SITE_HEAD", "port_from_env": "SITE_PORT"})", "srun"),
+             Contains("MASTER_ADDR=\"$SITE_HEAD\"") && Contains("MASTER_PORT=\"$SITE_PORT\"") &&
+                 !Contains("scontrol"));
+  CHECK_THAT(script(R"({"suffix": "i", "ipv4": true, "port": 7010})", "torchrun"),
+             Contains("MASTER_ADDR+=i") && Contains("getent ahostsv4 \"$MASTER_ADDR\"") &&
+                 Contains("MASTER_PORT=7010"));
+  CHECK_THAT(script(R"({"suffix": "i", "ipv4": true})", "hpcml"),
+             Contains("HPCML_MASTER_ADDR _ < <(getent ahostsv4 \"$SLURMD_NODENAME\"i)"));
   CHECK_THAT(script(R"({"from_env": "SITE_HEAD"})", "hpcml"), Contains("HPCML_MASTER_ADDR=\"$SITE_HEAD\""));
 }
 
@@ -457,54 +540,71 @@ TEST_CASE("variables follow the job, a proxy is set, and settings that do not go
 }
 
 TEST_CASE("what the author should know is noted") {
-  const auto site = site_with(R"("login_arch": "aarch64", "state": {"is": "production", "until": "2031-01-01", "successor": "next"},
+  const auto site = site_with(
+      R"("login_arch": "aarch64", "state": {"is": "production", "until": "2031-01-01", "successor": "next"},
     "submit": {"hosts": [{"host": "login-gpu"}], "commands": [{"command": "ghbatch", "when": {"partitions": ["gpu"]}}], "require_directories": ["$SCRATCH"], "forbid_directories": ["$HOME"]},
     "network": {"internet_on_compute": false, "proxy_module": "httpproxy"}, "storage": {"scratch": "$SCRATCH", "scratch_days": 30, "read_only_on_compute": ["$HOME"], "tmp_is_memory": true},
     "policies": {"idle_gpu_minutes": 60, "min_time_recommended": "01:00:00"})",
-                              R"(, "access": "request", "preemptible": true)");
+      R"(, "access": "request", "preemptible": true)");
   const auto plan = plan_of(site);
-  for (const auto* part : {"submit it from login-gpu", "submit it with ghbatch", "from below $SCRATCH", "not submit it from below $HOME", "compute nodes are x86_64", "--module httpproxy", "30 days",
-                           "cannot write below $HOME", "/tmp is memory", "idle for 60 minutes", "applied for it", "use --requeue"}) {
+  for (const auto* part : {"submit it from login-gpu", "submit it with ghbatch", "from below $SCRATCH",
+                           "not submit it from below $HOME", "compute nodes are x86_64", "--module httpproxy",
+                           "30 days", "cannot write below $HOME", "/tmp is memory", "idle for 60 minutes",
+                           "applied for it", "use --requeue"}) {
     INFO(part);
     CHECK(has_note(plan, part));
   }
   CHECK(plan.submit_command.value == "ghbatch");
   CHECK(plan_of(site, [](auto& job) { job.partition = text("old"); }).submit_command.value == "sbatch");
-  CHECK_THAT(warned(site, {}), Contains("site ends on 2031-01-01") && Contains("recommends jobs of 01:00:00 or more"));
+  CHECK_THAT(warned(site, {}),
+             Contains("site ends on 2031-01-01") && Contains("recommends jobs of 01:00:00 or more"));
 }
 
 TEST_CASE("node-local storage is asked for where the job uses it") {
   const std::string wheels = R"("python": [{"kind": "wheelhouse", "where": "/local/env"}])";
   const auto with_env = [](auto& job) { job.wheelhouse = text("torch"); };
-  CHECK(directive(plan_of(site_with(wheels, "", R"(, "local_disk": "/local", "local_disk_option": "--constraint=nvme")"), with_env), "--constraint") == "nvme");
-  const auto sized = site_with(wheels, "", R"(, "local_disk": "/local", "local_disk_option": "--tmp={gib}G")");
+  CHECK(directive(plan_of(site_with(wheels, "",
+                                    R"(, "local_disk": "/local", "local_disk_option": "--constraint=nvme")"),
+                          with_env),
+                  "--constraint") == "nvme");
+  const auto sized =
+      site_with(wheels, "", R"(, "local_disk": "/local", "local_disk_option": "--tmp={gib}G")");
   CHECK_FALSE(directive(plan_of(sized, with_env), "--tmp"));
   CHECK(has_note(plan_of(sized, with_env), "--sbatch=--tmp={gib}G"));
   CHECK_FALSE(has_note(plan_of(sized), "--sbatch=--tmp"));
 }
 
-TEST_CASE("a signal to the batch shell, which has no trap, becomes one to the ranks, but not in a script that is ported") {
+TEST_CASE("a signal to the batch shell, which has no trap, becomes one to the ranks, but not in a script "
+          "that is ported") {
   const auto site = site_with("");
   const auto signal = [&](const char* value, bool ported = false) {
-    return directive(plan_of(site, [&](auto& job) {
-      job.signal = text(value);
-      if (ported) job.body.emplace();
-    }), "--signal");
+    return directive(plan_of(site,
+                             [&](auto& job) {
+                               job.signal = text(value);
+                               if (ported) job.body.emplace();
+                             }),
+                     "--signal");
   };
   CHECK(signal("USR1@60") == "USR1@60");
   CHECK(signal("B:USR1@60") == "USR1@60");
   CHECK(signal("RB:USR1@60") == "R:USR1@60");
   CHECK(signal("R:USR1") == "R:USR1");
   CHECK(signal("B:USR1@60", true) == "B:USR1@60");
-  CHECK(has_note(plan_of(site, [](auto& job) { job.signal = text("B:USR1@60"); }), "the batch shell would die of it"));
+  CHECK(has_note(plan_of(site, [](auto& job) { job.signal = text("B:USR1@60"); }),
+                 "the batch shell would die of it"));
 }
 
-TEST_CASE("what a profile knows of preemption, reserved cores, counts of jobs and kinds of memory is said once") {
-  const auto site = site_with(R"("signal_for_preemption": "SIGTERM", "gpu_visibility": {"mode": "own", "why": "its programs take device 0"}, "policies": {"max_jobs": 7},
+TEST_CASE(
+    "what a profile knows of preemption, reserved cores, counts of jobs and kinds of memory is said once") {
+  const auto site = site_with(
+      R"("signal_for_preemption": "SIGTERM", "gpu_visibility": {"mode": "own", "why": "its programs take device 0"}, "policies": {"max_jobs": 7},
       "constraints": {"operators": ["&"]}, "qos": [{"name": "night", "max_jobs": 3, "max_submitted": 9}])",
-                              R"(, "preemptible": true, "note": "for tests")", R"(, "local_disk": "/local", "local_disk_gib": 900, "memory_kind": "sum")");
+      R"(, "preemptible": true, "note": "for tests")",
+      R"(, "local_disk": "/local", "local_disk_gib": 900, "memory_kind": "sum")");
   const auto plain = plan_of(site);
-  for (const auto* note : {"partition gpu: for tests", "it gets SIGTERM", "one user have 7 jobs", "a rank sees own GPUs: its programs take device 0", "480G, is HBM and the processors' memory together"}) {
+  for (const auto* note : {"partition gpu: for tests", "it gets SIGTERM", "one user have 7 jobs",
+                           "a rank sees own GPUs: its programs take device 0",
+                           "480G, is HBM and the processors' memory together"}) {
     CAPTURE(note);
     CHECK(has_note(plain, note));
   }
@@ -514,10 +614,15 @@ TEST_CASE("what a profile knows of preemption, reserved cores, counts of jobs an
     job.signal = text("USR1@60");
     job.gpu_visibility = flag(model::GpusSeen::all);
   });
-  for (const auto* note : {"QoS night lets one user have 3 jobs running", "QoS night lets one user have 9 jobs queued and running"}) CHECK(has_note(night, note));
+  for (const auto* note : {"QoS night lets one user have 3 jobs running",
+                           "QoS night lets one user have 9 jobs queued and running"})
+    CHECK(has_note(night, note));
   for (const auto* note : {"SIGTERM", "have 7 jobs", "a rank sees"}) CHECK_FALSE(has_note(night, note));
-  const auto wheels = site_with(R"("python": [{"kind": "wheelhouse", "where": "/local/x", "packages": ["torch"]}])", "", R"(, "local_disk": "/local", "local_disk_gib": 900)");
+  const auto wheels =
+      site_with(R"("python": [{"kind": "wheelhouse", "where": "/local/x", "packages": ["torch"]}])", "",
+                R"(, "local_disk": "/local", "local_disk_gib": 900)");
   CHECK(has_note(plan_of(wheels, [](auto& job) { job.command = {"train.py"}; }), "/local, has 900 GiB"));
-  CHECK_THAT(warned(site, [](auto& job) { job.sbatch = {text("--constraint=a|b")}; }), Contains("joins features only with &"));
+  CHECK_THAT(warned(site, [](auto& job) { job.sbatch = {text("--constraint=a|b")}; }),
+             Contains("joins features only with &"));
   CHECK(warned(site, [](auto& job) { job.sbatch = {text("--constraint=a&b")}; }).empty());
 }

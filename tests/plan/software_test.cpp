@@ -27,7 +27,9 @@ model::JobSpec lumi_container(const std::string& bind = {}) {
   return job;
 }
 
-bool holds(const std::string& whole, const std::string& part) { return whole.find(part) != std::string::npos; }
+bool holds(const std::string& whole, const std::string& part) {
+  return whole.find(part) != std::string::npos;
+}
 
 } // namespace
 
@@ -141,5 +143,6 @@ TEST_CASE("a requirements file is one word with a slash, or one that ends with .
     CHECK(file.find(*found) != std::string::npos);
     CHECK(found->find(' ') == std::string::npos);
   }
-  for (const auto* packages : {"", "torch", "torch numpy", "torch reqs.txt", "--index-url=http://x", "-r/x"}) CHECK_FALSE(plan::requirements_file(packages));
+  for (const auto* packages : {"", "torch", "torch numpy", "torch reqs.txt", "--index-url=http://x", "-r/x"})
+    CHECK_FALSE(plan::requirements_file(packages));
 }

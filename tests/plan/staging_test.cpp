@@ -18,7 +18,8 @@ model::JobSpec staged(std::vector<std::string> sources) {
 
 } // namespace
 
-TEST_CASE("data goes to the folder that Slurm gives the job, or to one of the job's own that the script removes") {
+TEST_CASE(
+    "data goes to the folder that Slurm gives the job, or to one of the job's own that the script removes") {
   const auto narval = planned(staged({"/project/me/data/", "/project/me/labels.csv"}), "narval");
   REQUIRE(narval.stage);
   CHECK(narval.stage->folder == "$SLURM_TMPDIR/stage");
@@ -42,7 +43,8 @@ TEST_CASE("a packed environment is unpacked on each node, with the modules of it
   CHECK(plan.python.kind == model::PythonKind::packed);
   CHECK(plan.python.where == plan.stage->folder + "/env");
   CHECK(plan.stage->sources.empty());
-  CHECK(std::any_of(plan.modules.begin(), plan.modules.end(), [](const auto& module) { return module.name == "miniforge3/23.11.0-0"; }));
+  CHECK(std::any_of(plan.modules.begin(), plan.modules.end(),
+                    [](const auto& module) { return module.name == "miniforge3/23.11.0-0"; }));
 }
 
 TEST_CASE("memory in place of a disk is said") {
@@ -52,10 +54,13 @@ TEST_CASE("memory in place of a disk is said") {
 }
 
 TEST_CASE("what cannot be staged is refused") {
-  CHECK_THAT(error_of(staged({"/a/data", "/b/data"}), "narval", "usage/stage").message, Catch::Contains("two things called data"));
+  CHECK_THAT(error_of(staged({"/a/data", "/b/data"}), "narval", "usage/stage").message,
+             Catch::Contains("two things called data"));
   CHECK_THAT(error_of(staged({"/"}), "narval", "usage/stage").message, Catch::Contains("no file or folder"));
-  CHECK_THAT(error_of(staged({"/a/.."}), "narval", "usage/stage").message, Catch::Contains("no file or folder"));
-  CHECK_THAT(error_of(staged({"/a\nb"}), "narval", "usage/stage").message, Catch::Contains("no file or folder"));
+  CHECK_THAT(error_of(staged({"/a/.."}), "narval", "usage/stage").message,
+             Catch::Contains("no file or folder"));
+  CHECK_THAT(error_of(staged({"/a\nb"}), "narval", "usage/stage").message,
+             Catch::Contains("no file or folder"));
   auto job = job_of({"python", "train.py"});
   job.stage.push_back(flag<std::string>("/a", "--stage"));
   CHECK_THAT(error_of(job, "generic", "request/stage").message, Catch::Contains("no node-local storage"));

@@ -18,10 +18,14 @@ model::Site site(const std::string& id) {
   return *load.site;
 }
 
-port::Ported ported(const std::string& text, const std::string& id = "narval") { return port::port_script("old.sh", text, site(id), {}); }
+port::Ported ported(const std::string& text, const std::string& id = "narval") {
+  return port::port_script("old.sh", text, site(id), {});
+}
 
 bool says(const port::Ported& result, const std::string& code, const std::string& words) {
-  return std::any_of(result.findings.begin(), result.findings.end(), [&](const auto& finding) { return finding.code == code && finding.message.find(words) != std::string::npos; });
+  return std::any_of(result.findings.begin(), result.findings.end(), [&](const auto& finding) {
+    return finding.code == code && finding.message.find(words) != std::string::npos;
+  });
 }
 
 /// The script for the other site.
@@ -98,7 +102,8 @@ TEST_CASE("The script's own commands stay as they are, its launch is the new sit
   CHECK(holds(script, "export WANDB_MODE=offline\n"));
   CHECK(holds(script, "DATA=/data/$USER\n"));
   CHECK(holds(script, "mkdir -p results/\"$SLURM_JOB_ID\"  # of this run\n"));
-  CHECK(holds(script, "python train.py --data \"$DATA\" --out results/$SLURM_JOB_ID > log.txt 2>&1\necho done\n"));
+  CHECK(holds(script,
+              "python train.py --data \"$DATA\" --out results/$SLURM_JOB_ID > log.txt 2>&1\necho done\n"));
   CHECK(holds(script, "launch --site narval"));
   CHECK_FALSE(holds(script, "standard-g"));
   CHECK_FALSE(holds(script, "mask_cpu:0xfe000000000000"));
@@ -112,24 +117,46 @@ TEST_CASE("What starts the program is taken off, however it was started") {
     std::vector<std::string> command, source;
   };
   const std::vector<Row> rows = {
-      {"srun python train.py --lr $LR", {"python", "train.py", "--lr", "$LR"}, {"python", "train.py", "--lr", "$LR"}},
-      {"srun --ntasks-per-node=1 torchrun --nnodes=2 --nproc_per_node=8 --rdzv_id=$SLURM_JOB_ID train.py \"$X\"", {"python", "train.py", "$X"}, {"python", "train.py", "\"$X\""}},
-      {"python -m torch.distributed.run --nproc_per_node=8 -m pkg.train --a 'b c'", {"python", "-m", "pkg.train", "--a", "b c"}, {"python", "-m", "pkg.train", "--a", "'b c'"}},
-      {"srun singularity exec --rocm -B /scratch image.sif python3 train.py", {"python3", "train.py"}, {"python3", "train.py"}},
-      {"CMD=\"python train.py --epochs 3\"\nsrun $CMD", {"python", "train.py", "--epochs", "3"}, {"python", "train.py", "--epochs", "3"}},
-      {"srun bash -c 'torchrun --node_rank=$SLURM_NODEID --nnodes=2 --nproc_per_node=8 train.py --x 1'", {"python", "train.py", "--x", "1"}, {"python", "train.py", "--x", "1"}},
-      {"export L=\"torchrun --nnodes=2 --nproc_per_node 8\"\nexport CMD=\"train.py --out $OUT\"\nsrun --jobid $SLURM_JOBID bash -c '$L --node_rank $SLURM_PROCID $CMD' | tee log",
+      {"srun python train.py --lr $LR",
+       {"python", "train.py", "--lr", "$LR"},
+       {"python", "train.py", "--lr", "$LR"}},
+      {"srun --ntasks-per-node=1 torchrun --nnodes=2 --nproc_per_node=8 --rdzv_id=$SLURM_JOB_ID train.py "
+       "\"$X\"",
+       {"python", "train.py", "$X"},
+       {"python", "train.py", "\"$X\""}},
+      {"python -m torch.distributed.run --nproc_per_node=8 -m pkg.train --a 'b c'",
+       {"python", "-m", "pkg.train", "--a", "b c"},
+       {"python", "-m", "pkg.train", "--a", "'b c'"}},
+      {"srun singularity exec --rocm -B /scratch image.sif python3 train.py",
+       {"python3", "train.py"},
+       {"python3", "train.py"}},
+      {"CMD=\"python train.py --epochs 3\"\nsrun $CMD",
+       {"python", "train.py", "--epochs", "3"},
+       {"python", "train.py", "--epochs", "3"}},
+      {"srun bash -c 'torchrun --node_rank=$SLURM_NODEID --nnodes=2 --nproc_per_node=8 train.py --x 1'",
+       {"python", "train.py", "--x", "1"},
+       {"python", "train.py", "--x", "1"}},
+      {"export L=\"torchrun --nnodes=2 --nproc_per_node 8\"\nexport CMD=\"train.py --out $OUT\"\nsrun "
+       "--jobid $SLURM_JOBID bash -c '$L --node_rank $SLURM_PROCID $CMD' | tee log",
        {"bash", "-c", "exec python $CMD"},
        {"bash", "-c", "'exec python $CMD'"}},
-      {"export L=\"torchrun --nnodes=2 --nproc_per_node 8\"\nsrun bash -c \"$L --node_rank \\$SLURM_PROCID x.py --out $OUT\"", {"bash", "-c", "exec python x.py --out $OUT"}, {"bash", "-c", "\"exec python x.py --out $OUT\""}},
-      {"srun bash -c 'RANK=$SLURM_PROCID python train.py'", {"bash", "-c", "RANK=$SLURM_PROCID python train.py"}, {"bash", "-c", "'RANK=$SLURM_PROCID python train.py'"}},
-      {"accelerate launch --num_processes 16 --num_machines 2 train.py", {"python", "train.py"}, {"python", "train.py"}},
+      {"export L=\"torchrun --nnodes=2 --nproc_per_node 8\"\nsrun bash -c \"$L --node_rank \\$SLURM_PROCID "
+       "x.py --out $OUT\"",
+       {"bash", "-c", "exec python x.py --out $OUT"},
+       {"bash", "-c", "\"exec python x.py --out $OUT\""}},
+      {"srun bash -c 'RANK=$SLURM_PROCID python train.py'",
+       {"bash", "-c", "RANK=$SLURM_PROCID python train.py"},
+       {"bash", "-c", "'RANK=$SLURM_PROCID python train.py'"}},
+      {"accelerate launch --num_processes 16 --num_machines 2 train.py",
+       {"python", "train.py"},
+       {"python", "train.py"}},
       {"srun ./train_ddp --data d", {"./train_ddp", "--data", "d"}, {"./train_ddp", "--data", "d"}},
       {"srun hostname\nsrun -n16 ./a.out", {"./a.out"}, {"./a.out"}},
   };
   for (const auto& row : rows) {
     INFO(row.launch);
-    const auto result = ported("#!/bin/bash\n#SBATCH --nodes=2 --gpus-per-node=8 --time=10\n" + row.launch + "\n", "lumi");
+    const auto result =
+        ported("#!/bin/bash\n#SBATCH --nodes=2 --gpus-per-node=8 --time=10\n" + row.launch + "\n", "lumi");
     for (const auto& finding : result.findings) UNSCOPED_INFO(finding.message);
     CHECK(result.job.command == row.command);
     REQUIRE(result.job.body);
@@ -141,13 +168,18 @@ TEST_CASE("What starts the program is taken off, however it was started") {
 }
 
 TEST_CASE("A launch stays in its loop or condition") {
-  const auto script = rendered("#!/bin/bash\n#SBATCH --nodes=1 --gpus-per-node=8 --time=10\nfor lr in 1 2; do\n  if [ -e x ]; then srun python train.py --lr $lr || exit 3; fi\ndone\n", "lumi", "project_1");
+  const auto script = rendered("#!/bin/bash\n#SBATCH --nodes=1 --gpus-per-node=8 --time=10\nfor lr in 1 2; "
+                               "do\n  if [ -e x ]; then srun python train.py --lr $lr || exit 3; fi\ndone\n",
+                               "lumi", "project_1");
   CHECK(holds(script, "for lr in 1 2; do\n  if [ -e x ]; then srun "));
   CHECK(holds(script, "python train.py --lr $lr || exit 3; fi\ndone\n"));
 }
 
 TEST_CASE("Variables that the kept text reads are kept") {
-  const auto result = ported("#!/bin/bash\n#SBATCH --gpus-per-node=1 --time=10\nexport OMP_NUM_THREADS=4\nexport MASTER_PORT=12345\nsrun python x.py --port $MASTER_PORT\n", "lumi");
+  const auto result =
+      ported("#!/bin/bash\n#SBATCH --gpus-per-node=1 --time=10\nexport OMP_NUM_THREADS=4\nexport "
+             "MASTER_PORT=12345\nsrun python x.py --port $MASTER_PORT\n",
+             "lumi");
   REQUIRE(result.job.body);
   const auto& text = result.job.body->pieces.front().text;
   CHECK(holds(text, "MASTER_PORT=12345"));
@@ -168,6 +200,8 @@ TEST_CASE("A script that cannot be ported says why") {
     INFO(row.script);
     const auto result = ported(row.script, "lumi");
     CHECK(diag::has_errors(result.findings));
-    CHECK(std::any_of(result.findings.begin(), result.findings.end(), [&](const auto& finding) { return finding.code.substr(0, row.code.size()) == row.code; }));
+    CHECK(std::any_of(result.findings.begin(), result.findings.end(), [&](const auto& finding) {
+      return finding.code.substr(0, row.code.size()) == row.code;
+    }));
   }
 }

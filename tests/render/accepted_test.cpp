@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Every site, with every workload, launcher and partition that its profile allows: real sbatch accepts the script on a Slurm that has all of the site's
-// nodes, limits, GPUs, features and rules.
+// Every site, with every workload, launcher and partition that its profile allows: real sbatch accepts the
+// script on a Slurm that has all of the site's nodes, limits, GPUs, features and rules.
 #include <catch2/catch.hpp>
 
 #include <cstdio>
@@ -20,25 +20,30 @@ using namespace hpcml::test;
 
 namespace {
 
-/// The accounts that the scripts of people name, with commas; where the site's jobs need no account but a QoS, one of any name.
+/// The accounts that the scripts of people name, with commas; where the site's jobs need no account but a
+/// QoS, one of any name.
 std::string accounts_of(const std::vector<Case>& cases, const model::Site& site) {
   constexpr std::string_view k_line = "#SBATCH --account=";
   std::set<std::string> accounts;
   for (const auto& written : cases)
     for (const auto& line : util::split(written.script, '\n'))
-      if (util::starts_with(line, k_line) && written.over != "wrong account") accounts.insert(line.substr(k_line.size()));
+      if (util::starts_with(line, k_line) && written.over != "wrong account")
+        accounts.insert(line.substr(k_line.size()));
   if (accounts.empty() && !site.qos.empty()) accounts.insert("me");
   return util::join({accounts.begin(), accounts.end()}, ",");
 }
 
 /// What sbatch says of each script: nothing for those that it takes.
-std::map<std::string, std::string> complaints(const std::string& site, const std::string& accounts, const std::vector<Case>& cases, const TempFolder& folder) {
-  for (std::size_t i = 0; i < cases.size(); ++i) REQUIRE(util::write_file(folder / std::to_string(i), cases[i].script));
+std::map<std::string, std::string> complaints(const std::string& site, const std::string& accounts,
+                                              const std::vector<Case>& cases, const TempFolder& folder) {
+  for (std::size_t i = 0; i < cases.size(); ++i)
+    REQUIRE(util::write_file(folder / std::to_string(i), cases[i].script));
   std::vector<std::string> words = {HPCML_BINARY, "emulate", "--quiet", "--whole-site", "--site", site};
   if (!accounts.empty()) words.insert(words.end(), {"--accounts", accounts});
   words.insert(words.end(), {"--", "bash", "-c",
-                             "cd \"$1\"\nfor ((i = 0; i < $2; i++)); do answer=$(sbatch --test-only $i 2>&1) || printf '%s\\t%s\\n' $i \"${answer//$'\\n'/ }\"; done; echo asked", "asking",
-                             folder.path().string(), std::to_string(cases.size())});
+                             "cd \"$1\"\nfor ((i = 0; i < $2; i++)); do answer=$(sbatch --test-only $i 2>&1) "
+                             "|| printf '%s\\t%s\\n' $i \"${answer//$'\\n'/ }\"; done; echo asked",
+                             "asking", folder.path().string(), std::to_string(cases.size())});
   const auto asked = util::run_process(words, util::EnvSnapshot::of_process());
   REQUIRE(asked);
   INFO(asked->err);
@@ -46,7 +51,8 @@ std::map<std::string, std::string> complaints(const std::string& site, const std
   std::map<std::string, std::string> said;
   for (const auto& line : util::split(asked->out, '\n'))
     if (const auto tab = line.find('\t'); tab != std::string::npos)
-      said[cases[static_cast<std::size_t>(*util::parse_unsigned(line.substr(0, tab)))].name] = line.substr(tab + 1);
+      said[cases[static_cast<std::size_t>(*util::parse_unsigned(line.substr(0, tab)))].name] =
+          line.substr(tab + 1);
   return said;
 }
 
@@ -60,9 +66,11 @@ TEST_CASE("real sbatch accepts what is written for every site", "[slurm]") {
     auto load = spec::load_site(id, {});
     REQUIRE(load.site);
     load.site = spec::as_of(*load.site, util::today(util::EnvSnapshot::of_process())); // as emulate has it
-    if (load.site->state == model::SiteState::retired || load.site->scheduler != model::Scheduler::slurm) continue;
+    if (load.site->state == model::SiteState::retired || load.site->scheduler != model::Scheduler::slurm)
+      continue;
     all.insert(id);
-    if (load.site->node_types.empty() || load.site->partitions.empty()) continue; // untested: there is nothing to emulate
+    if (load.site->node_types.empty() || load.site->partitions.empty())
+      continue; // untested: there is nothing to emulate
     const TempFolder folder;
     const auto cases = cases_of(*load.site, refused, coverage);
     const auto accounts = accounts_of(cases, *load.site);
@@ -83,8 +91,11 @@ TEST_CASE("real sbatch accepts what is written for every site", "[slurm]") {
     with_accounts += accounts.empty() ? 0 : 1;
   }
   CHECK(sites.size() >= 46); // the others' nodes or partitions are not known
-  std::printf("%u scripts for %zu sites (%u with slurmdbd) accepted; %u more requests refused by the planner\n", scripts, sites.size(), with_accounts, refused);
-  std::printf("Scripts just over a limit, or with a name that nobody has, that Slurm refuses\n%s", coverage.render(all).c_str());
+  std::printf(
+      "%u scripts for %zu sites (%u with slurmdbd) accepted; %u more requests refused by the planner\n",
+      scripts, sites.size(), with_accounts, refused);
+  std::printf("Scripts just over a limit, or with a name that nobody has, that Slurm refuses\n%s",
+              coverage.render(all).c_str());
   CHECK(coverage.sites("wrong account") >= 30);
   CHECK(coverage.sites("wrong QoS") >= 5);
   CHECK(coverage.count("most nodes of a QoS", "perlmutter") >= 2); // it has limits of its QoS only

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Scripts for images that are no file before the command: EDFs of the job's own, files that hold folders, images of modules.
+// Scripts for images that are no file before the command: EDFs of the job's own, files that hold folders,
+// images of modules.
 #include <catch2/catch.hpp>
 
 #include "plan/planner.hpp"
@@ -14,7 +15,9 @@ namespace {
 
 bool holds(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
 
-model::Sourced<std::string> text(const std::string& value) { return {value, {model::OriginKind::flag, "--x", {}, {}, {}}}; }
+model::Sourced<std::string> text(const std::string& value) {
+  return {value, {model::OriginKind::flag, "--x", {}, {}, {}}};
+}
 
 std::string script_for(const std::string& site, model::JobSpec job) {
   const auto load = spec::load_site(site, {});
@@ -39,12 +42,15 @@ model::JobSpec python_job(const std::string& image, const std::string& program =
 
 /// srun that keeps its words and the EDF that it is given.
 void put_srun(const test::TempFolder& folder) {
-  test::put_program(folder, "srun", "printf '%s\\n' \"$@\" >> words\nfor word; do [[ $word != --environment=* ]] || cp \"${word#*=}\" seen.toml; done\n");
+  test::put_program(folder, "srun",
+                    "printf '%s\\n' \"$@\" >> words\nfor word; do [[ $word != --environment=* ]] || cp "
+                    "\"${word#*=}\" seen.toml; done\n");
 }
 
 } // namespace
 
-TEST_CASE("the job's own EDF inherits from the person's and mounts hpcml and the binds, and is gone at the end") {
+TEST_CASE(
+    "the job's own EDF inherits from the person's and mounts hpcml and the binds, and is gone at the end") {
   test::TempFolder folder;
   put_srun(folder);
   auto job = python_job("/users/me/ngc it's.toml");
@@ -55,9 +61,11 @@ TEST_CASE("the job's own EDF inherits from the person's and mounts hpcml and the
   INFO(script << result.err);
   REQUIRE(result.exit_code == 0);
   const auto hpcml = (folder / "hpcml").string();
-  CHECK(*util::read_file(folder / "seen.toml") == "base_environment = \"/users/me/ngc it's.toml\"\nmounts = [\n  \"" + hpcml + ":" + hpcml +
-                                                      "\",\n  \"/capstor/me/data:/data\",\n  \"/capstor/me/x.sqsh:/x:sqsh\",\n]\n");
-  CHECK(holds(*util::read_file(folder / "words"), "--environment=" + (folder / "hpcml-4711.toml").string() + "\n"));
+  CHECK(*util::read_file(folder / "seen.toml") ==
+        "base_environment = \"/users/me/ngc it's.toml\"\nmounts = [\n  \"" + hpcml + ":" + hpcml +
+            "\",\n  \"/capstor/me/data:/data\",\n  \"/capstor/me/x.sqsh:/x:sqsh\",\n]\n");
+  CHECK(holds(*util::read_file(folder / "words"),
+              "--environment=" + (folder / "hpcml-4711.toml").string() + "\n"));
   CHECK_FALSE(std::filesystem::exists(folder / "hpcml-4711.toml"));
 }
 
@@ -83,7 +91,8 @@ TEST_CASE("the ranks of a uenv are the host's, with the environment of a file ac
 TEST_CASE("LUMI's squashed environment and image of a module, as its guides start them") {
   auto job = python_job("PyTorch/2.7.1-rocm-6.2.4-python-3.12-singularity-20250827", "test_packages.py");
   auto script = script_for("lumi", job);
-  CHECK(holds(script, "module load LUMI\nmodule load PyTorch/2.7.1-rocm-6.2.4-python-3.12-singularity-20250827\n"));
+  CHECK(holds(script,
+              "module load LUMI\nmodule load PyTorch/2.7.1-rocm-6.2.4-python-3.12-singularity-20250827\n"));
   CHECK(holds(script, "singularity exec \\\n  \"$SIF\" \\\n  python test_packages.py\n"));
   job.container = text("/appl/local/laifs/containers/x.sif");
   job.venv = text("/scratch/project_1/optuna-env.sqsh");

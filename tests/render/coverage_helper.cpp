@@ -48,14 +48,19 @@ std::string Coverage::render(const std::set<std::string>& sites) const {
       const auto found = cells.find(site);
       const Cell cell = found == cells.end() ? Cell{} : found->second;
       all += cell.tried;
-      rows.back().push_back(cell.tried > 0 ? std::to_string(cell.tried) + (cell.missed > 0 ? "?" : "") : cell.missed > 0 ? "?" : ".");
+      rows.back().push_back(cell.tried > 0    ? std::to_string(cell.tried) + (cell.missed > 0 ? "?" : "")
+                            : cell.missed > 0 ? "?"
+                                              : ".");
     }
     rows.back().push_back(all > 0 ? std::to_string(all) : "untested");
   }
   add_sum("cases", [&](const std::string& kind) { return count(kind); });
   add_sum("sites tested", [&](const std::string& kind) { return this->sites(kind); });
   add_sum("sites untested", [&](const std::string& kind) { return sites.size() - this->sites(kind); });
-  return util::render_columns(rows) + "Numbers are cases; . no such limit in the profile, ? one that is not known or that another rule hides: both count as untested.\n" + kinds;
+  return util::render_columns(rows) +
+         "Numbers are cases; . no such limit in the profile, ? one that is not known or that another rule "
+         "hides: both count as untested.\n" +
+         kinds;
 }
 
 } // namespace hpcml::test

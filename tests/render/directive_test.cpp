@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// #SBATCH values: an independent reader that follows Slurm's rules, and the controller of the installed Slurm itself.
+// #SBATCH values: an independent reader that follows Slurm's rules, and the controller of the installed Slurm
+// itself.
 #include <catch2/catch.hpp>
 #include <csignal>
 #include <optional>
@@ -17,8 +18,9 @@ using namespace hpcml;
 
 namespace {
 
-/// Words of a directive line by the rules that were measured on Slurm 20.11 to 26.05: a backslash takes the next character as it is,
-/// everywhere; quotes join; an unquoted '#' ends the line; blanks part words. Nothing if a quote stays open.
+/// Words of a directive line by the rules that were measured on Slurm 20.11 to 26.05: a backslash takes the
+/// next character as it is, everywhere; quotes join; an unquoted '#' ends the line; blanks part words.
+/// Nothing if a quote stays open.
 std::optional<std::vector<std::string>> slurm_words(const std::string& line) {
   std::vector<std::string> words;
   std::optional<std::string> word;
@@ -28,8 +30,10 @@ std::optional<std::vector<std::string>> slurm_words(const std::string& line) {
     if (c == '\\' && i + 1 < line.size()) {
       word = word.value_or("") + line[++i];
     } else if (quote != 0) {
-      if (c == quote) quote = 0;
-      else word = word.value_or("") + c;
+      if (c == quote)
+        quote = 0;
+      else
+        word = word.value_or("") + c;
     } else if (c == '"' || c == '\'') {
       quote = c;
       word = word.value_or("");
@@ -75,7 +79,8 @@ TEST_CASE("the reader that judges the escaper can tell wrong from right") {
 }
 
 TEST_CASE("what a person may write plainly stays plain") {
-  for (const char* text : {"train_ddp", "%x-%j.out", "gpu:a100:4", "afterok:12?afterok:13", "0-9%2", "n[01-04]", "B:USR1@60", "/scratch/a.out"})
+  for (const char* text : {"train_ddp", "%x-%j.out", "gpu:a100:4", "afterok:12?afterok:13", "0-9%2",
+                           "n[01-04]", "B:USR1@60", "/scratch/a.out"})
     CHECK(*render::escape_directive_value(text) == text);
   CHECK(*render::escape_directive_value("") == "\"\"");
 }
@@ -86,8 +91,10 @@ TEST_CASE("values longer than Slurm's buffer are refused") {
 }
 
 TEST_CASE("only options can be directives") {
-  for (const char* name : {"--nodes", "-N", "--gpus-per-node", "--mem_bind"}) CHECK(render::check_directive_name(name));
-  for (const char* name : {"", "-", "--", "nodes", "-nodes", "--no des", "--nodes\n#SBATCH", "--a=b", "--$(x)", "-#"})
+  for (const char* name : {"--nodes", "-N", "--gpus-per-node", "--mem_bind"})
+    CHECK(render::check_directive_name(name));
+  for (const char* name :
+       {"", "-", "--", "nodes", "-nodes", "--no des", "--nodes\n#SBATCH", "--a=b", "--$(x)", "-#"})
     CHECK_FALSE(render::check_directive_name(name));
 }
 
@@ -101,11 +108,13 @@ public:
     x_env.set("SLURM_CONF", (x_folder / "slurm.conf").string());
     const auto port = std::to_string(20000 + ::getpid() % 20000);
     const std::string state = x_folder.path().string();
-    REQUIRE(util::write_file(x_folder / "slurm.conf",
-                             "ClusterName=directives\nSlurmctldHost=localhost\nSlurmctldPort=" + port + "\nAuthType=auth/none\nCredType=cred/none\n" +
-                                 "SlurmUser=root\nStateSaveLocation=" + state + "\nSlurmctldPidFile=" + state + "/pid\nSlurmctldLogFile=" + state +
-                                 "/log\nProctrackType=proctrack/linuxproc\nMpiDefault=none\nSwitchType=switch/none\n" +
-                                 "NodeName=n1 NodeAddr=127.0.0.1 CPUs=2\nPartitionName=all Nodes=n1 Default=YES\n"));
+    REQUIRE(util::write_file(
+        x_folder / "slurm.conf",
+        "ClusterName=directives\nSlurmctldHost=localhost\nSlurmctldPort=" + port +
+            "\nAuthType=auth/none\nCredType=cred/none\n" + "SlurmUser=root\nStateSaveLocation=" + state +
+            "\nSlurmctldPidFile=" + state + "/pid\nSlurmctldLogFile=" + state +
+            "/log\nProctrackType=proctrack/linuxproc\nMpiDefault=none\nSwitchType=switch/none\n" +
+            "NodeName=n1 NodeAddr=127.0.0.1 CPUs=2\nPartitionName=all Nodes=n1 Default=YES\n"));
     auto words = std::vector<std::string>{"slurmctld", "-D", "-c"};
     x_pid = ::fork();
     if (x_pid == 0) {
@@ -148,6 +157,7 @@ TEST_CASE("the installed Slurm reads job names exactly as they were given", "[sl
     INFO(sent.err);
     REQUIRE(sent.exit_code == 0);
     const auto number = std::string(util::trim(sent.out));
-    CHECK(controller.run({"squeue", "--noheader", "--jobs=" + number, "--format=%j|%k"}).out == text + "|behind the name\n");
+    CHECK(controller.run({"squeue", "--noheader", "--jobs=" + number, "--format=%j|%k"}).out ==
+          text + "|behind the name\n");
   }
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Scripts that make environments: judged by bash and shellcheck for every site, and run with the real venv and pip.
+// Scripts that make environments: judged by bash and shellcheck for every site, and run with the real venv
+// and pip.
 #include <catch2/catch.hpp>
 #include <map>
 
@@ -16,14 +17,19 @@ using namespace hpcml::test;
 
 namespace {
 
-model::Sourced<std::string> text(const std::string& value) { return {value, {model::OriginKind::flag, "--x", {}, {}, {}}}; }
+model::Sourced<std::string> text(const std::string& value) {
+  return {value, {model::OriginKind::flag, "--x", {}, {}, {}}};
+}
 
 /// A request whose place is `place`, for an environment of that kind.
 model::JobSpec at(const std::string& place, plan::SetupKind kind = plan::SetupKind::venv) {
   model::JobSpec job;
-  if (kind == plan::SetupKind::conda) job.conda = text(place);
-  else if (kind == plan::SetupKind::container) job.container = text(place);
-  else job.venv = text(place);
+  if (kind == plan::SetupKind::conda)
+    job.conda = text(place);
+  else if (kind == plan::SetupKind::container)
+    job.container = text(place);
+  else
+    job.venv = text(place);
   return job;
 }
 
@@ -45,8 +51,8 @@ with zipfile.ZipFile(sys.argv[1] + "/" + name, "w") as wheel:
     wheel.writestr("torch-2.7.1.dist-info/WHEEL", "Wheel-Version: 1.0\nGenerator: test\nRoot-Is-Purelib: true\nTag: py3-none-any\n")
     wheel.writestr("torch-2.7.1.dist-info/RECORD", "")
 )",
-                                      folder.string()},
-                                     util::EnvSnapshot::of_process());
+                                       folder.string()},
+                                      util::EnvSnapshot::of_process());
   REQUIRE(made.value().exit_code == 0);
 }
 
@@ -68,8 +74,10 @@ TEST_CASE("every environment of every site passes bash -n and shellcheck") {
     const auto load = spec::load_site(id, {});
     if (!load.site) continue;
     for (const auto& [word, kind] : model::k_words<plan::SetupKind>) {
-      const std::string archive = kind == plan::SetupKind::conda || kind == plan::SetupKind::uv ? "/project/me/my env.tar.gz" : "";
-      const auto result = plan::plan_setup({kind, "torch numpy>=1.26", "", "", "", archive}, at("/project/me/torch env", kind), *load.site);
+      const std::string archive =
+          kind == plan::SetupKind::conda || kind == plan::SetupKind::uv ? "/project/me/my env.tar.gz" : "";
+      const auto result = plan::plan_setup({kind, "torch numpy>=1.26", "", "", "", archive},
+                                           at("/project/me/torch env", kind), *load.site);
       if (!result.plan) continue;
       kinds.insert(kind);
       const auto script = render::render_environment_script(*result.plan);
@@ -95,15 +103,24 @@ TEST_CASE("an environment on top of an image is made inside it and packed, and h
     CHECK(script_faults(script) == "");
     return script;
   };
-  for (const auto& [id, image] : {std::pair<std::string, std::string>{"lumi", "/a b/x.sif"}, {"alps_daint", "prgenv-gnu/24.11:v1"}, {"alps_daint", "/a b/ngc.toml"}}) {
+  for (const auto& [id, image] : {std::pair<std::string, std::string>{"lumi", "/a b/x.sif"},
+                                  {"alps_daint", "prgenv-gnu/24.11:v1"},
+                                  {"alps_daint", "/a b/ngc.toml"}}) {
     for (const bool works : {true, false}) {
       CAPTURE(id, works);
       const TempFolder folder;
       for (const char* program : {"module"}) put_program(folder, program, ":\n");
-      put_program(folder, "singularity", "echo \"$@\" >> words\nbinds=$3; while [[ $1 != bash ]]; do shift; done\n/bin/mkdir -p \"${binds%%:*}/bin\"\necho x > \"${binds%%:*}/bin/activate\"\n");
-      put_program(folder, "uenv", "echo \"$@\" >> words\nwhile [[ $1 != -- ]]; do shift; done; shift\nexec \"$@\"\n");
-      put_program(folder, "srun", "echo \"$@\" >> words\nfor word; do [[ $word == --environment=* ]] && cat \"${word#*=}\" >> edf; done\nwhile [[ $1 != bash ]]; do shift; done\nexec \"$@\"\n");
-      put_program(folder, "python", "[[ $1 == -m ]] || exit 0\n/bin/mkdir -p \"${@: -1}/bin\"\nprintf '#!/bin/bash\\necho \"$@\" >> pip\\n' > \"${@: -1}/bin/python\"\nchmod +x \"${@: -1}/bin/python\"\n");
+      put_program(folder, "singularity",
+                  "echo \"$@\" >> words\nbinds=$3; while [[ $1 != bash ]]; do shift; done\n/bin/mkdir -p "
+                  "\"${binds%%:*}/bin\"\necho x > \"${binds%%:*}/bin/activate\"\n");
+      put_program(folder, "uenv",
+                  "echo \"$@\" >> words\nwhile [[ $1 != -- ]]; do shift; done; shift\nexec \"$@\"\n");
+      put_program(folder, "srun",
+                  "echo \"$@\" >> words\nfor word; do [[ $word == --environment=* ]] && cat \"${word#*=}\" "
+                  ">> edf; done\nwhile [[ $1 != bash ]]; do shift; done\nexec \"$@\"\n");
+      put_program(folder, "python",
+                  "[[ $1 == -m ]] || exit 0\n/bin/mkdir -p \"${@: -1}/bin\"\nprintf '#!/bin/bash\\necho "
+                  "\"$@\" >> pip\\n' > \"${@: -1}/bin/python\"\nchmod +x \"${@: -1}/bin/python\"\n");
       put_program(folder, "mksquashfs", works ? "printf '%s\\n' \"$@\" > packed\n: > \"$2\"\n" : "exit 1\n");
       const auto result = run_script(script_of(id, image, folder), folder);
       INFO(result.out << result.err);
@@ -111,14 +128,20 @@ TEST_CASE("an environment on top of an image is made inside it and packed, and h
       CHECK(std::filesystem::exists(folder / "my env.sqsh") == works);
       if (!works) continue;
       const auto packed = *util::read_file(folder / "packed");
-      CHECK_THAT(packed, Catch::Contains("my env.sqsh\n" + std::string(id == "lumi" ? "-processors\n1\n-no-xattrs\n" : "-no-recovery\n-noappend\n-Xcompression-level\n3\n")));
+      CHECK_THAT(
+          packed,
+          Catch::Contains("my env.sqsh\n" +
+                          std::string(id == "lumi" ? "-processors\n1\n-no-xattrs\n"
+                                                   : "-no-recovery\n-noappend\n-Xcompression-level\n3\n")));
       const bool edf = util::ends_with(image, ".toml");
-      CHECK_THAT(*util::read_file(folder / "words"), Catch::Contains(id == "lumi" ? ":/user-software /a b/x.sif bash -c"
-                                                                     : edf        ? "--nodes=1 --ntasks=1 --time=00:30:00 --account=a1 --environment="
-                                                                                  : "run --view=default prgenv-gnu/24.11:v1 -- bash -c"));
+      CHECK_THAT(*util::read_file(folder / "words"),
+                 Catch::Contains(id == "lumi" ? ":/user-software /a b/x.sif bash -c"
+                                 : edf ? "--nodes=1 --ntasks=1 --time=00:30:00 --account=a1 --environment="
+                                       : "run --view=default prgenv-gnu/24.11:v1 -- bash -c"));
       if (edf) {
         const auto place = (folder / "my env").string();
-        CHECK(*util::read_file(folder / "edf") == "base_environment = \"/a b/ngc.toml\"\nmounts = [\"" + place + ":" + place + "\"]\n");
+        CHECK(*util::read_file(folder / "edf") ==
+              "base_environment = \"/a b/ngc.toml\"\nmounts = [\"" + place + ":" + place + "\"]\n");
         CHECK_FALSE(std::filesystem::exists(place + ".sqsh.toml"));
       }
       if (id == "lumi") continue;
@@ -132,10 +155,12 @@ TEST_CASE("a real venv is made with the real pip, and a second run leaves it alo
   TempFolder folder;
   make_torch_wheel(folder.path());
   const auto place = (folder / "my env").string();
-  const auto result = plan::plan_setup({plan::SetupKind::venv, "torch", "", "12.6", ""}, at(place), site("generic"));
+  const auto result =
+      plan::plan_setup({plan::SetupKind::venv, "torch", "", "12.6", ""}, at(place), site("generic"));
   REQUIRE(result.plan.has_value());
   const auto script = render::render_environment_script(*result.plan);
-  const std::map<std::string, std::string> offline{{"PIP_NO_INDEX", "1"}, {"PIP_FIND_LINKS", folder.path().string()}};
+  const std::map<std::string, std::string> offline{{"PIP_NO_INDEX", "1"},
+                                                   {"PIP_FIND_LINKS", folder.path().string()}};
   const auto first = run_script(script, folder, offline);
   INFO(script << first.out << first.err);
   REQUIRE(first.exit_code == 0);
@@ -150,8 +175,10 @@ TEST_CASE("a real venv is made with the real pip, and a second run leaves it alo
 
 TEST_CASE("half an environment does not stay") {
   TempFolder folder;
-  const auto result = plan::plan_setup({plan::SetupKind::venv, "torch", "", "12.6", ""}, at((folder / "env").string()), site("generic"));
-  const auto failed = run_script(render::render_environment_script(*result.plan), folder, {{"PIP_NO_INDEX", "1"}, {"PIP_FIND_LINKS", folder.path().string()}});
+  const auto result = plan::plan_setup({plan::SetupKind::venv, "torch", "", "12.6", ""},
+                                       at((folder / "env").string()), site("generic"));
+  const auto failed = run_script(render::render_environment_script(*result.plan), folder,
+                                 {{"PIP_NO_INDEX", "1"}, {"PIP_FIND_LINKS", folder.path().string()}});
   CHECK(failed.exit_code != 0);
   CHECK_FALSE(std::filesystem::exists(folder / "env"));
 }
@@ -160,8 +187,10 @@ TEST_CASE("the environment of a cluster without internet on its nodes is not mad
   TempFolder folder;
   model::Site offline = site("generic");
   offline.network.internet_on_compute = false;
-  const auto result = plan::plan_setup({plan::SetupKind::venv, "torch", "", "12.6", ""}, at((folder / "env").string()), offline);
-  const auto refused = run_script(render::render_environment_script(*result.plan), folder, {{"SLURM_JOB_ID", "7"}});
+  const auto result = plan::plan_setup({plan::SetupKind::venv, "torch", "", "12.6", ""},
+                                       at((folder / "env").string()), offline);
+  const auto refused =
+      run_script(render::render_environment_script(*result.plan), folder, {{"SLURM_JOB_ID", "7"}});
   CHECK(refused.exit_code == 1);
   CHECK_THAT(refused.err, Catch::Contains("login node"));
 }
@@ -187,9 +216,11 @@ TEST_CASE("no name of an environment, image or package runs as code") {
   for (const auto& hostile : hostile_texts()) {
     for (const auto kind : {plan::SetupKind::venv, plan::SetupKind::conda, plan::SetupKind::container}) {
       TempFolder folder;
-      for (const char* name : {"conda", "cotainr", "module", "pip", "python", "python3", "virtualenv"}) put_program(folder, name, "exit 0\n");
+      for (const char* name : {"conda", "cotainr", "module", "pip", "python", "python3", "virtualenv"})
+        put_program(folder, name, "exit 0\n");
       const bool image = kind == plan::SetupKind::container;
-      auto result = plan::plan_setup({kind, "", "", image ? "" : "12.6", ""}, at(hostile, kind), site(image ? "lumi" : "generic"));
+      auto result = plan::plan_setup({kind, "", "", image ? "" : "12.6", ""}, at(hostile, kind),
+                                     site(image ? "lumi" : "generic"));
       if (!result.plan) continue;
       result.plan->packages = {hostile};
       check_harmless(*result.plan, hostile, folder);
@@ -197,15 +228,19 @@ TEST_CASE("no name of an environment, image or package runs as code") {
     }
   }
   // Some texts are refused; that no kind is left without scripts to run is what makes this a test.
-  for (const auto kind : {plan::SetupKind::venv, plan::SetupKind::conda, plan::SetupKind::container}) CHECK(run[kind] > 5);
+  for (const auto kind : {plan::SetupKind::venv, plan::SetupKind::conda, plan::SetupKind::container})
+    CHECK(run[kind] > 5);
 }
 
 TEST_CASE("no name of an environment on top of an image runs as code") {
   std::map<std::string, std::size_t> run;
   for (const auto& hostile : hostile_texts()) {
-    for (const auto& [id, image] : {std::pair<std::string, std::string>{"lumi", hostile}, {"alps_daint", "a/" + hostile}, {"alps_daint", hostile + ".toml"}}) {
+    for (const auto& [id, image] : {std::pair<std::string, std::string>{"lumi", hostile},
+                                    {"alps_daint", "a/" + hostile},
+                                    {"alps_daint", hostile + ".toml"}}) {
       TempFolder folder;
-      for (const char* name : {"mksquashfs", "module", "singularity", "srun", "uenv"}) put_program(folder, name, "exit 0\n");
+      for (const char* name : {"mksquashfs", "module", "singularity", "srun", "uenv"})
+        put_program(folder, name, "exit 0\n");
       auto job = at((folder / "x").string() + hostile + ".sqsh");
       job.container = text(image);
       job.account = text(hostile);

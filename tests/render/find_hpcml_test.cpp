@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The script's first lines, run by real bash: which hpcml they take on which architecture, and what they say where none runs.
+// The script's first lines, run by real bash: which hpcml they take on which architecture, and what they say
+// where none runs.
 #include <catch2/catch.hpp>
 
 #include <elf.h>
@@ -37,7 +38,7 @@ struct Node {
   const char* machine; ///< what `uname -m` says
   std::vector<std::string> programs;
   std::vector<std::string> foreign;
-  const char* used;    ///< empty: the script stops
+  const char* used; ///< empty: the script stops
   const char* said = "";
 };
 
@@ -62,14 +63,19 @@ TEST_CASE("a script takes the hpcml of the node's architecture, or says where to
       {"x86_64", {"hpcml", "hpcml-aarch64"}, {}, "hpcml"},
       {"aarch64", {"hpcml", "hpcml-aarch64"}, {}, "hpcml-aarch64"},
       {"aarch64", {"hpcml-aarch64"}, {"hpcml"}, "hpcml-aarch64"},
-      {"aarch64", {}, {"hpcml"}, "", "/hpcml does not run on c123-456 (aarch64). Put a build for aarch64 that the compute nodes see at "},
+      {"aarch64",
+       {},
+       {"hpcml"},
+       "",
+       "/hpcml does not run on c123-456 (aarch64). Put a build for aarch64 that the compute nodes see at "},
       {"aarch64", {"hpcml"}, {"hpcml-aarch64"}, "", "/hpcml-aarch64 does not run on c123-456 (aarch64)."},
       {"x86_64", {}, {}, "", "/hpcml does not run on c123-456 (x86_64)."},
       {"x86_64", {"hpcml-aarch64"}, {}, "", "No such file"}};
   for (const auto& node : nodes) {
     CAPTURE(node.machine, node.programs, node.foreign);
     test::TempFolder folder;
-    test::put_program(folder, "uname", std::string("[[ $1 == -m ]] && echo ") + node.machine + " || echo c123-456\n");
+    test::put_program(folder, "uname",
+                      std::string("[[ $1 == -m ]] && echo ") + node.machine + " || echo c123-456\n");
     fs::create_directory(folder / "my tools");
     for (const auto& name : node.programs) put_hpcml(folder / "my tools" / name);
     for (const auto& name : node.foreign) put_foreign_binary(folder / "my tools" / name);
@@ -91,6 +97,7 @@ TEST_CASE("a script takes the hpcml of the node's architecture, or says where to
     CHECK_FALSE(fs::exists(folder / "used"));
     CHECK_FALSE(fs::exists(folder / "words"));
     CHECK(result.err.find(node.said) != std::string::npos);
-    CHECK(result.err.find(" at " + plan.hpcml_path.value + "-" + node.machine + ", or write this script again with --hpcml-path.") != std::string::npos);
+    CHECK(result.err.find(" at " + plan.hpcml_path.value + "-" + node.machine +
+                          ", or write this script again with --hpcml-path.") != std::string::npos);
   }
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// `check` and the planner judge alike: what is written for a site is clean there, what steps over one of its limits is found.
+// `check` and the planner judge alike: what is written for a site is clean there, what steps over one of its
+// limits is found.
 #include <catch2/catch.hpp>
 
 #include "check/check_script.hpp"

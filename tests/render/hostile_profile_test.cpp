@@ -16,7 +16,7 @@ namespace {
 
 struct Field {
   std::string name;
-  std::string profile; ///< members of the profile; @ is the hostile text as a JSON text
+  std::string profile;  ///< members of the profile; @ is the hostile text as a JSON text
   const char* harmless; ///< a text with which the job runs; null: the profile is refused whatever the text
 };
 
@@ -27,37 +27,53 @@ const std::vector<Field>& fields() {
       {"flag default", R"("flags": {"account": {"default": @}})", "project_1"},
       {"flag name", R"("flags": {@: {"policy": "required"}})", "exclusive"},
       {"partition", R"("partitions": [{"name": @, "node_types": ["n"], "default": true}])", "gpu"},
-      {"GPU type", R"("gpu_request": {"type": "required"}, "node_types": [{"id": "n", "cpu": {"sockets": 1, "cores": 8}, "gpu": {"per_node": 2, "vendor": "nvidia", "slurm_type": @}}])", "a100"},
+      {"GPU type",
+       R"("gpu_request": {"type": "required"}, "node_types": [{"id": "n", "cpu": {"sockets": 1, "cores": 8}, "gpu": {"per_node": 2, "vendor": "nvidia", "slurm_type": @}}])",
+       "a100"},
       {"launcher", R"("launchers": [{"name": @}])", "srun"},
       {"launcher argument", R"("launchers": [{"name": "srun", "args": [@]}])", "--overlap"},
       {"two launcher arguments", R"("launchers": [{"name": "srun", "args": ["--overlap", @]}])", "--label"},
-      {"rank variable", R"("launchers": [{"name": "srun", "rank_variable": @, "local_rank_variable": @}])", "SLURM_PROCID"},
+      {"rank variable", R"("launchers": [{"name": "srun", "rank_variable": @, "local_rank_variable": @}])",
+       "SLURM_PROCID"},
       {"variable", R"("env": [{"name": "A", "value": @}])", "x"},
       {"batch variable", R"("env": [{"name": "A", "value": @, "scope": "batch"}])", "x"},
       {"expression", R"("env": [{"name": "A", "value": @, "expression": true}])", "$HOME/x"},
-      {"batch expression", R"("env": [{"name": "A", "value": @, "expression": true, "scope": "batch"}])", "$HOME/x"},
+      {"batch expression", R"("env": [{"name": "A", "value": @, "expression": true, "scope": "batch"}])",
+       "$HOME/x"},
       {"variable's name", R"("env": [{"name": @, "value": "1"}])", "B"},
       {"bash's start-up file", R"("env": [{"name": "BASH_ENV", "value": @}])", nullptr},
-      {"bash's trace", R"("env": [{"name": "SHELLOPTS", "value": "xtrace"}, {"name": "PS4", "value": @}])", nullptr},
+      {"bash's trace", R"("env": [{"name": "SHELLOPTS", "value": "xtrace"}, {"name": "PS4", "value": @}])",
+       nullptr},
       {"word separators", R"("env": [{"name": "IFS", "value": @, "scope": "batch"}])", nullptr},
       {"the job's number", R"("env": [{"name": "SLURM_JOB_ID", "value": @, "scope": "batch"}])", "4711"},
-      {"the rank", R"("env": [{"name": "SLURM_LOCALID", "value": @, "scope": "batch"}], "gpu_visibility": {"mode": "own"})", "3"},
+      {"the rank",
+       R"("env": [{"name": "SLURM_LOCALID", "value": @, "scope": "batch"}], "gpu_visibility": {"mode": "own"})",
+       "3"},
       {"cache folder", R"("caches": [{"name": "c", "base": @, "variables": {"C": "x"}}])", "$SLURM_TMPDIR"},
       {"cache name", R"("caches": [{"name": @, "base": "/tmp", "variables": {"C": "x"}}])", "c2"},
       {"cache variable", R"("caches": [{"name": "c", "base": "$SLURM_TMPDIR", "variables": {@: "x"}}])", "D"},
-      {"path below a cache", R"("caches": [{"name": "c", "base": "$SLURM_TMPDIR", "variables": {"C": @}}])", "x/y"},
+      {"path below a cache", R"("caches": [{"name": "c", "base": "$SLURM_TMPDIR", "variables": {"C": @}}])",
+       "x/y"},
       {"OpenMP", R"("openmp": {"OMP_PLACES": @})", "cores"},
       {"interface", R"("network": {"interfaces": [@], "master": {"interface": @}})", "lo"},
       {"suffix", R"("network": {"master": {"suffix": @}})", "i"},
-      {"container bind", R"("containers": [{"engine": "singularity", "binds": [{"path": @}, {"path": "/a", "target": @, "optional": true}]}])", "/tmp"},
+      {"container bind",
+       R"("containers": [{"engine": "singularity", "binds": [{"path": @}, {"path": "/a", "target": @, "optional": true}]}])",
+       "/tmp"},
       {"container module", R"("containers": [{"engine": "singularity", "modules": [@]}])", "gcc/13"},
       {"a variable of images", R"("containers": [{"engine": "singularity", "env": {"A": @}}])", "x"},
-      {"the name of a variable of images", R"("containers": [{"engine": "singularity", "env": {@: "1"}}])", "B"},
-      {"the variable of an image", R"("containers": [{"engine": "singularity", "images": ".*", "image_variable": @}])", "SIF"},
+      {"the name of a variable of images", R"("containers": [{"engine": "singularity", "env": {@: "1"}}])",
+       "B"},
+      {"the variable of an image",
+       R"("containers": [{"engine": "singularity", "images": ".*", "image_variable": @}])", "SIF"},
       {"activation", R"("containers": [{"engine": "singularity", "enter": @}])", "$WITH_CONDA"},
-      {"activation by a variable of the profile", R"("env": [{"name": "A", "value": @}], "containers": [{"engine": "singularity", "enter": "$A"}])", nullptr},
-      {"Python folder", R"("python": [{"kind": "wheelhouse", "where": @, "packages": ["torch"]}])", "$SLURM_TMPDIR"},
-      {"Python package", R"("python": [{"kind": "wheelhouse", "where": "$SLURM_TMPDIR", "packages": [@]}])", "torch"},
+      {"activation by a variable of the profile",
+       R"("env": [{"name": "A", "value": @}], "containers": [{"engine": "singularity", "enter": "$A"}])",
+       nullptr},
+      {"Python folder", R"("python": [{"kind": "wheelhouse", "where": @, "packages": ["torch"]}])",
+       "$SLURM_TMPDIR"},
+      {"Python package", R"("python": [{"kind": "wheelhouse", "where": "$SLURM_TMPDIR", "packages": [@]}])",
+       "torch"},
       {"conda", R"("python": [{"kind": "conda", "conda_env": @, "modules": [@]}])", "base"},
   };
   return k_fields;
@@ -84,8 +100,10 @@ std::vector<std::string> payloads(const std::string& canary) {
 std::string profile_of(const Field& field, const std::string& payload) {
   auto text = util::replace_all(field.profile, "@", json_string(payload));
   if (text.find("\"node_types\": [{\"id\"") == std::string::npos)
-    text += R"(, "node_types": [{"id": "n", "cpu": {"sockets": 1, "cores": 8}, "gpu": {"per_node": 2, "vendor": "nvidia"}}])";
-  if (text.find("\"partitions\"") == std::string::npos) text += R"(, "partitions": [{"name": "p", "node_types": ["n"], "default": true}])";
+    text +=
+        R"(, "node_types": [{"id": "n", "cpu": {"sockets": 1, "cores": 8}, "gpu": {"per_node": 2, "vendor": "nvidia"}}])";
+  if (text.find("\"partitions\"") == std::string::npos)
+    text += R"(, "partitions": [{"name": "p", "node_types": ["n"], "default": true}])";
   return R"({"id": "hostile", )" + text + "}";
 }
 

@@ -53,7 +53,14 @@ TEST_CASE("a shell under srun is one task per node with all that the node's rank
 
 TEST_CASE("a program of the site gets its own letters, and what it has no option for is said") {
   auto plan = test::make_whole_node_plan();
-  plan.interactive = {"idev", {{"account", "-A"}, {"nodes", "-N"}, {"ntasks", "-n"}, {"partition", "-p"}, {"reservation", "-r"}, {"time", "-t"}}, {"cpus-per-task", "exclusive", "threads-per-core"}};
+  plan.interactive = {"idev",
+                      {{"account", "-A"},
+                       {"nodes", "-N"},
+                       {"ntasks", "-n"},
+                       {"partition", "-p"},
+                       {"reservation", "-r"},
+                       {"time", "-t"}},
+                      {"cpus-per-task", "exclusive", "threads-per-core"}};
   CHECK(render::render_interactive(plan) == "idev -N 2 -n 16 -A project_1 -p standard-g -t 00:10:00\n");
   plan.directives.push_back({"--reservation", "r", typed()});
   plan.directives.push_back({"--qos", "high", typed()});

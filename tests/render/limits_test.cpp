@@ -18,9 +18,15 @@ namespace {
 
 using std::chrono::minutes;
 
-model::Sourced<std::string> text(const std::string& value) { return {value, {model::OriginKind::flag, "--x", {}, {}, {}}}; }
-model::Sourced<unsigned> number(unsigned value) { return {value, {model::OriginKind::flag, "--x", {}, {}, {}}}; }
-model::Known<model::Walltime> time_of(std::chrono::seconds seconds) { return model::Sourced<model::Walltime>{model::Walltime::of(seconds), {}}; }
+model::Sourced<std::string> text(const std::string& value) {
+  return {value, {model::OriginKind::flag, "--x", {}, {}, {}}};
+}
+model::Sourced<unsigned> number(unsigned value) {
+  return {value, {model::OriginKind::flag, "--x", {}, {}, {}}};
+}
+model::Known<model::Walltime> time_of(std::chrono::seconds seconds) {
+  return model::Sourced<model::Walltime>{model::Walltime::of(seconds), {}};
+}
 
 /// One limit: requests at it and over it.
 struct Step {
@@ -29,7 +35,9 @@ struct Step {
   model::JobSpec over;
 };
 
-bool is_planned(const model::JobSpec& job, const model::Site& site) { return plan::make_plan(job, site).plan.has_value(); }
+bool is_planned(const model::JobSpec& job, const model::Site& site) {
+  return plan::make_plan(job, site).plan.has_value();
+}
 
 /// The codes of all that speaks against the request.
 std::set<std::string> refusals(const model::JobSpec& job, const model::Site& site) {
@@ -53,15 +61,19 @@ std::optional<model::JobSpec> smallest(const model::Site& site, const model::Par
 }
 
 void add_time_steps(std::vector<Step>& steps, const model::JobSpec& base, const model::Partition& partition) {
-  const auto step = [&](const char* kind, const model::JobSpec& job, std::chrono::seconds at, std::chrono::seconds over) {
+  const auto step = [&](const char* kind, const model::JobSpec& job, std::chrono::seconds at,
+                        std::chrono::seconds over) {
     auto low = job, high = job;
     low.time = time_of(at);
     high.time = time_of(over);
     steps.push_back({kind, low, high});
   };
   if (partition.max_time && partition.max_time_by_nodes.empty())
-    step("longest time", base, partition.max_time->value.seconds(), partition.max_time->value.seconds() + minutes(1));
-  if (partition.min_time) step("shortest time", base, partition.min_time->value.seconds(), partition.min_time->value.seconds() - minutes(1));
+    step("longest time", base, partition.max_time->value.seconds(),
+         partition.max_time->value.seconds() + minutes(1));
+  if (partition.min_time)
+    step("shortest time", base, partition.min_time->value.seconds(),
+         partition.min_time->value.seconds() - minutes(1));
   for (const auto& limit : partition.max_time_by_nodes) {
     auto job = base;
     job.nodes = number(limit.min_nodes);
@@ -69,7 +81,8 @@ void add_time_steps(std::vector<Step>& steps, const model::JobSpec& base, const 
   }
 }
 
-void add_size_steps(std::vector<Step>& steps, const model::JobSpec& base, const model::Site& site, const model::Partition& partition) {
+void add_size_steps(std::vector<Step>& steps, const model::JobSpec& base, const model::Site& site,
+                    const model::Partition& partition) {
   const auto nodes = [&](const char* kind, unsigned at, unsigned over) {
     auto low = base, high = base;
     low.nodes = number(at);
@@ -77,7 +90,8 @@ void add_size_steps(std::vector<Step>& steps, const model::JobSpec& base, const 
     steps.push_back({kind, low, high});
   };
   if (partition.max_nodes) nodes("most nodes", partition.max_nodes->value, partition.max_nodes->value + 1);
-  if (partition.min_nodes && partition.min_nodes->value > 1) nodes("fewest nodes", partition.min_nodes->value, partition.min_nodes->value - 1);
+  if (partition.min_nodes && partition.min_nodes->value > 1)
+    nodes("fewest nodes", partition.min_nodes->value, partition.min_nodes->value - 1);
   if (partition.cpu_only || partition.node_types.size() != 1) return;
   const auto* node = site.find_node_type(partition.node_types.front());
   if (!node || !node->gpu || node->gpu->per_node == 0) return;
@@ -110,19 +124,28 @@ std::optional<model::JobSpec> with_gpus(const model::JobSpec& base, unsigned gpu
 unsigned gpus_of_a_node(const model::Site& site, const model::Partition& partition) {
   unsigned most = 0;
   for (const auto& id : partition.node_types)
-    if (const auto* node = site.find_node_type(id); node && node->gpu) most = std::max(most, node->gpu->per_node);
+    if (const auto* node = site.find_node_type(id); node && node->gpu)
+      most = std::max(most, node->gpu->per_node);
   return most;
 }
 
 /// GPUs of the whole job, node minutes and jobs at a time: of a partition or a QoS.
-void add_job_steps(std::vector<Step>& steps, const model::JobSpec& base, const model::Limits& limits, unsigned per_node, const std::string& of) {
+void add_job_steps(std::vector<Step>& steps, const model::JobSpec& base, const model::Limits& limits,
+                   unsigned per_node, const std::string& of) {
   const auto gpus = [&](const char* kind, unsigned at, unsigned over) {
     const auto low = with_gpus(base, at, per_node), high = with_gpus(base, over, per_node);
     if (low && high) steps.push_back({kind + of, *low, *high});
   };
-  // One more, or a node's worth more where the site wants whole nodes: whichever the planner takes but for the limit.
-  if (limits.max_gpus) gpus("most GPUs", limits.max_gpus->value, limits.max_gpus->value + (limits.max_gpus->value % std::max(1U, per_node) == 0 && limits.max_gpus->value > per_node ? per_node : 1));
-  if (limits.min_gpus && limits.min_gpus->value > 1) gpus("fewest GPUs", limits.min_gpus->value, limits.min_gpus->value - 1);
+  // One more, or a node's worth more where the site wants whole nodes: whichever the planner takes but for
+  // the limit.
+  if (limits.max_gpus)
+    gpus("most GPUs", limits.max_gpus->value,
+         limits.max_gpus->value +
+             (limits.max_gpus->value % std::max(1U, per_node) == 0 && limits.max_gpus->value > per_node
+                  ? per_node
+                  : 1));
+  if (limits.min_gpus && limits.min_gpus->value > 1)
+    gpus("fewest GPUs", limits.min_gpus->value, limits.min_gpus->value - 1);
   if (limits.max_node_minutes) {
     auto low = base, high = base;
     const auto all = limits.max_node_minutes->value;
@@ -142,7 +165,8 @@ void add_job_steps(std::vector<Step>& steps, const model::JobSpec& base, const m
 }
 
 /// What depends on the number of GPUs, and which numbers of them are taken.
-void add_gpu_steps(std::vector<Step>& steps, const model::JobSpec& base, const model::Site& site, const model::Partition& partition) {
+void add_gpu_steps(std::vector<Step>& steps, const model::JobSpec& base, const model::Site& site,
+                   const model::Partition& partition) {
   const unsigned per_node = partition.cpu_only ? 0 : gpus_of_a_node(site, partition);
   add_job_steps(steps, base, partition, per_node, "");
   for (const auto& limit : partition.max_time_by_gpus)
@@ -157,7 +181,9 @@ void add_gpu_steps(std::vector<Step>& steps, const model::JobSpec& base, const m
   for (const auto& rule : rules) {
     const auto& counts = rule.allowed_counts;
     const auto& places = rule.when.node_types;
-    const bool here = places.empty() || (!partition.node_types.empty() && std::find(places.begin(), places.end(), partition.node_types.front()) != places.end());
+    const bool here = places.empty() ||
+                      (!partition.node_types.empty() &&
+                       std::find(places.begin(), places.end(), partition.node_types.front()) != places.end());
     for (unsigned count = 1; here && count <= per_node && !counts.empty(); ++count) {
       if (std::find(counts.begin(), counts.end(), count) != counts.end()) continue;
       auto low = base, high = base;
@@ -175,7 +201,8 @@ void add_gpu_steps(std::vector<Step>& steps, const model::JobSpec& base, const m
 }
 
 /// The limits of a QoS, in a partition that takes it.
-void add_qos_steps(std::vector<Step>& steps, const model::JobSpec& base, const model::Qos& qos, unsigned per_node) {
+void add_qos_steps(std::vector<Step>& steps, const model::JobSpec& base, const model::Qos& qos,
+                   unsigned per_node) {
   auto job = base;
   job.qos = text(qos.name);
   if (qos.min_nodes) job.nodes = number(qos.min_nodes->value);
@@ -185,9 +212,16 @@ void add_qos_steps(std::vector<Step>& steps, const model::JobSpec& base, const m
     change(high, 1U);
     steps.push_back({kind, low, high});
   };
-  if (qos.max_time) step("longest time of a QoS", [&](model::JobSpec& spec, unsigned more) { spec.time = time_of(qos.max_time->value.seconds() + minutes(more)); });
-  if (qos.max_nodes) step("most nodes of a QoS", [&](model::JobSpec& spec, unsigned more) { spec.nodes = number(qos.max_nodes->value + more); });
-  if (qos.min_nodes && qos.min_nodes->value > 1) step("fewest nodes of a QoS", [&](model::JobSpec& spec, unsigned less) { spec.nodes = number(qos.min_nodes->value - less); });
+  if (qos.max_time)
+    step("longest time of a QoS", [&](model::JobSpec& spec, unsigned more) {
+      spec.time = time_of(qos.max_time->value.seconds() + minutes(more));
+    });
+  if (qos.max_nodes)
+    step("most nodes of a QoS",
+         [&](model::JobSpec& spec, unsigned more) { spec.nodes = number(qos.max_nodes->value + more); });
+  if (qos.min_nodes && qos.min_nodes->value > 1)
+    step("fewest nodes of a QoS",
+         [&](model::JobSpec& spec, unsigned less) { spec.nodes = number(qos.min_nodes->value - less); });
   add_job_steps(steps, job, qos, per_node, " of a QoS");
 }
 
@@ -209,7 +243,8 @@ TEST_CASE("a request just over a limit of a site is refused, one at it is not") 
   for (const auto& id : spec::list_sites({})) {
     const auto load = spec::load_site(id, {});
     REQUIRE(load.site);
-    if (load.site->state == model::SiteState::retired || load.site->scheduler != model::Scheduler::slurm) continue;
+    if (load.site->state == model::SiteState::retired || load.site->scheduler != model::Scheduler::slurm)
+      continue;
     sites.insert(id);
     std::set<std::string> tried_qos;
     auto partitions = load.site->partitions;
@@ -224,12 +259,15 @@ TEST_CASE("a request just over a limit of a site is refused, one at it is not") 
       if (coverage.count("nodes of one person", id) == 0) add_site_steps(steps, *base, *load.site);
       for (const auto& qos : load.site->qos) {
         const auto& places = qos.partitions;
-        const bool here = places.empty() || std::find(places.begin(), places.end(), partition.name) != places.end();
-        if (here && !partition.cpu_only && tried_qos.insert(qos.name).second) add_qos_steps(steps, *base, qos, gpus_of_a_node(*load.site, partition));
+        const bool here =
+            places.empty() || std::find(places.begin(), places.end(), partition.name) != places.end();
+        if (here && !partition.cpu_only && tried_qos.insert(qos.name).second)
+          add_qos_steps(steps, *base, qos, gpus_of_a_node(*load.site, partition));
       }
       for (const auto& step : steps) {
         CAPTURE(id, partition.name, step.kind);
-        // Where another rule of the site forbids the request at the limit, nothing is learnt from the one over it.
+        // Where another rule of the site forbids the request at the limit, nothing is learnt from the one
+        // over it.
         if (!is_planned(step.at, *load.site)) {
           coverage.missed(step.kind, id);
           continue;
@@ -243,7 +281,8 @@ TEST_CASE("a request just over a limit of a site is refused, one at it is not") 
   CHECK(coverage.count("longest time") >= 100);
   CHECK(coverage.count("most nodes") >= 50);
   CHECK(coverage.count("GPUs of a node") >= 50);
-  for (const auto* kind : {"most GPUs", "node minutes", "longest time by GPUs", "jobs queued and running", "numbers of GPUs"}) {
+  for (const auto* kind :
+       {"most GPUs", "node minutes", "longest time by GPUs", "jobs queued and running", "numbers of GPUs"}) {
     CAPTURE(kind);
     CHECK(coverage.count(kind) > 0);
   }

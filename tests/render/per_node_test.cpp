@@ -40,7 +40,9 @@ std::string text_of(const fs::path& path) {
   return text ? *text : "";
 }
 
-std::string cache_folder(const test::TempFolder& folder) { return (folder / ("hpcml-" + std::to_string(::getuid()) + "-4711-miopen")).string(); }
+std::string cache_folder(const test::TempFolder& folder) {
+  return (folder / ("hpcml-" + std::to_string(::getuid()) + "-4711-miopen")).string();
+}
 
 /// The plan of a launcher, with its cache in the test's folder.
 model::Plan cached_plan(const std::string& launcher, const test::TempFolder& folder) {
@@ -73,7 +75,9 @@ TEST_CASE("a cache folder is the job's alone while the ranks run, and gone at th
     CAPTURE(launcher);
     test::TempFolder folder;
     auto plan = cached_plan(launcher, folder);
-    test::put_program(folder, "look", "stat -c '%a %F' \"$MIOPEN_USER_DB_PATH\" \"$MIOPEN_CUSTOM_CACHE_DIR\" \"${MIOPEN_USER_DB_PATH%/*}\" > seen\n");
+    test::put_program(folder, "look",
+                      "stat -c '%a %F' \"$MIOPEN_USER_DB_PATH\" \"$MIOPEN_CUSTOM_CACHE_DIR\" "
+                      "\"${MIOPEN_USER_DB_PATH%/*}\" > seen\n");
     plan.command = {"look"};
     test::put_program(folder, "ibrun", k_ibrun);
     plan.caches[0].variables = {{"MIOPEN_USER_DB_PATH", "config"}, {"MIOPEN_CUSTOM_CACHE_DIR", "cache"}};
@@ -89,22 +93,29 @@ TEST_CASE("a cache folder is the job's alone while the ranks run, and gone at th
   }
 }
 
-TEST_CASE("what stands in the place of a cache folder stops the job with a sentence, unless an earlier run of it left it") {
+TEST_CASE("what stands in the place of a cache folder stops the job with a sentence, unless an earlier run "
+          "of it left it") {
   struct Case {
     const char* what;
     void (*put)(const std::string& path, const test::TempFolder& folder);
     bool refused;
   };
   const std::vector<Case> cases = {
-      {"a link", [](const std::string& path, const test::TempFolder& folder) { fs::create_directory_symlink(folder / "mine", path); }, true},
-      {"a file", [](const std::string& path, const test::TempFolder&) { REQUIRE(util::write_file(path, "")); }, true},
+      {"a link",
+       [](const std::string& path, const test::TempFolder& folder) {
+         fs::create_directory_symlink(folder / "mine", path);
+       },
+       true},
+      {"a file",
+       [](const std::string& path, const test::TempFolder&) { REQUIRE(util::write_file(path, "")); }, true},
       {"another user's folder",
        [](const std::string& path, const test::TempFolder&) {
          fs::create_directory(path);
          if (::geteuid() == 0) REQUIRE(::chown(path.c_str(), 65534, 65534) == 0);
        },
        ::geteuid() == 0},
-      {"a folder of an earlier run", [](const std::string& path, const test::TempFolder&) { fs::create_directory(path); }, false}};
+      {"a folder of an earlier run",
+       [](const std::string& path, const test::TempFolder&) { fs::create_directory(path); }, false}};
   for (const auto& example : cases) {
     CAPTURE(example.what);
     test::TempFolder folder;
@@ -128,7 +139,8 @@ TEST_CASE("what stands in the place of a cache folder stops the job with a sente
 
 TEST_CASE("folders are removed on every node, by one task each") {
   test::TempFolder folder;
-  test::put_program(folder, "srun", "echo \"$*\" >> srun.log\nwhile [[ $1 == -* ]]; do shift; done\nexec \"$@\"\n");
+  test::put_program(folder, "srun",
+                    "echo \"$*\" >> srun.log\nwhile [[ $1 == -* ]]; do shift; done\nexec \"$@\"\n");
   auto plan = cached_plan("srun", folder);
   const auto result = test::run_script(render::render_script(plan), folder);
   REQUIRE(result.exit_code == 0);
@@ -159,7 +171,8 @@ TEST_CASE("a variable of the request stays, also where the site has a cache for 
 }
 
 TEST_CASE("an environment is built once per node before the ranks start, whatever starts them") {
-  for (const std::string launcher : {"hpcml", "srun", "torchrun", "accelerate", "deepspeed", "ibrun", "hpcml by ibrun", "torchrun by ibrun"}) {
+  for (const std::string launcher : {"hpcml", "srun", "torchrun", "accelerate", "deepspeed", "ibrun",
+                                     "hpcml by ibrun", "torchrun by ibrun"}) {
     CAPTURE(launcher);
     test::TempFolder folder;
     auto plan = wheelhouse_plan(launcher.substr(0, launcher.find(' ')), folder);
@@ -178,7 +191,8 @@ TEST_CASE("an environment is built once per node before the ranks start, whateve
     const auto result = test::run_script(script, folder, {{"SLURM_TMPDIR", local_folder(folder)}});
     INFO(script << result.err);
     REQUIRE(result.exit_code == 0);
-    CHECK(text_of(folder / "virtualenv.log") == "--no-download --quiet " + (folder / "local/env").string() + "\n");
+    CHECK(text_of(folder / "virtualenv.log") ==
+          "--no-download --quiet " + (folder / "local/env").string() + "\n");
     CHECK(util::split(text_of(folder / "pip.log"), '\n').size() == 3);
     CHECK(util::ends_with(text_of(folder / "pip.log"), " install --no-index --quiet torch numpy\n"));
     CHECK(test::seen_environment(folder)["VIRTUAL_ENV"] == (folder / "local/env").string());
@@ -204,7 +218,8 @@ TEST_CASE("an environment is built in no folder that is there already") {
   test::TempFolder folder;
   const auto local = local_folder(folder);
   fs::create_directory(folder / "local/env");
-  const auto result = test::run_script(render::render_script(wheelhouse_plan("srun", folder)), folder, {{"SLURM_TMPDIR", local}});
+  const auto result = test::run_script(render::render_script(wheelhouse_plan("srun", folder)), folder,
+                                       {{"SLURM_TMPDIR", local}});
   CAPTURE(result.err);
   CHECK(result.exit_code == 125);
   CHECK(result.err.find("only in a folder that nobody else has made") != std::string::npos);

@@ -14,13 +14,17 @@ namespace fs = std::filesystem;
 
 namespace {
 
-model::Origin site_fact(const std::string& by) { return {model::OriginKind::site, by, "a page", "2026-01-02", {}}; }
+model::Origin site_fact(const std::string& by) {
+  return {model::OriginKind::site, by, "a page", "2026-01-02", {}};
+}
 model::Origin flag(const std::string& by) { return {model::OriginKind::flag, by, {}, {}, {}}; }
 
 model::Sourced<std::string> text(const std::string& value) { return {value, flag("--x")}; }
 model::Sourced<unsigned> number(unsigned value) { return {value, flag("--x")}; }
 
-bool fits(const std::string& value, const model::FlagRule& rule) { return rule.pattern.empty() || std::regex_match(value, std::regex(rule.pattern)); }
+bool fits(const std::string& value, const model::FlagRule& rule) {
+  return rule.pattern.empty() || std::regex_match(value, std::regex(rule.pattern));
+}
 
 /// An account as the site writes it.
 std::string valid_value(const model::FlagRule& rule) {
@@ -43,10 +47,14 @@ model::Plan make_whole_node_plan() {
   plan.partition = "standard-g";
   plan.command = {"train_ddp"};
   plan.request_line = "hpcml gen --site lumi -- train_ddp";
-  plan.directives = {{"--job-name", "train_ddp", flag("--job-name")},     {"--account", "project_1", flag("--account")},
-                     {"--partition", "standard-g", site_fact("partitions[0]")}, {"--nodes", "2", flag("--nodes")},
-                     {"--ntasks-per-node", "8", {}},                      {"--gpus-per-node", "8", {}},
-                     {"--time", "00:10:00", flag("--time")},              {"--output", "%x-%j.out", {}},
+  plan.directives = {{"--job-name", "train_ddp", flag("--job-name")},
+                     {"--account", "project_1", flag("--account")},
+                     {"--partition", "standard-g", site_fact("partitions[0]")},
+                     {"--nodes", "2", flag("--nodes")},
+                     {"--ntasks-per-node", "8", {}},
+                     {"--gpus-per-node", "8", {}},
+                     {"--time", "00:10:00", flag("--time")},
+                     {"--output", "%x-%j.out", {}},
                      {"--exclusive", std::nullopt, {}}};
   plan.layout.nodes = 2;
   plan.layout.ranks_per_node = plan.layout.tasks_per_node = plan.layout.gpus_per_node = 8;
@@ -66,7 +74,10 @@ model::Plan make_whole_node_plan() {
   plan.backend = {model::Backend::automatic, {}};
   plan.hpcml_path = {"/opt/hpcml/bin/hpcml", {}};
   plan.rendezvous.interfaces = {"hsn0", "hsn1"};
-  plan.caches = {{"miopen", "/tmp", {{"MIOPEN_USER_DB_PATH", ""}, {"MIOPEN_CUSTOM_CACHE_DIR", "cache"}}, site_fact("caches[0]")}};
+  plan.caches = {{"miopen",
+                  "/tmp",
+                  {{"MIOPEN_USER_DB_PATH", ""}, {"MIOPEN_CUSTOM_CACHE_DIR", "cache"}},
+                  site_fact("caches[0]")}};
   model::Origin newer = site_fact("env[0]");
   newer.superseded.push_back({"3", "an older page", "newer pages say PHB"});
   plan.env = {{"NCCL_NET_GDR_LEVEL", "PHB", false, model::Scope::task, newer}};
@@ -108,7 +119,8 @@ void choose_partition(model::JobSpec& job, const model::Site& site) {
 
 std::optional<std::string> account_at(const model::Site& site) {
   const auto rule = site.flags.find("account");
-  const bool taken = rule != site.flags.end() && (rule->second.policy == model::Policy::required || rule->second.policy == model::Policy::optional);
+  const bool taken = rule != site.flags.end() && (rule->second.policy == model::Policy::required ||
+                                                  rule->second.policy == model::Policy::optional);
   return taken ? std::optional(valid_value(rule->second)) : std::nullopt;
 }
 
@@ -125,23 +137,89 @@ model::JobSpec request_for(const model::Site& site) {
   job.nodes = number(2);
   job.time = model::Sourced<model::Walltime>{*model::Walltime::parse("15"), {}};
   job.hpcml_path = text("/opt/hpcml/bin/hpcml");
-  if (const auto account = site.flags.find("account"); account != site.flags.end() && account->second.policy == model::Policy::required)
+  if (const auto account = site.flags.find("account");
+      account != site.flags.end() && account->second.policy == model::Policy::required)
     job.account = text(valid_value(account->second));
-  if (const auto mem = site.flags.find("mem"); mem != site.flags.end() && mem->second.policy == model::Policy::required)
+  if (const auto mem = site.flags.find("mem");
+      mem != site.flags.end() && mem->second.policy == model::Policy::required)
     job.mem = model::Sourced<model::MemSize>{*model::MemSize::parse("16G"), {}};
-  if (const auto qos = site.flags.find("qos"); qos != site.flags.end() && qos->second.policy == model::Policy::required)
+  if (const auto qos = site.flags.find("qos");
+      qos != site.flags.end() && qos->second.policy == model::Policy::required)
     job.qos = text(site.qos.empty() ? "normal" : site.qos.front().name);
   if (site.node_types.empty()) job.gpus_per_node = number(1);
   return job;
 }
 
 const std::vector<std::string>& hostile_texts() {
-  static const std::vector<std::string> k_texts = {
-      "plain", "", " ", "two words", "a\"b'$(touch pwned)#x", "`touch pwned`", "$HOME", "${IFS}", "a;touch pwned", "a && touch pwned", "| touch pwned",
-      "> pwned", "\\", "a\\", "\\\\'", "'", "''", "\"", "'; touch pwned; '", "\"; touch pwned; \"", "#", "# no comment", "a#b", "~", "~/x", "~root", "*",
-      "?[a]", "{a,b}", "!!", "!x", "a!", "-n", "--", "-", "--x=$(touch pwned)", "A=b", "%x-%j", "caf\xc3\xa9", "\xe2\x80\x9cquoted\xe2\x80\x9d $x",
-      "\xe2\x80\x99", "\xc2\xa0", "a\tb", "a\nb", "\n", "a\rb", "a\r\nb", "$'a'", "\x1b[31m", "{{name}}", "{{{name}}}", "{{#name}}", "a=b=c", "(", ")", "()",
-      "a b\nSBATCH", "\n#SBATCH --nodes=9", "$SLURM_PROCID", "$(", "${", "$", "a$", "\\$x", "\\n", "<<EOF", "&", "shellcheck disable=all", "\xff\xfe"};
+  static const std::vector<std::string> k_texts = {"plain",
+                                                   "",
+                                                   " ",
+                                                   "two words",
+                                                   "a\"b'$(touch pwned)#x",
+                                                   "`touch pwned`",
+                                                   "$HOME",
+                                                   "${IFS}",
+                                                   "a;touch pwned",
+                                                   "a && touch pwned",
+                                                   "| touch pwned",
+                                                   "> pwned",
+                                                   "\\",
+                                                   "a\\",
+                                                   "\\\\'",
+                                                   "'",
+                                                   "''",
+                                                   "\"",
+                                                   "'; touch pwned; '",
+                                                   "\"; touch pwned; \"",
+                                                   "#",
+                                                   "# no comment",
+                                                   "a#b",
+                                                   "~",
+                                                   "~/x",
+                                                   "~root",
+                                                   "*",
+                                                   "?[a]",
+                                                   "{a,b}",
+                                                   "!!",
+                                                   "!x",
+                                                   "a!",
+                                                   "-n",
+                                                   "--",
+                                                   "-",
+                                                   "--x=$(touch pwned)",
+                                                   "A=b",
+                                                   "%x-%j",
+                                                   "caf\xc3\xa9",
+                                                   "\xe2\x80\x9cquoted\xe2\x80\x9d $x",
+                                                   "\xe2\x80\x99",
+                                                   "\xc2\xa0",
+                                                   "a\tb",
+                                                   "a\nb",
+                                                   "\n",
+                                                   "a\rb",
+                                                   "a\r\nb",
+                                                   "$'a'",
+                                                   "\x1b[31m",
+                                                   "{{name}}",
+                                                   "{{{name}}}",
+                                                   "{{#name}}",
+                                                   "a=b=c",
+                                                   "(",
+                                                   ")",
+                                                   "()",
+                                                   "a b\nSBATCH",
+                                                   "\n#SBATCH --nodes=9",
+                                                   "$SLURM_PROCID",
+                                                   "$(",
+                                                   "${",
+                                                   "$",
+                                                   "a$",
+                                                   "\\$x",
+                                                   "\\n",
+                                                   "<<EOF",
+                                                   "&",
+                                                   "shellcheck disable=all",
+                                                   "\xff\xfe"};
   return k_texts;
 }
 
@@ -152,16 +230,20 @@ std::string script_faults(const std::string& script) {
   const auto env = util::EnvSnapshot::of_process();
   for (const auto& argv : std::vector<std::vector<std::string>>{
            {"bash", "-n", (folder / "job.sh").string()},
-           {"shellcheck", "--norc", "--shell=bash", "--severity=style", "--enable=deprecate-which,avoid-nullary-conditions", (folder / "job.sh").string()}}) {
+           {"shellcheck", "--norc", "--shell=bash", "--severity=style",
+            "--enable=deprecate-which,avoid-nullary-conditions", (folder / "job.sh").string()}}) {
     const auto result = util::run_process(argv, env);
-    if (!result) faults += result.error().what + "\n";
-    else if (result->exit_code != 0) faults += result->out + result->err;
+    if (!result)
+      faults += result.error().what + "\n";
+    else if (result->exit_code != 0)
+      faults += result->out + result->err;
   }
   return faults;
 }
 
 std::string stand_in_hpcml(const TempFolder& folder) {
-  put(folder / "hpcml", "#!/bin/bash\n[[ $1 != --version ]] || exit 0\n[[ $2 == --address-of ]] && { echo 10.0.0.1; exit; }\nwhile [[ $1 != -- ]]; do shift; done\nshift\nexec \"$@\"\n");
+  put(folder / "hpcml", "#!/bin/bash\n[[ $1 != --version ]] || exit 0\n[[ $2 == --address-of ]] && { echo "
+                        "10.0.0.1; exit; }\nwhile [[ $1 != -- ]]; do shift; done\nshift\nexec \"$@\"\n");
   return (folder / "hpcml").string();
 }
 
@@ -175,27 +257,36 @@ void put_program(const TempFolder& folder, const std::string& name, const std::s
   put(folder / "bin" / name, "#!/bin/bash\n" + body);
 }
 
-util::ProcessOutput run_script(const std::string& script, const TempFolder& folder, const std::map<std::string, std::string>& more) {
+util::ProcessOutput run_script(const std::string& script, const TempFolder& folder,
+                               const std::map<std::string, std::string>& more) {
   const auto offer = [&](const char* name, const char* body) {
     if (!fs::exists(folder / "bin" / name)) put_program(folder, name, body);
   };
-  for (const char* name : {"srun", "ibrun"}) offer(name, "while [[ $1 == -* ]]; do shift; done\nexec \"$@\"\n");
+  for (const char* name : {"srun", "ibrun"})
+    offer(name, "while [[ $1 == -* ]]; do shift; done\nexec \"$@\"\n");
   offer("scontrol", "printf '%s\\n' node1 node2\n");
   offer("singularity", "while [[ $1 != *.sif ]]; do shift; done\nshift\nSINGULARITY_NAME=x exec \"$@\"\n");
-  for (const char* name : {"torchrun", "accelerate"}) offer(name, "[[ $1 != launch ]] || shift\nwhile [[ $1 == -* ]]; do shift; done\nexec \"$@\"\n");
+  for (const char* name : {"torchrun", "accelerate"})
+    offer(name, "[[ $1 != launch ]] || shift\nwhile [[ $1 == -* ]]; do shift; done\nexec \"$@\"\n");
   put(folder / "job.sh", script);
   util::EnvSnapshot env;
   env.set("PATH", (folder / "bin").string() + ":/usr/bin:/bin:/usr/sbin:/sbin");
   env.set("HOME", folder.path().string());
-  for (const auto& [name, value] : std::map<std::string, std::string>{{"SLURM_JOB_ID", "4711"}, {"SLURM_JOB_NODELIST", "node[1-2]"},
-                                                                      {"SLURM_PROCID", "11"}, {"SLURM_LOCALID", "3"}, {"SLURM_NTASKS", "16"},
-                                                                      {"SLURM_NODEID", "1"}, {"SLURMD_NODENAME", "node1"},
-                                                                      {"OMPI_COMM_WORLD_RANK", "11"}, {"OMPI_COMM_WORLD_LOCAL_RANK", "3"}})
+  for (const auto& [name, value] : std::map<std::string, std::string>{{"SLURM_JOB_ID", "4711"},
+                                                                      {"SLURM_JOB_NODELIST", "node[1-2]"},
+                                                                      {"SLURM_PROCID", "11"},
+                                                                      {"SLURM_LOCALID", "3"},
+                                                                      {"SLURM_NTASKS", "16"},
+                                                                      {"SLURM_NODEID", "1"},
+                                                                      {"SLURMD_NODENAME", "node1"},
+                                                                      {"OMPI_COMM_WORLD_RANK", "11"},
+                                                                      {"OMPI_COMM_WORLD_LOCAL_RANK", "3"}})
     env.set(name, value);
   env.set("SLURM_TMPDIR", folder.path().string());
   env.set("SIF", "image.sif"); // as a module that gives an image has it
   for (const auto& [name, value] : more) env.set(name, value);
-  const auto result = util::run_process({"/usr/bin/env", "-C", folder.path().string(), "bash", "job.sh"}, env, std::chrono::seconds(60));
+  const auto result = util::run_process({"/usr/bin/env", "-C", folder.path().string(), "bash", "job.sh"}, env,
+                                        std::chrono::seconds(60));
   if (!result) throw std::runtime_error(result.error().what);
   return *result;
 }
@@ -213,7 +304,8 @@ std::map<std::string, std::string> seen_environment(const TempFolder& folder) {
   const auto text = util::read_file(folder / "env");
   if (!text) return variables;
   for (const auto& line : util::split(*text, '\0'))
-    if (const auto equals = line.find('='); equals != std::string::npos) variables[line.substr(0, equals)] = line.substr(equals + 1);
+    if (const auto equals = line.find('='); equals != std::string::npos)
+      variables[line.substr(0, equals)] = line.substr(equals + 1);
   return variables;
 }
 

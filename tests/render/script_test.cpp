@@ -18,7 +18,8 @@ bool holds(const std::string& text, const std::string& part) { return text.find(
 
 TEST_CASE("a whole-node script has the documented masks, no CPU count, and unsets what would bring one") {
   const auto script = render::render_script(test::make_whole_node_plan());
-  CHECK(holds(script, "--cpu-bind=mask_cpu:0xfe000000000000,0xfe00000000000000,0xfe0000,0xfe000000,0xfe,0xfe00,0xfe00000000,0xfe0000000000 "));
+  CHECK(holds(script, "--cpu-bind=mask_cpu:0xfe000000000000,0xfe00000000000000,0xfe0000,0xfe000000,0xfe,"
+                      "0xfe00,0xfe00000000,0xfe0000000000 "));
   CHECK_FALSE(holds(script, "--cpus-per-task="));
   CHECK(holds(script, "\nunset SLURM_CPUS_PER_TASK SRUN_CPUS_PER_TASK SLURM_TRES_PER_TASK\n"));
   CHECK(holds(script, "--bind verify --cpus-per-task 7 --gpus-per-task 1 --gpu-visibility own --"));
@@ -80,11 +81,18 @@ TEST_CASE("an interface of the first node is the meeting place where the site sa
 
 TEST_CASE("the environment of an image is activated inside it, and only there") {
   auto plan = test::make_whole_node_plan();
-  plan.container = model::PlannedContainer{model::ContainerEngine::singularity, "/images/torch.sif", model::GpuFlag::rocm, {{"/opt/cray", "", false, {}}, {"/lib/x.so", "", true, {}}}, "$WITH_CONDA", {}};
+  plan.container = model::PlannedContainer{model::ContainerEngine::singularity,
+                                           "/images/torch.sif",
+                                           model::GpuFlag::rocm,
+                                           {{"/opt/cray", "", false, {}}, {"/lib/x.so", "", true, {}}},
+                                           "$WITH_CONDA",
+                                           {}};
   plan.command = {"python", "-u", "train.py"};
   const auto script = render::render_script(plan);
-  CHECK(holds(script, "--container -- \\\n  singularity exec --rocm \\\n  \"${binds[@]}\" \\\n  /images/torch.sif \\\n"
-                      "  bash -c '$WITH_CONDA && exec \"$@\"' hpcml \\\n  python -u train.py\n"));
+  CHECK(
+      holds(script,
+            "--container -- \\\n  singularity exec --rocm \\\n  \"${binds[@]}\" \\\n  /images/torch.sif \\\n"
+            "  bash -c '$WITH_CONDA && exec \"$@\"' hpcml \\\n  python -u train.py\n"));
   CHECK(test::script_faults(script) == "");
   plan.container->enter.clear();
   CHECK_FALSE(holds(render::render_script(plan), "bash -c"));
@@ -96,21 +104,29 @@ TEST_CASE("an environment is activated inside the image by every launcher, and n
     const char* where; ///< behind the test's folder, unless it is a name
   };
   for (const auto* launcher : {"hpcml", "srun", "torchrun", "accelerate", "deepspeed", "ibrun"}) {
-    for (const auto& example : {Case{model::PythonKind::venv, "/my env"}, Case{model::PythonKind::conda, "mine"}}) {
+    for (const auto& example :
+         {Case{model::PythonKind::venv, "/my env"}, Case{model::PythonKind::conda, "mine"}}) {
       CAPTURE(launcher, example.where);
       test::TempFolder folder;
       // The image's own activation comes first: it is what puts conda and python into PATH.
       const std::string say = "echo \"${SINGULARITY_NAME-outside} ${BASE-bare}\" >> activated\n";
       std::filesystem::create_directories(folder / "my env/bin");
       std::filesystem::create_directories(folder / "etc/profile.d");
-      REQUIRE(util::write_file(folder / "my env/bin/activate", say + "VIRTUAL_ENV=mine; export VIRTUAL_ENV\n"));
-      REQUIRE(util::write_file(folder / "etc/profile.d/conda.sh", "conda() { [[ $1 == activate ]] && export VIRTUAL_ENV=$2; }\n" + say));
+      REQUIRE(
+          util::write_file(folder / "my env/bin/activate", say + "VIRTUAL_ENV=mine; export VIRTUAL_ENV\n"));
+      REQUIRE(util::write_file(folder / "etc/profile.d/conda.sh",
+                               "conda() { [[ $1 == activate ]] && export VIRTUAL_ENV=$2; }\n" + say));
       test::put_program(folder, "conda", "echo \"" + folder.path().string() + "\"\n");
       auto plan = test::make_plan_for(launcher);
       plan.hpcml_path.value = test::stand_in_hpcml(folder);
       plan.command = {test::word_writer(folder), "it's"};
-      plan.container = model::PlannedContainer{model::ContainerEngine::singularity, "x.sif", model::GpuFlag::none, {}, "$WITH_CONDA", {}};
-      plan.python = {example.kind, example.where[0] == '/' ? folder.path().string() + example.where : example.where, {}, {}, false};
+      plan.container = model::PlannedContainer{
+          model::ContainerEngine::singularity, "x.sif", model::GpuFlag::none, {}, "$WITH_CONDA", {}};
+      plan.python = {example.kind,
+                     example.where[0] == '/' ? folder.path().string() + example.where : example.where,
+                     {},
+                     {},
+                     false};
       const auto script = render::render_script(plan);
       CHECK(test::script_faults(script) == "");
       const auto result = test::run_script(script, folder, {{"WITH_CONDA", "export BASE=image"}});
@@ -136,7 +152,8 @@ TEST_CASE("where the meeting place is no name of the node, torchrun is told whic
     INFO(script << result.err);
     REQUIRE(result.exit_code == 0);
     CHECK(util::starts_with(*util::read_file(folder / "options"),
-                            std::string("--nnodes=2\n--nproc_per_node=8\n--rdzv_conf=is_host=") + (first ? "true" : "false") + "\n--rdzv_id=4711\n"));
+                            std::string("--nnodes=2\n--nproc_per_node=8\n--rdzv_conf=is_host=") +
+                                (first ? "true" : "false") + "\n--rdzv_id=4711\n"));
   }
 }
 
@@ -148,7 +165,9 @@ TEST_CASE("accelerate gets the number of its node from whatever starts it") {
     plan.launcher.step = step;
     if (plan.launcher.step == "ibrun") plan.launcher.rank_variable = "OMPI_COMM_WORLD_RANK";
     test::put_program(folder, "accelerate", "echo \"$1 $2\" > options\n");
-    const auto result = test::run_script(render::render_script(plan), folder, {{"SLURM_NODEID", plan.launcher.step == "srun" ? "1" : "0"}, {"OMPI_COMM_WORLD_RANK", "1"}});
+    const auto result = test::run_script(
+        render::render_script(plan), folder,
+        {{"SLURM_NODEID", plan.launcher.step == "srun" ? "1" : "0"}, {"OMPI_COMM_WORLD_RANK", "1"}});
     INFO(result.err);
     REQUIRE(result.exit_code == 0);
     CHECK(*util::read_file(folder / "options") == "launch --machine_rank=1\n");
@@ -157,11 +176,15 @@ TEST_CASE("accelerate gets the number of its node from whatever starts it") {
 
 TEST_CASE("modules, conda and a wheelhouse pass bash and shellcheck together with every launcher") {
   for (const auto* launcher : {"hpcml", "srun", "torchrun", "accelerate", "deepspeed", "ibrun"}) {
-    for (const auto kind : {model::PythonKind::none, model::PythonKind::venv, model::PythonKind::conda, model::PythonKind::wheelhouse}) {
+    for (const auto kind : {model::PythonKind::none, model::PythonKind::venv, model::PythonKind::conda,
+                            model::PythonKind::wheelhouse}) {
       CAPTURE(launcher, static_cast<int>(kind));
       auto plan = test::make_plan_for(launcher);
       plan.modules = {{"/appl/modules", true, {}}, {"StdEnv/2023", false, {}}};
-      plan.python = {kind, kind == model::PythonKind::wheelhouse ? "$SLURM_TMPDIR/env" : "/home/me/env", {"torch", "numpy"}, {}};
+      plan.python = {kind,
+                     kind == model::PythonKind::wheelhouse ? "$SLURM_TMPDIR/env" : "/home/me/env",
+                     {"torch", "numpy"},
+                     {}};
       plan.env.push_back({"FOLDER", "$HOME/${NOBODY_SETS_THIS}x", true, model::Scope::batch, {}});
       plan.env.push_back({"PER_TASK", "x$SLURM_LOCALID", true, model::Scope::task, {}});
       CHECK(test::script_faults(render::render_script(plan)) == "");
@@ -193,11 +216,14 @@ TEST_CASE("no per-task value is expanded in the batch part") {
     std::string batch;
     bool quoted = false;
     for (const char c : script) {
-      if (c == '\'') quoted = !quoted;
-      else if (!quoted) batch += c;
+      if (c == '\'')
+        quoted = !quoted;
+      else if (!quoted)
+        batch += c;
     }
     CAPTURE(batch);
-    for (const char* name : {"SLURM_PROCID", "SLURM_LOCALID", "SLURM_NODEID"}) CHECK_FALSE(holds(batch, name));
+    for (const char* name : {"SLURM_PROCID", "SLURM_LOCALID", "SLURM_NODEID"})
+      CHECK_FALSE(holds(batch, name));
   }
 }
 

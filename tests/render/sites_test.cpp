@@ -14,8 +14,12 @@ using namespace hpcml;
 
 namespace {
 
-model::Sourced<std::string> text(const std::string& value) { return {value, {model::OriginKind::flag, "--x", {}, {}, {}}}; }
-model::Sourced<unsigned> number(unsigned value) { return {value, {model::OriginKind::flag, "--x", {}, {}, {}}}; }
+model::Sourced<std::string> text(const std::string& value) {
+  return {value, {model::OriginKind::flag, "--x", {}, {}, {}}};
+}
+model::Sourced<unsigned> number(unsigned value) {
+  return {value, {model::OriginKind::flag, "--x", {}, {}, {}}};
+}
 
 struct Variant {
   const char* name;
@@ -25,12 +29,20 @@ struct Variant {
 constexpr Variant k_variants[] = {
     {"as it is", [](model::JobSpec&) {}},
     {"a C++ program", [](model::JobSpec& job) { job.command = {"./train_ddp"}; }},
-    {"without GPUs", [](model::JobSpec& job) { job.gpus_per_node = number(0); job.tasks_per_node = number(4); }},
+    {"without GPUs",
+     [](model::JobSpec& job) {
+       job.gpus_per_node = number(0);
+       job.tasks_per_node = number(4);
+     }},
     {"one GPU", [](model::JobSpec& job) { job.gpus_per_node = number(1); }},
     {"a venv", [](model::JobSpec& job) { job.venv = text("/home/me/my env"); }},
     {"conda", [](model::JobSpec& job) { job.conda = text("my env"); }},
     {"a wheelhouse", [](model::JobSpec& job) { job.wheelhouse = text("torch numpy>=1.20"); }},
-    {"a container", [](model::JobSpec& job) { job.container = text("/images/my image.sif"); job.binds = {text("/project/me:/workdir")}; }},
+    {"a container",
+     [](model::JobSpec& job) {
+       job.container = text("/images/my image.sif");
+       job.binds = {text("/project/me:/workdir")};
+     }},
     {"a container with an environment",
      [](model::JobSpec& job) {
        job.container = text("/images/my image.sif");
@@ -38,8 +50,15 @@ constexpr Variant k_variants[] = {
        job.venv = text("/project/me/my env");
      }},
     {"a container without its activation",
-     [](model::JobSpec& job) { job.container = text("/i.sif"); job.container_enter = model::Sourced<bool>{false, {}}; }},
-    {"debugging", [](model::JobSpec& job) { job.nccl_debug = job.report = job.preflight = true; job.srun = {text("--label")}; }},
+     [](model::JobSpec& job) {
+       job.container = text("/i.sif");
+       job.container_enter = model::Sourced<bool>{false, {}};
+     }},
+    {"debugging",
+     [](model::JobSpec& job) {
+       job.nccl_debug = job.report = job.preflight = true;
+       job.srun = {text("--label")};
+     }},
     {"hostile names",
      [](model::JobSpec& job) {
        job.job_name = text("a\"b'$(touch pwned)#x");
@@ -50,7 +69,8 @@ constexpr Variant k_variants[] = {
      }},
 };
 
-/// What a site refuses, and by which rule; an empty launcher or variant means all of them. Everything else must be printed.
+/// What a site refuses, and by which rule; an empty launcher or variant means all of them. Everything else
+/// must be printed.
 struct Refusal {
   const char* site;
   const char* launcher;
@@ -87,11 +107,15 @@ constexpr Refusal k_refusals[] = {
     {"generic", "", "a container with an environment", "request/container"},
 };
 
-std::set<std::string> expected_refusals(const std::string& site, const std::string& launcher, const std::string& variant) {
+std::set<std::string> expected_refusals(const std::string& site, const std::string& launcher,
+                                        const std::string& variant) {
   std::set<std::string> codes;
-  const auto matches = [](const std::string& pattern, const std::string& text) { return pattern.empty() || pattern == text; };
+  const auto matches = [](const std::string& pattern, const std::string& text) {
+    return pattern.empty() || pattern == text;
+  };
   for (const auto& refusal : k_refusals)
-    if (site == refusal.site && matches(refusal.launcher, launcher) && matches(refusal.variant, variant)) codes.insert(refusal.code);
+    if (site == refusal.site && matches(refusal.launcher, launcher) && matches(refusal.variant, variant))
+      codes.insert(refusal.code);
   return codes;
 }
 
@@ -102,7 +126,8 @@ std::set<std::string> refusals(const diag::Diagnostics& findings) {
   return codes;
 }
 
-/// What sbatch would refuse of the script: the site's version of it, or, where that is not known, any. Options of a site's plugins, as Shifter's, only that site knows.
+/// What sbatch would refuse of the script: the site's version of it, or, where that is not known, any.
+/// Options of a site's plugins, as Shifter's, only that site knows.
 std::string refused_by_sbatch(const std::string& script, const model::Site& site) {
   std::string said;
   const auto runs = site.slurm_version ? slurm::parse_version(site.slurm_version->value) : std::nullopt;
@@ -110,14 +135,17 @@ std::string refused_by_sbatch(const std::string& script, const model::Site& site
     const auto version = static_cast<slurm::Version>(i);
     if (runs && version != *runs) continue;
     for (const auto& finding : check::check_script("job.sh", script, {version, nullptr}))
-      if (finding.what.severity == diag::Severity::error && finding.what.hint.find("plugin of the site") == std::string::npos) said += std::string(slurm::name_of(version)) + ": " + finding.what.message + "\n";
+      if (finding.what.severity == diag::Severity::error &&
+          finding.what.hint.find("plugin of the site") == std::string::npos)
+        said += std::string(slurm::name_of(version)) + ": " + finding.what.message + "\n";
   }
   return said;
 }
 
 } // namespace
 
-TEST_CASE("every script for every built-in site passes bash and shellcheck, and what is refused is refused on purpose") {
+TEST_CASE("every script for every built-in site passes bash and shellcheck, and what is refused is refused "
+          "on purpose") {
   const auto folders = std::vector<std::string>{};
   std::set<std::string> listed;
   for (const auto& refusal : k_refusals) listed.insert(refusal.site);
@@ -128,7 +156,8 @@ TEST_CASE("every script for every built-in site passes bash and shellcheck, and 
     const bool known = listed.erase(id) > 0;
     // A site without rows here gets two launchers, and may refuse what it likes but not everything.
     const std::vector<std::string> launchers =
-        known ? std::vector<std::string>{"hpcml", "torchrun", "srun", "ibrun", "accelerate", "deepspeed"} : std::vector<std::string>{"hpcml", "torchrun"};
+        known ? std::vector<std::string>{"hpcml", "torchrun", "srun", "ibrun", "accelerate", "deepspeed"}
+              : std::vector<std::string>{"hpcml", "torchrun"};
     unsigned printed = 0;
     for (const auto& launcher : launchers) {
       for (const auto& variant : k_variants) {
@@ -140,7 +169,8 @@ TEST_CASE("every script for every built-in site passes bash and shellcheck, and 
         auto result = plan::make_plan(job, *load.site);
         if (known) CHECK(refusals(result.diagnostics) == expected_refusals(id, launcher, variant.name));
         if (!known && !result.plan) {
-          job.nodes = number(1); // some partitions have jobs of one node only, some do not say how many GPUs a node has
+          job.nodes = number(
+              1); // some partitions have jobs of one node only, some do not say how many GPUs a node has
           if (!job.gpus_per_node) job.gpus_per_node = number(1);
           result = plan::make_plan(job, *load.site);
         }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Data and environments on the nodes' own disks: real bash with a stand-in for sbcast, and real Slurm on two nodes.
+// Data and environments on the nodes' own disks: real bash with a stand-in for sbcast, and real Slurm on two
+// nodes.
 #include <catch2/catch.hpp>
 
 #include "render/render_helper.hpp"
@@ -27,7 +28,8 @@ model::Plan staged_plan(const TempFolder& folder, const std::vector<std::string>
   plan.stage = model::PlannedStage{folder.path().string() + "/local-$SLURM_JOB_ID", true, {}, {}};
   for (const auto& source : sources) plan.stage->sources.push_back({source, {}});
   put_program(folder, "sbcast", k_sbcast);
-  put_program(folder, "look", "find \"$HPCML_STAGE\" -mindepth 1 | sort > seen; echo \"$HPCML_STAGE\" > where\n");
+  put_program(folder, "look",
+              "find \"$HPCML_STAGE\" -mindepth 1 | sort > seen; echo \"$HPCML_STAGE\" > where\n");
   return plan;
 }
 
@@ -46,7 +48,9 @@ TEST_CASE("files and folders lie on the node's disk while the ranks run, and are
   REQUIRE(result.exit_code == 0);
   const auto where = util::read_file(folder / "where").value_or("\n");
   const auto root = where.substr(0, where.size() - 1);
-  CHECK(util::read_file(folder / "seen").value_or("") == root + "/labels.csv\n" + root + "/my data\n" + root + "/my data/deep\n" + root + "/my data/deep/file\n");
+  CHECK(util::read_file(folder / "seen").value_or("") == root + "/labels.csv\n" + root + "/my data\n" + root +
+                                                             "/my data/deep\n" + root +
+                                                             "/my data/deep/file\n");
   CHECK_FALSE(fs::exists(root));
 }
 
@@ -54,12 +58,17 @@ TEST_CASE("a packed environment is unpacked and active in the ranks") {
   const TempFolder folder;
   fs::create_directories(folder / "packed/bin");
   REQUIRE(util::write_file(folder / "packed/bin/activate", "PATH=$HPCML_STAGE/env/bin:$PATH\n"));
-  REQUIRE(util::write_file(folder / "packed/bin/conda-unpack", "#!/bin/bash\necho unpacked >> unpacked\n", 0755));
+  REQUIRE(
+      util::write_file(folder / "packed/bin/conda-unpack", "#!/bin/bash\necho unpacked >> unpacked\n", 0755));
   REQUIRE(util::write_file(folder / "packed/bin/look", "#!/bin/bash\necho \"$0\" > seen\n", 0755));
-  REQUIRE(util::run_process({"tar", "-C", (folder / "packed").string(), "-czf", (folder / "env.tar.gz").string(), "."}, util::EnvSnapshot::of_process())->exit_code == 0);
+  REQUIRE(util::run_process(
+              {"tar", "-C", (folder / "packed").string(), "-czf", (folder / "env.tar.gz").string(), "."},
+              util::EnvSnapshot::of_process())
+              ->exit_code == 0);
   auto plan = staged_plan(folder, {});
   fs::remove(folder / "bin/look");
-  plan.python = {model::PythonKind::packed, plan.stage->folder + "/env", {(folder / "env.tar.gz").string()}, {}};
+  plan.python = {
+      model::PythonKind::packed, plan.stage->folder + "/env", {(folder / "env.tar.gz").string()}, {}};
   const auto script = render::render_script(plan);
   CHECK(script_faults(script) == "");
   const auto result = run_script(script, folder);
@@ -89,18 +98,49 @@ TEST_CASE("real Slurm brings data to every node's own disk", "[slurm]") {
   const auto env = util::EnvSnapshot::of_process();
   const auto at = [&](const std::string& name) { return (folder / name).string(); };
   for (const char* launcher : {"hpcml", "srun"}) {
-    const auto made = util::run_process({HPCML_BINARY, "gen", "--site", "narval", "--account", "def-me", "--nodes", "2", "--gpus-per-node", "1", "--tasks-per-node", "1", "--time", "5", "--launcher", launcher,
-                                         "--stage", at("data"), "--stage", at("labels"), "--output", at("out"), "-o", at("job.sh"), "--", "bash", "-c",
-                                         "cat \"$HPCML_STAGE/data/file\" \"$HPCML_STAGE/labels\" > \"$1/$SLURMD_NODENAME\"", "look", folder.path().string()},
-                                        env);
+    const auto made =
+        util::run_process({HPCML_BINARY,
+                           "gen",
+                           "--site",
+                           "narval",
+                           "--account",
+                           "def-me",
+                           "--nodes",
+                           "2",
+                           "--gpus-per-node",
+                           "1",
+                           "--tasks-per-node",
+                           "1",
+                           "--time",
+                           "5",
+                           "--launcher",
+                           launcher,
+                           "--stage",
+                           at("data"),
+                           "--stage",
+                           at("labels"),
+                           "--output",
+                           at("out"),
+                           "-o",
+                           at("job.sh"),
+                           "--",
+                           "bash",
+                           "-c",
+                           "cat \"$HPCML_STAGE/data/file\" \"$HPCML_STAGE/labels\" > \"$1/$SLURMD_NODENAME\"",
+                           "look",
+                           folder.path().string()},
+                          env);
     INFO(made->err);
     REQUIRE(made->exit_code == 0);
-    const auto ran = util::run_process({HPCML_BINARY, "emulate", "-q", "--site", "narval", "--nodes", "2", "--", "sbatch", "-W", at("job.sh")}, env);
+    const auto ran = util::run_process({HPCML_BINARY, "emulate", "-q", "--site", "narval", "--nodes", "2",
+                                        "--", "sbatch", "-W", at("job.sh")},
+                                       env);
     INFO(ran->err << util::read_file(folder / "out").value_or(""));
     REQUIRE(ran->exit_code == 0);
     unsigned nodes = 0;
     for (const auto& entry : fs::directory_iterator(folder.path()))
-      if (util::read_file(entry.path()).value_or("") == "precious\nseven\n") nodes += fs::remove(entry.path());
+      if (util::read_file(entry.path()).value_or("") == "precious\nseven\n")
+        nodes += fs::remove(entry.path());
     CHECK(nodes == 2);
   }
 }

@@ -14,7 +14,9 @@ using namespace hpcml;
 
 namespace {
 
-std::vector<std::string> launchers() { return {"hpcml", "srun", "torchrun", "accelerate", "deepspeed", "ibrun"}; }
+std::vector<std::string> launchers() {
+  return {"hpcml", "srun", "torchrun", "accelerate", "deepspeed", "ibrun"};
+}
 
 } // namespace
 
@@ -47,7 +49,12 @@ TEST_CASE("each hostile text alone passes bash and shellcheck in every place tha
     plan.request_line = "hpcml gen -- " + text;
     plan.env.push_back({"HOSTILE", text, false, model::Scope::batch, {}});
     plan.launcher.step_args = {"--comment=" + text};
-    plan.container = model::PlannedContainer{model::ContainerEngine::singularity, text + "/x.sif", model::GpuFlag::none, {{text, text, false, {}}, {text, "", true, {}}}, "", {}};
+    plan.container = model::PlannedContainer{model::ContainerEngine::singularity,
+                                             text + "/x.sif",
+                                             model::GpuFlag::none,
+                                             {{text, text, false, {}}, {text, "", true, {}}},
+                                             "",
+                                             {}};
     const auto script = render::render_script(plan);
     CHECK(test::script_faults(script) == "");
     const auto result = test::run_script(script, folder);
@@ -61,7 +68,8 @@ TEST_CASE("each hostile text alone passes bash and shellcheck in every place tha
 
 TEST_CASE("hostile names of environments do not run") {
   for (const auto& text : test::hostile_texts()) {
-    for (const auto kind : {model::PythonKind::venv, model::PythonKind::conda, model::PythonKind::wheelhouse}) {
+    for (const auto kind :
+         {model::PythonKind::venv, model::PythonKind::conda, model::PythonKind::wheelhouse}) {
       CAPTURE(text, static_cast<int>(kind));
       test::TempFolder folder;
       auto plan = test::make_whole_node_plan();
@@ -73,7 +81,8 @@ TEST_CASE("hostile names of environments do not run") {
       test::put_program(folder, "pip", "printf '%s\\0' \"$@\" > pip-words\n");
       const auto script = render::render_script(plan);
       CHECK(test::script_faults(script) == "");
-      const auto result = test::run_script(script, folder); // a venv or conda environment of that name is not there: the script stops
+      const auto result = test::run_script(
+          script, folder); // a venv or conda environment of that name is not there: the script stops
       INFO(script << result.err);
       CHECK_FALSE(std::filesystem::exists(folder / "pwned"));
       if (!built) continue;

@@ -18,7 +18,8 @@ TEST_CASE("the scripts of all sites and launchers are read without a gap") {
   for (const auto& id : spec::list_sites(folders)) {
     const auto load = spec::load_site(id, folders);
     REQUIRE(load.site);
-    for (const std::string launcher : {"hpcml", "torchrun", "srun", "accelerate", "deepspeed", "ibrun", "mpirun"}) {
+    for (const std::string launcher :
+         {"hpcml", "torchrun", "srun", "accelerate", "deepspeed", "ibrun", "mpirun"}) {
       auto job = test::request_for(*load.site);
       test::choose_partition(job, *load.site);
       job.launcher = model::Sourced<model::Launcher>{model::Launcher::parse(launcher).value(), {}};
@@ -32,7 +33,9 @@ TEST_CASE("the scripts of all sites and launchers are read without a gap") {
       CHECK(view.complete);
       // The program stands in a command's words, whoever starts it.
       const auto starts = [](const shell::Command& command) {
-        return std::any_of(command.words.begin(), command.words.end(), [](const shell::Argument& word) { return word.known() && word.text() == "train.py"; });
+        return std::any_of(command.words.begin(), command.words.end(), [](const shell::Argument& word) {
+          return word.known() && word.text() == "train.py";
+        });
       };
       CHECK(std::any_of(view.commands.begin(), view.commands.end(), starts));
       ++scripts;

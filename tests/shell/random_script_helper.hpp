@@ -16,8 +16,9 @@ public:
 private:
   unsigned below(unsigned limit) { return static_cast<unsigned>(x_random() % limit); }
   bool chance(unsigned percent) { return below(100) < percent; }
-  template <class List>
-  auto pick(const List& list) { return *(list.begin() + below(static_cast<unsigned>(list.size()))); }
+  template <class List> auto pick(const List& list) {
+    return *(list.begin() + below(static_cast<unsigned>(list.size())));
+  }
   std::string name();
   std::string plain();
   std::string word();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Random scripts run by bash with programs that only say how they were called: where the reader says that it knows a
-// word, an order or an exported variable, bash must have seen the same.
+// Random scripts run by bash with programs that only say how they were called: where the reader says that it
+// knows a word, an order or an exported variable, bash must have seen the same.
 #include <catch2/catch.hpp>
 
 #include <cstdlib>
@@ -11,8 +11,8 @@
 
 #include "shell/random_script_helper.hpp"
 #include "shell/view.hpp"
-#include "util/process.hpp"
 #include "temp_folder.hpp"
+#include "util/process.hpp"
 
 namespace fs = std::filesystem;
 using namespace hpcml;
@@ -42,7 +42,8 @@ struct Seen {
 };
 
 constexpr const char* k_show = "#!/bin/sh\nprintf '%s\\0' \"$#\" \"$@\" >&9\n";
-constexpr const char* k_envshow = "#!/bin/sh\nprintf '%s\\0' 7 \"$1\" \"${A-unset}\" \"${B-unset}\" \"${C-unset}\" \"${D-unset}\" \"${ARGS-unset}\" \"${LIST-unset}\" >&9\n";
+constexpr const char* k_envshow = "#!/bin/sh\nprintf '%s\\0' 7 \"$1\" \"${A-unset}\" \"${B-unset}\" "
+                                  "\"${C-unset}\" \"${D-unset}\" \"${ARGS-unset}\" \"${LIST-unset}\" >&9\n";
 constexpr const char* k_runner = "#!/bin/sh\n[ \"$1\" = -x ] && shift 2\nexec \"$@\"\n";
 constexpr const char* k_driver = R"(exec 9>&1 >/dev/null
 show() { printf '%s\0' "$#" "$@" >&9; }
@@ -60,8 +61,11 @@ std::vector<Seen> run_all(const Folder& folder, unsigned count) {
   folder.write("show", k_show, true);
   folder.write("envshow", k_envshow, true);
   folder.write("runner", k_runner, true);
-  util::EnvSnapshot env({{"PATH", folder.path().string() + ":/usr/bin:/bin"}, {"LC_ALL", "C"}, {"TIMEFORMAT", ""}});
-  const auto output = util::run_process({"/bin/bash", "-c", "cd " + folder.path().string() + " && exec bash driver " + std::to_string(count)}, env);
+  util::EnvSnapshot env(
+      {{"PATH", folder.path().string() + ":/usr/bin:/bin"}, {"LC_ALL", "C"}, {"TIMEFORMAT", ""}});
+  const auto output = util::run_process(
+      {"/bin/bash", "-c", "cd " + folder.path().string() + " && exec bash driver " + std::to_string(count)},
+      env);
   REQUIRE(output.ok());
   REQUIRE(output->exit_code == 0);
   Words fields;
@@ -73,17 +77,27 @@ std::vector<Seen> run_all(const Folder& folder, unsigned count) {
   }
   std::vector<Seen> list;
   for (std::size_t i = 0; i < fields.size();) {
-    if (fields[i][0] == '=') { list.emplace_back(); ++i; continue; }
-    if (fields[i] == "E") { list.back().failed = true; ++i; continue; }
+    if (fields[i][0] == '=') {
+      list.emplace_back();
+      ++i;
+      continue;
+    }
+    if (fields[i] == "E") {
+      list.back().failed = true;
+      ++i;
+      continue;
+    }
     const auto size = std::stoul(fields[i]);
-    list.back().calls.emplace_back(fields.begin() + static_cast<std::ptrdiff_t>(i) + 1, fields.begin() + static_cast<std::ptrdiff_t>(i + 1 + size));
+    list.back().calls.emplace_back(fields.begin() + static_cast<std::ptrdiff_t>(i) + 1,
+                                   fields.begin() + static_cast<std::ptrdiff_t>(i + 1 + size));
     i += 1 + size;
   }
   return list;
 }
 
 /// True if the word can be this text, as far as it is known.
-bool matches(const std::vector<shell::Piece>& pieces, std::size_t piece, const std::string& text, std::size_t at) {
+bool matches(const std::vector<shell::Piece>& pieces, std::size_t piece, const std::string& text,
+             std::size_t at) {
   if (piece == pieces.size()) return at == text.size();
   if (pieces[piece].known) {
     const auto& part = pieces[piece].text;
@@ -94,10 +108,13 @@ bool matches(const std::vector<shell::Piece>& pieces, std::size_t piece, const s
   return false;
 }
 
-bool matches(std::span<const shell::Argument> arguments, std::size_t argument, const Words& words, std::size_t at) {
+bool matches(std::span<const shell::Argument> arguments, std::size_t argument, const Words& words,
+             std::size_t at) {
   if (argument == arguments.size()) return at == words.size();
   const auto& one = arguments[argument];
-  if (!one.many) return at < words.size() && matches(one.pieces, 0, words[at], 0) && matches(arguments, argument + 1, words, at + 1);
+  if (!one.many)
+    return at < words.size() && matches(one.pieces, 0, words[at], 0) &&
+           matches(arguments, argument + 1, words, at + 1);
   for (auto next = at; next <= words.size(); ++next)
     if (matches(arguments, argument + 1, words, next)) return true;
   return false;
@@ -119,7 +136,9 @@ std::string text_of(const Words& words) {
   return text;
 }
 
-bool is_sure(const shell::Context& c) { return !c.condition && !c.guarded && !c.loop && !c.uncalled && !c.unreached && !c.trap && !c.inexact; }
+bool is_sure(const shell::Context& c) {
+  return !c.condition && !c.guarded && !c.loop && !c.uncalled && !c.unreached && !c.trap && !c.inexact;
+}
 
 struct Totals {
   std::size_t words = 0, known = 0, calls = 0, sure = 0, exports = 0, compared = 0;
@@ -134,7 +153,8 @@ std::string compare_exports(const shell::Command& command, const Words& seen, To
       if (variable->name == names[i]) found = variable.get();
     if (!found && seen[i + 1] != "unset" && is_sure(command.context)) return names[i] + " is exported";
     if (!found || !found->on_all_paths || found->value.kind != shell::Value::Kind::scalar) continue;
-    if (!matches(found->value.words[0].pieces, 0, seen[i + 1], 0)) return names[i] + " is " + seen[i + 1] + ", not " + found->value.words[0].text();
+    if (!matches(found->value.words[0].pieces, 0, seen[i + 1], 0))
+      return names[i] + " is " + seen[i + 1] + ", not " + found->value.words[0].text();
     ++totals.exports;
   }
   return "";
@@ -144,7 +164,9 @@ std::string compare_exports(const shell::Command& command, const Words& seen, To
 bool is_unknown_program(const shell::View& view, const Words& call) {
   Words words = {"show"};
   words.insert(words.end(), call.begin(), call.end());
-  return std::any_of(view.commands.begin(), view.commands.end(), [&](const shell::Command& command) { return !command.program && matches(command.words, 0, words, 0); });
+  return std::any_of(view.commands.begin(), view.commands.end(), [&](const shell::Command& command) {
+    return !command.program && matches(command.words, 0, words, 0);
+  });
 }
 
 /// What the reader got wrong about one script; empty if nothing.
@@ -170,17 +192,22 @@ std::string compare(const shell::View& view, const Seen& seen, Totals& totals) {
     for (const auto* command : candidates) {
       const bool is_env = command->name() == "envshow";
       if (command->context.unreached || (!is_env && !matches(command->arguments(), 0, call, 0))) continue;
-      if (is_env && !compare_exports(*command, call, totals).empty()) return compare_exports(*command, call, totals);
+      if (is_env && !compare_exports(*command, call, totals).empty())
+        return compare_exports(*command, call, totals);
       fits = true;
       one = command;
     }
     if (!fits) return text_of(*candidates.front()) + " | " + text_of(call);
-    for (const auto& word : one->arguments()) { ++totals.words; totals.known += word.known() ? 1 : 0; }
+    for (const auto& word : one->arguments()) {
+      ++totals.words;
+      totals.known += word.known() ? 1 : 0;
+    }
     // What surely runs must have run in this order.
     if (candidates.size() == 1 && is_sure(candidates[0]->context)) {
       while (next < sure.size() && by_number[sure[next]->arguments()[0].text()].size() > 1) ++next;
       if (next >= sure.size()) return "runs more often than thought: " + text_of(call);
-      if (sure[next] != candidates[0]) return "in another order: " + text_of(*sure[next]) + " | " + text_of(call);
+      if (sure[next] != candidates[0])
+        return "in another order: " + text_of(*sure[next]) + " | " + text_of(call);
       ++next;
       ++totals.sure;
     }
@@ -208,13 +235,18 @@ TEST_CASE("what the reader says it knows is what bash does") {
     const auto script = shell::read_script(scripts[seed]);
     const auto view = shell::make_view(script);
     INFO("seed " << seed << "\n" << scripts[seed]);
-    if (seen[seed].failed) { ++failed; continue; }
+    if (seen[seed].failed) {
+      ++failed;
+      continue;
+    }
     CHECK(view.complete);
     CHECK(view.unread.empty());
     CHECK(compare(view, seen[seed], totals) == "");
   }
-  std::cout << "reader and bash: " << totals.compared << " scripts compared, " << failed << " left out because bash complained; " << totals.calls << " calls, " << totals.sure
-            << " surely in this order; " << totals.known << " of " << totals.words << " words known; " << totals.exports << " exported values\n";
+  std::cout << "reader and bash: " << totals.compared << " scripts compared, " << failed
+            << " left out because bash complained; " << totals.calls << " calls, " << totals.sure
+            << " surely in this order; " << totals.known << " of " << totals.words << " words known; "
+            << totals.exports << " exported values\n";
   CHECK(totals.compared >= 2000);
   CHECK(totals.known * 2 > totals.words);
   CHECK(totals.exports > 50);

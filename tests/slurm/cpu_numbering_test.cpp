@@ -24,7 +24,10 @@ TEST_CASE("CPUs are told in Slurm's own numbers, and those are understood") {
       {"both threads of the first core", smt2, {0, 8}, "0-1"},
       {"first core of each half", smt2, {0, 4, 8, 12}, "0-1,8-9"},
       {"without hardware threads the numbers are equal", smt1, {3}, "3"},
-      {"cores are counted by package, also where the system deals them out in turn", in_turn, {0, 1, 2}, "0-1,4"},
+      {"cores are counted by package, also where the system deals them out in turn",
+       in_turn,
+       {0, 1, 2},
+       "0-1,4"},
   };
   for (const auto& [what, cpu, ids, expected] : cases) {
     CAPTURE(what);
@@ -38,5 +41,6 @@ TEST_CASE("LUMI's reserved cores are the first of every L3 in Slurm's numbers, t
   const auto load = spec::load_site("lumi", {});
   REQUIRE(load.site);
   const auto& cpu = load.site->node_types.front().cpu;
-  CHECK(slurm::to_slurm_cpus(cpu.reserved, cpu).to_list() == "0-1,16-17,32-33,48-49,64-65,80-81,96-97,112-113");
+  CHECK(slurm::to_slurm_cpus(cpu.reserved, cpu).to_list() ==
+        "0-1,16-17,32-33,48-49,64-65,80-81,96-97,112-113");
 }

@@ -71,7 +71,8 @@ TEST_CASE("scontrol's records are read whatever people put into names and paths"
 }
 
 TEST_CASE("sacct's records are read, with who cancelled a job cut off") {
-  const auto records = read_accounting("12|12|COMPLETED|0:0|nid[000001-000002]\n13|13|CANCELLED by 1000|0:15|None assigned\n\nnoise\n");
+  const auto records = read_accounting(
+      "12|12|COMPLETED|0:0|nid[000001-000002]\n13|13|CANCELLED by 1000|0:15|None assigned\n\nnoise\n");
   REQUIRE(records.size() == 2);
   CHECK(records[0].nodes == "nid[000001-000002]");
   CHECK(records[1].state == "CANCELLED");
@@ -81,9 +82,12 @@ TEST_CASE("sacct's records are read, with who cancelled a job cut off") {
 }
 
 TEST_CASE("every state of Slurm is waiting, running or an end") {
-  for (const char* state : {"PENDING", "REQUEUED", "REQUEUE_HOLD", "SPECIAL_EXIT"}) CHECK(phase_of(state) == JobPhase::waiting);
-  for (const char* state : {"RUNNING", "CONFIGURING", "COMPLETING", "SUSPENDED", "STAGE_OUT"}) CHECK(phase_of(state) == JobPhase::running);
-  for (const char* state : {"COMPLETED", "FAILED", "TIMEOUT", "CANCELLED", "NODE_FAIL", "PREEMPTED", "OUT_OF_MEMORY", "BOOT_FAIL", "DEADLINE"})
+  for (const char* state : {"PENDING", "REQUEUED", "REQUEUE_HOLD", "SPECIAL_EXIT"})
+    CHECK(phase_of(state) == JobPhase::waiting);
+  for (const char* state : {"RUNNING", "CONFIGURING", "COMPLETING", "SUSPENDED", "STAGE_OUT"})
+    CHECK(phase_of(state) == JobPhase::running);
+  for (const char* state : {"COMPLETED", "FAILED", "TIMEOUT", "CANCELLED", "NODE_FAIL", "PREEMPTED",
+                            "OUT_OF_MEMORY", "BOOT_FAIL", "DEADLINE"})
     CHECK(phase_of(state) == JobPhase::ended);
 }
 
@@ -101,9 +105,12 @@ TEST_CASE("how a job stands is said with its reason and when it may start") {
   job.state = "PENDING";
   job.reason = "Priority";
   job.start = "2026-11-21T17:05:00";
-  CHECK(describe_job(job, "2026-11-21T16:45:00") == "pending (Priority: other jobs go first), starts about 17:05, in 20 min");
-  CHECK(describe_job(job, "2026-11-20T16:45:00") == "pending (Priority: other jobs go first), starts about 2026-11-21 17:05, in 24 h 20 min");
-  CHECK(describe_job(job, "2026-11-21T17:06:00") == "pending (Priority: other jobs go first), starts any moment");
+  CHECK(describe_job(job, "2026-11-21T16:45:00") ==
+        "pending (Priority: other jobs go first), starts about 17:05, in 20 min");
+  CHECK(describe_job(job, "2026-11-20T16:45:00") ==
+        "pending (Priority: other jobs go first), starts about 2026-11-21 17:05, in 24 h 20 min");
+  CHECK(describe_job(job, "2026-11-21T17:06:00") ==
+        "pending (Priority: other jobs go first), starts any moment");
   job.start.clear();
   job.reason = "SomethingNew";
   CHECK(describe_job(job, "2026-11-21T17:06:00") == "pending (SomethingNew)");
@@ -112,13 +119,15 @@ TEST_CASE("how a job stands is said with its reason and when it may start") {
   CHECK(describe_job(job, "") == "running on nid000001");
   CHECK(describe_job(ended("TIMEOUT", 0, 0), "") == "timeout: reached its time limit of 00:05:00");
   CHECK(describe_job(ended("FAILED", 3, 0), "") == "failed: exit code 3");
-  CHECK(describe_job(ended("OUT_OF_MEMORY", 0, 125), "") == "out of memory: asked for less memory than it used");
+  CHECK(describe_job(ended("OUT_OF_MEMORY", 0, 125), "") ==
+        "out of memory: asked for less memory than it used");
   CHECK(describe_job(ended("COMPLETED", 0, 0), "") == "completed");
 }
 
 TEST_CASE("reasons that come in families are known by their beginning, and hopeless ones are told apart") {
   CHECK(explain_reason("AssocGrpCPUMinutesLimit").text.find("account") != std::string::npos);
-  CHECK(explain_reason("ReqNodeNotAvail, UnavailableNodes:nid000001").text.find("maintenance") != std::string::npos);
+  CHECK(explain_reason("ReqNodeNotAvail, UnavailableNodes:nid000001").text.find("maintenance") !=
+        std::string::npos);
   CHECK(explain_reason("DependencyNeverSatisfied").hopeless);
   CHECK_FALSE(explain_reason("Dependency").hopeless);
   CHECK(explain_reason("Nonsense").text == "");

@@ -17,7 +17,8 @@ public:
   slurm::Answer ask(const std::vector<std::string>& words) const override {
     asked.push_back(util::join(words, " "));
     slurm::Answer answer{words, true, {}, {}};
-    if (words.front() == "sacct") answer.output.out = x_text;
+    if (words.front() == "sacct")
+      answer.output.out = x_text;
     else {
       answer.output.exit_code = 1;
       answer.why_not = "Invalid job id specified";
@@ -47,7 +48,8 @@ TEST_CASE("a job on another cluster is asked after there") {
 }
 
 TEST_CASE("the tasks of an array that only the accounting remembers are told apart") {
-  const Archive slurm("7_1|8|COMPLETED|0:0|n1\n7_2|9|FAILED|3:0|n1\n7_3|7|TIMEOUT|0:0|n1\n7_[4-9%2]|7|CANCELLED by 0|0:0|None assigned\n");
+  const Archive slurm("7_1|8|COMPLETED|0:0|n1\n7_2|9|FAILED|3:0|n1\n7_3|7|TIMEOUT|0:0|n1\n7_[4-9%2]|7|"
+                      "CANCELLED by 0|0:0|None assigned\n");
   const auto found = slurm::find_job(slurm, "7");
   REQUIRE(found);
   REQUIRE(found->size() == 4);
@@ -68,7 +70,8 @@ TEST_CASE("accounts are asked for on this cluster, for one plain name, and where
   slurm::ask_accounts(slurm, config, "me.too@site");
   REQUIRE(slurm.asked.size() == 1);
   CHECK(slurm.asked[0].find(" name=me.too@site cluster=gh ") != std::string::npos);
-  for (const char* user : {"", "me,you", "-i", "me you", "me=x"}) CHECK_FALSE(slurm::ask_accounts(slurm, config, user).why_not.empty());
+  for (const char* user : {"", "me,you", "-i", "me you", "me=x"})
+    CHECK_FALSE(slurm::ask_accounts(slurm, config, user).why_not.empty());
   config.has_accounting = false;
   CHECK_FALSE(slurm::ask_accounts(slurm, config, "me").asked);
   CHECK(slurm.asked.size() == 1);

@@ -9,9 +9,9 @@
 #include <filesystem>
 
 #include "slurm/options.hpp"
+#include "temp_folder.hpp"
 #include "util/file.hpp"
 #include "util/process.hpp"
-#include "temp_folder.hpp"
 
 using namespace hpcml;
 using slurm::Argument;
@@ -51,7 +51,8 @@ TEST_CASE(
       INFO(name << " --" << full);
       const auto match = slurm::find_option(program, full);
       REQUIRE(match.option);
-      if ((*found)[3].matched && (*found)[3] == "=") CHECK(match.option->argument != Argument::none); // also where the value may be left out
+      if ((*found)[3].matched && (*found)[3] == "=")
+        CHECK(match.option->argument != Argument::none); // also where the value may be left out
       if ((*found)[1].matched) {
         const auto by_letter = slurm::find_option(program, (*found)[1].str()[0]);
         REQUIRE(by_letter);

@@ -4,8 +4,8 @@
 #include <filesystem>
 
 #include "slurm/accounts.hpp"
-#include "slurm/commands.hpp"
 #include "slurm/cluster_records.hpp"
+#include "slurm/commands.hpp"
 #include "util/file.hpp"
 
 using namespace hpcml;
@@ -21,7 +21,8 @@ std::string recorded(const std::string& name) {
 
 std::string entries(const std::string& gres) {
   std::string text;
-  for (const auto& one : slurm::read_gres_records(gres)) text += one.name + "/" + one.type + "/" + std::to_string(one.count) + " ";
+  for (const auto& one : slurm::read_gres_records(gres))
+    text += one.name + "/" + one.type + "/" + std::to_string(one.count) + " ";
   return text;
 }
 
@@ -51,11 +52,13 @@ TEST_CASE("a partition reads the same from every Slurm version") {
 TEST_CASE("a partition's limits, shares and permissions are read") {
   const auto partitions = slurm::parse_partitions(
       "PartitionName=gpu\n   AllowGroups=ALL DenyAccounts=guests,test AllowQos=normal,high\n"
-      "   AllocNodes=ALL Default=NO QoS=gpu_part\n   DefaultTime=00:30:00 DisableRootJobs=NO ExclusiveUser=NO\n"
+      "   AllocNodes=ALL Default=NO QoS=gpu_part\n   DefaultTime=00:30:00 DisableRootJobs=NO "
+      "ExclusiveUser=NO\n"
       "   MaxNodes=8 MaxTime=UNLIMITED MinNodes=2 LLN=NO MaxCPUsPerNode=124\n   Nodes=gh[101-132],gx1\n"
       "   RootOnly=NO OverSubscribe=YES:4\n   State=DRAIN TotalCPUs=4096 TotalNodes=33\n"
       "   JobDefaults=DefCpuPerGPU=16,DefMemPerGPU=250000\n   DefMemPerCPU=12000 MaxMemPerNode=500000\n\n"
-      "PartitionName=CPU nodes (amd) AllowGroups=ALL AllowAccounts=a Default=NO Nodes=(null) RootOnly=YES State=UP\n");
+      "PartitionName=CPU nodes (amd) AllowGroups=ALL AllowAccounts=a Default=NO Nodes=(null) RootOnly=YES "
+      "State=UP\n");
   REQUIRE(partitions);
   REQUIRE(partitions->size() == 2);
   const auto& gpu = partitions->front();
@@ -131,8 +134,10 @@ TEST_CASE("the beginning of a node's record is enough for what it says") {
 
 TEST_CASE("sinfo tells of nodes what scontrol tells, but for what is reserved") {
   // As Slurm 22.05 prints it.
-  const auto nodes = slurm::parse_sinfo_nodes("nid000001|standard-g|1|64|2|128|491520|gpu:8(S:0)|(null)\nnid000001|small-g|1|64|2|128|491520|gpu:8(S:0)|(null)\n"
-                                              "c1|batch|2|24|1|48|510000|(null)|a,b\nbroken|x|0|0|0|0|0|(null)|(null)\nhuge|x|99999|99999|9|0|0|(null)|(null)\n");
+  const auto nodes = slurm::parse_sinfo_nodes("nid000001|standard-g|1|64|2|128|491520|gpu:8(S:0)|(null)"
+                                              "\nnid000001|small-g|1|64|2|128|491520|gpu:8(S:0)|(null)\n"
+                                              "c1|batch|2|24|1|48|510000|(null)|a,b\nbroken|x|0|0|0|0|0|("
+                                              "null)|(null)\nhuge|x|99999|99999|9|0|0|(null)|(null)\n");
   REQUIRE(nodes);
   REQUIRE(nodes->size() == 2);
   CHECK(nodes->front().partitions == std::vector<std::string>{"standard-g", "small-g"});
@@ -173,23 +178,27 @@ TEST_CASE("the configuration's facts for requests are read") {
   CHECK_FALSE(config->has_accounting);
   CHECK(config->enforced.empty());
   CHECK(config->submit_plugins == std::vector<std::string>{"lua"});
-  const auto strict = slurm::parse_cluster_config("ClusterName = x\nAccountingStorageEnforce = associations,limits,qos,safe\n"
-                                                  "AccountingStorageType = accounting_storage/slurmdbd\nSLURM_VERSION = 24.05.4\n");
+  const auto strict = slurm::parse_cluster_config(
+      "ClusterName = x\nAccountingStorageEnforce = associations,limits,qos,safe\n"
+      "AccountingStorageType = accounting_storage/slurmdbd\nSLURM_VERSION = 24.05.4\n");
   REQUIRE(strict);
   CHECK(strict->has_accounting);
   CHECK(strict->enforced.size() == 4);
 }
 
 TEST_CASE("what is no record is refused with what was said instead") {
-  CHECK(slurm::parse_partitions("slurm_load_partitions: Unable to contact slurm controller\n").error().what.find("Unable to contact") != std::string::npos);
+  CHECK(slurm::parse_partitions("slurm_load_partitions: Unable to contact slurm controller\n")
+            .error()
+            .what.find("Unable to contact") != std::string::npos);
   CHECK_FALSE(slurm::parse_nodes(""));
   CHECK_FALSE(slurm::parse_nodes("PartitionName=x Nodes=y\n"));
   CHECK_FALSE(slurm::parse_cluster_config("garbage"));
 }
 
-/// Printed by sacctmgr 22.05.8 with slurmdbd on MariaDB 10.11, asked with the words of ask_accounts and qos_command. Made before with: sacctmgr add
-/// qos gpu maxwall=1-00:00:00 maxtresperjob=node=4,cpu=64 mintresperjob=gres/gpu=2; add qos short maxwall=00:30:00; add user ME account=def-me
-/// qos=normal,short; add user ME account=rrg-me partition=gpu qos=gpu,normal.
+/// Printed by sacctmgr 22.05.8 with slurmdbd on MariaDB 10.11, asked with the words of ask_accounts and
+/// qos_command. Made before with: sacctmgr add qos gpu maxwall=1-00:00:00 maxtresperjob=node=4,cpu=64
+/// mintresperjob=gres/gpu=2; add qos short maxwall=00:30:00; add user ME account=def-me qos=normal,short; add
+/// user ME account=rrg-me partition=gpu qos=gpu,normal.
 TEST_CASE("accounts and QoS limits are read as a real sacctmgr printed them") {
   const auto accounts = slurm::read_accounts(recorded("sacctmgr-user-22.05.txt"));
   CHECK(accounts.default_account == "def-me");
@@ -205,7 +214,8 @@ TEST_CASE("accounts and QoS limits are read as a real sacctmgr printed them") {
 }
 
 TEST_CASE("the account that Slurm itself makes for root is none to choose where there are others") {
-  CHECK(slurm::read_accounts("root|root||normal\nroot|me||normal\n").names() == std::vector<std::string>{"me"});
+  CHECK(slurm::read_accounts("root|root||normal\nroot|me||normal\n").names() ==
+        std::vector<std::string>{"me"});
   CHECK(slurm::read_accounts("root|root||normal\n").names() == std::vector<std::string>{"root"});
 }
 
@@ -224,8 +234,10 @@ TEST_CASE("accounts and QoS limits are read from sacctmgr") {
   CHECK(qos.at("gpu").min_gpus_per_job == 2u);
 }
 
-TEST_CASE("commands are asked without the variables that change what they print, and a missing one is named") {
-  util::EnvSnapshot env({{"PATH", "/usr/bin:/bin"}, {"SINFO_FORMAT", "%N"}, {"SLURM_TIME_FORMAT", "relative"}});
+TEST_CASE(
+    "commands are asked without the variables that change what they print, and a missing one is named") {
+  util::EnvSnapshot env(
+      {{"PATH", "/usr/bin:/bin"}, {"SINFO_FORMAT", "%N"}, {"SLURM_TIME_FORMAT", "relative"}});
   const slurm::LiveCommands client(env);
   const auto variables = client.ask({"env"});
   REQUIRE(variables.ok());
@@ -237,5 +249,6 @@ TEST_CASE("commands are asked without the variables that change what they print,
   const auto refused = client.ask({"sh", "-c", "echo 'scontrol: error: no controller' >&2; exit 3"});
   CHECK_FALSE(refused.ok());
   CHECK(refused.why_not == "no controller");
-  CHECK(slurm::record_name({"/opt/slurm/bin/sacctmgr", "-nP", "show", "qos", "format=name,flags"}) == "sacctmgr-nP-show-qos.txt");
+  CHECK(slurm::record_name({"/opt/slurm/bin/sacctmgr", "-nP", "show", "qos", "format=name,flags"}) ==
+        "sacctmgr-nP-show-qos.txt");
 }

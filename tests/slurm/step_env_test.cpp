@@ -9,8 +9,8 @@ using namespace hpcml;
 
 namespace {
 
-/// What a task of a real step had. Node names of one-node steps are placeholders. SLURM_GTIDS, which the reader does not
-/// use, is the witness: it lists the ranks of the task's node.
+/// What a task of a real step had. Node names of one-node steps are placeholders. SLURM_GTIDS, which the
+/// reader does not use, is the witness: it lists the ranks of the task's node.
 struct Task {
   const char* version;
   const char* request;
@@ -54,20 +54,28 @@ const Task k_tasks[] = {
     {"23.11", "hint", "nid001", "2", "2", "1", "1", "0", "nid001", "0,1"},
     {"20.11", "N2gpn8tpn8c7", "nid[001-002]", "8(x2)", "16", "0", "0", "0", "nid001", "0,1,2,3,4,5,6,7"},
     {"20.11", "N2gpn8tpn8c7", "nid[001-002]", "8(x2)", "16", "1", "1", "0", "nid001", "0,1,2,3,4,5,6,7"},
-    {"20.11", "N2gpn8tpn8c7", "nid[001-002]", "8(x2)", "16", "8", "0", "1", "nid002", "8,9,10,11,12,13,14,15"},
-    {"20.11", "N2gpn8tpn8c7", "nid[001-002]", "8(x2)", "16", "15", "7", "1", "nid002", "8,9,10,11,12,13,14,15"},
+    {"20.11", "N2gpn8tpn8c7", "nid[001-002]", "8(x2)", "16", "8", "0", "1", "nid002",
+     "8,9,10,11,12,13,14,15"},
+    {"20.11", "N2gpn8tpn8c7", "nid[001-002]", "8(x2)", "16", "15", "7", "1", "nid002",
+     "8,9,10,11,12,13,14,15"},
     {"22.05", "N2gpn8tpn8c7", "nid[002-003]", "8(x2)", "16", "0", "0", "0", "nid002", "0,1,2,3,4,5,6,7"},
     {"22.05", "N2gpn8tpn8c7", "nid[002-003]", "8(x2)", "16", "1", "1", "0", "nid002", "0,1,2,3,4,5,6,7"},
-    {"22.05", "N2gpn8tpn8c7", "nid[002-003]", "8(x2)", "16", "8", "0", "1", "nid003", "8,9,10,11,12,13,14,15"},
-    {"22.05", "N2gpn8tpn8c7", "nid[002-003]", "8(x2)", "16", "15", "7", "1", "nid003", "8,9,10,11,12,13,14,15"},
+    {"22.05", "N2gpn8tpn8c7", "nid[002-003]", "8(x2)", "16", "8", "0", "1", "nid003",
+     "8,9,10,11,12,13,14,15"},
+    {"22.05", "N2gpn8tpn8c7", "nid[002-003]", "8(x2)", "16", "15", "7", "1", "nid003",
+     "8,9,10,11,12,13,14,15"},
     {"23.11", "N2gpn8tpn8c7", "nid[001-002]", "8(x2)", "16", "0", "0", "0", "nid001", "0,1,2,3,4,5,6,7"},
     {"23.11", "N2gpn8tpn8c7", "nid[001-002]", "8(x2)", "16", "1", "1", "0", "nid001", "0,1,2,3,4,5,6,7"},
-    {"23.11", "N2gpn8tpn8c7", "nid[001-002]", "8(x2)", "16", "8", "0", "1", "nid002", "8,9,10,11,12,13,14,15"},
-    {"23.11", "N2gpn8tpn8c7", "nid[001-002]", "8(x2)", "16", "15", "7", "1", "nid002", "8,9,10,11,12,13,14,15"},
+    {"23.11", "N2gpn8tpn8c7", "nid[001-002]", "8(x2)", "16", "8", "0", "1", "nid002",
+     "8,9,10,11,12,13,14,15"},
+    {"23.11", "N2gpn8tpn8c7", "nid[001-002]", "8(x2)", "16", "15", "7", "1", "nid002",
+     "8,9,10,11,12,13,14,15"},
     {"26.05", "N2gpn8tpn8c7", "nid[001-002]", "8(x2)", "16", "0", "0", "0", "nid001", "0,1,2,3,4,5,6,7"},
     {"26.05", "N2gpn8tpn8c7", "nid[001-002]", "8(x2)", "16", "1", "1", "0", "nid001", "0,1,2,3,4,5,6,7"},
-    {"26.05", "N2gpn8tpn8c7", "nid[001-002]", "8(x2)", "16", "8", "0", "1", "nid002", "8,9,10,11,12,13,14,15"},
-    {"26.05", "N2gpn8tpn8c7", "nid[001-002]", "8(x2)", "16", "15", "7", "1", "nid002", "8,9,10,11,12,13,14,15"},
+    {"26.05", "N2gpn8tpn8c7", "nid[001-002]", "8(x2)", "16", "8", "0", "1", "nid002",
+     "8,9,10,11,12,13,14,15"},
+    {"26.05", "N2gpn8tpn8c7", "nid[001-002]", "8(x2)", "16", "15", "7", "1", "nid002",
+     "8,9,10,11,12,13,14,15"},
     {"23.11", "n4gpt1", "nid001", "4", "4", "0", "0", "0", "nid001", "0,1,2,3"},
     {"23.11", "n4gpt1", "nid001", "4", "4", "1", "1", "0", "nid001", "0,1,2,3"},
     {"23.11", "n4gpt1", "nid001", "4", "4", "2", "2", "0", "nid001", "0,1,2,3"},
@@ -106,7 +114,9 @@ util::EnvSnapshot environment_of(const Task& task) {
                             {"SLURMD_NODENAME", task.node_name}});
 }
 
-util::EnvSnapshot uneven_step() { return environment_of({"", "", "nid[001-002]", "2,1", "3", "1", "1", "0", "nid001", ""}); }
+util::EnvSnapshot uneven_step() {
+  return environment_of({"", "", "nid[001-002]", "2,1", "3", "1", "1", "0", "nid001", ""});
+}
 
 } // namespace
 
@@ -150,8 +160,10 @@ TEST_CASE("components of a heterogeneous step keep their order where the names s
 
 TEST_CASE("a batch script and a plain shell are no task of a step") {
   CHECK_FALSE(slurm::in_step_task(util::EnvSnapshot()));
-  CHECK_FALSE(slurm::in_step_task(util::EnvSnapshot(
-      {{"SLURM_PROCID", "0"}, {"SLURM_NODEID", "0"}, {"SLURM_JOB_NODELIST", "nid001"}, {"SLURM_TASKS_PER_NODE", "56"}})));
+  CHECK_FALSE(slurm::in_step_task(util::EnvSnapshot({{"SLURM_PROCID", "0"},
+                                                     {"SLURM_NODEID", "0"},
+                                                     {"SLURM_JOB_NODELIST", "nid001"},
+                                                     {"SLURM_TASKS_PER_NODE", "56"}})));
 }
 
 TEST_CASE("variables that contradict each other are refused by name") {
@@ -188,7 +200,8 @@ TEST_CASE("task counts are read in Slurm's run-length form") {
   CHECK(*slurm::parse_tasks_per_node("2,1") == Counts{2, 1});
   CHECK(*slurm::parse_tasks_per_node("4(x2),3") == Counts{4, 4, 3});
   CHECK(*slurm::parse_tasks_per_node("2(x3),1") == Counts{2, 2, 2, 1});
-  for (const auto* text : {"", ",", "2,", "0", "4(x0)", "4(x", "4(x2", "4(2)", "(x2)", "4 (x2)", "-1", "1(x100001)", "99999999999"}) {
+  for (const auto* text : {"", ",", "2,", "0", "4(x0)", "4(x", "4(x2", "4(2)", "(x2)", "4 (x2)", "-1",
+                           "1(x100001)", "99999999999"}) {
     CAPTURE(text);
     CHECK_FALSE(slurm::parse_tasks_per_node(text));
   }
@@ -200,7 +213,10 @@ TEST_CASE("a launcher's own variables give the layout where Slurm's don't") {
   rule.rank_variable = "PMI_RANK";
   rule.world_size_variable = "PMI_SIZE";
   rule.local_rank_variable = "MPI_LOCALRANKID";
-  util::EnvSnapshot env({{"PMI_RANK", "2"}, {"PMI_SIZE", "3"}, {"SLURM_JOB_NODELIST", "c[1-2]"}, {"SLURM_TASKS_PER_NODE", "2,1"}});
+  util::EnvSnapshot env({{"PMI_RANK", "2"},
+                         {"PMI_SIZE", "3"},
+                         {"SLURM_JOB_NODELIST", "c[1-2]"},
+                         {"SLURM_TASKS_PER_NODE", "2,1"}});
   REQUIRE(slurm::in_launcher_task(env, rule));
   const auto layout = slurm::read_launcher_layout(env, rule, "c2.site.edu");
   REQUIRE(layout);

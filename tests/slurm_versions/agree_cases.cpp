@@ -23,7 +23,8 @@ slurm::ClusterFacts measured_cluster() {
   cluster.default_memory_per_cpu_mb = 1000;
   cluster.gpus = slurm::GpuFacts{"mi250", 8};
   cluster.features = {"a", "b"};
-  cluster.partitions = {{"standard-g", 2880, {}, true}, {"small-g", 4320, 2, false}, {"dev-g", 30, {}, false}};
+  cluster.partitions = {
+      {"standard-g", 2880, {}, true}, {"small-g", 4320, 2, false}, {"dev-g", 30, {}, false}};
   cluster.jobs = {"1", "2"};
   cluster.drained = true;
   return cluster;
@@ -42,17 +43,21 @@ struct Reading {
   std::vector<Fields> components;
 };
 
-std::string one_line(const std::string& message) { return util::replace_all(message.substr(0, 150), "\n", " | "); }
+std::string one_line(const std::string& message) {
+  return util::replace_all(message.substr(0, 150), "\n", " | ");
+}
 
 /// A component's wanted nodes are kept from the others.
 void exclude_wanted(std::vector<Fields>& components) {
   for (std::size_t i = 0; i < components.size(); ++i)
     for (std::size_t j = 0; j < components.size(); ++j)
-      if (const auto wanted = components[j].find("ReqNodeList"); i != j && wanted != components[j].end() && components[i].count("ExcNodeList") == 0)
+      if (const auto wanted = components[j].find("ReqNodeList");
+          i != j && wanted != components[j].end() && components[i].count("ExcNodeList") == 0)
         components[i]["ExcNodeList"] = wanted->second;
 }
 
-Reading read_script(const std::string& script, const slurm::Invocation& invocation, const slurm::ClusterFacts& cluster, slurm::Version version) {
+Reading read_script(const std::string& script, const slurm::Invocation& invocation,
+                    const slurm::ClusterFacts& cluster, slurm::Version version) {
   slurm::Findings findings("case.sh", script);
   const auto header = slurm::read_header(script, version, findings);
   const auto components = slurm::read_settings(header, invocation, version, findings);
@@ -61,7 +66,8 @@ Reading read_script(const std::string& script, const slurm::Invocation& invocati
     const auto request = slurm::make_request(components[i], version, findings);
     const auto size = slurm::size_job(request, version, slurm::listed_nodes(request));
     slurm::check_admission(request, size, cluster, version, findings);
-    if (components.size() > 1 && !request.text("array").empty()) findings.error({}, "slurm/array", "a heterogeneous job cannot be an array");
+    if (components.size() > 1 && !request.text("array").empty())
+      findings.error({}, "slurm/array", "a heterogeneous job cannot be an array");
     if (request.has("test-only")) reading.accepted = false; // leaves no job
     reading.components.push_back(job_fields(request, size, cluster, version, i));
   }
@@ -74,18 +80,24 @@ Reading read_script(const std::string& script, const slurm::Invocation& invocati
   return reading;
 }
 
-void compare_fields(const Json& measured, Fields ours, const std::string& where, std::vector<std::string>& differences) {
+void compare_fields(const Json& measured, Fields ours, const std::string& where,
+                    std::vector<std::string>& differences) {
   // Measured only where the case is about sharing: then the partition's way shows, too.
   const bool shares = ours.count("Partition") > 0; // the default one does not
-  if (measured.contains("OverSubscribe") && ours.count("OverSubscribe") == 0) ours["OverSubscribe"] = shares && measured.at("OverSubscribe") == "OK" ? "OK" : "NO";
-  if (measured.contains("Exclusive") && ours.count("Exclusive") == 0) ours["Exclusive"] = shares && measured.at("Exclusive") == "NO" ? "NO" : "NODE";
+  if (measured.contains("OverSubscribe") && ours.count("OverSubscribe") == 0)
+    ours["OverSubscribe"] = shares && measured.at("OverSubscribe") == "OK" ? "OK" : "NO";
+  if (measured.contains("Exclusive") && ours.count("Exclusive") == 0)
+    ours["Exclusive"] = shares && measured.at("Exclusive") == "NO" ? "NO" : "NODE";
   for (const auto& [key, value] : measured.items()) {
     const auto found = ours.find(key);
     const std::string mine = found == ours.end() ? "(default)" : found->second;
-    if (mine != value.get<std::string>()) differences.push_back(fmt::format("{}{}: hpcml {}, Slurm {}", where, key, mine, value.get<std::string>()));
+    if (mine != value.get<std::string>())
+      differences.push_back(
+          fmt::format("{}{}: hpcml {}, Slurm {}", where, key, mine, value.get<std::string>()));
   }
   for (const auto& [key, value] : ours)
-    if (!measured.contains(key)) differences.push_back(fmt::format("{}{}: hpcml {}, Slurm (default)", where, key, value));
+    if (!measured.contains(key))
+      differences.push_back(fmt::format("{}{}: hpcml {}, Slurm (default)", where, key, value));
 }
 
 std::vector<std::string> compare(const Json& measured, const Reading& reading) {
@@ -97,8 +109,10 @@ std::vector<std::string> compare(const Json& measured, const Reading& reading) {
   if (!accepted) return differences;
   if (measured.contains("components")) {
     const auto& list = measured.at("components");
-    if (list.size() != reading.components.size()) return {fmt::format("hpcml sees {} components, Slurm {}", reading.components.size(), list.size())};
-    for (std::size_t i = 0; i < list.size(); ++i) compare_fields(list[i], reading.components[i], fmt::format("component {} ", i), differences);
+    if (list.size() != reading.components.size())
+      return {fmt::format("hpcml sees {} components, Slurm {}", reading.components.size(), list.size())};
+    for (std::size_t i = 0; i < list.size(); ++i)
+      compare_fields(list[i], reading.components[i], fmt::format("component {} ", i), differences);
   } else if (reading.components.size() != 1) {
     differences.push_back(fmt::format("hpcml sees {} components, Slurm one job", reading.components.size()));
   } else {

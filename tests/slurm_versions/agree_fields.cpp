@@ -23,7 +23,8 @@ std::string memory_text(std::uint64_t mb) {
     ++unit;
   }
   const auto whole = static_cast<std::uint64_t>(number);
-  const std::string digits = static_cast<double>(whole) == number ? fmt::format("{}", whole) : fmt::format("{:.2f}", number);
+  const std::string digits =
+      static_cast<double>(whole) == number ? fmt::format("{}", whole) : fmt::format("{:.2f}", number);
   return digits + "MGTP"[unit];
 }
 
@@ -54,7 +55,8 @@ std::string index_text(const std::vector<unsigned>& indices) {
 
 class Printer {
 public:
-  Printer(const slurm::Request& request, const slurm::JobSize& size, const slurm::ClusterFacts& cluster, Version version, unsigned component)
+  Printer(const slurm::Request& request, const slurm::JobSize& size, const slurm::ClusterFacts& cluster,
+          Version version, unsigned component)
       : r(request), s(size), c(cluster), x_version(version), x_component(component) {}
 
   Fields run() {
@@ -94,7 +96,8 @@ private:
     if (r.has("constraint")) x_fields["Features"] = util::replace_all(r.text("constraint"), ",", "&");
     if (r.has("contiguous")) x_fields["Contiguous"] = "1";
     if (r.has("spread-job")) x_fields["SpreadJob"] = "Yes";
-    if (r.has("oom-kill-step")) x_fields["OOMKillStep"] = r.text("oom-kill-step").empty() ? "1" : r.text("oom-kill-step");
+    if (r.has("oom-kill-step"))
+      x_fields["OOMKillStep"] = r.text("oom-kill-step").empty() ? "1" : r.text("oom-kill-step");
     if (util::to_lower(r.text("power")) == "level") x_fields["Power"] = "LEVEL";
     if (const auto text = r.text("switches"); !text.empty()) {
       const auto at = text.find('@');
@@ -105,15 +108,19 @@ private:
     if (r.count("nice") != 0) x_fields["Nice"] = std::to_string(r.count("nice"));
     if (!r.requeue) x_fields["Requeue"] = "0";
     if (r.has("kill-on-invalid-dep"))
-      x_fields[from(Version::v25_11) ? "KillOnInvalidDependent" : "KillOInInvalidDependent"] = capitalised(util::to_lower(r.text("kill-on-invalid-dep")));
+      x_fields[from(Version::v25_11) ? "KillOnInvalidDependent" : "KillOInInvalidDependent"] =
+          capitalised(util::to_lower(r.text("kill-on-invalid-dep")));
     const auto flags = util::to_lower(r.text("gres-flags"));
     if (flags.find("enforce-binding") != std::string::npos) x_fields["GresEnforceBind"] = "Yes";
     if (flags.find("disable-binding") != std::string::npos) x_fields["GresEnforceBind"] = "No";
-    if (const auto tmp = r.memory_mb.find("tmp"); tmp != r.memory_mb.end() && tmp->second > 0) x_fields["MinTmpDiskNode"] = memory_text(tmp->second);
+    if (const auto tmp = r.memory_mb.find("tmp"); tmp != r.memory_mb.end() && tmp->second > 0)
+      x_fields["MinTmpDiskNode"] = memory_text(tmp->second);
     if (r.has("container") || r.has("container-id")) {
       x_fields["Container"] = r.has("container") ? r.text("container") : "(null)";
-      if (from(Version::v23_02)) x_fields["ContainerID"] = r.has("container-id") ? r.text("container-id") : "(null)";
-      if (from(Version::v26_05)) x_fields["ContainerType"] = r.has("container-type") ? r.text("container-type") : "(null)";
+      if (from(Version::v23_02))
+        x_fields["ContainerID"] = r.has("container-id") ? r.text("container-id") : "(null)";
+      if (from(Version::v26_05))
+        x_fields["ContainerType"] = r.has("container-type") ? r.text("container-type") : "(null)";
     }
   }
 
@@ -129,17 +136,21 @@ private:
       const bool rounds_up = !from(Version::v23_02) && tasks % per_node != 0;
       return std::max(s.min_nodes, tasks / per_node) + (rounds_up ? 1 : 0);
     }
-    if (per_core > 0) return ceiling(ceiling(tasks, per_core), static_cast<long>(c.sockets) * c.cores_per_socket);
+    if (per_core > 0)
+      return ceiling(ceiling(tasks, per_core), static_cast<long>(c.sockets) * c.cores_per_socket);
     return ceiling(tasks, c.cpus());
   }
 
   std::string node_text() const {
-    if (r.nodes && r.nodes->is_list) return r.text("nodes").find(',') == std::string::npos ? "1" : r.text("nodes");
+    if (r.nodes && r.nodes->is_list)
+      return r.text("nodes").find(',') == std::string::npos ? "1" : r.text("nodes");
     long least = s.min_nodes;
-    if (from(Version::v23_11) && !s.nodes_given && r.has("ntasks-per-node")) least = std::max(least, ceiling(s.tasks, s.tasks_per_node));
+    if (from(Version::v23_11) && !s.nodes_given && r.has("ntasks-per-node"))
+      least = std::max(least, ceiling(s.tasks, s.tasks_per_node));
     long nodes = std::max(least, estimated_nodes());
     long most = r.has("nodelist") && !r.nodes ? 0 : s.max_nodes;
-    if (most == 0 && r.has("spread-job") && s.tasks_known > 0) most = std::min<long>(static_cast<long>(c.nodes.size()), s.tasks_known);
+    if (most == 0 && r.has("spread-job") && s.tasks_known > 0)
+      most = std::min<long>(static_cast<long>(c.nodes.size()), s.tasks_known);
     const bool plain = s.tasks_per_node == 0 && s.cpus_per_task <= 1 && r.count("ntasks-per-core") == 0;
     if (from(Version::v23_11) && plain && most > 0) most = std::max(most, nodes);
     if (from(Version::v26_05) && most == 0 && s.tasks_known > 0 && !r.nodes && nodes > 1) most = s.tasks;
@@ -153,9 +164,15 @@ private:
     set("NumTasks", std::to_string(s.tasks), "1");
     set("CPUs/Task", std::to_string(s.cpus_per_task), "1");
     if (s.cpus_per_node > 1) x_fields["MinCPUsNode"] = std::to_string(s.cpus_per_node % 65536);
-    const auto star = [](long number) { return number == 0 ? std::string("*") : std::to_string(std::max(number, 0L)); };
-    set("NtasksPerN:B:S:C", fmt::format("{}:0:{}:{}", s.tasks_per_node, star(r.count("ntasks-per-socket")), star(r.count("ntasks-per-core"))), "0:0:*:*");
-    set("ReqB:S:C:T", fmt::format("0:0:{}:{}", star(s.cores_per_socket), star(s.threads_per_core)), "0:0:*:*");
+    const auto star = [](long number) {
+      return number == 0 ? std::string("*") : std::to_string(std::max(number, 0L));
+    };
+    set("NtasksPerN:B:S:C",
+        fmt::format("{}:0:{}:{}", s.tasks_per_node, star(r.count("ntasks-per-socket")),
+                    star(r.count("ntasks-per-core"))),
+        "0:0:*:*");
+    set("ReqB:S:C:T", fmt::format("0:0:{}:{}", star(s.cores_per_socket), star(s.threads_per_core)),
+        "0:0:*:*");
     if (s.sockets_per_node != 0) x_fields["Socks/Node"] = star(s.sockets_per_node);
   }
 
@@ -166,7 +183,8 @@ private:
     };
     long nodes = s.min_nodes;
     if (x_version == Version::v20_11 && !s.nodes_given) nodes = 1;
-    if (from(Version::v23_11) && !s.nodes_given && r.has("ntasks-per-node")) nodes = std::max(nodes, ceiling(s.tasks, s.tasks_per_node));
+    if (from(Version::v23_11) && !s.nodes_given && r.has("ntasks-per-node"))
+      nodes = std::max(nodes, ceiling(s.tasks, s.tasks_per_node));
     const auto cpus = static_cast<std::uint64_t>(s.cpus);
     std::uint64_t total = c.default_memory_per_cpu_mb * cpus;
     const auto whole = c.memory_mb * static_cast<std::uint64_t>(nodes);
@@ -174,8 +192,10 @@ private:
       x_fields["MinMemoryNode"] = memory_text(*mb);
       total = *mb == 0 ? whole : *mb * static_cast<std::uint64_t>(nodes);
     } else if (const auto* per_cpu = asked("mem-per-cpu")) {
-      if (*per_cpu == 0) x_fields["MinMemoryNode"] = "0";
-      else set("MinMemoryCPU", memory_text(*per_cpu), memory_text(c.default_memory_per_cpu_mb));
+      if (*per_cpu == 0)
+        x_fields["MinMemoryNode"] = "0";
+      else
+        set("MinMemoryCPU", memory_text(*per_cpu), memory_text(c.default_memory_per_cpu_mb));
       total = *per_cpu == 0 ? whole : *per_cpu * cpus;
     } else if (const auto* per_gpu = asked("mem-per-gpu")) {
       x_fields["MemPerTres"] = fmt::format("gres/gpu:{}", *per_gpu);
@@ -185,21 +205,29 @@ private:
         x_fields["MinCPUsNode"] = std::to_string(std::max(1L, s.cpus_per_node));
       }
     }
-    set("ReqTRES", fmt::format("cpu={},mem={},node={}", s.cpus, memory_text(total), nodes), "cpu=1,mem=1000M,node=1");
+    set("ReqTRES", fmt::format("cpu={},mem={},node={}", s.cpus, memory_text(total), nodes),
+        "cpu=1,mem=1000M,node=1");
   }
 
   void print_times() {
     const auto time = r.times.find("time");
     const auto partitions = slurm::partitions_of(r, c);
     slurm::TimeLimit limit;
-    if (time != r.times.end()) limit = time->second;
-    else if (!partitions.empty() && partitions.front()) limit.minutes = partitions.front()->max_minutes;
+    if (time != r.times.end())
+      limit = time->second;
+    else if (!partitions.empty() && partitions.front())
+      limit.minutes = partitions.front()->max_minutes;
     set("TimeLimit", time_text(limit), "2-00:00:00");
-    if (const auto least = r.times.find("time-min"); least != r.times.end()) x_fields["TimeMin"] = time_text(least->second);
+    if (const auto least = r.times.find("time-min"); least != r.times.end())
+      x_fields["TimeMin"] = time_text(least->second);
     if (const auto delay = r.times.find("delay-boot"); delay != r.times.end() && delay->second.minutes)
-      x_fields["DelayBoot"] = fmt::format("{}{:02}", time_text({delay->second.seconds / 60}).substr(0, time_text({delay->second.seconds / 60}).size() - 2), delay->second.seconds % 60);
+      x_fields["DelayBoot"] = fmt::format("{}{:02}",
+                                          time_text({delay->second.seconds / 60})
+                                              .substr(0, time_text({delay->second.seconds / 60}).size() - 2),
+                                          delay->second.seconds % 60);
     if (r.has("deadline")) x_fields["Deadline"] = "<time>";
-    if (r.has("deadline") && time == r.times.end() && x_fields.count("TimeMin") == 0) x_fields["TimeMin"] = "00:01:00";
+    if (r.has("deadline") && time == r.times.end() && x_fields.count("TimeMin") == 0)
+      x_fields["TimeMin"] = "00:01:00";
   }
 
   static std::string tres_list(const std::string& text, const std::string& prefix) {
@@ -224,10 +252,13 @@ private:
     set("TresPerTask", per_task_text(), "");
     if (r.has("cpus-per-gpu")) x_fields["CpusPerTres"] = fmt::format("gres/gpu:{}", r.count("cpus-per-gpu"));
     if (r.has("gpu-freq")) x_fields["TresFreq"] = "gres/gpu:" + r.text("gpu-freq");
-    if (from(Version::v23_11) && s.gpus_per_task > 0) x_fields["TresBind"] = fmt::format("gres/gpu:per_task:{}", s.gpus_per_task);
+    if (from(Version::v23_11) && s.gpus_per_task > 0)
+      x_fields["TresBind"] = fmt::format("gres/gpu:per_task:{}", s.gpus_per_task);
     if (r.has("ntasks-per-gpu")) {
-      if (from(Version::v21_08)) x_fields["NtasksPerTRES"] = std::to_string(r.count("ntasks-per-gpu"));
-      else x_fields["TresBind"] = fmt::format("gres/gpu:single:{}", r.count("ntasks-per-gpu"));
+      if (from(Version::v21_08))
+        x_fields["NtasksPerTRES"] = std::to_string(r.count("ntasks-per-gpu"));
+      else
+        x_fields["TresBind"] = fmt::format("gres/gpu:single:{}", r.count("ntasks-per-gpu"));
     }
     copy("TresBind", "tres-bind");
     if (r.has("gpu-bind")) x_fields["TresBind"] = "gres/gpu:" + r.text("gpu-bind");
@@ -247,7 +278,9 @@ private:
     const auto add = [&](const slurm::GresItem& item) {
       if (item.name == "cpu") {
         if (!(later && r.has("cpus-per-task"))) parts.push_back(fmt::format("cpu={}", item.count));
-      } else parts.push_back(fmt::format("gres/{}{}{}={}", item.name, item.type.empty() ? "" : ":", item.type, item.count));
+      } else
+        parts.push_back(
+            fmt::format("gres/{}{}{}={}", item.name, item.type.empty() ? "" : ":", item.type, item.count));
     };
     if (const auto found = r.gres.find("gpus-per-task"); later && found != r.gres.end())
       for (const auto& item : found->second) add(item);
@@ -260,45 +293,57 @@ private:
     using slurm::Sharing;
     std::string over, exclusive;
     switch (r.sharing) {
-      case Sharing::site_default: return;
-      case Sharing::exclusive: exclusive = "NODE"; break;
-      case Sharing::exclusive_user: over = exclusive = "USER"; break;
-      case Sharing::exclusive_mcs: over = exclusive = "MCS"; break;
-      case Sharing::exclusive_topo: over = exclusive = "TOPO"; break;
-      case Sharing::oversubscribe: over = "YES"; exclusive = "NO"; break;
+    case Sharing::site_default: return;
+    case Sharing::exclusive: exclusive = "NODE"; break;
+    case Sharing::exclusive_user: over = exclusive = "USER"; break;
+    case Sharing::exclusive_mcs: over = exclusive = "MCS"; break;
+    case Sharing::exclusive_topo: over = exclusive = "TOPO"; break;
+    case Sharing::oversubscribe:
+      over = "YES";
+      exclusive = "NO";
+      break;
     }
     if (from(Version::v26_05)) {
       x_fields["OverSubscribe"] = over == "YES" ? over : "NO";
       x_fields["Exclusive"] = exclusive;
-    } else set("OverSubscribe", over, "");
+    } else
+      set("OverSubscribe", over, "");
   }
 
   void print_lists() {
     if (!r.mail_types.empty() && x_component == 0) {
-      x_fields["MailType"] = util::join(*slurm::parse_mail_types(util::join(r.mail_types, ",")), ","); // in their order
+      x_fields["MailType"] =
+          util::join(*slurm::parse_mail_types(util::join(r.mail_types, ",")), ","); // in their order
       copy("MailUser", "mail-user");
     }
     std::string dependencies;
     const auto add = [&](const slurm::Dependency& d, const std::string& job) {
       if (!dependencies.empty()) dependencies += r.dependencies.any ? '?' : ',';
-      dependencies += d.type + (job.empty() ? "" : ":" + job) + (d.delay.empty() ? "" : "+" + d.delay) + "(unfulfilled)";
+      dependencies +=
+          d.type + (job.empty() ? "" : ":" + job) + (d.delay.empty() ? "" : "+" + d.delay) + "(unfulfilled)";
     };
     for (const auto& d : r.dependencies.list) {
       const auto bracket = d.job.find('[');
-      if (bracket == std::string::npos) add(d, d.job);
+      if (bracket == std::string::npos)
+        add(d, d.job);
       else // task by task
-        for (const auto index : slurm::parse_array(d.job.substr(bracket + 1, d.job.size() - bracket - 2), c.max_array_size).value_or(slurm::ArraySpec()).indices)
+        for (const auto index :
+             slurm::parse_array(d.job.substr(bracket + 1, d.job.size() - bracket - 2), c.max_array_size)
+                 .value_or(slurm::ArraySpec())
+                 .indices)
           add(d, d.job.substr(0, bracket) + std::to_string(index));
     }
     set("Dependency", dependencies, "");
-    if (const auto array = slurm::parse_array(r.text("array"), c.max_array_size); array && !array->indices.empty()) {
+    if (const auto array = slurm::parse_array(r.text("array"), c.max_array_size);
+        array && !array->indices.empty()) {
       x_fields["ArrayTaskId"] = index_text(array->indices);
       if (array->at_once > 0) {
         x_fields["ArrayTaskId"] += "%" + std::to_string(array->at_once);
         x_fields["ArrayTaskThrottle"] = std::to_string(array->at_once);
       }
     }
-    for (const auto& [key, option] : {std::pair{"ReqNodeList", "nodelist"}, std::pair{"ExcNodeList", "exclude"}}) {
+    for (const auto& [key, option] :
+         {std::pair{"ReqNodeList", "nodelist"}, std::pair{"ExcNodeList", "exclude"}}) {
       if (!r.has(option)) continue;
       std::string text = r.text(option);
       while (!text.empty() && text.back() == ',') text.pop_back();
@@ -306,10 +351,12 @@ private:
       std::sort(names.begin(), names.end());
       names.erase(std::unique(names.begin(), names.end()), names.end());
       const auto tasks = static_cast<std::size_t>(s.tasks);
-      const bool cut = std::string_view(option) == "nodelist" && !from(Version::v23_02) && r.has("ntasks") && names.size() > tasks;
+      const bool cut = std::string_view(option) == "nodelist" && !from(Version::v23_02) && r.has("ntasks") &&
+                       names.size() > tasks;
       if (cut) names.resize(tasks);
       // One range stays as it was written.
-      const bool one_range = !text.empty() && text.back() == ']' && text.find('[') == text.rfind('[') && text.find(',') > text.find('[');
+      const bool one_range = !text.empty() && text.back() == ']' && text.find('[') == text.rfind('[') &&
+                             text.find(',') > text.find('[');
       x_fields[key] = one_range && !cut ? text : model::compress_hostlist(names);
     }
   }
@@ -320,7 +367,8 @@ private:
     const auto colon = text.find(':');
     std::string governor = colon == std::string::npos ? "" : text.substr(colon + 1);
     text = text.substr(0, colon);
-    for (const char* name : {"Conservative", "OnDemand", "Performance", "PowerSave", "UserSpace", "SchedUtil"}) {
+    for (const char* name :
+         {"Conservative", "OnDemand", "Performance", "PowerSave", "UserSpace", "SchedUtil"}) {
       if (util::to_lower(governor) == util::to_lower(name)) governor = name;
       if (util::to_lower(text) == util::to_lower(name)) {
         x_fields["Governor"] = name;
@@ -328,8 +376,10 @@ private:
       }
     }
     const auto dash = text.find('-');
-    if (dash != std::string::npos) x_fields["CPU_min_freq"] = capitalised(util::to_lower(text.substr(0, dash)));
-    x_fields["CPU_max_freq"] = capitalised(util::to_lower(dash == std::string::npos ? text : text.substr(dash + 1)));
+    if (dash != std::string::npos)
+      x_fields["CPU_min_freq"] = capitalised(util::to_lower(text.substr(0, dash)));
+    x_fields["CPU_max_freq"] =
+        capitalised(util::to_lower(dash == std::string::npos ? text : text.substr(dash + 1)));
     if (governor.empty() && from(Version::v23_11) && dash == std::string::npos) governor = "UserSpace";
     set("Governor", capitalised(governor), "");
   }
@@ -344,7 +394,8 @@ private:
 
 } // namespace
 
-Fields job_fields(const slurm::Request& request, const slurm::JobSize& size, const slurm::ClusterFacts& cluster, Version version, unsigned component) {
+Fields job_fields(const slurm::Request& request, const slurm::JobSize& size,
+                  const slurm::ClusterFacts& cluster, Version version, unsigned component) {
   return Printer(request, size, cluster, version, component).run();
 }
 

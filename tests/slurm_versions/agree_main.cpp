@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// slurm_versions_agree FILE: how often hpcml's reader and the real sbatch of ten versions agree; exit 1 below 99 %.
+// slurm_versions_agree FILE: how often hpcml's reader and the real sbatch of ten versions agree; exit 1 below
+// 99 %.
 #include <array>
 #include <fmt/format.h>
 #include <iostream>
@@ -31,7 +32,8 @@ void print_table(const std::vector<Outcome>& outcomes) {
   std::cout << "\n";
   for (const auto& [group, tally] : groups) {
     std::cout << fmt::format("{:10}", group);
-    for (std::size_t i = 0; i < k_versions; ++i) std::cout << fmt::format("{:>11}", fmt::format("{}/{}", tally.agreed[i], tally.all[i]));
+    for (std::size_t i = 0; i < k_versions; ++i)
+      std::cout << fmt::format("{:>11}", fmt::format("{}/{}", tally.agreed[i], tally.all[i]));
     std::cout << "\n";
   }
 }
@@ -58,5 +60,6 @@ int main(int argc, char** argv) {
     print_table(outcomes);
   };
   const auto run = [](const char* file) { return hpcml::agree::run_cases(file); };
-  return hpcml::agree::run_agreement(argc, argv, "compares hpcml's reader with the measured sbatch cases of FILE", run, show, 99);
+  return hpcml::agree::run_agreement(
+      argc, argv, "compares hpcml's reader with the measured sbatch cases of FILE", run, show, 99);
 }

@@ -15,18 +15,18 @@ constexpr const char* k_array_task = "4294967294";
 const char* pattern_text(char letter, Version version, const std::string& name) {
   const bool complete = version >= Version::v25_11;
   switch (letter) {
-    case 'j':
-    case 'A': return "JOBID";
-    case 'a': return k_array_task;
-    case 'x': return name.c_str();
-    case 'u': return "root";
-    case 'b': return version >= Version::v24_11 ? "4" : nullptr;
-    case 't':
-    case 'n': return complete ? "0" : nullptr;
-    case 's': return complete ? "batch" : nullptr;
-    case 'J': return complete ? "JOBID.batch" : nullptr;
-    case 'N': return complete ? "(null)" : nullptr;
-    default: return nullptr;
+  case 'j':
+  case 'A': return "JOBID";
+  case 'a': return k_array_task;
+  case 'x': return name.c_str();
+  case 'u': return "root";
+  case 'b': return version >= Version::v24_11 ? "4" : nullptr;
+  case 't':
+  case 'n': return complete ? "0" : nullptr;
+  case 's': return complete ? "batch" : nullptr;
+  case 'J': return complete ? "JOBID.batch" : nullptr;
+  case 'N': return complete ? "(null)" : nullptr;
+  default: return nullptr;
   }
 }
 
@@ -74,9 +74,12 @@ void print_paths(const slurm::Request& r, Version version, unsigned component, F
     const bool slash = !r.text("chdir").empty() && work.back() == '/' && version >= Version::v25_11;
     return work + (slash ? "" : "/") + expand(text, version, name);
   };
-  const bool array = r.has("array") && (r.text("array").find_first_not_of(',') != std::string::npos || version >= Version::v25_11);
+  const bool array = r.has("array") && (r.text("array").find_first_not_of(',') != std::string::npos ||
+                                        version >= Version::v25_11);
   const std::string standard = array ? "slurm-%A_%a.out" : "slurm-%j.out";
-  const std::string out = r.has("output") || version < Version::v25_11 || !r.text("chdir").empty() ? path(r.has("output") ? r.text("output") : standard) : std::string(k_work) + "/" + expand(standard, version, name);
+  const std::string out = r.has("output") || version < Version::v25_11 || !r.text("chdir").empty()
+                              ? path(r.has("output") ? r.text("output") : standard)
+                              : std::string(k_work) + "/" + expand(standard, version, name);
   if (out != std::string(k_work) + "/slurm-JOBID.out" || component > 0) fields["StdOut"] = out;
   if (r.has("error")) fields["StdErr"] = path(r.text("error"));
   if (r.has("input") && path(r.text("input")) != "/dev/null") fields["StdIn"] = path(r.text("input"));

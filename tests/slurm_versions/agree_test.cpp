@@ -15,8 +15,10 @@ TEST_CASE("The reader agrees with ten versions of sbatch on 99 of 100 measured c
   REQUIRE(outcomes->size() > 10000);
   std::size_t agreed = 0;
   for (const auto& outcome : *outcomes) {
-    if (outcome.differences.empty()) ++agreed;
-    else WARN(outcome.id << " " << name_of(outcome.version) << ": " << outcome.differences.front());
+    if (outcome.differences.empty())
+      ++agreed;
+    else
+      WARN(outcome.id << " " << name_of(outcome.version) << ": " << outcome.differences.front());
   }
   CHECK(agreed * 100 >= outcomes->size() * 99);
 }
@@ -26,7 +28,8 @@ TEST_CASE("The reader agrees where a live sbatch once contradicted it") {
   REQUIRE(outcomes);
   CHECK(outcomes->size() > 400);
   for (const auto& outcome : *outcomes) {
-    INFO(outcome.id << " " << name_of(outcome.version) << ": " << (outcome.differences.empty() ? "" : outcome.differences.front()));
+    INFO(outcome.id << " " << name_of(outcome.version) << ": "
+                    << (outcome.differences.empty() ? "" : outcome.differences.front()));
     CHECK(outcome.differences.empty());
   }
 }
@@ -41,13 +44,17 @@ TEST_CASE("The runner sees facts that are wrong") {
   }
 }
 
-TEST_CASE("A live sbatch agrees with the reader on mutated scripts, refused or taken, and on what the job became", "[slurm]") {
+TEST_CASE(
+    "A live sbatch agrees with the reader on mutated scripts, refused or taken, and on what the job became",
+    "[slurm]") {
   if (!std::filesystem::exists("/usr/sbin/slurmctld")) {
     WARN("Slurm is not installed: nothing to compare with");
     return;
   }
-  const auto file = std::filesystem::temp_directory_path() / ("hpcml-live-" + std::to_string(::getpid()) + ".json");
-  const auto asked = agree::measure_mutations(HPCML_SOURCE_DIR "/tests/slurm_versions/cases.json", 300, 2026, "/usr", file);
+  const auto file =
+      std::filesystem::temp_directory_path() / ("hpcml-live-" + std::to_string(::getpid()) + ".json");
+  const auto asked =
+      agree::measure_mutations(HPCML_SOURCE_DIR "/tests/slurm_versions/cases.json", 300, 2026, "/usr", file);
   REQUIRE(asked);
   const auto outcomes = agree::run_cases(file);
   std::filesystem::remove(file);
@@ -55,8 +62,10 @@ TEST_CASE("A live sbatch agrees with the reader on mutated scripts, refused or t
   REQUIRE(outcomes->size() == 300);
   std::size_t agreed = 0;
   for (const auto& outcome : *outcomes) {
-    if (outcome.differences.empty()) ++agreed;
-    else WARN(outcome.id << ": " << outcome.differences.front());
+    if (outcome.differences.empty())
+      ++agreed;
+    else
+      WARN(outcome.id << ": " << outcome.differences.front());
   }
   CHECK(agreed * 1000 >= outcomes->size() * 985);
 }

@@ -56,13 +56,72 @@ PartitionName=dev-g Nodes=nid[001-004] OverSubscribe=NO MaxTime=30 State=UP
 constexpr int k_first_job = 7000001;
 
 /// The fields that a measured case may hold.
-constexpr const char* k_fields[] = {
-    "Account", "ArrayTaskId", "ArrayTaskThrottle", "BurstBuffer", "CPU_max_freq", "CPU_min_freq", "CPUs/Task", "ClusterFeatures", "Comment", "Container",
-    "ContainerID", "ContainerType", "Contiguous", "CpusPerTres", "Deadline", "DelayBoot", "Dependency", "ExcNodeList", "Exclusive", "Features", "Governor",
-    "GresEnforceBind", "JobName", "KillOInInvalidDependent", "KillOnInvalidDependent", "MailType", "MailUser", "MemPerTres", "MinCPUsNode", "MinMemoryCPU",
-    "MinMemoryNode", "MinMemoryTRES", "MinTmpDiskNode", "Network", "Nice", "NtasksPerN:B:S:C", "NtasksPerTRES", "NumCPUs", "NumNodes", "NumTasks", "OOMKillStep",
-    "OverSubscribe", "Partition", "Power", "Prefer", "QOS", "ReqB:S:C:T", "ReqNodeList", "ReqTRES", "Requeue", "SegmentSize", "Socks/Node", "SpreadJob", "StdErr",
-    "StdIn", "StdOut", "Switches", "TimeLimit", "TimeMin", "TresBind", "TresFreq", "TresPerJob", "TresPerNode", "TresPerSocket", "TresPerTask", "WorkDir"};
+constexpr const char* k_fields[] = {"Account",
+                                    "ArrayTaskId",
+                                    "ArrayTaskThrottle",
+                                    "BurstBuffer",
+                                    "CPU_max_freq",
+                                    "CPU_min_freq",
+                                    "CPUs/Task",
+                                    "ClusterFeatures",
+                                    "Comment",
+                                    "Container",
+                                    "ContainerID",
+                                    "ContainerType",
+                                    "Contiguous",
+                                    "CpusPerTres",
+                                    "Deadline",
+                                    "DelayBoot",
+                                    "Dependency",
+                                    "ExcNodeList",
+                                    "Exclusive",
+                                    "Features",
+                                    "Governor",
+                                    "GresEnforceBind",
+                                    "JobName",
+                                    "KillOInInvalidDependent",
+                                    "KillOnInvalidDependent",
+                                    "MailType",
+                                    "MailUser",
+                                    "MemPerTres",
+                                    "MinCPUsNode",
+                                    "MinMemoryCPU",
+                                    "MinMemoryNode",
+                                    "MinMemoryTRES",
+                                    "MinTmpDiskNode",
+                                    "Network",
+                                    "Nice",
+                                    "NtasksPerN:B:S:C",
+                                    "NtasksPerTRES",
+                                    "NumCPUs",
+                                    "NumNodes",
+                                    "NumTasks",
+                                    "OOMKillStep",
+                                    "OverSubscribe",
+                                    "Partition",
+                                    "Power",
+                                    "Prefer",
+                                    "QOS",
+                                    "ReqB:S:C:T",
+                                    "ReqNodeList",
+                                    "ReqTRES",
+                                    "Requeue",
+                                    "SegmentSize",
+                                    "Socks/Node",
+                                    "SpreadJob",
+                                    "StdErr",
+                                    "StdIn",
+                                    "StdOut",
+                                    "Switches",
+                                    "TimeLimit",
+                                    "TimeMin",
+                                    "TresBind",
+                                    "TresFreq",
+                                    "TresPerJob",
+                                    "TresPerNode",
+                                    "TresPerSocket",
+                                    "TresPerTask",
+                                    "WorkDir"};
 
 /// "KEY=VALUE KEY=VALUE" where values may hold blanks: a key is one of the known ones after a blank.
 std::map<std::string, std::string> read_record(const std::string& line) {
@@ -72,7 +131,8 @@ std::map<std::string, std::string> read_record(const std::string& line) {
   std::size_t from = 0;
   for (std::sregex_iterator at(line.begin(), line.end(), key), end;; ++at) {
     const std::size_t stop = at == end ? line.size() : static_cast<std::size_t>(at->position());
-    if (!name.empty() && record.count(name) == 0) record[name] = line.substr(from, line.find_last_not_of(' ', stop - 1) + 1 - from);
+    if (!name.empty() && record.count(name) == 0)
+      record[name] = line.substr(from, line.find_last_not_of(' ', stop - 1) + 1 - from);
     if (at == end) return record;
     name = (*at)[2];
     from = static_cast<std::size_t>(at->position() + at->length());
@@ -97,7 +157,8 @@ std::string hide_number(const std::string& text, const std::string& job, bool pa
 }
 
 /// As the cases were written down.
-std::string normalised(const std::string& key, std::string value, const std::string& job, const std::string& folder, bool only_tasks, bool padded) {
+std::string normalised(const std::string& key, std::string value, const std::string& job,
+                       const std::string& folder, bool only_tasks, bool padded) {
   const bool gres = util::starts_with(key, "Tres") || key == "CpusPerTres" || key == "MemPerTres";
   if (gres) {
     static const std::regex name("(^|,)(gres[:/])?gpu");
@@ -110,7 +171,9 @@ std::string normalised(const std::string& key, std::string value, const std::str
   if (key == "ReqTRES") value = std::regex_replace(value, std::regex(",billing=[0-9]+"), "");
   if (key == "Deadline") value = value == "N/A" || value == "Unknown" ? value : "<time>";
   if (key == "NumNodes")
-    if (const auto dash = value.find('-'); dash != std::string::npos && value.substr(0, dash) == value.substr(dash + 1)) value.resize(dash);
+    if (const auto dash = value.find('-');
+        dash != std::string::npos && value.substr(0, dash) == value.substr(dash + 1))
+      value.resize(dash);
   // 26.05 shows as many nodes as tasks where only tasks were asked for.
   if (key == "NumNodes" && util::starts_with(value, "1-") && only_tasks) value = "1";
   if (key == "StdOut" || key == "StdErr" || key == "StdIn" || key == "WorkDir") {
@@ -123,7 +186,8 @@ std::string normalised(const std::string& key, std::string value, const std::str
 } // namespace
 
 LiveCluster::LiveCluster(LiveCluster&& other) noexcept
-    : x_prefix(std::move(other.x_prefix)), x_folder(std::move(other.x_folder)), x_version(std::move(other.x_version)), x_plain(std::move(other.x_plain)),
+    : x_prefix(std::move(other.x_prefix)), x_folder(std::move(other.x_folder)),
+      x_version(std::move(other.x_version)), x_plain(std::move(other.x_plain)),
       x_controller(std::exchange(other.x_controller, -1)) {
   other.x_folder.clear();
 }
@@ -168,16 +232,21 @@ util::Result<LiveCluster> LiveCluster::start(const std::filesystem::path& prefix
   ::posix_spawn_file_actions_init(&actions);
   ::posix_spawn_file_actions_addopen(&actions, 1, log.c_str(), O_WRONLY | O_CREAT, 0600);
   ::posix_spawn_file_actions_adddup2(&actions, 1, 2);
-  std::vector<std::string> words = {(prefix / "sbin/slurmctld").string(), "-D", "-f", (cluster.x_folder / "slurm.conf").string()};
-  std::vector<std::string> variables = {"PATH=/usr/bin:/bin:/usr/sbin", "SLURM_CONF=" + (cluster.x_folder / "slurm.conf").string()};
-  const int status = ::posix_spawn(&cluster.x_controller, words[0].c_str(), &actions, nullptr, util::exec_pointers(words).data(), util::exec_pointers(variables).data());
+  std::vector<std::string> words = {(prefix / "sbin/slurmctld").string(), "-D", "-f",
+                                    (cluster.x_folder / "slurm.conf").string()};
+  std::vector<std::string> variables = {"PATH=/usr/bin:/bin:/usr/sbin",
+                                        "SLURM_CONF=" + (cluster.x_folder / "slurm.conf").string()};
+  const int status = ::posix_spawn(&cluster.x_controller, words[0].c_str(), &actions, nullptr,
+                                   util::exec_pointers(words).data(), util::exec_pointers(variables).data());
   ::posix_spawn_file_actions_destroy(&actions);
   if (status != 0) return util::Error{"cannot start " + words[0]};
-  if (!cluster.wait_until_up()) return util::Error{"slurmctld does not answer: " + util::read_file(log).value_or("")};
+  if (!cluster.wait_until_up())
+    return util::Error{"slurmctld does not answer: " + util::read_file(log).value_or("")};
 
   std::string message;
   const Case plain{"", "", "#!/bin/bash\nexit 0\n", {}, {}};
-  if (const auto written = util::write_file(cluster.x_folder / "work/case.sh", plain.script); !written) return written.error();
+  if (const auto written = util::write_file(cluster.x_folder / "work/case.sh", plain.script); !written)
+    return written.error();
   // Jobs 1 and 2 stay: dependencies name them.
   for (int i = 0; i < 2; ++i) {
     const auto job = cluster.submit(plain, true, message);
@@ -187,7 +256,8 @@ util::Result<LiveCluster> LiveCluster::start(const std::filesystem::path& prefix
   // A later slurmctld starts anew where it reads its file again.
   if (cluster.x_version < "23.11") {
     const auto file = cluster.x_folder / "slurm.conf";
-    const auto written = util::write_file(file, util::read_file(file).value_or("") + "FirstJobId=" + std::to_string(k_first_job) + "\n");
+    const auto written = util::write_file(file, util::read_file(file).value_or("") +
+                                                    "FirstJobId=" + std::to_string(k_first_job) + "\n");
     if (!written) return written.error();
     (void)cluster.run({"scontrol", "reconfigure"});
   }
@@ -209,10 +279,15 @@ bool LiveCluster::wait_until_up() {
   return false;
 }
 
-util::Result<std::string> LiveCluster::run(std::vector<std::string> words, const std::map<std::string, std::string>& more, std::string* error) {
+util::Result<std::string> LiveCluster::run(std::vector<std::string> words,
+                                           const std::map<std::string, std::string>& more,
+                                           std::string* error) {
   words[0] = (x_prefix / "bin" / words[0]).string();
   words.insert(words.begin(), {"/usr/bin/env", "-C", (x_folder / "work").string()});
-  util::EnvSnapshot env({{"PATH", "/usr/bin:/bin"}, {"HOME", "/root"}, {"USER", "root"}, {"SLURM_CONF", (x_folder / "slurm.conf").string()}});
+  util::EnvSnapshot env({{"PATH", "/usr/bin:/bin"},
+                         {"HOME", "/root"},
+                         {"USER", "root"},
+                         {"SLURM_CONF", (x_folder / "slurm.conf").string()}});
   for (const auto& [name, value] : more) env.set(name, value);
   const auto result = util::run_process(words, env, std::chrono::seconds(60));
   if (!result) return result.error();
@@ -250,24 +325,30 @@ std::vector<LiveCluster::Fields> LiveCluster::show(const std::string& job) {
   for (const auto& line : util::split(text.value_or(""), '\n')) {
     if (!util::starts_with(line, "JobId=")) continue;
     // 20.11 writes this one field with a colon.
-    auto record = read_record(std::regex_replace(line, std::regex(" NtasksPerTRES:([0-9]+)"), " NtasksPerTRES=$1"));
+    auto record =
+        read_record(std::regex_replace(line, std::regex(" NtasksPerTRES:([0-9]+)"), " NtasksPerTRES=$1"));
     if (record["Power"].empty()) record.erase("Power");
     if (record["NtasksPerTRES"] == "0" || x_version == "20.11") record.erase("NtasksPerTRES");
     if (record.count("ReqTRES") == 0) record["ReqTRES"] = record["TRES"]; // up to 22.05
     auto fields = Fields();
     const auto tasks = record.find("NumTasks");
-    const bool only_tasks = x_version >= "26.05" && tasks != record.end() && record["NumNodes"] == "1-" + tasks->second;
+    const bool only_tasks =
+        x_version >= "26.05" && tasks != record.end() && record["NumNodes"] == "1-" + tasks->second;
     const std::string id = std::to_string(std::stoul(record.at("JobId")));
     for (const char* key : k_fields) {
       const auto found = record.find(key);
       if (found == record.end()) continue;
-      const auto value = normalised(key, found->second, id, x_folder.string(), only_tasks, x_version >= "23.02");
+      const auto value =
+          normalised(key, found->second, id, x_folder.string(), only_tasks, x_version >= "23.02");
       const auto plain = x_plain.find(key);
-      const bool always = util::starts_with(key, "Over") || util::starts_with(key, "Exclu") || (util::starts_with(key, "MinCPUs") && record.count("MinMemoryTRES") > 0);
+      const bool always = util::starts_with(key, "Over") || util::starts_with(key, "Exclu") ||
+                          (util::starts_with(key, "MinCPUs") && record.count("MinMemoryTRES") > 0);
       if (always || plain == x_plain.end() || plain->second != value) fields[key] = value;
     }
     const auto out = record.find("StdOut");
-    if (const auto err = record.find("StdErr"); !x_plain.empty() && out != record.end() && err != record.end() && out->second == err->second) fields.erase("StdErr");
+    if (const auto err = record.find("StdErr");
+        !x_plain.empty() && out != record.end() && err != record.end() && out->second == err->second)
+      fields.erase("StdErr");
     components.push_back(std::move(fields));
   }
   return components;
@@ -275,7 +356,8 @@ std::vector<LiveCluster::Fields> LiveCluster::show(const std::string& job) {
 
 util::Result<Answer> LiveCluster::ask(const Case& item) {
   Answer answer;
-  if (const auto written = util::write_file(x_folder / "work/case.sh", item.script); !written) return written.error();
+  if (const auto written = util::write_file(x_folder / "work/case.sh", item.script); !written)
+    return written.error();
   const auto held = submit(item, true, answer.message);
   if (!held) return held.error();
   answer.held_accepted = !held->empty();

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// A private slurmctld with the nodes and partitions on which the cases were measured; its nodes are drained, nothing ever runs.
+// A private slurmctld with the nodes and partitions on which the cases were measured; its nodes are drained,
+// nothing ever runs.
 #pragma once
 
 #include <filesystem>
@@ -24,15 +25,17 @@ struct Case {
 
 /// What sbatch made of a case.
 struct Answer {
-  bool accepted = false;    ///< without --hold
+  bool accepted = false; ///< without --hold
   bool held_accepted = false;
-  std::string message;      ///< of a refusal
-  std::vector<std::map<std::string, std::string>> components; ///< of the held job: `scontrol show job` beside a plain job's, normalised
+  std::string message; ///< of a refusal
+  std::vector<std::map<std::string, std::string>>
+      components; ///< of the held job: `scontrol show job` beside a plain job's, normalised
 };
 
 class LiveCluster {
 public:
-  /// Starts the slurmctld of the Slurm under `prefix` ("/usr") in a folder of its own; an error where it does not answer.
+  /// Starts the slurmctld of the Slurm under `prefix` ("/usr") in a folder of its own; an error where it does
+  /// not answer.
   static util::Result<LiveCluster> start(const std::filesystem::path& prefix);
   LiveCluster(LiveCluster&& other) noexcept;
   LiveCluster& operator=(LiveCluster&&) = delete;
@@ -47,7 +50,9 @@ public:
 
 private:
   LiveCluster() = default;
-  util::Result<std::string> run(std::vector<std::string> words, const std::map<std::string, std::string>& more = {}, std::string* error = nullptr);
+  util::Result<std::string> run(std::vector<std::string> words,
+                                const std::map<std::string, std::string>& more = {},
+                                std::string* error = nullptr);
   util::Result<std::string> submit(const Case& item, bool held, std::string& message);
   std::vector<Fields> show(const std::string& job);
   bool wait_until_up();

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// slurm_versions_live: asks a real sbatch about cases made by seed, and writes what it did in the format of cases.json.
+// slurm_versions_live: asks a real sbatch about cases made by seed, and writes what it did in the format of
+// cases.json.
 #include <charconv>
 #include <fmt/format.h>
 #include <iostream>
@@ -14,10 +15,12 @@ int main(int argc, char** argv) {
     return value;
   };
   if (argc != 6) {
-    std::cerr << "usage: live CASES COUNT SEED PREFIX OUT\nasks the sbatch under PREFIX about COUNT mutations of CASES (0: CASES as they are) and writes what it did to OUT\n";
+    std::cerr << "usage: live CASES COUNT SEED PREFIX OUT\nasks the sbatch under PREFIX about COUNT "
+                 "mutations of CASES (0: CASES as they are) and writes what it did to OUT\n";
     return 2;
   }
-  const auto written = hpcml::agree::measure_mutations(argv[1], number(argv[2]), number(argv[3]), argv[4], argv[5]);
+  const auto written =
+      hpcml::agree::measure_mutations(argv[1], number(argv[2]), number(argv[3]), argv[4], argv[5]);
   if (!written) {
     std::cerr << "live: error: " << written.error().what << "\n";
     return 5;

@@ -21,8 +21,11 @@ struct Parts {
 std::optional<Parts> parts_of(const std::string& line) {
   const std::string prefix = std::string(k_prefix) + "--";
   const auto equals = line.find('=');
-  if (!util::starts_with(line, prefix) || equals == std::string::npos || line.find(' ', prefix.size()) < equals) return std::nullopt;
-  const auto match = slurm::find_option(slurm::Program::sbatch, line.substr(prefix.size(), equals - prefix.size()));
+  if (!util::starts_with(line, prefix) || equals == std::string::npos ||
+      line.find(' ', prefix.size()) < equals)
+    return std::nullopt;
+  const auto match =
+      slurm::find_option(slurm::Program::sbatch, line.substr(prefix.size(), equals - prefix.size()));
   if (!match.option) return std::nullopt;
   return Parts{match.option->name, line.substr(equals + 1)};
 }
@@ -36,9 +39,11 @@ std::string pool_of(const std::string& option) {
 /// What cannot be asked: it would wait for the job's end, or read the machine.
 bool is_askable(const Case& item) {
   const std::string all = item.script + util::join(item.arguments, " ");
-  for (const char* word : {"--wait\n", "--wait ", "-W", "--wai\n", "get-user-env", "--immediate", "hetjob", "packjob"})
+  for (const char* word :
+       {"--wait\n", "--wait ", "-W", "--wai\n", "get-user-env", "--immediate", "hetjob", "packjob"})
     if (all.find(word) != std::string::npos) return false;
-  return item.environment.count("SBATCH_WAIT") == 0 && item.environment.count("SBATCH_GET_USER_ENV") == 0 && item.group != "het";
+  return item.environment.count("SBATCH_WAIT") == 0 && item.environment.count("SBATCH_GET_USER_ENV") == 0 &&
+         item.group != "het";
 }
 
 } // namespace
@@ -48,7 +53,9 @@ Mutator::Mutator(std::vector<Case> base, unsigned seed) : x_random(seed), x_seed
     if (!is_askable(item)) continue;
     for (const auto& variable : item.environment) x_variables.emplace_back(variable);
     for (const auto& line : util::split(item.script, '\n')) {
-      if (!util::starts_with(line, k_prefix) || line.find("hetjob") != std::string::npos || line.find("packjob") != std::string::npos) continue;
+      if (!util::starts_with(line, k_prefix) || line.find("hetjob") != std::string::npos ||
+          line.find("packjob") != std::string::npos)
+        continue;
       x_directives.push_back(line);
       if (const auto parts = parts_of(line)) x_values[pool_of(parts->option)].push_back(parts->value);
     }
@@ -72,8 +79,12 @@ void Mutator::change_characters(std::string& line) {
   const char c = alphabet[pick(alphabet.size())];
   switch (pick(3)) {
   case 0: line.insert(at, 1, c); break;
-  case 1: if (at < line.size()) line[at] = c; break;
-  default: if (at < line.size()) line.erase(at, 1); break;
+  case 1:
+    if (at < line.size()) line[at] = c;
+    break;
+  default:
+    if (at < line.size()) line.erase(at, 1);
+    break;
   }
 }
 

@@ -8,7 +8,8 @@
 
 namespace hpcml::agree {
 
-/// Cases with values, options, orders, variables and characters of other cases; the same seed gives the same cases.
+/// Cases with values, options, orders, variables and characters of other cases; the same seed gives the same
+/// cases.
 class Mutator {
 public:
   Mutator(std::vector<Case> base, unsigned seed);
@@ -25,9 +26,9 @@ private:
   void move_to_environment(Case& item, std::string& line);
 
   std::vector<Case> x_base;
-  std::vector<std::string> x_directives;                         ///< whole lines
-  std::map<std::string, std::vector<std::string>> x_values;      ///< by kind of value
-  std::vector<std::pair<std::string, std::string>> x_variables;  ///< that a case sets
+  std::vector<std::string> x_directives;                        ///< whole lines
+  std::map<std::string, std::vector<std::string>> x_values;     ///< by kind of value
+  std::vector<std::pair<std::string, std::string>> x_variables; ///< that a case sets
   std::mt19937 x_random;
   unsigned x_seed;
   unsigned x_count = 0;

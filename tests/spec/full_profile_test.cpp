@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// docs/examples/site.json shows every key that a profile may have, and schema and reader agree about all of them.
+// docs/examples/site.json shows every key that a profile may have, and schema and reader agree about all of
+// them.
 #include <algorithm>
 #include <catch2/catch.hpp>
 #include <filesystem>
@@ -25,11 +26,13 @@ public:
   explicit Walk(const json& root) : x_root(root) {}
 
   void visit(const json& schema, const json& value, const json::json_pointer& place = json::json_pointer()) {
-    if (const auto ref = schema.find("$ref"); ref != schema.end()) return visit(x_root.at(json::json_pointer(ref->get<std::string>().substr(1))), value, place);
+    if (const auto ref = schema.find("$ref"); ref != schema.end())
+      return visit(x_root.at(json::json_pointer(ref->get<std::string>().substr(1))), value, place);
     for (const auto* several : {"allOf", "anyOf"})
       if (const auto list = schema.find(several); list != schema.end())
         for (const auto& one : *list) visit(one, value, place);
-    if (const auto words = schema.find("enum"); words != schema.end() && value.is_string()) closed_sets[place] = words->get<std::set<std::string>>();
+    if (const auto words = schema.find("enum"); words != schema.end() && value.is_string())
+      closed_sets[place] = words->get<std::set<std::string>>();
     if (const auto items = schema.find("items"); items != schema.end() && value.is_array())
       for (std::size_t i = 0; i < value.size(); ++i) visit(*items, value[i], place / i);
     if (!value.is_object()) return;
@@ -40,31 +43,37 @@ public:
         seen.insert(&below);
         visit(below, value[key], place / key);
       }
-    if (const auto others = schema.find("additionalProperties"); others != schema.end() && others->is_object())
+    if (const auto others = schema.find("additionalProperties");
+        others != schema.end() && others->is_object())
       for (const auto& [key, below] : value.items())
         if (properties == schema.end() || !properties->contains(key)) visit(*others, below, place / key);
   }
 
   std::set<const json*> seen;
-  std::map<json::json_pointer, std::set<std::string>> closed_sets; ///< where the value has a word of one, and its words
+  std::map<json::json_pointer, std::set<std::string>>
+      closed_sets; ///< where the value has a word of one, and its words
 
 private:
   const json& x_root;
 };
 
 /// The keys that may stand in any object.
-bool is_about(const std::string& key) { return key == "source" || key == "checked" || key == "note" || key == "instead_of" || key == "$schema"; }
+bool is_about(const std::string& key) {
+  return key == "source" || key == "checked" || key == "note" || key == "instead_of" || key == "$schema";
+}
 
 /// Calls `report` for each key of the schema that was not seen.
 template <class Report>
-void each_unseen(const json& schema, const std::string& path, const std::set<const json*>& seen, const Report& report) {
+void each_unseen(const json& schema, const std::string& path, const std::set<const json*>& seen,
+                 const Report& report) {
   if (!schema.is_object() && !schema.is_array()) return;
   const bool wrapper = path == "/definitions/wrapper" || path == "/definitions/instead_of";
   for (const auto& [key, below] : schema.items()) {
     const auto here = path + "/" + key;
     if (key == "properties" && !wrapper)
       for (const auto& [name, property] : below.items())
-        if (!is_about(name) && name != "value" && name != "retired_on" && !seen.contains(&property)) report(here + "/" + name);
+        if (!is_about(name) && name != "value" && name != "retired_on" && !seen.contains(&property))
+          report(here + "/" + name);
     each_unseen(below, here, seen, report);
   }
 }
@@ -77,7 +86,8 @@ TEST_CASE("The example profile has every key that the schema knows, and loads wi
   Walk walk(schema);
   walk.visit(schema, example);
   CHECK(walk.seen.size() > 150);
-  each_unseen(schema, "", walk.seen, [](const std::string& path) { FAIL_CHECK(path << " is not in docs/examples/site.json"); });
+  each_unseen(schema, "", walk.seen,
+              [](const std::string& path) { FAIL_CHECK(path << " is not in docs/examples/site.json"); });
 
   const auto load = spec::load_site_file(k_example, {});
   for (const auto& finding : load.diagnostics) FAIL_CHECK(diag::render_text(finding, load.source, false));
@@ -109,7 +119,8 @@ TEST_CASE("What the example profile says arrives in the site", "[spec]") {
   CHECK(site.gpu_request.more[0].multiple_of == 4);
   CHECK(site.gpu_request.more[0].whole_nodes_if_several);
   CHECK(site.gpu_request.more[0].must_request);
-  CHECK(site.launchers.at(1).per_node_args == std::vector<std::string>{"-np", "{nodes}", "--map-by", "ppr:1:node"});
+  CHECK(site.launchers.at(1).per_node_args ==
+        std::vector<std::string>{"-np", "{nodes}", "--map-by", "ppr:1:node"});
   const auto& gpu = *site.find_node_type("h100")->gpu;
   CHECK(gpu.cuda_max == "12.9");
   REQUIRE(gpu.slices.size() == 1);
@@ -135,7 +146,8 @@ TEST_CASE("What the example profile says arrives in the site", "[spec]") {
   CHECK(site.conflicts.at(0).settings.size() == 2);
   CHECK(site.modules_reset.value == model::ModulesReset::purge);
   CHECK(site.interactive.program == "getnodes");
-  CHECK(site.interactive.options == std::map<std::string, std::string>{{"nodes", "--nodes"}, {"time", "--minutes"}});
+  CHECK(site.interactive.options ==
+        std::map<std::string, std::string>{{"nodes", "--nodes"}, {"time", "--minutes"}});
   CHECK(site.interactive.implied == std::vector<std::string>{"exclusive"});
   CHECK(site.modules.at(0).load == std::vector<std::string>{"arch/h100"});
   CHECK(site.containers.at(1).bind_option == "--container-mounts={binds}");
@@ -167,9 +179,12 @@ TEST_CASE("Schema and reader take the same words of every closed set", "[spec]")
       REQUIRE(parsed.root);
       const auto read = spec::read_site(*parsed.root, "example");
       // An engine has other faults, too, where its options do not fit.
-      const bool refused = std::any_of(read.diagnostics.begin(), read.diagnostics.end(), [&](const auto& finding) {
-        return finding.code == "site/value" && (place.back() != "engine" || finding.message.find("cannot be \"" + word + "\"") != std::string::npos);
-      });
+      const bool refused =
+          std::any_of(read.diagnostics.begin(), read.diagnostics.end(), [&](const auto& finding) {
+            return finding.code == "site/value" &&
+                   (place.back() != "engine" ||
+                    finding.message.find("cannot be \"" + word + "\"") != std::string::npos);
+          });
       INFO(place << " = \"" << word << "\"");
       CHECK(refused != words.contains(word));
     }

@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: MIT
-// Each file in invalid/ is a wrong profile; NAME.expected holds texts that its messages must contain, one a line.
+// Each file in invalid/ is a wrong profile; NAME.expected holds texts that its messages must contain, one a
+// line.
 #include <algorithm>
 #include <catch2/catch.hpp>
 #include <filesystem>
 #include <vector>
 
-#include "spec/temp_dir.hpp"
 #include "spec/json_tree.hpp"
 #include "spec/schema_check.hpp"
 #include "spec/site_store.hpp"
+#include "spec/temp_dir.hpp"
 #include "util/file.hpp"
 #include "util/text.hpp"
 
@@ -58,11 +59,14 @@ TEST_CASE("Every wrong profile is refused with the place and the reason", "[spec
 
 TEST_CASE("A wrong profile says where it is wrong with a caret under the value", "[spec]") {
   const auto text = rendered(spec::load_site_file((k_folder / "bad_pattern.json").string(), {}));
-  CHECK_THAT(text, Catch::Contains(std::string("\"flags\": {\"account\": {\"pattern\": \"project_[0-9\"}}\n") + std::string(37, ' ') + "^^^^^^^^^^^^^^\n"));
+  CHECK_THAT(text,
+             Catch::Contains(std::string("\"flags\": {\"account\": {\"pattern\": \"project_[0-9\"}}\n") +
+                             std::string(37, ' ') + "^^^^^^^^^^^^^^\n"));
 }
 
 TEST_CASE("What only the schema sees is said once, at the innermost value", "[spec]") {
-  const std::string text = "{\n  \"id\": \"x\",\n  \"node_types\": [{\"id\": \"n\", \"cpu\": {\"cores\": {\"value\": 4, \"checked\": \"soon\"}}}]\n}\n";
+  const std::string text = "{\n  \"id\": \"x\",\n  \"node_types\": [{\"id\": \"n\", \"cpu\": {\"cores\": "
+                           "{\"value\": 4, \"checked\": \"soon\"}}}]\n}\n";
   const auto parsed = spec::parse_json(text, "x.json", "site");
   REQUIRE(parsed.root.has_value());
   const auto findings = spec::check_schema(*parsed.root, text);
@@ -74,7 +78,9 @@ TEST_CASE("What only the schema sees is said once, at the innermost value", "[sp
 
 TEST_CASE("The schema is asked where scripts are written, not in each rank of a job", "[spec]") {
   const hpcml::testing::TempDir folder;
-  folder.write("x.json", R"({"id": "x", "node_types": [{"id": "n", "cpu": {"cores": {"value": 4, "checked": "soon"}}}]})");
+  folder.write(
+      "x.json",
+      R"({"id": "x", "node_types": [{"id": "n", "cpu": {"cores": {"value": 4, "checked": "soon"}}}]})");
   const auto checked = spec::load_site("x", {folder.path()});
   CHECK_FALSE(checked.site.has_value());
   REQUIRE(checked.diagnostics.size() == 1);

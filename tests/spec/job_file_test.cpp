@@ -50,8 +50,10 @@ TEST_CASE("A job file gives the flags' values with their origin", "[spec]") {
 
 TEST_CASE("A job file may name every launcher and backend that a flag may", "[spec]") {
   const TempDir folder;
-  for (const std::string launcher : {"hpcml", "torchrun", "accelerate", "deepspeed", "srun", "ibrun", "mpirun", "mpiexec", "bede-mpirun"}) {
-    const auto load = spec::load_job_file(folder.write("hpcml.json", R"({"launcher": ")" + launcher + R"(", "backend": "auto"})"));
+  for (const std::string launcher : {"hpcml", "torchrun", "accelerate", "deepspeed", "srun", "ibrun",
+                                     "mpirun", "mpiexec", "bede-mpirun"}) {
+    const auto load = spec::load_job_file(
+        folder.write("hpcml.json", R"({"launcher": ")" + launcher + R"(", "backend": "auto"})"));
     INFO(all_text(load));
     REQUIRE(load.job.has_value());
     CHECK(load.job->launcher->value.name() == launcher);
@@ -72,16 +74,20 @@ TEST_CASE("All mistakes of a job file are said at once with their places", "[spe
   const auto load = spec::load_job_file(path);
   CHECK_FALSE(load.job.has_value());
   const auto text = all_text(load);
-  for (const auto* wanted : {":2:3: error: \"node\" is not known in the file [job/unknown-key]", "did you mean \"nodes\"?", ":3:20: error: gpus-per-node must be a whole number, not a text",
-                             ":4:11: error: ", ":5:15: error: unknown launcher 'torchrunn'", "did you mean torchrun?", ":6:11: error: \"1A\" is not a name of a variable",
-                             ":7:14: error: command must be a list, not a text"}) {
+  for (const auto* wanted :
+       {":2:3: error: \"node\" is not known in the file [job/unknown-key]", "did you mean \"nodes\"?",
+        ":3:20: error: gpus-per-node must be a whole number, not a text",
+        ":4:11: error: ", ":5:15: error: unknown launcher 'torchrunn'", "did you mean torchrun?",
+        ":6:11: error: \"1A\" is not a name of a variable",
+        ":7:14: error: command must be a list, not a text"}) {
     CHECK_THAT(text, Catch::Contains(wanted));
   }
 }
 
 TEST_CASE("A job file that is missing, no file, or no JSON is refused", "[spec]") {
   const TempDir folder;
-  for (const auto& path : {folder.path() + "/none.json", folder.path(), std::string("/dev/zero"), folder.write("broken.json", "{\"nodes\": 2")}) {
+  for (const auto& path : {folder.path() + "/none.json", folder.path(), std::string("/dev/zero"),
+                           folder.write("broken.json", "{\"nodes\": 2")}) {
     const auto load = spec::load_job_file(path);
     INFO(path << all_text(load));
     CHECK_FALSE(load.job.has_value());
@@ -90,7 +96,11 @@ TEST_CASE("A job file that is missing, no file, or no JSON is refused", "[spec]"
 }
 
 TEST_CASE("Variables give values and are named in their errors", "[spec]") {
-  const auto good = spec::job_from_environment(util::EnvSnapshot({{"HPCML_ACCOUNT", "project_1"}, {"HPCML_GPUS_PER_NODE", "4"}, {"HPCML_TIME", "1:00:00"}, {"HPCML_SITE", "lumi"}, {"HPCML_NODES", ""}}));
+  const auto good = spec::job_from_environment(util::EnvSnapshot({{"HPCML_ACCOUNT", "project_1"},
+                                                                  {"HPCML_GPUS_PER_NODE", "4"},
+                                                                  {"HPCML_TIME", "1:00:00"},
+                                                                  {"HPCML_SITE", "lumi"},
+                                                                  {"HPCML_NODES", ""}}));
   REQUIRE(good.job.has_value());
   CHECK(good.site == "lumi");
   CHECK(good.job->account->value == "project_1");
@@ -101,16 +111,22 @@ TEST_CASE("Variables give values and are named in their errors", "[spec]") {
 
   for (const auto* yes : {"1", "true", "yes"}) {
     CAPTURE(yes);
-    const auto switches = spec::job_from_environment(util::EnvSnapshot({{"HPCML_REPORT", yes}, {"HPCML_REQUEUE", yes}}));
+    const auto switches =
+        spec::job_from_environment(util::EnvSnapshot({{"HPCML_REPORT", yes}, {"HPCML_REQUEUE", yes}}));
     REQUIRE(switches.job.has_value());
     CHECK(switches.job->report);
     CHECK(switches.job->requeue->value);
   }
 
-  const auto bad = spec::job_from_environment(util::EnvSnapshot({{"HPCML_NODES", "0"}, {"HPCML_TIME", "soon"}, {"HPCML_REQUEUE", "maybe"}, {"HPCML_JOB_NAME", "a\nb"}}));
+  const auto bad = spec::job_from_environment(util::EnvSnapshot({{"HPCML_NODES", "0"},
+                                                                 {"HPCML_TIME", "soon"},
+                                                                 {"HPCML_REQUEUE", "maybe"},
+                                                                 {"HPCML_JOB_NAME", "a\nb"}}));
   CHECK_FALSE(bad.job.has_value());
   CHECK(bad.diagnostics.size() == 4);
-  CHECK_THAT(all_text(bad), Catch::Contains("HPCML_NODES must be a whole number from 1") && Catch::Contains("HPCML_TIME") && Catch::Contains("HPCML_REQUEUE") && Catch::Contains("HPCML_JOB_NAME"));
+  CHECK_THAT(all_text(bad), Catch::Contains("HPCML_NODES must be a whole number from 1") &&
+                                Catch::Contains("HPCML_TIME") && Catch::Contains("HPCML_REQUEUE") &&
+                                Catch::Contains("HPCML_JOB_NAME"));
 }
 
 TEST_CASE("The stronger job wins value by value, lists are appended", "[spec]") {

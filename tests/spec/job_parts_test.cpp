@@ -36,7 +36,8 @@ TEST_CASE("comments become blanks of the same length, and texts with slashes sta
 }
 
 TEST_CASE("a commented job file is read, and a mistake behind comments has its place") {
-  const auto file = load("// for LUMI\n{\n  \"nodes\": 2, // two\n  // \"time\": 10,\n  \"command\": [\"x\"]\n}\n");
+  const auto file =
+      load("// for LUMI\n{\n  \"nodes\": 2, // two\n  // \"time\": 10,\n  \"command\": [\"x\"]\n}\n");
   INFO(said(file));
   REQUIRE(file.job);
   CHECK(file.job->nodes->value == 2);
@@ -49,7 +50,8 @@ TEST_CASE("a commented job file is read, and a mistake behind comments has its p
 }
 
 TEST_CASE("several programs of one job keep their order, and the first that all ranks run is the main one") {
-  const auto file = load(R"({"steps": [{"command": ["stage"], "once": true}, {"command": ["train", "-x"]}, {"command": ["test"]}]})");
+  const auto file = load(
+      R"({"steps": [{"command": ["stage"], "once": true}, {"command": ["train", "-x"]}, {"command": ["test"]}]})");
   INFO(said(file));
   REQUIRE(file.job);
   REQUIRE(file.job->steps.size() == 3);
@@ -90,9 +92,12 @@ TEST_CASE("mistakes in jobs, steps and chains are all said") {
     std::vector<std::string> parts;
   };
   const Case cases[] = {
-      {R"({"jobs": [{"command": ["x"]}, {"name": "b", "aftr": "a", "command": ["y"]}]})", {"name", "did you mean \"after\""}},
-      {R"({"jobs": [{"name": "a", "command": ["x"]}, {"name": "a", "after": "trai", "command": ["y"]}, {"name": "train"}]})", {"two jobs are called \"a\"", "did you mean \"train\"?"}},
-      {R"({"jobs": [{"name": "a", "after": "b", "command": ["x"]}, {"name": "b", "after": "a", "command": ["y"]}]})", {"wait for each other in a circle: a, b"}},
+      {R"({"jobs": [{"command": ["x"]}, {"name": "b", "aftr": "a", "command": ["y"]}]})",
+       {"name", "did you mean \"after\""}},
+      {R"({"jobs": [{"name": "a", "command": ["x"]}, {"name": "a", "after": "trai", "command": ["y"]}, {"name": "train"}]})",
+       {"two jobs are called \"a\"", "did you mean \"train\"?"}},
+      {R"({"jobs": [{"name": "a", "after": "b", "command": ["x"]}, {"name": "b", "after": "a", "command": ["y"]}]})",
+       {"wait for each other in a circle: a, b"}},
       {R"({"jobs": [{"name": "a", "after": "a", "command": ["x"]}]})", {"circle: a"}},
       {R"({"command": ["x"], "jobs": [{"name": "a", "command": ["x"]}]})", {"a file with \"jobs\""}},
       {R"({"command": ["x"], "steps": [{"command": ["y"]}]})", {"exclude each other"}},

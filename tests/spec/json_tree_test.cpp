@@ -7,10 +7,13 @@
 using namespace hpcml;
 
 TEST_CASE("Each value knows its line, column and length", "[spec]") {
-  const std::string text = "{\n  \"a\": [1, -20,\n\t\"t\\u00e9\"],\"b\" :  true ,\n \"c\":{\"d\":null}, \"e\":1.5e3 }\n";
+  const std::string text =
+      "{\n  \"a\": [1, -20,\n\t\"t\\u00e9\"],\"b\" :  true ,\n \"c\":{\"d\":null}, \"e\":1.5e3 }\n";
   const auto parsed = spec::parse_json(text, "f.json", "site");
   REQUIRE(parsed.root.has_value());
-  const auto place = [](const spec::JsonPlace& p) { return std::vector<unsigned>{p.line, p.column, p.length}; };
+  const auto place = [](const spec::JsonPlace& p) {
+    return std::vector<unsigned>{p.line, p.column, p.length};
+  };
   const auto& root = *parsed.root;
   CHECK(place(root.place) == std::vector<unsigned>{1, 1, 1});
   CHECK(place(root.members[0].place) == std::vector<unsigned>{2, 3, 3});

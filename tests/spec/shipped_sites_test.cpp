@@ -22,13 +22,15 @@ const std::vector<std::string> k_nowhere;
 
 model::Site shipped(const std::string& id) {
   auto load = spec::load_site(id, k_nowhere);
-  for (const auto& diagnostic : load.diagnostics) UNSCOPED_INFO(diag::render_text(diagnostic, load.source, false));
+  for (const auto& diagnostic : load.diagnostics)
+    UNSCOPED_INFO(diag::render_text(diagnostic, load.source, false));
   REQUIRE(load.site.has_value());
   return *load.site;
 }
 
 const model::EnvRule& env_rule(const model::Site& site, const std::string& name) {
-  const auto found = std::find_if(site.env.begin(), site.env.end(), [&](const auto& rule) { return rule.name == name; });
+  const auto found =
+      std::find_if(site.env.begin(), site.env.end(), [&](const auto& rule) { return rule.name == name; });
   REQUIRE(found != site.env.end());
   return *found;
 }
@@ -43,7 +45,8 @@ TEST_CASE("Every shipped profile has the schema's form and loads without a findi
     ++count;
     auto parsed = spec::parse_json(file.text, std::string(file.name), "site");
     REQUIRE(parsed.root.has_value());
-    for (const auto& finding : spec::check_schema(*parsed.root, file.text)) FAIL_CHECK(diag::render_text(finding, file.text, false));
+    for (const auto& finding : spec::check_schema(*parsed.root, file.text))
+      FAIL_CHECK(diag::render_text(finding, file.text, false));
     const auto path = fs::path(HPCML_SOURCE_DIR) / "sites" / file.name;
     const auto load = spec::load_site_file(path.string(), {path.parent_path().string()});
     for (const auto& finding : load.diagnostics) FAIL_CHECK(diag::render_text(finding, load.source, false));
@@ -78,7 +81,8 @@ TEST_CASE("The shipped sites are the profiles of the folder, without the layers"
   }
   std::sort(sites.begin(), sites.end());
   CHECK(spec::list_sites(k_nowhere) == sites);
-  for (const auto* id : {"cedar", "generic", "graham", "local", "lumi", "narval", "vista", "zurada"}) CHECK(std::count(sites.begin(), sites.end(), id) == 1);
+  for (const auto* id : {"cedar", "generic", "graham", "local", "lumi", "narval", "vista", "zurada"})
+    CHECK(std::count(sites.begin(), sites.end(), id) == 1);
   const auto layer = spec::load_site("alliance", k_nowhere);
   CHECK(layer.not_found);
   REQUIRE(layer.diagnostics.size() == 1);
@@ -113,13 +117,15 @@ TEST_CASE("LUMI's node is the documented one", "[spec]") {
   CHECK(site.find_partition("standard-g")->max_time->value.to_slurm() == "2-00:00:00");
 }
 
-TEST_CASE("Where LUMI's pages disagree the later value is taken and the earlier one is kept beside it", "[spec]") {
+TEST_CASE("Where LUMI's pages disagree the later value is taken and the earlier one is kept beside it",
+          "[spec]") {
   const auto site = shipped("lumi");
   const auto& level = env_rule(site, "NCCL_NET_GDR_LEVEL");
   CHECK(level.value == "PHB");
   REQUIRE(level.origin.superseded.size() == 1);
   CHECK(level.origin.superseded[0].value == "3");
-  CHECK_THAT(level.origin.superseded[0].source, Catch::StartsWith("pytorch-page: https://docs.lumi-supercomputer.eu"));
+  CHECK_THAT(level.origin.superseded[0].source,
+             Catch::StartsWith("pytorch-page: https://docs.lumi-supercomputer.eu"));
   CHECK_FALSE(level.origin.superseded[0].why.empty());
   REQUIRE(site.caches.size() == 1);
   CHECK(site.caches[0].variables.contains("MIOPEN_USER_DB"));
@@ -177,14 +183,17 @@ TEST_CASE("Zurada wants memory on GPU partitions and whole nodes on the others",
   CHECK(site.network.master.interface == "bond0");
   CHECK(site.slurm_version->value == "24.11.5");
   CHECK(site.binding.value == model::NodeBinding::launch);
-  CHECK(site.openmp == std::map<std::string, std::string>{{"OMP_PLACES", "cores"}, {"OMP_PROC_BIND", "close"}, {"OMP_STACKSIZE", "512m"}});
+  CHECK(site.openmp == std::map<std::string, std::string>{
+                           {"OMP_PLACES", "cores"}, {"OMP_PROC_BIND", "close"}, {"OMP_STACKSIZE", "512m"}});
   CHECK(site.flags.at("mem").when.partitions.size() == 4);
-  CHECK(site.flags.at("exclusive").when.partitions == std::vector<std::string>{"cpu384g", "cpu1500g", "cpu6000g"});
+  CHECK(site.flags.at("exclusive").when.partitions ==
+        std::vector<std::string>{"cpu384g", "cpu1500g", "cpu6000g"});
   CHECK(site.find_node_type("h200x8")->gpu->per_node == 8);
 }
 
 TEST_CASE("Retired clusters name their successors", "[spec]") {
-  for (const auto& [id, successor, day] : std::vector<std::array<std::string, 3>>{{"cedar", "fir", "2025-09-12"}, {"graham", "nibi", "2025-09-01"}}) {
+  for (const auto& [id, successor, day] : std::vector<std::array<std::string, 3>>{
+           {"cedar", "fir", "2025-09-12"}, {"graham", "nibi", "2025-09-01"}}) {
     const auto site = shipped(id);
     CHECK(site.state == model::SiteState::retired);
     CHECK(site.successor == successor);

@@ -24,7 +24,8 @@ TEST_CASE("a site is recognised by a variable or a host name, which must match a
   const model::Detect cluster = {{{"NERSC_HOST", "perl.*"}}, {R"(login\d+\.c\.org)"}};
   CHECK(by(spec::match_site("c", cluster, with("NERSC_HOST", "perlmutter"), {})) == "NERSC_HOST=perlmutter");
   CHECK(by(spec::match_site("c", cluster, with("NERSC_HOST", "superperl"), {})) == "none");
-  CHECK(by(spec::match_site("c", cluster, with("NERSC_HOST", ""), {"login7", "login7.c.org"})) == "the host name login7.c.org");
+  CHECK(by(spec::match_site("c", cluster, with("NERSC_HOST", ""), {"login7", "login7.c.org"})) ==
+        "the host name login7.c.org");
   CHECK(by(spec::match_site("c", cluster, {}, {"xlogin7.c.org"})) == "none");
   CHECK(by(spec::match_site("c", cluster, {}, {"login7.c.org.evil"})) == "none");
   CHECK(by(spec::match_site("c", cluster, {}, {std::string(5000, 'a')})) == "none");
@@ -49,7 +50,8 @@ TEST_CASE("the shipped profiles recognise their machines") {
     REQUIRE(found.size() == 1);
     CHECK(found.front().id == id);
   }
-  CHECK(spec::detect_sites({std::string(HPCML_SOURCE_DIR) + "/sites"}, {}, {}, {"laptop", "laptop.local"}).empty());
+  CHECK(spec::detect_sites({std::string(HPCML_SOURCE_DIR) + "/sites"}, {}, {}, {"laptop", "laptop.local"})
+            .empty());
 }
 
 TEST_CASE("where a variable tells, host names are not asked; several sites stay several") {
@@ -72,13 +74,16 @@ TEST_CASE("where a variable tells, host names are not asked; several sites stay 
 
 TEST_CASE("compiled-in sites are known by their marks, until one of their profiles is a person's") {
   // The marks say something else than the profile does: so it shows which of the two was asked.
-  const std::vector<spec::SiteMarks> built_in = {{"narval", {"narval", "alliance"}, {{{"CC_CLUSTER", "from_the_marks"}}, {}}}};
+  const std::vector<spec::SiteMarks> built_in = {
+      {"narval", {"narval", "alliance"}, {{{"CC_CLUSTER", "from_the_marks"}}, {}}}};
   CHECK(spec::detect_sites({"/nonexistent"}, built_in, with("CC_CLUSTER", "narval"), {}).empty());
-  REQUIRE(spec::detect_sites({"/nonexistent"}, built_in, with("CC_CLUSTER", "from_the_marks"), {}).size() == 1);
+  REQUIRE(spec::detect_sites({"/nonexistent"}, built_in, with("CC_CLUSTER", "from_the_marks"), {}).size() ==
+          1);
   for (const std::string own : {"narval", "alliance"}) {
     CAPTURE(own);
     const testing::TempDir dir;
-    dir.write(own + ".json", R"({"extends": [")" + own + R"("], "id": ")" + own + "\"" + (own == "alliance" ? R"(, "abstract": true)" : "") + "}");
+    dir.write(own + ".json", R"({"extends": [")" + own + R"("], "id": ")" + own + "\"" +
+                                 (own == "alliance" ? R"(, "abstract": true)" : "") + "}");
     const auto found = spec::detect_sites({dir.path()}, built_in, with("CC_CLUSTER", "narval"), {});
     REQUIRE(found.size() == 1);
     CHECK(found.front().id == "narval");

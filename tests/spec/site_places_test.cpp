@@ -11,7 +11,9 @@ using testing::TempDir;
 
 namespace {
 
-std::string named(const std::string& id, const std::string& name) { return R"({"id": ")" + id + R"(", "name": ")" + name + "\"}"; }
+std::string named(const std::string& id, const std::string& name) {
+  return R"({"id": ")" + id + R"(", "name": ")" + name + "\"}";
+}
 
 std::string all_text(const spec::SiteLoad& load) {
   std::string text;
@@ -58,7 +60,8 @@ TEST_CASE("Facts keep their documents where two layers call different ones the s
   CHECK(mine.site->flags.at("nodes").origin.source == "running: https://mine/running");
   CHECK(mine.site->flags.at("time").origin.source == "both: https://both");
   REQUIRE(mine.site->env.front().origin.superseded.size() == 1);
-  CHECK_THAT(mine.site->env.front().origin.superseded.front().source, Catch::Contains("https://centre/running"));
+  CHECK_THAT(mine.site->env.front().origin.superseded.front().source,
+             Catch::Contains("https://centre/running"));
 }
 
 TEST_CASE("A user's profile refines a built-in one, also under the same name", "[spec]") {
@@ -74,7 +77,7 @@ TEST_CASE("A user's profile refines a built-in one, also under the same name", "
   INFO(all_text(lumi));
   REQUIRE(lumi.site.has_value());
   CHECK(lumi.site->flags.at("account").default_value == "project_42");
-  CHECK(lumi.site->flags.at("account").pattern == "^project_[0-9]+$"); // objects merge
+  CHECK(lumi.site->flags.at("account").pattern == "^project_[0-9]+$");      // objects merge
   CHECK(lumi.site->network.interfaces == std::vector<std::string>{"hsn0"}); // lists are replaced
   CHECK(lumi.site->network.fabric == "Slingshot-11, 4 x 200 Gb/s");
   CHECK(lumi.site->caches.empty()); // null removes
@@ -96,7 +99,8 @@ TEST_CASE("An unknown site is answered with its neighbour and the list", "[spec]
     CHECK_FALSE(load.site.has_value());
     REQUIRE(load.diagnostics.size() == 1);
     CHECK(load.diagnostics[0].code == "site/unknown");
-    CHECK_THAT(load.diagnostics[0].hint, Catch::Contains("known sites: ") && Catch::Contains("cedar, ") && !Catch::Contains("alliance") && !Catch::Contains("schema"));
+    CHECK_THAT(load.diagnostics[0].hint, Catch::Contains("known sites: ") && Catch::Contains("cedar, ") &&
+                                             !Catch::Contains("alliance") && !Catch::Contains("schema"));
   }
   CHECK_THAT(spec::load_site("lumo", {}).diagnostics[0].hint, Catch::StartsWith("did you mean \"lumi\"?"));
 }
@@ -122,9 +126,12 @@ TEST_CASE("A broken profile in a directory is not passed over for the built-in o
 TEST_CASE("The hash depends on the content and on nothing else", "[spec]") {
   const TempDir folder;
   folder.write("a/x.json", R"({"id": "x", "name": "n", "network": {"fabric": "f", "interfaces": ["ib0"]}})");
-  folder.write("b/x.json", "{\n  \"network\": {\"interfaces\": [\"ib0\"], \"fabric\": \"f\"},\n  \"name\": \"n\",\n  \"id\": \"x\"\n}\n");
+  folder.write("b/x.json", "{\n  \"network\": {\"interfaces\": [\"ib0\"], \"fabric\": \"f\"},\n  \"name\": "
+                           "\"n\",\n  \"id\": \"x\"\n}\n");
   folder.write("c/x.json", R"({"id": "x", "name": "n", "network": {"fabric": "f", "interfaces": ["ib1"]}})");
-  const auto hash = [&](const std::string& sub) { return spec::load_site("x", {folder.path() + "/" + sub}).site->hash; };
+  const auto hash = [&](const std::string& sub) {
+    return spec::load_site("x", {folder.path() + "/" + sub}).site->hash;
+  };
   CHECK(hash("a").size() == 16);
   CHECK(hash("a") == hash("b"));
   CHECK(hash("a") != hash("c"));
@@ -133,13 +140,15 @@ TEST_CASE("The hash depends on the content and on nothing else", "[spec]") {
 
 TEST_CASE("A profile that is given as a file finds the layers that lie beside it", "[spec]") {
   const TempDir folder;
-  folder.write("centre.json", R"({"id": "centre", "name": "Centre", "abstract": true, "shebang": "#!/bin/bash -l"})");
+  folder.write("centre.json",
+               R"({"id": "centre", "name": "Centre", "abstract": true, "shebang": "#!/bin/bash -l"})");
   folder.write("a.json", R"({"id": "a", "name": "A", "extends": ["centre"]})");
   const auto load = spec::load_site_file(folder.path() + "/a.json", {});
   INFO(all_text(load));
   REQUIRE(load.site);
   CHECK(load.site->shebang == "#!/bin/bash -l");
-  folder.write("lumi.json", R"({"id": "lumi", "name": "Mine", "extends": ["lumi"]})"); // its own id is the next place's
+  folder.write("lumi.json",
+               R"({"id": "lumi", "name": "Mine", "extends": ["lumi"]})"); // its own id is the next place's
   const auto mine = spec::load_site_file(folder.path() + "/lumi.json", {});
   INFO(all_text(mine));
   REQUIRE(mine.site);

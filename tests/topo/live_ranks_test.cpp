@@ -23,8 +23,10 @@ class Proc {
 public:
   Proc() : x_root(fs::temp_directory_path() / ("hpcml-proc-" + std::to_string(::getpid()))) {}
   ~Proc() { fs::remove_all(x_root); }
-  void add(unsigned pid, const std::vector<std::string>& env, const std::string& cpus, const std::string& maps = {}) const {
-    const fs::path folder = x_root / "proc" / std::to_string(pid), task = folder / "task" / std::to_string(pid);
+  void add(unsigned pid, const std::vector<std::string>& env, const std::string& cpus,
+           const std::string& maps = {}) const {
+    const fs::path folder = x_root / "proc" / std::to_string(pid),
+                   task = folder / "task" / std::to_string(pid);
     fs::create_directories(task);
     std::ofstream environ(folder / "environ");
     for (const auto& entry : env) environ << entry << '\0';
@@ -47,8 +49,10 @@ TEST_CASE("ranks are the tasks of the largest step of the caller's job and node,
     return more;
   };
   proc.add(10, with({"SLURM_LOCALID=0"}), "0-63"); // the batch script
-  proc.add(20, with({"SLURM_STEP_ID=0", "SLURM_LOCALID=0", "UCX_NET_DEVICES=mlx5_2:1"}), "0-7", "5602 prefer (many):3 file=/bin/x mapped=2 N0=2");
-  proc.add(21, with({"SLURM_STEP_ID=0", "SLURM_LOCALID=1", "NCCL_IB_HCA==mlx5_0,mlx5_1"}), "8-15", "5602 bind=static:0-1 heap anon=1");
+  proc.add(20, with({"SLURM_STEP_ID=0", "SLURM_LOCALID=0", "UCX_NET_DEVICES=mlx5_2:1"}), "0-7",
+           "5602 prefer (many):3 file=/bin/x mapped=2 N0=2");
+  proc.add(21, with({"SLURM_STEP_ID=0", "SLURM_LOCALID=1", "NCCL_IB_HCA==mlx5_0,mlx5_1"}), "8-15",
+           "5602 bind=static:0-1 heap anon=1");
   proc.add(30, with({"SLURM_STEP_ID=1", "SLURM_LOCALID=0"}), "1");             // the one that looks
   proc.add(31, with({"SLURM_STEP_ID=2", "SLURM_LOCALID=0"}), "2");             // a smaller step
   proc.add(40, {"SLURM_JOB_ID=8", "SLURM_STEP_ID=0", "SLURM_LOCALID=2"}, "3"); // another job
@@ -93,7 +97,10 @@ TEST_CASE("a rank's own list of GPUs is told from one that all ranks see") {
            {{{0, "GPU-c,GPU-d"}, {1, "GPU-a,GPU-b"}}, 2, 0, Lists{{2, 3}, {0, 1}}},
            {{{0, "0,1,2,3"}, {1, "0,1,2,3"}}, 2, 0, Lists{{0, 1}, {2, 3}}},
            {{{0, "0,1,2,3"}, {1, "0,1,2,3"}}, 2, 1, Lists{{0}, {1}}},
-           {{{0, "4,5,2,3"}, {1, "4,5,2,3"}, {2, "4,5,2,3"}, {3, "4,5,2,3"}}, 4, 0, Lists{{4}, {5}, {2}, {3}}},
+           {{{0, "4,5,2,3"}, {1, "4,5,2,3"}, {2, "4,5,2,3"}, {3, "4,5,2,3"}},
+            4,
+            0,
+            Lists{{4}, {5}, {2}, {3}}},
            {{{0, "0,1"}, {1, "0,1"}, {2, "0,1"}, {3, "0,1"}}, 4, 0, Lists{{0}, {0}, {1}, {1}}},
            {{{0, "0"}, {1, "0"}, {2, "1"}, {3, "1"}}, 4, 0, Lists{{0}, {0}, {1}, {1}}},
            {{{0, "0,1,2,3,4,5,6,7"}}, 1, 0, Lists{{0, 1, 2, 3, 4, 5, 6, 7}}},
@@ -122,15 +129,18 @@ TEST_CASE("the kernel's words for memory policies are read, and this process's o
     const char* line;
     const char* text;
   };
-  for (const auto& row : {Row{"55 default file=/bin/head mapped=2 N0=2", "memory of the node that asks"}, Row{"55 local", "memory of the node that asks"},
-                          Row{"55 prefer:2 anon=1", "memory preferred from NUMA 2"}, Row{"55 interleave:0-3", "memory interleaved over NUMA 0-3"},
+  for (const auto& row : {Row{"55 default file=/bin/head mapped=2 N0=2", "memory of the node that asks"},
+                          Row{"55 local", "memory of the node that asks"},
+                          Row{"55 prefer:2 anon=1", "memory preferred from NUMA 2"},
+                          Row{"55 interleave:0-3", "memory interleaved over NUMA 0-3"},
                           Row{"55 weighted interleave:0,2 heap", "memory interleaved over NUMA 0,2"}}) {
     CAPTURE(row.line);
     const auto policy = topo::parse_numa_maps(row.line);
     REQUIRE(policy);
     CHECK(topo::render_memory(*policy) == row.text);
   }
-  for (const char* bad : {"", "55", "55 prefer", "55 bind:x", "55 something:1"}) CHECK_FALSE(topo::parse_numa_maps(bad));
+  for (const char* bad : {"", "55", "55 prefer", "55 bind:x", "55 something:1"})
+    CHECK_FALSE(topo::parse_numa_maps(bad));
   // Two ways to ask the same kernel.
   std::ifstream maps("/proc/thread-self/numa_maps");
   std::string line;
@@ -142,16 +152,21 @@ TEST_CASE("the kernel's words for memory policies are read, and this process's o
 TEST_CASE("memory is judged by the NUMA nodes of the rank's CPUs, and a GPU's memory is never right") {
   topo::Node node;
   node.cpus = model::make_regular_cpus(1, 8, 1, 2, 0);
-  node.numa = {{0, IdSet::range(0, 3), topo::MemoryKind::cpu}, {1, IdSet::range(4, 7), topo::MemoryKind::cpu}, {4, {}, topo::MemoryKind::device}};
+  node.numa = {{0, IdSet::range(0, 3), topo::MemoryKind::cpu},
+               {1, IdSet::range(4, 7), topo::MemoryKind::cpu},
+               {4, {}, topo::MemoryKind::device}};
   struct Row {
     IdSet nodes;
     const char* text;
     bool wrong;
   };
-  for (const auto& row : {Row{IdSet::of({1}), "", false}, Row{IdSet::of({0}), "its memory preferred from NUMA 0, its CPUs are in NUMA 1", true},
-                          Row{IdSet::of({0, 1}), "its memory preferred from NUMA 0-1, its CPUs are in NUMA 1", false},
-                          Row{IdSet::of({1, 4}), "its memory preferred from NUMA 1,4: NUMA 4 is memory of a GPU", true}}) {
-    const auto report = topo::check_placement(node, {{0, {}, IdSet::range(4, 7), "", topo::MemoryPolicy{topo::MemoryMode::preferred, row.nodes}}});
+  for (const auto& row :
+       {Row{IdSet::of({1}), "", false},
+        Row{IdSet::of({0}), "its memory preferred from NUMA 0, its CPUs are in NUMA 1", true},
+        Row{IdSet::of({0, 1}), "its memory preferred from NUMA 0-1, its CPUs are in NUMA 1", false},
+        Row{IdSet::of({1, 4}), "its memory preferred from NUMA 1,4: NUMA 4 is memory of a GPU", true}}) {
+    const auto report = topo::check_placement(
+        node, {{0, {}, IdSet::range(4, 7), "", topo::MemoryPolicy{topo::MemoryMode::preferred, row.nodes}}});
     const std::string text = report.findings.empty() ? "" : report.findings.front().text;
     CHECK(text == row.text);
     CHECK(report.wrong(0) == row.wrong);

@@ -53,7 +53,8 @@ unsigned marks_in(const std::string& svg) { // the legend's is no finding
 } // namespace
 
 TEST_CASE("a drawing of ranks that are where they belong marks nothing") {
-  const auto drawn = draw({{0, {0}, model::IdSet::of({0, 1, 2, 3}), "ib0", bound(0)}, {1, {1}, model::IdSet::of({4, 5, 6, 7}), "ib1", bound(1)}});
+  const auto drawn = draw({{0, {0}, model::IdSet::of({0, 1, 2, 3}), "ib0", bound(0)},
+                           {1, {1}, model::IdSet::of({4, 5, 6, 7}), "ib1", bound(1)}});
   INFO(drawn.tree);
   CHECK(drawn.tree.find('!') == std::string::npos);
   CHECK(marks_in(drawn.svg) == 0);
@@ -65,9 +66,12 @@ TEST_CASE("a GPU, a NIC or memory far from a rank is marked, with what is wrong"
     Placed rank;
     const char *bar, *tree;
   };
-  for (const auto& [rank, bar, tree] :
-       {Case{{1, {1}, model::IdSet::of({4, 5, 6, 7}), "ib0", bound(1)}, "NIC ib0 for rank", "NIC ib0 -> rank 0 (! rank 1: NIC ib1 ("},
-        Case{{1, {1}, model::IdSet::of({4, 5, 6, 7}), "ib1", bound(0)}, "memory of NUMA 0 for rank 1", "NUMA 0 (! rank 1: its memory "}}) {
+  for (const auto& [rank, bar, tree] : {Case{{1, {1}, model::IdSet::of({4, 5, 6, 7}), "ib0", bound(1)},
+                                             "NIC ib0 for rank",
+                                             "NIC ib0 -> rank 0 (! rank 1: NIC ib1 ("},
+                                        Case{{1, {1}, model::IdSet::of({4, 5, 6, 7}), "ib1", bound(0)},
+                                             "memory of NUMA 0 for rank 1",
+                                             "NUMA 0 (! rank 1: its memory "}}) {
     CAPTURE(bar);
     const auto drawn = draw({right, rank});
     INFO(drawn.tree + drawn.svg);
@@ -77,9 +81,12 @@ TEST_CASE("a GPU, a NIC or memory far from a rank is marked, with what is wrong"
   }
   const auto far = draw({right, {1, {1}, model::IdSet::of({0, 1, 2, 3}), "", {}}});
   INFO(far.tree);
-  CHECK(far.tree.find("GPU 1 at 0000:02:00.0 -> rank 1 (! rank 1: none of its CPUs is in NUMA 1 of its GPU)") != std::string::npos);
+  CHECK(
+      far.tree.find("GPU 1 at 0000:02:00.0 -> rank 1 (! rank 1: none of its CPUs is in NUMA 1 of its GPU)") !=
+      std::string::npos);
   CHECK(class_of_bar(far.svg, "GPU 1 0000:02:00.0 for rank 1").find("off") != std::string::npos);
   CHECK(class_of_bar(far.svg, "GPU 0 0000:01:00.0 for rank 0").find("off") == std::string::npos);
-  const auto swapped = draw({{0, {1}, model::IdSet::of({4, 5, 6, 7}), "", {}}, {1, {0}, model::IdSet::of({0, 1, 2, 3}), "", {}}});
+  const auto swapped = draw(
+      {{0, {1}, model::IdSet::of({4, 5, 6, 7}), "", {}}, {1, {0}, model::IdSet::of({0, 1, 2, 3}), "", {}}});
   CHECK(swapped.tree.find("GPU 0 at 0000:01:00.0 -> rank 0 (! rank 1 has it)") != std::string::npos);
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// A rank that takes part in a preflight until the all_reduce and then misbehaves: bad_rank wrong|die|hang BYTES SECONDS
+// A rank that takes part in a preflight until the all_reduce and then misbehaves: bad_rank wrong|die|hang
+// BYTES SECONDS
 #include <chrono>
 #include <csignal>
 #include <cstdint>
@@ -34,7 +35,9 @@ int main(int argc, char** argv) {
       return 0;
     }
     // Looks like this rank's share, but one element of it is another rank's.
-    auto tensor = (at::arange(bytes / 4, at::TensorOptions().dtype(at::kLong)).remainder(251) + 1).to(at::kFloat) * (env.rank + 1);
+    auto tensor =
+        (at::arange(bytes / 4, at::TensorOptions().dtype(at::kLong)).remainder(251) + 1).to(at::kFloat) *
+        (env.rank + 1);
     tensor[5] += 1;
     group.all_reduce_sum(tensor);
     meeting.conclude("all_reduce", "");

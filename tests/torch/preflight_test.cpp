@@ -33,7 +33,8 @@ Run with_bad_rank(const std::string& how, const std::string& seconds) {
 
 } // namespace
 
-TEST_CASE("the helper was compiled with the headers of the library that it loads, and with the LibTorch that CMake took") {
+TEST_CASE("the helper was compiled with the headers of the library that it loads, and with the LibTorch that "
+          "CMake took") {
   const auto output = util::run_process({helper_path(), "info"}, util::EnvSnapshot::of_process());
   REQUIRE(output);
   const auto info = nlohmann::json::parse(output->out);
@@ -63,7 +64,8 @@ TEST_CASE("four ranks meet, sum and exchange messages over the loopback interfac
 
 TEST_CASE("the checks take one thread: an emulated node shows more cores than there are") {
   // The OpenMP runtime itself prints a line for each thread that it starts.
-  const auto run = run_ranks(2, {0, 1}, preflight({"--timeout", "60", "--backend", "gloo"}), {{"OMP_NUM_THREADS", "3"}, {"OMP_DISPLAY_AFFINITY", "TRUE"}});
+  const auto run = run_ranks(2, {0, 1}, preflight({"--timeout", "60", "--backend", "gloo"}),
+                             {{"OMP_NUM_THREADS", "3"}, {"OMP_DISPLAY_AFFINITY", "TRUE"}});
   INFO(run.transcript());
   for (int rank = 0; rank < 2; ++rank) {
     CHECK(run.ranks.at(rank).exit_code == 0);
@@ -73,12 +75,35 @@ TEST_CASE("the checks take one thread: an emulated node shows more cores than th
 
 TEST_CASE("a task of the site's MPI launcher is one rank of the preflight") {
   // ibrun's task: the site's profile names its variables, Slurm's of the step are not there.
-  const auto run = run_ranks(2, {0, 1}, [](int rank) -> std::vector<std::string> {
-    const std::string number = std::to_string(rank);
-    return {"/usr/bin/env", "-u", "RANK", "-u", "LOCAL_RANK", "-u", "WORLD_SIZE", "-u", "LOCAL_WORLD_SIZE", "-u", "MASTER_ADDR", "-u", "MASTER_PORT",
-            "OMPI_COMM_WORLD_RANK=" + number, "OMPI_COMM_WORLD_LOCAL_RANK=" + number, "OMPI_COMM_WORLD_SIZE=2",
-            std::string(HPCML_BINARY_DIR) + "/bin/hpcml", "preflight", "--site", "vista", "--backend", "gloo", "--format", "json"};
-  }, {{"SLURM_JOB_ID", std::to_string(::getpid())}});
+  const auto run = run_ranks(2, {0, 1},
+                             [](int rank) -> std::vector<std::string> {
+                               const std::string number = std::to_string(rank);
+                               return {"/usr/bin/env",
+                                       "-u",
+                                       "RANK",
+                                       "-u",
+                                       "LOCAL_RANK",
+                                       "-u",
+                                       "WORLD_SIZE",
+                                       "-u",
+                                       "LOCAL_WORLD_SIZE",
+                                       "-u",
+                                       "MASTER_ADDR",
+                                       "-u",
+                                       "MASTER_PORT",
+                                       "OMPI_COMM_WORLD_RANK=" + number,
+                                       "OMPI_COMM_WORLD_LOCAL_RANK=" + number,
+                                       "OMPI_COMM_WORLD_SIZE=2",
+                                       std::string(HPCML_BINARY_DIR) + "/bin/hpcml",
+                                       "preflight",
+                                       "--site",
+                                       "vista",
+                                       "--backend",
+                                       "gloo",
+                                       "--format",
+                                       "json"};
+                             },
+                             {{"SLURM_JOB_ID", std::to_string(::getpid())}});
   INFO(run.transcript());
   for (int rank = 0; rank < 2; ++rank) {
     CHECK(run.ranks.at(rank).exit_code == 0);
@@ -107,7 +132,8 @@ TEST_CASE("without rank 0 the others say which address they could not reach and 
   CHECK(run.ranks.at(1).exit_code == 6);
   REQUIRE(run.events(1, "culprit").size() == 1);
   CHECK(run.events(1, "culprit")[0].at("ranks") == nlohmann::json({0}));
-  CHECK_THAT(run.events(1, "culprit")[0].at("what").get<std::string>(), Contains("127.0.0.1:") && Contains("refused"));
+  CHECK_THAT(run.events(1, "culprit")[0].at("what").get<std::string>(),
+             Contains("127.0.0.1:") && Contains("refused"));
 }
 
 TEST_CASE("a wrong contribution of one rank makes the preflight fail") {
@@ -118,7 +144,8 @@ TEST_CASE("a wrong contribution of one rank makes the preflight fail") {
   const auto culprit = run.events(0, "culprit")[0];
   CHECK(culprit.at("phase") == "all_reduce");
   // element 5 of the pattern is 6, times 1+2+3+4
-  CHECK_THAT(culprit.at("what").get<std::string>(), Contains("wrong in 1 of 16384 elements") && Contains("element 5: 61 instead of 60"));
+  CHECK_THAT(culprit.at("what").get<std::string>(),
+             Contains("wrong in 1 of 16384 elements") && Contains("element 5: 61 instead of 60"));
 }
 
 TEST_CASE("a rank that dies or hangs in the all_reduce is named") {
@@ -154,12 +181,17 @@ TEST_CASE("a port that another program holds is named") {
   ::close(fd);
   INFO(run.transcript());
   CHECK(run.ranks.at(0).exit_code == 6);
-  CHECK_THAT(run.ranks.at(0).out, Contains("127.0.0.1:" + std::to_string(port)) && Contains("could not serve"));
+  CHECK_THAT(run.ranks.at(0).out,
+             Contains("127.0.0.1:" + std::to_string(port)) && Contains("could not serve"));
 }
 
 TEST_CASE("the helper explains what is wrong with its command line") {
-  for (const auto& words : std::vector<std::vector<std::string>>{{}, {"preflite"}, {"preflight", "--timeout"}, {"preflight", "--timeout", "0"},
-                                                                 {"preflight", "--backend", "mpi"}, {"preflight", "--colour", "red"}}) {
+  for (const auto& words : std::vector<std::vector<std::string>>{{},
+                                                                 {"preflite"},
+                                                                 {"preflight", "--timeout"},
+                                                                 {"preflight", "--timeout", "0"},
+                                                                 {"preflight", "--backend", "mpi"},
+                                                                 {"preflight", "--colour", "red"}}) {
     std::vector<std::string> all = {helper_path()};
     all.insert(all.end(), words.begin(), words.end());
     const auto output = util::run_process(all, util::EnvSnapshot::of_process());

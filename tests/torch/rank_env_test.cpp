@@ -17,8 +17,9 @@ RankEnv read(const Variables& variables) {
   });
 }
 
-const Variables k_complete = {{"RANK", "9"},       {"WORLD_SIZE", "16"}, {"LOCAL_RANK", "1"},         {"LOCAL_WORLD_SIZE", "8"},
-                              {"NODE_RANK", "1"}, {"MASTER_ADDR", "nid005001"}, {"MASTER_PORT", "29500"}};
+const Variables k_complete = {
+    {"RANK", "9"},      {"WORLD_SIZE", "16"},         {"LOCAL_RANK", "1"},     {"LOCAL_WORLD_SIZE", "8"},
+    {"NODE_RANK", "1"}, {"MASTER_ADDR", "nid005001"}, {"MASTER_PORT", "29500"}};
 
 Variables with(const std::string& name, const std::string& value) {
   auto variables = k_complete;
@@ -55,7 +56,8 @@ TEST_CASE("what hpcml launch plans for threads and data loaders is read where it
   CHECK(read(k_complete).dataloader_workers == -1);
   CHECK(read(with("HPCML_INTEROP_THREADS", "2")).interop_threads == 2);
   CHECK(read(with("HPCML_DATALOADER_WORKERS", "0")).dataloader_workers == 0);
-  CHECK(message_of(with("HPCML_DATALOADER_WORKERS", "many")).find("HPCML_DATALOADER_WORKERS is 'many'") != std::string::npos);
+  CHECK(message_of(with("HPCML_DATALOADER_WORKERS", "many")).find("HPCML_DATALOADER_WORKERS is 'many'") !=
+        std::string::npos);
 }
 
 TEST_CASE("Gloo's interface goes before NCCL's, whose names are prefixes") {
@@ -69,12 +71,15 @@ TEST_CASE("Gloo's interface goes before NCCL's, whose names are prefixes") {
 
 TEST_CASE("an empty rank environment names every missing variable and who sets them") {
   const auto message = message_of({});
-  for (const char* part : {"RANK is not set", "WORLD_SIZE is not set", "MASTER_ADDR is not set", "MASTER_PORT is not set", "hpcml launch"})
+  for (const char* part : {"RANK is not set", "WORLD_SIZE is not set", "MASTER_ADDR is not set",
+                           "MASTER_PORT is not set", "hpcml launch"})
     CHECK_THAT(message, Catch::Contains(part));
 }
 
 TEST_CASE("a wrong rank variable is named with its value") {
-  struct Row { std::string name, value, expected; };
+  struct Row {
+    std::string name, value, expected;
+  };
   for (const auto& row : std::vector<Row>{{"RANK", "x", "RANK is 'x'"},
                                           {"RANK", "16", "RANK 16 is not below WORLD_SIZE 16"},
                                           {"RANK", "-1", "RANK is '-1'"},

@@ -25,18 +25,22 @@ std::vector<nlohmann::json> Run::events(int rank, const std::string& name) const
 std::string Run::transcript() const {
   std::string text;
   for (const auto& [rank, output] : ranks)
-    text += "rank " + std::to_string(rank) + " (code " + std::to_string(output.exit_code) + ")\n" + output.out + output.err;
+    text += "rank " + std::to_string(rank) + " (code " + std::to_string(output.exit_code) + ")\n" +
+            output.out + output.err;
   return text;
 }
 
-Run run_ranks(int world_size, const std::vector<int>& present, const std::function<std::vector<std::string>(int)>& words,
+Run run_ranks(int world_size, const std::vector<int>& present,
+              const std::function<std::vector<std::string>(int)>& words,
               const std::map<std::string, std::string>& extra_env, int port) {
   if (port == 0) port = test::free_port();
   const auto start = std::chrono::steady_clock::now();
   std::map<int, std::future<util::Result<util::ProcessOutput>>> running;
   for (const int rank : present) {
     auto env = util::EnvSnapshot::of_process();
-    for (const char* name : {"GLOO_SOCKET_IFNAME", "NCCL_SOCKET_IFNAME", "HPCML_BACKEND", "NODE_RANK", "GROUP_RANK"}) env.unset(name);
+    for (const char* name :
+         {"GLOO_SOCKET_IFNAME", "NCCL_SOCKET_IFNAME", "HPCML_BACKEND", "NODE_RANK", "GROUP_RANK"})
+      env.unset(name);
     env.set("RANK", std::to_string(rank));
     env.set("LOCAL_RANK", std::to_string(rank));
     env.set("WORLD_SIZE", std::to_string(world_size));
@@ -45,7 +49,9 @@ Run run_ranks(int world_size, const std::vector<int>& present, const std::functi
     env.set("MASTER_PORT", std::to_string(port));
     env.set("OMP_NUM_THREADS", "1");
     for (const auto& [name, value] : extra_env) env.set(name, value);
-    running[rank] = std::async(std::launch::async, [argv = words(rank), env] { return util::run_process(argv, env, std::chrono::seconds(180)); });
+    running[rank] = std::async(std::launch::async, [argv = words(rank), env] {
+      return util::run_process(argv, env, std::chrono::seconds(180));
+    });
   }
   Run run;
   for (auto& [rank, future] : running) {

@@ -24,7 +24,8 @@ struct Run {
 };
 
 /// Runs `words(rank)` for each rank of `present` in a world of `world_size`, all at once, and waits for all.
-Run run_ranks(int world_size, const std::vector<int>& present, const std::function<std::vector<std::string>(int)>& words,
+Run run_ranks(int world_size, const std::vector<int>& present,
+              const std::function<std::vector<std::string>(int)>& words,
               const std::map<std::string, std::string>& extra_env = {}, int port = 0);
 
 /// The programs under test.

@@ -52,12 +52,14 @@ TEST_CASE("ranks that each see only some digits learn all of them together and e
     REQUIRE(report.at("connections").size() == static_cast<std::size_t>(ranks - 1));
     for (const auto& connection : report.at("connections")) CHECK(connection.at("interface") == "lo");
     // what the kernel says of this process, whose mask the ranks inherit
-    CHECK_THAT(util::read_file("/proc/self/status").value(), Contains("Cpus_allowed_list:\t" + report.at("cpus_allowed_list").get<std::string>() + "\n"));
+    CHECK_THAT(util::read_file("/proc/self/status").value(),
+               Contains("Cpus_allowed_list:\t" + report.at("cpus_allowed_list").get<std::string>() + "\n"));
   }
   CHECK(hashes.size() == 1);
 }
 
-TEST_CASE("without communication the same training fails: digits of other ranks are not learned, weights differ") {
+TEST_CASE(
+    "without communication the same training fails: digits of other ranks are not learned, weights differ") {
   const ReportFolder folder;
   const auto run = train(4, {"--no-communication", "--report-dir", folder.path.string()});
   INFO(run.transcript());
@@ -72,20 +74,25 @@ TEST_CASE("without communication the same training fails: digits of other ranks 
 }
 
 TEST_CASE("a missing or damaged data file is named") {
-  const auto missing = run_ranks(1, {0}, [](int) { return std::vector<std::string>{train_path(), "--data", "/nowhere/digits.csv.gz"}; });
+  const auto missing = run_ranks(1, {0}, [](int) {
+    return std::vector<std::string>{train_path(), "--data", "/nowhere/digits.csv.gz"};
+  });
   CHECK(missing.ranks.at(0).exit_code == 1);
   CHECK_THAT(missing.ranks.at(0).err, Contains("/nowhere/digits.csv.gz"));
   const ReportFolder folder;
   fs::create_directories(folder.path);
   REQUIRE(util::write_file(folder.path / "bad.csv", "1,2,3\n"));
-  const auto damaged = run_ranks(1, {0}, [&](int) { return std::vector<std::string>{train_path(), "--data", (folder.path / "bad.csv").string()}; });
+  const auto damaged = run_ranks(1, {0}, [&](int) {
+    return std::vector<std::string>{train_path(), "--data", (folder.path / "bad.csv").string()};
+  });
   CHECK(damaged.ranks.at(0).exit_code == 1);
   CHECK_THAT(damaged.ranks.at(0).err, Contains("bad.csv:1") && Contains("65 numbers"));
 }
 
 TEST_CASE("hpcml launch gives the training its ranks") {
-  const auto output = util::run_process({std::string(HPCML_BINARY_DIR) + "/bin/hpcml", "launch", "--nproc-per-node", "4", "--", train_path()},
-                                        util::EnvSnapshot::of_process(), std::chrono::seconds(180));
+  const auto output = util::run_process(
+      {std::string(HPCML_BINARY_DIR) + "/bin/hpcml", "launch", "--nproc-per-node", "4", "--", train_path()},
+      util::EnvSnapshot::of_process(), std::chrono::seconds(180));
   REQUIRE(output);
   INFO(output->out << output->err);
   CHECK(output->exit_code == 0);
@@ -93,7 +100,8 @@ TEST_CASE("hpcml launch gives the training its ranks") {
 }
 
 TEST_CASE("hpcml preflight starts ranks on this machine and prints a table with a verdict") {
-  const auto output = util::run_process({std::string(HPCML_BINARY_DIR) + "/bin/hpcml", "preflight", "--nproc-per-node", "3", "--backend", "gloo"},
+  const auto output = util::run_process({std::string(HPCML_BINARY_DIR) + "/bin/hpcml", "preflight",
+                                         "--nproc-per-node", "3", "--backend", "gloo"},
                                         util::EnvSnapshot::of_process(), std::chrono::seconds(180));
   REQUIRE(output);
   INFO(output->out << output->err);

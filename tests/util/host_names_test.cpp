@@ -7,10 +7,14 @@ using namespace hpcml::util;
 using Names = std::vector<std::string>;
 
 TEST_CASE("a short host name gets the longer ones that the machine's files give it") {
-  CHECK(make_host_names("login1", "10.0.0.1 login1.site.org login1 # main\n10.0.0.2 login10.site.org login10\n", "") == Names{"login1", "login1.site.org"});
-  CHECK(make_host_names("login1", "", "# resolver\nsearch cluster.site.org site.org\nnameserver 10.0.0.1\n") ==
-        Names{"login1", "login1.cluster.site.org", "login1.site.org"});
-  CHECK(make_host_names("login1", "127.0.1.1 login1.a.org login1\n", "domain a.org\n") == Names{"login1", "login1.a.org"});
+  CHECK(make_host_names("login1",
+                        "10.0.0.1 login1.site.org login1 # main\n10.0.0.2 login10.site.org login10\n",
+                        "") == Names{"login1", "login1.site.org"});
+  CHECK(
+      make_host_names("login1", "", "# resolver\nsearch cluster.site.org site.org\nnameserver 10.0.0.1\n") ==
+      Names{"login1", "login1.cluster.site.org", "login1.site.org"});
+  CHECK(make_host_names("login1", "127.0.1.1 login1.a.org login1\n", "domain a.org\n") ==
+        Names{"login1", "login1.a.org"});
 }
 
 TEST_CASE("the short name of a host ends at its first dot") {
@@ -19,6 +23,7 @@ TEST_CASE("the short name of a host ends at its first dot") {
 }
 
 TEST_CASE("a full host name stays alone, and none gives none") {
-  CHECK(make_host_names("login1.site.org", "10.0.0.1 login1.other.org login1.site.org\n", "search x.org\n") == Names{"login1.site.org"});
+  CHECK(make_host_names("login1.site.org", "10.0.0.1 login1.other.org login1.site.org\n", "search x.org\n") ==
+        Names{"login1.site.org"});
   CHECK(make_host_names("", "127.0.0.1 localhost\n", "search x.org\n").empty());
 }

@@ -33,7 +33,8 @@ TEST_CASE("a person's path becomes whole, from their home or their folder") {
   CHECK_FALSE(util::absolute_path("~root/x", places));
   CHECK_FALSE(util::absolute_path("~/x", {"", "/scratch"}));
   // Nobody expands it: a folder of that name would be looked for below the working folder.
-  for (const char* text : {"$SCRATCH", "$SCRATCH/env", "${WORK}/env"}) CHECK_FALSE(util::absolute_path(text, places));
+  for (const char* text : {"$SCRATCH", "$SCRATCH/env", "${WORK}/env"})
+    CHECK_FALSE(util::absolute_path(text, places));
   CHECK(util::absolute_path("./$SCRATCH", places).value_or("") == "/scratch/p1/$SCRATCH");
 }
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include <catch2/catch.hpp>
 
-#include <filesystem>
 #include <fcntl.h>
+#include <filesystem>
 #include <fstream>
 #include <random>
 #include <sys/stat.h>
@@ -48,7 +48,8 @@ TEST_CASE("run_process returns output, exit code and signals without a shell") {
   CHECK_FALSE(run_process({"sleep", "20"}, env, std::chrono::milliseconds(50)).ok());
   // One that says no more goes on, too.
   CHECK_FALSE(run_process({"bash", "-c", "exec sleep 20 >&- 2>&-"}, env, std::chrono::milliseconds(50)).ok());
-  CHECK(run_process({"bash", "-c", "exec >&- 2>&-; sleep 0.1; exit 3"}, env, std::chrono::seconds(50))->exit_code == 3);
+  CHECK(run_process({"bash", "-c", "exec >&- 2>&-; sleep 0.1; exit 3"}, env, std::chrono::seconds(50))
+            ->exit_code == 3);
 }
 
 TEST_CASE("write_file replaces a file in one step and leaves nothing on failure") {
@@ -61,16 +62,19 @@ TEST_CASE("write_file replaces a file in one step and leaves nothing on failure"
   CHECK(std::distance(std::filesystem::directory_iterator(folder.path()), {}) == 1);
 }
 
-TEST_CASE("write_output follows links, keeps modes, and writes into pipes and devices instead of replacing them") {
+TEST_CASE(
+    "write_output follows links, keeps modes, and writes into pipes and devices instead of replacing them") {
   const test::TempFolder folder;
   const auto target = folder / "target", link = folder / "link", pipe = folder / "pipe";
   REQUIRE(write_output(target, "one", 0700));
-  CHECK((std::filesystem::status(target).permissions() & std::filesystem::perms::all) == std::filesystem::perms::owner_all);
+  CHECK((std::filesystem::status(target).permissions() & std::filesystem::perms::all) ==
+        std::filesystem::perms::owner_all);
   std::filesystem::create_symlink(target, link);
   REQUIRE(write_output(link, "two", 0644));
   CHECK(std::filesystem::is_symlink(link));
   CHECK(read_file(target).value() == "two");
-  CHECK((std::filesystem::status(target).permissions() & std::filesystem::perms::all) == std::filesystem::perms::owner_all);
+  CHECK((std::filesystem::status(target).permissions() & std::filesystem::perms::all) ==
+        std::filesystem::perms::owner_all);
 
   REQUIRE(::mkfifo(pipe.c_str(), 0600) == 0);
   const int reader = ::open(pipe.c_str(), O_RDWR);
@@ -108,7 +112,8 @@ TEST_CASE("a shell's variables have letters, digits and _ in their names, and no
   for (const std::string name : {"A", "_", "PATH", "a1_B", "A=1", "1A", "A-B", "A B", "", "Ä", "A\n"}) {
     INFO(name);
     // bash itself is the judge
-    const auto judged = util::run_process({"bash", "-c", R"(printf -v "$1" x)", "bash", name}, util::EnvSnapshot::of_process());
+    const auto judged = util::run_process({"bash", "-c", R"(printf -v "$1" x)", "bash", name},
+                                          util::EnvSnapshot::of_process());
     REQUIRE(judged);
     CHECK(util::is_variable_name(name) == (judged->exit_code == 0));
   }

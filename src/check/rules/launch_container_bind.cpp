@@ -12,8 +12,10 @@ std::string fault_of(const std::string& bind) {
   if (bind.empty()) return "an empty bind stands in the list: a blank or comma too many";
   const auto parts = util::split(bind, ':');
   if (parts[0].empty()) return "the bind '" + bind + "' has no source";
-  if (parts.size() > 1 && !util::starts_with(parts[1], "/")) return "the target '" + parts[1] + "' of a bind is no absolute path";
-  if (parts.size() > 2 && parts[2] != "ro" && parts[2] != "rw") return "'" + parts[2] + "' is no option of a bind";
+  if (parts.size() > 1 && !util::starts_with(parts[1], "/"))
+    return "the target '" + parts[1] + "' of a bind is no absolute path";
+  if (parts.size() > 2 && parts[2] != "ro" && parts[2] != "rw")
+    return "'" + parts[2] + "' is no option of a bind";
   return {};
 }
 
@@ -21,12 +23,17 @@ Hits find(const Subject& subject) {
   Hits hits;
   for (const auto& launch : subject.launches) {
     const auto* container = launch.container();
-    if (!container || !is_own(launch, *container) || (container->program != "singularity" && container->program != "apptainer")) continue;
+    if (!container || !is_own(launch, *container) ||
+        (container->program != "singularity" && container->program != "apptainer"))
+      continue;
     for (const auto& option : container->options) {
       if ((option.name != "B" && option.name != "bind") || !option.value || !option.value->known()) continue;
       for (const auto& bind : util::split(option.value->text(), ','))
         if (const auto fault = fault_of(bind); !fault.empty()) {
-          add_hit(hits, {place_of(option.place), fault, "write -B SOURCE:TARGET:ro with absolute paths, several separated by commas without blanks"});
+          add_hit(
+              hits,
+              {place_of(option.place), fault,
+               "write -B SOURCE:TARGET:ro with absolute paths, several separated by commas without blanks"});
           break;
         }
     }
@@ -37,18 +44,22 @@ Hits find(const Subject& subject) {
 } // namespace
 
 Rule rule_launch_container_bind() {
-  return {
-      "launch/container-bind",
-      diag::Severity::warning,
-      "A bind that the container engine refuses",
-      "A bind is SOURCE, SOURCE:TARGET or SOURCE:TARGET:ro, and a list has commas without blanks. Anything else ends with \"while parsing bind path\", or makes the next word "
-      "the image.",
-      "https://apptainer.org/docs/user/main/bind_paths_and_mounts.html",
-      {"#!/bin/bash\nsingularity exec -B /a:/b:rox x.sif python t.py\n", "#!/bin/bash\nsrun apptainer exec --bind /scratch:data x.sif python t.py\n", "#!/bin/bash\nsrun apptainer exec -B /a, /b x.sif python t.py\n",
-       "#!/bin/bash\nsrun apptainer exec -B :/b x.sif python t.py\n"},
-      {"#!/bin/bash\nsingularity exec -B /a:/b:ro,/c x.sif python t.py\n", "#!/bin/bash\nsingularity exec -B $P:/work x.sif python t.py\n", "#!/bin/bash\nsingularity exec -B img.sqsh:/data:image-src=/ x.sif python t.py\n",
-       "#!/bin/bash\nsingularity exec --bind=/a,/b:/b:rw x.sif python t.py\n"},
-      find};
+  return {"launch/container-bind",
+          diag::Severity::warning,
+          "A bind that the container engine refuses",
+          "A bind is SOURCE, SOURCE:TARGET or SOURCE:TARGET:ro, and a list has commas without blanks. "
+          "Anything else ends with \"while parsing bind path\", or makes the next word "
+          "the image.",
+          "https://apptainer.org/docs/user/main/bind_paths_and_mounts.html",
+          {"#!/bin/bash\nsingularity exec -B /a:/b:rox x.sif python t.py\n",
+           "#!/bin/bash\nsrun apptainer exec --bind /scratch:data x.sif python t.py\n",
+           "#!/bin/bash\nsrun apptainer exec -B /a, /b x.sif python t.py\n",
+           "#!/bin/bash\nsrun apptainer exec -B :/b x.sif python t.py\n"},
+          {"#!/bin/bash\nsingularity exec -B /a:/b:ro,/c x.sif python t.py\n",
+           "#!/bin/bash\nsingularity exec -B $P:/work x.sif python t.py\n",
+           "#!/bin/bash\nsingularity exec -B img.sqsh:/data:image-src=/ x.sif python t.py\n",
+           "#!/bin/bash\nsingularity exec --bind=/a,/b:/b:rw x.sif python t.py\n"},
+          find};
 }
 
 } // namespace hpcml::check

@@ -9,16 +9,25 @@ namespace {
 
 Hits find(const Subject& subject) {
   const auto* node = only_node(subject);
-  if (!node || !node->gpu || node->gpu->vendor != model::GpuVendor::nvidia || shape_of_job(subject).gpus_per_node.value_or(0) < 1) return {};
+  if (!node || !node->gpu || node->gpu->vendor != model::GpuVendor::nvidia ||
+      shape_of_job(subject).gpus_per_node.value_or(0) < 1)
+    return {};
   Hits hits;
   for (const auto& launch : subject.launches) {
     const auto* container = launch.container();
-    if (!container || (container->program != "singularity" && container->program != "apptainer") || !container->complete || container->operands.empty()) continue;
+    if (!container || (container->program != "singularity" && container->program != "apptainer") ||
+        !container->complete || container->operands.empty())
+      continue;
     if ((!launch.python() && !launch.agent()) || find_any(*container, {"nv", "nvccli", "rocm"})) continue;
-    if (launch.variable("SINGULARITY_NV") || launch.variable("APPTAINER_NV") || launch.variable("SINGULARITY_NVCCLI") || launch.variable("APPTAINER_NVCCLI")) continue;
+    if (launch.variable("SINGULARITY_NV") || launch.variable("APPTAINER_NV") ||
+        launch.variable("SINGULARITY_NVCCLI") || launch.variable("APPTAINER_NVCCLI"))
+      continue;
     const auto image = container->operands[0].place;
-    const bool written = image.length > 1 && image.offset > 0 && image.offset < subject.text.size() && (subject.text[image.offset - 1] == ' ' || subject.text[image.offset - 1] == '\t');
-    add_hit(hits, {place_of(container->place), container->program + " without --nv: the image has no GPU driver, and CUDA finds no GPU", container->program + " exec --nv …",
+    const bool written = image.length > 1 && image.offset > 0 && image.offset < subject.text.size() &&
+                         (subject.text[image.offset - 1] == ' ' || subject.text[image.offset - 1] == '\t');
+    add_hit(hits, {place_of(container->place),
+                   container->program + " without --nv: the image has no GPU driver, and CUDA finds no GPU",
+                   container->program + " exec --nv …",
                    written ? std::vector<Edit>{{image.offset, 0, "--nv "}} : std::vector<Edit>()});
   }
   return hits;
@@ -27,20 +36,33 @@ Hits find(const Subject& subject) {
 } // namespace
 
 Rule rule_launch_container_gpus() {
-  return {
-      "launch/container-gpus",
-      diag::Severity::warning,
-      "A container without the GPU driver",
-      "The driver's libraries belong to the node and are not in the image. Without --nv torch.cuda.is_available() is False, and the training runs on the CPU "
-      "or ends with \"Found no NVIDIA driver\".",
-      "https://apptainer.org/docs/user/main/gpu.html",
-      {{"#!/bin/bash\n#SBATCH -p gpu2h100 --gpus-per-node=2 -N1\nsrun singularity exec x.sif python train.py\n", "zurada"},
-       {"#!/bin/bash\n#SBATCH -p gpu2h100 --gpus-per-node=2 -N1\napptainer exec -B /scratch x.sif torchrun --standalone --nproc_per_node=2 train.py\n", "zurada"},
-       {"#!/bin/bash\n#SBATCH -p gpu2h100 --gpus-per-node=1 -N1\nsingularity exec x.sif bash -c 'python train.py'\n", "zurada"}},
-      {{"#!/bin/bash\n#SBATCH -p gpu2h100 --gpus-per-node=2 -N1\nsrun singularity exec --nv x.sif python train.py\n", "zurada"},
-       {"#!/bin/bash\n#SBATCH -p standard-g --gpus-per-node=8 -N1\nsrun singularity exec x.sif python train.py\n", "lumi"}, "#!/bin/bash\n#SBATCH --gpus-per-node=2 -N1\nsrun singularity exec x.sif python train.py\n",
-       {"#!/bin/bash\n#SBATCH -p gpu2h100 --gpus-per-node=2 -N1\nexport APPTAINER_NV=1\nsrun apptainer exec x.sif python train.py\n", "zurada"}},
-      find};
+  return {"launch/container-gpus",
+          diag::Severity::warning,
+          "A container without the GPU driver",
+          "The driver's libraries belong to the node and are not in the image. Without --nv "
+          "torch.cuda.is_available() is False, and the training runs on the CPU "
+          "or ends with \"Found no NVIDIA driver\".",
+          "https://apptainer.org/docs/user/main/gpu.html",
+          {{"#!/bin/bash\n#SBATCH -p gpu2h100 --gpus-per-node=2 -N1\nsrun singularity exec x.sif python "
+            "train.py\n",
+            "zurada"},
+           {"#!/bin/bash\n#SBATCH -p gpu2h100 --gpus-per-node=2 -N1\napptainer exec -B /scratch x.sif "
+            "torchrun --standalone --nproc_per_node=2 train.py\n",
+            "zurada"},
+           {"#!/bin/bash\n#SBATCH -p gpu2h100 --gpus-per-node=1 -N1\nsingularity exec x.sif bash -c 'python "
+            "train.py'\n",
+            "zurada"}},
+          {{"#!/bin/bash\n#SBATCH -p gpu2h100 --gpus-per-node=2 -N1\nsrun singularity exec --nv x.sif python "
+            "train.py\n",
+            "zurada"},
+           {"#!/bin/bash\n#SBATCH -p standard-g --gpus-per-node=8 -N1\nsrun singularity exec x.sif python "
+            "train.py\n",
+            "lumi"},
+           "#!/bin/bash\n#SBATCH --gpus-per-node=2 -N1\nsrun singularity exec x.sif python train.py\n",
+           {"#!/bin/bash\n#SBATCH -p gpu2h100 --gpus-per-node=2 -N1\nexport APPTAINER_NV=1\nsrun apptainer "
+            "exec x.sif python train.py\n",
+            "zurada"}},
+          find};
 }
 
 } // namespace hpcml::check

@@ -13,11 +13,15 @@ Hits find(const Subject& subject) {
   for (const auto& seen : seen_variables(subject, {"SLURM_CPUS_PER_TASK"})) {
     const auto* step = seen.launch->step();
     if (!step || step->program != "srun" || !step->complete || step->find("cpus-per-task")) continue;
-    if (!seen.value->known() || seen.value->caveat || seen.value->text() == std::to_string(asked) || seen.value->text().empty()) continue;
+    if (!seen.value->known() || seen.value->caveat || seen.value->text() == std::to_string(asked) ||
+        seen.value->text().empty())
+      continue;
     if (subject.text.find("SLURM_TRES_PER_TASK") != std::string_view::npos) continue;
     add_hit(hits, {place_of(seen.set_at),
-                   "srun stops from Slurm 23.11 on: SLURM_CPUS_PER_TASK=" + seen.value->text() + " does not agree with SLURM_TRES_PER_TASK, which says " + std::to_string(asked),
-                   "leave Slurm's variable alone and write srun --cpus-per-task=" + seen.value->text(), {},
+                   "srun stops from Slurm 23.11 on: SLURM_CPUS_PER_TASK=" + seen.value->text() +
+                       " does not agree with SLURM_TRES_PER_TASK, which says " + std::to_string(asked),
+                   "leave Slurm's variable alone and write srun --cpus-per-task=" + seen.value->text(),
+                   {},
                    subject.version_known ? std::nullopt : std::optional(diag::Severity::warning)});
   }
   return hits;
@@ -30,15 +34,22 @@ Rule rule_launch_cpus_per_task_changed() {
       "launch/cpus-per-task-changed",
       diag::Severity::error,
       "SLURM_CPUS_PER_TASK changed by hand",
-      "From 23.11 the job's value is in SLURM_TRES_PER_TASK as well. Where the two disagree srun ends with \"set by two different environment variables\" "
+      "From 23.11 the job's value is in SLURM_TRES_PER_TASK as well. Where the two disagree srun ends with "
+      "\"set by two different environment variables\" "
       "before anything starts.",
       "https://github.com/SchedMD/slurm/blob/master/CHANGELOG/slurm-23.11.md",
-      {"#!/bin/bash\n#SBATCH --ntasks=4 --cpus-per-task=8\nexport SLURM_CPUS_PER_TASK=4\nsrun python train.py\n",
-       "#!/bin/bash\n#SBATCH --ntasks=1 -c 7\nSLURM_CPUS_PER_TASK=56 srun torchrun --nproc_per_node=8 train.py\n",
+      {"#!/bin/bash\n#SBATCH --ntasks=4 --cpus-per-task=8\nexport SLURM_CPUS_PER_TASK=4\nsrun python "
+       "train.py\n",
+       "#!/bin/bash\n#SBATCH --ntasks=1 -c 7\nSLURM_CPUS_PER_TASK=56 srun torchrun --nproc_per_node=8 "
+       "train.py\n",
        {"#!/bin/bash\n#SBATCH --ntasks=1 -c 7\nexport SLURM_CPUS_PER_TASK=2\nsrun ./a.out\n", "", "25.05"}},
-      {{"#!/bin/bash\n#SBATCH --ntasks=4 --cpus-per-task=8\nexport SLURM_CPUS_PER_TASK=4\nsrun python train.py\n", "", "22.05"},
-       "#!/bin/bash\n#SBATCH --ntasks=4 --cpus-per-task=8\nexport SLURM_CPUS_PER_TASK=8\nsrun python train.py\n",
-       "#!/bin/bash\n#SBATCH --ntasks=4 --cpus-per-task=8\nexport SLURM_CPUS_PER_TASK=4\nsrun -c4 python train.py\n",
+      {{"#!/bin/bash\n#SBATCH --ntasks=4 --cpus-per-task=8\nexport SLURM_CPUS_PER_TASK=4\nsrun python "
+        "train.py\n",
+        "", "22.05"},
+       "#!/bin/bash\n#SBATCH --ntasks=4 --cpus-per-task=8\nexport SLURM_CPUS_PER_TASK=8\nsrun python "
+       "train.py\n",
+       "#!/bin/bash\n#SBATCH --ntasks=4 --cpus-per-task=8\nexport SLURM_CPUS_PER_TASK=4\nsrun -c4 python "
+       "train.py\n",
        "#!/bin/bash\n#SBATCH --ntasks=4\nexport SLURM_CPUS_PER_TASK=4\nsrun python train.py\n"},
       find};
 }

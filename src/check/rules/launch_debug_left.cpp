@@ -11,20 +11,28 @@ namespace {
 struct Setting {
   std::string_view name, value, effect;
 };
-constexpr std::array<Setting, 6> k_settings = {{{"CUDA_LAUNCH_BLOCKING", "1", "waits for every kernel"},
-    {"HIP_LAUNCH_BLOCKING", "1", "waits for every kernel"},
-    {"AMD_SERIALIZE_KERNEL", "3", "waits for every kernel"},
-    {"TORCH_DISTRIBUTED_DEBUG", "DETAIL", "compares every collective between all ranks"},
-    {"NCCL_DEBUG", "TRACE", "writes a line for every call"},
-    {"NCCL_DEBUG_SUBSYS", "ALL", "writes a line for every collective"}}};
+constexpr std::array<Setting, 6> k_settings = {
+    {{"CUDA_LAUNCH_BLOCKING", "1", "waits for every kernel"},
+     {"HIP_LAUNCH_BLOCKING", "1", "waits for every kernel"},
+     {"AMD_SERIALIZE_KERNEL", "3", "waits for every kernel"},
+     {"TORCH_DISTRIBUTED_DEBUG", "DETAIL", "compares every collective between all ranks"},
+     {"NCCL_DEBUG", "TRACE", "writes a line for every call"},
+     {"NCCL_DEBUG_SUBSYS", "ALL", "writes a line for every collective"}}};
 
 Hits find(const Subject& subject) {
   Hits hits;
-  for (const auto& seen : seen_variables(subject, {"AMD_SERIALIZE_KERNEL", "CUDA_LAUNCH_BLOCKING", "HIP_LAUNCH_BLOCKING", "NCCL_DEBUG", "NCCL_DEBUG_SUBSYS", "TORCH_DISTRIBUTED_DEBUG"})) {
+  for (const auto& seen :
+       seen_variables(subject, {"AMD_SERIALIZE_KERNEL", "CUDA_LAUNCH_BLOCKING", "HIP_LAUNCH_BLOCKING",
+                                "NCCL_DEBUG", "NCCL_DEBUG_SUBSYS", "TORCH_DISTRIBUTED_DEBUG"})) {
     if (!seen.value->known()) continue;
-    const auto* found = std::find_if(k_settings.begin(), k_settings.end(), [&](const Setting& one) { return one.name == seen.name && one.value == seen.value->text(); });
+    const auto* found = std::find_if(k_settings.begin(), k_settings.end(), [&](const Setting& one) {
+      return one.name == seen.name && one.value == seen.value->text();
+    });
     if (found == k_settings.end()) continue;
-    add_hit(hits, {place_of(seen.value->place), std::string(found->name) + "=" + std::string(found->value) + " " + std::string(found->effect), "for the search of a fault only: take it out for real runs"});
+    add_hit(hits,
+            {place_of(seen.value->place),
+             std::string(found->name) + "=" + std::string(found->value) + " " + std::string(found->effect),
+             "for the search of a fault only: take it out for real runs"});
   }
   return hits;
 }
@@ -32,16 +40,20 @@ Hits find(const Subject& subject) {
 } // namespace
 
 Rule rule_launch_debug_left() {
-  return {
-      "launch/debug-left",
-      diag::Severity::note,
-      "Settings for debugging",
-      "These settings serialise kernels, check every collective or fill the disk with logs. They make training several times slower, and stay in scripts after "
-      "the fault is gone.",
-      "https://docs.pytorch.org/docs/stable/distributed.html#debugging-torch-distributed-applications",
-      {"#!/bin/bash\nexport CUDA_LAUNCH_BLOCKING=1\nsrun python train.py\n", "#!/bin/bash\nexport TORCH_DISTRIBUTED_DEBUG=DETAIL\ntorchrun --standalone train.py\n", "#!/bin/bash\nNCCL_DEBUG=TRACE srun python train.py\n"},
-      {"#!/bin/bash\nexport CUDA_LAUNCH_BLOCKING=0\nsrun python train.py\n", "#!/bin/bash\nexport NCCL_DEBUG=INFO\nsrun python train.py\n", "#!/bin/bash\n# export CUDA_LAUNCH_BLOCKING=1\nsrun python train.py\n"},
-      find};
+  return {"launch/debug-left",
+          diag::Severity::note,
+          "Settings for debugging",
+          "These settings serialise kernels, check every collective or fill the disk with logs. They make "
+          "training several times slower, and stay in scripts after "
+          "the fault is gone.",
+          "https://docs.pytorch.org/docs/stable/distributed.html#debugging-torch-distributed-applications",
+          {"#!/bin/bash\nexport CUDA_LAUNCH_BLOCKING=1\nsrun python train.py\n",
+           "#!/bin/bash\nexport TORCH_DISTRIBUTED_DEBUG=DETAIL\ntorchrun --standalone train.py\n",
+           "#!/bin/bash\nNCCL_DEBUG=TRACE srun python train.py\n"},
+          {"#!/bin/bash\nexport CUDA_LAUNCH_BLOCKING=0\nsrun python train.py\n",
+           "#!/bin/bash\nexport NCCL_DEBUG=INFO\nsrun python train.py\n",
+           "#!/bin/bash\n# export CUDA_LAUNCH_BLOCKING=1\nsrun python train.py\n"},
+          find};
 }
 
 } // namespace hpcml::check

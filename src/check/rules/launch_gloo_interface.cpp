@@ -11,8 +11,11 @@ namespace {
 
 /// "hsn", "ib", "^lo": no whole name of an interface; those that count end with their number.
 bool is_pattern(std::string_view name) {
-  if (name.empty() || name == "lo" || util::starts_with(name, "enx") || util::starts_with(name, "wlx")) return false;
-  return name.front() == '^' || name.front() == '=' || std::none_of(name.begin(), name.end(), [](char c) { return std::isdigit(static_cast<unsigned char>(c)) != 0; });
+  if (name.empty() || name == "lo" || util::starts_with(name, "enx") || util::starts_with(name, "wlx"))
+    return false;
+  return name.front() == '^' || name.front() == '=' || std::none_of(name.begin(), name.end(), [](char c) {
+           return std::isdigit(static_cast<unsigned char>(c)) != 0;
+         });
 }
 
 Hits find(const Subject& subject) {
@@ -21,15 +24,19 @@ Hits find(const Subject& subject) {
     if (!seen.value->known()) continue;
     const auto value = seen.value->text();
     const auto names = util::split(value, ',');
-    const auto wrong = std::find_if(names.begin(), names.end(), [](const auto& name) { return is_pattern(name); });
+    const auto wrong =
+        std::find_if(names.begin(), names.end(), [](const auto& name) { return is_pattern(name); });
     if (wrong == names.end()) continue;
     std::string right;
     if (subject.site)
       for (const auto& interface : subject.site->network.interfaces)
         if (right.empty() && util::starts_with(interface, *wrong)) right = interface;
-    add_hit(hits, {place_of(seen.value->place), "Gloo wants whole names of interfaces; '" + *wrong + "' is none",
-                   right.empty() ? "write the name as ip addr shows it on a compute node: " + *wrong + "0" : "GLOO_SOCKET_IFNAME=" + right,
-                   right.empty() ? std::vector<Edit>() : replace_end(subject, place_of(seen.value->place), value, right)});
+    add_hit(hits,
+            {place_of(seen.value->place), "Gloo wants whole names of interfaces; '" + *wrong + "' is none",
+             right.empty() ? "write the name as ip addr shows it on a compute node: " + *wrong + "0"
+                           : "GLOO_SOCKET_IFNAME=" + right,
+             right.empty() ? std::vector<Edit>()
+                           : replace_end(subject, place_of(seen.value->place), value, right)});
   }
   return hits;
 }
@@ -37,18 +44,22 @@ Hits find(const Subject& subject) {
 } // namespace
 
 Rule rule_launch_gloo_interface() {
-  return {
-      "launch/gloo-interface",
-      diag::Severity::warning,
-      "A beginning of a name for Gloo",
-      "NCCL_SOCKET_IFNAME takes beginnings of names (hsn) and exclusions (^lo). GLOO_SOCKET_IFNAME takes neither: \"Unable to find address for: hsn\" ends the first "
-      "barrier on the CPU.",
-      "https://docs.pytorch.org/docs/stable/distributed.html#choosing-the-network-interface-to-use",
-      {{"#!/bin/bash\n#SBATCH -p standard-g -N2\nexport GLOO_SOCKET_IFNAME=hsn\nsrun python train.py\n", "lumi"}, "#!/bin/bash\n#SBATCH -N2\nexport GLOO_SOCKET_IFNAME=ib\nsrun python train.py\n",
-       "#!/bin/bash\nexport GLOO_SOCKET_IFNAME=^lo,docker\ntorchrun --standalone train.py\n"},
-      {"#!/bin/bash\nexport GLOO_SOCKET_IFNAME=hsn0,hsn1\nsrun python train.py\n", "#!/bin/bash\nexport NCCL_SOCKET_IFNAME=hsn\nsrun python train.py\n",
-       "#!/bin/bash\nexport GLOO_SOCKET_IFNAME=lo\ntorchrun --standalone train.py\n", "#!/bin/bash\nexport GLOO_SOCKET_IFNAME=$IF\nsrun python train.py\n"},
-      find};
+  return {"launch/gloo-interface",
+          diag::Severity::warning,
+          "A beginning of a name for Gloo",
+          "NCCL_SOCKET_IFNAME takes beginnings of names (hsn) and exclusions (^lo). GLOO_SOCKET_IFNAME takes "
+          "neither: \"Unable to find address for: hsn\" ends the first "
+          "barrier on the CPU.",
+          "https://docs.pytorch.org/docs/stable/distributed.html#choosing-the-network-interface-to-use",
+          {{"#!/bin/bash\n#SBATCH -p standard-g -N2\nexport GLOO_SOCKET_IFNAME=hsn\nsrun python train.py\n",
+            "lumi"},
+           "#!/bin/bash\n#SBATCH -N2\nexport GLOO_SOCKET_IFNAME=ib\nsrun python train.py\n",
+           "#!/bin/bash\nexport GLOO_SOCKET_IFNAME=^lo,docker\ntorchrun --standalone train.py\n"},
+          {"#!/bin/bash\nexport GLOO_SOCKET_IFNAME=hsn0,hsn1\nsrun python train.py\n",
+           "#!/bin/bash\nexport NCCL_SOCKET_IFNAME=hsn\nsrun python train.py\n",
+           "#!/bin/bash\nexport GLOO_SOCKET_IFNAME=lo\ntorchrun --standalone train.py\n",
+           "#!/bin/bash\nexport GLOO_SOCKET_IFNAME=$IF\nsrun python train.py\n"},
+          find};
 }
 
 } // namespace hpcml::check

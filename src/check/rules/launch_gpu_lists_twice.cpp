@@ -5,7 +5,8 @@
 namespace hpcml::check {
 namespace {
 
-/// Whether the GPUs that it names are known not to be the first ones: a task's own, or a list that does not count from 0.
+/// Whether the GPUs that it names are known not to be the first ones: a task's own, or a list that does not
+/// count from 0.
 bool moves(const shell::Argument& value) {
   if (!value.known()) return reading_piece(value, {"SLURM_LOCALID", "LOCAL_RANK", "SLURM_PROCID"}) != nullptr;
   const auto text = value.text();
@@ -24,8 +25,12 @@ Hits find(const Subject& subject) {
     for (const std::string_view name : {"HIP_VISIBLE_DEVICES", "CUDA_VISIBLE_DEVICES"}) {
       const auto* second = launch.variable(name);
       if (!second || !moves(*second)) continue;
-      add_hit(hits, {place_of(second->place), std::string(name) + " counts within the GPUs that ROCR_VISIBLE_DEVICES leaves: together they name others, or none",
-                     "set ROCR_VISIBLE_DEVICES only"});
+      add_hit(
+          hits,
+          {place_of(second->place),
+           std::string(name) +
+               " counts within the GPUs that ROCR_VISIBLE_DEVICES leaves: together they name others, or none",
+           "set ROCR_VISIBLE_DEVICES only"});
     }
   }
   return hits;
@@ -38,14 +43,19 @@ Rule rule_launch_gpu_lists_twice() {
       "launch/gpu-lists-twice",
       diag::Severity::warning,
       "ROCR_ and HIP_VISIBLE_DEVICES together",
-      "The runtime applies ROCR_VISIBLE_DEVICES first and numbers what is left from 0; HIP_VISIBLE_DEVICES chooses among those. With ROCR=3 and HIP=3 there is no GPU at "
+      "The runtime applies ROCR_VISIBLE_DEVICES first and numbers what is left from 0; HIP_VISIBLE_DEVICES "
+      "chooses among those. With ROCR=3 and HIP=3 there is no GPU at "
       "all: \"no HIP GPUs are available\".",
       "https://rocm.docs.amd.com/en/latest/conceptual/gpu-isolation.html",
       {"#!/bin/bash\nexport ROCR_VISIBLE_DEVICES=4,5\nexport HIP_VISIBLE_DEVICES=4,5\npython train.py\n",
-       "#!/bin/bash\n#SBATCH -N1 -n8\nsrun bash -c 'export ROCR_VISIBLE_DEVICES=$SLURM_LOCALID HIP_VISIBLE_DEVICES=$SLURM_LOCALID; python train.py'\n",
+       "#!/bin/bash\n#SBATCH -N1 -n8\nsrun bash -c 'export ROCR_VISIBLE_DEVICES=$SLURM_LOCALID "
+       "HIP_VISIBLE_DEVICES=$SLURM_LOCALID; python train.py'\n",
        "#!/bin/bash\nexport ROCR_VISIBLE_DEVICES=1\nexport CUDA_VISIBLE_DEVICES=1\nsrun python train.py\n"},
-      {"#!/bin/bash\n#SBATCH -N1 -n8\nsrun bash -c 'export ROCR_VISIBLE_DEVICES=$SLURM_LOCALID; python train.py'\n", "#!/bin/bash\nexport ROCR_VISIBLE_DEVICES=0,1\nexport HIP_VISIBLE_DEVICES=0,1\npython train.py\n",
-       "#!/bin/bash\nexport HIP_VISIBLE_DEVICES=3\npython train.py\n", "#!/bin/bash\nexport ROCR_VISIBLE_DEVICES=$D HIP_VISIBLE_DEVICES=$D\npython train.py\n"},
+      {"#!/bin/bash\n#SBATCH -N1 -n8\nsrun bash -c 'export ROCR_VISIBLE_DEVICES=$SLURM_LOCALID; python "
+       "train.py'\n",
+       "#!/bin/bash\nexport ROCR_VISIBLE_DEVICES=0,1\nexport HIP_VISIBLE_DEVICES=0,1\npython train.py\n",
+       "#!/bin/bash\nexport HIP_VISIBLE_DEVICES=3\npython train.py\n",
+       "#!/bin/bash\nexport ROCR_VISIBLE_DEVICES=$D HIP_VISIBLE_DEVICES=$D\npython train.py\n"},
       find};
 }
 

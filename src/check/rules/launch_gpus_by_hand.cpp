@@ -12,25 +12,40 @@ namespace hpcml::check {
 namespace {
 
 bool is_list(const std::string& value) {
-  return !value.empty() && std::all_of(value.begin(), value.end(), [](char c) { return c == ',' || std::isdigit(static_cast<unsigned char>(c)) != 0; });
+  return !value.empty() && std::all_of(value.begin(), value.end(), [](char c) {
+    return c == ',' || std::isdigit(static_cast<unsigned char>(c)) != 0;
+  });
 }
 
 Hits find(const Subject& subject) {
   Hits hits;
   const auto* node = only_node(subject);
   const bool amd = node && node->gpu && node->gpu->vendor == model::GpuVendor::amd;
-  for (const auto& seen : seen_variables(subject, {"CUDA_VISIBLE_DEVICES", "HIP_VISIBLE_DEVICES", "ROCR_VISIBLE_DEVICES"})) {
+  for (const auto& seen :
+       seen_variables(subject, {"CUDA_VISIBLE_DEVICES", "HIP_VISIBLE_DEVICES", "ROCR_VISIBLE_DEVICES"})) {
     const auto value = seen.value->known() ? seen.value->text() : std::string();
     const bool exported = seen.set_at.offset != seen.value->place.offset;
-    if (!is_list(value) || !exported || seen.launch->command->context.background || seen.launch->command->context.loop) continue;
+    if (!is_list(value) || !exported || seen.launch->command->context.background ||
+        seen.launch->command->context.loop)
+      continue;
     const auto gpus = shape_of_job(subject).gpus_per_node;
     const auto count = static_cast<long>(util::split(value, ',').size());
     const std::string name(seen.name);
-    std::string message = name + " is set by hand: on a node with other jobs Slurm may have given this one other GPUs";
+    std::string message =
+        name + " is set by hand: on a node with other jobs Slurm may have given this one other GPUs";
     const bool differs = gpus && *gpus != count;
-    if (differs) message = name + " names " + std::to_string(count) + (count == 1 ? " GPU" : " GPUs") + ", but the job has " + std::to_string(*gpus) + " on each node" + (count < *gpus ? ": the others stay idle" : "");
-    else if (amd && name == "CUDA_VISIBLE_DEVICES") message = "on AMD GPUs " + name + " counts within ROCR_VISIBLE_DEVICES, which Slurm sets: the numbers are not the node's";
-    add_hit(hits, {place_of(seen.value->place), std::move(message), "leave it to Slurm, and let each rank take the GPU of its LOCAL_RANK", {}, differs ? std::nullopt : std::optional(diag::Severity::note)});
+    if (differs)
+      message = name + " names " + std::to_string(count) + (count == 1 ? " GPU" : " GPUs") +
+                ", but the job has " + std::to_string(*gpus) + " on each node" +
+                (count < *gpus ? ": the others stay idle" : "");
+    else if (amd && name == "CUDA_VISIBLE_DEVICES")
+      message = "on AMD GPUs " + name +
+                " counts within ROCR_VISIBLE_DEVICES, which Slurm sets: the numbers are not the node's";
+    add_hit(hits, {place_of(seen.value->place),
+                   std::move(message),
+                   "leave it to Slurm, and let each rank take the GPU of its LOCAL_RANK",
+                   {},
+                   differs ? std::nullopt : std::optional(diag::Severity::note)});
   }
   return hits;
 }
@@ -42,14 +57,24 @@ Rule rule_launch_gpus_by_hand() {
       "launch/gpus-by-hand",
       diag::Severity::warning,
       "Visible GPUs set by hand",
-      "Slurm sets CUDA_VISIBLE_DEVICES or ROCR_VISIBLE_DEVICES to the job's GPUs. A fixed list hides some of them, names GPUs that the job does not have (\"invalid device "
+      "Slurm sets CUDA_VISIBLE_DEVICES or ROCR_VISIBLE_DEVICES to the job's GPUs. A fixed list hides some of "
+      "them, names GPUs that the job does not have (\"invalid device "
       "ordinal\"), or, without cgroups, takes those of another job.",
       "https://slurm.schedmd.com/gres.html#GPU_Management",
-      {"#!/bin/bash\n#SBATCH -N1 --gpus-per-node=4\nexport CUDA_VISIBLE_DEVICES=0\nsrun python train.py\n", "#!/bin/bash\n#SBATCH -N1 --gres=gpu:2\nexport CUDA_VISIBLE_DEVICES=0,1,2,3\ntorchrun --standalone train.py\n",
-       "#!/bin/bash\n#SBATCH -N1 --gres=gpu:2\nexport CUDA_VISIBLE_DEVICES=0,1\ntorchrun --standalone train.py\n",
-       {"#!/bin/bash\n#SBATCH -p standard-g -N1 --gpus-per-node=8\nexport CUDA_VISIBLE_DEVICES=0,1,2,3,4,5,6,7\nsrun python train.py\n", "lumi"}},
-      {"#!/bin/bash\n#SBATCH -N1 --gpus-per-node=4\nsrun python train.py\n", "#!/bin/bash\n#SBATCH -N1 --gpus-per-node=2\nCUDA_VISIBLE_DEVICES=0 python a.py &\nCUDA_VISIBLE_DEVICES=1 python b.py &\nwait\n",
-       "#!/bin/bash\n#SBATCH -N1 --gpus-per-node=4\nexport CUDA_VISIBLE_DEVICES=\npython prepare.py\n", "#!/bin/bash\n#SBATCH -N1 -n4 --gpus-per-node=4\nsrun bash -c 'export CUDA_VISIBLE_DEVICES=$SLURM_LOCALID; python train.py'\n"},
+      {"#!/bin/bash\n#SBATCH -N1 --gpus-per-node=4\nexport CUDA_VISIBLE_DEVICES=0\nsrun python train.py\n",
+       "#!/bin/bash\n#SBATCH -N1 --gres=gpu:2\nexport CUDA_VISIBLE_DEVICES=0,1,2,3\ntorchrun --standalone "
+       "train.py\n",
+       "#!/bin/bash\n#SBATCH -N1 --gres=gpu:2\nexport CUDA_VISIBLE_DEVICES=0,1\ntorchrun --standalone "
+       "train.py\n",
+       {"#!/bin/bash\n#SBATCH -p standard-g -N1 --gpus-per-node=8\nexport "
+        "CUDA_VISIBLE_DEVICES=0,1,2,3,4,5,6,7\nsrun python train.py\n",
+        "lumi"}},
+      {"#!/bin/bash\n#SBATCH -N1 --gpus-per-node=4\nsrun python train.py\n",
+       "#!/bin/bash\n#SBATCH -N1 --gpus-per-node=2\nCUDA_VISIBLE_DEVICES=0 python a.py "
+       "&\nCUDA_VISIBLE_DEVICES=1 python b.py &\nwait\n",
+       "#!/bin/bash\n#SBATCH -N1 --gpus-per-node=4\nexport CUDA_VISIBLE_DEVICES=\npython prepare.py\n",
+       "#!/bin/bash\n#SBATCH -N1 -n4 --gpus-per-node=4\nsrun bash -c 'export "
+       "CUDA_VISIBLE_DEVICES=$SLURM_LOCALID; python train.py'\n"},
       find};
 }
 

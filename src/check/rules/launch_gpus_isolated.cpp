@@ -8,33 +8,45 @@ namespace hpcml::check {
 namespace {
 
 bool isolates(std::string_view bind) {
-  return bind.find("single") != std::string_view::npos || bind.find("closest") != std::string_view::npos || bind.find("per_task") != std::string_view::npos;
+  return bind.find("single") != std::string_view::npos || bind.find("closest") != std::string_view::npos ||
+         bind.find("per_task") != std::string_view::npos;
 }
 
 /// Where the isolation is asked for: at the step or for the job; nothing where it is not, or taken back.
 std::optional<slurm::Place> asked_at(const Subject& subject, const Link& step) {
   const auto& request = subject.requests[0];
-  if (!step.complete || step.find("gres-flags") || request.has("gres-flags") || request.has("tres-bind") || step.find("tres-bind")) return std::nullopt;
+  if (!step.complete || step.find("gres-flags") || request.has("gres-flags") || request.has("tres-bind") ||
+      step.find("tres-bind"))
+    return std::nullopt;
   if (const auto* bind = step.find("gpu-bind")) {
     if (!bind->value || !bind->value->known() || !isolates(bind->value->text())) return std::nullopt;
     return place_of(bind->place);
   }
-  if (request.has("gpu-bind")) return isolates(request.text("gpu-bind")) ? std::optional(request.place("gpu-bind")) : std::nullopt;
+  if (request.has("gpu-bind"))
+    return isolates(request.text("gpu-bind")) ? std::optional(request.place("gpu-bind")) : std::nullopt;
   if (const auto* option = step.find("gpus-per-task")) return place_of(option->place);
   return request.has("gpus-per-task") ? std::optional(request.place("gpus-per-task")) : std::nullopt;
 }
 
 Hits find(const Subject& subject) {
-  if (subject.requests.size() != 1 || (subject.site && subject.site->gpu_visibility.mode == model::GpusSeen::own)) return {};
+  if (subject.requests.size() != 1 ||
+      (subject.site && subject.site->gpu_visibility.mode == model::GpusSeen::own))
+    return {};
   Hits hits;
   for (const auto& launch : subject.launches) {
     const auto* step = launch.step();
-    if (!step || step->program != "srun" || !launch.python() || launch.agent() || !shape_of(subject, launch).several_tasks_per_node()) continue;
+    if (!step || step->program != "srun" || !launch.python() || launch.agent() ||
+        !shape_of(subject, launch).several_tasks_per_node())
+      continue;
     const auto place = asked_at(subject, *step);
     if (!place) continue;
     const bool documented = subject.site && !subject.site->gpu_visibility.why.empty();
-    add_hit(hits, {*place, "each task sees its own GPUs only: tasks of a node cannot copy from GPU to GPU directly (peer-to-peer, CUDA IPC)",
-                   "ask with --gpus-per-node, let every task see all GPUs and take the one of its LOCAL_RANK", {}, documented ? std::nullopt : std::optional(diag::Severity::note)});
+    add_hit(hits, {*place,
+                   "each task sees its own GPUs only: tasks of a node cannot copy from GPU to GPU directly "
+                   "(peer-to-peer, CUDA IPC)",
+                   "ask with --gpus-per-node, let every task see all GPUs and take the one of its LOCAL_RANK",
+                   {},
+                   documented ? std::nullopt : std::optional(diag::Severity::note)});
   }
   return hits;
 }
@@ -42,18 +54,25 @@ Hits find(const Subject& subject) {
 } // namespace
 
 Rule rule_launch_gpus_isolated() {
-  return {
-      "launch/gpus-isolated",
-      diag::Severity::warning,
-      "GPUs hidden from the other tasks of the node",
-      "--gpus-per-task and --gpu-bind put each task's GPUs into a device cgroup of their own. NCCL and RCCL then copy through host memory, or fail with \"invalid "
-      "device ordinal\" where the program takes GPU number LOCAL_RANK.",
-      "https://github.com/NVIDIA/nccl/issues/1066",
-      {"#!/bin/bash\n#SBATCH -N1 -n4 --gpus-per-task=1\nsrun python train.py\n", "#!/bin/bash\n#SBATCH -N2 --ntasks-per-node=4 --gpus-per-node=4\nsrun --gpu-bind=single:1 python train.py\n",
-       {"#!/bin/bash\n#SBATCH --nodes=1 --ntasks-per-node=4 --gpus-per-node=4\nsrun --gpus-per-task=1 python train.py\n", "perlmutter"}},
-      {"#!/bin/bash\n#SBATCH -N1 -n4 --gpus-per-node=4\nsrun python train.py\n", "#!/bin/bash\n#SBATCH -N1 -n4 --gpus-per-task=1 --gpu-bind=none\nsrun python train.py\n",
-       "#!/bin/bash\n#SBATCH -N1 -n1 --gpus-per-task=4\nsrun python train.py\n", "#!/bin/bash\n#SBATCH -N1 -n4 --gpus-per-task=1\nsrun --gres-flags=allow-task-sharing python train.py\n"},
-      find};
+  return {"launch/gpus-isolated",
+          diag::Severity::warning,
+          "GPUs hidden from the other tasks of the node",
+          "--gpus-per-task and --gpu-bind put each task's GPUs into a device cgroup of their own. NCCL and "
+          "RCCL then copy through host memory, or fail with \"invalid "
+          "device ordinal\" where the program takes GPU number LOCAL_RANK.",
+          "https://github.com/NVIDIA/nccl/issues/1066",
+          {"#!/bin/bash\n#SBATCH -N1 -n4 --gpus-per-task=1\nsrun python train.py\n",
+           "#!/bin/bash\n#SBATCH -N2 --ntasks-per-node=4 --gpus-per-node=4\nsrun --gpu-bind=single:1 python "
+           "train.py\n",
+           {"#!/bin/bash\n#SBATCH --nodes=1 --ntasks-per-node=4 --gpus-per-node=4\nsrun --gpus-per-task=1 "
+            "python train.py\n",
+            "perlmutter"}},
+          {"#!/bin/bash\n#SBATCH -N1 -n4 --gpus-per-node=4\nsrun python train.py\n",
+           "#!/bin/bash\n#SBATCH -N1 -n4 --gpus-per-task=1 --gpu-bind=none\nsrun python train.py\n",
+           "#!/bin/bash\n#SBATCH -N1 -n1 --gpus-per-task=4\nsrun python train.py\n",
+           "#!/bin/bash\n#SBATCH -N1 -n4 --gpus-per-task=1\nsrun --gres-flags=allow-task-sharing python "
+           "train.py\n"},
+          find};
 }
 
 } // namespace hpcml::check

@@ -9,7 +9,8 @@
 namespace hpcml::check {
 namespace {
 
-/// Whether NCCL would take one of the interfaces: names are beginnings, "=" asks for whole names, "^" leaves those out.
+/// Whether NCCL would take one of the interfaces: names are beginnings, "=" asks for whole names, "^" leaves
+/// those out.
 bool nccl_takes_one(std::string_view value, const std::vector<std::string>& interfaces) {
   const bool without = util::starts_with(value, "^");
   if (without) value.remove_prefix(1);
@@ -28,7 +29,8 @@ bool nccl_takes_one(std::string_view value, const std::vector<std::string>& inte
 Hits find(const Subject& subject) {
   if (!subject.site) return {};
   const auto* node = only_node(subject);
-  const auto& interfaces = node && !node->interfaces.empty() ? node->interfaces : subject.site->network.interfaces;
+  const auto& interfaces =
+      node && !node->interfaces.empty() ? node->interfaces : subject.site->network.interfaces;
   if (interfaces.empty()) return {};
   Hits hits;
   for (const auto& seen : seen_variables(subject, {"NCCL_SOCKET_IFNAME", "GLOO_SOCKET_IFNAME"})) {
@@ -36,14 +38,21 @@ Hits find(const Subject& subject) {
     const auto value = seen.value->text();
     const bool nccl = seen.name == "NCCL_SOCKET_IFNAME";
     const auto listed = util::split(value, ',');
-    const bool fits = nccl ? nccl_takes_one(value, interfaces)
-                           : std::any_of(listed.begin(), listed.end(), [&](const auto& name) {
-                               return std::any_of(interfaces.begin(), interfaces.end(), [&](const auto& interface) { return util::starts_with(interface, name); });
-                             });
+    const bool fits =
+        nccl ? nccl_takes_one(value, interfaces)
+             : std::any_of(listed.begin(), listed.end(), [&](const auto& name) {
+                 return std::any_of(interfaces.begin(), interfaces.end(), [&](const auto& interface) {
+                   return util::starts_with(interface, name);
+                 });
+               });
     if (fits) continue;
     const auto right = util::join(interfaces, ",");
-    add_hit(hits, {place_of(seen.value->place), "'" + value + "' is none of the interfaces between the nodes of " + subject.site->id + ": " + right,
-                   std::string(seen.name) + "=" + (nccl ? right : interfaces.front()), replace_end(subject, place_of(seen.value->place), value, nccl ? right : interfaces.front())});
+    add_hit(
+        hits,
+        {place_of(seen.value->place),
+         "'" + value + "' is none of the interfaces between the nodes of " + subject.site->id + ": " + right,
+         std::string(seen.name) + "=" + (nccl ? right : interfaces.front()),
+         replace_end(subject, place_of(seen.value->place), value, nccl ? right : interfaces.front())});
   }
   return hits;
 }
@@ -55,16 +64,26 @@ Rule rule_launch_interface() {
       "launch/interface",
       diag::Severity::warning,
       "An interface from another cluster",
-      "NCCL and Gloo look for the interface by its name. Where no name fits NCCL ends with \"no socket interface found\"; where it is the service network the "
+      "NCCL and Gloo look for the interface by its name. Where no name fits NCCL ends with \"no socket "
+      "interface found\"; where it is the service network the "
       "ranks hang or crawl.",
       "https://docs.nvidia.com/deeplearning/nccl/user-guide/docs/env.html#nccl-socket-ifname",
-      {{"#!/bin/bash\n#SBATCH -p standard-g -N2\nexport NCCL_SOCKET_IFNAME=ib0\nsrun python train.py\n", "lumi"},
-       {"#!/bin/bash\n#SBATCH -p standard-g -N2\nexport NCCL_SOCKET_IFNAME==hsn\nsrun python train.py\n", "lumi"},
-       {"#!/bin/bash\n#SBATCH -p standard-g -N2\nexport NCCL_SOCKET_IFNAME=^hsn,lo\nsrun python train.py\n", "lumi"},
-       {"#!/bin/bash\n#SBATCH -p standard-g -N2\nexport GLOO_SOCKET_IFNAME=eth0\nsrun python train.py\n", "lumi"}},
-      {{"#!/bin/bash\n#SBATCH -p standard-g -N2\nexport NCCL_SOCKET_IFNAME=hsn\nsrun python train.py\n", "lumi"},
-       {"#!/bin/bash\n#SBATCH -p standard-g -N2\nexport NCCL_SOCKET_IFNAME=^docker,lo\nsrun python train.py\n", "lumi"},
-       {"#!/bin/bash\n#SBATCH -p standard-g -N2\nexport NCCL_SOCKET_IFNAME=hsn0,hsn1,hsn2,hsn3\nexport GLOO_SOCKET_IFNAME=hsn0\nsrun python train.py\n", "lumi"},
+      {{"#!/bin/bash\n#SBATCH -p standard-g -N2\nexport NCCL_SOCKET_IFNAME=ib0\nsrun python train.py\n",
+        "lumi"},
+       {"#!/bin/bash\n#SBATCH -p standard-g -N2\nexport NCCL_SOCKET_IFNAME==hsn\nsrun python train.py\n",
+        "lumi"},
+       {"#!/bin/bash\n#SBATCH -p standard-g -N2\nexport NCCL_SOCKET_IFNAME=^hsn,lo\nsrun python train.py\n",
+        "lumi"},
+       {"#!/bin/bash\n#SBATCH -p standard-g -N2\nexport GLOO_SOCKET_IFNAME=eth0\nsrun python train.py\n",
+        "lumi"}},
+      {{"#!/bin/bash\n#SBATCH -p standard-g -N2\nexport NCCL_SOCKET_IFNAME=hsn\nsrun python train.py\n",
+        "lumi"},
+       {"#!/bin/bash\n#SBATCH -p standard-g -N2\nexport NCCL_SOCKET_IFNAME=^docker,lo\nsrun python "
+        "train.py\n",
+        "lumi"},
+       {"#!/bin/bash\n#SBATCH -p standard-g -N2\nexport NCCL_SOCKET_IFNAME=hsn0,hsn1,hsn2,hsn3\nexport "
+        "GLOO_SOCKET_IFNAME=hsn0\nsrun python train.py\n",
+        "lumi"},
        "#!/bin/bash\n#SBATCH -N2\nexport NCCL_SOCKET_IFNAME=ib0\nsrun python train.py\n"},
       find};
 }

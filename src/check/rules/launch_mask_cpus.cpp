@@ -15,12 +15,18 @@ Hits find(const Subject& subject) {
     model::IdSet all;
     for (const auto& mask : masks.masks) all = all | mask;
     const auto outside = all - node->cpu.all();
-    const auto reserved = node->cpu.reserved_override.empty() && !subject.directive("core-spec") ? all & node->cpu.reserved : model::IdSet();
+    const auto reserved = node->cpu.reserved_override.empty() && !subject.directive("core-spec")
+                              ? all & node->cpu.reserved
+                              : model::IdSet();
     if (outside.empty() && reserved.empty()) continue;
     const bool beyond = !outside.empty();
-    add_hit(hits, {place_of(masks.option->place), beyond ? "the masks name CPUs " + outside.to_list() + ", which the nodes of " + subject.site->id + " do not have"
-                                                          : "the masks name CPUs " + reserved.to_list() + ", which " + subject.site->id + " keeps for the system",
-                   "Slurm 22.05 and later refuses the step: leave those CPUs out; hpcml affinity --site " + subject.site->id + " prints masks that fit"});
+    add_hit(hits, {place_of(masks.option->place),
+                   beyond ? "the masks name CPUs " + outside.to_list() + ", which the nodes of " +
+                                subject.site->id + " do not have"
+                          : "the masks name CPUs " + reserved.to_list() + ", which " + subject.site->id +
+                                " keeps for the system",
+                   "Slurm 22.05 and later refuses the step: leave those CPUs out; hpcml affinity --site " +
+                       subject.site->id + " prints masks that fit"});
   }
   return hits;
 }
@@ -28,21 +34,31 @@ Hits find(const Subject& subject) {
 } // namespace
 
 Rule rule_launch_mask_cpus() {
-  return {
-      "launch/mask-cpus",
-      diag::Severity::warning,
-      "Masks with CPUs that no job gets",
-      "From 22.05 on a step fails with \"CPU binding outside of job step allocation\" when one bit of a mask lies outside its CPUs: beyond the node's "
-      "last one, or on a core that the site reserves.",
-      "https://slurm.schedmd.com/srun.html#OPT_cpu-bind",
-      {{"#!/bin/bash\n#SBATCH -p standard-g -N1 -n8 --gpus-per-node=8 -A project_465000001 -t 10\nsrun "
-        "--cpu-bind=mask_cpu:0xff000000000000,0xff00000000000000,0xff0000,0xff000000,0xff,0xff00,0xff00000000,0xff0000000000 python train.py\n", "lumi"},
-       {"#!/bin/bash\n#SBATCH -p standard-g -N1 -n1 --gpus-per-node=8 -A project_465000001 -t 10\nsrun --cpu-bind=map_cpu:0 python train.py\n", "lumi"},
-       {"#!/bin/bash\n#SBATCH -p standard-g -N1 -n1 --gpus-per-node=8 -A project_465000001 -t 10\nsrun --cpu-bind=map_cpu:200 python train.py\n", "lumi"}},
-      {{"#!/bin/bash\n#SBATCH -p standard-g -N1 -n1 --gpus-per-node=8 -A project_465000001 -t 10\nsrun --cpu-bind=map_cpu:1 python train.py\n", "lumi"},
-       "#!/bin/bash\n#SBATCH -N1 -n1\nsrun --cpu-bind=map_cpu:200 python train.py\n",
-       {"#!/bin/bash\n#SBATCH -p standard-g -N1 -n1 --gpus-per-node=8 -A project_465000001 -t 10\nsrun --cpu-bind=cores python train.py\n", "lumi"}},
-      find};
+  return {"launch/mask-cpus",
+          diag::Severity::warning,
+          "Masks with CPUs that no job gets",
+          "From 22.05 on a step fails with \"CPU binding outside of job step allocation\" when one bit of a "
+          "mask lies outside its CPUs: beyond the node's "
+          "last one, or on a core that the site reserves.",
+          "https://slurm.schedmd.com/srun.html#OPT_cpu-bind",
+          {{"#!/bin/bash\n#SBATCH -p standard-g -N1 -n8 --gpus-per-node=8 -A project_465000001 -t 10\nsrun "
+            "--cpu-bind=mask_cpu:0xff000000000000,0xff00000000000000,0xff0000,0xff000000,0xff,0xff00,"
+            "0xff00000000,0xff0000000000 python train.py\n",
+            "lumi"},
+           {"#!/bin/bash\n#SBATCH -p standard-g -N1 -n1 --gpus-per-node=8 -A project_465000001 -t 10\nsrun "
+            "--cpu-bind=map_cpu:0 python train.py\n",
+            "lumi"},
+           {"#!/bin/bash\n#SBATCH -p standard-g -N1 -n1 --gpus-per-node=8 -A project_465000001 -t 10\nsrun "
+            "--cpu-bind=map_cpu:200 python train.py\n",
+            "lumi"}},
+          {{"#!/bin/bash\n#SBATCH -p standard-g -N1 -n1 --gpus-per-node=8 -A project_465000001 -t 10\nsrun "
+            "--cpu-bind=map_cpu:1 python train.py\n",
+            "lumi"},
+           "#!/bin/bash\n#SBATCH -N1 -n1\nsrun --cpu-bind=map_cpu:200 python train.py\n",
+           {"#!/bin/bash\n#SBATCH -p standard-g -N1 -n1 --gpus-per-node=8 -A project_465000001 -t 10\nsrun "
+            "--cpu-bind=cores python train.py\n",
+            "lumi"}},
+          find};
 }
 
 } // namespace hpcml::check

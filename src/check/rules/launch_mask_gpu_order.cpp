@@ -27,7 +27,9 @@ Hits find(const Subject& subject) {
     if (step->find("gpu-bind") || step->find("gpus-per-task") || subject.directive("gpu-bind")) continue;
     const auto shape = shape_of(subject, *launch);
     // Which GPU a task takes is known only where there is one for each.
-    if (!shape.tasks_per_node || static_cast<std::size_t>(*shape.tasks_per_node) != places.size() || masks.masks.size() != places.size()) continue;
+    if (!shape.tasks_per_node || static_cast<std::size_t>(*shape.tasks_per_node) != places.size() ||
+        masks.masks.size() != places.size())
+      continue;
     std::string away;
     std::size_t first = places.size();
     for (std::size_t i = 0; i < places.size(); ++i) {
@@ -37,8 +39,10 @@ Hits find(const Subject& subject) {
       away += (away.empty() ? "" : ", ") + std::to_string(i);
     }
     if (first == places.size()) continue;
-    add_hit(hits, {place_of(masks.option->place), "tasks " + away + " run far from the GPU of their number: GPU " + std::to_string(first) + " hangs at CPUs " +
-                   near(*node, places[first]).to_list() + ", not at " + masks.masks[first].to_list(),
+    add_hit(hits, {place_of(masks.option->place),
+                   "tasks " + away + " run far from the GPU of their number: GPU " + std::to_string(first) +
+                       " hangs at CPUs " + near(*node, places[first]).to_list() + ", not at " +
+                       masks.masks[first].to_list(),
                    "hpcml affinity --site " + subject.site->id + " prints masks in the order of the GPUs"});
   }
   return hits;
@@ -47,23 +51,36 @@ Hits find(const Subject& subject) {
 } // namespace
 
 Rule rule_launch_mask_gpu_order() {
-  return {
-      "launch/mask-gpu-order",
-      diag::Severity::warning,
-      "Masks that are not next to the GPUs",
-      "GPUs are rarely numbered in the order of the CPUs. A task bound to the wrong part of the node reaches its GPU and network card through other "
-      "tasks' memory paths, which costs bandwidth on every copy.",
-      "https://docs.lumi-supercomputer.eu/runjobs/scheduled-jobs/distribution-binding/",
-      {{"#!/bin/bash\n#SBATCH --partition=standard-g --nodes=1 --ntasks-per-node=8 --gpus-per-node=8 --account=project_465000001 --time=10\nsrun "
-        "--cpu-bind=mask_cpu:0xfe,0xfe00,0xfe0000,0xfe000000,0xfe00000000,0xfe0000000000,0xfe000000000000,0xfe00000000000000 python train.py\n", "lumi"},
-       {"#!/bin/bash\n#SBATCH -p standard-g -N2 --ntasks-per-node=8 --gpus-per-node=8 -A project_465000001 -t 10\nsrun --cpu-bind=map_cpu:1,9,17,25,33,41,49,57 ./run.sh\n", "lumi"},
-       {"#!/bin/bash\n#SBATCH -p standard-g -N1 -n8 --gpus-per-node=8 -A project_465000001 -t 10\nM=mask_cpu:0xfe000000000000,0xfe00000000000000,0xfe0000,0xfe000000,0xfe00,0xfe,"
-        "0xfe00000000,0xfe0000000000\nsrun --cpu-bind=$M python train.py\n", "lumi"}},
-      {{"#!/bin/bash\n#SBATCH -p standard-g -N1 --ntasks-per-node=8 --gpus-per-node=8 -A project_465000001 -t 10\nsrun "
-        "--cpu-bind=mask_cpu:0xfe000000000000,0xfe00000000000000,0xfe0000,0xfe000000,0xfe,0xfe00,0xfe00000000,0xfe0000000000 python train.py\n", "lumi"},
-       {"#!/bin/bash\n#SBATCH -p standard-g -N1 --ntasks-per-node=8 --gpus-per-node=8 -A project_465000001 -t 10\nsrun --cpu-bind=cores python train.py\n", "lumi"},
-       "#!/bin/bash\n#SBATCH -N1 --ntasks-per-node=2 --gpus-per-node=2\nsrun --cpu-bind=mask_cpu:0xfe,0xfe00 python train.py\n"},
-      find};
+  return {"launch/mask-gpu-order",
+          diag::Severity::warning,
+          "Masks that are not next to the GPUs",
+          "GPUs are rarely numbered in the order of the CPUs. A task bound to the wrong part of the node "
+          "reaches its GPU and network card through other "
+          "tasks' memory paths, which costs bandwidth on every copy.",
+          "https://docs.lumi-supercomputer.eu/runjobs/scheduled-jobs/distribution-binding/",
+          {{"#!/bin/bash\n#SBATCH --partition=standard-g --nodes=1 --ntasks-per-node=8 --gpus-per-node=8 "
+            "--account=project_465000001 --time=10\nsrun "
+            "--cpu-bind=mask_cpu:0xfe,0xfe00,0xfe0000,0xfe000000,0xfe00000000,0xfe0000000000,"
+            "0xfe000000000000,0xfe00000000000000 python train.py\n",
+            "lumi"},
+           {"#!/bin/bash\n#SBATCH -p standard-g -N2 --ntasks-per-node=8 --gpus-per-node=8 -A "
+            "project_465000001 -t 10\nsrun --cpu-bind=map_cpu:1,9,17,25,33,41,49,57 ./run.sh\n",
+            "lumi"},
+           {"#!/bin/bash\n#SBATCH -p standard-g -N1 -n8 --gpus-per-node=8 -A project_465000001 -t "
+            "10\nM=mask_cpu:0xfe000000000000,0xfe00000000000000,0xfe0000,0xfe000000,0xfe00,0xfe,"
+            "0xfe00000000,0xfe0000000000\nsrun --cpu-bind=$M python train.py\n",
+            "lumi"}},
+          {{"#!/bin/bash\n#SBATCH -p standard-g -N1 --ntasks-per-node=8 --gpus-per-node=8 -A "
+            "project_465000001 -t 10\nsrun "
+            "--cpu-bind=mask_cpu:0xfe000000000000,0xfe00000000000000,0xfe0000,0xfe000000,0xfe,0xfe00,"
+            "0xfe00000000,0xfe0000000000 python train.py\n",
+            "lumi"},
+           {"#!/bin/bash\n#SBATCH -p standard-g -N1 --ntasks-per-node=8 --gpus-per-node=8 -A "
+            "project_465000001 -t 10\nsrun --cpu-bind=cores python train.py\n",
+            "lumi"},
+           "#!/bin/bash\n#SBATCH -N1 --ntasks-per-node=2 --gpus-per-node=2\nsrun "
+           "--cpu-bind=mask_cpu:0xfe,0xfe00 python train.py\n"},
+          find};
 }
 
 } // namespace hpcml::check

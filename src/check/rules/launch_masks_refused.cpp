@@ -10,13 +10,18 @@ namespace {
 /// Whether the tasks' CPUs by number are all that the node has: then there is nothing to choose.
 bool fills_node(const Subject& subject, const LaunchShape& shape, long cpus_per_task) {
   const auto* node = only_node(subject);
-  return !node || !shape.tasks_per_node || *shape.tasks_per_node * cpus_per_task >= static_cast<long>(node->cpu.cores);
+  return !node || !shape.tasks_per_node ||
+         *shape.tasks_per_node * cpus_per_task >= static_cast<long>(node->cpu.cores);
 }
 
 bool is_shared(const Subject& subject) {
-  if (subject.fits.size() != 1 || subject.requests[0].sharing == slurm::Sharing::exclusive || subject.fits[0].facts.whole_nodes) return false;
+  if (subject.fits.size() != 1 || subject.requests[0].sharing == slurm::Sharing::exclusive ||
+      subject.fits[0].facts.whole_nodes)
+    return false;
   const auto& partitions = subject.fits[0].partitions;
-  return partitions.size() == 1 && !partitions[0]->exclusive && partitions[0]->slurm_exclusive.value_or(false) == false && subject.site->binding.value == model::NodeBinding::masks;
+  return partitions.size() == 1 && !partitions[0]->exclusive &&
+         partitions[0]->slurm_exclusive.value_or(false) == false &&
+         subject.site->binding.value == model::NodeBinding::masks;
 }
 
 Hits find(const Subject& subject) {
@@ -26,16 +31,25 @@ Hits find(const Subject& subject) {
     const auto shape = shape_of(subject, *launch);
     const auto* cpus = step->find("cpus-per-task");
     const auto count = cpus && cpus->value ? number_of(*cpus->value, shape) : std::nullopt;
-    const bool chosen = count && (only_node(subject) ? !fills_node(subject, shape, *count) : *count > 1 && subject.requests[0].count("cpus-per-task") == *count);
+    const bool chosen =
+        count && (only_node(subject) ? !fills_node(subject, shape, *count)
+                                     : *count > 1 && subject.requests[0].count("cpus-per-task") == *count);
     const long inherited = subject.requests[0].count("cpus-per-task");
-    const bool takes_over = !cpus && inherited > 1 && subject.version_known && slurm::is_in_range("23.11-", subject.version) && !fills_node(subject, shape, inherited) &&
+    const bool takes_over = !cpus && inherited > 1 && subject.version_known &&
+                            slurm::is_in_range("23.11-", subject.version) &&
+                            !fills_node(subject, shape, inherited) &&
                             subject.text.find("SLURM_TRES_PER_TASK") == std::string_view::npos;
     if (chosen || takes_over)
-      add_hit(hits, {place_of(masks.option->place), std::string("with --cpus-per-task ") + (takes_over ? "of the job, which srun takes over, " : "") +
-                     "Slurm chooses the step's CPUs itself and refuses masks that name others",
-                     "for masks leave -c out of srun and write before it: unset SLURM_CPUS_PER_TASK SRUN_CPUS_PER_TASK SLURM_TRES_PER_TASK"});
+      add_hit(hits, {place_of(masks.option->place),
+                     std::string("with --cpus-per-task ") +
+                         (takes_over ? "of the job, which srun takes over, " : "") +
+                         "Slurm chooses the step's CPUs itself and refuses masks that name others",
+                     "for masks leave -c out of srun and write before it: unset SLURM_CPUS_PER_TASK "
+                     "SRUN_CPUS_PER_TASK SLURM_TRES_PER_TASK"});
     else if (is_shared(subject))
-      add_hit(hits, {place_of(masks.option->place), "masks need the whole node, but partition " + subject.fits[0].partitions[0]->name + " gives parts of nodes: Slurm refuses CPUs that the job does not have",
+      add_hit(hits, {place_of(masks.option->place),
+                     "masks need the whole node, but partition " + subject.fits[0].partitions[0]->name +
+                         " gives parts of nodes: Slurm refuses CPUs that the job does not have",
                      "ask for --exclusive, take a partition of whole nodes, or bind with --cpu-bind=cores"});
   }
   return hits;
@@ -48,19 +62,33 @@ Rule rule_launch_masks_refused() {
       "launch/masks-refused",
       diag::Severity::warning,
       "Masks where Slurm chooses the CPUs",
-      "--cpus-per-task on srun implies --exact: the step gets that many CPUs of Slurm's choice, and a mask with any other bit ends it with \"CPU binding "
+      "--cpus-per-task on srun implies --exact: the step gets that many CPUs of Slurm's choice, and a mask "
+      "with any other bit ends it with \"CPU binding "
       "outside of job step allocation\". The same on a node that others share.",
       "https://slurm.schedmd.com/srun.html#OPT_exact",
       {{"#!/bin/bash\n#SBATCH -p standard-g -N1 -n8 --gpus-per-node=8 -A project_465000001 -t 10\nsrun -c 2 "
-        "--cpu-bind=mask_cpu:0xfe000000000000,0xfe00000000000000,0xfe0000,0xfe000000,0xfe,0xfe00,0xfe00000000,0xfe0000000000 python train.py\n", "lumi"},
+        "--cpu-bind=mask_cpu:0xfe000000000000,0xfe00000000000000,0xfe0000,0xfe000000,0xfe,0xfe00,"
+        "0xfe00000000,0xfe0000000000 python train.py\n",
+        "lumi"},
        {"#!/bin/bash\n#SBATCH -p standard-g -N1 -n8 -c7 --gpus-per-node=8 -A project_465000001 -t 10\nsrun "
-        "--cpu-bind=mask_cpu:0xfe000000000000,0xfe00000000000000,0xfe0000,0xfe000000,0xfe,0xfe00,0xfe00000000,0xfe0000000000 python train.py\n", "lumi", "24.05"},
-       {"#!/bin/bash\n#SBATCH -p small-g -N1 -n1 --gpus-per-node=1 -A project_465000001 -t 10\nsrun --cpu-bind=mask_cpu:0xfe000000000000 python train.py\n", "lumi"}},
-      {{"#!/bin/bash\n#SBATCH -p standard-g -N1 -n8 -c7 --gpus-per-node=8 -A project_465000001 -t 10\nunset SLURM_CPUS_PER_TASK SRUN_CPUS_PER_TASK SLURM_TRES_PER_TASK\nsrun "
-        "--cpu-bind=mask_cpu:0xfe000000000000,0xfe00000000000000,0xfe0000,0xfe000000,0xfe,0xfe00,0xfe00000000,0xfe0000000000 python train.py\n", "lumi", "24.05"},
+        "--cpu-bind=mask_cpu:0xfe000000000000,0xfe00000000000000,0xfe0000,0xfe000000,0xfe,0xfe00,"
+        "0xfe00000000,0xfe0000000000 python train.py\n",
+        "lumi", "24.05"},
+       {"#!/bin/bash\n#SBATCH -p small-g -N1 -n1 --gpus-per-node=1 -A project_465000001 -t 10\nsrun "
+        "--cpu-bind=mask_cpu:0xfe000000000000 python train.py\n",
+        "lumi"}},
+      {{"#!/bin/bash\n#SBATCH -p standard-g -N1 -n8 -c7 --gpus-per-node=8 -A project_465000001 -t 10\nunset "
+        "SLURM_CPUS_PER_TASK SRUN_CPUS_PER_TASK SLURM_TRES_PER_TASK\nsrun "
+        "--cpu-bind=mask_cpu:0xfe000000000000,0xfe00000000000000,0xfe0000,0xfe000000,0xfe,0xfe00,"
+        "0xfe00000000,0xfe0000000000 python train.py\n",
+        "lumi", "24.05"},
        {"#!/bin/bash\n#SBATCH -p standard-g -N1 -n8 -c7 --gpus-per-node=8 -A project_465000001 -t 10\nsrun "
-        "--cpu-bind=mask_cpu:0xfe000000000000,0xfe00000000000000,0xfe0000,0xfe000000,0xfe,0xfe00,0xfe00000000,0xfe0000000000 python train.py\n", "lumi", "23.02"},
-       {"#!/bin/bash\n#SBATCH -p small-g -N1 -n1 --gpus-per-node=1 -A project_465000001 -t 10\nsrun --cpu-bind=cores python train.py\n", "lumi"}},
+        "--cpu-bind=mask_cpu:0xfe000000000000,0xfe00000000000000,0xfe0000,0xfe000000,0xfe,0xfe00,"
+        "0xfe00000000,0xfe0000000000 python train.py\n",
+        "lumi", "23.02"},
+       {"#!/bin/bash\n#SBATCH -p small-g -N1 -n1 --gpus-per-node=1 -A project_465000001 -t 10\nsrun "
+        "--cpu-bind=cores python train.py\n",
+        "lumi"}},
       find};
 }
 

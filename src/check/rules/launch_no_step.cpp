@@ -11,7 +11,8 @@ namespace {
 /// Whether the program may reach other nodes by itself, or nobody can see what it does.
 bool may_reach_nodes(const Launch& launch) {
   if (launch.step()) return true;
-  if (const auto* agent = launch.agent(); agent && find_any(*agent, {"hostfile", "H", "deepspeed_hostfile"})) return true; // by ssh
+  if (const auto* agent = launch.agent(); agent && find_any(*agent, {"hostfile", "H", "deepspeed_hostfile"}))
+    return true; // by ssh
   return !is_utility(launch) && launch.last().program != "python" && !launch.agent() && !launch.container();
 }
 
@@ -22,37 +23,49 @@ Hits find(const Subject& subject) {
   for (const auto& launch : subject.launches) {
     // A script that a sourced file or an argument completes is not to be judged.
     if (may_reach_nodes(launch)) return {};
-    const bool trains = launch.agent() || (launch.python() && launch.python()->module.empty() && !launch.python()->operands.empty() && launch.python()->operands[0].known() &&
-                                           launch.python()->operands[0].text().find(".py") != std::string::npos && !launch.command->context.substitution);
+    const bool trains =
+        launch.agent() || (launch.python() && launch.python()->module.empty() &&
+                           !launch.python()->operands.empty() && launch.python()->operands[0].known() &&
+                           launch.python()->operands[0].text().find(".py") != std::string::npos &&
+                           !launch.command->context.substitution);
     if (trains && !found) found = &launch;
   }
-  if (!found || !subject.view.complete || subject.view.commands.size() != subject.launches.size() + static_cast<std::size_t>(std::count_if(
-          subject.view.commands.begin(), subject.view.commands.end(), [](const auto& c) { return c.calls_function || c.context.uncalled || c.context.unreached; })))
+  if (!found || !subject.view.complete ||
+      subject.view.commands.size() !=
+          subject.launches.size() +
+              static_cast<std::size_t>(std::count_if(
+                  subject.view.commands.begin(), subject.view.commands.end(), [](const auto& c) {
+                    return c.calls_function || c.context.uncalled || c.context.unreached;
+                  })))
     return {};
   const auto& link = found->agent() ? *found->agent() : found->last();
-  return {{place_of(link.place), "nothing starts this on the other nodes: a batch script runs on the first node of the job only",
+  return {{place_of(link.place),
+           "nothing starts this on the other nodes: a batch script runs on the first node of the job only",
            "put srun in front of it: one task per node for torchrun and accelerate, one per GPU for python"}};
 }
 
 } // namespace
 
 Rule rule_launch_no_step() {
-  return {
-      "launch/no-step",
-      diag::Severity::warning,
-      "Several nodes, but no srun",
-      "Slurm runs the batch script on the first node. Without srun (or mpirun, ibrun) the other nodes of the job stay idle and are paid for, and a "
-      "program that waits for them never starts.",
-      "https://slurm.schedmd.com/srun.html",
-      {"#!/bin/bash\n#SBATCH --nodes=2 --gpus-per-node=4\ntorchrun --nnodes=2 --nproc_per_node=4 --rdzv_backend=c10d --rdzv_endpoint=$H:$P train.py\n",
-       "#!/bin/bash\n#SBATCH --nodes=16\nmodule load python\npython train.py\n",
-       "#!/bin/bash\n#SBATCH -N4 --ntasks-per-node=4\naccelerate launch --num_machines 4 --num_processes 16 train.py\n"},
-      {"#!/bin/bash\n#SBATCH --nodes=2\nsrun torchrun --nnodes=2 --nproc_per_node=4 --rdzv_backend=c10d --rdzv_endpoint=$H:$P train.py\n",
-       "#!/bin/bash\n#SBATCH --nodes=2\n./run.sh\npython train.py\n",
-       "#!/bin/bash\n#SBATCH --nodes=1\npython train.py\n",
-       "#!/bin/bash\n#SBATCH --nodes=2\npython make_data.py\nsrun python train.py\n",
-       "#!/bin/bash\n#SBATCH --nodes=2\n$LAUNCHER python train.py\n"},
-      find};
+  return {"launch/no-step",
+          diag::Severity::warning,
+          "Several nodes, but no srun",
+          "Slurm runs the batch script on the first node. Without srun (or mpirun, ibrun) the other nodes of "
+          "the job stay idle and are paid for, and a "
+          "program that waits for them never starts.",
+          "https://slurm.schedmd.com/srun.html",
+          {"#!/bin/bash\n#SBATCH --nodes=2 --gpus-per-node=4\ntorchrun --nnodes=2 --nproc_per_node=4 "
+           "--rdzv_backend=c10d --rdzv_endpoint=$H:$P train.py\n",
+           "#!/bin/bash\n#SBATCH --nodes=16\nmodule load python\npython train.py\n",
+           "#!/bin/bash\n#SBATCH -N4 --ntasks-per-node=4\naccelerate launch --num_machines 4 --num_processes "
+           "16 train.py\n"},
+          {"#!/bin/bash\n#SBATCH --nodes=2\nsrun torchrun --nnodes=2 --nproc_per_node=4 --rdzv_backend=c10d "
+           "--rdzv_endpoint=$H:$P train.py\n",
+           "#!/bin/bash\n#SBATCH --nodes=2\n./run.sh\npython train.py\n",
+           "#!/bin/bash\n#SBATCH --nodes=1\npython train.py\n",
+           "#!/bin/bash\n#SBATCH --nodes=2\npython make_data.py\nsrun python train.py\n",
+           "#!/bin/bash\n#SBATCH --nodes=2\n$LAUNCHER python train.py\n"},
+          find};
 }
 
 } // namespace hpcml::check

@@ -14,11 +14,17 @@ Hits find(const Subject& subject) {
     if (!agent || agent->find("standalone")) continue;
     const auto* given = find_any(*agent, {"nnodes", "num_machines", "num-machines", "num_nodes"});
     const auto shape = launch.step() ? shape_of(subject, launch) : job;
-    if (!given || !given->value || !given->value->known() || !shape.nodes || launch.command->context.background) continue;
+    if (!given || !given->value || !given->value->known() || !shape.nodes ||
+        launch.command->context.background)
+      continue;
     const auto count = number_of(*given->value, job);
     if (!count || *count == *shape.nodes || (!launch.step() && *count == 1)) continue;
-    auto fix = shape.nodes == job.nodes ? replace_end(subject, place_of(given->place), given->value->text(), "$SLURM_NNODES") : std::vector<Edit>();
-    add_hit(hits, {place_of(given->place), "the program expects " + std::to_string(*count) + (*count == 1 ? " node" : " nodes") + ", but this runs on " + std::to_string(*shape.nodes),
+    auto fix = shape.nodes == job.nodes
+                   ? replace_end(subject, place_of(given->place), given->value->text(), "$SLURM_NNODES")
+                   : std::vector<Edit>();
+    add_hit(hits, {place_of(given->place),
+                   "the program expects " + std::to_string(*count) + (*count == 1 ? " node" : " nodes") +
+                       ", but this runs on " + std::to_string(*shape.nodes),
                    "write $SLURM_NNODES, so that the number stands in the directives only", std::move(fix)});
   }
   return hits;
@@ -27,21 +33,26 @@ Hits find(const Subject& subject) {
 } // namespace
 
 Rule rule_launch_node_count() {
-  return {
-      "launch/node-count",
-      diag::Severity::warning,
-      "The program's number of nodes is not the job's",
-      "With more nodes than the job has the rendezvous waits until it gives up; with fewer some nodes are turned away or train by themselves. It happens when "
-      "one of two copies of the same number is changed.",
-      "https://docs.pytorch.org/docs/stable/elastic/run.html",
-      {"#!/bin/bash\n#SBATCH --nodes=2 --ntasks-per-node=1\nsrun torchrun --nnodes=4 --rdzv_backend=c10d --rdzv_endpoint=$H:$P train.py\n",
-       "#!/bin/bash\n#SBATCH --nodes=4 --ntasks-per-node=1\nN=2\nsrun torchrun --nnodes=$N --rdzv_backend=c10d --rdzv_endpoint=$H:$P train.py\n",
-       "#!/bin/bash\n#SBATCH --nodes=1\naccelerate launch --num_machines 2 --num_processes 8 train.py\n"},
-      {"#!/bin/bash\n#SBATCH --nodes=2 --ntasks-per-node=1\nsrun torchrun --nnodes=2 --rdzv_backend=c10d --rdzv_endpoint=$H:$P train.py\n",
-       "#!/bin/bash\n#SBATCH --nodes=2 --ntasks-per-node=1\nsrun torchrun --nnodes=$SLURM_NNODES --rdzv_backend=c10d --rdzv_endpoint=$H:$P train.py\n",
-       "#!/bin/bash\n#SBATCH --nodes=4 --ntasks-per-node=1\nsrun torchrun --nnodes=1:4 --rdzv_backend=c10d --rdzv_endpoint=$H:$P train.py\n",
-       "#!/bin/bash\ntorchrun --nnodes=1 --nproc_per_node=4 train.py\n"},
-      find};
+  return {"launch/node-count",
+          diag::Severity::warning,
+          "The program's number of nodes is not the job's",
+          "With more nodes than the job has the rendezvous waits until it gives up; with fewer some nodes "
+          "are turned away or train by themselves. It happens when "
+          "one of two copies of the same number is changed.",
+          "https://docs.pytorch.org/docs/stable/elastic/run.html",
+          {"#!/bin/bash\n#SBATCH --nodes=2 --ntasks-per-node=1\nsrun torchrun --nnodes=4 --rdzv_backend=c10d "
+           "--rdzv_endpoint=$H:$P train.py\n",
+           "#!/bin/bash\n#SBATCH --nodes=4 --ntasks-per-node=1\nN=2\nsrun torchrun --nnodes=$N "
+           "--rdzv_backend=c10d --rdzv_endpoint=$H:$P train.py\n",
+           "#!/bin/bash\n#SBATCH --nodes=1\naccelerate launch --num_machines 2 --num_processes 8 train.py\n"},
+          {"#!/bin/bash\n#SBATCH --nodes=2 --ntasks-per-node=1\nsrun torchrun --nnodes=2 --rdzv_backend=c10d "
+           "--rdzv_endpoint=$H:$P train.py\n",
+           "#!/bin/bash\n#SBATCH --nodes=2 --ntasks-per-node=1\nsrun torchrun --nnodes=$SLURM_NNODES "
+           "--rdzv_backend=c10d --rdzv_endpoint=$H:$P train.py\n",
+           "#!/bin/bash\n#SBATCH --nodes=4 --ntasks-per-node=1\nsrun torchrun --nnodes=1:4 "
+           "--rdzv_backend=c10d --rdzv_endpoint=$H:$P train.py\n",
+           "#!/bin/bash\ntorchrun --nnodes=1 --nproc_per_node=4 train.py\n"},
+          find};
 }
 
 } // namespace hpcml::check

@@ -8,7 +8,8 @@ namespace {
 
 /// Whether the rendezvous counts the nodes itself.
 bool counts_itself(const Launch& launch, const Link& agent) {
-  if (launch.variable("PET_NODE_RANK") || launch.variable("PET_RDZV_BACKEND") || agent.find("standalone")) return true;
+  if (launch.variable("PET_NODE_RANK") || launch.variable("PET_RDZV_BACKEND") || agent.find("standalone"))
+    return true;
   const auto* backend = find_any(agent, {"rdzv_backend", "rdzv-backend"});
   return backend && !(backend->value && backend->value->text() == "static");
 }
@@ -18,7 +19,8 @@ Hits find(const Subject& subject) {
   for (const auto& launch : subject.launches) {
     const auto* agent = launch.agent();
     const auto* step = launch.step();
-    if (!agent || !step || !agent->complete || agent->program == "deepspeed" || counts_itself(launch, *agent)) continue;
+    if (!agent || !step || !agent->complete || agent->program == "deepspeed" || counts_itself(launch, *agent))
+      continue;
     const auto shape = shape_of(subject, launch);
     if (!shape.several_nodes) continue;
     const bool torchrun = agent->program == "torchrun";
@@ -26,15 +28,21 @@ Hits find(const Subject& subject) {
     const auto count = nodes && nodes->value ? number_of(*nodes->value, shape) : std::nullopt;
     if (!count || *count < 2) continue;
     if (!torchrun && find_any(*agent, {"config_file", "config-file"})) continue;
-    const auto* rank = torchrun ? find_any(*agent, {"node_rank", "node-rank"}) : find_any(*agent, {"machine_rank", "machine-rank"});
+    const auto* rank = torchrun ? find_any(*agent, {"node_rank", "node-rank"})
+                                : find_any(*agent, {"machine_rank", "machine-rank"});
     if (rank && !(rank->value && rank->value->known() && number_of(*rank->value, shape))) continue;
     const std::string option = torchrun ? "--node_rank" : "--machine_rank";
     const bool certain = torchrun && shape.nodes && *shape.nodes == *count;
-    add_hit(hits, {place_of(rank ? rank->place : agent->place),
-                   rank ? "every node gets the same " + option + ": " + rank->value->text() : "without " + option + " every node believes that it is number 0",
-                   torchrun ? "let the nodes count themselves: --rdzv_backend=c10d --rdzv_id=$SLURM_JOB_ID --rdzv_endpoint=HOST:PORT; or let each expand it: srun bash -c '… --node_rank=$SLURM_NODEID …'"
-                            : "srun bash -c 'accelerate launch --machine_rank $SLURM_NODEID …' in single quotes",
-                   {}, certain ? std::nullopt : std::optional(diag::Severity::warning)});
+    add_hit(hits,
+            {place_of(rank ? rank->place : agent->place),
+             rank ? "every node gets the same " + option + ": " + rank->value->text()
+                  : "without " + option + " every node believes that it is number 0",
+             torchrun ? "let the nodes count themselves: --rdzv_backend=c10d --rdzv_id=$SLURM_JOB_ID "
+                        "--rdzv_endpoint=HOST:PORT; or let each expand it: srun bash -c '… "
+                        "--node_rank=$SLURM_NODEID …'"
+                      : "srun bash -c 'accelerate launch --machine_rank $SLURM_NODEID …' in single quotes",
+             {},
+             certain ? std::nullopt : std::optional(diag::Severity::warning)});
   }
   return hits;
 }
@@ -42,21 +50,29 @@ Hits find(const Subject& subject) {
 } // namespace
 
 Rule rule_launch_node_rank() {
-  return {
-      "launch/node-rank",
-      diag::Severity::error,
-      "The same node rank on all nodes",
-      "torchrun's own rendezvous is static: without --rdzv_backend=c10d each node must be told its number. With the default, 0, each waits for the others "
-      "at its own address until the time limit.",
-      "https://docs.pytorch.org/docs/stable/elastic/run.html",
-      {"#!/bin/bash\n#SBATCH --nodes=2 --ntasks-per-node=1\nsrun torchrun --nnodes=2 --nproc_per_node=4 --master_addr=$M --master_port=$P train.py\n",
-       "#!/bin/bash\n#SBATCH --nodes=4 --ntasks-per-node=1\nsrun python -m torch.distributed.launch --nnodes=4 --nproc_per_node=4 --node_rank=0 --master_addr=$M train.py\n",
-       "#!/bin/bash\n#SBATCH --nodes=2 --ntasks-per-node=1\nsrun accelerate launch --num_machines 2 --num_processes 8 --main_process_ip $M train.py\n"},
-      {"#!/bin/bash\n#SBATCH --nodes=2 --ntasks-per-node=1\nsrun torchrun --nnodes=2 --nproc_per_node=4 --rdzv_backend=c10d --rdzv_id=$SLURM_JOB_ID --rdzv_endpoint=$M:$P train.py\n",
-       "#!/bin/bash\n#SBATCH --nodes=2 --ntasks-per-node=1\nsrun bash -c 'torchrun --nnodes=2 --node_rank=$SLURM_NODEID --nproc_per_node=4 --master_addr=$M train.py'\n",
-       "#!/bin/bash\n#SBATCH --nodes=2\nsrun -N1 -n1 -w $A torchrun --nnodes=2 --node_rank=0 --master_addr=$A train.py &\nsrun -N1 -n1 -w $B torchrun --nnodes=2 --node_rank=1 --master_addr=$A train.py\nwait\n",
-       "#!/bin/bash\n#SBATCH --nodes=1 --ntasks-per-node=1\nsrun torchrun --nnodes=1 --nproc_per_node=4 train.py\n"},
-      find};
+  return {"launch/node-rank",
+          diag::Severity::error,
+          "The same node rank on all nodes",
+          "torchrun's own rendezvous is static: without --rdzv_backend=c10d each node must be told its "
+          "number. With the default, 0, each waits for the others "
+          "at its own address until the time limit.",
+          "https://docs.pytorch.org/docs/stable/elastic/run.html",
+          {"#!/bin/bash\n#SBATCH --nodes=2 --ntasks-per-node=1\nsrun torchrun --nnodes=2 --nproc_per_node=4 "
+           "--master_addr=$M --master_port=$P train.py\n",
+           "#!/bin/bash\n#SBATCH --nodes=4 --ntasks-per-node=1\nsrun python -m torch.distributed.launch "
+           "--nnodes=4 --nproc_per_node=4 --node_rank=0 --master_addr=$M train.py\n",
+           "#!/bin/bash\n#SBATCH --nodes=2 --ntasks-per-node=1\nsrun accelerate launch --num_machines 2 "
+           "--num_processes 8 --main_process_ip $M train.py\n"},
+          {"#!/bin/bash\n#SBATCH --nodes=2 --ntasks-per-node=1\nsrun torchrun --nnodes=2 --nproc_per_node=4 "
+           "--rdzv_backend=c10d --rdzv_id=$SLURM_JOB_ID --rdzv_endpoint=$M:$P train.py\n",
+           "#!/bin/bash\n#SBATCH --nodes=2 --ntasks-per-node=1\nsrun bash -c 'torchrun --nnodes=2 "
+           "--node_rank=$SLURM_NODEID --nproc_per_node=4 --master_addr=$M train.py'\n",
+           "#!/bin/bash\n#SBATCH --nodes=2\nsrun -N1 -n1 -w $A torchrun --nnodes=2 --node_rank=0 "
+           "--master_addr=$A train.py &\nsrun -N1 -n1 -w $B torchrun --nnodes=2 --node_rank=1 "
+           "--master_addr=$A train.py\nwait\n",
+           "#!/bin/bash\n#SBATCH --nodes=1 --ntasks-per-node=1\nsrun torchrun --nnodes=1 --nproc_per_node=4 "
+           "train.py\n"},
+          find};
 }
 
 } // namespace hpcml::check

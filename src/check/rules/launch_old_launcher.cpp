@@ -11,23 +11,27 @@ Hits find(const Subject& subject) {
     for (const auto& link : launch.chain)
       if (link.module == "torch.distributed.launch")
         add_hit(hits, {place_of(link.place), "torch.distributed.launch is deprecated in favour of torchrun",
-                       "torchrun with the same options; the program then reads LOCAL_RANK from the environment, not --local-rank"});
+                       "torchrun with the same options; the program then reads LOCAL_RANK from the "
+                       "environment, not --local-rank"});
   return hits;
 }
 
 } // namespace
 
 Rule rule_launch_old_launcher() {
-  return {
-      "launch/old-launcher",
-      diag::Severity::note,
-      "torch.distributed.launch",
-      "The module is deprecated. It hands --local-rank to the program (--local_rank before 2.0), which breaks argument parsers when torch is updated.",
-      "https://docs.pytorch.org/docs/stable/distributed.html#launch-utility",
-      {"#!/bin/bash\npython -m torch.distributed.launch --nproc_per_node=4 train.py\n", "#!/bin/bash\nsrun python3 -u -m torch.distributed.launch --nproc_per_node=4 train.py\n",
-       "#!/bin/bash\nsrun bash -c 'python -m torch.distributed.launch --nproc_per_node=4 train.py'\n"},
-      {"#!/bin/bash\ntorchrun --standalone --nproc_per_node=4 train.py\n", "#!/bin/bash\npython -m torch.distributed.run --standalone --nproc_per_node=4 train.py\n", "#!/bin/bash\necho torch.distributed.launch\n"},
-      find};
+  return {"launch/old-launcher",
+          diag::Severity::note,
+          "torch.distributed.launch",
+          "The module is deprecated. It hands --local-rank to the program (--local_rank before 2.0), which "
+          "breaks argument parsers when torch is updated.",
+          "https://docs.pytorch.org/docs/stable/distributed.html#launch-utility",
+          {"#!/bin/bash\npython -m torch.distributed.launch --nproc_per_node=4 train.py\n",
+           "#!/bin/bash\nsrun python3 -u -m torch.distributed.launch --nproc_per_node=4 train.py\n",
+           "#!/bin/bash\nsrun bash -c 'python -m torch.distributed.launch --nproc_per_node=4 train.py'\n"},
+          {"#!/bin/bash\ntorchrun --standalone --nproc_per_node=4 train.py\n",
+           "#!/bin/bash\npython -m torch.distributed.run --standalone --nproc_per_node=4 train.py\n",
+           "#!/bin/bash\necho torch.distributed.launch\n"},
+          find};
 }
 
 } // namespace hpcml::check

@@ -14,11 +14,16 @@ Hits find(const Subject& subject) {
     for (const auto& option : step->options) {
       if (option.place.offset >= subject.text.size()) continue;
       const auto written = subject.text.substr(option.place.offset, 10);
-      const bool cpu = util::starts_with(written, "--cpu_bind"), mem = util::starts_with(written, "--mem_bind");
+      const bool cpu = util::starts_with(written, "--cpu_bind"),
+                 mem = util::starts_with(written, "--mem_bind");
       if (!cpu && !mem) continue;
       const std::string now = cpu ? "--cpu-bind" : "--mem-bind";
-      add_hit(hits, {{option.place.offset, written.size()}, std::string(written) + (mem ? " is no option of srun any more" : " is an old spelling that no manual has any more"), now,
-                     {{option.place.offset, written.size(), now}}, mem ? std::optional(diag::Severity::warning) : std::nullopt});
+      add_hit(hits, {{option.place.offset, written.size()},
+                     std::string(written) + (mem ? " is no option of srun any more"
+                                                 : " is an old spelling that no manual has any more"),
+                     now,
+                     {{option.place.offset, written.size(), now}},
+                     mem ? std::optional(diag::Severity::warning) : std::nullopt});
     }
   }
   return hits;
@@ -27,15 +32,17 @@ Hits find(const Subject& subject) {
 } // namespace
 
 Rule rule_launch_old_srun_option() {
-  return {
-      "launch/old-srun-option",
-      diag::Severity::note,
-      "An option with an underscore",
-      "Slurm's options have dashes. srun still takes --cpu_bind; --mem_bind is gone and ends the step with \"unrecognized option\".",
-      "https://slurm.schedmd.com/srun.html#OPT_cpu-bind",
-      {"#!/bin/bash\nsrun --cpu_bind=cores python train.py\n", "#!/bin/bash\nsrun -n4 --cpu_bind none ./a.out\n", "#!/bin/bash\nsrun --mem_bind=local ./a.out\n"},
-      {"#!/bin/bash\nsrun --cpu-bind=cores python train.py\n", "#!/bin/bash\nsrun --mem-bind=local ./a.out\n", "#!/bin/bash\nsrun ./a.out --cpu_bind=cores\n"},
-      find};
+  return {"launch/old-srun-option",
+          diag::Severity::note,
+          "An option with an underscore",
+          "Slurm's options have dashes. srun still takes --cpu_bind; --mem_bind is gone and ends the step "
+          "with \"unrecognized option\".",
+          "https://slurm.schedmd.com/srun.html#OPT_cpu-bind",
+          {"#!/bin/bash\nsrun --cpu_bind=cores python train.py\n",
+           "#!/bin/bash\nsrun -n4 --cpu_bind none ./a.out\n", "#!/bin/bash\nsrun --mem_bind=local ./a.out\n"},
+          {"#!/bin/bash\nsrun --cpu-bind=cores python train.py\n",
+           "#!/bin/bash\nsrun --mem-bind=local ./a.out\n", "#!/bin/bash\nsrun ./a.out --cpu_bind=cores\n"},
+          find};
 }
 
 } // namespace hpcml::check

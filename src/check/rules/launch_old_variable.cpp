@@ -8,14 +8,16 @@ namespace {
 
 Hits find(const Subject& subject) {
   Hits hits;
-  for (const auto& seen : seen_variables(subject, {"NCCL_ASYNC_ERROR_HANDLING", "NCCL_BLOCKING_WAIT", "NCCL_DESYNC_DEBUG", "NCCL_ENABLE_TIMING"})) {
+  for (const auto& seen : seen_variables(subject, {"NCCL_ASYNC_ERROR_HANDLING", "NCCL_BLOCKING_WAIT",
+                                                   "NCCL_DESYNC_DEBUG", "NCCL_ENABLE_TIMING"})) {
     const std::string name(seen.name), now = "TORCH_" + name;
     if (seen.launch->variable(now)) continue;
     const auto value = seen.value->place.offset;
     const auto at = value > name.size() ? value - name.size() - 1 : 0;
     const bool written = util::starts_with(subject.text.substr(at), name + "=");
     // No mend: an older torch knows the old name only.
-    add_hit(hits, {written ? slurm::Place{at, name.size()} : place_of(seen.set_at), name + " is called " + now + " from torch 2.2 on", now});
+    add_hit(hits, {written ? slurm::Place{at, name.size()} : place_of(seen.set_at),
+                   name + " is called " + now + " from torch 2.2 on", now});
   }
   return hits;
 }
@@ -23,16 +25,20 @@ Hits find(const Subject& subject) {
 } // namespace
 
 Rule rule_launch_old_variable() {
-  return {
-      "launch/old-variable",
-      diag::Severity::note,
-      "An old name of a variable",
-      "From 2.2 on PyTorch's own settings of the NCCL backend begin with TORCH_NCCL_. The old names still count but warn in every process, and will go.",
-      "https://docs.pytorch.org/docs/stable/torch_nccl_environment_variables.html",
-      {"#!/bin/bash\nexport NCCL_ASYNC_ERROR_HANDLING=1\nsrun python train.py\n", "#!/bin/bash\nNCCL_BLOCKING_WAIT=1 srun python train.py\n", "#!/bin/bash\nexport NCCL_DESYNC_DEBUG=1\ntorchrun --standalone train.py\n"},
-      {"#!/bin/bash\nexport TORCH_NCCL_ASYNC_ERROR_HANDLING=1\nsrun python train.py\n", "#!/bin/bash\nexport TORCH_NCCL_ASYNC_ERROR_HANDLING=1 NCCL_ASYNC_ERROR_HANDLING=1\nsrun python train.py\n",
-       "#!/bin/bash\nexport NCCL_DEBUG=INFO\nsrun python train.py\n"},
-      find};
+  return {"launch/old-variable",
+          diag::Severity::note,
+          "An old name of a variable",
+          "From 2.2 on PyTorch's own settings of the NCCL backend begin with TORCH_NCCL_. The old names "
+          "still count but warn in every process, and will go.",
+          "https://docs.pytorch.org/docs/stable/torch_nccl_environment_variables.html",
+          {"#!/bin/bash\nexport NCCL_ASYNC_ERROR_HANDLING=1\nsrun python train.py\n",
+           "#!/bin/bash\nNCCL_BLOCKING_WAIT=1 srun python train.py\n",
+           "#!/bin/bash\nexport NCCL_DESYNC_DEBUG=1\ntorchrun --standalone train.py\n"},
+          {"#!/bin/bash\nexport TORCH_NCCL_ASYNC_ERROR_HANDLING=1\nsrun python train.py\n",
+           "#!/bin/bash\nexport TORCH_NCCL_ASYNC_ERROR_HANDLING=1 NCCL_ASYNC_ERROR_HANDLING=1\nsrun python "
+           "train.py\n",
+           "#!/bin/bash\nexport NCCL_DEBUG=INFO\nsrun python train.py\n"},
+          find};
 }
 
 } // namespace hpcml::check

@@ -11,7 +11,8 @@ namespace {
 
 /// What differs from node to node in a text that each of them expands; empty where nothing does.
 std::string_view own_value_in(std::string_view text) {
-  if (text.find("scontrol") != std::string_view::npos || text.find("srun") != std::string_view::npos) return {};
+  if (text.find("scontrol") != std::string_view::npos || text.find("srun") != std::string_view::npos)
+    return {};
   for (const std::string_view part : {"$(hostname", "`hostname", "$(uname -n", "$(shuf", "$(date", "$$"})
     if (text.find(part) != std::string_view::npos) return text;
   for (const std::string_view name : {"RANDOM", "HOSTNAME", "SLURMD_NODENAME"})
@@ -30,7 +31,8 @@ bool is_expanded_outside(const Subject& subject, const Link& step, std::string_v
 }
 
 /// Whether the value was set in the step, not before it.
-bool is_set_inside(const Subject& subject, const Link& step, std::string_view name, const shell::Argument& value) {
+bool is_set_inside(const Subject& subject, const Link& step, std::string_view name,
+                   const shell::Argument& value) {
   for (const auto& launch : subject.launches)
     if (launch.step() && launch.step()->place.offset == step.place.offset && is_own(launch, *launch.step())) {
       const auto* outside = launch.variable(name);
@@ -39,11 +41,16 @@ bool is_set_inside(const Subject& subject, const Link& step, std::string_view na
   return false;
 }
 
-void check_value(const Subject& subject, const Link& step, const shell::Argument& value, slurm::Place place, std::string_view what, Hits& hits) {
+void check_value(const Subject& subject, const Link& step, const shell::Argument& value, slurm::Place place,
+                 std::string_view what, Hits& hits) {
   for (const auto& piece : value.pieces) {
-    if (piece.known || own_value_in(piece.text).empty() || is_expanded_outside(subject, step, piece.text)) continue;
-    add_hit(hits, {place, "each node expands " + piece.text + " for itself, but " + std::string(what) + " must be the same on all",
-                   "compute it once before " + step.program + ": from $SLURM_JOB_ID, and the first host of scontrol show hostnames"});
+    if (piece.known || own_value_in(piece.text).empty() || is_expanded_outside(subject, step, piece.text))
+      continue;
+    add_hit(hits, {place,
+                   "each node expands " + piece.text + " for itself, but " + std::string(what) +
+                       " must be the same on all",
+                   "compute it once before " + step.program +
+                       ": from $SLURM_JOB_ID, and the first host of scontrol show hostnames"});
   }
 }
 
@@ -51,16 +58,22 @@ Hits find(const Subject& subject) {
   Hits hits;
   for (const auto& launch : subject.launches) {
     const auto* step = launch.step();
-    if (!step || is_own(launch, *step) || (!launch.agent() && !launch.python()) || !shape_of(subject, launch).several_nodes) continue;
+    if (!step || is_own(launch, *step) || (!launch.agent() && !launch.python()) ||
+        !shape_of(subject, launch).several_nodes)
+      continue;
     if (const auto* agent = launch.agent()) {
       for (const auto& option : agent->options)
-        if (option.value && (option.name == "rdzv_id" || option.name == "rdzv-id" || option.name == "rdzv_endpoint" || option.name == "rdzv-endpoint" || option.name == "master_addr" ||
-                             option.name == "master-addr" || option.name == "master_port" || option.name == "master-port" || option.name == "main_process_ip" || option.name == "main_process_port"))
+        if (option.value &&
+            (option.name == "rdzv_id" || option.name == "rdzv-id" || option.name == "rdzv_endpoint" ||
+             option.name == "rdzv-endpoint" || option.name == "master_addr" || option.name == "master-addr" ||
+             option.name == "master_port" || option.name == "master-port" ||
+             option.name == "main_process_ip" || option.name == "main_process_port"))
           check_value(subject, *step, *option.value, place_of(option.place), "--" + option.name, hits);
       continue;
     }
     for (const std::string_view name : {"MASTER_ADDR", "MASTER_PORT"})
-      if (const auto* value = launch.variable(name); value && is_set_inside(subject, *step, name, *value)) check_value(subject, *step, *value, place_of(value->place), name, hits);
+      if (const auto* value = launch.variable(name); value && is_set_inside(subject, *step, name, *value))
+        check_value(subject, *step, *value, place_of(value->place), name, hits);
   }
   return hits;
 }
@@ -68,21 +81,28 @@ Hits find(const Subject& subject) {
 } // namespace
 
 Rule rule_launch_per_node_value() {
-  return {
-      "launch/per-node-value",
-      diag::Severity::warning,
-      "A meeting point that each node makes up for itself",
-      "Host, port and id of the rendezvous must be the same for all. In single quotes $RANDOM, $$ and $(hostname) are expanded on every node: the nodes "
-      "wait for each other at different places until the time limit.",
-      "https://docs.pytorch.org/docs/stable/elastic/run.html#note-on-rendezvous-backend",
-      {"#!/bin/bash\n#SBATCH --nodes=2\nsrun bash -c 'torchrun --nnodes=2 --rdzv_backend=c10d --rdzv_id=$RANDOM --rdzv_endpoint=$H:$P train.py'\n",
-       "#!/bin/bash\n#SBATCH --nodes=2\nsrun bash -c 'torchrun --nnodes=2 --rdzv_backend=c10d --rdzv_id=1 --rdzv_endpoint=$(hostname):$P train.py'\n",
-       "#!/bin/bash\n#SBATCH --nodes=2 --ntasks-per-node=4\nsrun bash -c 'export MASTER_ADDR=$(hostname -s); RANK=$SLURM_PROCID python train.py'\n"},
-      {"#!/bin/bash\n#SBATCH --nodes=2\nsrun torchrun --nnodes=2 --rdzv_backend=c10d --rdzv_id=$RANDOM --rdzv_endpoint=$(hostname):$P train.py\n",
-       "#!/bin/bash\n#SBATCH --nodes=2\nsrun bash -c \"torchrun --nnodes=2 --rdzv_backend=c10d --rdzv_id=$RANDOM --rdzv_endpoint=$H:$P train.py\"\n",
-       "#!/bin/bash\n#SBATCH --nodes=1\nsrun bash -c 'torchrun --rdzv_backend=c10d --rdzv_id=$RANDOM --rdzv_endpoint=$(hostname):$P train.py'\n",
-       "#!/bin/bash\n#SBATCH --nodes=2 --ntasks-per-node=4\nexport MASTER_ADDR=$(hostname)\nsrun bash -c 'RANK=$SLURM_PROCID python train.py'\n"},
-      find};
+  return {"launch/per-node-value",
+          diag::Severity::warning,
+          "A meeting point that each node makes up for itself",
+          "Host, port and id of the rendezvous must be the same for all. In single quotes $RANDOM, $$ and "
+          "$(hostname) are expanded on every node: the nodes "
+          "wait for each other at different places until the time limit.",
+          "https://docs.pytorch.org/docs/stable/elastic/run.html#note-on-rendezvous-backend",
+          {"#!/bin/bash\n#SBATCH --nodes=2\nsrun bash -c 'torchrun --nnodes=2 --rdzv_backend=c10d "
+           "--rdzv_id=$RANDOM --rdzv_endpoint=$H:$P train.py'\n",
+           "#!/bin/bash\n#SBATCH --nodes=2\nsrun bash -c 'torchrun --nnodes=2 --rdzv_backend=c10d "
+           "--rdzv_id=1 --rdzv_endpoint=$(hostname):$P train.py'\n",
+           "#!/bin/bash\n#SBATCH --nodes=2 --ntasks-per-node=4\nsrun bash -c 'export MASTER_ADDR=$(hostname "
+           "-s); RANK=$SLURM_PROCID python train.py'\n"},
+          {"#!/bin/bash\n#SBATCH --nodes=2\nsrun torchrun --nnodes=2 --rdzv_backend=c10d --rdzv_id=$RANDOM "
+           "--rdzv_endpoint=$(hostname):$P train.py\n",
+           "#!/bin/bash\n#SBATCH --nodes=2\nsrun bash -c \"torchrun --nnodes=2 --rdzv_backend=c10d "
+           "--rdzv_id=$RANDOM --rdzv_endpoint=$H:$P train.py\"\n",
+           "#!/bin/bash\n#SBATCH --nodes=1\nsrun bash -c 'torchrun --rdzv_backend=c10d --rdzv_id=$RANDOM "
+           "--rdzv_endpoint=$(hostname):$P train.py'\n",
+           "#!/bin/bash\n#SBATCH --nodes=2 --ntasks-per-node=4\nexport MASTER_ADDR=$(hostname)\nsrun bash -c "
+           "'RANK=$SLURM_PROCID python train.py'\n"},
+          find};
 }
 
 } // namespace hpcml::check

@@ -10,12 +10,14 @@
 namespace hpcml::check {
 namespace {
 
-/// What an assignment "NAME=…" before the byte gives, where the variable is not exported and so not in the environment.
+/// What an assignment "NAME=…" before the byte gives, where the variable is not exported and so not in the
+/// environment.
 std::string_view assigned_before(std::string_view text, std::string_view name, std::size_t offset) {
   std::string_view last;
   for (auto at = text.find(name); at < offset && at + name.size() <= offset; at = text.find(name, at + 1)) {
     const auto end = at + name.size();
-    if (at > 0 && end < text.size() && text[end] == '=' && (text[at - 1] == '\n' || text[at - 1] == ' ' || text[at - 1] == ';' || text[at - 1] == '\t'))
+    if (at > 0 && end < text.size() && text[end] == '=' &&
+        (text[at - 1] == '\n' || text[at - 1] == ' ' || text[at - 1] == ';' || text[at - 1] == '\t'))
       last = text.substr(end + 1, std::min(text.find('\n', end), text.size()) - end - 1);
   }
   return last;
@@ -35,28 +37,35 @@ std::string_view per_task_name_behind(const Subject& subject, const Launch& laun
   auto name = piece.substr(1);
   if (name.front() == '{' && name.back() == '}') name = name.substr(1, name.size() - 2);
   if (name.empty() || name.find_first_of("[](){}:/%#- ") != std::string_view::npos) return {};
-  if (const auto* value = launch.variable(name)) return value->pieces.empty() ? std::string_view() : per_task_name(value->pieces[0].text);
+  if (const auto* value = launch.variable(name))
+    return value->pieces.empty() ? std::string_view() : per_task_name(value->pieces[0].text);
   const auto value = assigned_before(subject.text, name, launch.command->place.offset);
   const auto task = per_task_name(value);
   // Behind a backslash or in single quotes it is the task's shell that expands it.
   const auto at = value.find("$" + std::string(task)), brace = value.find("${" + std::string(task));
   const auto dollar = std::min(at, brace);
-  const bool handed_on = !task.empty() && !value.empty() && (value[0] == '\'' || (dollar != std::string_view::npos && dollar > 0 && value[dollar - 1] == '\\'));
+  const bool handed_on =
+      !task.empty() && !value.empty() &&
+      (value[0] == '\'' || (dollar != std::string_view::npos && dollar > 0 && value[dollar - 1] == '\\'));
   return handed_on ? std::string_view() : task;
 }
 
 /// In "bash -c" with double quotes a backslash hands the variable on to the task's shell.
 std::vector<Edit> escape(const Subject& subject, const shell::Argument& word, const shell::Piece& piece) {
   const auto text = subject.text;
-  if (word.place.offset >= text.size() || text[word.place.offset] != '"' || word.pieces.size() < 2 || piece.place.offset <= word.place.offset) return {};
+  if (word.place.offset >= text.size() || text[word.place.offset] != '"' || word.pieces.size() < 2 ||
+      piece.place.offset <= word.place.offset)
+    return {};
   const auto at = piece.place.offset;
-  const bool alone = text.substr(at, 1) == "$" && text[at - 1] != '\\' && text.substr(at, piece.text.size()) == piece.text;
+  const bool alone =
+      text.substr(at, 1) == "$" && text[at - 1] != '\\' && text.substr(at, piece.text.size()) == piece.text;
   return alone ? std::vector<Edit>{{at, 0, "\\"}} : std::vector<Edit>{};
 }
 
 bool runs_shell(const Launch& launch) {
   const auto& words = launch.command->words;
-  return std::any_of(words.begin(), words.end(), [](const auto& word) { return word.text() == "-c" || word.text() == "-lc"; });
+  return std::any_of(words.begin(), words.end(),
+                     [](const auto& word) { return word.text() == "-c" || word.text() == "-lc"; });
 }
 
 void check_words(const Subject& subject, const Launch& launch, const Link& step, Hits& hits) {
@@ -65,12 +74,16 @@ void check_words(const Subject& subject, const Launch& launch, const Link& step,
     for (const auto& piece : word.pieces) {
       if (piece.known) continue;
       const bool direct = !per_task_name(piece.text).empty();
-      const auto name = direct ? per_task_name(piece.text) : per_task_name_behind(subject, launch, piece.text);
+      const auto name =
+          direct ? per_task_name(piece.text) : per_task_name_behind(subject, launch, piece.text);
       if (name.empty() || util::starts_with(piece.text, "$(")) continue;
       const auto fix = direct && runs_shell(launch) ? escape(subject, word, piece) : std::vector<Edit>();
       add_hit(hits, {place_of(fix.empty() ? word.place : piece.place),
-                     "the batch shell expands " + piece.text + " before " + step.program + " starts: every task gets the batch host's value, 0",
-                     "let each task expand it: " + step.program + " bash -c '… $" + std::string(name) + " …' in single quotes", fix});
+                     "the batch shell expands " + piece.text + " before " + step.program +
+                         " starts: every task gets the batch host's value, 0",
+                     "let each task expand it: " + step.program + " bash -c '… $" + std::string(name) +
+                         " …' in single quotes",
+                     fix});
     }
   }
 }
@@ -80,29 +93,40 @@ bool reaches_program(const Subject& subject, const Link& step, const shell::Vari
   const bool is_device = util::ends_with(variable.name, "_DEVICES");
   return std::any_of(subject.launches.begin(), subject.launches.end(), [&](const Launch& launch) {
     const auto* own = launch.step();
-    if (!own || own->place.offset != step.place.offset || is_shell(launch) || is_utility(launch) || (launch.agent() && !is_device)) return false;
+    if (!own || own->place.offset != step.place.offset || is_shell(launch) || is_utility(launch) ||
+        (launch.agent() && !is_device))
+      return false;
     const auto* value = launch.variable(variable.name);
-    return value && !variable.value.words.empty() && value->place.offset == variable.value.words[0].place.offset;
+    return value && !variable.value.words.empty() &&
+           value->place.offset == variable.value.words[0].place.offset;
   });
 }
 
 void check_exports(const Subject& subject, const Launch& launch, const Link& step, Hits& hits) {
-  static constexpr std::array<std::string_view, 9> k_names = {"CUDA_VISIBLE_DEVICES", "GROUP_RANK", "HIP_VISIBLE_DEVICES", "LOCAL_RANK", "MACHINE_RANK", "NODE_RANK",
-      "PET_NODE_RANK", "RANK", "ROCR_VISIBLE_DEVICES"};
+  static constexpr std::array<std::string_view, 9> k_names = {
+      "CUDA_VISIBLE_DEVICES", "GROUP_RANK", "HIP_VISIBLE_DEVICES", "LOCAL_RANK", "MACHINE_RANK", "NODE_RANK",
+      "PET_NODE_RANK",        "RANK",       "ROCR_VISIBLE_DEVICES"};
   if (!launch.command->exports) return;
   for (const auto& variable : *launch.command->exports) {
-    if (std::find(k_names.begin(), k_names.end(), variable->name) == k_names.end() || variable->value.words.size() != 1) continue;
-    const auto* piece = reading_piece(variable->value.words[0], {"SLURM_PROCID", "SLURM_LOCALID", "SLURM_NODEID"});
+    if (std::find(k_names.begin(), k_names.end(), variable->name) == k_names.end() ||
+        variable->value.words.size() != 1)
+      continue;
+    const auto* piece =
+        reading_piece(variable->value.words[0], {"SLURM_PROCID", "SLURM_LOCALID", "SLURM_NODEID"});
     if (!piece || !reaches_program(subject, step, *variable)) continue;
     const auto name = std::string(per_task_name(piece->text));
-    add_hit(hits, {place_of(variable->set_at), variable->name + " is set in the batch script, where " + name + " is 0: every task gets 0",
-                   "set it in each task: " + step.program + " bash -c 'export " + variable->name + "=$" + name + "; exec python …' in single quotes"});
+    add_hit(hits, {place_of(variable->set_at),
+                   variable->name + " is set in the batch script, where " + name + " is 0: every task gets 0",
+                   "set it in each task: " + step.program + " bash -c 'export " + variable->name + "=$" +
+                       name + "; exec python …' in single quotes"});
   }
 }
 
 Hits find(const Subject& subject) {
   Hits hits;
-  if (std::none_of(std::begin(k_per_task), std::end(k_per_task), [&](auto name) { return subject.text.find(name) != std::string_view::npos; })) return hits;
+  if (std::none_of(std::begin(k_per_task), std::end(k_per_task),
+                   [&](auto name) { return subject.text.find(name) != std::string_view::npos; }))
+    return hits;
   for (const auto& launch : subject.launches) {
     const auto* step = launch.step();
     if (!step || !is_own(launch, *step)) continue;
@@ -117,26 +141,36 @@ Hits find(const Subject& subject) {
 } // namespace
 
 Rule rule_launch_per_task_value() {
-  return {
-      "launch/per-task-value",
-      diag::Severity::warning,
-      "A task's number, expanded before there are tasks",
-      "SLURM_PROCID, SLURM_LOCALID and SLURM_NODEID differ per task, but the batch shell expands them once, on the first node: every process believes "
-      "that it is rank 0 and the rendezvous hangs or each node trains alone.",
-      "https://slurm.schedmd.com/srun.html#SECTION_OUTPUT-ENVIRONMENT-VARIABLES",
-      {"#!/bin/bash\n#SBATCH --nodes=2 --ntasks-per-node=4\nexport RANK=$SLURM_PROCID\nsrun python train.py\n",
-       "#!/bin/bash\n#SBATCH --nodes=2 --ntasks-per-node=1\nsrun bash -c \"torchrun --nnodes=2 --node_rank=$SLURM_NODEID --master_addr=$M train.py\"\n",
-       "#!/bin/bash\n#SBATCH --nodes=2 --ntasks-per-node=1\nsrun torchrun --nnodes=2 --node_rank=$SLURM_NODEID --master_addr=$M train.py\n",
-       "#!/bin/bash\n#SBATCH --nodes=2 --ntasks-per-node=1\nNODE_RANK=$SLURM_NODEID\nsrun torchrun --nnodes=2 --node_rank=$NODE_RANK --master_addr=$M train.py\n",
-       "#!/bin/bash\n#SBATCH --nodes=2 --ntasks-per-node=4\nexport LOCAL_RANK=$SLURM_LOCALID\nsrun ./train.sh\n"},
-      {"#!/bin/bash\n#SBATCH --nodes=2 --ntasks-per-node=4\nsrun bash -c 'export RANK=$SLURM_PROCID; python train.py'\n",
-       "#!/bin/bash\n#SBATCH --nodes=2 --ntasks-per-node=1\nsrun bash -c \"torchrun --nnodes=2 --node_rank=\\$SLURM_NODEID --master_addr=$M train.py\"\n",
-       "#!/bin/bash\nexport RANK=$SLURM_PROCID LOCAL_RANK=$SLURM_LOCALID\nexec python train.py\n",
-       "#!/bin/bash\n#SBATCH --nodes=1 --ntasks=1\nexport RANK=$SLURM_PROCID\nsrun python train.py\n",
-       "#!/bin/bash\n#SBATCH --nodes=2 --ntasks-per-node=4\nexport RANK=$SLURM_PROCID\nsrun bash -c 'export RANK=$SLURM_PROCID; python train.py'\n",
-       "#!/bin/bash\n#SBATCH --nodes=2 --ntasks-per-node=4\nif [ -n \"$DEBUG\" ]; then PREFIX=\"NCCL_DEBUG_FILE=log-\\$SLURM_PROCID\"; fi\nsrun bash -c \"$PREFIX python train.py\"\n",
-       "#!/bin/bash\n#SBATCH --nodes=2 --ntasks-per-node=1\nif [ -n \"$X\" ]; then ARGS='--nnodes=2 --node_rank=$SLURM_NODEID --master_addr=a'; fi\nsrun bash -c \"torchrun $ARGS train.py\"\n"},
-      find};
+  return {"launch/per-task-value",
+          diag::Severity::warning,
+          "A task's number, expanded before there are tasks",
+          "SLURM_PROCID, SLURM_LOCALID and SLURM_NODEID differ per task, but the batch shell expands them "
+          "once, on the first node: every process believes "
+          "that it is rank 0 and the rendezvous hangs or each node trains alone.",
+          "https://slurm.schedmd.com/srun.html#SECTION_OUTPUT-ENVIRONMENT-VARIABLES",
+          {"#!/bin/bash\n#SBATCH --nodes=2 --ntasks-per-node=4\nexport RANK=$SLURM_PROCID\nsrun python "
+           "train.py\n",
+           "#!/bin/bash\n#SBATCH --nodes=2 --ntasks-per-node=1\nsrun bash -c \"torchrun --nnodes=2 "
+           "--node_rank=$SLURM_NODEID --master_addr=$M train.py\"\n",
+           "#!/bin/bash\n#SBATCH --nodes=2 --ntasks-per-node=1\nsrun torchrun --nnodes=2 "
+           "--node_rank=$SLURM_NODEID --master_addr=$M train.py\n",
+           "#!/bin/bash\n#SBATCH --nodes=2 --ntasks-per-node=1\nNODE_RANK=$SLURM_NODEID\nsrun torchrun "
+           "--nnodes=2 --node_rank=$NODE_RANK --master_addr=$M train.py\n",
+           "#!/bin/bash\n#SBATCH --nodes=2 --ntasks-per-node=4\nexport LOCAL_RANK=$SLURM_LOCALID\nsrun "
+           "./train.sh\n"},
+          {"#!/bin/bash\n#SBATCH --nodes=2 --ntasks-per-node=4\nsrun bash -c 'export RANK=$SLURM_PROCID; "
+           "python train.py'\n",
+           "#!/bin/bash\n#SBATCH --nodes=2 --ntasks-per-node=1\nsrun bash -c \"torchrun --nnodes=2 "
+           "--node_rank=\\$SLURM_NODEID --master_addr=$M train.py\"\n",
+           "#!/bin/bash\nexport RANK=$SLURM_PROCID LOCAL_RANK=$SLURM_LOCALID\nexec python train.py\n",
+           "#!/bin/bash\n#SBATCH --nodes=1 --ntasks=1\nexport RANK=$SLURM_PROCID\nsrun python train.py\n",
+           "#!/bin/bash\n#SBATCH --nodes=2 --ntasks-per-node=4\nexport RANK=$SLURM_PROCID\nsrun bash -c "
+           "'export RANK=$SLURM_PROCID; python train.py'\n",
+           "#!/bin/bash\n#SBATCH --nodes=2 --ntasks-per-node=4\nif [ -n \"$DEBUG\" ]; then "
+           "PREFIX=\"NCCL_DEBUG_FILE=log-\\$SLURM_PROCID\"; fi\nsrun bash -c \"$PREFIX python train.py\"\n",
+           "#!/bin/bash\n#SBATCH --nodes=2 --ntasks-per-node=1\nif [ -n \"$X\" ]; then ARGS='--nnodes=2 "
+           "--node_rank=$SLURM_NODEID --master_addr=a'; fi\nsrun bash -c \"torchrun $ARGS train.py\"\n"},
+          find};
 }
 
 } // namespace hpcml::check

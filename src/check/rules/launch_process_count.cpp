@@ -7,9 +7,12 @@ namespace hpcml::check {
 namespace {
 
 /// Processes on one node by the agent's options, and the option that says so.
-std::optional<long> processes_on_node(const Link& agent, const LaunchShape& shape, const GivenOption*& option) {
+std::optional<long> processes_on_node(const Link& agent, const LaunchShape& shape,
+                                      const GivenOption*& option) {
   const bool torchrun = agent.program == "torchrun";
-  option = torchrun ? find_any(agent, {"nproc_per_node", "nproc-per-node"}) : agent.program == "accelerate" ? find_any(agent, {"num_processes", "num-processes"}) : agent.find("num_gpus");
+  option = torchrun                        ? find_any(agent, {"nproc_per_node", "nproc-per-node"})
+           : agent.program == "accelerate" ? find_any(agent, {"num_processes", "num-processes"})
+                                           : agent.find("num_gpus");
   if (!option || !option->value || !option->value->known()) return std::nullopt;
   const auto count = number_of(*option->value, shape);
   if (agent.program != "accelerate") return count;
@@ -21,7 +24,9 @@ Hits find(const Subject& subject) {
   Hits hits;
   for (const auto& launch : subject.launches) {
     const auto* agent = launch.agent();
-    if (!agent || !agent->complete || agent->find("cpu") || launch.variable("CUDA_VISIBLE_DEVICES") || launch.command->context.background) continue;
+    if (!agent || !agent->complete || agent->find("cpu") || launch.variable("CUDA_VISIBLE_DEVICES") ||
+        launch.command->context.background)
+      continue;
     auto shape = shape_of(subject, launch);
     const auto job = shape_of_job(subject);
     if (!launch.step() && (!job.nodes || job.nodes != 1)) continue;
@@ -31,12 +36,17 @@ Hits find(const Subject& subject) {
     const auto gpus = *shape.gpus_per_node;
     if (!processes || *processes == gpus || *processes < 1) continue;
     const bool more = *processes > gpus;
-    auto fix = more && agent->program == "torchrun" && shape.gpus_per_node == job.gpus_per_node
-                   ? replace_end(subject, place_of(option->place), option->value->text(), "$SLURM_GPUS_ON_NODE")
-                   : std::vector<Edit>();
-    add_hit(hits, {place_of(option->place), std::to_string(*processes) + (*processes == 1 ? " process for " : " processes for ") + std::to_string(gpus) + (gpus == 1 ? " GPU" : " GPUs") + " of a node" +
-                   (more ? ": NCCL refuses two processes on one GPU" : ": the others stay idle"),
-                   more ? "ask for as many GPUs as there are processes, or start one process per GPU ($SLURM_GPUS_ON_NODE)" : "start one process per GPU ($SLURM_GPUS_ON_NODE), or ask for fewer GPUs",
+    auto fix =
+        more && agent->program == "torchrun" && shape.gpus_per_node == job.gpus_per_node
+            ? replace_end(subject, place_of(option->place), option->value->text(), "$SLURM_GPUS_ON_NODE")
+            : std::vector<Edit>();
+    add_hit(hits, {place_of(option->place),
+                   std::to_string(*processes) + (*processes == 1 ? " process for " : " processes for ") +
+                       std::to_string(gpus) + (gpus == 1 ? " GPU" : " GPUs") + " of a node" +
+                       (more ? ": NCCL refuses two processes on one GPU" : ": the others stay idle"),
+                   more ? "ask for as many GPUs as there are processes, or start one process per GPU "
+                          "($SLURM_GPUS_ON_NODE)"
+                        : "start one process per GPU ($SLURM_GPUS_ON_NODE), or ask for fewer GPUs",
                    std::move(fix), more ? std::nullopt : std::optional(diag::Severity::note)});
   }
   return hits;
@@ -45,22 +55,29 @@ Hits find(const Subject& subject) {
 } // namespace
 
 Rule rule_launch_process_count() {
-  return {
-      "launch/process-count",
-      diag::Severity::warning,
-      "Processes per node are not the node's GPUs",
-      "With more processes than GPUs two of them take the same one, and NCCL ends with \"Duplicate GPU detected\" or \"invalid device ordinal\". With fewer, GPUs that "
-      "are paid for stay idle.",
-      "https://docs.pytorch.org/docs/stable/elastic/run.html",
-      {"#!/bin/bash\n#SBATCH --nodes=1 --gpus-per-node=4\ntorchrun --standalone --nproc_per_node=8 train.py\n",
-       "#!/bin/bash\n#SBATCH --nodes=2 --ntasks-per-node=1 --gres=gpu:a100:4\nsrun torchrun --nnodes=2 --nproc-per-node 8 --rdzv_backend=c10d --rdzv_endpoint=$H:$P train.py\n",
-       "#!/bin/bash\n#SBATCH --nodes=1 --gpus-per-node=8\nsrun -n1 torchrun --standalone --nproc_per_node=4 train.py\n",
-       "#!/bin/bash\n#SBATCH --nodes=2 --ntasks-per-node=1 --gpus-per-node=4\nsrun accelerate launch --num_machines=2 --num_processes=16 --rdzv_backend=c10d train.py\n"},
-      {"#!/bin/bash\n#SBATCH --nodes=1 --gpus-per-node=4\ntorchrun --standalone --nproc_per_node=4 train.py\n",
-       "#!/bin/bash\n#SBATCH --nodes=1 --gpus-per-node=4\ntorchrun --standalone --nproc_per_node=gpu train.py\n",
-       "#!/bin/bash\n#SBATCH --nodes=1\ntorchrun --standalone --nproc_per_node=4 cpu.py\n",
-       "#!/bin/bash\n#SBATCH --nodes=1 --gpus-per-node=4\ntorchrun --nproc_per_node=2 a.py &\ntorchrun --nproc_per_node=2 b.py &\nwait\n"},
-      find};
+  return {"launch/process-count",
+          diag::Severity::warning,
+          "Processes per node are not the node's GPUs",
+          "With more processes than GPUs two of them take the same one, and NCCL ends with \"Duplicate GPU "
+          "detected\" or \"invalid device ordinal\". With fewer, GPUs that "
+          "are paid for stay idle.",
+          "https://docs.pytorch.org/docs/stable/elastic/run.html",
+          {"#!/bin/bash\n#SBATCH --nodes=1 --gpus-per-node=4\ntorchrun --standalone --nproc_per_node=8 "
+           "train.py\n",
+           "#!/bin/bash\n#SBATCH --nodes=2 --ntasks-per-node=1 --gres=gpu:a100:4\nsrun torchrun --nnodes=2 "
+           "--nproc-per-node 8 --rdzv_backend=c10d --rdzv_endpoint=$H:$P train.py\n",
+           "#!/bin/bash\n#SBATCH --nodes=1 --gpus-per-node=8\nsrun -n1 torchrun --standalone "
+           "--nproc_per_node=4 train.py\n",
+           "#!/bin/bash\n#SBATCH --nodes=2 --ntasks-per-node=1 --gpus-per-node=4\nsrun accelerate launch "
+           "--num_machines=2 --num_processes=16 --rdzv_backend=c10d train.py\n"},
+          {"#!/bin/bash\n#SBATCH --nodes=1 --gpus-per-node=4\ntorchrun --standalone --nproc_per_node=4 "
+           "train.py\n",
+           "#!/bin/bash\n#SBATCH --nodes=1 --gpus-per-node=4\ntorchrun --standalone --nproc_per_node=gpu "
+           "train.py\n",
+           "#!/bin/bash\n#SBATCH --nodes=1\ntorchrun --standalone --nproc_per_node=4 cpu.py\n",
+           "#!/bin/bash\n#SBATCH --nodes=1 --gpus-per-node=4\ntorchrun --nproc_per_node=2 a.py &\ntorchrun "
+           "--nproc_per_node=2 b.py &\nwait\n"},
+          find};
 }
 
 } // namespace hpcml::check

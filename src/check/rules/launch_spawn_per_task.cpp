@@ -15,14 +15,18 @@ std::size_t spawn_in(std::string_view code) {
 }
 
 bool spawns(const shell::Command& command) {
-  return std::any_of(command.redirects.begin(), command.redirects.end(),
-                     [](const auto& redirect) { return redirect.op.rfind("<<", 0) == 0 && spawn_in(redirect.target.text()) != std::string_view::npos; });
+  return std::any_of(command.redirects.begin(), command.redirects.end(), [](const auto& redirect) {
+    return redirect.op.rfind("<<", 0) == 0 && spawn_in(redirect.target.text()) != std::string_view::npos;
+  });
 }
 
 /// Whether a here-document of the script wrote this file, with such a call in it.
 bool writes_spawning_file(const Subject& subject, const std::string& file) {
   return std::any_of(subject.view.commands.begin(), subject.view.commands.end(), [&](const auto& command) {
-    return spawns(command) && std::any_of(command.redirects.begin(), command.redirects.end(), [&](const auto& redirect) { return redirect.op == ">" && redirect.target.known() && redirect.target.text() == file; });
+    return spawns(command) &&
+           std::any_of(command.redirects.begin(), command.redirects.end(), [&](const auto& redirect) {
+             return redirect.op == ">" && redirect.target.known() && redirect.target.text() == file;
+           });
   });
 }
 
@@ -31,15 +35,21 @@ Hits find(const Subject& subject) {
   Hits hits;
   for (const auto& launch : subject.launches) {
     const auto* python = launch.python();
-    if (!python || !launch.step() || python->operands.empty() || !shape_of(subject, launch).several_tasks_per_node()) continue;
+    if (!python || !launch.step() || python->operands.empty() ||
+        !shape_of(subject, launch).several_tasks_per_node())
+      continue;
     const auto first = python->operands[0].text();
     bool found = spawns(*launch.command);
-    if (first == "-c" && python->operands.size() > 1) found = spawn_in(python->operands[1].text()) != std::string_view::npos;
+    if (first == "-c" && python->operands.size() > 1)
+      found = spawn_in(python->operands[1].text()) != std::string_view::npos;
     if (!found && python->operands[0].known()) found = writes_spawning_file(subject, first);
     if (found)
-      add_hit(hits, {place_of(python->place), "the program starts a process per GPU by mp.spawn, and " + launch.step()->program + " starts the program " +
-                     std::to_string(*shape_of(subject, launch).tasks_per_node) + " times on each node",
-                     "start it once per node (--ntasks-per-node=1), or drop mp.spawn and take the rank from SLURM_PROCID"});
+      add_hit(hits, {place_of(python->place),
+                     "the program starts a process per GPU by mp.spawn, and " + launch.step()->program +
+                         " starts the program " + std::to_string(*shape_of(subject, launch).tasks_per_node) +
+                         " times on each node",
+                     "start it once per node (--ntasks-per-node=1), or drop mp.spawn and take the rank from "
+                     "SLURM_PROCID"});
   }
   return hits;
 }
@@ -47,19 +57,24 @@ Hits find(const Subject& subject) {
 } // namespace
 
 Rule rule_launch_spawn_per_task() {
-  return {
-      "launch/spawn-per-task",
-      diag::Severity::warning,
-      "mp.spawn under one task per GPU",
-      "torch.multiprocessing.spawn starts one process per GPU. Started by every task it gives as many trainings as there are tasks, each on all GPUs of the node, "
-      "and all of them want the same port.",
-      "https://docs.pytorch.org/docs/stable/multiprocessing.html#spawning-subprocesses",
-      {"#!/bin/bash\n#SBATCH -N1 --ntasks-per-node=4\ncat > train.py <<'EOF'\nimport torch.multiprocessing as mp\nmp.spawn(main, nprocs=4)\nEOF\nsrun python train.py\n",
-       "#!/bin/bash\n#SBATCH -N1 -n2\nsrun python -c 'import torch; torch.multiprocessing.spawn(f, nprocs=2)'\n",
-       "#!/bin/bash\n#SBATCH -N1 -n2\nsrun python - <<'EOF'\nmp.spawn(f)\nEOF\n"},
-      {"#!/bin/bash\n#SBATCH -N1 --ntasks-per-node=1\ncat > train.py <<'EOF'\nmp.spawn(main, nprocs=4)\nEOF\nsrun python train.py\n",
-       "#!/bin/bash\n#SBATCH -N1 -n4\ncat > train.py <<'EOF'\nmp.spawn(main, nprocs=4)\nEOF\npython train.py\n", "#!/bin/bash\n#SBATCH -N1 -n4\n# no mp.spawn( here\nsrun python train.py\n"},
-      find};
+  return {"launch/spawn-per-task",
+          diag::Severity::warning,
+          "mp.spawn under one task per GPU",
+          "torch.multiprocessing.spawn starts one process per GPU. Started by every task it gives as many "
+          "trainings as there are tasks, each on all GPUs of the node, "
+          "and all of them want the same port.",
+          "https://docs.pytorch.org/docs/stable/multiprocessing.html#spawning-subprocesses",
+          {"#!/bin/bash\n#SBATCH -N1 --ntasks-per-node=4\ncat > train.py <<'EOF'\nimport "
+           "torch.multiprocessing as mp\nmp.spawn(main, nprocs=4)\nEOF\nsrun python train.py\n",
+           "#!/bin/bash\n#SBATCH -N1 -n2\nsrun python -c 'import torch; torch.multiprocessing.spawn(f, "
+           "nprocs=2)'\n",
+           "#!/bin/bash\n#SBATCH -N1 -n2\nsrun python - <<'EOF'\nmp.spawn(f)\nEOF\n"},
+          {"#!/bin/bash\n#SBATCH -N1 --ntasks-per-node=1\ncat > train.py <<'EOF'\nmp.spawn(main, "
+           "nprocs=4)\nEOF\nsrun python train.py\n",
+           "#!/bin/bash\n#SBATCH -N1 -n4\ncat > train.py <<'EOF'\nmp.spawn(main, nprocs=4)\nEOF\npython "
+           "train.py\n",
+           "#!/bin/bash\n#SBATCH -N1 -n4\n# no mp.spawn( here\nsrun python train.py\n"},
+          find};
 }
 
 } // namespace hpcml::check

@@ -12,8 +12,11 @@ Hits find(const Subject& subject) {
     if (!agent || agent->program != "deepspeed" || launch.step()) continue;
     const auto* option = find_any(*agent, {"hostfile", "H"});
     if (!option || find_any(*agent, {"no_ssh", "launcher"})) continue;
-    add_hit(hits, {place_of(option->place), "deepspeed starts the other nodes over ssh, which many clusters do not allow between compute nodes, and outside of Slurm's accounting",
-                   "start one process per GPU by srun (deepspeed.init_distributed takes rank and address from the environment), or deepspeed --no_ssh once per node"});
+    add_hit(hits, {place_of(option->place),
+                   "deepspeed starts the other nodes over ssh, which many clusters do not allow between "
+                   "compute nodes, and outside of Slurm's accounting",
+                   "start one process per GPU by srun (deepspeed.init_distributed takes rank and address "
+                   "from the environment), or deepspeed --no_ssh once per node"});
   }
   return hits;
 }
@@ -21,16 +24,20 @@ Hits find(const Subject& subject) {
 } // namespace
 
 Rule rule_launch_ssh_launcher() {
-  return {
-      "launch/ssh-launcher",
-      diag::Severity::note,
-      "A launcher that needs ssh between nodes",
-      "deepspeed with a hostfile runs pdsh or ssh. Processes started so are outside the job's step: they do not have its environment, its limits or its end, and the site "
-      "may refuse the connection.",
-      "https://www.deepspeed.ai/getting-started/#resource-configuration-multi-node",
-      {"#!/bin/bash\n#SBATCH -N2\ndeepspeed --hostfile=hosts train.py\n", "#!/bin/bash\n#SBATCH -N2\ndeepspeed -H hosts --num_gpus 4 train.py\n", "#!/bin/bash\n#SBATCH -N2\npython -m deepspeed.launcher.runner --hostfile $F train.py\n"},
-      {"#!/bin/bash\n#SBATCH -N1\ndeepspeed train.py\n", "#!/bin/bash\n#SBATCH -N2\nsrun python train.py --deepspeed\n", "#!/bin/bash\n#SBATCH -N2\ndeepspeed --hostfile=hosts --launcher slurm train.py\n"},
-      find};
+  return {"launch/ssh-launcher",
+          diag::Severity::note,
+          "A launcher that needs ssh between nodes",
+          "deepspeed with a hostfile runs pdsh or ssh. Processes started so are outside the job's step: they "
+          "do not have its environment, its limits or its end, and the site "
+          "may refuse the connection.",
+          "https://www.deepspeed.ai/getting-started/#resource-configuration-multi-node",
+          {"#!/bin/bash\n#SBATCH -N2\ndeepspeed --hostfile=hosts train.py\n",
+           "#!/bin/bash\n#SBATCH -N2\ndeepspeed -H hosts --num_gpus 4 train.py\n",
+           "#!/bin/bash\n#SBATCH -N2\npython -m deepspeed.launcher.runner --hostfile $F train.py\n"},
+          {"#!/bin/bash\n#SBATCH -N1\ndeepspeed train.py\n",
+           "#!/bin/bash\n#SBATCH -N2\nsrun python train.py --deepspeed\n",
+           "#!/bin/bash\n#SBATCH -N2\ndeepspeed --hostfile=hosts --launcher slurm train.py\n"},
+          find};
 }
 
 } // namespace hpcml::check

@@ -13,7 +13,8 @@ std::optional<long> cpus_of_tasks(const Subject& subject, const LaunchShape& job
   if (!job.tasks || subject.requests.size() != 1) return std::nullopt;
   const auto& request = subject.requests[0];
   if (request.overcommit || (!request.has("ntasks") && !request.has("ntasks-per-node"))) return std::nullopt;
-  for (const char* option : {"exclusive", "cpus-per-gpu", "mincpus", "whole", "ntasks-per-core", "threads-per-core", "extra-node-info", "cores-per-socket"})
+  for (const char* option : {"exclusive", "cpus-per-gpu", "mincpus", "whole", "ntasks-per-core",
+                             "threads-per-core", "extra-node-info", "cores-per-socket"})
     if (request.has(option)) return std::nullopt;
   if (!subject.fits.empty() && subject.fits[0].owns_nodes()) return std::nullopt;
   return *job.tasks * std::max(1L, request.count("cpus-per-task"));
@@ -22,11 +23,18 @@ std::optional<long> cpus_of_tasks(const Subject& subject, const LaunchShape& job
 void find_tasks(const Subject& subject, const LaunchShape& job, const Link& step, Hits& hits) {
   const auto cpus = cpus_of_tasks(subject, job);
   const auto* tasks = step.find("ntasks");
-  const auto count = cpus && tasks && tasks->value && tasks->value->known() ? number_of(*tasks->value, job) : std::nullopt;
+  const auto count =
+      cpus && tasks && tasks->value && tasks->value->known() ? number_of(*tasks->value, job) : std::nullopt;
   // Cores are given whole: on each node up to three threads more than asked for.
-  if (!count || *count <= *cpus + 3 * job.nodes.value_or(1) || find_any(step, {"overcommit", "overlap"})) return;
-  add_hit(hits, {place_of(tasks->place), "srun starts " + std::to_string(*count) + " tasks, but the job asks for CPUs for " + std::to_string(*cpus),
-                 "ask for them with --ntasks above, or write $SLURM_NTASKS; only where nodes are given whole there may be more", {}, diag::Severity::warning});
+  if (!count || *count <= *cpus + 3 * job.nodes.value_or(1) || find_any(step, {"overcommit", "overlap"}))
+    return;
+  add_hit(hits, {place_of(tasks->place),
+                 "srun starts " + std::to_string(*count) + " tasks, but the job asks for CPUs for " +
+                     std::to_string(*cpus),
+                 "ask for them with --ntasks above, or write $SLURM_NTASKS; only where nodes are given whole "
+                 "there may be more",
+                 {},
+                 diag::Severity::warning});
 }
 
 Hits find(const Subject& subject) {
@@ -34,13 +42,19 @@ Hits find(const Subject& subject) {
   Hits hits;
   for (const auto& launch : subject.launches) {
     const auto* step = launch.step();
-    if (!step || step->program != "srun" || !is_own(launch, *step) || find_any(*step, {"jobid", "het-group"})) continue;
+    if (!step || step->program != "srun" || !is_own(launch, *step) || find_any(*step, {"jobid", "het-group"}))
+      continue;
     find_tasks(subject, job, *step, hits);
     const auto* nodes = step->find("nodes");
-    const auto count = job.nodes && nodes && nodes->value && nodes->value->known() ? number_of(*nodes->value, job) : std::nullopt;
+    const auto count = job.nodes && nodes && nodes->value && nodes->value->known()
+                           ? number_of(*nodes->value, job)
+                           : std::nullopt;
     if (!count || *count <= *job.nodes) continue;
-    add_hit(hits, {place_of(nodes->place), "srun asks for " + std::to_string(*count) + " nodes, but the job has " + std::to_string(*job.nodes),
-                   "write $SLURM_NNODES, or leave it out: a step takes all nodes of the job by default", replace_end(subject, place_of(nodes->place), nodes->value->text(), "$SLURM_NNODES")});
+    add_hit(hits, {place_of(nodes->place),
+                   "srun asks for " + std::to_string(*count) + " nodes, but the job has " +
+                       std::to_string(*job.nodes),
+                   "write $SLURM_NNODES, or leave it out: a step takes all nodes of the job by default",
+                   replace_end(subject, place_of(nodes->place), nodes->value->text(), "$SLURM_NNODES")});
   }
   return hits;
 }
@@ -48,20 +62,31 @@ Hits find(const Subject& subject) {
 } // namespace
 
 Rule rule_launch_step_too_large() {
-  return {
-      "launch/step-too-large",
-      diag::Severity::error,
-      "A step larger than the job",
-      "A step lives inside its job. srun with more nodes than the directives ask for ends at once with \"Only allocated N nodes asked for M\", with more tasks than the job has CPUs "
-      "with \"More processors requested than permitted\".",
-      "https://slurm.schedmd.com/srun.html#OPT_nodes",
-      {"#!/bin/bash\n#SBATCH --nodes=1 --ntasks=4\nsrun --nodes=2 python train.py\n", "#!/bin/bash\n#SBATCH -N 2\nsrun -N4 -n4 ./a.out\n", "#!/bin/bash\n#SBATCH -N 2\nN=3\nsrun -N $N ./a.out\n",
-       "#!/bin/bash\n#SBATCH --ntasks=4\nsrun -n 8 ./a.out\n", {"#!/bin/bash\n#SBATCH -p small -t 10 -A project_1 -N1 --ntasks-per-node=2 --cpus-per-task=2\nsrun --ntasks=8 ./a.out\n", "lumi"}},
-      {"#!/bin/bash\n#SBATCH --nodes=2\nsrun --nodes=2 python train.py\n", "#!/bin/bash\n#SBATCH --nodes=2\nsrun --nodes=1 python train.py\n",
-       "#!/bin/bash\n#SBATCH --ntasks=8\nsrun --nodes=2 python train.py\n", "#!/bin/bash\n#SBATCH --ntasks=1 --cpus-per-task=8\nsrun -n 8 ./a.out\n",
-       "#!/bin/bash\n#SBATCH --ntasks=4 --exclusive\nsrun -n 8 ./a.out\n", "#!/bin/bash\n#SBATCH --ntasks=4\nsrun -O -n 8 ./a.out\n", "#!/bin/bash\n#SBATCH -N 1\nsrun -n 8 ./a.out\n",
-       {"#!/bin/bash\n#SBATCH -p standard-g -t 10 -A project_1 -N1 --ntasks-per-node=2\nsrun --ntasks=8 ./a.out\n", "lumi"}},
-      find};
+  return {"launch/step-too-large",
+          diag::Severity::error,
+          "A step larger than the job",
+          "A step lives inside its job. srun with more nodes than the directives ask for ends at once with "
+          "\"Only allocated N nodes asked for M\", with more tasks than the job has CPUs "
+          "with \"More processors requested than permitted\".",
+          "https://slurm.schedmd.com/srun.html#OPT_nodes",
+          {"#!/bin/bash\n#SBATCH --nodes=1 --ntasks=4\nsrun --nodes=2 python train.py\n",
+           "#!/bin/bash\n#SBATCH -N 2\nsrun -N4 -n4 ./a.out\n",
+           "#!/bin/bash\n#SBATCH -N 2\nN=3\nsrun -N $N ./a.out\n",
+           "#!/bin/bash\n#SBATCH --ntasks=4\nsrun -n 8 ./a.out\n",
+           {"#!/bin/bash\n#SBATCH -p small -t 10 -A project_1 -N1 --ntasks-per-node=2 "
+            "--cpus-per-task=2\nsrun --ntasks=8 ./a.out\n",
+            "lumi"}},
+          {"#!/bin/bash\n#SBATCH --nodes=2\nsrun --nodes=2 python train.py\n",
+           "#!/bin/bash\n#SBATCH --nodes=2\nsrun --nodes=1 python train.py\n",
+           "#!/bin/bash\n#SBATCH --ntasks=8\nsrun --nodes=2 python train.py\n",
+           "#!/bin/bash\n#SBATCH --ntasks=1 --cpus-per-task=8\nsrun -n 8 ./a.out\n",
+           "#!/bin/bash\n#SBATCH --ntasks=4 --exclusive\nsrun -n 8 ./a.out\n",
+           "#!/bin/bash\n#SBATCH --ntasks=4\nsrun -O -n 8 ./a.out\n",
+           "#!/bin/bash\n#SBATCH -N 1\nsrun -n 8 ./a.out\n",
+           {"#!/bin/bash\n#SBATCH -p standard-g -t 10 -A project_1 -N1 --ntasks-per-node=2\nsrun --ntasks=8 "
+            "./a.out\n",
+            "lumi"}},
+          find};
 }
 
 } // namespace hpcml::check

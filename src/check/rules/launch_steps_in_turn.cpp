@@ -8,10 +8,15 @@ namespace {
 
 /// Whether the step may leave room for others: it says what it takes, or where it runs.
 bool leaves_room(const Subject& subject, const Launch& launch, const Link& step) {
-  if (!step.complete || find_any(step, {"overlap", "exact", "exclusive", "mem", "mem-per-cpu", "mem-per-gpu", "cpus-per-task", "nodelist", "relative", "exclude", "het-group", "jobid", "gpus", "gpus-per-task",
-                                        "gpus-per-node", "gres", "cpus-per-gpu", "nodefile"}))
+  if (!step.complete ||
+      find_any(step, {"overlap", "exact", "exclusive", "mem", "mem-per-cpu", "mem-per-gpu", "cpus-per-task",
+                      "nodelist", "relative", "exclude", "het-group", "jobid", "gpus", "gpus-per-task",
+                      "gpus-per-node", "gres", "cpus-per-gpu", "nodefile"}))
     return true;
-  if (launch.variable("SLURM_OVERLAP") || launch.variable("SLURM_EXACT") || launch.variable("SRUN_CPUS_PER_TASK") || launch.variable("SLURM_MEM_PER_NODE") || launch.variable("SLURM_MEM_PER_CPU")) return true;
+  if (launch.variable("SLURM_OVERLAP") || launch.variable("SLURM_EXACT") ||
+      launch.variable("SRUN_CPUS_PER_TASK") || launch.variable("SLURM_MEM_PER_NODE") ||
+      launch.variable("SLURM_MEM_PER_CPU"))
+    return true;
   const auto job = shape_of_job(subject);
   const auto shape = shape_of(subject, launch);
   return !job.nodes || !shape.nodes || *shape.nodes < *job.nodes;
@@ -24,31 +29,41 @@ Hits find(const Subject& subject) {
   for (const auto& launch : subject.launches) {
     if (!launch.command->context.background) continue;
     const auto* step = launch.step();
-    if (!step || step->program != "srun" || !is_own(launch, *step) || leaves_room(subject, launch, *step)) continue;
-    if (!first) first = step;
-    else if (!second && step->place.offset != first->place.offset) second = step;
+    if (!step || step->program != "srun" || !is_own(launch, *step) || leaves_room(subject, launch, *step))
+      continue;
+    if (!first)
+      first = step;
+    else if (!second && step->place.offset != first->place.offset)
+      second = step;
     if (!second && launch.command->context.loop) second = step;
   }
   if (!second) return {};
-  return {{place_of(second->place), "this step waits for the one before: srun without --exact or --mem takes all of the job's resources",
-           "give each its part: srun --exact --ntasks=… --cpus-per-task=… --mem=… (GPUs: --gpus-per-node=…); or --overlap where they may share"}};
+  return {
+      {place_of(second->place),
+       "this step waits for the one before: srun without --exact or --mem takes all of the job's resources",
+       "give each its part: srun --exact --ntasks=… --cpus-per-task=… --mem=… (GPUs: --gpus-per-node=…); or "
+       "--overlap where they may share"}};
 }
 
 } // namespace
 
 Rule rule_launch_steps_in_turn() {
-  return {
-      "launch/steps-in-turn",
-      diag::Severity::warning,
-      "Steps in the background, one after the other",
-      "A step takes all CPUs and all memory of the job on its nodes unless it asks for a part. The next one waits: \"step creation temporarily disabled, retrying\", and "
-      "what was to run side by side runs in turn.",
-      "https://slurm.schedmd.com/srun.html#OPT_exact",
-      {"#!/bin/bash\n#SBATCH -N1 -n4\nsrun -n1 python a.py &\nsrun -n1 python b.py &\nwait\n", "#!/bin/bash\n#SBATCH -N1 -n8\nfor i in 1 2 3; do srun -n2 python run.py $i & done\nwait\n",
-       "#!/bin/bash\n#SBATCH -N2 -n2\nsrun python server.py &\nsrun python client.py &\nwait\n"},
-      {"#!/bin/bash\n#SBATCH -N1 -n4\nsrun -n1 --exact --mem=4G python a.py &\nsrun -n1 --exact --mem=4G python b.py &\nwait\n", "#!/bin/bash\n#SBATCH -N1 -n4\nsrun python a.py &\nwait\n",
-       "#!/bin/bash\n#SBATCH -N2\nsrun -N1 -n1 python a.py &\nsrun -N1 -n1 python b.py &\nwait\n", "#!/bin/bash\n#SBATCH -N1 -n4\nsrun -n1 --overlap top &\nsrun python a.py\n"},
-      find};
+  return {"launch/steps-in-turn",
+          diag::Severity::warning,
+          "Steps in the background, one after the other",
+          "A step takes all CPUs and all memory of the job on its nodes unless it asks for a part. The next "
+          "one waits: \"step creation temporarily disabled, retrying\", and "
+          "what was to run side by side runs in turn.",
+          "https://slurm.schedmd.com/srun.html#OPT_exact",
+          {"#!/bin/bash\n#SBATCH -N1 -n4\nsrun -n1 python a.py &\nsrun -n1 python b.py &\nwait\n",
+           "#!/bin/bash\n#SBATCH -N1 -n8\nfor i in 1 2 3; do srun -n2 python run.py $i & done\nwait\n",
+           "#!/bin/bash\n#SBATCH -N2 -n2\nsrun python server.py &\nsrun python client.py &\nwait\n"},
+          {"#!/bin/bash\n#SBATCH -N1 -n4\nsrun -n1 --exact --mem=4G python a.py &\nsrun -n1 --exact --mem=4G "
+           "python b.py &\nwait\n",
+           "#!/bin/bash\n#SBATCH -N1 -n4\nsrun python a.py &\nwait\n",
+           "#!/bin/bash\n#SBATCH -N2\nsrun -N1 -n1 python a.py &\nsrun -N1 -n1 python b.py &\nwait\n",
+           "#!/bin/bash\n#SBATCH -N1 -n4\nsrun -n1 --overlap top &\nsrun python a.py\n"},
+          find};
 }
 
 } // namespace hpcml::check

@@ -12,17 +12,26 @@ Hits find(const Subject& subject) {
   Hits hits;
   for (const auto& launch : subject.launches) {
     const auto* step = launch.step();
-    if (!step || step->program != "srun" || !step->complete || !launch.python() || launch.agent() || find_any(*step, {"cpu-bind", "overcommit", "cpus-per-gpu"})) continue;
+    if (!step || step->program != "srun" || !step->complete || !launch.python() || launch.agent() ||
+        find_any(*step, {"cpu-bind", "overcommit", "cpus-per-gpu"}))
+      continue;
     const auto* threads = launch.variable("OMP_NUM_THREADS");
     const auto shape = shape_of(subject, launch);
     const auto* option = step->find("cpus-per-task");
     const bool known = !option || (option->value && option->value->known());
-    const auto cpus = !known ? 0 : option ? number_of(*option->value, shape).value_or(0) : request.count("cpus-per-task");
+    const auto cpus = !known   ? 0
+                      : option ? number_of(*option->value, shape).value_or(0)
+                               : request.count("cpus-per-task");
     if (!threads || !threads->known() || cpus < 1) continue;
     const auto count = number_of(*threads, shape);
     if (!count || *count <= cpus) continue;
-    add_hit(hits, {place_of(threads->place), std::to_string(*count) + " threads on " + std::to_string(cpus) + (cpus == 1 ? " CPU" : " CPUs") + " per task: they wait for each other",
-                   "export OMP_NUM_THREADS=$SLURM_CPUS_PER_TASK", option ? std::vector<Edit>() : replace_end(subject, place_of(threads->place), threads->text(), "$SLURM_CPUS_PER_TASK")});
+    add_hit(hits, {place_of(threads->place),
+                   std::to_string(*count) + " threads on " + std::to_string(cpus) +
+                       (cpus == 1 ? " CPU" : " CPUs") + " per task: they wait for each other",
+                   "export OMP_NUM_THREADS=$SLURM_CPUS_PER_TASK",
+                   option ? std::vector<Edit>()
+                          : replace_end(subject, place_of(threads->place), threads->text(),
+                                        "$SLURM_CPUS_PER_TASK")});
   }
   return hits;
 }
@@ -34,12 +43,15 @@ Rule rule_launch_threads_over_cpus() {
       "launch/threads-over-cpus",
       diag::Severity::warning,
       "More threads than CPUs",
-      "Slurm binds a task to its --cpus-per-task. More OpenMP threads than that take turns on the same cores, and every parallel loop waits for the last one.",
+      "Slurm binds a task to its --cpus-per-task. More OpenMP threads than that take turns on the same "
+      "cores, and every parallel loop waits for the last one.",
       "https://docs.pytorch.org/tutorials/recipes/recipes/tuning_guide.html#utilize-openmp",
-      {"#!/bin/bash\n#SBATCH --ntasks=4 --cpus-per-task=4\nexport OMP_NUM_THREADS=16\nsrun python train.py\n", "#!/bin/bash\n#SBATCH -n4 -c2\nOMP_NUM_THREADS=8 srun python train.py\n",
+      {"#!/bin/bash\n#SBATCH --ntasks=4 --cpus-per-task=4\nexport OMP_NUM_THREADS=16\nsrun python train.py\n",
+       "#!/bin/bash\n#SBATCH -n4 -c2\nOMP_NUM_THREADS=8 srun python train.py\n",
        "#!/bin/bash\n#SBATCH -n4\nexport OMP_NUM_THREADS=8\nsrun -c 4 python train.py\n"},
       {"#!/bin/bash\n#SBATCH --ntasks=4 --cpus-per-task=8\nexport OMP_NUM_THREADS=8\nsrun python train.py\n",
-       "#!/bin/bash\n#SBATCH --ntasks=4 --cpus-per-task=8\nexport OMP_NUM_THREADS=$SLURM_CPUS_PER_TASK\nsrun python train.py\n",
+       "#!/bin/bash\n#SBATCH --ntasks=4 --cpus-per-task=8\nexport OMP_NUM_THREADS=$SLURM_CPUS_PER_TASK\nsrun "
+       "python train.py\n",
        "#!/bin/bash\n#SBATCH --ntasks=4\nexport OMP_NUM_THREADS=8\nsrun python train.py\n"},
       find};
 }

@@ -7,7 +7,8 @@ namespace hpcml::check {
 namespace {
 
 Hits find(const Subject& subject) {
-  if (subject.requests.size() != 1 || subject.text.find("OMP_NUM_THREADS") != std::string_view::npos) return {};
+  if (subject.requests.size() != 1 || subject.text.find("OMP_NUM_THREADS") != std::string_view::npos)
+    return {};
   const auto cpus = subject.requests[0].count("cpus-per-task");
   Hits hits;
   for (const auto& launch : subject.launches) {
@@ -17,8 +18,12 @@ Hits find(const Subject& subject) {
     const auto* given = find_any(*agent, {"nproc_per_node", "nproc-per-node"});
     const auto processes = given && given->value ? number_of(*given->value, shape) : std::nullopt;
     if (!processes || *processes < 2 || cpus < 4 * *processes) continue;
-    add_hit(hits, {place_of(agent->place), "torchrun gives each of its " + std::to_string(*processes) + " processes one thread, though there are " + std::to_string(cpus / *processes) + " CPUs for each",
-                   "export OMP_NUM_THREADS=$((SLURM_CPUS_PER_TASK / " + std::to_string(*processes) + ")), less what data loaders need"});
+    add_hit(hits, {place_of(agent->place),
+                   "torchrun gives each of its " + std::to_string(*processes) +
+                       " processes one thread, though there are " + std::to_string(cpus / *processes) +
+                       " CPUs for each",
+                   "export OMP_NUM_THREADS=$((SLURM_CPUS_PER_TASK / " + std::to_string(*processes) +
+                       ")), less what data loaders need"});
   }
   return hits;
 }
@@ -26,19 +31,23 @@ Hits find(const Subject& subject) {
 } // namespace
 
 Rule rule_launch_threads_unset() {
-  return {
-      "launch/threads-unset",
-      diag::Severity::note,
-      "One thread per process by default",
-      "torchrun sets OMP_NUM_THREADS=1 where it is not set, so that processes do not crowd a small machine. On nodes with many cores per GPU, work on the CPU "
-      "(augmentation, optimizers with offload) then runs on one core.",
-      "https://docs.pytorch.org/docs/stable/elastic/run.html",
-      {"#!/bin/bash\n#SBATCH -N1 --ntasks-per-node=1 --cpus-per-task=32 --gpus-per-node=4\nsrun torchrun --standalone --nproc_per_node=4 train.py\n",
-       "#!/bin/bash\n#SBATCH -N1 -c 64 --gres=gpu:4\ntorchrun --standalone --nproc-per-node=4 train.py\n",
-       "#!/bin/bash\n#SBATCH -N1 -n1 -c 48 --gpus-per-node=4\ntorchrun --standalone --nproc_per_node=$SLURM_GPUS_ON_NODE train.py\n"},
-      {"#!/bin/bash\n#SBATCH -N1 -c 64 --gres=gpu:4\nexport OMP_NUM_THREADS=8\ntorchrun --standalone --nproc-per-node=4 train.py\n",
-       "#!/bin/bash\n#SBATCH -N1 -c 8 --gres=gpu:4\ntorchrun --standalone --nproc-per-node=4 train.py\n", "#!/bin/bash\n#SBATCH -N1 -c 64 --gres=gpu:1\nsrun python train.py\n"},
-      find};
+  return {"launch/threads-unset",
+          diag::Severity::note,
+          "One thread per process by default",
+          "torchrun sets OMP_NUM_THREADS=1 where it is not set, so that processes do not crowd a small "
+          "machine. On nodes with many cores per GPU, work on the CPU "
+          "(augmentation, optimizers with offload) then runs on one core.",
+          "https://docs.pytorch.org/docs/stable/elastic/run.html",
+          {"#!/bin/bash\n#SBATCH -N1 --ntasks-per-node=1 --cpus-per-task=32 --gpus-per-node=4\nsrun torchrun "
+           "--standalone --nproc_per_node=4 train.py\n",
+           "#!/bin/bash\n#SBATCH -N1 -c 64 --gres=gpu:4\ntorchrun --standalone --nproc-per-node=4 train.py\n",
+           "#!/bin/bash\n#SBATCH -N1 -n1 -c 48 --gpus-per-node=4\ntorchrun --standalone "
+           "--nproc_per_node=$SLURM_GPUS_ON_NODE train.py\n"},
+          {"#!/bin/bash\n#SBATCH -N1 -c 64 --gres=gpu:4\nexport OMP_NUM_THREADS=8\ntorchrun --standalone "
+           "--nproc-per-node=4 train.py\n",
+           "#!/bin/bash\n#SBATCH -N1 -c 8 --gres=gpu:4\ntorchrun --standalone --nproc-per-node=4 train.py\n",
+           "#!/bin/bash\n#SBATCH -N1 -c 64 --gres=gpu:1\nsrun python train.py\n"},
+          find};
 }
 
 } // namespace hpcml::check

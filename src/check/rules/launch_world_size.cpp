@@ -18,8 +18,12 @@ Hits find(const Subject& subject) {
     if (!value || !value->known() || !shape.tasks || *shape.tasks < 2) continue;
     const auto size = number_of(*value, job);
     if (!size || *size == *shape.tasks) continue;
-    auto fix = shape.tasks == job.tasks && (request.has("ntasks") || request.has("ntasks-per-node")) ? replace_end(subject, place_of(value->place), value->text(), "$SLURM_NTASKS") : std::vector<Edit>();
-    add_hit(hits, {place_of(value->place), "WORLD_SIZE is " + value->text() + ", but " + launch.step()->program + " starts " + std::to_string(*shape.tasks) + " processes",
+    auto fix = shape.tasks == job.tasks && (request.has("ntasks") || request.has("ntasks-per-node"))
+                   ? replace_end(subject, place_of(value->place), value->text(), "$SLURM_NTASKS")
+                   : std::vector<Edit>();
+    add_hit(hits, {place_of(value->place),
+                   "WORLD_SIZE is " + value->text() + ", but " + launch.step()->program + " starts " +
+                       std::to_string(*shape.tasks) + " processes",
                    "export WORLD_SIZE=$SLURM_NTASKS", std::move(fix)});
   }
   return hits;
@@ -28,20 +32,23 @@ Hits find(const Subject& subject) {
 } // namespace
 
 Rule rule_launch_world_size() {
-  return {
-      "launch/world-size",
-      diag::Severity::warning,
-      "WORLD_SIZE is not the number of tasks",
-      "init_process_group waits until WORLD_SIZE processes have come. With a number from an older version of the script it waits for processes that nobody "
-      "starts, or ranks beyond it fail.",
-      "https://docs.pytorch.org/docs/stable/distributed.html#environment-variable-initialization",
-      {"#!/bin/bash\n#SBATCH --nodes=2 --ntasks-per-node=4\nexport WORLD_SIZE=4\nsrun python train.py\n",
-       "#!/bin/bash\n#SBATCH --nodes=1 --ntasks=4\nexport WORLD_SIZE=8\nsrun bash -c 'RANK=$SLURM_PROCID python train.py'\n",
-       "#!/bin/bash\n#SBATCH --nodes=2 --ntasks-per-node=4\nWORLD_SIZE=16 srun python train.py\n"},
-      {"#!/bin/bash\n#SBATCH --nodes=2 --ntasks-per-node=4\nexport WORLD_SIZE=8\nsrun python train.py\n",
-       "#!/bin/bash\n#SBATCH --nodes=2 --ntasks-per-node=4\nexport WORLD_SIZE=$SLURM_NTASKS\nsrun python train.py\n",
-       "#!/bin/bash\n#SBATCH --nodes=2 --ntasks-per-node=1\nexport WORLD_SIZE=8\nsrun torchrun --nnodes=2 --rdzv_backend=c10d --rdzv_endpoint=$H:$P train.py\n"},
-      find};
+  return {"launch/world-size",
+          diag::Severity::warning,
+          "WORLD_SIZE is not the number of tasks",
+          "init_process_group waits until WORLD_SIZE processes have come. With a number from an older "
+          "version of the script it waits for processes that nobody "
+          "starts, or ranks beyond it fail.",
+          "https://docs.pytorch.org/docs/stable/distributed.html#environment-variable-initialization",
+          {"#!/bin/bash\n#SBATCH --nodes=2 --ntasks-per-node=4\nexport WORLD_SIZE=4\nsrun python train.py\n",
+           "#!/bin/bash\n#SBATCH --nodes=1 --ntasks=4\nexport WORLD_SIZE=8\nsrun bash -c 'RANK=$SLURM_PROCID "
+           "python train.py'\n",
+           "#!/bin/bash\n#SBATCH --nodes=2 --ntasks-per-node=4\nWORLD_SIZE=16 srun python train.py\n"},
+          {"#!/bin/bash\n#SBATCH --nodes=2 --ntasks-per-node=4\nexport WORLD_SIZE=8\nsrun python train.py\n",
+           "#!/bin/bash\n#SBATCH --nodes=2 --ntasks-per-node=4\nexport WORLD_SIZE=$SLURM_NTASKS\nsrun python "
+           "train.py\n",
+           "#!/bin/bash\n#SBATCH --nodes=2 --ntasks-per-node=1\nexport WORLD_SIZE=8\nsrun torchrun "
+           "--nnodes=2 --rdzv_backend=c10d --rdzv_endpoint=$H:$P train.py\n"},
+          find};
 }
 
 } // namespace hpcml::check

@@ -9,14 +9,18 @@ namespace hpcml::check {
 namespace {
 
 /// Commands that end at once.
-constexpr std::array<std::string_view, 14> k_short = {"echo", "printf", "date", "true", ":", "export", "cd", "set", "unset", "trap", "mkdir", "[", "hostname", "test"};
+constexpr std::array<std::string_view, 14> k_short = {"echo",   "printf", "date",     "true",  ":",
+                                                      "export", "cd",     "set",      "unset", "trap",
+                                                      "mkdir",  "[",      "hostname", "test"};
 
 Hits find(const Subject& subject) {
   if (!subject.view.complete || !subject.view.unread.empty()) return {};
   const Launch* last = nullptr;
   for (const auto& launch : subject.launches) {
     const auto& context = launch.command->context;
-    if (launch.chain.front().program == "srun" && !launch.command->parent && context.background && !context.inexact && context.script.empty()) last = &launch;
+    if (launch.chain.front().program == "srun" && !launch.command->parent && context.background &&
+        !context.inexact && context.script.empty())
+      last = &launch;
   }
   if (!last) return {};
   for (const auto& command : subject.view.commands) {
@@ -25,27 +29,33 @@ Hits find(const Subject& subject) {
     if (name == "wait") return {};
     const bool behind = command.place.offset > last->command->place.offset || command.context.loop;
     if (!behind || command.context.uncalled || command.context.background) continue;
-    if (!name || std::find(k_short.begin(), k_short.end(), *name) == k_short.end()) return {}; // takes its time, or may
+    if (!name || std::find(k_short.begin(), k_short.end(), *name) == k_short.end())
+      return {}; // takes its time, or may
   }
   const auto tail = subject.text.substr(last->command->place.offset);
-  if (tail.find("while ") != std::string_view::npos || tail.find("until ") != std::string_view::npos || tail.find("<(") != std::string_view::npos) return {};
-  return {{place_of(last->command->place), "the script ends without waiting for this step, and the job with it", "add a line: wait"}};
+  if (tail.find("while ") != std::string_view::npos || tail.find("until ") != std::string_view::npos ||
+      tail.find("<(") != std::string_view::npos)
+    return {};
+  return {{place_of(last->command->place),
+           "the script ends without waiting for this step, and the job with it", "add a line: wait"}};
 }
 
 } // namespace
 
 Rule rule_safety_background_step() {
-  return {
-      "safety/background-step",
-      diag::Severity::warning,
-      "A background step without wait",
-      "The job ends when its script does. A step that was started with & and that nothing waits for is killed at that moment, "
-      "usually before it has done anything.",
-      "https://slurm.schedmd.com/srun.html#SECTION_DESCRIPTION",
-      {"#!/bin/bash\nsrun -n1 ./a &\nsrun -n1 ./b &\n", "#!/bin/bash\nsrun ./a &\necho done\n", "#!/bin/bash\nfor i in 1 2; do srun -n1 ./a $i & done\n"},
-      {"#!/bin/bash\nsrun -n1 ./a &\nsrun -n1 ./b &\nwait\n", "#!/bin/bash\nsrun ./server &\nsrun ./client\n", "#!/bin/bash\nsrun ./a\n",
-       "#!/bin/bash\nsrun ./a &\nP=$!\nwait $P\n"},
-      find};
+  return {"safety/background-step",
+          diag::Severity::warning,
+          "A background step without wait",
+          "The job ends when its script does. A step that was started with & and that nothing waits for is "
+          "killed at that moment, "
+          "usually before it has done anything.",
+          "https://slurm.schedmd.com/srun.html#SECTION_DESCRIPTION",
+          {"#!/bin/bash\nsrun -n1 ./a &\nsrun -n1 ./b &\n", "#!/bin/bash\nsrun ./a &\necho done\n",
+           "#!/bin/bash\nfor i in 1 2; do srun -n1 ./a $i & done\n"},
+          {"#!/bin/bash\nsrun -n1 ./a &\nsrun -n1 ./b &\nwait\n",
+           "#!/bin/bash\nsrun ./server &\nsrun ./client\n", "#!/bin/bash\nsrun ./a\n",
+           "#!/bin/bash\nsrun ./a &\nP=$!\nwait $P\n"},
+          find};
 }
 
 } // namespace hpcml::check

@@ -13,7 +13,8 @@ bool removes_everything(const shell::Command& command) {
   bool all = false;
   for (const auto& word : command.arguments()) {
     const auto text = word.text();
-    recursive = recursive || (text.size() > 1 && text[0] == '-' && text[1] != '-' && text.find_first_of("rR") != std::string::npos);
+    recursive = recursive || (text.size() > 1 && text[0] == '-' && text[1] != '-' &&
+                              text.find_first_of("rR") != std::string::npos);
     all = all || text == "*" || text == "./*";
   }
   return recursive && all;
@@ -26,7 +27,8 @@ bool stops_at_errors(const Subject& subject, const shell::Command& command) {
     if (other.name() != "set") continue;
     for (const auto& word : other.arguments()) {
       const auto text = word.text();
-      if (text == "errexit" || (text.size() > 1 && text[0] == '-' && text.find('e') != std::string::npos)) return true;
+      if (text == "errexit" || (text.size() > 1 && text[0] == '-' && text.find('e') != std::string::npos))
+        return true;
     }
   }
   return false;
@@ -36,14 +38,19 @@ Hits find(const Subject& subject) {
   Hits hits;
   const shell::Command* cd = nullptr;
   for (const auto& command : subject.view.commands) {
-    if (command.name() == "cd") cd = command.context.condition || command.context.uncalled ? nullptr : &command;
+    if (command.name() == "cd")
+      cd = command.context.condition || command.context.uncalled ? nullptr : &command;
     if (!cd || command.context.uncalled || !removes_everything(command)) continue;
     // Behind "cd … &&" or "cd … || exit" it is safe.
     const auto end = cd->place.offset + cd->place.length;
     const auto next = subject.text.find_first_not_of(" \t", end);
-    const bool handled = next != std::string_view::npos && (subject.text[next] == '&' || subject.text[next] == '|');
+    const bool handled =
+        next != std::string_view::npos && (subject.text[next] == '&' || subject.text[next] == '|');
     if (handled || stops_at_errors(subject, *cd)) continue;
-    hits.push_back({place_of(cd->place), "where this cd fails, the rm below deletes the folder that the job was submitted from", "write: cd … || exit 1", {{end, 0, " || exit 1"}}});
+    hits.push_back({place_of(cd->place),
+                    "where this cd fails, the rm below deletes the folder that the job was submitted from",
+                    "write: cd … || exit 1",
+                    {{end, 0, " || exit 1"}}});
     cd = nullptr;
   }
   return hits;
@@ -52,16 +59,18 @@ Hits find(const Subject& subject) {
 } // namespace
 
 Rule rule_safety_cd_rm() {
-  return {
-      "safety/cd-rm",
-      diag::Severity::warning,
-      "rm after a cd that may fail",
-      "When the folder is not there, cd fails, the script goes on where it was submitted, and rm -rf * deletes that instead.",
-      "https://www.shellcheck.net/wiki/SC2164",
-      {"#!/bin/bash\ncd $SCRATCH/run\nrm -rf *\n", "#!/bin/bash\ncd \"$TMPDIR\"\nsrun ./a\nrm -rf ./*\n", "#!/bin/bash\nmkdir x; cd x; rm -r *\n"},
-      {"#!/bin/bash\ncd $SCRATCH/run || exit 1\nrm -rf *\n", "#!/bin/bash\nset -e\ncd $SCRATCH/run\nrm -rf *\n",
-       "#!/bin/bash\ncd $SCRATCH/run && rm -rf *\n", "#!/bin/bash\ncd $SCRATCH/run\nrm -rf old\n"},
-      find};
+  return {"safety/cd-rm",
+          diag::Severity::warning,
+          "rm after a cd that may fail",
+          "When the folder is not there, cd fails, the script goes on where it was submitted, and rm -rf * "
+          "deletes that instead.",
+          "https://www.shellcheck.net/wiki/SC2164",
+          {"#!/bin/bash\ncd $SCRATCH/run\nrm -rf *\n", "#!/bin/bash\ncd \"$TMPDIR\"\nsrun ./a\nrm -rf ./*\n",
+           "#!/bin/bash\nmkdir x; cd x; rm -r *\n"},
+          {"#!/bin/bash\ncd $SCRATCH/run || exit 1\nrm -rf *\n",
+           "#!/bin/bash\nset -e\ncd $SCRATCH/run\nrm -rf *\n", "#!/bin/bash\ncd $SCRATCH/run && rm -rf *\n",
+           "#!/bin/bash\ncd $SCRATCH/run\nrm -rf old\n"},
+          find};
 }
 
 } // namespace hpcml::check

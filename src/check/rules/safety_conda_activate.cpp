@@ -10,16 +10,23 @@ namespace {
 Hits find(const Subject& subject) {
   Hits hits;
   const auto shebang = subject.text.substr(0, subject.text.find('\n'));
-  if (shebang.find("bash") == std::string_view::npos || shebang.find(" -l") != std::string_view::npos || shebang.find(" -i") != std::string_view::npos || shebang.find("--login") != std::string_view::npos) return hits;
+  if (shebang.find("bash") == std::string_view::npos || shebang.find(" -l") != std::string_view::npos ||
+      shebang.find(" -i") != std::string_view::npos || shebang.find("--login") != std::string_view::npos)
+    return hits;
   if (!subject.view.complete) return hits;
   for (const auto& command : subject.view.commands) {
     const auto name = command.name();
-    // Whatever may have brought the function: a file that is read, eval, a module, an unknown program, a function of the script's own.
-    if (!name || command.calls_function || *name == "source" || *name == "." || *name == "eval" || *name == "module" || *name == "ml" || *name == "spack") return hits;
+    // Whatever may have brought the function: a file that is read, eval, a module, an unknown program, a
+    // function of the script's own.
+    if (!name || command.calls_function || *name == "source" || *name == "." || *name == "eval" ||
+        *name == "module" || *name == "ml" || *name == "spack")
+      return hits;
     if (*name != "conda" || command.parent || command.context.uncalled) continue;
     const auto words = command.arguments();
     if (words.empty() || words[0].text() != "activate") continue;
-    hits.push_back({place_of(command.place), "this shell does not know conda activate", "put before it: source \"$(conda info --base)/etc/profile.d/conda.sh\", or eval \"$(conda shell.bash hook)\""});
+    hits.push_back({place_of(command.place), "this shell does not know conda activate",
+                    "put before it: source \"$(conda info --base)/etc/profile.d/conda.sh\", or eval "
+                    "\"$(conda shell.bash hook)\""});
     return hits;
   }
   return hits;
@@ -32,13 +39,17 @@ Rule rule_safety_conda_activate() {
       "safety/conda-activate",
       diag::Severity::warning,
       "conda activate in a shell without conda",
-      "conda activate is a shell function that conda init puts into ~/.bashrc, which a batch script does not read: \"Your shell "
+      "conda activate is a shell function that conda init puts into ~/.bashrc, which a batch script does not "
+      "read: \"Your shell "
       "has not been properly configured to use 'conda activate'\", and the job goes on with another python.",
       "https://docs.conda.io/projects/conda/en/latest/dev-guide/deep-dives/activation.html",
-      {"#!/bin/bash\nconda activate x\nsrun python a.py\n", "#!/bin/bash\n#SBATCH -n1\nexport A=1\nconda activate /scratch/env\n",
+      {"#!/bin/bash\nconda activate x\nsrun python a.py\n",
+       "#!/bin/bash\n#SBATCH -n1\nexport A=1\nconda activate /scratch/env\n",
        "#!/usr/bin/env bash\nset -e\nconda activate x\n"},
-      {"#!/bin/bash -l\nconda activate x\n", "#!/bin/bash\nsource ~/miniconda3/etc/profile.d/conda.sh\nconda activate x\n",
-       "#!/bin/bash\neval \"$(conda shell.bash hook)\"\nconda activate x\n", "#!/bin/bash\nmodule load anaconda\nconda activate x\n"},
+      {"#!/bin/bash -l\nconda activate x\n",
+       "#!/bin/bash\nsource ~/miniconda3/etc/profile.d/conda.sh\nconda activate x\n",
+       "#!/bin/bash\neval \"$(conda shell.bash hook)\"\nconda activate x\n",
+       "#!/bin/bash\nmodule load anaconda\nconda activate x\n"},
       find};
 }
 

@@ -15,28 +15,42 @@ bool looks_at_codes(const Subject& subject) {
   const auto text = subject.text;
   for (const std::string_view sign : {"$?", "PIPESTATUS", "errexit", "||", "&&", "trap "})
     if (text.find(sign) != std::string_view::npos) return true;
-  if (text.substr(0, text.find('\n')).find(" -e") != std::string_view::npos || text.substr(0, text.find('\n')).find("sh") == std::string_view::npos) return true;
-  return std::any_of(subject.view.commands.begin(), subject.view.commands.end(), [](const shell::Command& command) {
-    if (command.name() != "set") return false;
-    const auto words = command.arguments();
-    return std::any_of(words.begin(), words.end(), [](const shell::Argument& word) {
-      const auto option = word.text();
-      return !word.known() || (option.size() > 1 && option[0] == '-' && option.find('e') != std::string::npos);
-    });
-  });
+  if (text.substr(0, text.find('\n')).find(" -e") != std::string_view::npos ||
+      text.substr(0, text.find('\n')).find("sh") == std::string_view::npos)
+    return true;
+  return std::any_of(
+      subject.view.commands.begin(), subject.view.commands.end(), [](const shell::Command& command) {
+        if (command.name() != "set") return false;
+        const auto words = command.arguments();
+        return std::any_of(words.begin(), words.end(), [](const shell::Argument& word) {
+          const auto option = word.text();
+          return !word.known() ||
+                 (option.size() > 1 && option[0] == '-' && option.find('e') != std::string::npos);
+        });
+      });
 }
 
 Hits find(const Subject& subject) {
   if (!subject.view.complete || !subject.view.unread.empty() || subject.view.commands.empty()) return {};
   const shell::Command* last = nullptr;
   for (const auto& command : subject.view.commands)
-    if (!command.parent && !command.context.uncalled && !command.context.unreached && !command.context.substitution && !command.context.trap) last = &command;
+    if (!command.parent && !command.context.uncalled && !command.context.unreached &&
+        !command.context.substitution && !command.context.trap)
+      last = &command;
   const auto name = last ? last->name() : std::nullopt;
-  if (!name || last->context.condition || last->context.pipeline || !last->context.function.empty() || std::find(k_always_well.begin(), k_always_well.end(), *name) == k_always_well.end() || looks_at_codes(subject)) return {};
+  if (!name || last->context.condition || last->context.pipeline || !last->context.function.empty() ||
+      std::find(k_always_well.begin(), k_always_well.end(), *name) == k_always_well.end() ||
+      looks_at_codes(subject))
+    return {};
   for (auto launch = subject.launches.rbegin(); launch != subject.launches.rend(); ++launch) {
     const auto& context = launch->command->context;
-    if (launch->command->parent || !launch->step() || context.background || context.condition || context.substitution || context.pipeline) continue;
-    return {{place_of(last->place), "the job is COMPLETED even where " + launch->chain.front().program + " failed: only the last command counts", "put set -e above, or end with: exit $code, where code=$? stands right behind the step"}};
+    if (launch->command->parent || !launch->step() || context.background || context.condition ||
+        context.substitution || context.pipeline)
+      continue;
+    return {{place_of(last->place),
+             "the job is COMPLETED even where " + launch->chain.front().program +
+                 " failed: only the last command counts",
+             "put set -e above, or end with: exit $code, where code=$? stands right behind the step"}};
   }
   return {};
 }
@@ -44,18 +58,18 @@ Hits find(const Subject& subject) {
 } // namespace
 
 Rule rule_safety_exit_code() {
-  return {
-      "safety/exit-code",
-      diag::Severity::warning,
-      "A failed step that looks like success",
-      "The job's state is the exit code of the script's last command. With echo behind srun a training that crashed is "
-      "COMPLETED, and --dependency=afterok starts the next job on nothing.",
-      "https://slurm.schedmd.com/job_exit_code.html",
-      {"#!/bin/bash\nsrun python train.py\necho done\n", "#!/bin/bash\nsrun ./a\ndate\n",
-       "#!/bin/bash\nmodule load x\nsrun torchrun train.py\necho \"END $(date)\"\n"},
-      {"#!/bin/bash\nset -e\nsrun python train.py\necho done\n", "#!/bin/bash\nsrun python train.py\n",
-       "#!/bin/bash\nsrun python train.py\ncode=$?\necho done\nexit $code\n"},
-      find};
+  return {"safety/exit-code",
+          diag::Severity::warning,
+          "A failed step that looks like success",
+          "The job's state is the exit code of the script's last command. With echo behind srun a training "
+          "that crashed is "
+          "COMPLETED, and --dependency=afterok starts the next job on nothing.",
+          "https://slurm.schedmd.com/job_exit_code.html",
+          {"#!/bin/bash\nsrun python train.py\necho done\n", "#!/bin/bash\nsrun ./a\ndate\n",
+           "#!/bin/bash\nmodule load x\nsrun torchrun train.py\necho \"END $(date)\"\n"},
+          {"#!/bin/bash\nset -e\nsrun python train.py\necho done\n", "#!/bin/bash\nsrun python train.py\n",
+           "#!/bin/bash\nsrun python train.py\ncode=$?\necho done\nexit $code\n"},
+          find};
 }
 
 } // namespace hpcml::check

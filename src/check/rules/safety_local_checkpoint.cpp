@@ -9,8 +9,14 @@
 namespace hpcml::check {
 namespace {
 
-constexpr std::array<std::string_view, 14> k_options = {"--output_dir", "--output-dir", "--save", "--save_dir", "--save-dir", "--checkpoint_dir", "--checkpoint-dir", "--ckpt_dir", "--ckpt-dir", "--checkpoint", "--default_root_dir", "--checkpoint_path", "--checkpoint-path", "--save_path"};
-constexpr std::array<std::string_view, 7> k_folders = {"/tmp", "/dev/shm", "/var/tmp", "$SLURM_TMPDIR", "${SLURM_TMPDIR}", "$TMPDIR", "${TMPDIR}"};
+constexpr std::array<std::string_view, 14> k_options = {
+    "--output_dir",      "--output-dir",       "--save",
+    "--save_dir",        "--save-dir",         "--checkpoint_dir",
+    "--checkpoint-dir",  "--ckpt_dir",         "--ckpt-dir",
+    "--checkpoint",      "--default_root_dir", "--checkpoint_path",
+    "--checkpoint-path", "--save_path"};
+constexpr std::array<std::string_view, 7> k_folders = {
+    "/tmp", "/dev/shm", "/var/tmp", "$SLURM_TMPDIR", "${SLURM_TMPDIR}", "$TMPDIR", "${TMPDIR}"};
 
 bool is_local(const std::string& path) {
   return std::any_of(k_folders.begin(), k_folders.end(), [&](std::string_view folder) {
@@ -36,11 +42,15 @@ Hits find(const Subject& subject) {
       const auto text = words[i].text();
       const auto equals = text.find('=');
       const auto name = text.substr(0, equals);
-      if (std::find(k_options.begin(), k_options.end(), name) == k_options.end() || (equals == std::string::npos && i + 1 >= words.size())) continue;
+      if (std::find(k_options.begin(), k_options.end(), name) == k_options.end() ||
+          (equals == std::string::npos && i + 1 >= words.size()))
+        continue;
       const auto path = equals == std::string::npos ? words[i + 1].text() : text.substr(equals + 1);
       if (!is_local(path) || is_saved(subject)) continue;
       const auto& last = equals == std::string::npos ? words[i + 1] : words[i];
-      hits.push_back({place_of(last.place), path + " is another folder on each of the nodes, and gone after the job", "write checkpoints to a file system that all nodes share"});
+      hits.push_back({place_of(last.place),
+                      path + " is another folder on each of the nodes, and gone after the job",
+                      "write checkpoints to a file system that all nodes share"});
     }
   }
   return hits;
@@ -49,20 +59,21 @@ Hits find(const Subject& subject) {
 } // namespace
 
 Rule rule_safety_local_checkpoint() {
-  return {
-      "safety/local-checkpoint",
-      diag::Severity::warning,
-      "A checkpoint in a node's own folder",
-      "/tmp, /dev/shm and $SLURM_TMPDIR belong to one node and are emptied when the job ends. In a job of several nodes each "
-      "one writes a part that the others cannot read, and none is left to go on from.",
-      "https://docs.alliancecan.ca/wiki/Using_node-local_storage",
-      {"#!/bin/bash\n#SBATCH --nodes=2\nsrun python train.py --output_dir /tmp/ckpt\n",
-       "#!/bin/bash\n#SBATCH -N4\nsrun torchrun train.py --save=/dev/shm/x\n",
-       "#!/bin/bash\n#SBATCH --nodes=2\nsrun python train.py --checkpoint-dir $SLURM_TMPDIR/x\n"},
-      {"#!/bin/bash\n#SBATCH --nodes=1\nsrun python train.py --output_dir /tmp/ckpt\n",
-       "#!/bin/bash\n#SBATCH --nodes=2\nsrun python train.py --output_dir $SCRATCH/ckpt\n",
-       "#!/bin/bash\n#SBATCH --nodes=2\nsrun python train.py --output_dir /tmp/ckpt\nsrun cp -r /tmp/ckpt $SCRATCH\n"},
-      find};
+  return {"safety/local-checkpoint",
+          diag::Severity::warning,
+          "A checkpoint in a node's own folder",
+          "/tmp, /dev/shm and $SLURM_TMPDIR belong to one node and are emptied when the job ends. In a job "
+          "of several nodes each "
+          "one writes a part that the others cannot read, and none is left to go on from.",
+          "https://docs.alliancecan.ca/wiki/Using_node-local_storage",
+          {"#!/bin/bash\n#SBATCH --nodes=2\nsrun python train.py --output_dir /tmp/ckpt\n",
+           "#!/bin/bash\n#SBATCH -N4\nsrun torchrun train.py --save=/dev/shm/x\n",
+           "#!/bin/bash\n#SBATCH --nodes=2\nsrun python train.py --checkpoint-dir $SLURM_TMPDIR/x\n"},
+          {"#!/bin/bash\n#SBATCH --nodes=1\nsrun python train.py --output_dir /tmp/ckpt\n",
+           "#!/bin/bash\n#SBATCH --nodes=2\nsrun python train.py --output_dir $SCRATCH/ckpt\n",
+           "#!/bin/bash\n#SBATCH --nodes=2\nsrun python train.py --output_dir /tmp/ckpt\nsrun cp -r "
+           "/tmp/ckpt $SCRATCH\n"},
+          find};
 }
 
 } // namespace hpcml::check

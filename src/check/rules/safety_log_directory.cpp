@@ -28,16 +28,25 @@ Hits find(const Subject& subject) {
     for (const std::string_view option : {"output", "error"}) {
       auto path = request.text(option);
       const auto slash = path.rfind('/');
-      if (slash == std::string::npos || slash == 0 || request.place(option).length == 0 || path[0] == '$' || path[0] == '~' || path.find_first_of("<{") != std::string::npos) continue;
+      if (slash == std::string::npos || slash == 0 || request.place(option).length == 0 || path[0] == '$' ||
+          path[0] == '~' || path.find_first_of("<{") != std::string::npos)
+        continue;
       auto folder = path.substr(0, slash);
       if (util::starts_with(folder, "./")) folder.erase(0, 2);
-      if (folder == "." || folder == ".." || folder == "/dev" || folder == "/tmp" || std::find(told.begin(), told.end(), folder) != told.end()) continue;
+      if (folder == "." || folder == ".." || folder == "/dev" || folder == "/tmp" ||
+          std::find(told.begin(), told.end(), folder) != told.end())
+        continue;
       const bool pattern = folder.find('%') != std::string::npos && folder.find("%u") == std::string::npos;
       const bool made = is_made_by(subject, folder);
       if (path[0] == '/' && !pattern && !made) continue; // who writes it in full knows it
       told.push_back(folder);
-      hits.push_back({request.place(option), made ? "'" + folder + "' must be there before the job starts: the mkdir in the script comes too late" : "'" + folder + "' must be there before the job starts: Slurm does not make it",
-                      pattern ? "put the pattern into the file's name instead" : "mkdir -p " + folder + " before sbatch"});
+      hits.push_back(
+          {request.place(option),
+           made ? "'" + folder +
+                      "' must be there before the job starts: the mkdir in the script comes too late"
+                : "'" + folder + "' must be there before the job starts: Slurm does not make it",
+           pattern ? "put the pattern into the file's name instead"
+                   : "mkdir -p " + folder + " before sbatch"});
     }
   return hits;
 }
@@ -45,18 +54,20 @@ Hits find(const Subject& subject) {
 } // namespace
 
 Rule rule_safety_log_directory() {
-  return {
-      "safety/log-directory",
-      diag::Severity::warning,
-      "A log in a folder that may not be there",
-      "Slurm creates the log, never its folder. When the folder is missing as the job starts, the job fails at once, and there "
-      "is no log that says why; a mkdir in the script comes too late.",
-      "https://slurm.schedmd.com/sbatch.html#OPT_output",
-      {"#!/bin/bash\n#SBATCH --output=logs/%j.out\n", "#!/bin/bash\n#SBATCH -o logs/%j.out -e logs/%j.err\nmkdir -p logs\n",
-       "#!/bin/bash\n#SBATCH --error=/scratch/me/%x/%j.err\n"},
-      {"#!/bin/bash\n#SBATCH --output=%x-%j.out\n", "#!/bin/bash\n#SBATCH --output=./%j.out\n#SBATCH --error=/dev/null\n",
-       "#!/bin/bash\n#SBATCH --output=/scratch/me/logs/%j.out\n"},
-      find};
+  return {"safety/log-directory",
+          diag::Severity::warning,
+          "A log in a folder that may not be there",
+          "Slurm creates the log, never its folder. When the folder is missing as the job starts, the job "
+          "fails at once, and there "
+          "is no log that says why; a mkdir in the script comes too late.",
+          "https://slurm.schedmd.com/sbatch.html#OPT_output",
+          {"#!/bin/bash\n#SBATCH --output=logs/%j.out\n",
+           "#!/bin/bash\n#SBATCH -o logs/%j.out -e logs/%j.err\nmkdir -p logs\n",
+           "#!/bin/bash\n#SBATCH --error=/scratch/me/%x/%j.err\n"},
+          {"#!/bin/bash\n#SBATCH --output=%x-%j.out\n",
+           "#!/bin/bash\n#SBATCH --output=./%j.out\n#SBATCH --error=/dev/null\n",
+           "#!/bin/bash\n#SBATCH --output=/scratch/me/logs/%j.out\n"},
+          find};
 }
 
 } // namespace hpcml::check

@@ -16,12 +16,15 @@ std::size_t find_line(std::string_view text, std::string_view mark, std::size_t 
 Hits find(const Subject& subject) {
   Hits hits;
   const auto text = subject.text;
-  for (auto ours = find_line(text, "<<<<<<< ", 0); ours != std::string_view::npos; ours = find_line(text, "<<<<<<< ", ours + 1)) {
+  for (auto ours = find_line(text, "<<<<<<< ", 0); ours != std::string_view::npos;
+       ours = find_line(text, "<<<<<<< ", ours + 1)) {
     const auto middle = find_line(text, "=======", ours);
     const auto theirs = find_line(text, ">>>>>>> ", ours);
     if (middle == std::string_view::npos || theirs == std::string_view::npos || middle > theirs) continue;
-    Hit hit{line_at(text, ours), "a merge was not finished here", "keep one of the two versions and remove the marks"};
-    if (text.substr(0, ours).find("<<") != std::string_view::npos) hit.severity = diag::Severity::warning; // it may be the text of a here-document
+    Hit hit{line_at(text, ours), "a merge was not finished here",
+            "keep one of the two versions and remove the marks"};
+    if (text.substr(0, ours).find("<<") != std::string_view::npos)
+      hit.severity = diag::Severity::warning; // it may be the text of a here-document
     hits.push_back(std::move(hit));
   }
   return hits;
@@ -34,7 +37,8 @@ Rule rule_safety_merge_marker() {
       "safety/merge-marker",
       diag::Severity::error,
       "Marks of an unresolved merge",
-      "The lines <<<<<<<, ======= and >>>>>>> that git leaves are no bash: sbatch takes the script, and the job dies at them "
+      "The lines <<<<<<<, ======= and >>>>>>> that git leaves are no bash: sbatch takes the script, and the "
+      "job dies at them "
       "with a syntax error once it runs.",
       "https://git-scm.com/docs/git-merge#_how_conflicts_are_presented",
       {"#!/bin/bash\n<<<<<<< HEAD\necho a\n=======\necho b\n>>>>>>> x\n",

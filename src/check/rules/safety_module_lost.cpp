@@ -8,13 +8,15 @@
 namespace hpcml::check {
 namespace {
 
-constexpr std::array<std::string_view, 8> k_verbs = {"load", "add", "swap", "switch", "unload", "purge", "use", "restore"};
+constexpr std::array<std::string_view, 8> k_verbs = {"load",   "add",   "swap", "switch",
+                                                     "unload", "purge", "use",  "restore"};
 
 /// Whether a pipe stands right before or behind the command, so that it is a part of the pipeline by itself.
 bool is_piped(std::string_view text, shell::Place place) {
   const auto next = text.find_first_not_of(" \t", place.offset + place.length);
   if (next != std::string_view::npos && text[next] == '|' && text.substr(next, 2) != "||") return true;
-  const auto before = place.offset == 0 ? std::string_view::npos : text.find_last_not_of(" \t", place.offset - 1);
+  const auto before =
+      place.offset == 0 ? std::string_view::npos : text.find_last_not_of(" \t", place.offset - 1);
   return before != std::string_view::npos && before > 0 && text[before] == '|' && text[before - 1] != '|';
 }
 
@@ -24,11 +26,14 @@ Hits find(const Subject& subject) {
     const auto name = command.name();
     const auto words = command.arguments();
     const auto& context = command.context;
-    if ((name != "module" && name != "ml") || context.uncalled || words.empty() || !words[0].known() || command.parent || context.inexact) continue;
+    if ((name != "module" && name != "ml") || context.uncalled || words.empty() || !words[0].known() ||
+        command.parent || context.inexact)
+      continue;
     const auto verb = words[0].text();
     if (std::find(k_verbs.begin(), k_verbs.end(), verb) == k_verbs.end()) continue;
     if (context.substitution || (context.pipeline && is_piped(subject.text, command.place)))
-      hits.push_back({place_of(command.place), "what this loads is gone behind the pipeline or $(…)", "load it on a line of its own; send its output to a file with >"});
+      hits.push_back({place_of(command.place), "what this loads is gone behind the pipeline or $(…)",
+                      "load it on a line of its own; send its output to a file with >"});
   }
   return hits;
 }
@@ -36,18 +41,20 @@ Hits find(const Subject& subject) {
 } // namespace
 
 Rule rule_safety_module_lost() {
-  return {
-      "safety/module-lost",
-      diag::Severity::warning,
-      "A module that is loaded in a subshell",
-      "Each part of a pipeline and each $(…) is a shell of its own: what module load sets there is gone behind it, and the "
-      "program finds neither its libraries nor itself.",
-      "https://lmod.readthedocs.io/en/latest/010_user.html",
-      {"#!/bin/bash\nmodule load cuda 2>&1 | tee -a log\nsrun ./a\n", "#!/bin/bash\nX=$(module load cuda)\nsrun ./a\n",
-       "#!/bin/bash\necho y | module swap PrgEnv-cray PrgEnv-gnu\nsrun ./a\n"},
-      {"#!/bin/bash\nmodule load cuda\nsrun ./a\n", "#!/bin/bash\nmodule list 2>&1 | tee log\n", "#!/bin/bash\n{ module load cuda; srun ./a; } | tee log\n",
-       "#!/bin/bash\nmodule load cuda || exit 1\n"},
-      find};
+  return {"safety/module-lost",
+          diag::Severity::warning,
+          "A module that is loaded in a subshell",
+          "Each part of a pipeline and each $(…) is a shell of its own: what module load sets there is gone "
+          "behind it, and the "
+          "program finds neither its libraries nor itself.",
+          "https://lmod.readthedocs.io/en/latest/010_user.html",
+          {"#!/bin/bash\nmodule load cuda 2>&1 | tee -a log\nsrun ./a\n",
+           "#!/bin/bash\nX=$(module load cuda)\nsrun ./a\n",
+           "#!/bin/bash\necho y | module swap PrgEnv-cray PrgEnv-gnu\nsrun ./a\n"},
+          {"#!/bin/bash\nmodule load cuda\nsrun ./a\n", "#!/bin/bash\nmodule list 2>&1 | tee log\n",
+           "#!/bin/bash\n{ module load cuda; srun ./a; } | tee log\n",
+           "#!/bin/bash\nmodule load cuda || exit 1\n"},
+          find};
 }
 
 } // namespace hpcml::check

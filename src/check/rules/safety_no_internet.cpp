@@ -11,25 +11,36 @@ namespace {
 using Words = std::span<const shell::Argument>;
 
 bool has_word(Words words, std::string_view word) {
-  return std::any_of(words.begin(), words.end(), [&](const shell::Argument& one) { return one.text() == word; });
+  return std::any_of(words.begin(), words.end(),
+                     [&](const shell::Argument& one) { return one.text() == word; });
 }
 
 /// Whether the site says that its compute nodes, those of this job among them, reach nothing.
 bool is_offline(const Subject& subject) {
-  if (!subject.site || subject.site->network.internet_on_compute.value_or(true) || !subject.site->network.proxy.empty() || !subject.site->network.proxy_module.empty()) return false;
+  if (!subject.site || subject.site->network.internet_on_compute.value_or(true) ||
+      !subject.site->network.proxy.empty() || !subject.site->network.proxy_module.empty())
+    return false;
   for (const auto& fit : subject.fits)
     for (const auto* partition : fit.partitions)
       if (partition->internet.value_or(false)) return false;
-  return subject.text.find("_proxy") == std::string_view::npos && subject.text.find("_PROXY") == std::string_view::npos;
+  return subject.text.find("_proxy") == std::string_view::npos &&
+         subject.text.find("_PROXY") == std::string_view::npos;
 }
 
-bool is_address(const std::string& word) { return (util::starts_with(word, "http://") || util::starts_with(word, "https://") || util::starts_with(word, "ftp://")) && word.find("://localhost") == std::string::npos && word.find("://127.") == std::string::npos && word.find("://$") == std::string::npos; }
+bool is_address(const std::string& word) {
+  return (util::starts_with(word, "http://") || util::starts_with(word, "https://") ||
+          util::starts_with(word, "ftp://")) &&
+         word.find("://localhost") == std::string::npos && word.find("://127.") == std::string::npos &&
+         word.find("://$") == std::string::npos;
+}
 
 bool has_address(Words words) {
-  return std::any_of(words.begin(), words.end(), [](const shell::Argument& word) { return is_address(word.text()); });
+  return std::any_of(words.begin(), words.end(),
+                     [](const shell::Argument& word) { return is_address(word.text()); });
 }
 
-/// `pip install NAME` asks the index; a wheel or a folder does so for what it depends on, which may be there already.
+/// `pip install NAME` asks the index; a wheel or a folder does so for what it depends on, which may be there
+/// already.
 bool installs_from_index(Words words) {
   if (words.empty() || words[0].text() != "install") return false;
   for (const auto* option : {"--no-index", "--find-links", "-f", "--no-deps", "-i", "--index-url"})
@@ -37,7 +48,9 @@ bool installs_from_index(Words words) {
   bool named = false;
   for (std::size_t i = 1; i < words.size(); ++i) {
     const auto word = words[i].text();
-    if (!words[i].known() || util::starts_with(word, "--index-url=") || util::starts_with(word, "--find-links=") || util::starts_with(word, "file:")) return false;
+    if (!words[i].known() || util::starts_with(word, "--index-url=") ||
+        util::starts_with(word, "--find-links=") || util::starts_with(word, "file:"))
+      return false;
     if (util::starts_with(word, "git+http")) return true;
     if (word[0] != '-' && word.find('/') == std::string::npos && word != ".") named = true;
   }
@@ -47,15 +60,29 @@ bool installs_from_index(Words words) {
 bool downloads(const std::string& name, Words words) {
   const auto first = words.empty() ? std::string() : words[0].text();
   if (name == "pip" || name == "pip3") return installs_from_index(words);
-  if (name == "python" || name == "python3") return words.size() > 2 && first == "-m" && words[1].text() == "pip" && installs_from_index(words.subspan(2));
-  if (name == "conda" || name == "mamba" || name == "micromamba") return (first == "install" || first == "create" || (first == "env" && words.size() > 1 && words[1].text() == "create")) && !has_word(words, "--offline") && !has_word(words, "--clone");
-  if (name == "git") return first == "clone" && std::any_of(words.begin(), words.end(), [](const auto& w) { return is_address(w.text()) || util::starts_with(w.text(), "git@"); });
+  if (name == "python" || name == "python3")
+    return words.size() > 2 && first == "-m" && words[1].text() == "pip" &&
+           installs_from_index(words.subspan(2));
+  if (name == "conda" || name == "mamba" || name == "micromamba")
+    return (first == "install" || first == "create" ||
+            (first == "env" && words.size() > 1 && words[1].text() == "create")) &&
+           !has_word(words, "--offline") && !has_word(words, "--clone");
+  if (name == "git")
+    return first == "clone" && std::any_of(words.begin(), words.end(), [](const auto& w) {
+             return is_address(w.text()) || util::starts_with(w.text(), "git@");
+           });
   if (name == "wget" || name == "curl") return has_address(words);
-  if (name == "huggingface-cli" || name == "hf") return first == "download" || first == "login" || first == "upload";
+  if (name == "huggingface-cli" || name == "hf")
+    return first == "download" || first == "login" || first == "upload";
   if (name == "export") return has_word(words, "WANDB_MODE=online");
   if (name == "wandb") return first == "sync" || first == "login";
   if (name == "apt-get" || name == "apt") return first == "install" || first == "update";
-  if (name == "singularity" || name == "apptainer") return (first == "pull" || first == "build") && std::any_of(words.begin(), words.end(), [](const auto& w) { return util::starts_with(w.text(), "docker://") || util::starts_with(w.text(), "library://") || util::starts_with(w.text(), "oras://"); });
+  if (name == "singularity" || name == "apptainer")
+    return (first == "pull" || first == "build") &&
+           std::any_of(words.begin(), words.end(), [](const auto& w) {
+             return util::starts_with(w.text(), "docker://") || util::starts_with(w.text(), "library://") ||
+                    util::starts_with(w.text(), "oras://");
+           });
   return false;
 }
 
@@ -64,8 +91,13 @@ Hits find(const Subject& subject) {
   if (!is_offline(subject)) return hits;
   for (const auto& command : subject.view.commands) {
     const auto name = command.name();
-    if (!name || command.context.uncalled || command.context.unreached || command.context.inexact || !downloads(*name, command.arguments())) continue;
-    hits.push_back({place_of(command.place), "compute nodes of " + subject.site->name + " have no internet: " + *name + " cannot reach what it needs", "run it on a login node before you submit"});
+    if (!name || command.context.uncalled || command.context.unreached || command.context.inexact ||
+        !downloads(*name, command.arguments()))
+      continue;
+    hits.push_back({place_of(command.place),
+                    "compute nodes of " + subject.site->name + " have no internet: " + *name +
+                        " cannot reach what it needs",
+                    "run it on a login node before you submit"});
   }
   return hits;
 }
@@ -73,20 +105,22 @@ Hits find(const Subject& subject) {
 } // namespace
 
 Rule rule_safety_no_internet() {
-  return {
-      "safety/no-internet",
-      diag::Severity::warning,
-      "The internet from a compute node",
-      "Compute nodes of this site reach nothing outside. pip, git clone or a download hang until they time out or fail at once, "
-      "and the job has waited in the queue for that.",
-      "https://docs.alliancecan.ca/wiki/Technical_glossary_for_the_resource_allocation_competitions",
-      {{"#!/bin/bash\npip install torch\n", "jean_zay"}, {"#!/bin/bash\n#SBATCH --nodes=1\ngit clone https://github.com/x/y.git\n", "jean_zay"},
-       {"#!/bin/bash\nhuggingface-cli download gpt2\nwget -q https://example.org/x.tar\n", "jean_zay"},
-       {"#!/bin/bash\nexport WANDB_MODE=online\nsrun python train.py\n", "jean_zay"}},
-      {{"#!/bin/bash\npip install --no-index torch\npip install -e .\n", "jean_zay"}, "#!/bin/bash\npip install torch\n",
-       {"#!/bin/bash\nexport https_proxy=http://proxy:3128\npip install torch\n", "jean_zay"},
-       {"#!/bin/bash\ngit status\ncurl http://localhost:8000/health\n", "jean_zay"}},
-      find};
+  return {"safety/no-internet",
+          diag::Severity::warning,
+          "The internet from a compute node",
+          "Compute nodes of this site reach nothing outside. pip, git clone or a download hang until they "
+          "time out or fail at once, "
+          "and the job has waited in the queue for that.",
+          "https://docs.alliancecan.ca/wiki/Technical_glossary_for_the_resource_allocation_competitions",
+          {{"#!/bin/bash\npip install torch\n", "jean_zay"},
+           {"#!/bin/bash\n#SBATCH --nodes=1\ngit clone https://github.com/x/y.git\n", "jean_zay"},
+           {"#!/bin/bash\nhuggingface-cli download gpt2\nwget -q https://example.org/x.tar\n", "jean_zay"},
+           {"#!/bin/bash\nexport WANDB_MODE=online\nsrun python train.py\n", "jean_zay"}},
+          {{"#!/bin/bash\npip install --no-index torch\npip install -e .\n", "jean_zay"},
+           "#!/bin/bash\npip install torch\n",
+           {"#!/bin/bash\nexport https_proxy=http://proxy:3128\npip install torch\n", "jean_zay"},
+           {"#!/bin/bash\ngit status\ncurl http://localhost:8000/health\n", "jean_zay"}},
+          find};
 }
 
 } // namespace hpcml::check

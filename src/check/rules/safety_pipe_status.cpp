@@ -6,15 +6,23 @@ namespace hpcml::check {
 namespace {
 
 Hits find(const Subject& subject) {
-  if (subject.text.find("pipefail") != std::string_view::npos || subject.text.find("PIPESTATUS") != std::string_view::npos) return {};
+  if (subject.text.find("pipefail") != std::string_view::npos ||
+      subject.text.find("PIPESTATUS") != std::string_view::npos)
+    return {};
   for (const auto& launch : subject.launches) {
     const auto& context = launch.command->context;
-    if (!context.pipeline || context.substitution || context.inexact || launch.command->parent || launch.chain.front().program != "srun") continue;
-    const auto behind = subject.text.find_first_not_of(" \t", launch.command->place.offset + launch.command->place.length);
-    if (behind == std::string_view::npos || subject.text[behind] != '|' || subject.text.substr(behind, 2) == "||") continue;
+    if (!context.pipeline || context.substitution || context.inexact || launch.command->parent ||
+        launch.chain.front().program != "srun")
+      continue;
+    const auto behind =
+        subject.text.find_first_not_of(" \t", launch.command->place.offset + launch.command->place.length);
+    if (behind == std::string_view::npos || subject.text[behind] != '|' ||
+        subject.text.substr(behind, 2) == "||")
+      continue;
     const auto next = subject.text.find_first_not_of("|& \t", behind);
     if (next != std::string_view::npos && subject.text.substr(next, 4) == "tee ")
-      return {{place_of(launch.command->place), "whether this step failed is lost in the pipe", "add set -o pipefail above, or use srun --output"}};
+      return {{place_of(launch.command->place), "whether this step failed is lost in the pipe",
+               "add set -o pipefail above, or use srun --output"}};
   }
   return {};
 }
@@ -22,17 +30,20 @@ Hits find(const Subject& subject) {
 } // namespace
 
 Rule rule_safety_pipe_status() {
-  return {
-      "safety/pipe-status",
-      diag::Severity::note,
-      "A step behind whose back tee succeeds",
-      "The exit code of a pipeline is its last command's: srun … | tee log is a success when tee was, also for set -e and for "
-      "--dependency=afterok.",
-      "https://www.gnu.org/software/bash/manual/html_node/The-Set-Builtin.html",
-      {"#!/bin/bash\nsrun python train.py | tee log\n", "#!/bin/bash\nset -e\nsrun python train.py 2>&1 | tee -a log\n", "#!/bin/bash\nsrun ./a |& tee log\n"},
-      {"#!/bin/bash\nset -o pipefail\nsrun python train.py | tee log\n", "#!/bin/bash\nsrun --output=log python train.py\n",
-       "#!/bin/bash\nN=$(srun hostname | sort -u | wc -l)\n"},
-      find};
+  return {"safety/pipe-status",
+          diag::Severity::note,
+          "A step behind whose back tee succeeds",
+          "The exit code of a pipeline is its last command's: srun … | tee log is a success when tee was, "
+          "also for set -e and for "
+          "--dependency=afterok.",
+          "https://www.gnu.org/software/bash/manual/html_node/The-Set-Builtin.html",
+          {"#!/bin/bash\nsrun python train.py | tee log\n",
+           "#!/bin/bash\nset -e\nsrun python train.py 2>&1 | tee -a log\n",
+           "#!/bin/bash\nsrun ./a |& tee log\n"},
+          {"#!/bin/bash\nset -o pipefail\nsrun python train.py | tee log\n",
+           "#!/bin/bash\nsrun --output=log python train.py\n",
+           "#!/bin/bash\nN=$(srun hostname | sort -u | wc -l)\n"},
+          find};
 }
 
 } // namespace hpcml::check

@@ -11,7 +11,9 @@ namespace hpcml::check {
 namespace {
 
 /// Slurm and the login always set them.
-constexpr std::array<std::string_view, 9> k_set = {"HOME", "USER", "PWD", "SLURM_JOB_ID", "SLURM_JOBID", "SLURM_SUBMIT_DIR", "SLURM_NODEID", "SLURM_PROCID", "SLURM_JOB_NAME"};
+constexpr std::array<std::string_view, 9> k_set = {"HOME",         "USER",         "PWD",
+                                                   "SLURM_JOB_ID", "SLURM_JOBID",  "SLURM_SUBMIT_DIR",
+                                                   "SLURM_NODEID", "SLURM_PROCID", "SLURM_JOB_NAME"};
 
 /// The name of "$NAME" or "${NAME}"; empty for everything else.
 std::string_view plain_name(std::string_view piece) {
@@ -26,12 +28,15 @@ bool removes_folders(const shell::Command& command) {
   const auto words = command.arguments();
   return std::any_of(words.begin(), words.end(), [](const shell::Argument& word) {
     const auto text = word.text();
-    return text == "--recursive" || (text.size() > 1 && text[0] == '-' && text[1] != '-' && text.find_first_of("rR") != std::string::npos);
+    return text == "--recursive" || (text.size() > 1 && text[0] == '-' && text[1] != '-' &&
+                                     text.find_first_of("rR") != std::string::npos);
   });
 }
 
 /// The rest of the word, as it stands in the script, up to the blank behind it.
-bool is_root_without(std::string_view rest) { return rest == "/" || rest == "/*" || rest == "/." || rest == "/.*"; }
+bool is_root_without(std::string_view rest) {
+  return rest == "/" || rest == "/*" || rest == "/." || rest == "/.*";
+}
 
 Hits find(const Subject& subject) {
   Hits hits;
@@ -41,20 +46,32 @@ Hits find(const Subject& subject) {
     if (command.name() == "set")
       for (const auto& word : words) {
         const auto text = word.text();
-        stops_at_unset = stops_at_unset || text == "nounset" || (text.size() > 1 && text[0] == '-' && text.find('u') != std::string::npos);
+        stops_at_unset = stops_at_unset || text == "nounset" ||
+                         (text.size() > 1 && text[0] == '-' && text.find('u') != std::string::npos);
       }
-    if (stops_at_unset || command.context.condition || command.context.guarded || command.context.uncalled || !removes_folders(command)) continue;
+    if (stops_at_unset || command.context.condition || command.context.guarded || command.context.uncalled ||
+        !removes_folders(command))
+      continue;
     for (const auto& word : words) {
-      if (word.pieces.empty() || word.pieces[0].known || !util::starts_with(word.pieces[0].text, "$")) continue; // known, but for its '*'
+      if (word.pieces.empty() || word.pieces[0].known || !util::starts_with(word.pieces[0].text, "$"))
+        continue; // known, but for its '*'
       const auto written = subject.text.substr(word.place.offset, word.place.length);
       auto at = written.find_first_not_of('"');
       if (at == std::string_view::npos || written[at] != '$') continue;
       const auto braced = written.substr(at, 2) == "${";
-      const auto end = braced ? written.find('}', at) + 1 : std::min(written.find_first_not_of("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_", at + 1), written.size());
+      const auto end =
+          braced ? written.find('}', at) + 1
+                 : std::min(written.find_first_not_of(
+                                "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_", at + 1),
+                            written.size());
       const auto name = plain_name(written.substr(at, end - at));
       const auto rest = util::replace_all(std::string(written.substr(end)), "\"", "");
-      if (name.empty() || std::find(k_set.begin(), k_set.end(), name) != k_set.end() || !is_root_without(rest)) continue;
-      hits.push_back({place_of(word.place), "where " + std::string(name) + " is empty this is rm -r /", "write ${" + std::string(name) + ":?}, which stops the script then",
+      if (name.empty() || std::find(k_set.begin(), k_set.end(), name) != k_set.end() ||
+          !is_root_without(rest))
+        continue;
+      hits.push_back({place_of(word.place),
+                      "where " + std::string(name) + " is empty this is rm -r /",
+                      "write ${" + std::string(name) + ":?}, which stops the script then",
                       {{word.place.offset + at, end - at, "${" + std::string(name) + ":?}"}}});
     }
   }
@@ -64,17 +81,19 @@ Hits find(const Subject& subject) {
 } // namespace
 
 Rule rule_safety_rm_variable() {
-  return {
-      "safety/rm-variable",
-      diag::Severity::warning,
-      "rm -rf on a variable that may be empty",
-      "A variable that is not set on the compute node leaves rm -rf /* behind, and rm starts with whatever the user may delete: "
-      "home, project and scratch are mounted there.",
-      "https://www.shellcheck.net/wiki/SC2115",
-      {"#!/bin/bash\nrm -rf $SCRATCH/*\n", "#!/bin/bash\nrm -rf \"$TMPDIR\"/*\n", "#!/bin/bash\nrm -r -f \"${CKPT}/\"\n"},
-      {"#!/bin/bash\nrm -rf ${SCRATCH:?}/*\n", "#!/bin/bash\nset -u\nrm -rf $SCRATCH/*\n", "#!/bin/bash\nrm -rf $SCRATCH/run1 /tmp/$USER/\n",
-       "#!/bin/bash\nX=/tmp/a\nrm -rf $X/*\n", "#!/bin/bash\nif [ -n \"$X\" ]; then rm -rf \"$X\"/; fi\n"},
-      find};
+  return {"safety/rm-variable",
+          diag::Severity::warning,
+          "rm -rf on a variable that may be empty",
+          "A variable that is not set on the compute node leaves rm -rf /* behind, and rm starts with "
+          "whatever the user may delete: "
+          "home, project and scratch are mounted there.",
+          "https://www.shellcheck.net/wiki/SC2115",
+          {"#!/bin/bash\nrm -rf $SCRATCH/*\n", "#!/bin/bash\nrm -rf \"$TMPDIR\"/*\n",
+           "#!/bin/bash\nrm -r -f \"${CKPT}/\"\n"},
+          {"#!/bin/bash\nrm -rf ${SCRATCH:?}/*\n", "#!/bin/bash\nset -u\nrm -rf $SCRATCH/*\n",
+           "#!/bin/bash\nrm -rf $SCRATCH/run1 /tmp/$USER/\n", "#!/bin/bash\nX=/tmp/a\nrm -rf $X/*\n",
+           "#!/bin/bash\nif [ -n \"$X\" ]; then rm -rf \"$X\"/; fi\n"},
+          find};
 }
 
 } // namespace hpcml::check

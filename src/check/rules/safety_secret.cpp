@@ -22,9 +22,20 @@ struct Kind {
   std::size_t length;
   std::string_view service;
 };
-constexpr std::array<Kind, 12> k_kinds = {{{"hf_", 30, "Hugging Face"}, {"sk-", 32, "an AI service"}, {"AKIA", 16, "Amazon"}, {"ASIA", 16, "Amazon"}, {"ghp_", 36, "GitHub"}, {"gho_", 36, "GitHub"},
-    {"ghs_", 36, "GitHub"}, {"github_pat_", 40, "GitHub"}, {"glpat-", 20, "GitLab"}, {"nvapi-", 40, "NVIDIA"}, {"xoxb-", 30, "Slack"}, {"AIza", 35, "Google"}}};
-constexpr std::array<std::string_view, 5> k_names = {"WANDB_API_KEY", "AWS_SECRET_ACCESS_KEY", "COMET_API_KEY", "NEPTUNE_API_TOKEN", "login"};
+constexpr std::array<Kind, 12> k_kinds = {{{"hf_", 30, "Hugging Face"},
+                                           {"sk-", 32, "an AI service"},
+                                           {"AKIA", 16, "Amazon"},
+                                           {"ASIA", 16, "Amazon"},
+                                           {"ghp_", 36, "GitHub"},
+                                           {"gho_", 36, "GitHub"},
+                                           {"ghs_", 36, "GitHub"},
+                                           {"github_pat_", 40, "GitHub"},
+                                           {"glpat-", 20, "GitLab"},
+                                           {"nvapi-", 40, "NVIDIA"},
+                                           {"xoxb-", 30, "Slack"},
+                                           {"AIza", 35, "Google"}}};
+constexpr std::array<std::string_view, 5> k_names = {"WANDB_API_KEY", "AWS_SECRET_ACCESS_KEY",
+                                                     "COMET_API_KEY", "NEPTUNE_API_TOKEN", "login"};
 
 /// Not "hf_xxxxxxxxxx" or "hf_your_token": letters and digits mixed, as chance has it.
 bool looks_random(std::string_view token) {
@@ -40,17 +51,24 @@ bool looks_random(std::string_view token) {
 }
 
 Hit make_hit(slurm::Place place, const std::string& what) {
-  return {place, what + " stands in the script", "revoke it; keep it in a file that only you can read and load it there, or log in once on the login node"};
+  return {place, what + " stands in the script",
+          "revoke it; keep it in a file that only you can read and load it there, or log in once on the "
+          "login node"};
 }
 
 void look_at_token(std::string_view text, slurm::Place place, std::string_view before, Hits& hits) {
   const auto token = text.substr(place.offset, place.length);
   for (const auto& kind : k_kinds)
-    if (util::starts_with(token, kind.head) && token.size() >= kind.head.size() + kind.length && looks_random(token.substr(kind.head.size())))
-      return hits.push_back(make_hit(place, "a token of " + std::string(kind.service) + " (" + std::string(kind.head) + "…)"));
-  const bool is_hex = token.size() == 40 && token.find_first_not_of("0123456789abcdef") == std::string_view::npos && looks_random(token);
+    if (util::starts_with(token, kind.head) && token.size() >= kind.head.size() + kind.length &&
+        looks_random(token.substr(kind.head.size())))
+      return hits.push_back(
+          make_hit(place, "a token of " + std::string(kind.service) + " (" + std::string(kind.head) + "…)"));
+  const bool is_hex = token.size() == 40 &&
+                      token.find_first_not_of("0123456789abcdef") == std::string_view::npos &&
+                      looks_random(token);
   for (const auto name : k_names)
-    if (before == name && (is_hex || (name != "login" && token.size() >= 20 && looks_random(token)))) return hits.push_back(make_hit(place, "a key (" + std::string(token.substr(0, 3)) + "…)"));
+    if (before == name && (is_hex || (name != "login" && token.size() >= 20 && looks_random(token))))
+      return hits.push_back(make_hit(place, "a key (" + std::string(token.substr(0, 3)) + "…)"));
 }
 
 /// "https://user:password@host".
@@ -62,7 +80,9 @@ void look_at_address(std::string_view text, std::size_t scheme, Hits& hits) {
   const auto colon = host.find(':');
   if (at == std::string_view::npos || colon == std::string_view::npos || colon > at) return;
   const auto password = host.substr(colon + 1, at - colon - 1);
-  if (password.size() < 4 || password.find_first_of("$<{*") != std::string_view::npos || util::to_lower(password) == "password") return;
+  if (password.size() < 4 || password.find_first_of("$<{*") != std::string_view::npos ||
+      util::to_lower(password) == "password")
+    return;
   hits.push_back(make_hit({begin, end - begin}, "a password in an address"));
 }
 
@@ -95,29 +115,39 @@ Hits find(const Subject& subject) {
     look_at_token(text, {i, end - i}, word_before(text, i), hits);
     i = end;
   }
-  for (auto at = text.find("://"); at != std::string_view::npos; at = text.find("://", at + 1)) look_at_address(text, at, hits);
-  if (const auto key = text.find("PRIVATE KEY-----"); key != std::string_view::npos && text.find("-----BEGIN ") < key) hits.push_back(make_hit(line_at(text, key), "a private key"));
+  for (auto at = text.find("://"); at != std::string_view::npos; at = text.find("://", at + 1))
+    look_at_address(text, at, hits);
+  if (const auto key = text.find("PRIVATE KEY-----");
+      key != std::string_view::npos && text.find("-----BEGIN ") < key)
+    hits.push_back(make_hit(line_at(text, key), "a private key"));
   return hits;
 }
 
 } // namespace
 
 Rule rule_safety_secret() {
-  return {
-      "safety/secret",
-      diag::Severity::warning,
-      "A secret in the script",
-      "Slurm keeps every script in its spool and its accounting, scontrol write batch_script shows it, and job scripts end up "
-      "in repositories. Whoever reads it can act as you.",
-      "https://slurm.schedmd.com/slurm.conf.html#OPT_job_script",
-      {"#!/bin/bash\nexport HF_TOKEN=hf_aBcDeFgHiJkLmNoPqRsTuVwX" "yZ01234567\n",
-       "#!/bin/bash\nexport WANDB_API_KEY=0123456789abcdef0123456789" "abcdef01234567\n",
-       "#!/bin/bash\nwandb login 89abcdef0123456789abcdef0123456789" "abcdef\n", "#!/bin/bash\ngit clone https://me:s3cretw0rd@example.org/x.git\n",
-       "#!/bin/bash\nexport AWS_ACCESS_KEY_ID=AKIA0123456789" "ABCDEF\n"},
-      {"#!/bin/bash\nexport HF_TOKEN=$(cat ~/.hf_token)\n", "#!/bin/bash\nexport HF_TOKEN=hf_xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx\n",
-       "#!/bin/bash\nexport WANDB_API_KEY=$WANDB_KEY\ngit clone https://$USER:$TOKEN@example.org/x.git\n",
-       "#!/bin/bash\ngit checkout 89abcdef0123456789abcdef0123456789" "abcdef\n"},
-      find};
+  return {"safety/secret",
+          diag::Severity::warning,
+          "A secret in the script",
+          "Slurm keeps every script in its spool and its accounting, scontrol write batch_script shows it, "
+          "and job scripts end up "
+          "in repositories. Whoever reads it can act as you.",
+          "https://slurm.schedmd.com/slurm.conf.html#OPT_job_script",
+          {"#!/bin/bash\nexport HF_TOKEN=hf_aBcDeFgHiJkLmNoPqRsTuVwX"
+           "yZ01234567\n",
+           "#!/bin/bash\nexport WANDB_API_KEY=0123456789abcdef0123456789"
+           "abcdef01234567\n",
+           "#!/bin/bash\nwandb login 89abcdef0123456789abcdef0123456789"
+           "abcdef\n",
+           "#!/bin/bash\ngit clone https://me:s3cretw0rd@example.org/x.git\n",
+           "#!/bin/bash\nexport AWS_ACCESS_KEY_ID=AKIA0123456789"
+           "ABCDEF\n"},
+          {"#!/bin/bash\nexport HF_TOKEN=$(cat ~/.hf_token)\n",
+           "#!/bin/bash\nexport HF_TOKEN=hf_xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx\n",
+           "#!/bin/bash\nexport WANDB_API_KEY=$WANDB_KEY\ngit clone https://$USER:$TOKEN@example.org/x.git\n",
+           "#!/bin/bash\ngit checkout 89abcdef0123456789abcdef0123456789"
+           "abcdef\n"},
+          find};
 }
 
 } // namespace hpcml::check

@@ -10,8 +10,12 @@ Hits find(const Subject& subject) {
   for (const auto& command : subject.view.commands) {
     const auto name = command.name();
     const auto words = command.arguments();
-    if ((name != "source" && name != ".") || command.context.uncalled || words.size() != 2 || words[0].text() != "activate") continue;
-    hits.push_back({place_of(command.place), "source activate is conda's old way", "write: source \"$(conda info --base)/etc/profile.d/conda.sh\"; conda activate " + words[1].text()});
+    if ((name != "source" && name != ".") || command.context.uncalled || words.size() != 2 ||
+        words[0].text() != "activate")
+      continue;
+    hits.push_back(
+        {place_of(command.place), "source activate is conda's old way",
+         "write: source \"$(conda info --base)/etc/profile.d/conda.sh\"; conda activate " + words[1].text()});
   }
   return hits;
 }
@@ -19,16 +23,19 @@ Hits find(const Subject& subject) {
 } // namespace
 
 Rule rule_safety_source_activate() {
-  return {
-      "safety/source-activate",
-      diag::Severity::note,
-      "source activate",
-      "source activate finds conda's script only when its bin folder is on PATH, knows no stacked environments, and has been "
-      "replaced by conda activate since conda 4.4.",
-      "https://docs.conda.io/projects/conda/en/latest/dev-guide/deep-dives/activation.html",
-      {"#!/bin/bash\nsource activate x\n", "#!/bin/bash\nmodule load anaconda\nsource activate /scratch/env\n", "#!/bin/bash\n. activate x\n"},
-      {"#!/bin/bash\nsource venv/bin/activate\n", "#!/bin/bash\nsource activate\n", "#!/bin/bash\nmodule load anaconda\nconda activate x\n"},
-      find};
+  return {"safety/source-activate",
+          diag::Severity::note,
+          "source activate",
+          "source activate finds conda's script only when its bin folder is on PATH, knows no stacked "
+          "environments, and has been "
+          "replaced by conda activate since conda 4.4.",
+          "https://docs.conda.io/projects/conda/en/latest/dev-guide/deep-dives/activation.html",
+          {"#!/bin/bash\nsource activate x\n",
+           "#!/bin/bash\nmodule load anaconda\nsource activate /scratch/env\n",
+           "#!/bin/bash\n. activate x\n"},
+          {"#!/bin/bash\nsource venv/bin/activate\n", "#!/bin/bash\nsource activate\n",
+           "#!/bin/bash\nmodule load anaconda\nconda activate x\n"},
+          find};
 }
 
 } // namespace hpcml::check

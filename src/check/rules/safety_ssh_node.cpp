@@ -8,14 +8,17 @@ namespace {
 
 Hits find(const Subject& subject) {
   Hits hits;
-  const bool knows_nodes = subject.text.find("SLURM_JOB_NODELIST") != std::string_view::npos || subject.text.find("SLURM_NODELIST") != std::string_view::npos || subject.text.find("scontrol show host") != std::string_view::npos;
+  const bool knows_nodes = subject.text.find("SLURM_JOB_NODELIST") != std::string_view::npos ||
+                           subject.text.find("SLURM_NODELIST") != std::string_view::npos ||
+                           subject.text.find("scontrol show host") != std::string_view::npos;
   if (!knows_nodes) return hits; // it may go anywhere
   for (const auto& command : subject.view.commands) {
     const auto name = command.name();
     if ((name != "ssh" && name != "pdsh" && name != "clush") || command.context.uncalled) continue;
     const auto words = command.arguments();
     if (words.size() < 2 || words[0].text().find('@') != std::string::npos) continue;
-    hits.push_back({place_of(command.place), *name + " starts programs outside of the job's steps", "use srun --nodelist=NODE --ntasks=1"});
+    hits.push_back({place_of(command.place), *name + " starts programs outside of the job's steps",
+                    "use srun --nodelist=NODE --ntasks=1"});
   }
   return hits;
 }
@@ -23,17 +26,20 @@ Hits find(const Subject& subject) {
 } // namespace
 
 Rule rule_safety_ssh_node() {
-  return {
-      "safety/ssh-node",
-      diag::Severity::note,
-      "ssh to nodes of the job",
-      "What ssh starts runs outside of the job's steps: Slurm neither counts nor binds nor reliably stops it, GPUs are not set, "
-      "and many sites do not let users log in to compute nodes at all.",
-      "https://slurm.schedmd.com/pam_slurm_adopt.html",
-      {"#!/bin/bash\nfor n in $(scontrol show hostnames $SLURM_JOB_NODELIST); do ssh $n hostname & done; wait\n",
-       "#!/bin/bash\npdsh -w $SLURM_JOB_NODELIST python train.py\n", "#!/bin/bash\nA=$(scontrol show hostnames | head -1)\nssh $A nvidia-smi\n"},
-      {"#!/bin/bash\nsrun --nodelist=$SLURM_JOB_NODELIST hostname\n", "#!/bin/bash\nssh login1 sbatch next.sh\n", "#!/bin/bash\nssh-keygen -t ed25519\n"},
-      find};
+  return {"safety/ssh-node",
+          diag::Severity::note,
+          "ssh to nodes of the job",
+          "What ssh starts runs outside of the job's steps: Slurm neither counts nor binds nor reliably "
+          "stops it, GPUs are not set, "
+          "and many sites do not let users log in to compute nodes at all.",
+          "https://slurm.schedmd.com/pam_slurm_adopt.html",
+          {"#!/bin/bash\nfor n in $(scontrol show hostnames $SLURM_JOB_NODELIST); do ssh $n hostname & done; "
+           "wait\n",
+           "#!/bin/bash\npdsh -w $SLURM_JOB_NODELIST python train.py\n",
+           "#!/bin/bash\nA=$(scontrol show hostnames | head -1)\nssh $A nvidia-smi\n"},
+          {"#!/bin/bash\nsrun --nodelist=$SLURM_JOB_NODELIST hostname\n",
+           "#!/bin/bash\nssh login1 sbatch next.sh\n", "#!/bin/bash\nssh-keygen -t ed25519\n"},
+          find};
 }
 
 } // namespace hpcml::check

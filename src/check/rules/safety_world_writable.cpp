@@ -10,10 +10,13 @@ namespace {
 
 /// "777", "0666", "a+rwx", "o+w", "ugo=rw".
 bool is_for_all(const std::string& mode) {
-  if (!mode.empty() && std::all_of(mode.begin(), mode.end(), shell::is_digit)) return mode.size() >= 3 && ((mode.back() - '0') & 2) != 0 && !(mode.size() == 4 && mode[0] == '1');
+  if (!mode.empty() && std::all_of(mode.begin(), mode.end(), shell::is_digit))
+    return mode.size() >= 3 && ((mode.back() - '0') & 2) != 0 && !(mode.size() == 4 && mode[0] == '1');
   const auto sign = mode.find_first_of("+=");
   if (sign == std::string::npos || sign == 0 || mode.find(',') != std::string::npos) return false;
-  return mode.substr(0, sign).find_first_of("ao") != std::string::npos && mode.substr(0, sign).find_first_not_of("ugoa") == std::string::npos && mode.substr(sign).find('w') != std::string::npos;
+  return mode.substr(0, sign).find_first_of("ao") != std::string::npos &&
+         mode.substr(0, sign).find_first_not_of("ugoa") == std::string::npos &&
+         mode.substr(sign).find('w') != std::string::npos;
 }
 
 Hits find(const Subject& subject) {
@@ -21,9 +24,12 @@ Hits find(const Subject& subject) {
   for (const auto& command : subject.view.commands) {
     if (command.name() != "chmod" || command.context.uncalled) continue;
     const auto words = command.arguments();
-    const auto mode = std::find_if(words.begin(), words.end(), [](const shell::Argument& word) { return word.text().substr(0, 1) != "-"; });
+    const auto mode = std::find_if(words.begin(), words.end(), [](const shell::Argument& word) {
+      return word.text().substr(0, 1) != "-";
+    });
     if (mode != words.end() && mode->known() && is_for_all(mode->text()))
-      hits.push_back({place_of(command.place), "every user of the site may change these files", "give rights to the group (chmod g+w) or to single users (setfacl)"});
+      hits.push_back({place_of(command.place), "every user of the site may change these files",
+                      "give rights to the group (chmod g+w) or to single users (setfacl)"});
   }
   return hits;
 }
@@ -31,16 +37,18 @@ Hits find(const Subject& subject) {
 } // namespace
 
 Rule rule_safety_world_writable() {
-  return {
-      "safety/world-writable",
-      diag::Severity::warning,
-      "Files that everybody may change",
-      "On a cluster \"everybody\" is every user of the site: with 777 others can replace a script or a checkpoint that your next "
-      "job runs with your rights.",
-      "https://www.gnu.org/software/coreutils/manual/html_node/File-permissions.html",
-      {"#!/bin/bash\nchmod 777 out\n", "#!/bin/bash\nchmod -R a+rwx $SCRATCH/run\n", "#!/bin/bash\nchmod -R 0666 logs/*\n"},
-      {"#!/bin/bash\nchmod 755 out\n", "#!/bin/bash\nchmod +x run.sh\n", "#!/bin/bash\nchmod 1777 shared\nchmod u+w x\n"},
-      find};
+  return {"safety/world-writable",
+          diag::Severity::warning,
+          "Files that everybody may change",
+          "On a cluster \"everybody\" is every user of the site: with 777 others can replace a script or a "
+          "checkpoint that your next "
+          "job runs with your rights.",
+          "https://www.gnu.org/software/coreutils/manual/html_node/File-permissions.html",
+          {"#!/bin/bash\nchmod 777 out\n", "#!/bin/bash\nchmod -R a+rwx $SCRATCH/run\n",
+           "#!/bin/bash\nchmod -R 0666 logs/*\n"},
+          {"#!/bin/bash\nchmod 755 out\n", "#!/bin/bash\nchmod +x run.sh\n",
+           "#!/bin/bash\nchmod 1777 shared\nchmod u+w x\n"},
+          find};
 }
 
 } // namespace hpcml::check

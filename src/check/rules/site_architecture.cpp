@@ -17,20 +17,23 @@ using model::CpuArch;
 CpuArch architecture(const SitePart& part) {
   auto arch = CpuArch::unknown;
   for (const auto* node : part.fit.nodes) {
-    if (node->cpu_arch == CpuArch::unknown || (arch != CpuArch::unknown && node->cpu_arch != arch)) return CpuArch::unknown;
+    if (node->cpu_arch == CpuArch::unknown || (arch != CpuArch::unknown && node->cpu_arch != arch))
+      return CpuArch::unknown;
     arch = node->cpu_arch;
   }
   return arch;
 }
 
 bool names_one(const std::string& word, const std::array<std::string_view, 2>& names) {
-  return std::any_of(names.begin(), names.end(), [&](const auto name) { return word.find(name) != std::string::npos; });
+  return std::any_of(names.begin(), names.end(),
+                     [&](const auto name) { return word.find(name) != std::string::npos; });
 }
 
 /// A command that asks or speaks about the processor uses nothing of it.
 bool only_speaks(const shell::Command& command) {
   const auto name = command.name();
-  return !name || *name == "echo" || *name == "printf" || *name == "[" || *name == "test" || *name == "uname" || *name == "grep" || *name == "export";
+  return !name || *name == "echo" || *name == "printf" || *name == "[" || *name == "test" ||
+         *name == "uname" || *name == "grep" || *name == "export";
 }
 
 Hits find(const Subject& subject) {
@@ -43,11 +46,15 @@ Hits find(const Subject& subject) {
   const auto& others = arch == CpuArch::aarch64 ? k_x86 : k_arm;
   const auto& own = arch == CpuArch::aarch64 ? k_arm : k_x86;
   for (const auto& command : subject.view.commands) {
-    if (command.context.condition || command.context.uncalled || command.context.unreached || only_speaks(command)) continue;
+    if (command.context.condition || command.context.uncalled || command.context.unreached ||
+        only_speaks(command))
+      continue;
     for (const auto& word : command.words) {
       const auto text = word.text();
       if (names_one(text, others) && !names_one(text, own))
-        hits.push_back({place_of(word.place), "'" + text + "' is for another processor: the nodes here are " + name, with_source("take the one for " + name, parts.front().fit.nodes.front()->origin)});
+        hits.push_back({place_of(word.place),
+                        "'" + text + "' is for another processor: the nodes here are " + name,
+                        with_source("take the one for " + name, parts.front().fit.nodes.front()->origin)});
     }
   }
   return hits;
@@ -56,19 +63,31 @@ Hits find(const Subject& subject) {
 } // namespace
 
 Rule rule_site_architecture() {
-  return {
-      "site/architecture",
-      diag::Severity::warning,
-      "Software for another processor",
-      "What was built or fetched for the processors of another machine, or of the login nodes, ends with \"Exec format error\" or finds no packages.",
-      "https://docs.isambard.ac.uk/user-documentation/guides/python/",
-      {{"#!/bin/bash\n#SBATCH -A g1\n#SBATCH -N1\n#SBATCH -t 10\n#SBATCH -p normal\nsource /users/me/miniforge-x86_64/bin/activate\nsrun python train.py\n", "alps_clariden"},
-       {"#!/bin/bash\n#SBATCH -p gh\n#SBATCH -N1\n#SBATCH -n1\n#SBATCH -t 10\nbash Miniconda3-latest-Linux-x86_64.sh -b\n", "vista"},
-       {"#!/bin/bash\n#SBATCH --account=project_462000001\n#SBATCH --time=10\n#SBATCH -p small-g\n#SBATCH --gpus-per-node=1\nsrun ./bin/aarch64/train\n", "lumi"}},
-      {{"#!/bin/bash\n#SBATCH -A g1\n#SBATCH -N1\n#SBATCH -t 10\n#SBATCH -p normal\nsource /users/me/miniforge-aarch64/bin/activate\nsrun python train.py\n", "alps_clariden"},
-       {"#!/bin/bash\n#SBATCH -A g1\n#SBATCH -N1\n#SBATCH -t 10\n#SBATCH -p normal\nif [[ $(uname -m) == x86_64 ]]; then source /a/x86_64/activate; fi\n", "alps_clariden"},
-       {"#!/bin/bash\n#SBATCH --account=project_462000001\n#SBATCH --time=10\n#SBATCH -p small-g\n#SBATCH --gpus-per-node=1\nsrun ./bin/x86_64/train\n", "lumi"}},
-      find};
+  return {"site/architecture",
+          diag::Severity::warning,
+          "Software for another processor",
+          "What was built or fetched for the processors of another machine, or of the login nodes, ends with "
+          "\"Exec format error\" or finds no packages.",
+          "https://docs.isambard.ac.uk/user-documentation/guides/python/",
+          {{"#!/bin/bash\n#SBATCH -A g1\n#SBATCH -N1\n#SBATCH -t 10\n#SBATCH -p normal\nsource "
+            "/users/me/miniforge-x86_64/bin/activate\nsrun python train.py\n",
+            "alps_clariden"},
+           {"#!/bin/bash\n#SBATCH -p gh\n#SBATCH -N1\n#SBATCH -n1\n#SBATCH -t 10\nbash "
+            "Miniconda3-latest-Linux-x86_64.sh -b\n",
+            "vista"},
+           {"#!/bin/bash\n#SBATCH --account=project_462000001\n#SBATCH --time=10\n#SBATCH -p "
+            "small-g\n#SBATCH --gpus-per-node=1\nsrun ./bin/aarch64/train\n",
+            "lumi"}},
+          {{"#!/bin/bash\n#SBATCH -A g1\n#SBATCH -N1\n#SBATCH -t 10\n#SBATCH -p normal\nsource "
+            "/users/me/miniforge-aarch64/bin/activate\nsrun python train.py\n",
+            "alps_clariden"},
+           {"#!/bin/bash\n#SBATCH -A g1\n#SBATCH -N1\n#SBATCH -t 10\n#SBATCH -p normal\nif [[ $(uname -m) == "
+            "x86_64 ]]; then source /a/x86_64/activate; fi\n",
+            "alps_clariden"},
+           {"#!/bin/bash\n#SBATCH --account=project_462000001\n#SBATCH --time=10\n#SBATCH -p "
+            "small-g\n#SBATCH --gpus-per-node=1\nsrun ./bin/x86_64/train\n",
+            "lumi"}},
+          find};
 }
 
 } // namespace hpcml::check

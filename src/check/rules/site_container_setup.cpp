@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Containers without what the site's documents set up for them: a module, or a bind of a folder that the program reads.
+// Containers without what the site's documents set up for them: a module, or a bind of a folder that the
+// program reads.
 #include <algorithm>
 
 #include "check/launch_facts.hpp"
@@ -29,15 +30,19 @@ std::optional<std::vector<std::string>> loaded_modules(const Subject& subject) {
 }
 
 /// The first module of the rule that nothing like it was loaded for; nothing where none is missing.
-std::optional<std::string> missing_module(const model::ContainerRule& rule, const std::vector<std::string>& loaded) {
+std::optional<std::string> missing_module(const model::ContainerRule& rule,
+                                          const std::vector<std::string>& loaded) {
   const auto is_of_containers = [](const std::string& name) {
-    return name.find("bind") != std::string::npos || name.find("singularity") != std::string::npos || name.find("apptainer") != std::string::npos;
+    return name.find("bind") != std::string::npos || name.find("singularity") != std::string::npos ||
+           name.find("apptainer") != std::string::npos;
   };
-  if (std::any_of(loaded.begin(), loaded.end(), is_of_containers)) return std::nullopt; // one that does the same by another name
+  if (std::any_of(loaded.begin(), loaded.end(), is_of_containers))
+    return std::nullopt; // one that does the same by another name
   for (const auto& module : rule.modules) {
     const auto stem = module.substr(0, module.find('/'));
     const auto is_it = [&](const std::string& name) { return name.substr(0, name.find('/')) == stem; };
-    if (!util::starts_with(module, "use:") && std::none_of(loaded.begin(), loaded.end(), is_it)) return module;
+    if (!util::starts_with(module, "use:") && std::none_of(loaded.begin(), loaded.end(), is_it))
+      return module;
   }
   return std::nullopt;
 }
@@ -59,7 +64,9 @@ const model::ContainerBind* unbound_folder(const model::ContainerRule& rule, con
 /// Whether a module of the site's gives the image, and with it all that it needs.
 bool is_module_image(const Subject& subject, const std::vector<std::string>& loaded) {
   const auto gives = [&](const model::ContainerRule& rule) {
-    return !rule.image_variable.empty() && std::any_of(loaded.begin(), loaded.end(), [&](const auto& module) { return model::matches_pattern(module, rule.images); });
+    return !rule.image_variable.empty() && std::any_of(loaded.begin(), loaded.end(), [&](const auto& module) {
+      return model::matches_pattern(module, rule.images);
+    });
   };
   return std::any_of(subject.site->containers.begin(), subject.site->containers.end(), gives);
 }
@@ -68,25 +75,36 @@ const model::ContainerRule* rule_for(const Subject& subject) {
   auto facts = subject.fits[0].facts;
   facts.container = true;
   for (const auto& rule : subject.site->containers)
-    if (rule.image_variable.empty() && (rule.engine == model::ContainerEngine::singularity || rule.engine == model::ContainerEngine::apptainer) && plan::applies(rule.when, facts)) return &rule;
+    if (rule.image_variable.empty() &&
+        (rule.engine == model::ContainerEngine::singularity ||
+         rule.engine == model::ContainerEngine::apptainer) &&
+        plan::applies(rule.when, facts))
+      return &rule;
   return nullptr;
 }
 
 Hits find(const Subject& subject) {
-  if (!subject.site || subject.fits.empty() || subject.text.find("_BIND") != std::string_view::npos) return {};
+  if (!subject.site || subject.fits.empty() || subject.text.find("_BIND") != std::string_view::npos)
+    return {};
   const auto* rule = rule_for(subject);
   const auto loaded = rule ? loaded_modules(subject) : std::nullopt;
   if (!loaded || is_module_image(subject, *loaded)) return {};
   for (const auto& launch : subject.launches) {
     const auto* container = launch.container();
-    if (!container || !is_engine(container->program) || !is_own(launch, *container) || !container->complete) continue;
-    const bool by_path = subject.text.substr(container->place.offset, container->place.length).find('/') != std::string_view::npos;
+    if (!container || !is_engine(container->program) || !is_own(launch, *container) || !container->complete)
+      continue;
+    const bool by_path = subject.text.substr(container->place.offset, container->place.length).find('/') !=
+                         std::string_view::npos;
     if (by_path || find_any(*container, {"B", "bind", "mount", "contain", "c"})) continue;
     if (const auto module = missing_module(*rule, *loaded))
-      return {{place_of(container->place), subject.site->name + " sets containers up by the module " + *module + ", which this script does not load",
+      return {{place_of(container->place),
+               subject.site->name + " sets containers up by the module " + *module +
+                   ", which this script does not load",
                with_source("add the line: module load " + *module, rule->origin)}};
     if (const auto* bind = unbound_folder(*rule, launch))
-      return {{place_of(container->place), "images on " + subject.site->name + " see " + bind->source + " only where it is bound", with_source("add --bind " + bind->source, rule->origin)}};
+      return {{place_of(container->place),
+               "images on " + subject.site->name + " see " + bind->source + " only where it is bound",
+               with_source("add --bind " + bind->source, rule->origin)}};
   }
   return {};
 }
@@ -98,22 +116,40 @@ Rule rule_site_container_setup() {
       "site/container-setup",
       diag::Severity::warning,
       "A container without the site's modules or binds",
-      "An image sees the folders and libraries of the host that are bound, and no others: without the site's own the program finds no data, or its communication falls back to the slow "
+      "An image sees the folders and libraries of the host that are bound, and no others: without the site's "
+      "own the program finds no data, or its communication falls back to the slow "
       "network. Where the engine itself comes with a module, it is not found without it.",
       "https://docs.lumi-supercomputer.eu/software/packages/pytorch/",
-      {{"#!/bin/bash\n#SBATCH --account=project_462000001\n#SBATCH --time=10\n#SBATCH -p small-g\n#SBATCH --gpus-per-node=1\nsrun singularity exec a.sif python train.py\n", "lumi"},
-       {"#!/bin/bash\n#SBATCH --account=def-me\n#SBATCH --time=10:00\n#SBATCH --mem=4G\nmodule load python/3.11\nsrun apptainer exec --nv a.sif python train.py\n", "narval"},
-       {"#!/bin/bash\n#SBATCH --time=10\n#SBATCH --gpus=1\nsrun singularity exec --nv a.sif python train.py --data=$SCRATCHDIR/x\n", "isambard_ai"}},
-      {{"#!/bin/bash\n#SBATCH --account=project_462000001\n#SBATCH --time=10\n#SBATCH -p small-g\n#SBATCH --gpus-per-node=1\nmodule use /appl/local/laifs/modules\nmodule load lumi-aif-singularity-bindings\nsrun "
+      {{"#!/bin/bash\n#SBATCH --account=project_462000001\n#SBATCH --time=10\n#SBATCH -p small-g\n#SBATCH "
+        "--gpus-per-node=1\nsrun singularity exec a.sif python train.py\n",
+        "lumi"},
+       {"#!/bin/bash\n#SBATCH --account=def-me\n#SBATCH --time=10:00\n#SBATCH --mem=4G\nmodule load "
+        "python/3.11\nsrun apptainer exec --nv a.sif python train.py\n",
+        "narval"},
+       {"#!/bin/bash\n#SBATCH --time=10\n#SBATCH --gpus=1\nsrun singularity exec --nv a.sif python train.py "
+        "--data=$SCRATCHDIR/x\n",
+        "isambard_ai"}},
+      {{"#!/bin/bash\n#SBATCH --account=project_462000001\n#SBATCH --time=10\n#SBATCH -p small-g\n#SBATCH "
+        "--gpus-per-node=1\nmodule use /appl/local/laifs/modules\nmodule load "
+        "lumi-aif-singularity-bindings\nsrun "
         "singularity exec a.sif python train.py\n",
         "lumi"},
-       {"#!/bin/bash\n#SBATCH --account=project_462000001\n#SBATCH --time=10\n#SBATCH -p small-g\n#SBATCH --gpus-per-node=1\nmodule load LUMI PyTorch/2.7.0-rocm-6.2.4-python-3.12-singularity-20250527\nsrun "
+       {"#!/bin/bash\n#SBATCH --account=project_462000001\n#SBATCH --time=10\n#SBATCH -p small-g\n#SBATCH "
+        "--gpus-per-node=1\nmodule load LUMI PyTorch/2.7.0-rocm-6.2.4-python-3.12-singularity-20250527\nsrun "
         "singularity exec \"$SIF\" python train.py\n",
         "lumi"},
-       {"#!/bin/bash\n#SBATCH --account=project_462000001\n#SBATCH --time=10\n#SBATCH -p small-g\n#SBATCH --gpus-per-node=1\nsrun singularity exec -B /opt/cray a.sif python train.py\n", "lumi"},
-       {"#!/bin/bash\n#SBATCH --account=def-me\n#SBATCH --time=10:00\n#SBATCH --mem=4G\nmodule load python apptainer/1.3\nsrun apptainer exec --nv a.sif python train.py\n", "narval"},
-       {"#!/bin/bash\n#SBATCH --time=10\n#SBATCH --gpus=1\nsrun singularity exec --nv --bind $SCRATCHDIR a.sif python train.py --data=$SCRATCHDIR/x\n", "isambard_ai"},
-       {"#!/bin/bash\n#SBATCH --time=10\n#SBATCH --gpus=1\nsrun singularity exec --nv a.sif python train.py --data=data\n", "isambard_ai"}},
+       {"#!/bin/bash\n#SBATCH --account=project_462000001\n#SBATCH --time=10\n#SBATCH -p small-g\n#SBATCH "
+        "--gpus-per-node=1\nsrun singularity exec -B /opt/cray a.sif python train.py\n",
+        "lumi"},
+       {"#!/bin/bash\n#SBATCH --account=def-me\n#SBATCH --time=10:00\n#SBATCH --mem=4G\nmodule load python "
+        "apptainer/1.3\nsrun apptainer exec --nv a.sif python train.py\n",
+        "narval"},
+       {"#!/bin/bash\n#SBATCH --time=10\n#SBATCH --gpus=1\nsrun singularity exec --nv --bind $SCRATCHDIR "
+        "a.sif python train.py --data=$SCRATCHDIR/x\n",
+        "isambard_ai"},
+       {"#!/bin/bash\n#SBATCH --time=10\n#SBATCH --gpus=1\nsrun singularity exec --nv a.sif python train.py "
+        "--data=data\n",
+        "isambard_ai"}},
       find};
 }
 

@@ -12,7 +12,8 @@ namespace {
 bool is_set(const Launch& launch, const std::string& setting) {
   const auto equals = setting.find('=');
   const auto* value = launch.variable(setting.substr(0, equals));
-  return value && (equals == std::string::npos || (value->known() && value->text() == setting.substr(equals + 1)));
+  return value &&
+         (equals == std::string::npos || (value->known() && value->text() == setting.substr(equals + 1)));
 }
 
 Hits find(const Subject& subject) {
@@ -21,9 +22,16 @@ Hits find(const Subject& subject) {
   for (const auto& rule : subject.site->conflicts)
     for (const auto& launch : subject.launches) {
       const auto& settings = rule.settings;
-      if (settings.empty() || launch.chain.front().program == "export" || !std::all_of(settings.begin(), settings.end(), [&](const auto& setting) { return is_set(launch, setting); })) continue;
+      if (settings.empty() || launch.chain.front().program == "export" ||
+          !std::all_of(settings.begin(), settings.end(),
+                       [&](const auto& setting) { return is_set(launch, setting); }))
+        continue;
       const auto* last = launch.variable(settings.back().substr(0, settings.back().find('=')));
-      hits.push_back({place_of(last->place), util::join(settings, " and ") + (settings.size() > 1 ? " do not go together" : " does harm") + " on " + subject.site->name + ": " + rule.why, with_source(settings.size() > 1 ? "leave one of them out" : "leave it out", rule.origin)});
+      hits.push_back(
+          {place_of(last->place),
+           util::join(settings, " and ") + (settings.size() > 1 ? " do not go together" : " does harm") +
+               " on " + subject.site->name + ": " + rule.why,
+           with_source(settings.size() > 1 ? "leave one of them out" : "leave it out", rule.origin)});
       break;
     }
   return hits;
@@ -32,19 +40,30 @@ Hits find(const Subject& subject) {
 } // namespace
 
 Rule rule_site_env_conflict() {
-  return {
-      "site/env-conflict",
-      diag::Severity::warning,
-      "Variables that do not go together",
-      "Each setting is right alone; together they hang, or slow the network down.",
-      "https://docs.cscs.ch/software/communication/nccl/",
-      {{"#!/bin/bash\n#SBATCH -A g1\n#SBATCH -N1\n#SBATCH -t 10\n#SBATCH -p normal\nexport NCCL_NET_PLUGIN=ofi NCCL_NET=\"AWS Libfabric\"\nsrun python train.py\n", "alps_daint"},
-       {"#!/bin/bash\n#SBATCH -A g1\n#SBATCH -N1\n#SBATCH -t 10\n#SBATCH -p normal\nexport MPICH_GPU_SUPPORT_ENABLED=1\nexport NCCL_NET=\"AWS Libfabric\"\nsrun python train.py\n", "alps_clariden"},
-       {"#!/bin/bash\n#SBATCH -A x\n#SBATCH -N1\n#SBATCH -t 10\nexport FI_MR_CACHE_MONITOR=memhooks\nsrun python train.py\n", "frontier"}},
-      {{"#!/bin/bash\n#SBATCH --account=project_462000001\n#SBATCH --time=10\n#SBATCH -p small-g\n#SBATCH --gpus-per-node=8\nexport ROCR_VISIBLE_DEVICES=0,1\nsrun python train.py\n", "lumi"},
-       {"#!/bin/bash\n#SBATCH -A g1\n#SBATCH -N1\n#SBATCH -t 10\n#SBATCH -p normal\nexport MPICH_GPU_SUPPORT_ENABLED=0\nexport NCCL_NET=\"AWS Libfabric\"\nsrun python train.py\n", "alps_clariden"},
-       {"#!/bin/bash\n#SBATCH -A x\n#SBATCH -N1\n#SBATCH -t 10\nexport FI_MR_CACHE_MONITOR=kdreg2\nsrun python train.py\n", "frontier"}},
-      find};
+  return {"site/env-conflict",
+          diag::Severity::warning,
+          "Variables that do not go together",
+          "Each setting is right alone; together they hang, or slow the network down.",
+          "https://docs.cscs.ch/software/communication/nccl/",
+          {{"#!/bin/bash\n#SBATCH -A g1\n#SBATCH -N1\n#SBATCH -t 10\n#SBATCH -p normal\nexport "
+            "NCCL_NET_PLUGIN=ofi NCCL_NET=\"AWS Libfabric\"\nsrun python train.py\n",
+            "alps_daint"},
+           {"#!/bin/bash\n#SBATCH -A g1\n#SBATCH -N1\n#SBATCH -t 10\n#SBATCH -p normal\nexport "
+            "MPICH_GPU_SUPPORT_ENABLED=1\nexport NCCL_NET=\"AWS Libfabric\"\nsrun python train.py\n",
+            "alps_clariden"},
+           {"#!/bin/bash\n#SBATCH -A x\n#SBATCH -N1\n#SBATCH -t 10\nexport "
+            "FI_MR_CACHE_MONITOR=memhooks\nsrun python train.py\n",
+            "frontier"}},
+          {{"#!/bin/bash\n#SBATCH --account=project_462000001\n#SBATCH --time=10\n#SBATCH -p "
+            "small-g\n#SBATCH --gpus-per-node=8\nexport ROCR_VISIBLE_DEVICES=0,1\nsrun python train.py\n",
+            "lumi"},
+           {"#!/bin/bash\n#SBATCH -A g1\n#SBATCH -N1\n#SBATCH -t 10\n#SBATCH -p normal\nexport "
+            "MPICH_GPU_SUPPORT_ENABLED=0\nexport NCCL_NET=\"AWS Libfabric\"\nsrun python train.py\n",
+            "alps_clariden"},
+           {"#!/bin/bash\n#SBATCH -A x\n#SBATCH -N1\n#SBATCH -t 10\nexport FI_MR_CACHE_MONITOR=kdreg2\nsrun "
+            "python train.py\n",
+            "frontier"}},
+          find};
 }
 
 } // namespace hpcml::check

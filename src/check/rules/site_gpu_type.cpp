@@ -15,7 +15,8 @@ std::vector<std::string> types_of(const SitePart& part) {
   for (const auto* node : part.fit.nodes) {
     if (!node->gpu) continue;
     if (node->gpu->slurm_type.empty()) return {};
-    if (std::find(types.begin(), types.end(), node->gpu->slurm_type) == types.end()) types.push_back(node->gpu->slurm_type);
+    if (std::find(types.begin(), types.end(), node->gpu->slurm_type) == types.end())
+      types.push_back(node->gpu->slurm_type);
     types.insert(types.end(), node->gpu->aliases.begin(), node->gpu->aliases.end());
     for (const auto& slice : node->gpu->slices) {
       types.push_back(slice.name);
@@ -29,8 +30,11 @@ void find_wrong_type(const Subject& subject, const SitePart& part, slurm::Place 
   const auto types = types_of(part);
   const auto& wanted = part.fit.gpu_type;
   if (types.empty() || std::find(types.begin(), types.end(), wanted) != types.end()) return;
-  Hit hit{place, "no node here has GPUs of type '" + wanted + "'", with_source("types: " + util::join(types, ", "), part.fit.nodes.front()->origin)};
-  const auto same = std::find_if(types.begin(), types.end(), [&](const auto& type) { return util::to_lower(type) == util::to_lower(wanted); });
+  Hit hit{place, "no node here has GPUs of type '" + wanted + "'",
+          with_source("types: " + util::join(types, ", "), part.fit.nodes.front()->origin)};
+  const auto same = std::find_if(types.begin(), types.end(), [&](const auto& type) {
+    return util::to_lower(type) == util::to_lower(wanted);
+  });
   if (same != types.end()) {
     hit.severity = part.fit.severity();
     hit.hint = "capitals count: its name is " + *same;
@@ -52,7 +56,8 @@ Hits find(const Subject& subject) {
     const auto& rule = part.fit.gpu_request(part.site);
     if (rule.type != model::Policy::required || part.request.has("constraint")) continue;
     const auto types = types_of(part);
-    Hit hit{place, part.site.name + " wants the type of GPU named", with_source(types.empty() ? "" : "types: " + util::join(types, ", "), rule.origin)};
+    Hit hit{place, part.site.name + " wants the type of GPU named",
+            with_source(types.empty() ? "" : "types: " + util::join(types, ", "), rule.origin)};
     if (types.size() <= 1) hit.severity = diag::Severity::note; // there is only one to get
     hits.push_back(std::move(hit));
   }
@@ -66,16 +71,29 @@ Rule rule_site_gpu_type() {
       "site/gpu-type",
       diag::Severity::warning,
       "A type of GPU that is not there",
-      "Slurm takes the names of its own configuration only, with their capitals: invalid generic resource (gres) specification. Where there are several kinds, a job that names none gets any.",
+      "Slurm takes the names of its own configuration only, with their capitals: invalid generic resource "
+      "(gres) specification. Where there are several kinds, a job that names none gets any.",
       "https://slurm.schedmd.com/gres.conf.html#OPT_Type",
-      {{"#!/bin/bash\n#SBATCH -A naiss2024-1-1\n#SBATCH -p alvis\n#SBATCH -t 10\n#SBATCH --gpus-per-node=a100:4\nsrun true\n", "alvis"},
-       {"#!/bin/bash\n#SBATCH -A naiss2024-1-1\n#SBATCH -p alvis\n#SBATCH -t 10\n#SBATCH --gpus-per-node=H100:4\nsrun true\n", "alvis"},
-       {"#!/bin/bash\n#SBATCH -A naiss2024-1-1\n#SBATCH -p alvis\n#SBATCH -t 10\n#SBATCH --gpus-per-node=4\nsrun true\n", "alvis"},
+      {{"#!/bin/bash\n#SBATCH -A naiss2024-1-1\n#SBATCH -p alvis\n#SBATCH -t 10\n#SBATCH "
+        "--gpus-per-node=a100:4\nsrun true\n",
+        "alvis"},
+       {"#!/bin/bash\n#SBATCH -A naiss2024-1-1\n#SBATCH -p alvis\n#SBATCH -t 10\n#SBATCH "
+        "--gpus-per-node=H100:4\nsrun true\n",
+        "alvis"},
+       {"#!/bin/bash\n#SBATCH -A naiss2024-1-1\n#SBATCH -p alvis\n#SBATCH -t 10\n#SBATCH "
+        "--gpus-per-node=4\nsrun true\n",
+        "alvis"},
        {"#!/bin/bash\n#SBATCH -A def-me\n#SBATCH -t 60\n#SBATCH --gpus-per-node=v100:4\nsrun true\n", "fir"}},
-      {{"#!/bin/bash\n#SBATCH -A naiss2024-1-1\n#SBATCH -p alvis\n#SBATCH -t 10\n#SBATCH --gpus-per-node=A100:4\nsrun true\n", "alvis"},
+      {{"#!/bin/bash\n#SBATCH -A naiss2024-1-1\n#SBATCH -p alvis\n#SBATCH -t 10\n#SBATCH "
+        "--gpus-per-node=A100:4\nsrun true\n",
+        "alvis"},
        {"#!/bin/bash\n#SBATCH -A def-me\n#SBATCH -t 60\n#SBATCH --gpus-per-node=h100:4\nsrun true\n", "fir"},
-       {"#!/bin/bash\n#SBATCH --account=project_462000001\n#SBATCH --time=10\n#SBATCH -p small-g\n#SBATCH --gpus-per-node=mi250:1\nsrun true\n", "lumi"}},
-      find, nullptr, k_likely_refusal};
+       {"#!/bin/bash\n#SBATCH --account=project_462000001\n#SBATCH --time=10\n#SBATCH -p small-g\n#SBATCH "
+        "--gpus-per-node=mi250:1\nsrun true\n",
+        "lumi"}},
+      find,
+      nullptr,
+      k_likely_refusal};
 }
 
 } // namespace hpcml::check

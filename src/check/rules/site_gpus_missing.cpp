@@ -12,25 +12,38 @@ namespace {
 bool is_for_gpus(const SitePart& part) {
   const auto& fit = part.fit;
   const auto is_gpu_node = [](const auto* node) { return node->gpu.has_value(); };
-  const bool any_cpu = std::any_of(fit.partitions.begin(), fit.partitions.end(), [](const auto* partition) { return partition->cpu_only; });
-  return fit.sure && !any_cpu && !fit.nodes.empty() && std::all_of(fit.nodes.begin(), fit.nodes.end(), is_gpu_node);
+  const bool any_cpu = std::any_of(fit.partitions.begin(), fit.partitions.end(),
+                                   [](const auto* partition) { return partition->cpu_only; });
+  return fit.sure && !any_cpu && !fit.nodes.empty() &&
+         std::all_of(fit.nodes.begin(), fit.nodes.end(), is_gpu_node);
 }
 
 /// What only jobs with GPUs have in their scripts.
 bool speaks_of_gpus(std::string_view text) {
-  static constexpr std::array<std::string_view, 8> k_signs = {"nvidia-smi", "rocm-smi", "NCCL_", " --nv ", " --rocm ", "CUDA_VISIBLE_DEVICES", "SLURM_GPUS", "nproc_per_node=gpu"};
-  return std::any_of(k_signs.begin(), k_signs.end(), [&](const auto sign) { return text.find(sign) != std::string_view::npos; });
+  static constexpr std::array<std::string_view, 8> k_signs = {
+      "nvidia-smi", "rocm-smi",          "NCCL_", " --nv ", " --rocm ", "CUDA_VISIBLE_DEVICES",
+      "SLURM_GPUS", "nproc_per_node=gpu"};
+  return std::any_of(k_signs.begin(), k_signs.end(),
+                     [&](const auto sign) { return text.find(sign) != std::string_view::npos; });
 }
 
 /// A generic resource, or a part of a GPU, under a name of the site's own.
-bool asks_otherwise(const slurm::Request& request) { return request.has("gres") || request.tres_per_task || request.has("licenses") || request.has("gpus-per-socket") || request.has("ntasks-per-gpu"); }
+bool asks_otherwise(const slurm::Request& request) {
+  return request.has("gres") || request.tres_per_task || request.has("licenses") ||
+         request.has("gpus-per-socket") || request.has("ntasks-per-gpu");
+}
 
 Hits find(const Subject& subject) {
   Hits hits;
   for (const auto& part : parts_of(subject)) {
     const auto& rule = part.fit.gpu_request(part.site);
-    if (part.fit.gpus_per_node > 0 || asks_otherwise(part.request) || rule.style == model::GpuStyle::none || part.fit.owns_nodes() || !is_for_gpus(part)) continue;
-    Hit hit{part.place({"partition"}), "the job asks for no GPU, and the nodes here are for jobs with GPUs", with_source("ask for them: --" + model::word_of(rule.style) + (rule.style == model::GpuStyle::gres ? "=gpu:N" : "=N"), rule.origin)};
+    if (part.fit.gpus_per_node > 0 || asks_otherwise(part.request) || rule.style == model::GpuStyle::none ||
+        part.fit.owns_nodes() || !is_for_gpus(part))
+      continue;
+    Hit hit{part.place({"partition"}), "the job asks for no GPU, and the nodes here are for jobs with GPUs",
+            with_source("ask for them: --" + model::word_of(rule.style) +
+                            (rule.style == model::GpuStyle::gres ? "=gpu:N" : "=N"),
+                        rule.origin)};
     // A job without GPUs may be right here, as for preparing data.
     if (!rule.must_request && !speaks_of_gpus(subject.text)) hit.severity = diag::Severity::note;
     if (rule.must_request) hit.message = part.site.name + " takes no jobs without GPUs here";
@@ -42,20 +55,25 @@ Hits find(const Subject& subject) {
 } // namespace
 
 Rule rule_site_gpus_missing() {
-  return {
-      "site/gpus-missing",
-      diag::Severity::warning,
-      "A GPU partition and no GPU",
-      "A job gets the GPUs that it asks for: without a request torch.cuda.is_available() is false on a node full of GPUs.",
-      "https://slurm.schedmd.com/sbatch.html#OPT_gpus",
-      {{"#!/bin/bash\n#SBATCH --account=project_462000001\n#SBATCH --time=10\n#SBATCH -p small-g\nsrun true\n", "lumi"},
-       {"#!/bin/bash\n#SBATCH -p gpu_h100\n#SBATCH -t 10\nsrun true\n", "snellius"},
-       {"#!/bin/bash\n#SBATCH -A x\n#SBATCH -p kempner\n#SBATCH --mem=4G\n#SBATCH -t 10\nsrun true\n", "kempner"}},
-      {{"#!/bin/bash\n#SBATCH --account=project_462000001\n#SBATCH --time=10\n#SBATCH -p small-g\n#SBATCH --gpus-per-node=1\nsrun true\n", "lumi"},
-       {"#!/bin/bash\n#SBATCH -p gpu_h100\n#SBATCH -t 10\n#SBATCH --gpus=1\nsrun true\n", "snellius"},
-       {"#!/bin/bash\n#SBATCH -p genoa\n#SBATCH -t 10\nsrun true\n", "snellius"},
-       {"#!/bin/bash\n#SBATCH -A x\n#SBATCH -N1\n#SBATCH -t 10\nsrun true\n", "frontier"}},
-      find};
+  return {"site/gpus-missing",
+          diag::Severity::warning,
+          "A GPU partition and no GPU",
+          "A job gets the GPUs that it asks for: without a request torch.cuda.is_available() is false on a "
+          "node full of GPUs.",
+          "https://slurm.schedmd.com/sbatch.html#OPT_gpus",
+          {{"#!/bin/bash\n#SBATCH --account=project_462000001\n#SBATCH --time=10\n#SBATCH -p small-g\nsrun "
+            "true\n",
+            "lumi"},
+           {"#!/bin/bash\n#SBATCH -p gpu_h100\n#SBATCH -t 10\nsrun true\n", "snellius"},
+           {"#!/bin/bash\n#SBATCH -A x\n#SBATCH -p kempner\n#SBATCH --mem=4G\n#SBATCH -t 10\nsrun true\n",
+            "kempner"}},
+          {{"#!/bin/bash\n#SBATCH --account=project_462000001\n#SBATCH --time=10\n#SBATCH -p "
+            "small-g\n#SBATCH --gpus-per-node=1\nsrun true\n",
+            "lumi"},
+           {"#!/bin/bash\n#SBATCH -p gpu_h100\n#SBATCH -t 10\n#SBATCH --gpus=1\nsrun true\n", "snellius"},
+           {"#!/bin/bash\n#SBATCH -p genoa\n#SBATCH -t 10\nsrun true\n", "snellius"},
+           {"#!/bin/bash\n#SBATCH -A x\n#SBATCH -N1\n#SBATCH -t 10\nsrun true\n", "frontier"}},
+          find};
 }
 
 } // namespace hpcml::check

@@ -12,13 +12,17 @@ Hits find(const Subject& subject) {
   Hits hits;
   for (const auto& part : parts_of(subject)) {
     const auto& partitions = part.fit.partitions;
-    const bool cpu_only = std::all_of(partitions.begin(), partitions.end(), [](const auto* partition) { return partition->cpu_only; });
+    const bool cpu_only = std::all_of(partitions.begin(), partitions.end(),
+                                      [](const auto* partition) { return partition->cpu_only; });
     if (part.fit.gpus_per_node == 0 || part.fit.named.empty() || partitions.empty() || !cpu_only) continue;
     std::vector<std::string> others;
     for (const auto& partition : part.site.partitions)
       if (!partition.cpu_only && partition.nameable) others.push_back(partition.name);
-    hits.push_back({part.place({"gres", "gpus-per-node", "gpus", "gpus-per-task", "tres-per-task"}), "partition " + partitions.front()->name + " has no GPUs",
-                    with_source("with GPUs: " + util::join(others, ", "), partitions.front()->origin), {}, part.fit.severity()});
+    hits.push_back({part.place({"gres", "gpus-per-node", "gpus", "gpus-per-task", "tres-per-task"}),
+                    "partition " + partitions.front()->name + " has no GPUs",
+                    with_source("with GPUs: " + util::join(others, ", "), partitions.front()->origin),
+                    {},
+                    part.fit.severity()});
   }
   return hits;
 }
@@ -34,10 +38,12 @@ Rule rule_site_gpus_on_cpu_nodes() {
       "https://slurm.schedmd.com/sbatch.html#OPT_partition",
       {{"#!/bin/bash\n#SBATCH -p genoa\n#SBATCH -t 10\n#SBATCH --gpus=1\nsrun true\n", "snellius"},
        {"#!/bin/bash\n#SBATCH -p rome\n#SBATCH -t 10\n#SBATCH --gres=gpu:1\nsrun true\n", "snellius"},
-       {"#!/bin/bash\n#SBATCH -A x\n#SBATCH -p main\n#SBATCH -t 10\n#SBATCH --gpus-per-node=8\nsrun true\n", "dardel"}},
+       {"#!/bin/bash\n#SBATCH -A x\n#SBATCH -p main\n#SBATCH -t 10\n#SBATCH --gpus-per-node=8\nsrun true\n",
+        "dardel"}},
       {{"#!/bin/bash\n#SBATCH -p gpu_h100\n#SBATCH -t 10\n#SBATCH --gpus=1\nsrun true\n", "snellius"},
        {"#!/bin/bash\n#SBATCH -p genoa\n#SBATCH -t 10\nsrun true\n", "snellius"},
-       {"#!/bin/bash\n#SBATCH -A x\n#SBATCH -p gpu\n#SBATCH -t 10\n#SBATCH --gpus-per-node=8\nsrun true\n", "dardel"}},
+       {"#!/bin/bash\n#SBATCH -A x\n#SBATCH -p gpu\n#SBATCH -t 10\n#SBATCH --gpus-per-node=8\nsrun true\n",
+        "dardel"}},
       find};
 }
 

@@ -9,7 +9,8 @@
 namespace hpcml::check {
 namespace {
 
-/// The most GPUs that one of the nodes has; nothing where one is not known, or has parts of GPUs that are counted.
+/// The most GPUs that one of the nodes has; nothing where one is not known, or has parts of GPUs that are
+/// counted.
 std::optional<unsigned> most_gpus(const SitePart& part) {
   unsigned most = 0;
   for (const auto* node : part.fit.nodes) {
@@ -24,7 +25,9 @@ std::string partitions_with(const model::Site& site, unsigned gpus) {
   std::vector<std::string> names;
   for (const auto& partition : site.partitions)
     for (const auto& id : partition.node_types)
-      if (const auto* node = site.find_node_type(id); node && node->gpu && node->gpu->per_node >= gpus && partition.nameable && (names.empty() || names.back() != partition.name))
+      if (const auto* node = site.find_node_type(id); node && node->gpu && node->gpu->per_node >= gpus &&
+                                                      partition.nameable &&
+                                                      (names.empty() || names.back() != partition.name))
         names.push_back(partition.name);
   return util::join(names, ", ");
 }
@@ -41,11 +44,23 @@ Hits find(const Subject& subject) {
     if (per_node > *most) {
       const auto others = partitions_with(part.site, static_cast<unsigned>(per_node));
       const auto all = per_node * nodes;
-      const auto hint = others.empty() ? "ask for more nodes: --nodes=" + std::to_string((all + *most - 1) / *most) + " with " + std::to_string(*most) + " each" : "partitions with as many: " + others;
-      hits.push_back({place, count_text(per_node, "GPU") + " per node: the nodes here have " + std::to_string(*most), with_source(hint, part.fit.nodes.front()->origin), {}, part.fit.severity()});
+      const auto hint = others.empty()
+                            ? "ask for more nodes: --nodes=" + std::to_string((all + *most - 1) / *most) +
+                                  " with " + std::to_string(*most) + " each"
+                            : "partitions with as many: " + others;
+      hits.push_back({place,
+                      count_text(per_node, "GPU") + " per node: the nodes here have " + std::to_string(*most),
+                      with_source(hint, part.fit.nodes.front()->origin),
+                      {},
+                      part.fit.severity()});
     } else if (exact && part.size.gpus > nodes * *most) {
-      hits.push_back({place, count_text(part.size.gpus, "GPU") + " on " + count_text(nodes, "node") + ": the nodes here have " + std::to_string(*most) + " each",
-                      with_source("ask for " + count_text((part.size.gpus + *most - 1) / *most, "node"), part.fit.nodes.front()->origin), {}, part.fit.severity()});
+      hits.push_back({place,
+                      count_text(part.size.gpus, "GPU") + " on " + count_text(nodes, "node") +
+                          ": the nodes here have " + std::to_string(*most) + " each",
+                      with_source("ask for " + count_text((part.size.gpus + *most - 1) / *most, "node"),
+                                  part.fit.nodes.front()->origin),
+                      {},
+                      part.fit.severity()});
     }
   }
   return hits;
@@ -54,21 +69,32 @@ Hits find(const Subject& subject) {
 } // namespace
 
 Rule rule_site_gpus_per_node() {
-  return {
-      "site/gpus-per-node",
-      diag::Severity::error,
-      "More GPUs than a node has",
-      "No node can hold the job: requested node configuration is not available.",
-      "https://slurm.schedmd.com/sbatch.html#OPT_gpus-per-node",
-      {{"#!/bin/bash\n#SBATCH --account=project_462000001\n#SBATCH --time=10\n#SBATCH -p standard-g\n#SBATCH --gpus-per-node=9\nsrun true\n", "lumi"},
-       {"#!/bin/bash\n#SBATCH -p gpu_h100\n#SBATCH -t 10\n#SBATCH --gpus-per-node=8\n#SBATCH -N2\nsrun true\n", "snellius"},
-       {"#!/bin/bash\n#SBATCH -p gpu_h100\n#SBATCH -t 10\n#SBATCH --gpus=8\n#SBATCH -N1\nsrun true\n", "snellius"},
-       {"#!/bin/bash\n#SBATCH -A x\n#SBATCH -p boost_usr_prod\n#SBATCH -t 10\n#SBATCH --gres=gpu:8\nsrun true\n", "leonardo"}},
-      {{"#!/bin/bash\n#SBATCH --account=project_462000001\n#SBATCH --time=10\n#SBATCH -p standard-g\n#SBATCH --gpus-per-node=8\nsrun true\n", "lumi"},
-       {"#!/bin/bash\n#SBATCH -p gpu_h100\n#SBATCH -t 10\n#SBATCH --gpus=8\n#SBATCH -N2\nsrun true\n", "snellius"},
-       {"#!/bin/bash\n#SBATCH -p gpu_h100\n#SBATCH -t 10\n#SBATCH --gpus=8\nsrun true\n", "snellius"},
-       {"#!/bin/bash\n#SBATCH -A x\n#SBATCH -p boost_usr_prod\n#SBATCH -t 10\n#SBATCH --gres=gpu:4\nsrun true\n", "leonardo"}},
-      find};
+  return {"site/gpus-per-node",
+          diag::Severity::error,
+          "More GPUs than a node has",
+          "No node can hold the job: requested node configuration is not available.",
+          "https://slurm.schedmd.com/sbatch.html#OPT_gpus-per-node",
+          {{"#!/bin/bash\n#SBATCH --account=project_462000001\n#SBATCH --time=10\n#SBATCH -p "
+            "standard-g\n#SBATCH --gpus-per-node=9\nsrun true\n",
+            "lumi"},
+           {"#!/bin/bash\n#SBATCH -p gpu_h100\n#SBATCH -t 10\n#SBATCH --gpus-per-node=8\n#SBATCH -N2\nsrun "
+            "true\n",
+            "snellius"},
+           {"#!/bin/bash\n#SBATCH -p gpu_h100\n#SBATCH -t 10\n#SBATCH --gpus=8\n#SBATCH -N1\nsrun true\n",
+            "snellius"},
+           {"#!/bin/bash\n#SBATCH -A x\n#SBATCH -p boost_usr_prod\n#SBATCH -t 10\n#SBATCH --gres=gpu:8\nsrun "
+            "true\n",
+            "leonardo"}},
+          {{"#!/bin/bash\n#SBATCH --account=project_462000001\n#SBATCH --time=10\n#SBATCH -p "
+            "standard-g\n#SBATCH --gpus-per-node=8\nsrun true\n",
+            "lumi"},
+           {"#!/bin/bash\n#SBATCH -p gpu_h100\n#SBATCH -t 10\n#SBATCH --gpus=8\n#SBATCH -N2\nsrun true\n",
+            "snellius"},
+           {"#!/bin/bash\n#SBATCH -p gpu_h100\n#SBATCH -t 10\n#SBATCH --gpus=8\nsrun true\n", "snellius"},
+           {"#!/bin/bash\n#SBATCH -A x\n#SBATCH -p boost_usr_prod\n#SBATCH -t 10\n#SBATCH --gres=gpu:4\nsrun "
+            "true\n",
+            "leonardo"}},
+          find};
 }
 
 } // namespace hpcml::check

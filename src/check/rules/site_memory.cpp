@@ -16,7 +16,8 @@ std::uint64_t of(const slurm::Request& request, std::string_view option) {
 /// What one node must offer, in MiB.
 std::uint64_t asked_of_node(const SitePart& part) {
   const auto cpus = static_cast<std::uint64_t>(std::max(1L, part.size.cpus_per_node));
-  return std::max({of(part.request, "mem"), of(part.request, "mem-per-cpu") * cpus, of(part.request, "mem-per-gpu") * part.fit.gpus_per_node});
+  return std::max({of(part.request, "mem"), of(part.request, "mem-per-cpu") * cpus,
+                   of(part.request, "mem-per-gpu") * part.fit.gpus_per_node});
 }
 
 Hits find(const Subject& subject) {
@@ -29,11 +30,18 @@ Hits find(const Subject& subject) {
       if (node->memory && (!most || node->memory->value > most->memory->value)) most = node;
     }
     const auto asked = asked_of_node(part);
-    if (!all_known || !most || asked <= most->memory->value.mib() || !part.fit.flag(part.site, "mem").takes()) continue;
-    // What a profile says of memory is often rounded, and there may be CPU nodes with more: near it the site may still take the job.
+    if (!all_known || !most || asked <= most->memory->value.mib() || !part.fit.flag(part.site, "mem").takes())
+      continue;
+    // What a profile says of memory is often rounded, and there may be CPU nodes with more: near it the site
+    // may still take the job.
     const bool far = most->gpu && asked * 4 > most->memory->value.mib() * 5;
-    hits.push_back({part.place({"mem", "mem-per-cpu", "mem-per-gpu"}), model::MemSize::of_mib(asked).to_slurm() + " of memory on one node: the nodes here have " + most->memory->value.to_slurm() + " for jobs",
-                    with_source("at most --mem=" + most->memory->value.to_slurm(), most->memory->origin), {}, far ? part.fit.severity() : diag::Severity::warning});
+    hits.push_back({part.place({"mem", "mem-per-cpu", "mem-per-gpu"}),
+                    model::MemSize::of_mib(asked).to_slurm() +
+                        " of memory on one node: the nodes here have " + most->memory->value.to_slurm() +
+                        " for jobs",
+                    with_source("at most --mem=" + most->memory->value.to_slurm(), most->memory->origin),
+                    {},
+                    far ? part.fit.severity() : diag::Severity::warning});
   }
   return hits;
 }
@@ -41,20 +49,34 @@ Hits find(const Subject& subject) {
 } // namespace
 
 Rule rule_site_memory() {
-  return {
-      "site/memory",
-      diag::Severity::error,
-      "More memory than a node has for jobs",
-      "No node can hold the job: memory specification can not be satisfied. What the system needs of a node is not for jobs.",
-      "https://slurm.schedmd.com/sbatch.html#OPT_mem",
-      {{"#!/bin/bash\n#SBATCH --account=project_462000001\n#SBATCH --time=10\n#SBATCH -p standard-g\n#SBATCH --gpus-per-node=8\n#SBATCH --mem=1000G\nsrun true\n", "lumi"},
-       {"#!/bin/bash\n#SBATCH --account=project_462000001\n#SBATCH --time=10\n#SBATCH -p standard-g\n#SBATCH --gpus-per-node=8\n#SBATCH --mem=500G\nsrun true\n", "lumi"},
-       {"#!/bin/bash\n#SBATCH -p gpu_h100\n#SBATCH -t 10\n#SBATCH --gpus-per-node=4\n#SBATCH --mem-per-gpu=300G\nsrun true\n", "snellius"},
-       {"#!/bin/bash\n#SBATCH -p rome\n#SBATCH -t 10\n#SBATCH -n1\n#SBATCH --cpus-per-task=128\n#SBATCH --mem-per-cpu=8G\nsrun true\n", "snellius"}},
-      {{"#!/bin/bash\n#SBATCH --account=project_462000001\n#SBATCH --time=10\n#SBATCH -p standard-g\n#SBATCH --gpus-per-node=8\n#SBATCH --mem=480G\nsrun true\n", "lumi"},
-       {"#!/bin/bash\n#SBATCH --account=project_462000001\n#SBATCH --time=10\n#SBATCH -p standard-g\n#SBATCH --gpus-per-node=8\n#SBATCH --mem=0\nsrun true\n", "lumi"},
-       {"#!/bin/bash\n#SBATCH -p gpu_h100\n#SBATCH -t 10\n#SBATCH --gpus-per-node=4\n#SBATCH --mem-per-gpu=180G\nsrun true\n", "snellius"}},
-      find};
+  return {"site/memory",
+          diag::Severity::error,
+          "More memory than a node has for jobs",
+          "No node can hold the job: memory specification can not be satisfied. What the system needs of a "
+          "node is not for jobs.",
+          "https://slurm.schedmd.com/sbatch.html#OPT_mem",
+          {{"#!/bin/bash\n#SBATCH --account=project_462000001\n#SBATCH --time=10\n#SBATCH -p "
+            "standard-g\n#SBATCH --gpus-per-node=8\n#SBATCH --mem=1000G\nsrun true\n",
+            "lumi"},
+           {"#!/bin/bash\n#SBATCH --account=project_462000001\n#SBATCH --time=10\n#SBATCH -p "
+            "standard-g\n#SBATCH --gpus-per-node=8\n#SBATCH --mem=500G\nsrun true\n",
+            "lumi"},
+           {"#!/bin/bash\n#SBATCH -p gpu_h100\n#SBATCH -t 10\n#SBATCH --gpus-per-node=4\n#SBATCH "
+            "--mem-per-gpu=300G\nsrun true\n",
+            "snellius"},
+           {"#!/bin/bash\n#SBATCH -p rome\n#SBATCH -t 10\n#SBATCH -n1\n#SBATCH --cpus-per-task=128\n#SBATCH "
+            "--mem-per-cpu=8G\nsrun true\n",
+            "snellius"}},
+          {{"#!/bin/bash\n#SBATCH --account=project_462000001\n#SBATCH --time=10\n#SBATCH -p "
+            "standard-g\n#SBATCH --gpus-per-node=8\n#SBATCH --mem=480G\nsrun true\n",
+            "lumi"},
+           {"#!/bin/bash\n#SBATCH --account=project_462000001\n#SBATCH --time=10\n#SBATCH -p "
+            "standard-g\n#SBATCH --gpus-per-node=8\n#SBATCH --mem=0\nsrun true\n",
+            "lumi"},
+           {"#!/bin/bash\n#SBATCH -p gpu_h100\n#SBATCH -t 10\n#SBATCH --gpus-per-node=4\n#SBATCH "
+            "--mem-per-gpu=180G\nsrun true\n",
+            "snellius"}},
+          find};
 }
 
 } // namespace hpcml::check

@@ -10,9 +10,13 @@ Hits find(const Subject& subject) {
   for (const auto& part : parts_of(subject)) {
     for (const auto* partition : part.fit.partitions)
       if (partition->on_request && !part.fit.named.empty())
-        hits.push_back({part.place({"partition"}), "partition " + partition->name + " is open to those who applied for it", with_source({}, partition->origin)});
+        hits.push_back({part.place({"partition"}),
+                        "partition " + partition->name + " is open to those who applied for it",
+                        with_source({}, partition->origin)});
     if (part.fit.qos && part.fit.qos->on_request && part.request.has("qos"))
-      hits.push_back({part.place({"qos"}), "QoS " + part.fit.qos->name + " is open to those who applied for it", with_source({}, part.fit.qos->origin)});
+      hits.push_back({part.place({"qos"}),
+                      "QoS " + part.fit.qos->name + " is open to those who applied for it",
+                      with_source({}, part.fit.qos->origin)});
   }
   return hits;
 }
@@ -26,12 +30,20 @@ Rule rule_site_on_request() {
       "A partition or QoS on request only",
       "A job in a partition that is not open to its account is refused, whatever else it says.",
       "https://slurm.schedmd.com/slurm.conf.html#OPT_AllowAccounts",
-      {{"#!/bin/bash\n#SBATCH --account=g1\n#SBATCH -p low\n#SBATCH -N1\n#SBATCH -t 10\nsrun true\n", "alps_clariden"},
-       {"#!/bin/bash\n#SBATCH --account=g1\n#SBATCH --partition=low\n#SBATCH -N2\n#SBATCH -t 60\nsrun true\n", "alps_daint"},
-       {"#!/bin/bash\n#SBATCH --account=g1\n#SBATCH --partition=low,normal\n#SBATCH -N2\n#SBATCH -t 60\nsrun true\n", "alps_daint"}},
-      {{"#!/bin/bash\n#SBATCH --account=g1\n#SBATCH -p normal\n#SBATCH -N1\n#SBATCH -t 10\nsrun true\n", "alps_clariden"},
-       {"#!/bin/bash\n#SBATCH --account=g1\n#SBATCH -p debug\n#SBATCH -N1\n#SBATCH -t 10\nsrun true\n", "alps_daint"},
-       {"#!/bin/bash\n#SBATCH --account=project_462000001\n#SBATCH --time=10\n#SBATCH -p small-g\n#SBATCH --gpus-per-node=1\nsrun true\n", "lumi"}},
+      {{"#!/bin/bash\n#SBATCH --account=g1\n#SBATCH -p low\n#SBATCH -N1\n#SBATCH -t 10\nsrun true\n",
+        "alps_clariden"},
+       {"#!/bin/bash\n#SBATCH --account=g1\n#SBATCH --partition=low\n#SBATCH -N2\n#SBATCH -t 60\nsrun true\n",
+        "alps_daint"},
+       {"#!/bin/bash\n#SBATCH --account=g1\n#SBATCH --partition=low,normal\n#SBATCH -N2\n#SBATCH -t 60\nsrun "
+        "true\n",
+        "alps_daint"}},
+      {{"#!/bin/bash\n#SBATCH --account=g1\n#SBATCH -p normal\n#SBATCH -N1\n#SBATCH -t 10\nsrun true\n",
+        "alps_clariden"},
+       {"#!/bin/bash\n#SBATCH --account=g1\n#SBATCH -p debug\n#SBATCH -N1\n#SBATCH -t 10\nsrun true\n",
+        "alps_daint"},
+       {"#!/bin/bash\n#SBATCH --account=project_462000001\n#SBATCH --time=10\n#SBATCH -p small-g\n#SBATCH "
+        "--gpus-per-node=1\nsrun true\n",
+        "lumi"}},
       find};
 }
 

@@ -13,7 +13,9 @@ Hits find(const Subject& subject) {
       const auto& rule = part.fit.flag(part.site, name);
       const auto place = part.place({name});
       if (rule.policy == model::Policy::ignored)
-        hits.push_back({place, part.site.name + " ignores --" + name + (rule.why.empty() ? "" : ": " + rule.why), with_source("leave it out", rule.origin), remove_option(subject, place)});
+        hits.push_back({place,
+                        part.site.name + " ignores --" + name + (rule.why.empty() ? "" : ": " + rule.why),
+                        with_source("leave it out", rule.origin), remove_option(subject, place)});
     }
   return hits;
 }
@@ -27,12 +29,22 @@ Rule rule_site_option_ignored() {
       "An option that the site ignores",
       "A line that does nothing makes its readers believe that the job has what it says.",
       "https://slurm.schedmd.com/job_submit_plugins.html",
-      {{"#!/bin/bash\n#SBATCH --account=def-me\n#SBATCH -t 60\n#SBATCH --gpus-per-node=4\n#SBATCH --mem=500G\nsrun true\n", "trillium"},
-       {"#!/bin/bash\n#SBATCH --account=me\n#SBATCH -t 60\n#SBATCH -p gpumedium\n#SBATCH --gres=gpu:gh200:4\n#SBATCH --mem=100G\nsrun true\n", "roihu"},
-       {"#!/bin/bash\n#SBATCH --account=def-me\n#SBATCH -t 60\n#SBATCH -N2 --gpus-per-node=4 --mem=0\nsrun true\n", "trillium"}},
-      {{"#!/bin/bash\n#SBATCH --account=def-me\n#SBATCH -t 60\n#SBATCH --gpus-per-node=4\nsrun true\n", "trillium"},
-       {"#!/bin/bash\n#SBATCH --account=me\n#SBATCH -t 60\n#SBATCH -p small\n#SBATCH --mem=100G\nsrun true\n", "roihu"},
-       {"#!/bin/bash\n#SBATCH --account=project_462000001\n#SBATCH --time=10\n#SBATCH -p small-g\n#SBATCH --gpus-per-node=1\n#SBATCH --mem=60G\nsrun true\n", "lumi"}},
+      {{"#!/bin/bash\n#SBATCH --account=def-me\n#SBATCH -t 60\n#SBATCH --gpus-per-node=4\n#SBATCH "
+        "--mem=500G\nsrun true\n",
+        "trillium"},
+       {"#!/bin/bash\n#SBATCH --account=me\n#SBATCH -t 60\n#SBATCH -p gpumedium\n#SBATCH "
+        "--gres=gpu:gh200:4\n#SBATCH --mem=100G\nsrun true\n",
+        "roihu"},
+       {"#!/bin/bash\n#SBATCH --account=def-me\n#SBATCH -t 60\n#SBATCH -N2 --gpus-per-node=4 --mem=0\nsrun "
+        "true\n",
+        "trillium"}},
+      {{"#!/bin/bash\n#SBATCH --account=def-me\n#SBATCH -t 60\n#SBATCH --gpus-per-node=4\nsrun true\n",
+        "trillium"},
+       {"#!/bin/bash\n#SBATCH --account=me\n#SBATCH -t 60\n#SBATCH -p small\n#SBATCH --mem=100G\nsrun true\n",
+        "roihu"},
+       {"#!/bin/bash\n#SBATCH --account=project_462000001\n#SBATCH --time=10\n#SBATCH -p small-g\n#SBATCH "
+        "--gpus-per-node=1\n#SBATCH --mem=60G\nsrun true\n",
+        "lumi"}},
       find};
 }
 

@@ -23,7 +23,9 @@ Hits find(const Subject& subject) {
       const auto& rule = part.fit.flag(part.site, name);
       if (rule.policy != model::Policy::required || is_given(part, name)) continue;
       const std::string form = "--" + name + (rule.pattern_hint.empty() ? "" : "=" + rule.pattern_hint);
-      hits.push_back({{}, part.site.name + " wants --" + name + (rule.why.empty() ? "" : ": " + rule.why), with_source("say " + form + " here or on sbatch's command line", rule.origin)});
+      hits.push_back({{},
+                      part.site.name + " wants --" + name + (rule.why.empty() ? "" : ": " + rule.why),
+                      with_source("say " + form + " here or on sbatch's command line", rule.origin)});
     }
   return hits;
 }
@@ -31,19 +33,27 @@ Hits find(const Subject& subject) {
 } // namespace
 
 Rule rule_site_option_missing() {
-  return {
-      "site/option-missing",
-      diag::Severity::warning,
-      "An option that the site requires",
-      "Without an account, a partition or a time limit many sites refuse the job, or give it a default that is far too small.",
-      "https://slurm.schedmd.com/job_submit_plugins.html",
-      {{"#!/bin/bash\n#SBATCH -p small-g\n#SBATCH -t 10\n#SBATCH --gpus-per-node=1\nsrun true\n", "lumi"},
-       {"#!/bin/bash\n#SBATCH -A project_462000001\n#SBATCH -p small-g\n#SBATCH --gpus-per-node=1\nsrun true\n", "lumi"},
-       {"#!/bin/bash\n#SBATCH -p gh\n#SBATCH -N1\n#SBATCH -t 10\nibrun true\n", "vista"}},
-      {{"#!/bin/bash\n#SBATCH --account=project_462000001\n#SBATCH --time=10\n#SBATCH -p small-g\n#SBATCH --gpus-per-node=1\nsrun true\n", "lumi"},
-       {"#!/bin/bash\n#SBATCH -p gh\n#SBATCH -N1\n#SBATCH -n1\n#SBATCH -t 10\nibrun true\n", "vista"},
-       {"#!/bin/bash\n#SBATCH --account=x\n#SBATCH -p kempner\n#SBATCH --mem-per-cpu=4G\n#SBATCH --gres=gpu:1\n#SBATCH -t 10\nsrun true\n", "kempner"}},
-      find, nullptr, k_likely_refusal};
+  return {"site/option-missing",
+          diag::Severity::warning,
+          "An option that the site requires",
+          "Without an account, a partition or a time limit many sites refuse the job, or give it a default "
+          "that is far too small.",
+          "https://slurm.schedmd.com/job_submit_plugins.html",
+          {{"#!/bin/bash\n#SBATCH -p small-g\n#SBATCH -t 10\n#SBATCH --gpus-per-node=1\nsrun true\n", "lumi"},
+           {"#!/bin/bash\n#SBATCH -A project_462000001\n#SBATCH -p small-g\n#SBATCH --gpus-per-node=1\nsrun "
+            "true\n",
+            "lumi"},
+           {"#!/bin/bash\n#SBATCH -p gh\n#SBATCH -N1\n#SBATCH -t 10\nibrun true\n", "vista"}},
+          {{"#!/bin/bash\n#SBATCH --account=project_462000001\n#SBATCH --time=10\n#SBATCH -p "
+            "small-g\n#SBATCH --gpus-per-node=1\nsrun true\n",
+            "lumi"},
+           {"#!/bin/bash\n#SBATCH -p gh\n#SBATCH -N1\n#SBATCH -n1\n#SBATCH -t 10\nibrun true\n", "vista"},
+           {"#!/bin/bash\n#SBATCH --account=x\n#SBATCH -p kempner\n#SBATCH --mem-per-cpu=4G\n#SBATCH "
+            "--gres=gpu:1\n#SBATCH -t 10\nsrun true\n",
+            "kempner"}},
+          find,
+          nullptr,
+          k_likely_refusal};
 }
 
 } // namespace hpcml::check

@@ -10,9 +10,12 @@ namespace {
 /// Whether the job gets the same without it.
 bool is_idle(const SitePart& part, const std::string& name) {
   if (name == "mem") return true;
-  const bool for_gpus = name == "gres" ? std::all_of(part.request.gres.at("gres").begin(), part.request.gres.at("gres").end(), [](const auto& item) { return item.name == "gpu"; })
-                                       : name == "gpus" || name == "gpus-per-node" || name == "gpus-per-task";
-  return (for_gpus && part.site.gpu_request.style == model::GpuStyle::none) || (name == "export" && part.request.text(name) == "ALL");
+  const bool for_gpus =
+      name == "gres" ? std::all_of(part.request.gres.at("gres").begin(), part.request.gres.at("gres").end(),
+                                   [](const auto& item) { return item.name == "gpu"; })
+                     : name == "gpus" || name == "gpus-per-node" || name == "gpus-per-task";
+  return (for_gpus && part.site.gpu_request.style == model::GpuStyle::none) ||
+         (name == "export" && part.request.text(name) == "ALL");
 }
 
 /// The same request in the form that the site takes; none where it is not the same.
@@ -22,7 +25,9 @@ std::vector<Edit> in_other_words(const Subject& subject, const SitePart& part, c
   const bool one_type = value.find(',') == std::string::npos;
   const bool same = name == "gpus-per-node" || (name == "gpus" && part.size.nodes_given && part.nodes() == 1);
   const auto place = part.place({name});
-  if (!same || !one_type || part.site.gpu_request.style != model::GpuStyle::gres || part.request.has("gres") || remove_option(subject, place).empty()) return {};
+  if (!same || !one_type || part.site.gpu_request.style != model::GpuStyle::gres ||
+      part.request.has("gres") || remove_option(subject, place).empty())
+    return {};
   return {{place.offset, place.length, "--gres=gpu:" + value}};
 }
 
@@ -33,7 +38,9 @@ Hits find(const Subject& subject) {
       if (name == "partition" || !part.request.has(name)) continue;
       const auto& rule = part.fit.flag(part.site, name);
       if (rule.policy != model::Policy::forbidden) continue;
-      hits.push_back({part.place({name}), part.site.name + " refuses --" + name + (rule.why.empty() ? "" : ": " + rule.why), with_source("leave it out", rule.origin), in_other_words(subject, part, name)});
+      hits.push_back({part.place({name}),
+                      part.site.name + " refuses --" + name + (rule.why.empty() ? "" : ": " + rule.why),
+                      with_source("leave it out", rule.origin), in_other_words(subject, part, name)});
     }
   return hits;
 }
@@ -45,15 +52,29 @@ Rule rule_site_option_refused() {
       "site/option-refused",
       diag::Severity::error,
       "An option that the site refuses",
-      "Sites check jobs at submission and refuse options that do not suit their machine; what works elsewhere is rejected here.",
+      "Sites check jobs at submission and refuse options that do not suit their machine; what works "
+      "elsewhere is rejected here.",
       "https://slurm.schedmd.com/job_submit_plugins.html",
-      {{"#!/bin/bash\n#SBATCH -p gh\n#SBATCH -N1\n#SBATCH --ntasks-per-node=1\n#SBATCH -t 10\n#SBATCH --mem=100G\nibrun true\n", "vista"},
-       {"#!/bin/bash\n#SBATCH -p gh\n#SBATCH -N1\n#SBATCH -n1\n#SBATCH -t 10\n#SBATCH --gres=gpu:1\nibrun true\n", "vista"},
-       {"#!/bin/bash\n#SBATCH -p gpu\n#SBATCH --qos=gpu\n#SBATCH -N1\n#SBATCH --gpus-per-node=2\n#SBATCH -t 10\nsrun true\n", "stanage"},
-       {"#!/bin/bash\n#SBATCH -p gh\n#SBATCH -N2\n#SBATCH -n2\n#SBATCH -t 10\n#SBATCH --export=ALL\nibrun true\n", "vista"}},
-      {{"#!/bin/bash\n#SBATCH -p gh\n#SBATCH -N1\n#SBATCH --ntasks-per-node=1\n#SBATCH -t 10\nibrun true\n", "vista"},
-       {"#!/bin/bash\n#SBATCH -p gpu\n#SBATCH --qos=gpu\n#SBATCH -N1\n#SBATCH --gres=gpu:2\n#SBATCH -t 10\nsrun true\n", "stanage"},
-       {"#!/bin/bash\n#SBATCH --account=project_462000001\n#SBATCH --time=10\n#SBATCH -p small-g\n#SBATCH --gpus-per-node=1\n#SBATCH --mem=60G\nsrun true\n", "lumi"}},
+      {{"#!/bin/bash\n#SBATCH -p gh\n#SBATCH -N1\n#SBATCH --ntasks-per-node=1\n#SBATCH -t 10\n#SBATCH "
+        "--mem=100G\nibrun true\n",
+        "vista"},
+       {"#!/bin/bash\n#SBATCH -p gh\n#SBATCH -N1\n#SBATCH -n1\n#SBATCH -t 10\n#SBATCH --gres=gpu:1\nibrun "
+        "true\n",
+        "vista"},
+       {"#!/bin/bash\n#SBATCH -p gpu\n#SBATCH --qos=gpu\n#SBATCH -N1\n#SBATCH --gpus-per-node=2\n#SBATCH -t "
+        "10\nsrun true\n",
+        "stanage"},
+       {"#!/bin/bash\n#SBATCH -p gh\n#SBATCH -N2\n#SBATCH -n2\n#SBATCH -t 10\n#SBATCH --export=ALL\nibrun "
+        "true\n",
+        "vista"}},
+      {{"#!/bin/bash\n#SBATCH -p gh\n#SBATCH -N1\n#SBATCH --ntasks-per-node=1\n#SBATCH -t 10\nibrun true\n",
+        "vista"},
+       {"#!/bin/bash\n#SBATCH -p gpu\n#SBATCH --qos=gpu\n#SBATCH -N1\n#SBATCH --gres=gpu:2\n#SBATCH -t "
+        "10\nsrun true\n",
+        "stanage"},
+       {"#!/bin/bash\n#SBATCH --account=project_462000001\n#SBATCH --time=10\n#SBATCH -p small-g\n#SBATCH "
+        "--gpus-per-node=1\n#SBATCH --mem=60G\nsrun true\n",
+        "lumi"}},
       find};
 }
 

@@ -15,9 +15,11 @@ Hits find(const Subject& subject) {
     if (part.site.partitions.empty() || !rule.takes() || rule.policy == model::Policy::discouraged) continue;
     for (const auto& name : part.fit.named) {
       const auto& others = part.site.other_partitions;
-      if (part.site.find_partition(name) || std::find(others.begin(), others.end(), name) != others.end()) continue;
+      if (part.site.find_partition(name) || std::find(others.begin(), others.end(), name) != others.end())
+        continue;
       const auto place = part.place({"partition"});
-      Hit hit{place, "the profile of " + part.site.name + " has no partition '" + name + "'", known_names(name, names)};
+      Hit hit{place, "the profile of " + part.site.name + " has no partition '" + name + "'",
+              known_names(name, names)};
       // Profiles leave partitions out that are not for everybody; a slip of one of theirs is none of those.
       if (const auto meant = slip_of(name, names)) {
         hit.severity = diag::Severity::error;
@@ -40,16 +42,29 @@ Rule rule_site_partition_unknown() {
       "A partition that the site does not have",
       "sbatch refuses a job for a partition that does not exist: invalid partition specified.",
       "https://slurm.schedmd.com/sbatch.html#OPT_partition",
-      {{"#!/bin/bash\n#SBATCH --account=project_462000001\n#SBATCH --time=10\n#SBATCH --partition=standrad-g\n#SBATCH --gpus-per-node=8\nsrun true\n", "lumi"},
-       {"#!/bin/bash\n#SBATCH --account=project_462000001\n#SBATCH --time=10\n#SBATCH -p Small-g\n#SBATCH --gpus-per-node=1\nsrun true\n", "lumi"},
-       {"#!/bin/bash\n#SBATCH --account=project_462000001\n#SBATCH --time=10\n#SBATCH --partition=gpu_a100\n#SBATCH --gpus-per-node=8\nsrun true\n", "lumi"},
+      {{"#!/bin/bash\n#SBATCH --account=project_462000001\n#SBATCH --time=10\n#SBATCH "
+        "--partition=standrad-g\n#SBATCH --gpus-per-node=8\nsrun true\n",
+        "lumi"},
+       {"#!/bin/bash\n#SBATCH --account=project_462000001\n#SBATCH --time=10\n#SBATCH -p Small-g\n#SBATCH "
+        "--gpus-per-node=1\nsrun true\n",
+        "lumi"},
+       {"#!/bin/bash\n#SBATCH --account=project_462000001\n#SBATCH --time=10\n#SBATCH "
+        "--partition=gpu_a100\n#SBATCH --gpus-per-node=8\nsrun true\n",
+        "lumi"},
        {"#!/bin/bash\n#SBATCH -p gpu_h10\n#SBATCH --gpus-per-node=4\n#SBATCH -t 5\nsrun true\n", "snellius"}},
-      {{"#!/bin/bash\n#SBATCH --account=project_462000001\n#SBATCH --time=10\n#SBATCH -p small-g\n#SBATCH --gpus-per-node=1\nsrun true\n", "lumi"},
-       {"#!/bin/bash\n#SBATCH --account=project_462000001\n#SBATCH --time=10\n#SBATCH --partition=small-g,dev-g\n#SBATCH --gpus-per-node=1\nsrun true\n", "lumi"},
-       {"#!/bin/bash\n#SBATCH --account=project_462000001\n#SBATCH --time=10\n#SBATCH -p small\nsrun true\n", "lumi"},
+      {{"#!/bin/bash\n#SBATCH --account=project_462000001\n#SBATCH --time=10\n#SBATCH -p small-g\n#SBATCH "
+        "--gpus-per-node=1\nsrun true\n",
+        "lumi"},
+       {"#!/bin/bash\n#SBATCH --account=project_462000001\n#SBATCH --time=10\n#SBATCH "
+        "--partition=small-g,dev-g\n#SBATCH --gpus-per-node=1\nsrun true\n",
+        "lumi"},
+       {"#!/bin/bash\n#SBATCH --account=project_462000001\n#SBATCH --time=10\n#SBATCH -p small\nsrun true\n",
+        "lumi"},
        {"#!/bin/bash\n#SBATCH -p gpu_h100\n#SBATCH --gpus-per-node=4\n#SBATCH -t 5\nsrun true\n", "snellius"},
        {"#!/bin/bash\n#SBATCH -p anything\n#SBATCH -t 5\nsrun true\n"}},
-      find, nullptr, k_likely_refusal};
+      find,
+      nullptr,
+      k_likely_refusal};
 }
 
 } // namespace hpcml::check

@@ -13,10 +13,13 @@ Hits find(const Subject& subject) {
     const auto name = part.request.text("qos");
     // Slurm's database makes the QoS normal by itself.
     if (name.empty() || name == "normal" || part.site.qos.empty() || part.site.find_qos(name)) continue;
-    if (const auto& others = part.site.other_qos; std::find(others.begin(), others.end(), name) != others.end()) continue;
+    if (const auto& others = part.site.other_qos;
+        std::find(others.begin(), others.end(), name) != others.end())
+      continue;
     std::vector<std::string> names;
     for (const auto& qos : part.site.qos) names.push_back(qos.name);
-    Hit hit{part.place({"qos"}), "the profile of " + part.site.name + " has no QoS '" + name + "'", known_names(name, names)};
+    Hit hit{part.place({"qos"}), "the profile of " + part.site.name + " has no QoS '" + name + "'",
+            known_names(name, names)};
     if (const auto meant = slip_of(name, names)) hit.fix = replace_in(subject, hit.place, name, *meant);
     hits.push_back(std::move(hit));
   }
@@ -26,21 +29,37 @@ Hits find(const Subject& subject) {
 } // namespace
 
 Rule rule_site_qos_unknown() {
-  return {
-      "site/qos-unknown",
-      diag::Severity::warning,
-      "A QoS that the site does not have",
-      "sbatch refuses a job for a quality of service that does not exist, or that the account may not use: invalid qos specification.",
-      "https://slurm.schedmd.com/qos.html",
-      {{"#!/bin/bash\n#SBATCH -A x\n#SBATCH -t 10\n#SBATCH -p boost_usr_prod\n#SBATCH --qos=boost_qos_dgb\n#SBATCH --gres=gpu:4\nsrun true\n", "leonardo"},
-       {"#!/bin/bash\n#SBATCH -A x\n#SBATCH -t 10\n#SBATCH -p gpu\n#SBATCH --qos=gpu-share\n#SBATCH --gpus=1\nsrun true\n", "archer2_gpu"},
-       {"#!/bin/bash\n#SBATCH -A x\n#SBATCH -C gpu\n#SBATCH -t 10\n#SBATCH -q regulr\n#SBATCH --gpus-per-node=4\nsrun true\n", "perlmutter"}},
-      {{"#!/bin/bash\n#SBATCH -A x\n#SBATCH -t 10\n#SBATCH -p boost_usr_prod\n#SBATCH --qos=boost_qos_dbg\n#SBATCH --gres=gpu:4\nsrun true\n", "leonardo"},
-       {"#!/bin/bash\n#SBATCH -A x\n#SBATCH -t 10\n#SBATCH -p gpu\n#SBATCH --qos=gpu-shd\n#SBATCH --gpus=1\nsrun true\n", "archer2_gpu"},
-       {"#!/bin/bash\n#SBATCH --account=project_462000001\n#SBATCH --time=10\n#SBATCH -p small-g\n#SBATCH --qos=special\n#SBATCH --gpus-per-node=1\nsrun true\n", "lumi"},
-       {"#!/bin/bash\n#SBATCH -A p200000 -p gpu -q dev -t 10\n#SBATCH --gpus-per-node=4\nsrun true\n", "meluxina"},
-       {"#!/bin/bash\n#SBATCH -p gpu\n#SBATCH -t 10\n#SBATCH --qos=normal\n#SBATCH --gpus=1\nsrun true\n", "sherlock"}},
-      find, nullptr, k_likely_refusal};
+  return {"site/qos-unknown",
+          diag::Severity::warning,
+          "A QoS that the site does not have",
+          "sbatch refuses a job for a quality of service that does not exist, or that the account may not "
+          "use: invalid qos specification.",
+          "https://slurm.schedmd.com/qos.html",
+          {{"#!/bin/bash\n#SBATCH -A x\n#SBATCH -t 10\n#SBATCH -p boost_usr_prod\n#SBATCH "
+            "--qos=boost_qos_dgb\n#SBATCH --gres=gpu:4\nsrun true\n",
+            "leonardo"},
+           {"#!/bin/bash\n#SBATCH -A x\n#SBATCH -t 10\n#SBATCH -p gpu\n#SBATCH --qos=gpu-share\n#SBATCH "
+            "--gpus=1\nsrun true\n",
+            "archer2_gpu"},
+           {"#!/bin/bash\n#SBATCH -A x\n#SBATCH -C gpu\n#SBATCH -t 10\n#SBATCH -q regulr\n#SBATCH "
+            "--gpus-per-node=4\nsrun true\n",
+            "perlmutter"}},
+          {{"#!/bin/bash\n#SBATCH -A x\n#SBATCH -t 10\n#SBATCH -p boost_usr_prod\n#SBATCH "
+            "--qos=boost_qos_dbg\n#SBATCH --gres=gpu:4\nsrun true\n",
+            "leonardo"},
+           {"#!/bin/bash\n#SBATCH -A x\n#SBATCH -t 10\n#SBATCH -p gpu\n#SBATCH --qos=gpu-shd\n#SBATCH "
+            "--gpus=1\nsrun true\n",
+            "archer2_gpu"},
+           {"#!/bin/bash\n#SBATCH --account=project_462000001\n#SBATCH --time=10\n#SBATCH -p "
+            "small-g\n#SBATCH --qos=special\n#SBATCH --gpus-per-node=1\nsrun true\n",
+            "lumi"},
+           {"#!/bin/bash\n#SBATCH -A p200000 -p gpu -q dev -t 10\n#SBATCH --gpus-per-node=4\nsrun true\n",
+            "meluxina"},
+           {"#!/bin/bash\n#SBATCH -p gpu\n#SBATCH -t 10\n#SBATCH --qos=normal\n#SBATCH --gpus=1\nsrun true\n",
+            "sherlock"}},
+          find,
+          nullptr,
+          k_likely_refusal};
 }
 
 } // namespace hpcml::check

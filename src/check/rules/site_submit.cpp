@@ -17,10 +17,14 @@ Hits find(const Subject& subject) {
       if (plan::applies(host.when, part.fit.facts)) hosts.push_back(host.value);
     for (const auto& command : submit.commands) {
       if (!plan::applies(command.when, part.fit.facts)) continue;
-      hits.push_back({{}, "submit it with " + command.value + (hosts.empty() ? "" : " from " + util::join(hosts, " or ")), with_source({}, command.origin)});
+      hits.push_back(
+          {{},
+           "submit it with " + command.value + (hosts.empty() ? "" : " from " + util::join(hosts, " or ")),
+           with_source({}, command.origin)});
       return hits;
     }
-    if (!hosts.empty()) hits.push_back({{}, "submit it from " + util::join(hosts, " or "), with_source({}, submit.origin)});
+    if (!hosts.empty())
+      hits.push_back({{}, "submit it from " + util::join(hosts, " or "), with_source({}, submit.origin)});
   }
   return hits;
 }
@@ -32,13 +36,19 @@ Rule rule_site_submit() {
       "site/submit",
       diag::Severity::note,
       "Another login node or command",
-      "Sites with several kinds of login nodes take some jobs from one of them only, or by a command of their own.",
+      "Sites with several kinds of login nodes take some jobs from one of them only, or by a command of "
+      "their own.",
       "https://slurm.schedmd.com/sbatch.html",
       {{"#!/bin/bash\n#SBATCH -A x\n#SBATCH -t 10\n#SBATCH -p gh\n#SBATCH --gres=gpu:1\nsrun true\n", "bede"},
        {"#!/bin/bash\n#SBATCH -A me\n#SBATCH -t 60\n#SBATCH --gpus-per-node=4\nsrun true\n", "trillium"},
-       {"#!/bin/bash\n#SBATCH -A me\n#SBATCH -t 60\n#SBATCH -p gpu-h100\n#SBATCH --gres=gpu:h100:4\nsrun true\n", "kestrel"}},
-      {{"#!/bin/bash\n#SBATCH -A x\n#SBATCH -t 10\n#SBATCH -p gpu\n#SBATCH --gres=gpu:1\nsrun true\n", "bede"},
-       {"#!/bin/bash\n#SBATCH --account=project_462000001\n#SBATCH --time=10\n#SBATCH -p small-g\n#SBATCH --gpus-per-node=1\nsrun true\n", "lumi"},
+       {"#!/bin/bash\n#SBATCH -A me\n#SBATCH -t 60\n#SBATCH -p gpu-h100\n#SBATCH --gres=gpu:h100:4\nsrun "
+        "true\n",
+        "kestrel"}},
+      {{"#!/bin/bash\n#SBATCH -A x\n#SBATCH -t 10\n#SBATCH -p gpu\n#SBATCH --gres=gpu:1\nsrun true\n",
+        "bede"},
+       {"#!/bin/bash\n#SBATCH --account=project_462000001\n#SBATCH --time=10\n#SBATCH -p small-g\n#SBATCH "
+        "--gpus-per-node=1\nsrun true\n",
+        "lumi"},
        {"#!/bin/bash\n#SBATCH -A me\n#SBATCH -t 60\n#SBATCH -p small\nsrun true\n", "generic"}},
       find};
 }

@@ -11,7 +11,8 @@
 namespace hpcml::check {
 namespace {
 
-/// The GPUs of all nodes of the job that need the newest PyTorch, with the version; empty where some node does well without.
+/// The GPUs of all nodes of the job that need the newest PyTorch, with the version; empty where some node
+/// does well without.
 struct Need {
   std::string version;
   std::string model;
@@ -24,19 +25,22 @@ Need need_of(const SitePart& part) {
     if (!node->gpu) return {};
     const auto version = plan::oldest_torch(model::gpu_arch(*node->gpu));
     if (version.empty()) return {};
-    if (need.version.empty() || plan::is_older(version, need.version)) need = {version, node->gpu->model, node->origin};
+    if (need.version.empty() || plan::is_older(version, need.version))
+      need = {version, node->gpu->model, node->origin};
   }
   return need;
 }
 
 /// "2.1.0" of "torch==2.1.0+cu118", "pytorch=2.1", "PyTorch/2.1.2-foss"; empty for another word.
 std::string version_in(const std::string& word, bool module) {
-  static constexpr std::array<std::string_view, 5> k_heads = {"torch==", "torch~=", "pytorch==", "pytorch=", "pytorch::pytorch="};
+  static constexpr std::array<std::string_view, 5> k_heads = {
+      "torch==", "torch~=", "pytorch==", "pytorch=", "pytorch::pytorch="};
   const auto lower = util::to_lower(word);
   std::string_view rest;
   if (module) {
     const auto at = lower.rfind("pytorch/");
-    if (at != std::string::npos && (at == 0 || lower[at - 1] == '/')) rest = std::string_view(lower).substr(at + 8);
+    if (at != std::string::npos && (at == 0 || lower[at - 1] == '/'))
+      rest = std::string_view(lower).substr(at + 8);
   } else
     for (const auto head : k_heads)
       if (util::starts_with(lower, head)) rest = std::string_view(lower).substr(head.size());
@@ -44,7 +48,10 @@ std::string version_in(const std::string& word, bool module) {
 }
 
 bool is_install(const shell::Command& command) {
-  return std::any_of(command.words.begin(), command.words.end(), [](const auto& word) { const auto text = word.text(); return text == "install" || text == "create" || text == "add"; });
+  return std::any_of(command.words.begin(), command.words.end(), [](const auto& word) {
+    const auto text = word.text();
+    return text == "install" || text == "create" || text == "add";
+  });
 }
 
 Hits find(const Subject& subject) {
@@ -60,7 +67,9 @@ Hits find(const Subject& subject) {
     for (const auto& word : command.words) {
       const auto version = version_in(word.text(), module);
       if (!version.empty() && plan::is_older(version, need.version))
-        hits.push_back({place_of(word.place), "PyTorch " + version + " is too old for the GPUs here, " + need.model, with_source("take " + need.version + " or later", need.origin)});
+        hits.push_back({place_of(word.place),
+                        "PyTorch " + version + " is too old for the GPUs here, " + need.model,
+                        with_source("take " + need.version + " or later", need.origin)});
     }
   }
   return hits;
@@ -73,13 +82,24 @@ Rule rule_site_torch_version() {
       "site/torch-version",
       diag::Severity::warning,
       "A PyTorch older than the GPUs",
-      "A build of PyTorch that was not made for a GPU fails at the first kernel: no kernel image is available for execution on the device.",
+      "A build of PyTorch that was not made for a GPU fails at the first kernel: no kernel image is "
+      "available for execution on the device.",
       "https://docs.alliancecan.ca/wiki/PyTorch",
-      {{"#!/bin/bash\n#SBATCH -A def-me\n#SBATCH -t 60\n#SBATCH --gpus-per-node=h100:1\npip install --no-index torch==2.1.2\n", "fir"},
-       {"#!/bin/bash\n#SBATCH -p gpu_h100\n#SBATCH -t 10\n#SBATCH --gpus=1\nmodule load 2022\nmodule load PyTorch/1.12.0-foss-2022a-CUDA-11.7.0\nsrun python train.py\n", "snellius"},
-       {"#!/bin/bash\n#SBATCH -p gpu_h100\n#SBATCH -t 10\n#SBATCH --gpus=1\nconda create -y -n x pytorch=1.13.1 python=3.10\n", "snellius"}},
-      {{"#!/bin/bash\n#SBATCH -A def-me\n#SBATCH -t 60\n#SBATCH --gpus-per-node=h100:1\npip install --no-index torch==2.5.1\n", "fir"},
-       {"#!/bin/bash\n#SBATCH -p gpu_a100\n#SBATCH -t 10\n#SBATCH --gpus=1\nmodule load PyTorch/1.12.0-foss-2022a-CUDA-11.7.0\n", "snellius"},
+      {{"#!/bin/bash\n#SBATCH -A def-me\n#SBATCH -t 60\n#SBATCH --gpus-per-node=h100:1\npip install "
+        "--no-index torch==2.1.2\n",
+        "fir"},
+       {"#!/bin/bash\n#SBATCH -p gpu_h100\n#SBATCH -t 10\n#SBATCH --gpus=1\nmodule load 2022\nmodule load "
+        "PyTorch/1.12.0-foss-2022a-CUDA-11.7.0\nsrun python train.py\n",
+        "snellius"},
+       {"#!/bin/bash\n#SBATCH -p gpu_h100\n#SBATCH -t 10\n#SBATCH --gpus=1\nconda create -y -n x "
+        "pytorch=1.13.1 python=3.10\n",
+        "snellius"}},
+      {{"#!/bin/bash\n#SBATCH -A def-me\n#SBATCH -t 60\n#SBATCH --gpus-per-node=h100:1\npip install "
+        "--no-index torch==2.5.1\n",
+        "fir"},
+       {"#!/bin/bash\n#SBATCH -p gpu_a100\n#SBATCH -t 10\n#SBATCH --gpus=1\nmodule load "
+        "PyTorch/1.12.0-foss-2022a-CUDA-11.7.0\n",
+        "snellius"},
        {"#!/bin/bash\n#SBATCH -p gpu_h100\n#SBATCH -t 10\n#SBATCH --gpus=1\necho torch==1.0\n", "snellius"}},
       find};
 }

@@ -23,10 +23,17 @@ Hits find(const Subject& subject) {
     for (const auto& setting : settings) {
       const auto word = subject.text.substr(setting.place.offset, setting.place.length);
       if (!util::starts_with(word, "--")) continue;
-      const auto name = word.substr(2, word.find_first_of("= \t") == std::string_view::npos ? std::string_view::npos : word.find_first_of("= \t") - 2);
-      if (name == setting.option || !util::starts_with(setting.option, name) || lasts(subject, name, setting.option)) continue;
-      hits.push_back({{setting.place.offset, name.size() + 2}, "--" + std::string(name) + " is --" + setting.option + " here, and in other versions of Slurm ambiguous or another option",
-                      "write --" + setting.option, {{setting.place.offset + 2, name.size(), setting.option}}});
+      const auto name = word.substr(2, word.find_first_of("= \t") == std::string_view::npos
+                                           ? std::string_view::npos
+                                           : word.find_first_of("= \t") - 2);
+      if (name == setting.option || !util::starts_with(setting.option, name) ||
+          lasts(subject, name, setting.option))
+        continue;
+      hits.push_back({{setting.place.offset, name.size() + 2},
+                      "--" + std::string(name) + " is --" + setting.option +
+                          " here, and in other versions of Slurm ambiguous or another option",
+                      "write --" + setting.option,
+                      {{setting.place.offset + 2, name.size(), setting.option}}});
     }
   return hits;
 }
@@ -34,16 +41,19 @@ Hits find(const Subject& subject) {
 } // namespace
 
 Rule rule_slurm_abbreviated_option() {
-  return {
-      "slurm/abbreviated-option",
-      diag::Severity::warning,
-      "A shortened option that does not last",
-      "sbatch takes the beginning of a name as long as it is one option's. New options change that: --cons is --constraint up "
-      "to 25.05 and ambiguous from 25.11, --extra was --extra-node-info up to 22.05.",
-      "https://slurm.schedmd.com/sbatch.html#SECTION_OPTIONS",
-      {"#!/bin/bash\n#SBATCH --cons=gpu\n", {"#!/bin/bash\n#SBATCH --extra=2:4\n", "", "22.05"}, {"#!/bin/bash\n#SBATCH --cons gpu\n", "", "25.05"}},
-      {"#!/bin/bash\n#SBATCH --constraint=gpu\n", "#!/bin/bash\n#SBATCH --out=x.log\n", "#!/bin/bash\n#SBATCH --tasks-per-node=4\n"},
-      find};
+  return {"slurm/abbreviated-option",
+          diag::Severity::warning,
+          "A shortened option that does not last",
+          "sbatch takes the beginning of a name as long as it is one option's. New options change that: "
+          "--cons is --constraint up "
+          "to 25.05 and ambiguous from 25.11, --extra was --extra-node-info up to 22.05.",
+          "https://slurm.schedmd.com/sbatch.html#SECTION_OPTIONS",
+          {"#!/bin/bash\n#SBATCH --cons=gpu\n",
+           {"#!/bin/bash\n#SBATCH --extra=2:4\n", "", "22.05"},
+           {"#!/bin/bash\n#SBATCH --cons gpu\n", "", "25.05"}},
+          {"#!/bin/bash\n#SBATCH --constraint=gpu\n", "#!/bin/bash\n#SBATCH --out=x.log\n",
+           "#!/bin/bash\n#SBATCH --tasks-per-node=4\n"},
+          find};
 }
 
 } // namespace hpcml::check

@@ -20,23 +20,27 @@ std::optional<std::string> respell(std::string_view value) {
   return std::to_string(std::min(*low, *high)) + "-" + std::to_string(std::max(*low, *high)) + tail;
 }
 
-std::vector<Edit> fix(const Subject& subject, slurm::Place place) { return fix_value(subject, place, respell); }
+std::vector<Edit> fix(const Subject& subject, slurm::Place place) {
+  return fix_value(subject, place, respell);
+}
 
 } // namespace
 
 Rule rule_slurm_array() {
-  return {
-      "slurm/array",
-      diag::Severity::error,
-      "An array that sbatch cannot read",
-      "The indices are numbers, ranges from low to high, with a step behind ':' and the most that run at once behind '%'. "
-      "Anything else is \"Invalid --array specification\".",
-      "https://slurm.schedmd.com/sbatch.html#OPT_array",
-      {"#!/bin/bash\n#SBATCH --array=5-1\n", "#!/bin/bash\n#SBATCH --array=0..9\n", "#!/bin/bash\n#SBATCH --array=N\n", "#!/bin/bash\n#SBATCH -a=0-9\n"},
-      {"#!/bin/bash\n#SBATCH --array=0-9\n#SBATCH --output=%A_%a.log\n", "#!/bin/bash\n#SBATCH --array=0-99%10\n#SBATCH --output=%A_%a.log\n",
-       "#!/bin/bash\n#SBATCH --array=[1,3,7]\n#SBATCH --output=%A_%a.log\n"},
-      nullptr,
-      fix};
+  return {"slurm/array",
+          diag::Severity::error,
+          "An array that sbatch cannot read",
+          "The indices are numbers, ranges from low to high, with a step behind ':' and the most that run at "
+          "once behind '%'. "
+          "Anything else is \"Invalid --array specification\".",
+          "https://slurm.schedmd.com/sbatch.html#OPT_array",
+          {"#!/bin/bash\n#SBATCH --array=5-1\n", "#!/bin/bash\n#SBATCH --array=0..9\n",
+           "#!/bin/bash\n#SBATCH --array=N\n", "#!/bin/bash\n#SBATCH -a=0-9\n"},
+          {"#!/bin/bash\n#SBATCH --array=0-9\n#SBATCH --output=%A_%a.log\n",
+           "#!/bin/bash\n#SBATCH --array=0-99%10\n#SBATCH --output=%A_%a.log\n",
+           "#!/bin/bash\n#SBATCH --array=[1,3,7]\n#SBATCH --output=%A_%a.log\n"},
+          nullptr,
+          fix};
 }
 
 } // namespace hpcml::check

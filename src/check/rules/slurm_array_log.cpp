@@ -9,7 +9,8 @@ namespace hpcml::check {
 namespace {
 
 bool has_pattern(std::string_view name, std::string_view letters) {
-  for (auto at = name.find('%'); at != std::string_view::npos && at + 1 < name.size(); at = name.find('%', at + 2)) {
+  for (auto at = name.find('%'); at != std::string_view::npos && at + 1 < name.size();
+       at = name.find('%', at + 2)) {
     auto next = name.find_first_not_of("0123456789", at + 1);
     if (next != std::string_view::npos && letters.find(name[next]) != std::string_view::npos) return true;
   }
@@ -21,7 +22,9 @@ std::size_t place_for_number(std::string_view name) {
   if (const auto array = name.find("%A"); array != std::string_view::npos) return array + 2;
   const auto slash = name.rfind('/');
   const auto dot = name.rfind('.');
-  return dot != std::string_view::npos && (slash == std::string_view::npos || dot > slash + 1) && dot > 0 ? dot : name.size();
+  return dot != std::string_view::npos && (slash == std::string_view::npos || dot > slash + 1) && dot > 0
+             ? dot
+             : name.size();
 }
 
 Hits find(const Subject& subject) {
@@ -33,9 +36,12 @@ Hits find(const Subject& subject) {
   const bool one_by_one = util::ends_with(*array->value, "%1");
   for (const std::string_view option : {"output", "error"}) {
     const auto name = request.text(option);
-    if (name.empty() || name == "none" || util::starts_with(name, "/dev/") || has_pattern(name, "ajJ") || (appends && one_by_one)) continue;
+    if (name.empty() || name == "none" || util::starts_with(name, "/dev/") || has_pattern(name, "ajJ") ||
+        (appends && one_by_one))
+      continue;
     if (name.find('\\') != std::string::npos || request.place(option).length == 0) continue;
-    Hit hit{request.place(option), "every task of the array writes '" + name + "'", "put %A_%a (job and task) into the name"};
+    Hit hit{request.place(option), "every task of the array writes '" + name + "'",
+            "put %A_%a (job and task) into the name"};
     const auto at = subject.text.substr(hit.place.offset, hit.place.length).rfind(name);
     if (at != std::string_view::npos) hit.fix = {{hit.place.offset + at + place_for_number(name), 0, "_%a"}};
     hits.push_back(std::move(hit));
@@ -46,19 +52,22 @@ Hits find(const Subject& subject) {
 } // namespace
 
 Rule rule_slurm_array_log() {
-  return {
-      "slurm/array-log",
-      diag::Severity::warning,
-      "All tasks of an array write one log",
-      "Without the task's number in its name every task of the array opens the same file: they empty it one after the other and "
-      "write over each other.",
-      "https://slurm.schedmd.com/job_array.html#file_names",
-      {"#!/bin/bash\n#SBATCH --array=0-9\n#SBATCH --output=run.log\n", "#!/bin/bash\n#SBATCH --array=0-9 -o %A.out -e %A.err\n",
-       "#!/bin/bash\n#SBATCH --array=1,3\n#SBATCH --output=%x\n"},
-      {"#!/bin/bash\n#SBATCH --array=0-9\n#SBATCH --output=run_%a.log\n", "#!/bin/bash\n#SBATCH --array=0-9\n",
-       "#!/bin/bash\n#SBATCH --array=0-9\n#SBATCH --output=%x-%j.log\n", "#!/bin/bash\n#SBATCH --array=0-9%1 --open-mode=append\n#SBATCH --output=run.log\n",
-       "#!/bin/bash\n#SBATCH --array=0-9 -o /dev/null\n"},
-      find};
+  return {"slurm/array-log",
+          diag::Severity::warning,
+          "All tasks of an array write one log",
+          "Without the task's number in its name every task of the array opens the same file: they empty it "
+          "one after the other and "
+          "write over each other.",
+          "https://slurm.schedmd.com/job_array.html#file_names",
+          {"#!/bin/bash\n#SBATCH --array=0-9\n#SBATCH --output=run.log\n",
+           "#!/bin/bash\n#SBATCH --array=0-9 -o %A.out -e %A.err\n",
+           "#!/bin/bash\n#SBATCH --array=1,3\n#SBATCH --output=%x\n"},
+          {"#!/bin/bash\n#SBATCH --array=0-9\n#SBATCH --output=run_%a.log\n",
+           "#!/bin/bash\n#SBATCH --array=0-9\n",
+           "#!/bin/bash\n#SBATCH --array=0-9\n#SBATCH --output=%x-%j.log\n",
+           "#!/bin/bash\n#SBATCH --array=0-9%1 --open-mode=append\n#SBATCH --output=run.log\n",
+           "#!/bin/bash\n#SBATCH --array=0-9 -o /dev/null\n"},
+          find};
 }
 
 } // namespace hpcml::check

@@ -17,17 +17,19 @@ std::vector<Edit> fix(const Subject& subject, slurm::Place place) {
 } // namespace
 
 Rule rule_slurm_colon() {
-  return {
-      "slurm/colon",
-      diag::Severity::error,
-      "A colon where an option is expected",
-      "A word that begins with ':' separates the components of a heterogeneous job on a command line; in a directive it is "
-      "fatal. \"#SBATCH: --nodes=2\" is the usual way to write one by accident.",
-      "https://slurm.schedmd.com/heterogeneous_jobs.html",
-      {"#!/bin/bash\n#SBATCH: --nodes=2\n", "#!/bin/bash\n#SBATCH --nodes=2 : --nodes=1\n", "#!/bin/bash\n#SBATCH --time :10\n"},
-      {"#!/bin/bash\n#SBATCH --nodes=2\n#SBATCH hetjob\n#SBATCH --nodes=1\n", "#!/bin/bash\n#SBATCH --time=1:00:00\n", "#!/bin/bash\nsrun -n1 a : -n2 b\n"},
-      nullptr,
-      fix};
+  return {"slurm/colon",
+          diag::Severity::error,
+          "A colon where an option is expected",
+          "A word that begins with ':' separates the components of a heterogeneous job on a command line; in "
+          "a directive it is "
+          "fatal. \"#SBATCH: --nodes=2\" is the usual way to write one by accident.",
+          "https://slurm.schedmd.com/heterogeneous_jobs.html",
+          {"#!/bin/bash\n#SBATCH: --nodes=2\n", "#!/bin/bash\n#SBATCH --nodes=2 : --nodes=1\n",
+           "#!/bin/bash\n#SBATCH --time :10\n"},
+          {"#!/bin/bash\n#SBATCH --nodes=2\n#SBATCH hetjob\n#SBATCH --nodes=1\n",
+           "#!/bin/bash\n#SBATCH --time=1:00:00\n", "#!/bin/bash\nsrun -n1 a : -n2 b\n"},
+          nullptr,
+          fix};
 }
 
 } // namespace hpcml::check

@@ -15,17 +15,19 @@ std::vector<Edit> fix(const Subject& subject, slurm::Place place) {
 } // namespace
 
 Rule rule_slurm_comment_in_word() {
-  return {
-      "slurm/comment-in-word",
-      diag::Severity::warning,
-      "A # that cuts a value",
-      "An unquoted # starts a comment in a directive even inside a word: --job-name=a#b --nodes=2 makes a job called \"a\", and "
-      "--nodes is gone without a word.",
-      "https://slurm.schedmd.com/sbatch.html#SECTION_DESCRIPTION",
-      {"#!/bin/bash\n#SBATCH --job-name=a#b --nodes=2\n", "#!/bin/bash\n#SBATCH --time=10# ten minutes\n", "#!/bin/bash\n#SBATCH --comment=#1\n"},
-      {"#!/bin/bash\n#SBATCH --job-name='a#b'\n", "#!/bin/bash\n#SBATCH --time=10 # ten minutes\n", "#!/bin/bash\n#SBATCH --comment=\\#1\n"},
-      nullptr,
-      fix};
+  return {"slurm/comment-in-word",
+          diag::Severity::warning,
+          "A # that cuts a value",
+          "An unquoted # starts a comment in a directive even inside a word: --job-name=a#b --nodes=2 makes "
+          "a job called \"a\", and "
+          "--nodes is gone without a word.",
+          "https://slurm.schedmd.com/sbatch.html#SECTION_DESCRIPTION",
+          {"#!/bin/bash\n#SBATCH --job-name=a#b --nodes=2\n", "#!/bin/bash\n#SBATCH --time=10# ten minutes\n",
+           "#!/bin/bash\n#SBATCH --comment=#1\n"},
+          {"#!/bin/bash\n#SBATCH --job-name='a#b'\n", "#!/bin/bash\n#SBATCH --time=10 # ten minutes\n",
+           "#!/bin/bash\n#SBATCH --comment=\\#1\n"},
+          nullptr,
+          fix};
 }
 
 } // namespace hpcml::check

@@ -8,24 +8,28 @@ namespace {
 /// All of them: one is enough for sbatch to refuse the script.
 std::vector<Edit> fix(const Subject& subject, slurm::Place) {
   std::vector<Edit> edits;
-  for (auto at = subject.text.find("\r\n"); at != std::string_view::npos; at = subject.text.find("\r\n", at + 2)) edits.push_back({at, 1, ""});
+  for (auto at = subject.text.find("\r\n"); at != std::string_view::npos;
+       at = subject.text.find("\r\n", at + 2))
+    edits.push_back({at, 1, ""});
   return edits;
 }
 
 } // namespace
 
 Rule rule_slurm_dos_line() {
-  return {
-      "slurm/dos-line",
-      diag::Severity::error,
-      "Lines that end as on Windows",
-      "sbatch refuses a script in which even one line ends with CR LF: \"Batch script contains DOS line breaks\". Editors and "
-      "file transfers from Windows leave them behind.",
-      "https://slurm.schedmd.com/sbatch.html#SECTION_DESCRIPTION",
-      {"#!/bin/bash\r\n#SBATCH --nodes=2\r\nsrun true\r\n", "#!/bin/bash\n#SBATCH --nodes=2\nsrun true\r\n", "#!/bin/bash\n#SBATCH --nodes=2\r\nsrun true\n"},
-      {"#!/bin/bash\n#SBATCH --nodes=2\nsrun true\n", "#!/bin/bash\nprintf 'a\\r\\n'\n", "#!/bin/bash\nsed -i 's/\\r$//' data.txt\n"},
-      nullptr,
-      fix};
+  return {"slurm/dos-line",
+          diag::Severity::error,
+          "Lines that end as on Windows",
+          "sbatch refuses a script in which even one line ends with CR LF: \"Batch script contains DOS line "
+          "breaks\". Editors and "
+          "file transfers from Windows leave them behind.",
+          "https://slurm.schedmd.com/sbatch.html#SECTION_DESCRIPTION",
+          {"#!/bin/bash\r\n#SBATCH --nodes=2\r\nsrun true\r\n",
+           "#!/bin/bash\n#SBATCH --nodes=2\nsrun true\r\n", "#!/bin/bash\n#SBATCH --nodes=2\r\nsrun true\n"},
+          {"#!/bin/bash\n#SBATCH --nodes=2\nsrun true\n", "#!/bin/bash\nprintf 'a\\r\\n'\n",
+           "#!/bin/bash\nsed -i 's/\\r$//' data.txt\n"},
+          nullptr,
+          fix};
 }
 
 } // namespace hpcml::check

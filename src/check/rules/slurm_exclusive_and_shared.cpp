@@ -7,11 +7,14 @@ namespace {
 
 Hits find(const Subject& subject) {
   Hits hits;
-  if (!subject.version_known || subject.version >= slurm::Version::v23_02) return hits; // refused, which is said already
+  if (!subject.version_known || subject.version >= slurm::Version::v23_02)
+    return hits; // refused, which is said already
   for (const auto& request : subject.requests)
     if (request.has("exclusive") && request.has("oversubscribe")) {
       const bool shared = request.sharing == slurm::Sharing::oversubscribe;
-      hits.push_back({request.place(shared ? "exclusive" : "oversubscribe"), shared ? "--oversubscribe comes later and wins: the nodes are shared" : "--exclusive comes later and wins: the nodes are not shared",
+      hits.push_back({request.place(shared ? "exclusive" : "oversubscribe"),
+                      shared ? "--oversubscribe comes later and wins: the nodes are shared"
+                             : "--exclusive comes later and wins: the nodes are not shared",
                       "keep one of them: 23.02 and later refuse both together"});
     }
   return hits;
@@ -20,17 +23,18 @@ Hits find(const Subject& subject) {
 } // namespace
 
 Rule rule_slurm_exclusive_and_shared() {
-  return {
-      "slurm/exclusive-and-shared",
-      diag::Severity::warning,
-      "--exclusive and --oversubscribe together",
-      "Up to 22.05 the last of the two wins without a word; from 23.02 sbatch refuses both together.",
-      "https://slurm.schedmd.com/sbatch.html#OPT_exclusive",
-      {{"#!/bin/bash\n#SBATCH --exclusive\n#SBATCH --oversubscribe\n", "", "22.05"}, {"#!/bin/bash\n#SBATCH --oversubscribe --exclusive\n", "", "21.08"},
-       {"#!/bin/bash\n#SBATCH -s\n#SBATCH --exclusive\n", "", "20.11"}},
-      {{"#!/bin/bash\n#SBATCH --exclusive\n", "", "22.05"}, {"#!/bin/bash\n#SBATCH --oversubscribe\n", "", "22.05"},
-       {"#!/bin/bash\n#SBATCH --exclusive=user\n", "", "22.05"}},
-      find};
+  return {"slurm/exclusive-and-shared",
+          diag::Severity::warning,
+          "--exclusive and --oversubscribe together",
+          "Up to 22.05 the last of the two wins without a word; from 23.02 sbatch refuses both together.",
+          "https://slurm.schedmd.com/sbatch.html#OPT_exclusive",
+          {{"#!/bin/bash\n#SBATCH --exclusive\n#SBATCH --oversubscribe\n", "", "22.05"},
+           {"#!/bin/bash\n#SBATCH --oversubscribe --exclusive\n", "", "21.08"},
+           {"#!/bin/bash\n#SBATCH -s\n#SBATCH --exclusive\n", "", "20.11"}},
+          {{"#!/bin/bash\n#SBATCH --exclusive\n", "", "22.05"},
+           {"#!/bin/bash\n#SBATCH --oversubscribe\n", "", "22.05"},
+           {"#!/bin/bash\n#SBATCH --exclusive=user\n", "", "22.05"}},
+          find};
 }
 
 } // namespace hpcml::check

@@ -6,17 +6,22 @@
 namespace hpcml::check {
 namespace {
 
-bool only_gpus(const std::vector<slurm::GresItem>& items) { return items.size() == 1 && items[0].name == "gpu"; }
+bool only_gpus(const std::vector<slurm::GresItem>& items) {
+  return items.size() == 1 && items[0].name == "gpu";
+}
 
 /// The same GPUs asked for twice: once is enough.
 std::vector<Edit> fix(const Subject& subject, slurm::Place place) {
   for (const auto& request : subject.requests) {
     const auto gres = request.gres.find("gres");
     const auto gpus = request.gres.find("gpus-per-node");
-    if (gres == request.gres.end() || gpus == request.gres.end() || request.place("gres").offset != place.offset) continue;
+    if (gres == request.gres.end() || gpus == request.gres.end() ||
+        request.place("gres").offset != place.offset)
+      continue;
     const auto& a = gres->second;
     const auto& b = gpus->second;
-    if (only_gpus(a) && only_gpus(b) && a[0].type == b[0].type && a[0].count == b[0].count) return {remove_option(subject.text, place)};
+    if (only_gpus(a) && only_gpus(b) && a[0].type == b[0].type && a[0].count == b[0].count)
+      return {remove_option(subject.text, place)};
   }
   return {};
 }
@@ -24,19 +29,23 @@ std::vector<Edit> fix(const Subject& subject, slurm::Place place) {
 } // namespace
 
 Rule rule_slurm_exclusive_options() {
-  return {
-      "slurm/exclusive-options",
-      diag::Severity::error,
-      "Options that exclude each other",
-      "sbatch takes only one of --mem, --mem-per-cpu and --mem-per-gpu, one of --gpus-per-task and --ntasks-per-gpu, from 26.05 "
-      "one of --gpus-per-node and --gres=gpu: with two of them it stops with \"mutually exclusive\", and there is no job.",
-      "https://slurm.schedmd.com/sbatch.html#OPT_mem",
-      {"#!/bin/bash\n#SBATCH --mem=16G\n#SBATCH --mem-per-cpu=2G\n", {"#!/bin/bash\n#SBATCH --gpus-per-node=4\n#SBATCH --gres=gpu:4\n", "", "26.05"},
-       "#!/bin/bash\n#SBATCH -n4 --gpus-per-task=1 --ntasks-per-gpu=1\n", "#!/bin/bash\n#SBATCH --exclusive --oversubscribe\n"},
-      {"#!/bin/bash\n#SBATCH --mem=16G\n", {"#!/bin/bash\n#SBATCH --gpus-per-node=4\n#SBATCH --gres=nvme:1\n", "", "26.05"},
-       {"#!/bin/bash\n#SBATCH --exclusive --oversubscribe\n", "", "22.05"}},
-      nullptr,
-      fix};
+  return {"slurm/exclusive-options",
+          diag::Severity::error,
+          "Options that exclude each other",
+          "sbatch takes only one of --mem, --mem-per-cpu and --mem-per-gpu, one of --gpus-per-task and "
+          "--ntasks-per-gpu, from 26.05 "
+          "one of --gpus-per-node and --gres=gpu: with two of them it stops with \"mutually exclusive\", and "
+          "there is no job.",
+          "https://slurm.schedmd.com/sbatch.html#OPT_mem",
+          {"#!/bin/bash\n#SBATCH --mem=16G\n#SBATCH --mem-per-cpu=2G\n",
+           {"#!/bin/bash\n#SBATCH --gpus-per-node=4\n#SBATCH --gres=gpu:4\n", "", "26.05"},
+           "#!/bin/bash\n#SBATCH -n4 --gpus-per-task=1 --ntasks-per-gpu=1\n",
+           "#!/bin/bash\n#SBATCH --exclusive --oversubscribe\n"},
+          {"#!/bin/bash\n#SBATCH --mem=16G\n",
+           {"#!/bin/bash\n#SBATCH --gpus-per-node=4\n#SBATCH --gres=nvme:1\n", "", "26.05"},
+           {"#!/bin/bash\n#SBATCH --exclusive --oversubscribe\n", "", "22.05"}},
+          nullptr,
+          fix};
 }
 
 } // namespace hpcml::check

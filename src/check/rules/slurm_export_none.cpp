@@ -7,18 +7,26 @@ namespace hpcml::check {
 namespace {
 
 /// Whether the script gives srun another default before.
-bool is_overridden(const Subject& subject) { return subject.text.find("SLURM_EXPORT_ENV") != std::string_view::npos || subject.text.find("SRUN_EXPORT_ENV") != std::string_view::npos; }
+bool is_overridden(const Subject& subject) {
+  return subject.text.find("SLURM_EXPORT_ENV") != std::string_view::npos ||
+         subject.text.find("SRUN_EXPORT_ENV") != std::string_view::npos;
+}
 
 Hits find(const Subject& subject) {
   Hits hits;
   const auto* setting = subject.directive("export");
-  if (!setting || !setting->value || util::to_lower(*setting->value) != "none" || is_overridden(subject)) return hits;
+  if (!setting || !setting->value || util::to_lower(*setting->value) != "none" || is_overridden(subject))
+    return hits;
   for (const auto& launch : subject.launches) {
     const auto& link = launch.chain.front();
-    if (link.program != "srun" || launch.command->parent || !link.complete || link.find("export") || link.find("export-file")) continue;
+    if (link.program != "srun" || launch.command->parent || !link.complete || link.find("export") ||
+        link.find("export-file"))
+      continue;
     const auto place = place_of(link.place);
-    Hit hit{place, "the tasks get nothing of the script's environment, not even PATH", "write srun --export=ALL"};
-    if (util::ends_with(subject.text.substr(place.offset, place.length), "srun")) hit.fix = {{place.offset + place.length, 0, " --export=ALL"}};
+    Hit hit{place, "the tasks get nothing of the script's environment, not even PATH",
+            "write srun --export=ALL"};
+    if (util::ends_with(subject.text.substr(place.offset, place.length), "srun"))
+      hit.fix = {{place.offset + place.length, 0, " --export=ALL"}};
     hits.push_back(std::move(hit));
   }
   return hits;
@@ -31,13 +39,16 @@ Rule rule_slurm_export_none() {
       "slurm/export-none",
       diag::Severity::warning,
       "srun in a job with --export=NONE",
-      "With --export=NONE the job has SLURM_EXPORT_ENV=NONE, which srun reads as its own --export: the tasks start without PATH "
+      "With --export=NONE the job has SLURM_EXPORT_ENV=NONE, which srun reads as its own --export: the tasks "
+      "start without PATH "
       "and without what the script exported, and \"execve: No such file or directory\" is all that is seen.",
       "https://slurm.schedmd.com/sbatch.html#OPT_export",
-      {"#!/bin/bash\n#SBATCH --export=NONE\nsrun python train.py\n", "#!/bin/bash\n#SBATCH --export=NONE\nmodule load x\nsrun -n4 ./a\n",
+      {"#!/bin/bash\n#SBATCH --export=NONE\nsrun python train.py\n",
+       "#!/bin/bash\n#SBATCH --export=NONE\nmodule load x\nsrun -n4 ./a\n",
        "#!/bin/bash\n#SBATCH --export none\nsrun hostname && srun -l hostname\n"},
       {"#!/bin/bash\n#SBATCH --export=NONE\nsrun --export=ALL python train.py\n",
-       "#!/bin/bash\n#SBATCH --export=NONE\nunset SLURM_EXPORT_ENV\nsrun python train.py\n", "#!/bin/bash\n#SBATCH --export=ALL\nsrun python train.py\n"},
+       "#!/bin/bash\n#SBATCH --export=NONE\nunset SLURM_EXPORT_ENV\nsrun python train.py\n",
+       "#!/bin/bash\n#SBATCH --export=ALL\nsrun python train.py\n"},
       find};
 }
 

@@ -11,7 +11,8 @@ constexpr std::string_view k_byte_order_mark = "\xef\xbb\xbf";
 /// Takes away what stands before the #!, or adds the line where the script begins with its directives.
 std::vector<Edit> fix(const Subject& subject, slurm::Place) {
   const auto text = subject.text;
-  if (util::starts_with(text, k_byte_order_mark) && text.substr(k_byte_order_mark.size(), 2) == "#!") return {{0, k_byte_order_mark.size(), ""}};
+  if (util::starts_with(text, k_byte_order_mark) && text.substr(k_byte_order_mark.size(), 2) == "#!")
+    return {{0, k_byte_order_mark.size(), ""}};
   if (util::starts_with(text, "!#/")) return {{0, 2, "#!"}};
   const auto first = text.find_first_not_of(" \t\r\n");
   if (first == std::string_view::npos) return {};
@@ -23,18 +24,20 @@ std::vector<Edit> fix(const Subject& subject, slurm::Place) {
 } // namespace
 
 Rule rule_slurm_first_line() {
-  return {
-      "slurm/first-line",
-      diag::Severity::error,
-      "The first line does not start with #!",
-      "sbatch looks at the first two bytes and refuses what is not #!: \"This does not look like a batch script\". A blank line, "
-      "a comment or the byte order mark of an editor before it is enough.",
-      "https://slurm.schedmd.com/sbatch.html#SECTION_DESCRIPTION",
-      {"\n#!/bin/bash\n#SBATCH --nodes=2\nsrun true\n", "#SBATCH --nodes=2\nsrun true\n", "\xef\xbb\xbf#!/bin/bash\nsrun true\n",
-       "# my job\n#!/bin/bash\nsrun true\n", "!#/bin/bash\nsrun true\n"},
-      {"#!/bin/bash\nsrun true\n", "#! /usr/bin/env bash\n#SBATCH --nodes=2\nsrun true\n", "#!/usr/bin/python3\n#SBATCH --nodes=2\nprint(1)\n"},
-      nullptr,
-      fix};
+  return {"slurm/first-line",
+          diag::Severity::error,
+          "The first line does not start with #!",
+          "sbatch looks at the first two bytes and refuses what is not #!: \"This does not look like a batch "
+          "script\". A blank line, "
+          "a comment or the byte order mark of an editor before it is enough.",
+          "https://slurm.schedmd.com/sbatch.html#SECTION_DESCRIPTION",
+          {"\n#!/bin/bash\n#SBATCH --nodes=2\nsrun true\n", "#SBATCH --nodes=2\nsrun true\n",
+           "\xef\xbb\xbf#!/bin/bash\nsrun true\n", "# my job\n#!/bin/bash\nsrun true\n",
+           "!#/bin/bash\nsrun true\n"},
+          {"#!/bin/bash\nsrun true\n", "#! /usr/bin/env bash\n#SBATCH --nodes=2\nsrun true\n",
+           "#!/usr/bin/python3\n#SBATCH --nodes=2\nprint(1)\n"},
+          nullptr,
+          fix};
 }
 
 } // namespace hpcml::check

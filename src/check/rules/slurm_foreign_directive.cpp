@@ -11,7 +11,9 @@ namespace {
 const slurm::Setting* own_setting(const Subject& subject, const std::string& option) {
   for (const auto& settings : subject.settings)
     for (const auto& setting : settings)
-      if (setting.option == option && subject.text.substr(line_at(subject.text, setting.place.offset).offset, 2) == "#S") return &setting;
+      if (setting.option == option &&
+          subject.text.substr(line_at(subject.text, setting.place.offset).offset, 2) == "#S")
+        return &setting;
   return nullptr;
 }
 
@@ -19,13 +21,19 @@ Hits find(const Subject& subject) {
   Hits hits;
   const auto& directives = subject.header.directives;
   const auto is_own = [](const slurm::Directive& d) { return d.magic == slurm::Magic::sbatch; };
-  if (std::all_of(directives.begin(), directives.end(), is_own) || std::none_of(directives.begin(), directives.end(), is_own) || subject.directive("ignore-pbs")) return hits;
+  if (std::all_of(directives.begin(), directives.end(), is_own) ||
+      std::none_of(directives.begin(), directives.end(), is_own) || subject.directive("ignore-pbs"))
+    return hits;
   slurm::Findings refusals({}, subject.text); // reported with all others that sbatch makes
   for (const auto& setting : slurm::translate_foreign(subject.header, subject.version, refusals)) {
     const auto* own = own_setting(subject, setting.option);
     if (own && own->value == setting.value) continue;
-    hits.push_back({setting.place, "sbatch obeys this line: it sets --" + setting.option + (own ? ", against the #SBATCH line" : ""),
-                    "remove it, or add #SBATCH --ignore-pbs", {}, own ? diag::Severity::warning : diag::Severity::note});
+    hits.push_back(
+        {setting.place,
+         "sbatch obeys this line: it sets --" + setting.option + (own ? ", against the #SBATCH line" : ""),
+         "remove it, or add #SBATCH --ignore-pbs",
+         {},
+         own ? diag::Severity::warning : diag::Severity::note});
   }
   return hits;
 }
@@ -33,17 +41,18 @@ Hits find(const Subject& subject) {
 } // namespace
 
 Rule rule_slurm_foreign_directive() {
-  return {
-      "slurm/foreign-directive",
-      diag::Severity::warning,
-      "#PBS or #BSUB lines beside #SBATCH",
-      "sbatch obeys #PBS and #BSUB lines, too, and where both set something the other system's line wins, wherever it stands. A "
-      "script that was ported and kept its old header asks for something else than it seems to.",
-      "https://slurm.schedmd.com/sbatch.html#OPT_ignore-pbs",
-      {"#!/bin/bash\n#PBS -l nodes=4\n#SBATCH --nodes=2\n", "#!/bin/bash\n#SBATCH --ntasks=2\n#BSUB -n 6\n", "#!/bin/bash\n#PBS -N old\n#SBATCH --nodes=2\n"},
-      {"#!/bin/bash\n#SBATCH --nodes=2 --ignore-pbs\n#PBS -l nodes=4\n", "#!/bin/bash\n##PBS -l nodes=4\n#SBATCH --nodes=2\n",
-       "#!/bin/bash\n#PBS -l nodes=4\n"},
-      find};
+  return {"slurm/foreign-directive",
+          diag::Severity::warning,
+          "#PBS or #BSUB lines beside #SBATCH",
+          "sbatch obeys #PBS and #BSUB lines, too, and where both set something the other system's line "
+          "wins, wherever it stands. A "
+          "script that was ported and kept its old header asks for something else than it seems to.",
+          "https://slurm.schedmd.com/sbatch.html#OPT_ignore-pbs",
+          {"#!/bin/bash\n#PBS -l nodes=4\n#SBATCH --nodes=2\n",
+           "#!/bin/bash\n#SBATCH --ntasks=2\n#BSUB -n 6\n", "#!/bin/bash\n#PBS -N old\n#SBATCH --nodes=2\n"},
+          {"#!/bin/bash\n#SBATCH --nodes=2 --ignore-pbs\n#PBS -l nodes=4\n",
+           "#!/bin/bash\n##PBS -l nodes=4\n#SBATCH --nodes=2\n", "#!/bin/bash\n#PBS -l nodes=4\n"},
+          find};
 }
 
 } // namespace hpcml::check

@@ -5,17 +5,20 @@
 namespace hpcml::check {
 
 Rule rule_slurm_gpus() {
-  return {
-      "slurm/gpus",
-      diag::Severity::error,
-      "Numbers of GPUs that do not fit",
-      "The GPUs of the job, of a node and of a task determine how many nodes and tasks there are. Where --nodes or --ntasks say "
-      "otherwise, or one is no multiple of the other, the job is refused.",
-      "https://slurm.schedmd.com/gres.html",
-      {"#!/bin/bash\n#SBATCH --gpus=6 --gpus-per-node=4\n", "#!/bin/bash\n#SBATCH --nodes=3 --gpus=8 --gpus-per-node=4\n",
-       "#!/bin/bash\n#SBATCH --nodes=4 --gpus=2\n", "#!/bin/bash\n#SBATCH --ntasks=3 --gpus=4 --gpus-per-task=2\n"},
-      {"#!/bin/bash\n#SBATCH --nodes=2 --gpus=8 --gpus-per-node=4\n", "#!/bin/bash\n#SBATCH --nodes=2 --gpus-per-node=4 --ntasks-per-node=4\n",
-       "#!/bin/bash\n#SBATCH --ntasks=2 --gpus=4 --gpus-per-task=2\n"}};
+  return {"slurm/gpus",
+          diag::Severity::error,
+          "Numbers of GPUs that do not fit",
+          "The GPUs of the job, of a node and of a task determine how many nodes and tasks there are. Where "
+          "--nodes or --ntasks say "
+          "otherwise, or one is no multiple of the other, the job is refused.",
+          "https://slurm.schedmd.com/gres.html",
+          {"#!/bin/bash\n#SBATCH --gpus=6 --gpus-per-node=4\n",
+           "#!/bin/bash\n#SBATCH --nodes=3 --gpus=8 --gpus-per-node=4\n",
+           "#!/bin/bash\n#SBATCH --nodes=4 --gpus=2\n",
+           "#!/bin/bash\n#SBATCH --ntasks=3 --gpus=4 --gpus-per-task=2\n"},
+          {"#!/bin/bash\n#SBATCH --nodes=2 --gpus=8 --gpus-per-node=4\n",
+           "#!/bin/bash\n#SBATCH --nodes=2 --gpus-per-node=4 --ntasks-per-node=4\n",
+           "#!/bin/bash\n#SBATCH --ntasks=2 --gpus=4 --gpus-per-task=2\n"}};
 }
 
 } // namespace hpcml::check

@@ -8,16 +8,23 @@ namespace {
 
 Hits find(const Subject& subject) {
   Hits hits;
-  if (!subject.version_known || subject.version >= slurm::Version::v26_05) return hits; // refused, which is said already
+  if (!subject.version_known || subject.version >= slurm::Version::v26_05)
+    return hits; // refused, which is said already
   for (const auto& request : subject.requests) {
     const auto per_node = request.gres.find("gpus-per-node");
     const auto gres = request.gres.find("gres");
-    if (per_node == request.gres.end() || request.gpus("gres") == 0 || request.place("gpus-per-node").length == 0) continue;
+    if (per_node == request.gres.end() || request.gpus("gres") == 0 ||
+        request.place("gpus-per-node").length == 0)
+      continue;
     const bool same = request.gpus("gres") == request.gpus("gpus-per-node");
-    Hit hit{request.place("gpus-per-node"), same ? "--gres asks for the same GPUs" : "--gres asks for another number of GPUs, and wins", "keep one of them: 26.05 refuses both together"};
+    Hit hit{request.place("gpus-per-node"),
+            same ? "--gres asks for the same GPUs" : "--gres asks for another number of GPUs, and wins",
+            "keep one of them: 26.05 refuses both together"};
     // Only --gpus-per-node sets that variable.
     const bool read = subject.text.find("SLURM_GPUS_PER_NODE") != std::string_view::npos;
-    if (same && !read && gres->second.size() == 1 && per_node->second.size() == 1 && gres->second[0].type == per_node->second[0].type) hit.fix = {remove_option(subject.text, hit.place)};
+    if (same && !read && gres->second.size() == 1 && per_node->second.size() == 1 &&
+        gres->second[0].type == per_node->second[0].type)
+      hit.fix = {remove_option(subject.text, hit.place)};
     hits.push_back(std::move(hit));
   }
   return hits;
@@ -30,13 +37,16 @@ Rule rule_slurm_gpus_twice() {
       "slurm/gpus-twice",
       diag::Severity::warning,
       "GPUs asked for twice",
-      "Up to 25.11 --gpus-per-node and --gres=gpu together are taken without a word, and where they differ the job gets what "
+      "Up to 25.11 --gpus-per-node and --gres=gpu together are taken without a word, and where they differ "
+      "the job gets what "
       "--gres says. From 26.05 sbatch refuses both together, also when one comes from the environment.",
       "https://slurm.schedmd.com/sbatch.html#OPT_gpus-per-node",
-      {"#!/bin/bash\n#SBATCH --gpus-per-node=4\n#SBATCH --gres=gpu:4\n", "#!/bin/bash\n#SBATCH --gpus-per-node=8 --gres=gpu:4\n",
+      {"#!/bin/bash\n#SBATCH --gpus-per-node=4\n#SBATCH --gres=gpu:4\n",
+       "#!/bin/bash\n#SBATCH --gpus-per-node=8 --gres=gpu:4\n",
        {"#!/bin/bash\n#SBATCH --gpus-per-node=a100:4 --nodes=2\n#SBATCH --gres=gpu:a100:4\n", "", "25.11"},
        "#!/bin/bash\n#SBATCH --gpus-per-node=4\n#SBATCH --gres=gpu:4\necho $SLURM_GPUS_PER_NODE\n"},
-      {"#!/bin/bash\n#SBATCH --gpus-per-node=4\n", "#!/bin/bash\n#SBATCH --gpus-per-node=4\n#SBATCH --gres=nvme:1600\n",
+      {"#!/bin/bash\n#SBATCH --gpus-per-node=4\n",
+       "#!/bin/bash\n#SBATCH --gpus-per-node=4\n#SBATCH --gres=nvme:1600\n",
        "#!/bin/bash\n#SBATCH --gres=gpu:4 --gpus-per-task=1 --ntasks-per-node=4 --nodes=1\n"},
       find};
 }

@@ -18,10 +18,15 @@ std::optional<std::string> respell(std::string_view value) {
   return text == value ? std::nullopt : std::optional(text);
 }
 
-std::vector<Edit> fix(const Subject& subject, slurm::Place place) { return fix_value(subject, place, respell); }
+std::vector<Edit> fix(const Subject& subject, slurm::Place place) {
+  return fix_value(subject, place, respell);
+}
 
 /// Signs that sbatch lets pass and the controller then refuses as part of a name.
-bool is_odd(const slurm::GresItem& item) { return item.name.find_first_of("=/") != std::string::npos || item.name == "gres" || item.type.find('=') != std::string::npos; }
+bool is_odd(const slurm::GresItem& item) {
+  return item.name.find_first_of("=/") != std::string::npos || item.name == "gres" ||
+         item.type.find('=') != std::string::npos;
+}
 
 Hits find(const Subject& subject) {
   Hits hits;
@@ -36,7 +41,10 @@ Hits find(const Subject& subject) {
         const auto at = subject.text.substr(place.offset, place.length).find(text);
         std::vector<Edit> edits;
         if (other && at != std::string_view::npos) edits.push_back({place.offset + at, text.size(), *other});
-        hits.push_back({place, "this Slurm has no resource of the name '" + item.name + (item.type.empty() ? "" : ":" + item.type) + "'", "write NAME[:TYPE]:NUMBER, gpu:4 for instance", std::move(edits)});
+        hits.push_back({place,
+                        "this Slurm has no resource of the name '" + item.name +
+                            (item.type.empty() ? "" : ":" + item.type) + "'",
+                        "write NAME[:TYPE]:NUMBER, gpu:4 for instance", std::move(edits)});
         break;
       }
   }
@@ -46,18 +54,22 @@ Hits find(const Subject& subject) {
 } // namespace
 
 Rule rule_slurm_gres() {
-  return {
-      "slurm/gres",
-      diag::Severity::error,
-      "A request for GPUs that sbatch cannot read",
-      "--gres takes NAME[:TYPE]:COUNT; --gpus and its kin take [TYPE:]COUNT without the name. gpu=4 and gres/gpu:4 are known "
-      "from 23.11 only. What cannot be read is fatal: \"Invalid generic resource (gres) specification\".",
-      "https://slurm.schedmd.com/gres.html",
-      {{"#!/bin/bash\n#SBATCH --gres=gpu=4\n", "", "22.05"}, {"#!/bin/bash\n#SBATCH --gres=gres/gpu:4\n", "", "23.02"},
-       "#!/bin/bash\n#SBATCH --gpus-per-node=4:\n", "#!/bin/bash\n#SBATCH --gpus = 4\n", {"#!/bin/bash\n#SBATCH --gres=\n", "", "22.05"}},
-      {"#!/bin/bash\n#SBATCH --gres=gpu:4\n", "#!/bin/bash\n#SBATCH --gpus-per-node=a100:4\n", "#!/bin/bash\n#SBATCH --gres=gpu:a100:4,nvme:100\n"},
-      find,
-      fix};
+  return {"slurm/gres",
+          diag::Severity::error,
+          "A request for GPUs that sbatch cannot read",
+          "--gres takes NAME[:TYPE]:COUNT; --gpus and its kin take [TYPE:]COUNT without the name. gpu=4 and "
+          "gres/gpu:4 are known "
+          "from 23.11 only. What cannot be read is fatal: \"Invalid generic resource (gres) specification\".",
+          "https://slurm.schedmd.com/gres.html",
+          {{"#!/bin/bash\n#SBATCH --gres=gpu=4\n", "", "22.05"},
+           {"#!/bin/bash\n#SBATCH --gres=gres/gpu:4\n", "", "23.02"},
+           "#!/bin/bash\n#SBATCH --gpus-per-node=4:\n",
+           "#!/bin/bash\n#SBATCH --gpus = 4\n",
+           {"#!/bin/bash\n#SBATCH --gres=\n", "", "22.05"}},
+          {"#!/bin/bash\n#SBATCH --gres=gpu:4\n", "#!/bin/bash\n#SBATCH --gpus-per-node=a100:4\n",
+           "#!/bin/bash\n#SBATCH --gres=gpu:a100:4,nvme:100\n"},
+          find,
+          fix};
 }
 
 } // namespace hpcml::check

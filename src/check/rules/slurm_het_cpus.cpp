@@ -13,13 +13,17 @@ Hits find(const Subject& subject) {
   Hits hits;
   if (subject.requests.size() < 2 || !subject.may_be("25.05-")) return hits;
   const auto says = [](const slurm::Request& request) { return request.has("cpus-per-task"); };
-  if (!says(subject.requests[0]) || std::all_of(subject.requests.begin(), subject.requests.end(), says)) return hits;
+  if (!says(subject.requests[0]) || std::all_of(subject.requests.begin(), subject.requests.end(), says))
+    return hits;
   if (subject.text.find("unset SLURM_CPUS_PER_TASK") != std::string_view::npos) return hits;
   for (const auto& launch : subject.launches) {
     const auto& link = launch.chain.front();
-    const auto groups = link.program == "srun" && !launch.command->parent ? link.value("het-group") : std::nullopt;
+    const auto groups =
+        link.program == "srun" && !launch.command->parent ? link.value("het-group") : std::nullopt;
     if (groups && names_several(*groups))
-      hits.push_back({place_of(link.find("het-group")->place), "from 25.05 srun stops here: not every component has --cpus-per-task", "give every component --cpus-per-task"});
+      hits.push_back({place_of(link.find("het-group")->place),
+                      "from 25.05 srun stops here: not every component has --cpus-per-task",
+                      "give every component --cpus-per-task"});
   }
   return hits;
 }
@@ -31,13 +35,16 @@ Rule rule_slurm_het_cpus() {
       "slurm/het-cpus",
       diag::Severity::warning,
       "A step over components, only some with --cpus-per-task",
-      "From 25.05 srun --het-group=0,1 is fatal where one component has --cpus-per-task and another has none: "
+      "From 25.05 srun --het-group=0,1 is fatal where one component has --cpus-per-task and another has "
+      "none: "
       "SLURM_CPUS_PER_TASK and SLURM_TRES_PER_TASK then contradict each other.",
       "https://slurm.schedmd.com/heterogeneous_jobs.html",
       {{"#!/bin/bash\n#SBATCH -n1 -c4\n#SBATCH hetjob\n#SBATCH -n2\nsrun --het-group=0,1 ./a\n", "", "25.05"},
-       {"#!/bin/bash\n#SBATCH --cpus-per-task=4\n#SBATCH hetjob\n#SBATCH -n2\nsrun --het-group=0-1 ./a\n", "", "25.11"},
+       {"#!/bin/bash\n#SBATCH --cpus-per-task=4\n#SBATCH hetjob\n#SBATCH -n2\nsrun --het-group=0-1 ./a\n", "",
+        "25.11"},
        {"#!/bin/bash\n#SBATCH -c2\n#SBATCH hetjob\n#SBATCH -n2\nsrun -l --het-group 0,1 ./a\n", "", "26.05"}},
-      {{"#!/bin/bash\n#SBATCH -n1 -c4\n#SBATCH hetjob\n#SBATCH -n2 -c1\nsrun --het-group=0,1 ./a\n", "", "25.05"},
+      {{"#!/bin/bash\n#SBATCH -n1 -c4\n#SBATCH hetjob\n#SBATCH -n2 -c1\nsrun --het-group=0,1 ./a\n", "",
+        "25.05"},
        {"#!/bin/bash\n#SBATCH -n1 -c4\n#SBATCH hetjob\n#SBATCH -n2\nsrun --het-group=0,1 ./a\n", "", "24.05"},
        {"#!/bin/bash\n#SBATCH -n1 -c4\n#SBATCH hetjob\n#SBATCH -n2\nsrun --het-group=1 ./a\n", "", "25.05"}},
       find};

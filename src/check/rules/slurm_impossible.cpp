@@ -5,18 +5,23 @@
 namespace hpcml::check {
 
 Rule rule_slurm_impossible() {
-  return {
-      "slurm/impossible",
-      diag::Severity::error,
-      "A request that no cluster can fulfil",
-      "Tasks that do not fit on the nodes at --ntasks-per-node, more nodes in --nodelist than --nodes allows, a node that is wanted and excluded: "
-      "sbatch says that the requested node configuration is not available, whatever the cluster has.",
-      "https://slurm.schedmd.com/sbatch.html#OPT_ntasks-per-node",
-      {{"#!/bin/bash\n#SBATCH --nodes=2 --ntasks=16 --ntasks-per-node=4\n"}, {"#!/bin/bash\n#SBATCH --nodes=1 --nodelist=n[1-4]\n", "", "22.05"},
-       {"#!/bin/bash\n#SBATCH --nodelist=n[1-4] --exclude=n3\n"}, {"#!/bin/bash\n#SBATCH --nodes=0\n"}, {"#!/bin/bash\n#SBATCH --ntasks=4 --distribution=arbitrary\n"}},
-      {{"#!/bin/bash\n#SBATCH --nodes=2 --ntasks=8 --ntasks-per-node=4\n"}, {"#!/bin/bash\n#SBATCH --ntasks=16 --ntasks-per-node=4\n"},
-       {"#!/bin/bash\n#SBATCH --nodes=2-4 --ntasks=16 --ntasks-per-node=4\n"}, {"#!/bin/bash\n#SBATCH --nodes=1 --nodelist=n[1-4]\n", "", "23.02"},
-       {"#!/bin/bash\n#SBATCH --nodes=4 --nodelist=n[1-4] --exclude=m3\n"}}};
+  return {"slurm/impossible",
+          diag::Severity::error,
+          "A request that no cluster can fulfil",
+          "Tasks that do not fit on the nodes at --ntasks-per-node, more nodes in --nodelist than --nodes "
+          "allows, a node that is wanted and excluded: "
+          "sbatch says that the requested node configuration is not available, whatever the cluster has.",
+          "https://slurm.schedmd.com/sbatch.html#OPT_ntasks-per-node",
+          {{"#!/bin/bash\n#SBATCH --nodes=2 --ntasks=16 --ntasks-per-node=4\n"},
+           {"#!/bin/bash\n#SBATCH --nodes=1 --nodelist=n[1-4]\n", "", "22.05"},
+           {"#!/bin/bash\n#SBATCH --nodelist=n[1-4] --exclude=n3\n"},
+           {"#!/bin/bash\n#SBATCH --nodes=0\n"},
+           {"#!/bin/bash\n#SBATCH --ntasks=4 --distribution=arbitrary\n"}},
+          {{"#!/bin/bash\n#SBATCH --nodes=2 --ntasks=8 --ntasks-per-node=4\n"},
+           {"#!/bin/bash\n#SBATCH --ntasks=16 --ntasks-per-node=4\n"},
+           {"#!/bin/bash\n#SBATCH --nodes=2-4 --ntasks=16 --ntasks-per-node=4\n"},
+           {"#!/bin/bash\n#SBATCH --nodes=1 --nodelist=n[1-4]\n", "", "23.02"},
+           {"#!/bin/bash\n#SBATCH --nodes=4 --nodelist=n[1-4] --exclude=m3\n"}}};
 }
 
 } // namespace hpcml::check

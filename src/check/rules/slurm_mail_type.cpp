@@ -17,17 +17,16 @@ Hits find(const Subject& subject) {
 } // namespace
 
 Rule rule_slurm_mail_type() {
-  return {
-      "slurm/mail-type",
-      diag::Severity::note,
-      "--mail-user without --mail-type",
-      "Slurm sends no mail unless --mail-type says for which events: the address alone does nothing.",
-      "https://slurm.schedmd.com/sbatch.html#OPT_mail-type",
-      {"#!/bin/bash\n#SBATCH --mail-user=me\n", "#!/bin/bash\n#SBATCH --nodes=2 --mail-user=a@b.org\n",
-       "#!/bin/bash\n#SBATCH --mail-user me\n##SBATCH --mail-type=END\n"},
-      {"#!/bin/bash\n#SBATCH --mail-user=me --mail-type=END\n", "#!/bin/bash\n#SBATCH --mail-type=END\n",
-       "#!/bin/bash\n#SBATCH --mail-type=NONE\n#SBATCH --mail-user=me\n"},
-      find};
+  return {"slurm/mail-type",
+          diag::Severity::note,
+          "--mail-user without --mail-type",
+          "Slurm sends no mail unless --mail-type says for which events: the address alone does nothing.",
+          "https://slurm.schedmd.com/sbatch.html#OPT_mail-type",
+          {"#!/bin/bash\n#SBATCH --mail-user=me\n", "#!/bin/bash\n#SBATCH --nodes=2 --mail-user=a@b.org\n",
+           "#!/bin/bash\n#SBATCH --mail-user me\n##SBATCH --mail-type=END\n"},
+          {"#!/bin/bash\n#SBATCH --mail-user=me --mail-type=END\n", "#!/bin/bash\n#SBATCH --mail-type=END\n",
+           "#!/bin/bash\n#SBATCH --mail-type=NONE\n#SBATCH --mail-user=me\n"},
+          find};
 }
 
 } // namespace hpcml::check

@@ -15,35 +15,42 @@ std::optional<std::string> respell(std::string_view value) {
   const auto digits = std::min(value.find_first_not_of("0123456789."), value.size());
   const std::string number(value.substr(0, digits));
   const auto unit = util::to_lower(value.substr(digits));
-  if (number.empty() || unit.empty() || (unit.size() > 1 && unit != unit.substr(0, 1) + "i" && unit != unit.substr(0, 1) + "ib" && unit != unit.substr(0, 1) + "b")) return std::nullopt;
+  if (number.empty() || unit.empty() ||
+      (unit.size() > 1 && unit != unit.substr(0, 1) + "i" && unit != unit.substr(0, 1) + "ib" &&
+       unit != unit.substr(0, 1) + "b"))
+    return std::nullopt;
   const char letter = static_cast<char>(unit[0] - 'a' + 'A');
   if (number.find('.') == std::string::npos) return number + letter;
   constexpr std::string_view k_units = "KMGT";
   const auto larger = k_units.find(letter);
-  if (larger == std::string_view::npos || larger == 0 || std::count(number.begin(), number.end(), '.') > 1) return std::nullopt;
+  if (larger == std::string_view::npos || larger == 0 || std::count(number.begin(), number.end(), '.') > 1)
+    return std::nullopt;
   const double amount = std::strtod(number.c_str(), nullptr) * 1024;
   if (amount > 1e15) return std::nullopt;
   return std::to_string(static_cast<long long>(amount + 0.5)) + k_units[larger - 1];
 }
 
-std::vector<Edit> fix(const Subject& subject, slurm::Place place) { return fix_value(subject, place, respell); }
+std::vector<Edit> fix(const Subject& subject, slurm::Place place) {
+  return fix_value(subject, place, respell);
+}
 
 } // namespace
 
 Rule rule_slurm_memory() {
-  return {
-      "slurm/memory",
-      diag::Severity::error,
-      "Memory that sbatch cannot read",
-      "Slurm takes whole numbers with K, M, G or T (also KB, MB, GB, TB), MB without a unit. Fractions, GiB and units behind a "
-      "blank are refused.",
-      "https://slurm.schedmd.com/sbatch.html#OPT_mem",
-      {"#!/bin/bash\n#SBATCH --mem=64GiB\n", "#!/bin/bash\n#SBATCH --mem=1.5G\n",
-       "#!/bin/bash\n#SBATCH --mem-per-cpu=4 Gi --nodes = 2\n#SBATCH --mem-per-cpu=Gi\n", "#!/bin/bash\n#SBATCH --mem= 16G\n",
-       "#!/bin/bash\n#SBATCH --mem-per-gpu=all\n"},
-      {"#!/bin/bash\n#SBATCH --mem=64G\n", "#!/bin/bash\n#SBATCH --mem=1536M\n", "#!/bin/bash\n#SBATCH --mem=0\n", "#!/bin/bash\n#SBATCH --mem-per-cpu=4gb\n"},
-      nullptr,
-      fix};
+  return {"slurm/memory",
+          diag::Severity::error,
+          "Memory that sbatch cannot read",
+          "Slurm takes whole numbers with K, M, G or T (also KB, MB, GB, TB), MB without a unit. Fractions, "
+          "GiB and units behind a "
+          "blank are refused.",
+          "https://slurm.schedmd.com/sbatch.html#OPT_mem",
+          {"#!/bin/bash\n#SBATCH --mem=64GiB\n", "#!/bin/bash\n#SBATCH --mem=1.5G\n",
+           "#!/bin/bash\n#SBATCH --mem-per-cpu=4 Gi --nodes = 2\n#SBATCH --mem-per-cpu=Gi\n",
+           "#!/bin/bash\n#SBATCH --mem= 16G\n", "#!/bin/bash\n#SBATCH --mem-per-gpu=all\n"},
+          {"#!/bin/bash\n#SBATCH --mem=64G\n", "#!/bin/bash\n#SBATCH --mem=1536M\n",
+           "#!/bin/bash\n#SBATCH --mem=0\n", "#!/bin/bash\n#SBATCH --mem-per-cpu=4gb\n"},
+          nullptr,
+          fix};
 }
 
 } // namespace hpcml::check

@@ -5,17 +5,19 @@
 namespace hpcml::check {
 
 Rule rule_slurm_needs() {
-  return {
-      "slurm/needs",
-      diag::Severity::error,
-      "An option that needs another",
-      "--gpus-per-task needs a number of tasks, nodes or GPUs, --cpus-per-gpu and --mem-per-gpu need GPUs, --gpus-per-socket "
-      "needs sockets: without them sbatch refuses the job.",
-      "https://slurm.schedmd.com/sbatch.html#OPT_gpus-per-task",
-      {"#!/bin/bash\n#SBATCH --gpus-per-task=1\n", "#!/bin/bash\n#SBATCH --cpus-per-gpu=8\n", "#!/bin/bash\n#SBATCH --nodes=1 --mem-per-gpu=32G\n",
-       "#!/bin/bash\n#SBATCH --ntasks-per-node=4 --gpus-per-task=1\n"},
-      {"#!/bin/bash\n#SBATCH --ntasks=4 --gpus-per-task=1\n", "#!/bin/bash\n#SBATCH --gpus=2 --cpus-per-gpu=8\n",
-       {"#!/bin/bash\n#SBATCH --ntasks-per-node=4 --gpus-per-task=1\n", "", "22.05"}}};
+  return {"slurm/needs",
+          diag::Severity::error,
+          "An option that needs another",
+          "--gpus-per-task needs a number of tasks, nodes or GPUs, --cpus-per-gpu and --mem-per-gpu need "
+          "GPUs, --gpus-per-socket "
+          "needs sockets: without them sbatch refuses the job.",
+          "https://slurm.schedmd.com/sbatch.html#OPT_gpus-per-task",
+          {"#!/bin/bash\n#SBATCH --gpus-per-task=1\n", "#!/bin/bash\n#SBATCH --cpus-per-gpu=8\n",
+           "#!/bin/bash\n#SBATCH --nodes=1 --mem-per-gpu=32G\n",
+           "#!/bin/bash\n#SBATCH --ntasks-per-node=4 --gpus-per-task=1\n"},
+          {"#!/bin/bash\n#SBATCH --ntasks=4 --gpus-per-task=1\n",
+           "#!/bin/bash\n#SBATCH --gpus=2 --cpus-per-gpu=8\n",
+           {"#!/bin/bash\n#SBATCH --ntasks-per-node=4 --gpus-per-task=1\n", "", "22.05"}}};
 }
 
 } // namespace hpcml::check

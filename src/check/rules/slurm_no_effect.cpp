@@ -15,9 +15,12 @@ Hits find(const Subject& subject) {
   Hits hits;
   for (const auto& request : subject.requests)
     for (const auto& [option, setting] : request.given)
-      if (std::find(k_options.begin(), k_options.end(), option) != k_options.end() && setting.place.length > 0) {
-        Hit hit{setting.place, "--" + option + " has no effect in a directive", "give it on the command line of sbatch, or remove it"};
-        if (subject.text.substr(setting.place.offset, 2) == "--") hit.fix = {remove_option(subject.text, setting.place)};
+      if (std::find(k_options.begin(), k_options.end(), option) != k_options.end() &&
+          setting.place.length > 0) {
+        Hit hit{setting.place, "--" + option + " has no effect in a directive",
+                "give it on the command line of sbatch, or remove it"};
+        if (subject.text.substr(setting.place.offset, 2) == "--")
+          hit.fix = {remove_option(subject.text, setting.place)};
         hits.push_back(std::move(hit));
       }
   return hits;
@@ -26,17 +29,18 @@ Hits find(const Subject& subject) {
 } // namespace
 
 Rule rule_slurm_no_effect() {
-  return {
-      "slurm/no-effect",
-      diag::Severity::warning,
-      "An option without effect in a directive",
-      "--help, --usage, --version, --wrap and --quiet are for the command line: in a directive sbatch reads them and goes on as "
-      "if they were not there.",
-      "https://slurm.schedmd.com/sbatch.html#SECTION_OPTIONS",
-      {"#!/bin/bash\n#SBATCH --quiet\nsrun true\n", "#!/bin/bash\n#SBATCH --nodes=1 --wrap='srun true'\n", "#!/bin/bash\n#SBATCH -Q\n",
-       "#!/bin/bash\n#SBATCH --help --nodes=2\n"},
-      {"#!/bin/bash\n#SBATCH --verbose\n", "#!/bin/bash\n#SBATCH --parsable\n", "#!/bin/bash\nsrun --quiet true\n"},
-      find};
+  return {"slurm/no-effect",
+          diag::Severity::warning,
+          "An option without effect in a directive",
+          "--help, --usage, --version, --wrap and --quiet are for the command line: in a directive sbatch "
+          "reads them and goes on as "
+          "if they were not there.",
+          "https://slurm.schedmd.com/sbatch.html#SECTION_OPTIONS",
+          {"#!/bin/bash\n#SBATCH --quiet\nsrun true\n", "#!/bin/bash\n#SBATCH --nodes=1 --wrap='srun true'\n",
+           "#!/bin/bash\n#SBATCH -Q\n", "#!/bin/bash\n#SBATCH --help --nodes=2\n"},
+          {"#!/bin/bash\n#SBATCH --verbose\n", "#!/bin/bash\n#SBATCH --parsable\n",
+           "#!/bin/bash\nsrun --quiet true\n"},
+          find};
 }
 
 } // namespace hpcml::check

@@ -6,29 +6,36 @@ namespace hpcml::check {
 namespace {
 
 Hits find(const Subject& subject) {
-  if (subject.header.directives.empty() || subject.fits.empty()) return {}; // everything may come from the command line
+  if (subject.header.directives.empty() || subject.fits.empty())
+    return {}; // everything may come from the command line
   for (const auto& settings : subject.settings)
     for (const auto& setting : settings)
       if (setting.option == "time") return {};
   const auto& partitions = subject.fits[0].partitions;
   if (partitions.size() != 1 || !partitions[0]->default_time) return {};
-  return {{{}, "no time limit: the job gets " + partitions[0]->default_time->value.to_slurm() + ", the default of " + partitions[0]->name, "add #SBATCH --time=HH:MM:SS, or give it on the command line"}};
+  return {{{},
+           "no time limit: the job gets " + partitions[0]->default_time->value.to_slurm() +
+               ", the default of " + partitions[0]->name,
+           "add #SBATCH --time=HH:MM:SS, or give it on the command line"}};
 }
 
 } // namespace
 
 Rule rule_slurm_no_time() {
-  return {
-      "slurm/no-time",
-      diag::Severity::note,
-      "No time limit",
-      "Without --time the job gets the default of its partition, and is cancelled when that is over, whatever the partition "
-      "would have allowed.",
-      "https://slurm.schedmd.com/sbatch.html#OPT_time",
-      {{"#!/bin/bash\n#SBATCH --nodes=1 --partition=cpu6000g\nsrun true\n", "zurada"}, {"#!/bin/bash\n#SBATCH -p cpu6000g\n", "zurada"},
-       {"#!/bin/bash\n#SBATCH -p cpu6000g\n##SBATCH --time=10\nsrun true\n", "zurada"}},
-      {{"#!/bin/bash\n#SBATCH -p cpu6000g --time=10\nsrun true\n", "zurada"}, {"#!/bin/bash\nsrun true\n", "zurada"}, "#!/bin/bash\n#SBATCH -N 2\n"},
-      find};
+  return {"slurm/no-time",
+          diag::Severity::note,
+          "No time limit",
+          "Without --time the job gets the default of its partition, and is cancelled when that is over, "
+          "whatever the partition "
+          "would have allowed.",
+          "https://slurm.schedmd.com/sbatch.html#OPT_time",
+          {{"#!/bin/bash\n#SBATCH --nodes=1 --partition=cpu6000g\nsrun true\n", "zurada"},
+           {"#!/bin/bash\n#SBATCH -p cpu6000g\n", "zurada"},
+           {"#!/bin/bash\n#SBATCH -p cpu6000g\n##SBATCH --time=10\nsrun true\n", "zurada"}},
+          {{"#!/bin/bash\n#SBATCH -p cpu6000g --time=10\nsrun true\n", "zurada"},
+           {"#!/bin/bash\nsrun true\n", "zurada"},
+           "#!/bin/bash\n#SBATCH -N 2\n"},
+          find};
 }
 
 } // namespace hpcml::check

@@ -5,15 +5,17 @@
 namespace hpcml::check {
 
 Rule rule_slurm_nul() {
-  return {
-      "slurm/nul",
-      diag::Severity::error,
-      "A NUL character in the script",
-      "sbatch refuses a script with a NUL byte. A text saved as UTF-16 has one in every second place, and so has a binary that "
-      "was given instead of a script.",
-      "https://slurm.schedmd.com/sbatch.html#SECTION_DESCRIPTION",
-      {"#!/bin/bash\necho a\0b\n", "#!/bin/bash\n#SBATCH --nodes=2\n\0", "#!/bin/bash\n\0#SBATCH --nodes=2\nsrun true\n"},
-      {"#!/bin/bash\nprintf 'a\\0b'\n", "#!/bin/bash\necho \"gr\303\274n\"\n", "#!/bin/bash\ntr '\\0' '\\n' < list\n"}};
+  return {"slurm/nul",
+          diag::Severity::error,
+          "A NUL character in the script",
+          "sbatch refuses a script with a NUL byte. A text saved as UTF-16 has one in every second place, "
+          "and so has a binary that "
+          "was given instead of a script.",
+          "https://slurm.schedmd.com/sbatch.html#SECTION_DESCRIPTION",
+          {"#!/bin/bash\necho a\0b\n", "#!/bin/bash\n#SBATCH --nodes=2\n\0",
+           "#!/bin/bash\n\0#SBATCH --nodes=2\nsrun true\n"},
+          {"#!/bin/bash\nprintf 'a\\0b'\n", "#!/bin/bash\necho \"gr\303\274n\"\n",
+           "#!/bin/bash\ntr '\\0' '\\n' < list\n"}};
 }
 
 } // namespace hpcml::check

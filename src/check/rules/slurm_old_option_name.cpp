@@ -9,13 +9,20 @@ namespace hpcml::check {
 namespace {
 
 constexpr std::pair<std::string_view, std::string_view> k_names[] = {
-    {"--tasks-per-node", "--ntasks-per-node"}, {"--cluster", "--clusters"}, {"--cpu_bind", "--cpu-bind"}, {"--pack-group", "--het-group"}};
+    {"--tasks-per-node", "--ntasks-per-node"},
+    {"--cluster", "--clusters"},
+    {"--cpu_bind", "--cpu-bind"},
+    {"--pack-group", "--het-group"}};
 
 void look(const Subject& subject, slurm::Place place, Hits& hits) {
   const auto word = subject.text.substr(place.offset, place.length);
   const auto name = word.substr(0, word.find_first_of("= \t"));
   for (const auto& [old, now] : k_names)
-    if (name == old) hits.push_back({{place.offset, name.size()}, std::string(old) + " is the old name of " + std::string(now), "write " + std::string(now), {{place.offset, name.size(), std::string(now)}}});
+    if (name == old)
+      hits.push_back({{place.offset, name.size()},
+                      std::string(old) + " is the old name of " + std::string(now),
+                      "write " + std::string(now),
+                      {{place.offset, name.size(), std::string(now)}}});
 }
 
 Hits find(const Subject& subject) {
@@ -33,18 +40,19 @@ Hits find(const Subject& subject) {
 } // namespace
 
 Rule rule_slurm_old_option_name() {
-  return {
-      "slurm/old-option-name",
-      diag::Severity::note,
-      "An old name of an option",
-      "--tasks-per-node, --cluster, --cpu_bind and --pack-group are old spellings. They still work, are in no manual any more, "
-      "and others of their age (--workdir, --share, --mem_bind) have already gone.",
-      "https://slurm.schedmd.com/sbatch.html#SECTION_OPTIONS",
-      {"#!/bin/bash\n#SBATCH --tasks-per-node=4\n", "#!/bin/bash\nsrun --cpu_bind=none python train.py\n", "#!/bin/bash\nsrun --pack-group=0 a\n",
-       "#!/bin/bash\n#SBATCH --cluster gpu\n"},
-      {"#!/bin/bash\n#SBATCH --ntasks-per-node=4\n", "#!/bin/bash\nsrun --cpu-bind=none python train.py\n",
-       "#!/bin/bash\nsrun python train.py --cpu_bind=none\n"},
-      find};
+  return {"slurm/old-option-name",
+          diag::Severity::note,
+          "An old name of an option",
+          "--tasks-per-node, --cluster, --cpu_bind and --pack-group are old spellings. They still work, are "
+          "in no manual any more, "
+          "and others of their age (--workdir, --share, --mem_bind) have already gone.",
+          "https://slurm.schedmd.com/sbatch.html#SECTION_OPTIONS",
+          {"#!/bin/bash\n#SBATCH --tasks-per-node=4\n", "#!/bin/bash\nsrun --cpu_bind=none python train.py\n",
+           "#!/bin/bash\nsrun --pack-group=0 a\n", "#!/bin/bash\n#SBATCH --cluster gpu\n"},
+          {"#!/bin/bash\n#SBATCH --ntasks-per-node=4\n",
+           "#!/bin/bash\nsrun --cpu-bind=none python train.py\n",
+           "#!/bin/bash\nsrun python train.py --cpu_bind=none\n"},
+          find};
 }
 
 } // namespace hpcml::check

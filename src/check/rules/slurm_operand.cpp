@@ -35,13 +35,15 @@ std::vector<Edit> mend_dashes(const Subject& subject, slurm::Place place) {
   word.remove_prefix(length);
   const auto name = word.substr(0, word.find('='));
   if (slurm::is_option(Program::sbatch, name)) return {{place.offset, length, "--"}};
-  if (name.size() == 1 && slurm::find_option(Program::sbatch, name[0], subject.version)) return {{place.offset, length, "-"}};
+  if (name.size() == 1 && slurm::find_option(Program::sbatch, name[0], subject.version))
+    return {{place.offset, length, "-"}};
   return {};
 }
 
 bool is_memory_unit(std::string_view word) {
   const auto lower = util::to_lower(word);
-  return lower == "g" || lower == "gb" || lower == "m" || lower == "mb" || lower == "t" || lower == "tb" || lower == "k" || lower == "kb";
+  return lower == "g" || lower == "gb" || lower == "m" || lower == "mb" || lower == "t" || lower == "tb" ||
+         lower == "k" || lower == "kb";
 }
 
 /// What stands between the words from `from` on and this one becomes `text`.
@@ -62,28 +64,33 @@ std::vector<Edit> fix(const Subject& subject, slurm::Place place) {
   const auto& text = before.text;
   // "--account= me", "--account = me"
   if (util::starts_with(text, "--") && text.find('=') == text.size() - 1) return join(before, place, "");
-  if (text == "=" && words.size() > 2 && util::starts_with(words[words.size() - 3].text, "--")) return join(words[words.size() - 3], place, "=");
-  const bool memory = util::starts_with(text, "--mem") || util::starts_with(text, "--tmp=") || (words.size() > 2 && util::starts_with(words[words.size() - 3].text, "--mem"));
-  if (memory && !text.empty() && text.back() >= '0' && text.back() <= '9' && is_memory_unit(word)) return join(before, place, "");
+  if (text == "=" && words.size() > 2 && util::starts_with(words[words.size() - 3].text, "--"))
+    return join(words[words.size() - 3], place, "=");
+  const bool memory = util::starts_with(text, "--mem") || util::starts_with(text, "--tmp=") ||
+                      (words.size() > 2 && util::starts_with(words[words.size() - 3].text, "--mem"));
+  if (memory && !text.empty() && text.back() >= '0' && text.back() <= '9' && is_memory_unit(word))
+    return join(before, place, "");
   return {};
 }
 
 } // namespace
 
 Rule rule_slurm_operand() {
-  return {
-      "slurm/operand",
-      diag::Severity::error,
-      "A word that is no option",
-      "sbatch takes nothing but options from a directive: a value with a blank in it, a comment without #, an option with a "
-      "typographic dash are all \"Invalid directive found in batch script\", and no job is made.",
-      "https://slurm.schedmd.com/sbatch.html#SECTION_DESCRIPTION",
-      {"#!/bin/bash\n#SBATCH --mem=16 GB\n", "#!/bin/bash\n#SBATCH \342\200\223nodes=2\n", "#!/bin/bash\n#SBATCH --time=10:00 (1)\n",
-       "#!/bin/bash\n#SBATCH --account = me\n", "#!/bin/bash\n#SBATCH --partition= gpu\n", "#!/bin/bash\n#SBATCH --job-name=my job\n",
-       "#!/bin/bash\n#SBATCH --nodes=2 // two\n"},
-      {"#!/bin/bash\n#SBATCH --mem=16GB\n", "#!/bin/bash\n#SBATCH --job-name=\"my job\"\n", "#!/bin/bash\n#SBATCH --nodes=2 # two\n"},
-      nullptr,
-      fix};
+  return {"slurm/operand",
+          diag::Severity::error,
+          "A word that is no option",
+          "sbatch takes nothing but options from a directive: a value with a blank in it, a comment without "
+          "#, an option with a "
+          "typographic dash are all \"Invalid directive found in batch script\", and no job is made.",
+          "https://slurm.schedmd.com/sbatch.html#SECTION_DESCRIPTION",
+          {"#!/bin/bash\n#SBATCH --mem=16 GB\n", "#!/bin/bash\n#SBATCH \342\200\223nodes=2\n",
+           "#!/bin/bash\n#SBATCH --time=10:00 (1)\n", "#!/bin/bash\n#SBATCH --account = me\n",
+           "#!/bin/bash\n#SBATCH --partition= gpu\n", "#!/bin/bash\n#SBATCH --job-name=my job\n",
+           "#!/bin/bash\n#SBATCH --nodes=2 // two\n"},
+          {"#!/bin/bash\n#SBATCH --mem=16GB\n", "#!/bin/bash\n#SBATCH --job-name=\"my job\"\n",
+           "#!/bin/bash\n#SBATCH --nodes=2 # two\n"},
+          nullptr,
+          fix};
 }
 
 } // namespace hpcml::check

@@ -11,35 +11,43 @@ namespace hpcml::check {
 namespace {
 
 /// Names that Slurm gave up, and what took their place.
-constexpr std::pair<std::string_view, std::string_view> k_renamed[] = {{"workdir", "chdir"}, {"share", "oversubscribe"}, {"ntask-per-node", "ntasks-per-node"}, {"ntask", "ntasks"}, {"cpu-per-task", "cpus-per-task"}, {"gpu-per-node", "gpus-per-node"}};
+constexpr std::pair<std::string_view, std::string_view> k_renamed[] = {
+    {"workdir", "chdir"}, {"share", "oversubscribe"},        {"ntask-per-node", "ntasks-per-node"},
+    {"ntask", "ntasks"},  {"cpu-per-task", "cpus-per-task"}, {"gpu-per-node", "gpus-per-node"}};
 
 std::vector<Edit> fix(const Subject& subject, slurm::Place place) {
   const auto word = subject.text.substr(place.offset, place.length);
   if (word.substr(0, 2) != "--") return {};
-  const auto name = word.substr(2, word.find('=') == std::string_view::npos ? std::string_view::npos : word.find('=') - 2);
+  const auto name =
+      word.substr(2, word.find('=') == std::string_view::npos ? std::string_view::npos : word.find('=') - 2);
   auto other = util::to_lower(name);
   std::replace(other.begin(), other.end(), '_', '-');
   for (const auto& [old, now] : k_renamed)
     if (other == old) other = now;
-  if (other == name || !slurm::find_option(slurm::Program::sbatch, other, subject.version).option || !slurm::is_option(slurm::Program::sbatch, other)) return {};
+  if (other == name || !slurm::find_option(slurm::Program::sbatch, other, subject.version).option ||
+      !slurm::is_option(slurm::Program::sbatch, other))
+    return {};
   return {{place.offset + 2, name.size(), other}};
 }
 
 } // namespace
 
 Rule rule_slurm_option_unknown() {
-  return {
-      "slurm/option-unknown",
-      diag::Severity::error,
-      "An option that sbatch does not know",
-      "sbatch refuses the whole script for one unknown option: a slip, an option of srun (--cpu-bind, --mpi, --label), one of a "
-      "newer or older Slurm, or one that a site's plugin brings elsewhere.",
-      "https://slurm.schedmd.com/sbatch.html#SECTION_OPTIONS",
-      {"#!/bin/bash\n#SBATCH --cpus_per_task=8\n", "#!/bin/bash\n#SBATCH --workdir=/tmp\n", "#!/bin/bash\n#SBATCH --Nodes=2\n",
-       "#!/bin/bash\n#SBATCH --cpu-bind=cores\n", "#!/bin/bash\n#SBATCH --stepmgr\n"},
-      {"#!/bin/bash\n#SBATCH --cpus-per-task=8\n", "#!/bin/bash\n#SBATCH --chdir=/tmp\n", {"#!/bin/bash\n#SBATCH --stepmgr\n", "", "24.05"}},
-      nullptr,
-      fix};
+  return {"slurm/option-unknown",
+          diag::Severity::error,
+          "An option that sbatch does not know",
+          "sbatch refuses the whole script for one unknown option: a slip, an option of srun (--cpu-bind, "
+          "--mpi, --label), one of a "
+          "newer or older Slurm, or one that a site's plugin brings elsewhere.",
+          "https://slurm.schedmd.com/sbatch.html#SECTION_OPTIONS",
+          {"#!/bin/bash\n#SBATCH --cpus_per_task=8\n", "#!/bin/bash\n#SBATCH --workdir=/tmp\n",
+           "#!/bin/bash\n#SBATCH --Nodes=2\n", "#!/bin/bash\n#SBATCH --cpu-bind=cores\n",
+           "#!/bin/bash\n#SBATCH --stepmgr\n"},
+          {"#!/bin/bash\n#SBATCH --cpus-per-task=8\n",
+           "#!/bin/bash\n#SBATCH --chdir=/tmp\n",
+           {"#!/bin/bash\n#SBATCH --stepmgr\n", "", "24.05"}},
+          nullptr,
+          fix};
 }
 
 } // namespace hpcml::check

@@ -5,22 +5,26 @@
 namespace hpcml::check {
 namespace {
 
-std::vector<Edit> fix(const Subject&, slurm::Place place) { return {{place.offset, place.length, "#SBATCH"}}; }
+std::vector<Edit> fix(const Subject&, slurm::Place place) {
+  return {{place.offset, place.length, "#SBATCH"}};
+}
 
 } // namespace
 
 Rule rule_slurm_prefix() {
-  return {
-      "slurm/prefix",
-      diag::Severity::warning,
-      "#SLURM is an old form of #SBATCH",
-      "sbatch obeys lines that begin with #SLURM and complains about each. No other tool reads them, and they look like "
-      "comments.",
-      "https://slurm.schedmd.com/sbatch.html#SECTION_DESCRIPTION",
-      {"#!/bin/bash\n#SLURM --nodes=2\n", "#!/bin/bash\n#SBATCH --nodes=2\n#SLURM --time=10\nsrun true\n", "#!/bin/bash\n#SLURM -N 2\nsrun true\n"},
-      {"#!/bin/bash\n#SBATCH --nodes=2\n", "#!/bin/bash\n# SLURM settings\n#SBATCH --nodes=2\n", "#!/bin/bash\n##SLURM --nodes=2\n"},
-      nullptr,
-      fix};
+  return {"slurm/prefix",
+          diag::Severity::warning,
+          "#SLURM is an old form of #SBATCH",
+          "sbatch obeys lines that begin with #SLURM and complains about each. No other tool reads them, and "
+          "they look like "
+          "comments.",
+          "https://slurm.schedmd.com/sbatch.html#SECTION_DESCRIPTION",
+          {"#!/bin/bash\n#SLURM --nodes=2\n", "#!/bin/bash\n#SBATCH --nodes=2\n#SLURM --time=10\nsrun true\n",
+           "#!/bin/bash\n#SLURM -N 2\nsrun true\n"},
+          {"#!/bin/bash\n#SBATCH --nodes=2\n", "#!/bin/bash\n# SLURM settings\n#SBATCH --nodes=2\n",
+           "#!/bin/bash\n##SLURM --nodes=2\n"},
+          nullptr,
+          fix};
 }
 
 } // namespace hpcml::check

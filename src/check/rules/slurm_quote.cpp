@@ -5,16 +5,17 @@
 namespace hpcml::check {
 
 Rule rule_slurm_quote() {
-  return {
-      "slurm/quote",
-      diag::Severity::error,
-      "A quote that is not closed",
-      "sbatch reads quotes in directives as a shell does, but each line for itself: an open one is fatal and no job is made. An "
-      "apostrophe in a comment behind an option is safe, one in a value is not.",
-      "https://slurm.schedmd.com/sbatch.html#SECTION_DESCRIPTION",
-      {"#!/bin/bash\n#SBATCH --job-name=\"a\n", "#!/bin/bash\n#SBATCH --comment=don't\n",
-       "#!/bin/bash\n#SBATCH --comment='a run\n#SBATCH of mine'\nsrun true\n"},
-      {"#!/bin/bash\n#SBATCH --comment=\"a run\"\n", "#!/bin/bash\n#SBATCH --time=10 # don't\n", "#!/bin/bash\n#SBATCH --comment=don\\'t\n"}};
+  return {"slurm/quote",
+          diag::Severity::error,
+          "A quote that is not closed",
+          "sbatch reads quotes in directives as a shell does, but each line for itself: an open one is fatal "
+          "and no job is made. An "
+          "apostrophe in a comment behind an option is safe, one in a value is not.",
+          "https://slurm.schedmd.com/sbatch.html#SECTION_DESCRIPTION",
+          {"#!/bin/bash\n#SBATCH --job-name=\"a\n", "#!/bin/bash\n#SBATCH --comment=don't\n",
+           "#!/bin/bash\n#SBATCH --comment='a run\n#SBATCH of mine'\nsrun true\n"},
+          {"#!/bin/bash\n#SBATCH --comment=\"a run\"\n", "#!/bin/bash\n#SBATCH --time=10 # don't\n",
+           "#!/bin/bash\n#SBATCH --comment=don\\'t\n"}};
 }
 
 } // namespace hpcml::check

@@ -7,27 +7,33 @@ namespace {
 
 Hits find(const Subject& subject) {
   const auto* requeue = subject.directive("requeue");
-  if (!requeue || requeue->place.length == 0 || !subject.requests[0].requeue || subject.directive("open-mode")) return {};
+  if (!requeue || requeue->place.length == 0 || !subject.requests[0].requeue ||
+      subject.directive("open-mode"))
+    return {};
   const auto line = line_at(subject.text, requeue->place.offset);
   if (subject.text.substr(line.offset, 7) != "#SBATCH") return {};
-  return {{requeue->place, "a requeued job begins its log anew", "add --open-mode=append", {{line.offset + line.length, 0, "\n#SBATCH --open-mode=append"}}}};
+  return {{requeue->place,
+           "a requeued job begins its log anew",
+           "add --open-mode=append",
+           {{line.offset + line.length, 0, "\n#SBATCH --open-mode=append"}}}};
 }
 
 } // namespace
 
 Rule rule_slurm_requeue_log() {
-  return {
-      "slurm/requeue-log",
-      diag::Severity::note,
-      "A requeued job that overwrites its log",
-      "A requeued job keeps its id and opens the same log again. Unless the site has set JobFileAppend, Slurm empties it first, "
-      "and what led to the requeue is lost.",
-      "https://slurm.schedmd.com/sbatch.html#OPT_open-mode",
-      {"#!/bin/bash\n#SBATCH --requeue\nsrun true\n", "#!/bin/bash\n#SBATCH --requeue --output=x.log\nsrun true\n",
-       "#!/bin/bash\n#SBATCH --output=x.log\n#SBATCH --requeue # on failure\nsrun true\n"},
-      {"#!/bin/bash\n#SBATCH --requeue\n#SBATCH --open-mode=append\n", "#!/bin/bash\n#SBATCH --no-requeue\n",
-       "#!/bin/bash\n#SBATCH --open-mode=truncate --requeue\n"},
-      find};
+  return {"slurm/requeue-log",
+          diag::Severity::note,
+          "A requeued job that overwrites its log",
+          "A requeued job keeps its id and opens the same log again. Unless the site has set JobFileAppend, "
+          "Slurm empties it first, "
+          "and what led to the requeue is lost.",
+          "https://slurm.schedmd.com/sbatch.html#OPT_open-mode",
+          {"#!/bin/bash\n#SBATCH --requeue\nsrun true\n",
+           "#!/bin/bash\n#SBATCH --requeue --output=x.log\nsrun true\n",
+           "#!/bin/bash\n#SBATCH --output=x.log\n#SBATCH --requeue # on failure\nsrun true\n"},
+          {"#!/bin/bash\n#SBATCH --requeue\n#SBATCH --open-mode=append\n",
+           "#!/bin/bash\n#SBATCH --no-requeue\n", "#!/bin/bash\n#SBATCH --open-mode=truncate --requeue\n"},
+          find};
 }
 
 } // namespace hpcml::check

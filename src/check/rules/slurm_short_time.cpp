@@ -14,7 +14,9 @@ constexpr std::array<unsigned long long, 5> k_hours = {24, 36, 48, 72, 96};
 
 bool is_odd(const std::string& text) {
   const auto colon = text.find(':');
-  if (colon == std::string::npos || text.find_first_of(":-", colon + 1) != std::string::npos || text.find('-') != std::string::npos) return false;
+  if (colon == std::string::npos || text.find_first_of(":-", colon + 1) != std::string::npos ||
+      text.find('-') != std::string::npos)
+    return false;
   const auto minutes = util::parse_unsigned(text.substr(0, colon));
   const auto seconds = util::parse_unsigned(text.substr(colon + 1));
   if (!minutes || !seconds) return false;
@@ -30,7 +32,9 @@ Hits find(const Subject& subject) {
     const auto limit = request.times.find("time");
     if (limit == request.times.end() || !limit->second.minutes || request.place("time").length == 0) continue;
     const auto minutes = *limit->second.minutes;
-    hits.push_back({request.place("time"), text + " is MINUTES:SECONDS: the limit is " + std::to_string(minutes) + (minutes == 1 ? " minute" : " minutes"),
+    hits.push_back({request.place("time"),
+                    text + " is MINUTES:SECONDS: the limit is " + std::to_string(minutes) +
+                        (minutes == 1 ? " minute" : " minutes"),
                     "write " + text + ":00 for hours and minutes, or the minutes alone"});
     break;
   }
@@ -40,17 +44,19 @@ Hits find(const Subject& subject) {
 } // namespace
 
 Rule rule_slurm_short_time() {
-  return {
-      "slurm/short-time",
-      diag::Severity::warning,
-      "A time limit of minutes and seconds",
-      "Two numbers are minutes and seconds to Slurm: --time=0:45 is one minute, --time=24:00 is 24 minutes. The job starts, "
-      "runs for that long and is cancelled.",
-      "https://slurm.schedmd.com/sbatch.html#OPT_time",
-      {"#!/bin/bash\n#SBATCH --time=0:45\n", "#!/bin/bash\n#SBATCH -t 24:00\n", "#!/bin/bash\n#SBATCH --time=1:30\n"},
-      {"#!/bin/bash\n#SBATCH --time=30:00\n", "#!/bin/bash\n#SBATCH --time=0:45:00\n", "#!/bin/bash\n#SBATCH --time=0-12:30\n",
-       "#!/bin/bash\n#SBATCH --time=0:0\n", "#!/bin/bash\n#SBATCH --time=2:00\n"},
-      find};
+  return {"slurm/short-time",
+          diag::Severity::warning,
+          "A time limit of minutes and seconds",
+          "Two numbers are minutes and seconds to Slurm: --time=0:45 is one minute, --time=24:00 is 24 "
+          "minutes. The job starts, "
+          "runs for that long and is cancelled.",
+          "https://slurm.schedmd.com/sbatch.html#OPT_time",
+          {"#!/bin/bash\n#SBATCH --time=0:45\n", "#!/bin/bash\n#SBATCH -t 24:00\n",
+           "#!/bin/bash\n#SBATCH --time=1:30\n"},
+          {"#!/bin/bash\n#SBATCH --time=30:00\n", "#!/bin/bash\n#SBATCH --time=0:45:00\n",
+           "#!/bin/bash\n#SBATCH --time=0-12:30\n", "#!/bin/bash\n#SBATCH --time=0:0\n",
+           "#!/bin/bash\n#SBATCH --time=2:00\n"},
+          find};
 }
 
 } // namespace hpcml::check

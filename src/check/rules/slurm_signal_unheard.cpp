@@ -11,12 +11,15 @@ namespace {
 
 bool is_shell(std::string_view text) {
   const auto line = text.substr(0, text.find('\n'));
-  return line.find("bash") != std::string_view::npos || util::ends_with(util::trim(line), "/sh") || line.find("zsh") != std::string_view::npos || line.find("/sh ") != std::string_view::npos;
+  return line.find("bash") != std::string_view::npos || util::ends_with(util::trim(line), "/sh") ||
+         line.find("zsh") != std::string_view::npos || line.find("/sh ") != std::string_view::npos;
 }
 
 /// "SIGUSR1", "USR1" and "10" are one signal.
 std::string plain_name(std::string name) {
-  std::transform(name.begin(), name.end(), name.begin(), [](unsigned char c) { return c >= 'a' && c <= 'z' ? static_cast<char>(c - 32) : static_cast<char>(c); });
+  std::transform(name.begin(), name.end(), name.begin(), [](unsigned char c) {
+    return c >= 'a' && c <= 'z' ? static_cast<char>(c - 32) : static_cast<char>(c);
+  });
   if (util::starts_with(name, "SIG")) name.erase(0, 3);
   if (name == "10") return "USR1";
   if (name == "12") return "USR2";
@@ -41,12 +44,15 @@ Shell look(const Subject& subject, const std::string& signal) {
     if (!name || command.context.uncalled) continue;
     if (*name == "wait") result.waits = true;
     if (*name == "source" || *name == "." || *name == "eval") result.unknown = true;
-    if (std::find(command.prefixes.begin(), command.prefixes.end(), "exec") != command.prefixes.end()) result.unknown = true;
+    if (std::find(command.prefixes.begin(), command.prefixes.end(), "exec") != command.prefixes.end())
+      result.unknown = true;
     if (*name != "trap" || command.parent) continue;
     const auto words = command.arguments();
     for (std::size_t i = 1; i < words.size(); ++i) {
-      if (!words[i].known()) result.unknown = true;
-      else if (plain_name(words[i].text()) == signal && !result.trap) result.trap = &command;
+      if (!words[i].known())
+        result.unknown = true;
+      else if (plain_name(words[i].text()) == signal && !result.trap)
+        result.trap = &command;
     }
   }
   return result;
@@ -56,7 +62,9 @@ Shell look(const Subject& subject, const std::string& signal) {
 const Launch* foreground_step(const Subject& subject, const shell::Command& trap) {
   for (const auto& launch : subject.launches) {
     const auto& context = launch.command->context;
-    if (launch.chain.front().program == "srun" && !launch.command->parent && !context.background && !context.substitution && !context.trap && launch.command->place.offset > trap.place.offset) return &launch;
+    if (launch.chain.front().program == "srun" && !launch.command->parent && !context.background &&
+        !context.substitution && !context.trap && launch.command->place.offset > trap.place.offset)
+      return &launch;
   }
   return nullptr;
 }
@@ -67,40 +75,48 @@ Hits find(const Subject& subject) {
   const auto spec = slurm::parse_signal(setting->value.value_or(""), subject.version);
   if (!spec || spec->at_reservation) return {};
   const auto signal = plain_name(spec->signal);
-  if (signal == "CONT" || signal == "CHLD" || signal == "URG" || signal == "WINCH" || signal == "KILL") return {};
+  if (signal == "CONT" || signal == "CHLD" || signal == "URG" || signal == "WINCH" || signal == "KILL")
+    return {};
   const auto batch = look(subject, signal);
   if (!spec->to_batch_shell) {
     if (!batch.trap || subject.launches.empty()) return {};
-    return {{place_of(batch.trap->place), "this trap never runs: without B: the signal goes to the job's steps, not to the batch shell", "write --signal=B:" + setting->value.value_or("") + ", start srun with & and wait for it"}};
+    return {{place_of(batch.trap->place),
+             "this trap never runs: without B: the signal goes to the job's steps, not to the batch shell",
+             "write --signal=B:" + setting->value.value_or("") + ", start srun with & and wait for it"}};
   }
   if (!batch.trap) {
     if (batch.unknown) return {};
-    return {{setting->place, "the batch shell has no trap for " + signal + " and is killed by it", "add: trap 'what to do' " + signal + ", or send the signal to the steps by leaving out B:"}};
+    return {{setting->place, "the batch shell has no trap for " + signal + " and is killed by it",
+             "add: trap 'what to do' " + signal + ", or send the signal to the steps by leaving out B:"}};
   }
   if (batch.waits || batch.unknown) return {};
   if (const auto* step = foreground_step(subject, *batch.trap))
-    return {{place_of(step->command->place), "the trap for " + signal + " runs only when this step has ended", "start it with & and add: wait"}};
+    return {{place_of(step->command->place), "the trap for " + signal + " runs only when this step has ended",
+             "start it with & and add: wait"}};
   return {};
 }
 
 } // namespace
 
 Rule rule_slurm_signal_unheard() {
-  return {
-      "slurm/signal-unheard",
-      diag::Severity::warning,
-      "A signal that nobody hears",
-      "--signal=B:USR1@60 signals the batch shell only, which dies of it unless it has a trap, and runs the trap only when the "
-      "foreground command has ended. Without B: it goes to the steps only, and the shell's trap never runs. Either way the "
-      "checkpoint is not written.",
-      "https://slurm.schedmd.com/sbatch.html#OPT_signal",
-      {"#!/bin/bash\n#SBATCH --signal=B:USR1@120\nsrun python train.py\n",
-       "#!/bin/bash\n#SBATCH --signal=B:USR1@120\ntrap 'touch stop' USR1\nsrun python train.py\n",
-       "#!/bin/bash\n#SBATCH --signal=USR1@120\ntrap 'scontrol requeue 1' SIGUSR1\nsrun python train.py &\nwait\n"},
-      {"#!/bin/bash\n#SBATCH --signal=B:USR1@120\ntrap 'touch stop' USR1\nsrun python train.py &\nwait\n",
-       "#!/bin/bash\n#SBATCH --signal=USR1@120\nsrun python train.py\n", "#!/bin/bash\n#SBATCH --signal=B:USR1@120\nexec python train.py\n",
-       "#!/bin/bash\n#SBATCH --signal=B:USR1@120\nsource lib.sh\nsrun python train.py\n"},
-      find};
+  return {"slurm/signal-unheard",
+          diag::Severity::warning,
+          "A signal that nobody hears",
+          "--signal=B:USR1@60 signals the batch shell only, which dies of it unless it has a trap, and runs "
+          "the trap only when the "
+          "foreground command has ended. Without B: it goes to the steps only, and the shell's trap never "
+          "runs. Either way the "
+          "checkpoint is not written.",
+          "https://slurm.schedmd.com/sbatch.html#OPT_signal",
+          {"#!/bin/bash\n#SBATCH --signal=B:USR1@120\nsrun python train.py\n",
+           "#!/bin/bash\n#SBATCH --signal=B:USR1@120\ntrap 'touch stop' USR1\nsrun python train.py\n",
+           "#!/bin/bash\n#SBATCH --signal=USR1@120\ntrap 'scontrol requeue 1' SIGUSR1\nsrun python train.py "
+           "&\nwait\n"},
+          {"#!/bin/bash\n#SBATCH --signal=B:USR1@120\ntrap 'touch stop' USR1\nsrun python train.py &\nwait\n",
+           "#!/bin/bash\n#SBATCH --signal=USR1@120\nsrun python train.py\n",
+           "#!/bin/bash\n#SBATCH --signal=B:USR1@120\nexec python train.py\n",
+           "#!/bin/bash\n#SBATCH --signal=B:USR1@120\nsource lib.sh\nsrun python train.py\n"},
+          find};
 }
 
 } // namespace hpcml::check

@@ -11,7 +11,8 @@ namespace {
 
 using slurm::Program;
 
-/// What is wrong with a name that srun of the subject's version does not resolve; empty where a plugin may have it.
+/// What is wrong with a name that srun of the subject's version does not resolve; empty where a plugin may
+/// have it.
 std::string problem(const Subject& subject, std::string_view name, std::string& hint, std::string& full) {
   const auto any = slurm::find_option(Program::srun, name);
   if (any.option) { // another version has it
@@ -38,9 +39,15 @@ Hits find(const Subject& subject) {
     if (link.program != "srun" || launch.command->parent) continue;
     for (const auto& option : link.options) {
       const auto place = place_of(option.place);
-      if (subject.text.substr(place.offset, 2 + std::min<std::size_t>(option.name.size(), 2)) != "--" + option.name.substr(0, 2)) continue;
-      const auto written = subject.text.substr(place.offset + 2, std::min(subject.text.find_first_of("= \t\r\n\\", place.offset), subject.text.size()) - place.offset - 2);
-      const auto match = slurm::find_option(Program::srun, written, subject.version_known ? std::optional(subject.version) : std::nullopt);
+      if (subject.text.substr(place.offset, 2 + std::min<std::size_t>(option.name.size(), 2)) !=
+          "--" + option.name.substr(0, 2))
+        continue;
+      const auto written = subject.text.substr(
+          place.offset + 2,
+          std::min(subject.text.find_first_of("= \t\r\n\\", place.offset), subject.text.size()) -
+              place.offset - 2);
+      const auto match = slurm::find_option(
+          Program::srun, written, subject.version_known ? std::optional(subject.version) : std::nullopt);
       if (match.option || match.candidates.size() > 1) continue;
       std::string hint, full;
       auto message = problem(subject, written, hint, full);
@@ -56,18 +63,21 @@ Hits find(const Subject& subject) {
 } // namespace
 
 Rule rule_slurm_srun_option() {
-  return {
-      "slurm/srun-option",
-      diag::Severity::warning,
-      "An option that srun does not know",
-      "srun stops at an unknown option before it starts anything: the job runs, waits for nothing and ends. Options of sbatch "
-      "alone (--array, --wrap) and slips are the usual ones.",
-      "https://slurm.schedmd.com/srun.html#SECTION_OPTIONS",
-      {"#!/bin/bash\nsrun --cpus_per_task=4 ./a\n", {"#!/bin/bash\nsrun --tres-per-task=gres/gpu:1 ./a\n", "", "22.05"},
-       "#!/bin/bash\nsrun --mem_bind=local ./a\n", "#!/bin/bash\nsrun --array=0-3 ./a\n"},
-      {"#!/bin/bash\nsrun --cpus-per-task=4 ./a --cpus_per_task=4\n", "#!/bin/bash\nsrun --container-image=x.sqsh ./a\n",
-       "#!/bin/bash\nsrun --tres-per-task=gres/gpu:1 ./a\n"},
-      find};
+  return {"slurm/srun-option",
+          diag::Severity::warning,
+          "An option that srun does not know",
+          "srun stops at an unknown option before it starts anything: the job runs, waits for nothing and "
+          "ends. Options of sbatch "
+          "alone (--array, --wrap) and slips are the usual ones.",
+          "https://slurm.schedmd.com/srun.html#SECTION_OPTIONS",
+          {"#!/bin/bash\nsrun --cpus_per_task=4 ./a\n",
+           {"#!/bin/bash\nsrun --tres-per-task=gres/gpu:1 ./a\n", "", "22.05"},
+           "#!/bin/bash\nsrun --mem_bind=local ./a\n",
+           "#!/bin/bash\nsrun --array=0-3 ./a\n"},
+          {"#!/bin/bash\nsrun --cpus-per-task=4 ./a --cpus_per_task=4\n",
+           "#!/bin/bash\nsrun --container-image=x.sqsh ./a\n",
+           "#!/bin/bash\nsrun --tres-per-task=gres/gpu:1 ./a\n"},
+          find};
 }
 
 } // namespace hpcml::check

@@ -9,14 +9,20 @@ Hits find(const Subject& subject) {
   Hits hits;
   for (const auto& request : subject.requests) {
     const auto tasks = request.count("ntasks");
-    if (tasks == 0 || !request.nodes || request.nodes->is_list || request.place("ntasks").length == 0) continue;
+    if (tasks == 0 || !request.nodes || request.nodes->is_list || request.place("ntasks").length == 0)
+      continue;
     const auto nodes = request.nodes->min;
     const auto per_node = request.count("ntasks-per-node");
     if (tasks < nodes)
-      hits.push_back({request.place("ntasks"), std::to_string(tasks) + (tasks == 1 ? " task" : " tasks") + " for " + std::to_string(nodes) + " nodes: Slurm cuts the job to " + std::to_string(tasks) + (tasks == 1 ? " node" : " nodes"),
+      hits.push_back({request.place("ntasks"),
+                      std::to_string(tasks) + (tasks == 1 ? " task" : " tasks") + " for " +
+                          std::to_string(nodes) + " nodes: Slurm cuts the job to " + std::to_string(tasks) +
+                          (tasks == 1 ? " node" : " nodes"),
                       "--ntasks counts the whole job: use --ntasks-per-node"});
     else if (per_node > 0 && tasks < nodes * per_node)
-      hits.push_back({request.place("ntasks"), "--ntasks wins: the job has " + std::to_string(tasks) + " tasks, not " + std::to_string(nodes) + " times " + std::to_string(per_node),
+      hits.push_back({request.place("ntasks"),
+                      "--ntasks wins: the job has " + std::to_string(tasks) + " tasks, not " +
+                          std::to_string(nodes) + " times " + std::to_string(per_node),
                       "remove --ntasks, or make it " + std::to_string(nodes * per_node)});
   }
   return hits;
@@ -25,18 +31,19 @@ Hits find(const Subject& subject) {
 } // namespace
 
 Rule rule_slurm_task_count() {
-  return {
-      "slurm/task-count",
-      diag::Severity::warning,
-      "Fewer tasks than nodes or places",
-      "--ntasks counts the tasks of the whole job. Below --nodes, Slurm cuts the nodes with a warning; below nodes times "
-      "--ntasks-per-node, the latter becomes a mere upper limit and GPUs stay idle.",
-      "https://slurm.schedmd.com/sbatch.html#OPT_ntasks",
-      {"#!/bin/bash\n#SBATCH --nodes=4 --ntasks=2\n", "#!/bin/bash\n#SBATCH -N2 -n1\n",
-       "#!/bin/bash\n#SBATCH --nodes=2\n#SBATCH --ntasks=4\n#SBATCH --ntasks-per-node=4\n"},
-      {"#!/bin/bash\n#SBATCH --nodes=2 --ntasks=2\n", "#!/bin/bash\n#SBATCH --nodes=2 --ntasks-per-node=4\n",
-       "#!/bin/bash\n#SBATCH --nodes=2 --ntasks=8 --ntasks-per-node=4\n"},
-      find};
+  return {"slurm/task-count",
+          diag::Severity::warning,
+          "Fewer tasks than nodes or places",
+          "--ntasks counts the tasks of the whole job. Below --nodes, Slurm cuts the nodes with a warning; "
+          "below nodes times "
+          "--ntasks-per-node, the latter becomes a mere upper limit and GPUs stay idle.",
+          "https://slurm.schedmd.com/sbatch.html#OPT_ntasks",
+          {"#!/bin/bash\n#SBATCH --nodes=4 --ntasks=2\n", "#!/bin/bash\n#SBATCH -N2 -n1\n",
+           "#!/bin/bash\n#SBATCH --nodes=2\n#SBATCH --ntasks=4\n#SBATCH --ntasks-per-node=4\n"},
+          {"#!/bin/bash\n#SBATCH --nodes=2 --ntasks=2\n",
+           "#!/bin/bash\n#SBATCH --nodes=2 --ntasks-per-node=4\n",
+           "#!/bin/bash\n#SBATCH --nodes=2 --ntasks=8 --ntasks-per-node=4\n"},
+          find};
 }
 
 } // namespace hpcml::check

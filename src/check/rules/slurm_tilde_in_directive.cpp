@@ -9,24 +9,29 @@ Hits find(const Subject& subject) {
   Hits hits;
   for (const auto& request : subject.requests)
     for (const std::string_view option : {"output", "error", "input", "chdir"})
-      if (const auto path = request.text(option); path.size() > 1 && path[0] == '~' && request.place(option).length > 0)
-        hits.push_back({request.place(option), "'~' is not expanded in a directive: a folder of that name is meant", "write the path in full, or one below the folder that you submit from"});
+      if (const auto path = request.text(option);
+          path.size() > 1 && path[0] == '~' && request.place(option).length > 0)
+        hits.push_back({request.place(option),
+                        "'~' is not expanded in a directive: a folder of that name is meant",
+                        "write the path in full, or one below the folder that you submit from"});
   return hits;
 }
 
 } // namespace
 
 Rule rule_slurm_tilde_in_directive() {
-  return {
-      "slurm/tilde-in-directive",
-      diag::Severity::warning,
-      "A tilde in a directive",
-      "Directives are comments to the shell and ~ is no sign of Slurm's: --output=~/x.log asks for a folder named ~ below the "
-      "working directory, which is not there, and the job fails without a log.",
-      "https://slurm.schedmd.com/sbatch.html#SECTION_%3CB%3Efilename-pattern%3C/B%3E",
-      {"#!/bin/bash\n#SBATCH --output=~/x.log\n", "#!/bin/bash\n#SBATCH -e ~me/x.log\n", "#!/bin/bash\n#SBATCH --chdir=~/work\n"},
-      {"#!/bin/bash\n#SBATCH --output=x~.log\n", "#!/bin/bash\n#SBATCH --output=/home/me/x.log\n", "#!/bin/bash\ncd ~/work\n"},
-      find};
+  return {"slurm/tilde-in-directive",
+          diag::Severity::warning,
+          "A tilde in a directive",
+          "Directives are comments to the shell and ~ is no sign of Slurm's: --output=~/x.log asks for a "
+          "folder named ~ below the "
+          "working directory, which is not there, and the job fails without a log.",
+          "https://slurm.schedmd.com/sbatch.html#SECTION_%3CB%3Efilename-pattern%3C/B%3E",
+          {"#!/bin/bash\n#SBATCH --output=~/x.log\n", "#!/bin/bash\n#SBATCH -e ~me/x.log\n",
+           "#!/bin/bash\n#SBATCH --chdir=~/work\n"},
+          {"#!/bin/bash\n#SBATCH --output=x~.log\n", "#!/bin/bash\n#SBATCH --output=/home/me/x.log\n",
+           "#!/bin/bash\ncd ~/work\n"},
+          find};
 }
 
 } // namespace hpcml::check

@@ -15,31 +15,36 @@ std::optional<std::string> respell(std::string_view value) {
   const std::string number(value.substr(0, digits));
   if (number.empty() || digits == value.size()) return std::nullopt;
   const auto unit = util::to_lower(value.substr(digits));
-  if (unit == "h" || unit == "hr" || unit == "hrs" || unit == "hour" || unit == "hours") return number + ":00:00";
+  if (unit == "h" || unit == "hr" || unit == "hrs" || unit == "hour" || unit == "hours")
+    return number + ":00:00";
   if (unit == "m" || unit == "min" || unit == "mins" || unit == "minutes") return number;
   if (unit == "d" || unit == "day" || unit == "days") return number + "-00:00:00";
-  if (unit[0] == ':' && std::count(value.begin(), value.end(), ':') == 3) return number + "-" + std::string(value.substr(digits + 1));
+  if (unit[0] == ':' && std::count(value.begin(), value.end(), ':') == 3)
+    return number + "-" + std::string(value.substr(digits + 1));
   return std::nullopt;
 }
 
-std::vector<Edit> fix(const Subject& subject, slurm::Place place) { return fix_value(subject, place, respell); }
+std::vector<Edit> fix(const Subject& subject, slurm::Place place) {
+  return fix_value(subject, place, respell);
+}
 
 } // namespace
 
 Rule rule_slurm_time() {
-  return {
-      "slurm/time",
-      diag::Severity::error,
-      "A time that sbatch cannot read",
-      "Slurm knows minutes, MM:SS, HH:MM:SS, D-HH, D-HH:MM and D-HH:MM:SS, and nothing with letters: \"Invalid --time "
-      "specification\", and no job is made.",
-      "https://slurm.schedmd.com/sbatch.html#OPT_time",
-      {"#!/bin/bash\n#SBATCH --time=2h\n", "#!/bin/bash\n#SBATCH -t 90min\n", "#!/bin/bash\n#SBATCH --time=1:00:00:00\n",
-       "#!/bin/bash\n#SBATCH --time= 01:00:00\n", "#!/bin/bash\n#SBATCH -t=08:00:00\n", "#!/bin/bash\n#SBATCH --time=<time>\n"},
-      {"#!/bin/bash\n#SBATCH --time=2:00:00\n", "#!/bin/bash\n#SBATCH -t 90\n", "#!/bin/bash\n#SBATCH --time=1-00:00:00\n",
-       "#!/bin/bash\n#SBATCH --time=UNLIMITED\n"},
-      nullptr,
-      fix};
+  return {"slurm/time",
+          diag::Severity::error,
+          "A time that sbatch cannot read",
+          "Slurm knows minutes, MM:SS, HH:MM:SS, D-HH, D-HH:MM and D-HH:MM:SS, and nothing with letters: "
+          "\"Invalid --time "
+          "specification\", and no job is made.",
+          "https://slurm.schedmd.com/sbatch.html#OPT_time",
+          {"#!/bin/bash\n#SBATCH --time=2h\n", "#!/bin/bash\n#SBATCH -t 90min\n",
+           "#!/bin/bash\n#SBATCH --time=1:00:00:00\n", "#!/bin/bash\n#SBATCH --time= 01:00:00\n",
+           "#!/bin/bash\n#SBATCH -t=08:00:00\n", "#!/bin/bash\n#SBATCH --time=<time>\n"},
+          {"#!/bin/bash\n#SBATCH --time=2:00:00\n", "#!/bin/bash\n#SBATCH -t 90\n",
+           "#!/bin/bash\n#SBATCH --time=1-00:00:00\n", "#!/bin/bash\n#SBATCH --time=UNLIMITED\n"},
+          nullptr,
+          fix};
 }
 
 } // namespace hpcml::check

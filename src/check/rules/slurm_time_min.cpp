@@ -5,17 +5,18 @@
 namespace hpcml::check {
 
 Rule rule_slurm_time_min() {
-  return {
-      "slurm/time-min",
-      diag::Severity::error,
-      "--time-min above --time",
-      "Slurm may shorten the limit from --time down to --time-min to start the job sooner; the least cannot be more than the "
-      "most, and sbatch refuses it.",
-      "https://slurm.schedmd.com/sbatch.html#OPT_time-min",
-      {"#!/bin/bash\n#SBATCH --time=10 --time-min=20\n", "#!/bin/bash\n#SBATCH --time=1:00:00\n#SBATCH --time-min=1-0\n",
-       "#!/bin/bash\n#SBATCH --time=60 --time-min=UNLIMITED\n"},
-      {"#!/bin/bash\n#SBATCH --time=20 --time-min=10\n", "#!/bin/bash\n#SBATCH --time=20 --time-min=20\n",
-       "#!/bin/bash\n#SBATCH --time=UNLIMITED --time-min=1-0\n"}};
+  return {"slurm/time-min",
+          diag::Severity::error,
+          "--time-min above --time",
+          "Slurm may shorten the limit from --time down to --time-min to start the job sooner; the least "
+          "cannot be more than the "
+          "most, and sbatch refuses it.",
+          "https://slurm.schedmd.com/sbatch.html#OPT_time-min",
+          {"#!/bin/bash\n#SBATCH --time=10 --time-min=20\n",
+           "#!/bin/bash\n#SBATCH --time=1:00:00\n#SBATCH --time-min=1-0\n",
+           "#!/bin/bash\n#SBATCH --time=60 --time-min=UNLIMITED\n"},
+          {"#!/bin/bash\n#SBATCH --time=20 --time-min=10\n", "#!/bin/bash\n#SBATCH --time=20 --time-min=20\n",
+           "#!/bin/bash\n#SBATCH --time=UNLIMITED --time-min=1-0\n"}};
 }
 
 } // namespace hpcml::check

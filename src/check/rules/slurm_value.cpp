@@ -11,18 +11,20 @@ std::vector<Edit> fix(const Subject& subject, slurm::Place place) { return fix_v
 } // namespace
 
 Rule rule_slurm_value() {
-  return {
-      "slurm/value",
-      diag::Severity::error,
-      "A value that sbatch does not take",
-      "sbatch reads most values itself and stops at one that it does not understand: \"Invalid node count\", \"Invalid numeric "
-      "value\". A '=' behind a short option (-N=2) is part of its value.",
-      "https://slurm.schedmd.com/sbatch.html#SECTION_OPTIONS",
-      {"#!/bin/bash\n#SBATCH -N=2\n", "#!/bin/bash\n#SBATCH --nodes = 2\n", "#!/bin/bash\n#SBATCH --nodes=two\n", "#!/bin/bash\n#SBATCH -ntasks=8\n",
-       "#!/bin/bash\n#SBATCH --ntasks=8;\n", "#!/bin/bash\n#SBATCH --mail-type=ALWAYS\n"},
-      {"#!/bin/bash\n#SBATCH -N 2\n", "#!/bin/bash\n#SBATCH --nodes=2-4\n", "#!/bin/bash\n#SBATCH --ntasks=8\n#SBATCH --mail-type=END,FAIL\n"},
-      nullptr,
-      fix};
+  return {"slurm/value",
+          diag::Severity::error,
+          "A value that sbatch does not take",
+          "sbatch reads most values itself and stops at one that it does not understand: \"Invalid node "
+          "count\", \"Invalid numeric "
+          "value\". A '=' behind a short option (-N=2) is part of its value.",
+          "https://slurm.schedmd.com/sbatch.html#SECTION_OPTIONS",
+          {"#!/bin/bash\n#SBATCH -N=2\n", "#!/bin/bash\n#SBATCH --nodes = 2\n",
+           "#!/bin/bash\n#SBATCH --nodes=two\n", "#!/bin/bash\n#SBATCH -ntasks=8\n",
+           "#!/bin/bash\n#SBATCH --ntasks=8;\n", "#!/bin/bash\n#SBATCH --mail-type=ALWAYS\n"},
+          {"#!/bin/bash\n#SBATCH -N 2\n", "#!/bin/bash\n#SBATCH --nodes=2-4\n",
+           "#!/bin/bash\n#SBATCH --ntasks=8\n#SBATCH --mail-type=END,FAIL\n"},
+          nullptr,
+          fix};
 }
 
 } // namespace hpcml::check

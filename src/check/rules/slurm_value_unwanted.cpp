@@ -18,17 +18,19 @@ std::vector<Edit> fix(const Subject& subject, slurm::Place place) {
 } // namespace
 
 Rule rule_slurm_value_unwanted() {
-  return {
-      "slurm/value-unwanted",
-      diag::Severity::error,
-      "A value that the option does not take",
-      "Options such as --hold or --requeue are switches; with =yes behind them sbatch stops with \"option doesn't allow an "
-      "argument\".",
-      "https://slurm.schedmd.com/sbatch.html#SECTION_OPTIONS",
-      {"#!/bin/bash\n#SBATCH --hold=yes\n", "#!/bin/bash\n#SBATCH --requeue=1\n", "#!/bin/bash\n#SBATCH --overcommit=no\n"},
-      {"#!/bin/bash\n#SBATCH --hold\n", "#!/bin/bash\n#SBATCH --exclusive=user\n", "#!/bin/bash\n#SBATCH --no-kill=off\n"},
-      nullptr,
-      fix};
+  return {"slurm/value-unwanted",
+          diag::Severity::error,
+          "A value that the option does not take",
+          "Options such as --hold or --requeue are switches; with =yes behind them sbatch stops with "
+          "\"option doesn't allow an "
+          "argument\".",
+          "https://slurm.schedmd.com/sbatch.html#SECTION_OPTIONS",
+          {"#!/bin/bash\n#SBATCH --hold=yes\n", "#!/bin/bash\n#SBATCH --requeue=1\n",
+           "#!/bin/bash\n#SBATCH --overcommit=no\n"},
+          {"#!/bin/bash\n#SBATCH --hold\n", "#!/bin/bash\n#SBATCH --exclusive=user\n",
+           "#!/bin/bash\n#SBATCH --no-kill=off\n"},
+          nullptr,
+          fix};
 }
 
 } // namespace hpcml::check

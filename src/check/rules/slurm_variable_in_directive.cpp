@@ -9,7 +9,9 @@ namespace {
 
 bool has_variable(const std::string& text) {
   for (std::size_t i = 0; i + 1 < text.size(); ++i)
-    if (text[i] == '$' && (text[i + 1] == '{' || text[i + 1] == '(' || text[i + 1] == '_' || std::isalpha(static_cast<unsigned char>(text[i + 1])) != 0)) return true;
+    if (text[i] == '$' && (text[i + 1] == '{' || text[i + 1] == '(' || text[i + 1] == '_' ||
+                           std::isalpha(static_cast<unsigned char>(text[i + 1])) != 0))
+      return true;
   return false;
 }
 
@@ -18,24 +20,28 @@ Hits find(const Subject& subject) {
   for (const auto& directive : subject.header.directives)
     for (const auto& word : directive.words)
       if (has_variable(word.text))
-        hits.push_back({word.place, "nothing is expanded in a directive: '" + word.text + "' is taken as it stands",
-                        "write the value, Slurm's patterns (%x name, %j job id, %u user) in file names, or give the option on the command line"});
+        hits.push_back({word.place,
+                        "nothing is expanded in a directive: '" + word.text + "' is taken as it stands",
+                        "write the value, Slurm's patterns (%x name, %j job id, %u user) in file names, or "
+                        "give the option on the command line"});
   return hits;
 }
 
 } // namespace
 
 Rule rule_slurm_variable_in_directive() {
-  return {
-      "slurm/variable-in-directive",
-      diag::Severity::warning,
-      "A shell variable in a directive",
-      "Directives are comments to the shell: $HOME/logs becomes a folder of that name below the working directory, and the "
-      "job fails when the log cannot be opened.",
-      "https://slurm.schedmd.com/sbatch.html#SECTION_%3CB%3Efilename-pattern%3C/B%3E",
-      {"#!/bin/bash\n#SBATCH --output=$HOME/x.log\n", "#!/bin/bash\n#SBATCH -o ${SCRATCH}/x.log\n", "#!/bin/bash\n#SBATCH --job-name=run_$(date)\n"},
-      {"#!/bin/bash\n#SBATCH --output=%x-%j.log\n", "#!/bin/bash\n#SBATCH --comment='5$ a day'\n", "#!/bin/bash\necho $HOME\n"},
-      find};
+  return {"slurm/variable-in-directive",
+          diag::Severity::warning,
+          "A shell variable in a directive",
+          "Directives are comments to the shell: $HOME/logs becomes a folder of that name below the working "
+          "directory, and the "
+          "job fails when the log cannot be opened.",
+          "https://slurm.schedmd.com/sbatch.html#SECTION_%3CB%3Efilename-pattern%3C/B%3E",
+          {"#!/bin/bash\n#SBATCH --output=$HOME/x.log\n", "#!/bin/bash\n#SBATCH -o ${SCRATCH}/x.log\n",
+           "#!/bin/bash\n#SBATCH --job-name=run_$(date)\n"},
+          {"#!/bin/bash\n#SBATCH --output=%x-%j.log\n", "#!/bin/bash\n#SBATCH --comment='5$ a day'\n",
+           "#!/bin/bash\necho $HOME\n"},
+          find};
 }
 
 } // namespace hpcml::check

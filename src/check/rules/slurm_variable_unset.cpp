@@ -15,9 +15,20 @@ struct Row {
   std::string_view option;
   std::array<std::string_view, 6> others = {};
 };
-constexpr std::array<Row, 7> k_rows = {{{"SLURM_CPUS_PER_TASK", "cpus-per-task", {"tres-per-task", "cpus-per-gpu"}}, {"SLURM_NTASKS", "ntasks", {"ntasks-per-node", "ntasks-per-gpu", "gpus-per-task", "tres-per-task", "ntasks-per-tres", "ntasks-per-socket"}},
-    {"SLURM_NPROCS", "ntasks", {"ntasks-per-node", "ntasks-per-gpu", "gpus-per-task", "tres-per-task", "ntasks-per-tres", "ntasks-per-socket"}}, {"SLURM_NTASKS_PER_NODE", "ntasks-per-node", {"ntasks-per-gpu", "gpus-per-task", "tres-per-task"}}, {"SLURM_GPUS", "gpus"}, {"SLURM_GPUS_PER_NODE", "gpus-per-node"},
-    {"SLURM_GPUS_PER_TASK", "gpus-per-task"}}};
+constexpr std::array<Row, 7> k_rows = {
+    {{"SLURM_CPUS_PER_TASK", "cpus-per-task", {"tres-per-task", "cpus-per-gpu"}},
+     {"SLURM_NTASKS",
+      "ntasks",
+      {"ntasks-per-node", "ntasks-per-gpu", "gpus-per-task", "tres-per-task", "ntasks-per-tres",
+       "ntasks-per-socket"}},
+     {"SLURM_NPROCS",
+      "ntasks",
+      {"ntasks-per-node", "ntasks-per-gpu", "gpus-per-task", "tres-per-task", "ntasks-per-tres",
+       "ntasks-per-socket"}},
+     {"SLURM_NTASKS_PER_NODE", "ntasks-per-node", {"ntasks-per-gpu", "gpus-per-task", "tres-per-task"}},
+     {"SLURM_GPUS", "gpus"},
+     {"SLURM_GPUS_PER_NODE", "gpus-per-node"},
+     {"SLURM_GPUS_PER_TASK", "gpus-per-task"}}};
 
 struct Use {
   std::size_t at = 0;
@@ -28,7 +39,8 @@ struct Use {
 /// "$SLURM_X" and "${SLURM_X…}" outside of comments.
 std::vector<Use> find_uses(std::string_view text, std::size_t from) {
   std::vector<Use> uses;
-  for (auto dollar = text.find('$', from); dollar != std::string_view::npos; dollar = text.find('$', dollar + 1)) {
+  for (auto dollar = text.find('$', from); dollar != std::string_view::npos;
+       dollar = text.find('$', dollar + 1)) {
     const bool braced = text.substr(dollar + 1, 1) == "{";
     const auto begin = dollar + (braced ? 2 : 1);
     if (text.substr(begin, 6) != "SLURM_") continue;
@@ -38,8 +50,11 @@ std::vector<Use> find_uses(std::string_view text, std::size_t from) {
     const auto first = text.find_first_not_of(" \t", line.offset);
     if (text[first] == '#') continue;
     const auto before = text.substr(line.offset, dollar - line.offset);
-    const bool tested = before.find("-z ") != std::string_view::npos || before.find("-n \"") != std::string_view::npos || before.find("-v ") != std::string_view::npos;
-    uses.push_back({dollar, text.substr(begin, end - begin), tested || (braced && text.substr(end, 1) != "}")});
+    const bool tested = before.find("-z ") != std::string_view::npos ||
+                        before.find("-n \"") != std::string_view::npos ||
+                        before.find("-v ") != std::string_view::npos;
+    uses.push_back(
+        {dollar, text.substr(begin, end - begin), tested || (braced && text.substr(end, 1) != "}")});
   }
   return uses;
 }
@@ -47,7 +62,9 @@ std::vector<Use> find_uses(std::string_view text, std::size_t from) {
 bool is_given(const Subject& subject, std::string_view option) {
   if (option.empty()) return false;
   if (subject.requests[0].has(option)) return true;
-  return std::any_of(subject.launches.begin(), subject.launches.end(), [&](const Launch& launch) { return launch.find("srun") && (launch.find("srun")->find(option) || !launch.find("srun")->complete); });
+  return std::any_of(subject.launches.begin(), subject.launches.end(), [&](const Launch& launch) {
+    return launch.find("srun") && (launch.find("srun")->find(option) || !launch.find("srun")->complete);
+  });
 }
 
 /// Why the job does not have the variable; empty where it has, or may.
@@ -62,16 +79,26 @@ std::string reason(const Subject& subject, const Row& row) {
 Hits find(const Subject& subject) {
   Hits hits;
   const auto body = subject.text.substr(subject.header.end);
-  // Without directives the options come from elsewhere; a script that submits others speaks of their variables.
-  if (subject.requests.size() != 1 || subject.header.directives.empty() || !is_shell_script(subject.text) || body.find("#SBATCH") != std::string_view::npos || body.find("SLURM_") == std::string_view::npos) return hits;
+  // Without directives the options come from elsewhere; a script that submits others speaks of their
+  // variables.
+  if (subject.requests.size() != 1 || subject.header.directives.empty() || !is_shell_script(subject.text) ||
+      body.find("#SBATCH") != std::string_view::npos || body.find("SLURM_") == std::string_view::npos)
+    return hits;
   const auto uses = find_uses(subject.text, subject.header.end);
   for (const auto& row : k_rows) {
     const auto is_it = [&](const Use& use) { return use.name == row.variable; };
     const auto use = std::find_if(uses.begin(), uses.end(), is_it);
-    if (use == uses.end() || std::any_of(uses.begin(), uses.end(), [&](const Use& one) { return is_it(one) && one.guarded; })) continue;
+    if (use == uses.end() ||
+        std::any_of(uses.begin(), uses.end(), [&](const Use& one) { return is_it(one) && one.guarded; }))
+      continue;
     if (body.find(std::string(row.variable) + "=") != std::string_view::npos) continue;
     const auto why = reason(subject, row);
-    if (!why.empty()) hits.push_back({{use->at, row.variable.size() + 1 + (subject.text[use->at + 1] == '{' ? 2 : 0)}, why, row.variable == "SLURM_GPUS_PER_TASK" ? "write the number" : "add the option, or write ${" + std::string(row.variable) + ":-NUMBER}"});
+    if (!why.empty())
+      hits.push_back({{use->at, row.variable.size() + 1 + (subject.text[use->at + 1] == '{' ? 2 : 0)},
+                      why,
+                      row.variable == "SLURM_GPUS_PER_TASK"
+                          ? "write the number"
+                          : "add the option, or write ${" + std::string(row.variable) + ":-NUMBER}"});
   }
   return hits;
 }
@@ -79,23 +106,25 @@ Hits find(const Subject& subject) {
 } // namespace
 
 Rule rule_slurm_variable_unset() {
-  return {
-      "slurm/variable-unset",
-      diag::Severity::warning,
-      "A variable that Slurm does not set here",
-      "SLURM_CPUS_PER_TASK, SLURM_NTASKS, SLURM_GPUS_PER_NODE and the like exist only where the option of that name was given "
-      "(--gres=gpu sets none of them), and SLURM_GPUS_PER_TASK is gone from 23.11. Empty, they turn into --nproc_per_node= or "
-      "OMP_NUM_THREADS=, and set -u stops the script.",
-      "https://slurm.schedmd.com/sbatch.html#SECTION_OUTPUT-ENVIRONMENT-VARIABLES",
-      {"#!/bin/bash\n#SBATCH --nodes=2\nexport OMP_NUM_THREADS=$SLURM_CPUS_PER_TASK\nsrun ./a\n",
-       "#!/bin/bash\n#SBATCH --nodes=2 --gres=gpu:4\ntorchrun --nproc_per_node=${SLURM_GPUS_PER_NODE} train.py\n",
-       "#!/bin/bash\n#SBATCH -n4 --gpus-per-task=1\nset -u\necho $SLURM_GPUS_PER_TASK\n",
-       "#!/bin/bash\n#SBATCH -N2\nexport WORLD_SIZE=$SLURM_NTASKS\nsrun ./a\n"},
-      {"#!/bin/bash\n#SBATCH --nodes=2 -c4\nexport OMP_NUM_THREADS=$SLURM_CPUS_PER_TASK\nsrun ./a\n",
-       "#!/bin/bash\n#SBATCH --nodes=2\nexport OMP_NUM_THREADS=${SLURM_CPUS_PER_TASK:-1}\nsrun ./a\n",
-       "#!/bin/bash\nexport OMP_NUM_THREADS=$SLURM_CPUS_PER_TASK\nsrun ./a\n",
-       {"#!/bin/bash\n#SBATCH -n4 --gpus-per-task=1\necho $SLURM_GPUS_PER_TASK\n", "", "22.05"}},
-      find};
+  return {"slurm/variable-unset",
+          diag::Severity::warning,
+          "A variable that Slurm does not set here",
+          "SLURM_CPUS_PER_TASK, SLURM_NTASKS, SLURM_GPUS_PER_NODE and the like exist only where the option "
+          "of that name was given "
+          "(--gres=gpu sets none of them), and SLURM_GPUS_PER_TASK is gone from 23.11. Empty, they turn into "
+          "--nproc_per_node= or "
+          "OMP_NUM_THREADS=, and set -u stops the script.",
+          "https://slurm.schedmd.com/sbatch.html#SECTION_OUTPUT-ENVIRONMENT-VARIABLES",
+          {"#!/bin/bash\n#SBATCH --nodes=2\nexport OMP_NUM_THREADS=$SLURM_CPUS_PER_TASK\nsrun ./a\n",
+           "#!/bin/bash\n#SBATCH --nodes=2 --gres=gpu:4\ntorchrun --nproc_per_node=${SLURM_GPUS_PER_NODE} "
+           "train.py\n",
+           "#!/bin/bash\n#SBATCH -n4 --gpus-per-task=1\nset -u\necho $SLURM_GPUS_PER_TASK\n",
+           "#!/bin/bash\n#SBATCH -N2\nexport WORLD_SIZE=$SLURM_NTASKS\nsrun ./a\n"},
+          {"#!/bin/bash\n#SBATCH --nodes=2 -c4\nexport OMP_NUM_THREADS=$SLURM_CPUS_PER_TASK\nsrun ./a\n",
+           "#!/bin/bash\n#SBATCH --nodes=2\nexport OMP_NUM_THREADS=${SLURM_CPUS_PER_TASK:-1}\nsrun ./a\n",
+           "#!/bin/bash\nexport OMP_NUM_THREADS=$SLURM_CPUS_PER_TASK\nsrun ./a\n",
+           {"#!/bin/bash\n#SBATCH -n4 --gpus-per-task=1\necho $SLURM_GPUS_PER_TASK\n", "", "22.05"}},
+          find};
 }
 
 } // namespace hpcml::check
