@@ -1,3 +1,11 @@
+# Two files of a folder may not use one name for two things: with -DHPCML_UNITY=OFF the compiler would not say so.
+# hpcml_compile_together(TARGET [SOURCES_AT_ONCE])
+function(hpcml_compile_together TARGET)
+  set(at_once ${ARGN} 12)
+  list(GET at_once 0 at_once)
+  set_target_properties(${TARGET} PROPERTIES UNITY_BUILD ${HPCML_UNITY} UNITY_BUILD_BATCH_SIZE ${at_once})
+endfunction()
+
 # hpcml_layer(NAME [LINK libs...]): src/NAME/*.cpp as the static library hpcml_NAME. Adding a file needs no edit here.
 add_library(hpcml_settings INTERFACE)
 target_compile_options(hpcml_settings INTERFACE -Wall -Wextra -Wshadow -Wnon-virtual-dtor)
@@ -20,6 +28,7 @@ function(hpcml_layer NAME)
     add_library(hpcml_${NAME} STATIC ${sources})
     target_include_directories(hpcml_${NAME} PUBLIC ${PROJECT_SOURCE_DIR}/src ${PROJECT_SOURCE_DIR}/include)
     target_link_libraries(hpcml_${NAME} PUBLIC ${ARG_LINK} PRIVATE hpcml_settings)
+    hpcml_compile_together(hpcml_${NAME})
   else()
     add_library(hpcml_${NAME} INTERFACE)
     target_link_libraries(hpcml_${NAME} INTERFACE ${ARG_LINK})

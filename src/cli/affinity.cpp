@@ -20,7 +20,7 @@
 namespace hpcml::cli {
 namespace {
 
-const char* const k_footer = R"(Examples:
+const char* const k_affinity_footer = R"(Examples:
   hpcml affinity --site lumi --cpus-per-rank 7
   hpcml affinity --topology node.xml --ranks 4 --format cpu-bind
   hpcml affinity --site lumi --policy torch-exclusive
@@ -177,7 +177,7 @@ void run_affinity(const AffinityOptions& options, const Context& context, int& e
 void add_affinity(CLI::App& app, Context& context, int& exit_code) {
   auto* command = app.add_subcommand("affinity", "show which rank gets which GPUs, cores, memory and NIC");
   auto options = std::make_shared<AffinityOptions>();
-  command->footer(k_footer);
+  command->footer(k_affinity_footer);
   command->add_option("source", options->source, "live: the node this runs on (default)");
   command->add_option("--site", options->site, "a node of this site")->check(not_empty);
   command->add_option("--partition", options->partition, "of this partition")

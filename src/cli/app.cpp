@@ -29,7 +29,7 @@ constexpr Command k_commands[] = {
     {"sites", add_sites}, {"preflight", add_preflight}, {"affinity", add_affinity},
 };
 
-const char* const k_footer = R"(Examples:
+const char* const k_app_footer = R"(Examples:
   hpcml gen --site lumi --nodes 2 --account project_1 --time 10 -o job.sh -- python train.py
   hpcml sites list
   hpcml gen --help
@@ -154,7 +154,7 @@ std::optional<int> run_words(Context& context) {
   app.add_flag("-v,--verbose", verbosity, "say what is done while doing it; -vv says more");
   app.fallthrough();
   app.require_subcommand(1);
-  app.footer(k_footer);
+  app.footer(k_app_footer);
   if (!add_commands(app, context, exit_code, words)) {
     const auto wanted = command_word(words);
     const auto near = util::nearest(wanted, command_names());

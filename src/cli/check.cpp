@@ -165,7 +165,7 @@ int run_check(CheckOptions options, const Context& context) {
   return Checker(options, target, context).run();
 }
 
-const char* const k_footer = R"(Examples:
+const char* const k_check_footer = R"(Examples:
   hpcml check job.sh
   hpcml check --site lumi job.sh          what sbatch and the rules of one cluster say
   hpcml check --all-sites job.sh          where it would run, and what would have to change
@@ -221,7 +221,7 @@ void add_check(CLI::App& app, Context& context, int& exit_code) {
       ->add_flag("--job-scripts-only", options->only_scripts,
                  "of the files that are named, too, leave out those that are no job scripts (for hooks)")
       ->excludes(all);
-  command->footer(k_footer);
+  command->footer(k_check_footer);
   command->callback([options, &context, &exit_code] { exit_code = run_check(*options, context); });
 }
 

@@ -29,7 +29,7 @@ struct ConfigOptions {
   std::string partition;
 };
 
-const char* const k_footer = R"(Examples:
+const char* const k_config_footer = R"(Examples:
   hpcml config learn --site lumi           asks Slurm for your accounts and remembers the one to charge
   hpcml config set site lumi
   hpcml config set --site lumi partition small-g
@@ -240,7 +240,7 @@ void add_config(CLI::App& app, Context& context, int& exit_code) {
       app.add_subcommand("config", "Remember account, partition and site, so that no call has to say them.");
   const auto options = std::make_shared<ConfigOptions>();
   command->require_subcommand(0, 1);
-  command->footer(k_footer);
+  command->footer(k_config_footer);
   command->callback([command, &context, &exit_code] {
     if (command->get_subcommands().empty()) exit_code = run_show(context);
   });

@@ -31,7 +31,7 @@ struct EmulateOptions {
   bool quiet = false;
 };
 
-const char* const k_footer = R"(Examples:
+const char* const k_emulate_footer = R"(Examples:
   hpcml emulate --site lumi --nodes 2 -- sbatch -W job.sh
   hpcml emulate --site vista --partition gh-dev --nodes 2 --record calls.jsonl -- sbatch -W job.sh
   hpcml emulate --site jean_zay --accounts abc@h100,abc@v100 -- sbatch -W job.sh
@@ -237,7 +237,7 @@ void add_emulate(CLI::App& app, Context& context, int& exit_code) {
       ->type_name("NAME,NAME")
       ->excludes(shared);
   command->add_flag("-q,--quiet", options->quiet, "say nothing but errors");
-  command->footer(k_footer);
+  command->footer(k_emulate_footer);
   command->callback([options, &context, &exit_code] { exit_code = run_emulate(*options, context); });
 }
 

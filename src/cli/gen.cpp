@@ -26,7 +26,7 @@ struct GenOptions {
   bool interactive = false;
 };
 
-const char* const k_footer = R"(Examples:
+const char* const k_gen_footer = R"(Examples:
   hpcml gen --site lumi --nodes 2 --gpus-per-node 8 --account project_1 --time 10 -- train_ddp
   hpcml gen --site zurada --partition gpu2h100 --time 1h --mem 64G --conda pytorch --launcher torchrun -- train.py --epochs 3
   hpcml gen --site narval --account def-me --time 3h --wheelhouse "torch numpy" -o job.sh -- python train.py
@@ -145,7 +145,7 @@ void add_gen(CLI::App& app, Context& context, int& exit_code) {
       ->excludes(interactive)
       ->excludes(format)
       ->excludes("--from");
-  command->footer(k_footer);
+  command->footer(k_gen_footer);
   command->callback([options, &context, &exit_code] { exit_code = run_gen(*options, context); });
 }
 

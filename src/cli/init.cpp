@@ -20,7 +20,7 @@ struct InitOptions {
   std::string file = "hpcml.json";
 };
 
-const char* const k_footer = R"(Examples:
+const char* const k_init_footer = R"(Examples:
   hpcml init --site lumi -- python train.py
   hpcml init --site narval --account def-me --nodes 2 --time 4h -o train.json -- python train.py --epochs 3
 Then: hpcml submit --test-only, and hpcml submit --watch. A file that is there already stays as it is.)";
@@ -74,7 +74,7 @@ void add_init(CLI::App& app, Context& context, int& exit_code) {
   const auto options = std::make_shared<InitOptions>();
   command->add_option("-o", options->file, "the file to write")->type_name("FILE")->capture_default_str();
   add_request_flags(*command, options->request, context);
-  command->footer(k_footer);
+  command->footer(k_init_footer);
   command->callback([options, &context, &exit_code] { exit_code = run(*options, context); });
 }
 

@@ -122,7 +122,7 @@ int run_flags(const CLI::App& app, LaunchFlags& flags, const Context& context) {
   return k_ok;
 }
 
-const char* const k_footer =
+const char* const k_launch_footer =
     R"(Behind "--" the command is taken as it is; without "--", `train.py ARGS` (or -m MODULE) runs under the active Python.
 In a task of srun the program replaces hpcml. With --nproc-per-node, or without Slurm, hpcml starts the ranks and stays.
 
@@ -212,7 +212,7 @@ void add_launch(CLI::App& app, Context& context, int& exit_code) {
       app.add_subcommand("launch", "Turn a task of a step into a rank, or start the ranks of this machine.");
   command->prefix_command();
   command->fallthrough(false); // what stands behind the script is the script's, also a flag that hpcml has
-  command->footer(k_footer);
+  command->footer(k_launch_footer);
   auto flags = std::make_shared<LaunchFlags>();
   add_flags(*command, *flags);
   command->callback(

@@ -29,7 +29,7 @@ struct PreflightOptions {
   std::string format = "text";
 };
 
-const char* const k_footer = R"(Examples:
+const char* const k_preflight_footer = R"(Examples:
   srun hpcml preflight                       one rank per task of the step
   ibrun hpcml preflight --site vista         the same where the site starts tasks with MPI's launcher
   srun --ntasks-per-node=1 hpcml preflight --nproc-per-node 8
@@ -149,7 +149,7 @@ void add_preflight(CLI::App& app, Context& context, int& exit_code) {
       ->type_name("SITE");
   command->add_option("--format", options->format, "text, or json: one event per line")
       ->check(CLI::IsMember({"text", "json"}));
-  command->footer(k_footer);
+  command->footer(k_preflight_footer);
   command->callback([options, &context, &exit_code] { exit_code = run_preflight(*options, context); });
 }
 

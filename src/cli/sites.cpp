@@ -24,7 +24,7 @@ namespace hpcml::cli {
 
 namespace {
 
-const char* const k_footer = R"(Examples:
+const char* const k_sites_footer = R"(Examples:
   hpcml sites list
   hpcml sites show lumi
   hpcml sites discover -o ~/.config/hpcml/sites/mycluster.json    (on a login node)
@@ -169,7 +169,7 @@ int run_validate(const Context& context, const std::vector<std::string>& files) 
 void add_sites(CLI::App& app, Context& context, int& exit_code) {
   auto* command = app.add_subcommand("sites", "List, show, check and discover site profiles.");
   command->require_subcommand(1);
-  command->footer(k_footer);
+  command->footer(k_sites_footer);
   command
       ->add_subcommand(
           "list",

@@ -30,7 +30,7 @@ struct SubmitOptions {
   bool all_sites = false;
 };
 
-const char* const k_footer = R"(Examples:
+const char* const k_submit_footer = R"(Examples:
   hpcml submit --site lumi --account project_1 --nodes 2 --time 10 -- python train.py
   hpcml submit --test-only                      (what ./hpcml.json asks for; nothing is submitted)
   hpcml submit --site lumi --account project_1 --time 2-0 --chain 4 --watch -- python train.py --resume
@@ -147,7 +147,7 @@ void add_submit(CLI::App& app, Context& context, int& exit_code) {
       ->type_name("FORMAT")
       ->check(CLI::IsMember({"text", "json"}));
   add_request_flags(*command, options->request, context);
-  command->footer(k_footer);
+  command->footer(k_submit_footer);
   command->callback([options, &context, &exit_code] { exit_code = run(*options, context); });
 }
 

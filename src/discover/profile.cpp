@@ -15,8 +15,6 @@ namespace {
 
 using model::GpuVendor;
 
-bool is_name(const std::string& text) { return spec::text_fault(text, spec::TextRule::name).empty(); }
-
 /// A host name as a pattern: its dots are dots, its first number is any number.
 std::string host_pattern(const std::string& host) {
   std::string pattern;

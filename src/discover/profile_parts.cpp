@@ -17,8 +17,6 @@ namespace {
 using model::GpuVendor;
 using spec::JsonNode;
 
-bool is_name(const std::string& text) { return spec::text_fault(text, spec::TextRule::name).empty(); }
-
 /// One level of the CPU tree as lists by id; nothing where the ids are not 0, 1, 2 …, which a profile could
 /// not say.
 JsonNode domains(const std::vector<model::CpuDomain>& level) {

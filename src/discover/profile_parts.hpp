@@ -5,8 +5,12 @@
 #include "discover/gpu_kind.hpp"
 #include "discover/profile.hpp"
 #include "spec/json_tree.hpp"
+#include "spec/text_rule.hpp"
 
 namespace hpcml::discover {
+
+/// Whether a profile can hold the text as a name.
+inline bool is_name(const std::string& text) { return spec::text_fault(text, spec::TextRule::name).empty(); }
 
 /// The GPUs' maker: by their type in GRES, by the kind's features, by the tool that works where the questions
 /// were asked.

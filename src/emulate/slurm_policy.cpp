@@ -76,7 +76,7 @@ std::string flags_table(const model::Site& site) {
   return list.render();
 }
 
-long long minutes(const model::Walltime& time) { return time.seconds().count() / 60; }
+long long whole_minutes(const model::Walltime& time) { return time.seconds().count() / 60; }
 
 std::string partitions_table(const model::Site& site, const ClusterLayout& layout) {
   LuaTable table;
@@ -88,14 +88,14 @@ std::string partitions_table(const model::Site& site, const ClusterLayout& layou
                }));
     one.flag("nameable", partition.nameable);
     if (partition.max_nodes) one.number("max_nodes", partition.max_nodes->value);
-    if (partition.max_time) one.number("max_time", minutes(partition.max_time->value));
-    if (partition.min_time) one.number("min_time", minutes(partition.min_time->value));
+    if (partition.max_time) one.number("max_time", whole_minutes(partition.max_time->value));
+    if (partition.min_time) one.number("min_time", whole_minutes(partition.min_time->value));
     LuaTable limits;
     for (const auto& limit : partition.max_time_by_nodes)
       limits.item(LuaTable()
                       .number("min_nodes", limit.min_nodes)
                       .number("max_nodes", limit.max_nodes)
-                      .number("time", minutes(limit.time))
+                      .number("time", whole_minutes(limit.time))
                       .render());
     one.raw("by_nodes", limits.render());
     table.raw(partition.name, one.render() + "\n   ");

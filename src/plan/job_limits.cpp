@@ -13,11 +13,9 @@ namespace {
 using model::Limits;
 using model::Policy;
 
-std::string number(unsigned value) { return std::to_string(value); }
-
 std::string nodes_of(const PlanContext& context) {
   const unsigned nodes = context.plan.layout.nodes;
-  return number(nodes) + (nodes == 1 ? " node" : " nodes");
+  return std::to_string(nodes) + (nodes == 1 ? " node" : " nodes");
 }
 
 /// The partitions with such nodes that take so many, as a hint.
@@ -54,35 +52,37 @@ void check_counts(PlanContext& context) {
                          model::Known<unsigned> Limits::*least, model::Known<unsigned> Limits::*most) {
     if (const auto& limit = context.limit(most); limit && have > limit->value)
       context.error(code,
-                    number(have) + " " + what + ": " + context.limit_owner(most) + " allows " +
-                        number(limit->value) + cited(limit->origin),
+                    std::to_string(have) + " " + what + ": " + context.limit_owner(most) + " allows " +
+                        std::to_string(limit->value) + cited(limit->origin),
                     context.qos && context.qos->*most ? qos_for(context, have, most)
                                                       : partitions_for(context, have, least, most));
     if (const auto& limit = context.limit(least); limit && have < limit->value)
       context.error(code,
-                    number(have) + " " + what + ": " + context.limit_owner(least) + " is for jobs with " +
-                        number(limit->value) + " or more" + cited(limit->origin),
+                    std::to_string(have) + " " + what + ": " + context.limit_owner(least) +
+                        " is for jobs with " + std::to_string(limit->value) + " or more" +
+                        cited(limit->origin),
                     partitions_for(context, have, least, most));
   };
   // The most nodes are checked where the layout is planned.
   if (const auto& least = context.limit(&Limits::min_nodes); least && layout.nodes < least->value)
     context.error("request/nodes", nodes_of(context) + ": " + context.limit_owner(&Limits::min_nodes) +
-                                       " is for jobs with " + number(least->value) + " or more" +
+                                       " is for jobs with " + std::to_string(least->value) + " or more" +
                                        cited(least->origin));
   if (gpus > 0) range(gpus, "GPUs in all", "request/gpus", &Limits::min_gpus, &Limits::max_gpus);
   const bool limited = context.limit(&Limits::max_nodes).has_value();
   if (context.partition && context.partition->node_count && !limited &&
       layout.nodes > context.partition->node_count->value)
-    context.error("request/nodes", number(layout.nodes) + " nodes: partition " + context.partition->name +
-                                       " has " + number(context.partition->node_count->value) +
+    context.error("request/nodes", std::to_string(layout.nodes) + " nodes: partition " +
+                                       context.partition->name + " has " +
+                                       std::to_string(context.partition->node_count->value) +
                                        cited(context.partition->node_count->origin));
   else if (context.node && context.node->node_count && !limited && layout.nodes > *context.node->node_count)
     context.error("request/nodes", nodes_of(context) + ": " + context.site.name + " has " +
-                                       number(*context.node->node_count) + " of type " + context.node->id +
-                                       cited(context.node->origin));
+                                       std::to_string(*context.node->node_count) + " of type " +
+                                       context.node->id + cited(context.node->origin));
   if (const auto& most = context.site.policies.max_nodes_per_user; most && layout.nodes > most->value)
-    context.error("request/nodes", number(layout.nodes) + " nodes: one user of " + context.site.name +
-                                       " may have " + number(most->value) + cited(most->origin));
+    context.error("request/nodes", std::to_string(layout.nodes) + " nodes: one user of " + context.site.name +
+                                       " may have " + std::to_string(most->value) + cited(most->origin));
   const auto tasks = context.job.array ? slurm::count_array_tasks(context.job.array->value) : 0;
   if (const auto fault = job_count_fault(context.site, context.plan.partition, context.plan.qos, tasks))
     context.error("request/array", "--array=" + context.job.array->value + ": " + fault->what, fault->hint);
@@ -103,9 +103,9 @@ void check_node_time(PlanContext& context) {
   if (most && asked > most->value)
     context.error("request/time",
                   nodes_of(context) + " for " + time->value.to_slurm() + ": " +
-                      context.limit_owner(&Limits::max_node_minutes) + " allows " + number(most->value) +
-                      " node minutes" + cited(most->origin),
-                  "at most --time " + number(most->value / std::max(1u, context.plan.layout.nodes)) +
+                      context.limit_owner(&Limits::max_node_minutes) + " allows " +
+                      std::to_string(most->value) + " node minutes" + cited(most->origin),
+                  "at most --time " + std::to_string(most->value / std::max(1u, context.plan.layout.nodes)) +
                       " minutes");
   if (const auto& least = context.site.policies.min_time_recommended; least && time->value < least->value)
     context.warning("request/time", context.site.name + " recommends jobs of " + least->value.to_slurm() +
@@ -132,10 +132,10 @@ void check_gpu_rules(PlanContext& context) {
                      context.node->gpu->compute_mode == model::ComputeMode::exclusive_process;
   if (alone && layout.ranks_per_node > layout.gpus_per_node)
     context.error("request/tasks-per-node",
-                  number(layout.ranks_per_node) + " ranks share " + number(layout.gpus_per_node) +
-                      " GPUs, and a GPU of " + context.site.name + " takes one process" +
-                      cited(context.node->origin),
-                  "at most --tasks-per-node " + number(layout.gpus_per_node));
+                  std::to_string(layout.ranks_per_node) + " ranks share " +
+                      std::to_string(layout.gpus_per_node) + " GPUs, and a GPU of " + context.site.name +
+                      " takes one process" + cited(context.node->origin),
+                  "at most --tasks-per-node " + std::to_string(layout.gpus_per_node));
   if (context.slice && layout.nodes * layout.ranks_per_node > 1)
     context.warning("request/gpu-type", "ranks on parts of GPUs cannot talk through NCCL",
                     "one rank, or --backend gloo");
@@ -150,8 +150,8 @@ void check_memory_share(PlanContext& context) {
   const auto& asked = context.job.mem->value;
   if (breaks_share(*node, asked, share))
     context.error("request/mem",
-                  "--mem " + asked.to_slurm() + " for " + number(gpus) + " GPUs: node type " + node->id +
-                      " has " + node->mem_per_gpu->to_slurm() + " per GPU" + cited(node->origin),
+                  "--mem " + asked.to_slurm() + " for " + std::to_string(gpus) + " GPUs: node type " +
+                      node->id + " has " + node->mem_per_gpu->to_slurm() + " per GPU" + cited(node->origin),
                   "use --mem " + share.to_slurm() + ", or leave it out");
 }
 

@@ -8,8 +8,6 @@
 namespace hpcml::plan {
 namespace {
 
-std::string number(unsigned value) { return std::to_string(value); }
-
 void plan_nodes(PlanContext& context) {
   const unsigned nodes = context.job.nodes ? context.job.nodes->value : 1;
   context.plan.layout.nodes = nodes;
@@ -22,8 +20,8 @@ void plan_nodes(PlanContext& context) {
         (!other.max_nodes || other.max_nodes->value >= nodes))
       others.push_back(other.name);
   context.error("request/nodes",
-                number(nodes) + " nodes: " + context.limit_owner(&model::Limits::max_nodes) + " allows " +
-                    number(most->value) + cited(most->origin),
+                std::to_string(nodes) + " nodes: " + context.limit_owner(&model::Limits::max_nodes) +
+                    " allows " + std::to_string(most->value) + cited(most->origin),
                 context.qos && context.qos->max_nodes ? ""
                 : others.empty()                      ? ""
                                  : "these partitions allow as many: " + util::join(others, ", "));
@@ -52,16 +50,17 @@ void check_gpus(PlanContext& context, unsigned gpus) {
       hint = "partitions with as many: " + util::join(others, ", ");
     else if (have > 0)
       hint = "ask for more nodes: --nodes " +
-             number((gpus * std::max(1u, context.plan.layout.nodes) + have - 1) / have) +
-             " --gpus-per-node " + number(have);
+             std::to_string((gpus * std::max(1u, context.plan.layout.nodes) + have - 1) / have) +
+             " --gpus-per-node " + std::to_string(have);
     context.error("request/gpus-per-node",
-                  number(gpus) + " GPUs per node: node type " + node.id + " has " +
-                      (have ? number(have) + " GPUs" : "none") + cited(node.origin),
+                  std::to_string(gpus) + " GPUs per node: node type " + node.id + " has " +
+                      (have ? std::to_string(have) + " GPUs" : "none") + cited(node.origin),
                   hint);
     return;
   }
   if (gpus > 0 && gpus < have && context.owns_nodes())
-    context.note("the partition gives whole nodes: " + number(have - gpus) + " GPUs of each node stay idle",
+    context.note("the partition gives whole nodes: " + std::to_string(have - gpus) +
+                     " GPUs of each node stay idle",
                  context.partition->origin);
 }
 
@@ -93,7 +92,7 @@ void plan_ranks(PlanContext& context) {
   const unsigned per_rank = context.job.gpus_per_task ? context.job.gpus_per_task->value : 0;
   if (per_rank > gpus)
     context.error("request/gpus-per-task",
-                  number(per_rank) + " GPUs per rank, but " + number(gpus) + " per node",
+                  std::to_string(per_rank) + " GPUs per rank, but " + std::to_string(gpus) + " per node",
                   "a rank lives on one node: ask for fewer GPUs per rank, or more per node");
   if (context.job.tasks_per_node) {
     layout.ranks_per_node = context.job.tasks_per_node->value;
@@ -106,15 +105,16 @@ void plan_ranks(PlanContext& context) {
   }
   layout.gpus_per_rank = per_rank ? per_rank : gpus == 0 ? 0 : std::max(1u, gpus / layout.ranks_per_node);
   if (per_rank > 0 && per_rank <= gpus && layout.ranks_per_node * per_rank > gpus)
-    context.error("request/gpus-per-task", number(layout.ranks_per_node) + " ranks with " + number(per_rank) +
-                                               " GPUs each need " + number(layout.ranks_per_node * per_rank) +
-                                               " GPUs per node, not " + number(gpus));
+    context.error("request/gpus-per-task", std::to_string(layout.ranks_per_node) + " ranks with " +
+                                               std::to_string(per_rank) + " GPUs each need " +
+                                               std::to_string(layout.ranks_per_node * per_rank) +
+                                               " GPUs per node, not " + std::to_string(gpus));
   if (gpus > 0 && layout.ranks_per_node > gpus && per_rank == 0)
-    context.note(number(layout.ranks_per_node) + " ranks share " + number(gpus) +
+    context.note(std::to_string(layout.ranks_per_node) + " ranks share " + std::to_string(gpus) +
                      " GPUs; NCCL refuses two ranks on one GPU",
                  context.job.tasks_per_node->origin);
   else if (gpus > layout.ranks_per_node * layout.gpus_per_rank)
-    context.note(number(gpus - layout.ranks_per_node * layout.gpus_per_rank) +
+    context.note(std::to_string(gpus - layout.ranks_per_node * layout.gpus_per_rank) +
                      " GPUs of each node have no rank",
                  by_rule("ranks take equal numbers of GPUs"));
 }
@@ -144,25 +144,29 @@ void check_cores(PlanContext& context) {
   const unsigned usable = usable_cores(node);
   if (usable > 0 && layout.ranks_per_node * layout.cpus_per_rank > usable) {
     const unsigned reserved = node.cpu.cores - usable;
-    context.error(
-        "request/cpus-per-task",
-        number(layout.ranks_per_node) + " ranks with " + number(layout.cpus_per_rank) + " cores each need " +
-            number(layout.ranks_per_node * layout.cpus_per_rank) + " cores; node type " + node.id + " has " +
-            number(usable) + " for jobs" +
-            (reserved ? " (" + number(reserved) + " of " + number(node.cpu.cores) + " are reserved)" : "") +
-            cited(node.origin),
-        usable >= layout.ranks_per_node ? "at most --cpus-per-task " + number(usable / layout.ranks_per_node)
-                                        : "at most --tasks-per-node " + number(usable));
+    context.error("request/cpus-per-task",
+                  std::to_string(layout.ranks_per_node) + " ranks with " +
+                      std::to_string(layout.cpus_per_rank) + " cores each need " +
+                      std::to_string(layout.ranks_per_node * layout.cpus_per_rank) + " cores; node type " +
+                      node.id + " has " + std::to_string(usable) + " for jobs" +
+                      (reserved ? " (" + std::to_string(reserved) + " of " + std::to_string(node.cpu.cores) +
+                                      " are reserved)"
+                                : "") +
+                      cited(node.origin),
+                  usable >= layout.ranks_per_node
+                      ? "at most --cpus-per-task " + std::to_string(usable / layout.ranks_per_node)
+                      : "at most --tasks-per-node " + std::to_string(usable));
     return;
   }
   if (!node.cpus_per_gpu || layout.gpus_per_node == 0 || node.share_policy == model::SharePolicy::none)
     return;
   const unsigned share = *node.cpus_per_gpu * layout.gpus_per_node;
   const unsigned asked = layout.ranks_per_node * layout.cpus_per_rank;
-  const std::string fact = number(asked) + " cores for " + number(layout.gpus_per_node) +
-                           " GPUs: node type " + node.id + " has " + number(*node.cpus_per_gpu) +
+  const std::string fact = std::to_string(asked) + " cores for " + std::to_string(layout.gpus_per_node) +
+                           " GPUs: node type " + node.id + " has " + std::to_string(*node.cpus_per_gpu) +
                            " cores per GPU" + cited(node.origin);
-  const std::string hint = "use --cpus-per-task " + number(std::max(1u, share / layout.ranks_per_node));
+  const std::string hint =
+      "use --cpus-per-task " + std::to_string(std::max(1u, share / layout.ranks_per_node));
   if (breaks_share(node, asked, share))
     context.error("request/cpus-per-task", fact, hint);
   else if (asked > share && !context.owns_nodes())
@@ -187,8 +191,8 @@ void plan_hardware_threads(PlanContext& context) {
   context.plan.layout.threads_per_core = asked->value;
   if (!context.node || asked->value <= context.node->cpu.threads_per_core) return;
   context.warning("request/threads-per-core",
-                  number(asked->value) + " hardware threads of each core: the profile of " +
-                      context.site.name + " shows " + number(context.node->cpu.threads_per_core) +
+                  std::to_string(asked->value) + " hardware threads of each core: the profile of " +
+                      context.site.name + " shows " + std::to_string(context.node->cpu.threads_per_core) +
                       " on node type " + context.node->id + cited(context.node->origin),
                   "where the nodes show no more, Slurm refuses the job: leave --threads-per-core out");
 }

@@ -26,7 +26,7 @@ using model::PythonWay;
 constexpr const char* k_python = "3.12";
 
 /// The nodes that the environment is for, and what they have in common.
-struct Nodes {
+struct SetupNodes {
   std::vector<const model::NodeType*> types;
   WheelTarget target;
 };
@@ -427,7 +427,7 @@ private:
   const model::Site& x_site;
   SetupPlan x_plan;
   diag::Diagnostics x_findings;
-  Nodes x_nodes;
+  SetupNodes x_nodes;
   const model::PythonRule* x_recipe = nullptr;
   const ContainerRules x_images =
       x_job.container ? container_rules(x_site, x_job) : ContainerRules{}; ///< those for the request's image

@@ -14,10 +14,6 @@ const JsonPlace k_nowhere;
 /// Members that any object may have; they speak about the values beside them.
 constexpr std::array<std::string_view, 4> k_about = {"source", "checked", "instead_of", "note"};
 
-bool is_about(std::string_view key) {
-  return std::find(k_about.begin(), k_about.end(), key) != k_about.end();
-}
-
 // By hand, not by fmt: a profile has hundreds of paths.
 std::string member_path(std::string path, std::string_view key) {
   path += '.';
@@ -31,6 +27,10 @@ std::string item_path(std::string path, std::size_t index) {
   return path;
 }
 } // namespace
+
+bool is_about(std::string_view key) {
+  return std::find(k_about.begin(), k_about.end(), key) != k_about.end();
+}
 
 void ReadContext::report(std::string_view rule, std::string message, const JsonPlace& place,
                          std::string hint) {

@@ -19,6 +19,9 @@
 
 namespace hpcml::spec {
 
+/// Whether every object may have the member: it speaks of the values beside it ("source", "note" …).
+bool is_about(std::string_view key);
+
 /// Shared by all readers of one profile or job file.
 struct ReadContext {
   std::string code = "site"; ///< before "/type" and the like in the diagnostics' codes

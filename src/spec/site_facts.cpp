@@ -12,14 +12,10 @@ namespace hpcml::spec {
 
 namespace {
 
-constexpr std::array<std::string_view, 4> k_about = {"source", "checked", "instead_of", "note"};
 constexpr std::array<std::string_view, 7> k_not_facts = {"$schema",  "schema",  "id",     "extends",
                                                          "abstract", "sources", "unknown"};
 
 bool is_scalar(const JsonNode& node) { return !node.is(JsonKind::array) && !node.is(JsonKind::object); }
-bool is_about(std::string_view key) {
-  return std::find(k_about.begin(), k_about.end(), key) != k_about.end();
-}
 
 std::string text_of(const JsonNode& node) {
   if (node.is(JsonKind::string)) return node.text.empty() ? "\"\"" : node.text;

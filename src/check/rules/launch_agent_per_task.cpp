@@ -5,7 +5,7 @@
 #include "util/text.hpp"
 
 namespace hpcml::check {
-namespace {
+namespace launch_agent_per_task {
 
 /// How many processes one agent starts on its node; nothing where that cannot be seen.
 std::optional<long> processes_of(const Link& agent, const LaunchShape& shape) {
@@ -49,9 +49,10 @@ Hits find(const Subject& subject) {
   return hits;
 }
 
-} // namespace
+} // namespace launch_agent_per_task
 
 Rule rule_launch_agent_per_task() {
+  using namespace launch_agent_per_task;
   return {
       "launch/agent-per-task",
       diag::Severity::warning,

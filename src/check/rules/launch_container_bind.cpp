@@ -4,7 +4,7 @@
 #include "util/text.hpp"
 
 namespace hpcml::check {
-namespace {
+namespace launch_container_bind {
 
 /// What is wrong with one "source[:target[:options]]"; empty where nothing is.
 std::string fault_of(const std::string& bind) {
@@ -41,9 +41,10 @@ Hits find(const Subject& subject) {
   return hits;
 }
 
-} // namespace
+} // namespace launch_container_bind
 
 Rule rule_launch_container_bind() {
+  using namespace launch_container_bind;
   return {"launch/container-bind",
           diag::Severity::warning,
           "A bind that the container engine refuses",

@@ -5,7 +5,7 @@
 #include "check/masks.hpp"
 
 namespace hpcml::check {
-namespace {
+namespace launch_container_gpus {
 
 Hits find(const Subject& subject) {
   const auto* node = only_node(subject);
@@ -33,9 +33,10 @@ Hits find(const Subject& subject) {
   return hits;
 }
 
-} // namespace
+} // namespace launch_container_gpus
 
 Rule rule_launch_container_gpus() {
+  using namespace launch_container_gpus;
   return {"launch/container-gpus",
           diag::Severity::warning,
           "A container without the GPU driver",

@@ -5,7 +5,7 @@
 #include "util/text.hpp"
 
 namespace hpcml::check {
-namespace {
+namespace launch_cpus_not_inherited {
 
 /// Whether the step says itself how its tasks get CPUs.
 bool says_cpus(const Link& step) {
@@ -50,9 +50,10 @@ Hits find(const Subject& subject) {
   return hits;
 }
 
-} // namespace
+} // namespace launch_cpus_not_inherited
 
 Rule rule_launch_cpus_not_inherited() {
+  using namespace launch_cpus_not_inherited;
   return {
       "launch/cpus-not-inherited",
       diag::Severity::warning,

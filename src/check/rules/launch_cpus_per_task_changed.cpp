@@ -3,7 +3,7 @@
 #include "check/launch_facts.hpp"
 
 namespace hpcml::check {
-namespace {
+namespace launch_cpus_per_task_changed {
 
 Hits find(const Subject& subject) {
   if (subject.requests.size() != 1 || !subject.may_be("23.11-")) return {};
@@ -27,9 +27,10 @@ Hits find(const Subject& subject) {
   return hits;
 }
 
-} // namespace
+} // namespace launch_cpus_per_task_changed
 
 Rule rule_launch_cpus_per_task_changed() {
+  using namespace launch_cpus_per_task_changed;
   return {
       "launch/cpus-per-task-changed",
       diag::Severity::error,

@@ -6,7 +6,7 @@
 #include "check/launch_facts.hpp"
 
 namespace hpcml::check {
-namespace {
+namespace launch_debug_left {
 
 struct Setting {
   std::string_view name, value, effect;
@@ -37,9 +37,10 @@ Hits find(const Subject& subject) {
   return hits;
 }
 
-} // namespace
+} // namespace launch_debug_left
 
 Rule rule_launch_debug_left() {
+  using namespace launch_debug_left;
   return {"launch/debug-left",
           diag::Severity::note,
           "Settings for debugging",

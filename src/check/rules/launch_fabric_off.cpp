@@ -6,7 +6,7 @@
 #include "check/launch_facts.hpp"
 
 namespace hpcml::check {
-namespace {
+namespace launch_fabric_off {
 
 Hits find(const Subject& subject) {
   Hits hits;
@@ -29,9 +29,10 @@ Hits find(const Subject& subject) {
   return hits;
 }
 
-} // namespace
+} // namespace launch_fabric_off
 
 Rule rule_launch_fabric_off() {
+  using namespace launch_fabric_off;
   return {"launch/fabric-off",
           diag::Severity::warning,
           "NCCL's fast paths switched off",

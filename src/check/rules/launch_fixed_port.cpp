@@ -8,7 +8,7 @@
 #include "util/text.hpp"
 
 namespace hpcml::check {
-namespace {
+namespace launch_fixed_port {
 
 bool is_port(std::string_view text) {
   return !text.empty() && text.size() < 6 && std::all_of(text.begin(), text.end(), [](char c) {
@@ -86,9 +86,10 @@ Hits find(const Subject& subject) {
   return hits;
 }
 
-} // namespace
+} // namespace launch_fixed_port
 
 Rule rule_launch_fixed_port() {
+  using namespace launch_fixed_port;
   return {
       "launch/fixed-port",
       diag::Severity::warning,

@@ -7,7 +7,7 @@
 #include "util/text.hpp"
 
 namespace hpcml::check {
-namespace {
+namespace launch_gloo_interface {
 
 /// "hsn", "ib", "^lo": no whole name of an interface; those that count end with their number.
 bool is_pattern(std::string_view name) {
@@ -41,9 +41,10 @@ Hits find(const Subject& subject) {
   return hits;
 }
 
-} // namespace
+} // namespace launch_gloo_interface
 
 Rule rule_launch_gloo_interface() {
+  using namespace launch_gloo_interface;
   return {"launch/gloo-interface",
           diag::Severity::warning,
           "A beginning of a name for Gloo",

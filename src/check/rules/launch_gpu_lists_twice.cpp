@@ -3,7 +3,7 @@
 #include "check/launch_facts.hpp"
 
 namespace hpcml::check {
-namespace {
+namespace launch_gpu_lists_twice {
 
 /// Whether the GPUs that it names are known not to be the first ones: a task's own, or a list that does not
 /// count from 0.
@@ -36,9 +36,10 @@ Hits find(const Subject& subject) {
   return hits;
 }
 
-} // namespace
+} // namespace launch_gpu_lists_twice
 
 Rule rule_launch_gpu_lists_twice() {
+  using namespace launch_gpu_lists_twice;
   return {
       "launch/gpu-lists-twice",
       diag::Severity::warning,

@@ -9,7 +9,7 @@
 #include "util/text.hpp"
 
 namespace hpcml::check {
-namespace {
+namespace launch_gpus_by_hand {
 
 bool is_list(const std::string& value) {
   return !value.empty() && std::all_of(value.begin(), value.end(), [](char c) {
@@ -50,9 +50,10 @@ Hits find(const Subject& subject) {
   return hits;
 }
 
-} // namespace
+} // namespace launch_gpus_by_hand
 
 Rule rule_launch_gpus_by_hand() {
+  using namespace launch_gpus_by_hand;
   return {
       "launch/gpus-by-hand",
       diag::Severity::warning,

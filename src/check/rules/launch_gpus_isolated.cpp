@@ -5,7 +5,7 @@
 #include "util/text.hpp"
 
 namespace hpcml::check {
-namespace {
+namespace launch_gpus_isolated {
 
 bool isolates(std::string_view bind) {
   return bind.find("single") != std::string_view::npos || bind.find("closest") != std::string_view::npos ||
@@ -51,9 +51,10 @@ Hits find(const Subject& subject) {
   return hits;
 }
 
-} // namespace
+} // namespace launch_gpus_isolated
 
 Rule rule_launch_gpus_isolated() {
+  using namespace launch_gpus_isolated;
   return {"launch/gpus-isolated",
           diag::Severity::warning,
           "GPUs hidden from the other tasks of the node",

@@ -3,7 +3,7 @@
 #include "check/launch_facts.hpp"
 
 namespace hpcml::check {
-namespace {
+namespace launch_host_program_in_container {
 
 Hits find(const Subject& subject) {
   Hits hits;
@@ -22,9 +22,10 @@ Hits find(const Subject& subject) {
   return hits;
 }
 
-} // namespace
+} // namespace launch_host_program_in_container
 
 Rule rule_launch_host_program_in_container() {
+  using namespace launch_host_program_in_container;
   return {"launch/host-program-in-container",
           diag::Severity::warning,
           "module or srun inside a container",

@@ -7,7 +7,7 @@
 #include "util/text.hpp"
 
 namespace hpcml::check {
-namespace {
+namespace launch_idle_gpus {
 
 Hits find(const Subject& subject) {
   Hits hits;
@@ -36,9 +36,10 @@ Hits find(const Subject& subject) {
   return hits;
 }
 
-} // namespace
+} // namespace launch_idle_gpus
 
 Rule rule_launch_idle_gpus() {
+  using namespace launch_idle_gpus;
   return {"launch/idle-gpus",
           diag::Severity::note,
           "One process for several GPUs",

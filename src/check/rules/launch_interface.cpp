@@ -7,7 +7,7 @@
 #include "util/text.hpp"
 
 namespace hpcml::check {
-namespace {
+namespace launch_interface {
 
 /// Whether NCCL would take one of the interfaces: names are beginnings, "=" asks for whole names, "^" leaves
 /// those out.
@@ -57,9 +57,10 @@ Hits find(const Subject& subject) {
   return hits;
 }
 
-} // namespace
+} // namespace launch_interface
 
 Rule rule_launch_interface() {
+  using namespace launch_interface;
   return {
       "launch/interface",
       diag::Severity::warning,

@@ -5,7 +5,7 @@
 #include "check/masks.hpp"
 
 namespace hpcml::check {
-namespace {
+namespace launch_mask_count {
 
 Hits find(const Subject& subject) {
   Hits hits;
@@ -22,9 +22,10 @@ Hits find(const Subject& subject) {
   return hits;
 }
 
-} // namespace
+} // namespace launch_mask_count
 
 Rule rule_launch_mask_count() {
+  using namespace launch_mask_count;
   return {"launch/mask-count",
           diag::Severity::warning,
           "Fewer masks than tasks",

@@ -5,7 +5,7 @@
 #include "check/masks.hpp"
 
 namespace hpcml::check {
-namespace {
+namespace launch_mask_cpus {
 
 Hits find(const Subject& subject) {
   const auto* node = only_node(subject);
@@ -31,9 +31,10 @@ Hits find(const Subject& subject) {
   return hits;
 }
 
-} // namespace
+} // namespace launch_mask_cpus
 
 Rule rule_launch_mask_cpus() {
+  using namespace launch_mask_cpus;
   return {"launch/mask-cpus",
           diag::Severity::warning,
           "Masks with CPUs that no job gets",

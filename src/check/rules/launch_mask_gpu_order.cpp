@@ -7,7 +7,7 @@
 #include "check/masks.hpp"
 
 namespace hpcml::check {
-namespace {
+namespace launch_mask_gpu_order {
 
 /// The CPUs next to the GPU; empty where the profile does not tell.
 model::IdSet near(const model::NodeType& node, const model::GpuPlace& place) {
@@ -48,9 +48,10 @@ Hits find(const Subject& subject) {
   return hits;
 }
 
-} // namespace
+} // namespace launch_mask_gpu_order
 
 Rule rule_launch_mask_gpu_order() {
+  using namespace launch_mask_gpu_order;
   return {"launch/mask-gpu-order",
           diag::Severity::warning,
           "Masks that are not next to the GPUs",

@@ -5,7 +5,7 @@
 #include "check/masks.hpp"
 
 namespace hpcml::check {
-namespace {
+namespace launch_masks_refused {
 
 /// Whether the tasks' CPUs by number are all that the node has: then there is nothing to choose.
 bool fills_node(const Subject& subject, const LaunchShape& shape, long cpus_per_task) {
@@ -55,9 +55,10 @@ Hits find(const Subject& subject) {
   return hits;
 }
 
-} // namespace
+} // namespace launch_masks_refused
 
 Rule rule_launch_masks_refused() {
+  using namespace launch_masks_refused;
   return {
       "launch/masks-refused",
       diag::Severity::warning,

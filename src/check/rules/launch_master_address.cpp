@@ -5,7 +5,7 @@
 #include "util/text.hpp"
 
 namespace hpcml::check {
-namespace {
+namespace launch_master_address {
 
 struct Fault {
   std::string message;
@@ -72,9 +72,10 @@ Hits find(const Subject& subject) {
   return hits;
 }
 
-} // namespace
+} // namespace launch_master_address
 
 Rule rule_launch_master_address() {
+  using namespace launch_master_address;
   return {"launch/master-address",
           diag::Severity::warning,
           "An address at which the first rank is not found",

@@ -4,7 +4,7 @@
 #include "check/launch_facts.hpp"
 
 namespace hpcml::check {
-namespace {
+namespace launch_master_suffix {
 
 Hits find(const Subject& subject) {
   if (!subject.site || subject.site->network.master.suffix.empty()) return {};
@@ -28,9 +28,10 @@ Hits find(const Subject& subject) {
   return hits;
 }
 
-} // namespace
+} // namespace launch_master_suffix
 
 Rule rule_launch_master_suffix() {
+  using namespace launch_master_suffix;
   return {"launch/master-suffix",
           diag::Severity::warning,
           "The first host's name on the slow network",

@@ -6,7 +6,7 @@
 #include "check/launch_facts.hpp"
 
 namespace hpcml::check {
-namespace {
+namespace launch_no_step {
 
 /// Whether the program may reach other nodes by itself, or nobody can see what it does.
 bool may_reach_nodes(const Launch& launch) {
@@ -44,9 +44,10 @@ Hits find(const Subject& subject) {
            "put srun in front of it: one task per node for torchrun and accelerate, one per GPU for python"}};
 }
 
-} // namespace
+} // namespace launch_no_step
 
 Rule rule_launch_no_step() {
+  using namespace launch_no_step;
   return {"launch/no-step",
           diag::Severity::warning,
           "Several nodes, but no srun",

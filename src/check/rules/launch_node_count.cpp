@@ -4,7 +4,7 @@
 #include "check/launch_facts.hpp"
 
 namespace hpcml::check {
-namespace {
+namespace launch_node_count {
 
 Hits find(const Subject& subject) {
   Hits hits;
@@ -30,9 +30,10 @@ Hits find(const Subject& subject) {
   return hits;
 }
 
-} // namespace
+} // namespace launch_node_count
 
 Rule rule_launch_node_count() {
+  using namespace launch_node_count;
   return {"launch/node-count",
           diag::Severity::warning,
           "The program's number of nodes is not the job's",

@@ -4,7 +4,7 @@
 #include "check/launch_facts.hpp"
 
 namespace hpcml::check {
-namespace {
+namespace launch_node_rank {
 
 /// Whether the rendezvous counts the nodes itself.
 bool counts_itself(const Launch& launch, const Link& agent) {
@@ -47,9 +47,10 @@ Hits find(const Subject& subject) {
   return hits;
 }
 
-} // namespace
+} // namespace launch_node_rank
 
 Rule rule_launch_node_rank() {
+  using namespace launch_node_rank;
   return {"launch/node-rank",
           diag::Severity::error,
           "The same node rank on all nodes",

@@ -3,7 +3,7 @@
 #include "check/launch_facts.hpp"
 
 namespace hpcml::check {
-namespace {
+namespace launch_old_launcher {
 
 Hits find(const Subject& subject) {
   Hits hits;
@@ -16,9 +16,10 @@ Hits find(const Subject& subject) {
   return hits;
 }
 
-} // namespace
+} // namespace launch_old_launcher
 
 Rule rule_launch_old_launcher() {
+  using namespace launch_old_launcher;
   return {"launch/old-launcher",
           diag::Severity::note,
           "torch.distributed.launch",

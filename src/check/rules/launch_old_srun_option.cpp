@@ -4,7 +4,7 @@
 #include "util/text.hpp"
 
 namespace hpcml::check {
-namespace {
+namespace launch_old_srun_option {
 
 Hits find(const Subject& subject) {
   Hits hits;
@@ -29,9 +29,10 @@ Hits find(const Subject& subject) {
   return hits;
 }
 
-} // namespace
+} // namespace launch_old_srun_option
 
 Rule rule_launch_old_srun_option() {
+  using namespace launch_old_srun_option;
   return {"launch/old-srun-option",
           diag::Severity::note,
           "An option with an underscore",

@@ -4,7 +4,7 @@
 #include "util/text.hpp"
 
 namespace hpcml::check {
-namespace {
+namespace launch_old_variable {
 
 Hits find(const Subject& subject) {
   Hits hits;
@@ -22,9 +22,10 @@ Hits find(const Subject& subject) {
   return hits;
 }
 
-} // namespace
+} // namespace launch_old_variable
 
 Rule rule_launch_old_variable() {
+  using namespace launch_old_variable;
   return {"launch/old-variable",
           diag::Severity::note,
           "An old name of a variable",

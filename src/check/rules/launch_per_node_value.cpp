@@ -7,7 +7,7 @@
 #include "check/launch_facts.hpp"
 
 namespace hpcml::check {
-namespace {
+namespace launch_per_node_value {
 
 /// What differs from node to node in a text that each of them expands; empty where nothing does.
 std::string_view own_value_in(std::string_view text) {
@@ -78,9 +78,10 @@ Hits find(const Subject& subject) {
   return hits;
 }
 
-} // namespace
+} // namespace launch_per_node_value
 
 Rule rule_launch_per_node_value() {
+  using namespace launch_per_node_value;
   return {"launch/per-node-value",
           diag::Severity::warning,
           "A meeting point that each node makes up for itself",

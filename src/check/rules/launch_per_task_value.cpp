@@ -8,7 +8,7 @@
 #include "util/text.hpp"
 
 namespace hpcml::check {
-namespace {
+namespace launch_per_task_value {
 
 /// What an assignment "NAME=…" before the byte gives, where the variable is not exported and so not in the
 /// environment.
@@ -138,9 +138,10 @@ Hits find(const Subject& subject) {
   return hits;
 }
 
-} // namespace
+} // namespace launch_per_task_value
 
 Rule rule_launch_per_task_value() {
+  using namespace launch_per_task_value;
   return {"launch/per-task-value",
           diag::Severity::warning,
           "A task's number, expanded before there are tasks",

@@ -4,7 +4,7 @@
 #include "check/launch_facts.hpp"
 
 namespace hpcml::check {
-namespace {
+namespace launch_process_count {
 
 /// Processes on one node by the agent's options, and the option that says so.
 std::optional<long> processes_on_node(const Link& agent, const LaunchShape& shape,
@@ -52,9 +52,10 @@ Hits find(const Subject& subject) {
   return hits;
 }
 
-} // namespace
+} // namespace launch_process_count
 
 Rule rule_launch_process_count() {
+  using namespace launch_process_count;
   return {"launch/process-count",
           diag::Severity::warning,
           "Processes per node are not the node's GPUs",

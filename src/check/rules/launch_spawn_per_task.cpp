@@ -6,7 +6,7 @@
 #include "check/launch_facts.hpp"
 
 namespace hpcml::check {
-namespace {
+namespace launch_spawn_per_task {
 
 std::size_t spawn_in(std::string_view code) {
   for (const std::string_view call : {"mp.spawn(", "multiprocessing.spawn("})
@@ -54,9 +54,10 @@ Hits find(const Subject& subject) {
   return hits;
 }
 
-} // namespace
+} // namespace launch_spawn_per_task
 
 Rule rule_launch_spawn_per_task() {
+  using namespace launch_spawn_per_task;
   return {"launch/spawn-per-task",
           diag::Severity::warning,
           "mp.spawn under one task per GPU",

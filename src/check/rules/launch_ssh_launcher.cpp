@@ -3,7 +3,7 @@
 #include "check/launch_facts.hpp"
 
 namespace hpcml::check {
-namespace {
+namespace launch_ssh_launcher {
 
 Hits find(const Subject& subject) {
   Hits hits;
@@ -21,9 +21,10 @@ Hits find(const Subject& subject) {
   return hits;
 }
 
-} // namespace
+} // namespace launch_ssh_launcher
 
 Rule rule_launch_ssh_launcher() {
+  using namespace launch_ssh_launcher;
   return {"launch/ssh-launcher",
           diag::Severity::note,
           "A launcher that needs ssh between nodes",

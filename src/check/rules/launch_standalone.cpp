@@ -4,7 +4,7 @@
 #include "check/launch_facts.hpp"
 
 namespace hpcml::check {
-namespace {
+namespace launch_standalone {
 
 Hits find(const Subject& subject) {
   Hits hits;
@@ -20,9 +20,10 @@ Hits find(const Subject& subject) {
   return hits;
 }
 
-} // namespace
+} // namespace launch_standalone
 
 Rule rule_launch_standalone() {
+  using namespace launch_standalone;
   return {"launch/standalone",
           diag::Severity::warning,
           "--standalone on several nodes",

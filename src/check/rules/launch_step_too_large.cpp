@@ -6,7 +6,7 @@
 #include "check/launch_facts.hpp"
 
 namespace hpcml::check {
-namespace {
+namespace launch_step_too_large {
 
 /// CPUs that the job's tasks have together; nothing where the job may have more than it asks for.
 std::optional<long> cpus_of_tasks(const Subject& subject, const LaunchShape& job) {
@@ -59,9 +59,10 @@ Hits find(const Subject& subject) {
   return hits;
 }
 
-} // namespace
+} // namespace launch_step_too_large
 
 Rule rule_launch_step_too_large() {
+  using namespace launch_step_too_large;
   return {"launch/step-too-large",
           diag::Severity::error,
           "A step larger than the job",

@@ -4,7 +4,7 @@
 #include "check/launch_facts.hpp"
 
 namespace hpcml::check {
-namespace {
+namespace launch_steps_in_turn {
 
 /// Whether the step may leave room for others: it says what it takes, or where it runs.
 bool leaves_room(const Subject& subject, const Launch& launch, const Link& step) {
@@ -45,9 +45,10 @@ Hits find(const Subject& subject) {
        "--overlap where they may share"}};
 }
 
-} // namespace
+} // namespace launch_steps_in_turn
 
 Rule rule_launch_steps_in_turn() {
+  using namespace launch_steps_in_turn;
   return {"launch/steps-in-turn",
           diag::Severity::warning,
           "Steps in the background, one after the other",

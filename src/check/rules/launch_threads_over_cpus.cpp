@@ -4,7 +4,7 @@
 #include "check/launch_facts.hpp"
 
 namespace hpcml::check {
-namespace {
+namespace launch_threads_over_cpus {
 
 Hits find(const Subject& subject) {
   if (subject.requests.size() != 1) return {};
@@ -36,9 +36,10 @@ Hits find(const Subject& subject) {
   return hits;
 }
 
-} // namespace
+} // namespace launch_threads_over_cpus
 
 Rule rule_launch_threads_over_cpus() {
+  using namespace launch_threads_over_cpus;
   return {
       "launch/threads-over-cpus",
       diag::Severity::warning,

@@ -4,7 +4,7 @@
 #include "check/launch_facts.hpp"
 
 namespace hpcml::check {
-namespace {
+namespace launch_threads_unset {
 
 Hits find(const Subject& subject) {
   if (subject.requests.size() != 1 || subject.text.find("OMP_NUM_THREADS") != std::string_view::npos)
@@ -28,9 +28,10 @@ Hits find(const Subject& subject) {
   return hits;
 }
 
-} // namespace
+} // namespace launch_threads_unset
 
 Rule rule_launch_threads_unset() {
+  using namespace launch_threads_unset;
   return {"launch/threads-unset",
           diag::Severity::note,
           "One thread per process by default",

@@ -4,7 +4,7 @@
 #include "check/launch_facts.hpp"
 
 namespace hpcml::check {
-namespace {
+namespace launch_world_size {
 
 Hits find(const Subject& subject) {
   if (subject.requests.size() != 1) return {};
@@ -29,9 +29,10 @@ Hits find(const Subject& subject) {
   return hits;
 }
 
-} // namespace
+} // namespace launch_world_size
 
 Rule rule_launch_world_size() {
+  using namespace launch_world_size;
   return {"launch/world-size",
           diag::Severity::warning,
           "WORLD_SIZE is not the number of tasks",

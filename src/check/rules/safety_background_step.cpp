@@ -6,7 +6,7 @@
 #include "check/rule.hpp"
 
 namespace hpcml::check {
-namespace {
+namespace safety_background_step {
 
 /// Commands that end at once.
 constexpr std::array<std::string_view, 14> k_short = {"echo",   "printf", "date",     "true",  ":",
@@ -40,9 +40,10 @@ Hits find(const Subject& subject) {
            "the script ends without waiting for this step, and the job with it", "add a line: wait"}};
 }
 
-} // namespace
+} // namespace safety_background_step
 
 Rule rule_safety_background_step() {
+  using namespace safety_background_step;
   return {"safety/background-step",
           diag::Severity::warning,
           "A background step without wait",

@@ -5,7 +5,7 @@
 #include "check/rule.hpp"
 
 namespace hpcml::check {
-namespace {
+namespace safety_cd_rm {
 
 bool removes_everything(const shell::Command& command) {
   if (command.name() != "rm") return false;
@@ -56,9 +56,10 @@ Hits find(const Subject& subject) {
   return hits;
 }
 
-} // namespace
+} // namespace safety_cd_rm
 
 Rule rule_safety_cd_rm() {
+  using namespace safety_cd_rm;
   return {"safety/cd-rm",
           diag::Severity::warning,
           "rm after a cd that may fail",

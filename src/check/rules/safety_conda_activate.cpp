@@ -5,7 +5,7 @@
 #include "check/rule.hpp"
 
 namespace hpcml::check {
-namespace {
+namespace safety_conda_activate {
 
 Hits find(const Subject& subject) {
   Hits hits;
@@ -32,9 +32,10 @@ Hits find(const Subject& subject) {
   return hits;
 }
 
-} // namespace
+} // namespace safety_conda_activate
 
 Rule rule_safety_conda_activate() {
+  using namespace safety_conda_activate;
   return {
       "safety/conda-activate",
       diag::Severity::warning,

@@ -6,7 +6,7 @@
 #include "check/rule.hpp"
 
 namespace hpcml::check {
-namespace {
+namespace safety_exit_code {
 
 constexpr std::array<std::string_view, 4> k_always_well = {"echo", "date", "printf", "true"};
 
@@ -55,9 +55,10 @@ Hits find(const Subject& subject) {
   return {};
 }
 
-} // namespace
+} // namespace safety_exit_code
 
 Rule rule_safety_exit_code() {
+  using namespace safety_exit_code;
   return {"safety/exit-code",
           diag::Severity::warning,
           "A failed step that looks like success",

@@ -7,7 +7,7 @@
 #include "util/text.hpp"
 
 namespace hpcml::check {
-namespace {
+namespace safety_local_checkpoint {
 
 constexpr std::array<std::string_view, 14> k_options = {
     "--output_dir",      "--output-dir",       "--save",
@@ -56,9 +56,10 @@ Hits find(const Subject& subject) {
   return hits;
 }
 
-} // namespace
+} // namespace safety_local_checkpoint
 
 Rule rule_safety_local_checkpoint() {
+  using namespace safety_local_checkpoint;
   return {"safety/local-checkpoint",
           diag::Severity::warning,
           "A checkpoint in a node's own folder",

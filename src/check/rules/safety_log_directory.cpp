@@ -6,7 +6,7 @@
 #include "util/text.hpp"
 
 namespace hpcml::check {
-namespace {
+namespace safety_log_directory {
 
 /// Whether the script itself makes the folder, which shows that it may be missing.
 bool is_made_by(const Subject& subject, const std::string& folder) {
@@ -51,9 +51,10 @@ Hits find(const Subject& subject) {
   return hits;
 }
 
-} // namespace
+} // namespace safety_log_directory
 
 Rule rule_safety_log_directory() {
+  using namespace safety_log_directory;
   return {"safety/log-directory",
           diag::Severity::warning,
           "A log in a folder that may not be there",

@@ -4,7 +4,7 @@
 #include "util/text.hpp"
 
 namespace hpcml::check {
-namespace {
+namespace safety_merge_marker {
 
 /// The next line that begins with the mark, from `at` on.
 std::size_t find_line(std::string_view text, std::string_view mark, std::size_t at) {
@@ -30,9 +30,10 @@ Hits find(const Subject& subject) {
   return hits;
 }
 
-} // namespace
+} // namespace safety_merge_marker
 
 Rule rule_safety_merge_marker() {
+  using namespace safety_merge_marker;
   return {
       "safety/merge-marker",
       diag::Severity::error,

@@ -6,7 +6,7 @@
 #include "check/rule.hpp"
 
 namespace hpcml::check {
-namespace {
+namespace safety_module_lost {
 
 constexpr std::array<std::string_view, 8> k_verbs = {"load",   "add",   "swap", "switch",
                                                      "unload", "purge", "use",  "restore"};
@@ -38,9 +38,10 @@ Hits find(const Subject& subject) {
   return hits;
 }
 
-} // namespace
+} // namespace safety_module_lost
 
 Rule rule_safety_module_lost() {
+  using namespace safety_module_lost;
   return {"safety/module-lost",
           diag::Severity::warning,
           "A module that is loaded in a subshell",

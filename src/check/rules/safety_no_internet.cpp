@@ -6,7 +6,7 @@
 #include "util/text.hpp"
 
 namespace hpcml::check {
-namespace {
+namespace safety_no_internet {
 
 using Words = std::span<const shell::Argument>;
 
@@ -102,9 +102,10 @@ Hits find(const Subject& subject) {
   return hits;
 }
 
-} // namespace
+} // namespace safety_no_internet
 
 Rule rule_safety_no_internet() {
+  using namespace safety_no_internet;
   return {"safety/no-internet",
           diag::Severity::warning,
           "The internet from a compute node",

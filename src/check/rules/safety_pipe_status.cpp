@@ -3,7 +3,7 @@
 #include "check/rule.hpp"
 
 namespace hpcml::check {
-namespace {
+namespace safety_pipe_status {
 
 Hits find(const Subject& subject) {
   if (subject.text.find("pipefail") != std::string_view::npos ||
@@ -27,9 +27,10 @@ Hits find(const Subject& subject) {
   return {};
 }
 
-} // namespace
+} // namespace safety_pipe_status
 
 Rule rule_safety_pipe_status() {
+  using namespace safety_pipe_status;
   return {"safety/pipe-status",
           diag::Severity::note,
           "A step behind whose back tee succeeds",

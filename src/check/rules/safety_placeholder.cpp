@@ -7,7 +7,7 @@
 #include "util/text.hpp"
 
 namespace hpcml::check {
-namespace {
+namespace safety_placeholder {
 
 constexpr std::array<std::string_view, 16> k_words = {
     "your_",    "your-",     "yourname",  "youraccount", "yourproject", "your.", "fill_me", "fillme",
@@ -47,9 +47,10 @@ Hits find(const Subject& subject) {
   return hits;
 }
 
-} // namespace
+} // namespace safety_placeholder
 
 Rule rule_safety_placeholder() {
+  using namespace safety_placeholder;
   return {"safety/placeholder",
           diag::Severity::warning,
           "A value that was to be filled in",

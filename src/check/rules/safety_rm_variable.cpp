@@ -8,7 +8,7 @@
 #include "util/text.hpp"
 
 namespace hpcml::check {
-namespace {
+namespace safety_rm_variable {
 
 /// Slurm and the login always set them.
 constexpr std::array<std::string_view, 9> k_set = {"HOME",         "USER",         "PWD",
@@ -78,9 +78,10 @@ Hits find(const Subject& subject) {
   return hits;
 }
 
-} // namespace
+} // namespace safety_rm_variable
 
 Rule rule_safety_rm_variable() {
+  using namespace safety_rm_variable;
   return {"safety/rm-variable",
           diag::Severity::warning,
           "rm -rf on a variable that may be empty",

@@ -9,7 +9,7 @@
 #include "util/text.hpp"
 
 namespace hpcml::check {
-namespace {
+namespace safety_secret {
 
 using shell::is_digit;
 
@@ -123,9 +123,10 @@ Hits find(const Subject& subject) {
   return hits;
 }
 
-} // namespace
+} // namespace safety_secret
 
 Rule rule_safety_secret() {
+  using namespace safety_secret;
   return {"safety/secret",
           diag::Severity::warning,
           "A secret in the script",

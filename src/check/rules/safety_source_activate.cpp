@@ -3,7 +3,7 @@
 #include "check/rule.hpp"
 
 namespace hpcml::check {
-namespace {
+namespace safety_source_activate {
 
 Hits find(const Subject& subject) {
   Hits hits;
@@ -20,9 +20,10 @@ Hits find(const Subject& subject) {
   return hits;
 }
 
-} // namespace
+} // namespace safety_source_activate
 
 Rule rule_safety_source_activate() {
+  using namespace safety_source_activate;
   return {"safety/source-activate",
           diag::Severity::note,
           "source activate",

@@ -4,7 +4,7 @@
 #include "util/text.hpp"
 
 namespace hpcml::check {
-namespace {
+namespace safety_ssh_node {
 
 Hits find(const Subject& subject) {
   Hits hits;
@@ -23,9 +23,10 @@ Hits find(const Subject& subject) {
   return hits;
 }
 
-} // namespace
+} // namespace safety_ssh_node
 
 Rule rule_safety_ssh_node() {
+  using namespace safety_ssh_node;
   return {"safety/ssh-node",
           diag::Severity::note,
           "ssh to nodes of the job",

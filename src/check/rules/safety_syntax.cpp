@@ -5,7 +5,7 @@
 #include "check/rule.hpp"
 
 namespace hpcml::check {
-namespace {
+namespace safety_syntax {
 
 Hits find(const Subject& subject) {
   const auto first = subject.text.substr(0, subject.text.find('\n'));
@@ -19,9 +19,10 @@ Hits find(const Subject& subject) {
   return {{place, "bash cannot read this: " + unread.why, "bash -n FILE reads a script without running it"}};
 }
 
-} // namespace
+} // namespace safety_syntax
 
 Rule rule_safety_syntax() {
+  using namespace safety_syntax;
   return {"safety/syntax",
           diag::Severity::error,
           "A syntax error of bash",

@@ -6,7 +6,7 @@
 #include "shell/names.hpp"
 
 namespace hpcml::check {
-namespace {
+namespace safety_world_writable {
 
 /// "777", "0666", "a+rwx", "o+w", "ugo=rw".
 bool is_for_all(const std::string& mode) {
@@ -34,9 +34,10 @@ Hits find(const Subject& subject) {
   return hits;
 }
 
-} // namespace
+} // namespace safety_world_writable
 
 Rule rule_safety_world_writable() {
+  using namespace safety_world_writable;
   return {"safety/world-writable",
           diag::Severity::warning,
           "Files that everybody may change",

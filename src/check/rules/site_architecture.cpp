@@ -6,7 +6,7 @@
 #include "check/site_rule.hpp"
 
 namespace hpcml::check {
-namespace {
+namespace site_architecture {
 
 constexpr std::array<std::string_view, 2> k_x86 = {"x86_64", "amd64"};
 constexpr std::array<std::string_view, 2> k_arm = {"aarch64", "arm64"};
@@ -60,9 +60,10 @@ Hits find(const Subject& subject) {
   return hits;
 }
 
-} // namespace
+} // namespace site_architecture
 
 Rule rule_site_architecture() {
+  using namespace site_architecture;
   return {"site/architecture",
           diag::Severity::warning,
           "Software for another processor",

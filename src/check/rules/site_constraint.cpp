@@ -5,7 +5,7 @@
 #include "util/text.hpp"
 
 namespace hpcml::check {
-namespace {
+namespace site_constraint {
 
 Hits find(const Subject& subject) {
   Hits hits;
@@ -30,9 +30,10 @@ Hits find(const Subject& subject) {
   return hits;
 }
 
-} // namespace
+} // namespace site_constraint
 
 Rule rule_site_constraint() {
+  using namespace site_constraint;
   return {"site/constraint",
           diag::Severity::warning,
           "A feature that no node has",

@@ -7,7 +7,7 @@
 #include "util/text.hpp"
 
 namespace hpcml::check {
-namespace {
+namespace site_container_engine {
 
 /// Programs of one family are there under each other's name.
 std::string family(const std::string& engine) { return engine == "singularity" ? "apptainer" : engine; }
@@ -41,9 +41,10 @@ Hits find(const Subject& subject) {
   return hits;
 }
 
-} // namespace
+} // namespace site_container_engine
 
 Rule rule_site_container_engine() {
+  using namespace site_container_engine;
   return {"site/container-engine",
           diag::Severity::warning,
           "A container engine that the site does not have",

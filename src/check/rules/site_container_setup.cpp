@@ -9,7 +9,7 @@
 #include "util/text.hpp"
 
 namespace hpcml::check {
-namespace {
+namespace site_container_setup {
 
 bool is_engine(const std::string& name) { return name == "singularity" || name == "apptainer"; }
 
@@ -109,9 +109,10 @@ Hits find(const Subject& subject) {
   return {};
 }
 
-} // namespace
+} // namespace site_container_setup
 
 Rule rule_site_container_setup() {
+  using namespace site_container_setup;
   return {
       "site/container-setup",
       diag::Severity::warning,

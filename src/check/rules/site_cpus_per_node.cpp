@@ -7,7 +7,7 @@
 #include "util/text.hpp"
 
 namespace hpcml::check {
-namespace {
+namespace site_cpus_per_node {
 
 /// What a node offers: CPUs at the very most, and those that it surely has for jobs.
 struct Room {
@@ -68,9 +68,10 @@ Hits find(const Subject& subject) {
   return hits;
 }
 
-} // namespace
+} // namespace site_cpus_per_node
 
 Rule rule_site_cpus_per_node() {
+  using namespace site_cpus_per_node;
   return {
       "site/cpus-per-node",
       diag::Severity::error,

@@ -6,7 +6,7 @@
 #include "util/text.hpp"
 
 namespace hpcml::check {
-namespace {
+namespace site_env_conflict {
 
 /// "NAME" or "NAME=VALUE", as the program sees it from the script.
 bool is_set(const Launch& launch, const std::string& setting) {
@@ -37,9 +37,10 @@ Hits find(const Subject& subject) {
   return hits;
 }
 
-} // namespace
+} // namespace site_env_conflict
 
 Rule rule_site_env_conflict() {
+  using namespace site_env_conflict;
   return {"site/env-conflict",
           diag::Severity::warning,
           "Variables that do not go together",

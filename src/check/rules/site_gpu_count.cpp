@@ -5,7 +5,7 @@
 #include "plan/site_limits.hpp"
 
 namespace hpcml::check {
-namespace {
+namespace site_gpu_count {
 
 Hits find(const Subject& subject) {
   Hits hits;
@@ -28,9 +28,10 @@ Hits find(const Subject& subject) {
   return hits;
 }
 
-} // namespace
+} // namespace site_gpu_count
 
 Rule rule_site_gpu_count() {
+  using namespace site_gpu_count;
   return {"site/gpu-count",
           diag::Severity::error,
           "A number of GPUs that the site does not give",

@@ -8,7 +8,7 @@
 #include "plan/site_limits.hpp"
 
 namespace hpcml::check {
-namespace {
+namespace site_gpu_share {
 
 void find_cpus(const SitePart& part, const model::NodeType& node, Hits& hits) {
   if (!node.cpus_per_gpu || part.size.cpus_per_node == 0) return;
@@ -68,9 +68,10 @@ Hits find(const Subject& subject) {
   return hits;
 }
 
-} // namespace
+} // namespace site_gpu_share
 
 Rule rule_site_gpu_share() {
+  using namespace site_gpu_share;
   return {"site/gpu-share",
           diag::Severity::warning,
           "CPUs and memory out of proportion to the GPUs",

@@ -7,7 +7,7 @@
 #include "util/text.hpp"
 
 namespace hpcml::check {
-namespace {
+namespace site_gpu_type {
 
 /// The names that Slurm has for the GPUs here; empty where one of them is not known.
 std::vector<std::string> types_of(const SitePart& part) {
@@ -64,9 +64,10 @@ Hits find(const Subject& subject) {
   return hits;
 }
 
-} // namespace
+} // namespace site_gpu_type
 
 Rule rule_site_gpu_type() {
+  using namespace site_gpu_type;
   return {
       "site/gpu-type",
       diag::Severity::warning,

@@ -6,7 +6,7 @@
 #include "check/site_rule.hpp"
 
 namespace hpcml::check {
-namespace {
+namespace site_gpus_missing {
 
 /// All nodes there have GPUs that a job must ask for.
 bool is_for_gpus(const SitePart& part) {
@@ -52,9 +52,10 @@ Hits find(const Subject& subject) {
   return hits;
 }
 
-} // namespace
+} // namespace site_gpus_missing
 
 Rule rule_site_gpus_missing() {
+  using namespace site_gpus_missing;
   return {"site/gpus-missing",
           diag::Severity::warning,
           "A GPU partition and no GPU",

@@ -4,7 +4,7 @@
 #include "plan/site_limits.hpp"
 
 namespace hpcml::check {
-namespace {
+namespace site_gpus_of_job {
 
 Hits find(const Subject& subject) {
   Hits hits;
@@ -33,9 +33,10 @@ Hits find(const Subject& subject) {
   return hits;
 }
 
-} // namespace
+} // namespace site_gpus_of_job
 
 Rule rule_site_gpus_of_job() {
+  using namespace site_gpus_of_job;
   return {"site/gpus-of-job",
           diag::Severity::error,
           "More or fewer GPUs in all than allowed",

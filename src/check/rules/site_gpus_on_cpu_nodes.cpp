@@ -6,7 +6,7 @@
 #include "util/text.hpp"
 
 namespace hpcml::check {
-namespace {
+namespace site_gpus_on_cpu_nodes {
 
 Hits find(const Subject& subject) {
   Hits hits;
@@ -27,9 +27,10 @@ Hits find(const Subject& subject) {
   return hits;
 }
 
-} // namespace
+} // namespace site_gpus_on_cpu_nodes
 
 Rule rule_site_gpus_on_cpu_nodes() {
+  using namespace site_gpus_on_cpu_nodes;
   return {
       "site/gpus-on-cpu-nodes",
       diag::Severity::error,

@@ -7,7 +7,7 @@
 #include "util/text.hpp"
 
 namespace hpcml::check {
-namespace {
+namespace site_gpus_per_node {
 
 /// The most GPUs that one of the nodes has; nothing where one is not known, or has parts of GPUs that are
 /// counted.
@@ -66,9 +66,10 @@ Hits find(const Subject& subject) {
   return hits;
 }
 
-} // namespace
+} // namespace site_gpus_per_node
 
 Rule rule_site_gpus_per_node() {
+  using namespace site_gpus_per_node;
   return {"site/gpus-per-node",
           diag::Severity::error,
           "More GPUs than a node has",

@@ -3,7 +3,7 @@
 #include "check/site_rule.hpp"
 
 namespace hpcml::check {
-namespace {
+namespace site_idle_gpus {
 
 Hits find(const Subject& subject) {
   Hits hits;
@@ -27,9 +27,10 @@ Hits find(const Subject& subject) {
   return hits;
 }
 
-} // namespace
+} // namespace site_idle_gpus
 
 Rule rule_site_idle_gpus() {
+  using namespace site_idle_gpus;
   return {"site/idle-gpus",
           diag::Severity::note,
           "A whole node for a part of its GPUs",

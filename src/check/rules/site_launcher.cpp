@@ -6,7 +6,7 @@
 #include "util/text.hpp"
 
 namespace hpcml::check {
-namespace {
+namespace site_launcher {
 
 Hits find(const Subject& subject) {
   Hits hits;
@@ -43,9 +43,10 @@ Hits find(const Subject& subject) {
   return hits;
 }
 
-} // namespace
+} // namespace site_launcher
 
 Rule rule_site_launcher() {
+  using namespace site_launcher;
   return {
       "site/launcher",
       diag::Severity::note,

@@ -6,7 +6,7 @@
 #include "model/mem_size.hpp"
 
 namespace hpcml::check {
-namespace {
+namespace site_memory {
 
 std::uint64_t of(const slurm::Request& request, std::string_view option) {
   const auto found = request.memory_mb.find(option);
@@ -46,9 +46,10 @@ Hits find(const Subject& subject) {
   return hits;
 }
 
-} // namespace
+} // namespace site_memory
 
 Rule rule_site_memory() {
+  using namespace site_memory;
   return {"site/memory",
           diag::Severity::error,
           "More memory than a node has for jobs",

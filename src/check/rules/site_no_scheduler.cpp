@@ -3,7 +3,7 @@
 #include "check/site_rule.hpp"
 
 namespace hpcml::check {
-namespace {
+namespace site_no_scheduler {
 
 Hits find(const Subject& subject) {
   Hits hits;
@@ -14,9 +14,10 @@ Hits find(const Subject& subject) {
   return hits;
 }
 
-} // namespace
+} // namespace site_no_scheduler
 
 Rule rule_site_no_scheduler() {
+  using namespace site_no_scheduler;
   return {"site/no-scheduler",
           diag::Severity::error,
           "No Slurm at the site",

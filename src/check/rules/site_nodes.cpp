@@ -4,7 +4,7 @@
 #include "plan/site_limits.hpp"
 
 namespace hpcml::check {
-namespace {
+namespace site_nodes {
 
 using model::Limits;
 
@@ -68,9 +68,10 @@ Hits find(const Subject& subject) {
   return hits;
 }
 
-} // namespace
+} // namespace site_nodes
 
 Rule rule_site_nodes() {
+  using namespace site_nodes;
   return {"site/nodes",
           diag::Severity::error,
           "More or fewer nodes than the site gives",

@@ -3,7 +3,7 @@
 #include "check/site_rule.hpp"
 
 namespace hpcml::check {
-namespace {
+namespace site_on_request {
 
 Hits find(const Subject& subject) {
   Hits hits;
@@ -21,9 +21,10 @@ Hits find(const Subject& subject) {
   return hits;
 }
 
-} // namespace
+} // namespace site_on_request
 
 Rule rule_site_on_request() {
+  using namespace site_on_request;
   return {
       "site/on-request",
       diag::Severity::note,

@@ -8,7 +8,7 @@
 #include "util/text.hpp"
 
 namespace hpcml::check {
-namespace {
+namespace site_option_form {
 
 /// What authors leave for others to fill in: with a value of their own in its place such a script is right.
 bool is_placeholder(const std::string& value) {
@@ -53,9 +53,10 @@ Hits find(const Subject& subject) {
   return hits;
 }
 
-} // namespace
+} // namespace site_option_form
 
 Rule rule_site_option_form() {
+  using namespace site_option_form;
   return {
       "site/option-form",
       diag::Severity::error,

@@ -3,7 +3,7 @@
 #include "check/site_rule.hpp"
 
 namespace hpcml::check {
-namespace {
+namespace site_option_ignored {
 
 Hits find(const Subject& subject) {
   Hits hits;
@@ -20,9 +20,10 @@ Hits find(const Subject& subject) {
   return hits;
 }
 
-} // namespace
+} // namespace site_option_ignored
 
 Rule rule_site_option_ignored() {
+  using namespace site_option_ignored;
   return {
       "site/option-ignored",
       diag::Severity::note,

@@ -3,7 +3,7 @@
 #include "check/site_rule.hpp"
 
 namespace hpcml::check {
-namespace {
+namespace site_option_missing {
 
 bool is_given(const SitePart& part, const std::string& name) {
   const auto& request = part.request;
@@ -30,9 +30,10 @@ Hits find(const Subject& subject) {
   return hits;
 }
 
-} // namespace
+} // namespace site_option_missing
 
 Rule rule_site_option_missing() {
+  using namespace site_option_missing;
   return {"site/option-missing",
           diag::Severity::warning,
           "An option that the site requires",

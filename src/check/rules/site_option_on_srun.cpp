@@ -4,7 +4,7 @@
 #include "slurm/options.hpp"
 
 namespace hpcml::check {
-namespace {
+namespace site_option_on_srun {
 
 /// The word of the directives with an option that is not Slurm's own; length 0 where there is none.
 slurm::Place plugin_word(const Subject& subject, const std::string& name) {
@@ -36,9 +36,10 @@ Hits find(const Subject& subject) {
   return hits;
 }
 
-} // namespace
+} // namespace site_option_on_srun
 
 Rule rule_site_option_on_srun() {
+  using namespace site_option_on_srun;
   return {
       "site/option-on-srun",
       diag::Severity::error,

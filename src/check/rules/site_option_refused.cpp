@@ -5,7 +5,7 @@
 #include "check/site_rule.hpp"
 
 namespace hpcml::check {
-namespace {
+namespace site_option_refused {
 
 /// Whether the job gets the same without it.
 bool is_idle(const SitePart& part, const std::string& name) {
@@ -45,9 +45,10 @@ Hits find(const Subject& subject) {
   return hits;
 }
 
-} // namespace
+} // namespace site_option_refused
 
 Rule rule_site_option_refused() {
+  using namespace site_option_refused;
   return {
       "site/option-refused",
       diag::Severity::error,

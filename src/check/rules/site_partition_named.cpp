@@ -3,7 +3,7 @@
 #include "check/site_rule.hpp"
 
 namespace hpcml::check {
-namespace {
+namespace site_partition_named {
 
 Hits find(const Subject& subject) {
   Hits hits;
@@ -36,9 +36,10 @@ Hits find(const Subject& subject) {
   return hits;
 }
 
-} // namespace
+} // namespace site_partition_named
 
 Rule rule_site_partition_named() {
+  using namespace site_partition_named;
   return {"site/partition-named",
           diag::Severity::error,
           "A partition named where the site chooses",

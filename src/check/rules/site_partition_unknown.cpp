@@ -5,7 +5,7 @@
 #include "check/site_rule.hpp"
 
 namespace hpcml::check {
-namespace {
+namespace site_partition_unknown {
 
 Hits find(const Subject& subject) {
   Hits hits;
@@ -33,9 +33,10 @@ Hits find(const Subject& subject) {
   return hits;
 }
 
-} // namespace
+} // namespace site_partition_unknown
 
 Rule rule_site_partition_unknown() {
+  using namespace site_partition_unknown;
   return {
       "site/partition-unknown",
       diag::Severity::warning,

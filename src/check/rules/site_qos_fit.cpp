@@ -6,7 +6,7 @@
 #include "util/text.hpp"
 
 namespace hpcml::check {
-namespace {
+namespace site_qos_fit {
 
 /// Whether the option ("--exclusive") is among the job's.
 bool has_option(const SitePart& part, const std::string& option) {
@@ -42,9 +42,10 @@ Hits find(const Subject& subject) {
   return hits;
 }
 
-} // namespace
+} // namespace site_qos_fit
 
 Rule rule_site_qos_fit() {
+  using namespace site_qos_fit;
   return {"site/qos-fit",
           diag::Severity::error,
           "A QoS that does not fit",

@@ -5,7 +5,7 @@
 #include "check/site_rule.hpp"
 
 namespace hpcml::check {
-namespace {
+namespace site_qos_unknown {
 
 Hits find(const Subject& subject) {
   Hits hits;
@@ -26,9 +26,10 @@ Hits find(const Subject& subject) {
   return hits;
 }
 
-} // namespace
+} // namespace site_qos_unknown
 
 Rule rule_site_qos_unknown() {
+  using namespace site_qos_unknown;
   return {"site/qos-unknown",
           diag::Severity::warning,
           "A QoS that the site does not have",

@@ -4,7 +4,7 @@
 #include "plan/planner.hpp"
 
 namespace hpcml::check {
-namespace {
+namespace site_retired {
 
 Hits find(const Subject& subject) {
   Hits hits;
@@ -14,9 +14,10 @@ Hits find(const Subject& subject) {
   return hits;
 }
 
-} // namespace
+} // namespace site_retired
 
 Rule rule_site_retired() {
+  using namespace site_retired;
   return {"site/retired",
           diag::Severity::error,
           "The site is shut down",

@@ -5,7 +5,7 @@
 #include "util/text.hpp"
 
 namespace hpcml::check {
-namespace {
+namespace site_submit {
 
 Hits find(const Subject& subject) {
   Hits hits;
@@ -29,9 +29,10 @@ Hits find(const Subject& subject) {
   return hits;
 }
 
-} // namespace
+} // namespace site_submit
 
 Rule rule_site_submit() {
+  using namespace site_submit;
   return {
       "site/submit",
       diag::Severity::note,

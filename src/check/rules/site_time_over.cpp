@@ -7,7 +7,7 @@
 #include "util/text.hpp"
 
 namespace hpcml::check {
-namespace {
+namespace site_time_over {
 
 using model::Walltime;
 
@@ -85,9 +85,10 @@ Hits find(const Subject& subject) {
   return hits;
 }
 
-} // namespace
+} // namespace site_time_over
 
 Rule rule_site_time_over() {
+  using namespace site_time_over;
   return {
       "site/time-over",
       diag::Severity::error,

@@ -4,7 +4,7 @@
 #include "plan/site_limits.hpp"
 
 namespace hpcml::check {
-namespace {
+namespace site_time_under {
 
 Hits find(const Subject& subject) {
   Hits hits;
@@ -31,9 +31,10 @@ Hits find(const Subject& subject) {
   return hits;
 }
 
-} // namespace
+} // namespace site_time_under
 
 Rule rule_site_time_under() {
+  using namespace site_time_under;
   return {
       "site/time-under",
       diag::Severity::error,

@@ -9,7 +9,7 @@
 #include "util/text.hpp"
 
 namespace hpcml::check {
-namespace {
+namespace site_torch_version {
 
 /// The GPUs of all nodes of the job that need the newest PyTorch, with the version; empty where some node
 /// does well without.
@@ -75,9 +75,10 @@ Hits find(const Subject& subject) {
   return hits;
 }
 
-} // namespace
+} // namespace site_torch_version
 
 Rule rule_site_torch_version() {
+  using namespace site_torch_version;
   return {
       "site/torch-version",
       diag::Severity::warning,

@@ -5,7 +5,7 @@
 #include "util/text.hpp"
 
 namespace hpcml::check {
-namespace {
+namespace slurm_abbreviated_option {
 
 /// Whether every version from the subject's on reads the name as this option.
 bool lasts(const Subject& subject, std::string_view name, const std::string& option) {
@@ -38,9 +38,10 @@ Hits find(const Subject& subject) {
   return hits;
 }
 
-} // namespace
+} // namespace slurm_abbreviated_option
 
 Rule rule_slurm_abbreviated_option() {
+  using namespace slurm_abbreviated_option;
   return {"slurm/abbreviated-option",
           diag::Severity::warning,
           "A shortened option that does not last",

@@ -6,7 +6,7 @@
 #include "shell/names.hpp"
 
 namespace hpcml::check {
-namespace {
+namespace slurm_after_command {
 
 bool is_directive(std::string_view line) {
   return line.substr(0, 7) == "#SBATCH" && line.size() > 7 &&
@@ -50,9 +50,10 @@ Hits find(const Subject& subject) {
   return hits;
 }
 
-} // namespace
+} // namespace slurm_after_command
 
 Rule rule_slurm_after_command() {
+  using namespace slurm_after_command;
   return {"slurm/after-command",
           diag::Severity::warning,
           "A directive behind the first command",

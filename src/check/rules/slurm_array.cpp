@@ -5,7 +5,7 @@
 #include "util/text.hpp"
 
 namespace hpcml::check {
-namespace {
+namespace slurm_array {
 
 /// "5-1", "0..9".
 std::optional<std::string> respell(std::string_view value) {
@@ -24,9 +24,10 @@ std::vector<Edit> fix(const Subject& subject, slurm::Place place) {
   return fix_value(subject, place, respell);
 }
 
-} // namespace
+} // namespace slurm_array
 
 Rule rule_slurm_array() {
+  using namespace slurm_array;
   return {"slurm/array",
           diag::Severity::error,
           "An array that sbatch cannot read",

@@ -6,7 +6,7 @@
 #include "util/text.hpp"
 
 namespace hpcml::check {
-namespace {
+namespace slurm_array_log {
 
 bool has_pattern(std::string_view name, std::string_view letters) {
   for (auto at = name.find('%'); at != std::string_view::npos && at + 1 < name.size();
@@ -49,9 +49,10 @@ Hits find(const Subject& subject) {
   return hits;
 }
 
-} // namespace
+} // namespace slurm_array_log
 
 Rule rule_slurm_array_log() {
+  using namespace slurm_array_log;
   return {"slurm/array-log",
           diag::Severity::warning,
           "All tasks of an array write one log",

@@ -3,7 +3,7 @@
 #include "check/rule.hpp"
 
 namespace hpcml::check {
-namespace {
+namespace slurm_colon {
 
 /// "#SBATCH: --nodes=2" is a directive with a slip.
 std::vector<Edit> fix(const Subject& subject, slurm::Place place) {
@@ -14,9 +14,10 @@ std::vector<Edit> fix(const Subject& subject, slurm::Place place) {
   return {};
 }
 
-} // namespace
+} // namespace slurm_colon
 
 Rule rule_slurm_colon() {
+  using namespace slurm_colon;
   return {"slurm/colon",
           diag::Severity::error,
           "A colon where an option is expected",

@@ -3,7 +3,7 @@
 #include "check/rule.hpp"
 
 namespace hpcml::check {
-namespace {
+namespace slurm_comment_in_word {
 
 /// Only where a comment was surely meant: something like "--time=10# ten minutes".
 std::vector<Edit> fix(const Subject& subject, slurm::Place place) {
@@ -12,9 +12,10 @@ std::vector<Edit> fix(const Subject& subject, slurm::Place place) {
   return {};
 }
 
-} // namespace
+} // namespace slurm_comment_in_word
 
 Rule rule_slurm_comment_in_word() {
+  using namespace slurm_comment_in_word;
   return {"slurm/comment-in-word",
           diag::Severity::warning,
           "A # that cuts a value",

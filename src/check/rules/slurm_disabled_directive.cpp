@@ -6,7 +6,7 @@
 #include "util/text.hpp"
 
 namespace hpcml::check {
-namespace {
+namespace slurm_disabled_directive {
 
 /// The command goes on, or ends in a script's name.
 bool names_script(std::string_view line) {
@@ -46,9 +46,10 @@ Hits find(const Subject& subject) {
   return hits;
 }
 
-} // namespace
+} // namespace slurm_disabled_directive
 
 Rule rule_slurm_disabled_directive() {
+  using namespace slurm_disabled_directive;
   return {"slurm/disabled-directive",
           diag::Severity::warning,
           "A directive that is a comment",

@@ -3,7 +3,7 @@
 #include "check/rule.hpp"
 
 namespace hpcml::check {
-namespace {
+namespace slurm_dos_line {
 
 /// All of them: one is enough for sbatch to refuse the script.
 std::vector<Edit> fix(const Subject& subject, slurm::Place) {
@@ -14,9 +14,10 @@ std::vector<Edit> fix(const Subject& subject, slurm::Place) {
   return edits;
 }
 
-} // namespace
+} // namespace slurm_dos_line
 
 Rule rule_slurm_dos_line() {
+  using namespace slurm_dos_line;
   return {"slurm/dos-line",
           diag::Severity::error,
           "Lines that end as on Windows",

@@ -3,7 +3,7 @@
 #include "check/rule.hpp"
 
 namespace hpcml::check {
-namespace {
+namespace slurm_exclusive_and_shared {
 
 Hits find(const Subject& subject) {
   Hits hits;
@@ -20,9 +20,10 @@ Hits find(const Subject& subject) {
   return hits;
 }
 
-} // namespace
+} // namespace slurm_exclusive_and_shared
 
 Rule rule_slurm_exclusive_and_shared() {
+  using namespace slurm_exclusive_and_shared;
   return {"slurm/exclusive-and-shared",
           diag::Severity::warning,
           "--exclusive and --oversubscribe together",

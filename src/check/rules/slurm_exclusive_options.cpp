@@ -4,7 +4,7 @@
 #include "check/rule.hpp"
 
 namespace hpcml::check {
-namespace {
+namespace slurm_exclusive_options {
 
 bool only_gpus(const std::vector<slurm::GresItem>& items) {
   return items.size() == 1 && items[0].name == "gpu";
@@ -26,9 +26,10 @@ std::vector<Edit> fix(const Subject& subject, slurm::Place place) {
   return {};
 }
 
-} // namespace
+} // namespace slurm_exclusive_options
 
 Rule rule_slurm_exclusive_options() {
+  using namespace slurm_exclusive_options;
   return {"slurm/exclusive-options",
           diag::Severity::error,
           "Options that exclude each other",

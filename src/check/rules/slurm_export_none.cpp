@@ -4,7 +4,7 @@
 #include "util/text.hpp"
 
 namespace hpcml::check {
-namespace {
+namespace slurm_export_none {
 
 /// Whether the script gives srun another default before.
 bool is_overridden(const Subject& subject) {
@@ -32,9 +32,10 @@ Hits find(const Subject& subject) {
   return hits;
 }
 
-} // namespace
+} // namespace slurm_export_none
 
 Rule rule_slurm_export_none() {
+  using namespace slurm_export_none;
   return {
       "slurm/export-none",
       diag::Severity::warning,

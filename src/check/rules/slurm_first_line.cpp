@@ -4,7 +4,7 @@
 #include "util/text.hpp"
 
 namespace hpcml::check {
-namespace {
+namespace slurm_first_line {
 
 constexpr std::string_view k_byte_order_mark = "\xef\xbb\xbf";
 
@@ -21,9 +21,10 @@ std::vector<Edit> fix(const Subject& subject, slurm::Place) {
   return {};
 }
 
-} // namespace
+} // namespace slurm_first_line
 
 Rule rule_slurm_first_line() {
+  using namespace slurm_first_line;
   return {"slurm/first-line",
           diag::Severity::error,
           "The first line does not start with #!",

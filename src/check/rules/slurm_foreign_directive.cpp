@@ -6,7 +6,7 @@
 #include "slurm/foreign_directives.hpp"
 
 namespace hpcml::check {
-namespace {
+namespace slurm_foreign_directive {
 
 const slurm::Setting* own_setting(const Subject& subject, const std::string& option) {
   for (const auto& settings : subject.settings)
@@ -38,9 +38,10 @@ Hits find(const Subject& subject) {
   return hits;
 }
 
-} // namespace
+} // namespace slurm_foreign_directive
 
 Rule rule_slurm_foreign_directive() {
+  using namespace slurm_foreign_directive;
   return {"slurm/foreign-directive",
           diag::Severity::warning,
           "#PBS or #BSUB lines beside #SBATCH",

@@ -4,7 +4,7 @@
 #include "check/rule.hpp"
 
 namespace hpcml::check {
-namespace {
+namespace slurm_gpus_twice {
 
 Hits find(const Subject& subject) {
   Hits hits;
@@ -30,9 +30,10 @@ Hits find(const Subject& subject) {
   return hits;
 }
 
-} // namespace
+} // namespace slurm_gpus_twice
 
 Rule rule_slurm_gpus_twice() {
+  using namespace slurm_gpus_twice;
   return {
       "slurm/gpus-twice",
       diag::Severity::warning,

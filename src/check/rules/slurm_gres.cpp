@@ -7,7 +7,7 @@
 #include "util/text.hpp"
 
 namespace hpcml::check {
-namespace {
+namespace slurm_gres {
 
 /// "gpu=4", "gres/gpu:4", "gres:gpu:4".
 std::optional<std::string> respell(std::string_view value) {
@@ -51,9 +51,10 @@ Hits find(const Subject& subject) {
   return hits;
 }
 
-} // namespace
+} // namespace slurm_gres
 
 Rule rule_slurm_gres() {
+  using namespace slurm_gres;
   return {"slurm/gres",
           diag::Severity::error,
           "A request for GPUs that sbatch cannot read",

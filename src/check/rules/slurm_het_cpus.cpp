@@ -5,7 +5,7 @@
 #include "check/rule.hpp"
 
 namespace hpcml::check {
-namespace {
+namespace slurm_het_cpus {
 
 bool names_several(const std::string& groups) { return groups.find_first_of(",-") != std::string::npos; }
 
@@ -28,9 +28,10 @@ Hits find(const Subject& subject) {
   return hits;
 }
 
-} // namespace
+} // namespace slurm_het_cpus
 
 Rule rule_slurm_het_cpus() {
+  using namespace slurm_het_cpus;
   return {
       "slurm/het-cpus",
       diag::Severity::warning,

@@ -3,7 +3,7 @@
 #include "check/rule.hpp"
 
 namespace hpcml::check {
-namespace {
+namespace slurm_mail_type {
 
 Hits find(const Subject& subject) {
   const auto* user = subject.directive("mail-user");
@@ -14,9 +14,10 @@ Hits find(const Subject& subject) {
   return {{user->place, "no mail is sent without --mail-type", "add #SBATCH --mail-type=END,FAIL"}};
 }
 
-} // namespace
+} // namespace slurm_mail_type
 
 Rule rule_slurm_mail_type() {
+  using namespace slurm_mail_type;
   return {"slurm/mail-type",
           diag::Severity::note,
           "--mail-user without --mail-type",

@@ -5,7 +5,7 @@
 #include "check/rule.hpp"
 
 namespace hpcml::check {
-namespace {
+namespace slurm_mem_zero {
 
 Hits find(const Subject& subject) {
   Hits hits;
@@ -35,9 +35,10 @@ Hits find(const Subject& subject) {
   return hits;
 }
 
-} // namespace
+} // namespace slurm_mem_zero
 
 Rule rule_slurm_mem_zero() {
+  using namespace slurm_mem_zero;
   return {"slurm/mem-zero",
           diag::Severity::warning,
           "All memory of a shared node",

@@ -8,7 +8,7 @@
 #include "util/text.hpp"
 
 namespace hpcml::check {
-namespace {
+namespace slurm_memory {
 
 /// "64GiB", "1.5G".
 std::optional<std::string> respell(std::string_view value) {
@@ -34,9 +34,10 @@ std::vector<Edit> fix(const Subject& subject, slurm::Place place) {
   return fix_value(subject, place, respell);
 }
 
-} // namespace
+} // namespace slurm_memory
 
 Rule rule_slurm_memory() {
+  using namespace slurm_memory;
   return {"slurm/memory",
           diag::Severity::error,
           "Memory that sbatch cannot read",

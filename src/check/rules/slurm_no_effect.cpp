@@ -7,7 +7,7 @@
 #include "check/rule.hpp"
 
 namespace hpcml::check {
-namespace {
+namespace slurm_no_effect {
 
 constexpr std::array<std::string_view, 5> k_options = {"help", "usage", "version", "wrap", "quiet"};
 
@@ -26,9 +26,10 @@ Hits find(const Subject& subject) {
   return hits;
 }
 
-} // namespace
+} // namespace slurm_no_effect
 
 Rule rule_slurm_no_effect() {
+  using namespace slurm_no_effect;
   return {"slurm/no-effect",
           diag::Severity::warning,
           "An option without effect in a directive",

@@ -3,7 +3,7 @@
 #include "check/rule.hpp"
 
 namespace hpcml::check {
-namespace {
+namespace slurm_no_time {
 
 Hits find(const Subject& subject) {
   if (subject.header.directives.empty() || subject.fits.empty())
@@ -19,9 +19,10 @@ Hits find(const Subject& subject) {
            "add #SBATCH --time=HH:MM:SS, or give it on the command line"}};
 }
 
-} // namespace
+} // namespace slurm_no_time
 
 Rule rule_slurm_no_time() {
+  using namespace slurm_no_time;
   return {"slurm/no-time",
           diag::Severity::note,
           "No time limit",

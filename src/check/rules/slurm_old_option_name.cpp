@@ -6,7 +6,7 @@
 #include "util/text.hpp"
 
 namespace hpcml::check {
-namespace {
+namespace slurm_old_option_name {
 
 constexpr std::pair<std::string_view, std::string_view> k_names[] = {
     {"--tasks-per-node", "--ntasks-per-node"},
@@ -37,9 +37,10 @@ Hits find(const Subject& subject) {
   return hits;
 }
 
-} // namespace
+} // namespace slurm_old_option_name
 
 Rule rule_slurm_old_option_name() {
+  using namespace slurm_old_option_name;
   return {"slurm/old-option-name",
           diag::Severity::note,
           "An old name of an option",

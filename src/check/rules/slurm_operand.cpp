@@ -8,7 +8,7 @@
 #include "util/text.hpp"
 
 namespace hpcml::check {
-namespace {
+namespace slurm_operand {
 
 using slurm::Program;
 
@@ -73,9 +73,10 @@ std::vector<Edit> fix(const Subject& subject, slurm::Place place) {
   return {};
 }
 
-} // namespace
+} // namespace slurm_operand
 
 Rule rule_slurm_operand() {
+  using namespace slurm_operand;
   return {"slurm/operand",
           diag::Severity::error,
           "A word that is no option",

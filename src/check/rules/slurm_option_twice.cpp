@@ -5,7 +5,7 @@
 #include "check/rule.hpp"
 
 namespace hpcml::check {
-namespace {
+namespace slurm_option_twice {
 
 /// Options whose values add up.
 bool adds_up(std::string_view option) {
@@ -42,9 +42,10 @@ Hits find(const Subject& subject) {
   return hits;
 }
 
-} // namespace
+} // namespace slurm_option_twice
 
 Rule rule_slurm_option_twice() {
+  using namespace slurm_option_twice;
   return {"slurm/option-twice",
           diag::Severity::warning,
           "An option given twice",

@@ -8,7 +8,7 @@
 #include "util/text.hpp"
 
 namespace hpcml::check {
-namespace {
+namespace slurm_option_unknown {
 
 /// Names that Slurm gave up, and what took their place.
 constexpr std::pair<std::string_view, std::string_view> k_renamed[] = {
@@ -30,9 +30,10 @@ std::vector<Edit> fix(const Subject& subject, slurm::Place place) {
   return {{place.offset + 2, name.size(), other}};
 }
 
-} // namespace
+} // namespace slurm_option_unknown
 
 Rule rule_slurm_option_unknown() {
+  using namespace slurm_option_unknown;
   return {"slurm/option-unknown",
           diag::Severity::error,
           "An option that sbatch does not know",

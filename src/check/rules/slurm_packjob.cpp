@@ -3,13 +3,14 @@
 #include "check/rule.hpp"
 
 namespace hpcml::check {
-namespace {
+namespace slurm_packjob {
 
 std::vector<Edit> fix(const Subject&, slurm::Place place) { return {{place.offset, place.length, "hetjob"}}; }
 
-} // namespace
+} // namespace slurm_packjob
 
 Rule rule_slurm_packjob() {
+  using namespace slurm_packjob;
   return {"slurm/packjob",
           diag::Severity::warning,
           "packjob is called hetjob now",

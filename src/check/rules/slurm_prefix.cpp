@@ -3,15 +3,16 @@
 #include "check/rule.hpp"
 
 namespace hpcml::check {
-namespace {
+namespace slurm_prefix {
 
 std::vector<Edit> fix(const Subject&, slurm::Place place) {
   return {{place.offset, place.length, "#SBATCH"}};
 }
 
-} // namespace
+} // namespace slurm_prefix
 
 Rule rule_slurm_prefix() {
+  using namespace slurm_prefix;
   return {"slurm/prefix",
           diag::Severity::warning,
           "#SLURM is an old form of #SBATCH",

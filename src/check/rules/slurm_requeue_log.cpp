@@ -3,7 +3,7 @@
 #include "check/rule.hpp"
 
 namespace hpcml::check {
-namespace {
+namespace slurm_requeue_log {
 
 Hits find(const Subject& subject) {
   const auto* requeue = subject.directive("requeue");
@@ -18,9 +18,10 @@ Hits find(const Subject& subject) {
            {{line.offset + line.length, 0, "\n#SBATCH --open-mode=append"}}}};
 }
 
-} // namespace
+} // namespace slurm_requeue_log
 
 Rule rule_slurm_requeue_log() {
+  using namespace slurm_requeue_log;
   return {"slurm/requeue-log",
           diag::Severity::note,
           "A requeued job that overwrites its log",

@@ -7,7 +7,7 @@
 #include "util/text.hpp"
 
 namespace hpcml::check {
-namespace {
+namespace slurm_short_time {
 
 /// Minutes that people mean as hours.
 constexpr std::array<unsigned long long, 5> k_hours = {24, 36, 48, 72, 96};
@@ -41,9 +41,10 @@ Hits find(const Subject& subject) {
   return hits;
 }
 
-} // namespace
+} // namespace slurm_short_time
 
 Rule rule_slurm_short_time() {
+  using namespace slurm_short_time;
   return {"slurm/short-time",
           diag::Severity::warning,
           "A time limit of minutes and seconds",

@@ -7,7 +7,7 @@
 #include "util/text.hpp"
 
 namespace hpcml::check {
-namespace {
+namespace slurm_signal_unheard {
 
 bool is_shell(std::string_view text) {
   const auto line = text.substr(0, text.find('\n'));
@@ -96,9 +96,10 @@ Hits find(const Subject& subject) {
   return {};
 }
 
-} // namespace
+} // namespace slurm_signal_unheard
 
 Rule rule_slurm_signal_unheard() {
+  using namespace slurm_signal_unheard;
   return {"slurm/signal-unheard",
           diag::Severity::warning,
           "A signal that nobody hears",

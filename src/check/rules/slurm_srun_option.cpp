@@ -7,7 +7,7 @@
 #include "util/text.hpp"
 
 namespace hpcml::check {
-namespace {
+namespace slurm_srun_option {
 
 using slurm::Program;
 
@@ -60,9 +60,10 @@ Hits find(const Subject& subject) {
   return hits;
 }
 
-} // namespace
+} // namespace slurm_srun_option
 
 Rule rule_slurm_srun_option() {
+  using namespace slurm_srun_option;
   return {"slurm/srun-option",
           diag::Severity::warning,
           "An option that srun does not know",

@@ -3,7 +3,7 @@
 #include "check/rule.hpp"
 
 namespace hpcml::check {
-namespace {
+namespace slurm_task_count {
 
 Hits find(const Subject& subject) {
   Hits hits;
@@ -28,9 +28,10 @@ Hits find(const Subject& subject) {
   return hits;
 }
 
-} // namespace
+} // namespace slurm_task_count
 
 Rule rule_slurm_task_count() {
+  using namespace slurm_task_count;
   return {"slurm/task-count",
           diag::Severity::warning,
           "Fewer tasks than nodes or places",

@@ -4,7 +4,7 @@
 #include "check/rule.hpp"
 
 namespace hpcml::check {
-namespace {
+namespace slurm_test_only {
 
 Hits find(const Subject& subject) {
   const auto* setting = subject.directive("test-only");
@@ -15,9 +15,10 @@ Hits find(const Subject& subject) {
   return {hit};
 }
 
-} // namespace
+} // namespace slurm_test_only
 
 Rule rule_slurm_test_only() {
+  using namespace slurm_test_only;
   return {"slurm/test-only",
           diag::Severity::warning,
           "--test-only in a directive",

@@ -3,7 +3,7 @@
 #include "check/rule.hpp"
 
 namespace hpcml::check {
-namespace {
+namespace slurm_tilde_in_directive {
 
 Hits find(const Subject& subject) {
   Hits hits;
@@ -17,9 +17,10 @@ Hits find(const Subject& subject) {
   return hits;
 }
 
-} // namespace
+} // namespace slurm_tilde_in_directive
 
 Rule rule_slurm_tilde_in_directive() {
+  using namespace slurm_tilde_in_directive;
   return {"slurm/tilde-in-directive",
           diag::Severity::warning,
           "A tilde in a directive",

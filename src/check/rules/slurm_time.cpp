@@ -7,7 +7,7 @@
 #include "util/text.hpp"
 
 namespace hpcml::check {
-namespace {
+namespace slurm_time {
 
 /// "2h", "90min", "3days", and "1:00:00:00" for a day.
 std::optional<std::string> respell(std::string_view value) {
@@ -28,9 +28,10 @@ std::vector<Edit> fix(const Subject& subject, slurm::Place place) {
   return fix_value(subject, place, respell);
 }
 
-} // namespace
+} // namespace slurm_time
 
 Rule rule_slurm_time() {
+  using namespace slurm_time;
   return {"slurm/time",
           diag::Severity::error,
           "A time that sbatch cannot read",

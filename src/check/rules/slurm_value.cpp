@@ -4,13 +4,14 @@
 #include "check/value_fix.hpp"
 
 namespace hpcml::check {
-namespace {
+namespace slurm_value {
 
 std::vector<Edit> fix(const Subject& subject, slurm::Place place) { return fix_value(subject, place); }
 
-} // namespace
+} // namespace slurm_value
 
 Rule rule_slurm_value() {
+  using namespace slurm_value;
   return {"slurm/value",
           diag::Severity::error,
           "A value that sbatch does not take",

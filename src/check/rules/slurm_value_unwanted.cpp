@@ -4,7 +4,7 @@
 #include "util/text.hpp"
 
 namespace hpcml::check {
-namespace {
+namespace slurm_value_unwanted {
 
 std::vector<Edit> fix(const Subject& subject, slurm::Place place) {
   const auto word = subject.text.substr(place.offset, place.length);
@@ -15,9 +15,10 @@ std::vector<Edit> fix(const Subject& subject, slurm::Place place) {
   return {{place.offset + equals, place.length - equals, ""}};
 }
 
-} // namespace
+} // namespace slurm_value_unwanted
 
 Rule rule_slurm_value_unwanted() {
+  using namespace slurm_value_unwanted;
   return {"slurm/value-unwanted",
           diag::Severity::error,
           "A value that the option does not take",

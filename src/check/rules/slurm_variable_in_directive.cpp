@@ -5,7 +5,7 @@
 #include "check/rule.hpp"
 
 namespace hpcml::check {
-namespace {
+namespace slurm_variable_in_directive {
 
 bool has_variable(const std::string& text) {
   for (std::size_t i = 0; i + 1 < text.size(); ++i)
@@ -27,9 +27,10 @@ Hits find(const Subject& subject) {
   return hits;
 }
 
-} // namespace
+} // namespace slurm_variable_in_directive
 
 Rule rule_slurm_variable_in_directive() {
+  using namespace slurm_variable_in_directive;
   return {"slurm/variable-in-directive",
           diag::Severity::warning,
           "A shell variable in a directive",

@@ -7,7 +7,7 @@
 #include "shell/names.hpp"
 
 namespace hpcml::check {
-namespace {
+namespace slurm_variable_unset {
 
 /// A variable, the option that brings it, and others by which it may come.
 struct Row {
@@ -103,9 +103,10 @@ Hits find(const Subject& subject) {
   return hits;
 }
 
-} // namespace
+} // namespace slurm_variable_unset
 
 Rule rule_slurm_variable_unset() {
+  using namespace slurm_variable_unset;
   return {"slurm/variable-unset",
           diag::Severity::warning,
           "A variable that Slurm does not set here",
