@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "check/launches.hpp"
+#include "chain/launches.hpp"
 #include "check/site_fit.hpp"
 #include "model/site.hpp"
 #include "shell/view.hpp"
@@ -15,6 +15,12 @@
 #include "slurm/script_header.hpp"
 
 namespace hpcml::check {
+
+using chain::find_launches;
+using chain::GivenOption;
+using chain::Launch;
+using chain::Link;
+using chain::Role;
 
 /// All parts speak of the same text; places are bytes of it.
 struct Subject {

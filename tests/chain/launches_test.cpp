@@ -2,7 +2,7 @@
 // The programs of a script's commands as chains, from srun to python.
 #include <catch2/catch.hpp>
 
-#include "check/launches.hpp"
+#include "chain/launches.hpp"
 
 using namespace hpcml;
 
@@ -12,7 +12,7 @@ namespace {
 std::string chain_of(const std::string& script) {
   const auto tree = shell::read_script("#!/bin/bash\n" + script + "\n");
   const auto view = shell::make_view(tree);
-  const auto launches = check::find_launches(view);
+  const auto launches = chain::find_launches(view);
   if (launches.empty()) return "";
   std::string text;
   for (const auto& link : launches.back().chain) {
@@ -82,7 +82,7 @@ TEST_CASE("A launch knows what the script set for its program") {
   const auto tree =
       shell::read_script("#!/bin/bash\nexport A=1\nexport B=$X\nC=2 srun bash -c 'D=3 python x.py'\n");
   const auto view = shell::make_view(tree);
-  const auto launches = check::find_launches(view);
+  const auto launches = chain::find_launches(view);
   REQUIRE(!launches.empty());
   const auto& launch = launches.back();
   REQUIRE(launch.python());

@@ -8,23 +8,16 @@
 #include <string_view>
 #include <vector>
 
+#include "chain/programs.hpp"
 #include "shell/view.hpp"
 
-namespace hpcml::check {
+namespace hpcml::chain {
 
 /// An option of a program, as it was written.
 struct GivenOption {
   std::string name; ///< full name without dashes, for srun's "-n" "ntasks"; for others also a letter
   std::optional<shell::Argument> value; ///< none: it takes none, or none was given
   shell::Place place;                   ///< the option's word and its value's
-};
-
-/// What a program is in a chain.
-enum class Role : std::uint8_t {
-  other,
-  step,      ///< starts tasks on the job's nodes: srun, mpirun, mpiexec, ibrun
-  agent,     ///< starts processes on its node: torchrun, accelerate, deepspeed
-  container, ///< singularity, apptainer, shifter, podman-hpc
 };
 
 /// One program of a chain: `srun` with its options, then what it starts.
@@ -69,4 +62,4 @@ struct Launch {
 /// for what stands behind an exit.
 std::vector<Launch> find_launches(const shell::View& view);
 
-} // namespace hpcml::check
+} // namespace hpcml::chain

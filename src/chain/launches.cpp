@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "check/launches.hpp"
+#include "chain/launches.hpp"
 
 #include <algorithm>
 #include <array>
@@ -7,101 +7,17 @@
 #include "slurm/options.hpp"
 #include "util/text.hpp"
 
-namespace hpcml::check {
+namespace hpcml::chain {
 namespace {
 
 using shell::Argument;
 using Words = std::vector<Argument>;
-
-/// A program that starts others: which of its options take the next word as their value, and what stands
-/// before the program.
-struct Wrapper {
-  std::string_view name;
-  std::string_view values;           ///< options with a value, each between blanks
-  std::string_view optional = "";    ///< whose value is only ever behind "="
-  std::size_t operands = 0;          ///< words before the next program
-  std::string_view subcommands = ""; ///< one of these comes first, each between blanks
-  std::string_view single_dash = ""; ///< "long" options with one dash are options, too
-};
-
-constexpr std::string_view k_container_values =
-    " -B --bind -W --workdir -H --home --env --env-file --pwd --overlay -o --network --security --scratch -S "
-    "--fakeroot-uid --app --dns --hostname --mount --cwd "
-    "--contain-uid --fusemount --apply-cgroups --add-caps --drop-caps ";
-constexpr std::string_view k_torchrun_values =
-    " --nnodes --nproc-per-node --nproc_per_node --rdzv-backend --rdzv_backend --rdzv-endpoint "
-    "--rdzv_endpoint --rdzv-id --rdzv_id --rdzv-conf --rdzv_conf "
-    "--max-restarts --max_restarts --monitor-interval --monitor_interval --start-method --start_method "
-    "--role --log-dir --log_dir -r --redirects -t --tee "
-    "--local-ranks-filter --local_ranks_filter --node-rank --node_rank --master-addr --master_addr "
-    "--master-port --master_port --local-addr --local_addr "
-    "--logs-specs --logs_specs --numa-binding --numa_binding ";
-constexpr std::string_view k_accelerate_values =
-    " --config_file --config-file --num_processes --num-processes --num_machines --num-machines "
-    "--machine_rank --machine-rank --main_process_ip --main-process-ip "
-    "--main_process_port --main-process-port --mixed_precision --mixed-precision "
-    "--num_cpu_threads_per_process --num-cpu-threads-per-process --rdzv_backend "
-    "--rdzv-backend --rdzv_conf --rdzv-conf --gpu_ids --gpu-ids --dynamo_backend --max_restarts "
-    "--monitor_interval --role --tee -r --same_network_conf "
-    "--deepspeed_config_file --zero_stage --offload_optimizer_device --offload_param_device "
-    "--gradient_accumulation_steps --gradient_clipping "
-    "--deepspeed_hostfile --deepspeed_multinode_launcher --deepspeed_exclusion_filter "
-    "--deepspeed_inclusion_filter --fsdp_sharding_strategy --log_dir --rdzv_id ";
-constexpr std::string_view k_deepspeed_values =
-    " -H --hostfile -i --include -e --exclude --num_nodes --num_gpus --master_addr --master_port --node_rank "
-    "--launcher --launcher_args --ssh_port --bind_core_list "
-    "--min_elastic_nodes --max_elastic_nodes --module_name --autotuning --venv_script ";
-constexpr std::string_view k_hpcml_values =
-    " --sites-dir --site --profile-hash --partition --node-type --qos --gpu-type --gpus-per-node --bind "
-    "--bind-check --cpus-per-task --threads-per-core --spill "
-    "--rank-order --gpus-per-task --gpu-visibility --backend --nproc-per-node --nproc_per_node --master-port "
-    "--master_port --grace --address-of ";
-constexpr std::string_view k_mpi_values =
-    " -n -np --np -N -c -ppn --ppn -host --host -H -hostfile --hostfile -machinefile --machinefile -f "
-    "-map-by --map-by -bind-to --bind-to -rank-by --rank-by -x -npernode "
-    "--npernode -npersocket --npersocket -wdir --wdir -mca --mca -env -genv -o -d --depth --cpu-bind "
-    "--mem-bind ";
 
 /// Options of common plugins of srun that take a value; what others bring is not known.
 constexpr std::string_view k_plugin_values =
     " --container-image --container-mounts --container-workdir --container-name --container-save "
     "--container-env --environment --uenv --view "
     "--image --module --volume ";
-
-constexpr std::array<Wrapper, 18> k_wrappers = {{
-    {"singularity", k_container_values, "", 1, " exec run shell "},
-    {"apptainer", k_container_values, "", 1, " exec run shell "},
-    {"singularity_wrapper", k_container_values, "", 0, " exec run "},
-    {"shifter", " --image -V --volume --module --env --env-file --entrypoint --workdir -w ", "", 0},
-    {"podman-hpc", " -v --volume -e --env -w --workdir --name --net --network ", "", 1, " run exec "},
-    {"torchrun", k_torchrun_values, "", 0},
-    {"accelerate", k_accelerate_values, "", 0, " launch "},
-    {"deepspeed", k_deepspeed_values, "", 0},
-    {"mpirun", k_mpi_values, "", 0},
-    {"mpiexec", k_mpi_values, "", 0},
-    {"ibrun", " -n -o ", "", 0},
-    {"python", " -W -X -Q ", "", 0},
-    {"hpcml", k_hpcml_values, "", 0, " launch "},
-    {"nsys",
-     " -o --output -t --trace -s --sample -c --capture-range --stats -f --force-overwrite -w --show-output ",
-     "", 0, " profile launch "},
-    {"ncu", " -o --export -k --kernel-name --set --section --target-processes ", "", 0},
-    {"uv", " --with --with-requirements --python -p --project --directory --extra --group --env-file ", "", 0,
-     " run "},
-    {"conda", " -n --name -p --prefix --cwd ", "", 0, " run "},
-    {"micromamba", " -n --name -p --prefix --cwd ", "", 0, " run "},
-}};
-
-Role role_of(std::string_view program) {
-  static constexpr std::pair<std::string_view, Role> c_roles[] = {
-      {"srun", Role::step},         {"mpirun", Role::step},           {"mpiexec", Role::step},
-      {"ibrun", Role::step},        {"torchrun", Role::agent},        {"accelerate", Role::agent},
-      {"deepspeed", Role::agent},   {"singularity", Role::container}, {"apptainer", Role::container},
-      {"shifter", Role::container}, {"podman-hpc", Role::container}};
-  const auto* found = std::find_if(std::begin(c_roles), std::end(c_roles),
-                                   [&](const auto& row) { return row.first == program; });
-  return found == std::end(c_roles) ? Role::other : found->second;
-}
 
 bool has_word(std::string_view list, const std::string& word) {
   return list.find(" " + word + " ") != std::string_view::npos;
@@ -273,18 +189,11 @@ public:
   }
 
 private:
-  static const Wrapper* wrapper_of(const std::string& program) {
-    const auto* found = std::find_if(k_wrappers.begin(), k_wrappers.end(),
-                                     [&](const Wrapper& w) { return w.name == program; });
-    return found == k_wrappers.end() ? nullptr : found;
-  }
-  static bool starts_another(std::string_view program) {
-    return program != "python" && program != "torchrun" && program != "accelerate" && program != "deepspeed";
-  }
   /// Whether another program follows behind the options.
   static bool goes_on(const Link& link) {
-    return link.program == "srun" || link.program == "mpirun" ||
-           (wrapper_of(link.program) && starts_another(link.program) && link.complete);
+    if (link.program == "srun" || link.program == "mpirun") return true;
+    return find_wrapper(link.program) && link.program != "python" && role_of(link.program) != Role::agent &&
+           link.complete;
   }
 
   /// Reads the options of words[at]'s program; returns where the rest begins.
@@ -294,7 +203,7 @@ private:
       read_srun(reader);
       return reader.at();
     }
-    const auto* wrapper = wrapper_of(link.program);
+    const auto* wrapper = find_wrapper(link.program);
     if (!wrapper) return at + 1;
     if (!wrapper->subcommands.empty()) {
       while (reader.is_option()) reader.flag(reader.word().text()); // options of the engine itself
@@ -320,18 +229,11 @@ private:
     if (reader.done()) return reader.at();
     link.module = reader.word().text();
     reader.skip();
-    static constexpr std::array<std::array<std::string_view, 2>, 5> k_modules = {
-        {{"torch.distributed.run", "torchrun"},
-         {"torch.distributed.launch", "torchrun"},
-         {"accelerate.commands.launch", "accelerate"},
-         {"deepspeed.launcher.runner", "deepspeed"},
-         {"accelerate.launch", "accelerate"}}};
-    const auto* known = std::find_if(k_modules.begin(), k_modules.end(),
-                                     [&](const auto& row) { return row[0] == link.module; });
-    if (known == k_modules.end()) return reader.at();
-    link.program = std::string((*known)[1]);
+    const auto launcher = launcher_of_module(link.module);
+    if (launcher.empty()) return reader.at();
+    link.program = std::string(launcher);
     OptionReader rest(words, reader.at(), link);
-    read_options(rest, *wrapper_of(link.program));
+    read_options(rest, *find_wrapper(link.program));
     return rest.at();
   }
 };
@@ -397,4 +299,4 @@ std::vector<Launch> find_launches(const shell::View& view) {
   return launches;
 }
 
-} // namespace hpcml::check
+} // namespace hpcml::chain

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: MIT
+// The one list of programs that start others: launchers, containers, environments, profilers.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+
+namespace hpcml::chain {
+
+/// What a program is in a chain.
+enum class Role : std::uint8_t {
+  other,
+  step,      ///< starts tasks on the job's nodes: srun, mpirun, mpiexec, ibrun, horovodrun
+  agent,     ///< starts processes on its node: torchrun, accelerate, deepspeed, composer
+  container, ///< singularity, apptainer, shifter, podman-hpc
+};
+
+/// A program that starts others: which of its options take the next word as their value, and what stands
+/// before the program.
+struct Wrapper {
+  std::string_view name;
+  std::string_view values;           ///< options with a value, each between blanks
+  std::string_view optional = "";    ///< whose value is only ever behind "="
+  std::size_t operands = 0;          ///< words before the next program
+  std::string_view subcommands = ""; ///< one of these comes first, each between blanks
+  std::string_view single_dash = ""; ///< "long" options with one dash are options, too
+};
+
+/// What is known of a program's words by its name without folder ("apptainer", "bede-mpirun"); nothing of
+/// other programs.
+const Wrapper* find_wrapper(std::string_view program);
+/// What a program of this name is.
+Role role_of(std::string_view program);
+/// The launcher that `python -m MODULE` is ("torch.distributed.run" is torchrun); empty for other modules.
+std::string_view launcher_of_module(std::string_view module);
+
+} // namespace hpcml::chain
