@@ -234,6 +234,26 @@ TEST_CASE("no C++ source knows a site by name") {
   }
 }
 
+TEST_CASE("lines are short enough to be read side by side") {
+  constexpr std::ptrdiff_t k_columns = 110;
+  const auto is_start = [](char c) { return (static_cast<unsigned char>(c) & 0xC0U) != 0x80U; };
+  for (const auto& file : sources()) {
+    std::istringstream lines(util::read_file(file).value());
+    bool literal = false; // a raw literal is a text of its own: help, a script
+    unsigned number = 0;
+    for (std::string line; std::getline(lines, line);) {
+      ++number;
+      const auto begin = line.find("R\"(");
+      const bool in_literal = literal || begin != std::string::npos;
+      if (begin != std::string::npos) literal = true;
+      if (literal && line.find(")\"", begin == std::string::npos ? 0 : begin + 2) != std::string::npos)
+        literal = false;
+      INFO(file.string() << ":" << number);
+      if (!in_literal) CHECK(std::count_if(line.begin(), line.end(), is_start) <= k_columns);
+    }
+  }
+}
+
 TEST_CASE("source files stay small enough to read") {
   for (const auto& file : sources()) {
     const auto text = util::read_file(file).value();

@@ -5,7 +5,7 @@
 #include <map>
 #include <string>
 
-#include "slurm/admission.hpp"
+#include "admission.hpp"
 
 namespace hpcml::agree {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "slurm/admission.hpp"
+#include "admission.hpp"
 
 #include <algorithm>
 
