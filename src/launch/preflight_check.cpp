@@ -2,7 +2,9 @@
 #include "launch/preflight_check.hpp"
 
 #include <algorithm>
+#include <cstdio>
 #include <nlohmann/json.hpp>
+#include <set>
 #include <unistd.h>
 
 #include "util/process.hpp"
@@ -21,9 +23,10 @@ std::string folder_of(const std::string& path) {
 
 std::vector<std::string> helper_words(const std::string& helper, const RankSetup& setup,
                                       const LaunchRequest& request) {
-  std::vector<std::string> words = {helper,      "preflight",
-                                    "--backend", model::word_of(request.backend),
-                                    "--timeout", std::to_string(k_preflight_seconds)};
+  std::vector<std::string> words = {helper,           "preflight",
+                                    "--backend",      model::word_of(request.backend),
+                                    "--timeout",      std::to_string(k_preflight_seconds),
+                                    "--program-port", std::to_string(setup.world.port)};
   const auto& names = setup.interfaces;
   if (names.empty()) return words;
   const auto& nic = setup.plan.binding.nic;
@@ -56,6 +59,24 @@ Error preflight_verdict(const std::string& lines) {
   return verdict;
 }
 
+std::string preflight_success(const std::string& lines) {
+  for (const auto& line : util::split(lines, '\n')) {
+    const auto object = nlohmann::json::parse(line, nullptr, false);
+    if (!object.is_object() || object.value("event", "") != "summary" || !object.contains("ranks")) continue;
+    std::set<std::string> hosts;
+    for (const auto& rank : object["ranks"]) hosts.insert(rank.value("host", ""));
+    const auto count = [](std::size_t number, const std::string& noun) {
+      return std::to_string(number) + " " + noun + (number == 1 ? "" : "s");
+    };
+    char seconds[32];
+    std::snprintf(seconds, sizeof seconds, "%.1f", object.value("seconds", 0.0));
+    return "the preflight passed: " + count(object["ranks"].size(), "rank") + " on " +
+           count(hosts.size(), "host") + " met, every sum and every message is right (" +
+           object.value("backend", "") + ", " + seconds + " s)";
+  }
+  return {};
+}
+
 std::optional<Failure> run_preflight(const RankSetup& setup, const LaunchRequest& request,
                                      const Surroundings& here) {
   const auto failure = [&](int code, Error error) {
@@ -68,10 +89,14 @@ std::optional<Failure> run_preflight(const RankSetup& setup, const LaunchRequest
   util::EnvSnapshot env = setup.env;
   // The program's own store must not meet connections of this group that is just going away.
   env.set("MASTER_PORT", std::to_string(side_port(setup.world.port)));
-  const auto output =
-      util::run_process(helper_words(*helper, setup, request), env, preflight_limit(k_preflight_seconds));
+  const auto words = helper_words(*helper, setup, request);
+  const auto output = util::run_process(words, env, preflight_limit(k_preflight_seconds));
   if (!output) return failure(k_cannot_set_up, output.error());
-  if (output->exit_code == 0) return std::nullopt;
+  if (output->exit_code == 0) {
+    if (const auto success = preflight_success(output->out); !success.empty())
+      narrate("hpcml launch: " + success);
+    return std::nullopt;
+  }
   Error verdict = preflight_verdict(output->out);
   if (verdict.what.empty()) {
     const auto lines = util::split(std::string(util::trim(output->err)), '\n');

@@ -13,9 +13,10 @@ namespace hpcml::launch {
 
 constexpr unsigned k_preflight_seconds = 120; ///< for the rendezvous and for each check
 
-/// When a helper that was given `timeout_seconds` hangs: it ends by itself after six times as long and 30 s.
+/// When a helper that was given `timeout_seconds` hangs: it ends by itself after eight times as long and
+/// 150 s.
 constexpr std::chrono::seconds preflight_limit(unsigned timeout_seconds) {
-  return std::chrono::seconds(7ULL * timeout_seconds + 60);
+  return std::chrono::seconds(9ULL * timeout_seconds + 180);
 }
 
 /// Path of the helper beside `program` (bin/../libexec/hpcml/hpcml-torch, or in the same folder; for
@@ -26,7 +27,11 @@ std::optional<std::string> find_torch_helper(const std::string& program);
 /// they say nothing.
 util::Error preflight_verdict(const std::string& lines);
 
-/// Runs the check with this rank's environment, on a port of its own; nothing if it passed.
+/// What the helper's summary says for people, in one line; empty if there is none (only rank 0 has one).
+std::string preflight_success(const std::string& lines);
+
+/// Runs the check with this rank's environment, on a port of its own, and proves the program's port, too;
+/// nothing if all passed, which rank 0 says.
 std::optional<Failure> run_preflight(const RankSetup& setup, const LaunchRequest& request,
                                      const Surroundings& here);
 

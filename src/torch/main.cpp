@@ -15,7 +15,7 @@ namespace {
 
 constexpr const char* k_help = "usage: hpcml-torch info\n"
                                "       hpcml-torch preflight [--backend auto|nccl|gloo] [--timeout SECONDS] "
-                               "[--interface NAME] [--bytes N] [--store-only]\n"
+                               "[--interface NAME] [--bytes N] [--program-port PORT] [--store-only]\n"
                                "Run by `hpcml preflight`; expects RANK, WORLD_SIZE, MASTER_ADDR and "
                                "MASTER_PORT, as `hpcml launch` sets them.\n";
 
@@ -29,6 +29,13 @@ double positive_number(const std::string& flag, const std::string& text) {
   if (text.empty() || *end != '\0' || !(value > 0) || value > 1e12)
     throw UsageError(flag + " wants a positive number, not '" + text + "'");
   return value;
+}
+
+int port_number(const std::string& flag, const std::string& text) {
+  const double value = positive_number(flag, text);
+  if (value > 65535 || value != static_cast<int>(value))
+    throw UsageError(flag + " wants a port, not '" + text + "'");
+  return static_cast<int>(value);
 }
 
 hpcml::helper::PreflightOptions parse_preflight(const std::vector<std::string>& words) {
@@ -58,6 +65,8 @@ hpcml::helper::PreflightOptions parse_preflight(const std::vector<std::string>& 
           std::chrono::milliseconds(static_cast<long long>(1000 * positive_number(flag, value)));
     else if (flag == "--bytes")
       options.bytes = static_cast<long long>(positive_number(flag, value));
+    else if (flag == "--program-port")
+      options.program_port = port_number(flag, value);
     else
       throw UsageError("unknown flag '" + flag + "'");
   }

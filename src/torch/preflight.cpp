@@ -61,19 +61,28 @@ JsonLine connection_line(const OwnConnection& connection) {
   return line;
 }
 
-/// Runs one phase on this rank and agrees with the others on its outcome.
+/// Runs one phase on this rank and agrees with the others on its outcome. What this rank throws lies with it
+/// alone if it `works_alone` or says so; else all look for the one at fault.
 void run_phase(Meeting& meeting, const std::string& phase, const std::function<void()>& work,
-               const std::function<void()>& on_failure) {
+               const std::function<void()>& on_failure, const std::function<void()>& search,
+               bool works_alone = false) {
   meeting.enter(phase);
-  std::string error;
+  Fault fault;
+  const auto failed = [&](const std::exception& error, bool own) {
+    fault = {error.what(), own};
+    if (fault.what.empty()) fault.what = "unknown error";
+    on_failure();
+  };
   try {
     work();
-  } catch (const std::exception& fault) {
-    error = fault.what();
-    if (error.empty()) error = "unknown error";
-    on_failure();
+  } catch (const OwnFault& error) {
+    failed(error, true);
+  } catch (const std::exception& error) {
+    failed(error, works_alone);
   }
-  meeting.conclude(phase, error);
+  if (meeting.conclude(phase, fault) == Outcome::well) return;
+  on_failure(); // a rank that saw nothing holds connections of the failed group, too
+  search();
 }
 
 void report_measured(const char* phase, const RankEnv& env, const ProcessGroup& group, long long bytes,
@@ -94,21 +103,30 @@ void run_phases(const RankEnv& env, const PreflightOptions& options) {
       .add("local_rank", env.local_rank)
       .add("seconds", std::chrono::duration<double>(Clock::now() - start).count())
       .print();
+  if (options.program_port != 0 && options.program_port != env.master_port)
+    check_program_port(meeting, env, options.program_port, options.group.timeout);
   if (options.store_only) return meeting.finish();
 
   std::optional<ProcessGroup> group;
   // A rank that fails closes its connections, so that its peers fail now and not after their time limit.
   const auto drop_group = [&] { group.reset(); };
+  long long bytes = options.bytes;
+  std::string phase;
+  const auto search = [&] { search_culprit(meeting, env, options, phase, bytes); };
+  const auto run = [&](const char* name, const std::function<void()>& work, bool works_alone = false) {
+    phase = name;
+    run_phase(meeting, phase, work, drop_group, search, works_alone);
+  };
   // First alone: a rank whose interface is wrong would leave the others waiting for its address.
-  run_phase(
-      meeting, "setup",
+  run(
+      "setup",
       [&] {
-        if (resolve_backend(options.group.backend) == "gloo")
-          choose_interface(env, options.group.interface_name);
+        const bool gloo = resolve_backend(options.group.backend) == "gloo";
+        if (gloo) choose_interface(env, options.group.interface_name);
+        if (bytes == 0) bytes = gloo ? 4LL << 20 : 64LL << 20;
       },
-      [] {});
-  run_phase(
-      meeting, "connect", [&] { group.emplace(meeting.store(), env, options.group); }, drop_group);
+      true);
+  run("connect", [&] { group.emplace(meeting.store(), env, options.group); });
   std::vector<JsonLine> connections;
   for (const auto& connection : own_connections(env.master_port))
     connections.push_back(connection_line(connection));
@@ -120,28 +138,22 @@ void run_phases(const RankEnv& env, const PreflightOptions& options) {
       .add("seconds", std::chrono::duration<double>(Clock::now() - start).count())
       .print();
 
-  const long long bytes =
-      options.bytes > 0 ? options.bytes : (group->device().is_cuda() ? 64LL << 20 : 4LL << 20);
   Measured reduced, sent;
-  run_phase(
-      meeting, "all_reduce", [&] { reduced = check_all_reduce(*group, bytes); }, drop_group);
+  run("all_reduce", [&] { reduced = check_all_reduce(*group, bytes); });
   report_measured("all_reduce", env, *group, bytes, reduced);
-  run_phase(
-      meeting, "send_recv",
-      [&] {
-        sent = check_send_receive(*group, bytes);
-        const auto used = own_connections(env.master_port);
-        meeting.note("send_recv",
-                     JsonLine()
-                         .add("rank", env.rank)
-                         .add("host", host_name())
-                         .add("device", group->device().str())
-                         .add("interface", used.empty() ? group->interface_name() : used.front().interface)
-                         .add("all_reduce_gbps", reduced.gbps)
-                         .add("send_recv_gbps", sent.gbps)
-                         .text());
-      },
-      drop_group);
+  run("send_recv", [&] {
+    sent = check_send_receive(*group, bytes);
+    const auto used = own_connections(env.master_port);
+    meeting.note("send_recv",
+                 JsonLine()
+                     .add("rank", env.rank)
+                     .add("host", host_name())
+                     .add("device", group->device().str())
+                     .add("interface", used.empty() ? group->interface_name() : used.front().interface)
+                     .add("all_reduce_gbps", reduced.gbps)
+                     .add("send_recv_gbps", sent.gbps)
+                     .text());
+  });
   report_measured("send_recv", env, *group, bytes, sent);
   if (env.rank == 0)
     event("summary", env)
@@ -160,16 +172,15 @@ int run_preflight(const PreflightOptions& given) {
   const RankEnv env = RankEnv::from_environment();
   PreflightOptions options = given;
   if (options.group.backend == "auto") options.group.backend = env.backend;
-  // Four phases, each with its limit and the seconds in which the ranks agree.
-  const Watchdog watchdog(env, 6 * options.group.timeout + std::chrono::seconds(30));
+  // Six phases, each with its limit and the seconds in which the ranks agree, and the search for a culprit.
+  const Watchdog watchdog(env, 8 * options.group.timeout + std::chrono::seconds(150));
   try {
     run_phases(env, options);
     return 0;
   } catch (const PhaseError& error) {
     const Culprit& culprit = error.culprit();
-    // One voice for the job: rank 0's, or that of a rank that cannot reach rank 0.
-    const bool speaks = env.rank == 0 || (culprit.ranks.size() == 1 && culprit.ranks[0] == 0);
-    event(speaks ? "culprit" : "failed", env)
+    // One voice for the job: rank 0's, or that of a rank that rank 0 cannot speak for.
+    event(env.rank == 0 || !culprit.heard ? "culprit" : "failed", env)
         .add("phase", culprit.phase)
         .add("ranks", culprit.ranks)
         .add("hosts", culprit.hosts)

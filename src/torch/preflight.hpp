@@ -3,8 +3,10 @@
 #pragma once
 
 #include <chrono>
+#include <stdexcept>
 #include <string>
 
+#include "torch/rendezvous.hpp"
 #include "torch/torch_compat.hpp"
 
 namespace hpcml::helper {
@@ -14,6 +16,7 @@ struct PreflightOptions {
   GroupOptions group;
   long long bytes = 0;     ///< of the tensors; 0: 4 MiB on CPUs, 64 MiB on GPUs
   bool store_only = false; ///< stop after the rendezvous
+  int program_port = 0;    ///< where the program's ranks will meet; 0: where these do
 };
 
 /// Runs all phases as one rank; prints JSON lines. Returns k_ok, or k_preflight_failed when a phase failed.
@@ -25,10 +28,33 @@ struct Measured {
   double gbps = 0;
 };
 
+/// A check failed because of what this rank itself brought to it.
+struct OwnFault : std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
+
 /// all_reduce of a tensor whose sum is known element by element; throws std::runtime_error with the first
-/// wrong element.
+/// wrong element, OwnFault if this rank's share was wrong before it was sent.
 Measured check_all_reduce(ProcessGroup& group, long long bytes);
-/// Rank 0 sends to each rank a tensor that only that rank should get; the receiver compares every element.
+/// Each rank sends to others and receives from them (two rounds of pairs, so that each does both twice) what
+/// only that one should get; the receiver compares every element. Throws as check_all_reduce.
 Measured check_send_receive(ProcessGroup& group, long long bytes);
+
+/// What two ranks found alone, seen from one of them; texts are empty where all is well.
+struct PairFindings {
+  std::string input, sum, message;
+};
+/// Both checks in a group of two, with values that no other pair and no other `round` has. Throws
+/// std::runtime_error where they cannot exchange.
+PairFindings check_pair(ProcessGroup& pair, long long bytes, int round);
+
+/// After a phase in which ranks saw faults that none of them owns up to: all ranks meet in pairs, and what
+/// the pairs see says who is at fault. Ends with PhaseError on every rank, within two timeouts or so.
+[[noreturn]] void search_culprit(Meeting& meeting, const RankEnv& env, const PreflightOptions& options,
+                                 const std::string& phase, long long bytes);
+
+/// MASTER_PORT is the program's; this proves, before the program starts, that rank 0 can listen there and
+/// that all reach it. Throws PhaseError.
+void check_program_port(Meeting& meeting, const RankEnv& env, int port, std::chrono::milliseconds timeout);
 
 } // namespace hpcml::helper

@@ -5,6 +5,7 @@
 #include <sstream>
 #include <thread>
 
+#include "torch/judge.hpp"
 #include "torch/network.hpp"
 
 namespace hpcml::helper {
@@ -18,22 +19,9 @@ constexpr milliseconds k_poll{10};
 /// How long rank 0 waits for what the others have to say after it has failed itself.
 constexpr milliseconds k_grace{4000};
 constexpr const char* k_arrival = "arrival";
-
-std::string list_ranks(const std::vector<int>& ranks) {
-  std::string text = ranks.size() == 1 ? "rank " : "ranks ";
-  for (std::size_t i = 0; i < ranks.size(); ++i) text += (i == 0 ? "" : ", ") + std::to_string(ranks[i]);
-  return text;
-}
-
-/// "rank 3 (nid002)", "ranks 4, 5 (nid001, nid002)".
-std::string list_ranks_and_hosts(const std::vector<int>& ranks, const std::vector<std::string>& hosts) {
-  std::vector<std::string> names;
-  for (const auto& host : hosts)
-    if (!host.empty() && std::find(names.begin(), names.end(), host) == names.end()) names.push_back(host);
-  std::string text;
-  for (const auto& name : names) text += (text.empty() ? "" : ", ") + name;
-  return list_ranks(ranks) + (text.empty() ? "" : " (" + text + ")");
-}
+// A verdict is one of these words, or a culprit.
+constexpr const char* k_well = "ok";
+constexpr const char* k_unexplained = "unexplained";
 
 // A verdict travels as lines: phase, ranks, hosts, what, next. None of them holds a line end.
 std::string pack(const Culprit& culprit) {
@@ -58,11 +46,6 @@ Culprit unpack(const std::string& text) {
   return culprit;
 }
 
-/// The phase as users know it: arriving and connecting are one.
-std::string public_phase(const std::string& phase) {
-  return phase == k_arrival || phase == "setup" || phase == "connect" ? "rendezvous" : phase;
-}
-
 Store open_store(const RankEnv& env, milliseconds timeout) {
   try {
     return Store(env, timeout);
@@ -80,6 +63,21 @@ Store open_store(const RankEnv& env, milliseconds timeout) {
 }
 
 } // namespace
+
+std::string list_ranks_and_hosts(const std::vector<int>& ranks, const std::vector<std::string>& hosts) {
+  std::vector<std::string> names;
+  for (const auto& host : hosts)
+    if (!host.empty() && std::find(names.begin(), names.end(), host) == names.end()) names.push_back(host);
+  std::string text;
+  for (const auto& name : names) text += (text.empty() ? "" : ", ") + name;
+  return list_ranks(ranks) + (text.empty() ? "" : " (" + text + ")");
+}
+
+std::string public_phase(const std::string& phase) {
+  return phase == k_arrival || phase == "listen" || phase == "reach" || phase == "setup" || phase == "connect"
+             ? "rendezvous"
+             : phase;
+}
 
 Meeting::Meeting(const RankEnv& env, milliseconds timeout)
     : x_env(env), x_timeout(timeout), x_deadline(steady_clock::now() + timeout),
@@ -104,7 +102,7 @@ Meeting::Meeting(const RankEnv& env, milliseconds timeout)
   }
   for (const int rank : missing.ranks) missing.hosts.push_back(probable_host(rank));
   if (missing.ranks.empty()) {
-    publish(k_arrival, std::nullopt);
+    decree(k_arrival, k_well);
     return;
   }
   const double seconds = std::chrono::duration<double>(timeout).count();
@@ -117,9 +115,7 @@ Meeting::Meeting(const RankEnv& env, milliseconds timeout)
   missing.next = "See these ranks' own messages first. If there are none: did they start (same WORLD_SIZE "
                  "everywhere), and do their hosts reach " +
                  env.master_addr + "?";
-  publish(k_arrival, missing);
-  finish();
-  throw PhaseError(missing);
+  fail(k_arrival, missing, k_grace);
 }
 
 std::string Meeting::key(const std::string& phase, const std::string& what, int rank) const {
@@ -140,11 +136,11 @@ std::string Meeting::probable_host(int rank) const {
 
 void Meeting::enter(const std::string& phase) { x_store.set(key(phase, "entered", x_env.rank), "1"); }
 
-bool Meeting::wait_for_reports(const std::string& phase, milliseconds limit) {
+template <class Ready> bool Meeting::wait_for_all(const Ready& ready, milliseconds limit) {
   const auto deadline = steady_clock::now() + limit;
-  int next = 0; // ranks below it have reported
+  int next = 0; // ranks below it are ready
   while (next < x_env.world_size) {
-    if (x_store.has(key(phase, "done", next)) || x_store.has(key(phase, "failed", next))) {
+    if (ready(next)) {
       ++next;
     } else if (steady_clock::now() >= deadline) {
       return false;
@@ -155,31 +151,43 @@ bool Meeting::wait_for_reports(const std::string& phase, milliseconds limit) {
   return true;
 }
 
+bool Meeting::wait_for_reports(const std::string& phase, milliseconds limit) {
+  return wait_for_all(
+      [&](int rank) {
+        return x_store.has(key(phase, "done", rank)) || x_store.has(key(phase, "failed", rank));
+      },
+      limit);
+}
+
 std::optional<Culprit> Meeting::find_culprit(const std::string& phase) {
-  std::vector<int> absent, silent, failed;
-  std::string reason;
+  std::vector<int> absent, silent, guilty;
+  std::string seen, confessed;
   for (int rank = 0; rank < x_env.world_size; ++rank) {
     if (x_store.has(key(phase, "done", rank))) continue;
-    if (x_store.has(key(phase, "failed", rank))) {
-      failed.push_back(rank);
-      if (reason.empty()) reason = x_store.get(key(phase, "failed", rank), x_timeout);
-    } else {
+    if (!x_store.has(key(phase, "failed", rank))) {
       (x_store.has(key(phase, "entered", rank)) ? silent : absent).push_back(rank);
+      continue;
     }
+    const bool own = x_store.has(key(phase, "own", rank));
+    if (own) guilty.push_back(rank);
+    auto& reason = own ? confessed : seen;
+    if (reason.empty()) reason = x_store.get(key(phase, "failed", rank), x_timeout);
   }
-  if (absent.empty() && silent.empty() && failed.empty()) return std::nullopt;
-  // A rank that fell silent explains the errors of the others, not the other way round.
+  x_reason = seen;
+  if (absent.empty() && silent.empty() && guilty.empty()) return std::nullopt;
+  // A rank that says itself what is wrong with it explains the errors of the others, and so does one that
+  // fell silent; not the other way round.
   const std::string name = public_phase(phase);
-  Culprit culprit{name, !absent.empty() ? absent : !silent.empty() ? silent : failed, {}, "", ""};
+  Culprit culprit{name, !guilty.empty() ? guilty : !absent.empty() ? absent : silent, {}, "", ""};
   for (const int rank : culprit.ranks) culprit.hosts.push_back(x_hosts[static_cast<std::size_t>(rank)]);
   const std::string who = list_ranks_and_hosts(culprit.ranks, culprit.hosts);
-  if (!absent.empty() || !silent.empty()) {
+  if (guilty.empty()) {
     culprit.what = who + (absent.empty() ? " stopped answering in " : " never began ") + name +
-                   " after having arrived" + (reason.empty() ? "" : "; the others saw: " + reason);
+                   " after having arrived" + (seen.empty() ? "" : "; the others saw: " + seen);
     culprit.next = "Look for a crash or a kill (out of memory?) in the log of that rank; if it recurs on one "
                    "host, exclude the host.";
   } else {
-    culprit.what = who + " failed in " + name + ": " + reason;
+    culprit.what = who + " failed in " + name + ": " + confessed;
     culprit.next = name == "rendezvous" ? "Correct what the message names on these hosts; --interface NAME "
                                           "tries another network interface."
                                         : "If it recurs on one host, exclude the host; --backend gloo tells "
@@ -188,31 +196,21 @@ std::optional<Culprit> Meeting::find_culprit(const std::string& phase) {
   return culprit;
 }
 
-void Meeting::publish(const std::string& phase, const std::optional<Culprit>& culprit) {
-  x_store.set("hpcml/" + phase + "/verdict", culprit ? pack(*culprit) : "ok");
-}
-
-void Meeting::heed_verdict(const std::string& phase, milliseconds limit) {
-  std::string verdict;
-  try {
-    verdict = x_store.get("hpcml/" + phase + "/verdict", limit);
-  } catch (const std::exception& error) {
-    throw PhaseError({public_phase(phase),
-                      {0},
-                      {x_env.master_addr},
-                      "rank 0 at " + x_env.master_addr + ":" + std::to_string(x_env.master_port) +
-                          " gave no verdict on " + public_phase(phase) + " (" + error.what() + ")",
-                      "Look for a crash or a kill in the log of rank 0."});
-  }
-  if (verdict == "ok") return;
+Outcome Meeting::heed_verdict(const std::string& phase, milliseconds limit) {
+  const std::string verdict = heed(phase, limit);
+  if (verdict == k_well) return Outcome::well;
+  if (verdict == k_unexplained) return Outcome::unexplained;
   finish();
-  throw PhaseError(unpack(verdict));
+  auto culprit = unpack(verdict);
+  culprit.heard = true;
+  throw PhaseError(std::move(culprit));
 }
 
-void Meeting::conclude(const std::string& phase, const std::string& error) {
-  const std::string own = error.substr(0, error.find('\n'));
+Outcome Meeting::conclude(const std::string& phase, const Fault& fault) {
+  const std::string own = fault.what.substr(0, fault.what.find('\n'));
   try {
-    x_store.set(key(phase, error.empty() ? "done" : "failed", x_env.rank), error.empty() ? "1" : own);
+    if (fault.own) x_store.set(key(phase, "own", x_env.rank), "1");
+    x_store.set(key(phase, own.empty() ? "done" : "failed", x_env.rank), own.empty() ? "1" : own);
   } catch (const std::exception& lost) {
     throw PhaseError(
         {public_phase(phase),
@@ -222,12 +220,38 @@ void Meeting::conclude(const std::string& phase, const std::string& error) {
          "Look for a crash or a kill in the log of rank 0."});
   }
   if (x_env.rank != 0) return heed_verdict(phase, 2 * x_timeout + 2 * k_grace);
-  wait_for_reports(phase, error.empty() ? x_timeout + k_grace : k_grace);
-  const auto culprit = find_culprit(phase);
-  publish(phase, culprit);
-  if (!culprit) return;
+  wait_for_reports(phase, own.empty() ? x_timeout + k_grace : k_grace);
+  if (const auto culprit = find_culprit(phase)) fail(phase, culprit, k_grace);
+  const bool well = x_reason.empty();
+  decree(phase, well ? k_well : k_unexplained);
+  return well ? Outcome::well : Outcome::unexplained;
+}
+
+void Meeting::decree(const std::string& matter, const std::string& text) {
+  x_store.set("hpcml/" + matter + "/verdict", text);
+}
+
+std::string Meeting::heed(const std::string& matter, milliseconds limit) {
+  try {
+    return x_store.get("hpcml/" + matter + "/verdict", limit);
+  } catch (const std::exception& error) {
+    throw PhaseError({public_phase(matter),
+                      {0},
+                      {x_env.master_addr},
+                      "rank 0 at " + x_env.master_addr + ":" + std::to_string(x_env.master_port) +
+                          " gave no verdict on " + public_phase(matter) + " (" + error.what() + ")",
+                      "Look for a crash or a kill in the log of rank 0."});
+  }
+}
+
+void Meeting::fail(const std::string& phase, const std::optional<Culprit>& found, milliseconds limit) {
+  if (x_env.rank != 0 || !found) {
+    heed_verdict(phase, limit);
+    throw std::logic_error("a phase failed and nobody said why"); // rank 0 gives `found`
+  }
+  decree(phase, pack(*found));
   finish();
-  throw PhaseError(*culprit);
+  throw PhaseError(*found);
 }
 
 void Meeting::note(const std::string& phase, const std::string& text) {
@@ -238,6 +262,15 @@ std::vector<std::string> Meeting::notes(const std::string& phase) {
   std::vector<std::string> list;
   for (int rank = 0; rank < x_env.world_size; ++rank)
     list.push_back(x_store.get(key(phase, "note", rank), x_timeout));
+  return list;
+}
+
+std::vector<std::optional<std::string>> Meeting::collect(const std::string& phase, milliseconds limit) {
+  const auto noted = [&](int rank) { return x_store.has(key(phase, "note", rank)); };
+  wait_for_all(noted, limit);
+  std::vector<std::optional<std::string>> list(static_cast<std::size_t>(x_env.world_size));
+  for (int rank = 0; rank < x_env.world_size; ++rank)
+    if (noted(rank)) list[static_cast<std::size_t>(rank)] = x_store.get(key(phase, "note", rank), x_timeout);
   return list;
 }
 

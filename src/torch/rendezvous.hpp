@@ -16,11 +16,12 @@ namespace hpcml::helper {
 
 /// Who stands in the way, in which phase, and what to do.
 struct Culprit {
-  std::string phase; ///< "rendezvous", "all_reduce", "send_recv"
-  std::vector<int> ranks;
+  std::string phase;              ///< "rendezvous", "all_reduce", "send_recv"
+  std::vector<int> ranks;         ///< empty: something is wrong, and whose fault it is cannot be told
   std::vector<std::string> hosts; ///< one per rank; empty text where the host is not known
   std::string what;
   std::string next;
+  bool heard = false; ///< rank 0 said so: this rank need not say it, too
 };
 
 /// A failed phase; `what()` is a sentence that names the ranks.
@@ -31,6 +32,18 @@ public:
 
 private:
   Culprit x_culprit;
+};
+
+/// How a phase ended that this rank went through.
+enum class Outcome {
+  well,
+  unexplained ///< some saw faults, and all still answer: those who see a fault need not be at fault
+};
+
+/// Why this rank did not end a phase well.
+struct Fault {
+  std::string what; ///< empty: it did
+  bool own = false; ///< it lies with this rank, whatever the others see
 };
 
 /// One meeting of all ranks. Every call is bounded by the timeout plus a few seconds in which the ranks agree
@@ -46,22 +59,35 @@ public:
 
   /// This rank begins the phase.
   void enter(const std::string& phase);
-  /// This rank ended the phase (`error` empty: well). Returns when all have; throws PhaseError, on every
-  /// rank, if one did not end it well.
-  void conclude(const std::string& phase, const std::string& error);
+  /// This rank ended the phase. Returns when all have, the same on every rank; throws PhaseError, on every
+  /// rank, if it is known who is at fault.
+  Outcome conclude(const std::string& phase, const Fault& fault);
+  Outcome conclude(const std::string& phase, const std::string& error) {
+    return conclude(phase, Fault{error, false});
+  }
+  /// What was said to have gone wrong in a phase that ended unexplained: on rank 0; else empty.
+  const std::string& reason() const { return x_reason; }
   /// Hands a text to rank 0, before this rank concludes the phase.
   void note(const std::string& phase, const std::string& text);
   /// Rank 0, after a phase that ended well: what the ranks noted in it, by rank.
   std::vector<std::string> notes(const std::string& phase);
+  /// Rank 0: what the ranks noted, waiting no longer than `limit`; by rank, nothing for those that did not.
+  std::vector<std::optional<std::string>> collect(const std::string& phase, std::chrono::milliseconds limit);
+  /// Rank 0 tells all what to do; the others hear it.
+  void decree(const std::string& matter, const std::string& text);
+  std::string heed(const std::string& matter, std::chrono::milliseconds limit);
+  /// The end of a failed phase, on every rank: rank 0 says what was found, and all throw it.
+  [[noreturn]] void fail(const std::string& phase, const std::optional<Culprit>& found,
+                         std::chrono::milliseconds limit);
   /// The last call: rank 0 stays until the others need its store no more.
   void finish();
 
 private:
   std::string key(const std::string& phase, const std::string& what, int rank) const;
+  template <class Ready> bool wait_for_all(const Ready& ready, std::chrono::milliseconds limit);
   bool wait_for_reports(const std::string& phase, std::chrono::milliseconds limit);
   std::optional<Culprit> find_culprit(const std::string& phase);
-  void publish(const std::string& phase, const std::optional<Culprit>& culprit);
-  void heed_verdict(const std::string& phase, std::chrono::milliseconds limit);
+  Outcome heed_verdict(const std::string& phase, std::chrono::milliseconds limit);
   std::string probable_host(int rank) const;
 
   RankEnv x_env;
@@ -69,6 +95,12 @@ private:
   std::chrono::steady_clock::time_point x_deadline; ///< for arriving
   Store x_store;
   std::vector<std::string> x_hosts;
+  std::string x_reason;
 };
+
+/// The phase as users know it: arriving and connecting are one.
+std::string public_phase(const std::string& phase);
+/// "rank 3 (nid002)", "ranks 4, 5 (nid001, nid002)".
+std::string list_ranks_and_hosts(const std::vector<int>& ranks, const std::vector<std::string>& hosts);
 
 } // namespace hpcml::helper

@@ -4,6 +4,7 @@
 #include <cstdlib>
 #include <stdexcept>
 
+#include <torch/csrc/distributed/c10d/PrefixStore.hpp>
 #include <torch/csrc/distributed/c10d/ProcessGroupGloo.hpp>
 #include <torch/csrc/distributed/c10d/TCPStore.hpp>
 #include <torch/cuda.h>
@@ -56,26 +57,27 @@ std::string version_of_loaded_library() {
 }
 
 c10::intrusive_ptr<Communicator> make_gloo(const c10::intrusive_ptr<c10d::Store>& store, const RankEnv& env,
-                                           const GroupOptions& options, std::string& interface_name) {
+                                           const GroupOptions& options, const Members& members,
+                                           std::string& interface_name) {
   const auto place = choose_interface(env, options.interface_name);
   interface_name = place.interface;
   auto settings = c10d::ProcessGroupGloo::Options::create(options.timeout);
   // By address and not by name: an interface may have several addresses, and this one was chosen.
   settings->devices.push_back(c10d::ProcessGroupGloo::createDeviceForHostname(place.address));
   settings->threads = 2;
-  return c10::make_intrusive<c10d::ProcessGroupGloo>(store, env.rank, env.world_size, settings);
+  return c10::make_intrusive<c10d::ProcessGroupGloo>(store, members.rank, members.size, settings);
 }
 
 #ifdef USE_C10D_NCCL
-c10::intrusive_ptr<Communicator> make_nccl(const c10::intrusive_ptr<c10d::Store>& store, const RankEnv& env,
-                                           const GroupOptions& options) {
+c10::intrusive_ptr<Communicator> make_nccl(const c10::intrusive_ptr<c10d::Store>& store,
+                                           const GroupOptions& options, const Members& members) {
   // Without blocking wait a missing peer aborts the whole process from a watchdog thread, and nobody is
   // named. The variable was renamed in 2.2.
   ::setenv("NCCL_BLOCKING_WAIT", "1", 0);
   ::setenv("TORCH_NCCL_BLOCKING_WAIT", "1", 0);
   auto settings = c10d::ProcessGroupNCCL::Options::create();
   settings->timeout = options.timeout;
-  return c10::make_intrusive<c10d::ProcessGroupNCCL>(store, env.rank, env.world_size, settings);
+  return c10::make_intrusive<c10d::ProcessGroupNCCL>(store, members.rank, members.size, settings);
 }
 #endif
 
@@ -179,20 +181,27 @@ struct ProcessGroup::State {
 };
 
 ProcessGroup::ProcessGroup(Store& store, const RankEnv& env, const GroupOptions& options)
+    : ProcessGroup(store, env, options, {"", env.rank, env.world_size}) {}
+
+ProcessGroup::ProcessGroup(Store& store, const RankEnv& env, const GroupOptions& options,
+                           const Members& members)
     : x_state(std::make_unique<State>()) {
   x_state->backend = resolve_backend(options.backend);
-  const c10::intrusive_ptr<c10d::Store> base = store.x_state->store;
+  c10::intrusive_ptr<c10d::Store> base = store.x_state->store;
+  if (!members.name.empty()) base = c10::make_intrusive<c10d::PrefixStore>(members.name, base);
   base->setTimeout(options.timeout);
 #ifdef USE_C10D_NCCL
   if (x_state->backend == "nccl") {
     const auto count = static_cast<int>(torch::cuda::device_count());
     x_state->device = at::Device(at::kCUDA, static_cast<c10::DeviceIndex>(env.local_rank % count));
-    x_state->communicator = translate("making the NCCL group", [&] { return make_nccl(base, env, options); });
+    x_state->communicator =
+        translate("making the NCCL group", [&] { return make_nccl(base, options, members); });
     return;
   }
 #endif
-  x_state->communicator = translate("connecting the ranks with Gloo",
-                                    [&] { return make_gloo(base, env, options, x_state->interface_name); });
+  x_state->communicator = translate("connecting the ranks with Gloo", [&] {
+    return make_gloo(base, env, options, members, x_state->interface_name);
+  });
 }
 
 ProcessGroup::~ProcessGroup() = default;

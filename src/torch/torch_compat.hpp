@@ -57,11 +57,20 @@ struct GroupOptions {
   std::chrono::milliseconds timeout{30000}; ///< of the connection and of each operation
 };
 
+/// A part of the ranks as a group of its own.
+struct Members {
+  std::string name; ///< of the group: no two may have the same in one store
+  int rank = 0;     ///< this process's place in it
+  int size = 0;
+};
+
 /// A connected set of ranks. All ranks call the same operations in the same order; each waits for its end
 /// and throws std::runtime_error after the timeout.
 class ProcessGroup {
 public:
   ProcessGroup(Store& store, const RankEnv& env, const GroupOptions& options);
+  /// Only the members: `env` says where this rank runs.
+  ProcessGroup(Store& store, const RankEnv& env, const GroupOptions& options, const Members& members);
   ~ProcessGroup();
   ProcessGroup(ProcessGroup&&) noexcept;
 

@@ -5,6 +5,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "free_port.hpp"
 #include "ranks_helper.hpp"
 #include "util/text.hpp"
 
@@ -136,13 +137,15 @@ TEST_CASE("without rank 0 the others say which address they could not reach and 
              Contains("127.0.0.1:") && Contains("refused"));
 }
 
-TEST_CASE("a wrong contribution of one rank makes the preflight fail") {
+TEST_CASE(
+    "a rank whose wrong contribution makes the preflight fail is named, though it says that all is well") {
   const auto run = with_bad_rank("wrong", "20");
   INFO(run.transcript());
   for (const int rank : {0, 1, 3}) CHECK(run.ranks.at(rank).exit_code == 6);
   REQUIRE(run.events(0, "culprit").size() == 1);
   const auto culprit = run.events(0, "culprit")[0];
   CHECK(culprit.at("phase") == "all_reduce");
+  CHECK(culprit.at("ranks") == nlohmann::json({2}));
   // element 5 of the pattern is 6, times 1+2+3+4
   CHECK_THAT(culprit.at("what").get<std::string>(),
              Contains("wrong in 1 of 16384 elements") && Contains("element 5: 61 instead of 60"));
@@ -167,7 +170,15 @@ TEST_CASE("an interface that is not there is named together with those that are"
   CHECK(run.seconds < 20);
 }
 
-TEST_CASE("a port that another program holds is named") {
+namespace {
+
+/// A port on which somebody listens.
+struct HeldPort {
+  int fd, number;
+  ~HeldPort() { ::close(fd); }
+};
+
+HeldPort hold_port() {
   const int fd = ::socket(AF_INET6, SOCK_STREAM, 0);
   sockaddr_in6 address{};
   address.sin6_family = AF_INET6;
@@ -176,13 +187,45 @@ TEST_CASE("a port that another program holds is named") {
   REQUIRE(::bind(fd, reinterpret_cast<sockaddr*>(&address), length) == 0);
   REQUIRE(::listen(fd, 1) == 0);
   REQUIRE(::getsockname(fd, reinterpret_cast<sockaddr*>(&address), &length) == 0);
-  const int port = ntohs(address.sin6_port);
-  const auto run = run_ranks(1, {0}, preflight({"--timeout", "5"}), {}, port);
-  ::close(fd);
+  return {fd, ntohs(address.sin6_port)};
+}
+
+} // namespace
+
+TEST_CASE("a port that another program holds is named") {
+  const auto held = hold_port();
+  const auto run = run_ranks(1, {0}, preflight({"--timeout", "5"}), {}, held.number);
   INFO(run.transcript());
   CHECK(run.ranks.at(0).exit_code == 6);
   CHECK_THAT(run.ranks.at(0).out,
-             Contains("127.0.0.1:" + std::to_string(port)) && Contains("could not serve"));
+             Contains("127.0.0.1:" + std::to_string(held.number)) && Contains("could not serve"));
+}
+
+TEST_CASE("launch says before the program starts that its port is taken, and in one line that all is well") {
+  const auto launch = [](int port) {
+    auto env = util::EnvSnapshot::of_process();
+    env.set("MASTER_PORT", std::to_string(port));
+    const auto output =
+        util::run_process({std::string(HPCML_BINARY_DIR) + "/bin/hpcml", "launch", "--backend", "gloo",
+                           "--preflight", "--nproc-per-node", "2", "--", "echo", "started"},
+                          env, std::chrono::seconds(180));
+    REQUIRE(output);
+    return *output;
+  };
+  const auto held = hold_port();
+  const auto failed = launch(held.number);
+  INFO(failed.out << failed.err);
+  CHECK(failed.exit_code == 6);
+  CHECK_THAT(failed.out, !Contains("started"));
+  CHECK_THAT(failed.err, Contains("127.0.0.1:" + std::to_string(held.number) + " (MASTER_PORT)") &&
+                             Contains("Address already in use"));
+  const auto passed = launch(test::free_port());
+  INFO(passed.out << passed.err);
+  CHECK(passed.exit_code == 0);
+  CHECK_THAT(passed.out, Contains("started"));
+  const std::string line = "hpcml launch: the preflight passed: 2 ranks on 1 host met";
+  CHECK_THAT(passed.err, Contains(line));
+  CHECK(passed.err.find(line) == passed.err.rfind(line));
 }
 
 TEST_CASE("the helper explains what is wrong with its command line") {

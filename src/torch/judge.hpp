@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: MIT
+// Whose fault it is, from what pairs of ranks saw of each other; and where that cannot be known. Pure.
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace hpcml::helper {
+
+/// What one rank saw when it was alone with one other.
+struct Observation {
+  int by = 0;
+  int other = 0;
+  bool input = false;   ///< its own tensor was wrong before anything was sent
+  bool sum = false;     ///< the sum over the two was wrong
+  bool message = false; ///< what `other` sent to it was wrong
+  bool broken = false;  ///< they could not exchange at all, or its report arrived altered
+  std::string text;     ///< the first fault, for people; empty: none
+
+  bool any() const { return input || sum || message || broken; }
+};
+
+/// All that is known after a failure.
+struct Evidence {
+  std::vector<std::string> hosts; ///< by rank: all ranks of the world
+  std::vector<Observation> seen;
+  std::vector<int> absent; ///< ranks that did not take part in the search
+};
+
+/// Who it was, or that this cannot be told.
+struct Judgement {
+  std::vector<int> guilty; ///< empty: it cannot be told
+  std::string how; ///< what they do (after their names), or why it cannot be told (a sentence's second half)
+  std::string next;
+
+  bool certain() const { return !guilty.empty(); }
+};
+
+/// A rank that reports a wrong tensor of its own is guilty. Else the fewest ranks (or, if no ranks, hosts)
+/// that have a part in every pair that failed, if no others could be it, and each of them failed with two at
+/// least and with most of those it met. Else ranks that are absent.
+Judgement judge(const Evidence& evidence);
+
+/// "rank 3", "ranks 4, 5"; more than eight are counted.
+std::string list_ranks(const std::vector<int>& ranks);
+
+} // namespace hpcml::helper
