@@ -2,7 +2,6 @@
 // A software environment to make on a site: what gen --setup prints a script for. Pure.
 #pragma once
 
-#include <array>
 #include <optional>
 #include <string>
 #include <utility>
@@ -11,30 +10,13 @@
 #include "diag/diagnostic.hpp"
 #include "model/job_spec.hpp"
 #include "model/plan.hpp"
+#include "model/setup_kind.hpp"
 #include "model/site.hpp"
 #include "plan/torch_wheels.hpp"
 
 namespace hpcml::plan {
 
-/// The kinds of environment that a script can make.
-enum class SetupKind { venv, wheelhouse, conda, uv, container, libtorch };
-
-} // namespace hpcml::plan
-
-namespace hpcml::model {
-
-template <>
-inline constexpr std::array<Word<plan::SetupKind>, 6> k_words<plan::SetupKind> = {
-    {{"venv", plan::SetupKind::venv},
-     {"wheelhouse", plan::SetupKind::wheelhouse},
-     {"conda", plan::SetupKind::conda},
-     {"uv", plan::SetupKind::uv},
-     {"container", plan::SetupKind::container},
-     {"libtorch", plan::SetupKind::libtorch}}};
-
-} // namespace hpcml::model
-
-namespace hpcml::plan {
+using model::SetupKind;
 
 /// What a person asks for besides the job's own keys (--venv, --conda, --container, --partition, --gpu-type).
 struct SetupSpec {
@@ -71,6 +53,7 @@ struct SetupPlan {
   std::vector<model::PlannedModule> modules;
   std::vector<std::string> torch_packages; ///< from PyTorch's index, or from the site's wheels
   std::vector<std::string> packages;       ///< all others, "-r FILE" included
+  bool has_torch = true;                   ///< torch is among them, by name or by what asks for it
   std::string python;                      ///< version
   std::optional<WheelIndex> index;         ///< none: the site's own wheels
   std::string index_reason;

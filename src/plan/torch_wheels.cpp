@@ -25,6 +25,7 @@ struct BuiltIndex {
   const char* archs_aarch64;
   const char* torch_to;
   const char* python_to;
+  bool if_asked = false; ///< has ended, or PyTorch's page does not name it: never the first choice
 };
 
 constexpr std::array k_cuda = {
@@ -32,9 +33,15 @@ constexpr std::array k_cuda = {
                "2.14", "3.14"},
     BuiltIndex{"cu130", "13.0", "sm_75 sm_80 sm_86 sm_90 sm_100 sm_120", "sm_80 sm_90 sm_100 sm_110 sm_120",
                "2.14", "3.14"},
+    // cu129: release branches 2.8 to 2.13 (github:pytorch/pytorch pull requests 157830 and 188443).
+    BuiltIndex{"cu129", "12.9", "sm_75 sm_80 sm_86 sm_90 sm_100 sm_120", "sm_80 sm_90 sm_100 sm_120", "2.13",
+               "3.14", true},
     BuiltIndex{"cu128", "12.8", "sm_75 sm_80 sm_86 sm_90 sm_100 sm_120", "sm_80 sm_90 sm_100 sm_120", "2.11",
                "3.14"},
     BuiltIndex{"cu126", "12.6", "sm_50 sm_60 sm_70 sm_75 sm_80 sm_86 sm_90", "sm_80 sm_90", "2.14", "3.14"},
+    // cu124: 2.4 to 2.6 (page of previous versions); for aarch64 as TACC's page on Vista takes it.
+    BuiltIndex{"cu124", "12.4", "sm_50 sm_60 sm_70 sm_75 sm_80 sm_86 sm_90", "sm_90", "2.6", "3.13", true},
+    BuiltIndex{"cu121", "12.1", "sm_50 sm_60 sm_70 sm_75 sm_80 sm_86 sm_90", "", "2.5", "3.12", true},
     BuiltIndex{"cu118", "11.8", "sm_50 sm_60 sm_70 sm_75 sm_80 sm_86 sm_90", "", "2.7", "3.13"},
 };
 constexpr std::array k_rocm = {
@@ -68,6 +75,11 @@ constexpr std::array k_drivers = {CudaDriver{13, 580}, CudaDriver{12, 525}, Cuda
 
 constexpr std::array k_torch_packages = {"torch",     "torchvision", "torchaudio",         "torchtext",
                                          "torchdata", "triton",      "pytorch-triton-rocm"};
+
+/// "torch" of "torch>=2.6".
+std::string_view name_of(std::string_view requirement) {
+  return requirement.substr(0, requirement.find_first_of("<>=!~[ ;@"));
+}
 
 std::vector<unsigned> numbers(const std::string& version) {
   std::vector<unsigned> parts;
@@ -156,7 +168,7 @@ WheelChoice best(const std::vector<BuiltIndex>& list, const WheelTarget& target,
   const auto gpus = target.archs.empty() ? std::string("the GPUs there") : util::join(target.archs, ", ");
   std::vector<BuiltIndex> fitting;
   std::copy_if(list.begin(), list.end(), std::back_inserter(fitting),
-               [&](const auto& index) { return !lacking(index, target); });
+               [&](const auto& index) { return !index.if_asked && !lacking(index, target); });
   if (fitting.empty()) {
     const auto why = lacking(list.front(), target).value_or(gpus);
     return {std::nullopt,
@@ -220,8 +232,13 @@ std::string oldest_torch(const std::string& arch) {
 bool is_older(const std::string& a, const std::string& b) { return numbers(a) < numbers(b); }
 
 bool is_torch_package(std::string_view requirement) {
-  const auto name = requirement.substr(0, requirement.find_first_of("<>=!~[ ;"));
-  return std::find(k_torch_packages.begin(), k_torch_packages.end(), name) != k_torch_packages.end();
+  return std::find(k_torch_packages.begin(), k_torch_packages.end(), name_of(requirement)) !=
+         k_torch_packages.end();
+}
+
+bool brings_torch(std::string_view requirement) {
+  const auto name = name_of(requirement);
+  return is_torch_package(requirement) && name != "triton" && name != "pytorch-triton-rocm";
 }
 
 } // namespace hpcml::plan

@@ -50,4 +50,7 @@ bool is_older(const std::string& a, const std::string& b);
 /// Whether PyTorch's indexes have this package ("torchvision"); others come from the usual one.
 bool is_torch_package(std::string_view requirement);
 
+/// Whether pip installs torch with this package: torch itself, or one that needs it.
+bool brings_torch(std::string_view requirement);
+
 } // namespace hpcml::plan

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "render/environment_script.hpp"
 
+#include <cctype>
 #include <fmt/format.h>
 #include <vector>
 
@@ -88,9 +89,36 @@ std::string conda_file(const SetupPlan& plan) {
   return text;
 }
 
-std::string show_torch(const std::string& python) {
+/// The last proof: torch imports, or (where none was asked for) what was installed fits together.
+std::string show_torch(const SetupPlan& plan, const std::string& python) {
+  if (!plan.has_torch) return plan.kind == SetupKind::uv ? "uv pip check" : python + " -m pip check";
   return python +
          R"( -c 'import torch; print("torch", torch.__version__, "for CUDA", torch.version.cuda, "ROCm", torch.version.hip)')";
+}
+
+/// The variables of a profile's text: "EBROOTCUDA" of "$EBROOTCUDA/extras".
+std::vector<std::string> variables_of(const std::string& text) {
+  std::vector<std::string> names;
+  for (std::size_t i = text.find('$'); i != std::string::npos; i = text.find('$', i + 1)) {
+    auto end = text.find_first_not_of("{", i + 1);
+    const auto begin = end;
+    while (end < text.size() && (std::isalnum(static_cast<unsigned char>(text[end])) || text[end] == '_'))
+      ++end;
+    if (end > begin) names.push_back(text.substr(begin, end - begin));
+  }
+  return names;
+}
+
+/// What only a module sets is asked for before anything is made.
+std::string needed(const SetupPlan& plan) {
+  std::vector<std::string> lines;
+  for (const auto& folder : plan.link_directories)
+    for (const auto& name : variables_of(folder))
+      lines.push_back(
+          fmt::format("[[ -n ${{{}-}} ]] || stop \"{} is not set, and linking needs it: the module "
+                      "that sets it is missing above (--module).\"",
+                      name, name));
+  return util::join(lines, "\n");
 }
 
 /// The environment as an archive that a job unpacks on its nodes.
@@ -127,6 +155,9 @@ std::string squashed(const SetupPlan& plan) {
        {"file_options", on.file_options.empty() ? std::string() : " " + quoted(on.file_options)}});
 }
 
+/// From here on nothing that fails takes the environment away.
+constexpr const char* k_whole = "\ntrap - EXIT";
+
 std::string body(const SetupPlan& plan) {
   const bool wheels = !plan.index;
   if (plan.squashed) return squashed(plan);
@@ -136,16 +167,20 @@ std::string body(const SetupPlan& plan) {
     const bool prefix = plan.place.find('/') != std::string::npos;
     return render_block("setup_conda", {{"name", place_word(plan)},
                                         {"option", std::string(prefix ? "--prefix" : "--name")},
+                                        {"by_path", prefix},
+                                        {"by_name", !prefix},
+                                        {"pack", or_false(plan.pack.empty() ? "" : quote_word(plan.pack))},
                                         {"python", quote_word("python=" + plan.python)}}) +
-           "\n" + install(plan, "python -m pip") + "\n" + show_torch("python") + pack(plan);
+           "\n" + install(plan, "python -m pip") + "\n" + show_torch(plan, "python") + k_whole + pack(plan);
   }
   case SetupKind::wheelhouse:
     return render_block("setup_wheels",
-                        {{"list_wheels", plan.list_wheels.empty()
+                        {{"place", place_word(plan)},
+                         {"list_wheels", plan.list_wheels.empty()
                                              ? TemplateValue(false)
                                              : TemplateValue(quoted({plan.list_wheels, "torch"}))}}) +
-           "\n" + install(plan, "pip") + "\n" + show_torch("python") + "\npip freeze --local > " +
-           place_word(plan);
+           "\n" + install(plan, "pip") + "\n" + show_torch(plan, "python") +
+           "\npip freeze --local > \"$folder/list\"\ncp -- \"$folder/list\" " + place_word(plan);
   case SetupKind::container:
     return render_block("setup_cotainr", {{"image", place_word(plan)},
                                           {"environment", conda_file(plan)},
@@ -153,26 +188,30 @@ std::string body(const SetupPlan& plan) {
   default: break;
   }
   const bool uv = plan.kind == SetupKind::uv;
-  std::string text = render_block("setup_venv", {{"place", place_word(plan)},
-                                                 {"wheels", wheels},
-                                                 {"own", !wheels && !uv},
-                                                 {"uv", uv},
-                                                 {"python", plan.python}});
-  text += "\n" + install(plan, uv ? "uv pip" : "pip") + "\n" + show_torch("python");
-  if (plan.kind != SetupKind::libtorch) return text + pack(plan) + "\ntrap - EXIT";
+  std::string text =
+      render_block("setup_venv", {{"place", place_word(plan)},
+                                  {"wheels", wheels},
+                                  {"own", !wheels && !uv},
+                                  {"uv", uv},
+                                  {"pack", or_false(plan.pack.empty() ? "" : quote_word(plan.pack))},
+                                  {"python", plan.python}});
+  text += "\n" + install(plan, uv ? "uv pip" : "pip") + "\n" + show_torch(plan, "python") + k_whole;
+  if (plan.kind != SetupKind::libtorch) return text + pack(plan);
   std::string link_flags;
   for (const auto& folder : plan.link_directories) link_flags += ",-L" + folder;
   return text + "\n\n" +
          render_block("setup_libtorch",
-                      {{"link_flags", link_flags}, {"cuda_archs", or_false(plan.cuda_archs)}}) +
-         "\ntrap - EXIT";
+                      {{"link_flags", link_flags}, {"cuda_archs", or_false(plan.cuda_archs)}});
 }
 
 /// The last line: how a job takes what was made.
 std::string ready(const SetupPlan& plan) {
   if (plan.kind == SetupKind::libtorch)
     return "echo \"Ready. Build a program: cmake -C $environment/libtorch.cmake -B build -S . && cmake "
-           "--build build\"";
+           "--build build\"\n"
+           "echo \"Its CMakeLists.txt must not ask for an older C++ than this torch's headers want: "
+           "CXX_STANDARD "
+           "$standard (a smaller number ends in thousands of errors).\"";
   const std::string place = !plan.pack.empty() ? quote_word(plan.pack)
                             : plan.kind == SetupKind::container && plan.easyconfig.empty() ? "\"$image\""
                             : plan.kind == SetupKind::venv || plan.kind == SetupKind::uv ? "\"$environment\""
@@ -190,6 +229,7 @@ std::string render_environment_script(const SetupPlan& plan) {
                                                 : TemplateValue(model::word_of(plan.node_arch))},
                                    {"offline", plan.offline_nodes && (plan.index || plan.squashed)},
                                    {"software", or_false(software(plan))},
+                                   {"needed", or_false(needed(plan))},
                                    {"downloads", or_false(downloads(plan))},
                                    {"body", body(plan)},
                                    {"ready", ready(plan)}});

@@ -48,9 +48,22 @@ TEST_CASE("Zurada's page: conda with a python of its own and wheels that its dri
   CHECK(std::any_of(made.notes.begin(), made.notes.end(), [](const auto& note) {
     return note.first.find("conda create --name my_pytorch_cuda12.8") != std::string::npos;
   }));
-  for (const auto& [cuda, index] :
-       {std::pair<std::string, std::string>{"11.8", "cu118"}, {"12.6", "cu126"}, {"12.8", "cu128"}})
+  for (const auto& [cuda, index] : {std::pair<std::string, std::string>{"11.8", "cu118"},
+                                    {"12.6", "cu126"},
+                                    {"12.8", "cu128"},
+                                    {"12.9", "cu129"}})
     CHECK(setup("zurada", {plan::SetupKind::conda, "torch", "", cuda, ""}).index->name == index);
+}
+
+TEST_CASE("Vista's page: its cu124, and the system's PyTorch for a job that names no environment") {
+  const auto made = setup("vista", {plan::SetupKind::venv, "torch", "", "12.4", ""}, with_venv());
+  CHECK(made.index->name == "cu124");
+  auto job = job_of({"python3", "test.py"});
+  job.nodes = flag(2u);
+  const auto plan = planned(job, "vista");
+  std::vector<std::string> modules;
+  for (const auto& module : plan.modules) modules.push_back(module.name);
+  CHECK(modules == std::vector<std::string>{"gcc", "cuda", "python3_mpi"});
 }
 
 TEST_CASE("what a site recommends is made when nothing is named") {

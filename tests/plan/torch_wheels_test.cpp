@@ -77,6 +77,15 @@ TEST_CASE("the newest index that the driver can run and that has code for the GP
       {"asked for 12.8 on a driver of 12.4: the same major version runs",
        {hpcml::model::GpuVendor::nvidia, {"sm_90"}, hpcml::model::CpuArch::x86_64, "12.4", "12.8"},
        "cu128"},
+      {"asked for an index that has ended, as a site's page has it",
+       {hpcml::model::GpuVendor::nvidia, {"sm_90"}, hpcml::model::CpuArch::aarch64, "", "12.4"},
+       "cu124"},
+      {"asked for 12.9",
+       {hpcml::model::GpuVendor::nvidia, {"sm_90"}, hpcml::model::CpuArch::x86_64, "12.9", "12.9"},
+       "cu129"},
+      {"one that has ended is not the first choice for its own driver",
+       {hpcml::model::GpuVendor::nvidia, {"sm_90"}, hpcml::model::CpuArch::x86_64, "12.9", ""},
+       "cu128"},
   }));
   INFO(row.what);
   CHECK(chosen(row.target) == row.index);

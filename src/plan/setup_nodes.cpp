@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: MIT
+#include "plan/setup_context.hpp"
+
+#include <algorithm>
+#include <fmt/format.h>
+
+#include "model/gpu_arch.hpp"
+#include "plan/named_choice.hpp"
+#include "util/text.hpp"
+
+namespace hpcml::plan {
+
+namespace {
+
+using model::CpuArch;
+using model::GpuVendor;
+
+/// Whether the environment is for nodes of this kind.
+bool is_wanted(const SetupContext& context, const model::NodeType& node) {
+  if (node.gpu.has_value() != context.is_for_gpus()) return false;
+  if (context.job.gpu_type && !(node.gpu && (node.id == context.job.gpu_type->value ||
+                                             has_gpu_type(*node.gpu, context.job.gpu_type->value))))
+    return false;
+  if (!context.job.partition) return true;
+  const auto* partition = context.site.find_partition(context.job.partition->value);
+  return partition && (partition->node_types.empty() ||
+                       std::find(partition->node_types.begin(), partition->node_types.end(), node.id) !=
+                           partition->node_types.end());
+}
+
+/// What the nodes have: one entry for each value that differs, empty where a profile does not say.
+struct NodeTraits {
+  std::vector<std::string> vendors, cpus, toolkits;
+};
+
+NodeTraits traits_of(const SetupContext& context, std::vector<std::string>& archs) {
+  NodeTraits traits;
+  for (const auto* node : context.nodes.types) {
+    add_once(traits.cpus, model::word_of(node->cpu_arch));
+    if (!node->gpu) continue;
+    add_once(traits.vendors, model::word_of(node->gpu->vendor));
+    add_once(archs, model::gpu_arch(*node->gpu));
+    add_once(traits.toolkits,
+             node->gpu->vendor == GpuVendor::amd ? node->gpu->rocm_max : node->gpu->cuda_max);
+  }
+  return traits;
+}
+
+/// What the wheels must run on, from nodes that have one kind of GPU and of CPU.
+void set_target(SetupContext& context, const NodeTraits& traits) {
+  const auto& [vendors, cpus, toolkits] = traits;
+  auto& target = context.nodes.target;
+  target.vendor = vendors.empty() ? GpuVendor::unknown
+                                  : model::find_word<GpuVendor>(vendors.front()).value_or(GpuVendor::unknown);
+  if (vendors.empty() &&
+      context.is_for_gpus()) { // the profile knows no nodes, or not whose GPUs they have: who asks must know
+    if (context.spec.cuda.empty() && context.spec.rocm.empty())
+      context.error(
+          "usage/setup", fmt::format("the profile of {} does not say which GPUs it has", context.site.name),
+          "say --cuda VERSION or --rocm VERSION, or --gpus-per-node 0 for an environment without GPUs");
+    target.vendor = context.spec.rocm.empty() ? GpuVendor::nvidia : GpuVendor::amd;
+  }
+  target.cpu_arch =
+      cpus.empty() ? CpuArch::unknown : model::find_word<CpuArch>(cpus.front()).value_or(CpuArch::unknown);
+  // Several drivers: the oldest decides, and an unknown one may be older than all.
+  std::erase(target.archs, std::string());
+  if (!toolkits.empty() && std::find(toolkits.begin(), toolkits.end(), "") == toolkits.end())
+    target.toolkit_max = *std::min_element(toolkits.begin(), toolkits.end(), is_older);
+  context.plan.node_arch = target.cpu_arch;
+}
+
+} // namespace
+
+void find_setup_nodes(SetupContext& context) {
+  if (context.job.partition && !context.site.partitions.empty() &&
+      !context.site.find_partition(context.job.partition->value)) {
+    context.findings.push_back(unknown_partition(context.site, context.job.partition->value));
+    return;
+  }
+  for (const auto& node : context.site.node_types)
+    if (is_wanted(context, node)) context.nodes.types.push_back(&node);
+  if (context.nodes.types.empty() && !context.site.node_types.empty())
+    return context.error(
+        "request/setup",
+        fmt::format("{} has no nodes with {} for this request in its profile", context.site.name,
+                    context.is_for_gpus() ? "GPUs" : "CPUs only"),
+        "leave --partition and --gpu-type out, or --gpus-per-node 0 for an environment without GPUs");
+  auto traits = traits_of(context, context.nodes.target.archs);
+  auto& [vendors, cpus, toolkits] = traits;
+  std::erase(cpus, std::string());
+  if (std::find(vendors.begin(), vendors.end(), "") != vendors.end())
+    vendors.clear(); // one unknown is enough not to know
+  if (vendors.size() > 1 || cpus.size() > 1)
+    return context.error("request/setup",
+                         fmt::format("one environment cannot run on all nodes of {}: they have {}",
+                                     context.site.name,
+                                     util::join(vendors.size() > 1 ? vendors : cpus, " and ")),
+                         "choose the nodes with --partition or --gpu-type");
+  set_target(context, traits);
+}
+
+} // namespace hpcml::plan
