@@ -3,10 +3,13 @@
 
 #include <algorithm>
 #include <array>
+#include <map>
+#include <tuple>
 #include <utility>
 #include <vector>
 
 #include "check/suppress.hpp"
+#include "diag/lines.hpp"
 #include "slurm/options.hpp"
 #include "slurm/possible.hpp"
 #include "util/text.hpp"
@@ -38,8 +41,10 @@ struct Seen {
   std::array<bool, k_versions> versions = {}; ///< that have it
 };
 
-bool is_same(const diag::Diagnostic& a, const diag::Diagnostic& b) {
-  return a.code == b.code && a.span.line == b.span.line && a.span.column == b.span.column;
+/// What makes findings of two versions one.
+using Identity = std::tuple<unsigned, unsigned, std::string>;
+Identity identity_of(const diag::Diagnostic& finding) {
+  return {finding.span.line, finding.span.column, finding.code};
 }
 
 /// "20.11 to 23.02, 26.05".
@@ -60,14 +65,14 @@ std::string versions_text(const std::array<bool, k_versions>& versions) {
 /// What any version refuses, in the newest one's words; leaves the newest version's reading in `subject`.
 diag::Diagnostics read_as_all(const std::string& file, std::string_view text, Subject& subject) {
   std::vector<Seen> all;
+  std::map<Identity, std::size_t> places; // of `all`: the first of that identity
   Subject older;
   for (std::size_t end = k_versions; end > 0;) {
     slurm::VersionSpan span;
     const auto newest = static_cast<Version>(end - 1);
     for (auto& finding : read_as(file, text, {newest, &span}, end == k_versions ? subject : older)) {
-      const auto same = std::find_if(all.begin(), all.end(),
-                                     [&](const Seen& seen) { return is_same(seen.finding, finding); });
-      auto& seen = same == all.end() ? all.emplace_back(Seen{std::move(finding)}) : *same;
+      const auto [same, is_new] = places.emplace(identity_of(finding), all.size());
+      auto& seen = is_new ? all.emplace_back(Seen{std::move(finding)}) : all[same->second];
       std::fill(seen.versions.begin() + static_cast<int>(span.first),
                 seen.versions.begin() + static_cast<std::ptrdiff_t>(end), true);
     }
@@ -92,13 +97,6 @@ std::optional<Version> version_of(const Target& target) {
   return slurm::parse_version(target.site->slurm_version->value);
 }
 
-std::size_t offset_of(std::string_view text, const diag::Span& span) {
-  std::size_t at = 0;
-  for (unsigned line = 1; line < span.line && at < text.size(); ++line)
-    at = std::min(text.find('\n', at), text.size() - 1) + 1;
-  return at + span.column - 1;
-}
-
 /// Whether some version of sbatch or srun has the option, or it looks like a slip for one.
 bool is_near_option(std::string_view name) {
   using slurm::Program;
@@ -108,11 +106,12 @@ bool is_near_option(std::string_view name) {
 
 /// Without the options that the site's plugins bring, and without the values behind them; where no site is
 /// named, what may be such an option is a warning, and a note where it is one of a known plugin.
-diag::Diagnostics without_site_options(diag::Diagnostics refusals, const Subject& subject) {
+diag::Diagnostics without_site_options(diag::Diagnostics refusals, const Subject& subject,
+                                       const diag::Lines& lines) {
   std::size_t value_at = std::string_view::npos;
   const auto is_known = [&](diag::Diagnostic& refusal) {
     if (refusal.span.line == 0) return false;
-    const auto at = offset_of(subject.text, refusal.span);
+    const auto at = lines.offset_of(refusal.span);
     if (refusal.code == "slurm/operand" && at == value_at) return true;
     if (refusal.code != "slurm/option-unknown") return false;
     const auto word = subject.text.substr(at, refusal.span.length);
@@ -142,24 +141,25 @@ diag::Diagnostics without_site_options(diag::Diagnostics refusals, const Subject
 }
 
 /// What sbatch refuses, with the mends that the rules of those refusals have.
-Findings with_fixes(diag::Diagnostics refusals, const Subject& subject) {
+Findings with_fixes(diag::Diagnostics refusals, const Subject& subject, const diag::Lines& lines) {
   Findings findings;
   for (auto& refusal : refusals) {
     const auto* rule = find_rule(refusal.code);
     std::vector<Edit> fix;
     if (rule && rule->fix && refusal.span.line > 0)
-      fix = rule->fix(subject, {offset_of(subject.text, refusal.span), refusal.span.length});
+      fix = rule->fix(subject, {lines.offset_of(refusal.span), refusal.span.length});
     findings.push_back({std::move(refusal), std::move(fix)});
   }
   return findings;
 }
 
-void run_rule(const Rule& rule, const std::string& file, const Subject& subject, Findings& findings) {
+void run_rule(const Rule& rule, const std::string& file, const Subject& subject, const diag::Lines& lines,
+              Findings& findings) {
   if (!rule.find) return;
   for (auto& hit : rule.find(subject)) {
     diag::Span span{file, 0, 0, 0};
     if (hit.place.length > 0)
-      span = diag::span_at(file, subject.text, hit.place.offset, static_cast<unsigned>(hit.place.length));
+      span = lines.span_at(file, hit.place.offset, static_cast<unsigned>(hit.place.length));
     findings.push_back({{hit.severity.value_or(rule.severity), std::string(rule.id), std::move(hit.message),
                          span, std::move(hit.hint)},
                         std::move(hit.fix)});
@@ -178,6 +178,13 @@ void sort_by_place(Findings& findings) {
 } // namespace
 
 Findings check_script(const std::string& file, std::string_view text, const Target& target) {
+  if (text.size() > k_largest_script)
+    return {{{diag::Severity::error,
+              "slurm/script-size",
+              "the script has more than 4 MiB: Slurm refuses it where its administrators did not raise "
+              "max_script_size, and nothing in it was looked at",
+              {file, 0, 0, 0},
+              "leave data out of it: a file beside it, which the commands read"}}};
   Subject subject;
   subject.text = text;
   subject.site = target.site;
@@ -193,8 +200,9 @@ Findings check_script(const std::string& file, std::string_view text, const Targ
   subject.view = shell::make_view(script);
   subject.unread = shell::unread_parts(script.program);
   subject.launches = find_launches(subject.view);
-  auto findings = with_fixes(without_site_options(std::move(refusals), subject), subject);
-  for (const auto* rule : all_rules()) run_rule(*rule, file, subject, findings);
+  const diag::Lines lines(text);
+  auto findings = with_fixes(without_site_options(std::move(refusals), subject, lines), subject, lines);
+  for (const auto* rule : all_rules()) run_rule(*rule, file, subject, lines, findings);
   apply_suppressions(file, text, findings);
   sort_by_place(findings);
   return findings;

@@ -20,6 +20,10 @@ struct Target {
   const model::Site* site = nullptr;
 };
 
+/// What Slurm's controller takes at most by default, in bytes: max_script_size in slurm.conf(5). Of a larger
+/// text nothing but its size is looked at.
+inline constexpr std::size_t k_largest_script = std::size_t{4} << 20U;
+
 /// What sbatch refuses, and what the rules find, in the order of the lines.
 Findings check_script(const std::string& file, std::string_view text, const Target& target = {});
 /// Without their mends.

@@ -2,6 +2,8 @@
 #include "check/fix.hpp"
 
 #include <algorithm>
+#include <iterator>
+#include <map>
 
 namespace hpcml::check {
 namespace {
@@ -83,23 +85,29 @@ Edit remove_option(std::string_view text, slurm::Place option) {
 
 Mended apply_fixes(std::string_view text, const Findings& findings) {
   Mended result;
-  std::vector<Edit> taken;
-  const auto touches = [](const Edit& a, const Edit& b) {
-    return a.offset == b.offset || (a.offset < b.offset + b.length && b.offset < a.offset + a.length);
+  std::map<std::size_t, std::size_t> ends; // of the bytes that are taken, by their first
+  const auto is_free = [&](const Edit& edit) {
+    const auto end = edit.offset + edit.length;
+    auto next = ends.lower_bound(edit.offset);
+    if (next != ends.end() && (next->first == edit.offset || next->first < end)) return false;
+    return next == ends.begin() || std::prev(next)->second <= edit.offset;
   };
+  std::multimap<std::size_t, const Edit*> edits; // in the text's order
   for (const auto& finding : findings) {
     const bool free = std::all_of(finding.fix.begin(), finding.fix.end(), [&](const Edit& edit) {
-      return edit.offset + edit.length <= text.size() &&
-             std::none_of(taken.begin(), taken.end(),
-                          [&](const Edit& other) { return touches(edit, other); });
+      return edit.offset + edit.length <= text.size() && is_free(edit);
     });
     if (!free || finding.fix.empty()) continue;
-    taken.insert(taken.end(), finding.fix.begin(), finding.fix.end());
+    for (const auto& edit : finding.fix) {
+      edits.emplace(edit.offset, &edit);
+      auto& end = ends[edit.offset];
+      end = std::max(end, edit.offset + edit.length);
+    }
     ++result.findings;
   }
-  std::sort(taken.begin(), taken.end(), [](const Edit& a, const Edit& b) { return a.offset < b.offset; });
   std::size_t at = 0;
-  for (const auto& edit : taken) {
+  for (const auto& [offset, taken] : edits) {
+    const auto& edit = *taken;
     result.text.append(text.substr(at, edit.offset - at)).append(edit.text);
     at = edit.offset + edit.length;
   }

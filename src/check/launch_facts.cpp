@@ -5,6 +5,7 @@
 #include <array>
 #include <cctype>
 #include <cstring>
+#include <set>
 
 #include "util/text.hpp"
 
@@ -13,6 +14,7 @@ namespace hpcml::check {
 std::vector<SeenVariable> seen_variables(const Subject& subject,
                                          std::initializer_list<std::string_view> names) {
   std::vector<SeenVariable> seen;
+  std::set<std::pair<std::size_t, std::string_view>> known;
   // A name that the text does not have is not worth a look at every command.
   const auto text = subject.text;
   if (std::none_of(names.begin(), names.end(), [&](auto name) {
@@ -21,10 +23,7 @@ std::vector<SeenVariable> seen_variables(const Subject& subject,
     return seen;
   const auto add = [&](std::string_view name, const shell::Argument& value, shell::Place set_at,
                        const Launch& launch) {
-    const bool known = std::any_of(seen.begin(), seen.end(), [&](const auto& other) {
-      return other.name == name && other.set_at.offset == set_at.offset;
-    });
-    if (!known) seen.push_back({name, &value, set_at, &launch});
+    if (known.emplace(set_at.offset, name).second) seen.push_back({name, &value, set_at, &launch});
   };
   const shell::Exports* before = nullptr;
   for (const auto& launch : subject.launches) {
@@ -102,11 +101,14 @@ const GivenOption* find_any(const Link& link, std::initializer_list<std::string_
   return last;
 }
 
-void add_hit(Hits& hits, Hit hit) {
-  const bool known = std::any_of(hits.begin(), hits.end(), [&](const Hit& other) {
-    return other.place.offset == hit.place.offset && other.place.length == hit.place.length;
-  });
-  if (!known) hits.push_back(std::move(hit));
+void add_hit(Hits& hits, Hit hit) { hits.add(std::move(hit)); }
+
+void Hits::add(Hit hit) {
+  const auto place_of_hit = [](const Hit& one) { return std::pair(one.place.offset, one.place.length); };
+  for (; x_counted < size(); ++x_counted) x_places.insert(place_of_hit((*this)[x_counted]));
+  if (!x_places.insert(place_of_hit(hit)).second) return;
+  push_back(std::move(hit));
+  ++x_counted;
 }
 
 std::vector<Edit> replace_end(const Subject& subject, slurm::Place place, std::string_view written,

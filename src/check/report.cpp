@@ -7,6 +7,7 @@
 
 #include "check/sarif.hpp"
 #include "check/text_places.hpp"
+#include "diag/lines.hpp"
 #include "hpcml/json_string.hpp"
 
 namespace hpcml::check {
@@ -16,8 +17,10 @@ class TextReport : public Report {
 public:
   explicit TextReport(bool colour) : x_colour(colour) {}
   std::string add(std::string_view text, const Findings& findings) override {
+    const diag::Lines lines(text);
     std::string out;
-    for (const auto& finding : findings) out += diag::render_text(finding.what, text, x_colour);
+    for (const auto& finding : findings)
+      out += diag::render_line_text(finding.what, lines.line(finding.what.span.line), x_colour);
     return out;
   }
 

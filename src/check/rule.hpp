@@ -3,8 +3,10 @@
 #pragma once
 
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "check/subject.hpp"
@@ -27,7 +29,17 @@ struct Hit {
   std::vector<Edit> fix = {}; ///< changes nothing but what the rule is about; empty where that is not safe
   std::optional<diag::Severity> severity = {}; ///< where it is not the rule's
 };
-using Hits = std::vector<Hit>;
+/// The hits of one rule.
+class Hits : public std::vector<Hit> {
+public:
+  using std::vector<Hit>::vector;
+  /// Adds a hit unless the same place has one already.
+  void add(Hit hit);
+
+private:
+  std::set<std::pair<std::size_t, std::size_t>> x_places; ///< of the first `x_counted` hits
+  std::size_t x_counted = 0;
+};
 
 /// What is wrong, and the edits that mend it together; none where that is not safe.
 struct Finding {

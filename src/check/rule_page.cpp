@@ -62,6 +62,7 @@ std::string wrapped(std::string_view text, std::size_t width) {
 std::string silencing(const Rule& rule) { return fmt::format("# hpcml: disable={} because …", rule.id); }
 
 std::string examples_as_text(std::string_view head, const std::vector<Example>& examples) {
+  if (examples.empty()) return {};
   std::string text = fmt::format("\n{}\n", head);
   for (const auto& example : examples) {
     const auto where = where_text(example);
@@ -93,8 +94,8 @@ std::string markdown_page(const Rule& rule, const SiteLookup& sites) {
   return fmt::format("### {}\n\n**{}** ({}{}). {}\n[Source]({})\n", rule.id, rule.title,
                      level_name(rule.severity), is_mended(rule, sites) ? ", `--fix` mends it" : "", rule.why,
                      rule.link) +
-         examples_as_markdown("It finds", {rule.bad.front()}) +
-         examples_as_markdown("It leaves alone", {rule.good.front()}) +
+         (rule.bad.empty() ? "" : examples_as_markdown("It finds", {rule.bad.front()})) +
+         (rule.good.empty() ? "" : examples_as_markdown("It leaves alone", {rule.good.front()})) +
          fmt::format("\nSilence it with `{}`.\n", silencing(rule));
 }
 

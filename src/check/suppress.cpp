@@ -2,7 +2,9 @@
 #include "check/suppress.hpp"
 
 #include <algorithm>
+#include <map>
 
+#include "diag/lines.hpp"
 #include "util/text.hpp"
 
 namespace hpcml::check {
@@ -87,29 +89,52 @@ std::vector<Suppression> read_suppressions(std::string_view text) {
   return list;
 }
 
+/// Which comments hold for a line. Those of a few lines are listed by line; the others, of the whole file or
+/// a command that goes on for long, are few.
+class LineIndex {
+public:
+  explicit LineIndex(std::vector<Suppression>& list) {
+    constexpr unsigned k_few = 16;
+    for (auto& one : list) {
+      if (one.first == 0 || one.last - one.first >= k_few)
+        x_long.push_back(&one);
+      else
+        for (auto line = one.first; line <= one.last; ++line) x_of_line.emplace(line, &one);
+    }
+  }
+  template <class Visit> void visit(unsigned line, Visit visit) const {
+    for (auto* one : x_long)
+      if (one->first == 0 || (line >= one->first && line <= one->last)) visit(*one);
+    const auto [begin, end] = x_of_line.equal_range(line);
+    for (auto found = begin; found != end; ++found) visit(*found->second);
+  }
+
+private:
+  std::vector<Suppression*> x_long;
+  std::multimap<unsigned, Suppression*> x_of_line;
+};
+
 } // namespace
 
 void apply_suppressions(const std::string& file, std::string_view text, Findings& findings) {
   if (text.find(k_mark) == std::string_view::npos) return;
   auto list = read_suppressions(text);
+  const LineIndex of_lines(list);
   const auto is_silenced = [&](const Finding& finding) {
     bool silenced = false;
-    for (auto& one : list) {
-      const bool here =
-          one.first == 0 || (finding.what.span.line >= one.first && finding.what.span.line <= one.last);
-      if (!here || !one.has_reason ||
-          std::find(one.ids.begin(), one.ids.end(), finding.what.code) == one.ids.end())
-        continue;
-      one.used = silenced = true;
-    }
+    of_lines.visit(finding.what.span.line, [&](Suppression& one) {
+      if (one.has_reason && std::find(one.ids.begin(), one.ids.end(), finding.what.code) != one.ids.end())
+        one.used = silenced = true;
+    });
     return silenced;
   };
   findings.erase(std::remove_if(findings.begin(), findings.end(), is_silenced), findings.end());
+  const diag::Lines lines(text);
   const auto add = [&](const Suppression& one, diag::Severity severity, std::string message,
                        std::string hint) {
-    findings.push_back({{severity, "check/disable", std::move(message),
-                         diag::span_at(file, text, one.place.offset, static_cast<unsigned>(one.place.length)),
-                         std::move(hint)}});
+    findings.push_back(
+        {{severity, "check/disable", std::move(message),
+          lines.span_at(file, one.place.offset, static_cast<unsigned>(one.place.length)), std::move(hint)}});
   };
   for (const auto& one : list) {
     if (one.ids.empty()) {

@@ -3,6 +3,7 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cstdio>
+#include <filesystem>
 #include <fmt/format.h>
 #include <memory>
 #include <unistd.h>
@@ -71,19 +72,28 @@ private:
     }
     if (x_options.fix || x_options.diff) {
       auto mended = check::fix_script(text, x_target);
-      x_mends += mended.findings;
-      if (mended.text != text) {
+      if (mended.text != text && (x_options.diff || write(name, mended.text))) {
+        x_mends += mended.findings;
         ++x_mended_files;
-        if (x_options.diff) return put(check::unified_diff(text, mended.text, name));
-        if (const auto status = util::rewrite_file(name, mended.text); !status) {
-          print_error(status.error(), x_context.colour);
-          x_failure = k_world_failed;
-        }
+        if (x_options.diff) put(check::unified_diff(text, mended.text, name));
         text = std::move(mended.text);
       }
       if (x_options.diff) return;
     }
     add(text, check::check_script(name, text, x_target));
+  }
+
+  /// Whether the file has the new text now; else the old one stays what is reported on.
+  bool write(const std::string& name, const std::string& text) {
+    std::error_code ignored;
+    auto status = std::filesystem::is_regular_file(name, ignored)
+                      ? util::rewrite_file(name, text)
+                      : util::Status(util::Error{"cannot mend " + name + ": it is no file",
+                                                 "--diff prints what --fix would change"});
+    if (status) return true;
+    print_error(status.error(), x_context.colour);
+    x_failure = k_world_failed;
+    return false;
   }
 
   void add(std::string_view text, const check::Findings& findings) {

@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <fstream>
 
+#include "check/check_script.hpp"
 #include "util/file.hpp"
 #include "util/text.hpp"
 
@@ -20,7 +21,7 @@ public:
       : x_context(context), x_visit(visit) {}
 
   void file(const fs::path& path, const std::string& name) {
-    auto text = util::read_file(path);
+    auto text = read_script_file(path);
     if (text) return x_visit(name, std::move(*text));
     print_error(text.error(), x_context.colour);
     good = false;
@@ -96,6 +97,22 @@ bool is_job_script(const std::string& name, std::string_view head) {
     head.remove_prefix(std::min(head.find('\n'), head.size() - 1) + 1);
   }
   return false;
+}
+
+util::Result<std::string> read_script_file(const std::filesystem::path& path) {
+  std::ifstream stream(path, std::ios::binary);
+  if (!stream.is_open()) return util::read_file(path); // its error says why
+  constexpr std::size_t k_most = check::k_largest_script + 1;
+  std::string text(65536, '\0');
+  std::size_t size = 0;
+  while (stream && size < k_most) {
+    text.resize(std::min(std::max(text.size(), size * 2), k_most));
+    stream.read(text.data() + size, static_cast<std::streamsize>(text.size() - size));
+    size += static_cast<std::size_t>(stream.gcount());
+  }
+  if (stream.bad()) return util::read_file(path);
+  text.resize(size);
+  return text;
 }
 
 bool visit_files(const std::vector<std::string>& paths, bool only_scripts, const Context& context,

@@ -2,12 +2,14 @@
 // Where hpcml check finds what it reads: named files, standard input, and the job scripts below a folder.
 #pragma once
 
+#include <filesystem>
 #include <functional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "cli/command.hpp"
+#include "util/result.hpp"
 
 namespace hpcml::cli {
 
@@ -15,6 +17,10 @@ namespace hpcml::cli {
 /// it has the first line or the name of a script (a manual that shows one has neither). `head`: its first
 /// bytes.
 bool is_job_script(const std::string& name, std::string_view head);
+
+/// The file's bytes; of one that is larger than Slurm takes as a script, or has no end, one byte more than
+/// that.
+util::Result<std::string> read_script_file(const std::filesystem::path& path);
 
 /// Hands every file to `visit`, in order, one at a time; of folders the job scripts and hpcml.json below
 /// them. "-" is standard input. `only_scripts`: of the named files, too, only job scripts. False where

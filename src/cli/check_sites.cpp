@@ -8,6 +8,7 @@
 #include "check/check_script.hpp"
 #include "check/report.hpp"
 #include "check/rule.hpp"
+#include "cli/check_files.hpp"
 #include "hpcml/json_string.hpp"
 #include "plan/planner.hpp"
 #include "slurm/job_size.hpp"
@@ -192,7 +193,7 @@ int run_check_sites(const std::vector<std::string>& files, std::optional<slurm::
                 "for a job file: hpcml submit --where --all-sites --job FILE", context.colour);
     return k_usage;
   }
-  const auto text = util::read_file(files[0] == "-" ? "/dev/stdin" : files[0]);
+  const auto text = read_script_file(files[0] == "-" ? "/dev/stdin" : files[0]);
   if (!text) {
     print_error(text.error(), context.colour);
     return k_invalid_file;

@@ -6,6 +6,7 @@
 #include <tuple>
 
 #include "diag/excerpt.hpp"
+#include "diag/lines.hpp"
 #include "diag/visible_text.hpp"
 #include "hpcml/json_string.hpp"
 
@@ -44,9 +45,7 @@ std::string shown(std::string_view text) {
   return visible_text(text.substr(0, boundary(k_longest / 2))) + " […] " + visible_text(text.substr(tail));
 }
 
-} // namespace
-
-std::string render_text(const Diagnostic& d, std::string_view source, bool colour) {
+std::string render_with(const Diagnostic& d, const Excerpt& excerpt, bool colour) {
   const std::string_view red = !colour ? "" : d.severity == Severity::error ? "\033[1;31m" : "\033[1;33m";
   const std::string_view plain = colour ? "\033[0m" : "";
   std::string text;
@@ -55,7 +54,6 @@ std::string render_text(const Diagnostic& d, std::string_view source, bool colou
   else if (!d.span.file.empty())
     text += shown(d.span.file) + ": ";
   text += fmt::format("{}{}{}: {} [{}]\n", red, name_of(d.severity), plain, shown(d.message), shown(d.code));
-  const auto excerpt = make_excerpt(source, d.span);
   if (!excerpt.line.empty()) {
     const auto carets = excerpt.marks.find('^');
     text += fmt::format("  {}\n  {}{}{}{}\n", excerpt.line, excerpt.marks.substr(0, carets), red,
@@ -63,6 +61,16 @@ std::string render_text(const Diagnostic& d, std::string_view source, bool colou
   }
   if (!d.hint.empty()) text += fmt::format("  hint: {}\n", shown(d.hint));
   return text;
+}
+
+} // namespace
+
+std::string render_text(const Diagnostic& d, std::string_view source, bool colour) {
+  return render_with(d, make_excerpt(source, d.span), colour);
+}
+
+std::string render_line_text(const Diagnostic& d, std::string_view line, bool colour) {
+  return render_with(d, make_line_excerpt(line, d.span), colour);
 }
 
 void sort_by_place(Diagnostics& list) {

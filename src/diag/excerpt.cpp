@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "diag/excerpt.hpp"
+#include "diag/lines.hpp"
 
 #include <algorithm>
 #include <vector>
@@ -78,9 +79,11 @@ Window window_around(const std::vector<Cell>& cells, std::size_t caret) {
 } // namespace
 
 Excerpt make_excerpt(std::string_view source, const Span& span) {
-  if (span.line == 0) return {};
-  const auto line = line_of(source, span.line);
-  if (line.empty()) return {};
+  return span.line == 0 ? Excerpt{} : make_line_excerpt(line_of(source, span.line), span);
+}
+
+Excerpt make_line_excerpt(std::string_view line, const Span& span) {
+  if (span.line == 0 || line.empty()) return {};
   const auto cells = make_cells(line);
   const std::size_t first_byte = span.column > 0 ? span.column - 1 : 0;
   const std::size_t end_byte = first_byte + std::max(1U, span.length);

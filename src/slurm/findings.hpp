@@ -2,11 +2,13 @@
 // Collects what is wrong in one script, at places given as offsets.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
 
 #include "diag/diagnostic.hpp"
+#include "diag/lines.hpp"
 
 namespace hpcml::slurm {
 
@@ -31,13 +33,16 @@ public:
 private:
   void add(diag::Severity severity, Place place, std::string code, std::string message, std::string hint) {
     diag::Span span{x_file, 0, 0, 0};
-    if (place.length > 0)
-      span = diag::span_at(x_file, x_text, place.offset, static_cast<unsigned>(place.length));
+    if (place.length > 0) {
+      if (!x_lines) x_lines.emplace(x_text);
+      span = x_lines->span_at(x_file, place.offset, static_cast<unsigned>(place.length));
+    }
     x_list.push_back({severity, std::move(code), std::move(message), span, std::move(hint)});
   }
 
   std::string x_file;
   std::string_view x_text;
+  std::optional<diag::Lines> x_lines; ///< once there is something to find
   diag::Diagnostics x_list;
 };
 

@@ -56,8 +56,9 @@ TEST_CASE("Every rule finds its bad examples, leaves its good ones alone, and ha
     CHECK(ids.insert(rule->id).second);
     static const std::set<std::string_view> k_groups = {"slurm", "site", "launch", "safety", "check"};
     CHECK(k_groups.count(rule->group()) == 1);
-    CHECK(rule->bad.size() >= 3);
-    CHECK(rule->good.size() >= 3);
+    const bool too_large = rule->id == "slurm/script-size"; // megabytes: limits_test makes them
+    CHECK((too_large || rule->bad.size() >= 3));
+    CHECK((too_large || rule->good.size() >= 3));
     CHECK_FALSE(rule->title.empty());
     CHECK_FALSE(rule->why.empty());
     CHECK(rule->link.substr(0, 8) == "https://");

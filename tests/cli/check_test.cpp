@@ -214,6 +214,42 @@ TEST_CASE("--fix changes what it mends and nothing else about the file") {
   CHECK(desk.files() == 4); // no temporary is left
 }
 
+TEST_CASE("A mend that cannot be written is no mend") {
+  Desk desk;
+  desk.put("job.sh", mendable());
+  const auto path = (desk / "job.sh").string();
+  const auto result =
+      run({"bash", "-c", "trap '' XFSZ; ulimit -f 0; \"$1\" check --fix --slurm-version 23.11 \"$2\"", "bash",
+           HPCML_BINARY, path});
+  CAPTURE(result.out, result.err);
+  CHECK(result.exit_code == 5);
+  CHECK(holds(result.err, "cannot write"));
+  CHECK(holds(result.err, "mended 0 findings in 0 of 1 file"));
+  CHECK_FALSE(holds(result.err, "mended 1"));
+  CHECK(desk.read("job.sh") == mendable());
+}
+
+TEST_CASE("A file without an end is too large, and what is no file is not mended") {
+  Desk desk;
+  const auto endless = desk.hpcml({"check", "/dev/zero"});
+  CAPTURE(endless.out, endless.err);
+  CHECK(endless.exit_code == 1);
+  CHECK(holds(endless.out, "slurm/script-size"));
+  const auto pipe = (desk / "pipe").string();
+  REQUIRE(::mkfifo(pipe.c_str(), 0600) == 0);
+  const auto result = run({"bash", "-c",
+                           "printf '%s' \"$3\" > \"$2\" & \"$1\" check --fix --slurm-version "
+                           "23.11 \"$2\"; code=$?; wait; exit $code",
+                           "bash", HPCML_BINARY, pipe, mendable()});
+  CAPTURE(result.out, result.err);
+  CHECK(result.exit_code == 5);
+  CHECK(holds(result.err, "it is no file"));
+  CHECK(holds(result.err, "mended 0"));
+  struct stat kind {};
+  REQUIRE(::stat(pipe.c_str(), &kind) == 0);
+  CHECK(S_ISFIFO(kind.st_mode));
+}
+
 TEST_CASE("--all-sites says where a script runs and what stands against it elsewhere") {
   Desk desk;
   desk.put("huge.sh", "#!/bin/bash\n#SBATCH --nodes=100000\n#SBATCH --gpus-per-node=64\nsrun true\n");

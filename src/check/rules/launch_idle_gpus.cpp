@@ -11,6 +11,8 @@ namespace launch_idle_gpus {
 
 Hits find(const Subject& subject) {
   Hits hits;
+  const bool elsewhere = std::any_of(subject.launches.begin(), subject.launches.end(),
+                                     [](const Launch& launch) { return launch.step() || launch.agent(); });
   for (const auto& launch : subject.launches) {
     const auto* python = launch.python();
     if (!python || launch.agent() || !python->module.empty() || !python->complete ||
@@ -24,9 +26,7 @@ Hits find(const Subject& subject) {
         *shape.gpus_per_node < 2 || launch.command->context.substitution)
       continue;
     // A step elsewhere does the work; this one prepares it.
-    if (!launch.step() && std::any_of(subject.launches.begin(), subject.launches.end(),
-                                      [](const Launch& other) { return other.step() || other.agent(); }))
-      continue;
+    if (!launch.step() && elsewhere) continue;
     add_hit(hits, {place_of(python->place),
                    "one process on a node with " + std::to_string(*shape.gpus_per_node) +
                        " GPUs: all but one stay idle unless it uses them by itself",

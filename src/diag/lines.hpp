@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: MIT
+// The lines of one text, found once: many places become spans, and spans places, without reading it again.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "diag/diagnostic.hpp"
+#include "diag/excerpt.hpp"
+
+namespace hpcml::diag {
+
+/// Where each line of a text begins; the text has to outlive it.
+class Lines {
+public:
+  explicit Lines(std::string_view text);
+  /// The span of `length` bytes at byte `offset`; of one behind the end the end.
+  Span span_at(const std::string& file, std::size_t offset, unsigned length = 1) const;
+  /// The byte that a span of this text begins with; 0 for one without a place.
+  std::size_t offset_of(const Span& span) const;
+  /// A line without its end, counted from 1; empty where there is none.
+  std::string_view line(unsigned number) const;
+
+private:
+  std::string_view x_text;
+  std::vector<std::size_t> x_begins;
+};
+
+/// The excerpt of `line`, the one that `span` is in.
+Excerpt make_line_excerpt(std::string_view line, const Span& span);
+/// render_text with the line that the span is in, where the whole text is not to be searched for it again.
+std::string render_line_text(const Diagnostic& diagnostic, std::string_view line, bool colour);
+
+} // namespace hpcml::diag
