@@ -42,11 +42,6 @@ bool asks_for_gpus(const Link& step) {
                      [&](auto option) { return step.find(option) != nullptr; });
 }
 
-bool reads_own_job(std::string_view text) {
-  return text.find("SLURM_JOB_ID") != std::string_view::npos ||
-         text.find("SLURM_JOBID") != std::string_view::npos;
-}
-
 /// The number of an option of srun; `given` tells whether it has the option, whatever its value.
 std::optional<long> option_number(const Link& step, std::string_view option, const LaunchShape& job,
                                   bool& given) {
@@ -90,6 +85,11 @@ void apply_srun(const Link& step, const LaunchShape& job, LaunchShape& shape) {
 }
 
 } // namespace
+
+bool is_own_job(const GivenOption& jobid) {
+  const auto text = jobid.value ? jobid.value->text() : std::string();
+  return text.find("SLURM_JOB_ID") != std::string::npos || text.find("SLURM_JOBID") != std::string::npos;
+}
 
 std::optional<long> number_of(const shell::Argument& word, const LaunchShape& job) {
   if (word.known()) {
@@ -148,7 +148,7 @@ LaunchShape shape_of(const Subject& subject, const Launch& launch) {
     return shape;
   }
   const auto* other = step->find("jobid");
-  if (other && !(other->value && reads_own_job(other->value->text()))) return {};
+  if (other && !is_own_job(*other)) return {};
   if (subject.requests.size() != 1 || !step->complete || step->find("het-group")) return {};
   const auto job = shape;
   if (step->program == "srun")

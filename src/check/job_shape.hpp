@@ -26,4 +26,7 @@ LaunchShape shape_of_job(const Subject& subject);
 /// ("$SLURM_NNODES").
 std::optional<long> number_of(const shell::Argument& word, const LaunchShape& job);
 
+/// Whether a step's --jobid names the job that the script itself is.
+bool is_own_job(const GivenOption& jobid);
+
 } // namespace hpcml::check

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MIT
-// torchrun and its like started once per task instead of once per node.
+// A launcher started once per task instead of once per node, or once for the job.
+#include <algorithm>
+
 #include "check/job_shape.hpp"
 #include "check/launch_facts.hpp"
 #include "util/text.hpp"
@@ -22,29 +24,97 @@ std::optional<long> processes_of(const Link& agent, const LaunchShape& shape) {
                                                    : std::optional<long>(machines ? 0 : 1);
     return total && nodes && *nodes > 0 ? std::optional(*total / *nodes) : std::nullopt;
   }
-  const auto* given = find_any(agent, {"nproc_per_node", "nproc-per-node"});
+  const auto* given = find_any(agent, {"nproc_per_node", "nproc-per-node", "nproc", "n"});
   if (!given || !given->value) return std::nullopt;
   const auto text = given->value->text();
   return text == "gpu" || text == "auto" ? shape.gpus_per_node : number_of(*given->value, shape);
 }
 
+const GivenOption* nodes_option(const Link& agent) {
+  return find_any(agent, {"nnodes", "num_machines", "num-machines", "num_nodes"});
+}
+
+/// Whether the agent is told of no other: what it starts is a training of its own.
+bool stands_alone(const Launch& launch, const Link& agent, const LaunchShape& shape) {
+  if (agent.find("standalone")) return true;
+  if (!agent.complete || launch.variable("PET_NNODES") ||
+      find_any(agent, {"machine_rank", "machine-rank", "node_rank", "node-rank", "config_file", "config-file",
+                       "hostfile", "H", "world_size"}))
+    return false;
+  const auto* nodes = nodes_option(agent);
+  if (!nodes)
+    return agent.program == "torchrun" || agent.program == "accelerate" || agent.program == "deepspeed";
+  const auto count = nodes->value ? number_of(*nodes->value, shape) : std::nullopt;
+  return count && *count == 1;
+}
+
+/// What is wrong with an agent that each task of the step starts; empty where nothing is.
+std::string agent_fault(const Launch& launch, const Link& step, const Link& agent, const LaunchShape& shape) {
+  const bool several = shape.several_tasks_per_node();
+  const bool scattered = !shape.tasks_per_node && shape.tasks && *shape.tasks > 1;
+  if (!several && !scattered) return {};
+  const auto tasks = std::to_string(several ? *shape.tasks_per_node : *shape.tasks);
+  const auto start = step.program + " starts " + tasks + " tasks" + (several ? " on each node" : "") +
+                     ", and each starts " + agent.program;
+  const auto processes = processes_of(agent, shape);
+  if (several && processes && *processes >= 2)
+    return start + " with " + std::to_string(*processes) +
+           " processes: " + std::to_string(*shape.tasks_per_node * *processes) +
+           " processes share the node's GPUs";
+  if (stands_alone(launch, agent, shape)) return start + " as a training of its own, which knows of no other";
+  const auto* nodes = nodes_option(agent);
+  const auto expected = nodes && nodes->value ? number_of(*nodes->value, shape) : std::nullopt;
+  if (several && agent.complete && expected && shape.nodes && *expected == *shape.nodes)
+    return start + ", which expects one of its kind on each of " + std::to_string(*expected) +
+           (*expected == 1 ? " node" : " nodes");
+  return {};
+}
+
+bool is_launcher(const Link& link) {
+  if (find_any(link, {"help", "version", "h"})) return false;
+  return link.role == chain::Role::agent || (link.role == chain::Role::step && link.complete);
+}
+
+/// A launcher that each process of an agent starts: `torchrun --no-python torchrun …`.
+std::string started_by_agent(const Link& agent) {
+  if (!find_any(agent, {"no_python", "no-python"}) || agent.operands.empty() || !agent.operands[0].known())
+    return {};
+  auto name = agent.operands[0].text();
+  name.erase(0, name.rfind('/') + 1);
+  if (util::starts_with(name, "python") && agent.operands.size() > 2 && agent.operands[1].text() == "-m")
+    return std::string(chain::launcher_of_module(agent.operands[2].text()));
+  const auto role = chain::role_of(name);
+  return role == chain::Role::agent || role == chain::Role::step ? name : std::string();
+}
+
 Hits find(const Subject& subject) {
   Hits hits;
   for (const auto& launch : subject.launches) {
-    const auto* agent = launch.agent();
+    if (const auto* agent = launch.agent(); agent && !started_by_agent(*agent).empty())
+      add_hit(hits, {place_of(agent->place),
+                     "each process of " + agent->program + " starts " + started_by_agent(*agent) + " anew",
+                     "leave one of the two launchers out"});
     const auto* step = launch.step();
-    if (!agent || !step || step->place.offset > agent->place.offset) continue;
+    if (!step) continue;
+    const auto inner = std::find_if(launch.chain.begin(), launch.chain.end(), [&](const Link& link) {
+      return &link != step && is_launcher(link) && link.place.offset >= step->place.offset;
+    });
+    if (inner == launch.chain.end()) continue;
     const auto shape = shape_of(subject, launch);
-    const auto processes = processes_of(*agent, shape);
-    if (!shape.several_tasks_per_node() || !processes || *processes < 2) continue;
-    const auto tasks = std::to_string(*shape.tasks_per_node), each = std::to_string(*processes);
-    add_hit(hits,
-            {place_of(step->place),
-             step->program + " starts " + tasks + " tasks on each node, and each starts " + agent->program +
-                 " with " + each + " processes: " + std::to_string(*shape.tasks_per_node * *processes) +
-                 " processes share the node's GPUs",
-             "start one per node: #SBATCH --ntasks-per-node=1 with " + tasks +
-                 " times the --cpus-per-task; or drop " + agent->program + " and start python by srun"});
+    if (inner->role == chain::Role::agent) {
+      const auto fault = agent_fault(launch, *step, *inner, shape);
+      if (fault.empty()) continue;
+      const auto tasks = std::to_string(shape.tasks_per_node.value_or(shape.tasks.value_or(0)));
+      add_hit(hits, {place_of(step->place), fault,
+                     "start one per node: #SBATCH --ntasks-per-node=1 with " + tasks +
+                         " times the --cpus-per-task; or drop " + inner->program + " and start python by " +
+                         step->program});
+    } else if (const auto tasks = shape.tasks ? shape.tasks : shape.tasks_per_node; tasks && *tasks > 1)
+      add_hit(hits,
+              {place_of(step->place),
+               step->program + " starts " + std::to_string(*tasks) + " tasks, and each starts " +
+                   inner->program + ", which starts tasks of its own",
+               "leave one of the two launchers out: " + step->program + " starts a task per rank itself"});
   }
   return hits;
 }
@@ -56,9 +126,9 @@ Rule rule_launch_agent_per_task() {
   return {
       "launch/agent-per-task",
       diag::Severity::warning,
-      "torchrun started by every task",
-      "torchrun, accelerate and deepspeed start one process per GPU themselves. Started by every task of "
-      "srun they multiply: several independent "
+      "A launcher started by every task",
+      "torchrun, accelerate and deepspeed start one process per GPU themselves, mpirun and srun a task per "
+      "rank. Started by every task of srun they multiply: several independent "
       "trainings share the same GPUs, run out of memory, or wait for agents that were not counted.",
       "https://docs.pytorch.org/docs/stable/elastic/run.html",
       {"#!/bin/bash\n#SBATCH --nodes=1\n#SBATCH --ntasks-per-node=2\n#SBATCH --gpus-per-node=2\nsrun python3 "
@@ -68,7 +138,17 @@ Rule rule_launch_agent_per_task() {
        "--rdzv_endpoint=$H:$P train.py'\n",
        "#!/bin/bash\n#SBATCH -N1 -n4 --gpus-per-node=4\nsrun accelerate launch --num_processes 4 train.py\n",
        "#!/bin/bash\n#SBATCH -N1 --gpus-per-node=4\nsrun -n4 torchrun --standalone --nproc_per_node=gpu "
-       "train.py\n"},
+       "train.py\n",
+       "#!/bin/bash\n#SBATCH -n 4 --gpus-per-task=1\nsrun torchrun train.py\n",
+       "#!/bin/bash\n#SBATCH -N1 --ntasks-per-node=4 --gpus-per-node=4\nsrun accelerate launch train.py\n",
+       "#!/bin/bash\n#SBATCH -N2 --ntasks-per-node=4 --gpus-per-node=4\nsrun torchrun --nnodes=$SLURM_NNODES "
+       "--nproc_per_node=$GPUS --rdzv_backend=c10d --rdzv_endpoint=$H:$P train.py\n",
+       "#!/bin/bash\n#SBATCH -N1 --ntasks-per-node=2 --gpus-per-node=2\nsrun hpcml launch --bind auto -- "
+       "torchrun --nproc_per_node=2 train.py\n",
+       "#!/bin/bash\n#SBATCH -N1 --ntasks-per-node=2\nsrun bash -c 'mpirun -np 2 ./train'\n",
+       "#!/bin/bash\n#SBATCH -N1 --ntasks-per-node=2\nsrun srun ./train\n",
+       "#!/bin/bash\n#SBATCH -N1 --gpus-per-node=2\ntorchrun --nproc_per_node=2 --no-python torchrun "
+       "--nproc_per_node=2 train.py\n"},
       {"#!/bin/bash\n#SBATCH --nodes=2 --ntasks-per-node=1 --gpus-per-node=8\nsrun torchrun --nnodes=2 "
        "--nproc_per_node=8 --rdzv_id=$SLURM_JOB_ID --rdzv_backend=c10d --rdzv_endpoint=$H:$P train.py\n",
        "#!/bin/bash\n#SBATCH --nodes=2 --ntasks-per-node=8\nsrun --ntasks=$SLURM_NNODES --ntasks-per-node=1 "
@@ -76,7 +156,13 @@ Rule rule_launch_agent_per_task() {
        "#!/bin/bash\n#SBATCH --nodes=2 --ntasks-per-node=4 --gpus-per-node=4\nsrun torchrun "
        "--nproc_per_node=1 --nnodes=$SLURM_NTASKS --rdzv_backend=c10d --rdzv_endpoint=$H:$P train.py\n",
        "#!/bin/bash\n#SBATCH --nodes=1 --ntasks-per-node=4 --gpus-per-node=4\ntorchrun --standalone "
-       "--nproc_per_node=4 train.py\n"},
+       "--nproc_per_node=4 train.py\n",
+       "#!/bin/bash\n#SBATCH -N1 --ntasks-per-node=4 --gpus-per-node=4\nsrun bash -c 'accelerate launch "
+       "--num_machines 4 --machine_rank $SLURM_PROCID train.py'\n",
+       "#!/bin/bash\n#SBATCH -N1 --ntasks-per-node=2\nsrun --ntasks=1 bash -c 'mpirun -np 2 ./train'\n",
+       "#!/bin/bash\n#SBATCH -N1 --ntasks-per-node=1 --gpus-per-node=2\nsrun hpcml launch --nproc-per-node 2 "
+       "-- python train.py\n",
+       "#!/bin/bash\n#SBATCH -N1 --ntasks-per-node=4\nsrun torchrun --help\n"},
       find};
 }
 

@@ -1,5 +1,10 @@
 // SPDX-License-Identifier: MIT
 // --cpus-per-task of the job that srun does not take over.
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <set>
+
 #include "check/job_shape.hpp"
 #include "check/launch_facts.hpp"
 #include "util/text.hpp"
@@ -7,11 +12,43 @@
 namespace hpcml::check {
 namespace launch_cpus_not_inherited {
 
+/// Whether words that are not known may hold options about CPUs: those of a variable that the script does not
+/// set itself, and of one whose values speak of CPUs.
+bool may_say_cpus(const Subject& subject, const Launch& launch, const Link& step) {
+  static constexpr std::array<std::string_view, 8> k_signs = {
+      "cpus-per-task=$", "cpus-per-task $", " -c", "\"-c", "cpu-bind", "cpu_bind", "--exact", "--overlap"};
+  const auto commands = subject.text.substr(std::min(subject.header.end, subject.text.size()));
+  const auto in_commands = [&](std::string_view sign) {
+    return commands.find(sign) != std::string_view::npos;
+  };
+  const auto next = std::find_if(launch.chain.begin(), launch.chain.end(),
+                                 [&](const Link& link) { return link.place.offset > step.place.offset; });
+  bool any = false;
+  for (const auto& word : launch.command->words) {
+    if (word.place.offset <= step.place.offset) continue;
+    if (next != launch.chain.end() && word.place.offset >= next->place.offset) break;
+    for (const auto& piece : word.pieces) {
+      if (piece.known) continue;
+      std::string name;
+      for (const char c : piece.text)
+        if ((std::isalnum(static_cast<unsigned char>(c)) != 0) || c == '_')
+          name += c;
+        else if (!name.empty())
+          break;
+      if (name.empty() || !(in_commands(name + "=") || in_commands(name + "+="))) return true;
+      any = true;
+    }
+  }
+  return !any || std::any_of(k_signs.begin(), k_signs.end(), in_commands);
+}
+
 /// Whether the step says itself how its tasks get CPUs.
-bool says_cpus(const Link& step) {
-  if (!step.complete || find_any(step, {"cpus-per-task", "cpus-per-gpu", "exact", "exclusive", "overlap",
-                                        "whole", "pty", "jobid", "het-group"}))
+bool says_cpus(const Subject& subject, const Launch& launch, const Link& step) {
+  if (find_any(step, {"cpus-per-task", "cpus-per-gpu", "exact", "exclusive", "overlap", "whole", "pty",
+                      "het-group"}))
     return true;
+  if (const auto* other = step.find("jobid"); other && !is_own_job(*other)) return true;
+  if (!step.complete && may_say_cpus(subject, launch, step)) return true;
   const auto* bind = step.find("cpu-bind");
   if (!bind || !bind->value) return false;
   const auto value = bind->value->text();
@@ -19,26 +56,31 @@ bool says_cpus(const Link& step) {
          value.find("mask") != std::string::npos || value.find("map") != std::string::npos;
 }
 
+/// The places of the steps that start programs of a training.
+std::set<std::size_t> training_steps(const Subject& subject) {
+  std::set<std::size_t> places;
+  for (const auto& inner : subject.launches)
+    if (const auto* step = inner.step(); step && (inner.python() || inner.agent() || inner.container() ||
+                                                  util::ends_with(inner.last().program, ".sh")))
+      places.insert(step->place.offset);
+  return places;
+}
+
 Hits find(const Subject& subject) {
   const auto* directive = subject.directive("cpus-per-task");
   if (!directive || subject.requests.size() != 1 || subject.requests[0].count("cpus-per-task") < 2 ||
       !subject.may_be("22.05-23.02"))
     return {};
+  const auto training = training_steps(subject);
   Hits hits;
   for (const auto& launch : subject.launches) {
     const auto* step = launch.step();
-    if (!step || step->program != "srun" || !is_own(launch, *step) || says_cpus(*step) ||
-        launch.command->context.substitution)
+    if (!step || step->program != "srun" || !is_own(launch, *step) || launch.command->context.substitution ||
+        training.count(step->place.offset) == 0 || says_cpus(subject, launch, *step))
       continue;
     if (launch.variable("SRUN_CPUS_PER_TASK") || launch.variable("SLURM_CPU_BIND")) continue;
-    bool trains = false;
-    for (const auto& inner : subject.launches)
-      if (const auto* same = inner.step(); same && same->place.offset == step->place.offset &&
-                                           (inner.python() || inner.agent() || inner.container() ||
-                                            util::ends_with(inner.last().program, ".sh")))
-        trains = true;
     // Where the version is not known once is enough to say.
-    if (!trains || (!subject.version_known && !hits.empty())) continue;
+    if (!subject.version_known && !hits.empty()) continue;
     add_hit(hits,
             {place_of(step->place),
              "srun of Slurm 22.05 to 23.02 does not take the job's --cpus-per-task: each task gets one CPU",
@@ -67,6 +109,11 @@ Rule rule_launch_cpus_not_inherited() {
        {"#!/bin/bash\n#SBATCH -N2 -c 12\nsrun --ntasks-per-node=1 torchrun --nproc_per_node=4 train.py\n", "",
         "23.02"},
        {"#!/bin/bash\n#SBATCH --ntasks=8 --cpus-per-task=7\nsrun -l singularity exec x.sif python train.py\n",
+        "", "22.05"},
+       {"#!/bin/bash\n#SBATCH --ntasks=8 --cpus-per-task=7\nsrun --jobid $SLURM_JOB_ID python train.py\n", "",
+        "22.05"},
+       {"#!/bin/bash\n#SBATCH --ntasks=8 --cpus-per-task=7\nif [ -d /opt/sagemaker ]; then "
+        "RESUME=--auto-resume=1; fi\nsrun $RESUME -l python train.py\n",
         "", "22.05"}},
       {{"#!/bin/bash\n#SBATCH --ntasks-per-node=4 --nodes=1 --cpus-per-task=8\nsrun python train.py\n", "",
         "23.11"},
@@ -75,6 +122,12 @@ Rule rule_launch_cpus_not_inherited() {
        {"#!/bin/bash\n#SBATCH --ntasks=4 --cpus-per-task=8\nexport "
         "SRUN_CPUS_PER_TASK=$SLURM_CPUS_PER_TASK\nsrun python train.py\n",
         "", "22.05"},
+       {"#!/bin/bash\n#SBATCH --ntasks=4 --cpus-per-task=8\nsrun $SRUN_EXTRA python train.py\n", "", "22.05"},
+       {"#!/bin/bash\n#SBATCH --ntasks=4 --cpus-per-task=8\n[ -z $X ] || A=\"-c 8\"\nsrun $A python "
+        "train.py\n",
+        "", "22.05"},
+       {"#!/bin/bash\n#SBATCH --ntasks=4 --cpus-per-task=8\nsrun --jobid $OTHER python train.py\n", "",
+        "22.05"},
        {"#!/bin/bash\n#SBATCH --nodes=2 --cpus-per-task=8\nsrun hostname\nsrun --cpu-bind=none python "
         "train.py\n",
         "", "22.05"}},

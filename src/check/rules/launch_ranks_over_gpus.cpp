@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: MIT
+// More ranks on a node than it has GPUs for them.
+#include <algorithm>
+#include <array>
+
+#include "check/job_shape.hpp"
+#include "check/launch_facts.hpp"
+
+namespace hpcml::check {
+namespace launch_ranks_over_gpus {
+
+bool has_any(std::string_view text, std::initializer_list<std::string_view> signs) {
+  return std::any_of(signs.begin(), signs.end(),
+                     [&](auto sign) { return text.find(sign) != std::string_view::npos; });
+}
+
+/// Whether the script's tasks are ranks of one training on GPUs, and nothing in it shares them out otherwise.
+bool trains_on_gpus(std::string_view text) {
+  return has_any(text, {"MASTER_ADDR", "MASTER_PORT", "NCCL", "RCCL", "LOCAL_RANK", "WORLD_SIZE", "ddp",
+                        "DDP", "fsdp", "FSDP", "init_process_group", "hpcml launch", "deepspeed"}) &&
+         !has_any(text, {"cuda-mps", "CUDA_MPS", "gloo", "CUDA_VISIBLE_DEVICES=", "ROCR_VISIBLE_DEVICES=",
+                         "HIP_VISIBLE_DEVICES=", "NCCL_MULTI_RANK_GPU_ENABLE"});
+}
+
+/// Whether the program's name says that it trains; data is prepared by ranks without GPUs.
+bool is_training(const Link& python) {
+  auto name = python.operands.empty() ? std::string() : python.operands[0].text();
+  name = name.substr(name.rfind('/') + 1);
+  return has_any(name, {"train", "ddp", "fsdp", "main", "tune", "dist", "run"}) &&
+         !has_any(name, {"stage", "prep", "data", "convert", "download", "token", "split"});
+}
+
+/// Processes that `hpcml launch` starts in each task.
+long processes_in_task(const Launch& launch, const LaunchShape& shape) {
+  const auto* hpcml = launch.find("hpcml");
+  const auto* given = hpcml ? find_any(*hpcml, {"nproc-per-node", "nproc_per_node"}) : nullptr;
+  return given && given->value ? number_of(*given->value, shape).value_or(1) : 1;
+}
+
+Hits find(const Subject& subject) {
+  if (subject.requests.size() != 1 || !trains_on_gpus(subject.text)) return {};
+  Hits hits;
+  for (const auto& launch : subject.launches) {
+    const auto* step = launch.step();
+    const auto* python = launch.python();
+    const bool by_hpcml = launch.find("hpcml") != nullptr;
+    if ((!step && !by_hpcml) || launch.agent() || is_utility(launch) || (!python && !by_hpcml) ||
+        launch.command->context.substitution)
+      continue;
+    if (!by_hpcml && (!python->module.empty() || !is_training(*python))) continue;
+    const auto shape = shape_of(subject, launch);
+    if (!shape.tasks_per_node || !shape.gpus_per_node || *shape.gpus_per_node < 1) continue;
+    const auto ranks = *shape.tasks_per_node * processes_in_task(launch, shape);
+    if (ranks <= *shape.gpus_per_node) continue;
+    const auto gpus = *shape.gpus_per_node;
+    add_hit(hits, {place_of(step ? step->place : launch.find("hpcml")->place),
+                   std::to_string(ranks) + " ranks on each node, which has " + std::to_string(gpus) +
+                       (gpus == 1 ? " GPU" : " GPUs") + " for them: NCCL takes one rank per GPU",
+                   "ask for as many GPUs as ranks, or start " + std::to_string(gpus) +
+                       (gpus == 1 ? " task" : " tasks") + " on each node"});
+  }
+  return hits;
+}
+
+} // namespace launch_ranks_over_gpus
+
+Rule rule_launch_ranks_over_gpus() {
+  using namespace launch_ranks_over_gpus;
+  return {
+      "launch/ranks-over-gpus",
+      diag::Severity::warning,
+      "More ranks than GPUs",
+      "A rank takes the GPU of its local number: the ranks that have none end with \"invalid device "
+      "ordinal\", and where two take the same one NCCL ends with \"Duplicate GPU detected\".",
+      "https://docs.nvidia.com/deeplearning/nccl/user-guide/docs/usage/communicators.html",
+      {"#!/bin/bash\n#SBATCH --nodes=1 --ntasks-per-node=4 --gpus-per-node=2\nexport "
+       "MASTER_ADDR=$(hostname)\n"
+       "srun python train.py\n",
+       "#!/bin/bash\n#SBATCH -N2 --ntasks-per-node=8 --gres=gpu:a100:4\nexport NCCL_DEBUG=INFO\nsrun "
+       "singularity exec --nv x.sif python train.py\n",
+       "#!/bin/bash\n#SBATCH -N1 --ntasks-per-node=4 --gpus-per-node=2\nsrun hpcml launch -- python x.py\n",
+       "#!/bin/bash\n#SBATCH -N1 --ntasks-per-node=1 --gpus-per-node=2\nsrun hpcml launch --nproc-per-node 4 "
+       "-- python x.py\n"},
+      {"#!/bin/bash\n#SBATCH --nodes=1 --ntasks-per-node=4 --gpus-per-node=4\nexport "
+       "MASTER_ADDR=$(hostname)\nsrun python train.py\n",
+       "#!/bin/bash\n#SBATCH --nodes=1 --ntasks-per-node=16 --gpus-per-node=2\nsrun python simulate.py\n",
+       "#!/bin/bash\n#SBATCH -N1 --ntasks-per-node=4 --gpus-per-node=2\nexport MASTER_ADDR=$(hostname)\nsrun "
+       "-n2 python train.py\n",
+       "#!/bin/bash\n#SBATCH -N1 --ntasks-per-node=4\nexport MASTER_ADDR=$(hostname)\nsrun python train.py\n",
+       "#!/bin/bash\n#SBATCH -N1 --ntasks-per-node=4 --gpus-per-node=2\nexport MASTER_ADDR=$(hostname)\nsrun "
+       "python train.py --backend gloo\n"},
+      find};
+}
+
+} // namespace hpcml::check
