@@ -2,6 +2,7 @@
 // Ports written as numbers.
 #include <algorithm>
 #include <cctype>
+#include <unordered_map>
 
 #include "check/job_shape.hpp"
 #include "check/launch_facts.hpp"
@@ -10,11 +11,38 @@
 namespace hpcml::check {
 namespace launch_fixed_port {
 
+/// Below 1024 only root may listen.
 bool is_port(std::string_view text) {
-  return !text.empty() && text.size() < 6 && std::all_of(text.begin(), text.end(), [](char c) {
-    return std::isdigit(static_cast<unsigned char>(c)) != 0;
-  });
+  return text.size() > 3 && text.size() < 6 && text >= (text.size() == 4 ? "1024" : "10000") &&
+         std::all_of(text.begin(), text.end(),
+                     [](char c) { return std::isdigit(static_cast<unsigned char>(c)) != 0; });
 }
+
+/// Where each number of the script stands, found once.
+class Numbers {
+public:
+  explicit Numbers(std::string_view text) : x_text(text) {}
+  const std::vector<std::size_t>& places_of(const std::string& number) {
+    if (x_places.empty()) read();
+    return x_places[number];
+  }
+
+private:
+  void read() {
+    const auto is_digit = [&](std::size_t i) {
+      return i < x_text.size() && std::isdigit(static_cast<unsigned char>(x_text[i])) != 0;
+    };
+    for (std::size_t at = 0; at < x_text.size(); ++at) {
+      const auto begin = at;
+      while (is_digit(at)) ++at;
+      if (at > begin && at - begin < 6)
+        x_places[std::string(x_text.substr(begin, at - begin))].push_back(begin);
+    }
+  }
+
+  std::string_view x_text;
+  std::unordered_map<std::string, std::vector<std::size_t>> x_places;
+};
 
 /// Whether jobs of others can run on the same nodes; nothing where that is not known.
 std::optional<bool> is_shared(const Subject& subject) {
@@ -26,33 +54,65 @@ std::optional<bool> is_shared(const Subject& subject) {
 }
 
 /// The number stands once only: what replaces it cannot disagree with another place.
-std::vector<Edit> from_job_id(const Subject& subject, slurm::Place place, const std::string& port) {
-  const auto first = subject.text.find(port);
-  if (subject.requests.size() != 1 || first == std::string_view::npos ||
-      subject.text.find(port, first + 1) != std::string_view::npos)
-    return {};
+std::vector<Edit> from_job_id(const Subject& subject, Numbers& numbers, slurm::Place place,
+                              const std::string& port) {
+  if (subject.requests.size() != 1 || numbers.places_of(port).size() != 1) return {};
+  const auto line = line_at(subject.text, place.offset);
+  const auto before = subject.text.substr(line.offset, place.offset - line.offset);
+  // In single quotes it would stay as it is.
+  if (std::count(before.begin(), before.end(), '\'') % 2 != 0) return {};
   return replace_end(subject, place, port, "$((15000 + SLURM_JOB_ID % 17000))");
+}
+
+/// Whether the number there is a port's by the words before it: "PORT=6000", "--rdzv_endpoint $H:6000". A
+/// default, "${PORT:-6000}", is none that the script gives.
+bool is_given_as_port(std::string_view text, std::size_t at, std::size_t length) {
+  const auto is_part = [&](std::size_t i) {
+    return i < text.size() && ((std::isalnum(static_cast<unsigned char>(text[i])) != 0) || text[i] == '.');
+  };
+  if (at == 0 || is_part(at - 1) || is_part(at + length) || text[at - 1] == '-') return false;
+  const auto line = line_at(text, at);
+  const auto before = util::to_lower(text.substr(line.offset, at - line.offset));
+  if (before.find('#') != std::string::npos) return false;
+  const auto endpoint = before.rfind("endpoint");
+  auto name = before.rfind("port");
+  // "export" and "report" name none.
+  if (name != std::string::npos && name > 0 &&
+      std::isalpha(static_cast<unsigned char>(before[name - 1])) != 0 &&
+      !util::ends_with(std::string_view(before).substr(0, name), "master"))
+    name = std::string::npos;
+  if (name == std::string::npos && endpoint == std::string::npos) return false;
+  const auto word = endpoint == std::string::npos || (name != std::string::npos && name > endpoint)
+                        ? name + 4
+                        : endpoint + 8;
+  // Between the option and the number stands its value's beginning only, no other option.
+  const auto between = util::trim(std::string_view(before).substr(word));
+  return between.find(" -") == std::string_view::npos && between.find(';') == std::string_view::npos &&
+         (between.find(' ') == std::string_view::npos || between.find(':') != std::string_view::npos);
 }
 
 /// Where the script gives the number: here, or in the assignment that it comes from; nothing where it is a
 /// default that others override.
-std::optional<slurm::Place> written_at(const Subject& subject, const std::string& port, slurm::Place place) {
+std::optional<slurm::Place> written_at(const Subject& subject, Numbers& numbers, const std::string& port,
+                                       slurm::Place place) {
   const auto text = subject.text;
-  if (place.offset + place.length <= text.size() &&
-      util::ends_with(text.substr(place.offset, place.length), port))
-    return place;
-  for (auto at = text.find("=" + port); at != std::string_view::npos; at = text.find("=" + port, at + 1)) {
-    const auto end = at + 1 + port.size();
-    const bool whole = end == text.size() || text[end] == '\n' || text[end] == ' ' || text[end] == ';';
-    if (whole && at > 0 && (std::isalnum(static_cast<unsigned char>(text[at - 1])) != 0))
-      return slurm::Place{at + 1, port.size()};
+  if (place.offset + place.length <= text.size()) {
+    auto written = text.substr(place.offset, place.length);
+    while (!written.empty() && (written.back() == '"' || written.back() == '\'')) written.remove_suffix(1);
+    if (util::ends_with(written, port))
+      return written.size() == place.length
+                 ? place
+                 : slurm::Place{place.offset + written.size() - port.size(), port.size()};
   }
+  for (const auto at : numbers.places_of(port))
+    if (is_given_as_port(text, at, port.size())) return slurm::Place{at, port.size()};
   return std::nullopt;
 }
 
-void add(const Subject& subject, const std::string& port, slurm::Place seen_at, Hits& hits) {
+void add(const Subject& subject, Numbers& numbers, const std::string& port, slurm::Place seen_at,
+         Hits& hits) {
   if (!is_port(port) || port == "0") return;
-  const auto written = written_at(subject, port, seen_at);
+  const auto written = written_at(subject, numbers, port, seen_at);
   if (!written) return;
   const auto place = *written;
   if (subject.site && subject.site->network.master.port &&
@@ -65,14 +125,15 @@ void add(const Subject& subject, const std::string& port, slurm::Place seen_at, 
                (shared.value_or(false) ? ", and jobs share nodes here: the second one on a node cannot start"
                                        : ": two of them on one node, or one that still ends, collide"),
            "let it follow from the job: MASTER_PORT=$((15000 + SLURM_JOB_ID % 17000))",
-           from_job_id(subject, place, port),
+           from_job_id(subject, numbers, place, port),
            shared.value_or(false) ? std::nullopt : std::optional(diag::Severity::note)});
 }
 
 Hits find(const Subject& subject) {
   Hits hits;
+  Numbers numbers(subject.text);
   for (const auto& seen : seen_variables(subject, {"MASTER_PORT"}))
-    if (seen.value->known()) add(subject, seen.value->text(), place_of(seen.value->place), hits);
+    if (seen.value->known()) add(subject, numbers, seen.value->text(), place_of(seen.value->place), hits);
   for (const auto& launch : subject.launches) {
     const auto* agent = launch.agent();
     if (!agent || agent->find("standalone")) continue;
@@ -80,8 +141,12 @@ Hits find(const Subject& subject) {
                                           "main_process_port", "main-process-port"});
     if (!given || !given->value || given->value->pieces.empty() || !given->value->pieces.back().known)
       continue;
-    const auto& text = given->value->pieces.back().text;
-    add(subject, text.substr(text.rfind(':') + 1), place_of(given->place), hits);
+    std::string text; // what is known behind the last thing that is not
+    for (auto at = given->value->pieces.size(); at-- > 0 && given->value->pieces[at].known;)
+      text.insert(0, given->value->pieces[at].text);
+    const auto colon = text.rfind(':');
+    if (colon == std::string::npos && util::starts_with(given->name, "rdzv")) continue; // a host alone
+    add(subject, numbers, text.substr(colon + 1), place_of(given->place), hits);
   }
   return hits;
 }
@@ -104,11 +169,19 @@ Rule rule_launch_fixed_port() {
        "#!/bin/bash\ntorchrun --nproc_per_node=4 --master_port=1234 train.py\n",
        "#!/bin/bash\n#SBATCH --nodes=2\nPORT=6000\nRUN=\"torchrun --nnodes=2 --rdzv_backend=c10d "
        "--rdzv_endpoint=$H:$PORT\"\nsrun bash -c \"$RUN train.py\"\n",
+       "#!/bin/bash\n#SBATCH --nodes=2\nsrun torchrun --nnodes=2 --rdzv_backend=c10d --rdzv_endpoint "
+       "\"$H:29400\" train.py\n",
+       "#!/bin/bash\n#SBATCH --nodes=2\nexport LAUNCHER=\"torchrun --nnodes=2 --rdzv_backend c10d "
+       "--rdzv_endpoint $H:6000\"\nsrun bash -c '$LAUNCHER train.py'\n",
+       "#!/bin/bash\n#SBATCH --nodes=2\nRUN=\"accelerate launch --num_machines 2 --main_process_port 6000 "
+       "\\\n --num_processes 8\"\nsrun $RUN train.py\n",
        {"#!/bin/bash\n#SBATCH -p small-g --ntasks=4\nMASTER_PORT=6000 srun python train.py\n", "lumi"}},
       {"#!/bin/bash\n#SBATCH --ntasks=4\nexport MASTER_PORT=$((15000 + SLURM_JOB_ID % 17000))\nsrun python "
        "train.py\n",
        "#!/bin/bash\n#SBATCH --ntasks=4\nexport MASTER_PORT=${MASTER_PORT:-29500}\nsrun python train.py\n",
        "#!/bin/bash\ntorchrun --standalone --nproc_per_node=4 train.py\n",
+       "#!/bin/bash\n#SBATCH --nodes=2\nH=$(hostname)\nsrun torchrun --nnodes=2 --rdzv_backend=c10d "
+       "--rdzv_endpoint $H:${PORT:-2} train.py\n",
        "#!/bin/bash\ntorchrun --rdzv_backend=c10d --rdzv_endpoint=localhost:0 --nproc_per_node=4 train.py\n"},
       find};
 }

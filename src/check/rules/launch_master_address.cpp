@@ -19,19 +19,42 @@ bool is_loopback(std::string_view text) {
   return host == "localhost" || util::starts_with(host, "127.") || host == "::1";
 }
 
-std::optional<Fault> fault_of(const shell::Argument& value) {
+/// What an unknown piece is made of: of "$IP" the last line above that sets it, else the piece itself.
+std::string_view told_by(const Subject& subject, const shell::Piece& piece, std::size_t offset) {
+  std::string_view name = piece.text;
+  if (name.size() < 2 || name[0] != '$' || name[1] == '(') return name;
+  name.remove_prefix(name[1] == '{' ? 2 : 1);
+  name = name.substr(
+      0, name.find_first_not_of("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_"));
+  // Far above stands something else of that name.
+  constexpr std::size_t k_far = 65536;
+  offset = std::min(offset, subject.text.size());
+  const auto begin = offset - std::min(offset, k_far);
+  const auto text = subject.text.substr(begin, offset - begin);
+  const auto assignment = std::string(name) + "=$(";
+  const auto at = name.empty() ? std::string_view::npos : text.rfind(assignment);
+  if (at == std::string_view::npos) return piece.text;
+  const auto found = begin + at;
+  const auto line = line_at(subject.text, found);
+  const auto before = util::trim(subject.text.substr(line.offset, found - line.offset));
+  if (!before.empty() && before != "export") return piece.text;
+  return subject.text.substr(found + name.size() + 1, line.offset + line.length - found - name.size() - 1);
+}
+
+std::optional<Fault> fault_of(const Subject& subject, const shell::Argument& value, std::size_t offset) {
   if (is_loopback(value.prefix()) || (value.known() && is_loopback(value.text())))
     return Fault{"the other nodes look for the first rank at " + value.text() + ", which is themselves"};
   for (const auto& piece : value.pieces) {
     if (piece.known) continue;
-    const std::string_view text = piece.text;
+    const std::string_view text = told_by(subject, piece, offset);
     const bool cut = text.find('|') != std::string_view::npos;
     if (!cut && (text.find("hostname -I") != std::string_view::npos ||
                  text.find("--all-ip-addresses") != std::string_view::npos))
-      return Fault{piece.text + " gives all addresses of the node, not one"};
+      return Fault{std::string(text) + " gives all addresses of the node, not one"};
     if (text.find("hostname -i") != std::string_view::npos ||
         text.find("hostname --ip-address") != std::string_view::npos)
-      return Fault{piece.text + " is 127.0.1.1 or several addresses on some clusters", diag::Severity::note};
+      return Fault{std::string(text) + " is 127.0.1.1 or several addresses on some clusters",
+                   diag::Severity::note};
     if (reads(text, "SLURM_LAUNCH_NODE_IPADDR"))
       return Fault{"SLURM_LAUNCH_NODE_IPADDR is the node that ran srun, not the first rank's",
                    diag::Severity::note};
@@ -39,8 +62,8 @@ std::optional<Fault> fault_of(const shell::Argument& value) {
   return std::nullopt;
 }
 
-void check_value(const shell::Argument& value, slurm::Place place, Hits& hits) {
-  if (auto fault = fault_of(value))
+void check_value(const Subject& subject, const shell::Argument& value, slurm::Place place, Hits& hits) {
+  if (auto fault = fault_of(subject, value, place.offset))
     add_hit(
         hits,
         {place,
@@ -50,9 +73,34 @@ void check_value(const shell::Argument& value, slurm::Place place, Hits& hits) {
          fault->severity});
 }
 
+/// Agents of several nodes that are told no address: torchrun takes its own node's then, accelerate none at
+/// all. The variables of the environment that it reads are PET_*, not MASTER_ADDR.
+void check_missing(const Subject& subject, const Launch& launch, const Link& agent, Hits& hits) {
+  const bool torchrun = agent.program == "torchrun", accelerate = agent.program == "accelerate";
+  if ((!torchrun && !accelerate) || !agent.complete || agent.find("standalone") ||
+      find_any(agent, {"master_addr", "master-addr", "rdzv_endpoint", "rdzv-endpoint", "main_process_ip",
+                       "main-process-ip", "config_file", "config-file", "rdzv_conf", "rdzv-conf"}) ||
+      launch.variable("PET_MASTER_ADDR") || launch.variable("PET_RDZV_ENDPOINT") ||
+      launch.variable("ACCELERATE_CONFIG_FILE"))
+    return;
+  const auto* nodes = find_any(agent, {"nnodes", "num_machines", "num-machines"});
+  if (!nodes || !nodes->value) return;
+  const auto count = number_of(*nodes->value, shape_of_job(subject));
+  if (!count || *count < 2) return;
+  add_hit(hits,
+          {place_of(agent.place),
+           agent.program + " of " + std::to_string(*count) + " nodes is told no address: " +
+               (torchrun ? "each node looks for the first rank at itself, whatever MASTER_ADDR is"
+                         : "it looks for the first rank at a host called None"),
+           torchrun ? "add --rdzv_backend=c10d --rdzv_id=$SLURM_JOB_ID --rdzv_endpoint=$MASTER_ADDR:PORT"
+                    : "add --main_process_ip $MASTER_ADDR --main_process_port PORT"});
+}
+
 Hits find(const Subject& subject) {
-  if (!shape_of_job(subject).several_nodes) return {};
   Hits hits;
+  for (const auto& launch : subject.launches)
+    if (const auto* agent = launch.agent()) check_missing(subject, launch, *agent, hits);
+  if (!shape_of_job(subject).several_nodes) return hits;
   for (const auto& launch : subject.launches) {
     if ((!launch.agent() && !launch.python()) || (launch.step() && !shape_of(subject, launch).several_nodes))
       continue;
@@ -64,10 +112,11 @@ Hits find(const Subject& subject) {
       if (const auto* given = find_any(*agent, {"master_addr", "master-addr", "main_process_ip",
                                                 "main-process-ip", "rdzv_endpoint", "rdzv-endpoint"});
           given && given->value)
-        check_value(*given->value, place_of(given->place), hits);
+        check_value(subject, *given->value, place_of(given->place), hits);
     }
     if (!launch.step()) continue;
-    if (const auto* value = launch.variable("MASTER_ADDR")) check_value(*value, place_of(value->place), hits);
+    if (const auto* value = launch.variable("MASTER_ADDR"))
+      check_value(subject, *value, place_of(value->place), hits);
   }
   return hits;
 }
@@ -76,30 +125,42 @@ Hits find(const Subject& subject) {
 
 Rule rule_launch_master_address() {
   using namespace launch_master_address;
-  return {"launch/master-address",
-          diag::Severity::warning,
-          "An address at which the first rank is not found",
-          "All ranks connect to the first one. localhost is another machine on every node; hostname -i gives "
-          "127.0.x.x where the host's name is in /etc/hosts, and "
-          "several addresses where there are several networks: the job hangs in init_process_group.",
-          "https://docs.pytorch.org/docs/stable/distributed.html#environment-variable-initialization",
-          {"#!/bin/bash\n#SBATCH --nodes=2 --ntasks-per-node=4\nexport MASTER_ADDR=localhost\nsrun python "
-           "train.py\n",
-           "#!/bin/bash\n#SBATCH --nodes=2 --ntasks-per-node=1\nsrun torchrun --nnodes=2 --rdzv_backend=c10d "
-           "--rdzv_endpoint=127.0.0.1:$P train.py\n",
-           "#!/bin/bash\n#SBATCH --nodes=2 --ntasks-per-node=4\nexport MASTER_ADDR=$(hostname -I)\nsrun "
-           "python train.py\n",
-           "#!/bin/bash\n#SBATCH --nodes=2 --ntasks-per-node=4\nexport MASTER_ADDR=$(hostname -i)\nsrun "
-           "python train.py\n"},
-          {"#!/bin/bash\n#SBATCH --nodes=2 --ntasks-per-node=4\nexport MASTER_ADDR=$(scontrol show hostnames "
-           "$SLURM_JOB_NODELIST | head -n 1)\nsrun python train.py\n",
-           "#!/bin/bash\n#SBATCH --nodes=1 --ntasks-per-node=4\nexport MASTER_ADDR=localhost\nsrun python "
-           "train.py\n",
-           "#!/bin/bash\n#SBATCH --nodes=2 --ntasks-per-node=4\nexport MASTER_ADDR=$(hostname)\nsrun python "
-           "train.py\n",
-           "#!/bin/bash\n#SBATCH --nodes=2 --ntasks-per-node=4\ntorchrun --nnodes=1 --nproc_per_node=4 "
-           "--master_addr=localhost train.py\n"},
-          find};
+  return {
+      "launch/master-address",
+      diag::Severity::warning,
+      "An address at which the first rank is not found",
+      "All ranks connect to the first one. localhost is another machine on every node; hostname -i gives "
+      "127.0.x.x where the host's name is in /etc/hosts, and "
+      "several addresses where there are several networks: the job hangs in init_process_group.",
+      "https://docs.pytorch.org/docs/stable/distributed.html#environment-variable-initialization",
+      {"#!/bin/bash\n#SBATCH --nodes=2 --ntasks-per-node=4\nexport MASTER_ADDR=localhost\nsrun python "
+       "train.py\n",
+       "#!/bin/bash\n#SBATCH --nodes=2 --ntasks-per-node=1\nsrun torchrun --nnodes=2 --rdzv_backend=c10d "
+       "--rdzv_endpoint=127.0.0.1:$P train.py\n",
+       "#!/bin/bash\n#SBATCH --nodes=2 --ntasks-per-node=4\nexport MASTER_ADDR=$(hostname -I)\nsrun "
+       "python train.py\n",
+       "#!/bin/bash\n#SBATCH --nodes=2 --ntasks-per-node=4\nexport MASTER_ADDR=$(hostname -i)\nsrun "
+       "python train.py\n",
+       "#!/bin/bash\n#SBATCH --nodes=2 --ntasks-per-node=1\nexport MASTER_ADDR=$(hostname)\nsrun bash -c "
+       "'torchrun --nnodes=2 --node_rank=$SLURM_NODEID --nproc_per_node=4 train.py'\n",
+       "#!/bin/bash\n#SBATCH --nodes=2 --ntasks-per-node=1\nsrun torchrun --nnodes=$SLURM_NNODES "
+       "--rdzv_backend=c10d --nproc_per_node=4 train.py\n",
+       "#!/bin/bash\n#SBATCH --nodes=2 --ntasks-per-node=1\nIP=$(srun -N1 -n1 hostname "
+       "--ip-address)\nsrun torchrun --nnodes 2 --rdzv_backend c10d --rdzv_endpoint $IP:29500 train.py\n"},
+      {"#!/bin/bash\n#SBATCH --nodes=2 --ntasks-per-node=4\nexport MASTER_ADDR=$(scontrol show hostnames "
+       "$SLURM_JOB_NODELIST | head -n 1)\nsrun python train.py\n",
+       "#!/bin/bash\n#SBATCH --nodes=1 --ntasks-per-node=4\nexport MASTER_ADDR=localhost\nsrun python "
+       "train.py\n",
+       "#!/bin/bash\n#SBATCH --nodes=2 --ntasks-per-node=4\nexport MASTER_ADDR=$(hostname)\nsrun python "
+       "train.py\n",
+       "#!/bin/bash\n#SBATCH --nodes=2 --ntasks-per-node=4\ntorchrun --nnodes=1 --nproc_per_node=4 "
+       "--master_addr=localhost train.py\n",
+       "#!/bin/bash\n#SBATCH --nodes=2 --ntasks-per-node=1\nsrun torchrun --nnodes=2 $RDZV train.py\n",
+       "#!/bin/bash\n#SBATCH --nodes=2 --ntasks-per-node=1\nexport PET_MASTER_ADDR=$(hostname)\nsrun bash "
+       "-c 'torchrun --nnodes=2 --node_rank=$SLURM_NODEID train.py'\n",
+       "#!/bin/bash\n#SBATCH --nodes=2 --ntasks-per-node=1\nsrun accelerate launch --config_file a.yaml "
+       "--num_machines 2 train.py\n"},
+      find};
 }
 
 } // namespace hpcml::check

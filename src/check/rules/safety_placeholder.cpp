@@ -2,6 +2,7 @@
 // Values that somebody was to fill in.
 #include <algorithm>
 #include <array>
+#include <cctype>
 
 #include "check/rule.hpp"
 #include "util/text.hpp"
@@ -27,8 +28,23 @@ bool has_brackets(const std::string& text) {
          (brace == 0 || text[brace - 1] != '$');
 }
 
+/// Words in capitals that name what is to stand there: "PARTITION_NAME", "GROUP@PARTITION".
+bool is_gap(const std::string& option, const std::string& text) {
+  static constexpr std::array<std::string_view, 24> c_gaps = {
+      "ACCOUNT",        "ACCOUNT_ID", "ACCOUNT_NAME",    "ALLOCATION",       "EMAIL",        "EMAIL_ADDRESS",
+      "GROUP",          "GROUP_NAME", "JOBNAME",         "JOB_NAME",         "NODE_NAME",    "PARTITION",
+      "PARTITION_NAME", "PROJECT",    "PROJECT_ACCOUNT", "PROJECT_ID",       "PROJECT_NAME", "QOS",
+      "QOS_NAME",       "QUEUE",      "QUEUE_NAME",      "RESERVATION_NAME", "USERNAME",     "USER_NAME"};
+  if (option != "job-name" && std::find(k_named.begin(), k_named.end(), option) == k_named.end())
+    return false;
+  const auto parts = util::split(text, '@');
+  return !parts.empty() && std::all_of(parts.begin(), parts.end(), [&](const auto& part) {
+    return std::find(c_gaps.begin(), c_gaps.end(), part) != c_gaps.end();
+  });
+}
+
 bool is_placeholder(const std::string& option, const std::string& text) {
-  if (has_brackets(text)) return true;
+  if (has_brackets(text) || is_gap(option, text)) return true;
   if (std::find(k_named.begin(), k_named.end(), option) == k_named.end()) return false;
   const auto lower = util::to_lower(text);
   if (option != "partition" && std::find(k_whole.begin(), k_whole.end(), lower) != k_whole.end()) return true;
@@ -36,8 +52,46 @@ bool is_placeholder(const std::string& option, const std::string& text) {
                      [&](std::string_view word) { return lower.find(word) != std::string::npos; });
 }
 
+/// "<options>" in the text from there on, up to the end of the line: nothing where it is something else.
+std::optional<slurm::Place> gap_at(std::string_view text, std::size_t offset) {
+  if (offset >= text.size() || text[offset] != '<') return std::nullopt;
+  const auto line = line_at(text, offset);
+  const auto rest = text.substr(offset, line.offset + line.length - offset);
+  const auto close = rest.find('>');
+  if (close == std::string_view::npos || close < 3) return std::nullopt;
+  const auto name = rest.substr(1, close - 1);
+  const bool words = std::all_of(name.begin(), name.end(), [](unsigned char c) {
+    return std::isalnum(c) != 0 || c == '_' || c == '-' || c == ' ' || c == '.';
+  });
+  if (!words || std::isalpha(static_cast<unsigned char>(name.front())) == 0 || name.back() == ' ')
+    return std::nullopt;
+  return slurm::Place{offset, close + 1};
+}
+
+/// Gaps among the words of commands, which bash reads as redirects: in <options>, out to what follows.
+void find_in_commands(const Subject& subject, Hits& hits) {
+  if (!subject.unread.empty()) return; // safety/syntax says so
+  const auto add = [&](std::size_t offset) {
+    if (const auto gap = gap_at(subject.text, offset))
+      hits.add({*gap,
+                "bash reads '" + std::string(subject.text.substr(gap->offset, gap->length)) +
+                    "' as redirects, not as something to be filled in",
+                "write what is to stand there"});
+  };
+  for (const auto& command : subject.view.commands)
+    for (const auto& redirect : command.redirects)
+      if (redirect.op == "<") add(redirect.place.offset);
+  for (const auto& unread : subject.view.unread) {
+    const auto line = line_at(subject.text, std::min<std::size_t>(unread.place.offset, subject.text.size()));
+    for (auto at = subject.text.find('<', line.offset); at < line.offset + line.length;
+         at = subject.text.find('<', at + 1))
+      add(at);
+  }
+}
+
 Hits find(const Subject& subject) {
   Hits hits;
+  find_in_commands(subject, hits);
   for (const auto& request : subject.requests)
     for (const auto& [option, setting] : request.given)
       if (setting.value && setting.place.length > 0 && option != "comment" && option != "wrap" &&
@@ -51,20 +105,29 @@ Hits find(const Subject& subject) {
 
 Rule rule_safety_placeholder() {
   using namespace safety_placeholder;
-  return {"safety/placeholder",
-          diag::Severity::warning,
-          "A value that was to be filled in",
-          "Templates name their gaps <account> or YOUR_PROJECT. sbatch takes such names as they stand, and "
-          "the controller refuses "
-          "the job; in a mail address or a path nobody notices at all.",
-          "https://slurm.schedmd.com/sbatch.html#SECTION_OPTIONS",
-          {"#!/bin/bash\n#SBATCH --account=<account>\n", "#!/bin/bash\n#SBATCH --account=YOUR_PROJECT\n",
-           "#!/bin/bash\n#SBATCH --job-name={name}\n",
-           "#!/bin/bash\n#SBATCH --mail-user=your.name@uni.org --mail-type=END\n"},
-          {"#!/bin/bash\n#SBATCH --account=project_462000123\n",
-           "#!/bin/bash\n#SBATCH --job-name=todo_list\n", "#!/bin/bash\n#SBATCH --nodelist=n[1-4]\n",
-           "#!/bin/bash\n#SBATCH --constraint=\"[rack1|rack2]\"\n"},
-          find};
+  return {
+      "safety/placeholder",
+      diag::Severity::warning,
+      "A value that was to be filled in",
+      "Templates name their gaps <account> or YOUR_PROJECT. sbatch takes such names as they stand, and "
+      "the controller refuses "
+      "the job; in a mail address or a path nobody notices at all.",
+      "https://slurm.schedmd.com/sbatch.html#SECTION_OPTIONS",
+      {"#!/bin/bash\n#SBATCH --account=<account>\n", "#!/bin/bash\n#SBATCH --account=YOUR_PROJECT\n",
+       "#!/bin/bash\n#SBATCH --job-name={name}\n",
+       "#!/bin/bash\n#SBATCH --mail-user=your.name@uni.org --mail-type=END\n",
+       "#!/bin/bash\n#SBATCH --partition=PARTITION_NAME\n", "#!/bin/bash\n#SBATCH -p PARTITION\n",
+       "#!/bin/bash\n#SBATCH -A PROJECT_ID\n", "#!/bin/bash\n#SBATCH -J JOB_NAME\n",
+       "#!/bin/bash\n#SBATCH --account=GROUP@PARTITION\n",
+       "#!/bin/bash\n#SBATCH -N1\nsrun bash -c \"torchrun <options> train.py\"\n",
+       "#!/bin/bash\n#SBATCH -N1\nsrun bash -c \"torchrun train.py <options>\"\n",
+       "#!/bin/bash\n#SBATCH -N1\ntorchrun <options> train.py\n"},
+      {"#!/bin/bash\n#SBATCH --account=project_462000123\n",
+       "#!/bin/bash\n#SBATCH -p GPU -A ABC@v100 -J TEST\nsrun sort <in >out\nsrun ./a < in.txt > out.txt\n",
+       "#!/bin/bash\n#SBATCH -N1\necho \"usage: job <options>\"\nsrun bash -c 'echo \"<a>\"'\n",
+       "#!/bin/bash\n#SBATCH --job-name=todo_list\n", "#!/bin/bash\n#SBATCH --nodelist=n[1-4]\n",
+       "#!/bin/bash\n#SBATCH --constraint=\"[rack1|rack2]\"\n"},
+      find};
 }
 
 } // namespace hpcml::check

@@ -27,7 +27,7 @@ void find_cpus(const SitePart& part, const model::NodeType& node, Hits& hits) {
   else if (asked > most && !part.fit.owns_nodes() && gpus < node.gpu->per_node)
     hits.push_back(
         {place, what + "; more may wait longer or block GPUs for others", hint, {}, diag::Severity::note});
-  else if (asked * 2 <= share && part.request.has("cpus-per-task") && !part.fit.owns_nodes())
+  else if (asked * (part.fit.owns_nodes() ? 4 : 2) <= share && part.request.has("cpus-per-task"))
     hits.push_back({place,
                     what + "; with so few the loaders of data may keep the GPUs waiting",
                     hint,

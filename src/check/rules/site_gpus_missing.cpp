@@ -14,7 +14,7 @@ bool is_for_gpus(const SitePart& part) {
   const auto is_gpu_node = [](const auto* node) { return node->gpu.has_value(); };
   const bool any_cpu = std::any_of(fit.partitions.begin(), fit.partitions.end(),
                                    [](const auto* partition) { return partition->cpu_only; });
-  return fit.sure && !any_cpu && !fit.nodes.empty() &&
+  return !fit.partitions.empty() && !any_cpu && !fit.nodes.empty() &&
          std::all_of(fit.nodes.begin(), fit.nodes.end(), is_gpu_node);
 }
 
@@ -29,8 +29,17 @@ bool speaks_of_gpus(std::string_view text) {
 
 /// A generic resource, or a part of a GPU, under a name of the site's own.
 bool asks_otherwise(const slurm::Request& request) {
-  return request.has("gres") || request.tres_per_task || request.has("licenses") ||
-         request.has("gpus-per-socket") || request.has("ntasks-per-gpu");
+  static constexpr std::array<std::string_view, 9> c_disks = {
+      "nvme", "tmpfs", "tmp", "localtmp", "scratch", "localdir", "lustre", "craynetwork", "fs"};
+  const auto gres = request.gres.find("gres");
+  const bool other =
+      request.has("gres") && (gres == request.gres.end() ||
+                              !std::all_of(gres->second.begin(), gres->second.end(), [](const auto& item) {
+                                return item.count == 0 ||
+                                       std::find(c_disks.begin(), c_disks.end(), item.name) != c_disks.end();
+                              }));
+  return other || request.tres_per_task || request.has("licenses") || request.has("gpus-per-socket") ||
+         request.has("ntasks-per-gpu");
 }
 
 Hits find(const Subject& subject) {
@@ -44,9 +53,10 @@ Hits find(const Subject& subject) {
             with_source("ask for them: --" + model::word_of(rule.style) +
                             (rule.style == model::GpuStyle::gres ? "=gpu:N" : "=N"),
                         rule.origin)};
-    // A job without GPUs may be right here, as for preparing data.
-    if (!rule.must_request && !speaks_of_gpus(subject.text)) hit.severity = diag::Severity::note;
-    if (rule.must_request) hit.message = part.site.name + " takes no jobs without GPUs here";
+    // A job without GPUs may be right here, as for preparing data, or come to another partition.
+    if (!part.fit.sure || (!rule.must_request && !speaks_of_gpus(subject.text)))
+      hit.severity = diag::Severity::note;
+    if (part.fit.sure && rule.must_request) hit.message = part.site.name + " takes no jobs without GPUs here";
     hits.push_back(std::move(hit));
   }
   return hits;
@@ -66,6 +76,8 @@ Rule rule_site_gpus_missing() {
             "true\n",
             "lumi"},
            {"#!/bin/bash\n#SBATCH -p gpu_h100\n#SBATCH -t 10\nsrun true\n", "snellius"},
+           {"#!/bin/bash\n#SBATCH -p gpu_h100\n#SBATCH -t 10\n#SBATCH --gres=gpu:0\nsrun true\n", "snellius"},
+           {"#!/bin/bash\n#SBATCH -p gpu_h100 -q mine\n#SBATCH -t 10\nsrun true\n", "snellius"},
            {"#!/bin/bash\n#SBATCH -A x\n#SBATCH -p kempner\n#SBATCH --mem=4G\n#SBATCH -t 10\nsrun true\n",
             "kempner"}},
           {{"#!/bin/bash\n#SBATCH --account=project_462000001\n#SBATCH --time=10\n#SBATCH -p "

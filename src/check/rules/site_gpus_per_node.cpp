@@ -9,11 +9,21 @@
 namespace hpcml::check {
 namespace site_gpus_per_node {
 
+/// Where the job may land; in a partition that the profile does not know the nodes with the named type of
+/// GPU.
+std::vector<const model::NodeType*> candidates(const SitePart& part) {
+  auto nodes = part.fit.nodes;
+  if (!nodes.empty() || part.fit.gpu_type.empty() || part.request.has("clusters")) return nodes;
+  for (const auto& node : part.site.node_types)
+    if (node.gpu && plan::has_gpu_type(*node.gpu, part.fit.gpu_type)) nodes.push_back(&node);
+  return nodes;
+}
+
 /// The most GPUs that one of the nodes has; nothing where one is not known, or has parts of GPUs that are
 /// counted.
 std::optional<unsigned> most_gpus(const SitePart& part) {
   unsigned most = 0;
-  for (const auto* node : part.fit.nodes) {
+  for (const auto* node : candidates(part)) {
     if (!node->gpu) continue;
     if (node->gpu->per_node == 0 || plan::find_slice(*node->gpu, part.fit.gpu_type)) return std::nullopt;
     most = std::max(most, node->gpu->per_node);
@@ -50,7 +60,7 @@ Hits find(const Subject& subject) {
                             : "partitions with as many: " + others;
       hits.push_back({place,
                       count_text(per_node, "GPU") + " per node: the nodes here have " + std::to_string(*most),
-                      with_source(hint, part.fit.nodes.front()->origin),
+                      with_source(hint, candidates(part).front()->origin),
                       {},
                       part.fit.severity()});
     } else if (exact && part.size.gpus > nodes * *most) {
@@ -58,7 +68,7 @@ Hits find(const Subject& subject) {
                       count_text(part.size.gpus, "GPU") + " on " + count_text(nodes, "node") +
                           ": the nodes here have " + std::to_string(*most) + " each",
                       with_source("ask for " + count_text((part.size.gpus + *most - 1) / *most, "node"),
-                                  part.fit.nodes.front()->origin),
+                                  candidates(part).front()->origin),
                       {},
                       part.fit.severity()});
     }
@@ -85,7 +95,9 @@ Rule rule_site_gpus_per_node() {
             "snellius"},
            {"#!/bin/bash\n#SBATCH -A x\n#SBATCH -p boost_usr_prod\n#SBATCH -t 10\n#SBATCH --gres=gpu:8\nsrun "
             "true\n",
-            "leonardo"}},
+            "leonardo"},
+           {"#!/bin/bash\n#SBATCH -A def-x\n#SBATCH -p mine -t 60\n#SBATCH --gres=gpu:a100:8\nsrun true\n",
+            "narval"}},
           {{"#!/bin/bash\n#SBATCH --account=project_462000001\n#SBATCH --time=10\n#SBATCH -p "
             "standard-g\n#SBATCH --gpus-per-node=8\nsrun true\n",
             "lumi"},

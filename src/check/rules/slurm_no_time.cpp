@@ -11,12 +11,20 @@ Hits find(const Subject& subject) {
   for (const auto& settings : subject.settings)
     for (const auto& setting : settings)
       if (setting.option == "time") return {};
-  const auto& partitions = subject.fits[0].partitions;
-  if (partitions.size() != 1 || !partitions[0]->default_time) return {};
+  const auto& fit = subject.fits[0];
+  const auto& partitions = fit.partitions;
+  const std::string hint = "add #SBATCH --time=HH:MM:SS, or give it on the command line";
+  if (partitions.size() == 1 && partitions[0]->default_time)
+    return {{{},
+             "no time limit: the job gets " + partitions[0]->default_time->value.to_slurm() +
+                 ", the default of " + partitions[0]->name,
+             hint}};
+  // site/option-missing says where one is wanted.
+  if (fit.flag(*subject.site, "time").policy == model::Policy::required) return {};
   return {{{},
-           "no time limit: the job gets " + partitions[0]->default_time->value.to_slurm() +
-               ", the default of " + partitions[0]->name,
-           "add #SBATCH --time=HH:MM:SS, or give it on the command line"}};
+           "no time limit: the job gets its partition's default, which the profile of " + subject.site->name +
+               " does not know and which can be short",
+           hint}};
 }
 
 } // namespace slurm_no_time
@@ -31,6 +39,7 @@ Rule rule_slurm_no_time() {
           "would have allowed.",
           "https://slurm.schedmd.com/sbatch.html#OPT_time",
           {{"#!/bin/bash\n#SBATCH --nodes=1 --partition=cpu6000g\nsrun true\n", "zurada"},
+           {"#!/bin/bash\n#SBATCH -p gpu_h100 --gpus=1\nsrun true\n", "snellius"},
            {"#!/bin/bash\n#SBATCH -p cpu6000g\n", "zurada"},
            {"#!/bin/bash\n#SBATCH -p cpu6000g\n##SBATCH --time=10\nsrun true\n", "zurada"}},
           {{"#!/bin/bash\n#SBATCH -p cpu6000g --time=10\nsrun true\n", "zurada"},

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: MIT
 // An option that is given twice with different values.
 #include <algorithm>
+#include <map>
+#include <utility>
+#include <vector>
 
 #include "check/rule.hpp"
 
@@ -8,9 +11,7 @@ namespace hpcml::check {
 namespace slurm_option_twice {
 
 /// Options whose values add up.
-bool adds_up(std::string_view option) {
-  return option == "mail-type" || option == "verbose" || option == "export-file";
-}
+bool adds_up(std::string_view option) { return option == "verbose" || option == "export-file"; }
 
 Hits find(const Subject& subject) {
   Hits hits;
@@ -23,17 +24,33 @@ Hits find(const Subject& subject) {
         begin = directive.words.front().place.offset;
         break;
       }
+    // The next setting of the same option behind each.
+    std::vector<const slurm::Setting*> nexts(settings.size());
+    std::map<std::string_view, const slurm::Setting*> seen;
+    for (std::size_t i = settings.size(); i-- > 0;) {
+      if (settings[i].place.length == 0) continue;
+      auto& later = seen[settings[i].option];
+      nexts[i] = std::exchange(later, &settings[i]);
+    }
     for (std::size_t i = 0; i < settings.size(); ++i) {
       const auto& one = settings[i];
       if (one.place.length == 0 || one.place.offset < begin || adds_up(one.option) ||
           subject.text.substr(one.place.offset, 1) != "-")
         continue;
-      const auto same = [&](const slurm::Setting& other) {
-        return other.option == one.option && other.place.length > 0;
-      };
-      const auto next =
-          std::find_if(settings.begin() + static_cast<std::ptrdiff_t>(i) + 1, settings.end(), same);
-      if (next == settings.end() || next->value == one.value) continue;
+      if (!nexts[i] || nexts[i]->value == one.value) continue;
+      // Up to 24.11 the events of all --mail-type add up.
+      const bool mail = one.option == "mail-type";
+      if (mail && !subject.may_be("25.05-")) continue;
+      if (mail) {
+        hits.push_back(
+            {one.place,
+             "--mail-type is given again below: Slurm from 25.05 on takes the last one only, before "
+             "it joined them",
+             "join them: --mail-type=A,B",
+             {},
+             subject.version_known ? std::nullopt : std::optional(diag::Severity::note)});
+        continue;
+      }
       hits.push_back({one.place,
                       "--" + one.option + " is given again below with another value: this one has no effect",
                       one.option == "gres" ? "join both in one option: --gres=A,B" : "remove one of them"});
@@ -55,7 +72,10 @@ Rule rule_slurm_option_twice() {
           "https://slurm.schedmd.com/sbatch.html#SECTION_OPTIONS",
           {"#!/bin/bash\n#SBATCH --nodes=2\n#SBATCH --nodes=4\n",
            "#!/bin/bash\n#SBATCH --gres=gpu:4\n#SBATCH --gres=nvme:100\n",
-           "#!/bin/bash\n#SBATCH -N 2 --nodes=3\n", "#!/bin/bash\n#SBATCH --time=10 -n4\n#SBATCH -t 20\n"},
+           "#!/bin/bash\n#SBATCH -N 2 --nodes=3\n",
+           "#!/bin/bash\n#SBATCH --time=10 -n4\n#SBATCH -t 20\n",
+           {"#!/bin/bash\n#SBATCH --mail-type=END\n#SBATCH --mail-type=FAIL\n#SBATCH --mail-user=me\n", "",
+            "25.05"}},
           {"#!/bin/bash\n#SBATCH --nodes=2\n#SBATCH --ntasks=4\n",
            "#!/bin/bash\n#SBATCH --mail-type=END\n#SBATCH --mail-type=FAIL\n#SBATCH --mail-user=me\n",
            "#!/bin/bash\n#SBATCH --nodes=2\n#SBATCH -c4\n#SBATCH hetjob\n#SBATCH --nodes=3\n#SBATCH -c4\n",

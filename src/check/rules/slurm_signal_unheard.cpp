@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // A signal before the time limit that nobody hears.
 #include <algorithm>
+#include <array>
 
 #include "check/rule.hpp"
 #include "slurm/values.hpp"
@@ -29,6 +30,23 @@ std::string plain_name(std::string name) {
   return name;
 }
 
+/// Whether a file that is read in, or a text that is evaluated, only sets up an environment, as those of
+/// conda, virtualenv and the modules do: they set no trap.
+bool sets_up_environment(const shell::Command& command) {
+  const auto words = command.arguments();
+  if (words.empty()) return false;
+  const auto text = words[0].text();
+  const auto has = [&](std::string_view part) { return text.find(part) != std::string::npos; };
+  if (command.name() == "eval") return has("shell.bash hook") || has("shell hook") || has("modulecmd");
+  if (has("/etc/profile")) return true;
+  const auto base = text.substr(text.rfind('/') + 1);
+  static constexpr std::array<std::string_view, 12> c_names = {
+      "activate", "conda.sh", "mamba.sh",      "micromamba.sh", ".bashrc",    "bashrc",
+      "profile",  ".profile", ".bash_profile", "setvars.sh",    "modules.sh", "z00_lmod.sh"};
+  return std::find(c_names.begin(), c_names.end(), base) != c_names.end() ||
+         (base == "bash" && has("/init/"));
+}
+
 struct Shell {
   const shell::Command* trap = nullptr; ///< for the signal, of the batch shell itself
   bool waits = false;
@@ -38,12 +56,15 @@ struct Shell {
 Shell look(const Subject& subject, const std::string& signal) {
   Shell result;
   result.unknown = !subject.view.complete || !subject.view.unread.empty();
+  bool in_known_eval = false;
   for (const auto& command : subject.view.commands) {
     const auto name = command.name();
-    if (!name) result.unknown = true;
+    if (!name && !(in_known_eval && command.context.script == "eval")) result.unknown = true;
+    if (name && *name == "eval") in_known_eval = sets_up_environment(command);
     if (!name || command.context.uncalled) continue;
     if (*name == "wait") result.waits = true;
-    if (*name == "source" || *name == "." || *name == "eval") result.unknown = true;
+    if ((*name == "source" || *name == "." || *name == "eval") && !sets_up_environment(command))
+      result.unknown = true;
     if (std::find(command.prefixes.begin(), command.prefixes.end(), "exec") != command.prefixes.end())
       result.unknown = true;
     if (*name != "trap" || command.parent) continue;
@@ -110,6 +131,9 @@ Rule rule_slurm_signal_unheard() {
           "checkpoint is not written.",
           "https://slurm.schedmd.com/sbatch.html#OPT_signal",
           {"#!/bin/bash\n#SBATCH --signal=B:USR1@120\nsrun python train.py\n",
+           "#!/bin/bash\n#SBATCH --signal=B:USR1@120\nsource $HOME/venv/bin/activate\nsrun python train.py\n",
+           "#!/bin/bash\n#SBATCH --signal=B:USR1@120\nsource ~/.bashrc\neval \"$(conda shell.bash "
+           "hook)\"\nconda activate x\nsrun python train.py\n",
            "#!/bin/bash\n#SBATCH --signal=B:USR1@120\ntrap 'touch stop' USR1\nsrun python train.py\n",
            "#!/bin/bash\n#SBATCH --signal=USR1@120\ntrap 'scontrol requeue 1' SIGUSR1\nsrun python train.py "
            "&\nwait\n"},

@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: MIT
+// Masks that a script builds and no step takes.
+#include <algorithm>
+#include <cctype>
+#include <set>
+#include <vector>
+
+#include "check/launch_facts.hpp"
+#include "util/text.hpp"
+
+namespace hpcml::check {
+namespace launch_mask_unused {
+
+bool is_name(std::string_view name) {
+  return !name.empty() && std::isdigit(static_cast<unsigned char>(name[0])) == 0 &&
+         std::all_of(name.begin(), name.end(),
+                     [](unsigned char c) { return std::isalnum(c) != 0 || c == '_'; });
+}
+
+/// "mask_cpu:…", "map_cpu:…", or a list of masks: "0xfe,0xfe00".
+bool is_masks(std::string_view value) {
+  if (value.find("mask_cpu") != std::string_view::npos || value.find("map_cpu") != std::string_view::npos)
+    return true;
+  const auto comma = value.find(",0x");
+  const auto first = value.find_first_not_of("\"'");
+  return comma != std::string_view::npos && first != std::string_view::npos && value.substr(first, 2) == "0x";
+}
+
+struct Assigned {
+  std::string_view name;
+  std::size_t offset = 0;
+};
+
+/// `NAME=masks` on lines of their own, also behind `export`, which hands them to programs.
+std::vector<Assigned> masks_assigned(std::string_view text) {
+  std::vector<Assigned> list;
+  for (std::size_t at = 0; at < text.size();) {
+    const auto end = std::min(text.find('\n', at), text.size());
+    const auto line = text.substr(at, end - at);
+    const auto begin = line.find_first_not_of(" \t");
+    const auto equals = line.find('=');
+    if (begin != std::string_view::npos && equals != std::string_view::npos && equals > begin) {
+      const auto name = line.substr(begin, equals - begin);
+      if (is_name(name) && is_masks(line.substr(equals + 1))) list.push_back({name, at + begin});
+    }
+    at = end + 1;
+  }
+  return list;
+}
+
+/// The names that stand anywhere but where they are assigned: read, exported, unset, given to a command.
+std::set<std::string_view> names_used(std::string_view text) {
+  std::set<std::string_view> used;
+  const auto is_part = [](char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; };
+  for (std::size_t at = 0; at < text.size();) {
+    const auto end = std::min(text.find('\n', at), text.size());
+    const auto line = text.substr(at, std::min(text.substr(at, end - at).find('#'), end - at));
+    const auto first = line.find_first_not_of(" \t");
+    for (std::size_t i = 0; i < line.size();) {
+      auto last = i;
+      while (last < line.size() && is_part(line[last])) ++last;
+      const bool assigned = i == first && last < line.size() && (line[last] == '=' || line[last] == '+');
+      if (last > i && !assigned) used.insert(line.substr(i, last - i));
+      i = std::max(last, i + 1);
+    }
+    at = end + 1;
+  }
+  return used;
+}
+
+Hits find(const Subject& subject) {
+  if (subject.text.find("0x") == std::string_view::npos &&
+      subject.text.find("_cpu") == std::string_view::npos)
+    return {};
+  const bool steps = std::any_of(subject.launches.begin(), subject.launches.end(), [](const Launch& launch) {
+    return launch.step() && launch.step()->program == "srun";
+  });
+  if (!steps) return {};
+  const auto assigned = masks_assigned(subject.text);
+  if (assigned.empty()) return {};
+  const auto used = names_used(subject.text);
+  Hits hits;
+  for (const auto& [name, offset] : assigned)
+    if (!util::starts_with(name, "SLURM_") && !util::starts_with(name, "SRUN_") && used.count(name) == 0)
+      hits.add({{offset, name.size()},
+                "nothing uses the masks in " + std::string(name),
+                "give them to the step: srun --cpu-bind=" + std::string("$") + std::string(name) +
+                    " (with mask_cpu: before them), or remove them"});
+  return hits;
+}
+
+} // namespace launch_mask_unused
+
+Rule rule_launch_mask_unused() {
+  using namespace launch_mask_unused;
+  return {
+      "launch/mask-unused",
+      diag::Severity::warning,
+      "Masks that no step takes",
+      "A list of CPU masks does nothing until srun gets it: without --cpu-bind each rank runs on the "
+      "CPUs that Slurm chooses, far from its GPU, while the script looks as if it were bound.",
+      "https://docs.lumi-supercomputer.eu/runjobs/scheduled-jobs/distribution-binding/",
+      {"#!/bin/bash\n#SBATCH -N1 -n2\nCPU_BIND=\"mask_cpu:0xfe,0xfe00\"\nsrun python train.py\n",
+       "#!/bin/bash\n#SBATCH -N1 -n2\nMASKS=0xfe,0xfe00\nsrun --cpu-bind=cores python train.py\n",
+       "#!/bin/bash\n#SBATCH -N1 -n2\nBIND=map_cpu:0,8\n# srun --cpu-bind=$BIND\nsrun python train.py\n"},
+      {"#!/bin/bash\n#SBATCH -N1 -n2\nCPU_BIND=\"mask_cpu:0xfe,0xfe00\"\nsrun --cpu-bind=$CPU_BIND python "
+       "train.py\n",
+       "#!/bin/bash\n#SBATCH -N1 -n2\nSLURM_CPU_BIND=mask_cpu:0xfe,0xfe00\nexport SLURM_CPU_BIND\nsrun "
+       "python train.py\n",
+       "#!/bin/bash\n#SBATCH -N1 -n2\nM=0xfe,0xfe00\nB=\"mask_cpu:${M}\"\nsrun --cpu-bind=$B python "
+       "train.py\n",
+       "#!/bin/bash\n#SBATCH -N1 -n2\nM=0xfe,0xfe00\nexport M\n./run.sh\nsrun ./x\n"},
+      find};
+}
+
+} // namespace hpcml::check

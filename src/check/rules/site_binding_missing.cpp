@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: MIT
+// Ranks that nobody binds, on a site whose documents give the masks.
+#include <algorithm>
+
+#include "check/job_shape.hpp"
+#include "check/launch_facts.hpp"
+#include "check/masks.hpp"
+#include "check/site_rule.hpp"
+
+namespace hpcml::check {
+namespace site_binding_missing {
+
+/// Whether something in the script binds, in a way of its own.
+bool binds_otherwise(std::string_view text) {
+  static constexpr std::string_view c_signs[] = {"cpu-bind", "cpu_bind", "CPU_BIND", "taskset",  "numactl",
+                                                 "affinity", "hwloc-",   "mask_cpu", "GOMP_CPU", "map_cpu"};
+  return std::any_of(std::begin(c_signs), std::end(c_signs),
+                     [&](auto sign) { return text.find(sign) != std::string_view::npos; });
+}
+
+/// The node that the job has to itself with all its GPUs, where it is known how they are attached.
+const model::NodeType* whole_node(const Subject& subject) {
+  if (!subject.site || subject.site->binding.value != model::NodeBinding::masks) return nullptr;
+  const auto* node = only_node(subject);
+  if (!node || !node->gpu || node->gpu->places.empty()) return nullptr;
+  const auto& fit = subject.fits[0];
+  const bool whole = fit.gpus_per_node == node->gpu->per_node && (fit.owns_nodes() || fit.facts.whole_nodes);
+  return whole ? node : nullptr;
+}
+
+Hits find(const Subject& subject) {
+  const auto* node = whole_node(subject);
+  if (!node || binds_otherwise(subject.text)) return {};
+  Hits hits;
+  for (const auto& launch : subject.launches) {
+    const auto* step = launch.step();
+    if (!step || step->program != "srun" || !step->complete || launch.agent() || launch.find("hpcml") ||
+        is_utility(launch) || launch.command->context.substitution ||
+        !(launch.python() || launch.container()))
+      continue;
+    const auto shape = shape_of(subject, launch);
+    if (!shape.tasks_per_node || *shape.tasks_per_node != static_cast<long>(node->gpu->per_node)) continue;
+    hits.add({place_of(step->place), "nothing binds the ranks to the cores next to their GPUs",
+              with_source("srun --cpu-bind=mask_cpu:…, the masks by: hpcml affinity --site " +
+                              subject.site->id + "; or hpcml launch before the program",
+                          subject.site->binding.origin)});
+  }
+  return hits;
+}
+
+} // namespace site_binding_missing
+
+Rule rule_site_binding_missing() {
+  using namespace site_binding_missing;
+  return {"site/binding-missing",
+          diag::Severity::note,
+          "No binding where the site gives the masks",
+          "On nodes whose GPUs hang on certain cores, in another order than their numbers, Slurm's own order "
+          "puts most ranks far from their GPU: copies between host and device and the network are slower.",
+          "https://docs.lumi-supercomputer.eu/runjobs/scheduled-jobs/distribution-binding/",
+          {{"#!/bin/bash\n#SBATCH -A project_465000001\n#SBATCH -p standard-g -N1 -t 10\n#SBATCH "
+            "--gpus-per-node=8 --ntasks-per-node=8 --cpus-per-task=7\nsrun python train.py\n",
+            "lumi"},
+           {"#!/bin/bash\n#SBATCH -A project_465000001\n#SBATCH -p standard-g -N4 -t 10\n#SBATCH "
+            "--gpus-per-node=8 --ntasks-per-node=8\nsrun singularity exec x.sif python train.py\n",
+            "lumi"},
+           {"#!/bin/bash\n#SBATCH -A project_465000001\n#SBATCH -p standard-g -N1 -t 10\n#SBATCH "
+            "--gpus-per-node=8\nsrun --ntasks-per-node=8 bash -c 'python train.py'\n",
+            "lumi"}},
+          {{"#!/bin/bash\n#SBATCH -A project_465000001\n#SBATCH -p standard-g -N1 -t 10\n#SBATCH "
+            "--gpus-per-node=8 --ntasks-per-node=8\nsrun --cpu-bind=$MASKS python train.py\n",
+            "lumi"},
+           {"#!/bin/bash\n#SBATCH -A project_465000001\n#SBATCH -p standard-g -N1 -t 10\n#SBATCH "
+            "--gpus-per-node=8 --ntasks-per-node=8\nsrun hpcml launch -- python train.py\n",
+            "lumi"},
+           {"#!/bin/bash\n#SBATCH -A project_465000001\n#SBATCH -p small-g -n1 -t 10\n#SBATCH "
+            "--gpus-per-node=1\nsrun python train.py\n",
+            "lumi"},
+           "#!/bin/bash\n#SBATCH -N1 --gpus-per-node=8 --ntasks-per-node=8\nsrun python train.py\n"},
+          find};
+}
+
+} // namespace hpcml::check

@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: MIT
+// Lines that were meant as directives and begin with something else than #SBATCH.
+#include <algorithm>
+#include <cctype>
+
+#include "check/rule.hpp"
+#include "util/text.hpp"
+
+namespace hpcml::check {
+namespace slurm_misspelt_directive {
+
+constexpr std::string_view k_word = "#SBATCH";
+
+/// Whether one slip makes one of the other: a letter too many or missing, another one, or two swapped.
+bool is_one_slip(std::string_view a, std::string_view b) {
+  if (a.size() > b.size()) std::swap(a, b);
+  if (b.size() - a.size() > 1) return false;
+  std::size_t head = 0, tail = 0;
+  while (head < a.size() && a[head] == b[head]) ++head;
+  while (tail < a.size() - head && a[a.size() - 1 - tail] == b[b.size() - 1 - tail]) ++tail;
+  const auto left = b.size() - head - tail;
+  if (left <= 1) return true;
+  return a.size() == b.size() && left == 2 && a[head] == b[head + 1] && a[head + 1] == b[head];
+}
+
+/// The word that stands for #SBATCH; empty where the line begins as it should, or is a comment of another
+/// kind.
+std::string_view misspelt_word(std::string_view line) {
+  const auto end = std::min(line.find_first_of(" \t"), line.size());
+  const auto word = line.substr(0, end);
+  const auto option = line.find_first_not_of(" \t", end);
+  // "#SBATCH" in other capitals, "##SBATCH" and "# SBATCH" belong to slurm/disabled-directive.
+  if (option == std::string_view::npos || line[option] != '-' || option + 1 >= line.size() ||
+      (line[option + 1] != '-' && std::isalpha(static_cast<unsigned char>(line[option + 1])) == 0))
+    return {};
+  if (word == k_word || word == "##SBATCH" || word.size() < 5) return {};
+  if (word == "SBATCH" || word == "!#SBATCH" || word == "#!SBATCH" || word == "$SBATCH") return word;
+  if (word.find("SLURM") != std::string_view::npos || word.find("sbatch") != std::string_view::npos)
+    return {};
+  const auto known = [&](std::string_view other) { return word == other; };
+  if (known("#PBS") || known("#BSUB") || known("#FLUX") || known("#COBALT")) return {};
+  return is_one_slip(word, k_word) ? word : std::string_view();
+}
+
+Hits find(const Subject& subject) {
+  Hits hits;
+  bool ended = false;
+  // Behind such a word that is a command the header is over, but its other lines are here to be mended too.
+  for (std::size_t at = 0; at < subject.text.size();) {
+    const auto end = std::min(subject.text.find('\n', at), subject.text.size());
+    auto line = subject.text.substr(at, end - at);
+    if (!line.empty() && line.back() == '\r') line.remove_suffix(1);
+    const auto word = misspelt_word(line);
+    if (!word.empty()) {
+      const bool command = word[0] != '#';
+      hits.push_back({{at, line.size()},
+                      "'" + std::string(word) + "' is not #SBATCH: sbatch does not read this line" +
+                          (command && !ended ? ", and the directives below it count no more" : ""),
+                      "write #SBATCH",
+                      {{at, word.size(), std::string(k_word)}},
+                      {}});
+      ended = ended || command;
+    } else if (at >= subject.header.end && !line.empty() && line[0] != '#')
+      break;
+    at = end + 1;
+  }
+  return hits;
+}
+
+} // namespace slurm_misspelt_directive
+
+Rule rule_slurm_misspelt_directive() {
+  using namespace slurm_misspelt_directive;
+  return {"slurm/misspelt-directive",
+          diag::Severity::warning,
+          "A directive with a slip in its first word",
+          "Only lines that begin with #SBATCH count. \"!#SBATCH\" and \"SBATCH\" are commands to bash, which "
+          "end the header; \"#SBTACH\" is a comment. The job starts without what the line asks for.",
+          "https://slurm.schedmd.com/sbatch.html#SECTION_DESCRIPTION",
+          {"#!/bin/bash\n!#SBATCH --nodes=2\nsrun true\n", "#!/bin/bash\n#SBTACH --nodes=2\nsrun true\n",
+           "#!/bin/bash\n#SBATCH -N2\n#SBACTH --time=10\nsrun true\n",
+           "#!/bin/bash\nSBATCH --nodes=2\nsrun true\n", "#!/bin/bash\n#!SBATCH -n 2\n",
+           "#!/bin/bash\n#SBATH --nodes=2\n#SBATCH -n 2\nsrun true\n"},
+          {"#!/bin/bash\n#SBATCH --nodes=2\nsrun true\n", "#!/bin/bash\n##SBATCH --nodes=2\nsrun true\n",
+           "#!/bin/bash\n#SBATCHES are described below\nsrun true\n",
+           "#!/bin/bash\nsrun true\nSBATCH --nodes=2\n",
+           "#!/bin/bash\n#BATCH processing - of files\nsrun true\n"},
+          find};
+}
+
+} // namespace hpcml::check
