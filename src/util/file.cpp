@@ -37,6 +37,24 @@ Status write_stream(const std::filesystem::path& path, std::string_view text) {
   return Done{};
 }
 
+/// A new file in the place of a pipe or device would end it for everyone; what /dev/stdout leads to is open
+/// in the shell.
+bool is_stream(const std::filesystem::path& path, const struct stat& there) {
+  const auto text = path.string();
+  return !S_ISREG(there.st_mode) || text.rfind("/dev/", 0) == 0 || text.rfind("/proc/", 0) == 0;
+}
+
+/// What a link leads to, also where that is not there yet.
+std::filesystem::path end_of_links(std::filesystem::path path) {
+  std::error_code error;
+  for (int links = 0; links < 40 && std::filesystem::is_symlink(path, error); ++links) {
+    const auto next = std::filesystem::read_symlink(path, error);
+    if (error) break;
+    path = next.is_absolute() ? next : path.parent_path() / next;
+  }
+  return path;
+}
+
 /// A temporary beside the file takes its name; `owner`: whose it shall be, where that is not the writer.
 Status replace_file(const std::filesystem::path& path, std::string_view text, unsigned mode,
                     const struct stat* owner) {
@@ -92,6 +110,7 @@ Status rewrite_file(const std::filesystem::path& path, std::string_view text) {
   ::free(resolved);
   struct stat old {};
   if (::stat(target.c_str(), &old) != 0) return file_error("write", path, errno);
+  if (!S_ISREG(old.st_mode)) return Error{"cannot rewrite " + path.string() + ": it is no regular file"};
   if (::access(target.c_str(), W_OK) != 0)
     return file_error("write", path, errno); // the folder may allow what the file's mode forbids
   return replace_file(target, text, old.st_mode & 07777U, &old);
@@ -99,11 +118,24 @@ Status rewrite_file(const std::filesystem::path& path, std::string_view text) {
 
 Status write_output(const std::filesystem::path& path, std::string_view text, unsigned mode) {
   struct stat old {};
-  if (::stat(path.c_str(), &old) != 0) return write_file(path, text, mode);
-  // A new file in the place of a pipe or device would end it for everyone; what /dev/stdout leads to is open
-  // in the shell.
-  const bool stream = !S_ISREG(old.st_mode) || path.string().rfind("/dev/", 0) == 0;
-  return stream ? write_stream(path, text) : rewrite_file(path, text);
+  if (::stat(path.c_str(), &old) != 0) return write_file(end_of_links(path), text, mode);
+  return is_stream(path, old) ? write_stream(path, text) : rewrite_file(path, text);
+}
+
+Status check_output(const std::filesystem::path& path) {
+  struct stat old {};
+  const bool there = ::stat(path.c_str(), &old) == 0;
+  if (!there && errno != ENOENT) return file_error("write", path, errno);
+  if (there && S_ISDIR(old.st_mode)) return file_error("write", path, EISDIR);
+  if (there && ::access(path.c_str(), W_OK) != 0) return file_error("write", path, errno);
+  if (there && is_stream(path, old)) return Done{};
+  // Its place is taken by a file that is written beside it: whether that can be made, only making it tells.
+  std::string temporary = end_of_links(path).string() + ".XXXXXX";
+  const int fd = ::mkostemp(temporary.data(), O_CLOEXEC);
+  if (fd < 0) return file_error("write", path, errno);
+  ::close(fd);
+  ::unlink(temporary.c_str());
+  return Done{};
 }
 
 std::filesystem::path own_executable() {

@@ -18,7 +18,10 @@ Status write_file(const std::filesystem::path& path, std::string_view text, unsi
 /// What a person names as the place for a result: a new file, one that is there as rewrite_file does, or a
 /// pipe or device, which is written to.
 Status write_output(const std::filesystem::path& path, std::string_view text, unsigned mode = 0644);
-/// write_file for a file that is there: it keeps its mode and owner, and a link leads to it as before.
+/// Whether write_output can write there now; makes nothing that stays. For results that come much later.
+Status check_output(const std::filesystem::path& path);
+/// write_file for a file that is there: it keeps its mode and owner, and a link leads to it as before. Fails
+/// on pipes and devices.
 Status rewrite_file(const std::filesystem::path& path, std::string_view text);
 /// The path of the running program.
 std::filesystem::path own_executable();

@@ -92,6 +92,42 @@ TEST_CASE(
   CHECK(std::distance(std::filesystem::directory_iterator(folder.path()), {}) == 3);
 }
 
+TEST_CASE("a link to a file that is not there yet leads to it afterwards") {
+  const test::TempFolder folder;
+  std::filesystem::create_directory(folder / "far");
+  std::filesystem::create_symlink("far/target", folder / "link");
+  REQUIRE(write_output(folder / "link", "one"));
+  CHECK(std::filesystem::is_symlink(folder / "link"));
+  CHECK(read_file(folder / "far" / "target").value_or("") == "one");
+}
+
+TEST_CASE("rewrite_file takes no pipe's and no device's place") {
+  const test::TempFolder folder;
+  REQUIRE(::mkfifo((folder / "pipe").c_str(), 0600) == 0);
+  const auto status = rewrite_file(folder / "pipe", "x");
+  CHECK(std::filesystem::is_fifo(folder / "pipe"));
+  REQUIRE_FALSE(status.ok());
+  CHECK(status.error().what.find("it is no regular file") != std::string::npos);
+}
+
+TEST_CASE("check_output tells beforehand what write_output cannot write, and leaves nothing") {
+  const test::TempFolder folder;
+  REQUIRE(write_file(folder / "there", "kept"));
+  REQUIRE(::mkfifo((folder / "pipe").c_str(), 0600) == 0);
+  std::filesystem::create_symlink("none/target", folder / "lost");
+  for (const auto* good : {"there", "new", "pipe"}) CHECK(check_output(folder / good).ok());
+  CHECK(check_output("/dev/null").ok());
+  for (const auto& bad :
+       {folder / "none" / "file", folder.path(), folder / "there" / "file", folder / "lost"}) {
+    CAPTURE(bad.string());
+    const auto checked = check_output(bad);
+    REQUIRE_FALSE(checked.ok());
+    CHECK(checked.error().what.find("cannot write " + bad.string()) == 0);
+  }
+  CHECK(read_file(folder / "there").value() == "kept");
+  CHECK(std::distance(std::filesystem::directory_iterator(folder.path()), {}) == 3);
+}
+
 TEST_CASE("nearest finds slips and nothing else") {
   CHECK(nearest("lumii", {"lumi", "narval"}) == std::optional<std::string>("lumi"));
   CHECK(nearest("standard-G", {"standard-g", "small-g"}) == std::optional<std::string>("standard-g"));
