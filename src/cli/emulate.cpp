@@ -27,6 +27,7 @@ struct EmulateOptions {
   std::vector<std::string> accounts;
   std::string record_file;
   std::string logs_dir;
+  bool accounting = false;
   bool shared_network = false;
   bool quiet = false;
 };
@@ -35,12 +36,15 @@ const char* const k_emulate_footer = R"(Examples:
   hpcml emulate --site lumi --nodes 2 -- sbatch -W job.sh
   hpcml emulate --site vista --partition gh-dev --nodes 2 --record calls.jsonl -- sbatch -W job.sh
   hpcml emulate --site jean_zay --accounts abc@h100,abc@v100 -- sbatch -W job.sh
+  hpcml emulate --site narval --accounting -- python sweep.py      # submitit and others ask sacct
   hpcml emulate --site lumi --whole-site -- sbatch --test-only job.sh
   hpcml emulate --site narval -- bash        # look around: sinfo, sbatch, squeue, srun
   hpcml emulate --site nibi --node-type h100_1g.10gb -- sbatch -W job.sh   # only a node with parts of GPUs
   hpcml emulate --site generic --nodes 2 --gpus-per-node a100:4 --cpus-per-node 48 -- sbatch -W job.sh
 The cluster is a real Slurm (Debian: apt-get install slurm-wlm) in namespaces of its own: nothing of this machine is changed,
-and nothing is left when the command ends. Exit code: the command's; 5 when the cluster could not be started.)";
+and nothing is left when the command ends. Each node has a /tmp, /var/tmp and $TMPDIR of its own, in which it sees the folders that were
+there when the cluster started; hpcml itself takes the site for its own there (HPCML_SITE). Exit code: the command's; 5 when the
+cluster could not be started, or the record or the logs not be written.)";
 
 /// Progress on stderr: one line that is rewritten on a terminal, nothing but the lasting sentences elsewhere.
 emulate::Narrator make_narrator(const Context& context, bool quiet) {
@@ -127,6 +131,29 @@ std::vector<std::string> choose_command(const Context& context, const emulate::N
   return {context.env.get_or("SHELL", "/bin/bash")};
 }
 
+/// What keeps records of jobs, where it is wanted; false, and said, where this machine lacks it.
+bool add_accounting(emulate::ClusterRun& run, const EmulateOptions& options, const Context& context) {
+  if (options.accounts.empty() && !options.accounting) return true;
+  const auto accounting = emulate::find_accounting(context.env);
+  if (!accounting) {
+    print_error(accounting.error(), context.colour);
+    return false;
+  }
+  run.accounts = options.accounts;
+  run.accounting = *accounting;
+  return true;
+}
+
+/// The caller's, in which also the profiles are found that --sites-dir names.
+util::EnvSnapshot make_environment(const Context& context) {
+  auto env = context.env;
+  auto folders = context.sites_dirs;
+  if (folders.empty()) return env;
+  if (const auto others = env.get("HPCML_SITES_PATH"); others && !others->empty()) folders.push_back(*others);
+  env.set("HPCML_SITES_PATH", util::join(folders, ":"));
+  return env;
+}
+
 int run_emulate(const EmulateOptions& options, const Context& context) {
   int exit_code = k_ok;
   auto site = choose_site(options.site, context, exit_code);
@@ -161,19 +188,11 @@ int run_emulate(const EmulateOptions& options, const Context& context) {
   if (!difference.empty()) run.narrator.note(difference);
   if (!slurm->has_lua)
     run.narrator.note("this Slurm has no job_submit/lua plugin: the site's own refusals are not enforced");
-  if (!options.accounts.empty()) {
-    const auto accounting = emulate::find_accounting(context.env);
-    if (!accounting) {
-      print_error(accounting.error(), context.colour);
-      return k_world_failed;
-    }
-    run.accounts = options.accounts;
-    run.accounting = *accounting;
-  }
+  if (!add_accounting(run, options, context)) return k_world_failed;
   run.site = &*site;
   run.layout = *layout;
   run.slurm = *slurm;
-  run.env = context.env;
+  run.env = make_environment(context);
   run.isolate_network = !options.shared_network;
   run.record_file = options.record_file;
   run.logs_dir = options.logs_dir;
@@ -235,6 +254,11 @@ void add_emulate(CLI::App& app, Context& context, int& exit_code) {
       ->allow_extra_args(false)
       ->check(CLI::Validator(account_fault, ""))
       ->type_name("NAME,NAME")
+      ->excludes(shared);
+  command
+      ->add_flag("--accounting", options->accounting,
+                 "keep records of jobs for sacct, and take any account (needs slurmdbd and "
+                 "mariadb-server-core)")
       ->excludes(shared);
   command->add_flag("-q,--quiet", options->quiet, "say nothing but errors");
   command->footer(k_emulate_footer);

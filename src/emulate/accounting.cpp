@@ -92,10 +92,11 @@ std::string make_slurmdbd_conf(const ClusterLayout& layout, const std::string& s
   return text;
 }
 
-std::string make_accounting_lines(const ClusterLayout& layout) {
+std::string make_accounting_lines(const ClusterLayout& layout, bool enforced) {
   return "AccountingStorageType=accounting_storage/slurmdbd\nAccountingStorageHost=" + layout.login_address +
          "\nAccountingStoragePort=" + std::to_string(k_accounting_port) +
-         "\nAccountingStorageTRES=gres/gpu\nAccountingStorageEnforce=associations,limits,qos\n";
+         "\nAccountingStorageTRES=gres/gpu\n" +
+         (enforced ? "AccountingStorageEnforce=associations,limits,qos\n" : "");
 }
 
 std::string deny_qos(const model::Site& site, const model::Partition& partition) {
@@ -122,6 +123,7 @@ std::vector<std::vector<std::string>> make_accounting_entries(const model::Site&
     if (!there) names.push_back(qos.name);
     if (usual.empty() && is_usual(site, qos)) usual = qos.name;
   }
+  if (accounts.empty()) return entries;
   entries.push_back(
       {"modify", "cluster", "where", "name=" + site.id, "set", "qos=" + util::join(names, ",")});
   if (!usual.empty()) entries.back().push_back("defaultqos=" + usual);

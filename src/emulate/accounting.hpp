@@ -22,13 +22,14 @@ std::vector<std::string> make_database_command(const std::string& mariadbd, cons
 /// slurmdbd.conf; it wants its user by name.
 std::string make_slurmdbd_conf(const ClusterLayout& layout, const std::string& state_dir,
                                const std::string& user);
-/// The lines of slurm.conf that have accounts, QoS and their limits enforced.
-std::string make_accounting_lines(const ClusterLayout& layout);
+/// The lines of slurm.conf that have jobs recorded, and accounts, QoS and their limits enforced.
+std::string make_accounting_lines(const ClusterLayout& layout, bool enforced);
 /// " DenyQos=…" where QoS of the profile are for other partitions only, else nothing.
 std::string deny_qos(const model::Site& site, const model::Partition& partition);
 
 /// What sacctmgr is told, one list of words each: the profile's QoS with their limits, the accounts, and the
-/// user in all of them (the first is the default).
+/// user in all of them (the first is the default). Without accounts, which nothing then holds jobs to, the
+/// QoS.
 std::vector<std::vector<std::string>> make_accounting_entries(const model::Site& site,
                                                               const std::vector<std::string>& accounts,
                                                               const std::string& user);

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: MIT
 #include "emulate/cluster_run.hpp"
 
+#include <cerrno>
 #include <chrono>
+#include <cstring>
 #include <filesystem>
 #include <pwd.h>
 #include <unistd.h>
@@ -33,14 +35,29 @@ bool belongs_elsewhere(const std::string& name) {
   return false;
 }
 
-std::string user_name(unsigned id) {
-  const passwd* entry = ::getpwuid(id);
-  return entry != nullptr ? entry->pw_name : std::to_string(id);
+/// The user's name; where this machine knows none (a container's user often has none, and Slurm takes nobody
+/// without) the nodes get an /etc/passwd in which there is one.
+util::Result<std::string> name_user(Sandbox& sandbox, const util::EnvSnapshot& env) {
+  if (const passwd* entry = ::getpwuid(sandbox.user_id()); entry != nullptr)
+    return std::string(entry->pw_name);
+  const auto known = util::read_file("/etc/passwd");
+  if (!known) return known.error();
+  std::string name = "user";
+  while (::getpwnam(name.c_str()) != nullptr) name += "_";
+  const auto id = std::to_string(sandbox.user_id());
+  const auto entry = name + ":x:" + id + ":" + id + "::" + env.get_or("HOME", "/") + ":/bin/bash\n";
+  const auto file = sandbox.state_dir() + "/passwd";
+  const bool whole = known->empty() || known->back() == '\n';
+  if (auto written = util::write_file(file, *known + (whole ? "" : "\n") + entry); !written)
+    return written.error();
+  if (auto mounted = sandbox.mount_on_login({file, "/etc/passwd"}); !mounted) return mounted.error();
+  return name;
 }
 
 util::Status write_stand_ins(const ClusterRun& run, const std::string& state_dir) {
-  StandInOptions options{state_dir, util::find_program("python3", run.env).value_or(""), run.slurm.srun,
-                         run.slurm.salloc};
+  StandInOptions options{state_dir,      util::find_program("python3", run.env).value_or(""),
+                         run.slurm.srun, run.slurm.salloc,
+                         run.slurm.mpi,  run.keeps_accounts()};
   for (const auto& [name, file] : make_stand_ins(*run.site, run.layout, options)) {
     const fs::path path = fs::path(state_dir) / name;
     std::error_code error;
@@ -50,14 +67,31 @@ util::Status write_stand_ins(const ClusterRun& run, const std::string& state_dir
   return util::write_file(fs::path(state_dir) / "record.jsonl", "");
 }
 
-/// What is worth keeping from the state directory, which is gone with the sandbox.
-void save_results(const ClusterRun& run, const std::string& state_dir) {
-  if (!run.record_file.empty()) {
-    const auto record = util::read_file(fs::path(state_dir) / "record.jsonl");
-    const auto written = record ? util::write_file(run.record_file, *record) : util::Status(record.error());
-    if (!written) run.narrator.note("the record is lost: " + written.error().what);
-  }
-  if (run.logs_dir.empty()) return;
+util::Error cannot_keep(const ClusterRun& run, const std::string& why) {
+  return {"cannot keep the logs in " + run.logs_dir + ": " + why, {}};
+}
+
+/// What a person wants to have afterwards must have a place before an hour of jobs.
+util::Status check_places(const ClusterRun& run) {
+  if (!run.record_file.empty())
+    if (auto checked = util::check_output(run.record_file); !checked) return checked;
+  if (run.logs_dir.empty()) return util::Done{};
+  std::error_code error;
+  fs::create_directories(run.logs_dir, error);
+  if (error) return cannot_keep(run, error.message());
+  if (::access(run.logs_dir.c_str(), W_OK | X_OK) != 0) return cannot_keep(run, std::strerror(errno));
+  return util::Done{};
+}
+
+util::Status save_record(const ClusterRun& run, const std::string& state_dir) {
+  if (run.record_file.empty()) return util::Done{};
+  const auto record = util::read_file(fs::path(state_dir) / "record.jsonl");
+  const auto written = record ? util::write_output(run.record_file, *record) : util::Status(record.error());
+  return written ? written : util::with_context(written.error(), "the record is lost");
+}
+
+util::Status save_logs(const ClusterRun& run, const std::string& state_dir) {
+  if (run.logs_dir.empty()) return util::Done{};
   std::error_code error;
   fs::create_directories(run.logs_dir, error);
   // Without `recursive` the standard lets this option copy no folder at all.
@@ -67,7 +101,20 @@ void save_results(const ClusterRun& run, const std::string& state_dir) {
     if (!error && fs::exists(fs::path(state_dir) / name))
       fs::copy_file(fs::path(state_dir) / name, fs::path(run.logs_dir) / name,
                     fs::copy_options::overwrite_existing, error);
-  if (error) run.narrator.note("cannot keep the logs in " + run.logs_dir + ": " + error.message());
+  if (error) return cannot_keep(run, error.message());
+  return util::Done{};
+}
+
+/// What is worth keeping from the state directory, which is gone with the sandbox; false, and said, where
+/// that failed.
+bool save_results(const ClusterRun& run, const std::string& state_dir) {
+  bool kept = true;
+  for (const auto& saved : {save_record(run, state_dir), save_logs(run, state_dir)}) {
+    if (saved) continue;
+    run.narrator.failure(saved.error());
+    kept = false;
+  }
+  return kept;
 }
 
 std::string ready_sentence(const ClusterRun& run, std::chrono::milliseconds time) {
@@ -91,32 +138,39 @@ std::string ready_sentence(const ClusterRun& run, std::chrono::milliseconds time
   return text + ", ready in " + seconds;
 }
 
-int run_body(Sandbox& sandbox, ClusterRun run, std::chrono::steady_clock::time_point start,
-             int failure_code) {
+/// The cluster up to its nodes being ready; the user's name on it.
+util::Result<std::string> bring_up(Sandbox& sandbox, ClusterRun& run) {
   const std::string& state_dir = sandbox.state_dir();
   run.layout.login_name = util::read_host_name(); // slurmctld compares it with the kernel's
-  for (const auto& limit : sandbox.limits()) run.narrator.note(limit);
-  if (!sandbox.has_networks() && !run.accounts.empty()) {
-    run.narrator.failure(
-        {"accounts need a network of their own, which this machine does not allow", "leave --accounts out"});
-    return failure_code;
-  }
+  if (!sandbox.has_networks() && run.keeps_accounts())
+    return util::Error{"accounts need a network of their own, which this machine does not allow",
+                       "leave --accounts and --accounting out"};
   if (!sandbox.has_networks()) {
     const auto port =
         find_free_ports(static_cast<unsigned>(run.layout.nodes.size()) + 1, util::fnv1a(state_dir));
-    if (!port) {
-      run.narrator.failure(port.error());
-      return failure_code;
-    }
+    if (!port) return port.error();
     run.layout = on_loopback(std::move(run.layout), *port);
   }
-  const std::string user = user_name(sandbox.user_id());
-  if (auto written = write_stand_ins(run, state_dir); !written) {
-    run.narrator.failure(written.error());
-    return failure_code;
-  }
-  if (auto started = start_slurm(sandbox, run, user); !started) {
-    run.narrator.failure(started.error());
+  auto user = name_user(sandbox, run.env);
+  if (!user) return user;
+  if (auto written = write_stand_ins(run, state_dir); !written) return written.error();
+  if (auto started = start_slurm(sandbox, run, *user); !started) return started.error();
+  return user;
+}
+
+int run_body(Sandbox& sandbox, ClusterRun run, std::chrono::steady_clock::time_point start,
+             int failure_code) {
+  const std::string& state_dir = sandbox.state_dir();
+  std::error_code ignored;
+  run.temporary = find_temporary_places(run.env, fs::current_path(ignored).string());
+  for (const auto& note : run.temporary.notes) run.narrator.note(note);
+  for (const auto& limit : sandbox.limits()) run.narrator.note(limit);
+  const auto user = bring_up(sandbox, run);
+  if (!user) {
+    // What this machine did not allow may be why; quiet runs have not said it.
+    auto error = user.error();
+    if (error.hint.empty()) error.hint = util::join(sandbox.limits(), " ");
+    run.narrator.failure(error);
     save_results(run, state_dir);
     return failure_code;
   }
@@ -125,9 +179,9 @@ int run_body(Sandbox& sandbox, ClusterRun run, std::chrono::steady_clock::time_p
   run.narrator.progress("");
   run.narrator.note(ready_sentence(run, time));
   const int code =
-      sandbox.run_command(run.command, make_login_environment(*run.site, run.env, state_dir, user));
-  save_results(run, state_dir);
-  return code;
+      sandbox.run_command(run.command, make_login_environment(*run.site, run.env, state_dir, *user));
+  const bool kept = save_results(run, state_dir);
+  return code == 0 && !kept ? failure_code : code;
 }
 
 } // namespace
@@ -143,15 +197,20 @@ util::EnvSnapshot make_login_environment(const model::Site& site, const util::En
   env.set("PATH", state_dir + "/bin:" + caller.get_or("PATH", "/usr/local/bin:/usr/bin:/bin"));
   env.set("SLURM_CONF", state_dir + "/slurm.conf");
   env.set("USER", user);
+  env.set("HPCML_SITE", site.id); // what a real login node is known by, this machine is not
   return env;
 }
 
 util::Result<int> run_cluster(const ClusterRun& run, int failure_code) {
   const auto start = std::chrono::steady_clock::now();
+  if (const auto places = check_places(run); !places) return places.error();
   SandboxOptions options;
   options.isolate_network = run.isolate_network;
   options.login_name = run.layout.login_name;
   options.login_interfaces = run.layout.login_interfaces;
+  options.places = {"/tmp", "/var/tmp"};
+  if (const auto wished = run.env.get("TMPDIR"); wished && !wished->empty())
+    options.places.insert(options.places.begin(), *wished);
   run.narrator.progress("making " + std::to_string(run.layout.nodes.size()) + " nodes");
   return run_in_sandbox(options,
                         [&](Sandbox& sandbox) { return run_body(sandbox, run, start, failure_code); });

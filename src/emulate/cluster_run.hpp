@@ -3,10 +3,12 @@
 #pragma once
 
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "emulate/cluster_layout.hpp"
+#include "emulate/own_folders.hpp"
 #include "emulate/slurm_install.hpp"
 #include "model/site.hpp"
 #include "util/env_snapshot.hpp"
@@ -27,13 +29,15 @@ struct ClusterRun {
   ClusterLayout layout;
   SlurmInstall slurm;
   std::vector<std::string> accounts; ///< the user's, kept by a slurmdbd; empty: this Slurm asks for none
-  AccountingInstall accounting;      ///< where there are accounts
+  std::optional<AccountingInstall> accounting; ///< by which jobs are recorded, with or without accounts
+  bool keeps_accounts() const { return accounting.has_value(); }
   std::vector<std::string> command;
   util::EnvSnapshot env;       ///< the caller's
   std::string record_file;     ///< where the record goes at the end; empty: nowhere
   bool isolate_network = true; ///< false: the nodes share this machine's loopback interface
   std::string logs_dir;        ///< where Slurm's logs go at the end; empty: nowhere
   Narrator narrator;
+  TemporaryPlaces temporary; ///< found when the run begins
 };
 
 /// The exit code of the command; `failure_code` when the cluster could not be started (the narrator has told

@@ -92,14 +92,17 @@ util::Status make_state(const std::string& state_dir, const ClusterRun& run, con
   for (const auto& node : run.layout.nodes) {
     folders.push_back("slurmd/" + node.name);
     folders.push_back("nodes/" + node.name + "/local");
+    if (auto made = make_own_folders(own_folders_of(run.temporary, state_dir, node.name)); !made) return made;
   }
   for (const auto& folder : folders) {
     fs::create_directories(fs::path(state_dir) / folder, error);
     if (error) return util::Error{"cannot make " + state_dir + "/" + folder + ": " + error.message()};
   }
-  SlurmFileOptions options{state_dir, user_id, run.slurm.has_lua, has_job_directory(*run.site),
+  SlurmFileOptions options{state_dir, user_id, run.slurm.has_lua, run.keeps_accounts(),
                            !run.accounts.empty()};
-  for (const auto& [name, text] : make_slurm_files(*run.site, run.layout, options))
+  auto files = make_slurm_files(*run.site, run.layout, options);
+  for (auto& [name, text] : make_kept_lists(run.temporary)) files[name] = std::move(text);
+  for (const auto& [name, text] : files)
     if (auto written = util::write_file(fs::path(state_dir) / name, text); !written) return written.error();
   // slurmdbd reads no file that others can.
   if (options.accounting)
@@ -124,6 +127,7 @@ SandboxNode make_node(const ClusterRun& run, const ClusterNode& node, const std:
   made.cpu = node.type->cpu;
   if (node.type->memory) made.mem_mib = node.type->memory->value.mib();
   made.interfaces = node.interfaces;
+  made.own_folders = own_folders_of(run.temporary, state_dir, node.name);
   made.mounts.push_back({state_dir + "/hosts", "/etc/hosts"});
   made.mounts.push_back({state_dir + "/nodes/" + node.name + "/local", state_dir + "/local"});
   if (has_slices(run.layout))
@@ -173,7 +177,7 @@ util::Status wait_until(const Sandbox& sandbox, const std::vector<Daemon>& daemo
 util::Result<util::ProcessOutput> ask_sacctmgr(const ClusterRun& run, const std::string& state_dir,
                                                std::vector<std::string> words) {
   words.insert(words.begin(),
-               {run.accounting.sacctmgr, "--immediate", "--quiet", "--noheader", "--parsable2"});
+               {run.accounting->sacctmgr, "--immediate", "--quiet", "--noheader", "--parsable2"});
   return util::run_process(words, daemon_environment(state_dir), std::chrono::seconds(30));
 }
 
@@ -184,9 +188,9 @@ util::Status start_accounting(Sandbox& sandbox, const ClusterRun& run, std::vect
   const fs::path folder = fs::path(state_dir) / "accounting";
   std::error_code error;
   fs::create_directories(folder / "data", error);
-  const auto tables = util::read_file(run.accounting.system_tables);
+  const auto tables = util::read_file(run.accounting->system_tables);
   if (!tables) return tables.error();
-  const auto command = make_database_command(run.accounting.mariadbd, state_dir);
+  const auto command = make_database_command(run.accounting->mariadbd, state_dir);
   auto bootstrap = command;
   bootstrap.push_back("--bootstrap");
   // It takes one statement a line until it is in a database.
@@ -203,7 +207,7 @@ util::Status start_accounting(Sandbox& sandbox, const ClusterRun& run, std::vect
   if (!up) return up;
   auto env = daemon_environment(state_dir);
   env.set("MYSQL_UNIX_PORT", database_socket(state_dir));
-  const auto keeper = sandbox.start_service({run.accounting.slurmdbd, "-D"}, env, log + ".out");
+  const auto keeper = sandbox.start_service({run.accounting->slurmdbd, "-D"}, env, log + ".out");
   if (!keeper) return util::with_context(keeper.error(), "cannot start slurmdbd");
   daemons.push_back({*keeper, "slurmdbd", {log + ".out", log + ".log"}});
   return wait_until(sandbox, daemons, "slurmdbd taking the cluster", std::chrono::seconds(60),
@@ -254,7 +258,7 @@ util::Status start_slurm(Sandbox& sandbox, const ClusterRun& run, const std::str
   if (auto made = make_state(state_dir, run, user, sandbox.user_id()); !made) return made;
   if (auto mounted = sandbox.mount_on_login({state_dir + "/hosts", "/etc/hosts"}); !mounted) return mounted;
   std::vector<Daemon> daemons;
-  if (!run.accounts.empty())
+  if (run.keeps_accounts())
     if (auto kept = start_accounting(sandbox, run, daemons); !kept) return kept;
   run.narrator.progress("starting slurmctld");
   const std::string out = state_dir + "/log/slurmctld.out";
@@ -267,7 +271,7 @@ util::Status start_slurm(Sandbox& sandbox, const ClusterRun& run, const std::str
       wait_until(sandbox, daemons, "slurmctld answering on its port", std::chrono::seconds(30),
                  milliseconds(5), [&] { return port_answers("127.0.0.1", run.layout.controller_port); });
   if (!up) return up;
-  if (!run.accounts.empty())
+  if (run.keeps_accounts())
     if (auto entered = enter_accounts(sandbox, run, user, daemons); !entered) return entered;
   for (const auto& node : run.layout.nodes) {
     run.narrator.progress("starting " + node.name + " (" + std::to_string(daemons.size()) + " of " +

@@ -4,6 +4,7 @@
 #include <cerrno>
 #include <cstring>
 #include <fcntl.h>
+#include <grp.h>
 #include <sched.h>
 #include <sys/mount.h>
 #include <sys/stat.h>
@@ -35,25 +36,54 @@ bool enter_users(unsigned inside_user, unsigned inside_group) {
          write_text("/proc/self/gid_map", group);
 }
 
+/// Whether root may switch groups here, tried with the groups that it has.
+bool may_set_groups() {
+  const int count = ::getgroups(0, nullptr);
+  std::vector<gid_t> groups(static_cast<std::size_t>(count < 0 ? 0 : count));
+  if (count < 0 || ::getgroups(count, groups.data()) != count) return false;
+  return ::setgroups(groups.size(), groups.data()) == 0;
+}
+
+constexpr const char* k_container_hint =
+    "in a container: docker run --privileged, or in Kubernetes securityContext: {privileged: true}";
+
+util::Error no_namespaces(int why) {
+  const std::string what = std::string("this machine allows no namespaces (") + std::strerror(why) +
+                           "), which the emulated nodes are made of";
+  if (why == ENOSPC) return {what, "raise their number, as root: sysctl -w user.max_user_namespaces=10000"};
+  if (why == EINVAL || why == ENOSYS) return {what, "it needs a Linux kernel with CONFIG_USER_NS"};
+  return {what, std::string(k_container_hint) +
+                    "; on a machine of your own run it as root, or allow them: sysctl -w "
+                    "kernel.unprivileged_userns_clone=1 kernel.apparmor_restrict_unprivileged_userns=0"};
+}
+
+/// A refusal of a mount: what the machine's owner can do about it.
+util::Error mount_failed(const std::string& what, const char* hint = k_container_hint) {
+  const bool refused = errno == EPERM || errno == EACCES;
+  auto error = failed(what);
+  if (refused) error.hint = hint;
+  return error;
+}
+
+// A user that every daemon takes for one without privileges.
+constexpr unsigned k_plain_user = 1000;
+
 } // namespace
 
-Isolation leave_host_namespaces(bool network) {
+util::Result<Isolation> leave_host_namespaces(bool network) {
   Isolation got;
   constexpr int base = CLONE_NEWNS | CLONE_NEWUTS | CLONE_NEWIPC | CLONE_NEWPID;
+  got.run_user = ::geteuid();
+  got.run_group = ::getegid();
   bool left = ::unshare(base) == 0;
-  got.caller_user = ::geteuid();
-  got.caller_group = ::getegid();
+  const bool may_switch = left && (got.run_user != 0 || may_set_groups());
   if (!left && enter_users(0, 0)) {
     got.user = true;
     left = ::unshare(base) == 0;
   }
-  const int why = errno;
-  got.processes = got.mounts = got.hosts = left;
-  if (!left) {
-    got.limits.push_back(std::string("This machine allows no namespaces (") + std::strerror(why) +
-                         "): all nodes share its host name, its interfaces and its /sys.");
-    return got;
-  }
+  if (!left) return no_namespaces(errno);
+  got.other_user = got.user || !may_switch;
+  if (got.run_user == 0 && got.other_user) got.run_user = got.run_group = k_plain_user;
   if (!network) return got;
   if (::unshare(CLONE_NEWNET) == 0)
     got.network = true;
@@ -63,8 +93,8 @@ Isolation leave_host_namespaces(bool network) {
   return got;
 }
 
-util::Status become_caller_again(const Isolation& isolation) {
-  if (!isolation.user || enter_users(isolation.caller_user, isolation.caller_group)) return util::Done{};
+util::Status become_user(const Isolation& isolation) {
+  if (!isolation.other_user || enter_users(isolation.run_user, isolation.run_group)) return util::Done{};
   return failed("cannot return from root of the sandbox to your own user");
 }
 
@@ -83,18 +113,20 @@ bool can_make_networks() {
 
 util::Status keep_mounts_private() {
   if (::mount(nullptr, "/", nullptr, MS_REC | MS_PRIVATE, nullptr) == 0) return util::Done{};
-  return failed("cannot make the mounts private");
+  return mount_failed("cannot make the mounts private");
 }
 
 util::Status mount_tmpfs(const std::string& target, const std::string& options) {
   if (::mount("tmpfs", target.c_str(), "tmpfs", MS_NOSUID | MS_NODEV, options.c_str()) == 0)
     return util::Done{};
-  return failed("cannot mount a private file system at " + target);
+  return mount_failed("cannot mount a private file system at " + target);
 }
 
 util::Status mount_proc() {
   if (::mount("proc", "/proc", "proc", MS_NOSUID | MS_NODEV | MS_NOEXEC, nullptr) == 0) return util::Done{};
-  return failed("cannot mount /proc for the sandbox");
+  return mount_failed("cannot mount /proc for the sandbox",
+                      "where a container hides parts of /proc: docker run --security-opt "
+                      "systempaths=unconfined (or --privileged), in Kubernetes procMount: Unmasked");
 }
 
 util::Status mount_sysfs(const std::string& scratch) {

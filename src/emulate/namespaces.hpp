@@ -9,25 +9,25 @@
 
 namespace hpcml::emulate {
 
-/// What the kernel allowed.
+/// How a sandbox's processes stand to the machine's.
 struct Isolation {
-  bool user = false;        ///< a user namespace in which only the caller exists, as root
-  unsigned caller_user = 0; ///< ids outside that user namespace
-  unsigned caller_group = 0;
-  bool processes = false; ///< own process ids: children of the caller end with the first of them
-  bool mounts = false;
-  bool hosts = false; ///< own host names
-  bool network = false;
-  std::vector<std::string> limits; ///< sentences about what was refused
+  bool user = false;       ///< a user namespace in which only the caller exists, as root
+  bool other_user = false; ///< programs run under ids that are not those of the processes that start them
+  unsigned run_user = 0;   ///< ids that programs run under
+  unsigned run_group = 0;
+  bool network = false;            ///< own network namespaces
+  std::vector<std::string> limits; ///< sentences about what was refused and can be done without
 };
 
-/// Leaves the machine's namespaces, with privilege or through a user namespace, as far as it is allowed.
-/// Process ids take effect for the children of the caller. Nothing fails: what was refused is in `limits`.
-Isolation leave_host_namespaces(bool network);
+/// Leaves the machine's namespaces, with privilege or through a user namespace. Process ids take effect for
+/// the children of the caller. Fails where the machine allows none, with what to do; a network that is
+/// refused is in `limits`.
+util::Result<Isolation> leave_host_namespaces(bool network);
 
 /// Before a program is executed: in a user namespace the caller, who is root there for the mounts, is himself
-/// again. Slurm's daemons want a real user: as root they would switch groups, which such a namespace forbids.
-util::Status become_caller_again(const Isolation& isolation);
+/// again. Slurm's daemons want a real user: as root they would switch groups, which such a namespace forbids;
+/// so a caller who is root and may not switch groups runs them as a user without privileges.
+util::Status become_user(const Isolation& isolation);
 
 /// True if the kernel makes bridges and cables (tried in a child process, which takes them with it).
 bool can_make_networks();

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "emulate/sandbox.hpp"
 
+#include <algorithm>
+#include <cctype>
 #include <cerrno>
 #include <csignal>
 #include <cstdio>
@@ -135,7 +137,12 @@ private:
   for (const int number :
        {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGTSTP, SIGTTIN, SIGTTOU, SIGPIPE, SIGUSR1, SIGUSR2})
     ::signal(number, SIG_IGN);
-  plan.isolation = leave_host_namespaces(options.isolate_network);
+  auto isolation = leave_host_namespaces(options.isolate_network);
+  if (!isolation) {
+    send_failure(plan.pipes.report, isolation.error());
+    ::_exit(1);
+  }
+  plan.isolation = std::move(*isolation);
   const pid_t init = ::fork();
   if (init == 0) run_sandbox_init(std::move(plan));
   // Only the caller may hold the report's and the control's other ends.
@@ -166,12 +173,39 @@ util::Result<int> read_report(int fd) {
                      "Look for the kernel's out-of-memory killer in `dmesg`."};
 }
 
+/// Daemons' configuration cannot quote a path, and the path of a socket in it has little room.
+const char* path_fault(const std::string& place) {
+  constexpr std::size_t longest = 60;
+  if (place.empty() || place.front() != '/') return "is no absolute path";
+  if (place.size() > longest) return "is too long a path for the sockets in it";
+  const bool plain = std::all_of(place.begin(), place.end(), [](unsigned char c) {
+    return std::isalnum(c) != 0 || std::strchr("/._-", c) != nullptr;
+  });
+  return plain ? nullptr : "has characters that Slurm's configuration does not take";
+}
+
+/// A new folder in the first place that allows one.
+util::Result<std::string> make_state_folder(const std::vector<std::string>& places) {
+  std::vector<std::string> faults;
+  for (const auto& place : places) {
+    if (const auto* fault = path_fault(place)) {
+      faults.push_back(place + " " + fault);
+      continue;
+    }
+    std::string folder = place + (place.back() == '/' ? "" : "/") + "hpcml-sandbox-XXXXXX";
+    if (::mkdtemp(folder.data()) != nullptr) return folder;
+    faults.push_back(place + ": " + std::strerror(errno));
+  }
+  return util::Error{"there is no place for the sandbox's folder (" + util::join(faults, "; ") + ")",
+                     "name one that can be written: TMPDIR=FOLDER hpcml emulate ..."};
+}
+
 } // namespace
 
 util::Result<int> run_in_sandbox(const SandboxOptions& options, const std::function<int(Sandbox&)>& body) {
-  std::string folder = "/tmp/hpcml-sandbox-XXXXXX";
-  if (!::mkdtemp(folder.data()))
-    return util::Error{std::string("cannot make a folder in /tmp: ") + std::strerror(errno), {}};
+  const auto made = make_state_folder(options.places);
+  if (!made) return made.error();
+  const std::string& folder = *made;
   int control[2] = {-1, -1}, report[2] = {-1, -1};
   if (::pipe2(control, O_CLOEXEC | O_NONBLOCK) != 0 || ::pipe2(report, O_CLOEXEC) != 0) {
     close_pair(control);

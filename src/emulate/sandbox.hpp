@@ -29,12 +29,20 @@ struct SandboxMount {
   bool add = false; ///< the folder's entries come to those of the target, where the kernel can do that
 };
 
+/// A folder that a node has for itself in the place of the machine's.
+struct OwnFolder {
+  std::string target;            ///< "/tmp"
+  std::string source;            ///< what the node has there, seen by all nodes under this path
+  std::vector<std::string> kept; ///< names in the machine's folder that stay visible: folders and links
+};
+
 /// One node and the daemon that runs on it.
 struct SandboxNode {
   std::string name;               ///< host name
   model::CpuShape cpu;            ///< what /sys, /proc and sched_getaffinity show
   unsigned long long mem_mib = 0; ///< for /proc/meminfo and /sys/devices/system/node
   std::vector<SandboxInterface> interfaces;
+  std::vector<OwnFolder> own_folders; ///< before the mounts, in this order
   std::vector<SandboxMount> mounts;
   std::vector<std::string> argv; ///< slurmd -D -N NAME …
   util::EnvSnapshot env;
@@ -48,6 +56,8 @@ struct SandboxOptions {
   /// The login node's address in each network: the k-th is reached through the nodes' k-th interface (it is
   /// the k-th bridge's). A node can have no interface that is not here.
   std::vector<SandboxInterface> login_interfaces;
+  /// Where the state directory can be; the first that allows it is taken.
+  std::vector<std::string> places = {"/tmp"};
 };
 
 /// What the body of a sandbox can do. All processes started here end with the sandbox.

@@ -53,14 +53,13 @@ public:
 
   const std::string& state_dir() const override { return x_state_dir; }
   bool has_networks() const override { return x_isolation.network; }
-  unsigned user_id() const override { return x_isolation.caller_user; }
+  unsigned user_id() const override { return x_isolation.run_user; }
   const std::vector<std::string>& limits() const override { return x_isolation.limits; }
   util::Result<pid_t> start_node(const SandboxNode& node) override;
   util::Result<pid_t> start_service(const std::vector<std::string>& argv, const util::EnvSnapshot& env,
                                     const std::string& log_file) override;
   util::Status mount_on_login(const SandboxMount& mount) override {
-    if (x_isolation.mounts) return bind_mount(mount.source, mount.target);
-    return util::Error{"this machine allows no private mounts: " + mount.target + " stays as it is", {}};
+    return bind_mount(mount.source, mount.target);
   }
   int run_command(const std::vector<std::string>& argv, const util::EnvSnapshot& env) override;
   bool is_alive(pid_t pid) const override;
@@ -117,13 +116,11 @@ util::Result<pid_t> BodySandbox::start_node(const SandboxNode& node) {
   plan.scratch = x_state_dir + "/.sandbox/sys" + std::to_string(number);
   plan.first_tag = k_first_tag + number * k_tags_per_node;
   ::mkdir(plan.scratch.c_str(), 0755);
-  if (x_isolation.mounts) {
-    const auto view = find_view(node);
-    if (!view) return util::with_context(view.error(), "node " + node.name);
-    for (const auto& part : *view) // an older kernel may lack one of the places
-      if (::access(part.target.c_str(), F_OK) == 0) plan.mounts.push_back({part.source, part.target});
-    plan.mounts.insert(plan.mounts.end(), node.mounts.begin(), node.mounts.end());
-  }
+  const auto view = find_view(node);
+  if (!view) return util::with_context(view.error(), "node " + node.name);
+  for (const auto& part : *view) // an older kernel may lack one of the places
+    if (::access(part.target.c_str(), F_OK) == 0) plan.mounts.push_back({part.source, part.target});
+  plan.mounts.insert(plan.mounts.end(), node.mounts.begin(), node.mounts.end());
   int sockets[2];
   if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, sockets) != 0)
     return util::Error{"cannot make a socket", {}};
@@ -161,7 +158,7 @@ util::Result<pid_t> BodySandbox::start_service(const std::vector<std::string>& a
     channel.keep_child_end();
     reset_signals();
     if (const auto step = detach_from_terminal(log_file); !step) channel.fail(step.error());
-    if (const auto step = become_caller_again(x_isolation); !step) channel.fail(step.error());
+    if (const auto step = become_user(x_isolation); !step) channel.fail(step.error());
     channel.fail(execute(argv, env));
   }
   if (pid < 0) return util::Error{"cannot start a process for " + argv.front(), {}};
@@ -187,7 +184,7 @@ int BodySandbox::run_command(const std::vector<std::string>& argv, const util::E
   const pid_t pid = ::fork();
   if (pid == 0) {
     ::sigprocmask(SIG_SETMASK, &mask, nullptr);
-    const auto step = become_caller_again(x_isolation);
+    const auto step = become_user(x_isolation);
     const auto error = step ? execute(argv, env) : step.error();
     const std::string text = "hpcml: " + error.what + (error.hint.empty() ? "" : ". " + error.hint) + "\n";
     [[maybe_unused]] const auto ignored = ::write(2, text.data(), text.size());

@@ -12,16 +12,11 @@
 #include "emulate/child_process.hpp"
 #include "emulate/net_link.hpp"
 #include "emulate/sandbox_parts.hpp"
-#include "emulate/task_status.hpp"
 #include "util/process.hpp"
 
 namespace hpcml::emulate {
 
 namespace {
-
-void send_report(int fd, const std::string& text) {
-  [[maybe_unused]] const auto ignored = ::write(fd, text.data(), text.size());
-}
 
 /// Mounts and interfaces of the login node. What a kernel refuses becomes a sentence in `limits`, if one can
 /// do without.
@@ -30,8 +25,7 @@ util::Status prepare_login(SandboxPlan& plan) {
   const auto note = [&](const util::Status& step) {
     if (!step) got.limits.push_back(step.error().what + ".");
   };
-  if (got.hosts) ::sethostname(plan.options.login_name.c_str(), plan.options.login_name.size());
-  if (!got.mounts) return util::Done{};
+  ::sethostname(plan.options.login_name.c_str(), plan.options.login_name.size());
   if (const auto step = keep_mounts_private(); !step) return step;
   if (const auto step = mount_tmpfs(plan.state_dir, "mode=0755"); !step) return step;
   if (const auto step = mount_proc(); !step) return step;
@@ -51,36 +45,9 @@ pid_t start_body(const SandboxPlan& plan) {
   const pid_t body = ::fork();
   if (body != 0) return body;
   ::close(plan.pipes.control);
-  if (!plan.isolation.processes) ::prctl(PR_SET_PDEATHSIG, SIGKILL);
   plan.restore_signals();
   const int code = plan.body(*make_sandbox(plan));
   send_report(plan.pipes.report, "R" + std::to_string(code));
-  ::_exit(0);
-}
-
-/// Without process namespaces nothing else ends them.
-void kill_descendants() {
-  const pid_t self = ::getpid();
-  for (int round = 0; round < 100; ++round) {
-    bool found = false;
-    for (pid_t task : list_all_threads()) {
-      pid_t ancestor = task;
-      while (ancestor > 1 && ancestor != self) {
-        const auto links = read_task_links(ancestor);
-        ancestor = links ? (links->process != ancestor ? links->process : links->parent) : 0;
-      }
-      if (ancestor != self || task == self) continue;
-      found = ::kill(task, SIGKILL) == 0 || found;
-    }
-    while (::waitpid(-1, nullptr, WNOHANG) > 0) {
-    }
-    if (!found) return;
-    ::usleep(2000); // orphans need a moment to come to us
-  }
-}
-
-[[noreturn]] void end_sandbox(const SandboxPlan& plan) {
-  if (!plan.isolation.processes) kill_descendants();
   ::_exit(0);
 }
 
@@ -97,34 +64,39 @@ bool reap(pid_t body, int report) {
 
 } // namespace
 
+void send_report(int fd, const std::string& text) {
+  [[maybe_unused]] const auto ignored = ::write(fd, text.data(), text.size());
+}
+
+void send_failure(int fd, const util::Error& error) { send_report(fd, "E" + error.what + '\0' + error.hint); }
+
 void run_sandbox_init(SandboxPlan plan) {
   ::prctl(PR_SET_NAME, "hpcml-sandbox");
   ::prctl(PR_SET_PDEATHSIG, SIGKILL); // the warden's end is the sandbox's end
-  if (!plan.isolation.processes) ::prctl(PR_SET_CHILD_SUBREAPER, 1);
   sigset_t child_ends;
   ::sigemptyset(&child_ends);
   ::sigaddset(&child_ends, SIGCHLD);
   if (const auto ready = prepare_login(plan); !ready) {
-    send_report(plan.pipes.report, "E" + ready.error().what + '\0' + ready.error().hint);
+    send_failure(plan.pipes.report, ready.error());
     ::_exit(1);
   }
   const pid_t body = start_body(plan); // before the signal is blocked: the body must not inherit that
   ::sigprocmask(SIG_BLOCK, &child_ends, nullptr);
   const int children = ::signalfd(-1, &child_ends, SFD_CLOEXEC | SFD_NONBLOCK);
-  if (body < 0 || children < 0 || reap(body, plan.pipes.report)) end_sandbox(plan);
+  if (body < 0 || children < 0 || reap(body, plan.pipes.report)) ::_exit(0);
   for (;;) {
     pollfd ready[2] = {{plan.pipes.control, POLLIN, 0}, {children, POLLIN, 0}};
-    if (::poll(ready, 2, -1) < 0 && errno != EINTR) end_sandbox(plan);
+    if (::poll(ready, 2, -1) < 0 && errno != EINTR) ::_exit(0);
     if (ready[1].revents & POLLIN) {
       signalfd_siginfo info;
       while (::read(children, &info, sizeof info) > 0) {
       }
-      if (reap(body, plan.pipes.report)) end_sandbox(plan);
+      if (reap(body, plan.pipes.report)) ::_exit(0);
     }
     if (ready[0].revents != 0) {
       char number = 0;
       const ssize_t count = ::read(plan.pipes.control, &number, 1);
-      if (count == 0) end_sandbox(plan); // the caller is gone
+      if (count == 0) ::_exit(0); // the caller is gone
       if (count == 1) ::kill(body, number);
     }
   }

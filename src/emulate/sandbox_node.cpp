@@ -2,6 +2,8 @@
 // The first process of an emulated node, between fork and exec.
 #include <cerrno>
 #include <cstring>
+#include <fcntl.h>
+#include <filesystem>
 #include <sched.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -17,9 +19,8 @@ namespace hpcml::emulate {
 namespace {
 
 util::Status enter_namespaces(const SandboxNode& node, const Isolation& isolation) {
-  const int wanted = (isolation.mounts ? CLONE_NEWNS : 0) | (isolation.hosts ? CLONE_NEWUTS : 0) |
-                     (isolation.processes ? CLONE_NEWIPC : 0) | (isolation.network ? CLONE_NEWNET : 0);
-  if (::unshare(wanted) != 0 || (isolation.hosts && ::sethostname(node.name.c_str(), node.name.size()) != 0))
+  const int wanted = CLONE_NEWNS | CLONE_NEWUTS | CLONE_NEWIPC | (isolation.network ? CLONE_NEWNET : 0);
+  if (::unshare(wanted) != 0 || ::sethostname(node.name.c_str(), node.name.size()) != 0)
     return util::Error{"cannot make node " + node.name + "'s namespaces: " + std::strerror(errno), {}};
   return util::Done{};
 }
@@ -33,13 +34,34 @@ util::Status switch_interfaces_on(const SandboxNode& node) {
   return util::Done{};
 }
 
-util::Status mount_view(const NodePlan& plan) {
+/// What is kept is still reached through the open folder when the node's own lies over it.
+util::Status give_own_folder(const OwnFolder& folder) {
+  const int machines = ::open(folder.target.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC);
+  if (machines < 0) return util::Error{"cannot open " + folder.target + ": " + std::strerror(errno), {}};
+  if (const auto step = bind_mount(folder.source, folder.target); !step) return step;
+  for (const auto& name : folder.kept) {
+    const auto from = "/proc/self/fd/" + std::to_string(machines) + "/" + name,
+               to = folder.target + "/" + name;
+    std::error_code error;
+    if (std::filesystem::is_symlink(from, error))
+      std::filesystem::copy_symlink(from, to, error);
+    else if (::mkdir(to.c_str(), 0755) == 0) // one that the caller may not enter stays empty
+        [[maybe_unused]]
+      const auto seen = bind_mount(from, to);
+  }
+  ::close(machines);
+  return util::Done{};
+}
+
+util::Status mount_view(const SandboxNode& node, const NodePlan& plan) {
   if (const auto step = keep_mounts_private(); !step) return step;
   // The login node could mount a sysfs or said that it could not; here it is the same.
   if (plan.isolation.network) [[maybe_unused]]
     const auto ignored = mount_sysfs(plan.scratch);
   // Shared memory is a node's own: two ranks on "two machines" must not meet there.
   [[maybe_unused]] const auto shared_memory = mount_tmpfs("/dev/shm", "mode=1777");
+  for (const auto& folder : node.own_folders)
+    if (const auto step = give_own_folder(folder); !step) return step;
   for (const auto& mount : plan.mounts) {
     const auto step =
         mount.add ? overlay_mount(mount.source, mount.target) : bind_mount(mount.source, mount.target);
@@ -63,14 +85,14 @@ void become_node(const SandboxNode& node, const NodePlan& plan, StartChannel& ch
     if (!channel.child_meets()) ::_exit(127); // the cables come from outside
     check(switch_interfaces_on(node));
   }
-  if (plan.isolation.mounts) check(mount_view(plan));
+  check(mount_view(node, plan));
   set_own_task_tag(plan.first_tag);
-  const auto listener = install_node_filter(plan.isolation.user);
+  const auto listener = install_node_filter(plan.isolation.other_user);
   if (!listener) channel.fail(listener.error());
   if (!send_descriptor(supervisor_socket, *listener)) ::_exit(127);
   ::close(*listener); // or the supervisor never learns that the node's last process ended
   ::close(supervisor_socket);
-  check(become_caller_again(plan.isolation));
+  check(become_user(plan.isolation));
   channel.fail(execute(node.argv, node.env));
 }
 

@@ -30,6 +30,10 @@ struct SandboxPlan {
   std::function<int(Sandbox&)> body;
 };
 
+/// Writes the body's result, or why there is no sandbox, to the report's pipe.
+void send_report(int fd, const std::string& text);
+void send_failure(int fd, const util::Error& error);
+
 /// Process 1: prepares the mounts, starts the body, reaps, passes signals on, and ends with body or caller.
 [[noreturn]] void run_sandbox_init(SandboxPlan plan);
 

@@ -151,8 +151,8 @@ std::string daemon_lines(const Site& site, const ClusterLayout& layout, const Sl
   line("SlurmdLogFile", dir + "/log/slurmd.%n.log");
   line("MailProg", "/bin/true");
   if (layout.is_whole_site()) line("PrivateData", "cloud"); // shows nodes that are powered down
-  text +=
-      options.accounting ? make_accounting_lines(layout) : "AccountingStorageType=accounting_storage/none\n";
+  text += options.accounting ? make_accounting_lines(layout, options.enforced)
+                             : "AccountingStorageType=accounting_storage/none\n";
   line("JobAcctGatherType", "jobacct_gather/none");
   line("ProctrackType", "proctrack/linuxproc");
   line("TaskPlugin", "task/affinity");
@@ -176,7 +176,8 @@ std::string daemon_lines(const Site& site, const ClusterLayout& layout, const Sl
     line("CliFilterPlugins", "lua");
   }
   line("TaskProlog", dir + "/lib/task_prolog");
-  if (options.node_local_dir) line("Epilog", dir + "/lib/epilog");
+  line("Prolog", dir + "/lib/prolog");
+  line("Epilog", dir + "/lib/epilog");
   return text;
 }
 
@@ -199,7 +200,7 @@ std::string slurm_conf(const Site& site, const ClusterLayout& layout, const Slur
         (group.type ? node_shape(*group.type, gres_of(site, *group.type, group.slices)) : unknown_shape()) +
         " State=CLOUD\n";
   for (const auto& partition : site.partitions)
-    text += partition_line(site, layout, partition, options.accounting);
+    text += partition_line(site, layout, partition, options.enforced);
   if (layout.is_whole_site() && layout.default_partition == k_unknown_partition)
     text +=
         std::string("PartitionName=") + k_unknown_partition + " Nodes=unknown[1-64] Default=YES State=UP\n";

@@ -16,8 +16,8 @@ struct SlurmFileOptions {
   unsigned uid = 0;      ///< the user who runs slurmctld and slurmd
   bool job_policy =
       true; ///< job_submit.lua and cli_filter.lua; false where Slurm was built without its Lua plugin
-  bool node_local_dir = false; ///< jobs get a directory of their own on each node, named by SLURM_TMPDIR
-  bool accounting = false;     ///< a slurmdbd keeps accounts and QoS
+  bool accounting = false; ///< a slurmdbd keeps records, accounts and QoS
+  bool enforced = false;   ///< and Slurm holds jobs to them
 };
 
 /// File name (below the state directory) to text: slurm.conf, gres.conf, cgroup.conf, job_submit.lua,

@@ -80,6 +80,8 @@ util::Result<SlurmInstall> find_slurm(const util::EnvSnapshot& env) {
   if (slurm.version.empty())
     return util::Error{"cannot read Slurm's version from \"" + answer->out + "\"", k_install};
   slurm.has_lua = has_plugin("job_submit_lua.so", slurm.slurmctld);
+  for (const std::string kind : {"pmi2", "pmix"})
+    if (has_plugin("mpi_" + kind + ".so", slurm.slurmctld)) slurm.mpi = kind;
   return slurm;
 }
 

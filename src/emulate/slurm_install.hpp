@@ -16,8 +16,9 @@ struct SlurmInstall {
   std::string srun;
   std::string salloc;
   std::string sinfo;
-  std::string version;  ///< "22.05.8"
-  bool has_lua = false; ///< the job_submit/lua plugin is there
+  std::string version;      ///< "22.05.8"
+  bool has_lua = false;     ///< the job_submit/lua plugin is there
+  std::string mpi = "none"; ///< the --mpi of srun by which most MPI libraries meet: pmix, else pmi2
 };
 
 /// The programs that keep accounts, and the tables that a database begins with.

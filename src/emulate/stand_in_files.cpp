@@ -57,9 +57,12 @@ std::string shell_array(const std::string& name, const std::vector<std::string>&
   return text + ")\n";
 }
 
-/// Host paths that the profile's containers bind: they exist on the site.
+/// Host paths that the profile's containers bind, and images that others are built on: they exist on the
+/// site.
 std::vector<std::string> site_paths(const Site& site) {
   std::vector<std::string> paths;
+  for (const auto& rule : site.python)
+    if (!rule.image.base_image.empty()) paths.push_back(rule.image.base_image);
   for (const auto& container : site.containers) {
     for (const auto& bind : container.binds) paths.push_back(bind.source);
     auto superseded = container.superseded;
@@ -184,6 +187,7 @@ std::string site_data(const Site& site, const ClusterLayout& layout, const Stand
       options.state_dir + "/image/bin" + (enter.empty() ? ":" + options.state_dir + "/image/env/bin" : ""));
   set("srun", options.srun);
   set("salloc", options.salloc);
+  set("mpi", options.mpi);
   const auto plugins = plugin_options(site);
   set("plugin_lines", util::join(plugins, "|"));
   return text + module_lines(site) + shell_array("site_paths", site_paths(site)) +
@@ -245,16 +249,36 @@ void put_containers(Files& files, const Site& site, const StandInOptions& option
   put_python(files, options, "image/env/bin");
 }
 
+void put_conda(Files& files, const Site& site, const StandInOptions& options) {
+  for (const auto* tool : {"conda", "mamba"})
+    put(files, options, std::string("bin/") + tool, "conda.sh", 0755);
+  put(files, options, "bin/activate", "conda_activate.sh", 0644);
+  put(files, options, "conda/etc/profile.d/conda.sh", "conda_profile.sh", 0644);
+  put_python(files, options, "lib/python_stubs");
+  for (const auto& rule : site.python)
+    if (!rule.conda_env.empty()) put_python(files, options, "conda/envs/" + rule.conda_env + "/bin");
+}
+
 void put_python_tools(Files& files, const Site& site, const StandInOptions& options) {
-  if (has_python(site, model::PythonWay::conda)) {
-    put(files, options, "bin/conda", "conda.sh", 0755);
-    put(files, options, "conda/etc/profile.d/conda.sh", "conda_profile.sh", 0644);
-    for (const auto& rule : site.python)
-      if (!rule.conda_env.empty()) put_python(files, options, "conda/envs/" + rule.conda_env + "/bin");
-  }
-  if (has_python(site, model::PythonWay::wheelhouse)) {
-    put(files, options, "bin/virtualenv", "virtualenv.sh", 0755);
+  const bool wheelhouse = has_python(site, model::PythonWay::wheelhouse);
+  const bool venv = has_python(site, model::PythonWay::venv) && !options.python.empty();
+  const bool conda = has_python(site, model::PythonWay::conda);
+  if (conda) put_conda(files, site, options);
+  if (venv)
+    for (const auto* name : {"python", "python3"})
+      put(files, options, std::string("bin/") + name, "python.sh", 0755);
+  if (wheelhouse) put(files, options, "bin/virtualenv", "virtualenv.sh", 0755);
+  if (wheelhouse || venv || conda) {
+    put(files, options, "lib/python_env.sh", "python_env.sh", 0644);
     put(files, options, "lib/wheelhouse_pip.py", "wheelhouse_pip.py", 0644);
+  }
+  for (const auto& rule : site.python) {
+    if (!rule.list_wheels.empty()) {
+      put(files, options, "bin/" + rule.list_wheels, "avail_wheels.sh", 0755);
+      put(files, options, "lib/avail_wheels.py", "avail_wheels.py", 0644);
+    }
+    if (!rule.image.tool.empty() && has_stand_in(rule.image.tool))
+      put(files, options, "bin/" + rule.image.tool, rule.image.tool + ".sh", 0755);
   }
 }
 
@@ -283,13 +307,18 @@ std::map<std::string, StandInFile> make_stand_ins(const Site& site, const Cluste
     put(files, options, "bin/ibrun", "ibrun.sh", 0755);
     put(files, options, "lib/ibrun_rank", "ibrun_rank.sh", 0755);
   }
-  if (!site.interactive.options.empty() && has_stand_in(site.interactive.program))
+  if (!site.interactive.options.empty() && has_stand_in(site.interactive.program)) {
     put(files, options, "bin/" + site.interactive.program, site.interactive.program + ".sh", 0755);
+    put(files, options, "lib/idev_shell", "idev_shell.sh", 0755);
+  }
+  if (!options.accounting) put(files, options, "bin/sacct", "sacct.sh", 0755);
   put(files, options, "lib/task_prolog", "task_prolog.sh", 0755);
   auto& prolog = files["lib/task_prolog"].text;
   prolog = util::replace_all(prolog, "@MODULE_FUNCTION@", module_function(options));
   prolog = util::replace_all(prolog, "@JOB_DIRECTORY@", has_job_directory(site) ? "yes" : "no");
-  if (has_job_directory(site)) put(files, options, "lib/epilog", "epilog.sh", 0755);
+  put(files, options, "lib/tidy_node.sh", "tidy_node.sh", 0644);
+  for (const auto* program : {"prolog", "epilog"})
+    put(files, options, std::string("lib/") + program, std::string(program) + ".sh", 0755);
   return files;
 }
 

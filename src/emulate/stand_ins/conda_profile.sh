@@ -1,20 +1,21 @@
 # shellcheck shell=bash
-# Sourced: makes `conda activate NAME` work in this shell. Knows the environments that the profile names, and prefixes that exist.
+# Sourced: makes `conda activate NAME` work in this shell, also under `set -eu`.
 
 conda() {
-  local hpcml_prefix
+  local hpcml_prefix hpcml_name
   case ${1-} in
     activate)
-      hpcml_prefix=@STATE_DIR@/conda/envs/${2:-base}
-      [[ ${2-} == */* ]] && hpcml_prefix=$2
+      hpcml_name=${2:-base}
+      hpcml_prefix=@STATE_DIR@/conda/envs/$hpcml_name
+      if [[ $hpcml_name == */* ]]; then
+        hpcml_prefix=$hpcml_name
+        [[ -x $hpcml_prefix/bin/python ]] || hpcml_prefix=@STATE_DIR@/conda/envs/${hpcml_name//\//_}
+      fi
       if [[ ! -x $hpcml_prefix/bin/python ]]; then
-        @STATE_DIR@/bin/conda "$@" 2> /dev/null
-        printf 'conda: there is no environment %s; the emulated site has: %s\n' "${2:-base}" \
-          "$(cd @STATE_DIR@/conda/envs && echo *)" >&2
-        return 1
+        @STATE_DIR@/bin/conda hpcml-adopt "$hpcml_name" "$hpcml_prefix" || return 1
       fi
       conda deactivate
-      export CONDA_PREFIX=$hpcml_prefix CONDA_DEFAULT_ENV=${hpcml_prefix##*/} CONDA_SHLVL=1
+      export CONDA_PREFIX=$hpcml_prefix CONDA_DEFAULT_ENV=$hpcml_name CONDA_SHLVL=1
       export PATH=$hpcml_prefix/bin:$PATH
       ;;
     deactivate)

@@ -151,6 +151,10 @@ main() {
   image=$(realpath -- "$image")
   # A module's image activates its environment by itself.
   [[ ${image%/*} -ef $hpcml_state/image ]] && hpcml_image_path=$hpcml_state/image/bin:$hpcml_state/image/env/bin
+  if [[ $(head -c 33 -- "$image" | tr -d '\0') == "hpcml: an image that cotainr buil"* ]]; then # its environment needs no entering
+    [[ -z $hpcml_enter_variable ]] || hpcml_image_path+=:${hpcml_image_path%/bin}/env/bin
+    hpcml_enter_variable=
+  fi
   local program=("${rest[@]:1}")
   [[ $action == shell ]] && program=(/bin/bash "${program[@]}")
   ((${#program[@]})) || fail "no program to run in the image"

@@ -28,6 +28,6 @@ main() {
   hpcml_record ibrun true "${words[@]}"
   export HPCML_IBRUN_PROCID=${SLURM_PROCID-} HPCML_IBRUN_LOCALID=${SLURM_LOCALID-} HPCML_IBRUN_NODEID=${SLURM_NODEID-}
   # shellcheck disable=SC2154 # from site.sh
-  exec "$hpcml_srun" --mpi=none --cpu-bind=none --kill-on-bad-exit=1 -n "$number" "$hpcml_state/lib/ibrun_rank" "$@"
+  exec "$hpcml_srun" --mpi="$hpcml_mpi" --cpu-bind=none --kill-on-bad-exit=1 -n "$number" "$hpcml_state/lib/ibrun_rank" "$@"
 }
 main "$@"

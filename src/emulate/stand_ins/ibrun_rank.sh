@@ -17,6 +17,9 @@ restore SLURM_PROCID "${HPCML_IBRUN_PROCID-}"
 restore SLURM_LOCALID "${HPCML_IBRUN_LOCALID-}"
 restore SLURM_NODEID "${HPCML_IBRUN_NODEID-}"
 unset HPCML_IBRUN_PROCID HPCML_IBRUN_LOCALID HPCML_IBRUN_NODEID
-for name in "${!SLURM_STEP@}"; do unset "$name"; done
+for name in "${!SLURM_STEP@}"; do
+  # Without the step's number Open MPI believes that nobody started it, and each rank is a world of its own.
+  [[ $name == SLURM_STEP_ID ]] || unset "$name"
+done
 unset SLURM_TASK_PID SLURM_GTIDS SLURM_SRUN_COMM_HOST SLURM_SRUN_COMM_PORT SLURM_LAUNCH_NODE_IPADDR
 exec "$@"

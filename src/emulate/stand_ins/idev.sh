@@ -1,5 +1,5 @@
 #!/bin/bash
-# idev: an interactive job on a compute node.
+# idev: an interactive job on a compute node, with the job's whole request: its tasks are for ibrun and srun.
 here=${BASH_SOURCE[0]%/*}
 # shellcheck source=/dev/null
 . "$here/../lib/common.sh"
@@ -21,7 +21,9 @@ main() {
   done
   hpcml_record idev true "${words[@]}"
   [[ -t 0 ]] && pty=(--pty)
+  # An interactive step takes none of the job's resources, so that the shell's own steps get them.
   # shellcheck disable=SC2154 # from site.sh
-  exec "$hpcml_salloc" "${options[@]}" "$hpcml_srun" -N1 -n1 "${pty[@]}" "${SHELL:-/bin/bash}"
+  exec "$hpcml_salloc" "${options[@]}" "$hpcml_srun" --interactive --preserve-env --mpi=none -N1 -n1 "${pty[@]}" \
+    "$hpcml_state/lib/idev_shell"
 }
 main "$@"

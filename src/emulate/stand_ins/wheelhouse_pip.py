@@ -61,7 +61,7 @@ def find(requirement):
     return found if fits else None
 
 
-def closure(wanted, words):
+def closure(wanted, words, lenient):
     """Distributions for the requirements and all that they need; optional needs that this machine lacks are left out."""
     result, queue = {}, [(Requirement(text), True) for text in wanted]
     while queue:
@@ -72,6 +72,9 @@ def closure(wanted, words):
         found = find(requirement)
         if found is None:
             if not asked:
+                continue
+            if lenient:
+                print(f"{requirement} is left out: the Python of this machine has none ({sys.executable})", file=sys.stderr)
                 continue
             fail(f"No matching distribution found for {requirement}: the wheelhouse of the emulation is the Python of this machine "
                  f"({sys.executable}); install it there to rehearse with it.", words)
@@ -105,7 +108,11 @@ def link(found, into):
 
 def main():
     into, words = Path(sys.argv[2]).absolute(), sys.argv[3:]
-    if words[:1] == ["--version"]:
+    any_index = words[:1] == ["--any-index"]
+    words = words[any_index:]
+    lenient = words[:1] == ["--what-is-here"]
+    words = words[lenient:]
+    if words[:1] in (["--version"], ["-V"]):
         print(f"pip (emulated wheelhouse) from {into}")
         return
     if words[:1] in (["list"], ["freeze"]):
@@ -115,9 +122,9 @@ def main():
     if words[:1] != ["install"]:
         fail(f"pip {' '.join(words[:1])} is not emulated", words)
     offline, wanted = parse(words[1:])
-    if not offline:
+    if not offline and not any_index:
         fail("this emulated site installs from its wheelhouse: add --no-index (compute nodes may have no internet).", words)
-    found = closure(wanted, words)
+    found = closure(wanted, words, lenient)
     for one in found.values():
         link(one, into)
     record(True, words)

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: MIT
+// Which folders for temporary files each emulated node has for itself, and what of the machine's it still
+// sees.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "emulate/sandbox.hpp"
+#include "util/env_snapshot.hpp"
+#include "util/result.hpp"
+
+namespace hpcml::emulate {
+
+/// The folders, without their sources, outer ones first; and what a person should know of them.
+struct TemporaryPlaces {
+  std::vector<OwnFolder> folders;
+  std::vector<std::string> notes;
+};
+
+/// /tmp, /var/tmp and $TMPDIR. The folders that are there already stay visible: work is often done below
+/// /tmp; what is made later is its node's own. A place that is the person's working or home directory stays
+/// shared.
+TemporaryPlaces find_temporary_places(const util::EnvSnapshot& env, const std::string& working_directory);
+
+/// The node's part of it, on the sandbox's file system.
+std::vector<OwnFolder> own_folders_of(const TemporaryPlaces& places, const std::string& state_dir,
+                                      const std::string& node);
+/// Makes the sources of a node, with the rights of a folder for temporary files.
+util::Status make_own_folders(const std::vector<OwnFolder>& folders);
+/// What is kept, one name a line, for the programs that empty the folders: the file's name below the state
+/// directory, and its text.
+std::vector<std::pair<std::string, std::string>> make_kept_lists(const TemporaryPlaces& places);
+
+} // namespace hpcml::emulate

@@ -1,0 +1,22 @@
+# shellcheck shell=bash
+# Sourced by the programs that make environments of Python, after common.sh.
+
+# hpcml_make_env FOLDER PIP-OPTION… -- VENV-OPTION…: an environment with this machine's Python, in which `pip install` takes packages
+# from this machine's Python.
+hpcml_make_env() {
+  local folder=$1 pip='' name
+  shift
+  [[ $folder == /* ]] || folder=$PWD/$folder
+  while (($#)) && [[ $1 != -- ]]; do
+    pip+=" $1"
+    shift
+  done
+  # shellcheck disable=SC2154 # from site.sh
+  "$hpcml_python" -m venv --without-pip "${@:2}" -- "$folder" || return 1
+  for name in pip pip3; do
+    # shellcheck disable=SC2154 # from common.sh
+    printf '#!/bin/bash\nexec %q %q --into %q%s "$@"\n' "$hpcml_python" "$hpcml_state/lib/wheelhouse_pip.py" "$folder" "$pip" \
+      > "$folder/bin/$name"
+    chmod +x "$folder/bin/$name"
+  done
+}
