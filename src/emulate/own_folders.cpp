@@ -79,7 +79,8 @@ util::Status make_own_folders(const std::vector<OwnFolder>& folders) {
 std::vector<std::pair<std::string, std::string>> make_kept_lists(const TemporaryPlaces& places) {
   std::vector<std::pair<std::string, std::string>> files;
   for (std::size_t i = 0; i < places.folders.size(); ++i)
-    files.emplace_back("lib/kept" + std::to_string(i), util::join(places.folders[i].kept, "\n") + "\n");
+    files.emplace_back("lib/kept" + std::to_string(i),
+                       places.folders[i].target + "\n" + util::join(places.folders[i].kept, "\n") + "\n");
   return files;
 }
 

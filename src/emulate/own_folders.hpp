@@ -28,8 +28,8 @@ std::vector<OwnFolder> own_folders_of(const TemporaryPlaces& places, const std::
                                       const std::string& node);
 /// Makes the sources of a node, with the rights of a folder for temporary files.
 util::Status make_own_folders(const std::vector<OwnFolder>& folders);
-/// What is kept, one name a line, for the programs that empty the folders: the file's name below the state
-/// directory, and its text.
+/// A place and what is kept in it, one name a line, for programs on the nodes: the file's name below the
+/// state directory, and its text.
 std::vector<std::pair<std::string, std::string>> make_kept_lists(const TemporaryPlaces& places);
 
 } // namespace hpcml::emulate

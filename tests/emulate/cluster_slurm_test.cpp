@@ -33,10 +33,14 @@ std::vector<std::string> sorted_lines(const std::string& text) {
 
 TEST_CASE("a command runs on the nodes of the site, with its exit code", "[slurm]") {
   const Cluster lumi({"--site", "lumi", "--nodes", "2"});
-  const auto result = lumi.run("srun -N2 -p standard-g -A project_1 -t 5 hostname; exit 7");
+  const auto result = lumi.run("srun -N2 -p standard-g -A project_1 -t 5 hostname; " HPCML_BINARY
+                               " gen --account project_1 --time 5 --gpus-per-node 8 -- python x.py | grep "
+                               "partition=; exit 7");
   INFO(result.err);
   CHECK(result.exit_code == 7);
-  CHECK(sorted_lines(result.out) == std::vector<std::string>{"nid000001", "nid000002"});
+  // gen takes the emulated site for its own.
+  CHECK(sorted_lines(result.out) ==
+        std::vector<std::string>{"#SBATCH --partition=standard-g", "nid000001", "nid000002"});
   CHECK(result.err.find("LUMI-G: 2 nodes of standard-g (the site has 2978), ready in ") != std::string::npos);
 }
 
@@ -149,6 +153,15 @@ TEST_CASE("Slurm takes the person's accounts and no others, where it keeps accou
   const auto wrong = Cluster({"--site", "lumi", "--accounts", "a;b"}).run("true");
   CHECK(wrong.exit_code == 2);
   CHECK(wrong.err.find("\"a;b\" is no account") != std::string::npos);
+}
+
+TEST_CASE("jobs are recorded for those who ask sacct, whatever their account", "[slurm]") {
+  const Cluster narval({"--site", "narval", "--accounting"});
+  const auto result = narval.run("srun -A def-anybody --mem=1G -t 5 -J recorded true\n"
+                                 "for i in {1..100}; do sacct -X -n -P -o JobName,State | grep COMPLETED && "
+                                 "break; sleep 0.1; done; sacct -V | grep -o slurm");
+  INFO(result.err);
+  CHECK(result.out == "recorded|COMPLETED\nslurm\n");
 }
 
 TEST_CASE("nothing is left of a cluster when its command ends", "[slurm]") {

@@ -67,10 +67,16 @@ TEST_CASE("a checkpoint in the node's temporary folder is on no other node and i
                "srun $options -N2 --ntasks-per-node=1 ./save.sh 2> /dev/null; echo later\n"
                "srun $options -w nid000001 ls /tmp | grep checkpoint; srun $options -w nid000001 cat " +
                kept.path().string() + "/data; ls /tmp /var/tmp | grep " + name +
-               "; srun $options -N2 bash -c 'pwd; touch made-$(hostname)'; ls made-*");
+               "; srun $options -N2 bash -c 'pwd; touch made-$(hostname)'; ls made-*\n"
+               "cd $(mktemp -d -p /tmp hpcml-XXXXXX) && srun $options true; rmdir $PWD");
   INFO(result.err);
   const auto here = lumi.folder().path().string();
   CHECK(result.out ==
         "/tmp\n/var/tmp\nlater\nmine\n" + here + "\n" + here + "\nmade-nid000001\nmade-nid000002\n");
   CHECK(util::read_file(kept / "data").value_or("") == "mine\n"); // nobody emptied it
+  const auto said =
+      result.err.find(" lies in the login node's own /tmp: the job's nodes have no such folder.");
+  CHECK(said != std::string::npos);
+  CHECK(result.err.find("login node's own", said + 20) ==
+        std::string::npos); // the others were in shared ones
 }

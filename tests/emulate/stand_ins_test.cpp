@@ -1,82 +1,12 @@
 // SPDX-License-Identifier: MIT
 // The stand-in programs under the real bash, and under shellcheck.
-#include <catch2/catch.hpp>
-
-#include <nlohmann/json.hpp>
-
-#include "emulate/cluster_run.hpp"
-#include "emulate/site_helper.hpp"
-#include "emulate/stand_in_files.hpp"
-#include "util/file.hpp"
-#include "util/process.hpp"
-#include "util/text.hpp"
+#include "emulate/stand_ins_helper.hpp"
 
 using namespace hpcml;
 using namespace hpcml::emulate;
+using test::Installed;
+using test::rich_site;
 namespace fs = std::filesystem;
-
-namespace {
-
-/// A made-up site that has everything that the stand-ins serve.
-model::Site rich_site() {
-  auto site = test::small_site();
-  model::ContainerRule container;
-  container.engine = model::ContainerEngine::singularity;
-  container.enter = "$WITH_CONDA";
-  container.modules = {"use:/appl/modules", "bindings"};
-  container.binds.push_back({"/opt/nowhere/cray", "", false, {}});
-  site.containers.push_back(container);
-  model::PythonRule conda;
-  conda.kind = model::PythonWay::conda;
-  conda.modules = {"miniforge3/25.3.1"};
-  conda.conda_env = "pytorch";
-  model::PythonRule wheels;
-  wheels.kind = model::PythonWay::wheelhouse;
-  wheels.modules = {"StdEnv/2023", "python"};
-  wheels.where = "$SLURM_TMPDIR";
-  site.python = {conda, wheels};
-  model::LauncherRule ibrun;
-  ibrun.name = "ibrun";
-  ibrun.rank_variable = "PMI_RANK";
-  site.launchers.push_back(ibrun);
-  site.network.internet_on_compute = false;
-  site.interactive = {"idev", {{"nodes", "-N"}}};
-  return site;
-}
-
-/// The stand-ins of a site, written to a folder, and a way to run text with them under bash.
-struct Installed {
-  test::TempFolder folder;
-  model::Site site;
-  util::EnvSnapshot env;
-
-  explicit Installed(model::Site made = rich_site()) : site(std::move(made)) {
-    StandInOptions options;
-    options.state_dir = folder.path().string();
-    options.python = util::find_program("python3", util::EnvSnapshot::of_process()).value_or("");
-    for (const auto& [name, file] : make_stand_ins(site, test::layout_of(site), options)) {
-      fs::create_directories((folder.path() / name).parent_path());
-      REQUIRE(util::write_file(folder.path() / name, file.text, file.mode));
-    }
-    env = make_login_environment(site, util::EnvSnapshot::of_process(), folder.path().string(), "tester");
-  }
-
-  util::ProcessOutput bash(const std::string& text) const {
-    auto result = util::run_process({"bash", "-c", text}, env, std::chrono::seconds(60));
-    REQUIRE(result);
-    return *result;
-  }
-
-  std::vector<nlohmann::json> record() const {
-    std::vector<nlohmann::json> lines;
-    const auto text = util::read_file(folder.path() / "record.jsonl").value_or("");
-    for (const auto& line : util::split(text, '\n'))
-      if (!line.empty()) lines.push_back(nlohmann::json::parse(line));
-    return lines;
-  }
-};
-
-} // namespace
 
 TEST_CASE("a module that gives an image names a file, and the image is entered by itself") {
   auto site = rich_site();
@@ -278,18 +208,6 @@ TEST_CASE("options of Slurm's container plugins end before Slurm, which has no s
   CHECK(fs::is_empty(installed.folder.path() / "tmp")); // the script without these options is gone again
 }
 
-TEST_CASE("conda activates the site's environment after its hook or its module") {
-  const Installed installed;
-  const std::string python = installed.folder.path().string() + "/conda/envs/pytorch/bin/python\n";
-  CHECK(installed.bash("conda activate pytorch").exit_code != 0);
-  CHECK(installed
-            .bash("source \"$(conda info --base)/etc/profile.d/conda.sh\"; conda activate pytorch; command "
-                  "-v python")
-            .out == python);
-  CHECK(installed.bash("module load miniforge3/25.3.1; conda activate pytorch; command -v python").out ==
-        python);
-}
-
 TEST_CASE(
     "an environment of the person's own on the site is this machine's Python, and said, also under set -eu") {
   const Installed installed;
@@ -317,122 +235,11 @@ TEST_CASE(
   CHECK(installed.bash("source activate ours; echo $CONDA_DEFAULT_ENV").out == "ours\n");
 }
 
-TEST_CASE("conda makes an environment that pip fills from this machine's Python") {
-  const Installed installed;
-  const std::string env = installed.folder.path().string() + "/conda/envs/mine";
-  const auto made = installed.bash(
-      "set -eu; module load miniforge3; conda create --yes --name mine python=3.11 no-such-package-here; "
-      "conda "
-      "activate mine; pip install pip --index-url https://download.pytorch.org/whl/cu128; command -v python; "
-      "conda env list | sed 's/ .*//'");
-  INFO(made.err);
-  CHECK(made.exit_code == 0);
-  CHECK(made.out.find("conda activate mine\n") != std::string::npos);
-  CHECK(made.out.find(env + "/bin/python\nmine\npytorch\n") != std::string::npos);
-  CHECK(made.err.find("no-such-package-here is left out") != std::string::npos);
-  CHECK(made.err.find("taken for one of yours") == std::string::npos);
-  CHECK(installed.bash("conda create --name mine").err.find("prefix already exists") != std::string::npos);
-  const auto asking = installed.bash("conda create -n other < /dev/null");
-  CHECK(asking.exit_code == 0);
-  CHECK(asking.err.find("write --yes") != std::string::npos);
-}
-
-TEST_CASE("the site's list of wheels is what this machine's Python has") {
-  auto site = rich_site();
-  site.python[1].list_wheels = "avail_wheels";
-  const Installed installed(site);
-  const auto listed = installed.bash("avail_wheels pip");
-  INFO(listed.err);
-  CHECK(listed.exit_code == 0);
-  const auto lines = util::split(listed.out, '\n');
-  REQUIRE(lines.size() >= 3);
-  CHECK(util::starts_with(lines[0], "name  version"));
-  CHECK(util::starts_with(lines[2], "pip   "));
-  const auto none = installed.bash("avail_wheels no-such-package");
-  CHECK(none.exit_code == 1);
-  CHECK(none.err.find("no wheels of no-such-package") != std::string::npos);
-}
-
-TEST_CASE("cotainr checks what it is asked, and its image needs no entering") {
-  auto site = rich_site();
-  model::PythonRule rule;
-  rule.kind = model::PythonWay::container;
-  rule.modules = {"LUMI", "cotainr"};
-  rule.image = {"cotainr", "/appl/base.sif"};
-  site.python.push_back(rule);
-  const Installed installed(site);
-  const auto in = "cd " + installed.folder.path().string() + "; module load LUMI cotainr; ";
-  REQUIRE(util::write_file(installed.folder / "env.yml", "name: x\ndependencies:\n  - pip\n"));
-  REQUIRE(util::write_file(installed.folder / "bad.yml", "name: x\n"));
-  struct Case {
-    const char* arguments;
-    const char* said;
-  };
-  for (const auto& [arguments, said] :
-       {Case{"build x.sif --conda-env=env.yml", "--base-image and --system"},
-        Case{"build x.sif --base-image=/nowhere/base.sif", "base image /nowhere/base.sif does not exist"},
-        Case{"build x.sif --base-image /appl/base.sif --conda-env=none.yml", "cannot read"},
-        Case{"build x.sif --system=lumi-g --conda-env bad.yml", "no environment of conda"},
-        Case{"build none/x.sif --system=lumi-g", "cannot write none/x.sif"},
-        Case{"build x.sif --frobnicate", "unknown option --frobnicate"}}) {
-    const auto result = installed.bash(in + "cotainr " + arguments);
-    CAPTURE(arguments, result.err);
-    CHECK(result.exit_code != 0);
-    CHECK(result.err.find(said) != std::string::npos);
-  }
-  CHECK(installed.bash("cotainr build x.sif --system=lumi-g").exit_code == 127); // its module is not loaded
-  const auto built = installed.bash(
-      in + "cotainr build x.sif --base-image=/appl/base.sif --conda-env=env.yml && singularity "
-           "exec x.sif bash -c 'echo [${WITH_CONDA-}]; command -v python'");
-  INFO(built.err);
-  CHECK(built.out == "Successfully built container x.sif\n[]\n" + installed.folder.path().string() +
-                         "/image/env/bin/python\n");
-  CHECK(installed.bash(in + "cotainr build x.sif --system=lumi-g < /dev/null").exit_code == 1);
-  CHECK(installed.bash(in + "echo no | cotainr build x.sif --system=lumi-g").exit_code == 0);
-}
-
-TEST_CASE("an environment of venv has a pip that needs no network") {
-  auto site = rich_site();
-  model::PythonRule rule;
-  rule.kind = model::PythonWay::venv;
-  site.python = {rule};
-  const Installed installed(site);
-  const auto made =
-      installed.bash("cd " + installed.folder.path().string() +
-                     " && python3 -m venv mine && . mine/bin/activate && pip3 install pip "
-                     "--index-url https://download.pytorch.org/whl/cu124 && command -v python3; "
-                     "python3 -c 'import sys; print(sys.prefix)'");
-  INFO(made.err);
-  const auto env = installed.folder.path().string() + "/mine";
-  CHECK(made.out.find("Successfully installed pip-") == 0);
-  CHECK(util::ends_with(made.out, env + "/bin/python3\n" + env + "\n"));
-}
-
 TEST_CASE("sacct without accounting says how to have it") {
   const Installed installed;
   const auto asked = installed.bash("sacct -j 1");
   CHECK(asked.exit_code == 1);
   CHECK(asked.err.find("hpcml emulate --accounting") != std::string::npos);
-}
-
-TEST_CASE("virtualenv and pip make an environment without network") {
-  const Installed installed;
-  const std::string env = (installed.folder.path() / "env").string();
-  CHECK(installed.bash("virtualenv " + env).exit_code == 1);
-  const auto made = installed.bash("virtualenv --no-download " + env + " && . " + env +
-                                   "/bin/activate && pip install --no-index pip");
-  INFO(made.err);
-  CHECK(made.exit_code == 0);
-  CHECK(installed.bash(". " + env + "/bin/activate; command -v python").out == env + "/bin/python\n");
-  CHECK(installed.bash("virtualenv --no-download --clear -- " + env).exit_code == 0);
-  CHECK(installed.bash("virtualenv --no-download -- a b").exit_code == 2);
-  const auto online = installed.bash(". " + env + "/bin/activate; pip install torch");
-  CHECK(online.exit_code == 1);
-  CHECK(online.err.find("--no-index") != std::string::npos);
-  const auto unknown =
-      installed.bash(". " + env + "/bin/activate; pip install --no-index no-such-package-at-all");
-  CHECK(unknown.exit_code == 1);
-  CHECK(unknown.err.find("No matching distribution found") != std::string::npos);
 }
 
 TEST_CASE("ibrun refuses what cannot work") {

@@ -130,7 +130,8 @@ TEST_CASE("beside a running job affinity --verify sees what each rank of its nod
       "ctypes.byref(ctypes.c_ulong(1)), 65); os.execvp(sys.argv[1], sys.argv[1:])";
   // The ranks say that they run and wait for a file, so that the verdict is about all of them.
   const auto sections = run_job(
-      "wait=$(mktemp -u)\nhold() { srun \"$@\" sh -c ': > '$wait'.$SLURM_PROCID; until test -e '$wait'; do "
+      "wait=$(mktemp -u -p $PWD)\nhold() { srun \"$@\" sh -c ': > '$wait'.$SLURM_PROCID; until test -e "
+      "'$wait'; do "
       "sleep 0.1; done' & }\n"
       "look() { until [ $(ls $wait.* 2>/dev/null | wc -l) = ${2:-16} ]; do sleep 0.1; done; echo \"== $1\"; "
       "srun --overlap -N1 -n1 -w nid000002 $H affinity --site lumi --verify 2>/dev/null; echo code $?; touch "

@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: MIT
+// Stand-ins that make environments of Python and images.
+#include "emulate/stand_ins_helper.hpp"
+
+using namespace hpcml;
+using namespace hpcml::emulate;
+using test::Installed;
+using test::rich_site;
+namespace fs = std::filesystem;
+
+TEST_CASE("conda activates the site's environment after its hook or its module") {
+  const Installed installed;
+  const std::string python = installed.folder.path().string() + "/conda/envs/pytorch/bin/python\n";
+  CHECK(installed.bash("conda activate pytorch").exit_code != 0);
+  CHECK(installed
+            .bash("source \"$(conda info --base)/etc/profile.d/conda.sh\"; conda activate pytorch; command "
+                  "-v python")
+            .out == python);
+  CHECK(installed.bash("module load miniforge3/25.3.1; conda activate pytorch; command -v python").out ==
+        python);
+}
+
+TEST_CASE("conda makes an environment that pip fills from this machine's Python") {
+  const Installed installed;
+  const std::string env = installed.folder.path().string() + "/conda/envs/mine";
+  const auto made = installed.bash(
+      "set -eu; module load miniforge3; conda create --yes --name mine python=3.11 no-such-package-here; "
+      "conda "
+      "activate mine; pip install pip --index-url https://download.pytorch.org/whl/cu128; command -v python; "
+      "conda env list | sed 's/ .*//'");
+  INFO(made.err);
+  CHECK(made.exit_code == 0);
+  CHECK(made.out.find("conda activate mine\n") != std::string::npos);
+  CHECK(made.out.find(env + "/bin/python\nmine\npytorch\n") != std::string::npos);
+  CHECK(made.err.find("no-such-package-here is left out") != std::string::npos);
+  CHECK(made.err.find("taken for one of yours") == std::string::npos);
+  CHECK(installed.bash("conda create --name mine").err.find("prefix already exists") != std::string::npos);
+  const auto asking = installed.bash("conda create -n other < /dev/null");
+  CHECK(asking.exit_code == 0);
+  CHECK(asking.err.find("write --yes") != std::string::npos);
+}
+
+TEST_CASE("the site's list of wheels is what this machine's Python has") {
+  auto site = rich_site();
+  site.python[1].list_wheels = "avail_wheels";
+  const Installed installed(site);
+  const auto listed = installed.bash("avail_wheels pip");
+  INFO(listed.err);
+  CHECK(listed.exit_code == 0);
+  const auto lines = util::split(listed.out, '\n');
+  REQUIRE(lines.size() >= 3);
+  CHECK(util::starts_with(lines[0], "name  version"));
+  CHECK(util::starts_with(lines[2], "pip   "));
+  const auto none = installed.bash("avail_wheels no-such-package");
+  CHECK(none.exit_code == 1);
+  CHECK(none.err.find("no wheels of no-such-package") != std::string::npos);
+}
+
+TEST_CASE("cotainr checks what it is asked, and its image needs no entering") {
+  auto site = rich_site();
+  model::PythonRule rule;
+  rule.kind = model::PythonWay::container;
+  rule.modules = {"LUMI", "cotainr"};
+  rule.image = {"cotainr", "/appl/base.sif"};
+  site.python.push_back(rule);
+  const Installed installed(site);
+  const auto in = "cd " + installed.folder.path().string() + "; module load LUMI cotainr; ";
+  REQUIRE(util::write_file(installed.folder / "env.yml", "name: x\ndependencies:\n  - pip\n"));
+  REQUIRE(util::write_file(installed.folder / "bad.yml", "name: x\n"));
+  struct Case {
+    const char* arguments;
+    const char* said;
+  };
+  for (const auto& [arguments, said] :
+       {Case{"build x.sif --conda-env=env.yml", "--base-image and --system"},
+        Case{"build x.sif --base-image=/nowhere/base.sif", "base image /nowhere/base.sif does not exist"},
+        Case{"build x.sif --base-image /appl/base.sif --conda-env=none.yml", "cannot read"},
+        Case{"build x.sif --system=lumi-g --conda-env bad.yml", "no environment of conda"},
+        Case{"build none/x.sif --system=lumi-g", "cannot write none/x.sif"},
+        Case{"build x.sif --frobnicate", "unknown option --frobnicate"}}) {
+    const auto result = installed.bash(in + "cotainr " + arguments);
+    CAPTURE(arguments, result.err);
+    CHECK(result.exit_code != 0);
+    CHECK(result.err.find(said) != std::string::npos);
+  }
+  CHECK(installed.bash("cotainr build x.sif --system=lumi-g").exit_code == 127); // its module is not loaded
+  const auto built = installed.bash(
+      in + "cotainr build x.sif --base-image=/appl/base.sif --conda-env=env.yml && singularity "
+           "exec x.sif bash -c 'echo [${WITH_CONDA-}]; command -v python'");
+  INFO(built.err);
+  CHECK(built.out == "Successfully built container x.sif\n[]\n" + installed.folder.path().string() +
+                         "/image/env/bin/python\n");
+  CHECK(installed.bash(in + "cotainr build x.sif --system=lumi-g < /dev/null").exit_code == 1);
+  CHECK(installed.bash(in + "echo no | cotainr build x.sif --system=lumi-g").exit_code == 0);
+}
+
+TEST_CASE("an environment of venv has a pip that needs no network") {
+  auto site = rich_site();
+  model::PythonRule rule;
+  rule.kind = model::PythonWay::venv;
+  site.python = {rule};
+  const Installed installed(site);
+  const auto made =
+      installed.bash("cd " + installed.folder.path().string() +
+                     " && python3 -m venv mine && . mine/bin/activate && pip3 install pip "
+                     "--index-url https://download.pytorch.org/whl/cu124 && command -v python3; "
+                     "python3 -c 'import sys; print(sys.prefix)'");
+  INFO(made.err);
+  const auto env = installed.folder.path().string() + "/mine";
+  CHECK(made.out.find("Successfully installed pip-") == 0);
+  CHECK(util::ends_with(made.out, env + "/bin/python3\n" + env + "\n"));
+}
+
+TEST_CASE("virtualenv and pip make an environment without network") {
+  const Installed installed;
+  const std::string env = (installed.folder.path() / "env").string();
+  CHECK(installed.bash("virtualenv " + env).exit_code == 1);
+  const auto made = installed.bash("virtualenv --no-download " + env + " && . " + env +
+                                   "/bin/activate && pip install --no-index pip");
+  INFO(made.err);
+  CHECK(made.exit_code == 0);
+  CHECK(installed.bash(". " + env + "/bin/activate; command -v python").out == env + "/bin/python\n");
+  CHECK(installed.bash("virtualenv --no-download --clear -- " + env).exit_code == 0);
+  CHECK(installed.bash("virtualenv --no-download -- a b").exit_code == 2);
+  const auto online = installed.bash(". " + env + "/bin/activate; pip install torch");
+  CHECK(online.exit_code == 1);
+  CHECK(online.err.find("--no-index") != std::string::npos);
+  const auto unknown =
+      installed.bash(". " + env + "/bin/activate; pip install --no-index no-such-package-at-all");
+  CHECK(unknown.exit_code == 1);
+  CHECK(unknown.err.find("No matching distribution found") != std::string::npos);
+}
