@@ -102,6 +102,8 @@ util::Status make_state(const std::string& state_dir, const ClusterRun& run, con
                            !run.accounts.empty()};
   auto files = make_slurm_files(*run.site, run.layout, options);
   for (auto& [name, text] : make_kept_lists(run.temporary)) files[name] = std::move(text);
+  // Not in /tmp, which nodes may have to share: two of them would make the same folder there.
+  if (run.slurm.mpi == "pmix") files["mpi.conf"] = "PMIxCliTmpDirBase=" + state_dir + "/local\n";
   for (const auto& [name, text] : files)
     if (auto written = util::write_file(fs::path(state_dir) / name, text); !written) return written.error();
   // slurmdbd reads no file that others can.
