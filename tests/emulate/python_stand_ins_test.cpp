@@ -26,7 +26,8 @@ TEST_CASE("conda makes an environment that pip fills from this machine's Python"
   const auto made = installed.bash(
       "set -eu; module load miniforge3; conda create --yes --name mine python=3.11 no-such-package-here; "
       "conda "
-      "activate mine; pip install pip --index-url https://download.pytorch.org/whl/cu128; command -v python; "
+      "activate mine; python -m pip install --quiet pip; python -m pip check; pip install pip --index-url "
+      "https://download.pytorch.org/whl/cu128; command -v python; "
       "conda env list | sed 's/ .*//'");
   INFO(made.err);
   CHECK(made.exit_code == 0);

@@ -4,7 +4,7 @@
 # hpcml_make_env FOLDER PIP-OPTION… -- VENV-OPTION…: an environment with this machine's Python, in which `pip install` takes packages
 # from this machine's Python.
 hpcml_make_env() {
-  local folder=$1 pip='' name
+  local folder=$1 pip='' name packages
   shift
   [[ $folder == /* ]] || folder=$PWD/$folder
   while (($#)) && [[ $1 != -- ]]; do
@@ -18,5 +18,11 @@ hpcml_make_env() {
     printf '#!/bin/bash\nexec %q %q --into %q%s "$@"\n' "$hpcml_python" "$hpcml_state/lib/wheelhouse_pip.py" "$folder" "$pip" \
       > "$folder/bin/$name"
     chmod +x "$folder/bin/$name"
+  done
+  for packages in "$folder"/lib/python3*/site-packages; do # python -m pip
+    mkdir -p "$packages/pip"
+    : > "$packages/pip/__init__.py"
+    printf '%s\n' 'import os, sys' 'from pathlib import Path' 'pip = str(Path(__file__).absolute().parents[4] / "bin" / "pip")' \
+      'os.execv(pip, [pip] + sys.argv[1:])' > "$packages/pip/__main__.py"
   done
 }
