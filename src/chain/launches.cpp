@@ -32,6 +32,13 @@ std::string program_name(const Argument& word) {
   return name;
 }
 
+/// `"$HPCML" launch`, as scripts of hpcml's own name it: which build it is shows on the node.
+bool is_own_program(const Words& words, std::size_t at) {
+  const auto text = words[at].known() ? std::string() : words[at].text();
+  return (text == "$HPCML" || text == "${HPCML}") && at + 1 < words.size() &&
+         words[at + 1].text() == "launch";
+}
+
 /// From the first byte of `a` to the last of `b`, if they lie so.
 shell::Place span(shell::Place a, shell::Place b) {
   return b.offset >= a.offset ? shell::Place{a.offset, b.offset + b.length - a.offset} : a;
@@ -171,12 +178,13 @@ public:
   /// Appends the links that the words from `at` on make.
   void add(const Words& words, std::size_t at, std::vector<Link>& chain) {
     while (at < words.size() && chain.size() < 16) {
-      const auto program = shell::skip_prefixes(words, at);
+      const bool own = is_own_program(words, at);
+      const auto program = own ? std::optional(at) : shell::skip_prefixes(words, at);
       if (!program || *program >= words.size()) return;
       at = *program;
-      if (!words[at].known()) return;
+      if (!own && !words[at].known()) return;
       Link link;
-      link.program = program_name(words[at]);
+      link.program = own ? "hpcml" : program_name(words[at]);
       link.place = words[at].place;
       at = read(words, at, link);
       link.role = role_of(link.program);

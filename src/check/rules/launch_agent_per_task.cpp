@@ -145,6 +145,9 @@ Rule rule_launch_agent_per_task() {
        "--nproc_per_node=$GPUS --rdzv_backend=c10d --rdzv_endpoint=$H:$P train.py\n",
        "#!/bin/bash\n#SBATCH -N1 --ntasks-per-node=2 --gpus-per-node=2\nsrun hpcml launch --bind auto -- "
        "torchrun --nproc_per_node=2 train.py\n",
+       "#!/bin/bash\n#SBATCH -N1 --ntasks-per-node=2 --gpus-per-node=2\nHPCML=/opt/hpcml\nif [[ -x "
+       "$HPCML-$(uname -m) ]]; then HPCML+=-$(uname -m); fi\nsrun --cpu-bind=none \"$HPCML\" launch --site "
+       "lumi --gpus-per-node 2 -- \\\n  torchrun --nproc_per_node=2 train.py\n",
        "#!/bin/bash\n#SBATCH -N1 --ntasks-per-node=2\nsrun bash -c 'mpirun -np 2 ./train'\n",
        "#!/bin/bash\n#SBATCH -N1 --ntasks-per-node=2\nsrun srun ./train\n",
        "#!/bin/bash\n#SBATCH -N1 --gpus-per-node=2\ntorchrun --nproc_per_node=2 --no-python torchrun "

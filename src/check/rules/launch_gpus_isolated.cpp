@@ -35,7 +35,7 @@ Hits find(const Subject& subject) {
   Hits hits;
   for (const auto& launch : subject.launches) {
     const auto* step = launch.step();
-    if (!step || step->program != "srun" || !launch.python() || launch.agent() ||
+    if (!step || step->program != "srun" || !launch.python() || launch.agent() || launch.find("hpcml") ||
         !shape_of(subject, launch).several_tasks_per_node())
       continue;
     const auto place = asked_at(subject, *step);
