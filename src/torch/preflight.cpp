@@ -123,6 +123,7 @@ void run_phases(const RankEnv& env, const PreflightOptions& options) {
       [&] {
         const bool gloo = resolve_backend(options.group.backend) == "gloo";
         if (gloo) choose_interface(env, options.group.interface_name);
+        if (!gloo) meeting.be_patient(options.group.timeout + std::chrono::seconds(4));
         if (bytes == 0) bytes = gloo ? 4LL << 20 : 64LL << 20;
       },
       true);

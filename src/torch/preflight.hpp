@@ -36,8 +36,8 @@ struct OwnFault : std::runtime_error {
 /// all_reduce of a tensor whose sum is known element by element; throws std::runtime_error with the first
 /// wrong element, OwnFault if this rank's share was wrong before it was sent.
 Measured check_all_reduce(ProcessGroup& group, long long bytes);
-/// Each rank sends to others and receives from them (two rounds of pairs, so that each does both twice) what
-/// only that one should get; the receiver compares every element. Throws as check_all_reduce.
+/// Each rank sends to seven others (all, in a world of eight) and receives from them what only that one
+/// should get; the receiver compares every element. Throws as check_all_reduce.
 Measured check_send_receive(ProcessGroup& group, long long bytes);
 
 /// What two ranks found alone, seen from one of them; texts are empty where all is well.

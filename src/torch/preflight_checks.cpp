@@ -28,6 +28,9 @@ at::Tensor pattern(int64_t count, at::Device device, int seed = 0) {
       .to(device);
 }
 
+/// Of pairs that send: all pairs of up to eight ranks.
+constexpr int k_send_rounds = 7;
+
 int64_t element_count(long long bytes) { return std::max<int64_t>(1, bytes / 4); }
 
 /// Making and comparing a few MB needs no second thread; where more threads than cores wait for each other it
@@ -104,7 +107,7 @@ Measured check_all_reduce(ProcessGroup& group, long long bytes) {
 Measured check_send_receive(ProcessGroup& group, long long bytes) {
   take_one_thread();
   const at::Tensor base = pattern(element_count(bytes), group.device());
-  const int rank = group.rank(), rounds = std::min(rounds_of(group.size()), 2 + group.size() % 2);
+  const int rank = group.rank(), rounds = std::min(rounds_of(group.size()), k_send_rounds);
   double seconds = 0, tensors = 0;
   for (int round = 0; round < rounds; ++round) {
     const auto other = partner_of(rank, group.size(), round);

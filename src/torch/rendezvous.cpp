@@ -220,7 +220,7 @@ Outcome Meeting::conclude(const std::string& phase, const Fault& fault) {
          "Look for a crash or a kill in the log of rank 0."});
   }
   if (x_env.rank != 0) return heed_verdict(phase, 2 * x_timeout + 2 * k_grace);
-  wait_for_reports(phase, own.empty() ? x_timeout + k_grace : k_grace);
+  wait_for_reports(phase, own.empty() ? x_timeout + k_grace : x_patience);
   if (const auto culprit = find_culprit(phase)) fail(phase, culprit, k_grace);
   const bool well = x_reason.empty();
   decree(phase, well ? k_well : k_unexplained);

@@ -57,6 +57,10 @@ public:
   Store& store() { return x_store; }
   const std::vector<std::string>& hosts() const { return x_hosts; } ///< by rank; filled on rank 0 only
 
+  /// Rank 0: how long it waits for the others' reports after it saw a fault itself. With Gloo they see it at
+  /// once (4 s, unless this is called); with NCCL a rank may be stuck until its own time limit, and would be
+  /// taken for dead before that.
+  void be_patient(std::chrono::milliseconds limit) { x_patience = limit; }
   /// This rank begins the phase.
   void enter(const std::string& phase);
   /// This rank ended the phase. Returns when all have, the same on every rank; throws PhaseError, on every
@@ -93,6 +97,7 @@ private:
   RankEnv x_env;
   std::chrono::milliseconds x_timeout;
   std::chrono::steady_clock::time_point x_deadline; ///< for arriving
+  std::chrono::milliseconds x_patience{4000};
   Store x_store;
   std::vector<std::string> x_hosts;
   std::string x_reason;

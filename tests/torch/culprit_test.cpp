@@ -67,14 +67,16 @@ TEST_CASE("the rank that alters what it sends, receives or brings is named, and 
 }
 
 TEST_CASE("a fault between two ranks alone names the two, and neither as guilty") {
-  const Fault fault{HPCML_ALTERING_SOCKET, "send", 1, "3"};
+  // A sum goes round a ring and may not pass there: the messages do.
+  const auto fault = GENERATE(
+      values<Fault>({{HPCML_ALTERING_SOCKET, "send", 1, "3"}, {HPCML_ALTERING_SOCKET, "send", 0, "1"}}));
   const auto run = four_ranks_with(fault);
   INFO(name_of(fault) << "\n" << run.transcript());
   const auto found = verdict(run);
   CHECK(found.at("ranks").empty());
   CHECK(found.at("hosts").empty());
-  CHECK_THAT(found.at("what").get<std::string>(), Contains("cannot be told") && Contains("only rank 1 (") &&
-                                                      Contains("and rank 3 (") &&
-                                                      Contains("the path between them"));
+  CHECK_THAT(found.at("what").get<std::string>(),
+             Contains("cannot be told") && Contains("only rank " + std::to_string(fault.rank) + " (") &&
+                 Contains("and rank " + fault.peer + " (") && Contains("the path between them"));
   CHECK_THAT(cli::read_preflight(run.ranks.at(0).out).culprit.value_or(""), !Contains("--exclude"));
 }
