@@ -25,8 +25,18 @@ bool add_script(Request& request, const std::string& file, const Context& contex
     return false;
   }
   const bool environment = job.venv || job.conda || job.container || job.wheelhouse;
-  const auto ported = port::port_script(file, *text, *site,
-                                        {environment, job.partition ? job.partition->value : std::string()});
+  const auto given = [](const model::Known<std::string>& known) {
+    return known ? known->value : std::string();
+  };
+  port::Chosen chosen;
+  chosen.environment = environment;
+  chosen.partition = given(job.partition);
+  chosen.account = given(job.account);
+  chosen.qos = given(job.qos);
+  chosen.nodes = job.nodes || job.gpus_per_node;
+  chosen.launcher = job.launcher.has_value();
+  chosen.gpus_seen = job.gpu_visibility.has_value();
+  const auto ported = port::port_script(file, *text, *site, chosen);
   print_diagnostics(ported.findings, *text, context.colour);
   if (diag::has_errors(ported.findings)) {
     exit_code = k_invalid_file;

@@ -13,6 +13,10 @@ struct PortedLaunch {
   std::vector<std::string> source;  ///< the same words as the script wrote them, for the shell: the only text
                                     ///< of a person that a script takes over unquoted
   bool once = false;                ///< one process on the first node
+  bool per_node = false;            ///< one process on each node
+  std::vector<std::string> step_options = {};  ///< of the old srun that every srun knows, as shell text
+  std::vector<std::string> image_options = {}; ///< binds and settings of the image, as shell text
+  std::vector<std::string> agent_options = {}; ///< of the old torchrun or accelerate, as shell text
 };
 
 /// Text of the script as it is, then a launch (its `command` empty: none).
@@ -25,6 +29,7 @@ struct PortedPiece {
 struct PortedBody {
   std::string file;
   std::vector<PortedPiece> pieces;
+  bool own_environment = false; ///< the script activates one: the site's own is not put beside it
 };
 
 } // namespace hpcml::model

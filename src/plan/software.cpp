@@ -111,7 +111,7 @@ void plan_python(PlanContext& context) {
   } else if (job.wheelhouse) {
     plan_wheelhouse(context, requirement_words(job.wheelhouse->value, "--wheelhouse", context.findings),
                     job.wheelhouse->origin);
-  } else if (is_python(job.command) && !job.container) {
+  } else if (is_python(job.command) && !job.container && !(job.body && job.body->own_environment)) {
     plan_default_python(context);
   }
 }

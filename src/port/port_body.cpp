@@ -36,6 +36,7 @@ bool is_owned(const std::string& name) {
 struct Assigning {
   Range range;
   std::vector<std::string> names;
+  bool kept = false;
 };
 
 /// A statement of the script's outermost level that does nothing but set variables.
@@ -81,14 +82,23 @@ private:
       if (!directive.words.empty())
         x_cuts.push_back({line_begin(directive.words.front().place.offset),
                           line_end(directive.words.front().place.offset)});
+    cut_empty_directives();
+  }
+
+  /// `#SBATCH` alone says nothing.
+  void cut_empty_directives() {
+    for (std::size_t at = 0; at < x_text.size(); at = line_end(at))
+      if (util::trim(x_text.substr(at, line_end(at) - at)) == "#SBATCH") x_cuts.push_back({at, line_end(at)});
   }
 
   void look_at(const shell::Node& node) {
     const auto word = first_word(node);
     if (word == "module" || word == "ml") {
+      keep_versions(node);
       cut(node, "port/module", "is left out: the new site's modules are loaded above",
           "--module NAME loads more");
     } else if (is_activation(node, word)) {
+      if (!x_porting.chosen.environment) x_own_environment = true;
       if (x_porting.chosen.environment)
         cut(node, "port/environment", "is left out: the request names an environment", "");
       else
@@ -96,6 +106,36 @@ private:
              "--venv, --conda or --container name another");
     } else if (auto assignment = as_assignment(node)) {
       x_assignments.push_back(std::move(*assignment));
+    }
+  }
+
+  /// A module that the new site's own environments load, too, in the script's version where the site names
+  /// none. Only where environments are built in jobs of wheels for each version of Python: elsewhere a
+  /// version of another site says little.
+  void keep_versions(const shell::Node& node) {
+    if (std::none_of(x_porting.to.python.begin(), x_porting.to.python.end(),
+                     [](const auto& rule) { return rule.kind == model::PythonWay::wheelhouse; }))
+      return;
+    std::vector<std::string> usual;
+    for (const auto& rule : x_porting.to.modules)
+      usual.insert(usual.end(), rule.load.begin(), rule.load.end());
+    for (const auto& rule : x_porting.to.python)
+      usual.insert(usual.end(), rule.modules.begin(), rule.modules.end());
+    const auto base = [](const std::string& name) { return name.substr(0, name.find('/')); };
+    for (std::size_t i = 1; i < node.words.size(); ++i) {
+      std::string name;
+      for (const auto& part : node.words[i].parts) name += part.text;
+      const auto same = std::find_if(usual.begin(), usual.end(),
+                                     [&](const auto& other) { return base(other) == base(name); });
+      if (same == usual.end()) continue;
+      const auto taken = same->find('/') == std::string::npos ? name : *same;
+      auto& modules = x_porting.result.job.modules;
+      if (std::any_of(modules.begin(), modules.end(),
+                      [&](const auto& other) { return other.value == taken; }))
+        continue;
+      modules.push_back({taken, x_porting.origin("a module")});
+      note(node, "port/module", "is taken over as " + taken + ", which " + x_porting.to.id + " has, too",
+           "see with module avail whether it has this version");
     }
   }
 
@@ -148,10 +188,28 @@ private:
     return std::any_of(x_launches.begin(), x_launches.end(), [&](const FoundLaunch& launch) {
       if (at < launch.begin || at >= launch.end) return false;
       // The program's own words stay; they are taken over as they are.
-      const auto old = x_text.substr(launch.begin, launch.end - launch.begin);
-      const auto first = old.find(launch.program.source.front());
-      return first == std::string_view::npos || at < launch.begin + first;
+      return !is_written(launch, at);
     });
+  }
+
+  /// Whether the new launch still reads what stands at this place of the old one.
+  bool is_written(const FoundLaunch& launch, std::size_t at) const {
+    if (launch.program_begin < launch.end && at >= launch.program_begin) return true;
+    const auto end =
+        x_text.find_first_not_of("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz_0123456789", at);
+    const auto name = std::string(x_text.substr(at, end == std::string_view::npos ? end : end - at));
+    const auto speaks = [&](const std::vector<std::string>& words) {
+      return std::any_of(words.begin(), words.end(), [&](const std::string& word) {
+        for (auto found = word.find(name); found != std::string::npos; found = word.find(name, found + 1))
+          if (found > 0 && (word[found - 1] == '$' || word[found - 1] == '{') &&
+              (found + name.size() == word.size() || !shell::is_name_char(word[found + name.size()])))
+            return true;
+        return false;
+      });
+    };
+    const auto& program = launch.program;
+    return speaks(program.source) || speaks(program.step_options) || speaks(program.image_options) ||
+           speaks(program.agent_options);
   }
 
   /// Whether text that stays speaks of the variable.
@@ -194,6 +252,7 @@ private:
                             std::all_of(one.names.begin(), one.names.end(),
                                         [&](const std::string& name) { return was_read(name, one.range); }) &&
                             is_plumbing(one.range);
+        if (!unread && owned) keep_from_ranks(one);
         if (!unread || (!owned && !helper)) continue;
         x_porting.note({one.range.begin, one.range.end - one.range.begin}, "port/variable",
                        util::join(one.names, ", ") +
@@ -207,20 +266,45 @@ private:
     }
   }
 
-  /// Only what asks Slurm or the host is there for the launch; a person's own unread variable may be for
-  /// people.
+  /// A rank's variable that commands of the script read stays theirs: exported it would contradict the
+  /// launcher.
+  void keep_from_ranks(Assigning& one) {
+    static constexpr std::string_view k_export = "export ";
+    const auto is_rank = [](const std::string& name) {
+      return name == "MASTER_ADDR" || name == "MASTER_PORT" ||
+             std::find(k_rank_variables.begin(), k_rank_variables.end(), name) != k_rank_variables.end();
+    };
+    const auto text = x_text.substr(one.range.begin, one.range.end - one.range.begin);
+    if (!std::any_of(one.names.begin(), one.names.end(), is_rank) || !util::starts_with(text, k_export) ||
+        one.kept || text.find('=') == std::string_view::npos)
+      return;
+    one.kept = true;
+    x_porting.note(
+        {one.range.begin, one.range.end - one.range.begin}, "port/variable",
+        util::join(one.names, ", ") +
+            " stays for the commands that read it, but is not exported: the launcher sets it for the ranks");
+    x_cuts.push_back({one.range.begin, one.range.begin + k_export.size()});
+  }
+
+  /// What was there only for what is gone: all but what a command makes that may do more than ask Slurm or
+  /// the host.
   bool is_plumbing(const Range& range) const {
     const auto text = x_text.substr(range.begin, range.end - range.begin);
-    for (const std::string_view word :
-         {"scontrol", "hostname", "SLURM_", "srun", "RANDOM", "--", "MASTER", "ip_", "_ip", "nodes", "host"})
-      if (text.find(word) != std::string_view::npos) return true;
-    return false;
+    const auto holds = [&](std::string_view word) { return text.find(word) != std::string_view::npos; };
+    // What is exported may be there for the program.
+    const bool exported = util::starts_with(text, "export");
+    if (!exported && !holds("$(") && !holds("`") && !holds("<(")) return true;
+    if (exported && (holds("--") || holds("nodes") || holds("host") || holds("_ip") || holds("ip_")))
+      return true;
+    return holds("scontrol") || holds("hostname") || holds("SLURM_") || holds("srun") || holds("RANDOM") ||
+           holds("shuf") || holds("get_free_port") || holds("expr") || holds("MASTER");
   }
 
   model::PortedBody pieces() {
     std::sort(x_cuts.begin(), x_cuts.end(), [](const Range& a, const Range& b) { return a.begin < b.begin; });
     model::PortedBody body;
     body.file = x_porting.file;
+    body.own_environment = x_own_environment;
     body.pieces.emplace_back();
     std::size_t at = 0;
     const auto take = [&](std::size_t end) {
@@ -250,6 +334,7 @@ private:
   const std::vector<FoundLaunch>& x_launches;
   std::vector<Range> x_cuts;
   std::vector<Assigning> x_assignments;
+  bool x_own_environment = false;
 };
 
 } // namespace

@@ -22,7 +22,7 @@ struct Row {
   Fate fate;
 };
 
-constexpr std::array<Row, 60> k_rows = {{
+constexpr std::array<Row, 61> k_rows = {{
     {"nodes", Fate::kept},
     {"time", Fate::kept},
     {"job-name", Fate::kept},
@@ -38,6 +38,7 @@ constexpr std::array<Row, 60> k_rows = {{
     {"open-mode", Fate::passed},
     {"mail-type", Fate::passed},
     {"mail-user", Fate::passed},
+    {"chdir", Fate::passed},
     {"comment", Fate::passed},
     {"begin", Fate::passed},
     {"deadline", Fate::passed},
@@ -99,12 +100,12 @@ std::string word_of(const slurm::Setting& setting) {
 
 class RequestPorter {
 public:
-  RequestPorter(Porting& porting, const slurm::Request& request, const slurm::JobSize& size)
-      : x_porting(porting), x_request(request), x_size(size), x_job(porting.result.job) {}
+  RequestPorter(Porting& porting, const slurm::Request& request)
+      : x_porting(porting), x_request(request), x_job(porting.result.job) {}
 
-  void port(const std::vector<FoundLaunch>& programs) {
+  void port() {
     for (const auto& [option, setting] : x_request.given) port_option(setting);
-    port_size(programs);
+    choose_qos();
   }
 
 private:
@@ -123,6 +124,13 @@ private:
       return;
     case Fate::dropped: break;
     }
+    const auto chosen = setting.option == "account" ? x_porting.chosen.account
+                        : setting.option == "qos"   ? x_porting.chosen.qos
+                                                    : std::string();
+    if (!chosen.empty() && chosen == setting.value.value_or("")) return;
+    if (!chosen.empty())
+      return x_porting.note(setting.place, "port/left-out",
+                            word_of(setting) + " is left out: " + chosen + " takes its place");
     const bool same_flag =
         setting.option == "account" || setting.option == "qos" || setting.option == "constraint";
     x_porting.note(setting.place, "port/left-out",
@@ -144,9 +152,6 @@ private:
     if (option == "signal") return keep(x_job.signal, setting);
     if (option == "requeue" || option == "no-requeue")
       x_job.requeue = model::Sourced<bool>{x_request.requeue, origin(option)};
-    if (option == "nodes")
-      x_job.nodes =
-          model::Sourced<unsigned>{static_cast<unsigned>(std::max(1L, x_size.min_nodes)), origin(option)};
     if (option == "time") {
       const auto time = model::Walltime::parse(setting.value.value_or(""));
       if (time)
@@ -167,109 +172,39 @@ private:
                      "--partition chooses one");
   }
 
-  /// How many GPUs on a node, and how many ranks, if they are not one per GPU.
-  void port_size(const std::vector<FoundLaunch>& programs) {
-    const auto nodes = static_cast<unsigned>(std::max(1L, x_size.min_nodes));
-    std::optional<unsigned> agent;
-    for (const auto& program : programs)
-      if (program.agent_processes) agent = program.agent_processes;
-    const auto asked = x_size.gpus_per_node > 0 ? x_size.gpus_per_node : x_size.gpus / nodes;
-    auto gpus = static_cast<unsigned>(asked);
-    if (gpus == 0 && agent) gpus = *agent;
-    if (gpus == 0 && x_porting.text.find("CUDA") == std::string_view::npos &&
-        x_porting.text.find("NCCL") == std::string_view::npos &&
-        x_porting.text.find("--nv") == std::string_view::npos) {
-      port_cpu_job();
-      return;
-    }
-    if (gpus == 0) {
-      x_porting.note({}, "port/gpus",
-                     "the script asks for no GPUs but speaks of them: " + name() + "'s usual number is taken",
-                     "--gpus-per-node gives another");
-      return;
-    }
-    const auto ranks = agent ? *agent : tasks_per_node();
-    spread(nodes, gpus, ranks);
-  }
-
-  unsigned tasks_per_node() const {
-    if (x_size.tasks_per_node > 0) return static_cast<unsigned>(x_size.tasks_per_node);
-    if (x_size.tasks_known > 0)
-      return static_cast<unsigned>(x_size.tasks_known / std::max(1L, x_size.min_nodes));
-    return 0;
-  }
-
-  /// The same number of GPUs in all, on nodes as the new site has them.
-  void spread(unsigned nodes, unsigned gpus, unsigned ranks) {
-    const unsigned most = gpus_of_a_node();
-    if (most > 0 && gpus > most) {
-      const unsigned total = nodes * gpus;
-      const unsigned more = (total + most - 1) / most;
-      const auto each = (total + more - 1) / more;
-      x_porting.note({}, "port/nodes",
-                     std::to_string(nodes) + (nodes == 1 ? " node" : " nodes") + " with " +
-                         std::to_string(gpus) + " GPUs become " + std::to_string(more) + " with " +
-                         std::to_string(each) + ", as many as " + name() + " has on one",
-                     "--nodes and --gpus-per-node say otherwise");
-      if (ranks == gpus) ranks = each;
-      nodes = more;
-      gpus = each;
-      x_job.nodes = model::Sourced<unsigned>{nodes, x_porting.origin("the number of GPUs")};
-    }
-    x_job.gpus_per_node = model::Sourced<unsigned>{gpus, x_porting.origin("the number of GPUs")};
-    if (ranks > 0 && ranks != gpus && gpus % ranks == 0)
-      x_job.gpus_per_task = model::Sourced<unsigned>{gpus / ranks, x_porting.origin("the number of tasks")};
-    else if (ranks > 0 && ranks != gpus)
-      x_job.tasks_per_node = model::Sourced<unsigned>{ranks, x_porting.origin("the number of tasks")};
-  }
-
-  void port_cpu_job() {
-    x_job.gpus_per_node = model::Sourced<unsigned>{0, x_porting.origin("no request for GPUs")};
-    if (const auto ranks = tasks_per_node(); ranks > 1)
-      x_job.tasks_per_node = model::Sourced<unsigned>{ranks, x_porting.origin("the number of tasks")};
-    if (x_request.has("cpus-per-task"))
-      x_job.cpus_per_task =
-          model::Sourced<unsigned>{static_cast<unsigned>(x_size.cpus_per_task), origin("cpus-per-task")};
-    if (x_request.has("mem"))
-      if (const auto mem = model::MemSize::parse(x_request.text("mem")); mem && x_request.text("mem") != "0")
-        x_job.mem = model::Sourced<model::MemSize>{*mem, origin("mem")};
-  }
-
-  /// Where the job will go, as far as that is known.
-  const model::Partition* partition() const {
-    const auto& site = x_porting.to;
-    if (!x_porting.chosen.partition.empty()) return site.find_partition(x_porting.chosen.partition);
-    if (x_job.partition) return site.find_partition(x_job.partition->value);
-    const auto usual = std::find_if(site.partitions.begin(), site.partitions.end(),
-                                    [](const auto& one) { return one.is_default && !one.cpu_only; });
-    return usual == site.partitions.end() ? nullptr : &*usual;
-  }
-
-  /// The most that a node has which the request can land on; 0: unknown.
-  unsigned gpus_of_a_node() const {
-    unsigned most = 0;
-    const auto* place = partition();
-    for (const auto& node : x_porting.to.node_types) {
-      const bool reachable = !place || std::find(place->node_types.begin(), place->node_types.end(),
-                                                 node.id) != place->node_types.end();
-      if (reachable && node.gpu) most = std::max(most, node.gpu->per_node);
-    }
-    return most;
+  /// Where the site's usual QoS ends before the job does, the one with most room (short ones are for trials
+  /// and for interactive work).
+  void choose_qos() {
+    if (!x_job.time || !x_porting.chosen.qos.empty()) return;
+    const auto holds = [&](const model::Qos& qos) {
+      return qos.max_time && qos.max_time->value.seconds() >= x_job.time->value.seconds();
+    };
+    const auto& all = x_porting.to.qos;
+    const auto usual = std::find_if(all.begin(), all.end(), [](const auto& qos) { return qos.is_default; });
+    if (usual == all.end() || !usual->max_time || holds(*usual)) return;
+    const model::Qos* best = nullptr;
+    for (const auto& qos : all)
+      if (holds(qos) && !qos.on_request && !qos.preemptible && qos.needs.empty() &&
+          qos.partitions == usual->partitions &&
+          (!best || qos.max_time->value.seconds() > best->max_time->value.seconds()))
+        best = &qos;
+    if (!best) return;
+    x_job.qos = model::Sourced<std::string>{best->name, origin("time")};
+    x_porting.note({}, "port/qos",
+                   "--qos=" + best->name + ": " + usual->name + ", the usual one, ends after " +
+                       usual->max_time->value.to_slurm(),
+                   "--qos names another");
   }
 
   const std::string& name() const { return x_porting.to.id; }
 
   Porting& x_porting;
   const slurm::Request& x_request;
-  const slurm::JobSize& x_size;
   model::JobSpec& x_job;
 };
 
 } // namespace
 
-void port_request(Porting& porting, const slurm::Request& request, const slurm::JobSize& size,
-                  const std::vector<FoundLaunch>& programs) {
-  RequestPorter(porting, request, size).port(programs);
-}
+void port_request(Porting& porting, const slurm::Request& request) { RequestPorter(porting, request).port(); }
 
 } // namespace hpcml::port

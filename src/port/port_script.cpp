@@ -6,6 +6,7 @@
 
 #include "port/porting.hpp"
 #include "shell/view.hpp"
+#include "util/text.hpp"
 
 namespace hpcml::port {
 namespace {
@@ -15,6 +16,11 @@ namespace {
 bool take_refusals(Porting& porting, const slurm::Findings& findings) {
   for (auto finding : findings.list()) {
     if (finding.code == "slurm/option-unknown") {
+      const auto at = finding.message.find("--");
+      const auto end = at == std::string::npos ? at : finding.message.find_first_of(" =,;'", at);
+      if (at != std::string::npos &&
+          is_image_option(finding.message.substr(at, end == std::string::npos ? end : end - at)))
+        continue; // the image's affair
       finding.severity = diag::Severity::note;
       finding.message += ": it is left out";
       finding.hint = "if the new site has it, too: --sbatch=…";
@@ -24,24 +30,42 @@ bool take_refusals(Porting& porting, const slurm::Findings& findings) {
   return !diag::has_errors(porting.result.findings);
 }
 
-void port_container(Porting& porting, const FoundLaunch& found) {
-  const auto* container = found.launch->container();
-  if (!container || container->operands.empty() || porting.chosen.environment) return;
-  const auto& image = container->operands.front();
-  if (!image.known()) {
-    porting.error(place_of(image.place), "port/container", "the image is known only when the script runs",
-                  "name it: --container FILE");
-    return;
-  }
-  auto& job = porting.result.job;
-  job.container = model::Sourced<std::string>{image.text(), porting.origin("the image")};
-  porting.note(place_of(image.place), "port/container",
-               "the program runs in this image at the new site, too: " + image.text(),
-               "--container names another one");
-  for (const auto& option : container->options)
-    if ((option.name == "B" || option.name == "bind") && option.value)
-      porting.note(place_of(option.place), "port/container",
-                   "this bind is left out: the new site's own are used", "--bind SRC:DST adds one");
+/// What bash cannot read it does not run; what follows the first such place is often only its consequence.
+void say_unread(Porting& porting, const std::vector<shell::Unread>& unread) {
+  if (!unread.empty())
+    porting.error(place_of(unread.front().place), "port/syntax",
+                  "bash cannot read this: " + unread.front().why,
+                  "bash -n FILE reads a script without running it");
+}
+
+/// Where another program than srun starts the tasks, Slurm's numbers of tasks are not set: a shell in the
+/// task reads those of the launcher.
+void read_launchers_ranks(Porting& porting, FoundLaunch& found) {
+  static constexpr std::pair<std::string_view, std::string_view> k_names[] = {
+      {"SLURM_PROCID", "RANK"}, {"SLURM_LOCALID", "LOCAL_RANK"}, {"SLURM_NODEID", "GROUP_RANK"}};
+  const auto& first = found.program.command.front();
+  if (first != "bash" && first != "sh") return;
+  for (const auto& [old, now] : k_names)
+    for (auto* words : {&found.program.source, &found.program.command})
+      for (auto& word : *words) {
+        const auto at = word.find(old);
+        const bool of_task =
+            at != std::string::npos &&
+            (word[0] == '\'' || word.find("\\$") != std::string::npos || words == &found.program.command);
+        if (!of_task) continue;
+        word = util::replace_all(word, std::string(old), std::string(now));
+        if (words == &found.program.source)
+          porting.note({found.begin, found.end - found.begin}, "port/launcher",
+                       std::string(old) + " is read as " + std::string(now) + ": " + porting.to.id +
+                           "'s launcher does not set it in the tasks");
+      }
+}
+
+/// The main program: the person's own command, by which the plan chooses an environment.
+const FoundLaunch& main_program(const std::vector<FoundLaunch>& programs) {
+  for (const auto& found : programs)
+    if (!found.program.once && !found.program.per_node) return found;
+  return programs.front();
 }
 
 } // namespace
@@ -65,8 +89,10 @@ Ported port_script(const std::string& file, std::string_view text, const model::
                   "make a job of each component");
     return std::move(porting.result);
   }
-  const auto programs = find_programs(porting, launches, view);
-  port_request(porting, requests[0], slurm::size_job(requests[0], k_version, 0), programs);
+  say_unread(porting, shell::unread_parts(tree.program));
+  auto programs = find_programs(porting, launches, view);
+  const Sizes sizes(text, requests[0], slurm::size_job(requests[0], k_version, 0));
+  port_request(porting, requests[0]);
   if (programs.empty()) {
     if (!diag::has_errors(porting.result.findings))
       porting.error(
@@ -74,19 +100,19 @@ Ported port_script(const std::string& file, std::string_view text, const model::
           "give the program behind --, without --from, or show it in the script: srun python train.py");
     return std::move(porting.result);
   }
-  for (const auto& found : programs)
-    if (!porting.result.job.container) port_container(porting, found);
-  porting.result.job.command = programs.front().program.command;
-  for (const auto& found : programs)
-    if (!found.program.once) {
-      porting.result.job.command = found.program.command;
-      break;
-    }
+  port_size(porting, requests[0], sizes, programs);
+  port_launchers(porting, programs);
+  port_image(porting, header, programs);
+  if (!has_srun(to))
+    for (auto& found : programs) read_launchers_ranks(porting, found);
+  auto& job = porting.result.job;
+  job.command = main_program(programs).command;
   // sbatch names a job after its script where nobody does.
   if (!porting.result.job.job_name)
     porting.result.job.job_name =
         model::Sourced<std::string>{std::filesystem::path(file).stem().string(), porting.origin("the name")};
-  porting.result.job.body = port_body(porting, header, tree.program, programs);
+  job.body = port_body(porting, header, tree.program, programs);
+  note_leftovers(porting, *job.body);
   diag::sort_by_place(porting.result.findings);
   return std::move(porting.result);
 }

@@ -22,25 +22,6 @@ bool is_guarded(const model::Plan& plan) {
   return !plan.launcher.by_srun() && plan.launcher.per_node_args.empty() && plan.layout.tasks_per_node > 1;
 }
 
-/// What starts one task on each node.
-Words per_node_words(const model::Plan& plan) {
-  Words words{Word::literal(plan.launcher.step)};
-  for (const auto& arg : plan.launcher.per_node_args) words.push_back(Word::literal(arg));
-  if (plan.launcher.by_srun()) {
-    words.push_back(Word::literal(fmt::format("--ntasks={}", plan.layout.nodes)));
-    words.push_back(Word::literal("--ntasks-per-node=1"));
-    words.push_back(Word::literal("--cpu-bind=none"));
-  } else if (is_guarded(plan)) {
-    const auto first = task_local_rank(plan, "rank");
-    const auto rank = first.substr(0, 3) == "$((" ? "rank=" + task_rank(plan) + "; " : std::string();
-    words.insert(words.end(),
-                 {Word::literal("bash"), Word::literal("-c"),
-                  Word::expression(quote_program(rank + "[[ " + first + " != 0 ]] || exec \"$@\"")),
-                  Word::literal("node")});
-  }
-  return words;
-}
-
 /// The caches' folders, then the environment's and what is staged if the script has to remove them.
 std::string folder_words(const model::Plan& plan) {
   std::vector<std::string> folders;
@@ -60,6 +41,24 @@ std::string inside_folder(std::size_t number, const std::string& below) {
 }
 
 } // namespace
+
+Words per_node_words(const model::Plan& plan) {
+  Words words{Word::literal(plan.launcher.step)};
+  for (const auto& arg : plan.launcher.per_node_args) words.push_back(Word::literal(arg));
+  if (plan.launcher.by_srun()) {
+    words.push_back(Word::literal(fmt::format("--ntasks={}", plan.layout.nodes)));
+    words.push_back(Word::literal("--ntasks-per-node=1"));
+    words.push_back(Word::literal("--cpu-bind=none"));
+  } else if (is_guarded(plan)) {
+    const auto first = task_local_rank(plan, "rank");
+    const auto rank = first.substr(0, 3) == "$((" ? "rank=" + task_rank(plan) + "; " : std::string();
+    words.insert(words.end(),
+                 {Word::literal("bash"), Word::literal("-c"),
+                  Word::expression(quote_program(rank + "[[ " + first + " != 0 ]] || exec \"$@\"")),
+                  Word::literal("node")});
+  }
+  return words;
+}
 
 bool removes_folders(const model::Plan& plan) { return !folder_words(plan).empty(); }
 

@@ -45,6 +45,7 @@ Words torchrun_words(const model::Plan& plan, const AgentProgram& program) {
               Word::expression("--rdzv_id=\"$SLURM_JOB_ID\""),
               Word::literal("--rdzv_backend=c10d"),
               Word::expression("--rdzv_endpoint=\"$MASTER_ADDR:$MASTER_PORT\"")};
+  for (const auto& option : plan.ported.agent_options) words.push_back(Word::expression(option));
   if (program.plain) words.push_back(Word::literal("--no_python"));
   if (program.is_module) words.push_back(Word::literal("-m"));
   return words;
@@ -52,7 +53,12 @@ Words torchrun_words(const model::Plan& plan, const AgentProgram& program) {
 
 Words accelerate_words(const model::Plan& plan, const AgentProgram& program) {
   Words words{Word::literal("accelerate"), Word::literal("launch")};
-  if (plan.layout.gpus_per_node == 0)
+  // A configuration of its own says how the ranks work together.
+  const auto& kept = plan.ported.agent_options;
+  const bool configured = !kept.empty();
+  if (configured)
+    for (const auto& option : kept) words.push_back(Word::expression(option));
+  else if (plan.layout.gpus_per_node == 0)
     words.push_back(Word::literal("--cpu"));
   else if (plan.layout.world_size() > 1)
     words.push_back(Word::literal("--multi_gpu"));
@@ -60,8 +66,10 @@ Words accelerate_words(const model::Plan& plan, const AgentProgram& program) {
   words.push_back(number("--num_processes", plan.layout.world_size()));
   words.push_back(Word::expression("--main_process_ip=\"$MASTER_ADDR\""));
   words.push_back(Word::expression("--main_process_port=\"$MASTER_PORT\""));
-  words.push_back(Word::literal("--mixed_precision=no"));
-  words.push_back(Word::literal("--dynamo_backend=no"));
+  if (!configured) {
+    words.push_back(Word::literal("--mixed_precision=no"));
+    words.push_back(Word::literal("--dynamo_backend=no"));
+  }
   if (program.plain) words.push_back(Word::literal("--no_python"));
   if (program.is_module) words.push_back(Word::literal("--module"));
   return words;

@@ -50,6 +50,16 @@ std::vector<Words> wrapper_groups(const model::Plan& plan, const std::string& ta
                                   const std::string& last = "exec \"$@\"");
 /// The last words of the plan's command: `words`, or their text in the script that is ported.
 Words program_words(const model::Plan& plan, const std::vector<std::string>& words);
+/// The program in a step of its own kind, `step` being what starts its tasks: without what sets up ranks.
+Step single_step(const model::Plan& plan, Words step, const char* why);
+/// The plan's command as a step: one task per rank (or one agent per node), or one process on the first node.
+Step program_step(const model::Plan& plan, bool once);
+/// What stands before a step that binds with masks.
+Lines mask_lines(const model::Plan& plan);
+/// What starts one task on each node.
+Words per_node_words(const model::Plan& plan);
+/// The old script's own commands, its launches written anew where they stand.
+Lines ported_lines(const model::Plan& plan);
 /// The step of a script with `hpcml launch`, and of a plain one.
 std::vector<Words> launch_groups(const model::Plan& plan);
 std::vector<Words> plain_groups(const model::Plan& plan);

@@ -88,6 +88,11 @@ void add_image_options(Words& words, const model::Plan& plan) {
                         : Word::literal(option));
 }
 
+/// Options that a ported script wrote, as it wrote them.
+void add_expressions(Words& words, const std::vector<std::string>& options) {
+  for (const auto& option : options) words.push_back(Word::expression(option));
+}
+
 /// A shell for a task: one line if it only starts something, else one line each.
 Words task_shell(const std::string& lines, const std::string& last, const char* name) {
   const auto program = lines.empty() ? last : "\n" + lines + "  " + last + "\n";
@@ -177,6 +182,7 @@ Words step_words(const model::Plan& plan) {
     add("--kill-on-bad-exit", "1");
   }
   for (const auto& arg : extra) words.push_back(Word::literal(arg));
+  if (plan.launcher.by_srun()) add_expressions(words, plan.ported.step_options);
   add_image_options(words, plan);
   return words;
 }
@@ -211,6 +217,10 @@ std::vector<Words> wrapper_groups(const model::Plan& plan, const std::string& ta
     groups.push_back({Word::expression("\"${binds[@]}\"")});
   else if (auto binds = bind_words(container, false); !binds.empty())
     groups.push_back(binds);
+  if (Words options; !plan.ported.image_options.empty()) {
+    add_expressions(options, plan.ported.image_options);
+    groups.push_back(options);
+  }
   groups.push_back({container.image_variable.empty()
                         ? Word::literal(container.image)
                         : Word::expression("\"$" + container.image_variable + "\"")});
@@ -245,19 +255,14 @@ Lines make_container(const model::Plan& plan) {
   return {Verbatim{text, {{"", plan.container->origin}}}};
 }
 
-namespace {
-
-/// The program as one process on the first node, with the whole node's CPUs.
-Step single_step(const model::Plan& plan) {
-  std::vector<Words> groups{
-      literals({plan.launcher.step, "--nodes=1", "--ntasks=1", "--ntasks-per-node=1", "--cpu-bind=none"})};
+Step single_step(const model::Plan& plan, Words step, const char* why) {
+  std::vector<Words> groups{std::move(step)};
   add_image_options(groups.front(), plan);
   for (auto& group : wrapper_groups(plan)) groups.push_back(std::move(group));
   groups.push_back(program_words(plan, plan.command));
-  return {groups, by_rule("a step that is to run once: one process on the first node")};
+  return {groups, by_rule(why)};
 }
 
-/// What stands before a step that binds with masks.
 Lines mask_lines(const model::Plan& plan) {
   if (!binds_with_masks(plan) || !plan.launcher.by_srun()) return {};
   const auto reasons = by_rule(
@@ -273,10 +278,15 @@ Lines mask_lines(const model::Plan& plan) {
 }
 
 Step program_step(const model::Plan& plan, bool once) {
-  return once ? single_step(plan)
+  return once ? single_step(plan,
+                            literals({plan.launcher.step, "--nodes=1", "--ntasks=1", "--ntasks-per-node=1",
+                                      "--cpu-bind=none"}),
+                            "a step that is to run once: one process on the first node")
               : Step{plan.launcher.choice.is_hpcml() ? launch_groups(plan) : plain_groups(plan),
                      step_reasons(plan)};
 }
+
+namespace {
 
 Lines one_step(const model::Plan& plan, bool once) {
   auto lines = mask_lines(plan);
@@ -287,31 +297,6 @@ Lines one_step(const model::Plan& plan, bool once) {
     lines.push_back(Verbatim{"# shellcheck disable=SC2016 # each task expands these",
                              by_rule("per-task values are never expanded in the batch part")});
   lines.push_back(std::move(step));
-  return lines;
-}
-
-/// The old script's own commands, its launches written anew where they stand.
-Lines ported_lines(const model::Plan& plan) {
-  auto lines = mask_lines(plan);
-  const auto& body = *plan.body;
-  lines.push_back(Comment{"From here on " + body.file + ", with its launches written for this site.",
-                          by_rule("the script that is ported")});
-  lines.push_back(
-      Command{literals({"set", "+euo", "pipefail"}), by_rule("the old script was written without these")});
-  std::string text;
-  Reasons reasons;
-  for (const auto& piece : body.pieces) {
-    text += piece.text;
-    if (piece.launch.command.empty()) continue;
-    auto alone = plan;
-    alone.command = piece.launch.command;
-    alone.command_source = piece.launch.source;
-    const auto step = program_step(alone, piece.launch.once);
-    text += render_line(step);
-    if (reasons.empty()) reasons = step.reasons;
-  }
-  while (!text.empty() && text.back() == '\n') text.pop_back();
-  lines.push_back(Verbatim{text, reasons});
   return lines;
 }
 

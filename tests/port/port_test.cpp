@@ -1,32 +1,11 @@
 // SPDX-License-Identifier: MIT
 // Existing scripts as requests for another site: what is kept, what is left out, and what is said about it.
-#include <algorithm>
-#include <catch2/catch.hpp>
-
-#include "plan/planner.hpp"
-#include "port/port_script.hpp"
-#include "render/script.hpp"
-#include "spec/site_store.hpp"
+#include "port/port_helper.hpp"
 
 using namespace hpcml;
+using namespace hpcml::test;
 
 namespace {
-
-model::Site site(const std::string& id) {
-  auto load = spec::load_site(id, {});
-  REQUIRE(load.site);
-  return *load.site;
-}
-
-port::Ported ported(const std::string& text, const std::string& id = "narval") {
-  return port::port_script("old.sh", text, site(id), {});
-}
-
-bool says(const port::Ported& result, const std::string& code, const std::string& words) {
-  return std::any_of(result.findings.begin(), result.findings.end(), [&](const auto& finding) {
-    return finding.code == code && finding.message.find(words) != std::string::npos;
-  });
-}
 
 /// The script for the other site.
 std::string rendered(const std::string& text, const std::string& id, const std::string& account) {

@@ -1,0 +1,280 @@
+// SPDX-License-Identifier: MIT
+// The image of the old script at the new site: whether its engine takes it, and what it shows of the host.
+#include <algorithm>
+#include <array>
+
+#include "model/gpu_vendor.hpp"
+#include "port/porting.hpp"
+#include "util/shell_quote.hpp"
+#include "util/text.hpp"
+
+namespace hpcml::port {
+namespace {
+
+using check::GivenOption;
+using check::Link;
+using model::ContainerEngine;
+using shell::Argument;
+
+/// What an image is: a file that one engine runs, a name in a registry, a description of an environment.
+enum class Form { file, squashed, registry, edf, uenv };
+
+constexpr std::array<std::string_view, 6> k_options = {"container-image", "container-mounts", "environment",
+                                                       "image",           "volume",           "uenv"};
+
+struct Image {
+  Argument word;
+  Form form = Form::file;
+};
+
+bool holds(const std::string& text, std::string_view part) { return text.find(part) != std::string::npos; }
+
+Form form_of(const std::string& text, std::string_view option) {
+  if (option == "environment") return Form::edf;
+  if (option == "uenv") return Form::uenv;
+  if (option == "image" || util::starts_with(text, "docker:") || util::starts_with(text, "oras:") ||
+      util::starts_with(text, "library:"))
+    return Form::registry;
+  if (util::ends_with(text, ".sqsh") || util::ends_with(text, ".squashfs")) return Form::squashed;
+  if (option == "container-image" && text[0] != '/' && text[0] != '.') return Form::registry;
+  return Form::file;
+}
+
+/// The image as the engine names it; nothing where it cannot take it.
+std::optional<std::string> for_engine(const std::string& image, Form form, ContainerEngine engine) {
+  std::string name = image;
+  for (const std::string_view scheme : {"docker://", "docker:"})
+    if (util::starts_with(name, scheme)) name = name.substr(scheme.size());
+  switch (engine) {
+  case ContainerEngine::singularity:
+  case ContainerEngine::apptainer:
+    if (form == Form::file || form == Form::squashed) return image;
+    if (form != Form::registry) return std::nullopt;
+    return holds(image, "://") ? image : "docker://" + util::replace_all(name, "#", "/");
+  case ContainerEngine::shifter:
+    return form == Form::registry ? std::optional(util::replace_all(name, "#", "/")) : std::nullopt;
+  case ContainerEngine::pyxis:
+    return form == Form::registry || form == Form::squashed ? std::optional(name) : std::nullopt;
+  case ContainerEngine::edf: return form == Form::edf ? std::optional(image) : std::nullopt;
+  case ContainerEngine::uenv: return form == Form::uenv ? std::optional(image) : std::nullopt;
+  }
+  return std::nullopt;
+}
+
+const char* describe(Form form) {
+  switch (form) {
+  case Form::file: return "an image in a file";
+  case Form::squashed: return "a squashfs image";
+  case Form::registry: return "an image of a registry";
+  case Form::edf: return "an environment's description (EDF)";
+  case Form::uenv: return "a uenv";
+  }
+  return "";
+}
+
+class ImagePorter {
+public:
+  ImagePorter(Porting& porting, const slurm::ScriptHeader& header, std::vector<FoundLaunch>& programs)
+      : x_porting(porting), x_header(header), x_programs(programs) {}
+
+  void port() {
+    auto image = find();
+    if (!image) return;
+    const slurm::Place place = place_of(image->word.place);
+    if (x_porting.chosen.environment)
+      return x_porting.note(place, "port/container",
+                            image->word.text() + " is left out: the request names an environment");
+    if (!image->word.known())
+      return x_porting.error(place, "port/container", "the image is known only when the script runs",
+                             "name it: --container FILE");
+    const auto text = image->word.text();
+    if (x_porting.to.containers.empty()) return take(text, place); // the plan says that there is no engine
+    for (const auto& rule : x_porting.to.containers)
+      if (const auto name = for_engine(text, image->form, rule.engine)) {
+        take(*name, place);
+        judge(*name, place);
+        port_binds(model::works_by_slurm(rule.engine));
+        return;
+      }
+    x_porting.error(place, "port/container",
+                    text + " is " + describe(image->form) + ": " +
+                        model::word_of(x_porting.to.containers.front().engine) + " on " + x_porting.to.id +
+                        " does not take it",
+                    "name one that it takes: --container IMAGE");
+  }
+
+private:
+  std::optional<Image> find() {
+    for (const auto& found : x_programs)
+      if (auto image = image_of(*found.launch)) return image;
+    for (const auto& directive : x_header.directives)
+      for (std::size_t i = 0; i < directive.words.size(); ++i) {
+        const auto& word = directive.words[i];
+        if (!is_image_option(word.text)) continue;
+        const auto equals = word.text.find('=');
+        const auto option = word.text.substr(2, equals == std::string::npos ? equals : equals - 2);
+        const auto value = equals != std::string::npos      ? word.text.substr(equals + 1)
+                           : i + 1 < directive.words.size() ? directive.words[i + 1].text
+                                                            : std::string();
+        const shell::Place place{static_cast<std::uint32_t>(word.place.offset),
+                                 static_cast<std::uint32_t>(word.place.length)};
+        if (option == "container-mounts" || option == "volume")
+          x_mounts.push_back({value, place_of(place)});
+        else if (!x_image && !value.empty())
+          x_image = Image{shell::known_argument(value, place), form_of(value, option)};
+      }
+    return x_image;
+  }
+
+  static std::optional<Image> image_of(const check::Launch& launch) {
+    if (const auto* step = launch.step())
+      for (const char* name : {"container-image", "environment", "image", "uenv"})
+        if (const auto* option = step->find(name); option && option->value)
+          return Image{*option->value, form_of(option->value->text(), name)};
+    const auto* container = launch.container();
+    if (!container) return std::nullopt;
+    if (container->program == "shifter") {
+      const auto* option = container->find("image");
+      return option && option->value ? std::optional(Image{*option->value, Form::registry}) : std::nullopt;
+    }
+    if (container->operands.empty()) return std::nullopt;
+    const auto& word = container->operands.front();
+    return Image{word, container->program == "podman-hpc" ? Form::registry : form_of(word.text(), "")};
+  }
+
+  void take(const std::string& image, slurm::Place place) {
+    x_porting.result.job.container = model::Sourced<std::string>{image, x_porting.origin("the image")};
+    x_porting.note(place, "port/container", "the program runs in this image at the new site, too: " + image,
+                   "--container names another one");
+  }
+
+  /// Made for other GPUs or other processors, as far as its name tells.
+  void judge(const std::string& image, slurm::Place place) {
+    const auto* node = target_node(x_porting);
+    if (!node) return;
+    const auto lower = util::to_lower(image);
+    const auto names = [&](std::initializer_list<std::string_view> words) {
+      return std::any_of(words.begin(), words.end(), [&](auto word) { return holds(lower, word); });
+    };
+    const auto vendor = node->gpu ? node->gpu->vendor : model::GpuVendor::unknown;
+    const auto& site = x_porting.to.id;
+    if (vendor == model::GpuVendor::nvidia && names({"rocm", "lumi-", "amd"}))
+      x_porting.warn(place, "port/image-gpu",
+                     "by its name this image is made for AMD's GPUs; " + site + " has NVIDIA's",
+                     "--container names one that is made for CUDA");
+    if (vendor == model::GpuVendor::amd && names({"cuda", "nvcr.io", "nvidia", "ngc"}))
+      x_porting.warn(place, "port/image-gpu",
+                     "by its name this image is made for NVIDIA's GPUs; " + site + " has AMD's",
+                     "--container names one that is made for ROCm");
+    const bool arm = names({"aarch64", "arm64", "sbsa"});
+    if (node->cpu_arch == model::CpuArch::aarch64 && !arm)
+      x_porting.warn(place, "port/image-arch",
+                     "nodes of " + site +
+                         " are aarch64 (Arm): an image that was made for x86_64 does not start there",
+                     "--container names one that is made for aarch64");
+    if (node->cpu_arch == model::CpuArch::x86_64 && (arm || names({"ppc64le"})))
+      x_porting.warn(place, "port/image-arch",
+                     "by its name this image is made for other processors than " + site + "'s x86_64",
+                     "--container names one that is made for x86_64");
+  }
+
+  struct Mount {
+    std::string text;
+    slurm::Place place;
+  };
+
+  void port_binds(bool by_slurm) {
+    for (const auto& mount : x_mounts) add_mounts(mount.text, mount.place);
+    for (auto& found : x_programs) {
+      if (const auto* step = found.launch->step())
+        if (const auto* mounts = step->find("container-mounts"); mounts && mounts->value)
+          add_bind(found, *mounts, by_slurm);
+      const auto* container = found.launch->container();
+      if (!container) continue;
+      for (const auto& option : container->options) port_option(found, *container, option, by_slurm);
+    }
+  }
+
+  void port_option(FoundLaunch& found, const Link& container, const GivenOption& option, bool by_slurm) {
+    static constexpr std::array<std::string_view, 7> k_binds = {
+        "B", "bind", "V", "volume", "v", "container-mounts", "mount"};
+    if (option.name == "nv" || option.name == "rocm" || option.name == "image") return;
+    if (std::find(k_binds.begin(), k_binds.end(), std::string_view(option.name)) != k_binds.end() &&
+        option.name != "mount")
+      return add_bind(found, option, by_slurm);
+    const bool same_family =
+        (container.program == "singularity" || container.program == "apptainer") && !by_slurm;
+    const auto text = same_family ? source_of(found, option) : std::nullopt;
+    if (text) return found.program.image_options.push_back(*text);
+    x_porting.warn(place_of(option.place), "port/container",
+                   container.program + "'s " + (option.name.size() == 1 ? "-" : "--") + option.name +
+                       " is left out");
+  }
+
+  void add_bind(FoundLaunch& found, const GivenOption& option, bool by_slurm) {
+    if (!option.value) return;
+    const auto place = place_of(option.place);
+    if (option.value->known()) return add_mounts(option.value->text(), place);
+    const auto text = by_slurm ? std::nullopt : source_of(found, option);
+    if (!text)
+      return x_porting.error(place, "port/container", "this bind is known only when the script runs",
+                             "name it: --bind SRC:DST, and take it out here");
+    found.program.image_options.push_back(*text);
+    x_porting.note(place, "port/container", "this bind stays: its folder must be there on " + x_porting.to.id,
+                   "");
+  }
+
+  /// Binds with plain paths belong to the request: the plan knows them.
+  void add_mounts(const std::string& text, slurm::Place place) {
+    for (const auto& mount : util::split(util::replace_all(text, ";", ","), ',')) {
+      if (mount.empty()) continue;
+      auto parts = util::split(mount, ':');
+      if (parts.size() > 2) {
+        x_porting.note(place, "port/container", "the bind " + mount + " stays without ':" + parts[2] + "'");
+        parts.resize(2);
+      }
+      if (parts[0].empty() || parts[0][0] != '/' ||
+          (parts.size() > 1 && (parts[1].empty() || parts[1][0] != '/'))) {
+        x_porting.error(place, "port/container", "the bind " + mount + " has no absolute path",
+                        "name it: --bind SRC:DST, and take it out here");
+        continue;
+      }
+      const auto value = util::join(parts, ":");
+      auto& binds = x_porting.result.job.binds;
+      if (std::any_of(binds.begin(), binds.end(), [&](const auto& bind) { return bind.value == value; }))
+        continue;
+      binds.push_back({value, x_porting.origin("the bind")});
+      x_porting.note(place, "port/container",
+                     "the bind " + value + " stays: " + parts[0] + " must be there on " + x_porting.to.id);
+    }
+  }
+
+  /// The option as it stands in the script.
+  std::optional<std::string> source_of(const FoundLaunch& found, const GivenOption& option) const {
+    const auto dashes = (option.name.size() == 1 ? "-" : "--") + option.name;
+    if (!option.value) return dashes;
+    if (option.value->known()) return dashes + " " + util::shell_quote(option.value->text());
+    if (found.launch->command->parent) return std::nullopt;
+    return std::string(x_porting.text.substr(option.place.offset, option.place.length));
+  }
+
+  Porting& x_porting;
+  const slurm::ScriptHeader& x_header;
+  std::vector<FoundLaunch>& x_programs;
+  std::optional<Image> x_image;
+  std::vector<Mount> x_mounts;
+};
+
+} // namespace
+
+bool is_image_option(std::string_view word) {
+  if (word.substr(0, 2) != "--") return false;
+  const auto name = word.substr(2, word.find('=') == std::string_view::npos ? word.npos : word.find('=') - 2);
+  return std::find(k_options.begin(), k_options.end(), name) != k_options.end();
+}
+
+void port_image(Porting& porting, const slurm::ScriptHeader& header, std::vector<FoundLaunch>& programs) {
+  ImagePorter(porting, header, programs).port();
+}
+
+} // namespace hpcml::port

@@ -1,0 +1,254 @@
+// SPDX-License-Identifier: MIT
+// What becomes of the options of srun, torchrun and accelerate: none is lost without a word.
+#include <algorithm>
+#include <array>
+
+#include "port/port_words.hpp"
+#include "port/porting.hpp"
+#include "util/shell_quote.hpp"
+#include "util/text.hpp"
+
+namespace hpcml::port {
+namespace {
+
+using check::GivenOption;
+using check::Link;
+using check::Role;
+
+template <std::size_t N> bool is_in(const std::array<std::string_view, N>& names, const std::string& name) {
+  return std::find(names.begin(), names.end(), name) != names.end();
+}
+
+/// What an srun does for the step whatever its size: given on.
+constexpr std::array<std::string_view, 13> k_kept_by_step = {
+    "label", "unbuffered", "output", "error", "input",          "wait",   "export",
+    "chdir", "open-mode",  "time",   "quiet", "disable-status", "comment"};
+/// Sizes, places and bindings: the plan's.
+constexpr std::array<std::string_view, 41> k_planned_of_step = {"nodes",
+                                                                "ntasks",
+                                                                "ntasks-per-node",
+                                                                "ntasks-per-gpu",
+                                                                "ntasks-per-core",
+                                                                "ntasks-per-socket",
+                                                                "cpus-per-task",
+                                                                "cpus-per-gpu",
+                                                                "gpus",
+                                                                "gpus-per-node",
+                                                                "gpus-per-task",
+                                                                "gpus-per-socket",
+                                                                "gres",
+                                                                "gpu-bind",
+                                                                "cpu-bind",
+                                                                "mem",
+                                                                "mem-per-cpu",
+                                                                "mem-per-gpu",
+                                                                "mem-bind",
+                                                                "accel-bind",
+                                                                "hint",
+                                                                "distribution",
+                                                                "threads-per-core",
+                                                                "exclusive",
+                                                                "exact",
+                                                                "overlap",
+                                                                "jobid",
+                                                                "mpi",
+                                                                "kill-on-bad-exit",
+                                                                "tres-per-task",
+                                                                "gres-flags",
+                                                                "oversubscribe",
+                                                                "overcommit",
+                                                                "whole",
+                                                                "extra-node-info",
+                                                                "n",
+                                                                "np",
+                                                                "npernode",
+                                                                "ppn",
+                                                                "map-by",
+                                                                "bind-to"};
+/// Options of Slurm's plugins for images: the image's affair.
+constexpr std::array<std::string_view, 7> k_of_image = {
+    "container-image", "container-mounts", "environment", "image", "volume", "uenv", "view"};
+/// How an agent's processes meet and how many there are.
+constexpr std::array<std::string_view, 54> k_meeting = {"nnodes",
+                                                        "nproc_per_node",
+                                                        "nproc-per-node",
+                                                        "rdzv_backend",
+                                                        "rdzv-backend",
+                                                        "rdzv_endpoint",
+                                                        "rdzv-endpoint",
+                                                        "rdzv_id",
+                                                        "rdzv-id",
+                                                        "rdzv_conf",
+                                                        "rdzv-conf",
+                                                        "node_rank",
+                                                        "node-rank",
+                                                        "master_addr",
+                                                        "master-addr",
+                                                        "master_port",
+                                                        "master-port",
+                                                        "local_addr",
+                                                        "local-addr",
+                                                        "standalone",
+                                                        "monitor_interval",
+                                                        "monitor-interval",
+                                                        "start_method",
+                                                        "start-method",
+                                                        "role",
+                                                        "use_env",
+                                                        "use-env",
+                                                        "m",
+                                                        "module",
+                                                        "no_python",
+                                                        "no-python",
+                                                        "num_processes",
+                                                        "num-processes",
+                                                        "num_machines",
+                                                        "num-machines",
+                                                        "machine_rank",
+                                                        "machine-rank",
+                                                        "main_process_ip",
+                                                        "main-process-ip",
+                                                        "main_process_port",
+                                                        "main-process-port",
+                                                        "multi_gpu",
+                                                        "multi-gpu",
+                                                        "same_network",
+                                                        "num_cpu_threads_per_process",
+                                                        "num-cpu-threads-per-process",
+                                                        "hostfile",
+                                                        "H",
+                                                        "num_nodes",
+                                                        "num_gpus",
+                                                        "launcher",
+                                                        "no_ssh_check",
+                                                        "no_local_rank",
+                                                        "numa_binding"};
+
+std::string shown(const GivenOption& option) { return (option.name.size() == 1 ? "-" : "--") + option.name; }
+
+class LauncherPorter {
+public:
+  LauncherPorter(Porting& porting, std::vector<FoundLaunch>& programs)
+      : x_porting(porting), x_programs(programs) {}
+
+  void port() {
+    for (auto& found : x_programs) {
+      if (runs_numactl(*found.launch->command))
+        x_porting.note({found.begin, found.end - found.begin}, "port/launcher",
+                       "numactl is left out: the new site's launch binds");
+      for (const auto& link : found.launch->chain) {
+        if (link.role == Role::step) port_step(found, link);
+        if (link.role == Role::agent) port_agent(found, link);
+      }
+    }
+  }
+
+private:
+  void port_step(FoundLaunch& found, const Link& step) {
+    const bool srun = step.program == "srun" && has_srun(x_porting.to);
+    std::vector<std::string> planned;
+    for (const auto& option : step.options) {
+      if (is_in(k_of_image, option.name)) continue;
+      if (is_in(k_kept_by_step, option.name) && srun && !found.program.once && !found.program.per_node) {
+        if (auto text = text_of(found, option, "=")) {
+          found.program.step_options.push_back(*text);
+          continue;
+        }
+      }
+      if (is_in(k_planned_of_step, option.name))
+        add_name(planned, shown(option));
+      else
+        x_porting.note(place_of(option.place), "port/launcher",
+                       step.program + "'s " + shown(option) + " is left out",
+                       "--srun=… gives srun an option");
+    }
+    if (!planned.empty())
+      x_porting.note(place_of(step.place), "port/launcher",
+                     step.program + "'s " + util::join(planned, ", ") +
+                         (planned.size() == 1 ? " is" : " are") + " planned anew for " + x_porting.to.id +
+                         "'s nodes");
+    if (!step.complete)
+      x_porting.warn(place_of(step.place), "port/launcher",
+                     step.program + " has options here that are known only when the script runs (an image "
+                                    "may be one): they are left out",
+                     "--container names an image, --srun=… gives srun an option");
+  }
+
+  void port_agent(FoundLaunch& found, const Link& agent) {
+    std::vector<std::string> meeting;
+    const bool can_stay =
+        x_programs.size() == 1 && agent.program != "deepspeed" && !x_porting.chosen.launcher;
+    for (const auto& option : agent.options) {
+      if (option.name == "nnodes" && option.value && option.value->known() &&
+          option.value->text().find(':') != std::string::npos)
+        x_porting.warn(place_of(option.place), "port/launcher",
+                       "--nnodes=" + option.value->text() +
+                           " lets the number of nodes change: the new job has all of "
+                           "them from beginning to end",
+                       "--nodes gives another number");
+      if (is_in(k_meeting, option.name) || is_default(option)) {
+        add_name(meeting, shown(option));
+        continue;
+      }
+      const auto text = can_stay ? text_of(found, option, "=") : std::nullopt;
+      if (text) {
+        found.program.agent_options.push_back(*text);
+        continue;
+      }
+      x_porting.warn(place_of(option.place), "port/launcher",
+                     agent.program + "'s " + shown(option) + " is left out",
+                     "--launcher " + agent.program + " keeps the launcher, without this option");
+    }
+    if (!meeting.empty())
+      x_porting.note(place_of(agent.place), "port/launcher",
+                     agent.program + "'s " + util::join(meeting, ", ") +
+                         ": the new site's launch says how many ranks there are and how they meet");
+    if (found.program.agent_options.empty()) return;
+    x_porting.note(place_of(agent.place), "port/launcher",
+                   agent.program + " stays the launcher, for " + util::join(found.program.agent_options, " "),
+                   "--launcher hpcml does without it and its options");
+    x_porting.result.job.launcher = model::Sourced<model::Launcher>{*model::Launcher::parse(agent.program),
+                                                                    x_porting.origin("the launcher")};
+  }
+
+  /// Options that say what happens without them, too.
+  static bool is_default(const GivenOption& option) {
+    const auto value = option.value && option.value->known() ? option.value->text() : std::string("?");
+    if (option.name == "max_restarts" || option.name == "max-restarts") return value == "0";
+    return (option.name == "mixed_precision" || option.name == "mixed-precision" ||
+            option.name == "dynamo_backend" || option.name == "dynamo-backend") &&
+           value == "no";
+  }
+
+  /// The option as the new script writes it; nothing where its value is known only in a text for another
+  /// shell.
+  std::optional<std::string> text_of(const FoundLaunch& found, const GivenOption& option,
+                                     const char* equals) const {
+    const auto dashes = shown(option);
+    if (!option.value) return dashes;
+    if (option.value->known())
+      return dashes + (option.name.size() == 1 ? " " : equals) + util::shell_quote(option.value->text());
+    if (found.launch->command->parent || option.value->many) return std::nullopt;
+    std::string text;
+    for (const auto& piece : option.value->pieces) {
+      if (!piece.known && (piece.text.empty() || piece.text[0] != '$')) return std::nullopt;
+      text += piece.text;
+    }
+    if (text.find_first_of("\"\\`") != std::string::npos) return std::nullopt;
+    return dashes + equals + "\"" + text + "\"";
+  }
+
+  static void add_name(std::vector<std::string>& names, const std::string& name) {
+    if (std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
+  }
+  Porting& x_porting;
+  std::vector<FoundLaunch>& x_programs;
+};
+
+} // namespace
+
+void port_launchers(Porting& porting, std::vector<FoundLaunch>& programs) {
+  LauncherPorter(porting, programs).port();
+}
+
+} // namespace hpcml::port

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: MIT
+// What a launch runs, without what starts it.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "check/subject.hpp"
+
+namespace hpcml::port {
+
+/// A program as words, and as the text that bash makes these words of.
+struct ProgramText {
+  std::vector<std::string> command, source;
+  std::vector<std::string> inner = {};   ///< the person's own command, where a shell of ours stands around it
+  std::size_t begin = std::string::npos; ///< of its first word in the script
+};
+
+/// The launch's program; nothing where only the running job knows it, or, with `why`, where it cannot be
+/// started once per rank.
+std::optional<ProgramText> program_text(std::string_view text, const check::Launch& launch,
+                                        const shell::View& view, std::string& why);
+
+/// Whether numactl stands among the command's words.
+bool runs_numactl(const shell::Command& command);
+
+} // namespace hpcml::port

@@ -1,0 +1,205 @@
+// SPDX-License-Identifier: MIT
+// What stood around the old program: launchers' options, images, variables, environments. Kept, or said.
+#include "port/port_helper.hpp"
+
+using namespace hpcml;
+using namespace hpcml::test;
+
+namespace {
+const std::string k_four = "-N 2 --ntasks-per-node=1 --gres=gpu:4";
+} // namespace
+
+TEST_CASE("Options of a launcher that change the program's run keep the launcher") {
+  const auto restarts = written(
+      job(k_four, "srun torchrun --nnodes=2 --nproc_per_node=4 --max_restarts=3 --tee 3 x.py"), "narval");
+  CHECK(has(restarts, "torchrun"));
+  CHECK(has(restarts, "--max_restarts=3"));
+  CHECK(has(restarts, "--tee=3"));
+  const auto config = written(
+      job(k_four, "srun accelerate launch --config_file fsdp.yaml --num_processes 8 --num_machines 2 x.py"),
+      "narval");
+  CHECK(has(config, "accelerate launch --config_file=fsdp.yaml"));
+  CHECK_FALSE(has(config, "--multi_gpu"));
+  const auto elastic = ported(job(k_four, "srun torchrun --nnodes=1:2 --nproc_per_node=4 x.py"), "narval");
+  CHECK(says(elastic, "port/launcher", "--nnodes=1:2"));
+  CHECK(elastic.job.nodes->value == 2);
+}
+
+TEST_CASE("No option of a launcher is left out without a word") {
+  const auto result = ported(
+      job(k_four,
+          "srun --label --mpi=pmi2 --foo=1 numactl --interleave=all torchrun --nnodes=2 --nproc_per_node=4 "
+          "--rdzv_endpoint=$H:29500 x.py"),
+      "narval");
+  CHECK(says(result, "port/launcher", "srun's --mpi"));
+  CHECK(says(result, "port/launcher", "srun's --foo is left out"));
+  CHECK(says(result, "port/launcher", "--rdzv_endpoint"));
+  CHECK(says(result, "port/launcher", "numactl"));
+  CHECK(has(written(job(k_four, "srun --label --output=log.%t torchrun --nnodes=2 --nproc_per_node=4 x.py"),
+                    "narval"),
+            "--label --output=log.%t"));
+}
+
+TEST_CASE("The program keeps its settings, its Python and the option that tells its local rank") {
+  struct Row {
+    std::string line, part;
+  };
+  const std::vector<Row> rows = {
+      {"srun env FOO=1 BAR=2 python x.py", "env FOO=1 BAR=2 python x.py"},
+      {"srun ./pt/bin/torchrun --nnodes=2 --nproc_per_node=4 ddp.py --a 1", "./pt/bin/python ddp.py --a 1"},
+      {"srun /opt/py/bin/python3 -m torch.distributed.run --nnodes=2 --nproc_per_node=4 ddp.py",
+       "/opt/py/bin/python3 ddp.py"},
+      {"S=${D:-/x}/t.py\nA=\"--lr 1\"\nsrun torchrun --nnodes=2 --nproc_per_node=4 $S $A",
+       "python $S --lr 1"},
+      {"export L=\"torchrun --nnodes=2 --nproc_per_node=4\"\nexport C=\"$L ${D:-/x}/t.py --lr 1\"\nsrun $C",
+       "python ${D:-/x}/t.py --lr 1"},
+      {"srun python -m torch.distributed.launch --nnodes=2 --nproc_per_node=4 old.py --a",
+       "--local_rank=\"$LOCAL_RANK\""},
+      {"srun bash -c 'cd src; torchrun --nnodes=2 --nproc_per_node=4 x.py --b'",
+       "bash -c 'cd src; python x.py --b'"},
+      {"srun uv run torchrun --nnodes=2 --nproc_per_node=4 x.py", "uv run python x.py"},
+  };
+  for (const auto& row : rows) {
+    INFO(row.line);
+    CHECK(has(written(job(k_four, row.line), "narval"), row.part));
+  }
+  CHECK(says(ported(job(k_four, "srun bash -c 'pip install .; torchrun --nnodes=2 --nproc_per_node=4 x.py'"),
+                    "narval"),
+             "port/launch", "pip"));
+}
+
+TEST_CASE("An image is found wherever the script names it") {
+  struct Row {
+    std::string directives, line, site, image;
+  };
+  const std::vector<Row> rows = {
+      {"", "srun singularity exec img.sif python x.py", "lumi", "img.sif"},
+      {"",
+       "A=(--container-image nvcr.io#nvidia/pytorch:24.01 --container-mounts /data:/data)\nsrun \"${A[@]}\" "
+       "python x.py",
+       "narval", "docker://nvcr.io/nvidia/pytorch:24.01"},
+      {"--image=nersc/pytorch:24.08", "srun shifter python x.py", "narval", "docker://nersc/pytorch:24.08"},
+      {"--container-image=/img/a.sqsh", "srun python x.py", "narval", "/img/a.sqsh"},
+      {"", "apptainer exec docker://a/b:c python x.py", "perlmutter", "a/b:c"},
+      {"", "srun --environment=/e/x.toml python x.py", "alps_daint", "/e/x.toml"},
+  };
+  for (const auto& row : rows) {
+    INFO(row.directives << row.line);
+    const auto result = ported(job("-N 1 --gres=gpu:1 " + row.directives, row.line), row.site);
+    for (const auto& finding : result.findings) UNSCOPED_INFO(finding.message);
+    REQUIRE(result.job.container);
+    CHECK(result.job.container->value == row.image);
+    CHECK_FALSE(diag::has_errors(result.findings));
+  }
+}
+
+TEST_CASE("An image that the site's engine cannot run is refused, one for other hardware is said") {
+  const auto file =
+      ported(job("-N 1 --gres=gpu:1", "srun singularity exec img.sif python x.py"), "perlmutter");
+  CHECK(says(file, "port/container", "shifter on perlmutter does not take it"));
+  CHECK(diag::has_errors(file.findings));
+  const auto edf = ported(job("-N 1 --gres=gpu:1", "srun --environment=x.toml python x.py"), "lumi");
+  CHECK(diag::has_errors(edf.findings));
+  CHECK(says(
+      ported(job("-N 1 --gres=gpu:1", "srun singularity exec /a/pytorch-rocm.sif python x.py"), "narval"),
+      "port/image-gpu", "AMD"));
+  CHECK(
+      says(ported(job("-N 1 --gres=gpu:1", "srun singularity exec docker://nvcr.io/a:b python x.py"), "lumi"),
+           "port/image-gpu", "NVIDIA"));
+  CHECK(says(ported(job("-N 1 --gres=gpu:1", "srun singularity exec /a/pytorch.sif python x.py"), "vista"),
+             "port/image-arch", "aarch64"));
+}
+
+TEST_CASE("The program's own binds and settings of its image stay") {
+  const auto script =
+      written(job("-N 1 --gpus-per-node=8 --ntasks-per-node=8",
+                  "srun singularity exec -B /a:/workdir -B \"$PWD/x\":/x --env A=1 img.sif /workdir/run.sh"),
+              "lumi");
+  CHECK(has(script, "/a:/workdir"));
+  CHECK(has(script, "-B \"$PWD/x\":/x"));
+  CHECK(has(script, "--env A=1"));
+  const auto shifter = written(job("-N 1 --gres=gpu:4 --ntasks-per-node=4 --image=a/b:c",
+                                   "srun shifter -V '/d:/data;/l:/logs' python x.py"),
+                               "narval");
+  CHECK(has(shifter, "/d:/data"));
+}
+
+TEST_CASE("Variables that kept commands read are set where the new request does not") {
+  const auto script = written(job("-N 1 --gpus-per-node=8 --ntasks-per-node=8 --cpus-per-task=7",
+                                  "echo $SLURM_GPUS_PER_NODE\nsrun python x.py --tp $SLURM_NTASKS_PER_NODE "
+                                  "--workers $SLURM_CPUS_PER_TASK"),
+                              "lumi");
+  CHECK(has(script, "SLURM_CPUS_PER_TASK=7"));
+  const auto by_gres =
+      written(job("-N 1 --gpus-per-node=4 --ntasks-per-node=4", "srun python x.py --tp $SLURM_GPUS_PER_NODE"),
+              "leonardo");
+  CHECK(has(by_gres, "SLURM_GPUS_PER_NODE=4"));
+}
+
+TEST_CASE("Variables of ranks that commands read are theirs alone") {
+  const auto script =
+      written(job("-N 2 --ntasks-per-node=4 --gres=gpu:4",
+                  "export WORLD_SIZE=8\nexport MASTER_ADDR=$(hostname)\n"
+                  "export MASTER_PORT=29500\necho $WORLD_SIZE $MASTER_ADDR\n"
+                  "srun python -m torch.distributed.run --master_port $MASTER_PORT --nproc_per_node=1 x.py"),
+              "narval");
+  CHECK(has(script, "\nWORLD_SIZE=8\nMASTER_ADDR=$(hostname)\n"));
+  CHECK_FALSE(has(script, "MASTER_PORT=29500"));
+}
+
+TEST_CASE("What was there for the old launch only goes with it") {
+  const auto script = written(
+      job(k_four,
+          "MASKS=0xfe,0xfe00\nSIF=/a/img.sif\nLAUNCHER=\"torchrun --nproc_per_node=4 --nnodes=2\"\n#SBATCH\n"
+          "srun --cpu-bind=mask_cpu:$MASKS singularity exec $SIF $LAUNCHER x.py"),
+      "lumi");
+  CHECK_FALSE(has(script, "MASKS="));
+  CHECK_FALSE(has(script, "SIF="));
+  CHECK_FALSE(has(script, "LAUNCHER="));
+  CHECK_FALSE(has(script, "#SBATCH\n"));
+}
+
+TEST_CASE("An environment that the script makes is the only one") {
+  const auto script =
+      written(job("-N 1 --gpus-per-node=1",
+                  "module load python/3.11\nvirtualenv --no-download $SLURM_TMPDIR/env\n"
+                  "source $SLURM_TMPDIR/env/bin/activate\npip install --no-index torch\npython x.py"),
+              "narval");
+  CHECK(script.find("virtualenv") == script.rfind("virtualenv"));
+  CHECK(has(script, "module load python/3.11"));
+  CHECK(says(ported(job("", "pip install --no-index torch\npython x.py"), "lumi"), "port/wheels",
+             "--no-index"));
+}
+
+TEST_CASE("The account is said to go only where another one comes") {
+  const auto text = job("--account=project_1 --gpus-per-node=1", "python x.py");
+  CHECK(says(ported(text, "lumi"), "port/left-out", "--account=project_1"));
+  port::Chosen same;
+  same.account = "project_1";
+  CHECK_FALSE(says(ported(text, "lumi", same), "port/left-out", "--account"));
+  same.account = "project_2";
+  CHECK(says(ported(text, "lumi", same), "port/left-out", "project_2 takes its place"));
+}
+
+TEST_CASE("Paths and variables of the old site are said") {
+  const auto result = ported(job("--gpus-per-node=1 --output=/home/me/log",
+                                 "DATA=/scratch/me/data\ncp $SLURM_TMPDIR/x $WORK/y\npython x.py $DATA"),
+                             "lumi");
+  CHECK(says(result, "port/path", "/home/me/log"));
+  CHECK(says(result, "port/path", "/scratch/me/data"));
+  CHECK(says(result, "port/site-variable", "SLURM_TMPDIR"));
+  CHECK(says(result, "port/site-variable", "WORK"));
+  CHECK_FALSE(says(result, "port/site-variable", "DATA"));
+}
+
+TEST_CASE("A program that bash cannot read is said to be so") {
+  CHECK(says(ported(job("", "if true; then\nsrun python x.py"), "lumi"), "port/syntax", ""));
+}
+
+TEST_CASE("Without srun's variables a launch reads the launcher's") {
+  const auto script = written(
+      job("-N 2 --ntasks-per-node=1",
+          "export NCCL_DEBUG=INFO\nsrun bash -c 'RANK=$SLURM_PROCID LOCAL_RANK=$SLURM_LOCALID python x.py'"),
+      "vista");
+  CHECK_FALSE(has(script, "SLURM_PROCID"));
+}
