@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "cli/log_follower.hpp"
+#include "cli/step_culprit.hpp"
 #include "util/text.hpp"
 
 namespace hpcml::cli {
@@ -114,6 +115,7 @@ private:
   void tell(const JobRecord& job);
   bool copy_log();
   void finish_log();
+  void name_culprit();
   std::chrono::milliseconds interval() const;
 
   const RunningJob& x_job;
@@ -121,6 +123,7 @@ private:
   Screen& x_screen;
   const Context& x_context;
   LogFollower x_log;
+  CulpritSearch x_culprit;
   Clock::time_point x_changed = Clock::now(); // when the job last did something
   std::string x_said;
   std::map<std::string, int> x_ended; // tasks of an array and their exit codes
@@ -217,12 +220,27 @@ Watch::Outlook Watch::ask() {
   return Outlook::done;
 }
 
-bool Watch::copy_log() { return x_job.array || x_screen.log(x_log.read_more()); }
+bool Watch::copy_log() {
+  if (x_job.array) return true;
+  const auto text = x_log.read_more();
+  x_culprit.read(text);
+  return x_screen.log(text);
+}
+
+/// Where the job's code is that of tasks that srun has ended, the code of the one that failed is the answer.
+void Watch::name_culprit() {
+  const auto& culprit = x_culprit.found();
+  if (!culprit || (x_code != 128 + SIGTERM && x_code != 128 + SIGKILL)) return;
+  x_screen.note("task " + culprit->tasks + " on " + culprit->node + " " + culprit->how + " first; " +
+                std::to_string(x_code) + " is the end of the others, which srun then stopped");
+  x_code = culprit->exit_code;
+}
 
 /// What the nodes wrote last may reach this machine a moment after the job's end.
 void Watch::finish_log() {
   for (int quiet = 0; quiet < 4 && g_stopped == 0; ++quiet) {
     const auto text = x_log.read_more();
+    x_culprit.read(text);
     if (!x_screen.log(text)) return;
     if (!text.empty()) quiet = 0;
     ::poll(nullptr, 0, 150);
@@ -238,7 +256,10 @@ std::optional<int> Watch::run() {
     if (g_stopped != 0) return std::nullopt;
     if (Clock::now() >= next) {
       const auto outlook = ask();
-      if (outlook == Outlook::done && !x_job.array) finish_log();
+      if (outlook == Outlook::done && !x_job.array) {
+        finish_log();
+        name_culprit();
+      }
       if (outlook != Outlook::open) return x_code;
       next = Clock::now() + interval();
     }

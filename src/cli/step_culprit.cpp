@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: MIT
+#include "cli/step_culprit.hpp"
+
+#include <algorithm>
+#include <array>
+#include <csignal>
+#include <utility>
+
+#include "util/text.hpp"
+
+namespace hpcml::cli {
+namespace {
+
+/// As srun writes them (strsignal). TERM and KILL are what it sends itself.
+constexpr std::array<std::pair<std::string_view, int>, 7> k_signals = {{{"Segmentation fault", SIGSEGV},
+                                                                        {"Aborted", SIGABRT},
+                                                                        {"Bus error", SIGBUS},
+                                                                        {"Floating point exception", SIGFPE},
+                                                                        {"Illegal instruction", SIGILL},
+                                                                        {"Bad system call", SIGSYS},
+                                                                        {"Trace/breakpoint trap", SIGTRAP}}};
+
+/// The text up to `end`, which is taken off together with it; nothing where it is not there.
+std::optional<std::string_view> take_until(std::string_view& text, std::string_view end) {
+  const auto at = text.find(end);
+  if (at == std::string_view::npos) return std::nullopt;
+  const auto head = text.substr(0, at);
+  text.remove_prefix(at + end.size());
+  return head;
+}
+
+std::optional<int> code_of(std::string_view how) {
+  constexpr std::string_view k_exit = "Exited with exit code ";
+  if (util::starts_with(how, k_exit)) {
+    const auto code = util::parse_unsigned(util::trim(how.substr(k_exit.size())));
+    const bool own = code && *code > 0 && *code < 256 && *code != 128 + SIGTERM && *code != 128 + SIGKILL;
+    return own ? std::optional(static_cast<int>(*code)) : std::nullopt;
+  }
+  for (const auto& [name, number] : k_signals)
+    if (util::starts_with(how, name)) return 128 + number;
+  return std::nullopt;
+}
+
+} // namespace
+
+void CulpritSearch::read(std::string_view text) {
+  if (x_found) return;
+  constexpr std::size_t k_longest = 4096; // srun's own lines are short
+  for (auto end = text.find('\n'); end != std::string_view::npos && !x_found; end = text.find('\n')) {
+    x_rest += text.substr(0, std::min(end, k_longest));
+    read_line(x_rest);
+    x_rest.clear();
+    text.remove_prefix(end + 1);
+  }
+  if (x_rest.size() < k_longest) x_rest += text.substr(0, k_longest);
+}
+
+void CulpritSearch::read_line(std::string_view line) {
+  constexpr std::string_view k_start = "srun: error: ";
+  if (!util::starts_with(line, k_start)) return;
+  line.remove_prefix(k_start.size());
+  const auto node = take_until(line, ": task");
+  if (!node || node->find(' ') != std::string_view::npos) return;
+  if (util::starts_with(line, "s")) line.remove_prefix(1);
+  const auto tasks = take_until(line, ": ");
+  const auto code = tasks ? code_of(line) : std::nullopt;
+  if (!code) return;
+  const bool exit = util::starts_with(line, "Exited");
+  x_found = StepCulprit{std::string(util::trim(*tasks)), std::string(*node),
+                        exit ? "ended with exit code " + std::to_string(*code)
+                             : "was ended by: " + std::string(util::trim(line)),
+                        *code};
+}
+
+} // namespace hpcml::cli

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: MIT
+// Which task of a step failed first, from what srun says of its tasks in the job's log. Pure.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace hpcml::cli {
+
+/// A task, or several that ended alike at once.
+struct StepCulprit {
+  std::string tasks; ///< "1", "2-3"
+  std::string node;
+  std::string how; ///< "ended with exit code 3", "was ended by: Segmentation fault"
+  int exit_code = 0;
+};
+
+/// Reads a log as it grows. srun ends the other tasks when one has failed (--kill-on-bad-exit) and then
+/// returns the highest code of all: that of the tasks that it ended itself, 143 or 137, hides that of the one
+/// that failed.
+class CulpritSearch {
+public:
+  void read(std::string_view text);
+  /// The first task that failed by itself; nothing where srun tells of none.
+  const std::optional<StepCulprit>& found() const { return x_found; }
+
+private:
+  void read_line(std::string_view line);
+  std::string x_rest; ///< a line that has no end yet
+  std::optional<StepCulprit> x_found;
+};
+
+} // namespace hpcml::cli

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: MIT
+// The task that failed first, in the words of a real srun (22.05.8).
+#include <catch2/catch.hpp>
+
+#include "cli/step_culprit.hpp"
+
+using namespace hpcml;
+
+TEST_CASE("the task that failed by itself is found among those that srun ended") {
+  struct Row {
+    const char* log;
+    const char* found; // "tasks node code"; empty: none
+  };
+  const Row rows[] = {
+      {"epoch 1\nsrun: error: nid000001: task 1: Exited with exit code 3\n"
+       "srun: launch/slurm: _step_signal: Terminating StepId=1.0\nsrun: error: nid000001: task 0: "
+       "Terminated\n"
+       "srun: error: nid000002: tasks 2-3: Terminated\nsrun: Force Terminated StepId=1.0\n",
+       "1 nid000001 3"},
+      {"srun: error: nid000001: task 0: Exited with exit code 143\n"
+       "srun: error: nid000002: tasks 2-3: Exited with exit code 7\n",
+       "2-3 nid000002 7"},
+      {"srun: error: nid000001: task 1: Segmentation fault (core dumped)\nsrun: error: nid000001: task 0: "
+       "Terminated\n",
+       "1 nid000001 139"},
+      {"srun: error: nid000001: task 0: Exited with exit code 2\nsrun: error: nid000001: task 1: Exited with "
+       "exit code 9\n",
+       "0 nid000001 2"},
+      {"srun: error: nid000001: task 0: Terminated\nsrun: error: nid000001: task 1: Killed\n", ""},
+      {"srun: error: Unable to create step for job 7: More processors requested\n", ""},
+      {"I say srun: error: n1: task 1: Exited with exit code 3\n", ""},
+      {"srun: error: n1: task 1: Exited with exit code 3", ""}, // there may be more of the number
+  };
+  for (const auto& row : rows)
+    for (const std::size_t piece : {1000UL, 7UL, 1UL}) {
+      CAPTURE(row.log, piece);
+      cli::CulpritSearch search;
+      const std::string log = row.log;
+      for (std::size_t at = 0; at < log.size(); at += piece) search.read(log.substr(at, piece));
+      std::string found;
+      if (const auto& culprit = search.found())
+        found = culprit->tasks + " " + culprit->node + " " + std::to_string(culprit->exit_code);
+      CHECK(found == row.found);
+    }
+}
