@@ -58,21 +58,31 @@ std::optional<std::string> unexecutable(const std::string& name, const util::Env
 util::Status check_bound_rank(const RankSetup& setup, const LaunchRequest& request, const std::string& host,
                               const Result<model::IdSet>& cpus) {
   std::vector<std::string> faults;
-  if (request.bind_check == BindCheck::none && setup.binding.mode == BindMode::verify)
-    faults = compare_masks(setup.mask, setup.plan.binding.cpus);
-  if (request.bind_check != BindCheck::none && !setup.agent) {
+  const BindMode mode = setup.node->binding.mode;
+  if (request.bind_check == BindCheck::none && mode == BindMode::verify)
+    faults = compare_masks(setup.node->mask, setup.plan.binding.cpus);
+  if (request.bind_check != BindCheck::none && !setup.node->agent) {
     if (!cpus) return cpus.error();
     faults = check_binding(setup, {*cpus, topo::read_memory_policy()}, request.cpus_per_task);
   }
   if (request.bind_check == BindCheck::fail && !faults.empty())
-    return Error{
-        "its placement is not what it should be: " + util::join(faults, "; "),
-        std::string(setup.binding.mode == BindMode::none ? "nobody has bound it: --bind apply does; " : "") +
-            "hpcml affinity shows the plan; --bind-check warn starts the program in spite of it"};
+    return Error{"its placement is not what it should be: " + util::join(faults, "; "),
+                 std::string(mode == BindMode::none ? "nobody has bound it: --bind apply does; " : "") +
+                     "hpcml affinity shows the plan; --bind-check warn starts the program in spite of it"};
   for (const auto& fault : faults)
     narrate("hpcml launch: warning: rank " + std::to_string(setup.world.layout.rank) + " on " + host + ": " +
             fault);
   return util::Done{};
+}
+
+/// What rank 0 says for all, and the first rank of each node for its node.
+void say_warnings(const RankSetup& setup, const std::string& host) {
+  if (setup.world.layout.rank == 0)
+    for (const auto* list : {&setup.node->warnings, &setup.node->plan.warnings, &setup.warnings})
+      for (const auto& warning : *list) narrate("hpcml launch: warning: " + warning);
+  if (setup.world.layout.local_rank == 0)
+    for (const auto* list : {&setup.node->plan.node_warnings, &setup.node->node_warnings})
+      for (const auto& warning : *list) narrate("hpcml launch: warning: " + host + ": " + warning);
 }
 
 int fail(const RankSetup& setup, const Surroundings& here, const std::string& phase, const Error& error,
@@ -84,7 +94,7 @@ int fail(const RankSetup& setup, const Surroundings& here, const std::string& ph
 
 Result<std::vector<std::string>> cache_paths(const RankSetup& setup) {
   std::vector<std::string> paths;
-  for (const auto& cache : setup.plan.caches) {
+  for (const auto& cache : setup.node->plan.caches) {
     const auto base = expand_variables(cache.base, setup.env);
     auto path = cache_path(cache, base.value_or(""), cache_tag(setup.world));
     if (!path) return path.error();
@@ -93,18 +103,15 @@ Result<std::vector<std::string>> cache_paths(const RankSetup& setup) {
   return paths;
 }
 
-Result<std::vector<CacheDir>> open_caches(RankSetup& setup) {
+Result<std::vector<CacheDir>> open_caches(const std::vector<model::PlannedCache>& caches,
+                                          const std::vector<std::string>& paths) {
   std::vector<CacheDir> opened;
-  const auto paths = cache_paths(setup);
-  if (!paths) return paths.error();
-  for (std::size_t i = 0; i < paths->size(); ++i) {
-    auto cache = open_cache(setup.plan.caches[i], (*paths)[i]);
+  for (std::size_t i = 0; i < paths.size(); ++i) {
+    auto cache = open_cache(caches[i], paths[i]);
     if (!cache) {
       for (auto& earlier : opened) release_cache(earlier);
       return cache.error();
     }
-    for (const auto& [variable, path] : cache->variables)
-      if (!setup.env.get(variable)) setup.env.set(variable, path);
     opened.push_back(std::move(*cache));
   }
   if (const auto watched = start_watcher(opened); !watched) narrate("hpcml launch: " + watched.error().what);
@@ -113,11 +120,12 @@ Result<std::vector<CacheDir>> open_caches(RankSetup& setup) {
 
 util::Status bind_rank(const RankSetup& setup) {
   const auto& planned = setup.plan.binding.cpus;
-  if (setup.binding.mode != BindMode::apply || planned.empty()) return util::Done{};
-  if (!(planned == setup.mask))
+  if (setup.node->binding.mode != BindMode::apply || planned.empty()) return util::Done{};
+  if (!(planned == setup.node->mask))
     if (const auto bound = apply_affinity(planned); !bound) return bound;
   // Of all NUMA nodes alike the kernel's default is the better choice: the node of the CPU that asks.
-  if (setup.plan.binding.memory.size() < setup.cpus.numa.size()) prefer_memory(setup.plan.binding.memory);
+  if (setup.plan.binding.memory.size() < setup.node->cpus.numa.size())
+    prefer_memory(setup.plan.binding.memory);
   return util::Done{};
 }
 
@@ -141,24 +149,18 @@ Failure exec_command(const std::vector<std::string>& command, const util::EnvSna
   return {code == ENOENT ? k_not_found : k_cannot_execute, "exec", exec_error(*program, code), {}, {}};
 }
 
-int become_rank(RankSetup& setup, const LaunchRequest& request, const Surroundings& here) {
-  const auto& layout = setup.world.layout;
-  if (layout.rank == 0)
-    for (const auto& warning : setup.warnings) narrate("hpcml launch: warning: " + warning);
-  if (layout.local_rank == 0)
-    for (const auto& warning : setup.node_warnings)
-      narrate("hpcml launch: warning: " + here.host + ": " + warning);
+int become_rank(const RankSetup& setup, const LaunchRequest& request, const Surroundings& here) {
+  say_warnings(setup, here.host);
   if (const auto bound = bind_rank(setup); !bound) return fail(setup, here, "bind", bound.error());
-  const auto cpus = read_status_cpus();
+  const bool looks = request.report || request.bind_check != BindCheck::none;
+  const auto cpus = looks ? read_status_cpus() : Result<model::IdSet>(model::IdSet());
   if (const auto checked = check_bound_rank(setup, request, here.host, cpus); !checked)
     return fail(setup, here, "bind", checked.error());
-  if (request.report) {
-    narrate(render_report(setup, here.host, cpus ? *cpus : model::IdSet()));
-  }
+  if (request.report) narrate(render_report(setup, here.host, cpus ? *cpus : model::IdSet()));
   if (request.preflight)
     if (const auto failure = run_preflight(setup, request, here)) return report_failure(*failure, here.env);
   Failure failure = exec_command(request.command, setup.env);
-  failure.rank = layout.rank;
+  failure.rank = setup.world.layout.rank;
   failure.host = here.host;
   return report_failure(failure, here.env);
 }

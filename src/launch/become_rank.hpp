@@ -15,8 +15,9 @@ namespace hpcml::launch {
 /// Where this step's caches lie on this node, in the order of the plan.
 util::Result<std::vector<std::string>> cache_paths(const RankSetup& setup);
 
-/// Opens the caches of a node's ranks and sets their variables in `setup.env`.
-util::Result<std::vector<CacheDir>> open_caches(RankSetup& setup);
+/// Opens the caches of a node's ranks at these paths, and starts what removes them.
+util::Result<std::vector<CacheDir>> open_caches(const std::vector<model::PlannedCache>& caches,
+                                                const std::vector<std::string>& paths);
 
 /// Binds this process and its memory, where that is launch's part.
 util::Status bind_rank(const RankSetup& setup);
@@ -25,6 +26,6 @@ util::Status bind_rank(const RankSetup& setup);
 Failure exec_command(const std::vector<std::string>& command, const util::EnvSnapshot& env);
 
 /// Binds, checks, reports and execs: the whole way of one rank. Returns only on failure, with the exit code.
-int become_rank(RankSetup& setup, const LaunchRequest& request, const Surroundings& here);
+int become_rank(const RankSetup& setup, const LaunchRequest& request, const Surroundings& here);
 
 } // namespace hpcml::launch

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "launch/cache_dirs.hpp"
 
+#include <algorithm>
 #include <cerrno>
 #include <csignal>
 #include <cstring>
@@ -77,19 +78,25 @@ int open_locked(const std::string& path) {
   return -1;
 }
 
-Result<std::string> make_below(const CacheDir& cache, const std::string& below) {
+std::vector<std::string> parts_of(const std::string& below) {
+  auto parts = util::split(below, '/');
+  parts.erase(std::remove_if(parts.begin(), parts.end(),
+                             [](const auto& part) { return part.empty() || part == "."; }),
+              parts.end());
+  return parts;
+}
+
+util::Status make_below(const CacheDir& cache, const std::string& below) {
   if (util::starts_with(below, "/") || below == ".." || util::starts_with(below, "../") ||
       below.find("/../") != std::string::npos)
     return cache_error(cache.path, "'" + below + "' leads out of it");
-  std::string path = cache.path, relative;
-  for (const auto& part : util::split(below, '/')) {
-    if (part.empty() || part == ".") continue;
+  std::string relative;
+  for (const auto& part : parts_of(below)) {
     relative += (relative.empty() ? "" : "/") + part;
-    path = cache.path + "/" + relative;
     if (::mkdirat(cache.fd, relative.c_str(), 0700) != 0 && errno != EEXIST)
-      return cache_error(path, std::strerror(errno));
+      return cache_error(cache.path + "/" + relative, std::strerror(errno));
   }
-  return path;
+  return util::Done{};
 }
 
 /// Caches of steps that ended without their watcher (the node's cleanup may kill it): same name, ours, nobody
@@ -143,8 +150,13 @@ Result<std::string> cache_path(const model::PlannedCache& cache, const std::stri
   return (base == "/" ? "" : base) + "/" + cache.name + "-" + tag;
 }
 
+std::string path_inside(const std::string& path, const std::string& below) {
+  const auto relative = util::join(parts_of(below), "/");
+  return relative.empty() ? path : path + "/" + relative;
+}
+
 Result<CacheDir> open_cache(const model::PlannedCache& cache, const std::string& path) {
-  CacheDir dir{path, -1, false, {}};
+  CacheDir dir{path, -1, false};
   for (int attempt = 0; dir.fd < 0 && attempt < 100; ++attempt) {
     dir.created = ::mkdir(path.c_str(), 0700) == 0;
     if (!dir.created && errno != EEXIST) return cache_error(path, std::strerror(errno));
@@ -162,14 +174,13 @@ Result<CacheDir> open_cache(const model::PlannedCache& cache, const std::string&
     wrong = "it belongs to user " + std::to_string(found.st_uid);
   else if ((found.st_mode & 077) != 0 && ::fchmod(dir.fd, 0700) != 0)
     wrong = std::strerror(errno);
-  for (const auto& [variable, below] : cache.variables) {
+  for (const auto& entry : cache.variables) {
     if (!wrong.empty()) break;
-    auto inside = make_below(dir, below);
-    if (!inside) {
+    const auto made = make_below(dir, entry.second);
+    if (!made) {
       ::close(dir.fd);
-      return inside.error();
+      return made.error();
     }
-    dir.variables[variable] = *inside;
   }
   if (wrong.empty()) return dir;
   ::close(dir.fd);

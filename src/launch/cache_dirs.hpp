@@ -3,7 +3,6 @@
 // along.
 #pragma once
 
-#include <map>
 #include <string>
 #include <vector>
 
@@ -17,12 +16,14 @@ struct CacheDir {
   std::string path;
   int fd = -1;          ///< open without close-on-exec: the program keeps it across exec
   bool created = false; ///< this process made it, so it starts the watcher
-  std::map<std::string, std::string> variables; ///< variable -> path inside
 };
 
 /// "BASE/NAME-TAG" for a cache; `tag` tells steps and nodes apart. A name with '/' is refused.
 util::Result<std::string> cache_path(const model::PlannedCache& cache, const std::string& base,
                                      const std::string& tag);
+
+/// What a cache's variable is set to: `below` inside the cache's directory.
+std::string path_inside(const std::string& path, const std::string& below);
 
 /// Opens the directory with mode 0700 and its subdirectories, making what is missing; safe when all ranks of
 /// a node do it at once, so none waits for another. A link, a file, or another user's directory in its place

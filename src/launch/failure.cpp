@@ -6,6 +6,7 @@
 
 #include "hpcml/json_string.hpp"
 #include "util/file.hpp"
+#include "util/visible.hpp"
 
 namespace hpcml::launch {
 
@@ -36,7 +37,7 @@ std::string render_record(const Failure& failure) {
 }
 
 void narrate(const std::string& line) {
-  const std::string text = line + "\n";
+  const std::string text = util::visible(line) + "\n";
   std::size_t done = 0;
   while (done < text.size()) {
     const ssize_t count = ::write(STDERR_FILENO, text.data() + done, text.size() - done);
@@ -46,22 +47,29 @@ void narrate(const std::string& line) {
   }
 }
 
-int report_failure(const Failure& failure, const util::EnvSnapshot& env) {
+std::string describe(const Failure& failure) {
   std::string line = "hpcml launch: ";
   if (failure.rank) line += "rank " + std::to_string(*failure.rank) + " on ";
   if (!failure.host.empty()) line += failure.host + ": ";
   line += failure.error.what;
   if (!failure.error.hint.empty()) line += "\n  hint: " + failure.error.hint;
-  narrate(line);
+  return line;
+}
+
+int report_failure(const Failure& failure, const util::EnvSnapshot& env) {
+  narrate(describe(failure));
+  if (const auto more = record_failure(failure, env); !more.empty()) narrate(more);
+  return failure.exit_code;
+}
+
+std::string record_failure(const Failure& failure, const util::EnvSnapshot& env) {
   const auto folder = env.get_or("HPCML_ERROR_DIR", "");
   if (folder.empty()) {
-    if (::isatty(STDERR_FILENO) == 0) narrate(render_record(failure));
-    return failure.exit_code;
+    return ::isatty(STDERR_FILENO) == 0 ? render_record(failure) : "";
   }
   const auto written =
       util::write_file(folder + "/" + record_name(failure, env), render_record(failure) + "\n");
-  if (!written) narrate("hpcml launch: " + written.error().what);
-  return failure.exit_code;
+  return written ? "" : "hpcml launch: " + written.error().what;
 }
 
 } // namespace hpcml::launch

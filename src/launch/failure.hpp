@@ -24,12 +24,20 @@ struct Failure {
 /// The failure as one JSON object on one line; bytes that are not UTF-8 become U+FFFD.
 std::string render_record(const Failure& failure);
 
+/// The failure as sentences for people.
+std::string describe(const Failure& failure);
+
+/// Writes the record into $HPCML_ERROR_DIR. Returns what is left to be said: the record itself where there is
+/// no such folder and standard error is no terminal, or why it could not be written.
+std::string record_failure(const Failure& failure, const util::EnvSnapshot& env);
+
 /// Says the failure on standard error and writes its record: into $HPCML_ERROR_DIR, else (not on a terminal)
 /// as a second line on standard error. Returns the exit code. What cannot be written is not worth a second
 /// failure.
 int report_failure(const Failure& failure, const util::EnvSnapshot& env);
 
-/// One line on standard error in a single write, so that lines of several ranks don't mix.
+/// One line on standard error in a single write, so that lines of several ranks don't mix; control characters
+/// are shown, not sent.
 void narrate(const std::string& line);
 
 } // namespace hpcml::launch

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "launch/launch.hpp"
 
-#include <algorithm>
-
 #include "launch/become_rank.hpp"
 #include "launch/report.hpp"
 #include "launch/supervisor.hpp"
@@ -30,111 +28,91 @@ void warn_of_idle_nodes(const LaunchRequest& request, const Surroundings& here) 
             std::to_string(*nodes) + " nodes is used; srun hpcml launch … uses them all");
 }
 
-/// Ranks to start here: what was asked for; outside a step as many as the visible GPUs are enough for, at
-/// least one.
-unsigned processes_to_start(const LaunchRequest& request, const Surroundings& here, const NodeView& node) {
-  if (request.processes_per_node) return *request.processes_per_node;
-  const unsigned per_rank = request.gpus_per_task.value_or(1);
-  if (per_rank == 0) return 1;
-  const auto gpus = find_visible_gpus(here.env, "", static_cast<unsigned>(node.gpus.places.size()));
-  return std::max(1U, static_cast<unsigned>(gpus.entries.size()) / per_rank);
-}
-
-bool spawns(const LaunchRequest& request, const Surroundings& here) {
-  return request.processes_per_node.has_value() || !in_task(request, here.env);
-}
-
-Result<World> first_world(const LaunchRequest& request, const Surroundings& here, const NodeView& node) {
-  return spawns(request, here) ? find_spawn_world(request, here, processes_to_start(request, here, node))
-                               : find_task_world(request, here);
-}
-
-/// One setup per rank of this process, or what kept one from being made.
-struct Setups {
-  LaunchRequest request; ///< with the number of ranks that are started here
-  std::vector<RankSetup> ranks;
-  std::optional<util::Error> error;
-  unsigned failed_rank = 0;
+/// What this process is to do, and its node as planned for that.
+struct Decided {
+  Role role;
+  std::shared_ptr<const NodeSetup> node;
 };
 
-Setups plan_setups(const LaunchRequest& request, const Surroundings& here, const World& first,
-                   const NodeView& node) {
-  Setups setups{request, {}, {}, 0};
-  const bool spawn = spawns(request, here);
-  if (spawn) setups.request.processes_per_node = first.layout.local_world_size;
-  for (unsigned local = 0; local < (spawn ? first.layout.local_world_size : 1U); ++local) {
-    const World world = spawn ? world_of_local_rank(first, local) : first;
-    auto setup = plan_rank_setup(setups.request, world, node, here.env);
-    if (!setup) {
-      setups.error = setup.error();
-      setups.failed_rank = world.layout.rank;
-      return setups;
-    }
-    setups.ranks.push_back(std::move(*setup));
-  }
-  return setups;
+/// An error, and what launch was at.
+struct Undecided {
+  std::string phase;
+  util::Error error;
+  std::optional<unsigned> rank = {};
+};
+
+std::variant<Decided, Undecided> decide(const LaunchRequest& request, const Surroundings& here) {
+  if (request.command.empty())
+    return Undecided{"layout", {"there is no command", "hpcml launch [FLAGS] -- CMD…"}};
+  const auto view = read_node(request);
+  if (!view) return Undecided{"node", view.error()};
+  auto role = decide_role(request, here, *view);
+  if (!role) return Undecided{"layout", role.error()};
+  auto node = plan_node_setup(request, *role, *view, here.env);
+  if (!node) return Undecided{"gpus", node.error(), first_world(*role).layout.rank};
+  return Decided{std::move(*role), std::make_shared<const NodeSetup>(std::move(*node))};
 }
 
-int become_task(RankSetup& setup, const LaunchRequest& request, const Surroundings& here) {
-  if (!setup.plan.caches.empty())
-    if (const auto caches = open_caches(setup); !caches)
-      return fail("cache", caches.error(), here, setup.world.layout.rank);
-  return become_rank(setup, request, here);
+/// The first rank of this process, with the caches that it shares with the others.
+struct FirstRank {
+  RankSetup setup;
+  std::vector<std::string> cache_paths;
+};
+
+Result<FirstRank> first_rank(const LaunchRequest& request, const Decided& decided) {
+  FirstRank first{make_rank_setup(request, decided.node, decided.node->world.layout.local_rank), {}};
+  auto paths = cache_paths(first.setup);
+  if (!paths) return paths.error();
+  first.cache_paths = std::move(*paths);
+  add_caches(first.setup, first.cache_paths);
+  return first;
 }
 
-int run_ranks(Setups& setups, const Surroundings& here) {
-  warn_of_idle_nodes(setups.request, here);
-  auto caches = open_caches(setups.ranks.front());
-  if (!caches) return fail("cache", caches.error(), here);
-  std::vector<unsigned> ranks;
-  for (auto& setup : setups.ranks) {
-    ranks.push_back(setup.world.layout.rank);
-    for (const auto& cache : *caches)
-      for (const auto& [name, path] : cache.variables)
-        if (!setup.env.get(name)) setup.env.set(name, path);
+int run_decided(const LaunchRequest& request, const Surroundings& here, const Decided& decided) {
+  const bool starts = starts_ranks(decided.role);
+  if (starts) warn_of_idle_nodes(request, here);
+  const auto reported = starts ? std::nullopt : std::optional(decided.node->world.layout.rank);
+  const auto first = first_rank(request, decided);
+  if (!first) return fail("cache", first.error(), here, reported);
+  std::vector<CacheDir> caches;
+  if (!first->cache_paths.empty()) {
+    auto opened = open_caches(decided.node->plan.caches, first->cache_paths);
+    if (!opened) return fail("cache", opened.error(), here, reported);
+    caches = std::move(*opened);
   }
-  int code = 0;
+  if (!starts) return become_rank(first->setup, request, here);
+  Outcome outcome;
   {
-    Supervisor supervisor(setups.request, here, ranks);
-    code = supervisor.run(setups.ranks);
+    Supervisor supervisor(request, here, decided.node, first->cache_paths);
+    outcome = supervisor.run();
   }
-  for (auto& cache : *caches) release_cache(cache);
-  return code;
+  for (auto& cache : caches) release_cache(cache);
+  if (outcome.signal != 0) end_by_signal(outcome.signal);
+  return outcome.code;
 }
 
 } // namespace
 
 int run_launch(const LaunchRequest& request, const Surroundings& here) {
-  if (request.command.empty())
-    return fail("layout", {"there is no command", "hpcml launch [FLAGS] -- CMD…"}, here);
-  const auto node = read_node(request);
-  if (!node) return fail("node", node.error(), here);
-  const auto world = first_world(request, here, *node);
-  if (!world) return fail("layout", world.error(), here);
-  auto setups = plan_setups(request, here, *world, *node);
-  if (setups.error) return fail("gpus", *setups.error, here, setups.failed_rank);
-  return spawns(request, here) ? run_ranks(setups, here)
-                               : become_task(setups.ranks.front(), setups.request, here);
+  const auto decided = decide(request, here);
+  if (const auto* failed = std::get_if<Undecided>(&decided))
+    return fail(failed->phase, failed->error, here, failed->rank);
+  return run_decided(request, here, std::get<Decided>(decided));
 }
 
 Result<std::string> describe_launch(const LaunchRequest& request, const Surroundings& here) {
-  const auto node = read_node(request);
-  if (!node) return node.error();
-  const auto world = first_world(request, here, *node);
-  if (!world) return world.error();
-  auto setups = plan_setups(request, here, *world, *node);
-  if (setups.error) return *setups.error;
+  const auto decided = decide(request, here);
+  if (const auto* failed = std::get_if<Undecided>(&decided)) return failed->error;
+  const auto& [role, node] = std::get<Decided>(decided);
+  const auto first = first_rank(request, {role, node});
+  if (!first) return first.error();
+  if (!starts_ranks(role)) return render_dry_run(first->setup, first->cache_paths, request.command);
   std::string text;
-  for (auto& setup : setups.ranks) {
-    const auto caches = cache_paths(setup);
-    if (!caches) return caches.error();
-    for (std::size_t i = 0; i < caches->size(); ++i)
-      for (const auto& [name, below] : setup.plan.caches[i].variables)
-        if (!setup.env.get(name))
-          setup.changes.emplace_back(name, (*caches)[i] + (below.empty() ? "" : "/" + below));
-    if (spawns(request, here))
-      text += (text.empty() ? "# rank " : "\n# rank ") + std::to_string(setup.world.layout.rank) + "\n";
-    text += render_dry_run(setup, *caches, request.command);
+  for (unsigned local = 0; local < rank_count(role); ++local) {
+    auto setup = make_rank_setup(request, node, local);
+    add_caches(setup, first->cache_paths);
+    text += (text.empty() ? "# rank " : "\n# rank ") + std::to_string(setup.world.layout.rank) + "\n";
+    text += render_dry_run(setup, first->cache_paths, request.command);
   }
   return text;
 }

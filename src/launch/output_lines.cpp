@@ -52,6 +52,12 @@ std::string LineMerger::flush(std::size_t index) {
   return out;
 }
 
+std::string LineMerger::own_line(const std::string& line) {
+  std::string out = (x_open >= 0 ? "\n" : "") + line;
+  x_open = -1;
+  return out;
+}
+
 std::string LineMerger::finish(std::size_t index) {
   std::string out = flush(index);
   if (x_open == static_cast<int>(index)) {

@@ -20,6 +20,8 @@ public:
   std::string flush(std::size_t index);
   /// The rest of a rank that has ended, with the newline it did not write.
   std::string finish(std::size_t index);
+  /// A whole line of nobody's, at the start of a line.
+  std::string own_line(const std::string& line);
   bool has_pending(std::size_t index) const { return !x_pending[index].empty(); }
 
 private:

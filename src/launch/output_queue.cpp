@@ -3,41 +3,60 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <poll.h>
+#include <fcntl.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 namespace hpcml::launch {
 
-void OutputQueue::add(std::string bytes) {
-  if (x_broken || bytes.empty()) return;
-  if (empty()) {
-    x_bytes = std::move(bytes);
-    x_done = 0;
-  } else {
-    x_bytes += bytes;
+OutputQueue::OutputQueue(int fd) : x_fd(fd) {
+  const int flags = ::fcntl(fd, F_GETFL);
+  struct stat found {};
+  if (flags < 0 || (flags & O_ACCMODE) == O_RDONLY || ::fstat(fd, &found) != 0) {
+    x_kind = Kind::nothing;
+    return;
   }
+  if (S_ISSOCK(found.st_mode)) x_kind = Kind::socket;
+  if (!S_ISFIFO(found.st_mode) && !S_ISCHR(found.st_mode)) return;
+  // The same pipe or terminal opened once more, so that writing never blocks and nobody else's descriptor
+  // changes.
+  const int again =
+      ::open(("/proc/self/fd/" + std::to_string(fd)).c_str(), O_WRONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+  if (again < 0) return;
+  x_fd = again;
+  x_kind = Kind::own;
+}
+
+OutputQueue::~OutputQueue() {
+  if (x_kind == Kind::own) ::close(x_fd);
+}
+
+void OutputQueue::add(const std::string& bytes) {
+  if (broken() || x_kind == Kind::nothing) return;
+  x_bytes += bytes;
+}
+
+void OutputQueue::drop() {
+  x_bytes.clear();
+  x_done = 0;
 }
 
 void OutputQueue::write_some() {
-  // A pipe that poll calls ready has room for at least this much, so the write does not block.
-  constexpr std::size_t k_chunk = 4096;
+  // A pipe that poll calls ready has room for the smaller number, so the write does not block where it could.
+  constexpr std::size_t k_sure = 4096, k_much = 65536;
   if (empty()) return;
-  const ssize_t count = ::write(x_fd, x_bytes.data() + x_done, std::min(k_chunk, x_bytes.size() - x_done));
-  if (count > 0) x_done += static_cast<std::size_t>(count);
-  if (count < 0 && errno != EINTR && errno != EAGAIN) x_broken = true;
-  if (x_broken || empty()) {
-    x_bytes.clear();
-    x_done = 0;
+  const char* at = x_bytes.data() + x_done;
+  const std::size_t count = std::min(x_kind == Kind::plain ? k_sure : k_much, size());
+  const ssize_t written = x_kind == Kind::socket ? ::send(x_fd, at, count, MSG_DONTWAIT | MSG_NOSIGNAL)
+                                                 : ::write(x_fd, at, count);
+  if (written > 0) x_done += static_cast<std::size_t>(written);
+  if (written < 0 && errno != EINTR && errno != EAGAIN) x_error = errno;
+  if (broken() || empty()) {
+    drop();
   } else if (x_done > (4U << 20)) {
     x_bytes.erase(0, x_done);
     x_done = 0;
-  }
-}
-
-void OutputQueue::drain() {
-  while (!empty()) {
-    pollfd ready{x_fd, POLLOUT, 0};
-    if (::poll(&ready, 1, -1) > 0) write_some();
   }
 }
 

@@ -10,24 +10,39 @@ namespace hpcml::launch {
 /// The bytes for one descriptor.
 class OutputQueue {
 public:
-  explicit OutputQueue(int fd) : x_fd(fd) {}
-  void add(std::string bytes);
-  /// Writes once; call it when poll says that `fd` is ready.
+  /// Bytes that wait for a slow reader before the ranks have to.
+  static constexpr std::size_t k_full = 1U << 20;
+
+  /// `fd` is left as it is: others may share it. One that is closed, or not open for writing, takes
+  /// everything and keeps nothing, as /dev/null does.
+  explicit OutputQueue(int fd);
+  ~OutputQueue();
+  OutputQueue(const OutputQueue&) = delete;
+  OutputQueue& operator=(const OutputQueue&) = delete;
+
+  void add(const std::string& bytes);
+  /// Writes what the reader takes at once; call it when poll says that `fd` is ready.
   void write_some();
-  /// Writes everything, waiting for the reader.
-  void drain();
   int fd() const { return x_fd; }
   bool empty() const { return x_done == x_bytes.size(); }
+  std::size_t size() const { return x_bytes.size() - x_done; }
   /// True when the reader is so slow that the ranks should wait for it.
-  bool full() const { return x_bytes.size() - x_done > (1U << 20); }
-  /// True when the reader is gone: what the ranks write should fail for them, too.
-  bool broken() const { return x_broken; }
+  bool full() const { return size() > x_limit; }
+  /// Lets more wait than `k_full`: the ranks are ending, and what they say last should not keep them.
+  void set_limit(std::size_t bytes) { x_limit = bytes; }
+  void drop();
+  /// errno of the write that failed, 0 if none has: what the ranks write should fail for them, too.
+  int error() const { return x_error; }
+  bool broken() const { return x_error != 0; }
 
 private:
+  enum class Kind { plain, own, socket, nothing };
   int x_fd;
+  Kind x_kind = Kind::plain;
   std::string x_bytes;
   std::size_t x_done = 0;
-  bool x_broken = false;
+  std::size_t x_limit = k_full;
+  int x_error = 0;
 };
 
 } // namespace hpcml::launch

@@ -27,7 +27,7 @@ std::vector<std::string> helper_words(const std::string& helper, const RankSetup
                                     "--backend",      model::word_of(request.backend),
                                     "--timeout",      std::to_string(k_preflight_seconds),
                                     "--program-port", std::to_string(setup.world.port)};
-  const auto& names = setup.interfaces;
+  const auto& names = setup.node->interfaces;
   if (names.empty()) return words;
   const auto& nic = setup.plan.binding.nic;
   words.insert(

@@ -10,7 +10,7 @@ namespace hpcml::launch {
 
 namespace {
 
-void drop_missing(RankSetup& setup, const model::Site& site, const std::vector<std::string>& present) {
+void drop_missing(NodeSetup& setup, const model::Site& site, const std::vector<std::string>& present) {
   std::vector<std::string> dropped;
   std::string wanted;
   auto& env = setup.plan.env;
@@ -37,7 +37,7 @@ void drop_missing(RankSetup& setup, const model::Site& site, const std::vector<s
 
 } // namespace
 
-void settle_interfaces(RankSetup& setup, const model::Site& site, const std::vector<std::string>& present) {
+void settle_interfaces(NodeSetup& setup, const model::Site& site, const std::vector<std::string>& present) {
   for (const auto& name : site.network.interfaces)
     if (present.empty() || std::find(present.begin(), present.end(), name) != present.end())
       setup.interfaces.push_back(name);

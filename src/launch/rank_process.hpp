@@ -1,31 +1,77 @@
 // SPDX-License-Identifier: MIT
-// One rank as a child process: started with its own process group and pipes, dead when launch is dead.
+// The ranks of a node as child processes: each with a process group and pipes of its own, dead when launch is
+// dead.
 #pragma once
 
 #include <chrono>
 #include <csignal>
 #include <string>
+#include <sys/resource.h>
 #include <sys/types.h>
+#include <unordered_map>
+#include <vector>
 
+#include "launch/guard.hpp"
 #include "launch/rank_setup.hpp"
 
 namespace hpcml::launch {
 
-/// A started rank. Descriptors are the reading ends of its output, -1 once they are closed.
+/// What every rank is started with.
+struct RankStart {
+  const LaunchRequest& request;
+  const Surroundings& here;
+  std::shared_ptr<const NodeSetup> node;
+  std::vector<std::string> cache_paths;
+  sigset_t mask{};    ///< signals that a rank finds blocked
+  rlimit files{};     ///< descriptors that a rank may open
+  std::string mark{}; ///< of this launch, for its guard
+};
+
+/// A started rank. Descriptors are the reading ends of its output; they go to whoever reads them.
 struct RankProcess {
   unsigned rank = 0;
   unsigned local_rank = 0;
-  pid_t pid = -1;
+  pid_t pid = -1; ///< and its process group
   int out = -1;
   int err = -1;
   bool running = true;
-  int status = 0; ///< as waitpid gives it
+  bool lingers = false; ///< it has ended, others of its group have not, and they are waited for
+  bool open = false;    ///< whether it has failed is known when its group has ended
+  int status = 0;       ///< as waitpid gives it
   std::chrono::steady_clock::time_point end{};
 };
 
-/// Starts a rank. `mask`: the signal mask to restore in it; `input`: its standard input, -1 for none.
-util::Result<RankProcess> start_rank(RankSetup& setup, const LaunchRequest& request, const Surroundings& here,
-                                     const sigset_t& mask, int input);
+/// Starts a rank. `input`: its standard input, -1 for none.
+util::Result<RankProcess> start_rank(const RankStart& start, unsigned local_rank, int input);
+
+/// All ranks of this node and what they have started.
+class RankGroups {
+public:
+  explicit RankGroups(std::size_t count) : x_guard(count) {}
+  Guard& guard() { return x_guard; }
+  void add(const RankProcess& process);
+  std::vector<RankProcess>& ranks() { return x_ranks; }
+  const std::vector<RankProcess>& ranks() const { return x_ranks; }
+  /// True while a rank runs, or others of the group of one that has ended are waited for.
+  bool any_left() const { return x_left > 0; }
+  /// Sends a signal to every process of every group that is left.
+  void signal(int number) const;
+  /// Reaps every child that has ended; the ranks among them, in the order in which the kernel tells of them.
+  std::vector<std::size_t> reap();
+  /// Waits from now on for the rest of the group of a rank that has ended; false if there is none.
+  bool wait_for_group(std::size_t index);
+  /// The ranks whose group is not waited for any more, since it has ended.
+  std::vector<std::size_t> take_ended_groups();
+  /// Waits for no group any more; the ranks that this concerns.
+  std::vector<std::size_t> give_up();
+
+private:
+  void stop_waiting(std::size_t index);
+  std::vector<RankProcess> x_ranks;
+  std::unordered_map<pid_t, std::size_t> x_by_pid;
+  std::size_t x_left = 0, x_lingering = 0;
+  Guard x_guard;
+};
 
 /// "was killed by SIGSEGV" or "ended with exit code 3".
 std::string describe_end(int status);

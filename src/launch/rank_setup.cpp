@@ -2,64 +2,16 @@
 #include "launch/rank_setup.hpp"
 
 #include <algorithm>
-#include <map>
 
-#include "launch/interfaces.hpp"
-#include "launch/rank_network.hpp"
+#include "launch/cache_dirs.hpp"
 #include "model/gpu_vendor.hpp"
-#include "topo/gpu_order.hpp"
-#include "topo/live_nics.hpp"
-#include "topo/live_node.hpp"
 #include "util/text.hpp"
 
 namespace hpcml::launch {
 
-using model::Backend;
 using util::Result;
 
 namespace {
-
-const model::Site& site_or_none(const LaunchRequest& request) {
-  static const model::Site k_none{};
-  return request.site ? *request.site : k_none;
-}
-
-/// The visible GPUs with the node's own indices: by Slurm's list where it numbers the devices, else by the
-/// visible list.
-std::vector<model::GpuPlace> visible_places(const VisibleGpus& visible, const NodeView& node,
-                                            const util::EnvSnapshot& env) {
-  auto indices = split_visible_list(env.get_or("SLURM_STEP_GPUS", ""));
-  if (indices.size() != visible.entries.size()) indices = visible.entries;
-  std::vector<model::GpuPlace> places;
-  const auto& all = node.gpus.places;
-  // Whose part a MIG instance is only the driver's library tells; where all GPUs are in one place that does
-  // not matter.
-  const bool together = !all.empty() && std::all_of(all.begin(), all.end(), [&](const auto& place) {
-    return place.numa == all.front().numa;
-  });
-  for (std::size_t i = 0; i < visible.entries.size(); ++i) {
-    if (util::starts_with(visible.entries[i], "MIG-")) {
-      places.push_back({static_cast<unsigned>(i), together ? all.front().numa : std::nullopt, {}, {}, {}});
-      continue;
-    }
-    const auto index = util::parse_unsigned(indices[i]);
-    const auto number = index && *index < 1024 ? static_cast<unsigned>(*index) : static_cast<unsigned>(i);
-    places.push_back(number < all.size() ? all[number] : model::GpuPlace{number, {}, {}, {}, {}});
-  }
-  return places;
-}
-
-unsigned gpus_per_rank(const LaunchRequest& request, const VisibleGpus& visible, unsigned ranks) {
-  if (request.gpus_per_task) return *request.gpus_per_task;
-  if (visible.entries.empty()) return 0;
-  return std::max(1U, static_cast<unsigned>(visible.entries.size()) / std::max(1U, ranks));
-}
-
-std::optional<unsigned> dataloader_workers(const util::EnvSnapshot& env) {
-  const auto text = env.get("HPCML_DATALOADER_WORKERS");
-  const auto number = text ? util::parse_unsigned(*text) : std::nullopt;
-  return number && *number < 100000 ? std::optional(static_cast<unsigned>(*number)) : std::nullopt;
-}
 
 /// Threads, loaders and devices of one rank.
 bool is_for_one_rank(const std::string& variable) {
@@ -69,7 +21,7 @@ bool is_for_one_rank(const std::string& variable) {
 
 class Builder {
 public:
-  Builder(RankSetup& setup, const util::EnvSnapshot& env) : x_setup(setup) { x_setup.env = env; }
+  explicit Builder(RankSetup& setup) : x_setup(setup) {}
 
   void set(const std::string& name, const std::string& value) {
     x_setup.env.set(name, value);
@@ -111,41 +63,13 @@ void set_site_variables(Builder& builder, RankSetup& setup) {
   }
 }
 
-/// Puts the visible GPUs and their places into the order in which the ranks take them. Unordered where the
-/// order cannot be known; an error where it names GPUs that are not there.
-util::Status put_in_order(const LaunchRequest& request, const NodeView& node, VisibleGpus& visible,
-                          std::vector<model::GpuPlace>& places, std::vector<std::string>& warnings) {
-  const auto& order = request.rank_order;
-  if (order.kind == model::RankOrder::gpu || visible.entries.empty()) return util::Done{};
-  std::vector<topo::GpuInOrder> gpus;
-  std::map<unsigned, unsigned> numbers; // of the node -> of the step
-  for (unsigned i = 0; i < places.size(); ++i) {
-    gpus.push_back({i, topo::lowest_cpu(node.cpus, places[i]).value_or(0)});
-    numbers.emplace(places[i].index, i);
-  }
-  const auto positions = topo::find_rank_order(gpus, topo::renumber_links(node.links, numbers), order);
-  if (!positions && order.kind == model::RankOrder::list)
-    return util::Error{"--rank-order " + order.text() + ": " + positions.error().what,
-                       positions.error().hint};
-  if (!positions) {
-    warnings.push_back("--rank-order " + order.text() + ": " + positions.error().what +
-                       "; the ranks take the GPUs by their numbers");
-    return util::Done{};
-  }
-  visible = in_order(visible, *positions, "in the order " + order.text());
-  std::vector<model::GpuPlace> ordered;
-  for (const auto at : *positions) ordered.push_back(places[at]);
-  places = std::move(ordered);
-  return util::Done{};
-}
-
 /// Shows a rank its own GPUs, or all of them in the ranks' order. Slurm sets several lists in some versions;
 /// a second one would be applied to what the first left.
-void set_visible_gpus(Builder& builder, RankSetup& setup, const VisibleGpus& visible, model::GpuVendor vendor,
-                      unsigned per_rank, bool ordered) {
-  const bool own = setup.plan.gpu_visibility == model::GpusSeen::own && !setup.agent;
-  if (visible.entries.empty() || !(own || ordered)) return;
-  std::string name = visible.variable.empty() ? setup.plan.visible_variable : visible.variable;
+void set_visible_gpus(Builder& builder, RankSetup& setup) {
+  const auto& [there, visible, vendor, per_rank, cpu_only] = setup.node->gpus;
+  const bool own = setup.node->plan.gpu_visibility == model::GpusSeen::own && !setup.node->agent;
+  if (visible.entries.empty() || !(own || visible.entries != there.entries)) return;
+  std::string name = visible.variable.empty() ? setup.node->plan.visible_variable : visible.variable;
   if (name.empty()) name = model::visible_devices_variable(vendor);
   if (name.empty()) {
     setup.warnings.push_back(std::string(own ? "GPU visibility \"own\"" : "--rank-order") +
@@ -175,132 +99,79 @@ void hide_gpus(Builder& builder, const VisibleGpus& there, model::GpuVendor vend
   builder.set(name, "-1");
 }
 
-plan::RankFacts facts_of(const LaunchRequest& request, const RankSetup& setup, const NodeView& node) {
-  const auto& layout = setup.world.layout;
-  plan::RankFacts facts;
-  facts.local_rank = layout.local_rank;
-  facts.world_size = layout.world_size;
-  facts.local_world_size = layout.local_world_size;
-  facts.node_count = layout.node_count();
-  facts.partition =
-      request.partition.empty() ? setup.env.get_or("SLURM_JOB_PARTITION", "") : request.partition;
-  facts.container = request.container;
-  facts.job = request.job;
-  if (facts.job.qos.empty()) facts.job.qos = setup.env.get_or("SLURM_JOB_QOS", "");
-  facts.node_gpus = node.gpus.places;
-  facts.nics = node.nics;
-  facts.live_cpus = node.cpus;
-  return facts;
+/// The rank's place, for all that read it; an agent tells its ranks theirs itself.
+void set_rank_variables(Builder& builder, const RankSetup& setup) {
+  for (const auto& [name, value] : rank_variables(setup.world))
+    if (!setup.node->agent ||
+        (name != "RANK" && name != "LOCAL_RANK" && name != "WORLD_SIZE" && name != "LOCAL_WORLD_SIZE"))
+      builder.set(name, value);
+}
+
+/// The cores that the rank's program has, as Slurm would tell it: scripts that bind by masks take the
+/// variable away from srun (with it srun would choose the CPUs itself), and programs that size their pools by
+/// it miss it. From 23.11 on srun refuses it where it is not what SLURM_TRES_PER_TASK says.
+void set_cpus_per_task(Builder& builder, const RankSetup& setup, unsigned threads_per_core) {
+  constexpr const char* k_name = "SLURM_CPUS_PER_TASK";
+  const NodeSetup& node = *setup.node;
+  if (setup.env.get_or("SLURM_JOB_ID", "").empty() || setup.env.get(k_name)) return;
+  for (const auto& part : util::split(setup.env.get_or("SLURM_TRES_PER_TASK", ""), ','))
+    for (const auto* prefix : {"cpu=", "cpu:", "cpu/"})
+      if (util::starts_with(part, prefix)) return builder.set(k_name, part.substr(4));
+  const bool slice =
+      !node.agent && node.world.layout.local_world_size > 1 && node.binding.mode != BindMode::verify;
+  const auto& cpus = (slice || node.binding.mode == BindMode::apply) && !setup.plan.binding.cpus.empty()
+                         ? setup.plan.binding.cpus
+                         : node.mask;
+  std::size_t count = threads_per_core > 1 ? cpus.size() : 0;
+  if (threads_per_core <= 1)
+    for (const auto& core : node.cpus.core_threads) count += core.intersects(cpus) ? 1 : 0;
+  if (count > 0) builder.set(k_name, std::to_string(count));
 }
 
 } // namespace
 
-Result<NodeView> read_node(const LaunchRequest& request) {
-  auto cpus = topo::read_live_cpus();
-  if (!cpus) return cpus.error();
-  auto mask = topo::read_allowed_cpus();
-  if (!mask) return mask.error();
-  if (mask->empty())
-    return util::Error{"this process may use no CPU at all",
-                       "look at the step's --cpu-bind and at the job's cgroup"};
-  NodeView node{*cpus, *mask, topo::read_live_gpus(), {}, {}, {}};
-  const auto& names = site_or_none(request).network.interfaces;
-  if (request.site)
-    node.interfaces = read_interfaces(); // without one nothing names interfaces that could be missing
-  if (request.gpus_per_task != 0U) node.nics = topo::read_live_nics(node.gpus.places, names);
-  if (request.rank_order.kind == model::RankOrder::ring)
-    if (auto whole = topo::read_live_node()) node.links = std::move(whole->links);
-  return node;
-}
-
-bool is_agent_command(const std::vector<std::string>& command) {
-  static const std::vector<std::string> k_programs = {"torchrun", "accelerate", "deepspeed"};
-  static const std::vector<std::string> k_modules = {"torch.distributed.run", "torch.distributed.launch",
-                                                     "accelerate.commands.launch"};
-  const auto within = [](const std::vector<std::string>& list, const std::string& word) {
-    return std::find(list.begin(), list.end(), word) != list.end();
-  };
-  for (std::size_t i = 0; i < command.size(); ++i) {
-    if (within(k_programs, command[i].substr(command[i].rfind('/') + 1))) return true;
-    if (command[i] == "-m" && i + 1 < command.size() && within(k_modules, command[i + 1])) return true;
-    if (util::ends_with(command[i], ".py")) return false; // behind the script stand its own words
-  }
-  return false;
+RankSetup make_rank_setup(const LaunchRequest& request, std::shared_ptr<const NodeSetup> node,
+                          unsigned local_rank) {
+  RankSetup setup;
+  setup.node = std::move(node);
+  const NodeSetup& common = *setup.node;
+  setup.world = local_rank == common.world.layout.local_rank ? common.world
+                                                             : world_of_local_rank(common.world, local_rank);
+  setup.plan = plan::plan_rank(site_or_none(request), common.plan, local_rank);
+  setup.warnings = setup.plan.warnings;
+  setup.gpus = common.gpus.visible.entries.empty() ? "none" : util::join(common.gpus.visible.entries, ",");
+  setup.env = common.env;
+  Builder builder(setup);
+  set_rank_variables(builder, setup);
+  if (common.agent) // only the agent knows how many ranks it starts
+    setup.plan.env.erase(std::remove_if(setup.plan.env.begin(), setup.plan.env.end(),
+                                        [](const auto& variable) { return is_for_one_rank(variable.name); }),
+                         setup.plan.env.end());
+  if (common.backend != model::Backend::automatic)
+    builder.set("HPCML_BACKEND", model::word_of(common.backend));
+  set_cpus_per_task(builder, setup, request.threads_per_core);
+  set_site_variables(builder, setup);
+  if (common.gpus.cpu_only)
+    hide_gpus(builder, common.gpus.there, common.gpus.vendor);
+  else
+    set_visible_gpus(builder, setup);
+  return setup;
 }
 
 Result<RankSetup> plan_rank_setup(const LaunchRequest& request, const World& world, const NodeView& node,
                                   const util::EnvSnapshot& env) {
-  const model::Site& site = site_or_none(request);
-  const auto& layout = world.layout;
-  RankSetup setup;
-  setup.world = world;
-  setup.cpus = node.cpus;
-  setup.mask = node.mask;
-  Builder builder(setup, env);
-  const auto vendor = node.gpus.vendor == model::GpuVendor::unknown ? site.gpu_vendor() : node.gpus.vendor;
-  const auto there = find_visible_gpus(env, model::visible_devices_variable(vendor),
-                                       static_cast<unsigned>(node.gpus.places.size()));
-  // A job that owns a node may see GPUs that it did not ask for.
-  const bool cpu_only = request.gpus_per_task == 0U;
-  if (cpu_only && request.backend == Backend::nccl)
-    return util::Error{"NCCL needs GPUs, and this rank is to have none (--gpus-per-task 0)",
-                       "--backend gloo, or give the ranks GPUs"};
-  if (there.cut && there.entries.empty() && !cpu_only)
-    return util::Error{there.told_by, "name GPUs that are there; -1 hides them all"};
-  auto visible = cpu_only ? VisibleGpus{{}, "", "--gpus-per-task 0"} : there;
-  auto places = visible_places(visible, node, env);
-  if (const auto ordered = put_in_order(request, node, visible, places, setup.warnings); !ordered)
-    return ordered.error();
-  const unsigned per_rank = gpus_per_rank(request, visible, layout.local_world_size);
-  setup.gpus = visible.entries.empty() ? "none" : util::join(visible.entries, ",");
-  setup.agent =
-      !request.processes_per_node && layout.local_world_size == 1 && is_agent_command(request.command);
+  auto common = plan_node_setup(request, BecomesRank{world}, node, env);
+  if (!common) return common.error();
+  return make_rank_setup(request, std::make_shared<const NodeSetup>(std::move(*common)),
+                         world.layout.local_rank);
+}
 
-  const unsigned demanded =
-      request.backend == Backend::nccl ? std::max(1U, per_rank) : request.gpus_per_task.value_or(0);
-  if (demanded > 0)
-    if (const auto checked = check_gpus(visible, env, layout.local_world_size, demanded); !checked)
-      return checked.error();
-
-  BindMode asked = setup.agent ? BindMode::none : request.bind;
-  // Outside a job nobody divides the machine: two launches would bind to the same cores.
-  if (asked == BindMode::automatic && !world.in_job) asked = BindMode::none;
-  plan::RankFacts facts = facts_of(request, setup, node);
-  facts.live_gpus = std::move(places);
-  facts.gpu_vendor = vendor;
-  const auto all = node.cpus.all();
-  // What the site keeps from every job is missing in no whole node.
-  const auto usable = all.is_subset_of(node.mask) ? all : all - plan::reserved_cpus(site, facts);
-  setup.binding = decide_binding(asked, node.mask, usable, env, layout.local_world_size);
-  facts.allowed = setup.binding.plan_from & all;
-  facts.owns_node = setup.binding.owns_node;
-  setup.plan = plan::plan_rank(site, facts,
-                               {per_rank, request.cpus_per_task, request.gpu_visibility,
-                                dataloader_workers(env), request.threads_per_core, request.spill});
-  setup.warnings.insert(setup.warnings.end(), setup.plan.warnings.begin(), setup.plan.warnings.end());
-  setup.node_warnings = setup.plan.node_warnings;
-  if (there.cut && !cpu_only) setup.node_warnings.push_back(there.told_by);
-
-  for (const auto& [name, value] : rank_variables(world))
-    if (!setup.agent ||
-        (name != "RANK" && name != "LOCAL_RANK" && name != "WORLD_SIZE" && name != "LOCAL_WORLD_SIZE"))
-      builder.set(name, value);
-  if (setup.agent) // only the agent knows how many ranks it starts
-    setup.plan.env.erase(std::remove_if(setup.plan.env.begin(), setup.plan.env.end(),
-                                        [](const auto& variable) { return is_for_one_rank(variable.name); }),
-                         setup.plan.env.end());
-  const auto backend = cpu_only && request.backend == Backend::automatic ? Backend::gloo : request.backend;
-  if (backend != Backend::automatic) builder.set("HPCML_BACKEND", model::word_of(backend));
-  settle_interfaces(setup, site, node.interfaces);
-  set_site_variables(builder, setup);
-  if (cpu_only)
-    hide_gpus(builder, there, vendor);
-  else
-    set_visible_gpus(builder, setup, visible, vendor, per_rank, visible.entries != there.entries);
-  if (!request.profile_hash.empty() && request.site && request.profile_hash != site.hash)
-    setup.warnings.push_back("the script was made with another version of the profile '" + site.id + "' (" +
-                             request.profile_hash + ", here " + site.hash + "); this one is used");
-  return setup;
+void add_caches(RankSetup& setup, const std::vector<std::string>& paths) {
+  const auto& caches = setup.node->plan.caches;
+  Builder builder(setup);
+  for (std::size_t i = 0; i < caches.size() && i < paths.size(); ++i)
+    for (const auto& [name, below] : caches[i].variables)
+      if (!setup.env.get(name)) builder.set(name, path_inside(paths[i], below));
 }
 
 } // namespace hpcml::launch

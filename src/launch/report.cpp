@@ -18,18 +18,19 @@ std::string numa_text(const model::CpuShape& shape, const model::IdSet& cpus) {
 
 std::string binding_text(const RankSetup& setup) {
   const auto& planned = setup.plan.binding.cpus;
-  switch (setup.binding.mode) {
+  const NodeSetup& node = *setup.node;
+  switch (node.binding.mode) {
   case BindMode::apply:
     return planned.empty() ? "none: no core is free for this rank"
-                           : "CPUs " + planned.to_list() + ", " + setup.binding.why;
+                           : "CPUs " + planned.to_list() + ", " + node.binding.why;
   case BindMode::verify:
-    return "CPUs " + setup.mask.to_list() + " as they are (planned: " + planned.to_list() + "), " +
-           setup.binding.why;
+    return "CPUs " + node.mask.to_list() + " as they are (planned: " + planned.to_list() + "), " +
+           node.binding.why;
   case BindMode::none:
   case BindMode::automatic: break;
   }
-  return "CPUs " + setup.mask.to_list() + " as they are, " +
-         (setup.agent ? "the agent gets the node" : setup.binding.why);
+  return "CPUs " + node.mask.to_list() + " as they are, " +
+         (node.agent ? "the agent gets the node" : node.binding.why);
 }
 
 } // namespace
@@ -39,7 +40,7 @@ std::string render_report(const RankSetup& setup, const std::string& host, const
   std::string line = "hpcml: rank " + std::to_string(layout.rank) + " of " +
                      std::to_string(layout.world_size) + " on " + host + ", local rank " +
                      std::to_string(layout.local_rank) + ", GPU " + setup.gpus + ", CPUs " +
-                     kernel_cpus.to_list() + numa_text(setup.cpus, kernel_cpus);
+                     kernel_cpus.to_list() + numa_text(setup.node->cpus, kernel_cpus);
   if (!setup.plan.binding.nic.empty()) line += ", NIC " + setup.plan.binding.nic;
   return line + ", master " + setup.world.address + ":" + std::to_string(setup.world.port);
 }
@@ -58,7 +59,9 @@ std::string render_dry_run(const RankSetup& setup, const std::vector<std::string
       text += variable.name + " because: " + variable.origin.by + "\n";
   }
   for (const auto& cache : caches) text += "cache: " + cache + "\n";
-  for (const auto* list : {&setup.warnings, &setup.node_warnings})
+  const NodeSetup& node = *setup.node;
+  for (const auto* list :
+       {&node.warnings, &node.plan.warnings, &setup.warnings, &node.plan.node_warnings, &node.node_warnings})
     for (const auto& warning : *list) text += "warning: " + warning + "\n";
   std::vector<std::string> words;
   for (const auto& word : command) words.push_back(util::shell_quote(word));

@@ -3,11 +3,11 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <cstdio>
 #include <cstring>
-#include <fcntl.h>
 #include <poll.h>
+#include <sys/prctl.h>
 #include <sys/signalfd.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -18,12 +18,15 @@ namespace hpcml::launch {
 
 namespace {
 
-constexpr int k_forwarded[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2, SIGCONT, SIGWINCH};
-constexpr auto k_idle =
-    std::chrono::milliseconds(200); ///< an unfinished line that stands still for so long is shown
+constexpr int k_watched[] = {SIGINT,  SIGTERM, SIGHUP,   SIGQUIT, SIGUSR1,
+                             SIGUSR2, SIGCONT, SIGWINCH, SIGTSTP, SIGCHLD};
 /// The same request may come twice: timeout signals a process and then its group, a shell passes on what the
 /// terminal sent all.
 constexpr auto k_same_request = std::chrono::milliseconds(250);
+/// What KILL does not end in this time is no process any more that anybody could end.
+constexpr auto k_after_kill = std::chrono::seconds(2);
+/// Of a reader that is behind so much is kept while the ranks end: what they say last must not stop them.
+constexpr std::size_t k_last_words = 16U << 20;
 
 /// How long the ranks may take after INT or TERM. In a job Slurm kills what is left when its own time comes,
 /// and a job that asked for an early signal (--signal, preemption) needs that time for its checkpoint.
@@ -34,139 +37,167 @@ std::optional<std::chrono::seconds> grace_after_signal(const LaunchRequest& requ
   return std::nullopt;
 }
 
-bool is_foreground_terminal(int fd) { return ::isatty(fd) != 0 && ::tcgetpgrp(fd) == ::getpgrp(); }
+bool is_one_file(int a, int b) {
+  struct stat first {
+  }, second{};
+  return ::fstat(a, &first) == 0 && ::fstat(b, &second) == 0 && first.st_dev == second.st_dev &&
+         first.st_ino == second.st_ino;
+}
+
+std::vector<unsigned> rank_numbers(const NodeSetup& node, unsigned count) {
+  std::vector<unsigned> numbers;
+  for (unsigned i = 0; i < count; ++i) numbers.push_back(node.world.layout.rank + i);
+  return numbers;
+}
+
+std::vector<unsigned> twice(std::vector<unsigned> numbers) {
+  const auto count = numbers.size();
+  for (std::size_t i = 0; i < count; ++i) numbers.push_back(numbers[i]);
+  return numbers;
+}
+
+bool in_colour(const Surroundings& here, bool terminal) {
+  return terminal && here.env.get_or("NO_COLOR", "").empty();
+}
 
 } // namespace
 
 Supervisor::Supervisor(const LaunchRequest& request, const Surroundings& here,
-                       const std::vector<unsigned>& ranks)
-    : x_request(request), x_here(here),
-      x_out_lines(ranks, here.stdout_is_terminal && here.env.get_or("NO_COLOR", "").empty()),
-      x_err_lines(ranks, here.stderr_is_terminal && here.env.get_or("NO_COLOR", "").empty()) {
+                       std::shared_ptr<const NodeSetup> node, std::vector<std::string> cache_paths)
+    : x_request(request), x_here(here), x_start_of_ranks{request, here, node, std::move(cache_paths)},
+      x_count(node->world.layout.local_world_size),
+      x_out(STDOUT_FILENO,
+            is_one_file(STDOUT_FILENO, STDERR_FILENO) ? twice(rank_numbers(*node, x_count))
+                                                      : rank_numbers(*node, x_count),
+            in_colour(here, here.stdout_is_terminal)),
+      x_groups(x_count) {
+  if (!is_one_file(STDOUT_FILENO, STDERR_FILENO))
+    x_err.emplace(STDERR_FILENO, rank_numbers(*node, x_count), in_colour(here, here.stderr_is_terminal));
   sigset_t watched;
   ::sigemptyset(&watched);
-  for (const int signal : k_forwarded) ::sigaddset(&watched, signal);
-  ::sigaddset(&watched, SIGCHLD);
-  ::sigprocmask(SIG_BLOCK, &watched, &x_old_mask);
+  for (const int signal : k_watched) ::sigaddset(&watched, signal);
+  ::sigprocmask(SIG_BLOCK, &watched, &x_start_of_ranks.mask);
   ::signal(SIGPIPE, SIG_IGN);
+  // What loses its parent in a rank's group comes to us: its end is an event then, and it stays no zombie.
+  ::prctl(PR_SET_CHILD_SUBREAPER, 1);
   x_signals = ::signalfd(-1, &watched, SFD_CLOEXEC | SFD_NONBLOCK);
 }
 
 Supervisor::~Supervisor() {
   if (x_signals >= 0) ::close(x_signals);
-  if (x_input >= 0) ::close(x_input);
+  ::sigprocmask(SIG_SETMASK, &x_start_of_ranks.mask, nullptr);
 }
 
-util::Status Supervisor::start(std::vector<RankSetup>& setups) {
+void Supervisor::say(const std::string& line) { errors().say(line); }
+
+/// Two pipes for each rank, and some descriptors of our own.
+util::Status Supervisor::raise_file_limit() {
+  auto& files = x_start_of_ranks.files;
+  ::getrlimit(RLIMIT_NOFILE, &files);
+  const rlim_t wanted = static_cast<rlim_t>(x_count) * 2 + 128;
+  if (files.rlim_cur >= wanted) return util::Done{};
+  rlimit raised = files;
+  raised.rlim_cur = std::min(wanted, files.rlim_max);
+  if (raised.rlim_cur < wanted || ::setrlimit(RLIMIT_NOFILE, &raised) != 0)
+    return util::Error{std::to_string(x_count) + " ranks need " + std::to_string(wanted) +
+                           " open files here, and no more than " + std::to_string(files.rlim_max) +
+                           " are allowed (ulimit -Hn)",
+                       "start fewer ranks on this node, or have the limit raised"};
+  return util::Done{};
+}
+
+util::Status Supervisor::prepare() {
   if (x_signals < 0) return util::Error{std::string("cannot watch for signals: ") + std::strerror(errno)};
-  int input[2] = {STDIN_FILENO, -1};
-  // Ranks have process groups of their own and may not read a terminal; whatever else stands there is simply
-  // handed on.
-  const bool relay = ::isatty(STDIN_FILENO) != 0;
-  if (relay && ::pipe2(input, O_CLOEXEC) != 0)
-    return util::Error{std::string("cannot make a pipe: ") + std::strerror(errno)};
-  util::Status status = util::Done{};
-  for (auto& setup : setups) {
-    auto process =
-        start_rank(setup, x_request, x_here, x_old_mask, setup.world.layout.local_rank == 0 ? input[0] : -1);
-    if (!process) {
-      status = process.error();
-      break;
-    }
-    x_processes.push_back(*process);
-  }
-  if (relay) {
-    ::close(input[0]);
-    x_input = input[1];
-  }
+  if (const auto raised = raise_file_limit(); !raised) return raised;
+  if (const auto guarded = x_groups.guard().start(); !guarded) return guarded;
+  x_start_of_ranks.mark = x_groups.guard().mark();
+  return x_input.open();
+}
+
+util::Status Supervisor::start_one(unsigned local_rank) {
+  const auto process = start_rank(x_start_of_ranks, local_rank, local_rank == 0 ? x_input.rank_input() : -1);
+  if (!process) return process.error();
+  x_groups.add(*process);
+  const auto out = x_out.add_source(local_rank, process->out);
+  const auto err = x_err ? x_err->add_source(local_rank, process->err)
+                         : x_out.add_source(x_count + local_rank, process->err);
+  return out ? err : out;
+}
+
+util::Status Supervisor::start() {
+  auto status = prepare();
+  for (unsigned local = 0; status && local < x_count; ++local) status = start_one(local);
+  x_input.close_rank_end();
   return status;
 }
 
-bool Supervisor::any_running() const {
-  return std::any_of(x_processes.begin(), x_processes.end(),
-                     [](const auto& process) { return process.running; });
-}
-
 int Supervisor::wait_milliseconds() const {
-  std::optional<Clock::time_point> next = x_kill_at;
-  if (x_flush_at && (!next || *x_flush_at < *next)) next = x_flush_at;
+  std::optional<Clock::time_point> next;
+  const auto take = [&](const std::optional<Clock::time_point>& time) {
+    if (time && (!next || *time < *next)) next = time;
+  };
+  take(x_stop_at);
+  take(x_kill_at);
+  take(x_give_up_at);
+  take(x_drain_until);
+  take(x_out.flush_at());
+  if (x_err) take(x_err->flush_at());
   if (!next) return -1;
   const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(*next - Clock::now()).count() + 1;
   return static_cast<int>(std::clamp<long long>(left, 0, 3600000));
 }
 
 void Supervisor::wait_once() {
-  std::vector<pollfd> ends = {
-      {x_signals, POLLIN, 0},
-      {x_out.empty() ? -1 : x_out.fd(), POLLOUT, 0},
-      {x_err.empty() ? -1 : x_err.fd(), POLLOUT, 0},
-      {x_input >= 0 && is_foreground_terminal(STDIN_FILENO) ? STDIN_FILENO : -1, POLLIN, 0}};
-  const std::size_t first = ends.size();
-  for (const auto& process : x_processes) {
-    ends.push_back({x_out.full() ? -1 : process.out, POLLIN, 0});
-    ends.push_back({x_err.full() ? -1 : process.err, POLLIN, 0});
-  }
-  if (::poll(ends.data(), ends.size(), wait_milliseconds()) < 0) return;
+  pollfd ends[] = {{x_signals, POLLIN, 0},
+                   {x_out.write_fd(), POLLOUT, 0},
+                   {x_err ? x_err->write_fd() : -1, POLLOUT, 0},
+                   {x_out.read_fd(), POLLIN, 0},
+                   {x_err ? x_err->read_fd() : -1, POLLIN, 0},
+                   {x_input.read_fd(), POLLIN, 0},
+                   {x_input.write_fd(), POLLOUT, 0}};
+  if (::poll(ends, std::size(ends), wait_milliseconds()) < 0) return;
   if (ends[1].revents != 0) x_out.write_some();
-  if (ends[2].revents != 0) x_err.write_some();
-  if (ends[3].revents != 0) relay_input();
-  for (std::size_t i = 0; i < x_processes.size(); ++i) {
-    if (ends[first + 2 * i].revents != 0) read_output(i, false);
-    if (ends[first + 2 * i + 1].revents != 0) read_output(i, true);
-  }
+  if (ends[2].revents != 0) x_err->write_some();
+  if (ends[3].revents != 0) x_out.read_some();
+  if (ends[4].revents != 0) x_err->read_some();
+  if (ends[5].revents != 0) x_input.read_some();
+  if (ends[6].revents != 0) x_input.write_some();
   if (ends[0].revents != 0) take_signals();
-  flush_idle();
+  x_out.flush_idle();
+  if (x_err) x_err->flush_idle();
   kill_when_due();
-}
-
-void Supervisor::read_output(std::size_t index, bool error_stream) {
-  int& fd = error_stream ? x_processes[index].err : x_processes[index].out;
-  auto& lines = error_stream ? x_err_lines : x_out_lines;
-  auto& queue = error_stream ? x_err : x_out;
-  if (fd < 0) return;
-  char buffer[65536];
-  const ssize_t count = ::read(fd, buffer, sizeof buffer);
-  if (count < 0 && (errno == EINTR || errno == EAGAIN)) return;
-  if (count > 0) {
-    queue.add(lines.add(index, {buffer, static_cast<std::size_t>(count)}));
-    if (lines.has_pending(index)) x_flush_at = Clock::now() + k_idle;
-  }
-  if (count > 0 && !queue.broken()) return;
-  // At the end, or nobody reads us any more: then the rank's own writes have to fail as they would without
-  // us.
-  queue.add(lines.finish(index));
-  ::close(fd);
-  fd = -1;
-}
-
-void Supervisor::flush_idle() {
-  if (!x_flush_at || Clock::now() < *x_flush_at) return;
-  x_flush_at.reset();
-  for (std::size_t i = 0; i < x_processes.size(); ++i) {
-    x_out.add(x_out_lines.flush(i));
-    x_err.add(x_err_lines.flush(i));
-  }
 }
 
 void Supervisor::take_signals() {
   signalfd_siginfo info{};
+  bool ended = false;
   while (::read(x_signals, &info, sizeof info) == static_cast<ssize_t>(sizeof info)) {
     const int signal = static_cast<int>(info.ssi_signo);
-    if (signal == SIGCHLD) {
-      // Several deaths can share one signal; the one it tells of was the first.
-      for (auto& process : x_processes)
-        if (process.pid == static_cast<pid_t>(info.ssi_pid)) reap_one(process);
-      reap();
-      continue;
-    }
-    if (signal == SIGINT || signal == SIGTERM) {
+    // At a terminal Ctrl-\ is the harder Ctrl-C; elsewhere QUIT is a program's own affair (a dump of its
+    // stacks).
+    const bool end =
+        signal == SIGINT || signal == SIGTERM || (signal == SIGQUIT && ::isatty(STDIN_FILENO) != 0);
+    if (signal == SIGCHLD)
+      ended = true;
+    else if (signal == SIGTSTP)
+      stop();
+    else if (end)
       take_request_to_end(signal);
-      continue;
-    }
-    if (signal != SIGCONT && signal != SIGWINCH) x_received = signal;
-    for (const auto& process : x_processes)
-      if (process.running) ::kill(process.pid, signal);
+    else
+      pass_on(signal);
   }
+  if (ended) reap();
+}
+
+void Supervisor::pass_on(int signal) {
+  if (signal != SIGCONT && signal != SIGWINCH) x_received = signal;
+  x_groups.signal(signal);
+}
+
+/// Ctrl-Z stops the ranks, too, and then us; CONT is passed on when it comes.
+void Supervisor::stop() {
+  x_groups.signal(SIGTSTP);
+  ::raise(SIGSTOP);
 }
 
 void Supervisor::take_request_to_end(int signal) {
@@ -176,8 +207,10 @@ void Supervisor::take_request_to_end(int signal) {
   }
   x_received = x_ending = signal;
   x_asked = Clock::now();
-  for (const auto& process : x_processes)
-    if (process.running) ::kill(process.pid, signal);
+  x_out.queue().set_limit(k_last_words);
+  if (x_err) x_err->queue().set_limit(k_last_words);
+  x_groups.signal(signal);
+  x_groups.signal(SIGCONT); // one that is stopped could not hear it
   if (const auto limit = grace_after_signal(x_request, x_here)) x_kill_at = x_asked + *limit;
 }
 
@@ -185,115 +218,80 @@ void Supervisor::kill_all() {
   x_kill_at.reset();
   if (x_ending != 0) {
     x_killed = true;
-    narrate("hpcml launch: the ranks did not end after " + signal_name(x_ending) + " and are killed");
+    say("hpcml launch: the ranks did not end after " + signal_name(x_ending) + " and are killed");
   }
-  for (const auto& process : x_processes)
-    if (process.running) ::kill(-process.pid, SIGKILL);
+  x_groups.signal(SIGKILL);
+  x_give_up_at = Clock::now() + k_after_kill;
 }
 
 void Supervisor::reap() {
-  for (auto& process : x_processes) reap_one(process);
+  for (const auto index : x_groups.reap()) take_end_of_rank(index);
+  for (const auto index : x_groups.take_ended_groups())
+    if (x_groups.ranks()[index].open) take_failure(index);
 }
 
-void Supervisor::reap_one(RankProcess& process) {
-  if (!process.running) return;
-  siginfo_t info{};
-  if (::waitid(P_PID, static_cast<id_t>(process.pid), &info, WEXITED | WNOHANG | WNOWAIT) != 0 ||
-      info.si_pid == 0)
-    return;
-  const bool good = info.si_code == CLD_EXITED && info.si_status == 0;
-  // Before it is reaped: as long as the rank is a zombie its group's number can't belong to somebody else.
-  if (!good || x_failed || x_ending != 0) ::kill(-process.pid, SIGKILL);
-  ::waitpid(process.pid, &process.status, 0);
-  process.running = false;
-  process.end = Clock::now();
+void Supervisor::take_end_of_rank(std::size_t index) {
+  auto& process = x_groups.ranks()[index];
+  const bool good = process.status == 0;
+  // What a rank leaves behind that ends well is its own affair; else it has heard that it is to end, and has
+  // its grace as the rank itself.
+  if (good && !x_failed && x_ending == 0) return;
+  const bool waits = x_groups.wait_for_group(index);
   if (good || x_failed) return;
-  x_failed = static_cast<std::size_t>(&process - x_processes.data());
-  stop_others(process);
+  // A shell ends at once by a signal that its program, of the same group, handles: nothing has failed yet.
+  process.open = waits && ended_by_ours(process);
+  if (!process.open) take_failure(index);
 }
 
-void Supervisor::stop_others(const RankProcess& failed) {
-  bool others = false;
-  for (const auto& process : x_processes) {
-    if (!process.running || process.pid == failed.pid) continue;
-    ::kill(process.pid, SIGTERM);
-    ::kill(process.pid, SIGCONT);
-    others = true;
-  }
-  if (others && !x_kill_at) x_kill_at = Clock::now() + x_request.grace.value_or(k_grace_after_failure);
+void Supervisor::take_failure(std::size_t index) {
+  x_groups.ranks()[index].open = false;
+  if (x_failed) return;
+  x_failed = index;
+  if (x_ending != 0 || !x_groups.any_left()) return; // they have been asked to end already
+  // All have heard the signal that this one ended by: they may be saving, and have their time for it.
+  if (ended_by_ours(x_groups.ranks()[index]))
+    x_stop_at = Clock::now() + grace_after_failure();
+  else
+    stop_others();
+}
+
+void Supervisor::stop_others() {
+  x_stop_at.reset();
+  x_groups.signal(SIGTERM);
+  x_groups.signal(SIGCONT);
+  if (!x_kill_at) x_kill_at = Clock::now() + grace_after_failure();
+}
+
+std::chrono::seconds Supervisor::grace_after_failure() const {
+  return x_request.grace.value_or(k_grace_after_failure);
+}
+
+/// Whether a rank ended by the signal that was passed on last, or a shell did that tells so by its code.
+bool Supervisor::ended_by_ours(const RankProcess& process) const {
+  return x_received != 0 && util::exit_code_of_status(process.status) == 128 + x_received;
 }
 
 void Supervisor::kill_when_due() {
-  if (!x_kill_at || Clock::now() < *x_kill_at) return;
-  kill_all();
+  const auto now = Clock::now();
+  if (x_stop_at && now >= *x_stop_at) stop_others();
+  if (x_kill_at && now >= *x_kill_at) kill_all();
+  if (!x_give_up_at || now < *x_give_up_at) return;
+  x_give_up_at.reset();
+  for (const auto index : x_groups.give_up())
+    if (x_groups.ranks()[index].open) take_failure(index);
 }
 
-void Supervisor::relay_input() {
-  char buffer[4096];
-  const ssize_t count = ::read(STDIN_FILENO, buffer, sizeof buffer);
-  const bool sent = count > 0 && ::write(x_input, buffer, static_cast<std::size_t>(count)) == count;
-  if (sent || (count < 0 && errno == EINTR)) return;
-  ::close(x_input);
-  x_input = -1;
-}
-
-void Supervisor::finish() {
-  for (std::size_t i = 0; i < x_processes.size(); ++i)
-    for (const bool error_stream : {false, true}) {
-      int& fd = error_stream ? x_processes[i].err : x_processes[i].out;
-      // A process that a rank left behind may hold the pipe: what is there is taken, nothing is waited for.
-      for (pollfd ready{fd, POLLIN, 0}; fd >= 0 && ::poll(&ready, 1, 0) > 0; ready.fd = fd) {
-        read_output(i, error_stream);
-        if ((error_stream ? x_err : x_out).full()) (error_stream ? x_err : x_out).drain();
-      }
-      (error_stream ? x_err : x_out).add((error_stream ? x_err_lines : x_out_lines).finish(i));
-      if (fd >= 0) ::close(fd);
-      fd = -1;
-    }
-  x_out.drain();
-  x_err.drain();
-}
-
-std::string Supervisor::describe_failure() const {
-  const auto& process = x_processes[*x_failed];
-  char seconds[32];
-  std::snprintf(seconds, sizeof seconds, "%.1f",
-                std::chrono::duration<double>(process.end - x_start).count());
-  std::string text = "rank " + std::to_string(process.rank) + " (local " +
-                     std::to_string(process.local_rank) + " on host " + x_here.host + ") " +
-                     describe_end(process.status) + " after " + seconds + " s";
-  if (x_killed && WIFSIGNALED(process.status) && WTERMSIG(process.status) == SIGKILL)
-    return text + ": it had not ended after " + signal_name(x_ending);
-  if (x_received != 0 && WIFSIGNALED(process.status) && WTERMSIG(process.status) == x_received)
-    return text + ", the signal that hpcml launch was sent";
-  if (x_processes.size() > 1) text += "; the others were stopped";
-  return text;
-}
-
-int Supervisor::run(std::vector<RankSetup>& setups) {
-  const auto started = start(setups);
+Outcome Supervisor::run() {
+  const auto started = start();
   if (!started) {
-    for (const auto& process : x_processes) ::kill(-process.pid, SIGKILL);
-    while (any_running()) wait_once();
+    x_groups.signal(SIGKILL);
+    while (x_groups.any_left()) wait_once();
+    x_failed.reset();
     finish();
-    return report_failure({k_cannot_set_up, "start", started.error(), {}, x_here.host}, x_here.env);
+    return {report_failure({k_cannot_set_up, "start", started.error(), {}, x_here.host}, x_here.env), 0};
   }
-  while (any_running()) wait_once();
-  finish();
-  if (!x_failed) return 0;
-  const auto& process = x_processes[*x_failed];
-  // Our own KILL is not what ended the ranks: the signal that launch was sent is.
-  const bool ours = x_killed && WIFSIGNALED(process.status) && WTERMSIG(process.status) == SIGKILL;
-  const Failure failure{ours ? 128 + x_ending : util::exit_code_of_status(process.status),
-                        "run",
-                        {describe_failure()},
-                        process.rank,
-                        x_here.host};
-  if (x_here.env.get_or("HPCML_ERROR_DIR", "").empty()) {
-    narrate("hpcml launch: " + failure.error.what);
-    return failure.exit_code;
-  }
-  return report_failure(failure, x_here.env);
+  while (x_groups.any_left()) wait_once();
+  return finish();
 }
 
 } // namespace hpcml::launch

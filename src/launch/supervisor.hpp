@@ -5,62 +5,89 @@
 
 #include <chrono>
 #include <csignal>
+#include <memory>
 #include <optional>
 #include <vector>
 
-#include "launch/output_lines.hpp"
-#include "launch/output_queue.hpp"
+#include "launch/input_relay.hpp"
+#include "launch/output_stream.hpp"
 #include "launch/rank_process.hpp"
 
 namespace hpcml::launch {
 
+/// How the ranks of a node ended.
+struct Outcome {
+  int code = 0;   ///< 0, or the code of the rank that failed first
+  int signal = 0; ///< the signal that launch was sent and its ranks ended by: launch should end by it, too
+};
+
 /// The ranks of one node, from their start to their end.
 class Supervisor {
 public:
-  Supervisor(const LaunchRequest& request, const Surroundings& here, const std::vector<unsigned>& ranks);
+  /// `cache_paths`: of the node's caches, which are open.
+  Supervisor(const LaunchRequest& request, const Surroundings& here, std::shared_ptr<const NodeSetup> node,
+             std::vector<std::string> cache_paths);
   ~Supervisor();
   Supervisor(const Supervisor&) = delete;
   Supervisor& operator=(const Supervisor&) = delete;
 
-  /// Starts every rank, waits for all of them, and returns 0 or the code of the rank that failed first.
-  int run(std::vector<RankSetup>& setups);
+  /// Starts every rank and waits for all of them.
+  Outcome run();
 
 private:
   using Clock = std::chrono::steady_clock;
 
-  util::Status start(std::vector<RankSetup>& setups);
+  util::Status prepare();
+  util::Status raise_file_limit();
+  util::Status start();
+  util::Status start_one(unsigned local_rank);
+  OutputStream& errors() { return x_err ? *x_err : x_out; }
+  void say(const std::string& line);
+
   void wait_once();
   int wait_milliseconds() const;
-  void read_output(std::size_t index, bool error_stream);
-  void flush_idle();
   void take_signals();
-  void reap();
-  void reap_one(RankProcess& process);
-  void stop_others(const RankProcess& failed);
+  void pass_on(int signal);
   void take_request_to_end(int signal);
+  void stop();
+  void reap();
+  void take_end_of_rank(std::size_t index);
+  void take_failure(std::size_t index);
+  void stop_others();
+  bool ended_by_ours(const RankProcess& process) const;
+  std::chrono::seconds grace_after_failure() const;
   void kill_all();
   void kill_when_due();
-  void relay_input();
-  void finish();
+
+  Outcome finish();
+  bool pump();
+  void take_late_signals();
+  void say_what_is_lost();
+  std::string output_fault() const;
   std::string describe_failure() const;
-  bool any_running() const;
 
   const LaunchRequest& x_request;
   const Surroundings& x_here;
-  std::vector<RankProcess> x_processes;
-  LineMerger x_out_lines, x_err_lines;
-  OutputQueue x_out{1}, x_err{2};
-  sigset_t x_old_mask{};
+  RankStart x_start_of_ranks;
+  unsigned x_count;
+  OutputStream x_out;
+  std::optional<OutputStream>
+      x_err; ///< none where standard error is the same file: one stream keeps lines whole
+  InputRelay x_input;
+  RankGroups x_groups;
   int x_signals = -1;
-  int x_input = -1;            ///< writing end of rank 0's input where ours is a terminal
   int x_received = 0;          ///< the last signal that was passed on
-  int x_ending = 0;            ///< INT or TERM: the ranks have been asked to end
+  int x_ending = 0;            ///< a request to end: the ranks have been asked to
   bool x_killed = false;       ///< and were killed, since they did not
   Clock::time_point x_asked{}; ///< when x_ending came
   std::optional<std::size_t> x_failed;
-  std::optional<Clock::time_point> x_kill_at;
-  std::optional<Clock::time_point> x_flush_at;
+  std::optional<Clock::time_point> x_stop_at, x_kill_at, x_give_up_at, x_drain_until;
+  bool x_drain_given_up = false;
   Clock::time_point x_start = Clock::now();
 };
+
+/// Ends this process by a signal, as its ranks did: who waits for it then sees what happened, and srun says
+/// "Exited with exit code" only of the rank that failed.
+void end_by_signal(int signal);
 
 } // namespace hpcml::launch

@@ -112,13 +112,20 @@ std::vector<PlannedEnv> site_environment(const model::Site& site, const JobFacts
   return env;
 }
 
+bool binds_threads(const std::string& name, const std::string& value) {
+  if (name == "OMP_PLACES") return true;
+  const auto word = util::to_lower(value);
+  return (name == "OMP_PROC_BIND" || name == "KMP_AFFINITY" || name == "GOMP_CPU_AFFINITY") &&
+         !word.empty() && word != "false" && word != "none" && word != "disabled";
+}
+
 std::vector<PlannedEnv> openmp_environment(const model::Site& site, unsigned cores) {
   std::vector<PlannedEnv> env;
   if (cores > 0)
     env.push_back({"OMP_NUM_THREADS", std::to_string(cores), false, Scope::task,
                    by_rule("one thread per core of the rank")});
   for (const auto& [name, value] : site.openmp)
-    env.push_back({name, value, false, Scope::task, site.openmp_origin});
+    if (!binds_threads(name, value)) env.push_back({name, value, false, Scope::task, site.openmp_origin});
   return env;
 }
 

@@ -16,7 +16,11 @@ struct PlanContext;
 /// its name.
 std::vector<model::PlannedEnv> site_environment(const model::Site& site, const JobFacts& facts,
                                                 model::GpuVendor gpu_vendor);
-/// OMP_NUM_THREADS for so many cores (not for 0: unknown), and what the site sets with it.
+/// True for variables with which OpenMP binds threads to cores. libgomp binds the first one as soon as it is
+/// loaded, and everything that the program starts later (data loaders) is bound to the same core.
+bool binds_threads(const std::string& name, const std::string& value);
+/// OMP_NUM_THREADS for so many cores (not for 0: unknown), and what the site sets with it, but no binding of
+/// threads.
 std::vector<model::PlannedEnv> openmp_environment(const model::Site& site, unsigned cores);
 /// The site's caches for the job.
 std::vector<model::PlannedCache> site_caches(const model::Site& site, const JobFacts& facts);

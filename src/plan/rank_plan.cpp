@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// plan_rank: environment and binding of one rank from the live node's facts.
+// plan_node and plan_rank: environment and binding of a node's ranks from the live node's facts.
 #include "plan/rank_plan.hpp"
 
 #include <algorithm>
@@ -21,7 +21,7 @@ struct KindOfNode {
   std::string warning; ///< empty: no difference
 };
 
-KindOfNode find_kind(const model::Site& site, const RankFacts& facts) {
+KindOfNode find_kind(const model::Site& site, const NodeFacts& facts) {
   std::vector<const model::NodeType*> candidates;
   if (const auto* promised = site.find_node_type(facts.job.node_type)) {
     candidates.push_back(promised);
@@ -54,7 +54,7 @@ KindOfNode find_kind(const model::Site& site, const RankFacts& facts) {
 }
 
 /// The GPUs to plan with: live locality where the node shows it, else the profile's, by the same indices.
-std::vector<model::GpuPlace> gpu_places(const RankFacts& facts, const model::NodeType* node) {
+std::vector<model::GpuPlace> gpu_places(const NodeFacts& facts, const model::NodeType* node) {
   std::vector<model::GpuPlace> places = facts.live_gpus;
   const bool known = std::any_of(places.begin(), places.end(), [](const auto& p) { return p.numa || p.l3; });
   if (!node || !node->gpu) return places;
@@ -71,20 +71,28 @@ std::vector<model::GpuPlace> gpu_places(const RankFacts& facts, const model::Nod
   return places;
 }
 
+/// The RDMA device near a rank's first GPU; empty where none is known.
+topo::NicChoice near_to(const model::PlannedRankBinding& binding,
+                        const std::vector<topo::NicChoice>& choices) {
+  if (binding.gpus.empty() || binding.gpus.front() >= choices.size()) return {};
+  return choices[binding.gpus.front()];
+}
+
 /// The NIC that the node shows beside the rank's first GPU, else the profile's.
-void choose_nic(RankPlan& plan, const RankFacts& facts) {
-  auto& binding = plan.binding;
+void choose_nic(model::PlannedRankBinding& binding, const topo::NearNics& nics) {
   if (binding.gpus.empty()) return;
-  const auto near = [&](const std::vector<topo::NicChoice>& choices) {
-    return binding.gpus.front() < choices.size() ? choices[binding.gpus.front()] : topo::NicChoice{};
-  };
-  const auto interface = near(facts.nics.interfaces), device = near(facts.nics.devices);
+  const auto interface = near_to(binding, nics.interfaces), device = near_to(binding, nics.devices);
   std::string why = "the profile says so";
   if (!interface.nic.empty())
     binding.nic = interface.nic, why = interface.why;
   else if (binding.nic.empty())
     binding.nic = device.nic, why = device.why;
   if (!binding.nic.empty()) binding.why += "; NIC " + binding.nic + ": " + why;
+}
+
+void set_nic_variables(RankPlan& plan, const topo::NearNics& nics) {
+  if (plan.binding.gpus.empty()) return;
+  const auto device = near_to(plan.binding, nics.devices);
   const auto set = [&](const char* name, const std::string& value, const char* reason) {
     const bool there = std::any_of(plan.env.begin(), plan.env.end(),
                                    [&](const auto& variable) { return variable.name == name; });
@@ -92,13 +100,13 @@ void choose_nic(RankPlan& plan, const RankFacts& facts) {
       plan.env.push_back({name, value, false, model::Scope::task, by_rule(reason)});
   };
   // NCCL itself finds the nearest of the devices that it may take; it has to see the same ones in every rank.
-  set("NCCL_IB_HCA", facts.nics.fabric, "the node has RDMA devices on Ethernet beside those of its fabric");
+  set("NCCL_IB_HCA", nics.fabric, "the node has RDMA devices on Ethernet beside those of its fabric");
   set("UCX_NET_DEVICES", device.nic.empty() ? "" : device.nic + ":1",
       "the RDMA device nearest the rank's GPU");
 }
 
 /// What the rules of the profile ask about the job: as the script promised it, else as the node shows it.
-JobFacts job_facts(const model::Site& site, const RankFacts& facts, const RankRequest& request,
+JobFacts job_facts(const model::Site& site, const NodeFacts& facts, const RankRequest& request,
                    const model::NodeType* node) {
   JobOutline job;
   job.nodes = facts.node_count;
@@ -126,19 +134,19 @@ unsigned bound_cores(const model::CpuShape& shape, const model::IdSet& cpus) {
 
 } // namespace
 
-model::IdSet reserved_cpus(const model::Site& site, const RankFacts& facts) {
+model::IdSet reserved_cpus(const model::Site& site, const NodeFacts& facts) {
   const auto* node = find_kind(site, facts).type;
   return node ? node->cpu.reserved & facts.live_cpus.all() : model::IdSet();
 }
 
-RankPlan plan_rank(const model::Site& site, const RankFacts& facts, const RankRequest& request) {
-  RankPlan plan;
+NodePlan plan_node(const model::Site& site, const NodeFacts& facts, const RankRequest& request) {
+  NodePlan plan;
+  plan.request = request;
   const auto kind = find_kind(site, facts);
   const model::NodeType* node = kind.type;
   if (!kind.warning.empty()) plan.node_warnings.push_back(kind.warning);
   model::CpuShape shape = facts.live_cpus;
   if (node) shape.reserved = node->cpu.reserved & shape.all();
-  const bool gpus = !facts.live_gpus.empty();
   const std::vector<model::GpuPlace> places =
       request.gpus_per_rank == 0 ? std::vector<model::GpuPlace>{} : gpu_places(facts, node);
 
@@ -147,26 +155,39 @@ RankPlan plan_rank(const model::Site& site, const RankFacts& facts, const RankRe
   wanted.allowed = facts.allowed;
   wanted.threads_per_core = request.threads_per_core;
   wanted.spill = request.spill == model::CoreSpill::package;
-  const topo::AffinityPlan affinity = topo::plan_affinity(shape, places, wanted);
-  plan.binding.local_rank = facts.local_rank;
-  if (facts.local_rank < affinity.ranks.size()) plan.binding = affinity.ranks[facts.local_rank];
-  plan.node_ranks = affinity.ranks;
-  plan.node.cpus = shape;
+  topo::AffinityPlan affinity = topo::plan_affinity(shape, places, wanted);
+  plan.ranks = std::move(affinity.ranks);
+  plan.warnings = std::move(affinity.warnings);
+  for (auto& rank : plan.ranks) choose_nic(rank, facts.nics);
+  plan.nics = facts.nics;
+  plan.node.cpus = std::move(shape);
   plan.node.allowed = facts.allowed;
   for (const auto& place : places) {
     plan.node.gpus.emplace_back();
     plan.node.gpus.back().place = place;
   }
   topo::complete_node(plan.node);
-  plan.warnings.insert(plan.warnings.end(), affinity.warnings.begin(), affinity.warnings.end());
 
   auto vendor = facts.gpu_vendor;
   if (vendor == model::GpuVendor::unknown && node && node->gpu) vendor = node->gpu->vendor;
   if (vendor == model::GpuVendor::unknown) vendor = site.gpu_vendor();
   const JobFacts job = job_facts(site, facts, request, node);
   plan.env = site_environment(site, job, vendor);
+  plan.caches = site_caches(site, job);
+  plan.gpu_visibility = request.gpu_visibility.value_or(site.gpu_visibility.mode);
+  if (!facts.live_gpus.empty() && plan.gpu_visibility == model::GpusSeen::own)
+    plan.visible_variable = model::visible_devices_variable(vendor);
+  return plan;
+}
+
+RankPlan plan_rank(const model::Site& site, const NodePlan& node, unsigned local_rank) {
+  RankPlan plan;
+  plan.env = node.env;
+  plan.binding.local_rank = local_rank;
+  if (local_rank < node.ranks.size()) plan.binding = node.ranks[local_rank];
+  const auto& request = node.request;
   const unsigned cores =
-      plan.binding.cpus.empty() ? request.cpus_per_rank : bound_cores(shape, plan.binding.cpus);
+      plan.binding.cpus.empty() ? request.cpus_per_rank : bound_cores(node.node.cpus, plan.binding.cpus);
   const auto threads = plan.binding.cpus.empty() ? cores * request.threads_per_core
                                                  : static_cast<unsigned>(plan.binding.cpus.size());
   if (threads < cores * request.threads_per_core)
@@ -175,13 +196,9 @@ RankPlan plan_rank(const model::Site& site, const RankFacts& facts, const RankRe
                             std::to_string(threads) + " for the " + std::to_string(cores) +
                             " cores of this rank");
   for (auto& variable :
-       thread_environment(site, {cores, !places.empty(), request.dataloader_workers, threads}))
+       thread_environment(site, {cores, !node.node.gpus.empty(), request.dataloader_workers, threads}))
     set_variable(plan.env, std::move(variable), "the rank's cores");
-  choose_nic(plan, facts);
-  plan.caches = site_caches(site, job);
-  plan.gpu_visibility = request.gpu_visibility.value_or(site.gpu_visibility.mode);
-  if (gpus && plan.gpu_visibility == model::GpusSeen::own)
-    plan.visible_variable = model::visible_devices_variable(vendor);
+  set_nic_variables(plan, node.nics);
   return plan;
 }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What one rank gets inside the job: the same planning as the script's, from live facts. Pure.
+// What the ranks of a node get inside the job: the same planning as the script's, from live facts, once for
+// the node and seen by each rank. Pure.
 #pragma once
 
 #include <optional>
@@ -21,9 +22,8 @@ struct JobPromise {
   std::string qos;
 };
 
-/// Facts about this rank and its node, read from the step's variables and the live node.
-struct RankFacts {
-  unsigned local_rank = 0;
+/// Facts about the ranks of one node, read from the step's variables and the live node.
+struct NodeFacts {
   unsigned world_size = 1;
   unsigned local_world_size = 1;
   unsigned node_count = 1;
@@ -40,7 +40,7 @@ struct RankFacts {
   JobPromise job = {};
 };
 
-/// What was asked for one rank.
+/// What was asked for each rank.
 struct RankRequest {
   unsigned gpus_per_rank = 1;
   unsigned cpus_per_rank = 0;                      ///< physical cores; 0: what the slice gives
@@ -50,24 +50,35 @@ struct RankRequest {
   model::CoreSpill spill = model::CoreSpill::none;
 };
 
-/// Environment and binding of one rank.
-struct RankPlan {
-  std::vector<model::PlannedEnv> env; ///< in order; expressions only from the profile
-  model::PlannedRankBinding binding;  ///< cpus empty: nothing to bind
+/// A node with all of its ranks, planned once; what one rank sees of it is `plan_rank`.
+struct NodePlan {
+  std::vector<model::PlannedEnv> env; ///< the same for all ranks, in order; expressions only from the profile
+  std::vector<model::PlannedRankBinding> ranks; ///< by local rank, with their NICs; empty: nothing to bind
   std::vector<model::PlannedCache> caches;
   model::GpusSeen gpu_visibility = model::GpusSeen::all;
   std::string visible_variable;      ///< "ROCR_VISIBLE_DEVICES"/"CUDA_VISIBLE_DEVICES"; empty: leave alone
   std::vector<std::string> warnings; ///< "GPU 3 is not local to the cores …"
-  std::vector<std::string>
-      node_warnings; ///< where the node and its profile disagree; the same for all ranks of the node
-  std::vector<model::PlannedRankBinding> node_ranks; ///< bindings of all ranks of this node
-  topo::Node node;                                   ///< what was planned on
+  std::vector<std::string> node_warnings; ///< where the node and its profile disagree
+  topo::Node node;                        ///< what was planned on
+  topo::NearNics nics;                    ///< near its GPUs
+  RankRequest request;
 };
+
+/// Environment and binding of one rank.
+struct RankPlan {
+  std::vector<model::PlannedEnv> env; ///< the node's, then what is the rank's own
+  model::PlannedRankBinding binding;  ///< cpus empty: nothing to bind
+  std::vector<std::string> warnings;  ///< the rank's own
+};
+
 /// The CPUs of this node that the site keeps, as far as its profile tells; of `facts` only the node and the
 /// job's kind count.
-model::IdSet reserved_cpus(const model::Site& site, const RankFacts& facts);
+model::IdSet reserved_cpus(const model::Site& site, const NodeFacts& facts);
 
-/// The plan of one rank from what its node shows.
-RankPlan plan_rank(const model::Site& site, const RankFacts& facts, const RankRequest& request);
+/// The plan of a node from what it shows. Its cost grows with the number of ranks, and no faster.
+NodePlan plan_node(const model::Site& site, const NodeFacts& facts, const RankRequest& request);
+
+/// One rank of the node. A rank that the node has no core for gets no binding.
+RankPlan plan_rank(const model::Site& site, const NodePlan& node, unsigned local_rank);
 
 } // namespace hpcml::plan

@@ -3,6 +3,7 @@
 // together.
 #include <algorithm>
 
+#include "plan/environment.hpp"
 #include "plan/plan_context.hpp"
 #include "util/text.hpp"
 
@@ -27,6 +28,24 @@ void note_submission(PlanContext& context) {
   if (!submit.forbid_directories.empty())
     context.note("do not submit it from below " + util::join(submit.forbid_directories, " or "),
                  submit.origin);
+}
+
+/// libgomp binds the first thread as soon as torch is loaded, and data loaders are forked from it.
+void note_threads(PlanContext& context) {
+  std::vector<std::string> left_out;
+  const auto asked_for = [&](const std::string& name) {
+    return std::any_of(context.job.env.begin(), context.job.env.end(),
+                       [&](const auto& variable) { return variable.first == name; });
+  };
+  for (const auto& [name, value] : context.site.openmp)
+    if (binds_threads(name, value) && !asked_for(name)) left_out.push_back(name + "=" + value);
+  if (!left_out.empty())
+    context.note(
+        util::join(left_out, " and ") +
+            " of the site's pages left out: with it `import torch` binds the program to one core, and its "
+            "data loaders with it; threads stay on the rank's cores but may move between them (--env "
+            "sets it all the same)",
+        context.site.openmp_origin);
 }
 
 void note_place(PlanContext& context) {
@@ -157,6 +176,7 @@ void warn_of_conflicts(PlanContext& context) {
 void note_site_rules(PlanContext& context) {
   note_submission(context);
   note_place(context);
+  note_threads(context);
   note_job_counts(context);
   note_node(context);
   note_network(context);

@@ -129,13 +129,12 @@ AffinityPlan plan_affinity(const model::CpuShape& shape, const std::vector<GpuPl
   std::vector<Claim> claims = make_claims(gpus, request, plan.warnings);
   const std::vector<Pool> pools = choose_pools(shape, gpus, cores, request, claims);
   const std::vector<Share> shares = deal(claims, pools, cores.size(), request);
+  const auto claims_of_rank = by_rank(claims, request.ranks);
 
   for (unsigned rank = 0; rank < request.ranks; ++rank) {
     model::PlannedRankBinding binding;
     binding.local_rank = rank;
-    std::vector<const Claim*> mine;
-    for (const Claim& claim : claims)
-      if (claim.rank == rank) mine.push_back(&claim);
+    const auto& mine = claims_of_rank[rank];
     const Share& share = shares[rank];
     for (const Core& core : share.cores) binding.cpus = binding.cpus | core.threads;
     for (const Extra& extra : share.extras)

@@ -83,12 +83,12 @@ void top_up(std::vector<Share>& shares, const std::vector<Claim>& claims, const 
         free[p].push_back(core);
         ++available;
       }
+  if (available == 0) return;
   const std::vector<std::size_t> grants = level_grants(shares, wanted, available);
-  for (std::size_t r = 0; r < shares.size(); ++r) {
-    const auto first =
-        std::find_if(claims.begin(), claims.end(), [&](const Claim& claim) { return claim.rank == r; });
-    if (grants[r] > 0 && first != claims.end()) take_nearest(shares[r], first->home, grants[r], free, pools);
-  }
+  const auto claims_of_rank = by_rank(claims, static_cast<unsigned>(shares.size()));
+  for (std::size_t r = 0; r < shares.size(); ++r)
+    if (grants[r] > 0 && !claims_of_rank[r].empty())
+      take_nearest(shares[r], claims_of_rank[r].front()->home, grants[r], free, pools);
 }
 
 std::vector<Claim*> claims_of(std::vector<Claim>& claims, std::size_t pool) {
@@ -114,6 +114,12 @@ void add_spilled(Share& share, const std::vector<const Claim*>& mine, std::size_
 }
 
 } // namespace
+
+std::vector<std::vector<const Claim*>> by_rank(const std::vector<Claim>& claims, unsigned ranks) {
+  std::vector<std::vector<const Claim*>> sorted(ranks);
+  for (const Claim& claim : claims) sorted[claim.rank].push_back(&claim);
+  return sorted;
+}
 
 std::size_t Share::size() const {
   std::size_t count = cores.size();
@@ -193,12 +199,10 @@ void spill_pools(std::vector<Claim>& claims, const std::vector<Pool>& pools) {
 std::vector<Share> share_out(const std::vector<Claim>& claims, const std::vector<Pool>& pools, unsigned ranks,
                              std::size_t wanted) {
   std::vector<Share> shares(ranks);
+  const auto claims_of_rank = by_rank(claims, ranks);
   for (unsigned rank = 0; rank < ranks; ++rank) {
-    std::vector<const Claim*> mine;
-    for (const Claim& claim : claims)
-      if (claim.rank == rank) mine.push_back(&claim);
-    shares[rank].cores = cut_slices(mine, wanted);
-    add_spilled(shares[rank], mine, wanted);
+    shares[rank].cores = cut_slices(claims_of_rank[rank], wanted);
+    add_spilled(shares[rank], claims_of_rank[rank], wanted);
   }
   if (wanted > 0) top_up(shares, claims, pools, wanted);
   return shares;

@@ -28,6 +28,9 @@ struct Claim {
   std::vector<Extra> spilled = {};     ///< its parts of pools that nobody claims
 };
 
+/// The claims of each rank, in their order; every rank has at least one.
+std::vector<std::vector<const Claim*>> by_rank(const std::vector<Claim>& claims, unsigned ranks);
+
 /// What one rank gets in all.
 struct Share {
   std::vector<Core> cores; ///< of its own slices

@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
+#include "chain/started_launcher.hpp"
 #include "launch/bind_check.hpp"
 #include "launch/cpu_bind.hpp"
 #include "launch/failure.hpp"
@@ -170,7 +171,7 @@ TEST_CASE(
   const auto cut = setup("1,4,0", {});
   REQUIRE(cut);
   CHECK(cut->gpus == "1");
-  CHECK_THAT(cut->node_warnings, Catch::VectorContains(said));
+  CHECK_THAT(cut->node->node_warnings, Catch::VectorContains(said));
   const auto missed = setup("1,4,0", 2);
   REQUIRE_FALSE(missed);
   CHECK(missed.error().what == "this rank counts on 2 GPUs, but only 1 is visible (" + said + ")");
@@ -183,14 +184,14 @@ TEST_CASE(
     CAPTURE(good);
     const auto fine = setup(good, {});
     REQUIRE(fine);
-    CHECK(fine->node_warnings.empty());
+    CHECK(fine->node->node_warnings.empty());
   }
   // Which GPU a MIG instance is a part of is not known here: its place is not guessed where it matters.
   node.cpus = model::make_regular_cpus(1, 8, 1, 2, 0);
   node.mask = node.cpus.all();
-  CHECK(setup("MIG-1,MIG-2", {})->plan.node.gpus.at(1).place.numa == 0U);
+  CHECK(setup("MIG-1,MIG-2", {})->node->plan.node.gpus.at(1).place.numa == 0U);
   node.gpus.places[0].numa = 1;
-  CHECK_FALSE(setup("MIG-1,MIG-2", {})->plan.node.gpus.at(0).place.numa);
+  CHECK_FALSE(setup("MIG-1,MIG-2", {})->node->plan.node.gpus.at(0).place.numa);
   node.gpus.places.clear(); // where the drivers show none, nothing tells
   CHECK(setup("9", 1));
 }
@@ -216,27 +217,38 @@ namespace {
 
 /// Two ranks of four cores on a node of eight with two threads each (n, n+8) and two NUMA nodes; `local`:
 /// which of them.
-launch::RankSetup two_ranks(unsigned local, BindMode mode) {
-  launch::RankSetup setup;
-  setup.cpus = model::make_regular_cpus(1, 8, 2, 2, 0);
-  setup.world.layout.local_rank = local;
-  setup.binding.mode = mode;
+struct TwoRanks {
+  launch::NodeSetup node;
+  launch::RankSetup rank;
+  launch::RankSetup setup() const {
+    auto setup = rank;
+    setup.node = std::make_shared<const launch::NodeSetup>(node);
+    return setup;
+  }
+};
+
+TwoRanks two_ranks(unsigned local, BindMode mode) {
+  TwoRanks two;
+  two.node.cpus = model::make_regular_cpus(1, 8, 2, 2, 0);
+  two.rank.world.layout.local_rank = local;
+  two.node.binding.mode = mode;
+  auto& plan = two.node.plan;
   for (unsigned rank = 0; rank < 2; ++rank) {
     model::PlannedRankBinding binding;
     binding.local_rank = rank;
     binding.gpus = {rank};
     binding.cpus = IdSet::range(rank * 4, rank * 4 + 3);
-    setup.plan.node_ranks.push_back(binding);
+    plan.ranks.push_back(binding);
     model::GpuPlace place;
     place.index = place.numa.emplace(rank);
-    setup.plan.node.gpus.emplace_back();
-    setup.plan.node.gpus.back().place = place;
+    plan.node.gpus.emplace_back();
+    plan.node.gpus.back().place = place;
   }
-  setup.plan.node.cpus = setup.cpus;
-  setup.plan.node.cpus.reserved = IdSet::of({0, 8});
-  setup.plan.node.allowed = IdSet::range(0, 14);
-  setup.plan.binding = setup.plan.node_ranks[local];
-  return setup;
+  plan.node.cpus = two.node.cpus;
+  plan.node.cpus.reserved = IdSet::of({0, 8});
+  plan.node.allowed = IdSet::range(0, 14);
+  two.rank.plan.binding = plan.ranks[local];
+  return two;
 }
 
 } // namespace
@@ -256,7 +268,7 @@ TEST_CASE(
         Row{"5-8", 0, "CPU 8 is reserved"}, Row{"4-7,12", 0, "the plan is 4-7"},
         Row{"4-7,99", 0, "the node has no CPU 99"}}) {
     CAPTURE(row.cpus, row.fault);
-    const auto faults = launch::check_binding(two_ranks(1, BindMode::apply),
+    const auto faults = launch::check_binding(two_ranks(1, BindMode::apply).setup(),
                                               {IdSet::parse_list(row.cpus).value()}, row.wanted);
     if (*row.fault == '\0')
       CHECK(faults.empty());
@@ -265,34 +277,35 @@ TEST_CASE(
   }
   // Where nobody binds the others have what they were started with, or in a job nobody knows what.
   auto alone = two_ranks(1, BindMode::none);
-  alone.mask = IdSet::range(4, 6);
-  CHECK(launch::check_binding(alone, {IdSet::range(4, 6)}, 0) ==
+  alone.node.mask = IdSet::range(4, 6);
+  CHECK(launch::check_binding(alone.setup(), {IdSet::range(4, 6)}, 0) ==
         std::vector<std::string>{"it shares CPUs 4-6 with rank 0"});
-  alone.world.in_job = true;
-  CHECK(launch::check_binding(alone, {IdSet::range(4, 6)}, 0).empty());
-  CHECK(launch::check_binding(alone, {IdSet::range(3, 6)}, 0) ==
+  alone.rank.world.in_job = true;
+  CHECK(launch::check_binding(alone.setup(), {IdSet::range(4, 6)}, 0).empty());
+  CHECK(launch::check_binding(alone.setup(), {IdSet::range(3, 6)}, 0) ==
         std::vector<std::string>{"CPU 3 is not in NUMA 1 of its GPU"});
   // What the plan itself could not give better is no fault of the binding: here two ranks share the only
   // core.
   auto shared = two_ranks(1, BindMode::apply);
-  for (auto& rank : shared.plan.node_ranks) rank.cpus = IdSet::range(4, 7);
-  shared.plan.binding = shared.plan.node_ranks[1];
-  CHECK(launch::check_binding(shared, {IdSet::range(4, 7)}, 0).empty());
+  for (auto& rank : shared.node.plan.ranks) rank.cpus = IdSet::range(4, 7);
+  shared.rank.plan.binding = shared.node.plan.ranks[1];
+  CHECK(launch::check_binding(shared.setup(), {IdSet::range(4, 7)}, 0).empty());
   // Memory of its own node is right, in whatever way, and that of another is not.
   const auto memory = [&](topo::MemoryMode mode, unsigned node) {
-    return util::join(launch::check_binding(two_ranks(1, BindMode::apply),
+    return util::join(launch::check_binding(two_ranks(1, BindMode::apply).setup(),
                                             {IdSet::range(4, 7), topo::MemoryPolicy{mode, IdSet::of({node})}},
                                             0),
                       "; ");
   };
   CHECK(memory(topo::MemoryMode::preferred, 1).empty());
   CHECK(memory(topo::MemoryMode::bound, 0) == "its memory bound to NUMA 0, its CPUs are in NUMA 1");
-  CHECK(launch::check_binding(two_ranks(1, BindMode::apply), {IdSet::range(4, 7), topo::MemoryPolicy{}}, 0)
+  CHECK(launch::check_binding(two_ranks(1, BindMode::apply).setup(),
+                              {IdSet::range(4, 7), topo::MemoryPolicy{}}, 0)
             .empty());
   auto far_nic = two_ranks(1, BindMode::apply);
-  far_nic.plan.env.push_back({"UCX_NET_DEVICES", "mlx5_1:1", false, model::Scope::task, {}});
-  far_nic.env.set("UCX_NET_DEVICES", "mlx5_0:1");
-  CHECK(launch::check_binding(far_nic, {IdSet::range(4, 7)}, 0) ==
+  far_nic.rank.plan.env.push_back({"UCX_NET_DEVICES", "mlx5_1:1", false, model::Scope::task, {}});
+  far_nic.rank.env.set("UCX_NET_DEVICES", "mlx5_0:1");
+  CHECK(launch::check_binding(far_nic.setup(), {IdSet::range(4, 7)}, 0) ==
         std::vector<std::string>{"UCX_NET_DEVICES=mlx5_0:1, the NIC nearest its GPU is mlx5_1:1"});
 }
 
@@ -317,14 +330,14 @@ TEST_CASE("a node of which only the site's reserved CPUs are missing is a whole 
   node.mask = type->cpu.all() - type->cpu.reserved;
   const auto whole = launch::plan_rank_setup(request, world, node, {});
   REQUIRE(whole);
-  CHECK(whole->binding.mode == BindMode::apply);
-  CHECK(whole->binding.owns_node);
+  CHECK(whole->node->binding.mode == BindMode::apply);
+  CHECK(whole->node->binding.owns_node);
   CHECK(whole->plan.binding.cpus.to_list() == "49-55");
   node.mask.remove(127);
   const auto part = launch::plan_rank_setup(request, world, node, {});
   REQUIRE(part);
-  CHECK(part->binding.mode == BindMode::none);
-  CHECK_FALSE(part->binding.owns_node);
+  CHECK(part->node->binding.mode == BindMode::none);
+  CHECK_FALSE(part->node->binding.owns_node);
 }
 
 TEST_CASE("every rank gets the site's interfaces that its node has, in one order") {
@@ -385,11 +398,11 @@ TEST_CASE("profile expressions are expanded without a shell, or not at all") {
 }
 
 TEST_CASE("commands that start the ranks themselves are known") {
-  CHECK(launch::is_agent_command({"torchrun", "--nproc-per-node=8", "train.py"}));
-  CHECK(launch::is_agent_command({"singularity", "exec", "a.sif", "/opt/bin/torchrun", "x.py"}));
-  CHECK(launch::is_agent_command({"python", "-u", "-m", "torch.distributed.run", "x.py"}));
-  CHECK_FALSE(launch::is_agent_command({"python", "train.py", "torchrun"}));
-  CHECK_FALSE(launch::is_agent_command({"./train"}));
+  CHECK(chain::find_started_launcher({"torchrun", "--nproc-per-node=8", "train.py"}));
+  CHECK(chain::find_started_launcher({"singularity", "exec", "a.sif", "/opt/bin/torchrun", "x.py"}));
+  CHECK(chain::find_started_launcher({"python", "-u", "-m", "torch.distributed.run", "x.py"}));
+  CHECK_FALSE(chain::find_started_launcher({"python", "train.py", "torchrun"}));
+  CHECK_FALSE(chain::find_started_launcher({"./train"}));
 }
 
 TEST_CASE("lines of several ranks are merged whole and continued where nobody came between") {

@@ -87,7 +87,7 @@ TEST_CASE("a ring goes along the node's links; without links the numbers are tak
   const auto alone = setup_of(0, {RankOrder::ring}, model::GpusSeen::all, {}, node);
   REQUIRE(alone);
   CHECK(visible(*alone) == "(unset)");
-  CHECK(std::any_of(alone->warnings.begin(), alone->warnings.end(), [](const auto& text) {
+  CHECK(std::any_of(alone->node->warnings.begin(), alone->node->warnings.end(), [](const auto& text) {
     return text == "--rank-order ring: the node's topology tells no links between its GPUs; the ranks take "
                    "the GPUs by their numbers";
   }));

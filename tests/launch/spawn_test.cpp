@@ -191,7 +191,7 @@ TEST_CASE("a signal that comes twice at once is one: timeout signals the process
 }
 
 TEST_CASE("what a rank leaves behind when it ends after a signal goes, too") {
-  Running launch({"launch", "--nproc-per-node", "2", "--", "sh", "-c",
+  Running launch({"launch", "--nproc-per-node", "2", "--grace", "1", "--", "sh", "-c",
                   "trap '' TERM; sh -c 'while :; do sleep 0.1; done' & trap 'exit 0' TERM; echo $!; while :; "
                   "do sleep 0.05; done"},
                  bare_environment());

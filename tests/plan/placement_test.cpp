@@ -5,6 +5,7 @@
 #include "plan/launch_line.hpp"
 #include "plan/rank_plan.hpp"
 #include "plan_helper.hpp"
+#include "seen_rank.hpp"
 
 using namespace hpcml;
 using namespace hpcml::test;
@@ -136,7 +137,7 @@ TEST_CASE("An order that nobody can keep is refused, and said where there is not
 
 TEST_CASE("Cores of NUMA nodes without GPUs go to the package's ranks where that is asked for") {
   // Two packages of two NUMA nodes with four cores each; a GPU under the first node of each package.
-  plan::RankFacts facts;
+  RankFacts facts;
   facts.local_world_size = facts.world_size = 2;
   facts.live_cpus = model::make_regular_cpus(2, 16, 2, 4, 0);
   facts.allowed = facts.live_cpus.all();
@@ -150,7 +151,7 @@ TEST_CASE("Cores of NUMA nodes without GPUs go to the package's ranks where that
     plan::RankRequest request;
     request.threads_per_core = threads;
     request.spill = spill;
-    return plan::plan_rank(none, facts, request).binding.cpus.to_list();
+    return seen_rank(none, facts, request).binding.cpus.to_list();
   };
   CHECK(cpus_of(0, 1, model::CoreSpill::none) == "0-3");
   CHECK(cpus_of(1, 1, model::CoreSpill::none) == "8-11");
@@ -162,7 +163,7 @@ TEST_CASE("Cores of NUMA nodes without GPUs go to the package's ranks where that
   facts.local_rank = 0;
   plan::RankRequest request;
   request.threads_per_core = 2;
-  const auto plan = plan::plan_rank(none, facts, request);
+  const auto plan = seen_rank(none, facts, request);
   CHECK(plan.binding.cpus.to_list() == "0-3");
   REQUIRE(plan.warnings.size() == 1);
   CHECK(plan.warnings[0] ==

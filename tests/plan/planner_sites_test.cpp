@@ -41,7 +41,11 @@ TEST_CASE("Zurada with hpcml starts one rank per GPU with half of the node's cor
   CHECK(plan.modules[0].name == "miniforge3/25.3.1-gcc-11.4.1");
   REQUIRE(variable(plan, "CUDA_DEVICE_ORDER"));
   CHECK(variable(plan, "CUDA_DEVICE_ORDER")->value == "PCI_BUS_ID");
-  REQUIRE(variable(plan, "OMP_PLACES"));
+  REQUIRE(variable(plan, "OMP_STACKSIZE"));
+  // With these of the same page torch binds the program, and its data loaders, to one core.
+  CHECK_FALSE(variable(plan, "OMP_PLACES"));
+  CHECK_FALSE(variable(plan, "OMP_PROC_BIND"));
+  CHECK(has_note(plan, "`import torch` binds the program to one core"));
   // Nothing of Python for a native program.
   CHECK(planned(job_of({"./train"}), "zurada").python.kind == model::PythonKind::none);
 }

@@ -7,6 +7,7 @@
 #include "plan/threads.hpp"
 
 #include "plan_helper.hpp"
+#include "seen_rank.hpp"
 
 using namespace hpcml;
 using namespace hpcml::test;
@@ -15,8 +16,8 @@ namespace {
 
 /// A LUMI node as its own sysfs shows it: no reserved cores; GPUs known by number only, as in a Slurm
 /// variable.
-plan::RankFacts lumi_facts(unsigned local_rank, unsigned ranks = 8, unsigned gpus = 8) {
-  plan::RankFacts facts;
+RankFacts lumi_facts(unsigned local_rank, unsigned ranks = 8, unsigned gpus = 8) {
+  RankFacts facts;
   facts.local_rank = local_rank;
   facts.local_world_size = facts.world_size = ranks;
   facts.partition = "standard-g";
@@ -42,7 +43,7 @@ const model::PlannedEnv* variable(const plan::RankPlan& plan, const std::string&
 TEST_CASE("On a LUMI node each rank plans the mask that the script has for it") {
   const auto script = planned(lumi_job(), "lumi");
   for (unsigned rank = 0; rank < 8; ++rank) {
-    const auto plan = plan::plan_rank(site("lumi"), lumi_facts(rank), {1, 7, {}});
+    const auto plan = seen_rank(site("lumi"), lumi_facts(rank), {1, 7, {}});
     CHECK(plan.binding.cpus == script.binding.ranks[rank].cpus);
     CHECK(plan.binding.gpus == script.binding.ranks[rank].gpus);
     CHECK(plan.warnings.empty());
@@ -64,7 +65,7 @@ TEST_CASE("On a LUMI node each rank plans the mask that the script has for it") 
 TEST_CASE("A step with GPUs 2 to 5 of a LUMI node binds near those") {
   auto facts = lumi_facts(2, 4, 8);
   facts.live_gpus = {facts.live_gpus.begin() + 2, facts.live_gpus.begin() + 6};
-  const auto plan = plan::plan_rank(site("lumi"), facts, {1, 7, {}});
+  const auto plan = seen_rank(site("lumi"), facts, {1, 7, {}});
   CHECK(plan.binding.gpus == std::vector<unsigned>{4});
   CHECK(plan.binding.cpus.to_list() == "1-7");
 }
@@ -73,7 +74,7 @@ TEST_CASE("Where the job has few cores of a shared node, only those are used, an
   auto facts = lumi_facts(0, 1, 1);
   facts.partition = "small-g";
   facts.allowed = model::IdSet::range(48, 51); // core 48 is reserved
-  const auto plan = plan::plan_rank(site("lumi"), facts, {1, 7, {}});
+  const auto plan = seen_rank(site("lumi"), facts, {1, 7, {}});
   CHECK(plan.binding.cpus.to_list() == "49-51");
   CHECK(variable(plan, "OMP_NUM_THREADS")->value == "3");
   REQUIRE(plan.warnings.size() == 1);
@@ -84,7 +85,7 @@ TEST_CASE("What the node shows of a GPU beats the profile, with a warning") {
   auto facts = lumi_facts(0);
   facts.live_gpus[0].numa = 1;
   facts.node_gpus = facts.live_gpus;
-  const auto plan = plan::plan_rank(site("lumi"), facts, {1, 7, {}});
+  const auto plan = seen_rank(site("lumi"), facts, {1, 7, {}});
   REQUIRE(plan.node_warnings.size() == 1);
   CHECK(plan.node_warnings[0] == "this node is not what the profile of lumi says of lumi-g: GPU 0 is under "
                                  "NUMA 1 here, the profile says 3: the live value is used");
@@ -97,7 +98,7 @@ TEST_CASE("A node that is not what the profile describes is planned from what it
   auto facts = lumi_facts(1, 2, 2);
   facts.live_cpus = model::make_regular_cpus(1, 8, 1, 1, 0);
   facts.allowed = facts.live_cpus.all();
-  const auto plan = plan::plan_rank(site("lumi"), facts, {1, 0, model::GpusSeen::all});
+  const auto plan = seen_rank(site("lumi"), facts, {1, 0, model::GpusSeen::all});
   CHECK(plan.binding.cpus.to_list() == "4-7"); // core 0 is not reserved here
   REQUIRE(plan.node_warnings.size() == 1);
   CHECK_THAT(plan.node_warnings[0], Catch::Contains("it has 8 cores here, the profile says 64") &&
@@ -107,12 +108,12 @@ TEST_CASE("A node that is not what the profile describes is planned from what it
 }
 
 TEST_CASE("Ranks of a CPU job share the cores evenly and get no GPU variables") {
-  plan::RankFacts facts;
+  RankFacts facts;
   facts.local_rank = 1;
   facts.local_world_size = 2;
   facts.live_cpus = model::make_regular_cpus(1, 4, 1, 1, 1);
   facts.allowed = facts.live_cpus.all();
-  const auto plan = plan::plan_rank(site("zurada"), facts, {0, 0, {}});
+  const auto plan = seen_rank(site("zurada"), facts, {0, 0, {}});
   CHECK(plan.binding.cpus.to_list() == "2-3");
   CHECK(plan.binding.gpus.empty());
   CHECK(variable(plan, "OMP_NUM_THREADS")->value == "2");
@@ -124,7 +125,7 @@ TEST_CASE("NVIDIA ranks count GPUs by PCI address") {
   facts.partition = "gpu2h100";
   facts.live_cpus = model::make_regular_cpus(2, 32, 1, 2, 0);
   facts.allowed = facts.live_cpus.all();
-  const auto plan = plan::plan_rank(site("zurada"), facts, {1, 0, model::GpusSeen::own});
+  const auto plan = seen_rank(site("zurada"), facts, {1, 0, model::GpusSeen::own});
   REQUIRE(variable(plan, "CUDA_DEVICE_ORDER"));
   CHECK(plan.visible_variable == "CUDA_VISIBLE_DEVICES");
   CHECK(plan.binding.cpus.to_list() == "0-15");
@@ -148,9 +149,10 @@ TEST_CASE("What a rank's cores do is planned with a reason, and the site's own v
       seen += (seen.empty() ? "" : " ") + (variable(plan, name) ? variable(plan, name)->value : "-");
     CHECK(seen == row.threads);
     // The values of the site's documents.
-    CHECK(variable(plan, "OMP_PLACES")->value == "cores");
-    CHECK(variable(plan, "OMP_PROC_BIND")->value == "close");
     CHECK(variable(plan, "OMP_STACKSIZE")->value == "512m");
+    // With these of the same page torch binds the program, and its data loaders, to one core.
+    CHECK(variable(plan, "OMP_PLACES") == nullptr);
+    CHECK(variable(plan, "OMP_PROC_BIND") == nullptr);
     for (const auto& planned : plan.env) CHECK_FALSE(planned.origin.by.empty());
   }
   CHECK(plan::thread_environment(site("zurada"), {0, true, {}}).empty());
@@ -162,7 +164,7 @@ TEST_CASE("Where the node shows its NICs, they beat the profile; a second fabric
   facts.nics.interfaces = {{"hsn3", "same PCIe switch"}, {"hsn2", "same PCIe switch"}};
   facts.nics.devices = {{"mlx5_0", "same NUMA node"}, {"mlx5_1", "same NUMA node"}};
   facts.nics.fabric = "=mlx5_0,mlx5_1";
-  const auto plan = plan::plan_rank(site("lumi"), facts, {1, 7, {}});
+  const auto plan = seen_rank(site("lumi"), facts, {1, 7, {}});
   CHECK(plan.binding.nic == "hsn2");
   CHECK_THAT(plan.binding.why, Catch::EndsWith("NIC hsn2: same PCIe switch"));
   CHECK(variable(plan, "UCX_NET_DEVICES")->value == "mlx5_1:1");

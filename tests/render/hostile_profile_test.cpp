@@ -54,7 +54,7 @@ const std::vector<Field>& fields() {
       {"cache variable", R"("caches": [{"name": "c", "base": "$SLURM_TMPDIR", "variables": {@: "x"}}])", "D"},
       {"path below a cache", R"("caches": [{"name": "c", "base": "$SLURM_TMPDIR", "variables": {"C": @}}])",
        "x/y"},
-      {"OpenMP", R"("openmp": {"OMP_PLACES": @})", "cores"},
+      {"OpenMP", R"("openmp": {"OMP_STACKSIZE": @})", "512m"},
       {"interface", R"("network": {"interfaces": [@], "master": {"interface": @}})", "lo"},
       {"suffix", R"("network": {"master": {"suffix": @}})", "i"},
       {"container bind",

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: MIT
+#include "launch/inner_launcher.hpp"
+
+#include "launch/guard.hpp"
+#include "util/text.hpp"
+
+namespace hpcml::launch {
+
+namespace {
+
+/// `torchrun --nproc-per-node=1 --nnodes=TASKS`: an agent for each task, and one world of all.
+bool is_agent_of_each_task(const chain::StartedLauncher& inner, const World& world) {
+  const auto processes = inner.value("nproc_per_node"), nodes = inner.value("nnodes");
+  return processes == "1" && nodes && nodes == std::to_string(world.layout.world_size);
+}
+
+std::string program_after(const chain::StartedLauncher& inner) {
+  if (inner.command.empty()) return "PROGRAM";
+  const auto& first = inner.command.front();
+  return (util::ends_with(first, ".py") ? "python " : "") + util::join(inner.command, " ");
+}
+
+} // namespace
+
+util::Status check_inner_launcher(const chain::StartedLauncher& inner, const World& world) {
+  const auto& layout = world.layout;
+  const bool agent = inner.role == chain::Role::agent;
+  const unsigned here = agent ? layout.local_world_size : layout.world_size;
+  if (here <= 1 || (agent && is_agent_of_each_task(inner, world))) return util::Done{};
+  const std::string count = std::to_string(here);
+  const std::string plain = "leave " + inner.written +
+                            " out, since hpcml launch has made the ranks: hpcml launch … -- " +
+                            program_after(inner);
+  if (!agent)
+    return util::Error{inner.written + " starts tasks itself, and each of the " + count +
+                           " ranks would start it: " + count + " worlds instead of one",
+                       plain};
+  return util::Error{inner.written + " starts the ranks of a node itself, and each of the " + count +
+                         " ranks on this node would start it: " + count +
+                         " worlds on the same GPUs instead of one",
+                     plain + "; or give it one task per node: srun --ntasks-per-node=1 hpcml launch … -- " +
+                         inner.written + " …"};
+}
+
+util::Status check_outer_launcher(const util::EnvSnapshot& env) {
+  const auto world = util::parse_unsigned(env.get_or("WORLD_SIZE", ""));
+  const bool ours = env.get(k_launch_variable).has_value(),
+             theirs = env.get("TORCHELASTIC_RUN_ID").has_value();
+  if (!(ours || theirs) || world.value_or(1) < 2) return util::Done{};
+  const std::string outer = ours ? "hpcml launch" : "torchrun";
+  return util::Error{
+      "this process is rank " + env.get_or("RANK", "?") + " of " + std::to_string(*world) + " of " + outer +
+          " already: the ranks that it would start were a world of their own, one in each of "
+          "the " +
+          std::to_string(*world),
+      "leave one of the two launchers out; where a second world is meant, env -u WORLD_SIZE hpcml "
+      "launch …"};
+}
+
+} // namespace hpcml::launch

@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: MIT
+// Launchers inside launchers: worlds that nobody asked for, refused before they start.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "chain/started_launcher.hpp"
+#include "launch/request.hpp"
+#include "launch/world.hpp"
+#include "util/result.hpp"
+
+namespace hpcml::launch {
+
+/// Whether the command's own launcher, which each rank of `world` would start, builds one world. The error
+/// says how many it would build, and what to write instead. Pure.
+util::Status check_inner_launcher(const chain::StartedLauncher& inner, const World& world);
+
+/// Whether this process, which is to start ranks, is a rank already of somebody who starts ranks on this
+/// machine (launch, torchrun). Pure.
+util::Status check_outer_launcher(const util::EnvSnapshot& env);
+
+} // namespace hpcml::launch

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: MIT
+// What this node and this process have, read once.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "launch/request.hpp"
+#include "model/node_shape.hpp"
+#include "topo/live_node.hpp"
+#include "topo/nearest_nic.hpp"
+#include "util/result.hpp"
+
+namespace hpcml::launch {
+
+/// What this node and this process have.
+struct NodeView {
+  model::CpuShape cpus;
+  model::IdSet mask;                     ///< CPUs of this process
+  topo::LiveGpus gpus;                   ///< all that the node's drivers show
+  topo::NearNics nics;                   ///< near these
+  std::vector<topo::GpuLink> links = {}; ///< between them, where the ranks are to follow the links
+  std::vector<std::string>
+      interfaces; ///< names of all network interfaces; empty: not known, or no site names any
+};
+
+/// This node as the request needs it.
+util::Result<NodeView> read_node(const LaunchRequest& request);
+
+/// The site of the request, or one that says nothing.
+const model::Site& site_or_none(const LaunchRequest& request);
+
+} // namespace hpcml::launch

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: MIT
+#include "launch/role.hpp"
+
+#include <algorithm>
+
+#include "launch/gpus.hpp"
+#include "launch/inner_launcher.hpp"
+
+namespace hpcml::launch {
+
+using util::Result;
+
+namespace {
+
+/// Ranks to start here: what was asked for; outside a step as many as the visible GPUs are enough for, at
+/// least one.
+unsigned processes_to_start(const LaunchRequest& request, const Surroundings& here, const NodeView& node) {
+  if (request.processes_per_node) return *request.processes_per_node;
+  const unsigned per_rank = request.gpus_per_task.value_or(1);
+  // A launcher of its own starts the ranks for all GPUs.
+  if (per_rank == 0 || chain::find_started_launcher(request.command)) return 1;
+  const auto gpus = find_visible_gpus(here.env, "", static_cast<unsigned>(node.gpus.places.size()));
+  return std::max(1U, static_cast<unsigned>(gpus.entries.size()) / per_rank);
+}
+
+Result<Role> find_role(const LaunchRequest& request, const Surroundings& here, const NodeView& node) {
+  if (!request.processes_per_node && in_task(request, here.env)) {
+    auto world = find_task_world(request, here);
+    if (!world) return world.error();
+    return Role(BecomesRank{std::move(*world)});
+  }
+  if (const auto alone = check_outer_launcher(here.env); !alone) return alone.error();
+  auto first = find_spawn_world(request, here, processes_to_start(request, here, node));
+  if (!first) return first.error();
+  return Role(StartsRanks{std::move(*first)});
+}
+
+} // namespace
+
+const World& first_world(const Role& role) {
+  const auto* starts = std::get_if<StartsRanks>(&role);
+  return starts != nullptr ? starts->first : std::get<BecomesRank>(role).world;
+}
+
+unsigned rank_count(const Role& role) {
+  return starts_ranks(role) ? first_world(role).layout.local_world_size : 1;
+}
+
+Result<Role> decide_role(const LaunchRequest& request, const Surroundings& here, const NodeView& node) {
+  auto role = find_role(request, here, node);
+  if (!role) return role;
+  if (const auto inner = chain::find_started_launcher(request.command))
+    if (const auto one = check_inner_launcher(*inner, first_world(*role)); !one) return one.error();
+  return role;
+}
+
+} // namespace hpcml::launch

@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: MIT
+// The end of a node's ranks: what failed is said, what they wrote last is passed on, and a reader that takes
+// nothing keeps launch for a bounded time only.
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <poll.h>
+#include <sys/resource.h>
+#include <sys/signalfd.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "launch/failure.hpp"
+#include "launch/supervisor.hpp"
+#include "util/process.hpp"
+
+namespace hpcml::launch {
+
+namespace {
+
+/// A reader that takes no byte for so long is not waited for once launch is to end.
+constexpr auto k_drain = std::chrono::seconds(2);
+
+} // namespace
+
+/// Why our own output could not be written; empty where it could, or where its reader went away.
+std::string Supervisor::output_fault() const {
+  const auto fault = [](const OutputStream& stream, const char* name) -> std::string {
+    const int error = stream.queue().error();
+    if (error == 0 || error == EPIPE) return {};
+    return std::string(name) +
+           " cannot be written: " + (error == ENOSPC || error == EDQUOT ? "disk full: " : "") +
+           std::strerror(error);
+  };
+  auto text = fault(x_out, "standard output");
+  if (text.empty() && x_err) text = fault(*x_err, "standard error");
+  return text;
+}
+
+std::string Supervisor::describe_failure() const {
+  const auto& process = x_groups.ranks()[*x_failed];
+  char seconds[32];
+  std::snprintf(seconds, sizeof seconds, "%.1f",
+                std::chrono::duration<double>(process.end - x_start).count());
+  std::string text = "rank " + std::to_string(process.rank) + " (local " +
+                     std::to_string(process.local_rank) + " on host " + x_here.host + ") " +
+                     describe_end(process.status) + " after " + seconds + " s";
+  const int signal = WIFSIGNALED(process.status) ? WTERMSIG(process.status) : 0;
+  if (x_killed && signal == SIGKILL) return text + ": it had not ended after " + signal_name(x_ending);
+  if (x_received != 0 && signal == x_received) return text + ", the signal that hpcml launch was sent";
+  if (const auto fault = output_fault(); !fault.empty()) text += ", since " + fault;
+  if (x_groups.ranks().size() > 1) text += "; the others were stopped";
+  return text;
+}
+
+void Supervisor::take_late_signals() {
+  signalfd_siginfo info{};
+  while (::read(x_signals, &info, sizeof info) == static_cast<ssize_t>(sizeof info)) {
+    const int signal = static_cast<int>(info.ssi_signo);
+    if (signal != SIGINT && signal != SIGTERM && signal != SIGHUP && signal != SIGQUIT) continue;
+    if (x_ending != 0 && Clock::now() - x_asked > std::chrono::milliseconds(250)) x_drain_given_up = true;
+    if (x_ending != 0) continue;
+    x_ending = x_received = signal;
+    x_asked = Clock::now();
+    x_drain_until = x_asked + k_drain;
+  }
+}
+
+/// Passes on what the reader takes; false where nothing is left, or nobody is waited for any more.
+bool Supervisor::pump() {
+  const auto left = [&] { return x_out.queue().size() + (x_err ? x_err->queue().size() : 0); };
+  const auto before = left();
+  if (before == 0 || x_drain_given_up) return false;
+  pollfd ends[] = {
+      {x_signals, POLLIN, 0}, {x_out.write_fd(), POLLOUT, 0}, {x_err ? x_err->write_fd() : -1, POLLOUT, 0}};
+  if (::poll(ends, std::size(ends), wait_milliseconds()) < 0) return errno == EINTR;
+  if (ends[1].revents != 0) x_out.write_some();
+  if (ends[2].revents != 0) x_err->write_some();
+  if (left() < before && x_drain_until) x_drain_until = Clock::now() + k_drain;
+  if (ends[0].revents != 0) take_late_signals();
+  if (x_drain_until && Clock::now() >= *x_drain_until) x_drain_given_up = true;
+  return !x_drain_given_up;
+}
+
+/// Into what still takes something, without waiting for it.
+void Supervisor::say_what_is_lost() {
+  const auto lost = [](OutputStream& stream, const char* name) -> std::string {
+    const auto bytes = stream.queue().size();
+    stream.queue().drop();
+    return bytes == 0 ? ""
+                      : "hpcml launch: nobody reads " + std::string(name) + ": " + std::to_string(bytes) +
+                            " bytes of it are lost";
+  };
+  const auto text = lost(x_out, "standard output");
+  const auto more = x_err ? lost(*x_err, "standard error") : std::string();
+  if (!text.empty()) say(text);
+  if (!more.empty() && x_err) x_err->queue().drop();
+  errors().write_some();
+}
+
+Outcome Supervisor::finish() {
+  x_stop_at.reset();
+  x_kill_at.reset();
+  x_give_up_at.reset();
+  if (x_ending != 0) x_drain_until = Clock::now() + k_drain;
+  const auto take = [&](OutputStream& stream) { return stream.queue().full() || stream.take_rest(); };
+  for (bool more = true; more && !x_drain_given_up;) {
+    more = take(x_out);
+    if (x_err) more = take(*x_err) || more;
+    if (x_out.queue().full() || (x_err && x_err->queue().full())) pump();
+  }
+  x_out.close_sources();
+  if (x_err) x_err->close_sources();
+  Outcome outcome;
+  if (x_failed) {
+    const auto& process = x_groups.ranks()[*x_failed];
+    // Our own KILL is not what ended the ranks: the signal that launch was sent is.
+    const bool ours = x_killed && WIFSIGNALED(process.status) && WTERMSIG(process.status) == SIGKILL;
+    const int code = ours ? 128 + x_ending : util::exit_code_of_status(process.status);
+    outcome = {code, x_received != 0 && code == 128 + x_received ? x_received : 0};
+    const Failure failure{code, "run", {describe_failure()}, process.rank, x_here.host};
+    say("hpcml launch: " + failure.error.what);
+    if (!x_here.env.get_or("HPCML_ERROR_DIR", "").empty())
+      if (const auto more = record_failure(failure, x_here.env); !more.empty()) say(more);
+  }
+  while (pump()) {
+  }
+  if (!x_failed && !output_fault().empty()) {
+    say("hpcml launch: " + output_fault());
+    outcome.code = k_cannot_set_up;
+    errors().write_some();
+  }
+  if (x_drain_given_up) {
+    say_what_is_lost();
+    if (outcome.code == 0) outcome = {128 + x_ending, x_ending};
+  }
+  return outcome;
+}
+
+void end_by_signal(int signal) {
+  // A rank may have left a core; ours would tell nothing.
+  rlimit none{0, 0};
+  ::setrlimit(RLIMIT_CORE, &none);
+  ::signal(signal, SIG_DFL);
+  sigset_t only;
+  ::sigemptyset(&only);
+  ::sigaddset(&only, signal);
+  ::raise(signal);
+  ::sigprocmask(SIG_UNBLOCK, &only, nullptr);
+}
+
+} // namespace hpcml::launch
