@@ -199,6 +199,7 @@ Findings check_script(const std::string& file, std::string_view text, const Targ
   const auto script = shell::read_script(is_shell_script(text) ? std::string(text) : std::string());
   subject.view = shell::make_view(script);
   subject.unread = shell::unread_parts(script.program);
+  subject.texts = shell::long_texts(script.program, text);
   subject.launches = find_launches(subject.view);
   const diag::Lines lines(text);
   auto findings = with_fixes(without_site_options(std::move(refusals), subject, lines), subject, lines);

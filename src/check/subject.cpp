@@ -13,6 +13,12 @@ const slurm::Setting* Subject::directive(std::string_view option) const {
   return nullptr;
 }
 
+bool Subject::is_in_text(std::size_t offset) const {
+  return std::any_of(texts.begin(), texts.end(), [&](shell::Place one) {
+    return offset >= one.offset && offset < one.offset + one.length;
+  });
+}
+
 std::optional<bool> Subject::several_nodes() const {
   if (requests.size() > 1) return true;
   if (sizes.empty() || !sizes[0].nodes_given) return std::nullopt;

@@ -33,6 +33,7 @@ struct Subject {
   std::vector<slurm::JobSize> sizes = {};    ///< of the requests
   shell::View view = {};                     ///< the commands, in the order in which bash comes to them
   std::vector<shell::Unread> unread = {};    ///< where bash itself would stop with a syntax error
+  std::vector<shell::Place> texts = {};      ///< here-documents and words of several lines, in order
   std::vector<Launch> launches = {};         ///< one per command of `view` that may run
   const model::Site* site = nullptr;         ///< none: no site is named
   std::vector<SiteFit> fits = {};            ///< of the requests; empty without a site
@@ -40,6 +41,8 @@ struct Subject {
   /// Whether it may be read by a Slurm of this range ("22.05-23.02", as is_in_range has it): true where the
   /// version is unknown.
   bool may_be(std::string_view range) const { return !version_known || slurm::is_in_range(range, version); }
+  /// Whether the byte stands in a here-document or in a word of several lines: no comment begins there.
+  bool is_in_text(std::size_t offset) const;
   /// The last setting of an option in the directives of the job's first component that has it; nothing where
   /// none has.
   const slurm::Setting* directive(std::string_view option) const;

@@ -85,6 +85,11 @@ void Parser::unread(Node& program, std::size_t begin, const Failure& failure) {
   node.kind = Node::Kind::unread;
   node.text = failure.why;
   node.place = x_source.place_of(start, end);
+  if (failure.at < x_text.size()) {
+    const auto last = x_text.find_last_not_of(" \t\n", failure.at); // a line that ends too early
+    const auto at = last == std::string::npos ? failure.at : std::max(last, start);
+    node.failed_at = x_source.place_of(at, std::min(x_text.find_first_of(" \t\n", at + 1), x_text.size()));
+  }
   program.children.push_back(std::move(node));
   x_at = std::min(end + 1, x_text.size());
   if (!x_pending.empty() && failure.at <= end && end < x_text.size()) read_here_documents();

@@ -1,39 +1,72 @@
 // SPDX-License-Identifier: MIT
 #include "shell/script.hpp"
 
+#include <algorithm>
+#include <string_view>
+#include <utility>
+
 #include "shell/parser.hpp"
 
 namespace hpcml::shell {
 
 namespace {
 
-void collect(const Node& node, std::vector<Unread>& list);
+/// Goes over a tree and shows every node, word and here-document to `Visitor`.
+template <typename Visitor> class Visit {
+public:
+  explicit Visit(Visitor& visitor) : x_visitor(visitor) {}
 
-void collect(const Word& word, std::vector<Unread>& list) {
-  for (const auto& part : word.parts) {
-    if (part.body) collect(*part.body, list);
-    if (part.parameter) collect(part.parameter->operand, list);
+  void node(const Node& node) {
+    x_visitor.see(node);
+    assignments(node.assignments);
+    words(node.words);
+    assignments(node.declared);
+    for (const auto& redirect : node.redirects) {
+      word(redirect.target);
+      if (redirect.here) word(redirect.here->body);
+    }
+    for (const auto& child : node.children) this->node(child);
   }
-}
 
-void collect(const std::vector<Assignment>& assignments, std::vector<Unread>& list) {
-  for (const auto& assignment : assignments) {
-    collect(assignment.value, list);
-    for (const auto& element : assignment.elements) collect(element, list);
+private:
+  void word(const Word& word) {
+    x_visitor.see(word);
+    for (const auto& part : word.parts) {
+      if (part.body) node(*part.body);
+      if (part.parameter) this->word(part.parameter->operand);
+    }
   }
-}
+  void words(const std::vector<Word>& list) {
+    for (const auto& one : list) word(one);
+  }
+  void assignments(const std::vector<Assignment>& list) {
+    for (const auto& assignment : list) {
+      word(assignment.value);
+      words(assignment.elements);
+    }
+  }
 
-void collect(const Node& node, std::vector<Unread>& list) {
-  if (node.kind == Node::Kind::unread) list.push_back({node.place, node.text});
-  collect(node.assignments, list);
-  for (const auto& word : node.words) collect(word, list);
-  collect(node.declared, list);
-  for (const auto& redirect : node.redirects) {
-    collect(redirect.target, list);
-    if (redirect.here) collect(redirect.here->body, list);
+  Visitor& x_visitor;
+};
+
+struct FindUnread {
+  std::vector<Unread> list;
+  void see(const Node& node) {
+    if (node.kind == Node::Kind::unread) list.push_back({node.place, node.text, node.failed_at});
   }
-  for (const auto& child : node.children) collect(child, list);
-}
+  void see(const Word& /*word*/) {}
+};
+
+struct FindLongTexts {
+  std::string_view text;
+  std::vector<Place> list;
+  void see(const Node& /*node*/) {}
+  void see(const Word& word) {
+    if (word.place.offset < text.size() &&
+        text.substr(word.place.offset, word.place.length).find('\n') != std::string_view::npos)
+      list.push_back(word.place);
+  }
+};
 
 } // namespace
 
@@ -44,9 +77,16 @@ Script read_script(std::string text) {
 }
 
 std::vector<Unread> unread_parts(const Node& node) {
-  std::vector<Unread> list;
-  collect(node, list);
-  return list;
+  FindUnread find;
+  Visit(find).node(node);
+  return std::move(find.list);
+}
+
+std::vector<Place> long_texts(const Node& node, std::string_view file) {
+  FindLongTexts find{file, {}};
+  Visit(find).node(node);
+  std::sort(find.list.begin(), find.list.end(), [](Place a, Place b) { return a.offset < b.offset; });
+  return std::move(find.list);
 }
 
 diag::Span span_of(Place place, const std::string& file, std::string_view text) {

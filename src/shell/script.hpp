@@ -3,6 +3,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "diag/diagnostic.hpp"
@@ -13,8 +14,9 @@ namespace hpcml::shell {
 
 /// A part of the text that was not understood, and why.
 struct Unread {
-  Place place;
+  Place place; ///< from the command's beginning
   std::string why;
+  Place failed_at = {}; ///< where bash stops; length 0: at the end of the text
 };
 
 /// A script as a tree.
@@ -27,6 +29,9 @@ struct Script {
 Script read_script(std::string text);
 /// Everything in the tree that could not be read, in order.
 std::vector<Unread> unread_parts(const Node& node);
+/// Here-documents and words that go over several lines, in order: what looks like a comment in them is text.
+/// `file` is what read_script got.
+std::vector<Place> long_texts(const Node& node, std::string_view file);
 /// The place as line and column of `text`, the file as read_script got it.
 diag::Span span_of(Place place, const std::string& file, std::string_view text);
 

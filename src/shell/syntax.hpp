@@ -104,6 +104,7 @@ struct Node {
   std::vector<Assignment> declared; ///< after `export`, `declare`, `local`, `readonly`
   std::vector<Redirect> redirects;
   std::vector<Node> children;
+  Place failed_at; ///< of unread: what bash stops at; the end of the text where something is never closed
 };
 
 } // namespace hpcml::shell

@@ -102,7 +102,7 @@ void Walker::walk(const Node& node) {
     for (const auto& word : node.words) expand_single(word);
     break;
   case Node::Kind::unread:
-    if (x_quiet == 0) x_view.unread.push_back({node.place, node.text});
+    if (x_quiet == 0) x_view.unread.push_back({node.place, node.text, node.failed_at});
     opaque();
     x_state.guarded = Leaves::script; // bash gives up here
     break;

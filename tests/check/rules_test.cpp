@@ -138,6 +138,23 @@ TEST_CASE("A finding points at the words that are wrong") {
   CHECK(list[0].span.length == 9);
 }
 
+TEST_CASE("A syntax error is found on the line that bash names, or where what is never closed begins") {
+  const std::pair<const char*, unsigned> k_cases[] = {
+      {"#!/bin/bash\nA=(\n  a\n  b | c\n)\n", 4},
+      {"#!/bin/bash\nif true; then\n  srun a\n  done\nfi\n", 4},
+      {"#!/bin/bash\nsrun a \\\n  --in <path> \\\n  --out x\nsrun --in <path>\nsrun b\n", 5},
+      {"#!/bin/bash\nif true; then\n  echo \"a\n  srun b \"c\" d\nfi\necho \"x\"\n", 6},
+      {"#!/bin/bash\nsrun a\nexport A=<path>\n", 3},
+      {"#!/bin/bash\nsrun a\nif true; then\n  srun b\n", 3}};
+  for (const auto& [script, line] : k_cases) {
+    INFO(script);
+    const auto list = diagnostics(script, slurm::Version::v23_11);
+    REQUIRE(list.size() == 1);
+    CHECK(list[0].code == "safety/syntax");
+    CHECK(list[0].span.line == line);
+  }
+}
+
 TEST_CASE("All findings come at once, in the order of the lines") {
   const auto list = diagnostics(
       "#!/bin/bash\n#SBATCH --nodes=x\n#SBATCH --bogus\n#SBATCH --mem=1.5G extra\nsrun true\n#SBATCH -n4\n",

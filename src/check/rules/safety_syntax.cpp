@@ -12,7 +12,7 @@ Hits find(const Subject& subject) {
   if (subject.unread.empty() || (first.substr(0, 2) == "#!" && first.find("zsh") != std::string_view::npos))
     return {};
   const auto& unread = subject.unread.front(); // what follows is often only its consequence
-  auto place = place_of(unread.place);
+  auto place = place_of(unread.failed_at.length > 0 ? unread.failed_at : unread.place);
   if (const auto end = subject.text.find('\n', place.offset);
       end != std::string_view::npos && end > place.offset)
     place.length = std::min(place.length, end - place.offset);

@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "check/rule.hpp"
-#include "shell/names.hpp"
 
 namespace hpcml::check {
 namespace slurm_after_command {
@@ -13,38 +12,17 @@ bool is_directive(std::string_view line) {
          line.find_first_not_of(" \t", 7) != std::string_view::npos;
 }
 
-/// The word that ends the here-document which the line begins, and whether tabs may stand before it; empty
-/// where it begins none.
-std::string_view delimiter_of(std::string_view line, bool& tabs) {
-  const auto sign = line.find("<<");
-  if (sign == std::string_view::npos || line.substr(sign, 3) == "<<<" ||
-      line.substr(0, line.find_first_not_of(" \t") + 1).find('#') != std::string_view::npos)
-    return {};
-  auto at = sign + 2;
-  tabs = line.substr(at, 1) == "-";
-  at = line.find_first_not_of("- \t'\"\\", at);
-  if (at == std::string_view::npos || !shell::is_name_start(line[at])) return {};
-  auto end = at;
-  while (end < line.size() && (shell::is_name_char(line[end]) || line[end] == '-' || line[end] == '+')) ++end;
-  return line.substr(at, end - at);
-}
-
 Hits find(const Subject& subject) {
   Hits hits;
-  std::string_view delimiter;
-  bool tabs = false;
+  // What only writes job scripts in another language is none itself.
+  if (!is_shell_script(subject.text) && subject.header.directives.empty()) return hits;
   for (std::size_t at = subject.header.end; at < subject.text.size();) {
     const auto end = std::min(subject.text.find('\n', at), subject.text.size());
-    auto line = subject.text.substr(at, end - at);
-    if (!delimiter.empty()) { // a script of its own
-      if (tabs) line.remove_prefix(std::min(line.find_first_not_of('\t'), line.size()));
-      if (line == delimiter) delimiter = {};
-    } else if (is_directive(line))
+    // In a here-document or a quoted text it is part of another script.
+    if (const auto line = subject.text.substr(at, end - at); is_directive(line) && !subject.is_in_text(at))
       hits.push_back({{at, line.size()},
                       "sbatch stops reading at the first command: this directive has no effect",
                       "move it above the first command"});
-    else
-      delimiter = delimiter_of(line, tabs);
     at = end + 1;
   }
   return hits;
@@ -54,21 +32,27 @@ Hits find(const Subject& subject) {
 
 Rule rule_slurm_after_command() {
   using namespace slurm_after_command;
-  return {"slurm/after-command",
-          diag::Severity::warning,
-          "A directive behind the first command",
-          "sbatch stops at the first line that is neither blank nor a comment and drops later directives "
-          "without a word: the job "
-          "runs with default nodes, time and memory.",
-          "https://slurm.schedmd.com/sbatch.html#SECTION_DESCRIPTION",
-          {"#!/bin/bash\nset -e\n#SBATCH --nodes=2\n",
-           "#!/bin/bash\n#SBATCH -N2\nmodule load x\n#SBATCH --time=10\nsrun true\n",
-           "#!/bin/bash\n: note\n#SBATCH--nodes=2\n", "#!/bin/bash\ncat <<EOF\nEOF\n#SBATCH --nodes=2\n"},
-          {"#!/bin/bash\n#SBATCH --nodes=2\nset -e\n",
-           "#!/bin/bash\n\n# comment\n#SBATCH --nodes=2\nsrun true\n",
-           "#!/bin/bash\nsrun true\n# SBATCH is read above\n",
-           "#!/bin/bash\nsbatch <<'EOF'\n#!/bin/bash\n#SBATCH --nodes=2\nEOF\n"},
-          find};
+  return {
+      "slurm/after-command",
+      diag::Severity::warning,
+      "A directive behind the first command",
+      "sbatch stops at the first line that is neither blank nor a comment and drops later directives "
+      "without a word: the job "
+      "runs with default nodes, time and memory.",
+      "https://slurm.schedmd.com/sbatch.html#SECTION_DESCRIPTION",
+      {"#!/bin/bash\nset -e\n#SBATCH --nodes=2\n",
+       "#!/bin/bash\n#SBATCH -N2\nmodule load x\n#SBATCH --time=10\nsrun true\n",
+       "#!/bin/bash\n: note\n#SBATCH--nodes=2\n", "#!/bin/bash\ncat <<EOF\nEOF\n#SBATCH --nodes=2\n",
+       "#!/bin/bash\necho $((1<<4))\n#SBATCH --nodes=2\n"},
+      {"#!/bin/bash\n#SBATCH --nodes=2\nset -e\n", "#!/bin/bash\n\n# comment\n#SBATCH --nodes=2\nsrun true\n",
+       "#!/bin/bash\nsrun true\n# SBATCH is read above\n",
+       "#!/bin/bash\nsbatch <<'EOF'\n#!/bin/bash\n#SBATCH --nodes=2\nEOF\n",
+       "#!/bin/bash\n: <<++++\n#SBATCH --nodes=2\n++++\nsrun true\n",
+       "#!/bin/bash\ncat > a.sh << 'end of the script'\n#SBATCH --nodes=2\nend of the script\nsbatch a.sh\n",
+       "#!/bin/bash\ncat <<-!\n#SBATCH -N2\n\t!\nfor i in 1 2; do cat <<$i; done\n#SBATCH -N2\n$i\n",
+       "#!/usr/bin/env expect\nmake_script $file \"\n#SBATCH --nodes=2\n\"\n",
+       "#!/bin/bash\necho \"#!/bin/bash\n#SBATCH --nodes=2\nsrun true\" | sbatch\n"},
+      find};
 }
 
 } // namespace hpcml::check
