@@ -1,11 +1,25 @@
 // SPDX-License-Identifier: MIT
 // An image started without the option that brings the GPU driver into it.
+#include <algorithm>
+#include <array>
+
 #include "check/job_shape.hpp"
 #include "check/launch_facts.hpp"
 #include "check/masks.hpp"
 
 namespace hpcml::check {
 namespace launch_container_gpus {
+
+/// Whether no GPU is asked for in there: the output becomes text, or Python's own tools run.
+bool needs_none(const Launch& launch) {
+  static constexpr std::array<std::string_view, 6> k_modules = {"ensurepip", "json.tool", "pip",
+                                                                "site",      "sysconfig", "venv"};
+  const auto* python = launch.python();
+  if (launch.command->context.substitution || is_utility(launch)) return true;
+  if (!python || launch.agent()) return false;
+  return std::binary_search(k_modules.begin(), k_modules.end(), std::string_view(python->module)) ||
+         find_any(*python, {"version", "V"}) != nullptr;
+}
 
 Hits find(const Subject& subject) {
   const auto* node = only_node(subject);
@@ -18,7 +32,9 @@ Hits find(const Subject& subject) {
     if (!container || (container->program != "singularity" && container->program != "apptainer") ||
         !container->complete || container->operands.empty())
       continue;
-    if ((!launch.python() && !launch.agent()) || find_any(*container, {"nv", "nvccli", "rocm"})) continue;
+    if ((!launch.python() && !launch.agent()) || needs_none(launch) ||
+        find_any(*container, {"nv", "nvccli", "rocm"}))
+      continue;
     if (launch.variable("SINGULARITY_NV") || launch.variable("APPTAINER_NV") ||
         launch.variable("SINGULARITY_NVCCLI") || launch.variable("APPTAINER_NVCCLI"))
       continue;
@@ -60,6 +76,11 @@ Rule rule_launch_container_gpus() {
             "train.py\n",
             "lumi"},
            "#!/bin/bash\n#SBATCH --gpus-per-node=2 -N1\nsrun singularity exec x.sif python train.py\n",
+           {"#!/bin/bash\n#SBATCH -p gpu2h100 --gpus-per-node=2 -N1\nN=$(apptainer exec x.sif python3 -c "
+            "'print(4)')\nM=`singularity exec x.sif bash -c \"python3 count.py\"`\napptainer exec x.sif "
+            "python -m "
+            "pip list\nsingularity exec x.sif python --version\n",
+            "zurada"},
            {"#!/bin/bash\n#SBATCH -p gpu2h100 --gpus-per-node=2 -N1\nexport APPTAINER_NV=1\nsrun apptainer "
             "exec x.sif python train.py\n",
             "zurada"}},

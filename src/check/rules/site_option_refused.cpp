@@ -70,6 +70,9 @@ Rule rule_site_option_refused() {
         "vista"}},
       {{"#!/bin/bash\n#SBATCH -p gh\n#SBATCH -N1\n#SBATCH --ntasks-per-node=1\n#SBATCH -t 10\nibrun true\n",
         "vista"},
+       {"#!/bin/bash\n#SBATCH -p gh\n#SBATCH -N1 -n1\n#SBATCH -t 10\n#SBATCH --exclude=c610-001\nibrun "
+        "true\n",
+        "vista"},
        {"#!/bin/bash\n#SBATCH -p gpu\n#SBATCH --qos=gpu\n#SBATCH -N1\n#SBATCH --gres=gpu:2\n#SBATCH -t "
         "10\nsrun true\n",
         "stanage"},
