@@ -8,6 +8,8 @@
 #include <utility>
 #include <vector>
 
+#include "check/fix.hpp"
+#include "check/same_cause.hpp"
 #include "check/suppress.hpp"
 #include "diag/lines.hpp"
 #include "slurm/options.hpp"
@@ -83,7 +85,8 @@ diag::Diagnostics read_as_all(const std::string& file, std::string_view text, Su
     if (std::find(versions.begin(), versions.end(), false) != versions.end()) {
       finding.message += " (Slurm " + versions_text(versions) + ")";
       const bool oldest_only = std::find(versions.begin() + 1, versions.end(), true) ==
-                               versions.end(); // hardly any cluster has it
+                               versions.end();   // hardly any cluster has it
+      if (oldest_only && subject.site) continue; // those whose version nobody told have a newer one
       if (finding.severity == diag::Severity::error)
         finding.severity = oldest_only ? diag::Severity::note : diag::Severity::warning;
     }
@@ -104,8 +107,15 @@ bool is_near_option(std::string_view name) {
          util::nearest(name, slurm::option_names(Program::sbatch));
 }
 
-/// Without the options that the site's plugins bring, and without the values behind them; where no site is
-/// named, what may be such an option is a warning, and a note where it is one of a known plugin.
+/// Where the value of an option stands that Slurm does not know: behind its "=" or after it.
+std::size_t value_behind(std::string_view text, std::size_t at, std::string_view word) {
+  const auto equals = word.find('=');
+  return equals == std::string_view::npos ? text.find_first_not_of(" \t", at + word.size()) : equals;
+}
+
+/// Without the options that the site's plugins bring, and without the values behind them. What may be such an
+/// option is a warning, and a note where it is one of a known plugin: no profile lists all plugins of its
+/// site.
 diag::Diagnostics without_site_options(diag::Diagnostics refusals, const Subject& subject,
                                        const diag::Lines& lines) {
   std::size_t value_at = std::string_view::npos;
@@ -121,23 +131,42 @@ diag::Diagnostics without_site_options(diag::Diagnostics refusals, const Subject
     const auto renamed = find_rule(refusal.code)->fix(subject, {at, refusal.span.length});
     const bool given_up = !renamed.empty();
     if (given_up) refusal.hint = "write --" + renamed.front().text;
-    // Where no site is named, an option that is near to none of Slurm's may well be a plugin's.
+    const auto engine = engine_of_option(name);
+    // An option that is near to none of Slurm's may well be a plugin's.
     const bool maybe =
-        !subject.site && !given_up && !is_near_option(name) && name.find(':') == std::string_view::npos;
+        !given_up && (engine || (!is_near_option(name) && name.find(':') == std::string_view::npos));
+    if (maybe && subject.site && is_site_option(*subject.site, name)) {
+      value_at = value_behind(subject.text, at, word);
+      return true;
+    }
     if (!maybe && !given_up && !(subject.site && is_site_option(*subject.site, name))) return false;
-    value_at =
-        equals == std::string_view::npos ? subject.text.find_first_not_of(" \t", at + word.size()) : equals;
+    value_at = value_behind(subject.text, at, word);
     if (maybe) refusal.severity = diag::Severity::warning;
-    if (const auto engine = engine_of_option(name); maybe && engine) {
-      refusal.severity = diag::Severity::note;
+    if (maybe && subject.site)
+      refusal.hint = "the profile of " + subject.site->name + " tells of no plugin that brings it";
+    if (maybe && engine) {
+      refusal.severity = subject.site ? diag::Severity::warning : diag::Severity::note;
       refusal.message = "--" + std::string(name) + " is no option of Slurm's: the plugin of " +
                         std::string(model::word_of(*engine)) + " brings it where it is installed";
-      refusal.hint = "--site tells whether the cluster has it";
+      if (!subject.site) refusal.hint = "--site tells whether the cluster has it";
     }
     return !maybe && !given_up;
   };
   refusals.erase(std::remove_if(refusals.begin(), refusals.end(), is_known), refusals.end());
   return refusals;
+}
+
+/// Whether some version of sbatch refuses the same on that line when the edits are made: those that the
+/// newest one takes as they are.
+bool leaves(const diag::Diagnostic& refusal, const std::vector<Edit>& edits, const Subject& subject) {
+  if (refusal.severity == diag::Severity::error) return false; // of all versions: the mend is for the newest
+  Finding finding{refusal, edits};
+  const auto mended = apply_fixes(subject.text, {finding}).text;
+  Subject other;
+  const auto rest = read_as_all("", mended, other);
+  return std::any_of(rest.begin(), rest.end(), [&](const diag::Diagnostic& one) {
+    return one.code == refusal.code && one.span.line == refusal.span.line && one.message == refusal.message;
+  });
 }
 
 /// What sbatch refuses, with the mends that the rules of those refusals have.
@@ -148,6 +177,7 @@ Findings with_fixes(diag::Diagnostics refusals, const Subject& subject, const di
     std::vector<Edit> fix;
     if (rule && rule->fix && refusal.span.line > 0)
       fix = rule->fix(subject, {lines.offset_of(refusal.span), refusal.span.length});
+    if (!fix.empty() && !subject.version_known && leaves(refusal, fix, subject)) fix.clear();
     findings.push_back({std::move(refusal), std::move(fix)});
   }
   return findings;
@@ -204,6 +234,8 @@ Findings check_script(const std::string& file, std::string_view text, const Targ
   const diag::Lines lines(text);
   auto findings = with_fixes(without_site_options(std::move(refusals), subject, lines), subject, lines);
   for (const auto* rule : all_rules()) run_rule(*rule, file, subject, lines, findings);
+  sort_by_place(findings);
+  keep_one_per_cause(lines, text, findings);
   apply_suppressions(file, text, findings);
   sort_by_place(findings);
   return findings;

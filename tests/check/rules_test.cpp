@@ -111,6 +111,67 @@ TEST_CASE("A mend that would write what stands there is none") {
   CHECK(list[0].what.code == "slurm/value");
   CHECK(list[0].what.severity == diag::Severity::note);
   CHECK(list[0].fix.empty());
+  const std::string apart = "#!/bin/bash\n#SBATCH --gpus=1 -t 10\n#SBATCH --gpu-bind none\nsrun true\n";
+  CHECK(check::fix_script(apart, {}).text == apart); // with "=" 20.11 refuses it, too
+  // A site whose Slurm nobody knows has a newer one.
+  CHECK(check::check_script("x.sh", apart, {std::nullopt, site("generic")}).empty());
+}
+
+TEST_CASE("Of GPUs asked for twice the form stays that the site takes") {
+  const std::string twice =
+      "#!/bin/bash\n#SBATCH --gres=gpu:2\n#SBATCH --gpus-per-node=2\n#SBATCH -t 10\nsrun a\n";
+  const auto with = [&](const char* at) {
+    return check::fix_script(twice, {slurm::Version::v26_05, site(at)}).text;
+  };
+  CHECK(with("mila").find("--gres=gpu:2") != std::string::npos);
+  CHECK(with("mila").find("--gpus-per-node") == std::string::npos);
+  CHECK(with("").find("--gres") == std::string::npos);
+  CHECK(with("").find("--gpus-per-node=2") != std::string::npos);
+}
+
+TEST_CASE("One cause has one finding") {
+  const auto count = [](const std::string& lines, const char* at = "") {
+    std::map<std::string, int> codes;
+    const auto script = "#!/bin/bash\n" + lines;
+    for (const auto& one : check::check_script("x.sh", script, {slurm::Version::v23_11, site(at)}))
+      ++codes[one.what.code];
+    return codes;
+  };
+  using Codes = std::map<std::string, int>;
+  CHECK(count("srun --cpu_bind=none python train.py\n") == Codes{{"launch/old-srun-option", 1}});
+  CHECK(count("#SBATCH --nodes={nodes}\nsrun a\n") == Codes{{"slurm/value", 1}});
+  CHECK(count("#SBATCH --account=<project code>\nsrun a\n") ==
+        Codes{{"slurm/operand", 1}});
+  CHECK(count("#SBATCH <SLURM OPTIONS> here --nodes=2 x\nsrun a\n") == Codes{{"slurm/operand", 2}});
+  CHECK(count("#SBATCH --account=<account>\nsrun a\n") == Codes{{"safety/placeholder", 1}});
+  CHECK(count("#SBATCH -A <account>\n#SBATCH -t 10 -p small-g --gpus-per-node=1\nsrun a\n", "lumi") ==
+        Codes{{"site/option-form", 1}});
+  auto het =
+      count("#SBATCH -A project_462000001 -p small-g --gpus-per-node=1\n#SBATCH hetjob\n#SBATCH -p small-g "
+            "--gpus-per-node=1\nsrun a\n",
+            "lumi");
+  CHECK(het["site/option-missing"] <= 2); // the time once, the account of the second part once
+}
+
+TEST_CASE("An option that no profile lists is a warning with a site named, too; a slip stays an error") {
+  const auto list = [](const char* line) {
+    return check::check_script("x.sh",
+                               "#!/bin/bash\n#SBATCH -A a -t 10\n#SBATCH " + std::string(line) + "\nsrun a\n",
+                               {std::nullopt, site("mila")});
+  };
+  const auto severity = [&](const char* line) {
+    for (const auto& one : list(line))
+      if (one.what.code == "slurm/option-unknown") return std::optional(one.what.severity);
+    return std::optional<diag::Severity>();
+  };
+  CHECK(severity("--argos=yes") == diag::Severity::warning);
+  CHECK(severity("--container-image=/x/y.sqsh") == diag::Severity::warning);
+  CHECK(severity("--container-mounts /a:/a") == diag::Severity::warning);
+  CHECK(severity("--acount=x") == diag::Severity::error);
+  CHECK(severity("--cpu-bind=cores") == diag::Severity::error);
+  CHECK(diagnostics("#!/bin/bash\n#SBATCH --container-image=/x/y.sqsh\n", slurm::Version::v23_11)
+            .at(0)
+            .severity == diag::Severity::note);
 }
 
 TEST_CASE("A partition that the site asks not to name is a warning") {

@@ -9,10 +9,7 @@ namespace hpcml::check {
 namespace slurm_old_option_name {
 
 constexpr std::pair<std::string_view, std::string_view> k_names[] = {
-    {"--tasks-per-node", "--ntasks-per-node"},
-    {"--cluster", "--clusters"},
-    {"--cpu_bind", "--cpu-bind"},
-    {"--pack-group", "--het-group"}};
+    {"--tasks-per-node", "--ntasks-per-node"}, {"--cluster", "--clusters"}, {"--pack-group", "--het-group"}};
 
 void look(const Subject& subject, slurm::Place place, Hits& hits) {
   const auto word = subject.text.substr(place.offset, place.length);
@@ -44,11 +41,11 @@ Rule rule_slurm_old_option_name() {
   return {"slurm/old-option-name",
           diag::Severity::note,
           "An old name of an option",
-          "--tasks-per-node, --cluster, --cpu_bind and --pack-group are old spellings. They still work, are "
+          "--tasks-per-node, --cluster and --pack-group are old spellings. They still work, are "
           "in no manual any more, "
           "and others of their age (--workdir, --share, --mem_bind) have already gone.",
           "https://slurm.schedmd.com/sbatch.html#SECTION_OPTIONS",
-          {"#!/bin/bash\n#SBATCH --tasks-per-node=4\n", "#!/bin/bash\nsrun --cpu_bind=none python train.py\n",
+          {"#!/bin/bash\n#SBATCH --tasks-per-node=4\n", "#!/bin/bash\n#SBATCH --tasks-per-node 2\n",
            "#!/bin/bash\nsrun --pack-group=0 a\n", "#!/bin/bash\n#SBATCH --cluster gpu\n"},
           {"#!/bin/bash\n#SBATCH --ntasks-per-node=4\n",
            "#!/bin/bash\nsrun --cpu-bind=none python train.py\n",
