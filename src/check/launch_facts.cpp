@@ -101,6 +101,23 @@ const GivenOption* find_any(const Link& link, std::initializer_list<std::string_
   return last;
 }
 
+bool is_explained(const Subject& subject, slurm::Place place) {
+  static constexpr std::array<std::string_view, 10> k_reasons = {
+      "workaround", "work around", "do not remove", "don't remove", "hang",
+      "required",   "necessary",   "needed",        "otherwise",    "to avoid"};
+  if (place.offset >= subject.text.size()) return false;
+  const auto line = line_at(subject.text, place.offset);
+  const auto text = subject.text.substr(line.offset, line.length);
+  auto comment = util::to_lower(text.substr(std::min(text.find(" #"), text.size())));
+  if (line.offset > 0) {
+    const auto before = line_at(subject.text, line.offset - 1);
+    const auto above = util::trim(subject.text.substr(before.offset, before.length));
+    if (util::starts_with(above, "#")) comment += util::to_lower(above);
+  }
+  return std::any_of(k_reasons.begin(), k_reasons.end(),
+                     [&](auto reason) { return comment.find(reason) != std::string::npos; });
+}
+
 void add_hit(Hits& hits, Hit hit) { hits.add(std::move(hit)); }
 
 void Hits::add(Hit hit) {

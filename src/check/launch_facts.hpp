@@ -41,6 +41,8 @@ const shell::Piece* reading_piece(const shell::Argument& word, std::initializer_
 /// The option under any of these names that comes last in the list of names and is given.
 const GivenOption* find_any(const Link& link, std::initializer_list<std::string_view> names);
 
+/// Whether a comment on this line or the one before says that the setting is there on purpose.
+bool is_explained(const Subject& subject, slurm::Place place);
 /// Adds a hit unless the same place has one already.
 void add_hit(Hits& hits, Hit hit);
 /// Puts `text` in place of `written`, the end of what stands at `place`; nothing where something else is

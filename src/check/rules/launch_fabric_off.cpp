@@ -4,9 +4,18 @@
 
 #include "check/job_shape.hpp"
 #include "check/launch_facts.hpp"
+#include "util/text.hpp"
 
 namespace hpcml::check {
 namespace launch_fabric_off {
+
+/// Whether another plugin than NCCL's own for InfiniBand carries its messages.
+bool has_other_network(const Launch& launch) {
+  if (!launch.command->exports) return false;
+  return std::any_of(launch.command->exports->begin(), launch.command->exports->end(), [](const auto& one) {
+    return util::starts_with(one->name, "FI_") || one->name == "NCCL_NET" || one->name == "NCCL_NET_PLUGIN";
+  });
+}
 
 Hits find(const Subject& subject) {
   Hits hits;
@@ -15,7 +24,9 @@ Hits find(const Subject& subject) {
     if (!seen.value->known() || seen.value->text() != "1") continue;
     const auto job = shape_of_job(subject);
     const bool network = seen.name == "NCCL_IB_DISABLE";
-    if (network ? !job.several_nodes : job.gpus_per_node.value_or(0) < 2) continue;
+    if (is_explained(subject, place_of(seen.value->place))) continue;
+    if (network ? !job.several_nodes || has_other_network(*seen.launch) : job.gpus_per_node.value_or(0) < 2)
+      continue;
     const auto& site = subject.site;
     if (site && std::any_of(site->env.begin(), site->env.end(),
                             [&](const auto& rule) { return rule.name == seen.name; }))

@@ -18,6 +18,11 @@ bool is_pattern(std::string_view name) {
          });
 }
 
+bool is_letters(const std::string& name) {
+  return std::all_of(name.begin(), name.end(),
+                     [](char c) { return std::isalpha(static_cast<unsigned char>(c)) != 0; });
+}
+
 Hits find(const Subject& subject) {
   Hits hits;
   for (const auto& seen : seen_variables(subject, {"GLOO_SOCKET_IFNAME"})) {
@@ -33,7 +38,8 @@ Hits find(const Subject& subject) {
         if (right.empty() && util::starts_with(interface, *wrong)) right = interface;
     add_hit(hits,
             {place_of(seen.value->place), "Gloo wants whole names of interfaces; '" + *wrong + "' is none",
-             right.empty() ? "write the name as ip addr shows it on a compute node: " + *wrong + "0"
+             right.empty() ? "write the name as ip addr shows it on a compute node" +
+                                 (is_letters(*wrong) ? ": " + *wrong + "0" : std::string())
                            : "GLOO_SOCKET_IFNAME=" + right,
              right.empty() ? std::vector<Edit>()
                            : replace_end(subject, place_of(seen.value->place), value, right)});

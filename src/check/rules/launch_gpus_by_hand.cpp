@@ -17,6 +17,17 @@ bool is_list(const std::string& value) {
   });
 }
 
+/// Whether the job has its nodes to itself, as far as that is known; where it is not, whether the list is as
+/// long as a node of the usual sizes has GPUs.
+bool has_whole_nodes(const Subject& subject, long count) {
+  if (subject.requests.size() != 1) return false;
+  if (subject.requests[0].sharing == slurm::Sharing::exclusive) return true;
+  if (subject.fits.size() != 1) return count == 4 || count == 8;
+  const auto* node = only_node(subject);
+  return subject.fits[0].owns_nodes() || subject.fits[0].facts.whole_nodes ||
+         (node && node->gpu && count >= static_cast<long>(node->gpu->per_node));
+}
+
 Hits find(const Subject& subject) {
   Hits hits;
   const auto* node = only_node(subject);
@@ -41,6 +52,8 @@ Hits find(const Subject& subject) {
     else if (amd && name == "CUDA_VISIBLE_DEVICES")
       message = "on AMD GPUs " + name +
                 " counts within ROCR_VISIBLE_DEVICES, which Slurm sets: the numbers are not the node's";
+    else if (has_whole_nodes(subject, count))
+      continue; // there are no others' GPUs
     add_hit(hits, {place_of(seen.value->place),
                    std::move(message),
                    "leave it to Slurm, and let each rank take the GPU of its LOCAL_RANK",

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Options that let each task see its own GPU only, where tasks want to copy between them.
+#include <algorithm>
+#include <array>
+
 #include "check/job_shape.hpp"
 #include "check/launch_facts.hpp"
 #include "util/text.hpp"
@@ -28,9 +31,20 @@ std::optional<slurm::Place> asked_at(const Subject& subject, const Link& step) {
   return request.has("gpus-per-task") ? std::optional(request.place("gpus-per-task")) : std::nullopt;
 }
 
+/// Whether the script is meant for AMD's GPUs, where each task may see its own only: by its modules,
+/// variables and features.
+bool is_for_amd(const Subject& subject) {
+  static constexpr std::array<std::string_view, 9> k_signs = {
+      "rocm", "miopen", "rocr_visible", "hip_visible", "gfx90a", "gfx94", "mi250", "mi300", "rccl"};
+  const auto text = util::to_lower(std::string(subject.text));
+  return std::any_of(k_signs.begin(), k_signs.end(),
+                     [&](auto sign) { return text.find(sign) != std::string::npos; });
+}
+
 Hits find(const Subject& subject) {
   if (subject.requests.size() != 1 ||
-      (subject.site && subject.site->gpu_visibility.mode == model::GpusSeen::own))
+      (subject.site && subject.site->gpu_visibility.mode == model::GpusSeen::own) ||
+      (!subject.site && is_for_amd(subject)))
     return {};
   Hits hits;
   for (const auto& launch : subject.launches) {
@@ -55,25 +69,30 @@ Hits find(const Subject& subject) {
 
 Rule rule_launch_gpus_isolated() {
   using namespace launch_gpus_isolated;
-  return {"launch/gpus-isolated",
-          diag::Severity::warning,
-          "GPUs hidden from the other tasks of the node",
-          "--gpus-per-task and --gpu-bind put each task's GPUs into a device cgroup of their own. NCCL and "
-          "RCCL then copy through host memory, or fail with \"invalid "
-          "device ordinal\" where the program takes GPU number LOCAL_RANK.",
-          "https://github.com/NVIDIA/nccl/issues/1066",
-          {"#!/bin/bash\n#SBATCH -N1 -n4 --gpus-per-task=1\nsrun python train.py\n",
-           "#!/bin/bash\n#SBATCH -N2 --ntasks-per-node=4 --gpus-per-node=4\nsrun --gpu-bind=single:1 python "
-           "train.py\n",
-           {"#!/bin/bash\n#SBATCH --nodes=1 --ntasks-per-node=4 --gpus-per-node=4\nsrun --gpus-per-task=1 "
-            "python train.py\n",
-            "perlmutter"}},
-          {"#!/bin/bash\n#SBATCH -N1 -n4 --gpus-per-node=4\nsrun python train.py\n",
-           "#!/bin/bash\n#SBATCH -N1 -n4 --gpus-per-task=1 --gpu-bind=none\nsrun python train.py\n",
-           "#!/bin/bash\n#SBATCH -N1 -n1 --gpus-per-task=4\nsrun python train.py\n",
-           "#!/bin/bash\n#SBATCH -N1 -n4 --gpus-per-task=1\nsrun --gres-flags=allow-task-sharing python "
-           "train.py\n"},
-          find};
+  return {
+      "launch/gpus-isolated",
+      diag::Severity::warning,
+      "GPUs hidden from the other tasks of the node",
+      "--gpus-per-task and --gpu-bind put each task's GPUs into a device cgroup of their own. NCCL and "
+      "RCCL then copy through host memory, or fail with \"invalid "
+      "device ordinal\" where the program takes GPU number LOCAL_RANK.",
+      "https://github.com/NVIDIA/nccl/issues/1066",
+      {"#!/bin/bash\n#SBATCH -N1 -n4 --gpus-per-task=1\nsrun python train.py\n",
+       "#!/bin/bash\n#SBATCH -N2 --ntasks-per-node=4 --gpus-per-node=4\nsrun --gpu-bind=single:1 python "
+       "train.py\n",
+       {"#!/bin/bash\n#SBATCH --nodes=1 --ntasks-per-node=4 --gpus-per-node=4\nsrun --gpus-per-task=1 "
+        "python train.py\n",
+        "perlmutter"}},
+      {"#!/bin/bash\n#SBATCH -N1 -n4 --gpus-per-node=4\nsrun python train.py\n",
+       "#!/bin/bash\n#SBATCH -N1 -n4 --gpus-per-task=1 --gpu-bind=none\nsrun python train.py\n",
+       "#!/bin/bash\n#SBATCH -N1 -n1 --gpus-per-task=4\nsrun python train.py\n",
+       "#!/bin/bash\n#SBATCH -N1 -n8 --gpus-per-node=8\nmodule load rocm/6.2\nsrun --gpu-bind=closest python "
+       "train.py\n",
+       "#!/bin/bash\n#SBATCH -N1 -n8 --gpus-per-task=1\nexport MIOPEN_USER_DB_PATH=/tmp/x\nsrun python "
+       "train.py\n",
+       "#!/bin/bash\n#SBATCH -N1 -n4 --gpus-per-task=1\nsrun --gres-flags=allow-task-sharing python "
+       "train.py\n"},
+      find};
 }
 
 } // namespace hpcml::check

@@ -9,6 +9,40 @@
 namespace hpcml::check {
 namespace launch_idle_gpus {
 
+bool has_any(const std::string& text, std::initializer_list<std::string_view> signs) {
+  return std::any_of(signs.begin(), signs.end(),
+                     [&](auto sign) { return text.find(sign) != std::string::npos; });
+}
+
+/// Whether the program is a training by its name: what prepares data, evaluates or serves uses GPUs in ways
+/// of its own.
+bool trains(const std::string& path) {
+  const auto name = util::to_lower(path.substr(path.rfind('/') + 1));
+  return has_any(name, {"train", "tune", "tuning", "fit", "main", "ddp", "cnn", "gan", "gpt", "bert",
+                        "resnet", "mnist", "cifar", "imagenet"}) &&
+         !has_any(name, {"spawn", "multi", "parallel", "launch", "lightning", "vllm", "trainer_ray",
+                         "retriev", "prepare", "process", "download", "convert", "eval", "test", "data"});
+}
+
+/// Whether its words or the script's variables say that it uses several GPUs by itself.
+bool starts_its_own(const Subject& subject, const Launch& launch, const Link& python) {
+  const auto says_so = [](const shell::Argument& word) {
+    return has_any(
+        util::to_lower(word.text()),
+        {"distributed", "spawn",      "device_map", "device-map", "accelerat", "paralleli",
+         "parallel",    "ngpu",       "n_gpu",      "n-gpu",      "num_gpu",   "num-gpu",
+         "--gpus",      "devices",    "multi",      "strategy",   "fsdp",      "deepspeed",
+         "world_size",  "world-size", "ddp",        "nproc",      "0,1",       "num_workers_per_node",
+         "num_nodes",   "--nodes",    "trainer.",   "ray"});
+  };
+  if (std::any_of(python.operands.begin() + 1, python.operands.end(), says_so)) return true;
+  for (const auto* name :
+       {"TF_CONFIG", "WORLD_SIZE", "RAY_ADDRESS", "DEEPSPEED_CONFIG", "MASTER_ADDR", "MASTER_PORT"})
+    if (launch.variable(name)) return true;
+  const auto text = util::to_lower(std::string(subject.text.substr(subject.header.end)));
+  return has_any(text, {"tensorflow", "tf2", "mirroredstrategy", "lightning", "dataparallel", "ray start"});
+}
+
 Hits find(const Subject& subject) {
   Hits hits;
   const bool elsewhere = std::any_of(subject.launches.begin(), subject.launches.end(),
@@ -19,7 +53,8 @@ Hits find(const Subject& subject) {
         launch.command->context.background || launch.command->context.loop)
       continue;
     if (python->operands.empty() || !python->operands[0].known() ||
-        !util::ends_with(python->operands[0].text(), ".py"))
+        !util::ends_with(python->operands[0].text(), ".py") || !trains(python->operands[0].text()) ||
+        starts_its_own(subject, launch, *python))
       continue;
     const auto shape = shape_of(subject, launch);
     if (!shape.gpus_per_node || !shape.tasks_per_node || *shape.tasks_per_node != 1 ||
@@ -55,7 +90,15 @@ Rule rule_launch_idle_gpus() {
            "#!/bin/bash\n#SBATCH --nodes=1 --gpus-per-node=4\ntorchrun --standalone --nproc_per_node=4 "
            "train.py\n",
            "#!/bin/bash\n#SBATCH -N1 --gpus-per-node=4 --ntasks-per-node=4\nsrun python train.py\n",
-           "#!/bin/bash\n#SBATCH -N1 --gpus-per-node=2\npython a.py &\npython b.py &\nwait\n"},
+           "#!/bin/bash\n#SBATCH -N1 --gpus-per-node=2\npython a.py &\npython b.py &\nwait\n",
+           "#!/bin/bash\n#SBATCH -N1 --gpus-per-node=8\npython examples/data_preprocess/gsm8k.py\npython "
+           "upload_details.py --data x\npython prepare_training_data.py\n",
+           "#!/bin/bash\n#SBATCH -N1 --gpus-per-node=8\npython main.py --model_args "
+           "pretrained=x,use_accelerate=True\n",
+           "#!/bin/bash\n#SBATCH -N1 --gpus-per-node=4\nsrun python main.py --multiprocessing-distributed\n",
+           "#!/bin/bash\n#SBATCH -N1 --gpus-per-node=4\nmodule load tensorflow/2.15\nsrun python train.py\n",
+           "#!/bin/bash\n#SBATCH -N1 --gpus-per-node=4\npython train.py --trainer.devices 4\n",
+           "#!/bin/bash\n#SBATCH -N2 --gpus-per-node=4\nsrun python deepy.py train.py config.yml\n"},
           find};
 }
 

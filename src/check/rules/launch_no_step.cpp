@@ -1,18 +1,41 @@
 // SPDX-License-Identifier: MIT
 // A job of several nodes whose program runs on the first one only.
 #include <algorithm>
+#include <array>
 
 #include "check/job_shape.hpp"
 #include "check/launch_facts.hpp"
+#include "util/text.hpp"
 
 namespace hpcml::check {
 namespace launch_no_step {
+
+/// Whether the program starts others on other nodes by its name or its words: a launcher, or who gets a list
+/// of hosts.
+bool starts_nodes(const Link& python) {
+  static constexpr std::array<std::string_view, 7> k_names = {"deepy", "launch", "submit",  "driver",
+                                                              "sched", "ray",    "orchestr"};
+  static constexpr std::array<std::string_view, 5> k_words = {"hostfile", "machinefile", "nodelist",
+                                                              "--hosts", "hostlist"};
+  if (python.operands.empty()) return false;
+  const auto path = util::to_lower(python.operands[0].text());
+  const auto name = path.substr(path.rfind('/') + 1);
+  const auto has = [](const std::string& text) {
+    return [&text](std::string_view sign) { return text.find(sign) != std::string::npos; };
+  };
+  if (std::any_of(k_names.begin(), k_names.end(), has(name))) return true;
+  return std::any_of(python.operands.begin() + 1, python.operands.end(), [&](const auto& word) {
+    const auto text = util::to_lower(word.text());
+    return std::any_of(k_words.begin(), k_words.end(), has(text));
+  });
+}
 
 /// Whether the program may reach other nodes by itself, or nobody can see what it does.
 bool may_reach_nodes(const Launch& launch) {
   if (launch.step()) return true;
   if (const auto* agent = launch.agent(); agent && find_any(*agent, {"hostfile", "H", "deepspeed_hostfile"}))
     return true; // by ssh
+  if (launch.python() && starts_nodes(*launch.python())) return true;
   return !is_utility(launch) && launch.last().program != "python" && !launch.agent() && !launch.container();
 }
 
@@ -48,25 +71,29 @@ Hits find(const Subject& subject) {
 
 Rule rule_launch_no_step() {
   using namespace launch_no_step;
-  return {"launch/no-step",
-          diag::Severity::warning,
-          "Several nodes, but no srun",
-          "Slurm runs the batch script on the first node. Without srun (or mpirun, ibrun) the other nodes of "
-          "the job stay idle and are paid for, and a "
-          "program that waits for them never starts.",
-          "https://slurm.schedmd.com/srun.html",
-          {"#!/bin/bash\n#SBATCH --nodes=2 --gpus-per-node=4\ntorchrun --nnodes=2 --nproc_per_node=4 "
-           "--rdzv_backend=c10d --rdzv_endpoint=$H:$P train.py\n",
-           "#!/bin/bash\n#SBATCH --nodes=16\nmodule load python\npython train.py\n",
-           "#!/bin/bash\n#SBATCH -N4 --ntasks-per-node=4\naccelerate launch --num_machines 4 --num_processes "
-           "16 train.py\n"},
-          {"#!/bin/bash\n#SBATCH --nodes=2\nsrun torchrun --nnodes=2 --nproc_per_node=4 --rdzv_backend=c10d "
-           "--rdzv_endpoint=$H:$P train.py\n",
-           "#!/bin/bash\n#SBATCH --nodes=2\n./run.sh\npython train.py\n",
-           "#!/bin/bash\n#SBATCH --nodes=1\npython train.py\n",
-           "#!/bin/bash\n#SBATCH --nodes=2\npython make_data.py\nsrun python train.py\n",
-           "#!/bin/bash\n#SBATCH --nodes=2\n$LAUNCHER python train.py\n"},
-          find};
+  return {
+      "launch/no-step",
+      diag::Severity::warning,
+      "Several nodes, but no srun",
+      "Slurm runs the batch script on the first node. Without srun (or mpirun, ibrun) the other nodes of "
+      "the job stay idle and are paid for, and a "
+      "program that waits for them never starts.",
+      "https://slurm.schedmd.com/srun.html",
+      {"#!/bin/bash\n#SBATCH --nodes=2 --gpus-per-node=4\ntorchrun --nnodes=2 --nproc_per_node=4 "
+       "--rdzv_backend=c10d --rdzv_endpoint=$H:$P train.py\n",
+       "#!/bin/bash\n#SBATCH --nodes=16\nmodule load python\npython train.py\n",
+       "#!/bin/bash\n#SBATCH -N4 --ntasks-per-node=4\naccelerate launch --num_machines 4 --num_processes "
+       "16 train.py\n"},
+      {"#!/bin/bash\n#SBATCH --nodes=2\nsrun torchrun --nnodes=2 --nproc_per_node=4 --rdzv_backend=c10d "
+       "--rdzv_endpoint=$H:$P train.py\n",
+       "#!/bin/bash\n#SBATCH --nodes=2\n./run.sh\npython train.py\n",
+       "#!/bin/bash\n#SBATCH --nodes=1\npython train.py\n",
+       "#!/bin/bash\n#SBATCH --nodes=2\npython make_data.py\nsrun python train.py\n",
+       "#!/bin/bash\n#SBATCH --nodes=2\n$LAUNCHER python train.py\n",
+       "#!/bin/bash\n#SBATCH --nodes=4\npython ./deepy.py train.py -d configs 20B.yml\n",
+       "#!/bin/bash\n#SBATCH --nodes=4\npython pylauncher_driver.py commandlines\n",
+       "#!/bin/bash\n#SBATCH --nodes=4\nscontrol show hostnames > hosts\npython run.py --hostfile hosts\n"},
+      find};
 }
 
 } // namespace hpcml::check

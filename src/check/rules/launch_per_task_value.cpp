@@ -68,6 +68,24 @@ bool runs_shell(const Launch& launch) {
                      [](const auto& word) { return word.text() == "-c" || word.text() == "-lc"; });
 }
 
+/// With the c10d rendezvous torch gives the nodes their ranks itself, whatever --node_rank says.
+bool is_unread_rank(const Launch& launch, const shell::Argument& value) {
+  const auto is_rank = [](std::string_view text) {
+    return text.find("node_rank") != std::string_view::npos ||
+           text.find("node-rank") != std::string_view::npos ||
+           text.find("machine_rank") != std::string_view::npos ||
+           text.find("machine-rank") != std::string_view::npos;
+  };
+  bool rank = is_rank(value.text()), dynamic = false;
+  const shell::Argument* before = nullptr;
+  for (const auto& word : launch.command->words) {
+    dynamic = dynamic || word.text().find("c10d") != std::string::npos;
+    if (&word == &value && before) rank = rank || is_rank(before->text());
+    before = &word;
+  }
+  return rank && dynamic;
+}
+
 void check_words(const Subject& subject, const Launch& launch, const Link& step, Hits& hits) {
   for (const auto& word : launch.command->words) {
     if (word.place.offset <= step.place.offset) continue;
@@ -76,7 +94,7 @@ void check_words(const Subject& subject, const Launch& launch, const Link& step,
       const bool direct = !per_task_name(piece.text).empty();
       const auto name =
           direct ? per_task_name(piece.text) : per_task_name_behind(subject, launch, piece.text);
-      if (name.empty() || util::starts_with(piece.text, "$(")) continue;
+      if (name.empty() || util::starts_with(piece.text, "$(") || is_unread_rank(launch, word)) continue;
       const auto fix = direct && runs_shell(launch) ? escape(subject, word, piece) : std::vector<Edit>();
       add_hit(hits, {place_of(fix.empty() ? word.place : piece.place),
                      "the batch shell expands " + piece.text + " before " + step.program +
@@ -164,6 +182,10 @@ Rule rule_launch_per_task_value() {
            "#!/bin/bash\n#SBATCH --nodes=2 --ntasks-per-node=1\nsrun bash -c \"torchrun --nnodes=2 "
            "--node_rank=\\$SLURM_NODEID --master_addr=$M train.py\"\n",
            "#!/bin/bash\nexport RANK=$SLURM_PROCID LOCAL_RANK=$SLURM_LOCALID\nexec python train.py\n",
+           "#!/bin/bash\n#SBATCH --nodes=2 --ntasks-per-node=1\nsrun torchrun --nnodes=2 --rdzv_backend=c10d "
+           "--rdzv_endpoint=$M:$P --node_rank=$SLURM_NODEID train.py\n",
+           "#!/bin/bash\n#SBATCH --nodes=2 --ntasks-per-node=1\nL=\"accelerate launch --rdzv_backend c10d "
+           "--machine_rank $SLURM_PROCID\"\nsrun $L train.py\n",
            "#!/bin/bash\n#SBATCH --nodes=1 --ntasks=1\nexport RANK=$SLURM_PROCID\nsrun python train.py\n",
            "#!/bin/bash\n#SBATCH --nodes=2 --ntasks-per-node=4\nexport RANK=$SLURM_PROCID\nsrun bash -c "
            "'export RANK=$SLURM_PROCID; python train.py'\n",
