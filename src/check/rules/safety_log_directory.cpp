@@ -21,6 +21,20 @@ bool is_made_by(const Subject& subject, const std::string& folder) {
   return false;
 }
 
+/// Whether it hands itself to sbatch, as headers do that make the folders first.
+bool submits_itself(const Subject& subject) {
+  const auto is_own_name = [](const shell::Argument& word) {
+    return std::any_of(word.pieces.begin(), word.pieces.end(), [](const shell::Piece& piece) {
+      return !piece.known && (piece.text.find("$0") != std::string::npos || piece.text == "${0}" ||
+                              piece.text.find("BASH_SOURCE") != std::string::npos);
+    });
+  };
+  return std::any_of(subject.view.commands.begin(), subject.view.commands.end(), [&](const auto& command) {
+    const auto words = command.arguments();
+    return command.name() == "sbatch" && std::any_of(words.begin(), words.end(), is_own_name);
+  });
+}
+
 Hits find(const Subject& subject) {
   Hits hits;
   std::vector<std::string> told;
@@ -39,6 +53,7 @@ Hits find(const Subject& subject) {
       const bool pattern = folder.find('%') != std::string::npos && folder.find("%u") == std::string::npos;
       const bool made = is_made_by(subject, folder);
       if (path[0] == '/' && !pattern && !made) continue; // who writes it in full knows it
+      if (made && submits_itself(subject)) continue;
       told.push_back(folder);
       hits.push_back(
           {request.place(option),
@@ -55,20 +70,25 @@ Hits find(const Subject& subject) {
 
 Rule rule_safety_log_directory() {
   using namespace safety_log_directory;
-  return {"safety/log-directory",
-          diag::Severity::warning,
-          "A log in a folder that may not be there",
-          "Slurm creates the log, never its folder. When the folder is missing as the job starts, the job "
-          "fails at once, and there "
-          "is no log that says why; a mkdir in the script comes too late.",
-          "https://slurm.schedmd.com/sbatch.html#OPT_output",
-          {"#!/bin/bash\n#SBATCH --output=logs/%j.out\n",
-           "#!/bin/bash\n#SBATCH -o logs/%j.out -e logs/%j.err\nmkdir -p logs\n",
-           "#!/bin/bash\n#SBATCH --error=/scratch/me/%x/%j.err\n"},
-          {"#!/bin/bash\n#SBATCH --output=%x-%j.out\n",
-           "#!/bin/bash\n#SBATCH --output=./%j.out\n#SBATCH --error=/dev/null\n",
-           "#!/bin/bash\n#SBATCH --output=/scratch/me/logs/%j.out\n"},
-          find};
+  return {
+      "safety/log-directory",
+      diag::Severity::warning,
+      "A log in a folder that may not be there",
+      "Slurm creates the log, never its folder. When the folder is missing as the job starts, the job "
+      "fails at once, and there "
+      "is no log that says why; a mkdir in the script comes too late.",
+      "https://slurm.schedmd.com/sbatch.html#OPT_output",
+      {"#!/bin/bash\n#SBATCH --output=logs/%j.out\n",
+       "#!/bin/bash\n#SBATCH -o logs/%j.out -e logs/%j.err\nmkdir -p logs\n",
+       "#!/bin/bash\n#SBATCH --error=/scratch/me/%x/%j.err\n"},
+      {"#!/bin/bash\n#SBATCH --output=%x-%j.out\n",
+       "#!/bin/bash\n#SBATCH --output=./%j.out\n#SBATCH --error=/dev/null\n",
+       "#!/bin/bash\n#SBATCH --output=/scratch/me/logs/%j.out\n",
+       "#!/bin/bash\n#SBATCH -o logs/%j.out\nif [ -z \"$SLURM_JOB_ID\" ]; then\n  mkdir -p logs\n  sbatch "
+       "\"$0\" \"$@\"\n  exit\nfi\nsrun true\n",
+       "#!/bin/bash\n#SBATCH -o logs/%j.out\n[ -z $SLURM_JOB_ID ] && mkdir -p logs && exec sbatch "
+       "${BASH_SOURCE[0]}\nsrun true\n"},
+      find};
 }
 
 } // namespace hpcml::check

@@ -1,10 +1,19 @@
 // SPDX-License-Identifier: MIT
 // ssh from the batch script to other nodes.
+#include <algorithm>
+
 #include "check/rule.hpp"
 #include "util/text.hpp"
 
 namespace hpcml::check {
 namespace safety_ssh_node {
+
+/// "ssh -N -f -R …": a tunnel to a login node, which runs nothing.
+bool is_tunnel(const shell::Argument& word) {
+  const auto text = word.text();
+  return text.size() > 1 && text[0] == '-' && text[1] != '-' && text.find('N') != std::string::npos &&
+         text.find_first_not_of("NfnTqvCgx", 1) == std::string::npos;
+}
 
 Hits find(const Subject& subject) {
   Hits hits;
@@ -16,6 +25,7 @@ Hits find(const Subject& subject) {
     const auto name = command.name();
     if ((name != "ssh" && name != "pdsh" && name != "clush") || command.context.uncalled) continue;
     const auto words = command.arguments();
+    if (*name == "ssh" && std::any_of(words.begin(), words.end(), is_tunnel)) continue;
     if (words.size() < 2 || words[0].text().find('@') != std::string::npos) continue;
     hits.push_back({place_of(command.place), *name + " starts programs outside of the job's steps",
                     "use srun --nodelist=NODE --ntasks=1"});
@@ -39,7 +49,8 @@ Rule rule_safety_ssh_node() {
            "#!/bin/bash\npdsh -w $SLURM_JOB_NODELIST python train.py\n",
            "#!/bin/bash\nA=$(scontrol show hostnames | head -1)\nssh $A nvidia-smi\n"},
           {"#!/bin/bash\nsrun --nodelist=$SLURM_JOB_NODELIST hostname\n",
-           "#!/bin/bash\nssh login1 sbatch next.sh\n", "#!/bin/bash\nssh-keygen -t ed25519\n"},
+           "#!/bin/bash\nssh login1 sbatch next.sh\n", "#!/bin/bash\nssh-keygen -t ed25519\n",
+           "#!/bin/bash\necho $SLURM_JOB_NODELIST\nssh -N -f -R 8888:localhost:8888 login1\n"},
           find};
 }
 

@@ -20,8 +20,11 @@ Hits find(const Subject& subject) {
                       "write it without " + sign});
     for (const auto& name : plan::unknown_features(part.site, part.request.features)) {
       Hit hit{place, "the profile of " + part.site.name + " knows no feature '" + name + "'",
-              known_names(name, known)};
-      if (const auto meant = slip_of(name, known)) hit.fix = replace_in(subject, place, name, *meant);
+              known.empty() ? std::string() : "it knows " + util::join(known, ", ")};
+      if (const auto meant = slip_of(name, known)) {
+        hit.hint = known_names(name, known);
+        hit.fix = replace_in(subject, place, name, *meant);
+      }
       // A profile lists the features of the nodes that it describes.
       if (part.fit.nodes.empty() && hit.fix.empty()) hit.severity = diag::Severity::note;
       hits.push_back(std::move(hit));

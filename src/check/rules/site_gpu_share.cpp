@@ -10,11 +10,20 @@
 namespace hpcml::check {
 namespace site_gpu_share {
 
+/// CPUs of each node, also where only the numbers of all tasks and nodes are given.
+unsigned cpus_on_node(const SitePart& part) {
+  const auto& size = part.size;
+  auto cpus = size.cpus_per_node;
+  if (part.request.has("ntasks") && size.nodes_given && size.min_nodes > 0)
+    cpus = std::max(cpus, (size.tasks + size.min_nodes - 1) / size.min_nodes * size.cpus_per_task);
+  return static_cast<unsigned>(cpus);
+}
+
 void find_cpus(const SitePart& part, const model::NodeType& node, Hits& hits) {
   if (!node.cpus_per_gpu || part.size.cpus_per_node == 0) return;
   const unsigned gpus = part.fit.gpus_per_node;
   const unsigned share = *node.cpus_per_gpu * gpus;
-  const auto asked = static_cast<unsigned>(part.size.cpus_per_node);
+  const auto asked = cpus_on_node(part);
   const bool threads = node.cpu.threads_per_core > 1 && part.size.threads_per_core != 1;
   const auto what = count_text(asked, "CPU") + " for " + count_text(gpus, "GPU") +
                     ": a GPU here has a share of " + count_text(*node.cpus_per_gpu, "core");
@@ -87,12 +96,18 @@ Rule rule_site_gpu_share() {
            {"#!/bin/bash\n#SBATCH -p gpu_h100\n#SBATCH -t 10\n#SBATCH --gpus-per-node=1\n#SBATCH "
             "--mem=720G\nsrun true\n",
             "snellius"},
+           {"#!/bin/bash\n#SBATCH -p gpu_h100\n#SBATCH -t 10\n#SBATCH --ntasks=4 --nodes=2 "
+            "--gpus-per-node=2\n#SBATCH --cpus-per-task=4\nsrun true\n",
+            "snellius"},
            {"#!/bin/bash\n#SBATCH -p gpu_h100\n#SBATCH -t 10\n#SBATCH --gpus-per-node=4\n#SBATCH "
             "--ntasks-per-node=4\n#SBATCH --cpus-per-task=2\nsrun true\n",
             "snellius"}},
           {{"#!/bin/bash\n#SBATCH -A me\n#SBATCH -t 60\n#SBATCH --gpus-per-node=1\n#SBATCH "
             "--cpus-per-task=24\nsrun true\n",
             "trillium"},
+           {"#!/bin/bash\n#SBATCH -p gpu_h100\n#SBATCH -t 10\n#SBATCH --ntasks=16 --nodes=4 "
+            "--gpus-per-node=4\n#SBATCH --cpus-per-task=16\nsrun true\n",
+            "snellius"},
            {"#!/bin/bash\n#SBATCH -p gpu_h100\n#SBATCH -t 10\n#SBATCH --gpus-per-node=1\n#SBATCH "
             "--cpus-per-task=16\n#SBATCH --mem=180G\nsrun true\n",
             "snellius"},

@@ -1,9 +1,20 @@
 // SPDX-License-Identifier: MIT
 // Options that every job of the site needs.
+#include <algorithm>
+
 #include "check/site_rule.hpp"
+#include "slurm/options.hpp"
 
 namespace hpcml::check {
 namespace site_option_missing {
+
+/// "-A", "-Ame" for "account".
+bool is_letter_of(std::string_view word, const std::string& name) {
+  const auto known = word.size() > 1
+                         ? slurm::find_option(slurm::Program::sbatch, word[1], slurm::k_newest_version)
+                         : std::nullopt;
+  return known && known->name == name;
+}
 
 bool is_given(const SitePart& part, const std::string& name) {
   const auto& request = part.request;
@@ -16,12 +27,38 @@ bool is_given(const SitePart& part, const std::string& name) {
   return gpu_option && part.fit.gpus_per_node > 0 && name == "gpus-per-node" && request.gpus_per_node() > 0;
 }
 
+/// Whether the header shows the option, off or without a value: "##SBATCH -A <project>", "#SBATCH
+/// --account=".
+bool is_shown(const Subject& subject, const std::string& name) {
+  const auto header = subject.text.substr(0, subject.header.end);
+  for (auto at = header.find("SBATCH"); at != std::string_view::npos; at = header.find("SBATCH", at + 1)) {
+    const auto line = line_at(header, at);
+    const auto text = header.substr(at, line.offset + line.length - at);
+    for (auto dash = text.find('-'); dash != std::string_view::npos; dash = text.find('-', dash + 1)) {
+      if (text[dash - 1] != ' ' && text[dash - 1] != '\t') continue;
+      const auto word = text.substr(dash, text.find_first_of(" \t=", dash) - dash);
+      if (word.substr(0, 2) == "--" ? word.substr(2) == name : is_letter_of(word, name)) return true;
+    }
+  }
+  return false;
+}
+
+/// Whether it is no job itself, but writes one: it has no directive, and a text in it has.
+bool writes_job(const Subject& subject) {
+  return subject.header.directives.empty() &&
+         std::any_of(subject.texts.begin(), subject.texts.end(), [&](shell::Place text) {
+           return subject.text.substr(text.offset, text.length).find("\n#SBATCH") != std::string_view::npos ||
+                  subject.text.substr(text.offset, 7) == "#SBATCH";
+         });
+}
+
 Hits find(const Subject& subject) {
   Hits hits;
+  if (writes_job(subject)) return hits;
   for (const auto& part : parts_of(subject))
     for (const auto& [name, any] : part.site.flags) {
       const auto& rule = part.fit.flag(part.site, name);
-      if (rule.policy != model::Policy::required || is_given(part, name)) continue;
+      if (rule.policy != model::Policy::required || is_given(part, name) || is_shown(subject, name)) continue;
       const std::string form = "--" + name + (rule.pattern_hint.empty() ? "" : "=" + rule.pattern_hint);
       hits.push_back({{},
                       part.site.name + " wants --" + name + (rule.why.empty() ? "" : ": " + rule.why),
@@ -49,6 +86,15 @@ Rule rule_site_option_missing() {
             "small-g\n#SBATCH --gpus-per-node=1\nsrun true\n",
             "lumi"},
            {"#!/bin/bash\n#SBATCH -p gh\n#SBATCH -N1\n#SBATCH -n1\n#SBATCH -t 10\nibrun true\n", "vista"},
+           {"#!/bin/bash\n##SBATCH -A <your project>\n#SBATCH --time=10\n#SBATCH -p small-g\n#SBATCH "
+            "--gpus-per-node=1\nsrun true\n",
+            "lumi"},
+           {"#!/bin/bash\n#SBATCH --account=\n#SBATCH --time=10\n#SBATCH -p small-g\n#SBATCH "
+            "--gpus-per-node=1\nsrun true\n",
+            "lumi"},
+           {"#!/bin/bash\nsbatch <<EOF\n#!/bin/bash\n#SBATCH --account=$1\n#SBATCH -p small-g -t 10\nsrun "
+            "true\nEOF\n",
+            "lumi"},
            {"#!/bin/bash\n#SBATCH --account=x\n#SBATCH -p kempner\n#SBATCH --mem-per-cpu=4G\n#SBATCH "
             "--gres=gpu:1\n#SBATCH -t 10\nsrun true\n",
             "kempner"}},

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "check/rule.hpp"
+#include "slurm/options.hpp"
 #include "util/text.hpp"
 
 namespace hpcml::check {
@@ -31,17 +32,48 @@ bool looks_like_directive(std::string_view line) {
   return option != std::string_view::npos && line[option] == '-';
 }
 
+/// The option that the line has first, by its name or letter.
+std::string_view first_option(std::string_view line) {
+  const auto begin = line.find('-');
+  const auto word = line.substr(begin, line.find_first_of(" \t=", begin) - begin);
+  return word.substr(0, 2) == "--" ? word.substr(2) : word.substr(1, 1);
+}
+
+/// Whether a directive that counts has the option, or another one of the same kind: the line is an
+/// alternative.
+bool has_other(const Subject& subject, std::string_view name) {
+  std::string option(name);
+  if (name.size() == 1) {
+    const auto known = slurm::find_option(slurm::Program::sbatch, name[0], subject.version);
+    if (!known) return false;
+    option = known->name;
+  }
+  const auto is_kind = [&](std::string_view head, std::string_view one) {
+    return option.substr(0, head.size()) == head && one.substr(0, head.size()) == head;
+  };
+  for (const auto& request : subject.requests)
+    for (const auto& [given, setting] : request.given)
+      if (given == option || is_kind("mem", given) || is_kind("g", given) || is_kind("ntasks", given))
+        return true;
+  return false;
+}
+
 Hits find(const Subject& subject) {
   Hits hits;
+  bool counts = false;
+  for (const auto& directive : subject.header.directives)
+    counts = counts || directive.magic == slurm::Magic::sbatch;
   for (std::size_t at = 0; at < subject.header.end;) {
     const auto end = std::min(subject.text.find('\n', at), subject.text.size());
     const auto line = subject.text.substr(at, end - at);
-    if (looks_like_directive(line))
-      hits.push_back(
-          {{at, line.size()},
-           "this is a comment to sbatch, no directive",
-           "write #SBATCH at the start of the line, in capitals; ##SBATCH says that it is off on purpose"});
     at = end + 1;
+    if (!looks_like_directive(line) || has_other(subject, first_option(line))) continue;
+    Hit hit{{at - 1 - line.size(), line.size()},
+            "this is a comment to sbatch, no directive",
+            "write #SBATCH at the start of the line, in capitals; ##SBATCH says that it is off on purpose"};
+    // Beside directives that count a blank behind the # is how editors switch a line off.
+    if (counts && line[0] == '#') hit.severity = diag::Severity::note;
+    hits.push_back(std::move(hit));
   }
   return hits;
 }
@@ -60,6 +92,8 @@ Rule rule_slurm_disabled_directive() {
           {"#!/bin/bash\n# SBATCH --nodes=2\n", "#!/bin/bash\n #SBATCH --nodes=2\n",
            "#!/bin/bash\n#sbatch --nodes=2\n"},
           {"#!/bin/bash\n#SBATCH --nodes=2\n", "#!/bin/bash\n##SBATCH --nodes=2\n",
+           "#!/bin/bash\n#SBATCH -p gpu --mem=50G --gres=gpu:t4:1\n# SBATCH --partition=debug\n# SBATCH "
+           "--mem-per-cpu=10G\n# SBATCH --gpus=1\n #SBATCH -p long\n",
            "#!/bin/bash\n# sbatch this file with -N 2\n",
            "#!/bin/bash\n# Usage:\n#   sbatch --nodes=4 train.sh\n# sbatch -A account -t time \\\n#   "
            "train.sh\n#sbatch -N 2 train.sh\n"},

@@ -5,6 +5,7 @@
 
 #include "check/rule.hpp"
 #include "shell/names.hpp"
+#include "util/text.hpp"
 
 namespace hpcml::check {
 namespace slurm_variable_unset {
@@ -76,6 +77,34 @@ std::string reason(const Subject& subject, const Row& row) {
   return std::string(row.variable) + " is not set: the job has no --" + std::string(row.option);
 }
 
+/// Whether a comment says that the option comes from elsewhere: the command that submits the script, or a
+/// program that passes its options.
+bool is_told_elsewhere(const Subject& subject, std::string_view option) {
+  static constexpr std::array<std::string_view, 9> k_signs = {
+      "command line", "command-line",   "passed by", "passed from", "passed to sbatch",
+      "submitted by", "submitted with", "overrid",   "set by the"};
+  for (std::size_t at = 0; at < subject.text.size();) {
+    const auto end = std::min(subject.text.find('\n', at), subject.text.size());
+    const auto line = subject.text.substr(at, end - at);
+    at = end + 1;
+    const auto first = line.find_first_not_of(" \t");
+    if (first == std::string_view::npos || line[first] != '#' || line.substr(first, 2) == "#!" ||
+        line.substr(first, 7) == "#SBATCH")
+      continue;
+    const auto text = util::to_lower(line);
+    if (std::any_of(k_signs.begin(), k_signs.end(),
+                    [&](auto sign) { return text.find(sign) != std::string::npos; }))
+      return true;
+    const auto command = text.find("sbatch ");
+    if (command == std::string::npos) continue;
+    const std::string letter = option == "ntasks" ? " -n" : option == "cpus-per-task" ? " -c" : "--";
+    if (text.find("--" + std::string(option), command) != std::string::npos ||
+        (letter != "--" && text.find(letter, command) != std::string::npos))
+      return true;
+  }
+  return false;
+}
+
 Hits find(const Subject& subject) {
   Hits hits;
   const auto body = subject.text.substr(subject.header.end);
@@ -93,7 +122,7 @@ Hits find(const Subject& subject) {
       continue;
     if (body.find(std::string(row.variable) + "=") != std::string_view::npos) continue;
     const auto why = reason(subject, row);
-    if (!why.empty())
+    if (!why.empty() && !is_told_elsewhere(subject, row.option))
       hits.push_back({{use->at, row.variable.size() + 1 + (subject.text[use->at + 1] == '{' ? 2 : 0)},
                       why,
                       row.variable == "SLURM_GPUS_PER_TASK"
@@ -124,6 +153,11 @@ Rule rule_slurm_variable_unset() {
           {"#!/bin/bash\n#SBATCH --nodes=2 -c4\nexport OMP_NUM_THREADS=$SLURM_CPUS_PER_TASK\nsrun ./a\n",
            "#!/bin/bash\n#SBATCH --nodes=2\nexport OMP_NUM_THREADS=${SLURM_CPUS_PER_TASK:-1}\nsrun ./a\n",
            "#!/bin/bash\nexport OMP_NUM_THREADS=$SLURM_CPUS_PER_TASK\nsrun ./a\n",
+           "#!/bin/bash\n#SBATCH -N1\n# sbatch -N2 -c 8 job.sh\nexport "
+           "OMP_NUM_THREADS=$SLURM_CPUS_PER_TASK\nsrun "
+           "./a\n",
+           "#!/bin/bash\n#SBATCH -N1\n# The sizes are passed by submit.py.\nexport "
+           "WORLD_SIZE=$SLURM_NTASKS\nsrun ./a\n",
            {"#!/bin/bash\n#SBATCH -n4 --gpus-per-task=1\necho $SLURM_GPUS_PER_TASK\n", "", "22.05"}},
           find};
 }
