@@ -123,6 +123,8 @@ std::optional<StartedLauncher> find_started_launcher(const std::vector<std::stri
   if (std::none_of(command.begin(), command.end(), may_name)) return std::nullopt;
   std::string text;
   for (const auto& word : command) text += (text.empty() ? "" : " ") + util::shell_quote(word);
+  // A first word is a program here, never a word of the shell's own: "time", "if".
+  if (text.front() != '\'') text = "'" + command.front() + "'" + text.substr(command.front().size());
   return find_in(text + "\n", false);
 }
 

@@ -27,6 +27,7 @@ struct JobStep {
 /// A request: flags, variables and job file merged, each value with its origin. Unset = the site decides.
 struct JobSpec {
   std::vector<std::string> command; ///< argv of the program; never goes through a shell
+  std::string command_script; ///< the text of the shell script that the command runs, where it could be read
   std::vector<JobStep> steps; ///< where there are several programs: all of them, `command` being the main one
   Known<std::string> partition;
   Known<unsigned> nodes;

@@ -64,15 +64,41 @@ void check_gpus(PlanContext& context, unsigned gpus) {
                  context.partition->origin);
 }
 
+/// The GPUs of a node that nobody has counted: one for each task that is counted, where the site gives parts
+/// of nodes; else all, unless that is more than a job may have. Parts of several nodes nobody means.
+unsigned usual_gpus(PlanContext& context) {
+  const auto& job = context.job;
+  const unsigned have = context.node->gpu ? context.node->gpu->per_node : 0;
+  const unsigned nodes = context.plan.layout.nodes;
+  if (have == 0) return 0;
+  unsigned gpus = have;
+  const auto& most = context.limit(&model::Limits::max_gpus);
+  if (most && nodes == 1) gpus = std::min(gpus, most->value);
+  if (context.owns_nodes()) return gpus;
+  if (job.tasks_per_node) {
+    const unsigned wanted = job.tasks_per_node->value * (job.gpus_per_task ? job.gpus_per_task->value : 1);
+    const bool taken = wanted < gpus && wanted > 0 &&
+                       gpu_count_faults(context.site, context.gpu_request(), nodes, wanted, have).empty();
+    if (taken) gpus = wanted;
+  }
+  context.findings.push_back(
+      {diag::Severity::note,
+       "request/gpus-per-node",
+       (gpus == have ? "all " : "") + std::to_string(gpus) + (gpus == 1 ? " GPU" : " GPUs") +
+           " of each node" + (job.tasks_per_node && gpus < have ? ", one per rank" : "") +
+           ": the request does not count them",
+       {},
+       "--gpus-per-node N for another number" +
+           std::string(context.gpu_request().must_request ? "" : ", 0 for a job without GPUs")});
+  return gpus;
+}
+
 void plan_gpus(PlanContext& context) {
   unsigned gpus = 0;
   if (context.job.gpus_per_node) {
     gpus = context.job.gpus_per_node->value;
   } else if (context.node) {
-    gpus = context.node->gpu ? context.node->gpu->per_node : 0;
-    // All GPUs of the node, unless that is more than a job may have. Parts of several nodes nobody means.
-    const auto& most = context.limit(&model::Limits::max_gpus);
-    if (most && context.plan.layout.nodes == 1) gpus = std::min(gpus, most->value);
+    gpus = usual_gpus(context);
   } else if (context.site.node_types.empty() || (context.partition && !context.partition->cpu_only)) {
     context.error("usage/gpus-per-node",
                   "the profile of " + context.site.name + " does not say how many GPUs a node" +
@@ -84,6 +110,25 @@ void plan_gpus(PlanContext& context) {
                                       ? std::max(gpus, context.node->gpu->per_node)
                                       : gpus;
   if (context.node) check_gpus(context, gpus);
+}
+
+/// More ranks than GPUs: NCCL refuses two on one GPU, and a program that takes GPU number LOCAL_RANK finds
+/// none.
+void say_shared_gpus(PlanContext& context) {
+  const model::PlannedLayout& layout = context.plan.layout;
+  const auto& backend = context.job.backend;
+  const auto what = std::to_string(layout.ranks_per_node) + " ranks share " +
+                    std::to_string(layout.gpus_per_node) + (layout.gpus_per_node == 1 ? " GPU" : " GPUs");
+  if (backend && backend->value == model::Backend::gloo)
+    return context.note(what + "; NCCL refuses two ranks on one GPU", context.job.tasks_per_node->origin);
+  const auto hint = "say --tasks-per-node " + std::to_string(layout.gpus_per_node) +
+                    ", one rank per GPU; ranks that share GPUs on purpose: --backend gloo";
+  const auto why = what + " of a node: NCCL refuses two ranks on one GPU, and GPU number LOCAL_RANK is not "
+                          "there for each rank";
+  if (backend && backend->value == model::Backend::nccl)
+    context.error("request/tasks-per-node", why, hint);
+  else
+    context.warning("request/tasks-per-node", why, hint);
 }
 
 void plan_ranks(PlanContext& context) {
@@ -110,9 +155,7 @@ void plan_ranks(PlanContext& context) {
                                                std::to_string(layout.ranks_per_node * per_rank) +
                                                " GPUs per node, not " + std::to_string(gpus));
   if (gpus > 0 && layout.ranks_per_node > gpus && per_rank == 0)
-    context.note(std::to_string(layout.ranks_per_node) + " ranks share " + std::to_string(gpus) +
-                     " GPUs; NCCL refuses two ranks on one GPU",
-                 context.job.tasks_per_node->origin);
+    say_shared_gpus(context);
   else if (gpus > layout.ranks_per_node * layout.gpus_per_rank)
     context.note(std::to_string(gpus - layout.ranks_per_node * layout.gpus_per_rank) +
                      " GPUs of each node have no rank",

@@ -71,6 +71,12 @@ std::optional<Sourced<model::MemSize>> plan_memory(PlanContext& context) {
   for (const auto& raw : context.job.sbatch)
     if (util::starts_with(raw.value, "--mem-per-")) return std::nullopt;
   if (context.job.mem) {
+    constexpr unsigned long long k_least = 512; // MiB: an interpreter with torch needs more
+    if (const auto mib = context.job.mem->value.mib(); mib > 0 && mib < k_least)
+      context.warning("request/mem",
+                      context.job.mem->origin.by + " " + context.job.mem->value.to_slurm() + ": that is " +
+                          std::to_string(mib) + " MiB, the unit of Slurm where none is named",
+                      "say --mem " + std::to_string(mib) + "G for GiB");
     if (context.node && context.node->memory && context.job.mem->value > context.node->memory->value)
       context.error("request/mem",
                     "--mem " + context.job.mem->value.to_slurm() + ": node type " + context.node->id +

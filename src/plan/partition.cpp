@@ -15,6 +15,30 @@ bool wants_gpus(const PlanContext& context) {
 
 using Nodes = std::vector<const model::NodeType*>;
 
+/// "h200" of "nvidia_h200", "NVIDIA H200" or "h200-141gb": what people call a GPU; empty where a name has no
+/// such word.
+std::string gpu_word(const std::string& name) {
+  const auto text = util::to_lower(name);
+  const auto is_letter = [](char c) { return c >= 'a' && c <= 'z'; };
+  const auto is_digit = [](char c) { return c >= '0' && c <= '9'; };
+  for (std::size_t at = 0; at < text.size(); ++at) {
+    if (at > 0 && (is_letter(text[at - 1]) || is_digit(text[at - 1]))) continue;
+    std::size_t end = at;
+    while (end < text.size() && is_letter(text[end])) ++end;
+    const auto letters = end - at;
+    while (end < text.size() && is_digit(text[end])) ++end;
+    const auto digits = end - at - letters;
+    if (letters >= 1 && letters <= 3 && digits >= 2) return text.substr(at, end - at);
+  }
+  return {};
+}
+
+/// Whether a GPU whose name in Slurm is not known can be of the type, by what people call it.
+bool may_be_type(const model::GpuShape& gpu, const std::string& type) {
+  const auto asked = gpu_word(type), have = gpu_word(gpu.model);
+  return asked.empty() || have.empty() || asked == have;
+}
+
 /// Those with GPUs of this type, or with a part of one that is called so; where no name fits, those whose
 /// GPUs may have it for all that the profile knows.
 Nodes nodes_with_type(const PlanContext& context, const Nodes& nodes, const std::string& type) {
@@ -23,7 +47,7 @@ Nodes nodes_with_type(const PlanContext& context, const Nodes& nodes, const std:
     if (!node->gpu) continue;
     if (has_gpu_type(*node->gpu, type))
       named.push_back(node);
-    else if (node->gpu->slurm_type.empty())
+    else if (node->gpu->slurm_type.empty() && may_be_type(*node->gpu, type))
       unnamed.push_back(node);
   }
   return named.empty() && context.site.gpu_request.type != model::Policy::forbidden ? unnamed : named;
@@ -108,6 +132,17 @@ void take_slice(PlanContext& context) {
     context.job.cpus_per_task = model::Sourced<unsigned>{*context.slice->cpus, origin};
   if (!context.job.mem && context.slice->memory)
     context.job.mem = model::Sourced<model::MemSize>{*context.slice->memory, origin};
+  // Where no document says it, the part of the GPU's share that its memory is of the GPU's.
+  const auto& part = context.slice->mem_gib;
+  const auto whole = context.node && context.node->gpu ? context.node->gpu->mem_gib : std::nullopt;
+  if (!part || !whole || *whole == 0 || *part > *whole) return;
+  const auto rule = by_rule("the GPU's share by the part's memory");
+  if (!context.job.cpus_per_task && context.node->cpus_per_gpu)
+    context.job.cpus_per_task =
+        model::Sourced<unsigned>{std::max(1u, *context.node->cpus_per_gpu * *part / *whole), rule};
+  if (!context.job.mem && context.node->mem_per_gpu)
+    context.job.mem = model::Sourced<model::MemSize>{
+        model::MemSize::of_mib(context.node->mem_per_gpu->mib() * *part / *whole), rule};
 }
 
 /// The QoS that the request names, or the one that Slurm or the site takes for it.
@@ -133,17 +168,20 @@ const model::NodeType* best_of(const PlanContext& context, const Nodes& nodes, u
 }
 
 void refuse_type(PlanContext& context, const Nodes& candidates) {
-  std::vector<std::string> types;
+  std::vector<std::string> types, models;
   for (const auto* node : candidates) {
     if (!node->gpu) continue;
     if (!node->gpu->slurm_type.empty()) types.push_back(node->gpu->slurm_type);
+    if (node->gpu->slurm_type.empty() && !node->gpu->model.empty()) models.push_back(node->gpu->model);
     for (const auto& slice : node->gpu->slices) types.push_back(slice.name);
   }
   const auto near = util::nearest(context.job.gpu_type->value, types);
   context.error("request/gpu-type", "no node here has GPUs of type '" + context.job.gpu_type->value + "'",
                 (near ? "did you mean " + *near + "? " : std::string()) +
-                    (types.empty() ? "its GPUs have no type name: leave --gpu-type out"
-                                   : "types: " + util::join(types, ", ")));
+                    (!models.empty() ? "its GPUs are " + util::join(models, ", ") +
+                                           ": leave --gpu-type out, or name another --partition"
+                     : types.empty() ? "its GPUs have no type name: leave --gpu-type out"
+                                     : "types: " + util::join(types, ", ")));
 }
 
 /// Slurm chooses among several kinds of node; a request with the share of one keeps the job from those that
@@ -205,6 +243,28 @@ const model::NodeType* choose_node(PlanContext& context) {
 }
 
 } // namespace
+
+void choose_cpus_or_gpus(PlanContext& context) {
+  auto& job = context.job;
+  const model::Site& site = context.site;
+  const bool gpu_words = job.gpus_per_node || job.gpus_per_task || job.gpu_type || job.nccl_debug ||
+                         (job.backend && job.backend->value == model::Backend::nccl);
+  // Several tasks with cores are ranks of a training as often as not; one is a serial program.
+  const bool one_task = job.tasks_per_node && job.tasks_per_node->value == 1;
+  const bool counts = (job.cpus_per_task && job.mem) || (one_task && (job.cpus_per_task || job.mem));
+  if (gpu_words || job.partition || !counts) return;
+  const bool cpu_jobs = std::any_of(site.partitions.begin(), site.partitions.end(),
+                                    [](const auto& partition) { return partition.cpu_only; });
+  const bool by_slurm = std::none_of(site.partitions.begin(), site.partitions.end(),
+                                     [](const auto& partition) { return partition.nameable; });
+  if (!cpu_jobs && (!by_slurm || site.gpu_request.must_request)) return;
+  job.gpus_per_node = model::Sourced<unsigned>{0, by_rule("cores and memory are counted, GPUs are not")};
+  context.findings.push_back({diag::Severity::note,
+                              "request/gpus-per-node",
+                              "a job without GPUs: the request counts cores and memory, and no GPUs",
+                              {},
+                              "--gpus-per-node N for a job with GPUs"});
+}
 
 void plan_partition(PlanContext& context) {
   const model::FlagRule& rule = context.flag("partition");

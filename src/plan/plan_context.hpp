@@ -66,6 +66,9 @@ inline std::string cited(const model::Origin& origin) {
 // The steps, in their order; each in the file of its name.
 void plan_passthrough(
     PlanContext& context); ///< folds --sbatch options that are requests into the job, keeps the rest
+/// A request that speaks of cores and memory, and of no GPU, is one for CPUs where the site has jobs without
+/// GPUs.
+void choose_cpus_or_gpus(PlanContext& context);
 void plan_partition(PlanContext& context);
 void plan_layout(PlanContext& context);
 void plan_launcher(PlanContext& context);

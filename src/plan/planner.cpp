@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "plan/command_launcher.hpp"
 #include "plan/launch_line.hpp"
 #include "plan/plan_context.hpp"
 
@@ -74,10 +75,8 @@ PlanResult make_plan(const model::JobSpec& job, const model::Site& site) {
     context.plan.site_hash = site.hash;
     context.plan.shebang = site.shebang;
     context.plan.interactive = site.interactive;
-    context.plan.command = job.command;
     context.plan.steps = job.steps;
     context.plan.body = job.body;
-    if (job.launcher) context.plan.launcher.choice = job.launcher->value;
     context.plan.report = job.report;
     context.plan.preflight = job.preflight;
     context.plan.hpcml_path =
@@ -88,10 +87,15 @@ PlanResult make_plan(const model::JobSpec& job, const model::Site& site) {
         context.error(known == &job.gpu_type ? "usage/gpu-type" : "usage/hpcml-path",
                       (*known)->origin.by + " is empty", "give it a value, or leave it out");
     plan_passthrough(context);
+    take_command_launcher(context);
+    context.plan.command = context.job.command;
+    if (context.job.launcher) context.plan.launcher.choice = context.job.launcher->value;
+    choose_cpus_or_gpus(context);
     plan_partition(context);
     plan_layout(context);
     plan_launcher(context);
     check_steps(context);
+    check_inner_launchers(context);
     plan_binding(context);
     plan_software(context);
     plan_container(context);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Steps that need no hpcml on the node: one task per rank, or one agent (torchrun, accelerate) per node.
+#include <algorithm>
 #include <fmt/format.h>
 
 #include "model/gpu_vendor.hpp"
@@ -39,13 +40,16 @@ Word number(const char* option, unsigned value) { return Word::literal(fmt::form
 
 Words torchrun_words(const model::Plan& plan, const AgentProgram& program) {
   // Underscores: torch 1.x knows no other form of these options.
+  const auto least = plan.launcher.least_nodes;
   Words words{Word::literal("torchrun"),
-              number("--nnodes", plan.layout.nodes),
+              least == 0 ? number("--nnodes", plan.layout.nodes)
+                         : Word::literal(fmt::format("--nnodes={}:{}", least, plan.layout.nodes)),
               number("--nproc_per_node", plan.layout.ranks_per_node),
               Word::expression("--rdzv_id=\"$SLURM_JOB_ID\""),
               Word::literal("--rdzv_backend=c10d"),
               Word::expression("--rdzv_endpoint=\"$MASTER_ADDR:$MASTER_PORT\"")};
   for (const auto& option : plan.ported.agent_options) words.push_back(Word::expression(option));
+  for (const auto& option : plan.launcher.agent_options) words.push_back(Word::literal(option));
   if (program.plain) words.push_back(Word::literal("--no_python"));
   if (program.is_module) words.push_back(Word::literal("-m"));
   return words;
@@ -66,10 +70,15 @@ Words accelerate_words(const model::Plan& plan, const AgentProgram& program) {
   words.push_back(number("--num_processes", plan.layout.world_size()));
   words.push_back(Word::expression("--main_process_ip=\"$MASTER_ADDR\""));
   words.push_back(Word::expression("--main_process_port=\"$MASTER_PORT\""));
-  if (!configured) {
-    words.push_back(Word::literal("--mixed_precision=no"));
-    words.push_back(Word::literal("--dynamo_backend=no"));
+  const auto& options = plan.launcher.agent_options;
+  for (const char* usual : {"--mixed_precision=no", "--dynamo_backend=no"}) {
+    const std::string word = usual;
+    const auto name = word.substr(0, word.find('=') + 1);
+    if (!configured && std::none_of(options.begin(), options.end(),
+                                    [&](const auto& option) { return util::starts_with(option, name); }))
+      words.push_back(Word::literal(word));
   }
+  for (const auto& option : options) words.push_back(Word::literal(option));
   if (program.plain) words.push_back(Word::literal("--no_python"));
   if (program.is_module) words.push_back(Word::literal("--module"));
   return words;

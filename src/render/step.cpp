@@ -179,7 +179,8 @@ Words step_words(const model::Plan& plan) {
       add("--cpu-bind", bound_unit(plan));
     else
       add("--cpu-bind", "none");
-    add("--kill-on-bad-exit", "1");
+    // An elastic job outlives its nodes.
+    add("--kill-on-bad-exit", plan.launcher.least_nodes > 0 ? "0" : "1");
   }
   for (const auto& arg : extra) words.push_back(Word::literal(arg));
   if (plan.launcher.by_srun()) add_expressions(words, plan.ported.step_options);

@@ -56,6 +56,7 @@ TEST_CASE("A launcher is seen wherever a command starts it") {
        "hpcml agent first {--nproc-per-node 2 --} [x]"},
       {{"env", "A=1", "torchrun", "x.py"}, "torchrun agent [x.py]"},
       {{"nice", "-n", "5", "time", "torchrun", "x.py"}, "torchrun agent [x.py]"},
+      {{"time", "accelerate", "launch", "x.py"}, "accelerate agent [x.py]"},
       {{"timeout", "1h", "numactl", "-l", "torchrun", "x.py"}, "torchrun agent [x.py]"},
       {{"uv", "run", "torchrun", "x.py"}, "torchrun agent [x.py]"},
       {{"conda", "run", "-n", "env", "torchrun", "x.py"}, "torchrun agent [x.py]"},

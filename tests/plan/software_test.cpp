@@ -118,6 +118,7 @@ TEST_CASE("a wheelhouse and an image exclude each other") {
   auto job = job_for("narval");
   job.wheelhouse = text("torch");
   job.container = text("/images/torch.sif");
+  job.gpus_per_node = test::flag(1u); // uncounted, they would have a word of their own
   model::Site with_engine = test::site("narval");
   with_engine.containers.emplace_back();
   with_engine.containers.back().engine = model::ContainerEngine::apptainer;
