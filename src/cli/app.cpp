@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "cli/command.hpp"
+#include "slurm/options.hpp"
 #include "util/text.hpp"
 #include "util/trace.hpp"
 #include "util/user_path.hpp"
@@ -76,17 +77,68 @@ void set_up_trace(unsigned verbosity, const util::EnvSnapshot& env) {
     util::set_trace(util::TraceLevel::info);
 }
 
+/// The words that no option takes, in the order in which they were typed.
+std::vector<std::string> extra_words(const CLI::App& app, const Context& context) {
+  auto extras = app.remaining(true);
+  std::vector<std::string> ordered;
+  for (const auto& word : context.words)
+    if (const auto found = std::find(extras.begin(), extras.end(), word); found != extras.end()) {
+      ordered.push_back(word);
+      extras.erase(found);
+    }
+  ordered.insert(ordered.end(), extras.begin(), extras.end());
+  return ordered;
+}
+
+/// The request's flag for an option of sbatch that people know by another name: "-N", "--gres=gpu:4".
+std::string sbatch_hint(const std::string& word) {
+  static constexpr std::pair<std::string_view, std::string_view> c_flags[] = {
+      {"ntasks-per-node", "--tasks-per-node N"},
+      {"ntasks", "--tasks-per-node N: the ranks of one node"},
+      {"gpus", "--gpus-per-node N: the GPUs of one node"},
+      {"gres", "--gpus-per-node N, and --gpu-type TYPE where the site has several"},
+      {"time", "--time"},
+      {"partition", "--partition"},
+      {"nodes", "--nodes"},
+      {"account", "--account"},
+      {"qos", "--qos"},
+      {"job-name", "--job-name"},
+      {"cpus-per-task", "--cpus-per-task"},
+      {"array", "--array"},
+      {"dependency", "--dependency"},
+      {"output", "--output"}};
+  const bool is_long = util::starts_with(word, "--");
+  if (!is_long && (word.size() < 2 || word[0] != '-')) return {};
+  const auto name = word.substr(2, word.find('=') == std::string::npos ? word.npos : word.find('=') - 2);
+  const auto option = is_long ? slurm::is_option(slurm::Program::sbatch, name)
+                                    ? slurm::find_option(slurm::Program::sbatch, name).option
+                                    : std::nullopt
+                              : slurm::find_option(slurm::Program::sbatch, word[1]);
+  if (!option) return {};
+  const auto shown = is_long ? "--" + name : word.substr(0, 2);
+  for (const auto& [known, flag] : c_flags)
+    if (option->name == known) return "sbatch's " + shown + " is " + std::string(flag) + " here";
+  return "sbatch's " + shown + " goes on as it is: --sbatch=--" + option->name +
+         (option->argument == slurm::Argument::none ? "" : "=VALUE");
+}
+
 /// What to do about words that no option takes.
-std::string extras_hint(const CLI::App& app, const CLI::App& chosen) {
+std::string extras_hint(const CLI::App& app, const CLI::App& chosen, const std::vector<std::string>& extras) {
   std::vector<std::string> options;
   for (const auto* owner : {&chosen, &app})
     for (const auto* option : owner->get_options())
       for (const auto& name : option->get_lnames()) options.push_back("--" + name);
-  const auto extras = app.remaining(true);
-  for (const auto& word : extras)
-    if (util::starts_with(word, "--"))
+  const auto owner = chosen.get_parent() == &app ? chosen.get_name() : std::string();
+  const bool takes_request = owner == "gen" || owner == "submit" || owner == "init";
+  std::string hints;
+  for (const auto& word : extras) {
+    auto hint = takes_request ? sbatch_hint(word) : std::string();
+    if (hint.empty() && util::starts_with(word, "--"))
       if (const auto near = util::nearest(word.substr(0, word.find('=')), options))
-        return "did you mean " + *near + "?";
+        hint = "did you mean " + *near + "?";
+    if (!hint.empty() && hints.find(hint) == std::string::npos) hints += (hints.empty() ? "" : "; ") + hint;
+  }
+  if (!hints.empty()) return hints;
   const bool words_only = std::none_of(extras.begin(), extras.end(),
                                        [](const std::string& word) { return util::starts_with(word, "-"); });
   const auto name = chosen.get_parent() == &app ? chosen.get_name() : std::string();
@@ -125,9 +177,14 @@ int report_parse_error(const CLI::App& app, const CLI::ParseError& error, const 
   }
   hint += "--help";
   if (chosen != &app && print_no_subcommand(app, *chosen, context)) return k_usage;
-  if (dynamic_cast<const CLI::ExtrasError*>(&error) != nullptr)
-    if (const auto advice = extras_hint(app, *chosen); !advice.empty()) hint = advice;
-  print_error(error.what(), hint, context.colour);
+  std::string message = error.what();
+  if (dynamic_cast<const CLI::ExtrasError*>(&error) != nullptr) {
+    const auto extras = extra_words(app, context);
+    if (const auto advice = extras_hint(app, *chosen, extras); !advice.empty()) hint = advice;
+    message = std::string(extras.size() == 1 ? "this word was" : "these words were") +
+              " not expected: " + util::join(extras, " ");
+  }
+  print_error(message, hint, context.colour);
   return k_usage;
 }
 

@@ -65,12 +65,20 @@ int run_gen(const GenOptions& options, const Context& context) {
   flags.without_job_file = !options.from.empty();
   auto request = read_request(flags, context);
   if (!options.from.empty() && !add_script(request, options.from, context, exit_code)) return exit_code;
-  const auto job = run_planning_of_one(request, context, exit_code);
+  bool no_program = false;
+  for (auto& part : request.parts)
+    if (options.interactive && part.job.command.empty() && part.job.steps.empty()) {
+      part.job.command = {"interactive"}; // it gives the job its name
+      no_program = true;
+    }
+  const auto job = run_planning_of_one(request, context, exit_code, !options.interactive);
   if (!job) return exit_code;
   if (options.interactive) {
     const auto findings = render::find_unsaid(render::make_interactive(job->plan));
     print_diagnostics(findings, {}, context.colour);
     if (exit_code = exit_code_of(findings); exit_code != k_ok) return exit_code;
+    if (options.format != "json")
+      std::fputs(render::render_interactive_lines(job->plan, !no_program).c_str(), stderr);
   }
   return write_result(render(job->plan, options), options, context.colour);
 }

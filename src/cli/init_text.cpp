@@ -148,6 +148,11 @@ void write_partition(FileText& file, const model::Site& site, const model::Parti
     return;
   }
   if (site.partitions.empty()) return;
+  if (std::none_of(site.partitions.begin(), site.partitions.end(),
+                   [](const auto& partition) { return partition.nameable; })) {
+    file.comment("Jobs here name no partition: the scheduler chooses it.");
+    return;
+  }
   file.comment("Partitions of this site:");
   for (const auto& partition : site.partitions)
     if (partition.nameable) file.more("  " + describe_partition(site, partition));

@@ -1,8 +1,12 @@
 // SPDX-License-Identifier: MIT
 #include "cli/job_plan.hpp"
 
+#include <algorithm>
+#include <array>
 #include <filesystem>
+#include <unistd.h>
 
+#include "check/check_script.hpp"
 #include "cli/chosen_site.hpp"
 #include "render/script.hpp"
 #include "util/file.hpp"
@@ -27,13 +31,69 @@ int exit_code_of(const diag::Diagnostics& findings) {
   return code;
 }
 
+namespace {
+
+/// The shell script that a command runs: `./run.sh` by its first line, or `bash run.sh`; empty where it is
+/// neither, or not here.
+std::string script_of(const std::vector<std::string>& command) {
+  static constexpr std::array<std::string_view, 5> c_shells = {"bash", "sh", "dash", "zsh", "ksh"};
+  if (command.empty()) return {};
+  const auto is_shell = [](std::string_view name) {
+    return std::find(c_shells.begin(), c_shells.end(), name.substr(name.rfind('/') + 1)) != c_shells.end();
+  };
+  std::size_t at = 0;
+  if (is_shell(command[0])) {
+    at = 1;
+    while (at < command.size() && util::starts_with(command[at], "-") &&
+           command[at].find('c') == std::string::npos)
+      ++at;
+  }
+  constexpr std::uintmax_t k_most = 1 << 20;
+  std::error_code ignored;
+  if (at >= command.size() || !std::filesystem::is_regular_file(command[at], ignored) ||
+      std::filesystem::file_size(command[at], ignored) > k_most)
+    return {};
+  auto text = util::read_file(command[at]);
+  if (!text) return {};
+  const auto first = text->substr(0, text->find('\n'));
+  const bool by_line = util::starts_with(first, "#!") &&
+                       (is_shell(util::trim(first)) || is_shell(first.substr(first.rfind(' ') + 1)));
+  return at == 1 || by_line ? *text : std::string();
+}
+
+/// A program that the node could not execute: a script without the permission, or Python's without a word of
+/// it.
+void warn_of_program(const model::Plan& plan, diag::Diagnostics& findings) {
+  if (plan.command.empty() || plan.launcher.choice.is_agent() || plan.body) return;
+  const auto& program = plan.command.front();
+  const bool python = util::ends_with(program, ".py");
+  const bool here = program.find('/') != std::string::npos || python;
+  std::error_code ignored;
+  const bool found = here && std::filesystem::is_regular_file(program, ignored);
+  if (found ? ::access(program.c_str(), X_OK) == 0 && program.find('/') != std::string::npos : !python)
+    return;
+  const bool no_path = program.find('/') == std::string::npos;
+  findings.push_back(
+      {diag::Severity::warning,
+       "request/command",
+       program + (found && !no_path ? " is not executable: the job could not start it"
+                                    : " is started as a program, which it is only where it can be "
+                                      "executed and found by its name"),
+       {},
+       python ? "say python " + program : "chmod +x " + program + ", or name what runs it: bash " + program});
+}
+
+} // namespace
+
 plan::PlanResult plan_job(model::JobSpec job, const model::Site& site, const Context& context) {
   if (!job.hpcml_path)
     job.hpcml_path = model::Sourced<std::string>{
         util::own_executable().string(),
         {model::OriginKind::rule, "the program that wrote the script", {}, {}, {}}};
+  job.command_script = script_of(job.command);
   auto result = plan::make_plan(job, site);
   if (!result.plan) return result;
+  warn_of_program(*result.plan, result.diagnostics);
   result.plan->request_line = request_line(context);
   std::error_code ignored;
   for (const auto& folder : context.sites_dirs)
@@ -52,11 +112,11 @@ std::optional<PlannedRequest> run_planning(const Request& request, const Context
   diag::Diagnostics all;
   for (const auto& part : request.parts) {
     auto result = plan_job(spec::merge_jobs(usual, part.job), planned.site, context);
-    for (auto& finding : result.diagnostics) {
+    for (auto finding : result.diagnostics) {
       if (request.parts.size() > 1) finding.message = "job " + part.name + ": " + finding.message;
       all.push_back(std::move(finding));
     }
-    if (result.plan) planned.parts.push_back({part, std::move(*result.plan)});
+    if (result.plan) planned.parts.push_back({part, std::move(*result.plan), std::move(result.diagnostics)});
   }
   print_diagnostics(all, {}, context.colour);
   exit_code = exit_code_of(all);
@@ -65,10 +125,49 @@ std::optional<PlannedRequest> run_planning(const Request& request, const Context
   return planned;
 }
 
-std::optional<PlannedJob> run_planning_of_one(const Request& request, const Context& context,
-                                              int& exit_code) {
+namespace {
+
+/// Whether the planner has said something of the option on this line of the script, in its own words.
+bool is_said(std::string_view line, const diag::Diagnostics& said) {
+  if (!util::starts_with(line, "#SBATCH --")) return false;
+  const auto name = line.substr(10, line.find_first_of("= ", 10) - 10);
+  return std::any_of(said.begin(), said.end(), [&](const diag::Diagnostic& finding) {
+    const auto key = std::string_view(finding.code).substr(finding.code.find('/') + 1);
+    return finding.severity != diag::Severity::note && util::ends_with(name, key);
+  });
+}
+
+} // namespace
+
+void print_script_findings(const PlannedRequest& planned, const Context& context) {
+  diag::Diagnostics all;
+  for (const auto& part : planned.parts) {
+    const auto script = render::render_script(part.plan);
+    const auto lines = util::split(script, '\n');
+    for (auto& [what, fix] : check::check_script("", script, {{}, &planned.site})) {
+      // What the site makes of the request is worth a word where it is no more than a note, too.
+      const bool note = what.severity == diag::Severity::note;
+      if (note && !util::starts_with(what.code, "site/")) continue;
+      if (const auto at = what.span.line; at > 0 && at <= lines.size()) {
+        if (is_said(lines[at - 1], part.findings)) continue;
+        const auto line = std::string(util::trim(lines[at - 1]));
+        what.message = "line " + std::to_string(at) + " of the script, " +
+                       (line.size() > 60 ? line.substr(0, 57) + "..." : line) + ": " + what.message;
+      }
+      if (planned.parts.size() > 1) what.message = "job " + part.part.name + ": " + what.message;
+      if (!note) what.severity = diag::Severity::warning;
+      what.span = {};
+      all.push_back(std::move(what));
+    }
+  }
+  print_diagnostics(all, {}, context.colour);
+}
+
+std::optional<PlannedJob> run_planning_of_one(const Request& request, const Context& context, int& exit_code,
+                                              bool for_script) {
   auto planned = run_planning(request, context, exit_code);
   if (!planned) return std::nullopt;
+  if (planned->parts.size() == 1 && for_script) print_script_findings(*planned, context);
   if (planned->parts.size() == 1)
     return PlannedJob{std::move(planned->site), std::move(planned->parts.front().plan)};
   std::vector<std::string> names;

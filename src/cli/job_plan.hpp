@@ -25,6 +25,7 @@ plan::PlanResult plan_job(model::JobSpec job, const model::Site& site, const Con
 struct PlannedPart {
   spec::JobPart part;
   model::Plan plan;
+  diag::Diagnostics findings; ///< of the planner; they have been printed
 };
 /// A request that may be several jobs, planned.
 struct PlannedRequest {
@@ -34,12 +35,18 @@ struct PlannedRequest {
 /// The plans of all jobs of the request on its site; what is wrong is printed and gives `exit_code`.
 std::optional<PlannedRequest> run_planning(const Request& request, const Context& context, int& exit_code);
 
+/// What `hpcml check --site` would say of the plans' scripts, as warnings on standard error: what is written
+/// is said to be doubtful before it waits in a queue.
+void print_script_findings(const PlannedRequest& planned, const Context& context);
+
 /// A request that is one script.
 struct PlannedJob {
   model::Site site;
   model::Plan plan;
 };
-/// The same for a request of one job; of several, one must have been chosen.
-std::optional<PlannedJob> run_planning_of_one(const Request& request, const Context& context, int& exit_code);
+/// The same for a request of one job; of several, one must have been chosen. With what is to be said of its
+/// script, unless that is not what is wanted.
+std::optional<PlannedJob> run_planning_of_one(const Request& request, const Context& context, int& exit_code,
+                                              bool for_script = true);
 
 } // namespace hpcml::cli

@@ -252,6 +252,17 @@ Request read_request(const RequestFlags& flags, const Context& context) {
     file = spec::load_job_file(*path);
     settle(request, file.diagnostics, file.source, k_invalid_file, context.colour);
     request.site = file.site;
+    if (!flags.job_file && (flags.site || context.has_program))
+      print_diagnostics(
+          {{diag::Severity::note,
+            "request/job",
+            std::string(k_default_job_file) +
+                " of this folder is read: what it says holds unless a flag says otherwise" +
+                (flags.site && file.site && *flags.site != *file.site ? "; it was written for " + *file.site
+                                                                      : ""),
+            {},
+            {}}},
+          {}, context.colour);
   }
   const auto variables = spec::job_from_environment(context.env);
   settle(request, variables.diagnostics, variables.source, k_usage, context.colour);

@@ -12,10 +12,12 @@
 #include "cli/site_rows.hpp"
 #include "cli/sites_discover.hpp"
 #include "cli/sites_table.hpp"
+#include "hpcml/json_string.hpp"
 #include "slurm/options.hpp"
 #include "spec/json_tree.hpp"
 #include "spec/schema_check.hpp"
 #include "spec/site_store.hpp"
+#include "util/date.hpp"
 #include "util/embedded.hpp"
 #include "util/text.hpp"
 #include "util/text_table.hpp"
@@ -44,7 +46,27 @@ std::map<std::string, std::vector<std::string>> built_in_rows(const std::set<std
   return rows;
 }
 
-int run_list(const Context& context) {
+/// The rows as a table, or as JSON with the heads as keys ("gpus_per_node"). A day that has passed is none to
+/// wait for.
+void print_rows(std::vector<std::vector<std::string>> rows, const std::string& format,
+                const Context& context) {
+  const auto day = util::today(context.env);
+  for (auto& row : rows)
+    if (auto& state = row.at(1); util::starts_with(state, "until ") && state.substr(6, 10) < day)
+      state = "retired" + state.substr(16);
+  if (format != "json") return print(util::render_columns(rows));
+  std::string text = "[";
+  for (std::size_t i = 1; i < rows.size(); ++i) {
+    text += i > 1 ? ",\n {" : "\n {";
+    for (std::size_t j = 0; j < rows[i].size(); ++j)
+      text += (j > 0 ? ", " : "") + json_string(util::replace_all(util::to_lower(rows[0][j]), " ", "_")) +
+              ": " + json_string(rows[i][j]);
+    text += "}";
+  }
+  print(text + "\n]\n");
+}
+
+int run_list(const Context& context, const std::string& format) {
   const auto directories = spec::site_directories(context.sites_dirs, context.env);
   std::vector<std::vector<std::string>> rows = {sites_head()};
   int exit_code = k_ok;
@@ -52,7 +74,7 @@ int run_list(const Context& context) {
   auto known = built_in_rows(own);
   if (own.empty()) {
     for (auto& [id, row] : known) rows.push_back(std::move(row));
-    print(util::render_columns(rows));
+    print_rows(std::move(rows), format, context);
     return exit_code;
   }
   for (const auto& id : spec::list_sites(directories)) {
@@ -69,7 +91,7 @@ int run_list(const Context& context) {
     }
     rows.push_back(sites_row(*load.site));
   }
-  print(util::render_columns(rows));
+  print_rows(std::move(rows), format, context);
   return exit_code;
 }
 
@@ -170,11 +192,15 @@ void add_sites(CLI::App& app, Context& context, int& exit_code) {
   auto* command = app.add_subcommand("sites", "List, show, check and discover site profiles.");
   command->require_subcommand(1);
   command->footer(k_sites_footer);
-  command
-      ->add_subcommand(
-          "list",
-          "all sites that can be found: GPUs, nodes, the usual partition's limits, when it was last checked")
-      ->callback([&] { exit_code = run_list(context); });
+  const auto list_format = std::make_shared<std::string>("text");
+  auto* list_command = command->add_subcommand(
+      "list",
+      "all sites that can be found: GPUs, nodes, the usual partition's limits, when it was last checked");
+  list_command->add_option("--format", *list_format, "text, or json: an array with an object per site")
+      ->check(CLI::IsMember({"text", "json"}))
+      ->type_name("FORMAT");
+  list_command->callback(
+      [list_format, &context, &exit_code] { exit_code = run_list(context, *list_format); });
 
   struct Show {
     std::string id;

@@ -172,6 +172,7 @@ std::string render_partitions(const Site& site, const spec::SiteFacts& facts) {
       add_once(memory, type->memory ? type->memory->value.to_slurm() : "?");
       count = count && type->node_count ? std::optional(*count + *type->node_count) : std::nullopt;
     }
+    if (partition.node_count) count = partition.node_count->value; // of its nodes' kind others may have some
     rows.push_back({"  " + partition.name + (partition.is_default ? "*" : "") +
                         (partition.nameable ? "" : " (not named)"),
                     joined(gpus, "?"), joined(cores, "?"), joined(memory, "?"),

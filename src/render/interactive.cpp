@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <optional>
 
+#include "render/sections.hpp"
 #include "util/shell_quote.hpp"
 #include "util/text.hpp"
 
@@ -122,6 +123,34 @@ diag::Diagnostics find_unsaid(const InteractiveLine& line) {
                         {},
                         "leave it out, or submit a batch job"});
   return findings;
+}
+
+std::string render_interactive_lines(const model::Plan& plan, bool with_program) {
+  std::string text;
+  const auto add_lines = [&](const Lines& lines) {
+    for (const auto& line : lines)
+      for (const auto& part : util::split(render_line(line), '\n'))
+        if (!part.empty() && part.front() != '#') text += part + "\n";
+  };
+  add_lines(make_software(plan));
+  if (with_program) {
+    if (plan.launcher.choice.is_hpcml()) text += "HPCML=" + util::shell_quote(plan.hpcml_path.value) + "\n";
+    add_lines(make_environment(plan));
+    add_lines(make_rendezvous(plan));
+    // Within the one task of the shell's own step the ranks are to be counted again.
+    auto inner = plan;
+    if (plan.interactive.program == "srun" && plan.launcher.by_srun()) {
+      auto& args = inner.launcher.step_args;
+      const auto tasks = plan.layout.nodes * plan.layout.tasks_per_node;
+      if (!plan.launcher.choice.is_agent()) {
+        args.insert(args.begin(), "--ntasks-per-node=" + std::to_string(plan.layout.tasks_per_node));
+        args.insert(args.begin(), "--ntasks=" + std::to_string(tasks));
+      }
+      args.push_back("--overlap");
+    }
+    add_lines(make_step(inner));
+  }
+  return text.empty() ? text : "# then, in its shell, as the batch script has it:\n" + text;
 }
 
 std::string render_interactive(const model::Plan& plan) { return make_interactive(plan).text + "\n"; }

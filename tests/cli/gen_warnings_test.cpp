@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: MIT
+// What gen says beside the script: doubts of the rules, what was read, what was meant by other names.
+#include <catch2/catch.hpp>
+#include <nlohmann/json.hpp>
+
+#include "cli/desk_helper.hpp"
+#include "util/text.hpp"
+
+using namespace hpcml;
+using test::Desk;
+using test::holds;
+
+TEST_CASE("gen says what check would say of its own script") {
+  struct Case {
+    std::vector<std::string> words;
+    std::string part;
+  };
+  const std::vector<Case> cases = {
+      {{"--site", "narval", "--gpus-per-node", "1", "--mem", "400G"}, "--mem=400G"},
+      {{"--site", "narval", "--gpus-per-node", "4", "--tasks-per-node", "1", "--cpus-per-task", "1"},
+       "--cpus-per-task=1"},
+  };
+  for (const auto& example : cases) {
+    CAPTURE(example.words);
+    Desk desk;
+    std::vector<std::string> words{"gen", "--time", "1h", "--account", "def-me"};
+    words.insert(words.end(), example.words.begin(), example.words.end());
+    words.insert(words.end(), {"--", "./train"});
+    const auto result = desk.hpcml(words);
+    CAPTURE(result.err);
+    CHECK(result.exit_code == 0);
+    CHECK(util::starts_with(result.out, "#!/bin/bash"));
+    CHECK(holds(result.err, "[site/gpu-share]"));
+    CHECK(holds(result.err, example.part));
+  }
+}
+
+TEST_CASE("a plain request has nothing said of it") {
+  Desk desk;
+  const auto result = desk.hpcml({"gen", "--site", "lumi", "--nodes", "2", "--account", "project_1", "--time",
+                                  "10", "--", "python", "train.py"});
+  CHECK(result.exit_code == 0);
+  CHECK(result.err == "");
+}
+
+TEST_CASE("options that the request does not have are named in their order, sbatch's by their names here") {
+  struct Case {
+    std::vector<std::string> words;
+    std::string part;
+  };
+  const std::vector<Case> cases = {
+      {{"--bogus-first", "--second-bogus"}, "--bogus-first --second-bogus"},
+      {{"-p", "gpu"}, "sbatch's -p is --partition here"},
+      {{"-N", "2"}, "sbatch's -N is --nodes here"},
+      {{"-t", "10"}, "sbatch's -t is --time here"},
+      {{"-A", "me"}, "sbatch's -A is --account here"},
+      {{"-c", "4"}, "sbatch's -c is --cpus-per-task here"},
+      {{"--gpus=2"}, "--gpus-per-node N"},
+      {{"--gres=gpu:2"}, "--gpus-per-node N"},
+      {{"--ntasks=4"}, "--tasks-per-node N"},
+      {{"--ntasks-per-node=4"}, "--tasks-per-node N"},
+      {{"--mail-type=END"}, "--sbatch=--mail-type=VALUE"},
+      {{"--exclusive"}, "--sbatch=--exclusive"},
+  };
+  for (const auto& example : cases) {
+    CAPTURE(example.words);
+    Desk desk;
+    std::vector<std::string> words{"gen", "--site", "lumi"};
+    words.insert(words.end(), example.words.begin(), example.words.end());
+    words.insert(words.end(), {"--", "x"});
+    const auto result = desk.hpcml(words);
+    CAPTURE(result.err);
+    CHECK(result.exit_code == 2);
+    CHECK(holds(result.err, example.part));
+  }
+}
+
+TEST_CASE("a program that could not be started is said while it can be mended") {
+  Desk desk;
+  desk.put("train.py", "print()\n");
+  desk.put("run", "#!/bin/bash\n./x\n");
+  desk.put("good.py", "#!/usr/bin/env python\n", 0755);
+  const auto said = [&](const std::string& program) {
+    const auto result = desk.hpcml(
+        {"gen", "--site", "lumi", "--nodes", "1", "--account", "project_1", "--time", "10", "--", program});
+    CHECK(result.exit_code == 0);
+    return result.err;
+  };
+  CHECK(holds(said("train.py"), "say python train.py"));
+  CHECK(holds(said("./train.py"), "./train.py is not executable"));
+  CHECK(holds(said("./run"), "bash ./run"));
+  CHECK(said("./good.py") == "");
+  CHECK(said("./elsewhere") == "");
+}
+
+TEST_CASE("a script that starts torchrun is seen before each rank starts it") {
+  Desk desk;
+  desk.put("run.sh", "#!/bin/bash\ntorchrun --nproc_per_node=8 x.py\n", 0755);
+  for (const std::vector<std::string>& command :
+       {std::vector<std::string>{"./run.sh"}, {"bash", "run.sh"}, {"bash", "-x", "run.sh"}}) {
+    std::vector<std::string> words{"gen", "--site", "lumi", "--account", "project_1", "--time", "10", "--"};
+    words.insert(words.end(), command.begin(), command.end());
+    const auto result = desk.hpcml(words);
+    CAPTURE(command, result.err);
+    CHECK(result.exit_code == 2);
+    CHECK(holds(result.err, "once per rank, 8 times on a node"));
+  }
+}
+
+TEST_CASE("the job file of the folder is named where the line has a program or a site of its own") {
+  Desk desk;
+  desk.put("hpcml.json", R"({"site": "lumi", "account": "project_1", "time": "10", "command": ["x"]})");
+  const auto other = desk.hpcml({"gen", "--site", "generic", "--gpus-per-node", "1", "--", "y"});
+  CHECK(holds(other.err, "hpcml.json of this folder is read"));
+  CHECK(holds(other.err, "it was written for lumi"));
+  CHECK(desk.hpcml({"gen"}).err == "");
+}
+
+TEST_CASE("an interactive job needs no program, and is told what to type in its shell") {
+  Desk desk;
+  const auto bare = desk.hpcml({"gen", "--site", "zurada", "--partition", "gpu2h100", "--time", "10", "--mem",
+                                "64G", "--gpus-per-node", "1", "--conda", "mine", "--interactive"});
+  CAPTURE(bare.err);
+  CHECK(bare.exit_code == 0);
+  CHECK(util::starts_with(bare.out, "srun "));
+  CHECK(holds(bare.out, "--pty bash -i\n"));
+  CHECK(holds(bare.err, "module load miniforge3"));
+  CHECK(holds(bare.err, "conda activate mine"));
+  CHECK_FALSE(holds(bare.err, "hpcml launch"));
+  const auto program =
+      desk.hpcml({"gen", "--site", "zurada", "--partition", "gpu2h100", "--time", "10", "--mem", "64G",
+                  "--gpus-per-node", "2", "--interactive", "--", "python", "train.py"});
+  CAPTURE(program.err);
+  CHECK(holds(program.err, "launch --site zurada"));
+  CHECK(holds(program.err, "python train.py"));
+}
+
+TEST_CASE("the list of sites is JSON on request, and a site whose last day is over is retired") {
+  Desk desk;
+  desk.set("SOURCE_DATE_EPOCH", "1788264000"); // 2026-09-01
+  const auto result = desk.hpcml({"sites", "list", "--format", "json"});
+  REQUIRE(result.exit_code == 0);
+  const auto rows = nlohmann::json::parse(result.out);
+  bool seen = false;
+  for (const auto& row : rows) {
+    if (row["site"] != "mahti") continue;
+    seen = true;
+    CHECK(row["state"] == "retired, see roihu");
+    CHECK(row["gpus_per_node"] != "");
+  }
+  CHECK(seen);
+  CHECK(holds(desk.hpcml({"sites", "list"}).out, "retired, see roihu"));
+}
+
+TEST_CASE("partitions show their own number of nodes, and init names none where there are none to name") {
+  Desk desk;
+  const auto zurada = desk.hpcml({"sites", "show", "zurada"}).out;
+  const auto at = zurada.find("  gpudev ");
+  REQUIRE(at != std::string::npos);
+  const auto line = zurada.substr(at, zurada.find('\n', at) - at);
+  CHECK(holds(line, " 2 "));
+  CHECK_FALSE(holds(line, " 13 "));
+  REQUIRE(desk.hpcml({"init", "--site", "fir"}).exit_code == 0);
+  CHECK_FALSE(holds(desk.read("hpcml.json"), "Partitions of this site:"));
+}
