@@ -43,8 +43,7 @@ bool is_for_amd(const Subject& subject) {
 
 Hits find(const Subject& subject) {
   if (subject.requests.size() != 1 ||
-      (subject.site && subject.site->gpu_visibility.mode == model::GpusSeen::own) ||
-      (!subject.site && is_for_amd(subject)))
+      (subject.site && subject.site->gpu_visibility.mode == model::GpusSeen::own))
     return {};
   Hits hits;
   for (const auto& launch : subject.launches) {
@@ -62,6 +61,7 @@ Hits find(const Subject& subject) {
                    {},
                    documented ? std::nullopt : std::optional(diag::Severity::note)});
   }
+  if (!hits.empty() && !subject.site && is_for_amd(subject)) hits.clear();
   return hits;
 }
 
