@@ -25,8 +25,8 @@ util::Result<bool> parse_bool(const std::string& text) {
   return util::Error{fmt::format("must be true or false, not \"{}\"", text)};
 }
 
-/// What is wrong with a text that was typed: line breaks, characters that hide or turn the writing. Bytes that
-/// are no UTF-8 may be a file's name.
+/// What is wrong with a text that was typed: line breaks, characters that hide or turn the writing. Bytes
+/// that are no UTF-8 may be a file's name.
 Fault typed_fault(const std::string& text) {
   std::string readable;
   for (std::string_view rest = text; !rest.empty();) {
