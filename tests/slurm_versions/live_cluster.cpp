@@ -34,6 +34,7 @@ SlurmctldLogFile={folder}/slurmctld.log
 ProctrackType=proctrack/linuxproc
 TaskPlugin=task/none
 MpiDefault=none
+MailProg=/bin/true
 PriorityType=priority/basic
 SelectType=select/cons_tres
 SelectTypeParameters=CR_Core_Memory
@@ -46,7 +47,7 @@ MinJobAge=2
 MessageTimeout=30
 SlurmdTimeout=0
 ReturnToService=0
-NodeName=nid[001-004] NodeAddr=127.0.0.1 CPUs=128 Sockets=1 CoresPerSocket=64 ThreadsPerCore=2 RealMemory=500000 Gres=gpu:mi250:8 Feature=a,b State=DRAIN Reason=never
+NodeName=nid[001-004] NodeAddr=127.0.0.[1-4] CPUs=128 Sockets=1 CoresPerSocket=64 ThreadsPerCore=2 RealMemory=500000 Gres=gpu:mi250:8 Feature=a,b State=DRAIN Reason=never
 PartitionName=standard-g Nodes=nid[001-004] Default=YES OverSubscribe=EXCLUSIVE MaxTime=2-00:00:00 State=UP
 PartitionName=small-g Nodes=nid[001-004] OverSubscribe=NO MaxTime=3-00:00:00 MaxNodes=2 State=UP
 PartitionName=dev-g Nodes=nid[001-004] OverSubscribe=NO MaxTime=30 State=UP
@@ -75,6 +76,7 @@ constexpr const char* k_fields[] = {"Account",
                                     "Dependency",
                                     "ExcNodeList",
                                     "Exclusive",
+                                    "Extra",
                                     "Features",
                                     "Governor",
                                     "GresEnforceBind",
@@ -102,6 +104,7 @@ constexpr const char* k_fields[] = {"Account",
                                     "Power",
                                     "Prefer",
                                     "QOS",
+                                    "Reboot",
                                     "ReqB:S:C:T",
                                     "ReqNodeList",
                                     "ReqTRES",
@@ -341,7 +344,9 @@ std::vector<LiveCluster::Fields> LiveCluster::show(const std::string& job) {
       const auto value =
           normalised(key, found->second, id, x_folder.string(), only_tasks, x_version >= "23.02");
       const auto plain = x_plain.find(key);
-      const bool always = util::starts_with(key, "Over") || util::starts_with(key, "Exclu") ||
+      // Of the second component on it is always written down.
+      const bool log = !components.empty() && std::string_view(key) == "StdOut";
+      const bool always = log || util::starts_with(key, "Over") || util::starts_with(key, "Exclu") ||
                           (util::starts_with(key, "MinCPUs") && record.count("MinMemoryTRES") > 0);
       if (always || plain == x_plain.end() || plain->second != value) fields[key] = value;
     }

@@ -16,7 +16,8 @@ int main(int argc, char** argv) {
   };
   if (argc != 6) {
     std::cerr << "usage: live CASES COUNT SEED PREFIX OUT\nasks the sbatch under PREFIX about COUNT "
-                 "mutations of CASES (0: CASES as they are) and writes what it did to OUT\n";
+                 "mutations of CASES (files joined by commas; 0: CASES as they are) and writes what it did "
+                 "to OUT\n";
     return 2;
   }
   const auto written =
