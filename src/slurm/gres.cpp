@@ -60,7 +60,7 @@ std::optional<GresItem> parse_later_item(string_view text) {
 std::optional<GresItem> parse_item(string_view text, AsVersion version) {
   const auto parts = util::split(text, ':');
   // NAME, NAME:NUMBER and NAME:TYPE:NUMBER are the same to all versions.
-  const bool plain = text.find('=') == string_view::npos && parts.size() <= 3 &&
+  const bool plain = text.find_first_of("=+") == string_view::npos && parts.size() <= 3 &&
                      std::none_of(parts.begin(), parts.end(), [](const auto& part) { return part.empty(); });
   if (!plain && version >= Version::v23_11) return parse_later_item(text);
   GresItem item{parts[0], {}, 1};
@@ -116,6 +116,8 @@ std::optional<std::vector<GresItem>> parse_gpus_per_task(string_view text, AsVer
   if (text.empty()) return items;
   for (const auto& part : util::split(std::string(text), ',')) {
     if (!part.empty() && part.front() == '-') return std::nullopt;
+    if (!part.empty() && part.front() == '+') return std::nullopt;
+    if (part.find('=') != std::string::npos && version >= Version::v24_05) return std::nullopt;
     const auto colon = part.find(':');
     const string_view count =
         colon == std::string::npos ? string_view(part) : string_view(part).substr(colon + 1);
@@ -129,18 +131,41 @@ std::optional<std::vector<GresItem>> parse_gpus_per_task(string_view text, AsVer
   return items;
 }
 
+namespace {
+
+/// From 23.11 words that name nothing known are passed over, but those of what cannot be given per task.
+bool is_refused_tres(string_view text) {
+  static constexpr string_view refused[] = {"mem", "energy", "node", "billing", "fs", "vmem", "pages", "bb"};
+  const std::string list = "," + util::to_lower(text);
+  return std::any_of(std::begin(refused), std::end(refused), [&](string_view name) {
+    return list.find("," + std::string(name)) != std::string::npos;
+  });
+}
+
+} // namespace
+
 std::optional<TresPerTask> parse_tres_per_task(string_view text, AsVersion version) {
   TresPerTask result;
-  if (text.find('=') != string_view::npos && version == Version::v23_02) return std::nullopt;
+  const bool later = version >= Version::v23_11;
+  if (!later && text.find('=') != string_view::npos) return std::nullopt;
+  if (later && is_refused_tres(text)) return std::nullopt;
+  bool has_cpus = false;
   for (const auto& part : util::split(std::string(text), ',')) {
     const bool gres = util::starts_with(part, "gres/") || util::starts_with(part, "gres:");
-    if (!gres && !util::starts_with(part, "cpu")) return std::nullopt;
-    if (!gres && part.find('=') != std::string::npos && version == Version::v23_11) result.cpus_count = false;
-    std::string plain = gres ? part.substr(5) : part;
-    if (const auto equals = plain.find('='); equals != std::string::npos && version < Version::v23_11)
-      plain[equals] = ':';
-    const auto item = parse_item(plain, version);
-    if (!item || (!gres && (item->name != "cpu" || !item->type.empty()))) return std::nullopt;
+    const bool cpus = util::starts_with(part, "cpu");
+    if (!gres && !cpus) {
+      if (later &&
+          (part.find_first_of("=:") == std::string::npos || util::starts_with(util::to_lower(part), "cpu=")))
+        continue;
+      return std::nullopt;
+    }
+    if (part == "gres/" && later) continue;
+    if (cpus && part.find('=') != std::string::npos && version == Version::v23_11) result.cpus_count = false;
+    const auto item = parse_item(gres ? part.substr(5) : part, version);
+    if (!item || (cpus && (item->name != "cpu" || !item->type.empty()))) return std::nullopt;
+    if (cpus && (part == "cpu" || item->count == 0) && version >= Version::v24_05) return std::nullopt;
+    if (cpus && has_cpus && later) continue; // the first counts
+    has_cpus = has_cpus || cpus;
     result.items.push_back(*item);
   }
   return result;

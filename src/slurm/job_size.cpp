@@ -96,9 +96,14 @@ void apply_tasks(const Request& r, JobSize& size) {
 
 } // namespace
 
-long listed_nodes(const Request& request) {
-  std::string text = request.text("nodelist");
+std::string hostlist_text(std::string text) {
+  std::replace(text.begin(), text.end(), ' ', ',');
   while (!text.empty() && text.back() == ',') text.pop_back();
+  return text;
+}
+
+long listed_nodes(const Request& request) {
+  const std::string text = hostlist_text(request.text("nodelist"));
   if (text.empty()) return 0;
   const auto list = model::Hostlist::parse(text);
   if (!list) return 0;
@@ -136,6 +141,8 @@ JobSize size_job(const Request& r, AsVersion version, long listed_nodes) {
   // What sbatch sends; the controller counts anew where it finds more tasks than that.
   size.cpus = std::max(1L, before) * plain_cpus_per_task;
   if (counted > size.cpus) size.cpus = counted * size.cpus_per_task;
+  if (known != size.tasks_known && r.has("ntasks-per-gpu") && version >= Version::v25_05)
+    size.cpus = std::max(size.cpus, counted * size.cpus_per_task);
   if (r.overcommit) size.cpus = size.nodes_given ? size.min_nodes : 1;
   if (r.overcommit)
     size.cpus_per_node = size.cpus_per_task > 1 ? size.cpus_per_task : 0;

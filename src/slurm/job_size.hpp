@@ -29,6 +29,9 @@ struct JobSize {
   long sockets_per_node = 0;
 };
 
+/// A list of nodes as Slurm takes it: blanks part names, too, and commas at the end count for nothing.
+std::string hostlist_text(std::string text);
+
 /// How many distinct nodes --nodelist names; 0 without one or where it cannot be read.
 long listed_nodes(const Request& request);
 

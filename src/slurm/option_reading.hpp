@@ -29,7 +29,6 @@ bool read_small_count(Reading& r);
 bool read_hint(Reading& r);
 bool read_wait_all_nodes(Reading& r);
 bool read_nice(Reading& r);
-bool read_comment(Reading& r);
 bool read_acctg_freq(Reading& r);
 bool read_profile(Reading& r);
 bool read_propagate(Reading& r);
@@ -41,6 +40,9 @@ bool read_switches(Reading& r);
 bool read_cpu_freq(Reading& r);
 bool read_gpu_freq(Reading& r);
 bool read_distribution(Reading& r);
+bool read_user(Reading& r);
+bool read_wckey(Reading& r);
+bool read_mem_update(Reading& r);
 bool read_priority(Reading& r);
 
 } // namespace hpcml::slurm

@@ -24,7 +24,9 @@ struct Form {
 };
 
 template <long Least> bool read_count(Reading& r) {
-  const auto count = parse_count(r.text, Least);
+  // As strtol: no number is 0.
+  const auto count = Least == 0 && r.text.empty() ? 0 : parse_count(r.text, Least);
+  if (count && *count == 0x7fffffffL && r.version >= Version::v23_02) return false;
   if (count) r.request.counts[r.setting.option] = *count;
   return count.has_value();
 }
@@ -95,12 +97,12 @@ bool read_dependency(Reading& r) {
 }
 
 bool read_features(Reading& r) {
-  const auto names = parse_features(r.text);
+  const auto names = parse_features(r.text, r.version);
   if (names && r.setting.option == "constraint") r.request.features = *names;
   return names.has_value();
 }
 
-bool read_begin(Reading& r) { return is_point_in_time(r.text); }
+bool read_begin(Reading& r) { return parse_moment(r.text, r.version).has_value(); }
 
 bool read_geometry(Reading& r) {
   static constexpr string_view names[] = {"sockets-per-node", "cores-per-socket", "threads-per-core"};
@@ -162,18 +164,39 @@ constexpr Form k_forms[] = {
     {ValueKind::hint, read_hint, "compute_bound, memory_bound, multithread or nomultithread"},
     {ValueKind::zero_or_one, read_wait_all_nodes, "0 or 1"},
     {ValueKind::nice, read_nice, "a number within 2147483645"},
-    {ValueKind::comment, read_comment, "at most 1024 characters"},
     {ValueKind::acctg_freq, read_acctg_freq, "seconds, or task=SECONDS and the like"},
-    {ValueKind::profile, read_profile, "all, none, energy, task, filesystem or network"},
+    {ValueKind::profile, read_profile, "all, none, energy, task, lustre or network"},
     {ValueKind::propagate, read_propagate, "limits in capitals (STACK, MEMLOCK, NOFILE), ALL or NONE"},
     {ValueKind::distribution, read_distribution, k_distribution},
+    {ValueKind::user, read_user, "the name or number of one that exists; only root may ask for another"},
+    {ValueKind::wckey, read_wckey, "any text that does not start with '*'"},
+    {ValueKind::mem_update, read_mem_update, "MARGIN@DELAY: a number, and a time"},
     {ValueKind::priority, read_priority, "a number or TOP"},
 };
 // clang-format on
 
 } // namespace
 
+namespace {
+
+/// Longer texts are refused at submission.
+std::size_t most_characters(string_view option) {
+  static constexpr string_view short_ones[] = {
+      "account",  "cluster-constraint", "comment",   "constraint", "extra",     "job-name",
+      "licenses", "mail-user",          "mcs-label", "network",    "partition", "prefer",
+      "qos",      "reservation",        "wckey"};
+  static constexpr string_view paths[] = {"array", "chdir", "error", "input", "output"};
+  if (std::find(std::begin(short_ones), std::end(short_ones), option) != std::end(short_ones)) return 1024;
+  if (std::find(std::begin(paths), std::end(paths), option) != std::end(paths)) return 4096;
+  return option == "bb" ? 8192 : 1UL << 20;
+}
+
+} // namespace
+
 std::optional<std::string> read_value(const Setting& setting, AsVersion version, Request& request) {
+  if (setting.value && setting.value->size() > 1024)
+    if (const auto most = most_characters(setting.option); setting.value->size() > most)
+      return "Slurm takes " + std::to_string(most) + " characters at most";
   const auto kind = value_kind_of(setting.option);
   const auto* form =
       std::find_if(std::begin(k_forms), std::end(k_forms), [&](const Form& f) { return f.kind == kind; });

@@ -18,18 +18,6 @@ bool is_one_of(const std::string& text, std::initializer_list<string_view> words
   return std::find(words.begin(), words.end(), lower) != words.end();
 }
 
-bool is_plane(const std::string& part) {
-  return util::starts_with(part, "plane=") && parse_count(part.substr(6), 1).has_value();
-}
-
-bool is_frequency(const std::string& text) {
-  return is_one_of(text, {"low", "medium", "highm1", "high"}) || parse_count(text, 1).has_value();
-}
-
-bool is_governor(const std::string& text) {
-  return is_one_of(text, {"conservative", "ondemand", "performance", "powersave", "schedutil", "userspace"});
-}
-
 } // namespace
 
 bool read_exclusive(Reading& r) {
@@ -56,9 +44,11 @@ bool read_get_user_env(Reading& r) {
   return *end == '\0' || std::string_view("sSlL").find(*end) != std::string_view::npos;
 }
 
+/// A number of 16 bits of which the last two stand for none.
 bool read_small_count(Reading& r) {
-  const auto count = parse_count(r.text, 0);
-  return count && *count <= 65535;
+  const auto count = r.text.empty() ? 0 : parse_count(r.text, 0);
+  if (count) r.request.counts[r.setting.option] = *count;
+  return count && *count < 65535;
 }
 
 bool read_hint(Reading& r) {
@@ -69,7 +59,7 @@ bool read_hint(Reading& r) {
 }
 
 bool read_wait_all_nodes(Reading& r) {
-  const auto count = parse_count(r.text, 0);
+  const auto count = r.text.empty() ? 0 : parse_count(r.text, 0);
   return count && *count <= 1;
 }
 
@@ -85,22 +75,27 @@ bool read_nice(Reading& r) {
   return true;
 }
 
-bool read_comment(Reading& r) { return r.text.size() <= 1024; }
-
+/// Per part a number, or one behind a known name; what stands around it is passed over.
 bool read_acctg_freq(Reading& r) {
-  const auto parts = util::split(r.text, ',');
-  return std::all_of(parts.begin(), parts.end(), [](const std::string& part) {
-    const auto equals = part.find('=');
-    if (equals == std::string::npos) return util::parse_unsigned(part).has_value();
-    return is_one_of(part.substr(0, equals), {"task", "energy", "network", "filesystem"}) &&
-           util::parse_unsigned(part.substr(equals + 1)).has_value();
+  const auto has_number = [](const std::string& text) {
+    char* end = nullptr;
+    return std::strtol(text.c_str(), &end, 10) != -1 && end != text.c_str();
+  };
+  const auto parts = util::split(util::to_lower(r.text), ',');
+  return std::all_of(parts.begin(), parts.end(), [&](const std::string& part) {
+    if (part.empty() || has_number(part)) return true;
+    for (const string_view name : {"task=", "energy=", "network=", "filesystem="})
+      if (const auto at = part.find(name);
+          at != std::string::npos && has_number(part.substr(at + name.size())))
+        return true;
+    return false;
   });
 }
 
 /// A known word anywhere in the text will do.
 bool read_profile(Reading& r) {
   const std::string lower = util::to_lower(r.text);
-  static constexpr string_view words[] = {"all", "none", "energy", "task", "lustre", "filesystem", "network"};
+  static constexpr string_view words[] = {"all", "none", "energy", "task", "lustre", "network"};
   return std::any_of(std::begin(words), std::end(words),
                      [&](string_view word) { return lower.find(word) != std::string::npos; });
 }
@@ -109,9 +104,14 @@ bool read_propagate(Reading& r) {
   static constexpr string_view limits[] = {"AS",      "CORE",   "CPU",   "DATA", "FSIZE",
                                            "MEMLOCK", "NOFILE", "NPROC", "RSS",  "STACK"};
   if (r.text.empty() || r.text == "NONE" || r.text == "ALL") return true;
-  const auto parts = util::split(r.text, ',');
-  return std::all_of(parts.begin(), parts.end(), [](const std::string& part) {
-    return part.empty() || std::find(std::begin(limits), std::end(limits), part) != std::end(limits);
+  std::string text = r.text;
+  std::replace_if(
+      text.begin(), text.end(), [](char c) { return c == ' ' || c == '\t' || c == '\n'; }, ',');
+  const auto parts = util::split(text, ',');
+  return std::all_of(parts.begin(), parts.end(), [](string_view part) {
+    if (part.empty()) return true;
+    if (util::starts_with(part, "RLIMIT_")) part.remove_prefix(7);
+    return std::find(std::begin(limits), std::end(limits), part) != std::end(limits);
   });
 }
 
@@ -131,52 +131,36 @@ bool read_gres_flags(Reading& r) {
 
 bool read_gpu_bind(Reading& r) { return is_gpu_bind(r.text, r.version); }
 
-bool read_tres_bind(Reading& r) { return util::starts_with(r.text, "gres/"); }
+bool read_tres_bind(Reading& r) { return is_tres_bind(r.text, r.version); }
 
-bool read_mem_bind(Reading& r) {
-  for (const auto& part : util::split(r.text, ',')) {
-    if (is_one_of(part, {"quiet", "q", "verbose", "v", "none", "no", "rank", "local", "sort", "nosort",
-                         "prefer", "p"}))
-      continue;
-    // The rest of the list belongs to the map.
-    return util::starts_with(part, "map_mem:") || util::starts_with(part, "mask_mem:") ||
-           util::starts_with(part, "mem_map:") || util::starts_with(part, "mem_mask:");
-  }
-  return true;
-}
+bool read_mem_bind(Reading& r) { return is_mem_bind(r.text, r.version); }
 
 bool read_switches(Reading& r) { return parse_count(r.text.substr(0, r.text.find('@')), 1).has_value(); }
 
-/// "P1", "P1-P2[:GOVERNOR]" or a governor.
-bool read_cpu_freq(Reading& r) {
-  const auto colon = r.text.find(':');
-  const std::string range = r.text.substr(0, colon);
-  const auto dash = range.find('-');
-  if (dash == std::string::npos)
-    return colon == std::string::npos && (is_frequency(range) || is_governor(range));
-  return is_frequency(range.substr(0, dash)) && is_frequency(range.substr(dash + 1)) &&
-         (colon == std::string::npos || is_governor(r.text.substr(colon + 1)));
+bool read_cpu_freq(Reading& r) { return parse_cpu_frequency(r.text, r.version).has_value(); }
+
+bool read_gpu_freq(Reading& r) { return is_gpu_freq(r.text); }
+
+bool read_distribution(Reading& r) { return is_distribution(r.text, r.version); }
+
+/// A name or a number of a user or group; who there is only the machine knows.
+bool read_user(Reading& r) {
+  const bool number =
+      !r.text.empty() && (r.text[0] == '-' || r.text[0] == '+' || (r.text[0] >= '0' && r.text[0] <= '9'));
+  if (number) return parse_count(r.text, 0).has_value();
+  return !r.text.empty() &&
+         !(r.setting.option == "uid" && r.text == "nobody" && r.version >= Version::v25_11);
 }
 
-bool read_gpu_freq(Reading& r) {
-  for (const auto& part : util::split(r.text, ',')) {
-    const std::string value = util::starts_with(part, "memory=") ? part.substr(7) : part;
-    if (!value.empty() && value != "verbose" && !is_frequency(value)) return false;
-  }
-  return true;
-}
+/// A star marks what accounting chose by itself.
+bool read_wckey(Reading& r) { return !util::starts_with(r.text, "*") || r.version < Version::v25_05; }
 
-bool read_distribution(Reading& r) {
-  const auto comma = r.text.find(',');
-  const auto parts = util::split(r.text.substr(0, comma), ':');
-  if (parts.size() > 3) return false;
-  for (std::size_t i = 0; i < parts.size(); ++i) {
-    const std::string part = util::to_lower(parts[i]);
-    if (i == 0 && (is_plane(part) || is_one_of(part, {"pack", "nopack"}))) continue;
-    if (part == "arbitrary" && parts.size() == 1) return true;
-    if (!is_one_of(part, {"block", "cyclic", "*"}) && !(i > 0 && part == "fcyclic")) return false;
-  }
-  return true;
+bool read_mem_update(Reading& r) {
+  const auto at = r.text.find('@');
+  if (at == std::string::npos) return false;
+  const auto margin = parse_count(r.text.substr(0, at), 1);
+  const auto delay = parse_time_limit(r.text.substr(at + 1));
+  return margin && *margin <= 65535 && delay && delay->minutes.value_or(0) > 0 && *delay->minutes <= 65535;
 }
 
 bool read_priority(Reading& r) {

@@ -138,7 +138,6 @@ std::vector<std::string> option_names(Program program, std::optional<AsVersion> 
 bool is_read_last(ValueKind kind) {
   switch (kind) {
   case ValueKind::array:
-  case ValueKind::comment:
   case ValueKind::dependency:
   case ValueKind::features:
   case ValueKind::gpus:

@@ -22,7 +22,6 @@ enum class ValueKind {
   acctg_freq,
   array,
   moment,
-  comment,
   features,
   count_or_zero,
   count,
@@ -58,7 +57,10 @@ enum class ValueKind {
   zero_or_one,
   oom_kill_step,
   get_user_env,
-  small_count
+  small_count,
+  user,
+  wckey,
+  mem_update
 };
 
 /// An option of a program, by its full name without dashes ("ntasks-per-node").

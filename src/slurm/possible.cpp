@@ -11,9 +11,7 @@ namespace hpcml::slurm {
 namespace {
 
 std::vector<std::string> names_of(const Request& request, std::string_view option) {
-  std::string text = request.text(option);
-  while (!text.empty() && text.back() == ',') text.pop_back();
-  const auto list = model::Hostlist::parse(text);
+  const auto list = model::Hostlist::parse(hostlist_text(request.text(option)));
   return list ? list->names() : std::vector<std::string>();
 }
 
@@ -49,13 +47,14 @@ void check_contradictions(const Request& r, const JobSize& s, AsVersion version,
   const auto refuse = [&](std::string_view option, std::string message, std::string hint) {
     findings.error(r.place(option), "slurm/impossible", std::move(message), std::move(hint));
   };
-  if (r.nodes && r.nodes->max == 0) refuse("nodes", "--nodes asks for no node", "ask for one at least");
+  if (r.nodes && r.nodes->max == 0 && r.nodes->min == 0)
+    refuse("nodes", "--nodes asks for no node", "ask for one at least");
   if (r.has("extra-node-info") && s.tasks_known == 0 && !s.nodes_given &&
       (s.sockets_per_node < 0 || s.cores_per_socket < 0 || s.threads_per_core < 0))
     refuse("extra-node-info", "--extra-node-info asks for 0 sockets, cores or threads, which makes no task",
            "ask for one at least");
   if (util::to_lower(r.text("distribution")) == "arbitrary" && !r.has("nodelist") &&
-      version >= Version::v21_08)
+      !(r.nodes && version == Version::v20_11))
     refuse("distribution", "--distribution=arbitrary needs --nodelist",
            "name the nodes, one name for each task");
 }

@@ -93,6 +93,17 @@ private:
       error("ntasks-per-core", "slurm/value", "--ntasks-per-core is larger than --threads-per-core",
             "make it at most that");
     check_plane(counts);
+    if (is_contradicted_hint() && from(Version::v23_02))
+      error("hint", "slurm/value", "--hint asks for several threads of a core and for one of them",
+            "keep one of them");
+  }
+
+  /// "multithread,nomultithread", in which the tasks per core are more than the threads.
+  bool is_contradicted_hint() const {
+    const auto words = util::split(util::to_lower(r.text("hint")), ',');
+    const auto several = std::find(words.begin(), words.end(), "multithread");
+    return std::any_of(several, words.end(),
+                       [](const std::string& word) { return !word.empty() && word != "multithread"; });
   }
 
   /// Whether a number of tasks or nodes decides on anything: GPUs per node alone go with all.

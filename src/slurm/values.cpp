@@ -38,10 +38,10 @@ std::optional<std::vector<std::uint64_t>> colon_numbers(string_view text, std::s
   return numbers;
 }
 
-/// sbatch counts seconds in signed 32 bits and hands the minutes on as unsigned ones; 0 and the highest two
-/// mean no limit.
+/// sbatch counts seconds in signed 32 bits, rounds them up there and hands the minutes on as unsigned ones; 0
+/// and the highest two mean no limit.
 TimeLimit to_limit(std::int64_t seconds) {
-  const auto minutes = (static_cast<std::int64_t>(static_cast<std::int32_t>(seconds)) + 59) / 60;
+  const auto minutes = static_cast<std::int32_t>(static_cast<std::uint32_t>(seconds) + 59U) / 60;
   if (minutes == 0 || minutes == -1 || minutes == -2) return {};
   return {static_cast<std::uint32_t>(minutes), static_cast<std::uint64_t>(seconds)};
 }
@@ -114,51 +114,80 @@ std::optional<long> parse_count(string_view text, long least) {
 
 namespace {
 
-std::optional<long> node_number(string_view text) {
-  long factor = 1;
-  if (!text.empty() && text.front() == '+') text.remove_prefix(1);
-  if (!text.empty()) {
-    const char unit = text.back();
-    if (unit == 'k' || unit == 'K') factor = 1024;
-    if (unit == 'm' || unit == 'M') factor = 1024 * 1024;
-    if (factor > 1) text.remove_suffix(1);
-  }
-  const auto number = digits(text);
-  if (!number || *number > 0x7fffffffU) return std::nullopt;
-  return static_cast<long>(*number) * factor;
+/// strtol's number, then k, then m, then blanks; -1 where there is none or it is too large.
+std::optional<long> node_number(const std::string& text) {
+  char* end = nullptr;
+  long number = std::strtol(text.c_str(), &end, 10);
+  if (end == text.c_str()) return util::trim(text).empty() ? std::optional<long>(-1) : std::nullopt;
+  if (*end == 'k' || *end == 'K') number *= 1024, ++end;
+  if (*end == 'm' || *end == 'M') number *= 1024L * 1024, ++end;
+  if (!util::trim(end).empty()) return std::nullopt;
+  return number < 0 || number > 0x7fffffffL ? -1 : number;
 }
 
-std::optional<NodeCount> node_range(string_view text) {
+std::optional<NodeCount> node_range(const std::string& text) {
   const auto dash = text.find('-');
-  if (dash == string_view::npos) {
+  if (dash == std::string::npos) {
     const auto number = node_number(text);
-    if (!number) return std::nullopt;
-    return NodeCount{*number, *number, false};
+    if (!number || *number < 0) return std::nullopt;
+    return NodeCount{*number, *number, false, {}};
   }
-  const auto min = dash == 0 ? std::optional<long>(1) : node_number(text.substr(0, dash));
+  auto min = node_number(text.substr(0, dash));
   const auto max = node_number(text.substr(dash + 1));
-  if (!min || !max || *max < *min) return std::nullopt;
-  return NodeCount{*min, *max, false};
+  if (min && *min < 0) min = 1;
+  if (!min || !max || (*max != 0 && *max < *min)) return std::nullopt;
+  return NodeCount{*min, *max, false, {}};
+}
+
+constexpr long k_most_listed_nodes = 16384; // from 24.11, and enough for earlier ones
+
+/// The numbers of "1,3,5-7", where an empty piece is 0.
+std::set<long> listed_counts(const std::string& text) {
+  std::set<long> counts;
+  for (const auto& piece : util::split(text, ',')) {
+    const auto dash = piece.rfind('-');
+    const long last = std::atol(dash == std::string::npos ? piece.c_str() : piece.c_str() + dash + 1);
+    const auto before = dash == std::string::npos ? dash : piece.rfind('-', dash - 1);
+    const long first = dash == std::string::npos ? last
+                       : dash == 0               ? 0
+                                   : std::atol(piece.substr(before + 1, dash - before - 1).c_str());
+    for (long i = first; i <= last; ++i) counts.insert(i);
+  }
+  return counts;
+}
+
+/// The numbers of "FIRST-END:STEP", without the end.
+std::optional<std::set<long>> stepped_counts(const std::string& text) {
+  char* at = nullptr;
+  const long first = std::strtol(text.c_str(), &at, 10);
+  if (*at != '-') return std::nullopt;
+  const long end = std::strtol(at + 1, &at, 10);
+  if (*at != ':') return std::nullopt;
+  const long step = std::strtol(at + 1, &at, 10);
+  if (*at != '\0' || end < first || step <= 0) return std::nullopt;
+  std::set<long> counts;
+  for (long i = first; i < end; i += step) counts.insert(i);
+  return counts;
 }
 
 } // namespace
 
-std::optional<NodeCount> parse_node_count(string_view text, AsVersion version) {
-  text = util::trim(text);
-  const bool list = text.find_first_of(",:") != string_view::npos;
+std::optional<NodeCount> parse_node_count(string_view value, AsVersion version) {
+  const std::string text(value);
+  const bool list = text.find_first_of(",:") != std::string::npos;
   if (!list || version < Version::v23_02) return node_range(text);
-  std::optional<NodeCount> all;
-  for (const auto& part : util::split(std::string(text), ',')) {
-    const auto colon = part.find(':');
-    const auto range = node_range(part.substr(0, colon));
-    if (!range || (colon != std::string::npos && digits(part.substr(colon + 1)).value_or(0) == 0))
+  for (const auto& piece : util::split(util::replace_all(util::replace_all(text, "-", ","), ":", ","), ',')) {
+    char* end = nullptr;
+    const long number = std::strtol(piece.c_str(), &end, 10);
+    if (!piece.empty() && (end == piece.c_str() || *end != '\0' || number >= k_most_listed_nodes))
       return std::nullopt;
-    if (!all) all = range;
-    all->min = std::min(all->min, range->min);
-    all->max = std::max(all->max, range->max);
   }
-  all->is_list = true;
-  return all;
+  const bool steps = text.find(':') != std::string::npos;
+  const auto counts = steps ? stepped_counts(text) : std::optional(listed_counts(text));
+  if (!counts || counts->empty()) return std::nullopt;
+  NodeCount result{*counts->begin(), *counts->rbegin(), counts->size() > 1, {}};
+  result.counts.assign(counts->begin(), counts->end());
+  return result;
 }
 
 namespace {
@@ -236,34 +265,48 @@ std::optional<std::array<std::optional<long>, 3>> parse_geometry(string_view tex
   return numbers;
 }
 
-std::optional<SignalSpec> parse_signal(string_view text, AsVersion version) {
+namespace {
+
+/// A number as strtol takes it, or a name, with or without SIG and blanks around it; empty for none.
+std::string signal_name(const std::string& text, AsVersion version) {
   static constexpr string_view names[] = {"HUP",  "INT", "QUIT", "ABRT", "KILL", "ALRM", "TERM", "USR1",
                                           "USR2", "URG", "CONT", "STOP", "TSTP", "TTIN", "TTOU", "XCPU"};
-  SignalSpec spec;
-  if (const auto colon = text.find(':'); colon != string_view::npos) {
-    for (const char flag : text.substr(0, colon)) {
-      if (flag == 'B' || flag == 'b')
-        spec.to_batch_shell = true;
-      else if (flag == 'R' || flag == 'r')
-        spec.at_reservation = true;
-      else
-        return std::nullopt;
-    }
-    text.remove_prefix(colon + 1);
-  }
-  const auto at = text.find('@');
-  std::string name = util::to_lower(text.substr(0, at));
-  if (util::starts_with(name, "sig")) name = name.substr(3);
+  char* end = nullptr;
+  const auto number = static_cast<std::uint16_t>(std::strtol(text.c_str(), &end, 10));
+  if (end != text.c_str())
+    return number > 0 && util::trim(end).empty() ? std::to_string(number) : std::string();
+  std::string name(util::trim(text));
   std::transform(name.begin(), name.end(), name.begin(),
                  [](char c) { return c >= 'a' && c <= 'z' ? static_cast<char>(c - 'a' + 'A') : c; });
+  if (util::starts_with(name, "SIG")) name = name.substr(3);
   const bool known = std::find(std::begin(names), std::end(names), name) != std::end(names) ||
-                     (name == "CHLD" && version >= Version::v23_11) || digits(name).value_or(0) > 0;
-  if (!known) return std::nullopt;
-  spec.signal = name;
-  if (at == string_view::npos || at + 1 == text.size()) return spec;
-  const auto seconds = parse_count(text.substr(at + 1), 0);
-  if (!seconds || *seconds > 65535) return std::nullopt;
-  spec.seconds = static_cast<unsigned>(*seconds);
+                     ((name == "CHLD" || name == "PIPE") && version >= Version::v23_11);
+  return known ? name : std::string();
+}
+
+} // namespace
+
+std::optional<SignalSpec> parse_signal(string_view text, AsVersion version) {
+  SignalSpec spec;
+  const auto take = [&](string_view letters) {
+    const bool there = !text.empty() && letters.find(text.front()) != string_view::npos;
+    if (there) text.remove_prefix(1);
+    return there;
+  };
+  // R, B, and R again where it stands behind B; their colon may be missing.
+  spec.at_reservation = take("rR");
+  spec.to_batch_shell = take("bB");
+  spec.at_reservation = take("rR") || spec.at_reservation;
+  (void)take(":");
+  const auto at = text.find('@');
+  spec.signal = signal_name(std::string(text.substr(0, at)), version);
+  if (spec.signal.empty()) return std::nullopt;
+  if (at == string_view::npos) return spec;
+  const std::string rest(text.substr(at + 1));
+  char* end = nullptr;
+  const long seconds = std::strtol(rest.c_str(), &end, 10);
+  if (*end != '\0' || seconds < 0 || seconds > 65535) return std::nullopt;
+  spec.seconds = static_cast<unsigned>(seconds);
   return spec;
 }
 

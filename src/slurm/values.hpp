@@ -32,8 +32,9 @@ std::optional<long> parse_count(std::string_view text, long least);
 /// "2", "2-4", "-4", "1k"; from 23.02 also "1,3" and "1-3:2".
 struct NodeCount {
   long min = 1;
-  long max = 1;
-  bool is_list = false; ///< only some counts of the range will do
+  long max = 1;             ///< 0: no limit
+  bool is_list = false;     ///< only some counts of the range will do
+  std::vector<long> counts; ///< those, of a list
 };
 /// The value of --nodes; nullopt where its form is wrong.
 std::optional<NodeCount> parse_node_count(std::string_view text, AsVersion version);
@@ -78,12 +79,39 @@ struct Dependencies {
 std::optional<Dependencies> parse_dependencies(std::string_view text, AsVersion version);
 
 /// The names in a feature expression; nullopt where its form is wrong.
-std::optional<std::vector<std::string>> parse_features(std::string_view text);
+std::optional<std::vector<std::string>> parse_features(std::string_view text, AsVersion version);
 
 /// A value of --gpu-bind that this version takes.
 bool is_gpu_bind(std::string_view value, AsVersion version);
 
-/// Whether --begin and --deadline take the text: "now+1hour", "16:00", "tomorrow", "2030-01-31T10:00".
-bool is_point_in_time(std::string_view text);
+/// A value of --tres-bind: "gres/gpu:closest", several joined by '+'.
+bool is_tres_bind(std::string_view text, AsVersion version);
+
+/// A value of --mem-bind that this version takes.
+bool is_mem_bind(std::string_view text, AsVersion version);
+
+/// A value of --distribution that this version takes.
+bool is_distribution(std::string_view text, AsVersion version);
+
+/// A value of --gpu-freq.
+bool is_gpu_freq(std::string_view text);
+
+/// The value of --cpu-freq, in the words of scontrol; a text is empty where nothing is asked for.
+struct CpuFrequency {
+  std::string min;
+  std::string max;
+  std::string governor;
+};
+/// "P1", "P1-P2[:GOVERNOR]", from 23.11 "P1:UserSpace", or a governor.
+std::optional<CpuFrequency> parse_cpu_frequency(std::string_view text, AsVersion version);
+
+/// What --begin and --deadline say, as far as it can be said without a clock.
+struct Moment {
+  std::optional<long long> from_now; ///< seconds, of "now+1hour"
+  int year = 0;                      ///< of "2030-01-31"; 0: none is named
+};
+/// "now+1hour", "16:00", "4:00 PM", "tomorrow", "2030-01-31T10:00", "01/31/30", "uts1893456000", one after
+/// another.
+std::optional<Moment> parse_moment(std::string_view text, AsVersion version);
 
 } // namespace hpcml::slurm

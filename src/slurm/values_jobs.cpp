@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Values that speak of other jobs, of features and of points in time.
+// Values that speak of other jobs and of features.
 #include <cstdint>
 #include <cstdlib>
-#include <regex>
 #include <set>
 
 #include "slurm/values.hpp"
@@ -158,39 +157,33 @@ private:
   std::set<std::pair<std::string, std::string>> x_seen;
 };
 
-/// Numbers of GPUs or masks of them, each with an optional "*COUNT".
-bool is_gpu_list(string_view list, bool masks, AsVersion version) {
-  // Before 22.05 the numbers are C's: 0x1 in a map, too, and a mask without 0x is decimal.
-  static const std::regex c_numbers("(0x[0-9a-f]+|[0-9]*)(\\*[0-9]*)?", std::regex::icase);
-  static const std::regex hexadecimals("(0x)?[0-9a-f]*(\\*[0-9]*)?", std::regex::icase);
-  static const std::regex decimals("[0-9]*(\\*[0-9]*)?");
-  const std::regex& form = version < Version::v22_05 ? c_numbers : masks ? hexadecimals : decimals;
-  const auto items = util::split(list, ',');
-  return std::all_of(items.begin(), items.end(),
-                     [&](const std::string& item) { return std::regex_match(item, form); });
-}
-
 } // namespace
 
 std::optional<Dependencies> parse_dependencies(string_view text, AsVersion version) {
   return DependencyReader(text, version).run();
 }
 
-std::optional<std::vector<std::string>> parse_features(string_view text) {
+std::optional<std::vector<std::string>> parse_features(string_view text, AsVersion version) {
   std::vector<std::string> names;
   std::string name;
   int round = 0;
   int square = 0;
-  const bool counts_in_choice = text.find('*') != string_view::npos && text.find('|') != string_view::npos &&
-                                text.find('[') != string_view::npos;
-  if (counts_in_choice) return std::nullopt;
+  const auto has = [&](string_view part) { return text.find(part) != string_view::npos; };
+  if (has("*") && has("|") && has("[") && version >= Version::v21_08) return std::nullopt;
+  if (has("()") || has("[]")) return std::nullopt;
+  // Brackets hold a choice; counts join by them only.
+  if (util::starts_with(text, "[") && !has("|") && !has("*") && !has(",") && has("&") &&
+      version >= Version::v21_08)
+    return std::nullopt;
+  if (!has("[") && has("*") && has("&") && version >= Version::v23_02) return std::nullopt;
   bool well_formed = true;
   bool operand = false; // something stands before the next operator
   const auto take = [&] {
     if (const auto star = name.find('*'); star != std::string::npos) {
       const auto count = name.substr(star + 1);
-      well_formed =
-          well_formed && !count.empty() && count.find_first_not_of("0123456789") == std::string::npos;
+      well_formed = well_formed && !count.empty() &&
+                    count.find_first_not_of("0123456789") == std::string::npos &&
+                    count.find_first_not_of('0') != std::string::npos;
       name.resize(star);
     }
     if (!name.empty()) names.push_back(name);
@@ -216,38 +209,6 @@ std::optional<std::vector<std::string>> parse_features(string_view text) {
   take();
   if (!well_formed || round != 0 || square != 0) return std::nullopt;
   return names;
-}
-
-bool is_gpu_bind(string_view value, AsVersion version) {
-  auto text = util::to_lower(value);
-  if (util::starts_with(text, "verbose,")) text = text.substr(8);
-  const bool later = version >= Version::v21_08;
-  // 21.08 and 22.05 look at the first letter only.
-  if (later && version <= Version::v22_05 && (util::starts_with(text, "c") || util::starts_with(text, "n")))
-    return true;
-  if (util::starts_with(text, "closest") || (later && util::starts_with(text, "none"))) return true;
-  const auto colon = text.find(':');
-  if (colon == std::string::npos) return false;
-  const auto name = text.substr(0, colon), rest = text.substr(colon + 1);
-  const bool plain = version >= Version::v23_11;
-  if (name == "map_gpu" || (plain && name == "map")) return is_gpu_list(rest, false, version);
-  if (name == "mask_gpu" || (plain && name == "mask")) return is_gpu_list(rest, true, version);
-  return (name == "single" || (later && name == "per_task")) && !util::starts_with(rest, "-");
-}
-
-bool is_point_in_time(string_view text) {
-  static const std::string clock = R"(([01]?[0-9]|2[0-3]):[0-5][0-9](:[0-5][0-9])?([ap]m)?)";
-  static const std::string word = "today|tomorrow|midnight|noon|fika|elevenses|teatime";
-  // Without dots or strokes a month and a day have two digits; a year behind them has two.
-  static const std::string month = "(0[1-9]|1[0-2]|[1-9](?!\\d))",
-                           day = "(0[1-9]|[12]\\d|3[01]|[1-9](?!\\d))";
-  static const std::string date =
-      "\\d{4}-(0[1-9]|1[0-2])-" + day + "|" + month + "[./]?" + day + "[./]?(\\d{2})?";
-  static const std::string unit = "seconds?|minutes?|hours?|days?|weeks?";
-  static const std::regex form("now([+-]\\d+(" + unit + ")?)?|" + clock + "|(" + word + ")|(" + date +
-                                   ")([T-]" + clock + ")?",
-                               std::regex::icase);
-  return std::regex_match(text.begin(), text.end(), form);
 }
 
 } // namespace hpcml::slurm

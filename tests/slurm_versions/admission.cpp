@@ -2,6 +2,7 @@
 #include "admission.hpp"
 
 #include <algorithm>
+#include <cstdlib>
 
 #include "model/hostlist.hpp"
 #include "slurm/possible.hpp"
@@ -26,6 +27,9 @@ public:
     check_contradictions(r, s, x_version, x_findings);
     if (s.cpus > static_cast<long>(c.nodes.size()) * c.cpus()) return; // waits for ever, whatever the rest is
     if (r.has("hold")) return;                                         // nobody looks at the nodes yet
+    if (from(Version::v25_11) && r.has("ntasks") && s.tasks < r.count("ntasks-per-node") &&
+        r.gpus_per_node() > 0)
+      refuse("ntasks-per-node", "layout", "fewer tasks than one node is to have, with GPUs per node");
     if (waits_anyway() || !check_node_shape() || waits_for_nodes()) return;
     if (c.gpus) check_gpu_types();
     check_layout();
@@ -38,24 +42,44 @@ private:
   }
 
   void check_names() {
-    if (r.has("partition") && !(r.text("partition").empty() && from(Version::v25_11)))
+    const bool no_partition = r.text("partition").find_first_not_of(',') == std::string::npos;
+    if (r.has("partition") && !(no_partition && from(Version::v25_11)))
       for (const auto& name : util::split(r.text("partition"), ','))
-        if (!is_partition(name) && (!name.empty() || r.text("partition").empty()))
+        if (!is_partition(name) && (!name.empty() || no_partition))
           refuse("partition", "partition", "there is no partition '" + name + "'", nearest_partition(name));
     for (const auto& feature : r.features)
       if (std::find(c.features.begin(), c.features.end(), feature) == c.features.end())
         refuse("constraint", "feature", "no node has the feature '" + feature + "'");
-    if (const auto preferred = r.has("prefer") ? parse_features(r.text("prefer")) : std::nullopt)
+    if (const auto preferred = r.has("prefer") ? parse_features(r.text("prefer"), x_version) : std::nullopt)
       for (const auto& feature : *preferred)
         if (std::find(c.features.begin(), c.features.end(), feature) == c.features.end())
           refuse("prefer", "feature", "no node has the feature '" + feature + "'");
-    if (r.has("batch") && r.features.empty())
-      refuse("batch", "feature", "--batch names features that --constraint does not");
+    for (const auto star = r.text("constraint").rfind('*'); star != std::string::npos;) {
+      if (std::atol(r.text("constraint").c_str() + star + 1) > static_cast<long>(c.nodes.size()) &&
+          !r.has("hold"))
+        refuse("constraint", "feature", "the cluster has fewer nodes with that feature");
+      break;
+    }
+    if (r.has("batch")) check_batch();
     if (!r.text("licenses").empty()) refuse("licenses", "licenses", "the cluster has no such licenses");
     if (!r.text("resources").empty()) refuse("resources", "resources", "the cluster has no such resources");
     if (!r.text("reservation").empty()) refuse("reservation", "reservation", "there is no such reservation");
     if (r.has("clusters") && !c.has_accounting)
       refuse("clusters", "clusters", "the cluster has no database of clusters");
+  }
+
+  /// The batch script's features have to be among those of the nodes.
+  void check_batch() {
+    auto known = r.features;
+    for (const std::string_view option : {"prefer"})
+      if (const auto more = r.has(option) ? parse_features(r.text(option), x_version) : std::nullopt)
+        known.insert(known.end(), more->begin(), more->end());
+    const auto wanted = parse_features(r.text("batch"), x_version);
+    const bool all = wanted && std::all_of(wanted->begin(), wanted->end(), [&](const std::string& name) {
+                       return std::find(known.begin(), known.end(), name) != known.end();
+                     });
+    if (known.empty() || !all)
+      refuse("batch", "feature", "--batch names features that --constraint does not");
   }
 
   bool is_partition(const std::string& name) const {
@@ -72,9 +96,7 @@ private:
 
   std::optional<std::vector<std::string>> names_of(std::string_view option) {
     if (!r.has(option)) return std::vector<std::string>{};
-    std::string text = r.text(option);
-    while (!text.empty() && text.back() == ',') text.pop_back();
-    const auto list = model::Hostlist::parse(text);
+    const auto list = model::Hostlist::parse(hostlist_text(r.text(option)));
     const auto is_node = [&](const std::string& name) {
       return std::find(c.nodes.begin(), c.nodes.end(), name) != c.nodes.end();
     };
@@ -153,15 +175,53 @@ private:
     if (r.has("resv-ports")) refuse("resv-ports", "stepmgr", "--resv-ports needs slurmstepd to manage steps");
     if (r.has("external") && from(Version::v26_05))
       refuse("external", "external", "the cluster is not set up for external jobs");
-    if (util::to_lower(r.text("gres-flags")).find("sharing") != std::string::npos)
+    if (util::to_lower(r.text("gres-flags")).find("one-task-per-sharing") != std::string::npos)
       refuse("gres-flags", "gres-flags", "the cluster does not share GPUs between tasks");
-    for (const char* option : {"nodefile", "export-file"})
-      if (r.has(option)) refuse(option, "file", "the file '" + r.text(option) + "' is not there");
-    if (const auto bind = r.text("tres-bind"); r.has("tres-bind") && !util::starts_with(bind, "gres/gpu:"))
-      refuse("tres-bind", "tres-bind", "--tres-bind is for gres/gpu here");
+    for (const std::string_view option : {"nodefile", "export-file", "bbf"})
+      if (r.has(option) && (option == "nodefile" || c.files.count(r.text(option)) == 0))
+        refuse(option, "file", "the file '" + r.text(option) + "' is not there, or names no nodes");
+    for (const char* option : {"uid", "gid"})
+      if (const auto name = r.text(option); !name.empty() && !c.users.empty() &&
+                                            name.find_first_not_of("+0123456789") != std::string::npos &&
+                                            c.users.count(name) == 0)
+        refuse(option, "user", "the cluster does not know '" + name + "'");
+    if (util::to_lower(r.text("requeue")) == "expedite")
+      refuse("requeue", "requeue", "the cluster does not expedite jobs that come again");
+    check_governor();
+    check_deadline();
     const auto tmp = r.memory_mb.find("tmp");
     if (tmp != r.memory_mb.end() && tmp->second > 0)
       refuse("tmp", "tmp", "no node offers that much temporary disk");
+  }
+
+  void check_governor() {
+    const auto asked = r.has("cpu-freq") ? parse_cpu_frequency(r.text("cpu-freq"), x_version) : std::nullopt;
+    if (!asked) return;
+    if (!asked->min.empty() && asked->governor.empty() && from(Version::v23_11))
+      refuse("cpu-freq", "governor", "the cluster names no governor for a range: --cpu-freq has to");
+    if (!asked->governor.empty() && c.governors.count(asked->governor) == 0)
+      refuse("cpu-freq", "governor", "the cluster does not let jobs choose " + asked->governor);
+  }
+
+  /// What can be said of it without a clock.
+  void check_deadline() {
+    const auto deadline = r.has("deadline") ? parse_moment(r.text("deadline"), x_version) : std::nullopt;
+    if (!deadline) return;
+    const auto late = [&] { refuse("deadline", "deadline", "the job cannot end before its --deadline"); };
+    if (deadline->year > 0 && deadline->year < 2020) return late();
+    if (!deadline->from_now) return;
+    const auto begin = r.has("begin") ? parse_moment(r.text("begin"), x_version) : std::nullopt;
+    if (begin && begin->year > 2020) return late();
+    const long long start = begin && from(Version::v23_02) ? std::max(0LL, begin->from_now.value_or(0)) : 0;
+    const auto time = r.times.find("time"), least = r.times.find("time-min");
+    const auto* length = least != r.times.end()  ? &least->second
+                         : time != r.times.end() ? &time->second
+                                                 : nullptr;
+    constexpr long long k_unlimited = 1LL << 40;
+    const long long seconds = !length           ? 0
+                              : length->minutes ? static_cast<long long>(*length->minutes) * 60
+                                                : k_unlimited;
+    if (*deadline->from_now < start + seconds) late();
   }
 
   void check_sampling() {
@@ -242,7 +302,7 @@ private:
         std::max({1L, s.cpus_per_node, (s.cpus + s.min_nodes - 1) / std::max(1L, s.min_nodes)});
     const long cpus = whole ? c.cpus() : std::min(least, c.cpus());
     const auto gpus =
-        whole && c.gpus && s.gpus > 0
+        whole && c.gpus && (s.gpus > 0 || x_version == Version::v20_11)
             ? c.gpus->count
             : std::max<std::uint64_t>(
                   s.gpus_per_node,
@@ -372,7 +432,7 @@ void check_admission(const Request& request, const JobSize& size, const ClusterF
 
 std::vector<const PartitionFacts*> partitions_of(const Request& request, const ClusterFacts& cluster) {
   std::vector<const PartitionFacts*> found;
-  if (request.text("partition").empty()) {
+  if (request.text("partition").find_first_not_of(',') == std::string::npos) {
     if (!cluster.partitions.empty()) found.push_back(&cluster.partitions.front());
     return found;
   }

@@ -84,15 +84,19 @@ private:
   void print_plain() {
     if (r.has("external")) x_fields["JobName"] = "external";
     copy("JobName", "job-name");
-    if (!r.text("partition").empty()) set("Partition", r.text("partition"), c.partitions.front().name);
+    if (r.text("partition").find_first_not_of(',') != std::string::npos)
+      set("Partition", r.text("partition"), c.partitions.front().name);
     if (r.has("account")) x_fields["Account"] = util::to_lower(r.text("account"));
     copy("Comment", "comment");
     copy("Network", "network");
-    copy("Prefer", "prefer");
+    if (from(Version::v23_02)) copy("Extra", "extra");
+    if (r.has("reboot")) x_fields["Reboot"] = "1";
+    if (r.has("prefer")) x_fields["Prefer"] = util::replace_all(r.text("prefer"), ",", "&");
     copy("ClusterFeatures", "cluster-constraint");
     copy("BurstBuffer", "bb");
     if (from(Version::v24_11)) copy("QOS", "qos");
-    if (from(Version::v25_05)) copy("SegmentSize", "segment");
+    if (from(Version::v25_05) && r.count("segment") > 0)
+      x_fields["SegmentSize"] = std::to_string(r.count("segment"));
     if (r.has("constraint")) x_fields["Features"] = util::replace_all(r.text("constraint"), ",", "&");
     if (r.has("contiguous")) x_fields["Contiguous"] = "1";
     if (r.has("spread-job")) x_fields["SpreadJob"] = "Yes";
@@ -102,7 +106,11 @@ private:
     if (const auto text = r.text("switches"); !text.empty()) {
       const auto at = text.find('@');
       auto wait = at == std::string::npos ? std::nullopt : slurm::parse_time_limit(text.substr(at + 1));
-      if (!wait || !wait->minutes || *wait->minutes > 5) wait = slurm::TimeLimit{5}; // the site's maximum
+      const bool none = wait && !wait->minutes && text[at + 1] == '0';
+      if (none)
+        wait = slurm::TimeLimit{0};
+      else if (!wait || !wait->minutes || *wait->minutes > 5)
+        wait = slurm::TimeLimit{5}; // the site's maximum
       x_fields["Switches"] = text.substr(0, at) + "@" + time_text(*wait);
     }
     if (r.count("nice") != 0) x_fields["Nice"] = std::to_string(r.count("nice"));
@@ -112,16 +120,24 @@ private:
           capitalised(util::to_lower(r.text("kill-on-invalid-dep")));
     const auto flags = util::to_lower(r.text("gres-flags"));
     if (flags.find("enforce-binding") != std::string::npos) x_fields["GresEnforceBind"] = "Yes";
-    if (flags.find("disable-binding") != std::string::npos) x_fields["GresEnforceBind"] = "No";
+    // Two flags are printed as one word.
+    const bool several = flags.find("multiple-tasks") != std::string::npos && !from(Version::v25_11);
+    if (flags.find("disable-binding") != std::string::npos)
+      x_fields["GresEnforceBind"] = several ? "No,GresOneTaskPerSharing=No" : "No";
     if (const auto tmp = r.memory_mb.find("tmp"); tmp != r.memory_mb.end() && tmp->second > 0)
       x_fields["MinTmpDiskNode"] = memory_text(tmp->second);
-    if (r.has("container") || r.has("container-id")) {
+    if (r.has("container") || r.has("container-id") || r.has("container-type")) {
       x_fields["Container"] = r.has("container") ? r.text("container") : "(null)";
       if (from(Version::v23_02))
         x_fields["ContainerID"] = r.has("container-id") ? r.text("container-id") : "(null)";
       if (from(Version::v26_05))
         x_fields["ContainerType"] = r.has("container-type") ? r.text("container-type") : "(null)";
     }
+  }
+
+  /// "1-3,5".
+  static std::string count_text(const std::vector<long>& counts) {
+    return index_text(std::vector<unsigned>(counts.begin(), counts.end()));
   }
 
   static long ceiling(long a, long b) { return (a + b - 1) / b; }
@@ -142,8 +158,7 @@ private:
   }
 
   std::string node_text() const {
-    if (r.nodes && r.nodes->is_list)
-      return r.text("nodes").find(',') == std::string::npos ? "1" : r.text("nodes");
+    if (r.nodes && r.nodes->is_list) return count_text(r.nodes->counts);
     long least = s.min_nodes;
     if (from(Version::v23_11) && !s.nodes_given && r.has("ntasks-per-node"))
       least = std::max(least, ceiling(s.tasks, s.tasks_per_node));
@@ -209,18 +224,35 @@ private:
         "cpu=1,mem=1000M,node=1");
   }
 
+  /// The first of several; from 25.11 the first that takes so many nodes.
+  const slurm::PartitionFacts* chosen_partition() const {
+    const auto partitions = slurm::partitions_of(r, c);
+    if (partitions.empty()) return nullptr;
+    const long most = r.has("nodelist") && !r.nodes ? 0 : s.max_nodes;
+    const long nodes = most > 0                ? most
+                       : from(Version::v26_05) ? std::max(s.tasks_known, s.min_nodes)
+                                               : s.min_nodes;
+    if (from(Version::v25_11))
+      for (const auto* partition : partitions)
+        if (partition && (!partition->max_nodes || nodes <= static_cast<long>(*partition->max_nodes)))
+          return partition;
+    return partitions.front();
+  }
+
   void print_times() {
     const auto time = r.times.find("time");
-    const auto partitions = slurm::partitions_of(r, c);
     slurm::TimeLimit limit;
     if (time != r.times.end())
       limit = time->second;
-    else if (!partitions.empty() && partitions.front())
-      limit.minutes = partitions.front()->max_minutes;
+    else if (const auto* partition = chosen_partition())
+      limit.minutes = partition->max_minutes;
     set("TimeLimit", time_text(limit), "2-00:00:00");
     if (const auto least = r.times.find("time-min"); least != r.times.end())
       x_fields["TimeMin"] = time_text(least->second);
-    if (const auto delay = r.times.find("delay-boot"); delay != r.times.end() && delay->second.minutes)
+    if (const auto delay = r.times.find("delay-boot");
+        delay != r.times.end() && is_unlimited(r.text("delay-boot")))
+      x_fields["DelayBoot"] = "UNLIMITED";
+    else if (delay != r.times.end() && delay->second.minutes)
       x_fields["DelayBoot"] = fmt::format("{}{:02}",
                                           time_text({delay->second.seconds / 60})
                                               .substr(0, time_text({delay->second.seconds / 60}).size() - 2),
@@ -228,6 +260,24 @@ private:
     if (r.has("deadline")) x_fields["Deadline"] = "<time>";
     if (r.has("deadline") && time == r.times.end() && x_fields.count("TimeMin") == 0)
       x_fields["TimeMin"] = "00:01:00";
+  }
+
+  static bool is_unlimited(const std::string& text) {
+    const auto lower = util::to_lower(text);
+    return lower == "-1" || lower == "unlimited" || lower == "infinite";
+  }
+
+  /// --gres as it was written: up to 20.11 and from 23.11 with its empty items.
+  std::string gres_text() const {
+    const bool later = from(Version::v23_11);
+    std::vector<std::string> items;
+    for (auto item : util::split(r.text("gres"), ',')) {
+      for (const char* own : {"gres:", "gres/"})
+        if (util::starts_with(item, own)) item = item.substr(5);
+      const bool gpu = util::starts_with(item, "gpu");
+      items.push_back((later || gpu ? "gres/" : from(Version::v21_08) ? "gres:" : "") + item);
+    }
+    return util::join(items, ",");
   }
 
   static std::string tres_list(const std::string& text, const std::string& prefix) {
@@ -244,12 +294,15 @@ private:
 
   void print_gpus() {
     std::vector<std::string> per_node;
-    if (!r.text("gpus-per-node").empty()) per_node.push_back(tres_list(r.text("gpus-per-node"), "gpu:"));
-    if (r.gres.count("gres") > 0) per_node.push_back(tres_list(r.text("gres"), ""));
-    set("TresPerNode", util::join(per_node, ","), "");
+    if (r.text("gpus-per-node").find_first_not_of(',') != std::string::npos)
+      per_node.push_back(tres_list(r.text("gpus-per-node"), "gpu:"));
+    const bool gres = r.has("gres") && util::to_lower(r.text("gres")) != "none";
+    if (gres) per_node.push_back(gres_text());
+    if (gres || !per_node.empty()) x_fields["TresPerNode"] = util::join(per_node, ",");
     set("TresPerJob", tres_list(r.text("gpus"), "gpu:"), "");
     set("TresPerSocket", tres_list(r.text("gpus-per-socket"), "gpu:"), "");
-    set("TresPerTask", per_task_text(), "");
+    if (const auto text = per_task_text(); !text.empty() || (r.tres_per_task && from(Version::v23_11)))
+      x_fields["TresPerTask"] = text;
     if (r.has("cpus-per-gpu")) x_fields["CpusPerTres"] = fmt::format("gres/gpu:{}", r.count("cpus-per-gpu"));
     if (r.has("gpu-freq")) x_fields["TresFreq"] = "gres/gpu:" + r.text("gpu-freq");
     if (from(Version::v23_11) && s.gpus_per_task > 0)
@@ -261,12 +314,18 @@ private:
         x_fields["TresBind"] = fmt::format("gres/gpu:single:{}", r.count("ntasks-per-gpu"));
     }
     copy("TresBind", "tres-bind");
+    if (r.has("ntasks-per-tres") && !r.has("ntasks-per-gpu") && x_version == Version::v20_11)
+      x_fields["TresBind"] = fmt::format("gres/gpu:single:{}", r.count("ntasks-per-tres"));
     if (r.has("gpu-bind")) x_fields["TresBind"] = "gres/gpu:" + r.text("gpu-bind");
   }
 
   std::string per_task_text() const {
     std::vector<std::string> parts;
     const bool later = from(Version::v23_11);
+    const auto text = r.text("tres-per-task");
+    // With words that say nothing, or one twice, it stays as it was written.
+    if (later && r.tres_per_task && r.tres_per_task->items.size() != util::split(text, ',').size())
+      return text;
     if (later && r.has("cpus-per-task")) parts.push_back(fmt::format("cpu={}", s.cpus_per_task));
     if (!later && !r.text("gpus-per-task").empty()) {
       for (auto part : util::split(tres_list(r.text("gpus-per-task"), "gpu:"), ',')) {
@@ -345,8 +404,7 @@ private:
     for (const auto& [key, option] :
          {std::pair{"ReqNodeList", "nodelist"}, std::pair{"ExcNodeList", "exclude"}}) {
       if (!r.has(option)) continue;
-      std::string text = r.text(option);
-      while (!text.empty() && text.back() == ',') text.pop_back();
+      const std::string text = slurm::hostlist_text(r.text(option));
       auto names = model::Hostlist::parse(text).value_or(model::Hostlist()).names();
       std::sort(names.begin(), names.end());
       names.erase(std::unique(names.begin(), names.end()), names.end());
@@ -363,25 +421,11 @@ private:
 
   void print_frequency() {
     if (!r.has("cpu-freq")) return;
-    std::string text = r.text("cpu-freq");
-    const auto colon = text.find(':');
-    std::string governor = colon == std::string::npos ? "" : text.substr(colon + 1);
-    text = text.substr(0, colon);
-    for (const char* name :
-         {"Conservative", "OnDemand", "Performance", "PowerSave", "UserSpace", "SchedUtil"}) {
-      if (util::to_lower(governor) == util::to_lower(name)) governor = name;
-      if (util::to_lower(text) == util::to_lower(name)) {
-        x_fields["Governor"] = name;
-        return;
-      }
-    }
-    const auto dash = text.find('-');
-    if (dash != std::string::npos)
-      x_fields["CPU_min_freq"] = capitalised(util::to_lower(text.substr(0, dash)));
-    x_fields["CPU_max_freq"] =
-        capitalised(util::to_lower(dash == std::string::npos ? text : text.substr(dash + 1)));
-    if (governor.empty() && from(Version::v23_11) && dash == std::string::npos) governor = "UserSpace";
-    set("Governor", capitalised(governor), "");
+    const auto frequency = slurm::parse_cpu_frequency(r.text("cpu-freq"), x_version);
+    if (!frequency) return;
+    set("CPU_min_freq", frequency->min, "");
+    set("CPU_max_freq", frequency->max, "");
+    set("Governor", frequency->governor, "");
   }
 
   const slurm::Request& r;

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: MIT
 #include "agree_paths.hpp"
 
+#include <cstdlib>
+#include <optional>
+
 #include "util/text.hpp"
 
 namespace hpcml::agree {
@@ -11,27 +14,33 @@ using slurm::Version;
 constexpr const char* k_work = "WORK";
 constexpr const char* k_array_task = "4294967294";
 
-/// What a letter after '%' stands for in this version; nullptr where it stays.
-const char* pattern_text(char letter, Version version, const std::string& name) {
+/// What a letter after '%' stands for in this version, padded where it is a number; nothing where it stays.
+std::optional<std::string> pattern_text(char letter, Version version, const std::string& name,
+                                        std::size_t width) {
+  const auto number = [&](std::string digits) {
+    return std::string(digits.size() < width ? width - digits.size() : 0, '0') + digits;
+  };
   const bool complete = version >= Version::v25_11;
   switch (letter) {
   case 'j':
   case 'A': return "JOBID";
   case 'a': return k_array_task;
-  case 'x': return name.c_str();
+  case 'x': return name;
   case 'u': return "root";
-  case 'b': return version >= Version::v24_11 ? "4" : nullptr;
+  case 'b': return version >= Version::v24_11 ? std::optional(number("4")) : std::nullopt;
+  case 'r':
   case 't':
-  case 'n': return complete ? "0" : nullptr;
-  case 's': return complete ? "batch" : nullptr;
-  case 'J': return complete ? "JOBID.batch" : nullptr;
-  case 'N': return complete ? "(null)" : nullptr;
-  default: return nullptr;
+  case 'n': return complete ? std::optional(number("0")) : std::nullopt;
+  case 's': return complete ? std::optional<std::string>("batch") : std::nullopt;
+  case 'J': return complete ? std::optional<std::string>("JOBID") : std::nullopt;
+  case 'N': return complete ? std::optional<std::string>("(null)") : std::nullopt;
+  default: return std::nullopt;
   }
 }
 
 std::string expand(const std::string& text, Version version, const std::string& name) {
-  const bool widths = version >= Version::v23_02;
+  const bool widths = version >= Version::v23_02, complete = version >= Version::v25_11;
+  if (complete && text.find('\\') != std::string::npos) return util::replace_all(text, "\\", "");
   std::string out;
   for (std::size_t i = 0; i < text.size(); ++i) {
     if (text[i] != '%') {
@@ -44,16 +53,21 @@ std::string expand(const std::string& text, Version version, const std::string& 
       continue;
     }
     std::size_t at = i + 1;
-    // Digits are a width, at first without leading zeros.
-    if (widths && at < text.size() && text[at] == '0' && version < Version::v25_11) out += '%';
     while (widths && at < text.size() && text[at] >= '0' && text[at] <= '9') ++at;
-    const char* value = at < text.size() ? pattern_text(text[at], version, name) : nullptr;
-    if (value) {
-      out += value;
-      i = at;
-    } else if (at < text.size() || version < Version::v25_11) {
+    const auto written = at - i - 1;
+    const auto width =
+        std::min<unsigned long>(10, written > 0 ? std::strtoul(text.c_str() + i + 1, nullptr, 10) : 0);
+    const auto value = at < text.size() ? pattern_text(text[at], version, name, width) : std::nullopt;
+    if (!value) {
       out += '%';
+      if (complete && at == i + 1 && at == text.size()) out.pop_back();
+      continue;
     }
+    // Up to 25.05 as many figures are taken away as the width should have, not as it has.
+    const std::size_t taken = written == 0 ? 1 : width > 9 ? 3 : 2;
+    if (!complete && written + 1 > taken) out += text.substr(i, written + 1 - taken);
+    out += *value;
+    i = at;
   }
   return out;
 }
@@ -72,7 +86,7 @@ void print_paths(const slurm::Request& r, Version version, unsigned component, F
     if (util::to_lower(text) == "none") return std::string("/dev/null");
     if (!text.empty() && text[0] == '/') return expand(text, version, name);
     const bool slash = !r.text("chdir").empty() && work.back() == '/' && version >= Version::v25_11;
-    return work + (slash ? "" : "/") + expand(text, version, name);
+    return expand(work + (slash ? "" : "/") + text, version, name);
   };
   const bool array = r.has("array") && (r.text("array").find_first_not_of(',') != std::string::npos ||
                                         version >= Version::v25_11);
