@@ -4,7 +4,11 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
 #include <exception>
+#include <filesystem>
 #include <iostream>
 #include <unistd.h>
 
@@ -205,7 +209,11 @@ std::optional<int> run_words(Context& context) {
       ->take_all()
       ->transform([&context](const std::string& folder) {
         const auto whole = util::absolute_path(folder, util::user_places(context.env));
-        if (!whole) throw CLI::ValidationError(whole.error().what, whole.error().hint);
+        if (!whole) throw CLI::ValidationError("--sites-dir", whole.error().what);
+        // A rank goes on without: its script has named the folder, and says what differs.
+        std::error_code ignored;
+        if (command_word(context.words) != "launch" && !std::filesystem::is_directory(*whole, ignored))
+          throw CLI::ValidationError("--sites-dir", "there is no folder " + *whole);
         return *whole;
       });
   app.add_flag("-v,--verbose", verbosity, "say what is done while doing it; -vv says more");
@@ -231,6 +239,17 @@ std::optional<int> run_words(Context& context) {
   return exit_code;
 }
 
+/// A result that did not arrive is none, whatever the command did besides.
+int check_output(int code, const Context& context) {
+  errno = 0;
+  const bool arrived = std::cout.flush().good() && std::fflush(stdout) == 0 && std::ferror(stdout) == 0;
+  if (arrived || code != k_ok) return code;
+  const std::string why = errno != 0 ? std::string(": ") + std::strerror(errno) : std::string();
+  print_error("cannot write to the standard output" + why,
+              "what was printed is not whole; is the disk, or your quota, full?", context.colour);
+  return k_world_failed;
+}
+
 } // namespace
 
 bool Context::wants(std::string_view flag) const {
@@ -251,10 +270,10 @@ int run(int argc, char** argv, const util::EnvSnapshot& env) {
   if (context.has_program) context.program.assign(dashes + 1, context.argv.end());
   try {
     context.every_flag = false;
-    if (const auto code = run_words(context)) return *code;
+    if (const auto code = run_words(context)) return check_output(*code, context);
     context.every_flag = true; // what is wrong, or the help, is said with all of them known
     context.sites_dirs.clear();
-    return run_words(context).value_or(k_internal);
+    return check_output(run_words(context).value_or(k_internal), context);
   } catch (const std::exception& error) {
     print_error(std::string("internal error: ") + error.what(),
                 "this is a bug in hpcml: please report it with the command line", context.colour);

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <filesystem>
+#include <functional>
 #include <iostream>
 #include <memory>
 #include <unistd.h>
@@ -36,14 +37,21 @@ const char* const k_config_footer = R"(Examples:
   hpcml config                             what is remembered, and where
 The values come below flags, HPCML_* variables and the job file, and above the site's own defaults.)";
 
-/// The configuration and its file, for one command.
+/// The configuration and its file, for one command, and what the command changes in it.
 struct Desk {
   std::string path;
-  spec::Config config;
+  spec::Config config = {};
+  std::vector<std::function<void(spec::Config&)>> changes = {};
+  std::string news = {}; ///< what is printed once the changes are saved
+
+  void change(std::function<void(spec::Config&)> step) {
+    step(config);
+    changes.push_back(std::move(step));
+  }
 };
 
 std::optional<Desk> open(const Context& context, int& exit_code) {
-  Desk desk{spec::config_path(context.env), {}};
+  Desk desk{spec::config_path(context.env)};
   if (desk.path.empty()) {
     print_error("there is no home directory to keep the configuration in", "set HOME or XDG_CONFIG_HOME",
                 context.colour);
@@ -59,10 +67,18 @@ std::optional<Desk> open(const Context& context, int& exit_code) {
 }
 
 int save(const Desk& desk, const Context& context) {
-  std::error_code error;
-  std::filesystem::create_directories(std::filesystem::path(desk.path).parent_path(), error);
-  const auto written = util::write_output(desk.path, spec::render_config(desk.config), 0644);
-  if (written) return k_ok;
+  std::error_code ignored; // of writing it is said
+  std::filesystem::create_directories(std::filesystem::path(desk.path).parent_path(), ignored);
+  // Others may have changed it since it was read: what they wrote stays.
+  const util::FileLock alone(desk.path + ".lock");
+  auto load = spec::load_config(desk.path);
+  auto config = diag::has_errors(load.diagnostics) ? desk.config : std::move(load.config);
+  for (const auto& change : desk.changes) change(config);
+  const auto written = util::write_output(desk.path, spec::render_config(config), 0644);
+  if (written) {
+    std::fputs(desk.news.c_str(), stdout);
+    return k_ok;
+  }
   print_error(written.error(), context.colour);
   return k_world_failed;
 }
@@ -120,8 +136,8 @@ int set_value(Desk& desk, const model::Site& site, const std::string& key, const
     return k_usage;
   }
   if (!is_accepted(site, key, value, context)) return k_cannot_satisfy;
-  desk.config.sites[site.id][key] = value;
-  std::printf("%s.%s %s\n", site.id.c_str(), key.c_str(), value.c_str());
+  desk.change([id = site.id, key, value](spec::Config& config) { config.sites[id][key] = value; });
+  desk.news += site.id + "." + key + " " + value + "\n";
   return k_ok;
 }
 
@@ -134,8 +150,8 @@ int run_set(const ConfigOptions& options, const Context& context) {
   const auto site = site_of(target, *desk, context, exit_code);
   if (!site) return exit_code;
   if (options.key == "site") {
-    desk->config.site = site->id;
-    std::printf("site %s\n", site->id.c_str());
+    desk->change([id = site->id](spec::Config& config) { config.site = id; });
+    desk->news += "site " + site->id + "\n";
   } else {
     exit_code = set_value(*desk, *site, options.key, options.value, context);
   }
@@ -149,10 +165,12 @@ int run_unset(const ConfigOptions& options, const Context& context) {
   bool there = false;
   if (options.key == "site") {
     there = desk->config.site.has_value();
-    desk->config.site.reset();
+    desk->change([](spec::Config& config) { config.site.reset(); });
   } else {
-    for (auto& [id, values] : desk->config.sites)
-      if (options.site.empty() || options.site == id) there = values.erase(options.key) > 0 || there;
+    desk->change([&](spec::Config& config) {
+      for (auto& [id, values] : config.sites)
+        if (options.site.empty() || options.site == id) there = values.erase(options.key) > 0 || there;
+    });
   }
   if (there) return save(*desk, context);
   print_error("the configuration says nothing about '" + options.key + "'", "hpcml config shows what it says",
@@ -224,8 +242,8 @@ int run_learn(const ConfigOptions& options, const Context& context) {
   const auto account = find_account(options, context, exit_code);
   if (exit_code != k_ok) return exit_code;
   if (!desk->config.site) {
-    desk->config.site = site->id;
-    std::printf("site %s\n", site->id.c_str());
+    desk->change([id = site->id](spec::Config& config) { config.site = id; });
+    desk->news += "site " + site->id + "\n";
   }
   if (account) exit_code = set_value(*desk, *site, "account", *account, context);
   if (exit_code == k_ok && !options.partition.empty())

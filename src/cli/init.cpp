@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // hpcml init: a job file to start from.
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
@@ -41,6 +42,23 @@ int write_new(const std::string& path, const std::string& text, const Context& c
   return k_world_failed;
 }
 
+/// What `hpcml gen` would refuse because of the request; what any job still lacks here is for its author to
+/// fill in.
+diag::Diagnostics faults_of(model::JobSpec job, model::JobSpec usual, const model::Site& site,
+                            const Context& context) {
+  for (auto* one : {&job, &usual})
+    if (one->command.empty()) one->command = {"python", "train.py"};
+  const auto lacking = plan_job(usual, site, context).diagnostics;
+  diag::Diagnostics faults;
+  for (auto& finding : plan_job(job, site, context).diagnostics)
+    if (finding.severity == diag::Severity::error &&
+        std::none_of(lacking.begin(), lacking.end(), [&](const auto& other) {
+          return other.code == finding.code && other.message == finding.message;
+        }))
+      faults.push_back(std::move(finding));
+  return faults;
+}
+
 int run(const InitOptions& options, const Context& context) {
   // What stands in a job file of this folder belongs to that file.
   Request request;
@@ -57,7 +75,12 @@ int run(const InitOptions& options, const Context& context) {
   int exit_code = k_ok;
   const auto site = choose_site(request.site, context, exit_code);
   if (!site) return exit_code;
-  job = spec::merge_jobs(spec::job_from_config(config.config, site->id, request.config_file), job);
+  resolve_paths(job, context.env, findings);
+  const auto usual = spec::job_from_config(config.config, site->id, request.config_file);
+  job = spec::merge_jobs(usual, job);
+  for (auto& fault : faults_of(job, usual, *site, context)) findings.push_back(std::move(fault));
+  print_diagnostics(findings, {}, context.colour);
+  if (diag::has_errors(findings)) return exit_code_of(findings);
   exit_code = write_new(options.file, render_job_file(*site, job), context);
   if (exit_code == k_ok)
     std::fprintf(stderr, "hpcml: wrote %s; next: edit it, then hpcml submit --test-only%s\n",

@@ -3,9 +3,11 @@
 
 #include <algorithm>
 #include <fmt/format.h>
+#include <set>
 
 #include "hpcml/json_string.hpp"
 #include "plan/site_limits.hpp"
+#include "spec/job_keys.hpp"
 #include "util/text.hpp"
 
 namespace hpcml::cli {
@@ -37,6 +39,7 @@ public:
     x_text += "  " + line + "\n";
   }
   void key(const std::string& name, const std::string& json) {
+    x_keys.insert(name);
     line(fmt::format("{}: {},", json_string(name), json));
   }
   void last(const std::string& name, const std::string& json) {
@@ -45,6 +48,7 @@ public:
   void open_key(const std::string& name, const std::string& json) {
     line(fmt::format("// {}: {},", json_string(name), json));
   }
+  bool has(const std::string& name) const { return x_keys.contains(name); }
   std::string take() { return std::move(x_text); }
 
 private:
@@ -53,6 +57,7 @@ private:
     x_fresh = false;
   }
   std::string x_text;
+  std::set<std::string> x_keys;
   bool x_fresh = true; // no blank line is due
 };
 
@@ -245,16 +250,28 @@ void write_software(FileText& file, const model::Site& site, const model::JobSpe
   });
   if (wheels != site.python.end()) software("wheelhouse", job.wheelhouse, "torch numpy");
   write_images(file, site, job);
-  file.open_key("env", "{\"NAME\": \"value\"}");
+  if (job.env.empty()) file.open_key("env", "{\"NAME\": \"value\"}");
 }
 
-void write_pieces(FileText& file) {
+/// What was asked for and has no place of its own above.
+void write_rest(FileText& file, const model::JobSpec& job) {
+  bool first = true;
+  for (const auto& key : spec::job_keys()) {
+    const auto json = key.to_json(job);
+    if (!json || file.has(key.name)) continue;
+    if (first) file.comment("As asked for:");
+    first = false;
+    file.key(key.name, *json);
+  }
+}
+
+void write_pieces(FileText& file, const model::JobSpec& job) {
   file.comment(
       "A training that is longer than one job may be: submitted so often, each job after the one before.");
   file.open_key("chain", "4");
   file.comment(
       "The same program with many settings: a job array; SLURM_ARRAY_TASK_ID tells the tasks apart.");
-  file.open_key("array", "\"0-9%2\"");
+  if (!job.array) file.open_key("array", "\"0-9%2\"");
   file.comment("Several programs in this job: \"steps\" instead of \"command\"; several jobs: \"jobs\".");
   file.open_key(
       "steps",
@@ -278,7 +295,8 @@ std::string render_job_file(const model::Site& site, const model::JobSpec& job) 
   write_qos(file, site, job, qos);
   write_size(file, site, partition, qos, job);
   write_software(file, site, job);
-  write_pieces(file);
+  write_rest(file, job);
+  write_pieces(file, job);
   std::vector<std::string> words;
   for (const auto& word : job.command) words.push_back(json_string(word));
   file.comment("The program and its arguments, one word each.");

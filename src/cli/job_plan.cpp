@@ -139,7 +139,7 @@ bool is_said(std::string_view line, const diag::Diagnostics& said) {
 
 } // namespace
 
-void print_script_findings(const PlannedRequest& planned, const Context& context) {
+void print_script_findings(const PlannedRequest& planned, const Context& context, std::string_view seen_to) {
   diag::Diagnostics all;
   for (const auto& part : planned.parts) {
     const auto script = render::render_script(part.plan);
@@ -147,7 +147,7 @@ void print_script_findings(const PlannedRequest& planned, const Context& context
     for (auto& [what, fix] : check::check_script("", script, {{}, &planned.site})) {
       // What the site makes of the request is worth a word where it is no more than a note, too.
       const bool note = what.severity == diag::Severity::note;
-      if (note && !util::starts_with(what.code, "site/")) continue;
+      if (what.code == seen_to || (note && !util::starts_with(what.code, "site/"))) continue;
       if (const auto at = what.span.line; at > 0 && at <= lines.size()) {
         if (is_said(lines[at - 1], part.findings)) continue;
         const auto line = std::string(util::trim(lines[at - 1]));

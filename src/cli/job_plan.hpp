@@ -36,8 +36,9 @@ struct PlannedRequest {
 std::optional<PlannedRequest> run_planning(const Request& request, const Context& context, int& exit_code);
 
 /// What `hpcml check --site` would say of the plans' scripts, as warnings on standard error: what is written
-/// is said to be doubtful before it waits in a queue.
-void print_script_findings(const PlannedRequest& planned, const Context& context);
+/// is said to be doubtful before it waits in a queue. `seen_to`: the code of what the command does itself.
+void print_script_findings(const PlannedRequest& planned, const Context& context,
+                           std::string_view seen_to = {});
 
 /// A request that is one script.
 struct PlannedJob {

@@ -3,6 +3,7 @@
 #include <cstdio>
 
 #include "cli/command.hpp"
+#include "diag/visible_text.hpp"
 
 namespace hpcml::cli {
 
@@ -13,8 +14,8 @@ void print_diagnostics(const diag::Diagnostics& list, const std::string& source,
 
 void print_error(const std::string& message, const std::string& hint, bool colour) {
   std::string text = colour ? "hpcml: \033[1;31merror\033[0m: " : "hpcml: error: ";
-  text += message + "\n";
-  if (!hint.empty()) text += "  hint: " + hint + "\n";
+  text += diag::visible_text(message) + "\n";
+  if (!hint.empty()) text += "  hint: " + diag::visible_text(hint) + "\n";
   std::fputs(text.c_str(), stderr);
 }
 

@@ -7,6 +7,7 @@
 #include "plan/requirements.hpp"
 #include "plan/staging.hpp"
 #include "spec/job_file.hpp"
+#include "spec/job_keys.hpp"
 #include "util/text.hpp"
 #include "util/user_path.hpp"
 
@@ -15,89 +16,6 @@ namespace hpcml::cli {
 namespace {
 
 const char* const k_default_job_file = "hpcml.json";
-
-/// Reads texts into a request and keeps count of what is wrong.
-class FlagReader {
-public:
-  FlagReader(const RequestFlags& flags, diag::Diagnostics& findings) : x_flags(flags), x_findings(findings) {}
-
-  void text(const char* name, model::Known<std::string>& target) {
-    if (const auto* value = find(name)) target = model::Sourced<std::string>{*value, origin(name)};
-  }
-  void count(const char* name, model::Known<unsigned>& target) {
-    const auto* value = find(name);
-    if (value == nullptr) return;
-    const auto number = util::parse_unsigned(*value);
-    if (number && *number <= 1000000)
-      target = model::Sourced<unsigned>{static_cast<unsigned>(*number), origin(name)};
-    else
-      wrong(name, "'" + *value + "' is not a number of them", "give a whole number");
-  }
-  template <class T> void parsed(const char* name, model::Known<T>& target) {
-    const auto* value = find(name);
-    if (value == nullptr) return;
-    const auto result = T::parse(*value);
-    if (result)
-      target = model::Sourced<T>{*result, origin(name)};
-    else
-      wrong(name, result.error().what, result.error().hint);
-  }
-  template <class E> void word(const char* name, model::Known<E>& target) {
-    const auto* value = find(name);
-    if (value == nullptr) return;
-    const auto result = model::parse_word<E>(*value);
-    if (result)
-      target = model::Sourced<E>{*result, origin(name)};
-    else
-      wrong(name, result.error().what, result.error().hint);
-  }
-  std::vector<model::Sourced<std::string>> list(const char* name) {
-    std::vector<model::Sourced<std::string>> values;
-    const auto found = x_flags.lists.find(name);
-    if (found == x_flags.lists.end()) return values;
-    for (const auto& value : found->second) values.push_back({value, origin(name)});
-    return values;
-  }
-  void variables(model::JobSpec& job) {
-    for (const auto& entry : list("--env")) {
-      const auto equals = entry.value.find('=');
-      if (equals == std::string::npos || equals == 0)
-        wrong("--env", "'" + entry.value + "' is not NAME=VALUE", "for example --env OMP_PLACES=cores");
-      else
-        job.env.emplace_back(entry.value.substr(0, equals),
-                             model::Sourced<std::string>{entry.value.substr(equals + 1), entry.origin});
-    }
-  }
-  static model::Origin origin(const char* name) { return {model::OriginKind::flag, name, {}, {}, {}}; }
-
-private:
-  const std::string* find(const char* name) const {
-    const auto found = x_flags.values.find(name);
-    return found == x_flags.values.end() ? nullptr : &found->second;
-  }
-  void wrong(const std::string& name, const std::string& what, const std::string& hint) {
-    x_findings.push_back({diag::Severity::error, "usage/" + name.substr(2), name + ": " + what, {}, hint});
-  }
-  const RequestFlags& x_flags;
-  diag::Diagnostics& x_findings;
-};
-
-void read_texts(FlagReader& reader, model::JobSpec& job) {
-  reader.text("--partition", job.partition);
-  reader.text("--account", job.account);
-  reader.text("--qos", job.qos);
-  reader.text("--job-name", job.job_name);
-  reader.text("--output", job.output);
-  reader.text("--gpu-type", job.gpu_type);
-  reader.text("--venv", job.venv);
-  reader.text("--conda", job.conda);
-  reader.text("--wheelhouse", job.wheelhouse);
-  reader.text("--container", job.container);
-  reader.text("--signal", job.signal);
-  reader.text("--array", job.array);
-  reader.text("--dependency", job.dependency);
-  reader.text("--hpcml-path", job.hpcml_path);
-}
 
 /// The paths of a request, whole: a compute node knows neither the person's "~" nor the folder they worked
 /// in.
@@ -207,37 +125,20 @@ void resolve_paths(model::JobSpec& job, const util::EnvSnapshot& env, diag::Diag
 
 model::JobSpec job_from_flags(const RequestFlags& flags, diag::Diagnostics& findings) {
   model::JobSpec job;
-  FlagReader reader(flags, findings);
-  read_texts(reader, job);
-  reader.count("--nodes", job.nodes);
-  reader.count("--gpus-per-node", job.gpus_per_node);
-  reader.count("--gpus-per-task", job.gpus_per_task);
-  reader.count("--tasks-per-node", job.tasks_per_node);
-  reader.count("--cpus-per-task", job.cpus_per_task);
-  reader.count("--threads-per-core", job.threads_per_core);
-  reader.word("--spill", job.spill);
-  reader.parsed("--rank-order", job.rank_order);
-  reader.parsed("--launcher", job.launcher);
-  reader.word("--backend", job.backend);
-  reader.word("--bind-check", job.bind_check);
-  reader.word("--container-engine", job.container_engine);
-  reader.word("--gpu-visibility", job.gpu_visibility);
-  reader.parsed("--mem", job.mem);
-  reader.parsed("--time", job.time);
-  job.modules = reader.list("--module");
-  job.binds = reader.list("--bind");
-  job.stage = reader.list("--stage");
-  job.sbatch = reader.list("--sbatch");
-  job.srun = reader.list("--srun");
-  reader.variables(job);
-  if (flags.requeue || flags.no_requeue)
-    job.requeue =
-        model::Sourced<bool>{flags.requeue, FlagReader::origin(flags.requeue ? "--requeue" : "--no-requeue")};
-  if (flags.no_container_enter)
-    job.container_enter = model::Sourced<bool>{false, FlagReader::origin("--no-container-enter")};
-  job.nccl_debug = flags.nccl_debug;
-  job.report = flags.report;
-  job.preflight = flags.preflight;
+  const auto take = [&](const spec::JobKey& key, const std::string& text, const std::string& flag) {
+    const auto fault = key.from_text(job, text, {model::OriginKind::flag, flag, {}, {}, {}});
+    if (fault)
+      findings.push_back(
+          {diag::Severity::error, "usage/" + key.name, key.flag() + ": " + fault->what, {}, fault->hint});
+  };
+  for (const auto& key : spec::job_keys()) {
+    const auto flag = key.flag();
+    if (const auto value = flags.values.find(flag); value != flags.values.end())
+      take(key, value->second,
+           key.form == spec::KeyForm::yes_no && value->second == "false" ? "--no-" + key.name : flag);
+    if (const auto list = flags.lists.find(flag); list != flags.lists.end())
+      for (const auto& text : list->second) take(key, text, flag);
+  }
   return job;
 }
 

@@ -23,12 +23,6 @@ struct RequestFlags {
   std::optional<std::string> only;                       ///< one of several jobs in the file
   std::map<std::string, std::string> values;             ///< "--nodes" -> "2"
   std::map<std::string, std::vector<std::string>> lists; ///< "--env" -> {"A=1", "B=2"}
-  bool requeue = false;
-  bool no_requeue = false;
-  bool no_container_enter = false;
-  bool nccl_debug = false;
-  bool report = false;
-  bool preflight = false;
 };
 
 /// Registers the flags that the line may need; `flags` outlives the parser.

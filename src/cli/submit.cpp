@@ -93,7 +93,7 @@ int run(const SubmitOptions& options, const Context& context) {
   int exit_code = k_ok;
   const auto planned = run_planning(request, context, exit_code);
   if (!planned) return exit_code;
-  print_script_findings(*planned, context);
+  print_script_findings(*planned, context, "site/submit"); // by the site's program: that is done here
   if (const auto fault = find_queue_fault(*planned)) {
     print_error(*fault, context.colour);
     return k_cannot_satisfy;

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 #include <map>
 
+#include "diag/visible_text.hpp"
 #include "emulate/cluster_layout.hpp"
 #include "plan/site_limits.hpp"
 #include "render/script.hpp"
@@ -59,8 +60,10 @@ std::string find_log(const slurm::Commands& commands, const SubmitCall& call,
   const slurm::LogNames names{submitted.id, array ? "*" : "", call.name, context.env.get_or("USER", "")};
   if (!array) {
     const auto records = slurm::find_job(commands, submitted.id, submitted.cluster);
-    if (records && records->size() == 1 && !records->front().log.empty())
-      return slurm::expand_log_pattern(records->front().log, names);
+    // Slurm has filled the pattern in. A % that is left may be the job's name: that is not for us to fill.
+    if (records && records->size() == 1 && !records->front().log.empty() &&
+        records->front().log.find('%') == std::string::npos)
+      return records->front().log;
   }
   const auto pattern = directive_of(call.plan, "--output");
   return absolute_log(
@@ -226,7 +229,8 @@ SubmitResult run_submit(const std::vector<SubmitCall>& calls, const model::Site&
       result.exit_code = k_world_failed;
       return result;
     }
-    for (const auto& message : submitted->messages) std::fprintf(stderr, "sbatch: %s\n", message.c_str());
+    for (const auto& message : submitted->messages)
+      std::fprintf(stderr, "sbatch: %s\n", diag::visible_text(message).c_str());
     RunningJob job{submitted->id,
                    submitted->cluster,
                    call.name,

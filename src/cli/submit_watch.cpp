@@ -310,7 +310,7 @@ std::vector<RunningJob> find_running(const std::string& id, const Context& conte
   return {{id,
            "",
            first.name,
-           slurm::expand_log_pattern(first.log, {id, "", first.name, context.env.get_or("USER", "")}),
+           first.log, // Slurm has filled the pattern in
            array,
            {}}};
 }

@@ -260,6 +260,30 @@ void check_flags(PlanContext& context) {
   }
 }
 
+/// The log lies beside the script: Slurm makes no folders, and a job whose log has none ends without a word.
+void add_log(PlanContext& context) {
+  const model::JobSpec& job = context.job;
+  const bool in_folder = job.job_name && job.job_name->value.find('/') != std::string::npos;
+  if (job.output && in_folder && job.output->value.find("%x") != std::string::npos)
+    context.error(
+        "usage/output",
+        "the log " + job.output->value + " of job '" + job.job_name->value +
+            "' lies in a folder that its name makes: Slurm makes none, and ends the job without a log",
+        "take %x out of --output, or / out of --job-name");
+  if (job.output) {
+    add_text(context, "output", job.output);
+    return;
+  }
+  std::string name = "%x";
+  if (in_folder) {
+    name = job.job_name->value;
+    for (char& c : name)
+      if (c == '/' || c == '%' || c == '\\') c = '_'; // what Slurm would read as more than a name
+  }
+  add_directive(context, "--output", name + (job.array ? "-%A_%a.out" : "-%j.out"),
+                by_rule("job name and job id"));
+}
+
 } // namespace
 
 void plan_directives(PlanContext& context) {
@@ -291,11 +315,7 @@ void plan_directives(PlanContext& context) {
     add_directive(context, "--mem", memory->value.to_slurm(), memory->origin);
   if (const auto time = plan_time(context))
     add_directive(context, "--time", time->value.to_slurm(), time->origin);
-  if (job.output)
-    add_text(context, "output", job.output);
-  else
-    add_directive(context, "--output", job.array ? "%x-%A_%a.out" : "%x-%j.out",
-                  by_rule("job name and job id"));
+  add_log(context);
   add_options(context);
   add_raw(context);
   check_flags(context);

@@ -42,6 +42,22 @@ void check_commands(PlanContext& context) {
     context.error("usage/command", "no command to run", "write it after --, for example: -- python train.py");
 }
 
+/// srun takes a word that is a lone ":" for the end of one component of the step, quoted or not.
+void check_colons(PlanContext& context) {
+  const auto has_colon = [](const std::vector<std::string>& command) {
+    return std::find(command.begin(), command.end(), ":") != command.end();
+  };
+  const auto& steps = context.job.steps;
+  if (!context.plan.launcher.by_srun() ||
+      (!has_colon(context.job.command) &&
+       std::none_of(steps.begin(), steps.end(), [&](const auto& step) { return has_colon(step.command); })))
+    return;
+  context.error("usage/command",
+                "the program's argument ':' alone ends the step for srun, which takes the next word for the "
+                "program of another component",
+                "start a script that has the argument: -- bash run.sh");
+}
+
 bool runs_once(const model::JobSpec& job) {
   return std::any_of(job.steps.begin(), job.steps.end(), [](const auto& step) { return step.once; }) ||
          (job.body && std::any_of(job.body->pieces.begin(), job.body->pieces.end(),
@@ -96,6 +112,7 @@ PlanResult make_plan(const model::JobSpec& job, const model::Site& site) {
     plan_launcher(context);
     check_steps(context);
     check_inner_launchers(context);
+    check_colons(context);
     plan_binding(context);
     plan_software(context);
     plan_container(context);

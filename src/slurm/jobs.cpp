@@ -21,6 +21,10 @@ util::Result<util::ProcessOutput> run_sbatch(const std::vector<std::string>& wor
                        "-- hpcml submit ..."};
   const auto answer = run_command(words, env, k_submit_limit, script);
   if (!answer.asked) return util::Error{answer.why_not, late};
+  const bool silent = answer.output.err.empty() && answer.output.out.empty();
+  if (!answer.ok() && silent && answer.output.exit_code > 128)
+    return util::Error{
+        words.front() + " was ended by signal " + std::to_string(answer.output.exit_code - 128), late};
   if (!answer.ok()) return explain_refusal(answer.output.err.empty() ? answer.output.out : answer.output.err);
   return answer.output;
 }

@@ -24,7 +24,7 @@ bool is_of_one_job(const std::string& key) {
 const JobKey* find_key(const std::string& name) {
   const auto& keys = job_keys();
   const auto found = std::find_if(keys.begin(), keys.end(), [&](const JobKey& key) {
-    return key.name == name && key.from_text && !is_of_one_job(name);
+    return key.name == name && key.has_variable() && !is_of_one_job(name);
   });
   return found == keys.end() ? nullptr : &*found;
 }

@@ -64,7 +64,7 @@ JobLoad job_from_environment(const util::EnvSnapshot& env) {
   JobLoad load;
   model::JobSpec job;
   for (const auto& key : job_keys()) {
-    if (!key.from_text) continue; // lists and the command are too easily torn apart in a variable
+    if (!key.has_variable()) continue;
     const auto name = variable_of(key.name);
     const auto value = env.get(name);
     if (!value || value->empty()) continue;

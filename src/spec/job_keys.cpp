@@ -1,194 +1,136 @@
 // SPDX-License-Identifier: MIT
 #include "spec/job_keys.hpp"
 
-#include <fmt/format.h>
-
-#include "util/text.hpp"
+#include "spec/job_key_kinds.hpp"
 
 namespace hpcml::spec {
 
 namespace {
 
 using model::JobSpec;
-using model::Known;
-using model::Origin;
-using model::Sourced;
-using Fault = std::optional<util::Error>;
 
-template <class T> auto merge_known(Known<T> JobSpec::*member) {
-  return [member](JobSpec& job, const JobSpec& over) {
-    if (over.*member) job.*member = over.*member;
+constexpr std::string_view k_resources = "What to ask for";
+constexpr std::string_view k_run = "How to run";
+constexpr std::string_view k_software = "Software";
+
+std::string size_text(const model::MemSize& size) { return size.to_slurm(); }
+std::string time_text(const model::Walltime& time) { return time.to_slurm(); }
+std::string order_text(const model::GpuOrder& order) { return order.text(); }
+std::string launcher_name(const model::Launcher& launcher) { return launcher.name(); }
+
+std::vector<JobKey> resource_keys() {
+  const auto help = [](std::string_view type, std::string_view text) {
+    return KeyHelp{k_resources, type, text};
+  };
+  return {
+      text_key("account", help("NAME", "account to charge"), &JobSpec::account),
+      text_key("partition", help("NAME", "partition; the site's default otherwise"), &JobSpec::partition),
+      text_key("qos", help("NAME", "quality of service"), &JobSpec::qos),
+      number_key("nodes", help("N", "number of nodes"), &JobSpec::nodes, 1),
+      number_key("gpus-per-node", help("N", "GPUs on each node; 0 for a CPU-only job"),
+                 &JobSpec::gpus_per_node, 0),
+      text_key("gpu-type", help("TYPE", "kind of GPU, where a site has several"), &JobSpec::gpu_type),
+      number_key("gpus-per-task", help("N", "GPUs per rank, for model parallelism; 1 otherwise"),
+                 &JobSpec::gpus_per_task, 0),
+      number_key("tasks-per-node", help("N", "ranks on each node; one per GPU otherwise"),
+                 &JobSpec::tasks_per_node, 1),
+      number_key("cpus-per-task", help("N", "physical cores per rank"), &JobSpec::cpus_per_task, 1),
+      number_key("threads-per-core", help("N", "hardware threads of each of these cores; 1 otherwise"),
+                 &JobSpec::threads_per_core, 1),
+      parsed_key("mem", help("SIZE", "memory per node: 480G"), &JobSpec::mem, size_text),
+      parsed_key("time", help("TIME", "time limit: 10 (minutes), 30m, 2h, 1-12:00:00"), &JobSpec::time,
+                 time_text),
   };
 }
 
-JobKey text_key(std::string name, Known<std::string> JobSpec::*member) {
+std::vector<JobKey> run_keys() {
+  const auto help = [](std::string_view type, std::string_view text) { return KeyHelp{k_run, type, text}; };
   return {
-      name,
-      [name, member](JobSpec& job, ObjectReader& root) { job.*member = root.known(name, root.text(name)); },
-      [member](JobSpec& job, const std::string& text, const Origin& origin) -> Fault {
-        const auto fault = text_fault(text, TextRule::line);
-        if (!fault.empty()) return util::Error{fault};
-        job.*member = Sourced<std::string>{text, origin};
-        return std::nullopt;
-      },
-      merge_known(member)};
+      text_key("job-name", help("NAME", "name of the job; the program's otherwise"), &JobSpec::job_name),
+      text_key("output", help("FILE", "log file; %j is the job's number"), &JobSpec::output),
+      parsed_key("launcher", help("KIND", "hpcml, torchrun, srun, ibrun, mpirun, accelerate or deepspeed"),
+                 &JobSpec::launcher, launcher_name),
+      choice_key("backend", help("NAME", "nccl or gloo; by what the node has otherwise"), &JobSpec::backend),
+      choice_key("gpu-visibility", help("WHAT", "what a rank sees: all GPUs of the node or its own"),
+                 &JobSpec::gpu_visibility),
+      parsed_key(
+          "rank-order",
+          help("ORDER", "ranks take the GPUs by gpu (number), cpu, ring (links), or as listed: 0,1,3,2"),
+          &JobSpec::rank_order, order_text),
+      choice_key("spill",
+                 help("WHERE", "cores of NUMA nodes without GPUs: none, or to ranks of the same package"),
+                 &JobSpec::spill),
+      choice_key("bind-check",
+                 help("HOW", "judge each rank's CPUs and memory before its program starts: warn, or fail"),
+                 &JobSpec::bind_check),
+      text_key("signal", help("SPEC", "signal to the ranks before the time limit: USR1@60"),
+               &JobSpec::signal),
+      text_key("array", help("SPEC", "job array: 0-9%2"), &JobSpec::array),
+      text_key("dependency", help("SPEC", "start after other jobs: afterok:123"), &JobSpec::dependency),
+      text_key("hpcml-path", help("PATH", "hpcml as the compute nodes see it; this program otherwise"),
+               &JobSpec::hpcml_path),
+      list_key("sbatch",
+               help("OPTION", "an #SBATCH option as it is: --sbatch=--reservation=x; may be repeated"),
+               &JobSpec::sbatch),
+      list_key("srun", help("OPTION", "an srun option as it is: --srun=--label; may be repeated"),
+               &JobSpec::srun),
+      bool_key(
+          "requeue",
+          {k_run, {}, "let Slurm start the job again after a failure of a node", "never start the job again"},
+          &JobSpec::requeue),
+      switch_key("nccl-debug", help({}, "let NCCL or RCCL say what it does"), &JobSpec::nccl_debug),
+      switch_key("report", help({}, "print one line per rank: host, GPU, cores"), &JobSpec::report),
+      switch_key("preflight", help({}, "test the process group before the program starts"),
+                 &JobSpec::preflight),
+  };
 }
 
-template <class E> JobKey choice_key(std::string name, Known<E> JobSpec::*member) {
-  return {name,
-          [name, member](JobSpec& job, ObjectReader& root) {
-            job.*member = root.known(name, root.template choice<E>(name));
-          },
-          [member](JobSpec& job, const std::string& text, const Origin& origin) -> Fault {
-            const auto value = model::parse_word<E>(text);
-            if (!value) return value.error();
-            job.*member = Sourced<E>{*value, origin};
-            return std::nullopt;
-          },
-          merge_known(member)};
-}
-
-JobKey number_key(std::string name, Known<unsigned> JobSpec::*member, unsigned least) {
-  return {name,
-          [name, member, least](JobSpec& job, ObjectReader& root) {
-            job.*member = root.known(name, root.number(name, least));
-          },
-          [member, least](JobSpec& job, const std::string& text, const Origin& origin) -> Fault {
-            const auto number = util::parse_unsigned(text);
-            if (!number || *number < least || *number > 1000000)
-              return util::Error{
-                  fmt::format("must be a whole number from {} to 1000000, not \"{}\"", least, text)};
-            job.*member = Sourced<unsigned>{static_cast<unsigned>(*number), origin};
-            return std::nullopt;
-          },
-          merge_known(member)};
-}
-
-util::Result<bool> parse_bool(const std::string& text) {
-  if (text == "1" || text == "true" || text == "yes") return true;
-  if (text == "0" || text == "false" || text == "no") return false;
-  return util::Error{fmt::format("must be true or false, not \"{}\"", text)};
-}
-
-JobKey bool_key(std::string name, Known<bool> JobSpec::*member) {
+std::vector<JobKey> software_keys() {
+  const auto help = [](std::string_view type, std::string_view text) {
+    return KeyHelp{k_software, type, text};
+  };
   return {
-      name,
-      [name, member](JobSpec& job, ObjectReader& root) { job.*member = root.known(name, root.flag(name)); },
-      [member](JobSpec& job, const std::string& text, const Origin& origin) -> Fault {
-        const auto yes = parse_bool(text);
-        if (!yes) return yes.error();
-        job.*member = Sourced<bool>{*yes, origin};
-        return std::nullopt;
-      },
-      merge_known(member)};
+      text_key("venv",
+               help("PATH", "virtual environment to activate; a packed one (.tar.gz) is unpacked on each "
+                            "node, one in a .sqsh file is mounted with the image"),
+               &JobSpec::venv),
+      text_key("conda",
+               help("NAME", "conda environment to activate; a packed one (.tar.gz) is unpacked on each node"),
+               &JobSpec::conda),
+      text_key("wheelhouse",
+               help("PACKAGES", "build a virtualenv from the site's wheels on each node: \"torch numpy\" or "
+                                "a requirements file"),
+               &JobSpec::wheelhouse),
+      text_key("container", help("IMAGE", "run the program in this image"), &JobSpec::container),
+      choice_key("container-engine",
+                 help("NAME", "singularity, apptainer, shifter, pyxis, edf or uenv, where the site has "
+                              "several; by the image's form otherwise"),
+                 &JobSpec::container_engine),
+      list_key("module", help("NAME", "module to load; may be repeated"), &JobSpec::modules),
+      env_key("env", help("NAME=VALUE", "variable for the program; may be repeated")),
+      list_key("stage",
+               help("PATH", "file or folder to copy to each node's own disk, where it is $HPCML_STAGE/NAME; "
+                            "may be repeated"),
+               &JobSpec::stage),
+      list_key("bind", help("SRC[:DST]", "folder to show in the container; may be repeated"),
+               &JobSpec::binds),
+      bool_key("container-enter",
+               {k_software, {}, {}, "do not activate the site's environment inside the image"},
+               &JobSpec::container_enter),
+  };
 }
 
-/// A switch without an origin: on in either job means on.
-JobKey switch_key(std::string name, bool JobSpec::*member) {
-  return {name,
-          [name, member](JobSpec& job, ObjectReader& root) { job.*member = root.flag(name).value_or(false); },
-          [member](JobSpec& job, const std::string& text, const Origin& /*origin*/) -> Fault {
-            const auto yes = parse_bool(text);
-            if (!yes) return yes.error();
-            job.*member = *yes;
-            return std::nullopt;
-          },
-          [member](JobSpec& job, const JobSpec& over) { job.*member = job.*member || over.*member; }};
-}
-
-/// A value with a type of its own; a bare number in the file is read as its text ("time": 10 is ten minutes).
-template <class T> JobKey parsed_key(std::string name, Known<T> JobSpec::*member) {
-  return {name,
-          [name, member](JobSpec& job, ObjectReader& root) {
-            const auto* node = root.raw(name);
-            if (!node) return;
-            if (!node->is(JsonKind::integer)) {
-              job.*member = root.known(name, root.template parsed<T>(name));
-              return;
-            }
-            auto value = T::parse(std::to_string(node->integer));
-            if (value)
-              job.*member = Sourced<T>{*value, root.origin(name)};
-            else
-              root.report_value(name, value.error().what, value.error().hint);
-          },
-          [member](JobSpec& job, const std::string& text, const Origin& origin) -> Fault {
-            auto value = T::parse(text);
-            if (!value) return util::Error{"is wrong: " + value.error().what, value.error().hint};
-            job.*member = Sourced<T>{*value, origin};
-            return std::nullopt;
-          },
-          merge_known(member)};
-}
-
-JobKey list_key(std::string name, std::vector<Sourced<std::string>> JobSpec::*member) {
-  return {name,
-          [name, member](JobSpec& job, ObjectReader& root) {
-            for (auto& text : root.texts(name)) (job.*member).push_back({std::move(text), root.origin(name)});
-          },
-          nullptr,
-          [member](JobSpec& job, const JobSpec& over) {
-            (job.*member).insert((job.*member).end(), (over.*member).begin(), (over.*member).end());
-          }};
-}
-
-JobKey env_key() {
-  return {"env",
-          [](JobSpec& job, ObjectReader& root) {
-            for (auto& [name, value] : root.text_map("env", TextRule::variable, TextRule::line))
-              job.env.push_back({name, {value, root.origin("env")}});
-          },
-          nullptr,
-          [](JobSpec& job, const JobSpec& over) {
-            job.env.insert(job.env.end(), over.env.begin(), over.env.end());
-          }};
+std::vector<JobKey> every_key() {
+  auto keys = resource_keys();
+  for (auto* more : {run_keys, software_keys})
+    for (auto& key : more()) keys.push_back(std::move(key));
+  return keys;
 }
 
 } // namespace
 
 const std::vector<JobKey>& job_keys() {
-  static const std::vector<JobKey> k_keys = {
-      text_key("partition", &JobSpec::partition),
-      number_key("nodes", &JobSpec::nodes, 1),
-      number_key("gpus-per-node", &JobSpec::gpus_per_node, 0),
-      number_key("tasks-per-node", &JobSpec::tasks_per_node, 1),
-      number_key("gpus-per-task", &JobSpec::gpus_per_task, 0),
-      number_key("cpus-per-task", &JobSpec::cpus_per_task, 1),
-      number_key("threads-per-core", &JobSpec::threads_per_core, 1),
-      choice_key("spill", &JobSpec::spill),
-      parsed_key("rank-order", &JobSpec::rank_order),
-      parsed_key("mem", &JobSpec::mem),
-      parsed_key("time", &JobSpec::time),
-      text_key("account", &JobSpec::account),
-      text_key("qos", &JobSpec::qos),
-      text_key("job-name", &JobSpec::job_name),
-      text_key("output", &JobSpec::output),
-      parsed_key("launcher", &JobSpec::launcher),
-      choice_key("backend", &JobSpec::backend),
-      choice_key("gpu-visibility", &JobSpec::gpu_visibility),
-      choice_key("bind-check", &JobSpec::bind_check),
-      text_key("gpu-type", &JobSpec::gpu_type),
-      text_key("venv", &JobSpec::venv),
-      text_key("conda", &JobSpec::conda),
-      text_key("wheelhouse", &JobSpec::wheelhouse),
-      text_key("container", &JobSpec::container),
-      choice_key("container-engine", &JobSpec::container_engine),
-      list_key("bind", &JobSpec::binds),
-      list_key("stage", &JobSpec::stage),
-      bool_key("container-enter", &JobSpec::container_enter),
-      list_key("module", &JobSpec::modules),
-      env_key(),
-      list_key("sbatch", &JobSpec::sbatch),
-      list_key("srun", &JobSpec::srun),
-      text_key("signal", &JobSpec::signal),
-      bool_key("requeue", &JobSpec::requeue),
-      text_key("array", &JobSpec::array),
-      text_key("dependency", &JobSpec::dependency),
-      switch_key("nccl-debug", &JobSpec::nccl_debug),
-      switch_key("report", &JobSpec::report),
-      switch_key("preflight", &JobSpec::preflight),
-      text_key("hpcml-path", &JobSpec::hpcml_path),
-  };
+  static const std::vector<JobKey> k_keys = every_key();
   return k_keys;
 }
 

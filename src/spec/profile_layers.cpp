@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <fmt/format.h>
+#include <map>
 
 #include "spec/schema_check.hpp"
 #include "util/embedded.hpp"
@@ -67,15 +68,21 @@ bool is_same_file(const std::string& a, const std::string& b) {
   return a == b || std::filesystem::equivalent(a, b, missing);
 }
 
+/// Sites have three layers at most; what is deeper is made by a program, or by mistake.
+constexpr std::size_t k_deepest = 32;
+
 /// The layers of one profile, depth first.
 class Loader {
 public:
   Loader(const FindProfile& find, ProfileCheck check) : x_find(find), x_check(check) {}
 
   std::optional<JsonNode> load(const ProfileFile& file) {
+    // Several layers may extend the same one: it is read once.
+    if (const auto done = x_done.find(file.path); done != x_done.end()) return done->second;
     x_open.push_back(file.path);
     auto merged = load_open(file);
     x_open.pop_back();
+    x_done.emplace(file.path, merged);
     return merged;
   }
 
@@ -153,6 +160,11 @@ private:
              entry.place, "take one of them out of \"extends\"");
       return std::nullopt;
     }
+    if (x_open.size() >= k_deepest) {
+      report("extends", fmt::format("the profiles extend each other more than {} layers deep", k_deepest),
+             entry.place, "merge some of them into one");
+      return std::nullopt;
+    }
     auto layer = load(*found);
     if (!layer) return std::nullopt;
     // Marks of the layer itself, not facts to inherit.
@@ -174,7 +186,8 @@ private:
   const FindProfile& x_find;
   ProfileCheck x_check;
   LayeredProfile x_result;
-  std::vector<std::string> x_open; // files that are being loaded, for circles
+  std::vector<std::string> x_open;                       // files that are being loaded, for circles
+  std::map<std::string, std::optional<JsonNode>> x_done; // what the others gave, by path
 };
 
 } // namespace

@@ -265,9 +265,13 @@ std::vector<std::string> Meeting::notes(const std::string& phase) {
   return list;
 }
 
-std::vector<std::optional<std::string>> Meeting::collect(const std::string& phase, milliseconds limit) {
+std::vector<std::optional<std::string>> Meeting::collect(const std::string& phase, milliseconds limit,
+                                                         const std::vector<int>& members) {
   const auto noted = [&](int rank) { return x_store.has(key(phase, "note", rank)); };
-  wait_for_all(noted, limit);
+  const auto is_awaited = [&](int rank) {
+    return members.empty() || std::find(members.begin(), members.end(), rank) != members.end();
+  };
+  wait_for_all([&](int rank) { return !is_awaited(rank) || noted(rank); }, limit);
   std::vector<std::optional<std::string>> list(static_cast<std::size_t>(x_env.world_size));
   for (int rank = 0; rank < x_env.world_size; ++rank)
     if (noted(rank)) list[static_cast<std::size_t>(rank)] = x_store.get(key(phase, "note", rank), x_timeout);

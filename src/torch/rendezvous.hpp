@@ -76,7 +76,9 @@ public:
   /// Rank 0, after a phase that ended well: what the ranks noted in it, by rank.
   std::vector<std::string> notes(const std::string& phase);
   /// Rank 0: what the ranks noted, waiting no longer than `limit`; by rank, nothing for those that did not.
-  std::vector<std::optional<std::string>> collect(const std::string& phase, std::chrono::milliseconds limit);
+  /// Of several `members` it waits for these only; none named: for all.
+  std::vector<std::optional<std::string>> collect(const std::string& phase, std::chrono::milliseconds limit,
+                                                  const std::vector<int>& members = {});
   /// Rank 0 tells all what to do; the others hear it.
   void decree(const std::string& matter, const std::string& text);
   std::string heed(const std::string& matter, std::chrono::milliseconds limit);

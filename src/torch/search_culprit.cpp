@@ -147,7 +147,7 @@ private:
       seen = meet(x_meeting, x_env, x_group, x_members[static_cast<std::size_t>(*place)], round, x_bytes);
     x_meeting.note(matter(round), pack(seen));
     if (!leads()) return;
-    const auto notes = x_meeting.collect(matter(round), patience() - k_answer);
+    const auto notes = x_meeting.collect(matter(round), patience() - k_answer, x_members);
     for (const int rank : x_members) {
       const auto& note = notes[static_cast<std::size_t>(rank)];
       if (note)

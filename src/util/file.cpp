@@ -5,6 +5,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <fcntl.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -136,6 +137,28 @@ Status check_output(const std::filesystem::path& path) {
   ::close(fd);
   ::unlink(temporary.c_str());
   return Done{};
+}
+
+FileLock::FileLock(const std::filesystem::path& path) : x_path(path) {
+  for (;;) {
+    x_fd = ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0644);
+    if (x_fd < 0) return;
+    int failed = 0;
+    while ((failed = ::flock(x_fd, LOCK_EX)) != 0 && errno == EINTR) {
+    }
+    struct stat own {
+    }, there{};
+    if (failed != 0 || ::fstat(x_fd, &own) != 0) return;
+    // Who held it has removed it: somebody else may lock the next one already.
+    if (::stat(path.c_str(), &there) == 0 && there.st_ino == own.st_ino && there.st_dev == own.st_dev) return;
+    ::close(x_fd);
+  }
+}
+
+FileLock::~FileLock() {
+  if (x_fd < 0) return;
+  ::unlink(x_path.c_str());
+  ::close(x_fd);
 }
 
 std::filesystem::path own_executable() {

@@ -23,6 +23,20 @@ Status check_output(const std::filesystem::path& path);
 /// write_file for a file that is there: it keeps its mode and owner, and a link leads to it as before. Fails
 /// on pipes and devices.
 Status rewrite_file(const std::filesystem::path& path, std::string_view text);
+/// Keeps other processes that lock the same path out until it is destroyed; waits for them. The file is its
+/// own and goes with it. Where it cannot be made or locked it holds nothing: better than not to go on.
+class FileLock {
+public:
+  explicit FileLock(const std::filesystem::path& path);
+  ~FileLock();
+  FileLock(const FileLock&) = delete;
+  FileLock& operator=(const FileLock&) = delete;
+
+private:
+  std::filesystem::path x_path;
+  int x_fd = -1;
+};
+
 /// The path of the running program.
 std::filesystem::path own_executable();
 

@@ -7,6 +7,7 @@
 #include <cstring>
 #include <fcntl.h>
 #include <poll.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -49,6 +50,9 @@ bool drain(int fd, std::string& text) {
   return count > 0 || (count < 0 && errno == EINTR);
 }
 
+// The longest answer of Slurm, about all nodes of the largest clusters, is a tenth of it.
+constexpr std::size_t k_most_output = 128U << 20U;
+
 using Clock = std::chrono::steady_clock;
 
 constexpr auto k_no_end = Clock::time_point::max();
@@ -68,6 +72,7 @@ bool reap(pid_t child, Clock::time_point end, int& status) {
     if (left_ms(end) == 0) break;
     if (gone == 0) ::poll(nullptr, 0, std::min(pause_ms, left_ms(end)));
   }
+  ::kill(-child, SIGKILL); // with what it has started: a wrapper's sbatch, too
   ::kill(child, SIGKILL);
   while (::waitpid(child, &status, 0) < 0 && errno == EINTR) {
   }
@@ -111,7 +116,10 @@ Result<ProcessOutput> run_process(const std::vector<std::string>& argv, const En
   auto variable_list = exec_pointers(variables);
   const pid_t child = ::fork();
   if (child < 0) return Error{std::string("cannot fork: ") + std::strerror(errno)};
+  if (child > 0) ::setpgid(child, child); // whoever comes first
   if (child == 0) {
+    ::setpgid(0, 0);
+    ::prctl(PR_SET_PDEATHSIG, SIGINT); // it hears Ctrl-C from us, as it is no longer in our group
     ::dup2(in.read_end, 0);
     ::dup2(out.write_end, 1);
     ::dup2(err.write_end, 2);
@@ -123,6 +131,7 @@ Result<ProcessOutput> run_process(const std::vector<std::string>& argv, const En
   err.close_write();
   ProcessOutput result;
   std::size_t sent = 0;
+  bool too_much = false;
   // a blocking write of a long input would wait for a child that waits for us to read
   ::fcntl(in.write_end, F_SETFL, O_NONBLOCK);
   const auto old_pipe_action =
@@ -134,6 +143,10 @@ Result<ProcessOutput> run_process(const std::vector<std::string>& argv, const En
     if (::poll(ends, 3, left_ms(end)) < 0 && errno != EINTR) break;
     if (ends[0].revents != 0 && !drain(out.read_end, result.out)) out.close_read();
     if (ends[1].revents != 0 && !drain(err.read_end, result.err)) err.close_read();
+    if (result.out.size() + result.err.size() > k_most_output) {
+      too_much = true;
+      break;
+    }
     if (ends[2].revents != 0) {
       const ssize_t count = ::write(in.write_end, input.data() + sent, input.size() - sent);
       if (count > 0) sent += static_cast<std::size_t>(count);
@@ -142,7 +155,11 @@ Result<ProcessOutput> run_process(const std::vector<std::string>& argv, const En
   }
   ::signal(SIGPIPE, old_pipe_action);
   int status = 0;
-  if (reap(child, end, status))
+  const bool stopped = reap(child, too_much ? Clock::now() : end, status);
+  if (too_much)
+    return Error{argv[0] + " printed more than " + std::to_string(k_most_output >> 20U) +
+                 " MiB and was stopped"};
+  if (stopped)
     return Error{argv[0] + " took longer than " + std::to_string(limit->count()) + " ms and was stopped"};
   result.exit_code = exit_code_of_status(status);
   trace_debug(argv[0] + " ended with exit code " + std::to_string(result.exit_code));

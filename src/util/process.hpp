@@ -22,7 +22,8 @@ struct ProcessOutput {
 /// A status of waitpid as shells count: the exit code, or 128 + signal.
 int exit_code_of_status(int status);
 /// Runs argv[0] (looked up in the PATH of `env`), waits, and returns what it printed. Never goes through a
-/// shell. Fails when the program cannot be started or runs longer than `limit` (it is killed then).
+/// shell. Fails when the program cannot be started, runs longer than `limit` or prints more than 128 MiB (it
+/// is killed then, with what it started).
 Result<ProcessOutput> run_process(const std::vector<std::string>& argv, const EnvSnapshot& env,
                                   std::optional<std::chrono::milliseconds> limit = std::nullopt,
                                   const std::string& input = {});

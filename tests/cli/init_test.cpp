@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: MIT
 // hpcml init and hpcml config: what is said once, and a job file to start from.
 #include <catch2/catch.hpp>
+#include <map>
 
 #include "cli/desk_helper.hpp"
 #include "cli/init_text.hpp"
 #include "plan/planner.hpp"
 #include "spec/job_file.hpp"
+#include "spec/job_keys.hpp"
 #include "spec/site_store.hpp"
 #include "util/text.hpp"
 
@@ -51,6 +53,100 @@ TEST_CASE("init lists the QoS of a site, and the time fits the one that jobs get
   model::JobSpec job;
   job.qos = model::Sourced<std::string>{"regular", {}};
   CHECK(holds(cli::render_job_file(*site, job), "  \"time\": \"01:00:00\",\n"));
+}
+
+namespace {
+
+/// A value for each key, other than any default.
+const std::map<std::string, std::vector<std::string>> k_samples = {
+    {"account", {"--account=project_7"}},
+    {"partition", {"--partition=standard"}},
+    {"qos", {"--qos=long"}},
+    {"nodes", {"--nodes=3"}},
+    {"gpus-per-node", {"--gpus-per-node=4"}},
+    {"gpu-type", {"--gpu-type=a100"}},
+    {"gpus-per-task", {"--gpus-per-task=2"}},
+    {"tasks-per-node", {"--tasks-per-node=2"}},
+    {"cpus-per-task", {"--cpus-per-task=5"}},
+    {"threads-per-core", {"--threads-per-core=1"}},
+    {"mem", {"--mem=48G"}},
+    {"time", {"--time=35m"}},
+    {"job-name", {"--job-name=a \"quoted\" name"}},
+    {"output", {"--output=logs/%j.txt"}},
+    {"launcher", {"--launcher=torchrun"}},
+    {"backend", {"--backend=gloo"}},
+    {"gpu-visibility", {"--gpu-visibility=own"}},
+    {"rank-order", {"--rank-order=cpu"}},
+    {"spill", {"--spill=package"}},
+    {"bind-check", {"--bind-check=fail"}},
+    {"signal", {"--signal=USR1@60"}},
+    {"array", {"--array=0-9%2"}},
+    {"dependency", {"--dependency=afterok:123"}},
+    {"hpcml-path", {"--hpcml-path=/opt/hpcml"}},
+    {"sbatch", {"--sbatch=--reservation=x", "--sbatch=--comment=y"}},
+    {"srun", {"--srun=--label"}},
+    {"requeue", {"--no-requeue"}},
+    {"nccl-debug", {"--nccl-debug"}},
+    {"report", {"--report"}},
+    {"preflight", {"--preflight"}},
+    {"venv", {"--venv=/home/me/venv"}},
+    {"conda", {"--conda=torch"}},
+    {"wheelhouse", {"--wheelhouse=torch numpy"}},
+    {"container", {"--container=/images/a.sif"}},
+    {"container-engine", {"--container-engine=apptainer"}},
+    {"module", {"--module=cuda/12", "--module=gcc"}},
+    {"env", {"--env=A=1", "--env=B=\\ and \"b\""}},
+    {"stage", {"--stage=/data/set"}},
+    {"bind", {"--bind=/data:/data"}},
+    {"container-enter", {"--no-container-enter"}},
+};
+
+} // namespace
+
+TEST_CASE("every key that is asked for stands in the job file and is read as it was said") {
+  const auto site = spec::load_site("generic", {}).site;
+  REQUIRE(site);
+  const Desk desk;
+  for (const auto& key : spec::job_keys()) {
+    CAPTURE(key.name);
+    REQUIRE(k_samples.count(key.name) == 1);
+    model::JobSpec job;
+    for (const auto& word : k_samples.at(key.name)) {
+      const auto equals = word.find('=');
+      const auto no = util::starts_with(word, "--no-");
+      const auto value = equals != std::string::npos ? word.substr(equals + 1) : no ? "false" : "true";
+      REQUIRE_FALSE(key.from_text(job, value, {}));
+    }
+    const auto said = key.to_json(job);
+    REQUIRE(said);
+    desk.put("job.json", cli::render_job_file(*site, job));
+    const auto file = spec::load_job_file((desk / "job.json").string());
+    CAPTURE(desk.read("job.json"));
+    REQUIRE(file.job);
+    CHECK(key.to_json(*file.job) == said);
+  }
+}
+
+TEST_CASE("init takes each flag that it shows, and refuses a request that gen refuses") {
+  const Desk desk;
+  std::vector<std::string> words = {"init", "--site", "generic", "-o", "job.json"};
+  // Not together: two environments, images, two ways to start ranks.
+  for (const auto& [name, flags] : k_samples)
+    for (const auto& flag : flags)
+      for (const std::string left_out :
+           {"env", "job-name", "module", "output", "signal", "array", "sbatch", "srun", "requeue",
+            "nccl-debug", "report", "venv", "mem", "dependency"})
+        if (name == left_out) words.push_back(flag);
+  const auto written = desk.hpcml(words);
+  INFO(written.err);
+  REQUIRE(written.exit_code == 0);
+  for (const char* part : {"\"B\": \"\\\\ and \\\"b\\\"\"", "\"logs/%j.txt\"", "\"USR1@60\"",
+                           "\"requeue\": false", "[\"cuda/12\", \"gcc\"]", "\"--label\""})
+    CHECK(holds(desk.read("job.json"), part));
+  const auto refused = desk.hpcml({"init", "--site", "lumi", "--partition", "nowhere", "-o", "other.json"});
+  CHECK(refused.exit_code != 0);
+  CHECK(holds(refused.err, "nowhere"));
+  CHECK(desk.read("other.json").empty());
 }
 
 TEST_CASE("init writes what is said, comments on what is allowed, and never overwrites") {

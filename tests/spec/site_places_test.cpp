@@ -166,3 +166,33 @@ TEST_CASE("A site whose last day is over is retired from then on", "[spec]") {
   CHECK(spec::as_of(*spec::load_site("lumi", {}).site, "2099-01-01").state == model::SiteState::production);
   CHECK(spec::as_of(*spec::load_site("cedar", {}).site, "2099-01-01").retired_on == "2025-09-12");
 }
+
+TEST_CASE("a layer that many layers share is read once, and a chain without an end has one", "[spec]") {
+  const auto layer = [](int number, const std::string& bases) {
+    const auto id = "l" + std::to_string(number);
+    return R"({"id": ")" + id + R"(", "name": ")" + id + R"(", "extends": [)" + bases + "]}";
+  };
+  const auto name = [](const char* letter, int number) { return letter + std::to_string(number); };
+  const TempDir diamond;
+  // Each layer extends two that extend the next: read anew each time these would be 2^12 files.
+  for (int i = 0; i < 12; ++i) {
+    const auto next = "\"l" + std::to_string(i + 1) + "\"";
+    diamond.write(name("l", i) + ".json",
+                  layer(i, i == 11 ? "" : "\"" + name("a", i) + "\", \"" + name("b", i) + "\""));
+    for (const char* side : {"a", "b"})
+      diamond.write(name(side, i) + ".json",
+                    R"({"id": ")" + name(side, i) + R"(", "name": "side", "extends": [)" + next + "]}");
+  }
+  const auto wide = spec::load_site("l0", {diamond.path()});
+  INFO(all_text(wide));
+  CHECK(wide.site);
+  CHECK(wide.layers.size() == 34);
+
+  const TempDir chain;
+  for (int i = 0; i < 200; ++i)
+    chain.write(name("l", i) + ".json", layer(i, i == 199 ? "" : "\"" + name("l", i + 1) + "\""));
+  const auto deep = spec::load_site("l0", {chain.path()});
+  CHECK_FALSE(deep.site);
+  CHECK_THAT(all_text(deep), Catch::Contains("more than 32 layers deep"));
+  CHECK(deep.layers.size() <= 32);
+}

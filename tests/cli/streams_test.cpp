@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: MIT
+// What commands do where the world fails them: a full disk, several writers, programs that misbehave.
+#include <catch2/catch.hpp>
+#include <sys/wait.h>
+#include <thread>
+#include <unistd.h>
+
+#include "cli/desk_helper.hpp"
+#include "util/file.hpp"
+#include "util/text.hpp"
+
+using namespace hpcml;
+using test::Desk;
+using test::holds;
+
+namespace {
+
+/// The line run by a shell in the folder, for its redirections.
+util::ProcessOutput shell(const Desk& desk, const std::string& line) {
+  auto env = util::EnvSnapshot::of_process();
+  env.set("HOME", (desk / "").string());
+  env.set("XDG_CONFIG_HOME", (desk / "config").string());
+  env.set("H", HPCML_BINARY);
+  auto output = util::run_process({"bash", "-c", "cd \"$HOME\" && " + line}, env, std::chrono::seconds(60));
+  REQUIRE(output);
+  return *output;
+}
+
+} // namespace
+
+TEST_CASE("a result that does not reach a full disk is an error of every command that prints one") {
+  const Desk desk;
+  desk.put("job.sh", "#!/bin/bash\n#SBATCH --nodes=x\n");
+  for (const std::string words :
+       {"--version", "--help", "gen --help", "sites list", "sites show lumi", "sites schema", "rules",
+        "rules launch/fixed-port", "affinity --site lumi", "config show; true",
+        "check --fail-on never job.sh", "gen --site generic --nodes 1 --gpus-per-node 1 -- x",
+        "launch --dry-run --nproc-per-node 1 -- true"}) {
+    CAPTURE(words);
+    if (words == "config show; true") { // it prints nothing where nothing is remembered
+      shell(desk, "\"$H\" config set site lumi");
+      const auto said = shell(desk, "\"$H\" config show > /dev/full");
+      CHECK(said.exit_code == 5);
+      continue;
+    }
+    const auto said = shell(desk, "\"$H\" " + words + " > /dev/full");
+    CHECK(said.exit_code == 5);
+    CHECK(holds(said.err, "cannot write to the standard output"));
+  }
+}
+
+TEST_CASE("of twenty values that are remembered at once each one stays") {
+  const Desk desk;
+  REQUIRE(shell(desk, "\"$H\" config set site generic").exit_code == 0);
+  const char* const keys[] = {"account", "qos", "output", "venv", "conda"};
+  std::string line;
+  for (const char* site : {"lumi", "generic", "zurada", "vista"})
+    for (const char* key : keys)
+      line += std::string("\"$H\" config set --site ") + site + " " + key + " project_123456789 & ";
+  shell(desk, line + "wait");
+  const auto remembered = shell(desk, "\"$H\" config show");
+  const auto one_by_one = [&] { // what the sites take of these values, asked alone
+    const Desk other;
+    REQUIRE(shell(other, "\"$H\" config set site generic").exit_code == 0);
+    shell(other, util::replace_all(line, " & ", "; ") + "true");
+    return shell(other, "\"$H\" config show").out;
+  }();
+  CHECK(util::split(one_by_one, '\n').size() > 12);
+  CHECK(remembered.out == one_by_one);
+}
+
+TEST_CASE("config says that a value is remembered once it is") {
+  if (::geteuid() == 0) return; // root writes everywhere
+  const Desk desk;
+  REQUIRE(shell(desk, "mkdir -p config/hpcml && chmod a-w config/hpcml").exit_code == 0);
+  const auto said = shell(desk, "\"$H\" config set site lumi");
+  CHECK(said.exit_code == 5);
+  CHECK(said.out.empty());
+}
+
+TEST_CASE("a folder of profiles that is not there is a mistake of the line") {
+  const Desk desk;
+  const auto said = desk.hpcml({"--sites-dir", "/nonexistent", "sites", "list"});
+  CHECK(said.exit_code == 2);
+  CHECK(holds(said.err, "there is no folder /nonexistent"));
+}
+
+TEST_CASE("what sbatch says is shown, not obeyed, and has an end") {
+  const Desk desk;
+  struct Case {
+    const char* sbatch;
+    const char* said;
+  };
+  const Case cases[] = {
+      {"printf 'sbatch: error: \\033[31mred\\007\\n' >&2; exit 1", "\\x1b[31mred\\x07"},
+      {"kill -9 $$", "was ended by signal 9"},
+      {"yes", "printed more than 128 MiB and was stopped"},
+  };
+  for (const auto& [program, said] : cases) {
+    CAPTURE(program);
+    desk.put("sbatch", std::string("#!/bin/bash\n") + program + "\n", 0755);
+    const auto result =
+        shell(desk, "PATH=\"$HOME:$PATH\" \"$H\" submit --site generic --nodes 1 --gpus-per-node 1 "
+                    "-- python train.py");
+    CHECK(result.exit_code == 5);
+    CHECK(holds(result.err, said));
+    CHECK(result.err.find('\033') == std::string::npos);
+  }
+}
+
+TEST_CASE("a job's name with a slash has a log that Slurm can make") {
+  const Desk desk;
+  const auto words = [](std::vector<std::string> more) {
+    std::vector<std::string> all = {"gen", "--site", "generic", "--nodes", "1", "--gpus-per-node", "1"};
+    all.insert(all.end(), more.begin(), more.end());
+    all.insert(all.end(), {"--", "python", "train.py"});
+    return all;
+  };
+  const auto plain = desk.hpcml(words({"--job-name", "exp/1%j"}));
+  INFO(plain.err);
+  REQUIRE(plain.exit_code == 0);
+  CHECK(holds(plain.out, "#SBATCH --job-name=exp/1%j\n"));
+  CHECK(holds(plain.out, "#SBATCH --output=exp_1_j-%j.out\n"));
+  const auto refused = desk.hpcml(words({"--job-name", "exp/1", "--output", "logs/%x.txt"}));
+  CHECK(refused.exit_code == 2);
+  CHECK(holds(refused.err, "Slurm makes none"));
+}
+
+TEST_CASE("a lone colon among the program's words is refused: srun would end the step there") {
+  const Desk desk;
+  for (const bool lone : {true, false}) {
+    const auto said = desk.hpcml({"gen", "--site", "generic", "--nodes", "1", "--gpus-per-node", "1", "--",
+                                  "x", lone ? ":" : "::", "y"});
+    INFO(said.err);
+    CHECK(said.exit_code == (lone ? 2 : 0));
+    CHECK(holds(said.err, "argument ':'") == lone);
+  }
+}
