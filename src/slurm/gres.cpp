@@ -113,6 +113,7 @@ std::optional<std::vector<GresItem>> parse_gpus(string_view text, AsVersion vers
 std::optional<std::vector<GresItem>> parse_gpus_per_task(string_view text, AsVersion version) {
   if (version < Version::v23_11) return parse_gpus(text, version);
   std::vector<GresItem> items;
+  bool skipped = false; // a first one without a number
   if (text.empty()) return items;
   for (const auto& part : util::split(std::string(text), ',')) {
     if (!part.empty() && part.front() == '-') return std::nullopt;
@@ -121,12 +122,21 @@ std::optional<std::vector<GresItem>> parse_gpus_per_task(string_view text, AsVer
     const auto colon = part.find(':');
     const string_view count =
         colon == std::string::npos ? string_view(part) : string_view(part).substr(colon + 1);
-    if (count.empty() || !is_digit(count.front())) continue;
+    if (count.empty() || !is_digit(count.front())) {
+      skipped = skipped || items.empty();
+      continue;
+    }
     const auto end = std::min(count.find_first_not_of("0123456789"), count.size());
     const auto number = parse_number(count.substr(0, end));
     if (!number) return std::nullopt;
-    if (*number > 0)
-      items.push_back({"gpu", colon == std::string::npos ? "" : part.substr(0, colon), *number});
+    const std::string type = colon == std::string::npos ? "" : part.substr(0, colon);
+    // The first one counts: another of its kind is passed over, and up to 24.11 a bare number behind a type.
+    if (skipped && !type.empty()) return std::nullopt;
+    if (skipped || std::any_of(items.begin(), items.end(), [&](const GresItem& item) {
+          return item.type == type || (type.empty() && version < Version::v25_05);
+        }))
+      continue;
+    if (*number > 0) items.push_back({"gpu", type, *number});
   }
   return items;
 }

@@ -173,6 +173,9 @@ private:
                     "--gpus and the GPUs per node need " + std::to_string(nodes) +
                         " nodes, --nodes says otherwise",
                     "ask per node only: --gpus-per-node and --nodes");
+    if (c.tasks && *c.tasks < nodes && from(Version::v26_05))
+      return refuse("gpus", "gpus", "--gpus and the GPUs per node need more nodes than there are tasks",
+                    "ask per node only: --gpus-per-node and --nodes");
     c.min_nodes = c.max_nodes = nodes;
     return std::nullopt;
   }
@@ -300,6 +303,10 @@ SentCounts count_sent(const Request& r, AsVersion version) {
   copy(sent.tasks_per_socket, "ntasks-per-socket");
   copy(sent.sockets_per_node, "sockets-per-node");
   copy(sent.cpus_per_task, "cpus-per-task");
+  if (r.tres_per_task)
+    for (const auto& item : r.tres_per_task->items)
+      if (item.name == "cpu" && item.count > 0 && version >= Version::v24_05)
+        sent.cpus_per_task = static_cast<long>(item.count);
   return sent;
 }
 

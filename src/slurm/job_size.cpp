@@ -84,7 +84,8 @@ void apply_tasks(const Request& r, JobSize& size) {
     size.tasks_known = r.count("ntasks");
   else if (size.tasks_per_node > 1)
     size.tasks_known = size.tasks_per_node * size.min_nodes;
-  else if (exact_nodes || (geometry && r.has("extra-node-info") && !size.nodes_given))
+  else if (exact_nodes ||
+           (geometry && r.has("extra-node-info") && !size.nodes_given && size.tasks_per_node == 0))
     size.tasks_known = product * size.min_nodes;
   if (r.has("ntasks") && size.nodes_given && size.tasks_known < size.min_nodes)
     size.min_nodes = size.tasks_known;

@@ -57,7 +57,7 @@ private:
   /// "now", and a number of units before or after it.
   bool read_now() {
     x_has_date = x_has_clock = true;
-    x_moment.from_now = 0;
+    x_moment.is_from_now = true;
     std::size_t i = x_at + 3;
     while (is_blank(at(i))) ++i;
     if (at(i) == '\0' || at(i) == '\n') return x_at = i - 1, true;
@@ -66,7 +66,7 @@ private:
     x_at += i; // further than it stands, where something stands before "now"
     long long number = 0;
     if (!read_units(number)) return false;
-    x_moment.from_now = before ? -number : number;
+    x_moment.seconds = before ? -number : number;
     return true;
   }
 
@@ -134,7 +134,10 @@ private:
     skip_mark();
     if (!read_number(31) || x_number < 1) return false;
     skip_mark();
-    if (is_figure(here()) && !read_number(99, 2)) return false;
+    if (is_figure(here())) {
+      if (!read_number(99, 2)) return false;
+      x_moment.year = x_number > 0 ? 2000 + x_number : 0;
+    }
     --x_at;
     return true;
   }

@@ -70,7 +70,7 @@ constexpr OptionRow k_rows[] = {
     {"gres-flags", Kind::gres_flags, "=", "=", "=", "SBATCH_GRES_FLAGS", true},
     {"help", Kind::text, "h.", "h.", "h.", ""},
     {"het-group", Kind::text, "", "=", "", ""},
-    {"hint", Kind::hint, "=", "=", "=", "SBATCH_HINT", true},
+    {"hint", Kind::hint, "=", "=", "=", "SBATCH_HINT"},
     {"hold", Kind::text, "H.", "H.", "H.", ""},
     {"ignore-pbs", Kind::text, ".", "", "", "SBATCH_IGNORE_PBS"},
     {"ignore-signals", Kind::text, "", "=[26.05-]", "", ""},

@@ -47,7 +47,7 @@ void check_contradictions(const Request& r, const JobSize& s, AsVersion version,
   const auto refuse = [&](std::string_view option, std::string message, std::string hint) {
     findings.error(r.place(option), "slurm/impossible", std::move(message), std::move(hint));
   };
-  if (r.nodes && r.nodes->max == 0 && r.nodes->min == 0)
+  if (r.nodes && r.nodes->max == 0 && r.nodes->min == 0 && !(r.has("ntasks") && version >= Version::v26_05))
     refuse("nodes", "--nodes asks for no node", "ask for one at least");
   if (r.has("extra-node-info") && s.tasks_known == 0 && !s.nodes_given &&
       (s.sockets_per_node < 0 || s.cores_per_socket < 0 || s.threads_per_core < 0))

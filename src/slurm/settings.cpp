@@ -212,6 +212,21 @@ std::vector<std::vector<Word>> split_arguments(const std::vector<std::string>& a
 
 } // namespace
 
+namespace {
+
+/// What the next component starts with. A hint that had its effect is handed on as SLURM_HINT.
+void hand_on(const Setting& setting, const std::vector<Setting>& settings, std::vector<Setting>& inherited) {
+  const auto replaces_hint = [](const Setting& other) {
+    return other.option == "ntasks-per-core" || other.option == "threads-per-core" ||
+           other.option == "extra-node-info";
+  };
+  if (setting.option == "hint" && std::any_of(settings.begin(), settings.end(), replaces_hint)) return;
+  inherited.push_back(setting);
+  if (setting.option == "hint") inherited.back().source = Source::environment;
+}
+
+} // namespace
+
 Components read_settings(const ScriptHeader& header, const Invocation& invocation, AsVersion version,
                          Findings& findings) {
   const auto arguments = split_arguments(invocation.arguments);
@@ -238,7 +253,7 @@ Components read_settings(const ScriptHeader& header, const Invocation& invocatio
     inherited.clear();
     for (const auto& setting : settings)
       if (!is_per_component(setting.option) && setting.source != Source::environment)
-        inherited.push_back(setting);
+        hand_on(setting, settings, inherited);
   }
   return components;
 }

@@ -208,20 +208,18 @@ private:
     const auto deadline = r.has("deadline") ? parse_moment(r.text("deadline"), x_version) : std::nullopt;
     if (!deadline) return;
     const auto late = [&] { refuse("deadline", "deadline", "the job cannot end before its --deadline"); };
+    const Moment begin = parse_moment(r.text("begin"), x_version).value_or(Moment{});
     if (deadline->year > 0 && deadline->year < 2020) return late();
-    if (!deadline->from_now) return;
-    const auto begin = r.has("begin") ? parse_moment(r.text("begin"), x_version) : std::nullopt;
-    if (begin && begin->year > 2020) return late();
-    const long long start = begin && from(Version::v23_02) ? std::max(0LL, begin->from_now.value_or(0)) : 0;
+    if (begin.is_from_now && deadline->is_from_now && begin.seconds > deadline->seconds) return late();
+    if (begin.year > 2020 && deadline->is_from_now) return late();
     const auto time = r.times.find("time"), least = r.times.find("time-min");
-    const auto* length = least != r.times.end()  ? &least->second
-                         : time != r.times.end() ? &time->second
-                                                 : nullptr;
-    constexpr long long k_unlimited = 1LL << 40;
-    const long long seconds = !length           ? 0
-                              : length->minutes ? static_cast<long long>(*length->minutes) * 60
-                                                : k_unlimited;
-    if (*deadline->from_now < start + seconds) late();
+    const bool limited = time != r.times.end() && from(Version::v23_02); // before that nobody looks at it
+    const auto* length = least != r.times.end() ? &least->second : limited ? &time->second : nullptr;
+    if (length && !length->minutes) return late();
+    if (!deadline->is_from_now) return;
+    const long long start = from(Version::v23_02) ? std::max(0LL, begin.seconds) : 0;
+    const long long seconds = length ? static_cast<long long>(*length->minutes) * 60 : 0;
+    if (deadline->seconds < start + seconds) late();
   }
 
   void check_sampling() {
@@ -331,12 +329,21 @@ private:
   bool waits_anyway() {
     const long nodes = needed_nodes();
     const bool beyond = nodes > static_cast<long>(c.nodes.size());
-    if (beyond && (x_version == Version::v24_11 || x_version == Version::v25_05)) {
+    const auto partitions = partitions_of(r, c);
+    const bool narrow = !partitions.empty() && partitions.back() && partitions.back()->max_nodes;
+    const bool proves = x_version == Version::v24_11 || x_version == Version::v25_05
+                            ? !narrow
+                            : !from(Version::v24_11) && partitions.size() > 1 && !narrow;
+    if (beyond && proves) {
       refuse("nodes", "nodes", "the cluster has fewer nodes");
       return true;
     }
     if (is_too_long() && !from(Version::v26_05)) return true;
-    const long by_cpus = s.nodes_given ? 0 : (s.cpus + c.cpus() - 1) / c.cpus();
+    const long filled = (s.cpus + c.cpus() - 1) / c.cpus();
+    // What the request allows and the partition does not.
+    if (s.nodes_given && filled > max_nodes() && filled <= s.max_nodes && x_version != Version::v25_05)
+      return true;
+    const long by_cpus = s.nodes_given ? 0 : filled;
     return beyond || nodes > max_nodes() || (from(Version::v26_05) && by_cpus > max_nodes());
   }
 

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: MIT
 #include "agree_cases.hpp"
 
+#include <algorithm>
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
 #include "agree_fields.hpp"
+#include "model/hostlist.hpp"
 #include "util/file.hpp"
 #include "util/text.hpp"
 
@@ -53,9 +55,14 @@ std::string one_line(const std::string& message) {
 void exclude_wanted(std::vector<Fields>& components) {
   for (std::size_t i = 0; i < components.size(); ++i)
     for (std::size_t j = 0; j < components.size(); ++j)
-      if (const auto wanted = components[j].find("ReqNodeList");
-          i != j && wanted != components[j].end() && components[i].count("ExcNodeList") == 0)
-        components[i]["ExcNodeList"] = wanted->second;
+      if (const auto wanted = components[j].find("ReqNodeList"); i != j && wanted != components[j].end()) {
+        auto& excluded = components[i]["ExcNodeList"];
+        auto names = model::Hostlist::parse(excluded + (excluded.empty() ? "" : ",") + wanted->second)
+                         .value_or(model::Hostlist())
+                         .names();
+        std::sort(names.begin(), names.end());
+        excluded = excluded.empty() ? wanted->second : model::compress_hostlist(names);
+      }
 }
 
 Reading read_script(const std::string& script, const slurm::Invocation& invocation,

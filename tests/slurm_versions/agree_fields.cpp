@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <fmt/format.h>
+#include <regex>
 
 #include "agree_paths.hpp"
 #include "model/hostlist.hpp"
@@ -119,11 +120,11 @@ private:
       x_fields[from(Version::v25_11) ? "KillOnInvalidDependent" : "KillOInInvalidDependent"] =
           capitalised(util::to_lower(r.text("kill-on-invalid-dep")));
     const auto flags = util::to_lower(r.text("gres-flags"));
-    if (flags.find("enforce-binding") != std::string::npos) x_fields["GresEnforceBind"] = "Yes";
     // Two flags are printed as one word.
     const bool several = flags.find("multiple-tasks") != std::string::npos && !from(Version::v25_11);
-    if (flags.find("disable-binding") != std::string::npos)
-      x_fields["GresEnforceBind"] = several ? "No,GresOneTaskPerSharing=No" : "No";
+    const std::string more = several ? ",GresOneTaskPerSharing=No" : "";
+    if (flags.find("enforce-binding") != std::string::npos) x_fields["GresEnforceBind"] = "Yes" + more;
+    if (flags.find("disable-binding") != std::string::npos) x_fields["GresEnforceBind"] = "No" + more;
     if (const auto tmp = r.memory_mb.find("tmp"); tmp != r.memory_mb.end() && tmp->second > 0)
       x_fields["MinTmpDiskNode"] = memory_text(tmp->second);
     if (r.has("container") || r.has("container-id") || r.has("container-type")) {
@@ -158,7 +159,8 @@ private:
   }
 
   std::string node_text() const {
-    if (r.nodes && r.nodes->is_list) return count_text(r.nodes->counts);
+    const bool cut = r.nodes && r.has("ntasks") && s.tasks_known < r.nodes->max;
+    if (r.nodes && r.nodes->is_list && !cut) return count_text(r.nodes->counts);
     long least = s.min_nodes;
     if (from(Version::v23_11) && !s.nodes_given && r.has("ntasks-per-node"))
       least = std::max(least, ceiling(s.tasks, s.tasks_per_node));
@@ -220,7 +222,10 @@ private:
         x_fields["MinCPUsNode"] = std::to_string(std::max(1L, s.cpus_per_node));
       }
     }
-    set("ReqTRES", fmt::format("cpu={},mem={},node={}", s.cpus, memory_text(total), nodes),
+    const bool none = r.nodes && r.nodes->min == 0 && r.nodes->max == 0; // 26.05 takes it
+    set("ReqTRES",
+        fmt::format("cpu={},mem={}", s.cpus, memory_text(total)) +
+            (none ? "" : fmt::format(",node={}", nodes)),
         "cpu=1,mem=1000M,node=1");
   }
 
@@ -232,11 +237,12 @@ private:
     const long nodes = most > 0                ? most
                        : from(Version::v26_05) ? std::max(s.tasks_known, s.min_nodes)
                                                : s.min_nodes;
-    if (from(Version::v25_11))
+    if (from(Version::v25_11) && nodes <= static_cast<long>(c.nodes.size()))
       for (const auto* partition : partitions)
         if (partition && (!partition->max_nodes || nodes <= static_cast<long>(*partition->max_nodes)))
           return partition;
-    return partitions.front();
+    const bool beyond = from(Version::v25_11) && nodes > static_cast<long>(c.nodes.size());
+    return beyond ? partitions.back() : partitions.front();
   }
 
   void print_times() {
@@ -305,8 +311,8 @@ private:
       x_fields["TresPerTask"] = text;
     if (r.has("cpus-per-gpu")) x_fields["CpusPerTres"] = fmt::format("gres/gpu:{}", r.count("cpus-per-gpu"));
     if (r.has("gpu-freq")) x_fields["TresFreq"] = "gres/gpu:" + r.text("gpu-freq");
-    if (from(Version::v23_11) && s.gpus_per_task > 0)
-      x_fields["TresBind"] = fmt::format("gres/gpu:per_task:{}", s.gpus_per_task);
+    if (const auto gpus = bound_gpus_per_task(); from(Version::v23_11) && gpus > 0)
+      x_fields["TresBind"] = fmt::format("gres/gpu:per_task:{}", gpus);
     if (r.has("ntasks-per-gpu")) {
       if (from(Version::v21_08))
         x_fields["NtasksPerTRES"] = std::to_string(r.count("ntasks-per-gpu"));
@@ -319,13 +325,21 @@ private:
     if (r.has("gpu-bind")) x_fields["TresBind"] = "gres/gpu:" + r.text("gpu-bind");
   }
 
+  /// Of several in --tres-per-task 23.11 takes the first, later ones the sum.
+  std::uint64_t bound_gpus_per_task() const {
+    if (!r.tres_per_task || r.gpus("gpus-per-task") > 0) return s.gpus_per_task;
+    std::uint64_t sum = 0;
+    for (const auto& item : r.tres_per_task->items) {
+      if (item.name != "gpu") continue;
+      sum += item.count;
+      if (x_version == Version::v23_11) break;
+    }
+    return sum;
+  }
+
   std::string per_task_text() const {
     std::vector<std::string> parts;
     const bool later = from(Version::v23_11);
-    const auto text = r.text("tres-per-task");
-    // With words that say nothing, or one twice, it stays as it was written.
-    if (later && r.tres_per_task && r.tres_per_task->items.size() != util::split(text, ',').size())
-      return text;
     if (later && r.has("cpus-per-task")) parts.push_back(fmt::format("cpu={}", s.cpus_per_task));
     if (!later && !r.text("gpus-per-task").empty()) {
       for (auto part : util::split(tres_list(r.text("gpus-per-task"), "gpu:"), ',')) {
@@ -343,8 +357,14 @@ private:
     };
     if (const auto found = r.gres.find("gpus-per-task"); later && found != r.gres.end())
       for (const auto& item : found->second) add(item);
-    if (r.tres_per_task)
+    if (r.tres_per_task && later) { // as it was written
+      static const std::regex number(":([0-9])");
+      for (const auto& part : util::split(r.text("tres-per-task"), ','))
+        if (!(util::starts_with(part, "cpu") && r.has("cpus-per-task")))
+          parts.push_back(std::regex_replace(util::replace_all(part, "gres:", "gres/"), number, "=$1"));
+    } else if (r.tres_per_task) {
       for (const auto& item : r.tres_per_task->items) add(item);
+    }
     return util::join(parts, ",");
   }
 
@@ -373,7 +393,8 @@ private:
     if (!r.mail_types.empty() && x_component == 0) {
       x_fields["MailType"] =
           util::join(*slurm::parse_mail_types(util::join(r.mail_types, ",")), ","); // in their order
-      copy("MailUser", "mail-user");
+      if (r.has("mail-user"))
+        x_fields["MailUser"] = r.text("mail-user").empty() ? "root" : r.text("mail-user");
     }
     std::string dependencies;
     const auto add = [&](const slurm::Dependency& d, const std::string& job) {

@@ -82,20 +82,24 @@ void print_paths(const slurm::Request& r, Version version, unsigned component, F
     fields["WorkDir"] = work;
   }
   const std::string name = r.has("job-name") ? r.text("job-name") : "case.sh";
-  const auto path = [&](const std::string& text) {
+  const auto path = [&](const std::string& text, bool joins_slash = false) {
     if (util::to_lower(text) == "none") return std::string("/dev/null");
     if (!text.empty() && text[0] == '/') return expand(text, version, name);
-    const bool slash = !r.text("chdir").empty() && work.back() == '/' && version >= Version::v25_11;
+    const bool slash =
+        !r.text("chdir").empty() && work.back() == '/' && version >= Version::v25_11 && !joins_slash;
     return expand(work + (slash ? "" : "/") + text, version, name);
   };
   const bool array = r.has("array") && (r.text("array").find_first_not_of(',') != std::string::npos ||
                                         version >= Version::v25_11);
   const std::string standard = array ? "slurm-%A_%a.out" : "slurm-%j.out";
-  const std::string out = r.has("output") || version < Version::v25_11 || !r.text("chdir").empty()
-                              ? path(r.has("output") ? r.text("output") : standard)
-                              : std::string(k_work) + "/" + expand(standard, version, name);
+  // Of the standard name the folder is taken as it is.
+  const bool late = version >= Version::v25_11;
+  const std::string folder = late && r.text("chdir").empty() ? k_work : work;
+  const std::string out =
+      r.has("output") ? path(r.text("output"))
+                      : folder + (late && folder.back() == '/' ? "" : "/") + expand(standard, version, name);
   if (out != std::string(k_work) + "/slurm-JOBID.out" || component > 0) fields["StdOut"] = out;
-  if (r.has("error")) fields["StdErr"] = path(r.text("error"));
+  if (r.has("error") && path(r.text("error"), true) != out) fields["StdErr"] = path(r.text("error"), true);
   if (r.has("input") && path(r.text("input")) != "/dev/null") fields["StdIn"] = path(r.text("input"));
 }
 
