@@ -32,7 +32,7 @@ double seconds(const std::string& text, std::size_t& findings) {
 
 } // namespace
 
-TEST_CASE("Four times as many findings take about four times as long") {
+TEST_CASE("Four times as many findings take about four times as long", "[time]") {
   const std::string head = "#SBATCH --nodes=2 --ntasks-per-node=4 -c 8 --gpus-per-node=4\n";
   const auto n = [](unsigned i) { return std::to_string(i); };
   struct Row {
