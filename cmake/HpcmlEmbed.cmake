@@ -7,6 +7,7 @@ function(hpcml_embed TARGET NAME DIR)
     list(APPEND patterns ${DIR}/${glob})
   endforeach()
   file(GLOB files CONFIGURE_DEPENDS ${patterns})
+  list(FILTER files EXCLUDE REGEX "/schema\\.json$") # the program writes it
   set(out ${CMAKE_CURRENT_BINARY_DIR}/embedded_${NAME}.cpp)
   add_custom_command(OUTPUT ${out}
     COMMAND ${CMAKE_COMMAND} -DNAME=${NAME} -DDIR=${DIR} -DOUT=${out} "-DFILES=${files}"

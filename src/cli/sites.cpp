@@ -16,6 +16,7 @@
 #include "slurm/options.hpp"
 #include "spec/json_tree.hpp"
 #include "spec/schema_check.hpp"
+#include "spec/site_schema.hpp"
 #include "spec/site_store.hpp"
 #include "util/date.hpp"
 #include "util/embedded.hpp"
@@ -222,8 +223,13 @@ void add_sites(CLI::App& app, Context& context, int& exit_code) {
 
   add_sites_discover(*command, context, exit_code);
   add_sites_diff(*command, context, exit_code);
-  command->add_subcommand("schema", "print the JSON Schema of profiles")->callback([&] {
-    print(std::string(spec::site_schema()));
+  const auto schema_format = std::make_shared<std::string>("json");
+  auto* schema = command->add_subcommand("schema", "print the form of profiles: every key and its values");
+  schema->add_option("--format", *schema_format, "json, a JSON Schema, or markdown, which is docs/profile.md")
+      ->check(CLI::IsMember({"json", "markdown"}))
+      ->type_name("FORMAT");
+  schema->callback([schema_format, &exit_code] {
+    print(*schema_format == "json" ? spec::render_site_schema() : spec::render_profile_page());
     exit_code = k_ok;
   });
 }

@@ -247,6 +247,22 @@ void ObjectReader::each_member(std::string_view key,
   }
 }
 
+std::vector<ObjectReader> ObjectReader::items(std::string_view key) {
+  std::vector<ObjectReader> readers;
+  const auto* node = member(key);
+  if (!node) return readers;
+  const auto& value = unwrapped(*node);
+  if (value.is(JsonKind::object)) readers.emplace_back(*x_context, &value, path_of(key));
+  for (std::size_t i = 0; i < value.items.size(); ++i)
+    if (value.items[i].is(JsonKind::object))
+      readers.emplace_back(*x_context, &value.items[i], item_path(path_of(key), i));
+  return readers;
+}
+
+void ObjectReader::know_source(const std::string& id, const std::string& url, const std::string& checked) {
+  x_context->sources[id] = {url, checked};
+}
+
 void ObjectReader::report_choice(std::string_view key, const std::string& value,
                                  const std::vector<std::string>& names) {
   const auto near = util::nearest(value, names);

@@ -63,6 +63,11 @@ public:
   /// member's name.
   void each_member(std::string_view key, const std::function<void(const std::string&, ObjectReader&)>& visit);
 
+  /// Readers of the member's object or, if it is a list, of its objects, for checks after these were read.
+  std::vector<ObjectReader> items(std::string_view key);
+  /// From here on origins that name the source `id` know where it can be read and when it was.
+  void know_source(const std::string& id, const std::string& url, const std::string& checked);
+
   /// A word of a closed set.
   template <class E> std::optional<E> choice(std::string_view key) {
     const auto value = text(key);

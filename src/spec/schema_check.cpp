@@ -20,7 +20,7 @@ inline double remainder(double value, double divisor) {
 #include <valijson/validation_results.hpp>
 #include <valijson/validator.hpp>
 
-#include "util/embedded.hpp"
+#include "spec/site_schema.hpp"
 #include "util/text.hpp"
 
 namespace hpcml::spec {
@@ -47,15 +47,8 @@ const JsonNode& node_at(const JsonNode& root, const std::vector<std::string>& co
 
 } // namespace
 
-std::string_view site_schema() {
-  for (const auto& file : embedded::site_files()) {
-    if (file.name == "schema.json") return file.text;
-  }
-  return "{}";
-}
-
 diag::Diagnostics check_schema(const JsonNode& root, std::string_view text) {
-  const auto schema_text = site_schema();
+  const auto schema_text = render_site_schema();
   const auto schema_document = nlohmann::json::parse(schema_text.begin(), schema_text.end());
   const auto document = nlohmann::json::parse(text.begin(), text.end(), nullptr, false);
   valijson::Schema schema;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Profiles that people bring are checked against sites/schema.json.
+// Profiles that people bring are checked against the JSON Schema (site_schema.hpp).
 #pragma once
 
 #include <string_view>
@@ -8,9 +8,6 @@
 #include "spec/json_tree.hpp"
 
 namespace hpcml::spec {
-
-/// The JSON Schema of profiles, as compiled in.
-std::string_view site_schema();
 
 /// What the schema finds, each placed at its value. `text` is the text that `root` was parsed from.
 diag::Diagnostics check_schema(const JsonNode& root, std::string_view text);

@@ -1,29 +1,63 @@
 // SPDX-License-Identifier: MIT
-// The parts of a profile, one reader each; used by site_reader.cpp only.
+// The forms of a profile's objects, each in the file of its kind; site_reader.cpp has the whole.
 #pragma once
 
 #include "model/site.hpp"
-#include "spec/object_reader.hpp"
+#include "spec/object_form.hpp"
 
 namespace hpcml::spec {
 
-model::When read_when(ObjectReader& owner);
-std::optional<model::Policy> read_policy(ObjectReader& object, std::string_view key);
-/// A regular expression that compiles and is short enough to be matched safely.
-std::string read_pattern(ObjectReader& object, std::string_view key);
-/// Whether a text at `key` is a regular expression, where these are tried; if not, that is reported.
-bool is_pattern(ObjectReader& object, std::string_view key, const std::string& pattern);
+template <> const ObjectForm<model::When>& form_of();
+template <> const ObjectForm<model::Site>& form_of();
 
-model::NodeType read_node_type(ObjectReader& object);
-model::Partition read_partition(ObjectReader& object);
-model::Qos read_qos(ObjectReader& object);
-void read_policies(ObjectReader& root, model::Site& site);
-void read_submit(ObjectReader& root, model::Site& site);
-void read_storage(ObjectReader& root, model::Site& site);
-void read_request_rules(ObjectReader& root, model::Site& site);
-void read_launchers(ObjectReader& root, model::Site& site);
-void read_environment(ObjectReader& root, model::Site& site);
-void read_software(ObjectReader& root, model::Site& site);
-void read_network(ObjectReader& root, model::Site& site);
+// site_nodes.cpp
+template <> const ObjectForm<model::NodeType>& form_of();
+
+// site_limits.cpp
+template <> const ObjectForm<model::Partition>& form_of();
+template <> const ObjectForm<model::Qos>& form_of();
+template <> const ObjectForm<model::PolicyRules>& form_of();
+
+// site_rules.cpp
+template <> const ObjectForm<model::FlagRule>& form_of();
+template <> const ObjectForm<model::AlwaysRule>& form_of();
+template <> const ObjectForm<model::GpuRequest>& form_of();
+template <> const ObjectForm<model::GpuVisibility>& form_of();
+template <> const ObjectForm<model::LauncherRule>& form_of();
+template <> const ObjectForm<model::SubmitRule>& form_of();
+
+// site_software.cpp
+template <> const ObjectForm<model::EnvRule>& form_of();
+template <> const ObjectForm<model::CacheRule>& form_of();
+template <> const ObjectForm<model::ConflictRule>& form_of();
+template <> const ObjectForm<model::ModuleRule>& form_of();
+template <> const ObjectForm<model::ContainerRule>& form_of();
+template <> const ObjectForm<model::PythonRule>& form_of();
+
+// site_network.cpp
+template <> const ObjectForm<model::NetworkRule>& form_of();
+template <> const ObjectForm<model::StorageRule>& form_of();
+
+/// The first rule of a list holds the others.
+template <class Rule> void add_rule(std::optional<Rule>& first, Rule rule) {
+  if (!first)
+    first = std::move(rule);
+  else
+    first->more.push_back(std::move(rule));
+}
+
+/// Whether a text at `key` is a regular expression that compiles and is short enough to be matched safely,
+/// where these are tried; if not, that is reported.
+bool is_pattern(ObjectReader& object, std::string_view key, const std::string& pattern);
+/// Reports a text at `key` that is not empty and no day.
+void check_date(ObjectReader& object, std::string_view key, const std::string& text);
+/// An image may say how it is activated; a profile that fills the variable itself would say what runs.
+void check_activation(ObjectReader& container, const model::ContainerRule& rule, const model::Site& site);
+
+/// What a day looks like in a profile.
+inline constexpr std::string_view k_day = "^[0-9]{4}-[0-9]{2}-[0-9]{2}$";
+
+inline std::vector<std::string> open_or_request() { return {"open", "request"}; }
+inline std::vector<std::string> sbatch_or_srun() { return {"sbatch", "srun"}; }
 
 } // namespace hpcml::spec

@@ -2,41 +2,17 @@
 #include "spec/site_reader.hpp"
 
 #include <algorithm>
-#include <chrono>
 #include <fmt/format.h>
 #include <map>
 #include <set>
 
-#include "spec/object_reader.hpp"
+#include "spec/members.hpp"
 #include "spec/site_parts.hpp"
 #include "util/text.hpp"
 
 namespace hpcml::spec {
 
 namespace {
-
-bool is_date(std::string_view text) {
-  if (text.size() != 10 || text[4] != '-' || text[7] != '-') return false;
-  const auto year = util::parse_unsigned(text.substr(0, 4)), month = util::parse_unsigned(text.substr(5, 2)),
-             day = util::parse_unsigned(text.substr(8, 2));
-  if (!year || !month || !day) return false;
-  return std::chrono::year_month_day(std::chrono::year(static_cast<int>(*year)),
-                                     std::chrono::month(static_cast<unsigned>(*month)),
-                                     std::chrono::day(static_cast<unsigned>(*day)))
-      .ok();
-}
-
-void read_sources(ObjectReader& root, ReadContext& context, model::Site& site) {
-  root.each_member("sources", [&](const std::string& id, ObjectReader& object) {
-    object.require("url", "where the source can be read");
-    object.require("checked", "the day on which the source was read, YYYY-MM-DD");
-    model::Source source{id, object.text("url").value_or(""), object.text("checked").value_or("")};
-    if (!source.checked.empty() && !is_date(source.checked))
-      object.report_value("checked", "a date is written YYYY-MM-DD");
-    context.sources[id] = {source.url, source.checked};
-    site.sources.push_back(std::move(source));
-  });
-}
 
 /// Every "source" must be one of the ids in `sources`.
 void check_sources(const JsonNode& node, ReadContext& context) {
@@ -74,33 +50,6 @@ void check_texts(const JsonNode& node, ReadContext& context) {
     check_texts(member.value, context);
   }
   for (const auto& item : node.items) check_texts(item, context);
-}
-
-void read_state(ObjectReader& root, model::Site& site) {
-  using model::SiteState;
-  auto state = root.object("state");
-  if (!state) return;
-  state.require("is", "production, early or retired");
-  site.state = state.choice<SiteState>("is").value_or(site.state);
-  site.retired_on = state.text("retired_on").value_or("");
-  if (!site.retired_on.empty() && !is_date(site.retired_on))
-    state.report_value("retired_on", "a date is written YYYY-MM-DD");
-  site.until = state.text("until").value_or("");
-  if (!site.until.empty() && !is_date(site.until))
-    state.report_value("until", "a date is written YYYY-MM-DD");
-  site.successor = state.text("successor", TextRule::name).value_or("");
-  site.state_origin = state.origin("is");
-  state.finish();
-}
-
-void read_detect(ObjectReader& root, model::Site& site) {
-  auto detect = root.object("detect");
-  if (!detect) return;
-  site.detect.env = detect.text_map("env", TextRule::variable, TextRule::line);
-  site.detect.hostnames = detect.texts("hostnames");
-  for (const auto& [name, pattern] : site.detect.env) is_pattern(detect, "env", pattern);
-  for (const auto& pattern : site.detect.hostnames) is_pattern(detect, "hostnames", pattern);
-  detect.finish();
 }
 
 using Names = std::map<std::string, std::set<std::string>>; // "partitions" -> the site's
@@ -165,33 +114,12 @@ SiteRead read_site(const JsonNode& profile, const std::string& file, ReadCheck c
   context.checks = check == ReadCheck::whole;
   model::Site site;
   ObjectReader root(context, &profile, "");
-  for (const auto* key : {"$schema", "schema", "extends", "abstract"}) root.raw(key);
-  root.require("id", "the name people give to --site; the file is called ID.json");
-  site.id = root.text("id", TextRule::name).value_or("");
-  site.name = root.text("name").value_or(site.id);
+  read_members(root, form_of<model::Site>(), site);
   site.file = file;
   site.hash = hash.empty() ? hash_of(profile) : std::move(hash);
-  read_sources(root, context, site);
-  if (check == ReadCheck::whole) check_sources(profile, context);
-  read_state(root, site);
-  read_detect(root, site);
-  site.login_arch = root.choice<model::CpuArch>("login_arch").value_or(site.login_arch);
-  read_submit(root, site);
-  site.scheduler = root.choice<model::Scheduler>("scheduler").value_or(site.scheduler);
-  site.slurm_version = root.known("slurm_version", root.text("slurm_version", TextRule::name));
-  read_request_rules(root, site);
-  read_launchers(root, site);
-  read_environment(root, site);
-  read_software(root, site);
-  read_network(root, site);
-  root.each("node_types", [&](ObjectReader& object) { site.node_types.push_back(read_node_type(object)); });
-  root.each("partitions", [&](ObjectReader& object) { site.partitions.push_back(read_partition(object)); });
-  root.each("qos", [&](ObjectReader& object) { site.qos.push_back(read_qos(object)); });
-  read_storage(root, site);
-  read_policies(root, site);
-  site.unknown = root.texts("unknown");
   root.finish();
   if (check == ReadCheck::whole) {
+    check_sources(profile, context);
     check_whole(root, profile, site, context);
     check_texts(profile, context);
   }

@@ -4,33 +4,10 @@
 
 #include "model/launcher.hpp"
 #include "model/pattern.hpp"
+#include "spec/members.hpp"
 #include "spec/site_parts.hpp"
 
 namespace hpcml::spec {
-
-model::When read_when(ObjectReader& owner) {
-  model::When when;
-  auto object = owner.object("when");
-  if (!object) return when;
-  when.min_nodes = object.number("min_nodes", 1);
-  when.max_nodes = object.number("max_nodes", 1);
-  when.gpus = object.flag("gpus");
-  when.partitions = object.texts("partitions", TextRule::name);
-  when.launchers = object.texts("launchers", TextRule::name);
-  when.container = object.flag("container");
-  when.min_gpus = object.number("min_gpus", 1);
-  when.max_gpus = object.number("max_gpus", 1);
-  when.whole_nodes = object.flag("whole_nodes");
-  when.node_types = object.texts("node_types", TextRule::name);
-  when.gpu_types = object.texts("gpu_types", TextRule::name);
-  when.qos = object.texts("qos", TextRule::name);
-  object.finish();
-  return when;
-}
-
-std::optional<model::Policy> read_policy(ObjectReader& object, std::string_view key) {
-  return object.choice<model::Policy>(key);
-}
 
 bool is_pattern(ObjectReader& object, std::string_view key, const std::string& pattern) {
   if (!object.tries_patterns()) return true;
@@ -39,136 +16,183 @@ bool is_pattern(ObjectReader& object, std::string_view key, const std::string& p
   return checked.ok();
 }
 
-std::string read_pattern(ObjectReader& object, std::string_view key) {
-  const auto pattern = object.text(key);
-  if (!pattern || !is_pattern(object, key, *pattern)) return {};
-  return *pattern;
-}
-
 namespace {
 
-model::FlagRule read_flag_rule(ObjectReader& object) {
-  model::FlagRule rule;
-  rule.policy = read_policy(object, "policy").value_or(model::Policy::optional);
-  rule.pattern = read_pattern(object, "pattern");
-  rule.pattern_hint = object.text("pattern_hint").value_or("");
-  rule.default_value = object.text("default").value_or("");
-  rule.suffix = object.text("suffix", TextRule::word).value_or("");
-  rule.why = object.text("why").value_or("");
-  rule.when = read_when(object);
-  rule.origin = object.origin();
-  return rule;
+/// A GPU's type is no option that only srun takes, or that a site advises against.
+std::vector<std::string> gpu_type_policies() { return {"optional", "required", "forbidden", "ignored"}; }
+
+void read_gpu_type(ObjectReader& object, const MemberForm& form, model::GpuRequest& rule) {
+  if (const auto word = object.choice(form.key, form.words()))
+    rule.type = model::find_word<model::Policy>(*word).value_or(rule.type);
 }
 
-/// The first rule of a list holds the others.
-template <class Rule> void add_rule(std::optional<Rule>& first, Rule rule) {
-  if (!first)
-    first = std::move(rule);
-  else
-    first->more.push_back(std::move(rule));
+void check_launcher(ObjectReader& object, model::LauncherRule& rule) {
+  if (!rule.name.empty() && !model::starts_tasks(rule.name))
+    object.report_value("name", fmt::format("\"{}\" is not a program that starts tasks", rule.name),
+                        "srun, ibrun, mpirun, mpiexec, or one of these with a prefix (bede-mpirun)");
 }
 
-model::GpuRequest read_gpu_request(ObjectReader& object) {
-  model::GpuRequest rule;
-  rule.style = object.choice<model::GpuStyle>("style").value_or(rule.style);
-  rule.type = read_policy(object, "type").value_or(rule.type);
-  if (rule.type == model::Policy::srun_only || rule.type == model::Policy::discouraged)
-    object.report_value("type", "a GPU's type cannot be " + std::string(model::word_of(rule.type)),
-                        "it is one of: optional, required, forbidden, ignored");
-  rule.allowed_counts = object.numbers("allowed_counts");
-  rule.multiple_of = object.number("multiple_of", 1).value_or(rule.multiple_of);
-  rule.whole_nodes_if_several = object.flag("whole_nodes_if_several").value_or(false);
-  rule.must_request = object.flag("must_request").value_or(false);
-  rule.when = read_when(object);
-  rule.origin = object.origin();
-  return rule;
+const ObjectForm<model::Conditional>& host_form() {
+  using T = model::Conditional;
+  using M = Members<T>;
+  static constexpr auto k_members = std::to_array<Member<T>>({
+      M::text<&T::value>("host", TextRule::line, "Login node: roihu-gpu.csc.fi.")
+          .must("what the entry is about"),
+      M::object<&T::when>("when"),
+  });
+  static constexpr ObjectForm<T> k_form{"submit_host", "From where some jobs are submitted.", k_members};
+  return k_form;
 }
 
-void read_always(ObjectReader& root, model::Site& site) {
-  root.each_or_text(
-      "always", TextRule::option,
-      [&](const std::string& option, const model::Origin& origin) {
-        site.always.push_back({option, origin});
-      },
-      [&](ObjectReader& object) {
-        object.require("option", "the option that every job gets: --network=disable_rdzv_get");
-        model::AlwaysRule rule{object.text("option", TextRule::option).value_or(""), object.origin()};
-        rule.on_srun = object.choice("on", {"sbatch", "srun"}) == "srun";
-        rule.when = read_when(object);
-        if (!rule.value.empty()) site.always.push_back(std::move(rule));
-      });
+const ObjectForm<model::Conditional>& command_form() {
+  using T = model::Conditional;
+  using M = Members<T>;
+  static constexpr auto k_members = std::to_array<Member<T>>({
+      M::text<&T::value>("command", TextRule::name, "Command that takes the script: ghbatch.")
+          .must("what the entry is about"),
+      M::object<&T::when>("when"),
+  });
+  static constexpr ObjectForm<T> k_form{"submit_command", "What submits some jobs.", k_members};
+  return k_form;
 }
 
 } // namespace
 
-void read_request_rules(ObjectReader& root, model::Site& site) {
-  std::map<std::string, std::optional<model::FlagRule>> flags;
-  root.each_member("flags", [&](const std::string& name, ObjectReader& object) {
-    add_rule(flags[name], read_flag_rule(object));
+template <> const ObjectForm<model::When>& form_of() {
+  using T = model::When;
+  using M = Members<T>;
+  static constexpr auto k_members = std::to_array<Member<T>>({
+      M::count<&T::min_nodes>("min_nodes", "From so many nodes on."),
+      M::count<&T::max_nodes>("max_nodes", "Up to so many nodes."),
+      M::yes_no<&T::gpus>("gpus", "Jobs with GPUs, or without."),
+      M::count<&T::min_gpus>("min_gpus", "From so many GPUs in the whole job on."),
+      M::count<&T::max_gpus>("max_gpus", "Up to so many GPUs in the whole job."),
+      M::yes_no<&T::whole_nodes>("whole_nodes", "Jobs that have whole nodes, or that share them."),
+      M::texts<&T::partitions>("partitions", TextRule::name, "In these partitions."),
+      M::texts<&T::node_types>("node_types", TextRule::name, "On these node types."),
+      M::texts<&T::gpu_types>("gpu_types", TextRule::name, "With these GPU types, by Slurm's name."),
+      M::texts<&T::launchers>(
+          "launchers", TextRule::name,
+          "With these launchers: hpcml, srun, torchrun, ibrun, mpirun, accelerate, deepspeed."),
+      M::texts<&T::qos>("qos", TextRule::name, "Under these QoS."),
+      M::yes_no<&T::container>("container", "In a container, or without."),
   });
-  for (auto& [name, rule] : flags)
-    if (rule) site.flags[name] = std::move(*rule);
-  read_always(root, site);
-  site.shebang = root.text("shebang", TextRule::shebang).value_or(site.shebang);
-  std::optional<model::GpuRequest> gpus;
-  root.each_or_one("gpu_request", [&](ObjectReader& object) { add_rule(gpus, read_gpu_request(object)); });
-  if (gpus) site.gpu_request = std::move(*gpus);
-  if (auto others = root.object("other_names")) {
-    site.other_partitions = others.texts("of_partitions");
-    site.other_qos = others.texts("of_qos");
-    others.finish();
-  }
-  if (auto constraints = root.object("constraints")) {
-    site.constraints = constraints.texts("values");
-    site.constraint_operators = constraints.texts("operators");
-    for (const auto& sign : site.constraint_operators)
-      if (sign != "&" && sign != "|")
-        constraints.report_value("operators", fmt::format("\"{}\" does not join features", sign),
-                                 "it is one of: &, |");
-    constraints.finish();
-  }
-  if (auto seen = root.object("gpu_visibility")) {
-    site.gpu_visibility.mode = seen.choice<model::GpusSeen>("mode").value_or(site.gpu_visibility.mode);
-    site.gpu_visibility.why = seen.text("why").value_or("");
-    site.gpu_visibility.origin = seen.origin();
-    seen.finish();
-  }
+  static constexpr ObjectForm<T> k_form{"when", "When a rule holds. What is not named does not matter.",
+                                        k_members};
+  return k_form;
 }
 
-void read_launchers(ObjectReader& root, model::Site& site) {
-  root.each("launchers", [&](ObjectReader& object) {
-    model::LauncherRule rule;
-    object.require("name", "the program that starts the tasks: srun, ibrun, mpirun");
-    rule.name = object.text("name", TextRule::name).value_or("");
-    if (!rule.name.empty() && !model::starts_tasks(rule.name))
-      object.report_value("name", fmt::format("\"{}\" is not a program that starts tasks", rule.name),
-                          "srun, ibrun, mpirun, mpiexec, or one of these with a prefix (bede-mpirun)");
-    rule.is_default = object.flag("default").value_or(false);
-    rule.args = object.texts("args", TextRule::launcher_argument);
-    rule.per_node_args = object.texts("per_node_args", TextRule::launcher_argument);
-    rule.rank_variable = object.text("rank_variable", TextRule::variable).value_or("");
-    rule.local_rank_variable = object.text("local_rank_variable", TextRule::variable).value_or("");
-    rule.world_size_variable = object.text("world_size_variable", TextRule::variable).value_or("");
-    rule.when = read_when(object);
-    rule.origin = object.origin();
-    site.launchers.push_back(std::move(rule));
+template <> const ObjectForm<model::FlagRule>& form_of() {
+  using T = model::FlagRule;
+  using M = Members<T>;
+  static constexpr auto k_members = std::to_array<Member<T>>({
+      M::word<&T::policy>(
+          "policy", "What the site does with the option. discouraged: it is taken, and the site asks to "
+                    "leave it out; srun-only: it is refused on sbatch and given to srun."),
+      M::text<&T::pattern>("pattern", TextRule::line,
+                           "Regular expression (ECMAScript) that the whole value must match."),
+      M::text<&T::pattern_hint>("pattern_hint", TextRule::line, "The same for people: project_<number>."),
+      M::text<&T::default_value>("default", TextRule::line, "What is written when the request says nothing."),
+      M::text<&T::suffix>("suffix", TextRule::word,
+                          "What is put behind the value where it is not there yet: @h100."),
+      M::text<&T::why>("why", TextRule::line, "The reason, for messages."),
+      M::object<&T::when>("when"),
   });
-  if (const auto binding = root.choice<model::NodeBinding>("binding"))
-    site.binding = {*binding, root.origin("binding")};
-  site.interactive.program = root.text("interactive", TextRule::name).value_or(site.interactive.program);
-  site.interactive.options = root.text_map("interactive_options", TextRule::name, TextRule::option);
-  site.interactive.implied = root.texts("interactive_implies", TextRule::name);
-  const bool of_slurm = site.interactive.program == "salloc" || site.interactive.program == "srun";
-  if (of_slurm != site.interactive.options.empty())
-    root.report_value(
-        of_slurm ? "interactive_options" : "interactive",
-        of_slurm
-            ? fmt::format("{} takes Slurm's own options", site.interactive.program)
-            : fmt::format(
-                  "\"{}\" is neither salloc nor srun, and interactive_options does not say how it is asked",
-                  site.interactive.program),
-        "as \"interactive\": \"ask\", \"interactive_options\": {\"nodes\": \"-N\", \"time\": \"-t\"}");
-  site.signal_for_preemption = root.text("signal_for_preemption", TextRule::name).value_or("");
+  static constexpr ObjectForm<T> k_form{"flag", "How the site treats one option of sbatch.", k_members,
+                                        [](ObjectReader& object, T& rule) {
+                                          if (!is_pattern(object, "pattern", rule.pattern))
+                                            rule.pattern.clear();
+                                        }};
+  return k_form;
+}
+
+template <> const ObjectForm<model::AlwaysRule>& form_of() {
+  using T = model::AlwaysRule;
+  using M = Members<T>;
+  static constexpr auto k_members = std::to_array<Member<T>>({
+      M::text<&T::value>("option", TextRule::option, "The option: --network=disable_rdzv_get.")
+          .must("the option that every job gets: --network=disable_rdzv_get"),
+      M::either<&T::on_srun>("on", &sbatch_or_srun, "Where it is given."),
+      M::object<&T::when>("when"),
+  });
+  static constexpr ObjectForm<T> k_form{"always", "An option of every job.", k_members};
+  return k_form;
+}
+
+template <> const ObjectForm<model::GpuRequest>& form_of() {
+  using T = model::GpuRequest;
+  using M = Members<T>;
+  static constexpr auto k_members = std::to_array<Member<T>>({
+      M::word<&T::style>("style", "The option with which GPUs are asked for; none: they come with the node."),
+      M::special({.key = "type",
+                  .kind = MemberKind::text,
+                  .about = "Whether the GPU's type is named in it.",
+                  .words = &gpu_type_policies},
+                 &read_gpu_type),
+      M::numbers<&T::allowed_counts>(
+          "allowed_counts", "GPUs per node that may be asked for; absent: any number that the node has."),
+      M::count<&T::multiple_of>(
+          "multiple_of",
+          "The job's GPUs are a multiple of this, unless they fit one of allowed_counts on one node."),
+      M::yes_no<&T::whole_nodes_if_several>("whole_nodes_if_several",
+                                            "Jobs on several nodes must take all GPUs of each."),
+      M::yes_no<&T::must_request>("must_request", "Jobs without GPUs are refused."),
+      M::object<&T::when>("when"),
+  });
+  static constexpr ObjectForm<T> k_form{"gpu_request", "How GPUs are asked for.", k_members};
+  return k_form;
+}
+
+template <> const ObjectForm<model::GpuVisibility>& form_of() {
+  using T = model::GpuVisibility;
+  using M = Members<T>;
+  static constexpr auto k_members = std::to_array<Member<T>>({
+      M::word<&T::mode>("mode", "What a rank sees: all GPUs of the node, or only its own."),
+      M::text<&T::why>("why", TextRule::line, "The reason, for messages."),
+  });
+  static constexpr ObjectForm<T> k_form{"gpu_visibility", "What a rank sees of the node's GPUs.", k_members};
+  return k_form;
+}
+
+template <> const ObjectForm<model::LauncherRule>& form_of() {
+  using T = model::LauncherRule;
+  using M = Members<T>;
+  static constexpr auto k_members = std::to_array<Member<T>>({
+      M::text<&T::name>("name", TextRule::name,
+                        "srun, ibrun, mpirun, mpiexec, or one of these with a prefix.")
+          .must("the program that starts the tasks: srun, ibrun, mpirun"),
+      M::yes_no<&T::is_default>("default", "The site's own choice."),
+      M::texts<&T::args>("args", TextRule::launcher_argument,
+                         "Words it always gets. {nodes}, {tasks}, {tasks_per_node}, {gpus_per_node}, "
+                         "{gpus_per_task} and {cpus_per_task} are the job's numbers."),
+      M::texts<&T::per_node_args>("per_node_args", TextRule::launcher_argument,
+                                  "Words it gets where it starts one agent per node (torchrun)."),
+      M::text<&T::rank_variable>("rank_variable", TextRule::variable,
+                                 "Variable with the rank, where it is not Slurm's."),
+      M::text<&T::local_rank_variable>("local_rank_variable", TextRule::variable,
+                                       "Variable with the rank on the node."),
+      M::text<&T::world_size_variable>("world_size_variable", TextRule::variable,
+                                       "Variable with the number of ranks."),
+      M::object<&T::when>("when"),
+  });
+  static constexpr ObjectForm<T> k_form{"launcher", "A program that starts the tasks.", k_members,
+                                        &check_launcher};
+  return k_form;
+}
+
+template <> const ObjectForm<model::SubmitRule>& form_of() {
+  using T = model::SubmitRule;
+  using M = Members<T>;
+  static constexpr auto k_members = std::to_array<Member<T>>({
+      M::objects<&T::hosts, &host_form>("hosts", "From where such jobs are submitted."),
+      M::objects<&T::commands, &command_form>("commands", "What submits such jobs, where it is not sbatch."),
+      M::texts<&T::require_directories>("require_directories", TextRule::expression,
+                                        "Jobs must be submitted from below one of these."),
+      M::texts<&T::forbid_directories>("forbid_directories", TextRule::expression,
+                                       "Jobs must not be submitted from below these."),
+  });
+  static constexpr ObjectForm<T> k_form{"submit", "How jobs are submitted.", k_members};
+  return k_form;
 }
 
 } // namespace hpcml::spec

@@ -1,17 +1,14 @@
 // SPDX-License-Identifier: MIT
-// Environment, caches, containers, Python and the network of a profile.
-#include "spec/site_parts.hpp"
-
+// Environment, caches, containers and Python of a profile.
 #include <algorithm>
 #include <fmt/format.h>
 
+#include "spec/members.hpp"
+#include "spec/site_parts.hpp"
 #include "util/text.hpp"
 
 namespace hpcml::spec {
 
-namespace {
-
-/// An image may say how it is activated; a profile that fills the variable itself would say what runs.
 void check_activation(ObjectReader& container, const model::ContainerRule& rule, const model::Site& site) {
   const auto name = rule.enter.substr(0, 1) == "$" ? rule.enter.substr(1) : std::string();
   const auto sets = [&](const auto& list) {
@@ -27,38 +24,28 @@ void check_activation(ObjectReader& container, const model::ContainerRule& rule,
       "name a variable that the image sets");
 }
 
-/// Which images the rule is for, and what jobs in them have.
-void read_images(ObjectReader& object, model::ContainerRule& rule) {
-  rule.images = read_pattern(object, "images");
-  rule.image_variable = object.text("image_variable", TextRule::variable).value_or("");
-  if (!rule.image_variable.empty() && model::works_by_slurm(rule.engine))
-    object.report_value(
-        "image_variable",
-        fmt::format("{}.image_variable is for programs before the command, and {} works by options of Slurm",
-                    object.path(), model::word_of(rule.engine)),
-        "leave it out");
-  rule.env = object.text_map("env", TextRule::variable, TextRule::line);
-  rule.shows_scratch = object.flag("shows_scratch").value_or(false);
-  if (auto squashfs = object.object("squashfs")) {
-    rule.squashfs.known = true;
-    rule.squashfs.at = squashfs.text("at", TextRule::expression).value_or("");
-    rule.squashfs.options = squashfs.texts("options", TextRule::launcher_argument);
-    rule.squashfs.origin = squashfs.origin();
-    squashfs.finish();
+namespace {
+
+void check_cache(ObjectReader& object, model::CacheRule& rule) {
+  for (const auto& [name, below] : rule.variables) {
+    const auto parts = util::split(below, '/');
+    if (below.substr(0, 1) == "/" || std::find(parts.begin(), parts.end(), "..") != parts.end())
+      object.report_value(
+          "variables",
+          fmt::format("{}.variables.{} is \"{}\", which does not lie below the cache's folder", object.path(),
+                      name, below),
+          "a path inside the folder, as cache, or an empty text for the folder itself");
   }
 }
 
-/// Engines that are no program before the command but options of Slurm.
-void read_container_options(ObjectReader& object, model::ContainerRule& rule) {
-  rule.options = object.texts("options", TextRule::option);
-  rule.options_on_srun = object.choice("on", {"sbatch", "srun"}) == "srun";
-  rule.bind_option = object.text("bind_option", TextRule::option).value_or("");
-  rule.prefix = object.text("prefix", TextRule::name).value_or("");
+/// Engines that are no program before the command but options of Slurm have rules of their own.
+void check_container(ObjectReader& object, model::ContainerRule& rule) {
   const auto name = model::word_of(rule.engine);
+  const bool by_slurm = model::works_by_slurm(rule.engine);
   if (!rule.prefix.empty() && rule.prefix != name)
     object.report_value("prefix", fmt::format("{}.prefix can only be the engine itself", object.path()),
                         "as \"shifter\"");
-  if (model::works_by_slurm(rule.engine) && rule.options.empty())
+  if (by_slurm && rule.options.empty())
     object.report_value(
         "engine", fmt::format("{} works by options of Slurm, and {}.options names none", name, object.path()),
         "as \"options\": [\"--environment={image}\"]");
@@ -66,159 +53,181 @@ void read_container_options(ObjectReader& object, model::ContainerRule& rule) {
     object.report_value("bind_option",
                         fmt::format("{}.bind_option does not say where the binds go", object.path()),
                         "as --container-mounts={binds}");
+  if (!is_pattern(object, "images", rule.images)) rule.images.clear();
+  if (!rule.image_variable.empty() && by_slurm)
+    object.report_value(
+        "image_variable",
+        fmt::format("{}.image_variable is for programs before the command, and {} works by options of Slurm",
+                    object.path(), name),
+        "leave it out");
 }
+
+std::vector<std::string> image_builders() { return {"cotainr", "easybuild"}; }
 
 } // namespace
 
-void read_environment(ObjectReader& root, model::Site& site) {
-  root.each("env", [&](ObjectReader& object) {
-    model::EnvRule rule;
-    object.require("name", "the variable's name");
-    object.require("value", "the variable's value");
-    rule.name = object.text("name", TextRule::variable).value_or("");
-    rule.expression = object.flag("expression").value_or(false);
-    rule.value = object.text("value", rule.expression ? TextRule::expression : TextRule::line).value_or("");
-    rule.scope = object.choice<model::Scope>("scope").value_or(rule.scope);
-    rule.when = read_when(object);
-    rule.origin = object.origin();
-    site.env.push_back(std::move(rule));
+template <> const ObjectForm<model::EnvRule>& form_of() {
+  using T = model::EnvRule;
+  using M = Members<T>;
+  static constexpr auto k_members = std::to_array<Member<T>>({
+      M::text<&T::name>("name", TextRule::variable, "The variable.").must("the variable's name"),
+      M::yes_no<&T::expression>("expression", "The value may name variables of the job: $SCRATCH/x."),
+      M::special({.key = "value",
+                  .kind = MemberKind::text,
+                  .about = "Its value; a text as it is, unless it is an expression.",
+                  .why = "the variable's value"},
+                 [](ObjectReader& object, const MemberForm& form, T& rule) {
+                   const auto kind = rule.expression ? TextRule::expression : TextRule::line;
+                   rule.value = object.text(form.key, kind).value_or("");
+                 }),
+      M::word<&T::scope>("scope", "Where it is set."),
+      M::object<&T::when>("when"),
   });
-  root.each("caches", [&](ObjectReader& object) {
-    model::CacheRule rule;
-    object.require("name", "a name for the directory");
-    object.require("base", "the node-local directory in which it is made");
-    rule.name = object.text("name", TextRule::name).value_or("");
-    rule.base = object.text("base", TextRule::expression).value_or("");
-    rule.variables = object.text_map("variables", TextRule::variable, TextRule::word);
-    for (const auto& [name, below] : rule.variables) {
-      const auto parts = util::split(below, '/');
-      if (below.substr(0, 1) == "/" || std::find(parts.begin(), parts.end(), "..") != parts.end())
-        object.report_value(
-            "variables",
-            fmt::format("{}.variables.{} is \"{}\", which does not lie below the cache's folder",
-                        object.path(), name, below),
-            "a path inside the folder, as cache, or an empty text for the folder itself");
-    }
-    rule.when = read_when(object);
-    rule.origin = object.origin();
-    site.caches.push_back(std::move(rule));
-  });
-  root.each("conflicts", [&](ObjectReader& object) {
-    object.require("settings", "NAME or NAME=VALUE, which do not go together");
-    object.require("why", "what happens when they meet");
-    site.conflicts.push_back({object.texts("settings"), object.text("why").value_or(""), object.origin()});
-  });
-  site.openmp = root.text_map("openmp", TextRule::variable, TextRule::line);
-  site.openmp_origin = root.origin("openmp");
+  static constexpr ObjectForm<T> k_form{
+      "env", "A variable that the site wants. An expression may name variables of the job.", k_members};
+  return k_form;
 }
 
-void read_software(ObjectReader& root, model::Site& site) {
-  root.each("containers", [&](ObjectReader& object) {
-    model::ContainerRule rule;
-    object.require("engine", "singularity, apptainer, shifter, pyxis, edf or uenv");
-    rule.engine = object.choice<model::ContainerEngine>("engine").value_or(rule.engine);
-    read_container_options(object, rule);
-    read_images(object, rule);
-    rule.gpu_flag = object.choice<model::GpuFlag>("gpu_flag").value_or(rule.gpu_flag);
-    object.each("binds", [&](ObjectReader& item) {
-      model::ContainerBind bind;
-      item.require("path", "the path on the host");
-      bind.source = item.text("path", TextRule::expression).value_or("");
-      bind.target = item.text("target", TextRule::expression).value_or("");
-      bind.optional = item.flag("optional").value_or(false);
-      bind.origin = item.origin();
-      rule.binds.push_back(std::move(bind));
-    });
-    rule.modules = object.texts("modules", TextRule::word);
-    rule.enter = object.text("enter", TextRule::activation).value_or("");
-    check_activation(object, rule, site);
-    rule.when = read_when(object);
-    rule.origin = object.origin();
-    site.containers.push_back(std::move(rule));
+template <> const ObjectForm<model::CacheRule>& form_of() {
+  using T = model::CacheRule;
+  using M = Members<T>;
+  static constexpr auto k_members = std::to_array<Member<T>>({
+      M::text<&T::name>("name", TextRule::name, "Name of the folder.").must("a name for the directory"),
+      M::text<&T::base>("base", TextRule::expression, "Node-local directory in which it is made.")
+          .must("the node-local directory in which it is made"),
+      M::text_map<&T::variables>("variables", TextRule::variable, TextRule::word,
+                                 "Variables that name it, with the path below it."),
+      M::object<&T::when>("when"),
   });
-  root.each("python", [&](ObjectReader& object) {
-    model::PythonRule rule;
-    object.require("kind", "venv, conda, wheelhouse, uv, module or container");
-    rule.kind = object.choice<model::PythonWay>("kind").value_or(rule.kind);
-    rule.modules = object.texts("modules", TextRule::word);
-    rule.conda_env = object.text("conda_env", TextRule::word).value_or("");
-    rule.where = object.text("where", TextRule::expression).value_or("");
-    rule.packages = object.texts("packages", TextRule::requirement);
-    rule.list_wheels = object.text("list_wheels", TextRule::name).value_or("");
-    if (auto build = object.object("image")) {
-      rule.image.tool = build.choice("tool", {"cotainr", "easybuild"}).value_or("");
-      rule.image.base_image = build.text("base_image", TextRule::word).value_or("");
-      rule.image.rocm = build.text("rocm", TextRule::name).value_or("");
-      rule.image.cuda = build.text("cuda", TextRule::name).value_or("");
-      if (rule.image.tool == "cotainr") build.require("base_image", "the image that cotainr starts from");
-      build.finish();
-    }
-    rule.when = read_when(object);
-    rule.origin = object.origin();
-    site.python.push_back(std::move(rule));
-  });
-  site.modules_reset = {root.choice<model::ModulesReset>("modules_reset").value_or(model::ModulesReset::none),
-                        root.origin("modules_reset")};
-  root.each("modules", [&](ObjectReader& object) {
-    object.require("load", "a list of modules");
-    site.modules.push_back({object.texts("load", TextRule::word), read_when(object), object.origin()});
-  });
-  site.libtorch_modules = root.texts("libtorch_modules", TextRule::word);
-  site.libtorch_link_directories = root.texts("libtorch_link_directories", TextRule::expression);
+  static constexpr ObjectForm<T> k_form{"cache", "A folder on node-local storage, one per node and job.",
+                                        k_members, &check_cache};
+  return k_form;
 }
 
-void read_submit(ObjectReader& root, model::Site& site) {
-  auto submit = root.object("submit");
-  if (!submit) return;
-  const auto conditional = [&](std::string_view list, std::string_view key, TextRule rule,
-                               std::vector<model::Conditional>& into) {
-    submit.each(list, [&](ObjectReader& object) {
-      object.require(key, "what the entry is about");
-      into.push_back({object.text(key, rule).value_or(""), read_when(object), object.origin()});
-    });
-  };
-  conditional("hosts", "host", TextRule::line, site.submit.hosts);
-  conditional("commands", "command", TextRule::name, site.submit.commands);
-  site.submit.require_directories = submit.texts("require_directories", TextRule::expression);
-  site.submit.forbid_directories = submit.texts("forbid_directories", TextRule::expression);
-  site.submit.origin = submit.origin();
-  submit.finish();
+template <> const ObjectForm<model::ConflictRule>& form_of() {
+  using T = model::ConflictRule;
+  using M = Members<T>;
+  static constexpr auto k_members = std::to_array<Member<T>>({
+      M::texts<&T::settings>("settings", TextRule::line, "NAME or NAME=VALUE: not all of them together.")
+          .must("NAME or NAME=VALUE, which do not go together"),
+      M::text<&T::why>("why", TextRule::line, "What happens.").must("what happens when they meet"),
+  });
+  static constexpr ObjectForm<T> k_form{"conflict", "Variables that do not go together.", k_members};
+  return k_form;
 }
 
-void read_storage(ObjectReader& root, model::Site& site) {
-  auto storage = root.object("storage");
-  if (!storage) return;
-  site.storage.scratch = storage.text("scratch", TextRule::expression).value_or("");
-  site.storage.scratch_days = storage.number("scratch_days", 1, 10000);
-  site.storage.project = storage.text("project", TextRule::expression).value_or("");
-  site.storage.read_only_on_compute = storage.texts("read_only_on_compute", TextRule::expression);
-  site.storage.tmp_is_memory = storage.flag("tmp_is_memory").value_or(false);
-  site.storage.origin = storage.origin();
-  storage.finish();
+template <> const ObjectForm<model::ModuleRule>& form_of() {
+  using T = model::ModuleRule;
+  using M = Members<T>;
+  static constexpr auto k_members = std::to_array<Member<T>>({
+      M::texts<&T::load>("load", TextRule::word, "Modules; a module folder as use:/path.")
+          .must("a list of modules"),
+      M::object<&T::when>("when"),
+  });
+  static constexpr ObjectForm<T> k_form{"modules", "Modules of some jobs.", k_members};
+  return k_form;
 }
 
-void read_network(ObjectReader& root, model::Site& site) {
-  auto network = root.object("network");
-  if (!network) return;
-  site.network.interfaces = network.texts("interfaces", TextRule::name);
-  site.network.internet_on_compute = network.flag("internet_on_compute");
-  site.network.fabric = network.text("fabric").value_or("");
-  site.network.proxy = network.text_map("proxy", TextRule::variable, TextRule::line);
-  site.network.proxy_origin = network.origin("proxy");
-  site.network.proxy_module = network.text("proxy_module", TextRule::word).value_or("");
-  site.network.allowed_hosts = network.texts("allowed_hosts");
-  if (auto master = network.object("master")) {
-    site.network.master.ipv4 = master.flag("ipv4").value_or(false);
-    site.network.master.from_env = master.text("from_env", TextRule::variable).value_or("");
-    site.network.master.port_from_env = master.text("port_from_env", TextRule::variable).value_or("");
-    site.network.master.port = master.number("port", 1024, 65535);
-    site.network.master.interface = master.text("interface", TextRule::name).value_or("");
-    site.network.master.suffix = master.text("suffix", TextRule::suffix).value_or("");
-    site.network.master.origin = master.origin();
-    master.finish();
-  }
-  site.network.origin = network.origin();
-  network.finish();
+template <> const ObjectForm<model::ContainerBind>& form_of() {
+  using T = model::ContainerBind;
+  using M = Members<T>;
+  static constexpr auto k_members = std::to_array<Member<T>>({
+      M::text<&T::source>("path", TextRule::expression, "On the host.").must("the path on the host"),
+      M::text<&T::target>("target", TextRule::expression, "Inside; absent: the same."),
+      M::yes_no<&T::optional>("optional", "Left out where the node does not have it."),
+  });
+  static constexpr ObjectForm<T> k_form{"bind", "A folder or file that images see.", k_members};
+  return k_form;
+}
+
+template <> const ObjectForm<model::SquashRule>& form_of() {
+  using T = model::SquashRule;
+  using M = Members<T>;
+  static constexpr auto k_members = std::to_array<Member<T>>({
+      M::text<&T::at>("at", TextRule::expression,
+                      "Where it is mounted; at its own path without the ending otherwise."),
+      M::texts<&T::options>("options", TextRule::launcher_argument, "Options of mksquashfs, one word each."),
+  });
+  static constexpr ObjectForm<T> k_form{"squashfs",
+                                        "An environment in one squashfs file can be mounted with the image.",
+                                        k_members, [](ObjectReader&, T& rule) { rule.known = true; }};
+  return k_form;
+}
+
+template <> const ObjectForm<model::ContainerRule>& form_of() {
+  using T = model::ContainerRule;
+  using M = Members<T>;
+  static constexpr auto k_members = std::to_array<Member<T>>({
+      M::word<&T::engine>("engine",
+                          "singularity and apptainer wrap the command; the others are options of Slurm.")
+          .must("singularity, apptainer, shifter, pyxis, edf or uenv"),
+      M::text<&T::images>("images", TextRule::line,
+                          "The rule is for images of this form, a regular expression: .*\\.toml. Without it, "
+                          "for all others."),
+      M::text<&T::image_variable>("image_variable", TextRule::variable,
+                                  "The image is named by its module, which is loaded and gives the image's "
+                                  "path in this variable: SIF."),
+      M::text_map<&T::env>("env", TextRule::variable, TextRule::line, "Variables of jobs in these images."),
+      M::yes_no<&T::shows_scratch>("shows_scratch", "Images see storage.scratch without a bind."),
+      M::object<&T::squashfs>("squashfs"),
+      M::word<&T::gpu_flag>("gpu_flag", "What gives it the GPUs."),
+      M::either<&T::options_on_srun>("on", &sbatch_or_srun, "Where the options below are given."),
+      M::texts<&T::options>(
+          "options", TextRule::option,
+          "Options that name the image as {image}: --image={image}, --environment={image}."),
+      M::text<&T::bind_option>("bind_option", TextRule::option,
+                               "The option for binds, as {binds}: --container-mounts={binds}."),
+      M::text<&T::prefix>("prefix", TextRule::name, "Program that stands before the command: shifter."),
+      M::objects<&T::binds>("binds", "What is bound into every image."),
+      M::texts<&T::modules>("modules", TextRule::word,
+                            "Modules to load first; a module folder as use:/path."),
+      M::text<&T::enter>("enter", TextRule::activation,
+                         "What activates the image's own environment inside it."),
+      M::object<&T::when>("when"),
+  });
+  static constexpr ObjectForm<T> k_form{"container", "How images run.", k_members, &check_container};
+  return k_form;
+}
+
+template <> const ObjectForm<model::ImageBuild>& form_of() {
+  using T = model::ImageBuild;
+  using M = Members<T>;
+  static constexpr auto k_members = std::to_array<Member<T>>({
+      M::text_of<&T::tool>("tool", &image_builders,
+                           "What builds it: cotainr, or easybuild for an image that a module gives.")
+          .must("cotainr or easybuild"),
+      M::text<&T::base_image>("base_image", TextRule::word, "The image that cotainr starts from."),
+      M::text<&T::rocm>("rocm", TextRule::name, "The ROCm inside the base image: 5.5.3."),
+      M::text<&T::cuda>("cuda", TextRule::name, "The CUDA inside the base image: 12.6."),
+  });
+  static constexpr ObjectForm<T> k_form{"image_build", "How an image with a person's packages is built.",
+                                        k_members, [](ObjectReader& object, T& image) {
+                                          if (image.tool == "cotainr")
+                                            object.require("base_image",
+                                                           "the image that cotainr starts from");
+                                        }};
+  return k_form;
+}
+
+template <> const ObjectForm<model::PythonRule>& form_of() {
+  using T = model::PythonRule;
+  using M = Members<T>;
+  static constexpr auto k_members = std::to_array<Member<T>>({
+      M::word<&T::kind>("kind", "How Python environments are made.")
+          .must("venv, conda, wheelhouse, uv, module or container"),
+      M::texts<&T::modules>("modules", TextRule::word, "Modules to load first."),
+      M::text<&T::conda_env>("conda_env", TextRule::word,
+                             "An environment that the site keeps for everybody."),
+      M::text<&T::where>("where", TextRule::expression, "Where environments lie."),
+      M::text<&T::list_wheels>("list_wheels", TextRule::name,
+                               "The program that lists the wheels which the site keeps: avail_wheels."),
+      M::object<&T::image>("image", "With kind container."),
+      M::texts<&T::packages>("packages", TextRule::requirement,
+                             "What a new environment gets when the request names nothing."),
+      M::object<&T::when>("when"),
+  });
+  static constexpr ObjectForm<T> k_form{"python", "A Python environment.", k_members};
+  return k_form;
 }
 
 } // namespace hpcml::spec

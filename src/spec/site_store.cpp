@@ -108,9 +108,8 @@ SiteLoad unknown_site(const std::string& message, const std::string& id,
 
 std::set<std::string> all_ids(const std::vector<std::string>& directories) {
   auto ids = own_profiles(directories);
-  for (const auto& file : embedded::site_files()) {
-    if (file.name != k_schema_file) ids.insert(std::string(file.name.substr(0, file.name.size() - 5)));
-  }
+  for (const auto& file : embedded::site_files())
+    ids.insert(std::string(file.name.substr(0, file.name.size() - 5)));
   return ids;
 }
 

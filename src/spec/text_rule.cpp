@@ -190,24 +190,4 @@ std::string text_fault(std::string_view text, TextRule rule) {
   return {};
 }
 
-std::string_view text_hint(TextRule rule) {
-  switch (rule) {
-  case TextRule::line: return "one line of visible characters";
-  case TextRule::word: return "letters, digits and _ . / : @ % + = , -";
-  case TextRule::name: return "letters, digits and _ . -";
-  case TextRule::variable: return "as NCCL_DEBUG: letters, digits and _";
-  case TextRule::expression: return "as $SLURM_TMPDIR/env: words and variables that the job has";
-  case TextRule::activation:
-    return "write \"$WITH_CONDA\" where the image sets a variable, or \"source /opt/env/bin/activate\"";
-  case TextRule::option: return "one option each, as --hint=nomultithread";
-  case TextRule::launcher_argument:
-    return "one word each: an option as --mpi=none, or its value as ppr:1:node";
-  case TextRule::requirement:
-    return "as torch or numpy>=1.26; a requirements file is the job's affair: --wheelhouse FILE";
-  case TextRule::suffix: return "what is put behind the host's name, as i or -interconnect-1";
-  case TextRule::shebang: return "scripts are for bash: #!/bin/bash or #!/bin/bash -l";
-  }
-  return {};
-}
-
 } // namespace hpcml::spec

@@ -2,6 +2,7 @@
 // What a text may consist of; profile texts reach shells and configuration files.
 #pragma once
 
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -27,5 +28,11 @@ enum class TextRule {
 std::string text_fault(std::string_view text, TextRule rule);
 /// What such a text looks like.
 std::string_view text_hint(TextRule rule);
+/// Its name, for a schema: "launcher_argument".
+std::string_view text_name(TextRule rule);
+/// A regular expression that every text without a fault matches, and few others; empty: any text may.
+std::string_view text_pattern(TextRule rule);
+/// Every rule, in order.
+std::span<const TextRule> all_text_rules();
 
 } // namespace hpcml::spec
