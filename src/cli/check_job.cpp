@@ -30,7 +30,7 @@ public:
     x_result.is_valid = !diag::has_errors(file.diagnostics) && !diag::has_errors(variables.diagnostics) &&
                         !diag::has_errors(config.diagnostics);
     if (!x_result.is_valid) return std::move(x_result);
-    x_root = spec::parse_json(spec::blank_comments(file.source), x_path, "job").root;
+    x_root = spec::parse_json(file.source, x_path, "job").root;
     const auto id = named            ? named
                     : variables.site ? variables.site
                     : file.site      ? file.site

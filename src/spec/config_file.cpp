@@ -60,7 +60,7 @@ ConfigLoad load_config(const std::string& path) {
     return load;
   }
   load.source = std::move(*text);
-  auto parsed = parse_json(blank_comments(load.source), path, "config");
+  auto parsed = parse_json(load.source, path, "config");
   load.diagnostics = std::move(parsed.diagnostics);
   if (!parsed.root) return load;
   ReadContext context{"config", model::OriginKind::config};

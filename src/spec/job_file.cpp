@@ -39,7 +39,7 @@ JobLoad load_job_file(const std::string& path) {
 
   JobLoad load;
   load.source = std::move(*text);
-  auto parsed = parse_json(blank_comments(load.source), path, "job");
+  auto parsed = parse_json(load.source, path, "job");
   load.diagnostics = std::move(parsed.diagnostics);
   if (!parsed.root) return load;
   ReadContext context{"job", model::OriginKind::job_file};
@@ -91,21 +91,6 @@ model::JobSpec merge_jobs(const model::JobSpec& under, const model::JobSpec& ove
     merged.body = over.body;
   }
   return merged;
-}
-
-std::string blank_comments(std::string text) {
-  bool in_text = false;
-  for (std::size_t i = 0; i < text.size(); ++i) {
-    if (in_text && text[i] == '\\')
-      ++i;
-    else if (text[i] == '"')
-      in_text = !in_text;
-    else if (text[i] == '\n')
-      in_text = false; // a text that never ends must not hide the comments below
-    else if (!in_text && text.compare(i, 2, "//") == 0)
-      for (; i < text.size() && text[i] != '\n'; ++i) text[i] = ' ';
-  }
-  return text;
 }
 
 } // namespace hpcml::spec

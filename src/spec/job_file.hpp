@@ -34,15 +34,10 @@ struct JobLoad {
   std::string source;
 };
 /// Keys are the flags' names without dashes in front ("gpus-per-node"), "command" is an array of words.
-/// Beside JSON a line, or the rest of one, may be a comment behind //.
 JobLoad load_job_file(const std::string& path);
 /// The same keys from HPCML_* variables: HPCML_ACCOUNT, HPCML_PARTITION, … (and HPCML_SITE).
 JobLoad job_from_environment(const util::EnvSnapshot& env);
 /// Values of `over` where it has them, else those of `under`. Lists are appended: `under` first.
 model::JobSpec merge_jobs(const model::JobSpec& under, const model::JobSpec& over);
-
-/// The text with comments (// to the end of the line, outside of texts) made blank: everything else keeps its
-/// place.
-std::string blank_comments(std::string text);
 
 } // namespace hpcml::spec

@@ -196,8 +196,9 @@ bool Builder::parse_error(std::size_t position, const std::string& /*token*/,
   // "[json.exception.parse_error.101] parse error at line 3, column 5: syntax error while …": the position is
   // said by the span
   if (const auto at = what.find(": "); at != std::string::npos) what = what.substr(at + 2);
-  report("json", fmt::format("this is not JSON: {}", what), {x_file, x_line, x_column, 1},
-         "JSON has double quotes around names and texts, no comments, and no comma before } or ]");
+  report(
+      "json", fmt::format("this is not JSON: {}", what), {x_file, x_line, x_column, 1},
+      "JSON has double quotes around names and texts, comments behind // only, and no comma before } or ]");
   return false;
 }
 
@@ -227,9 +228,25 @@ JsonNode* JsonNode::find(std::string_view key) {
   return const_cast<JsonNode*>(std::as_const(*this).find(key));
 }
 
-JsonParse parse_json(std::string_view text, const std::string& file, const std::string& code) {
+std::string blank_comments(std::string text) {
+  bool in_text = false;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    if (in_text && text[i] == '\\')
+      ++i;
+    else if (text[i] == '"')
+      in_text = !in_text;
+    else if (text[i] == '\n')
+      in_text = false; // a text that never ends must not hide the comments below
+    else if (!in_text && text.compare(i, 2, "//") == 0)
+      for (; i < text.size() && text[i] != '\n'; ++i) text[i] = ' ';
+  }
+  return text;
+}
+
+JsonParse parse_json(std::string_view given, const std::string& file, const std::string& code) {
+  const auto text = blank_comments(std::string(given));
   Builder builder(text, file, code);
-  if (text.find_first_not_of(" \t\r\n") == std::string_view::npos) {
+  if (text.find_first_not_of(" \t\r\n") == std::string::npos) {
     builder.result.diagnostics.push_back(
         {diag::Severity::error, code + "/json", "this is not JSON: the file is empty", {file, 1, 1, 1}, {}});
     return std::move(builder.result);

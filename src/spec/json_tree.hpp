@@ -61,9 +61,14 @@ struct JsonParse {
   diag::Diagnostics diagnostics;
 };
 
-/// Strict JSON (no comments, no trailing commas). Duplicate keys and nesting deeper than 64 are errors.
+/// Strict JSON (no trailing commas), in which a line, or the rest of one, may be a comment behind //. Duplicate
+/// keys and nesting deeper than 64 are errors.
 /// `code` is put before "/json" and "/duplicate-key" in the diagnostics' codes: "site", "job".
 JsonParse parse_json(std::string_view text, const std::string& file, const std::string& code);
+
+/// The text with comments (// to the end of the line, outside of texts) made blank: everything else keeps its
+/// place.
+std::string blank_comments(std::string text);
 
 /// The tree as JSON with sorted keys and no blanks: equal for equal content.
 std::string render_canonical(const JsonNode& node);

@@ -48,9 +48,8 @@ const JsonNode& node_at(const JsonNode& root, const std::vector<std::string>& co
 } // namespace
 
 diag::Diagnostics check_schema(const JsonNode& root, std::string_view text) {
-  const auto schema_text = render_site_schema();
-  const auto schema_document = nlohmann::json::parse(schema_text.begin(), schema_text.end());
-  const auto document = nlohmann::json::parse(text.begin(), text.end(), nullptr, false);
+  static const auto schema_document = nlohmann::json::parse(render_site_schema());
+  const auto document = nlohmann::json::parse(text.begin(), text.end(), nullptr, false, true); // takes //
   valijson::Schema schema;
   valijson::SchemaParser parser;
   parser.populateSchema(valijson::adapters::NlohmannJsonAdapter(schema_document), schema);

@@ -3,6 +3,7 @@
 #include <catch2/catch.hpp>
 
 #include "spec/job_file.hpp"
+#include "spec/json_tree.hpp"
 #include "spec/temp_dir.hpp"
 
 using namespace hpcml;

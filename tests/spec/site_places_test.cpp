@@ -196,3 +196,21 @@ TEST_CASE("a layer that many layers share is read once, and a chain without an e
   CHECK_THAT(all_text(deep), Catch::Contains("more than 32 layers deep"));
   CHECK(deep.layers.size() <= 32);
 }
+
+TEST_CASE("A profile takes comments as a job file does, and a mistake behind them has its place") {
+  const hpcml::testing::TempDir folder;
+  folder.write("mine.json",
+               "// our cluster\n{\n  \"id\": \"mine\", // as the file\n  // \"name\": \"x\",\n"
+               "  \"sources\": {\"a\": {\"url\": \"https://x.org // y\", \"checked\": \"2026-01-02\"}}\n}\n");
+  const auto load = spec::load_site_file(folder.path() + "/mine.json", {});
+  for (const auto& finding : load.diagnostics) UNSCOPED_INFO(diag::render_text(finding, load.source, false));
+  REQUIRE(load.site.has_value());
+  CHECK(load.site->sources.at(0).url == "https://x.org // y");
+
+  folder.write("slip.json",
+               "// our cluster\n{\n  \"id\": \"slip\", // as the file\n  \"nodetypes\": [] // none\n}\n");
+  const auto slip = spec::load_site_file(folder.path() + "/slip.json", {});
+  REQUIRE_FALSE(slip.diagnostics.empty());
+  CHECK(slip.diagnostics[0].span.line == 4);
+  CHECK(slip.diagnostics[0].span.column == 3);
+}
