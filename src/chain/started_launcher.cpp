@@ -77,6 +77,7 @@ std::optional<StartedLauncher> first_of(const std::vector<Launch>& launches, boo
     found.name = link->program;
     found.role = link->role == Role::step ? Role::step : Role::agent;
     found.in_text = is_script || !launch.command->context.script.empty();
+    found.complete = link->complete;
     found.written = link->module.empty() ? link->program : "python -m " + link->module;
     add_options(*link, found);
     if (!found.in_text) add_words(launch, static_cast<std::size_t>(link - launch.chain.begin()), found);
@@ -106,9 +107,12 @@ bool StartedLauncher::has(const std::string& option) const {
 }
 
 bool StartedLauncher::meets_other_nodes() const {
+  if (has("standalone")) return false;
   const bool place = has("rdzv_endpoint") || has("master_addr") || has("main_process_ip");
-  const bool nodes = has("nnodes") || has("num_machines") || has("num_nodes") || has("world_size");
-  return place && nodes;
+  const bool nodes = has("nnodes") || has("num_machines") || has("num_nodes") || has("world_size") ||
+                     has("node_rank") || has("machine_rank");
+  const bool file = has("config_file") || has("hostfile") || has("H");
+  return !complete || file || (place && nodes);
 }
 
 std::optional<StartedLauncher> find_started_launcher(const std::vector<std::string>& command) {

@@ -19,6 +19,7 @@ struct StartedLauncher {
   Role role = Role::agent; ///< agent: starts processes on its node; step: tasks on the nodes of the job
   bool first = false;      ///< the command's own program is the launcher, and nothing else stands around it
   bool in_text = false;    ///< in a shell's text: there may be more in it than the launcher
+  bool complete = true;    ///< false: there may be more options than those that are known
   std::vector<std::string> prefixes; ///< what stands before it, where it is a word of the command itself
   /// Its options in order, without dashes before and with "_" for "-" within ("nproc_per_node"), and their
   /// values.
@@ -29,8 +30,8 @@ struct StartedLauncher {
   /// The last value of an option under one of two names; nothing where it is not given.
   std::optional<std::string> value(const std::string& option, const std::string& or_option = {}) const;
   bool has(const std::string& option) const;
-  /// Whether it meets its like on other nodes: a meeting place and the number of nodes, or this node's
-  /// number, are given.
+  /// Whether it meets its like on other nodes, as far as its options tell: a meeting place and the number of
+  /// nodes, or this node's number, are given, or a file that holds them.
   bool meets_other_nodes() const;
 };
 

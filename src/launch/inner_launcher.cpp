@@ -20,17 +20,54 @@ std::string program_after(const chain::StartedLauncher& inner) {
   return (util::ends_with(first, ".py") ? "python " : "") + util::join(inner.command, " ");
 }
 
+/// One agent for each of several nodes, and none is told of the others.
+bool is_alone_on_each_node(const chain::StartedLauncher& inner, const World& world,
+                           const util::EnvSnapshot& env) {
+  const auto& layout = world.layout;
+  if (inner.role != chain::Role::agent || inner.name == "hpcml") return false;
+  if (layout.local_world_size != 1 || layout.world_size <= 1 || inner.meets_other_nodes()) return false;
+  // torchrun reads each of its options from PET_…, too.
+  return inner.has("standalone") || !(env.get("PET_RDZV_ENDPOINT") || env.get("PET_MASTER_ADDR"));
+}
+
+util::Error alone_on_each_node(const chain::StartedLauncher& inner, const World& world,
+                               const std::string& plain) {
+  const auto nodes = std::to_string(world.layout.world_size);
+  std::string line =
+      inner.written + " --nnodes=" + nodes +
+      " --rdzv_backend=c10d --rdzv_id=$SLURM_JOB_ID --rdzv_endpoint=$MASTER_ADDR:$MASTER_PORT …";
+  if (inner.name != "torchrun") line.clear();
+  return {inner.written + " on each of " + nodes +
+              " nodes is told of no other (no meeting place and number of nodes): " + nodes +
+              " trainings instead of one",
+          plain +
+              (line.empty() ? "" : "; or tell each of the others: hpcml launch … -- bash -c '" + line + "'") +
+              "; hpcml gen --launcher " + (inner.name == "accelerate" ? "accelerate" : "torchrun") +
+              " writes all of it; where each node is to train by itself, give each a job (--array)"};
+}
+
 } // namespace
 
-util::Status check_inner_launcher(const chain::StartedLauncher& inner, const World& world) {
+std::string doubt_of_agent(const chain::StartedLauncher& inner, const World& world,
+                           const util::EnvSnapshot& env) {
+  // accelerate reads a file in the user's home folder, which may name the nodes.
+  if (inner.name != "accelerate" || !is_alone_on_each_node(inner, world, env)) return {};
+  const auto error = alone_on_each_node(inner, world, "");
+  return error.what + ", unless accelerate's configuration file names them";
+}
+
+util::Status check_inner_launcher(const chain::StartedLauncher& inner, const World& world,
+                                  const util::EnvSnapshot& env) {
   const auto& layout = world.layout;
   const bool agent = inner.role == chain::Role::agent;
   const unsigned here = agent ? layout.local_world_size : layout.world_size;
-  if (here <= 1 || (agent && is_agent_of_each_task(inner, world))) return util::Done{};
   const std::string count = std::to_string(here);
   const std::string plain = "leave " + inner.written +
                             " out, since hpcml launch has made the ranks: hpcml launch … -- " +
                             program_after(inner);
+  if (inner.name != "accelerate" && is_alone_on_each_node(inner, world, env))
+    return alone_on_each_node(inner, world, "start a task for each GPU, and " + plain);
+  if (here <= 1 || (agent && is_agent_of_each_task(inner, world))) return util::Done{};
   if (!agent)
     return util::Error{inner.written + " starts tasks itself, and each of the " + count +
                            " ranks would start it: " + count + " worlds instead of one",

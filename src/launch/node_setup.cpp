@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <map>
 
-#include "chain/started_launcher.hpp"
+#include "launch/inner_launcher.hpp"
 #include "launch/rank_network.hpp"
 #include "model/gpu_vendor.hpp"
 #include "plan/environment.hpp"
@@ -167,7 +167,11 @@ Result<NodeSetup> plan_node_setup(const LaunchRequest& request, const Role& role
   setup.env = env;
   setup.cpus = node.cpus;
   setup.mask = node.mask;
-  setup.agent = layout.local_world_size == 1 && chain::find_started_launcher(request.command);
+  const auto inner = chain::find_started_launcher(request.command);
+  setup.agent = layout.local_world_size == 1 && inner;
+  if (inner)
+    if (auto doubt = doubt_of_agent(*inner, setup.world, env); !doubt.empty())
+      setup.warnings.push_back(std::move(doubt));
   std::vector<model::GpuPlace> places;
   if (const auto found = find_gpus(request, node, starts_ranks(role), setup, places); !found)
     return found.error();

@@ -1,21 +1,33 @@
 // SPDX-License-Identifier: MIT
-// torchrun --standalone on several nodes.
+// torchrun on several nodes that knows of its own only: --standalone, or no --nnodes.
 #include "check/job_shape.hpp"
 #include "check/launch_facts.hpp"
 
 namespace hpcml::check {
 namespace launch_standalone {
 
+constexpr const char* k_hint = "--nnodes=$SLURM_NNODES --rdzv_backend=c10d --rdzv_id=$SLURM_JOB_ID "
+                               "--rdzv_endpoint=HOST:PORT, with the first node as HOST";
+
+/// Whether it can be seen that torchrun is not told of other nodes: it takes one then.
+bool is_told_of_none(const Launch& launch, const Link& agent) {
+  return agent.complete && !find_any(agent, {"nnodes", "help", "h"}) && !launch.variable("PET_NNODES");
+}
+
 Hits find(const Subject& subject) {
   Hits hits;
   for (const auto& launch : subject.launches) {
     const auto* agent = launch.agent();
-    const auto* option = agent && agent->program == "torchrun" ? agent->find("standalone") : nullptr;
-    if (!option || !launch.step() || !shape_of(subject, launch).several_nodes) continue;
-    add_hit(hits,
-            {place_of(option->place), "--standalone makes each node train by itself: the nodes never meet",
-             "--nnodes=$SLURM_NNODES --rdzv_backend=c10d --rdzv_id=$SLURM_JOB_ID --rdzv_endpoint=HOST:PORT, "
-             "with the first node as HOST"});
+    if (!agent || agent->program != "torchrun" || !launch.step()) continue;
+    const auto shape = shape_of(subject, launch);
+    if (!shape.several_nodes) continue;
+    if (const auto* option = agent->find("standalone"))
+      add_hit(hits, {place_of(option->place),
+                     "--standalone makes each node train by itself: the nodes never meet", k_hint});
+    else if (shape.tasks_per_node == 1 && is_told_of_none(launch, *agent))
+      add_hit(hits,
+              {place_of(agent->place),
+               "torchrun without --nnodes makes each node train by itself: the nodes never meet", k_hint});
   }
   return hits;
 }
@@ -26,19 +38,25 @@ Rule rule_launch_standalone() {
   using namespace launch_standalone;
   return {"launch/standalone",
           diag::Severity::warning,
-          "--standalone on several nodes",
+          "torchrun on several nodes that never meet",
           "--standalone opens a rendezvous on the node's own address and ignores --rdzv_endpoint and "
-          "--rdzv_id. Started on several nodes it gives as many "
+          "--rdzv_id; without --nnodes torchrun takes one node for all there are. Started on several nodes "
+          "it gives as many "
           "trainings of the same model, which write over each other's checkpoints.",
           "https://docs.pytorch.org/docs/stable/elastic/run.html#single-node-multi-worker",
           {"#!/bin/bash\n#SBATCH --nodes=2 --ntasks-per-node=1\nsrun torchrun --standalone "
            "--nproc_per_node=4 train.py\n",
            "#!/bin/bash\n#SBATCH -N4\nsrun bash -c 'torchrun --standalone --nnodes=4 --nproc_per_node=4 "
            "train.py'\n",
+           "#!/bin/bash\n#SBATCH --nodes=2 --ntasks-per-node=1\nsrun torchrun --nproc_per_node=4 "
+           "train.py\n",
            "#!/bin/bash\n#SBATCH -N2\nsrun -n2 singularity exec x.sif python -m torch.distributed.run "
            "--standalone --nproc_per_node=4 train.py\n"},
           {"#!/bin/bash\n#SBATCH --nodes=1\nsrun torchrun --standalone --nproc_per_node=4 train.py\n",
            "#!/bin/bash\n#SBATCH --nodes=2\nsrun -N1 -n1 torchrun --standalone --nproc_per_node=4 train.py\n",
+           "#!/bin/bash\n#SBATCH --nodes=2 --ntasks-per-node=1\nsrun torchrun $ARGS train.py\n",
+           "#!/bin/bash\n#SBATCH --nodes=2 --ntasks-per-node=1\nexport PET_NNODES=2\nsrun torchrun "
+           "--nproc_per_node=4 train.py\n",
            "#!/bin/bash\n#SBATCH --nodes=2\nsrun torchrun --rdzv_backend=c10d --rdzv_endpoint=$H:$P "
            "--nnodes=2 --nproc_per_node=4 train.py\n"},
           find};
