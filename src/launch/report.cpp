@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "launch/gpus.hpp"
 #include "topo/affinity.hpp"
 #include "util/shell_quote.hpp"
 #include "util/text.hpp"
@@ -33,13 +34,23 @@ std::string binding_text(const RankSetup& setup) {
          (node.agent ? "the agent gets the node" : node.binding.why);
 }
 
+/// The GPUs that are the rank's own, and all that it sees where these are more: "1 of 0,1".
+std::string gpus_text(const RankSetup& setup) {
+  const auto& gpus = setup.node->gpus;
+  const auto& layout = setup.world.layout;
+  if (setup.node->agent || gpus.visible.entries.empty()) return setup.gpus;
+  const auto own =
+      own_entries(gpus.visible, layout.local_rank, layout.local_world_size, std::max(1U, gpus.per_rank));
+  return own == setup.gpus ? own : own + " of " + setup.gpus;
+}
+
 } // namespace
 
 std::string render_report(const RankSetup& setup, const std::string& host, const model::IdSet& kernel_cpus) {
   const auto& layout = setup.world.layout;
   std::string line = "hpcml: rank " + std::to_string(layout.rank) + " of " +
                      std::to_string(layout.world_size) + " on " + host + ", local rank " +
-                     std::to_string(layout.local_rank) + ", GPU " + setup.gpus + ", CPUs " +
+                     std::to_string(layout.local_rank) + ", GPU " + gpus_text(setup) + ", CPUs " +
                      kernel_cpus.to_list() + numa_text(setup.node->cpus, kernel_cpus);
   if (!setup.plan.binding.nic.empty()) line += ", NIC " + setup.plan.binding.nic;
   return line + ", master " + setup.world.address + ":" + std::to_string(setup.world.port);

@@ -259,6 +259,61 @@ TEST_CASE("a launcher that every rank would start is refused before it starts tw
   CHECK(util::split(one.out, '#').size() == 2);
 }
 
+TEST_CASE("an agent that each node starts is told of the other nodes, or refused") {
+  auto env = step_environment(0, 2);
+  env.set("SLURM_STEP_NODELIST", "nid[001-002]");
+  env.set("SLURM_STEP_TASKS_PER_NODE", "1(x2)");
+  struct Row {
+    std::string command;
+    int code;
+    const char* said;
+  };
+  const Row rows[] = {
+      {"torchrun --nproc_per_node=4 x.py", 125,
+       "torchrun on each of 2 nodes is told of no other (no meeting place and number of nodes): 2 trainings"},
+      {"torchrun --standalone --nnodes=1 --nproc_per_node=4 x.py", 125, "told of no other"},
+      {"python -m torch.distributed.run --nnodes=2 --nproc_per_node=4 x.py", 125,
+       "python -m torch.distributed.run --nnodes=2 --rdzv_backend=c10d --rdzv_id=$SLURM_JOB_ID "
+       "--rdzv_endpoint=$MASTER_ADDR:$MASTER_PORT"},
+      {"deepspeed --num_gpus 4 x.py", 125, "deepspeed on each of 2 nodes"},
+      {"bash -c 'cd work && torchrun --nproc_per_node=4 x.py'", 125, "told of no other"},
+      {"bash -c 'torchrun $ARGUMENTS x.py'", 0, ""},
+      {"torchrun --nnodes=2 --rdzv_backend=c10d --rdzv_endpoint=nid001:29500 x.py", 0, ""},
+      {"accelerate launch --config_file c.yaml x.py", 0, ""},
+      {"deepspeed --hostfile hosts --no_ssh --node_rank 0 --master_addr nid001 x.py", 0, ""},
+      {"python x.py", 0, ""}};
+  for (const auto& row : rows) {
+    CAPTURE(row.command);
+    const auto output = run_line(k_launch + "--dry-run -- " + row.command, env);
+    CHECK(output.exit_code == row.code);
+    CHECK_THAT(output.err, Contains(row.said));
+  }
+  // Its configuration file, in a home folder that is not ours, may say it.
+  CHECK_THAT(run_line(k_launch + "--dry-run -- accelerate launch --num_processes 4 x.py", env).out,
+             Contains("warning: accelerate launch on each of 2 nodes is told of no other") &&
+                 Contains("unless accelerate's configuration file names them"));
+  env.set("PET_NNODES", "2");
+  env.set("PET_RDZV_ENDPOINT", "nid001:29500");
+  CHECK(run_line(k_launch + "--dry-run -- torchrun --nproc_per_node=4 x.py", env).exit_code == 0);
+}
+
+TEST_CASE("the report tells a rank's own GPU from those that it sees") {
+  auto env = step_environment(1, 2);
+  env.set("CUDA_VISIBLE_DEVICES", "0,1");
+  const auto report = [&](std::vector<std::string> flags) {
+    flags.insert(flags.begin(), {"launch", "--report"});
+    flags.insert(flags.end(), {"--", "true"});
+    return run_hpcml(flags, env).err;
+  };
+  CHECK_THAT(report({}), Contains(", local rank 1, GPU 1 of 0,1, CPUs "));
+  CHECK_THAT(report({"--gpu-visibility", "own"}), Contains(", GPU 1, CPUs "));
+  CHECK_THAT(report({"--gpus-per-task", "0"}), Contains(", GPU none, CPUs "));
+  env.set("CUDA_VISIBLE_DEVICES", "0,1,2,3");
+  CHECK_THAT(report({}), Contains(", GPU 2,3 of 0,1,2,3, CPUs "));
+  env.set("CUDA_VISIBLE_DEVICES", "3"); // each task has a list of its own
+  CHECK_THAT(report({}), Contains(", GPU 3, CPUs "));
+}
+
 TEST_CASE("launch in launch is refused: each rank would have a world of its own") {
   const std::string folder = make_folder(), inner = k_launch + "--nproc-per-node 2 -- echo hi";
   REQUIRE(util::write_file(folder + "/run.sh", "#!/bin/sh\n" + inner + "\n", 0755));
