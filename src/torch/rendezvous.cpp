@@ -88,6 +88,8 @@ Meeting::Meeting(const RankEnv& env, milliseconds timeout)
   if (env.rank != 0) {
     const auto left = std::chrono::duration_cast<milliseconds>(x_deadline - steady_clock::now());
     heed_verdict(k_arrival, std::max(left, milliseconds(0)) + k_grace);
+    // While it is there: where rank 0 leaves, its store goes with it.
+    x_first_host = x_store.get(key(k_arrival, "done", 0), timeout);
     return;
   }
   const auto left = std::chrono::duration_cast<milliseconds>(x_deadline - steady_clock::now());
@@ -215,7 +217,7 @@ Outcome Meeting::conclude(const std::string& phase, const Fault& fault) {
     throw PhaseError(
         {public_phase(phase),
          {0},
-         {x_env.master_addr},
+         {first_host()},
          std::string("rank 0 is gone: ") + lost.what() + (own.empty() ? "" : "; before that: " + own),
          "Look for a crash or a kill in the log of rank 0."});
   }
@@ -237,7 +239,7 @@ std::string Meeting::heed(const std::string& matter, milliseconds limit) {
   } catch (const std::exception& error) {
     throw PhaseError({public_phase(matter),
                       {0},
-                      {x_env.master_addr},
+                      {first_host()},
                       "rank 0 at " + x_env.master_addr + ":" + std::to_string(x_env.master_port) +
                           " gave no verdict on " + public_phase(matter) + " (" + error.what() + ")",
                       "Look for a crash or a kill in the log of rank 0."});

@@ -95,6 +95,8 @@ private:
   std::optional<Culprit> find_culprit(const std::string& phase);
   Outcome heed_verdict(const std::string& phase, std::chrono::milliseconds limit);
   std::string probable_host(int rank) const;
+  /// Of rank 0; where it is not known yet, the address by which it is reached.
+  const std::string& first_host() const { return x_first_host.empty() ? x_env.master_addr : x_first_host; }
 
   RankEnv x_env;
   std::chrono::milliseconds x_timeout;
@@ -102,6 +104,7 @@ private:
   std::chrono::milliseconds x_patience{4000};
   Store x_store;
   std::vector<std::string> x_hosts;
+  std::string x_first_host;
   std::string x_reason;
 };
 

@@ -162,6 +162,25 @@ TEST_CASE("a rank that dies or hangs in the all_reduce is named") {
   CHECK_THAT(run.events(0, "culprit")[0].at("what").get<std::string>(), Contains("stopped answering"));
 }
 
+TEST_CASE("where rank 0 dies it is named by its host, though the store went with it") {
+  const std::string bytes = "65536";
+  const auto run = run_ranks(3, {0, 1, 2}, [&](int rank) -> std::vector<std::string> {
+    if (rank == 0) return {HPCML_BAD_RANK, "die", bytes, "4"};
+    return {helper_path(), "preflight", "--timeout", "4", "--bytes", bytes};
+  });
+  INFO(run.transcript());
+  char name[256] = {};
+  REQUIRE(::gethostname(name, sizeof name - 1) == 0);
+  for (const int rank : {1, 2}) {
+    CHECK(run.ranks.at(rank).exit_code == 6);
+    REQUIRE(run.events(rank, "culprit").size() == 1);
+    const auto culprit = run.events(rank, "culprit")[0];
+    CHECK(culprit.at("ranks") == nlohmann::json({0}));
+    CHECK(culprit.at("hosts") ==
+          nlohmann::json({std::string(name)})); // not 127.0.0.1, which --exclude refuses
+  }
+}
+
 TEST_CASE("an interface that is not there is named together with those that are") {
   const auto run = run_ranks(2, {0, 1}, preflight({"--timeout", "10", "--interface", "hsn9"}));
   INFO(run.transcript());
