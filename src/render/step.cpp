@@ -191,7 +191,7 @@ Words step_words(const model::Plan& plan) {
 std::vector<Words> wrapper_groups(const model::Plan& plan, const std::string& task_lines,
                                   const std::string& last) {
   constexpr std::string_view k_plain = "exec \"$@\"";
-  const char* name = task_lines.empty() ? "hpcml" : plan.launcher.choice.is_agent() ? "node" : "rank";
+  const char* name = task_lines.empty() ? "task" : plan.launcher.choice.is_agent() ? "node" : "rank";
   std::vector<Words> groups;
   if (!plan.container) {
     const auto activate = plan.python.on_each_node()
@@ -226,7 +226,7 @@ std::vector<Words> wrapper_groups(const model::Plan& plan, const std::string& ta
                         ? Word::literal(container.image)
                         : Word::expression("\"$" + container.image_variable + "\"")});
   if (const auto activate = inner_activation(plan); !activate.empty() || last != k_plain)
-    groups.push_back(task_shell({}, activate + last, "hpcml"));
+    groups.push_back(task_shell({}, activate + last, "container"));
   return groups;
 }
 
