@@ -145,6 +145,10 @@ std::string render_interactive_lines(const model::Plan& plan, bool with_program)
       if (!plan.launcher.choice.is_agent()) {
         args.insert(args.begin(), "--ntasks-per-node=" + std::to_string(plan.layout.tasks_per_node));
         args.insert(args.begin(), "--ntasks=" + std::to_string(tasks));
+        // The shell has SLURM_DISTRIBUTION of its own step, which dealt one task to each node in turn.
+        const bool asked = std::any_of(plan.directives.begin(), plan.directives.end(),
+                                       [](const auto& one) { return one.name == "--distribution"; });
+        if (!asked) args.push_back("--distribution=block");
       }
       args.push_back("--overlap");
     }

@@ -51,6 +51,19 @@ TEST_CASE("a shell under srun is one task per node with all that the node's rank
         "--cpu-bind=none --pty bash -i");
 }
 
+TEST_CASE("the ranks in such a shell lie as the batch script has them, not as the shell's own step does") {
+  auto plan = test::make_whole_node_plan();
+  plan.interactive.program = "srun";
+  plan.layout.nodes = 2;
+  CHECK(render::render_interactive_lines(plan, true).find(" --distribution=block --overlap ") !=
+        std::string::npos);
+  plan.directives.push_back({"--distribution", "cyclic", {}});
+  CHECK(render::render_interactive_lines(plan, true).find("--distribution") == std::string::npos);
+  plan.interactive.program = "salloc";
+  plan.directives.pop_back();
+  CHECK(render::render_interactive_lines(plan, true).find("--distribution") == std::string::npos);
+}
+
 TEST_CASE("a program of the site gets its own letters, and what it has no option for is said") {
   auto plan = test::make_whole_node_plan();
   plan.interactive = {"idev",
