@@ -31,8 +31,14 @@ std::optional<std::uint64_t> parse_number(string_view text) {
   return number * factor;
 }
 
+/// A count starts with a figure from 23.11; before that a sign or a unit alone will do.
+std::optional<std::uint64_t> parse_item_count(string_view text, AsVersion version) {
+  if ((text.empty() || !is_digit(text.front())) && version >= Version::v23_11) return std::nullopt;
+  return parse_number(text);
+}
+
 /// From 23.11 the count is what follows the last '=' or ':'; all between it and the name is the type.
-std::optional<GresItem> parse_later_item(string_view text) {
+std::optional<GresItem> parse_later_item(string_view text, AsVersion version) {
   auto separator = text.rfind('=');
   const bool equals = separator != string_view::npos;
   if (!equals) separator = text.rfind(':');
@@ -40,7 +46,7 @@ std::optional<GresItem> parse_later_item(string_view text) {
   if (separator != string_view::npos) {
     const auto last = text.substr(separator + 1);
     if (last.empty()) return std::nullopt;
-    const auto count = parse_number(last);
+    const auto count = parse_item_count(last, version);
     if (!count && equals) return std::nullopt;
     if (count)
       item.count = *count;
@@ -62,11 +68,11 @@ std::optional<GresItem> parse_item(string_view text, AsVersion version) {
   // NAME, NAME:NUMBER and NAME:TYPE:NUMBER are the same to all versions.
   const bool plain = text.find_first_of("=+") == string_view::npos && parts.size() <= 3 &&
                      std::none_of(parts.begin(), parts.end(), [](const auto& part) { return part.empty(); });
-  if (!plain && version >= Version::v23_11) return parse_later_item(text);
+  if (!plain && version >= Version::v23_11) return parse_later_item(text, version);
   GresItem item{parts[0], {}, 1};
   if (parts[0].empty() || parts.back().empty() || parts.size() > 3) return std::nullopt;
   if (parts.size() == 1) return item;
-  const auto count = parse_number(parts.back());
+  const auto count = parse_item_count(parts.back(), version);
   if (count) item.count = *count;
   if (parts.size() == 2) {
     if (!count) item.type = parts[1];
@@ -117,11 +123,10 @@ std::optional<std::vector<GresItem>> parse_gpus_per_task(string_view text, AsVer
   if (text.empty()) return items;
   for (const auto& part : util::split(std::string(text), ',')) {
     if (!part.empty() && part.front() == '-') return std::nullopt;
-    if (!part.empty() && part.front() == '+') return std::nullopt;
     if (part.find('=') != std::string::npos && version >= Version::v24_05) return std::nullopt;
     const auto colon = part.find(':');
-    const string_view count =
-        colon == std::string::npos ? string_view(part) : string_view(part).substr(colon + 1);
+    string_view count = colon == std::string::npos ? string_view(part) : string_view(part).substr(colon + 1);
+    if (!count.empty() && count.front() == '+') count.remove_prefix(1);
     if (count.empty() || !is_digit(count.front())) {
       skipped = skipped || items.empty();
       continue;
@@ -152,6 +157,18 @@ bool is_refused_tres(string_view text) {
   });
 }
 
+/// Whether a number stands behind the last colon.
+bool names_count(string_view item) {
+  const auto colon = item.rfind(':');
+  return colon != string_view::npos && colon + 1 < item.size() && is_digit(item[colon + 1]);
+}
+
+bool is_among(const std::vector<GresItem>& items, const GresItem& wanted) {
+  return std::any_of(items.begin(), items.end(), [&](const GresItem& item) {
+    return item.name == wanted.name && item.type == wanted.type;
+  });
+}
+
 } // namespace
 
 std::optional<TresPerTask> parse_tres_per_task(string_view text, AsVersion version) {
@@ -170,12 +187,15 @@ std::optional<TresPerTask> parse_tres_per_task(string_view text, AsVersion versi
       return std::nullopt;
     }
     if (part == "gres/" && later) continue;
+    if (!later && util::starts_with(part, "gres/")) return std::nullopt;
     if (cpus && part.find('=') != std::string::npos && version == Version::v23_11) result.cpus_count = false;
     const auto item = parse_item(gres ? part.substr(5) : part, version);
     if (!item || (cpus && (item->name != "cpu" || !item->type.empty()))) return std::nullopt;
     if (cpus && (part == "cpu" || item->count == 0) && version >= Version::v24_05) return std::nullopt;
     if (cpus && has_cpus && later) continue; // the first counts
     has_cpus = has_cpus || cpus;
+    // 23.02 looks for each gres once, with its count.
+    if (!later && gres && (!names_count(part) || is_among(result.items, *item))) return std::nullopt;
     result.items.push_back(*item);
   }
   return result;

@@ -29,11 +29,11 @@ public:
       : r(request), x_version(version), c(counts) {}
 
   std::optional<GresRefusal> run() {
-    x_tasks_per_gpu = static_cast<Count>(std::max(0L, r.count("ntasks-per-gpu", r.count("ntasks-per-tres"))));
+    x_tasks_per_gpu = static_cast<Count>(sent_count(r, "ntasks-per-gpu"));
     imply_tasks();
     collect();
     if (x_tasks_per_gpu > 0 && !apply_tasks_per_gpu() && from(Version::v21_08))
-      return refuse(r.has("ntasks-per-gpu") ? "ntasks-per-gpu" : "ntasks-per-tres", "needs",
+      return refuse("ntasks-per-gpu", "needs",
                     "it needs GPUs (--gpus or --gpus-per-node), --ntasks or --nodes", "add one of them");
     if (x_records.empty()) return std::nullopt;
     if (r.memory_mb.count("mem-per-gpu") > 0 && !x_has_gpu && from(Version::v21_08))

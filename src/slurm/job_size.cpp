@@ -8,12 +8,17 @@
 #include "util/text.hpp"
 
 namespace hpcml::slurm {
+
+long sent_count(const Request& r, std::string_view option) {
+  const long number = static_cast<std::uint16_t>(r.count(option, 65534));
+  return number == 65534 ? 0 : number;
+}
+
 JobSize geometry_of(const Request& r) {
   JobSize size;
-  // Sent in 16 bits, of which 65534 says that nothing was asked for.
   const auto sent = [&](std::string_view option) -> long {
-    const long number = static_cast<std::uint16_t>(r.count(option, 65534));
-    return number == 65534 ? 0 : number == 0 ? -1 : number;
+    const long number = sent_count(r, option);
+    return number == 0 && r.count(option, 65534) % 65536 == 0 ? -1 : number;
   };
   size.threads_per_core = sent("threads-per-core");
   size.cores_per_socket = sent("cores-per-socket");
@@ -33,11 +38,11 @@ namespace {
 
 void apply_nodes(const Request& r, AsVersion version, long listed_nodes, JobSize& size) {
   if (r.nodes) {
-    size.min_nodes = std::max(1L, r.nodes->min);
+    size.min_nodes = r.nodes->max > 0 ? r.nodes->min : std::max(1L, r.nodes->min); // "0-1" may have none
     size.max_nodes = r.nodes->max;
     size.nodes_given = true;
   }
-  if (listed_nodes > 0 && (!r.nodes || (listed_nodes > size.min_nodes && version < Version::v23_02))) {
+  if (listed_nodes > 0 && (!r.nodes || (listed_nodes >= size.min_nodes && version < Version::v23_02))) {
     size.min_nodes = listed_nodes;
     size.max_nodes = std::max(size.max_nodes, listed_nodes);
     size.nodes_given = true;
@@ -45,9 +50,8 @@ void apply_nodes(const Request& r, AsVersion version, long listed_nodes, JobSize
   }
   const auto total = r.gpus("gpus");
   const auto per_node = r.gpus_per_node();
-  if (total > 0 && per_node > 0 && total % per_node == 0 && !size.nodes_given) {
+  if (total > 0 && per_node > 0 && total % per_node == 0)
     size.min_nodes = size.max_nodes = static_cast<long>(total / per_node);
-  }
   if (r.nodes && total > 0 && static_cast<long>(total) < size.max_nodes)
     size.max_nodes = std::max(size.min_nodes, static_cast<long>(total));
 }
@@ -56,21 +60,31 @@ std::uint64_t per_task_gpus(const Request& r) {
   return std::max(r.gpus("gpus-per-task"), r.tres_per_task ? gpu_count(r.tres_per_task->items) : 0);
 }
 
+bool asks_for_gres(const Request& r) {
+  const auto counts = [](const auto& items) {
+    return std::any_of(items.begin(), items.end(),
+                       [](const GresItem& item) { return item.count > 0 && item.name != "cpu"; });
+  };
+  return r.has("ntasks-per-gpu") || (r.tres_per_task && counts(r.tres_per_task->items)) ||
+         std::any_of(r.gres.begin(), r.gres.end(), [&](const auto& asked) { return counts(asked.second); });
+}
+
 /// Tasks that follow from GPUs.
 long tasks_by_gpus(const Request& r, const JobSize& size) {
   const auto total = r.gpus("gpus");
   const auto node_gpus = r.gpus_per_node() * static_cast<std::uint64_t>(size.min_nodes);
-  if (const long per_gpu = r.count("ntasks-per-gpu"); per_gpu > 0) {
+  if (const long per_gpu = sent_count(r, "ntasks-per-gpu"); per_gpu > 0) {
     if (total > 0) return per_gpu * static_cast<long>(total);
     if (node_gpus > 0) return per_gpu * static_cast<long>(node_gpus);
-    if (r.nodes && !r.has("ntasks")) return per_gpu * size.min_nodes; // a GPU per node
+    const bool exact = r.nodes && size.min_nodes == size.max_nodes;
+    if (exact && !r.has("ntasks")) return per_gpu * size.min_nodes; // a GPU per node
   }
   const auto per_task = per_task_gpus(r);
   if (per_task > 0 && total > 0 && total % per_task == 0) return static_cast<long>(total / per_task);
   return 0;
 }
 
-void apply_tasks(const Request& r, JobSize& size) {
+void apply_tasks(const Request& r, AsVersion version, JobSize& size) {
   // One task per socket, core or thread where those are asked for.
   const long product =
       r.count("sockets-per-node", 1) * r.count("cores-per-socket", 1) * r.count("threads-per-core", 1);
@@ -79,11 +93,14 @@ void apply_tasks(const Request& r, JobSize& size) {
                         0;
   const bool exact_nodes =
       size.nodes_given && size.min_nodes == size.max_nodes && !(r.nodes && r.nodes->is_list);
-  size.tasks_per_node = r.count("ntasks-per-node");
+  size.tasks_per_node = sent_count(r, "ntasks-per-node");
+  // Up to 22.05 sbatch itself multiplies, with the number as it was written.
+  const bool by_sbatch = r.count("ntasks-per-node") > 65533 && version < Version::v23_02;
+  const long per_node = by_sbatch ? r.count("ntasks-per-node") : size.tasks_per_node;
   if (r.has("ntasks"))
     size.tasks_known = r.count("ntasks");
-  else if (size.tasks_per_node > 1)
-    size.tasks_known = size.tasks_per_node * size.min_nodes;
+  else if (per_node > 1)
+    size.tasks_known = per_node * size.min_nodes;
   else if (exact_nodes ||
            (geometry && r.has("extra-node-info") && !size.nodes_given && size.tasks_per_node == 0))
     size.tasks_known = product * size.min_nodes;
@@ -91,7 +108,7 @@ void apply_tasks(const Request& r, JobSize& size) {
     size.min_nodes = size.tasks_known;
   if (r.has("ntasks") && size.nodes_given && size.max_nodes > size.tasks_known)
     size.max_nodes = std::max(size.min_nodes, size.tasks_known);
-  size.tasks = std::max({1L, size.tasks_known, size.min_nodes});
+  size.tasks = std::max({size.nodes_given ? 0L : 1L, size.tasks_known, size.min_nodes});
   if (size.tasks_known > 0) size.tasks = size.tasks_known;
 }
 
@@ -114,7 +131,7 @@ long listed_nodes(const Request& request) {
 JobSize size_job(const Request& r, AsVersion version, long listed_nodes) {
   JobSize size = geometry_of(r);
   apply_nodes(r, version, listed_nodes, size);
-  apply_tasks(r, size);
+  apply_tasks(r, version, size);
   size.cpus_per_task = r.count("cpus-per-task", 1);
   size.gpus_per_task = per_task_gpus(r);
   if (r.tres_per_task && r.tres_per_task->cpus_count && !r.has("cpus-per-task"))
@@ -140,11 +157,19 @@ JobSize size_job(const Request& r, AsVersion version, long listed_nodes) {
   // 20.11 learns of tasks by GPUs too late for the CPUs.
   const long counted = known != size.tasks_known && version == Version::v20_11 ? known : size.tasks_known;
   // What sbatch sends; the controller counts anew where it finds more tasks than that.
-  size.cpus = std::max(1L, before) * plain_cpus_per_task;
+  const bool none = size.nodes_given && size.min_nodes == 0 && !r.has("cpus-per-task");
+  size.cpus = std::max(none ? 0L : 1L, before) * plain_cpus_per_task;
   if (counted > size.cpus) size.cpus = counted * size.cpus_per_task;
   if (known != size.tasks_known && r.has("ntasks-per-gpu") && version >= Version::v25_05)
     size.cpus = std::max(size.cpus, counted * size.cpus_per_task);
-  if (r.overcommit) size.cpus = size.nodes_given ? size.min_nodes : 1;
+  // sbatch counts CPUs by the number as it was written.
+  if (const long written = r.count("ntasks-per-node"); written > 65533 && !r.has("ntasks") && !by_controller)
+    size.cpus = std::max(size.cpus, written * std::max(1L, size.min_nodes) * plain_cpus_per_task);
+  if (r.overcommit) size.cpus = size.nodes_given ? std::max(1L, size.min_nodes) : 1;
+  // With GPUs of any kind the CPUs of all tasks are counted where their number was said.
+  const bool cpus_said = r.has("cpus-per-task") || size.cpus_per_task != 1;
+  if (cpus_said && asks_for_gres(r) && size.tasks_known > 0 && version >= Version::v25_05)
+    size.cpus = std::max(size.cpus, size.tasks_known * size.cpus_per_task);
   if (r.overcommit)
     size.cpus_per_node = size.cpus_per_task > 1 ? size.cpus_per_task : 0;
   else if (size.tasks_per_node > 0 || size.cpus_per_task > 1)
@@ -153,14 +178,14 @@ JobSize size_job(const Request& r, AsVersion version, long listed_nodes) {
                               ? 1
                               : std::max(1L, size.tasks_per_node)) *
                          size.cpus_per_task;
-  size.cpus_per_node = std::max(size.cpus_per_node, r.count("mincpus"));
+  size.cpus_per_node = std::max(size.cpus_per_node, sent_count(r, "mincpus"));
 
   const auto nodes = static_cast<std::uint64_t>(size.min_nodes);
   size.gpus_per_node = std::max({r.gpus_per_node(), r.gpus("gpus-per-socket"), size.gpus_per_task});
   size.gpus = std::max({r.gpus("gpus"), r.gpus_per_node() * nodes, r.gpus("gpus-per-socket") * nodes,
                         size.gpus_per_task * static_cast<std::uint64_t>(size.tasks)});
   if (size.gpus == 0 && r.has("ntasks-per-gpu"))
-    size.gpus = static_cast<std::uint64_t>(size.tasks / r.count("ntasks-per-gpu"));
+    size.gpus = static_cast<std::uint64_t>(size.tasks / std::max(1L, sent_count(r, "ntasks-per-gpu")));
   if (cpus_per_gpu > 0 && !r.overcommit && version >= Version::v24_05)
     size.cpus = std::max(size.cpus, cpus_per_gpu * static_cast<long>(size.gpus));
   return size;

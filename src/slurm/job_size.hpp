@@ -29,6 +29,9 @@ struct JobSize {
   long sockets_per_node = 0;
 };
 
+/// The number of an option as it is sent, in 16 bits, of which 65534 says that nothing was asked for: 0.
+long sent_count(const Request& request, std::string_view option);
+
 /// A list of nodes as Slurm takes it: blanks part names, too, and commas at the end count for nothing.
 std::string hostlist_text(std::string text);
 

@@ -135,7 +135,11 @@ bool read_tres_bind(Reading& r) { return is_tres_bind(r.text, r.version); }
 
 bool read_mem_bind(Reading& r) { return is_mem_bind(r.text, r.version); }
 
-bool read_switches(Reading& r) { return parse_count(r.text.substr(0, r.text.find('@')), 1).has_value(); }
+/// The variable has the number alone; the time is in another one.
+bool read_switches(Reading& r) {
+  const bool alone = r.setting.source == Source::environment;
+  return parse_count(alone ? r.text : r.text.substr(0, r.text.find('@')), 1).has_value();
+}
 
 bool read_cpu_freq(Reading& r) { return parse_cpu_frequency(r.text, r.version).has_value(); }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "slurm/possible.hpp"
 
+#include <algorithm>
 #include <set>
 #include <string>
 
@@ -15,6 +16,11 @@ std::vector<std::string> names_of(const Request& request, std::string_view optio
   return list ? list->names() : std::vector<std::string>();
 }
 
+/// The fewest nodes that --nodes asks for; not more than there are tasks.
+long least_nodes(const Request& r) {
+  return r.has("ntasks") ? std::min(r.nodes->min, r.count("ntasks")) : r.nodes->min;
+}
+
 void check_nodelist(const Request& r, AsVersion version, Findings& findings) {
   const auto wanted = names_of(r, "nodelist");
   const auto refuse = [&](std::string message, std::string hint) {
@@ -22,17 +28,31 @@ void check_nodelist(const Request& r, AsVersion version, Findings& findings) {
   };
   if (wanted.empty()) return;
   const std::set<std::string> distinct(wanted.begin(), wanted.end());
+  if (has_choice(r, version)) {
+    const auto without = names_of(r, "exclude");
+    const auto left = std::count_if(distinct.begin(), distinct.end(), [&](const std::string& name) {
+      return std::find(without.begin(), without.end(), name) == without.end();
+    });
+    if (left < least_nodes(r) && version >= Version::v23_11)
+      refuse("--exclude leaves " + std::to_string(left) + " of the nodes that --nodelist names",
+             "exclude fewer nodes, or name more");
+    return;
+  }
   for (const auto& name : names_of(r, "exclude"))
     if (distinct.count(name) > 0) return refuse("node '" + name + "' is wanted and excluded", "name it once");
   if (!r.nodes || version >= Version::v23_02) return;
   const auto count = static_cast<long>(version == Version::v20_11 ? wanted.size() : distinct.size());
-  if (count > r.nodes->max)
+  if (r.nodes->max > 0 && count > r.nodes->max)
     refuse("--nodelist names " + std::to_string(count) +
                " nodes, which are all part of the job, and --nodes allows " + std::to_string(r.nodes->max),
            "raise --nodes, name fewer nodes, or --exclude those that are not wanted");
 }
 
 } // namespace
+
+bool has_choice(const Request& r, AsVersion version) {
+  return r.nodes && least_nodes(r) < listed_nodes(r) && version >= Version::v23_02;
+}
 
 bool exceeds_places(const Request& request, const JobSize& size, long nodes, AsVersion version) {
   const bool limited = request.has("ntasks") &&
@@ -47,8 +67,12 @@ void check_contradictions(const Request& r, const JobSize& s, AsVersion version,
   const auto refuse = [&](std::string_view option, std::string message, std::string hint) {
     findings.error(r.place(option), "slurm/impossible", std::move(message), std::move(hint));
   };
-  if (r.nodes && r.nodes->max == 0 && r.nodes->min == 0 && !(r.has("ntasks") && version >= Version::v26_05))
+  const bool counted_later = r.has("ntasks") && !r.has("array") && version >= Version::v26_05;
+  const bool by_names = !names_of(r, "nodelist").empty() && version < Version::v23_02;
+  if (r.nodes && r.nodes->max == 0 && r.nodes->min == 0 && !counted_later && !by_names)
     refuse("nodes", "--nodes asks for no node", "ask for one at least");
+  if (r.nodes && r.nodes->min == 0 && r.nodes->max > 0 && !r.text("array").empty())
+    refuse("nodes", "--nodes may come to no node, which an array does not take", "ask for one at least");
   if (r.has("extra-node-info") && s.tasks_known == 0 && !s.nodes_given &&
       (s.sockets_per_node < 0 || s.cores_per_socket < 0 || s.threads_per_core < 0))
     refuse("extra-node-info", "--extra-node-info asks for 0 sockets, cores or threads, which makes no task",

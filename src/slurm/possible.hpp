@@ -6,6 +6,9 @@
 
 namespace hpcml::slurm {
 
+/// Whether --nodelist names nodes to choose from: from 23.02, where it names more than the job needs.
+bool has_choice(const Request& request, AsVersion version);
+
 /// Whether the tasks are more than so many nodes may hold by --ntasks-per-node.
 bool exceeds_places(const Request& request, const JobSize& size, long nodes, AsVersion version);
 

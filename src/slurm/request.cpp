@@ -72,6 +72,13 @@ void take_back(Request& request, const std::string& option) {
   request.given.erase(option);
 }
 
+/// The last of an option holds; flags of GRES add up.
+void put(Request& request, const Setting& setting) {
+  const auto before = setting.option == "gres-flags" ? request.text(setting.option) : std::string();
+  auto& given = request.given.insert_or_assign(setting.option, setting).first->second;
+  if (!before.empty()) given.value = before + "," + setting.value.value_or("");
+}
+
 bool is_last(const Setting& setting, const std::vector<Setting>& all) {
   return std::none_of(&setting + 1, all.data() + all.size(),
                       [&](const Setting& later) { return later.option == setting.option; });
@@ -109,6 +116,22 @@ void apply_hint(Request& request, AsVersion version) {
       request.counts.erase(option);
       request.given.erase(option);
     }
+}
+
+/// Up to 20.11 both names exclude each other, later they have to say the same.
+void check_both_names(const Request& request, AsVersion version, Findings& findings) {
+  if (version >= Version::v21_08 && request.count("ntasks-per-gpu") == request.count("ntasks-per-tres"))
+    return;
+  findings.error(request.place("ntasks-per-tres"), "slurm/exclusive-options",
+                 "--ntasks-per-gpu and --ntasks-per-tres exclude each other", "keep one of them");
+}
+
+/// --ntasks-per-tres is an older name of --ntasks-per-gpu.
+void apply_older_name(Request& request) {
+  const auto older = request.given.find("ntasks-per-tres");
+  if (older == request.given.end() || request.has("ntasks-per-gpu")) return;
+  request.given.emplace("ntasks-per-gpu", older->second);
+  request.counts["ntasks-per-gpu"] = request.count("ntasks-per-tres");
 }
 
 /// From 23.11 a person's -c puts SBATCH_CPUS_PER_GPU aside.
@@ -164,7 +187,10 @@ Request make_request(const std::vector<Setting>& settings, AsVersion version, Fi
         lower == "help" || lower == "list")
       findings.error(setting.place, "slurm/value", "--gres=" + lower + " prints a list and submits nothing",
                      "ask on the command line: sbatch --gres=help");
-    if (is_read_last(kind) && !is_last(setting, settings)) continue;
+    if ((is_read_last(kind) || kind == ValueKind::text) && !is_last(setting, settings)) {
+      if (is_read_last(kind) || setting.value.value_or("").size() > 1024)
+        continue; // the controller sees the last
+    }
     if (const auto problem = read_value(setting, version, into)) {
       if (kind == ValueKind::hint)
         hint_problem = problem; // matters only where nothing puts the hint aside
@@ -178,10 +204,13 @@ Request make_request(const std::vector<Setting>& settings, AsVersion version, Fi
     if (setting.option == "requeue") request.requeue = true;
     if (setting.option == "no-requeue") request.requeue = false;
     if (setting.option == "overcommit") request.overcommit = true;
-    request.given.insert_or_assign(setting.option, setting);
+    put(request, setting);
   }
   apply_hint(request, version);
   apply_cpus_per_gpu(request, version);
+  if (request.has("ntasks-per-tres") && request.has("ntasks-per-gpu"))
+    check_both_names(request, version, findings);
+  apply_older_name(request);
   if (const auto hint = request.given.find("hint"); hint_problem && hint != request.given.end())
     report(hint->second, *hint_problem, findings);
   check_combinations(request, version, findings);

@@ -27,9 +27,6 @@ public:
     exclude("ntasks-per-node", "ntasks-per-gpu");
     exclude("gpus-per-socket", "ntasks-per-gpu");
     exclude("tres-per-task", "ntasks-per-gpu", Version::v23_02);
-    if (r.has("ntasks-per-gpu") && r.has("ntasks-per-tres") &&
-        r.count("ntasks-per-gpu") != r.count("ntasks-per-tres"))
-      exclude("ntasks-per-gpu", "ntasks-per-tres");
     if (!is_by_variable("exclusive")) exclude("exclusive", "oversubscribe", Version::v23_02);
     if (is_by_variable("core-spec") == is_by_variable("thread-spec"))
       exclude("core-spec", "thread-spec", Version::v21_08);
@@ -72,7 +69,7 @@ private:
               "--tres-per-task with " + std::string(name) + " and " + dashed(option) + " exclude each other",
               "keep one of them");
     };
-    clash("cpu", "cpus-per-task", Version::v24_05);
+    if (r.tres_per_task->cpus_count) clash("cpu", "cpus-per-task", Version::v23_02);
     clash("cpu", "cpus-per-gpu", Version::v24_05);
     clash("gpu", "gpus-per-task", Version::v23_02);
   }

@@ -39,7 +39,8 @@ struct ClusterFacts {
   std::vector<PartitionFacts> partitions; ///< the default one first
   std::set<std::string> jobs;             ///< that a dependency may name
   std::set<std::string> files;            ///< that an option may name
-  std::set<std::string> users;            ///< users and groups by name; empty: not known
+  std::set<std::string> users;            ///< by name and by number; empty: not known
+  std::set<std::string> groups;           ///< as users
   std::set<std::string> governors = {"OnDemand", "Performance", "UserSpace"}; ///< that a job may choose
   unsigned max_array_size = 1001;
   unsigned accounting_seconds = 30; ///< the longest time between samples of a job's use

@@ -29,7 +29,8 @@ slurm::ClusterFacts measured_cluster() {
       {"standard-g", 2880, {}, true}, {"small-g", 4320, 2, false}, {"dev-g", 30, {}, false}};
   cluster.jobs = {"1", "2"};
   cluster.files = {"/etc/hostname", "/etc/passwd", "/dev/null"};
-  cluster.users = {"root", "daemon", "bin", "sys", "nobody", "nogroup"};
+  cluster.users = {"root", "daemon", "bin", "sys", "nobody", "0", "1", "2", "3", "1000", "65534"};
+  cluster.groups = {"root", "daemon", "bin", "sys", "nogroup", "0", "1", "2", "3", "1000", "65534"};
   cluster.drained = true;
   return cluster;
 }

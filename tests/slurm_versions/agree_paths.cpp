@@ -38,6 +38,19 @@ std::optional<std::string> pattern_text(char letter, Version version, const std:
   }
 }
 
+/// Zeros before the job's number were taken for padding when the cases were written down.
+std::string without_padding(std::string text, Version version) {
+  const std::string job = "JOBID";
+  for (auto at = text.find(job); at != std::string::npos && version >= Version::v23_02;) {
+    auto first = at;
+    while (first > 0 && text[first - 1] == '0') --first;
+    const bool alone = first == 0 || text[first - 1] < '0' || text[first - 1] > '9';
+    if (alone) text.erase(first, at - first), at = first;
+    at = text.find(job, at + job.size());
+  }
+  return text;
+}
+
 std::string expand(const std::string& text, Version version, const std::string& name) {
   const bool widths = version >= Version::v23_02, complete = version >= Version::v25_11;
   if (complete && text.find('\\') != std::string::npos) return util::replace_all(text, "\\", "");
@@ -69,7 +82,7 @@ std::string expand(const std::string& text, Version version, const std::string& 
     out += *value;
     i = at;
   }
-  return out;
+  return without_padding(out, version);
 }
 
 } // namespace

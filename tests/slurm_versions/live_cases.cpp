@@ -30,6 +30,12 @@ Json to_json(const Case& item, const Answer& answer, const std::string& version)
   return json;
 }
 
+/// Another program may have taken the port in the meantime.
+util::Result<LiveCluster> start_cluster(const std::filesystem::path& prefix) {
+  for (int tries = 1;; ++tries)
+    if (auto started = LiveCluster::start(prefix); started || tries == 3) return started;
+}
+
 } // namespace
 
 util::Result<std::vector<Case>> read_cases(const std::filesystem::path& file) {
@@ -61,7 +67,7 @@ util::Result<unsigned> measure_mutations(const std::string& files, unsigned coun
   Json measured = Json::array();
   for (unsigned i = 0; i < count; ++i) {
     if (!cluster) {
-      auto started = LiveCluster::start(prefix);
+      auto started = start_cluster(prefix);
       if (!started) return started.error();
       cluster.emplace(std::move(*started));
     }

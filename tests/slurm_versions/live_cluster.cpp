@@ -3,7 +3,6 @@
 
 #include <csignal>
 #include <fcntl.h>
-#include <regex>
 #include <spawn.h>
 #include <sys/wait.h>
 #include <thread>
@@ -12,6 +11,7 @@
 #include <fmt/format.h>
 
 #include "../free_port.hpp"
+#include "live_record.hpp"
 #include "util/file.hpp"
 #include "util/process.hpp"
 #include "util/text.hpp"
@@ -53,139 +53,6 @@ PartitionName=small-g Nodes=nid[001-004] OverSubscribe=NO MaxTime=3-00:00:00 Max
 PartitionName=dev-g Nodes=nid[001-004] OverSubscribe=NO MaxTime=30 State=UP
 )";
 
-/// The cases' jobs are numbered from here: no number of a script is one of theirs.
-constexpr int k_first_job = 7000001;
-
-/// The fields that a measured case may hold.
-constexpr const char* k_fields[] = {"Account",
-                                    "ArrayTaskId",
-                                    "ArrayTaskThrottle",
-                                    "BurstBuffer",
-                                    "CPU_max_freq",
-                                    "CPU_min_freq",
-                                    "CPUs/Task",
-                                    "ClusterFeatures",
-                                    "Comment",
-                                    "Container",
-                                    "ContainerID",
-                                    "ContainerType",
-                                    "Contiguous",
-                                    "CpusPerTres",
-                                    "Deadline",
-                                    "DelayBoot",
-                                    "Dependency",
-                                    "ExcNodeList",
-                                    "Exclusive",
-                                    "Extra",
-                                    "Features",
-                                    "Governor",
-                                    "GresEnforceBind",
-                                    "JobName",
-                                    "KillOInInvalidDependent",
-                                    "KillOnInvalidDependent",
-                                    "MailType",
-                                    "MailUser",
-                                    "MemPerTres",
-                                    "MinCPUsNode",
-                                    "MinMemoryCPU",
-                                    "MinMemoryNode",
-                                    "MinMemoryTRES",
-                                    "MinTmpDiskNode",
-                                    "Network",
-                                    "Nice",
-                                    "NtasksPerN:B:S:C",
-                                    "NtasksPerTRES",
-                                    "NumCPUs",
-                                    "NumNodes",
-                                    "NumTasks",
-                                    "OOMKillStep",
-                                    "OverSubscribe",
-                                    "Partition",
-                                    "Power",
-                                    "Prefer",
-                                    "QOS",
-                                    "Reboot",
-                                    "ReqB:S:C:T",
-                                    "ReqNodeList",
-                                    "ReqTRES",
-                                    "Requeue",
-                                    "SegmentSize",
-                                    "Socks/Node",
-                                    "SpreadJob",
-                                    "StdErr",
-                                    "StdIn",
-                                    "StdOut",
-                                    "Switches",
-                                    "TimeLimit",
-                                    "TimeMin",
-                                    "TresBind",
-                                    "TresFreq",
-                                    "TresPerJob",
-                                    "TresPerNode",
-                                    "TresPerSocket",
-                                    "TresPerTask",
-                                    "WorkDir"};
-
-/// "KEY=VALUE KEY=VALUE" where values may hold blanks: a key is one of the known ones after a blank.
-std::map<std::string, std::string> read_record(const std::string& line) {
-  static const std::regex key("(^| )([A-Z][A-Za-z:/_]*)=");
-  std::map<std::string, std::string> record;
-  std::string name;
-  std::size_t from = 0;
-  for (std::sregex_iterator at(line.begin(), line.end(), key), end;; ++at) {
-    const std::size_t stop = at == end ? line.size() : static_cast<std::size_t>(at->position());
-    if (!name.empty() && record.count(name) == 0)
-      record[name] = line.substr(from, line.find_last_not_of(' ', stop - 1) + 1 - from);
-    if (at == end) return record;
-    name = (*at)[2];
-    from = static_cast<std::size_t>(at->position() + at->length());
-  }
-}
-
-/// Runs of digits that hold the job's number: more than once, after other digits, or (from 23.02) padded.
-std::string hide_number(const std::string& text, const std::string& job, bool padded) {
-  static const std::regex digits("[0-9]+");
-  const bool unlike_others = job.size() >= std::to_string(k_first_job).size();
-  std::string result;
-  std::size_t from = 0;
-  for (std::sregex_iterator at(text.begin(), text.end(), digits), end; at != end; ++at) {
-    std::string run = at->str();
-    const bool alone = std::regex_match(run, std::regex("0*(" + job + ")+"));
-    if (alone && padded) run.erase(0, run.find_first_not_of('0'));
-    if (alone || unlike_others) run = util::replace_all(run, job, "JOBID");
-    result += text.substr(from, static_cast<std::size_t>(at->position()) - from) + run;
-    from = static_cast<std::size_t>(at->position() + at->length());
-  }
-  return result + text.substr(from);
-}
-
-/// As the cases were written down.
-std::string normalised(const std::string& key, std::string value, const std::string& job,
-                       const std::string& folder, bool only_tasks, bool padded) {
-  const bool gres = util::starts_with(key, "Tres") || key == "CpusPerTres" || key == "MemPerTres";
-  if (gres) {
-    static const std::regex name("(^|,)(gres[:/])?gpu");
-    static const std::regex cpu("(^|,)cpu:");
-    value = std::regex_replace(value, name, "$1gres/gpu");
-    value = std::regex_replace(value, cpu, "$1cpu=");
-  }
-  static const std::regex count(":([0-9])");
-  if (key == "TresPerTask") value = std::regex_replace(value, count, "=$1");
-  if (key == "ReqTRES") value = std::regex_replace(value, std::regex(",billing=[0-9]+"), "");
-  if (key == "Deadline") value = value == "N/A" || value == "Unknown" ? value : "<time>";
-  if (key == "NumNodes")
-    if (const auto dash = value.find('-');
-        dash != std::string::npos && value.substr(0, dash) == value.substr(dash + 1))
-      value.resize(dash);
-  // 26.05 shows as many nodes as tasks where only tasks were asked for.
-  if (key == "NumNodes" && util::starts_with(value, "1-") && only_tasks) value = "1";
-  if (key == "StdOut" || key == "StdErr" || key == "StdIn" || key == "WorkDir") {
-    value = util::replace_all(value, folder + "/work", "WORK");
-    if (key != "WorkDir") value = hide_number(value, job, padded);
-  }
-  return value;
-}
-
 } // namespace
 
 LiveCluster::LiveCluster(LiveCluster&& other) noexcept
@@ -219,7 +86,7 @@ void LiveCluster::write_configuration(int port) const {
 
 util::Result<LiveCluster> LiveCluster::start(const std::filesystem::path& prefix) {
   LiveCluster cluster;
-  cluster.x_prefix = prefix;
+  cluster.x_prefix = std::filesystem::absolute(prefix); // its commands run in another folder
   std::string folder = (std::filesystem::temp_directory_path() / "hpcml-sbatch-XXXXXX").string();
   if (::mkdtemp(folder.data()) == nullptr) return util::Error{"cannot make a folder " + folder};
   cluster.x_folder = folder;
@@ -230,21 +97,7 @@ util::Result<LiveCluster> LiveCluster::start(const std::filesystem::path& prefix
   cluster.x_version = version->substr(version->find(' ') + 1, 5);
   cluster.write_configuration(port); // for its version
 
-  const std::string log = (cluster.x_folder / "slurmctld.out").string();
-  posix_spawn_file_actions_t actions;
-  ::posix_spawn_file_actions_init(&actions);
-  ::posix_spawn_file_actions_addopen(&actions, 1, log.c_str(), O_WRONLY | O_CREAT, 0600);
-  ::posix_spawn_file_actions_adddup2(&actions, 1, 2);
-  std::vector<std::string> words = {(prefix / "sbin/slurmctld").string(), "-D", "-f",
-                                    (cluster.x_folder / "slurm.conf").string()};
-  std::vector<std::string> variables = {"PATH=/usr/bin:/bin:/usr/sbin",
-                                        "SLURM_CONF=" + (cluster.x_folder / "slurm.conf").string()};
-  const int status = ::posix_spawn(&cluster.x_controller, words[0].c_str(), &actions, nullptr,
-                                   util::exec_pointers(words).data(), util::exec_pointers(variables).data());
-  ::posix_spawn_file_actions_destroy(&actions);
-  if (status != 0) return util::Error{"cannot start " + words[0]};
-  if (!cluster.wait_until_up())
-    return util::Error{"slurmctld does not answer: " + util::read_file(log).value_or("")};
+  if (const auto up = cluster.start_controller(); !up) return up.error();
 
   std::string message;
   const Case plain{"", "", "#!/bin/bash\nexit 0\n", {}, {}};
@@ -256,15 +109,39 @@ util::Result<LiveCluster> LiveCluster::start(const std::filesystem::path& prefix
     if (!job || job->empty()) return util::Error{"a plain job is refused: " + message};
     if (i == 1) cluster.x_plain = cluster.show(*job).at(0);
   }
-  // A later slurmctld starts anew where it reads its file again.
+  // The cases' jobs have numbers of their own. A later slurmctld forgets who started it where it reads its
+  // file again.
+  const auto file = cluster.x_folder / "slurm.conf";
+  if (const auto written = util::write_file(file, util::read_file(file).value_or("") +
+                                                      fmt::format("FirstJobId={}\n", k_first_job));
+      !written)
+    return written.error();
   if (cluster.x_version < "23.11") {
-    const auto file = cluster.x_folder / "slurm.conf";
-    const auto written = util::write_file(file, util::read_file(file).value_or("") +
-                                                    "FirstJobId=" + std::to_string(k_first_job) + "\n");
-    if (!written) return written.error();
     (void)cluster.run({"scontrol", "reconfigure"});
+    return cluster;
   }
+  ::kill(cluster.x_controller, SIGTERM);
+  ::waitpid(cluster.x_controller, nullptr, 0);
+  if (const auto up = cluster.start_controller(); !up) return up.error();
   return cluster;
+}
+
+util::Status LiveCluster::start_controller() {
+  const std::string log = (x_folder / "slurmctld.out").string();
+  posix_spawn_file_actions_t actions;
+  ::posix_spawn_file_actions_init(&actions);
+  ::posix_spawn_file_actions_addopen(&actions, 1, log.c_str(), O_WRONLY | O_CREAT, 0600);
+  ::posix_spawn_file_actions_adddup2(&actions, 1, 2);
+  std::vector<std::string> words = {(x_prefix / "sbin/slurmctld").string(), "-D", "-f",
+                                    (x_folder / "slurm.conf").string()};
+  std::vector<std::string> variables = {"PATH=/usr/bin:/bin:/usr/sbin",
+                                        "SLURM_CONF=" + (x_folder / "slurm.conf").string()};
+  const int status = ::posix_spawn(&x_controller, words[0].c_str(), &actions, nullptr,
+                                   util::exec_pointers(words).data(), util::exec_pointers(variables).data());
+  ::posix_spawn_file_actions_destroy(&actions);
+  if (status != 0) return util::Error{"cannot start " + words[0]};
+  if (!wait_until_up()) return util::Error{"slurmctld does not answer: " + util::read_file(log).value_or("")};
+  return util::Done{};
 }
 
 bool LiveCluster::wait_until_up() {
@@ -327,34 +204,7 @@ std::vector<LiveCluster::Fields> LiveCluster::show(const std::string& job) {
   std::vector<Fields> components;
   for (const auto& line : util::split(text.value_or(""), '\n')) {
     if (!util::starts_with(line, "JobId=")) continue;
-    // 20.11 writes this one field with a colon.
-    auto record =
-        read_record(std::regex_replace(line, std::regex(" NtasksPerTRES:([0-9]+)"), " NtasksPerTRES=$1"));
-    if (record["Power"].empty()) record.erase("Power");
-    if (record["NtasksPerTRES"] == "0" || x_version == "20.11") record.erase("NtasksPerTRES");
-    if (record.count("ReqTRES") == 0) record["ReqTRES"] = record["TRES"]; // up to 22.05
-    auto fields = Fields();
-    const auto tasks = record.find("NumTasks");
-    const bool only_tasks =
-        x_version >= "26.05" && tasks != record.end() && record["NumNodes"] == "1-" + tasks->second;
-    const std::string id = std::to_string(std::stoul(record.at("JobId")));
-    for (const char* key : k_fields) {
-      const auto found = record.find(key);
-      if (found == record.end()) continue;
-      const auto value =
-          normalised(key, found->second, id, x_folder.string(), only_tasks, x_version >= "23.02");
-      const auto plain = x_plain.find(key);
-      // Of the second component on it is always written down.
-      const bool log = !components.empty() && std::string_view(key) == "StdOut";
-      const bool always = log || util::starts_with(key, "Over") || util::starts_with(key, "Exclu") ||
-                          (util::starts_with(key, "MinCPUs") && record.count("MinMemoryTRES") > 0);
-      if (always || plain == x_plain.end() || plain->second != value) fields[key] = value;
-    }
-    const auto out = record.find("StdOut");
-    if (const auto err = record.find("StdErr");
-        !x_plain.empty() && out != record.end() && err != record.end() && out->second == err->second)
-      fields.erase("StdErr");
-    components.push_back(std::move(fields));
+    components.push_back(read_job(line, {x_version, x_folder.string(), x_plain, !components.empty()}));
   }
   return components;
 }

@@ -55,6 +55,7 @@ private:
                                 std::string* error = nullptr);
   util::Result<std::string> submit(const Case& item, bool held, std::string& message);
   std::vector<Fields> show(const std::string& job);
+  util::Status start_controller();
   bool wait_until_up();
   void write_configuration(int port) const;
 
