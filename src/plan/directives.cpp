@@ -6,10 +6,10 @@
 #include "model/pattern.hpp"
 #include "plan/command_words.hpp"
 #include "plan/limits.hpp"
+#include "plan/option_value.hpp"
 #include "plan/option_word.hpp"
 #include "plan/plan_context.hpp"
 #include "plan/resource_directives.hpp"
-#include "plan/value_syntax.hpp"
 #include "util/text.hpp"
 
 namespace hpcml::plan {
@@ -49,7 +49,7 @@ void add_text(PlanContext& context, const std::string& name, const model::Known<
     context.error("usage/" + name,
                   option + (wanted->value.empty() ? " is empty" : " must be one line of text"),
                   "give it a value, or leave it out");
-  else if (const auto fault = find_value_fault(name, wanted->value))
+  else if (const auto fault = find_value_fault(context.site, name, wanted->value))
     context.error("usage/" + name, fault->what, fault->hint);
   else if (!rule.pattern.empty() && !model::matches_pattern(value, rule.pattern))
     context.error("usage/" + name,
@@ -132,7 +132,7 @@ model::Sourced<std::string> signal_for_ranks(PlanContext& context, model::Source
   const auto colon = signal.value.find(':');
   const auto batch = signal.value.find_first_of("Bb");
   if (context.job.body || colon == std::string::npos || batch > colon ||
-      find_value_fault("signal", signal.value))
+      find_value_fault(context.site, "signal", signal.value))
     return signal;
   const auto asked = signal.value;
   signal.value.erase(batch, 1);

@@ -3,6 +3,7 @@
 // them.
 #include <map>
 
+#include "plan/option_value.hpp"
 #include "plan/option_word.hpp"
 #include "plan/plan_context.hpp"
 #include "plan/raw_options.hpp"
@@ -142,6 +143,9 @@ std::optional<OptionWord> read_raw(PlanContext& context, const std::string& flag
     return std::nullopt;
   }
   check_known(context, flag, program, *option);
+  if (use != RawUse::allow || program != slurm::Program::sbatch || !option->value) return *option;
+  if (const auto fault = find_value_fault(context.site, option->name.substr(2), *option->value))
+    context.error("usage/" + flag, fault->what, fault->hint);
   return *option;
 }
 

@@ -5,6 +5,7 @@
 #include <cctype>
 #include <optional>
 
+#include "slurm/values.hpp"
 #include "slurm/variables.hpp"
 #include "util/text.hpp"
 
@@ -223,17 +224,9 @@ std::string expand_log_pattern(std::string_view pattern, const LogNames& names) 
 }
 
 unsigned long long count_array_tasks(std::string_view array) {
-  unsigned long long count = 0;
-  for (const auto& piece : util::split(array.substr(0, array.find('%')), ',')) {
-    const auto step_at = piece.find(':');
-    const auto step = step_at == std::string::npos ? std::optional<unsigned long long>(1)
-                                                   : util::parse_unsigned(piece.substr(step_at + 1));
-    const auto range = util::split(piece.substr(0, step_at), '-');
-    const auto first = util::parse_unsigned(range.front()), last = util::parse_unsigned(range.back());
-    if (!first || !last || !step || *step == 0 || *last < *first || range.size() > 2) return 0;
-    count += (*last - *first) / *step + 1;
-  }
-  return count;
+  constexpr unsigned most = 4000001; // the highest MaxArraySize that a site can set
+  const auto spec = parse_array(array, most);
+  return spec ? spec->indices.size() : 0;
 }
 
 } // namespace hpcml::slurm

@@ -114,7 +114,7 @@ TEST_CASE("a log's pattern is expanded as Slurm does it") {
 
 TEST_CASE("the tasks of an array are counted") {
   const std::pair<const char*, unsigned> cases[] = {{"0-9%2", 10},  {"1,3,10-20:5", 5}, {"7", 1},
-                                                    {"0-10:20", 1}, {"0-", 0},          {"x", 0},
+                                                    {"0-10:20", 1}, {"0-", 1},          {"x", 0},
                                                     {"", 0},        {"5-3", 0},         {"0-3:0", 0}};
   for (const auto& [array, count] : cases) {
     CAPTURE(array);

@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: MIT
+// Values of sbatch's options in a request, held against the site's Slurm before the queue sees them.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "model/site.hpp"
+#include "util/result.hpp"
+
+namespace hpcml::plan {
+
+/// What is wrong with the value of an option ("array") for the site's sbatch, or for that of any version
+/// where the site's is not known; nothing where it is taken.
+std::optional<util::Error> find_value_fault(const model::Site& site, const std::string& option,
+                                            const std::string& value);
+
+} // namespace hpcml::plan

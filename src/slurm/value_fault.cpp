@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: MIT
+#include "slurm/value_fault.hpp"
+
+#include "slurm/option_values.hpp"
+
+namespace hpcml::slurm {
+
+std::optional<std::string> find_value_fault(std::string_view option, const std::string& value,
+                                            std::optional<Version> version) {
+  const Setting setting{std::string(option), value, {}, Source::script};
+  if (version) {
+    Request request;
+    return read_value(setting, *version, request);
+  }
+  for (auto own = k_oldest_version;;) {
+    Request request;
+    VersionSpan alike; // what one version reads holds for these, which need not be asked again
+    if (auto fault = read_value(setting, AsVersion(own, &alike), request)) return fault;
+    if (alike.last == k_newest_version) return std::nullopt;
+    own = static_cast<Version>(static_cast<int>(alike.last) + 1);
+  }
+}
+
+} // namespace hpcml::slurm

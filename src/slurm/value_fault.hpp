@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: MIT
+// One value of one option, judged by the same reading as a whole script's.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "slurm/version.hpp"
+
+namespace hpcml::slurm {
+
+/// What sbatch of this version takes instead of the value ("it may be yes or no"); without a version, what an
+/// sbatch of any version from 20.11 to 26.05 that refuses it does. Nothing where the value is taken, and for
+/// options that take any text. `option`: its full name without dashes.
+std::optional<std::string> find_value_fault(std::string_view option, const std::string& value,
+                                            std::optional<Version> version);
+
+} // namespace hpcml::slurm
