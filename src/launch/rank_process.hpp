@@ -4,28 +4,14 @@
 #pragma once
 
 #include <chrono>
-#include <csignal>
 #include <string>
-#include <sys/resource.h>
 #include <sys/types.h>
 #include <unordered_map>
 #include <vector>
 
 #include "launch/guard.hpp"
-#include "launch/rank_setup.hpp"
 
 namespace hpcml::launch {
-
-/// What every rank is started with.
-struct RankStart {
-  const LaunchRequest& request;
-  const Surroundings& here;
-  std::shared_ptr<const NodeSetup> node;
-  std::vector<std::string> cache_paths;
-  sigset_t mask{};    ///< signals that a rank finds blocked
-  rlimit files{};     ///< descriptors that a rank may open
-  std::string mark{}; ///< of this launch, for its guard
-};
 
 /// A started rank. Descriptors are the reading ends of its output; they go to whoever reads them.
 struct RankProcess {
@@ -40,9 +26,6 @@ struct RankProcess {
   int status = 0;       ///< as waitpid gives it
   std::chrono::steady_clock::time_point end{};
 };
-
-/// Starts a rank. `input`: its standard input, -1 for none.
-util::Result<RankProcess> start_rank(const RankStart& start, unsigned local_rank, int input);
 
 /// All ranks of this node and what they have started.
 class RankGroups {

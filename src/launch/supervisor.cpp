@@ -111,24 +111,42 @@ util::Status Supervisor::prepare() {
   if (const auto raised = raise_file_limit(); !raised) return raised;
   if (const auto guarded = x_groups.guard().start(); !guarded) return guarded;
   x_start_of_ranks.mark = x_groups.guard().mark();
-  return x_input.open();
+  const auto opened = x_input.open();
+  x_start_of_ranks.input = x_input.rank_input();
+  return opened;
 }
 
-util::Status Supervisor::start_one(unsigned local_rank) {
-  const auto process = start_rank(x_start_of_ranks, local_rank, local_rank == 0 ? x_input.rank_input() : -1);
-  if (!process) return process.error();
-  x_groups.add(*process);
-  const auto out = x_out.add_source(local_rank, process->out);
-  const auto err = x_err ? x_err->add_source(local_rank, process->err)
-                         : x_out.add_source(x_count + local_rank, process->err);
+util::Status Supervisor::take_started(const RankProcess& process) {
+  x_groups.add(process);
+  const auto out = x_out.add_source(process.local_rank, process.out);
+  const auto err = x_err ? x_err->add_source(process.local_rank, process.err)
+                         : x_out.add_source(x_count + process.local_rank, process.err);
   return out ? err : out;
 }
 
 util::Status Supervisor::start() {
   auto status = prepare();
-  for (unsigned local = 0; status && local < x_count; ++local) status = start_one(local);
+  if (status) status = x_starter.begin(x_start_of_ranks, x_count);
   x_input.close_rank_end();
+  for (unsigned local = 0; status && local < x_count; ++local) {
+    const auto process = x_starter.next();
+    status = process ? take_started(*process) : process.error();
+  }
   return status;
+}
+
+/// After a start that failed: no rank runs on.
+void Supervisor::end_start() {
+  x_starter.stop();
+  while (x_groups.ranks().size() < x_count) {
+    const auto process = x_starter.next();
+    if (!process) break;
+    x_groups.add(*process);
+    ::close(process->out);
+    ::close(process->err);
+  }
+  x_groups.signal(SIGKILL);
+  while (x_groups.any_left()) wait_once();
 }
 
 int Supervisor::wait_milliseconds() const {
@@ -284,8 +302,7 @@ void Supervisor::kill_when_due() {
 Outcome Supervisor::run() {
   const auto started = start();
   if (!started) {
-    x_groups.signal(SIGKILL);
-    while (x_groups.any_left()) wait_once();
+    end_start();
     x_failed.reset();
     finish();
     return {report_failure({k_cannot_set_up, "start", started.error(), {}, x_here.host}, x_here.env), 0};

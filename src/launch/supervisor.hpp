@@ -12,6 +12,7 @@
 #include "launch/input_relay.hpp"
 #include "launch/output_stream.hpp"
 #include "launch/rank_process.hpp"
+#include "launch/rank_starter.hpp"
 
 namespace hpcml::launch {
 
@@ -40,7 +41,8 @@ private:
   util::Status prepare();
   util::Status raise_file_limit();
   util::Status start();
-  util::Status start_one(unsigned local_rank);
+  util::Status take_started(const RankProcess& process);
+  void end_start();
   OutputStream& errors() { return x_err ? *x_err : x_out; }
   void say(const std::string& line);
 
@@ -75,6 +77,7 @@ private:
       x_err; ///< none where standard error is the same file: one stream keeps lines whole
   InputRelay x_input;
   RankGroups x_groups;
+  RankStarter x_starter;
   int x_signals = -1;
   int x_received = 0;          ///< the last signal that was passed on
   int x_ending = 0;            ///< a request to end: the ranks have been asked to

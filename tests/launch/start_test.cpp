@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: MIT
+// How ranks come to be: whose children they are, what they inherit, what becomes of them where the start ends
+// half-way.
+#include <catch2/catch.hpp>
+
+#include <chrono>
+#include <csignal>
+#include <filesystem>
+#include <string>
+#include <unistd.h>
+#include <vector>
+
+#include "launch/process_helper.hpp"
+#include "util/file.hpp"
+#include "util/text.hpp"
+
+using namespace hpcml;
+using namespace hpcml::testing;
+using Catch::Contains;
+
+namespace {
+
+/// The processes that have the variable in their environment.
+std::size_t count_marked(const std::string& entry) {
+  std::size_t count = 0;
+  for (const auto& process : std::filesystem::directory_iterator("/proc")) {
+    const auto name = process.path().filename().string();
+    if (!util::parse_unsigned(name)) continue;
+    const auto environment = util::read_file("/proc/" + name + "/environ");
+    if (environment && environment->find(entry) != std::string::npos) ++count;
+  }
+  return count;
+}
+
+} // namespace
+
+TEST_CASE("a rank has the descriptors that a program has without launch, and none of other ranks") {
+  const std::vector<std::string> command = {"bash", "-c", "fds=(/proc/$$/fd/*); echo ${fds[@]##*/}"};
+  const auto alone = util::run_process(command, bare_environment(), std::chrono::seconds(20));
+  REQUIRE(alone);
+  std::vector<std::string> words = {"launch", "--nproc-per-node", "24", "--"};
+  words.insert(words.end(), command.begin(), command.end());
+  const auto output = run_hpcml(words, bare_environment());
+  CHECK(output.exit_code == 0);
+  auto lines = util::split(output.out, '\n');
+  lines.pop_back();
+  REQUIRE(lines.size() == 24);
+  for (const auto& line : lines) CHECK(line.substr(line.find(' ') + 1) + "\n" == alone->out);
+}
+
+TEST_CASE("ranks are children of launch, which has no others but the one that watches over it") {
+  const auto output =
+      run_hpcml({"launch", "--nproc-per-node", "3", "--", "bash", "-c",
+                 "for i in {1..400}; do read -ra all </proc/$PPID/task/$PPID/children; "
+                 "[ ${#all[@]} = 4 ] && break; sleep 0.02; done; echo $PPID ${#all[@]}; sleep 1"},
+                bare_environment());
+  auto lines = util::split(output.out, '\n');
+  lines.pop_back();
+  REQUIRE(lines.size() == 3);
+  for (const auto& line : lines) {
+    CHECK_THAT(line, Catch::Matches("\\[[0-2]\\] [0-9]+ 4"));
+    CHECK(line.substr(4) == lines.front().substr(4));
+  }
+}
+
+TEST_CASE("a launch that is killed while it starts its ranks leaves none") {
+  for (const unsigned microseconds : {2000U, 10000U, 30000U, 60000U, 120000U}) {
+    CAPTURE(microseconds);
+    auto env = bare_environment();
+    const std::string value = std::to_string(::getpid()) + "-" + std::to_string(microseconds);
+    env.set("HPCML_TEST_START", value);
+    Running launch({"launch", "--nproc-per-node", "150", "--", "sleep", "100"}, env);
+    ::usleep(microseconds);
+    launch.signal(SIGKILL);
+    CHECK(launch.wait() == 128 + SIGKILL);
+    std::size_t left = 1;
+    for (int i = 0; i < 1000 && left > 0; ++i) {
+      left = count_marked("HPCML_TEST_START=" + value);
+      if (left > 0) ::usleep(10000);
+    }
+    CHECK(left == 0);
+  }
+}
+
+TEST_CASE("a start that the limit of open files does not allow is refused before the first rank") {
+  const auto output = util::run_process(
+      {"bash", "-c", "ulimit -n 100; exec \"$0\" launch --nproc-per-node 64 -- echo started", HPCML_BINARY},
+      bare_environment(), std::chrono::seconds(20));
+  REQUIRE(output);
+  CHECK(output->exit_code == 125);
+  CHECK(output->out.empty());
+  CHECK_THAT(output->err, Contains("64 ranks need 256 open files here, and no more than 100 are allowed"));
+}
