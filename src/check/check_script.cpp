@@ -100,6 +100,13 @@ std::optional<Version> version_of(const Target& target) {
   return slurm::parse_version(target.site->slurm_version->value);
 }
 
+const Rule* rule_without_examples(std::string_view id) {
+  const auto& rules = rules_without_examples();
+  const auto found =
+      std::find_if(rules.begin(), rules.end(), [&](const Rule& rule) { return rule.id == id; });
+  return found == rules.end() ? nullptr : &*found;
+}
+
 /// Whether some version of sbatch or srun has the option, or it looks like a slip for one.
 bool is_near_option(std::string_view name) {
   using slurm::Program;
@@ -128,7 +135,7 @@ diag::Diagnostics without_site_options(diag::Diagnostics refusals, const Subject
     const auto equals = word.find('=');
     if (word.substr(0, 2) != "--") return false;
     const auto name = word.substr(2, equals == std::string_view::npos ? equals : equals - 2);
-    const auto renamed = find_rule(refusal.code)->fix(subject, {at, refusal.span.length});
+    const auto renamed = rule_without_examples(refusal.code)->fix(subject, {at, refusal.span.length});
     const bool given_up = !renamed.empty();
     if (given_up) refusal.hint = "write --" + renamed.front().text;
     const auto engine = engine_of_option(name);
@@ -173,7 +180,7 @@ bool leaves(const diag::Diagnostic& refusal, const std::vector<Edit>& edits, con
 Findings with_fixes(diag::Diagnostics refusals, const Subject& subject, const diag::Lines& lines) {
   Findings findings;
   for (auto& refusal : refusals) {
-    const auto* rule = find_rule(refusal.code);
+    const auto* rule = rule_without_examples(refusal.code);
     std::vector<Edit> fix;
     if (rule && rule->fix && refusal.span.line > 0)
       fix = rule->fix(subject, {lines.offset_of(refusal.span), refusal.span.length});
@@ -233,7 +240,7 @@ Findings check_script(const std::string& file, std::string_view text, const Targ
   subject.launches = find_launches(subject.view);
   const diag::Lines lines(text);
   auto findings = with_fixes(without_site_options(std::move(refusals), subject, lines), subject, lines);
-  for (const auto* rule : all_rules()) run_rule(*rule, file, subject, lines, findings);
+  for (const auto& rule : rules_without_examples()) run_rule(rule, file, subject, lines, findings);
   sort_by_place(findings);
   keep_one_per_cause(lines, text, findings);
   apply_suppressions(file, text, findings);

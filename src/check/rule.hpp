@@ -86,6 +86,8 @@ struct Rule {
 
 /// Every rule, in the order of its pages.
 const std::vector<const Rule*>& all_rules();
+/// The same without their examples, which are most of the memory that rules take: what a check needs.
+const std::vector<Rule>& rules_without_examples();
 /// The rule of that id, or nothing.
 const Rule* find_rule(std::string_view id);
 

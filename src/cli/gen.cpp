@@ -35,10 +35,10 @@ const char* const k_gen_footer = R"(Examples:
   hpcml gen --site zurada --setup conda --conda my_torch --packages "torch torchvision" -o setup.sh
 Flags beat HPCML_* variables (HPCML_ACCOUNT), those beat the job file, that beats the site's defaults.)";
 
-std::string render(const model::Plan& plan, const GenOptions& options) {
-  if (options.format == "json") return render::render_json(plan);
-  if (options.explain) return render::render_explain(plan);
-  return options.interactive ? render::render_interactive(plan) : render::render_script(plan);
+std::string render(PlannedJob job, const GenOptions& options) {
+  if (options.format == "json") return render::render_json(job.plan);
+  if (options.explain) return render::render_explain(job.plan);
+  return options.interactive ? render::render_interactive(job.plan) : std::move(job.script);
 }
 
 int write_result(const std::string& text, const GenOptions& options, bool colour) {
@@ -71,7 +71,7 @@ int run_gen(const GenOptions& options, const Context& context) {
       part.job.command = {"interactive"}; // it gives the job its name
       no_program = true;
     }
-  const auto job = run_planning_of_one(request, context, exit_code, !options.interactive);
+  auto job = run_planning_of_one(request, context, exit_code, !options.interactive);
   if (!job) return exit_code;
   if (options.interactive) {
     const auto findings = render::find_unsaid(render::make_interactive(job->plan));
@@ -80,7 +80,7 @@ int run_gen(const GenOptions& options, const Context& context) {
     if (options.format != "json")
       std::fputs(render::render_interactive_lines(job->plan, !no_program).c_str(), stderr);
   }
-  return write_result(render(job->plan, options), options, context.colour);
+  return write_result(render(std::move(*job), options), options, context.colour);
 }
 
 /// Registers --setup and what belongs to it; returns --setup.

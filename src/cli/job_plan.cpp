@@ -139,12 +139,12 @@ bool is_said(std::string_view line, const diag::Diagnostics& said) {
 
 } // namespace
 
-void print_script_findings(const PlannedRequest& planned, const Context& context, std::string_view seen_to) {
+void print_script_findings(PlannedRequest& planned, const Context& context, std::string_view seen_to) {
   diag::Diagnostics all;
-  for (const auto& part : planned.parts) {
-    const auto script = render::render_script(part.plan);
-    const auto lines = util::split(script, '\n');
-    for (auto& [what, fix] : check::check_script("", script, {{}, &planned.site})) {
+  for (auto& part : planned.parts) {
+    part.script = render::render_script(part.plan);
+    const auto lines = util::split(part.script, '\n');
+    for (auto& [what, fix] : check::check_script("", part.script, {{}, &planned.site})) {
       // What the site makes of the request is worth a word where it is no more than a note, too.
       const bool note = what.severity == diag::Severity::note;
       if (what.code == seen_to || (note && !util::starts_with(what.code, "site/"))) continue;
@@ -169,7 +169,8 @@ std::optional<PlannedJob> run_planning_of_one(const Request& request, const Cont
   if (!planned) return std::nullopt;
   if (planned->parts.size() == 1 && for_script) print_script_findings(*planned, context);
   if (planned->parts.size() == 1)
-    return PlannedJob{std::move(planned->site), std::move(planned->parts.front().plan)};
+    return PlannedJob{std::move(planned->site), std::move(planned->parts.front().plan),
+                      std::move(planned->parts.front().script)};
   std::vector<std::string> names;
   for (const auto& part : planned->parts) names.push_back(part.part.name);
   print_error("the job file has several jobs, and this is about one script",

@@ -26,6 +26,7 @@ struct PlannedPart {
   spec::JobPart part;
   model::Plan plan;
   diag::Diagnostics findings; ///< of the planner; they have been printed
+  std::string script = {};    ///< once its findings have been printed
 };
 /// A request that may be several jobs, planned.
 struct PlannedRequest {
@@ -37,13 +38,13 @@ std::optional<PlannedRequest> run_planning(const Request& request, const Context
 
 /// What `hpcml check --site` would say of the plans' scripts, as warnings on standard error: what is written
 /// is said to be doubtful before it waits in a queue. `seen_to`: the code of what the command does itself.
-void print_script_findings(const PlannedRequest& planned, const Context& context,
-                           std::string_view seen_to = {});
+void print_script_findings(PlannedRequest& planned, const Context& context, std::string_view seen_to = {});
 
 /// A request that is one script.
 struct PlannedJob {
   model::Site site;
   model::Plan plan;
+  std::string script = {}; ///< where it is what is wanted
 };
 /// The same for a request of one job; of several, one must have been chosen. With what is to be said of its
 /// script, unless that is not what is wanted.

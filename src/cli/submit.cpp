@@ -10,7 +10,6 @@
 #include "cli/submit_watch.hpp"
 #include "cli/submit_where.hpp"
 #include "hpcml/json_string.hpp"
-#include "render/script.hpp"
 #include "util/file.hpp"
 
 namespace hpcml::cli {
@@ -69,7 +68,7 @@ int attach(const SubmitOptions& options, const Context& context) {
 
 util::Status write_script(const SubmitOptions& options, const PlannedRequest& planned) {
   if (options.script_file.empty()) return util::Done{};
-  return util::write_output(options.script_file, render::render_script(planned.parts.front().plan), 0755);
+  return util::write_output(options.script_file, planned.parts.front().script, 0755);
 }
 
 /// The flags of a chain belong to a request of one job; in a file with several each has its own.
@@ -91,7 +90,7 @@ int run(const SubmitOptions& options, const Context& context) {
   if (options.where) return run_where(request, {options.all_sites, options.format}, context);
   if (request.exit_code == k_ok && !take_chain(options, request, context)) return k_usage;
   int exit_code = k_ok;
-  const auto planned = run_planning(request, context, exit_code);
+  auto planned = run_planning(request, context, exit_code);
   if (!planned) return exit_code;
   print_script_findings(*planned, context, "site/submit"); // by the site's program: that is done here
   if (const auto fault = find_queue_fault(*planned)) {

@@ -124,7 +124,7 @@ std::string reach(const RunningJob& job, const std::string& verb) {
 std::vector<SubmitCall> make_calls(const std::vector<PlannedPart>& parts) {
   std::vector<SubmitCall> calls;
   std::map<std::string, std::size_t> last; // of each job's chain
-  for (const auto& [part, plan, findings] : parts) {
+  for (const auto& [part, plan, findings, script] : parts) {
     for (unsigned i = 0; i < part.chain; ++i) {
       SubmitCall call{directive_of(plan, "--job-name").value_or("job"), plan, {}, part.after_if, true};
       if (i == 0)
@@ -143,7 +143,7 @@ std::vector<SubmitCall> make_calls(const std::vector<PlannedPart>& parts) {
 
 std::optional<util::Error> find_queue_fault(const PlannedRequest& request) {
   std::map<std::pair<std::string, std::string>, unsigned long long> jobs;
-  for (const auto& [part, plan, findings] : request.parts) {
+  for (const auto& [part, plan, findings, script] : request.parts) {
     const auto array = directive_of(plan, "--array");
     jobs[{plan.partition, plan.qos}] +=
         part.chain * (array ? std::max(1ULL, slurm::count_array_tasks(*array)) : 1ULL);

@@ -6,6 +6,8 @@
 #include <optional>
 #include <regex>
 
+#include "model/plain_pattern.hpp"
+
 namespace hpcml::model {
 
 namespace {
@@ -50,6 +52,7 @@ util::Status check_pattern(const std::string& pattern) {
 bool matches_pattern(const std::string& text, const std::string& pattern) {
   if (text.size() > k_longest_text || pattern.size() > k_longest_pattern || begins_otherwise(text, pattern))
     return false;
+  if (const auto plain = match_plain_pattern(text, pattern)) return *plain;
   // Checks of many scripts ask for the same few patterns again and again.
   static constexpr std::size_t k_most_kept = 64;
   thread_local std::map<std::string, std::optional<std::regex>> kept;

@@ -2,6 +2,9 @@
 // The table of options, measured by running each version's own commands.
 #include "slurm/option_table.hpp"
 
+#include <algorithm>
+#include <iterator>
+
 namespace hpcml::slurm {
 namespace {
 
@@ -177,8 +180,54 @@ constexpr OptionRow k_rows[] = {
     // clang-format on
 };
 
+constexpr bool is_mark(char c) { return c == '=' || c == '?' || c == '.'; }
+
+constexpr OptionUse read_use(std::string_view text) {
+  OptionUse use;
+  if (!text.empty() && !is_mark(text.front())) {
+    use.letter = text.front();
+    text.remove_prefix(1);
+  }
+  while (!text.empty()) {
+    const char mark = text.front();
+    text.remove_prefix(1);
+    std::string_view range;
+    if (!text.empty() && text.front() == '[') {
+      range = text.substr(1, text.find(']') - 1);
+      text.remove_prefix(range.size() + 2);
+    }
+    for (std::size_t i = 0; i < use.arguments.size(); ++i)
+      if (is_in_range(range, static_cast<Version>(i)))
+        use.arguments[i] = mark == '='   ? Argument::required
+                           : mark == '?' ? Argument::optional
+                                         : Argument::none;
+  }
+  return use;
+}
+
+constexpr std::size_t k_count = std::size(k_rows);
+/// By the numbers of Program.
+using Uses = std::array<OptionUse, 3>;
+static_assert(static_cast<int>(Program::sbatch) == 0 && static_cast<int>(Program::srun) == 1 &&
+              static_cast<int>(Program::salloc) == 2);
+
+constexpr std::array<Uses, k_count> read_uses() {
+  std::array<Uses, k_count> all;
+  for (std::size_t i = 0; i < k_count; ++i)
+    all[i] = {read_use(k_rows[i].sbatch), read_use(k_rows[i].srun), read_use(k_rows[i].salloc)};
+  return all;
+}
+constexpr auto k_uses = read_uses();
+static_assert(std::is_sorted(std::begin(k_rows), std::end(k_rows),
+                             [](const OptionRow& a, const OptionRow& b) { return a.name < b.name; }),
+              "names are searched by halves");
+
 } // namespace
 
 std::span<const OptionRow> option_rows() { return k_rows; }
+
+const OptionUse& use_of(const OptionRow& row, Program program) {
+  return k_uses[static_cast<std::size_t>(&row - k_rows)][static_cast<std::size_t>(program)];
+}
 
 } // namespace hpcml::slurm

@@ -2,6 +2,8 @@
 // The rows of the one table of options: internal to this folder, asked through options.hpp.
 #pragma once
 
+#include <array>
+#include <optional>
 #include <span>
 #include <string_view>
 
@@ -25,5 +27,15 @@ struct OptionRow {
 
 /// Every option, by name.
 std::span<const OptionRow> option_rows();
+
+/// A row's text for one program as values: read when hpcml is built, as most calls ask for a few options
+/// only.
+struct OptionUse {
+  char letter = '\0';
+  std::array<std::optional<Argument>, k_version_names.size()> arguments = {};
+};
+
+/// How a program has the option of a row of `option_rows()`.
+const OptionUse& use_of(const OptionRow& row, Program program);
 
 } // namespace hpcml::slurm

@@ -23,18 +23,4 @@ std::optional<Version> parse_version(std::string_view text) {
   return static_cast<Version>(index);
 }
 
-bool is_in_range(std::string_view range, Version version) {
-  if (range.empty()) return true;
-  const auto name = name_of(version);
-  while (!range.empty()) {
-    const auto part = range.substr(0, range.find(','));
-    range.remove_prefix(part.size() == range.size() ? range.size() : part.size() + 1);
-    const auto dash = part.find('-');
-    const auto first = part.substr(0, dash);
-    const auto last = dash == std::string_view::npos ? first : part.substr(dash + 1);
-    if (first <= name && (last.empty() || name <= last)) return true;
-  }
-  return false;
-}
-
 } // namespace hpcml::slurm

@@ -28,6 +28,18 @@ std::optional<Version> parse_version(std::string_view text);
 
 /// Whether `version` is in "[21.08-]", "[-22.05,23.02]" (without the brackets); an empty text holds every
 /// version.
-bool is_in_range(std::string_view range, Version version);
+constexpr bool is_in_range(std::string_view range, Version version) {
+  const auto name = name_of(version);
+  bool in = range.empty();
+  while (!in && !range.empty()) {
+    const auto part = range.substr(0, range.find(','));
+    range.remove_prefix(part.size() == range.size() ? range.size() : part.size() + 1);
+    const auto dash = part.find('-');
+    const auto first = part.substr(0, dash);
+    const auto last = dash == std::string_view::npos ? first : part.substr(dash + 1);
+    in = first <= name && (last.empty() || name <= last);
+  }
+  return in;
+}
 
 } // namespace hpcml::slurm

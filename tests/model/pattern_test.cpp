@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "model/pattern.hpp"
+#include "model/plain_pattern.hpp"
 
 using namespace hpcml;
 
@@ -45,10 +46,11 @@ TEST_CASE("a pattern matches what the expression matches as a whole, whatever it
 }
 
 TEST_CASE("patterns put together at random match what the library says") {
-  const std::vector<std::string> parts = {"a",     "b",    "Z",    "_",    "-",     "1",    ".",
-                                          "\\d",   "\\.",  "\\-",  "[ab]", "[a-c]", "[^a]", "[A-Za-z0-9_.-]",
-                                          "[0-9]", "[-a]", "[a-]", "[+.]", "[.b-]", "(ab)", "x|y",
-                                          "^",     "$",    " "};
+  const std::vector<std::string> parts = {
+      "a",      "b",    "Z",       "_",    "-",     "1",    ".",
+      "\\d",    "\\.",  "\\-",     "[ab]", "[a-c]", "[^a]", "[A-Za-z0-9_.-]",
+      "[0-9]",  "[-a]", "[a-]",    "[+.]", "[.b-]", "(ab)", "x|y",
+      "(a|b-)", "(|c)", "(\\.a+)", "^",    "$",     " "};
   const std::vector<std::string> times = {"", "", "", "+", "*", "?", "{2}", "+?", "*?", "??"};
   const std::vector<std::string> letters = {"a", "b", "c", "Z",  "_",  "-", "1",    "9",
                                             ".", "+", "x", "\n", "\r", " ", "\xc3", "^"};
@@ -74,6 +76,16 @@ TEST_CASE("patterns put together at random match what the library says") {
     }
   }
   CHECK(matched > 1000);
+}
+
+TEST_CASE("the patterns of profiles are read without the library, and what has more than they need is not") {
+  for (const auto* pattern : {"^project_[0-9]+$", "^(def|rrg|rpp|aip)-.+$", "^[Bb]erzelius-[0-9]{4}-[0-9]+$",
+                              "^.+-dtai-gh$", "login\\d+(\\..*)?", "jw.*\\.juwels", "a|b"})
+    CHECK(model::match_plain_pattern("project_465000001", pattern) ==
+          std::regex_match("project_465000001", std::regex(pattern)));
+  for (const auto* pattern :
+       {"(a)+b", "a*?", "(?=a)a", "\\w", "[[:alpha:]]", "(a)\\1", "a{2", "[", "(a", "*", "\xc3", "a\\"})
+    CHECK(model::match_plain_pattern("a", pattern) == std::nullopt);
 }
 
 TEST_CASE("what is no expression, or too long for one, is said and matches nothing") {
