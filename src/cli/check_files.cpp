@@ -103,15 +103,13 @@ util::Result<std::string> read_script_file(const std::filesystem::path& path) {
   std::ifstream stream(path, std::ios::binary);
   if (!stream.is_open()) return util::read_file(path); // its error says why
   constexpr std::size_t k_most = check::k_largest_script + 1;
-  std::string text(65536, '\0');
-  std::size_t size = 0;
-  while (stream && size < k_most) {
-    text.resize(std::min(std::max(text.size(), size * 2), k_most));
-    stream.read(text.data() + size, static_cast<std::streamsize>(text.size() - size));
-    size += static_cast<std::size_t>(stream.gcount());
+  char piece[16384];
+  std::string text;
+  while (stream && text.size() < k_most) {
+    stream.read(piece, static_cast<std::streamsize>(std::min(sizeof piece, k_most - text.size())));
+    text.append(piece, static_cast<std::size_t>(stream.gcount()));
   }
   if (stream.bad()) return util::read_file(path);
-  text.resize(size);
   return text;
 }
 

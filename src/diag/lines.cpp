@@ -5,7 +5,9 @@
 
 namespace hpcml::diag {
 
-Lines::Lines(std::string_view text) : x_text(text), x_begins{0} {
+Lines::Lines(std::string_view text) : x_text(text) {
+  x_begins.reserve(static_cast<std::size_t>(std::count(text.begin(), text.end(), '\n')) + 1);
+  x_begins.push_back(0);
   for (auto at = text.find('\n'); at != std::string_view::npos; at = text.find('\n', at + 1))
     x_begins.push_back(at + 1);
 }

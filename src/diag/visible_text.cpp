@@ -71,9 +71,13 @@ std::pair<char32_t, std::size_t> decode(std::string_view text) {
   return {c, length};
 }
 
+/// Is shown as it is, in one column.
+bool is_plain(char c) { return c >= ' ' && c <= '~'; }
+
 } // namespace
 
 VisibleChar first_visible(std::string_view text) {
+  if (is_plain(text[0])) return {1, std::string(1, text[0]), 1};
   const auto [c, length] = decode(text);
   VisibleChar visible;
   visible.length = std::max<std::size_t>(length, 1);
@@ -100,6 +104,11 @@ VisibleChar first_visible(std::string_view text) {
 std::string visible_text(std::string_view text) {
   std::string out;
   while (!text.empty()) {
+    const auto plain =
+        static_cast<std::size_t>(std::find_if_not(text.begin(), text.end(), is_plain) - text.begin());
+    out += text.substr(0, plain);
+    text.remove_prefix(plain);
+    if (text.empty()) break;
     const auto visible = first_visible(text);
     out += visible.shown;
     text.remove_prefix(visible.length);

@@ -39,9 +39,18 @@ bool has_braces(const Word& word) {
 
 /// A file pattern, or with `bracket` a text that is one together with another part of its word.
 bool is_glob(const std::string& text) {
-  return text.find_first_of("*?") != std::string::npos || text.find('[') != std::string::npos ||
-         text.find("@(") != std::string::npos || text.find("+(") != std::string::npos ||
-         text.find("!(") != std::string::npos;
+  for (std::size_t i = 0; i < text.size(); ++i) switch (text[i]) {
+    case '*':
+    case '?':
+    case '[': return true;
+    case '@':
+    case '+':
+    case '!':
+      if (text[i + 1] == '(') return true; // at the end stands a NUL
+      break;
+    default: break;
+    }
+  return false;
 }
 
 bool has_tilde(const std::string& text, bool first) {

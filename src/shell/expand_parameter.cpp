@@ -118,14 +118,15 @@ void Walker::expand_parameter(const Part& part, Fields& fields) {
 /// `$@`, `$*`, `${a[@]}`, `${a[*]}`, `$#`, `${#a[@]}`: true if it was one of them.
 bool Walker::expand_list(const Part& part, Fields& fields) {
   const auto& parameter = *part.parameter;
-  const bool positional = parameter.name == "@" || parameter.name == "*";
-  if (parameter.name == "#" && parameter.op.empty() && parameter.prefix == 0 && x_state.positional) {
+  const std::string_view name = parameter.name;
+  const bool positional = name == "@" || name == "*";
+  if (name == "#" && parameter.op.empty() && parameter.prefix == 0 && x_state.positional) {
     const auto& words = *x_state.positional;
     if (std::any_of(words.begin(), words.end(), [](const Argument& word) { return word.many; })) return false;
     add_known(fields, std::to_string(words.size()), part.place, part.quoted);
     return true;
   }
-  const auto sign = positional ? parameter.name : parameter.subscript;
+  const std::string_view sign = positional ? parameter.name : parameter.subscript;
   if ((sign != "@" && sign != "*") || parameter.prefix == '!' || !parameter.op.empty()) {
     if (positional || sign == "@" || sign == "*") {
       add_unknown(fields, part.text, part.place, !part.quoted || sign == "@");

@@ -10,6 +10,7 @@ bool Argument::known() const {
 }
 
 std::string Argument::text() const {
+  if (pieces.size() == 1) return pieces[0].text;
   std::string text;
   for (const auto& piece : pieces) text += piece.text;
   return text;

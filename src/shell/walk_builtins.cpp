@@ -45,14 +45,15 @@ bool Walker::run_builtin(const Node& node, const Command& command, std::size_t i
   static constexpr std::array<std::string_view, 4> k_readers = {"read", "mapfile", "readarray", "getopts"};
   static constexpr std::array<std::string_view, 10> k_unseen = {
       "module", "ml", "conda", "mamba", "micromamba", "spack", "activate", "deactivate", "enable", "use"};
-  const auto name = command.words[*command.program].text();
+  const auto program = command.words[*command.program].text();
+  const std::string_view name = program;
   const auto arguments = command.arguments();
   if (run_flow(name, command)) return true;
   if (is_one_of(name, k_declarations))
-    run_declaration(node, command, name);
+    run_declaration(node, command, program);
   else if (is_one_of(name, k_readers) ||
            (name == "printf" && !arguments.empty() && util::starts_with(arguments[0].text(), "-v")))
-    run_reader(command, name);
+    run_reader(command, program);
   else if (name == "unset")
     run_unset(command);
   else if (name == "set")
@@ -89,7 +90,7 @@ bool Walker::run_builtin(const Node& node, const Command& command, std::size_t i
 }
 
 /// exit, return, break, continue, shift.
-bool Walker::run_flow(const std::string& name, const Command& command) {
+bool Walker::run_flow(std::string_view name, const Command& command) {
   const auto leave = [this](std::vector<std::vector<State>*>& targets, Leaves what) {
     if (targets.empty() || x_state.ended != Leaves::nothing) return;
     targets.back()->push_back(x_state);

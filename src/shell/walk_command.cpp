@@ -36,7 +36,10 @@ constexpr std::array<Prefix, 14> k_prefixes = {
      {"taskset", "", "", 1},
      {"unbuffer", "", ""}}};
 
-std::string base_name(std::string path) { return path.erase(0, path.rfind('/') + 1); }
+std::string base_name(std::string path) {
+  path.erase(0, path.rfind('/') + 1);
+  return path;
+}
 
 /// The first word behind the prefix's own options; nothing if an option is not known.
 std::optional<std::size_t> behind(const Prefix& prefix, const std::vector<Argument>& words, std::size_t at) {

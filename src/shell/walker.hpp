@@ -55,7 +55,7 @@ private:
 
   // what bash's own commands do to variables: walk_builtins.cpp
   bool run_builtin(const Node& node, const Command& command, std::size_t index);
-  bool run_flow(const std::string& name, const Command& command);
+  bool run_flow(std::string_view name, const Command& command);
   void run_declaration(const Node& node, const Command& command, const std::string& name);
   void run_set(const Command& command);
   void run_unset(const Command& command);

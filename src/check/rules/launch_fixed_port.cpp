@@ -18,30 +18,31 @@ bool is_port(std::string_view text) {
                      [](char c) { return std::isdigit(static_cast<unsigned char>(c)) != 0; });
 }
 
-/// Where each number of the script stands, found once.
+/// Where each number of the script that may be a port stands, found once.
 class Numbers {
 public:
   explicit Numbers(std::string_view text) : x_text(text) {}
-  const std::vector<std::size_t>& places_of(const std::string& number) {
-    if (x_places.empty()) read();
+  const std::vector<std::size_t>& places_of(std::string_view number) {
+    if (!x_read) read();
     return x_places[number];
   }
 
 private:
   void read() {
+    x_read = true;
     const auto is_digit = [&](std::size_t i) {
       return i < x_text.size() && std::isdigit(static_cast<unsigned char>(x_text[i])) != 0;
     };
     for (std::size_t at = 0; at < x_text.size(); ++at) {
       const auto begin = at;
       while (is_digit(at)) ++at;
-      if (at > begin && at - begin < 6)
-        x_places[std::string(x_text.substr(begin, at - begin))].push_back(begin);
+      if (at - begin > 3 && at - begin < 6) x_places[x_text.substr(begin, at - begin)].push_back(begin);
     }
   }
 
   std::string_view x_text;
-  std::unordered_map<std::string, std::vector<std::size_t>> x_places;
+  bool x_read = false;
+  std::unordered_map<std::string_view, std::vector<std::size_t>> x_places;
 };
 
 /// Whether jobs of others can run on the same nodes; nothing where that is not known.

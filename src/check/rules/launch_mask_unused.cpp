@@ -34,6 +34,7 @@ struct Assigned {
 /// `NAME=masks` on lines of their own, also behind `export`, which hands them to programs.
 std::vector<Assigned> masks_assigned(std::string_view text) {
   std::vector<Assigned> list;
+  if (text.find("_cpu") == std::string_view::npos && text.find(",0x") == std::string_view::npos) return list;
   for (std::size_t at = 0; at < text.size();) {
     const auto end = std::min(text.find('\n', at), text.size());
     const auto line = text.substr(at, end - at);

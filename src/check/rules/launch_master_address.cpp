@@ -32,7 +32,11 @@ std::string_view told_by(const Subject& subject, const shell::Piece& piece, std:
   const auto begin = offset - std::min(offset, k_far);
   const auto text = subject.text.substr(begin, offset - begin);
   const auto assignment = std::string(name) + "=$(";
-  const auto at = name.empty() ? std::string_view::npos : text.rfind(assignment);
+  std::size_t at =
+      std::string_view::npos; // forward: for a search from the end the library compares at every byte
+  for (auto next = name.empty() ? at : text.find(assignment); next != std::string_view::npos;
+       next = text.find(assignment, next + 1))
+    at = next;
   if (at == std::string_view::npos) return piece.text;
   const auto found = begin + at;
   const auto line = line_at(subject.text, found);

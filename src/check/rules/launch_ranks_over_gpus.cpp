@@ -38,7 +38,7 @@ long processes_in_task(const Launch& launch, const LaunchShape& shape) {
 }
 
 Hits find(const Subject& subject) {
-  if (subject.requests.size() != 1 || !trains_on_gpus(subject.text)) return {};
+  if (subject.requests.size() != 1) return {};
   Hits hits;
   for (const auto& launch : subject.launches) {
     const auto* step = launch.step();
@@ -52,6 +52,7 @@ Hits find(const Subject& subject) {
     if (!shape.tasks_per_node || !shape.gpus_per_node || *shape.gpus_per_node < 1) continue;
     const auto ranks = *shape.tasks_per_node * processes_in_task(launch, shape);
     if (ranks <= *shape.gpus_per_node) continue;
+    if (hits.empty() && !trains_on_gpus(subject.text)) return {}; // reads all of the text
     const auto gpus = *shape.gpus_per_node;
     add_hit(hits, {place_of(step ? step->place : launch.find("hpcml")->place),
                    std::to_string(ranks) + " ranks on each node, which has " + std::to_string(gpus) +
