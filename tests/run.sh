@@ -21,10 +21,11 @@ say "tests"
 ctest --preset release -j2 --no-tests=error || die "a test failed; its output is above, and in build/release/Testing/Temporary/LastTest.log"
 
 say "the core under AddressSanitizer and UBSan"
-configure_and_build asan
 # The layers that read what people write, up to the script and the command line. What becomes or starts ranks and nodes is
 # covered by the release run: LeakSanitizer cannot follow processes into namespaces or through exec.
-ctest --preset asan -j2 --no-tests=error -R '^(util|model|diag|layers|topo|affinity|slurm|shell|spec|plan|render|render-hostile|check|port|launch-pure|discover|cli)$' || die "a test failed under AddressSanitizer; its output is above"
+asan_folders=(util model diag topo affinity slurm shell spec chain plan render check port launch discover cli)
+configure_and_build asan hpcml "${asan_folders[@]/%/_tests}"
+ctest --preset asan -j2 --no-tests=error -R "^($(IFS='|'; echo "${asan_folders[*]/launch/launch-pure}")|render-hostile)\$" || die "a test failed under AddressSanitizer; its output is above"
 
 if [ -n "$torch_folder" ]; then
   say "the LibTorch part with Debian's libtorch-dev"

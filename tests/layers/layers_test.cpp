@@ -3,6 +3,7 @@
 #include <catch2/catch.hpp>
 
 #include <algorithm>
+#include <cctype>
 #include <filesystem>
 #include <functional>
 #include <map>
@@ -70,8 +71,21 @@ std::vector<std::pair<char, std::string>> includes_of(const fs::path& file) {
   std::istringstream lines(util::read_file(file).value());
   std::smatch match;
   for (std::string line; std::getline(lines, line);)
-    if (std::regex_search(line, match, k_include)) list.emplace_back(match.str(1)[0], match.str(2));
+    if (line.find("include") != std::string::npos && std::regex_search(line, match, k_include))
+      list.emplace_back(match.str(1)[0], match.str(2));
   return list;
+}
+
+/// Whether the text calls the function. An expression searched for in all of it would take a minute in all
+/// files.
+bool calls(const std::string& text, const std::string& name) {
+  const auto is_part = [](char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; };
+  for (auto at = text.find(name); at != std::string::npos; at = text.find(name, at + 1)) {
+    const auto behind = text.find_first_not_of(" \t\n", at + name.size());
+    if ((at == 0 || !is_part(text[at - 1])) && behind != std::string::npos && text[behind] == '(')
+      return true;
+  }
+  return false;
 }
 
 /// True if the line of code writes to standard output or standard error.
@@ -203,11 +217,8 @@ TEST_CASE("slow headers, the environment and the shell stay where they belong") 
       CHECK(text.find("<CLI/") == std::string::npos);
     }
     if (folder != "torch" && folder != "ddp")
-      for (const std::regex& call :
-           {std::regex(R"(\bgetenv\s*\()"), std::regex(R"(\bsetenv\s*\()"), std::regex(R"(\bputenv\s*\()")})
-        CHECK_FALSE(std::regex_search(text, call));
-    for (const std::regex& call : {std::regex(R"([^_\w]system\s*\()"), std::regex(R"(\bpopen\s*\()")})
-      CHECK_FALSE(std::regex_search(text, call));
+      for (const auto* name : {"getenv", "setenv", "putenv"}) CHECK_FALSE(calls(text, name));
+    for (const auto* name : {"system", "popen"}) CHECK_FALSE(calls(text, name));
     CHECK(text.find("SPDX-License-Identifier: MIT") != std::string::npos);
   }
 }
