@@ -61,8 +61,8 @@ struct JsonParse {
   diag::Diagnostics diagnostics;
 };
 
-/// Strict JSON (no trailing commas), in which a line, or the rest of one, may be a comment behind //. Duplicate
-/// keys and nesting deeper than 64 are errors.
+/// Strict JSON (no trailing commas), in which a line, or the rest of one, may be a comment behind //.
+/// Duplicate keys and nesting deeper than 64 are errors.
 /// `code` is put before "/json" and "/duplicate-key" in the diagnostics' codes: "site", "job".
 JsonParse parse_json(std::string_view text, const std::string& file, const std::string& code);
 
