@@ -28,6 +28,14 @@ std::string cache_tag(const World& world) {
   return tag + "-node" + std::to_string(world.layout.node_rank);
 }
 
+/// What to say instead of a program's name where it is a script, or lies in this folder.
+std::string right_words(const std::string& name) {
+  if (util::ends_with(name, ".py")) return "say python " + name;
+  if (name.find('/') == std::string::npos && ::access(name.c_str(), X_OK) == 0)
+    return "it lies in this folder, which is not in PATH: say ./" + name;
+  return {};
+}
+
 Error exec_error(const std::string& name, int code) {
   struct stat found {};
   if (code == ENOENT && ::stat(name.c_str(), &found) == 0)
@@ -40,7 +48,9 @@ Error exec_error(const std::string& name, int code) {
   if (code == EACCES && ::stat(name.c_str(), &found) == 0 && S_ISDIR(found.st_mode))
     return Error{"cannot execute " + name + ": it is a directory"};
   return Error{"cannot execute " + name + ": " + std::strerror(code),
-               code == EACCES ? "chmod +x " + name + " if it is a program" : ""};
+               code != EACCES                 ? ""
+               : util::ends_with(name, ".py") ? right_words(name)
+                                              : "chmod +x " + name + " if it is a program"};
 }
 
 /// A file of this name that is in PATH but may not be executed.
@@ -135,11 +145,13 @@ Failure exec_command(const std::vector<std::string>& command, const util::EnvSna
     if (const auto file = unexecutable(command.front(), env))
       return {k_cannot_execute, "exec", exec_error(*file, EACCES), {}, {}};
     const bool path = command.front().find('/') != std::string::npos;
+    const auto other = right_words(command.front());
     return {k_not_found,
             "exec",
             Error{"cannot find " + command.front() + (path ? "" : " in PATH"),
-                  path ? "is it there on the compute node, too?"
-                       : "give its path, or load what provides it before the step"},
+                  path            ? "is it there on the compute node, too?"
+                  : other.empty() ? "give its path, or load what provides it before the step"
+                                  : other},
             {},
             {}};
   }

@@ -54,6 +54,12 @@ util::ProcessOutput run_hpcml(const std::vector<std::string>& words, const util:
   return *output;
 }
 
+util::ProcessOutput run_line(const std::string& line, const util::EnvSnapshot& env) {
+  auto output = util::run_process({"bash", "-c", line}, env, std::chrono::seconds(20));
+  if (!output) throw std::runtime_error(output.error().what);
+  return *output;
+}
+
 Running::Running(const std::vector<std::string>& words, const util::EnvSnapshot& env) {
   std::vector<std::string> argv = {HPCML_BINARY}, variables = env.to_envp();
   argv.insert(argv.end(), words.begin(), words.end());

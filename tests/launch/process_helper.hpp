@@ -19,6 +19,9 @@ util::EnvSnapshot step_environment(unsigned rank, unsigned ranks);
 /// Runs `hpcml WORDS…`; at most 60 s.
 util::ProcessOutput run_hpcml(const std::vector<std::string>& words, const util::EnvSnapshot& env);
 
+/// A shell line; more than 20 s fail the test.
+util::ProcessOutput run_line(const std::string& line, const util::EnvSnapshot& env = bare_environment());
+
 /// A running hpcml whose standard output is read line by line.
 class Running {
 public:

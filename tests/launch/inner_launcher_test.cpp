@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: MIT
+// Launchers inside launchers, and what is told of ranks and GPUs.
+#include <catch2/catch.hpp>
+
+#include <filesystem>
+
+#include "launch/process_helper.hpp"
+#include "util/file.hpp"
+#include "util/text.hpp"
+
+using namespace hpcml;
+using namespace hpcml::testing;
+using Catch::Contains;
+
+TEST_CASE("a launcher that every rank would start is refused before it starts twice") {
+  struct Row {
+    std::vector<std::string> command;
+    const char* said; // empty: it runs
+  };
+  const Row rows[] = {
+      {{"torchrun", "--nproc_per_node=2", "x.py"}, "torchrun starts the ranks of a node itself"},
+      {{"python", "-m", "torch.distributed.run", "--nproc_per_node=2", "x.py"},
+       "torch.distributed.run starts"},
+      {{"accelerate", "launch", "x.py"}, "accelerate launch starts"},
+      {{"deepspeed", "x.py"}, "deepspeed starts"},
+      {{"mpirun", "-np", "2", "./x"}, "mpirun starts tasks itself"},
+      {{"srun", "./x"}, "srun starts tasks itself"},
+      {{"bash", "-c", "export A=1; torchrun --nproc_per_node=2 x.py"}, "torchrun starts"},
+      {{"env", "A=1", "torchrun", "--nproc_per_node", "2", "x.py"}, "torchrun starts"},
+      {{"python", "x.py", "torchrun"}, ""},
+      {{"torchrun", "--nproc_per_node=1", "--nnodes=2", "x.py"}, ""},
+  };
+  for (const auto& row : rows) {
+    CAPTURE(row.command);
+    for (const bool spawn : {false, true}) {
+      std::vector<std::string> words = {"launch", "--dry-run"};
+      if (spawn) words.insert(words.end(), {"--nproc-per-node", "2"});
+      words.emplace_back("--");
+      words.insert(words.end(), row.command.begin(), row.command.end());
+      const auto output = run_hpcml(words, spawn ? bare_environment() : step_environment(0, 2));
+      CHECK(output.exit_code == (*row.said == '\0' ? 0 : 125));
+      CHECK_THAT(output.err, Contains(row.said));
+    }
+  }
+  // One agent for the node is what the agent is for; the GPUs do not make several of it.
+  auto env = bare_environment();
+  env.set("CUDA_VISIBLE_DEVICES", "0,1");
+  const auto one = run_hpcml({"launch", "--dry-run", "--", "torchrun", "--nproc_per_node=2", "x.py"}, env);
+  CHECK(one.exit_code == 0);
+  CHECK(util::split(one.out, '#').size() == 2);
+}
+
+TEST_CASE("an agent that each node starts is told of the other nodes, or refused") {
+  auto env = step_environment(0, 2);
+  env.set("SLURM_STEP_NODELIST", "nid[001-002]");
+  env.set("SLURM_STEP_TASKS_PER_NODE", "1(x2)");
+  struct Row {
+    std::string command;
+    int code;
+    const char* said;
+  };
+  const Row rows[] = {
+      {"torchrun --nproc_per_node=4 x.py", 125,
+       "torchrun on each of 2 nodes is told of no other (no meeting place and number of nodes): 2 trainings"},
+      {"torchrun --standalone --nnodes=1 --nproc_per_node=4 x.py", 125, "told of no other"},
+      {"python -m torch.distributed.run --nnodes=2 --nproc_per_node=4 x.py", 125,
+       "python -m torch.distributed.run --nnodes=2 --rdzv_backend=c10d --rdzv_id=$SLURM_JOB_ID "
+       "--rdzv_endpoint=$MASTER_ADDR:$MASTER_PORT"},
+      {"deepspeed --num_gpus 4 x.py", 125, "deepspeed on each of 2 nodes"},
+      {"bash -c 'cd work && torchrun --nproc_per_node=4 x.py'", 125, "told of no other"},
+      {"bash -c 'torchrun $ARGUMENTS x.py'", 0, ""},
+      {"torchrun --nnodes=2 --rdzv_backend=c10d --rdzv_endpoint=nid001:29500 x.py", 0, ""},
+      {"accelerate launch --config_file c.yaml x.py", 0, ""},
+      {"deepspeed --hostfile hosts --no_ssh --node_rank 0 --master_addr nid001 x.py", 0, ""},
+      {"python x.py", 0, ""}};
+  for (const auto& row : rows) {
+    CAPTURE(row.command);
+    const auto output = run_line(std::string(HPCML_BINARY) + " launch " + "--dry-run -- " + row.command, env);
+    CHECK(output.exit_code == row.code);
+    CHECK_THAT(output.err, Contains(row.said));
+  }
+  // Its configuration file, in a home folder that is not ours, may say it.
+  CHECK_THAT(run_line(std::string(HPCML_BINARY) + " launch " +
+                          "--dry-run -- accelerate launch --num_processes 4 x.py",
+                      env)
+                 .out,
+             Contains("warning: accelerate launch on each of 2 nodes is told of no other") &&
+                 Contains("unless accelerate's configuration file names them"));
+  env.set("PET_NNODES", "2");
+  env.set("PET_RDZV_ENDPOINT", "nid001:29500");
+  CHECK(
+      run_line(std::string(HPCML_BINARY) + " launch " + "--dry-run -- torchrun --nproc_per_node=4 x.py", env)
+          .exit_code == 0);
+}
+
+TEST_CASE("the report tells a rank's own GPU from those that it sees") {
+  auto env = step_environment(1, 2);
+  env.set("CUDA_VISIBLE_DEVICES", "0,1");
+  const auto report = [&](std::vector<std::string> flags) {
+    flags.insert(flags.begin(), {"launch", "--report"});
+    flags.insert(flags.end(), {"--", "true"});
+    return run_hpcml(flags, env).err;
+  };
+  CHECK_THAT(report({}), Contains(", local rank 1, GPU 1 of 0,1, CPUs "));
+  CHECK_THAT(report({"--gpu-visibility", "own"}), Contains(", GPU 1, CPUs "));
+  CHECK_THAT(report({"--gpus-per-task", "0"}), Contains(", GPU none, CPUs "));
+  env.set("CUDA_VISIBLE_DEVICES", "0,1,2,3");
+  CHECK_THAT(report({}), Contains(", GPU 2,3 of 0,1,2,3, CPUs "));
+  env.set("CUDA_VISIBLE_DEVICES", "3"); // each task has a list of its own
+  CHECK_THAT(report({}), Contains(", GPU 3, CPUs "));
+}
+
+TEST_CASE("launch in launch is refused: each rank would have a world of its own") {
+  const std::string folder = make_folder(),
+                    inner = std::string(HPCML_BINARY) + " launch " + "--nproc-per-node 2 -- echo hi";
+  REQUIRE(util::write_file(folder + "/run.sh", "#!/bin/sh\n" + inner + "\n", 0755));
+  struct Row {
+    std::string command;
+    const char* said;
+  };
+  for (const auto& row : {Row{inner, "hpcml launch starts the ranks of a node itself"},
+                          Row{folder + "/run.sh", "of 2 of hpcml launch already"}}) {
+    CAPTURE(row.command);
+    const auto output =
+        run_line(std::string(HPCML_BINARY) + " launch " + "--nproc-per-node 2 -- " + row.command);
+    CHECK(output.exit_code == 125);
+    CHECK(output.out.find("hi") == std::string::npos);
+    CHECK_THAT(output.err, Contains(row.said));
+  }
+  // A world of one around it is none of two.
+  CHECK(run_line(std::string(HPCML_BINARY) + " launch " + "--nproc-per-node 1 -- " + folder + "/run.sh")
+            .exit_code == 0);
+  std::filesystem::remove_all(folder);
+}
+
+TEST_CASE("more ranks than GPUs are told, where it is certain") {
+  auto env = bare_environment();
+  env.set("CUDA_VISIBLE_DEVICES", "0,1");
+  const auto spawned = run_hpcml({"launch", "--dry-run", "--nproc-per-node", "4", "--", "true"}, env);
+  CHECK_THAT(spawned.out, Contains("warning: 4 ranks, but 2 GPUs (CUDA_VISIBLE_DEVICES=0,1)"));
+  CHECK_THAT(run_hpcml({"launch", "--dry-run", "--nproc-per-node", "2", "--", "true"}, env).out,
+             !Contains("ranks, but"));
+  auto task = step_environment(0, 4);
+  task.set("CUDA_VISIBLE_DEVICES", "0,1");
+  CHECK_THAT(run_hpcml({"launch", "--dry-run", "--", "true"}, task).out, !Contains("ranks, but"));
+  task.set("SLURM_GPUS_ON_NODE", "2");
+  CHECK_THAT(run_hpcml({"launch", "--dry-run", "--", "true"}, task).out, Contains("4 ranks, but 2 GPUs"));
+  task.set("SLURM_GPUS_ON_NODE", "4"); // each task has its own
+  CHECK_THAT(run_hpcml({"launch", "--dry-run", "--", "true"}, task).out, !Contains("ranks, but"));
+}
