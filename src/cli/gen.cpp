@@ -42,7 +42,7 @@ std::string render(PlannedJob job, const GenOptions& options) {
 }
 
 int write_result(const std::string& text, const GenOptions& options, bool colour) {
-  if (options.output_file.empty()) {
+  if (options.output_file.empty() || options.output_file == "-") {
     const bool written =
         std::fwrite(text.data(), 1, text.size(), stdout) == text.size() && std::fflush(stdout) == 0;
     if (!written) print_error("cannot write to the standard output", "", colour);
@@ -128,7 +128,8 @@ CLI::Option* add_setup_flags(CLI::App& app, SetupOptions& options) {
 void add_gen(CLI::App& app, Context& context, int& exit_code) {
   auto* command = app.add_subcommand("gen", "Print the sbatch script for a program on a site.");
   const auto options = std::make_shared<GenOptions>();
-  command->add_option("-o", options->output_file, "write to FILE, and only if all is well")
+  command
+      ->add_option("-o", options->output_file, "write to FILE, and only if all is well; - is standard output")
       ->type_name("FILE");
   auto* format = command
                      ->add_option("--format", options->format,

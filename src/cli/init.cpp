@@ -28,7 +28,8 @@ Then: hpcml submit --test-only, and hpcml submit --watch. A file that is there a
 
 /// "x": fails where the file is there, in the same step that makes it.
 int write_new(const std::string& path, const std::string& text, const Context& context) {
-  std::FILE* file = std::fopen(path.c_str(), "wx");
+  const bool standard = path == "-";
+  std::FILE* file = standard ? stdout : std::fopen(path.c_str(), "wx");
   if (file == nullptr) {
     const bool there = errno == EEXIST;
     print_error(there ? path + " is there already, and stays as it is"
@@ -37,7 +38,7 @@ int write_new(const std::string& path, const std::string& text, const Context& c
     return there ? k_usage : k_world_failed;
   }
   const bool written = std::fwrite(text.data(), 1, text.size(), file) == text.size();
-  if (std::fclose(file) == 0 && written) return k_ok;
+  if ((standard ? std::fflush(file) : std::fclose(file)) == 0 && written) return k_ok;
   print_error("cannot write " + path, "is the disk, or your quota, full?", context.colour);
   return k_world_failed;
 }
@@ -82,7 +83,7 @@ int run(const InitOptions& options, const Context& context) {
   print_diagnostics(findings, {}, context.colour);
   if (diag::has_errors(findings)) return exit_code_of(findings);
   exit_code = write_new(options.file, render_job_file(*site, job), context);
-  if (exit_code == k_ok)
+  if (exit_code == k_ok && options.file != "-")
     std::fprintf(stderr, "hpcml: wrote %s; next: edit it, then hpcml submit --test-only%s\n",
                  options.file.c_str(),
                  options.file == "hpcml.json" ? "" : (" --job " + options.file).c_str());
@@ -95,7 +96,9 @@ void add_init(CLI::App& app, Context& context, int& exit_code) {
   auto* command =
       app.add_subcommand("init", "Write a job file to start from, with comments on what the site allows.");
   const auto options = std::make_shared<InitOptions>();
-  command->add_option("-o", options->file, "the file to write")->type_name("FILE")->capture_default_str();
+  command->add_option("-o", options->file, "the file to write; - is standard output")
+      ->type_name("FILE")
+      ->capture_default_str();
   add_request_flags(*command, options->request, context);
   command->footer(k_init_footer);
   command->callback([options, &context, &exit_code] { exit_code = run(*options, context); });

@@ -173,7 +173,7 @@ int run_discover(const DiscoverOptions& options, const Context& context) {
   };
   discover::ProfileRequest request;
   request.id = options.id;
-  if (request.id.empty() && !options.output_file.empty())
+  if (request.id.empty() && !options.output_file.empty() && options.output_file != "-")
     request.id = fs::path(options.output_file).stem().string();
   if (const auto fault = spec::text_fault(request.id, spec::TextRule::name);
       !request.id.empty() && !fault.empty())
@@ -203,7 +203,7 @@ int run_discover(const DiscoverOptions& options, const Context& context) {
                  "this is a bug in hpcml: please report it with the folder of --save"},
                 k_internal);
   narrate(*facts, kinds, profile);
-  if (options.output_file.empty()) {
+  if (options.output_file.empty() || options.output_file == "-") {
     std::fputs(profile.text.c_str(), stdout);
     return k_ok;
   }

@@ -136,3 +136,17 @@ TEST_CASE("a lone colon among the program's words is refused: srun would end the
     CHECK(holds(said.err, "argument ':'") == lone);
   }
 }
+
+TEST_CASE("a result that is to go to the file - goes to standard output") {
+  const Desk desk;
+  const auto script =
+      desk.hpcml({"gen", "--site", "lumi", "--partition", "small-g", "--gpus-per-node", "1", "--time", "10",
+                  "--account", "project_1", "-o", "-", "--", "python", "x.py"});
+  CHECK(script.exit_code == 0);
+  CHECK(holds(script.out, "#SBATCH --partition=small-g\n"));
+  const auto job = desk.hpcml({"init", "--site", "narval", "-o", "-"});
+  CHECK(job.exit_code == 0);
+  CHECK(holds(job.out, "\"site\": \"narval\""));
+  CHECK(job.err.empty());
+  CHECK(desk.files() == 0);
+}
