@@ -78,7 +78,7 @@ TEST_CASE("a part of a GPU brings its own share of cores and memory") {
   const std::vector<Row> rows = {{"a100_4g.20gb", 6, "62G"},
                                  {"a100_3g.20gb", 6, "62G"},
                                  {"a100_2g.10gb", 3, "31G"},
-                                 {"a100_1g.5gb", 1, "15872M"}};
+                                 {"a100_1g.5gb", 1, "15G"}};
   for (const auto& row : rows) {
     auto job = job_of({"python", "x.py"});
     job.gpu_type = text(row.type);
