@@ -52,6 +52,10 @@ const Machine k_machines[] = {
      "their number, as root: sysctl -w user.max_user_namespaces"},
     {"no namespaces, one network", FORBID "exec \"$@\"", "--shared-network", 5,
      "this machine allows no namespaces"},
+    {"a container's filter forbids them",
+     "exec /usr/bin/python3 " HPCML_SOURCE_DIR "/tests/emulate/container_filter.py \"$@\"", "-q", 5,
+     "this machine allows no namespaces (Operation not permitted), which the emulated nodes are made of\n  "
+     "hint: in a container: docker run --privileged"},
     {"parts of /proc are hidden",
      "mount -t tmpfs none /proc/acpi; exec setpriv --reuid=65534 --regid=65534 --clear-groups \"$@\"", "-q",
      5,

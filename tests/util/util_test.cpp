@@ -35,6 +35,22 @@ TEST_CASE("a real bash reads back every quoted word") {
   CHECK(result->out == expected);
 }
 
+TEST_CASE("what a wrapper has started ends with it when its time is over") {
+  const test::TempFolder folder;
+  const auto file = (folder / "pid").string();
+  const auto run = run_process({"bash", "-c", "sleep 300 & echo $! > " + file + "; wait"},
+                               EnvSnapshot::of_process(), std::chrono::seconds(1));
+  CHECK_FALSE(run.ok());
+  const auto pid = std::string(trim(read_file(file).value_or("")));
+  REQUIRE_FALSE(pid.empty());
+  const auto gone = [&] { // a zombie until its new parent looks
+    const auto stat = read_file("/proc/" + pid + "/stat");
+    return !stat || stat->find(") Z ") != std::string::npos;
+  };
+  for (int i = 0; i < 200 && !gone(); ++i) ::usleep(10000);
+  CHECK(gone());
+}
+
 TEST_CASE("run_process returns output, exit code and signals without a shell") {
   const auto env = EnvSnapshot::of_process();
   const auto echoed = run_process({"printf", "%s", "$(id) a"}, env);
