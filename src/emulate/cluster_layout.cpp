@@ -255,6 +255,7 @@ util::Result<ClusterLayout> make_cluster_layout(const model::Site& site, const C
                        "choose another with --partition, or add \"cpu\" to node type " +
                            (kinds.empty() ? *described : kinds.front().type->id)};
   layout.type = kinds.front().type;
+  layout.name_suffix = site.network.master.suffix;
   if (const auto counted = count_kinds(kinds, site, layout, request); !counted) return counted.error();
   add_nodes(layout, site, kinds);
   return layout;
@@ -287,6 +288,8 @@ std::string render_hosts(const ClusterLayout& layout) {
   std::string text = "127.0.0.1 localhost\n::1 localhost ip6-localhost ip6-loopback\n";
   text += layout.login_address + " " + layout.login_name + "\n";
   for (const auto& node : layout.nodes) text += node.address + " " + node.name + "\n";
+  if (!layout.name_suffix.empty())
+    for (const auto& node : layout.nodes) text += node.address + " " + node.name + layout.name_suffix + "\n";
   // So that every peer has a name: also of the further interfaces, and for sockets that speak IPv6
   // (LibTorch's do).
   const auto add = [&](const std::string& host, const std::vector<SandboxInterface>& interfaces) {

@@ -47,7 +47,8 @@ struct ClusterLayout {
   std::vector<SandboxInterface> login_interfaces;
   unsigned controller_port = 6817;
   std::vector<ClusterNode> nodes;
-  std::string default_partition;     ///< the one that jobs get when they name none; empty where they must
+  std::string name_suffix;       ///< a node's name with this behind it leads to the node, too; empty: none
+  std::string default_partition; ///< the one that jobs get when they name none; empty where they must
   std::vector<DormantNodes> dormant; ///< of the whole site; then there are no others
   bool is_whole_site() const { return !dormant.empty(); }
 };
@@ -65,8 +66,8 @@ inline constexpr const char* k_unknown_partition = "unknown";
 /// The same cluster for a machine without network namespaces: all on loopback, told apart by their ports.
 ClusterLayout on_loopback(ClusterLayout layout, unsigned first_port);
 
-/// Text of /etc/hosts for all hosts of the cluster: a node's name leads to the address of its first
-/// interface, and each address to a name.
+/// Text of /etc/hosts for all hosts of the cluster: a node's name, also with the site's suffix, leads to the
+/// address of its first interface, and each address to a name.
 std::string render_hosts(const ClusterLayout& layout);
 
 } // namespace hpcml::emulate

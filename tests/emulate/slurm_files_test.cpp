@@ -121,6 +121,18 @@ TEST_CASE("node names lead to the first high-speed interface") {
   CHECK(render_hosts(layout).find("\n10.66.1.2 nid000002\n") != std::string::npos);
 }
 
+TEST_CASE("the names that a site's suffix makes lead to the nodes") {
+  const auto booster = test::layout_of(test::shipped_site("juwels_booster"));
+  const auto hosts = render_hosts(booster);
+  const auto& node = booster.nodes[1];
+  CHECK(hosts.find("\n" + node.address + " " + node.name + "i\n") != std::string::npos);
+  CHECK(render_hosts(on_loopback(booster, 20000)).find("\n127.0.0.1 " + node.name + "i\n") !=
+        std::string::npos);
+  const auto jupiter = test::layout_of(test::shipped_site("jupiter"));
+  CHECK(render_hosts(jupiter).find(jupiter.nodes[0].name + "-interconnect-1.jupiter.internal\n") !=
+        std::string::npos);
+}
+
 TEST_CASE("nodes on loopback are told apart by their ports") {
   const auto site = test::small_site();
   const auto layout = on_loopback(test::layout_of(site), 20000);
