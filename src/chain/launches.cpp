@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 
+#include "chain/unknown_words.hpp"
 #include "slurm/options.hpp"
 #include "util/text.hpp"
 
@@ -18,19 +19,6 @@ constexpr std::string_view k_plugin_values =
     " --container-image --container-mounts --container-workdir --container-name --container-save "
     "--container-env --environment --uenv --view "
     "--image --module --volume ";
-
-bool has_word(std::string_view list, const std::string& word) {
-  return list.find(" " + word + " ") != std::string_view::npos;
-}
-
-/// "python3.11" is python.
-std::string program_name(const Argument& word) {
-  auto name = word.text();
-  name.erase(0, name.rfind('/') + 1);
-  if (name.substr(0, 6) == "python" && name.find_first_not_of("0123456789.", 6) == std::string::npos)
-    return "python";
-  return name;
-}
 
 /// `"$HPCML" launch`, as scripts of hpcml's own name it: which build it is shows on the node.
 bool is_own_program(const Words& words, std::size_t at) {
@@ -64,8 +52,8 @@ public:
   const Argument& word() const { return x_words[x_at]; }
   void skip() { ++x_at; }
 
-  /// True while the word here is an option or of unknown number.
-  bool is_option() {
+  /// True while the word here is an option or of unknown number; `program`: what only can be the program.
+  bool is_option(std::size_t program = std::string::npos) {
     for (; !done(); skip()) {
       const auto head = word().prefix();
       // What begins with an option's name is that option, though its value may be cut at blanks:
@@ -73,7 +61,8 @@ public:
       const bool named = head.size() > 1 && head[0] == '-' && head != "--";
       if (!word().many || named) return head.size() > 1 && head[0] == '-';
       // A path behind something unknown, `pwd`/train.py, is an operand all the same.
-      if (word().text().find('/', word().unknown().size()) != std::string::npos) return false;
+      if (word().text().find('/', word().unknown().size()) != std::string::npos || x_at == program)
+        return false;
       x_link.complete = false;
     }
     return false;
@@ -153,8 +142,8 @@ void read_srun(OptionReader& reader) {
   }
 }
 
-void read_options(OptionReader& reader, const Wrapper& wrapper) {
-  while (reader.is_option()) {
+void read_options(OptionReader& reader, const Wrapper& wrapper, std::size_t program = std::string::npos) {
+  while (reader.is_option(program)) {
     const auto head = reader.word().prefix();
     if (head == "--") return reader.skip();
     if (wrapper.name == "python" && (head == "-m" || head == "-c")) return;
@@ -201,7 +190,14 @@ private:
   static bool goes_on(const Link& link) {
     if (link.program == "srun" || link.program == "mpirun") return true;
     return find_wrapper(link.program) && link.program != "python" && role_of(link.program) != Role::agent &&
-           link.complete;
+           (link.complete || names_image(link));
+  }
+
+  /// Whether options that nobody knows here cannot have held the image.
+  static bool names_image(const Link& link) {
+    if (role_of(link.program) != Role::container || link.operands.empty()) return false;
+    const auto& word = link.operands.front();
+    return !word.known() || is_image_name(word.text());
   }
 
   /// Reads the options of words[at]'s program; returns where the rest begins.
@@ -221,7 +217,10 @@ private:
       }
       reader.skip();
     }
-    read_options(reader, *wrapper);
+    const bool image = role_of(link.program) == Role::container && wrapper->operands > 0;
+    const auto unknown = image ? find_unknown_image(words, reader.at(), *wrapper)
+                               : find_unknown_program(words, reader.at(), *wrapper);
+    read_options(reader, *wrapper, unknown);
     if (link.program == "python" && !reader.done() && reader.word().text() == "-m")
       return read_module(words, reader, link);
     for (std::size_t i = 0; i < wrapper->operands && !reader.done(); ++i) {
@@ -240,8 +239,10 @@ private:
     const auto launcher = launcher_of_module(link.module);
     if (launcher.empty()) return reader.at();
     link.program = std::string(launcher);
+    link.options.clear(); // python's own: the programs do not get them
     OptionReader rest(words, reader.at(), link);
-    read_options(rest, *find_wrapper(link.program));
+    const auto& wrapper = *find_wrapper(link.program);
+    read_options(rest, wrapper, find_unknown_program(words, rest.at(), wrapper));
     return rest.at();
   }
 };

@@ -21,22 +21,49 @@ constexpr std::string_view k_torchrun_values =
     "--role --log-dir --log_dir -r --redirects -t --tee "
     "--local-ranks-filter --local_ranks_filter --node-rank --node_rank --master-addr --master_addr "
     "--master-port --master_port --local-addr --local_addr "
-    "--logs-specs --logs_specs --numa-binding --numa_binding ";
+    "--logs-specs --logs_specs --numa-binding --numa_binding --signals-to-handle --signals_to_handle "
+    "--event-log-handler --event_log_handler ";
+constexpr std::string_view k_torchrun_flags =
+    " --standalone -m --module --no-python --no_python --run-path --run_path --use-env --use_env -h --help "
+    "--virtual-local-rank --virtual_local_rank --duplicate-stdout-filters --duplicate-stderr-filters ";
 constexpr std::string_view k_accelerate_values =
     " --config_file --config-file --num_processes --num-processes --num_machines --num-machines "
     "--machine_rank --machine-rank --main_process_ip --main-process-ip "
     "--main_process_port --main-process-port --mixed_precision --mixed-precision "
     "--num_cpu_threads_per_process --num-cpu-threads-per-process --rdzv_backend "
-    "--rdzv-backend --rdzv_conf --rdzv-conf --gpu_ids --gpu-ids --dynamo_backend --max_restarts "
-    "--monitor_interval --role --tee -r --same_network_conf "
-    "--deepspeed_config_file --zero_stage --offload_optimizer_device --offload_param_device "
-    "--gradient_accumulation_steps --gradient_clipping "
+    "--rdzv-backend --rdzv_conf --rdzv-conf --gpu_ids --gpu-ids --dynamo_backend --dynamo_mode "
+    "--max_restarts --monitor_interval --role -t --tee -r --same_network_conf "
+    "--main_training_function --vm --env "
+    "--deepspeed_config_file --zero_stage --zero3_init_flag --zero3_save_16bit_model "
+    "--offload_optimizer_device --offload_param_device --offload_optimizer_nvme_path "
+    "--offload_param_nvme_path --gradient_accumulation_steps --gradient_clipping "
     "--deepspeed_hostfile --deepspeed_multinode_launcher --deepspeed_exclusion_filter "
-    "--deepspeed_inclusion_filter --fsdp_sharding_strategy --log_dir --rdzv_id ";
+    "--deepspeed_inclusion_filter --deepspeed_moe_layer_cls_names "
+    "--fsdp_version --fsdp_offload_params --fsdp_min_num_params --fsdp_sharding_strategy "
+    "--fsdp_reshard_after_forward --fsdp_auto_wrap_policy --fsdp_transformer_layer_cls_to_wrap "
+    "--fsdp_backward_prefetch_policy --fsdp_backward_prefetch --fsdp_state_dict_type "
+    "--fsdp_forward_prefetch --fsdp_use_orig_params --fsdp_cpu_ram_efficient_loading "
+    "--fsdp_sync_module_states --fsdp_activation_checkpointing "
+    "--megatron_lm_tp_degree --megatron_lm_pp_degree --megatron_lm_num_micro_batches "
+    "--megatron_lm_sequence_parallelism --megatron_lm_recompute_activations "
+    "--megatron_lm_use_distributed_optimizer --megatron_lm_gradient_clipping "
+    "--fp8_backend --fp8_margin --fp8_interval --fp8_format --fp8_amax_history_len "
+    "--fp8_amax_compute_algo --fp8_override_linear_precision --fp8_opt_level "
+    "--aws_access_key_id --aws_secret_access_key --mpirun_hostfile --mpirun_ccl --log_dir --rdzv_id ";
+constexpr std::string_view k_accelerate_flags =
+    " -h --help -q --quiet --cpu --multi_gpu --multi-gpu --tpu --ipex --enable_cpu_affinity "
+    "--dynamo_use_fullgraph --dynamo_use_dynamic --dynamo_use_regional_compilation --use_deepspeed "
+    "--use_fsdp --use_megatron_lm --use_xpu --same_network --same-network -m --module --no_python "
+    "--no-python --tpu_cluster --no_tpu_cluster --tpu_use_sudo --downcast_bf16 "
+    "--fp8_use_autocast_during_eval --debug ";
 constexpr std::string_view k_deepspeed_values =
     " -H --hostfile -i --include -e --exclude --num_nodes --num_gpus --master_addr --master_port --node_rank "
     "--launcher --launcher_args --ssh_port --bind_core_list "
-    "--min_elastic_nodes --max_elastic_nodes --module_name --autotuning --venv_script ";
+    "--min_elastic_nodes --max_elastic_nodes --module_name --autotuning --venv_script "
+    "--num_accelerators --enable_each_rank_log --comment --account ";
+constexpr std::string_view k_deepspeed_flags =
+    " -h --help --module --no_python --no_local_rank --no_ssh --no_ssh_check --force_multi --save_pid "
+    "--elastic_training --bind_cores_to_rank ";
 constexpr std::string_view k_hpcml_values =
     " --sites-dir --site --profile-hash --partition --node-type --qos --gpu-type --gpus-per-node --bind "
     "--bind-check --cpus-per-task --threads-per-core --spill "
@@ -61,9 +88,9 @@ constexpr std::array<Wrapper, 32> k_wrappers = {{
     {"sarus", " --mount --device --workdir -w --entrypoint --env -e ", "", 1, " run "},
     {"ch-run", " -b --bind -c --cd -g --gid -m --mount -u --uid -s --storage ", "", 1},
     {"podman-hpc", " -v --volume -e --env -w --workdir --name --net --network ", "", 1, " run exec "},
-    {"torchrun", k_torchrun_values, "", 0},
-    {"accelerate", k_accelerate_values, "", 0, " launch "},
-    {"deepspeed", k_deepspeed_values, "", 0},
+    {"torchrun", k_torchrun_values, "", 0, "", "", k_torchrun_flags},
+    {"accelerate", k_accelerate_values, "", 0, " launch ", "", k_accelerate_flags},
+    {"deepspeed", k_deepspeed_values, "", 0, "", "", k_deepspeed_flags},
     {"composer",
      " -n --nproc --stdout --stderr --world_size --base_rank --node_rank --master_addr --master_port ", "",
      0},

@@ -25,6 +25,7 @@ struct Wrapper {
   std::size_t operands = 0;          ///< words before the next program
   std::string_view subcommands = ""; ///< one of these comes first, each between blanks
   std::string_view single_dash = ""; ///< "long" options with one dash are options, too
+  std::string_view flags = "";       ///< options without a value, where all options are known; else empty
 };
 
 /// What is known of a program's words by its name without folder ("apptainer", "bede-mpirun"); nothing of

@@ -63,6 +63,9 @@ TEST_CASE("A command is read as the programs that start each other") {
       {"srun torchrun --nnodes 2 --nproc_per_node=8 x.py --epochs 3",
        "srun > torchrun{nnodes=2 nproc_per_node=8}[x.py --epochs 3]"},
       {"python -m torch.distributed.run --nnodes=2 x.py", "torchrun{nnodes=2}[x.py]"},
+      {"python -u -m torch.distributed.run --nnodes=2 x.py", "torchrun{nnodes=2}[x.py]"},
+      {"accelerate launch --fsdp_offload_params true --zero3_init_flag false x.py",
+       "accelerate{fsdp_offload_params=true zero3_init_flag=false}[x.py]"},
       {"python -m accelerate.commands.launch --num_processes 8 x.py", "accelerate{num_processes=8}[x.py]"},
       {"accelerate launch --num_processes 8 x.py", "accelerate{num_processes=8}[x.py]"},
       {"accelerate config", "accelerate[config]?"},
@@ -95,4 +98,46 @@ TEST_CASE("A launch knows what the script set for its program") {
   REQUIRE(launch.variable("D"));
   CHECK(launch.variable("D")->text() == "3");
   CHECK_FALSE(launch.variable("E"));
+}
+
+TEST_CASE("An agent's program is found where only the running job knows its name") {
+  struct Row {
+    std::string script, chain;
+  };
+  const std::vector<Row> rows = {
+      {"torchrun --nproc_per_node=8 $SCRIPT", "torchrun{nproc_per_node=8}[$SCRIPT]"},
+      {"torchrun --nproc_per_node=8 $S --x 1", "torchrun{nproc_per_node=8}[$S --x 1]"},
+      {"torchrun --nproc_per_node 8 $A $S --x 1", "torchrun{nproc_per_node=8}[$S --x 1]?"},
+      {"torchrun $DIST_ARGS $SCRIPT $SCRIPT_ARGS", "torchrun[$SCRIPT $SCRIPT_ARGS]?"},
+      {"torchrun $DIST_ARGS pretrain.py $ARGS", "torchrun[pretrain.py $ARGS]?"},
+      {"torchrun $DIST_ARGS -m pkg.train --x 1", "torchrun{m}[pkg.train --x 1]?"},
+      {"torchrun --nnodes $N --rdzv_endpoint $H:1 $T train --x 1",
+       "torchrun{nnodes=$N rdzv_endpoint=$H:1}[train --x 1]?"},
+      {"accelerate launch --num_processes 4 ${T:-x.py} --x 1",
+       "accelerate{num_processes=4}[${T:-x.py} --x 1]"},
+      {"deepspeed $S --deepspeed ds.json", "deepspeed[$S --deepspeed ds.json]"},
+      {"torchrun $ARGS", "torchrun?"},
+  };
+  for (const auto& row : rows) {
+    INFO(row.script);
+    CHECK(chain_of(row.script) == row.chain);
+  }
+}
+
+TEST_CASE("An image is found where only the running job knows its name") {
+  struct Row {
+    std::string script, chain;
+  };
+  const std::vector<Row> rows = {
+      {"singularity exec --nv $IMG python x.py", "singularity{nv}[$IMG] > python[x.py]"},
+      {"apptainer exec -B $B $IMG torchrun --nnodes=2 x.py",
+       "apptainer{B=$B}[$IMG] > torchrun{nnodes=2}[x.py]"},
+      {"singularity exec $OPTS $IMG ./run.sh a", "singularity[$IMG]? > run.sh[a]"},
+      {"singularity exec $OPTS img.sif python x.py", "singularity[img.sif]? > python[x.py]"},
+      {"singularity exec $OPTS \"$IMG\" python x.py", "singularity[$IMG]? > python[x.py]"},
+  };
+  for (const auto& row : rows) {
+    INFO(row.script);
+    CHECK(chain_of(row.script) == row.chain);
+  }
 }

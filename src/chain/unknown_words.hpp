@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: MIT
+// Programs and images among words that only the running job knows.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "chain/programs.hpp"
+#include "shell/value.hpp"
+
+namespace hpcml::chain {
+
+/// Whether the list, whose words stand between blanks, holds this one.
+bool has_word(std::string_view list, const std::string& word);
+
+/// Whether a word can only be an image: "img.sif", "docker://a/b".
+bool is_image_name(std::string_view text);
+
+/// A program's name without its folder; "python3.11" is python.
+std::string program_name(const shell::Argument& word);
+
+/// Which word of an agent whose options are all known is its program, where words of unknown number stand
+/// before it: the last of them before an option that is not the agent's, or the one that is called so.
+/// npos where a plain word or nobody tells.
+std::size_t find_unknown_program(const std::vector<shell::Argument>& words, std::size_t at,
+                                 const Wrapper& wrapper);
+
+/// Which word of an engine is its image, where only the running job knows it: `singularity exec $OPTIONS
+/// $IMAGE python`. npos where a plain word can be the image.
+std::size_t find_unknown_image(const std::vector<shell::Argument>& words, std::size_t at,
+                               const Wrapper& wrapper);
+
+} // namespace hpcml::chain
