@@ -161,7 +161,7 @@ struct PlannedLauncher {
   std::string step = "srun";                   ///< what starts the tasks: "srun", "ibrun"
   std::vector<std::string> step_args;          ///< raw pass-through and site args, in order
   std::vector<std::string> per_node_args = {}; ///< what `step` gets where it starts one program per node
-  std::vector<std::string> agent_options = {}; ///< further options of the agent: "--max_restarts=3"
+  std::vector<std::string> agent_options = {}; ///< further options of the agent, as shell text
   unsigned least_nodes = 0;       ///< an elastic agent goes on with so many nodes; 0: with all only
   std::string rank_variable = {}; ///< where `step` does not set Slurm's variables: the site's LauncherRule
   std::string local_rank_variable = {};

@@ -14,9 +14,9 @@ struct PortedLaunch {
                                     ///< of a person that a script takes over unquoted
   bool once = false;                ///< one process on the first node
   bool per_node = false;            ///< one process on each node
-  std::vector<std::string> step_options = {};  ///< of the old srun that every srun knows, as shell text
+  std::vector<std::string> step_options = {}; ///< of the old srun that every srun knows, as shell text
+  std::string image = {}; ///< of the program, as shell text where only the running job knows its whole name
   std::vector<std::string> image_options = {}; ///< binds and settings of the image, as shell text
-  std::vector<std::string> agent_options = {}; ///< of the old torchrun or accelerate, as shell text
 };
 
 /// Text of the script as it is, then a launch (its `command` empty: none).
@@ -30,6 +30,8 @@ struct PortedBody {
   std::string file;
   std::vector<PortedPiece> pieces;
   bool own_environment = false; ///< the script activates one: the site's own is not put beside it
+  std::vector<std::string> agent_options = {}; ///< of the torchrun or accelerate that stays, as shell text
+  unsigned least_nodes = 0; ///< the old torchrun was content with so many; 0: it wanted all
 };
 
 } // namespace hpcml::model

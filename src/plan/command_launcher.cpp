@@ -52,8 +52,8 @@ constexpr std::array<std::pair<std::string_view, Taken>, 24> k_taken = {
      {"", Taken::nothing}}};
 
 const Taken* find_taken(const std::string& option) {
-  const auto* found = std::find_if(k_taken.begin(), k_taken.end(),
-                                   [&](const auto& row) { return row.first == option; });
+  const auto* found =
+      std::find_if(k_taken.begin(), k_taken.end(), [&](const auto& row) { return row.first == option; });
   return found == k_taken.end() || option.empty() ? nullptr : &found->second;
 }
 
@@ -91,7 +91,7 @@ public:
     for (const auto& option : x_agent.options) {
       const auto* taken = find_taken(option.first);
       if (!taken)
-        x_context.plan.launcher.agent_options.push_back(full_word(option));
+        x_context.plan.launcher.agent_options.push_back(util::shell_quote(full_word(option)));
       else
         take(option, *taken);
     }
@@ -224,6 +224,10 @@ std::optional<StartedLauncher> agent_of(const PlanContext& context, bool& only_o
 
 void take_command_launcher(PlanContext& context) {
   auto& job = context.job;
+  if (job.body) {
+    context.plan.launcher.agent_options = job.body->agent_options;
+    context.plan.launcher.least_nodes = job.body->least_nodes;
+  }
   if (job.command.empty() || job.command.front().empty() || job.body || !job.steps.empty()) return;
   bool only_options = false;
   const auto agent = agent_of(context, only_options);

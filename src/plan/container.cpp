@@ -105,7 +105,9 @@ const model::ContainerRule* find_rule(PlanContext& context) {
   const auto names = engine_names(site);
   const auto& engine = context.job.container_engine;
   if (names.empty())
-    context.error("request/container", site.name + " has no container engine in its profile");
+    context.error("request/container", site.name + " has no container engine in its profile",
+                  "--venv or --conda names an environment in place of the image; an engine that the site has "
+                  "all the same belongs into the profile: docs/adding-a-site.md");
   else if (engine && std::find(names.begin(), names.end(), model::word_of(engine->value)) == names.end())
     context.error("request/container-engine",
                   site.name + " has no " + model::word_of(engine->value) + " in its profile",

@@ -7,15 +7,12 @@
 #include "hpcml/rank_env.hpp"
 #include "model/gpu_vendor.hpp"
 #include "port/porting.hpp"
+#include "port/text_cuts.hpp"
 #include "shell/names.hpp"
 #include "util/text.hpp"
 
 namespace hpcml::port {
 namespace {
-
-struct Range {
-  std::size_t begin = 0, end = 0;
-};
 
 /// Variables that hpcml or the new profile sets; of the others those of the old site's network and devices.
 bool is_owned(const std::string& name) {
@@ -47,12 +44,14 @@ std::optional<Assigning> as_assignment(const shell::Node& node) {
   const auto word = node.words.empty()                 ? std::string()
                     : node.words.front().parts.empty() ? std::string("?")
                                                        : node.words.front().parts.front().text;
-  if (!node.words.empty() && word != "export") return std::nullopt;
+  if (!node.words.empty() && word != "export" && word != "declare" && word != "typeset" && word != "readonly")
+    return std::nullopt;
   for (const auto& assignment : node.assignments) result.names.push_back(assignment.name);
   for (const auto& assignment : node.declared) result.names.push_back(assignment.name);
   // `export A B` without values says nothing by itself.
   for (std::size_t i = 1; i < node.words.size(); ++i)
-    for (const auto& part : node.words[i].parts) result.names.push_back(part.text);
+    for (const auto& part : node.words[i].parts)
+      if (part.text.substr(0, 1) != "-") result.names.push_back(part.text);
   return result.names.empty() ? std::nullopt : std::optional(result);
 }
 
@@ -65,36 +64,49 @@ std::string first_word(const shell::Node& node) {
 class BodyPorter {
 public:
   BodyPorter(Porting& porting, const slurm::ScriptHeader& header, const std::vector<FoundLaunch>& launches)
-      : x_porting(porting), x_text(porting.text), x_header(header), x_launches(launches) {}
+      : x_porting(porting), x_text(porting.text), x_header(header), x_launches(launches),
+        x_cuts(porting.text) {}
 
   model::PortedBody port(const shell::Node& program) {
     cut_header();
     for (const auto& node : program.children) look_at(node);
     cut_assignments();
+    cut_comments(program);
     return pieces();
   }
 
 private:
   /// The lines that sbatch or nobody reads: the first one and the directives.
   void cut_header() {
-    if (util::starts_with(x_text, "#!")) x_cuts.push_back({0, line_end(0)});
+    if (util::starts_with(x_text, "#!")) x_cuts.cut({0, x_cuts.line_end(0)});
     for (const auto& directive : x_header.directives)
       if (!directive.words.empty())
-        x_cuts.push_back({line_begin(directive.words.front().place.offset),
-                          line_end(directive.words.front().place.offset)});
+        x_cuts.cut({x_cuts.line_begin(directive.words.front().place.offset),
+                    x_cuts.line_end(directive.words.front().place.offset)});
     cut_empty_directives();
   }
 
   /// `#SBATCH` alone says nothing.
   void cut_empty_directives() {
-    for (std::size_t at = 0; at < x_text.size(); at = line_end(at))
-      if (util::trim(x_text.substr(at, line_end(at) - at)) == "#SBATCH") x_cuts.push_back({at, line_end(at)});
+    for (std::size_t at = 0; at < x_text.size(); at = x_cuts.line_end(at))
+      if (util::trim(x_text.substr(at, x_cuts.line_end(at) - at)) == "#SBATCH")
+        x_cuts.cut({at, x_cuts.line_end(at)});
+  }
+
+  /// Comments that spoke of nothing but lines that are gone.
+  void cut_comments(const shell::Node& program) {
+    std::vector<Range> code;
+    for (const auto& node : program.children)
+      code.push_back({node.place.offset, node.place.offset + node.place.length});
+    for (const auto& comment : x_cuts.cut_orphans(code))
+      x_porting.note({comment.begin, comment.end - comment.begin - 1}, "port/comment",
+                     "this comment goes with the lines below it");
   }
 
   void look_at(const shell::Node& node) {
     const auto word = first_word(node);
     if (word == "module" || word == "ml") {
-      keep_versions(node);
+      keep_module_versions(x_porting, node, shown(node));
       cut(node, "port/module", "is left out: the new site's modules are loaded above",
           "--module NAME loads more");
     } else if (is_activation(node, word)) {
@@ -106,36 +118,6 @@ private:
              "--venv, --conda or --container name another");
     } else if (auto assignment = as_assignment(node)) {
       x_assignments.push_back(std::move(*assignment));
-    }
-  }
-
-  /// A module that the new site's own environments load, too, in the script's version where the site names
-  /// none. Only where environments are built in jobs of wheels for each version of Python: elsewhere a
-  /// version of another site says little.
-  void keep_versions(const shell::Node& node) {
-    if (std::none_of(x_porting.to.python.begin(), x_porting.to.python.end(),
-                     [](const auto& rule) { return rule.kind == model::PythonWay::wheelhouse; }))
-      return;
-    std::vector<std::string> usual;
-    for (const auto& rule : x_porting.to.modules)
-      usual.insert(usual.end(), rule.load.begin(), rule.load.end());
-    for (const auto& rule : x_porting.to.python)
-      usual.insert(usual.end(), rule.modules.begin(), rule.modules.end());
-    const auto base = [](const std::string& name) { return name.substr(0, name.find('/')); };
-    for (std::size_t i = 1; i < node.words.size(); ++i) {
-      std::string name;
-      for (const auto& part : node.words[i].parts) name += part.text;
-      const auto same = std::find_if(usual.begin(), usual.end(),
-                                     [&](const auto& other) { return base(other) == base(name); });
-      if (same == usual.end()) continue;
-      const auto taken = same->find('/') == std::string::npos ? name : *same;
-      auto& modules = x_porting.result.job.modules;
-      if (std::any_of(modules.begin(), modules.end(),
-                      [&](const auto& other) { return other.value == taken; }))
-        continue;
-      modules.push_back({taken, x_porting.origin("a module")});
-      note(node, "port/module", "is taken over as " + taken + ", which " + x_porting.to.id + " has, too",
-           "see with module avail whether it has this version");
     }
   }
 
@@ -160,31 +142,11 @@ private:
   }
   void cut(const shell::Node& node, const char* code, const std::string& what, const std::string& hint) {
     note(node, code, what, hint);
-    x_cuts.push_back(whole_lines({node.place.offset, node.place.offset + node.place.length}));
-  }
-
-  std::size_t line_begin(std::size_t at) const {
-    const auto before = at == 0 ? std::string_view::npos : x_text.rfind('\n', at - 1);
-    return before == std::string_view::npos ? 0 : before + 1;
-  }
-  std::size_t line_end(std::size_t at) const {
-    const auto end = x_text.find('\n', at);
-    return end == std::string_view::npos ? x_text.size() : end + 1;
-  }
-  /// With the rest of the line where nothing but blanks or a comment stands there.
-  Range whole_lines(Range range) const {
-    const auto begin = line_begin(range.begin);
-    const auto end = line_end(range.end);
-    const auto before = util::trim(x_text.substr(begin, range.begin - begin));
-    auto behind = util::trim(x_text.substr(range.end, end - range.end));
-    if (before.empty() && (behind.empty() || behind.front() == '#')) return {begin, end};
-    if (!behind.empty() && behind.front() == ';') range.end = x_text.find(';', range.end) + 1;
-    return range;
+    x_cuts.cut_lines({node.place.offset, node.place.offset + node.place.length});
   }
 
   bool is_gone(std::size_t at) const {
-    const auto holds = [&](const Range& range) { return at >= range.begin && at < range.end; };
-    if (std::any_of(x_cuts.begin(), x_cuts.end(), holds)) return true;
+    if (x_cuts.holds(at) || x_cuts.in_comment(at)) return true;
     return std::any_of(x_launches.begin(), x_launches.end(), [&](const FoundLaunch& launch) {
       if (at < launch.begin || at >= launch.end) return false;
       // The program's own words stay; they are taken over as they are.
@@ -194,22 +156,26 @@ private:
 
   /// Whether the new launch still reads what stands at this place of the old one.
   bool is_written(const FoundLaunch& launch, std::size_t at) const {
-    if (launch.program_begin < launch.end && at >= launch.program_begin) return true;
     const auto end =
         x_text.find_first_not_of("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz_0123456789", at);
     const auto name = std::string(x_text.substr(at, end == std::string_view::npos ? end : end - at));
+    // Among the program's words also ${#NAME[@]} and $((NAME + 1)); a word of them may be written out.
+    const bool of_program = launch.program_begin < launch.end && at >= launch.program_begin;
     const auto speaks = [&](const std::vector<std::string>& words) {
       return std::any_of(words.begin(), words.end(), [&](const std::string& word) {
-        for (auto found = word.find(name); found != std::string::npos; found = word.find(name, found + 1))
-          if (found > 0 && (word[found - 1] == '$' || word[found - 1] == '{') &&
-              (found + name.size() == word.size() || !shell::is_name_char(word[found + name.size()])))
-            return true;
+        for (auto found = word.find(name); found != std::string::npos; found = word.find(name, found + 1)) {
+          const bool whole =
+              (found == 0 || !shell::is_name_char(word[found - 1])) &&
+              (found + name.size() == word.size() || !shell::is_name_char(word[found + name.size()]));
+          const bool read = found > 0 && (word[found - 1] == '$' || word[found - 1] == '{');
+          if (whole && (read || (of_program && word.find('$') != std::string::npos))) return true;
+        }
         return false;
       });
     };
     const auto& program = launch.program;
     return speaks(program.source) || speaks(program.step_options) || speaks(program.image_options) ||
-           speaks(program.agent_options);
+           speaks({program.image}) || speaks(x_porting.agent_options);
   }
 
   /// Whether text that stays speaks of the variable.
@@ -259,7 +225,7 @@ private:
                            (owned ? " is left out: the new script and its launcher set what this site needs"
                                   : " is left out: nothing reads it any more"),
                        "--env NAME=VALUE sets it all the same");
-        x_cuts.push_back(whole_lines(one.range));
+        x_cuts.cut_lines(one.range);
         one.names.clear();
         again = true;
       }
@@ -283,7 +249,7 @@ private:
         {one.range.begin, one.range.end - one.range.begin}, "port/variable",
         util::join(one.names, ", ") +
             " stays for the commands that read it, but is not exported: the launcher sets it for the ranks");
-    x_cuts.push_back({one.range.begin, one.range.begin + k_export.size()});
+    x_cuts.cut({one.range.begin, one.range.begin + k_export.size()});
   }
 
   /// What was there only for what is gone: all but what a command makes that may do more than ask Slurm or
@@ -294,35 +260,48 @@ private:
     // What is exported may be there for the program.
     const bool exported = util::starts_with(text, "export");
     if (!exported && !holds("$(") && !holds("`") && !holds("<(")) return true;
+    if (exported && reads_launcher(text)) return true;
     if (exported && (holds("--") || holds("nodes") || holds("host") || holds("_ip") || holds("ip_")))
       return true;
-    return holds("scontrol") || holds("hostname") || holds("SLURM_") || holds("srun") || holds("RANDOM") ||
-           holds("shuf") || holds("get_free_port") || holds("expr") || holds("MASTER");
+    // Asks only, and changes nothing.
+    return holds("dirname") || holds("basename") || holds("nproc") || holds("scontrol") ||
+           holds("hostname") || holds("SLURM_") || holds("srun") || holds("RANDOM") || holds("shuf") ||
+           holds("get_free_port") || holds("expr") || holds("MASTER");
+  }
+
+  /// Whether it is put together with a variable that names what starts programs: `CMD="$LAUNCHER x.py"`.
+  bool reads_launcher(std::string_view text) const {
+    static constexpr std::array<std::string_view, 6> k_starters = {
+        "torchrun", "torch.distributed", "accelerate launch", "deepspeed ", "srun ", "mpirun "};
+    return std::any_of(x_assignments.begin(), x_assignments.end(), [&](const Assigning& other) {
+      const auto its = x_text.substr(other.range.begin, other.range.end - other.range.begin);
+      const auto names = [&](std::string_view starter) {
+        return its.find(starter) != std::string_view::npos;
+      };
+      const auto reads = [&](const std::string& name) {
+        return text.find("$" + name) != std::string_view::npos ||
+               text.find("${" + name) != std::string_view::npos;
+      };
+      return std::any_of(k_starters.begin(), k_starters.end(), names) &&
+             std::any_of(other.names.begin(), other.names.end(), reads);
+    });
   }
 
   model::PortedBody pieces() {
-    std::sort(x_cuts.begin(), x_cuts.end(), [](const Range& a, const Range& b) { return a.begin < b.begin; });
     model::PortedBody body;
     body.file = x_porting.file;
     body.own_environment = x_own_environment;
+    body.agent_options = x_porting.agent_options;
+    body.least_nodes = x_porting.least_nodes;
     body.pieces.emplace_back();
     std::size_t at = 0;
-    const auto take = [&](std::size_t end) {
-      for (const auto& range : x_cuts) {
-        if (range.end <= at || range.begin >= end) continue;
-        if (range.begin > at) body.pieces.back().text += x_text.substr(at, range.begin - at);
-        at = std::min(std::max(at, range.end), end);
-      }
-      if (end > at) body.pieces.back().text += x_text.substr(at, end - at);
-      at = std::max(at, end);
-    };
     for (const auto& launch : x_launches) {
-      take(launch.begin);
+      body.pieces.back().text += x_cuts.rest(at, launch.begin);
       body.pieces.back().launch = launch.program;
       body.pieces.emplace_back();
-      at = launch.end;
+      at = std::max(at, launch.end);
     }
-    take(x_text.size());
+    body.pieces.back().text += x_cuts.rest(at, x_text.size());
     auto& first = body.pieces.front().text;
     first.erase(0, first.find_first_not_of('\n'));
     return body;
@@ -332,7 +311,7 @@ private:
   std::string_view x_text;
   const slurm::ScriptHeader& x_header;
   const std::vector<FoundLaunch>& x_launches;
-  std::vector<Range> x_cuts;
+  TextCuts x_cuts;
   std::vector<Assigning> x_assignments;
   bool x_own_environment = false;
 };

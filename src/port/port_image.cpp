@@ -4,6 +4,7 @@
 #include <array>
 
 #include "model/gpu_vendor.hpp"
+#include "port/port_words.hpp"
 #include "port/porting.hpp"
 #include "util/shell_quote.hpp"
 #include "util/text.hpp"
@@ -25,7 +26,12 @@ constexpr std::array<std::string_view, 6> k_options = {"container-image", "conta
 struct Image {
   Argument word;
   Form form = Form::file;
+  bool of_family = false; ///< singularity's or apptainer's: what one of them takes the other takes, too
 };
+
+bool is_family(ContainerEngine engine) {
+  return engine == ContainerEngine::singularity || engine == ContainerEngine::apptainer;
+}
 
 bool holds(const std::string& text, std::string_view part) { return text.find(part) != std::string::npos; }
 
@@ -38,6 +44,19 @@ Form form_of(const std::string& text, std::string_view option) {
   if (util::ends_with(text, ".sqsh") || util::ends_with(text, ".squashfs")) return Form::squashed;
   if (option == "container-image" && text[0] != '/' && text[0] != '.') return Form::registry;
   return Form::file;
+}
+
+/// Whether the end of the name tells that it is a file's, though its folder is in a variable.
+bool is_file_name(const std::string& text) {
+  for (const std::string_view end : {".sif", ".simg", ".img", ".sqsh", ".squashfs"})
+    if (util::ends_with(text, end)) return true;
+  return false;
+}
+
+/// The engine's own option for a bind; empty where Slurm starts the image.
+std::string_view bind_option(ContainerEngine engine) {
+  if (engine == ContainerEngine::shifter) return "--volume=";
+  return model::works_by_slurm(engine) ? "" : "--bind ";
 }
 
 /// The image as the engine names it; nothing where it cannot take it.
@@ -84,18 +103,25 @@ public:
     if (x_porting.chosen.environment)
       return x_porting.note(place, "port/container",
                             image->word.text() + " is left out: the request names an environment");
-    if (!image->word.known())
+    const auto text = image->word.text();
+    const auto source = image->word.known() || !(image->of_family || is_file_name(text))
+                            ? std::nullopt
+                            : rebuilt(image->word);
+    if (!image->word.known() && !source)
       return x_porting.error(place, "port/container", "the image is known only when the script runs",
                              "name it: --container FILE");
-    const auto text = image->word.text();
     if (x_porting.to.containers.empty()) return take(text, place); // the plan says that there is no engine
-    for (const auto& rule : x_porting.to.containers)
-      if (const auto name = for_engine(text, image->form, rule.engine)) {
-        take(*name, place);
-        judge(*name, place);
-        port_binds(model::works_by_slurm(rule.engine));
-        return;
-      }
+    for (const auto& rule : x_porting.to.containers) {
+      const auto name = for_engine(text, image->form, rule.engine);
+      if (!name || (source && (image->of_family && !is_file_name(text) ? !is_family(rule.engine)
+                                                                       : model::works_by_slurm(rule.engine))))
+        continue;
+      take(*name, place);
+      judge(*name, place);
+      if (source)
+        for (auto& found : x_programs) found.program.image = *source;
+      return port_binds(rule.engine);
+    }
     x_porting.error(place, "port/container",
                     text + " is " + describe(image->form) + ": " +
                         model::word_of(x_porting.to.containers.front().engine) + " on " + x_porting.to.id +
@@ -139,7 +165,8 @@ private:
     }
     if (container->operands.empty()) return std::nullopt;
     const auto& word = container->operands.front();
-    return Image{word, container->program == "podman-hpc" ? Form::registry : form_of(word.text(), "")};
+    const bool podman = container->program == "podman-hpc";
+    return Image{word, podman ? Form::registry : form_of(word.text(), ""), !podman};
   }
 
   void take(const std::string& image, slurm::Place place) {
@@ -183,43 +210,45 @@ private:
     slurm::Place place;
   };
 
-  void port_binds(bool by_slurm) {
+  void port_binds(ContainerEngine engine) {
     for (const auto& mount : x_mounts) add_mounts(mount.text, mount.place);
     for (auto& found : x_programs) {
       if (const auto* step = found.launch->step())
         if (const auto* mounts = step->find("container-mounts"); mounts && mounts->value)
-          add_bind(found, *mounts, by_slurm);
+          add_bind(found, *mounts, engine);
       const auto* container = found.launch->container();
       if (!container) continue;
-      for (const auto& option : container->options) port_option(found, *container, option, by_slurm);
+      for (const auto& option : container->options) port_option(found, *container, option, engine);
     }
   }
 
-  void port_option(FoundLaunch& found, const Link& container, const GivenOption& option, bool by_slurm) {
-    static constexpr std::array<std::string_view, 7> k_binds = {
-        "B", "bind", "V", "volume", "v", "container-mounts", "mount"};
+  void port_option(FoundLaunch& found, const Link& container, const GivenOption& option,
+                   ContainerEngine engine) {
+    static constexpr std::array<std::string_view, 6> k_binds = {"B",      "bind", "V",
+                                                                "volume", "v",    "container-mounts"};
     if (option.name == "nv" || option.name == "rocm" || option.name == "image") return;
-    if (std::find(k_binds.begin(), k_binds.end(), std::string_view(option.name)) != k_binds.end() &&
-        option.name != "mount")
-      return add_bind(found, option, by_slurm);
-    const bool same_family =
-        (container.program == "singularity" || container.program == "apptainer") && !by_slurm;
-    const auto text = same_family ? source_of(found, option) : std::nullopt;
+    if (std::find(k_binds.begin(), k_binds.end(), std::string_view(option.name)) != k_binds.end())
+      return add_bind(found, option, engine);
+    const bool same_family = (container.program == "singularity" || container.program == "apptainer") &&
+                             (engine == ContainerEngine::singularity || engine == ContainerEngine::apptainer);
+    const bool same_setting = option.name == "env" && !bind_option(engine).empty();
+    const auto text = same_family || same_setting ? source_of(found, option) : std::nullopt;
     if (text) return found.program.image_options.push_back(*text);
     x_porting.warn(place_of(option.place), "port/container",
                    container.program + "'s " + (option.name.size() == 1 ? "-" : "--") + option.name +
                        " is left out");
   }
 
-  void add_bind(FoundLaunch& found, const GivenOption& option, bool by_slurm) {
+  void add_bind(FoundLaunch& found, const GivenOption& option, ContainerEngine engine) {
     if (!option.value) return;
     const auto place = place_of(option.place);
     if (option.value->known()) return add_mounts(option.value->text(), place);
-    const auto text = by_slurm ? std::nullopt : source_of(found, option);
+    const auto name = bind_option(engine);
+    const auto text = name.empty() || found.launch->command->parent ? std::nullopt : rebuilt(*option.value);
     if (!text)
       return x_porting.error(place, "port/container", "this bind is known only when the script runs",
                              "name it: --bind SRC:DST, and take it out here");
-    found.program.image_options.push_back(*text);
+    found.program.image_options.push_back(std::string(name) + *text);
     x_porting.note(place, "port/container", "this bind stays: its folder must be there on " + x_porting.to.id,
                    "");
   }

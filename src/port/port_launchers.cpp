@@ -155,7 +155,13 @@ private:
           continue;
         }
       }
-      if (is_in(k_planned_of_step, option.name))
+      const auto mpi = option.name == "mpi" ? step.value("mpi") : std::nullopt;
+      if (mpi && *mpi != "none")
+        x_porting.note(place_of(option.place), "port/launcher",
+                       step.program + "'s --mpi=" + *mpi + " is left out: " + x_porting.to.id +
+                           " may join MPI's ranks otherwise",
+                       "srun --mpi=list shows there what it has; --srun=--mpi=… names one of them");
+      else if (is_in(k_planned_of_step, option.name))
         add_name(planned, shown(option));
       else
         x_porting.note(place_of(option.place), "port/launcher",
@@ -179,20 +185,14 @@ private:
     const bool can_stay =
         x_programs.size() == 1 && agent.program != "deepspeed" && !x_porting.chosen.launcher;
     for (const auto& option : agent.options) {
-      if (option.name == "nnodes" && option.value && option.value->known() &&
-          option.value->text().find(':') != std::string::npos)
-        x_porting.warn(place_of(option.place), "port/launcher",
-                       "--nnodes=" + option.value->text() +
-                           " lets the number of nodes change: the new job has all of "
-                           "them from beginning to end",
-                       "--nodes gives another number");
+      if (option.name == "nnodes") port_elastic(agent, option, can_stay);
       if (is_in(k_meeting, option.name) || is_default(option)) {
         add_name(meeting, shown(option));
         continue;
       }
       const auto text = can_stay ? text_of(found, option, "=") : std::nullopt;
       if (text) {
-        found.program.agent_options.push_back(*text);
+        x_porting.agent_options.push_back(*text);
         continue;
       }
       x_porting.warn(place_of(option.place), "port/launcher",
@@ -203,12 +203,43 @@ private:
       x_porting.note(place_of(agent.place), "port/launcher",
                      agent.program + "'s " + util::join(meeting, ", ") +
                          ": the new site's launch says how many ranks there are and how they meet");
-    if (found.program.agent_options.empty()) return;
+    keep_agent(agent);
+  }
+
+  /// The launcher stays where it does what hpcml's does not.
+  void keep_agent(const Link& agent) {
+    if (x_porting.agent_options.empty() && x_porting.least_nodes == 0) return;
+    auto kept = x_porting.agent_options;
+    if (x_porting.least_nodes > 0) kept.insert(kept.begin(), "a number of nodes that may change");
     x_porting.note(place_of(agent.place), "port/launcher",
-                   agent.program + " stays the launcher, for " + util::join(found.program.agent_options, " "),
+                   agent.program + " stays the launcher, for " + util::join(kept, " "),
                    "--launcher hpcml does without it and its options");
     x_porting.result.job.launcher = model::Sourced<model::Launcher>{*model::Launcher::parse(agent.program),
                                                                     x_porting.origin("the launcher")};
+  }
+
+  /// "1:4": as many as there are between the two. The new nodes are in proportion.
+  void port_elastic(const Link& agent, const GivenOption& option, bool can_stay) {
+    const auto text = option.value ? option.value->text() : std::string();
+    // In ${N:-4} the colon is bash's.
+    const auto colon = text.find('{') == std::string::npos ? text.find(':') : std::string::npos;
+    if (colon == std::string::npos) return;
+    const auto least = util::parse_unsigned(text.substr(0, colon));
+    const unsigned nodes = x_porting.result.job.nodes ? x_porting.result.job.nodes->value : 1;
+    if (can_stay && agent.program == "torchrun" && least && *least > 0 && *least <= x_porting.old_nodes) {
+      const auto now =
+          static_cast<unsigned>((*least * nodes + x_porting.old_nodes - 1) / x_porting.old_nodes);
+      if (now < nodes) x_porting.least_nodes = now;
+      return x_porting.note(place_of(option.place), "port/launcher",
+                            "--nnodes=" + text + " is --nnodes=" + std::to_string(now) + ":" +
+                                std::to_string(nodes) + " on the new site's nodes",
+                            "Slurm ends the job with a node that fails unless --sbatch=--no-kill");
+    }
+    x_porting.warn(place_of(option.place), "port/launcher",
+                   "--nnodes=" + text +
+                       " lets the number of nodes change: the new job has all of "
+                       "them from beginning to end",
+                   "--nodes gives another number");
   }
 
   /// Options that say what happens without them, too.

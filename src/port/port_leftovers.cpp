@@ -69,6 +69,7 @@ public:
       for (const auto* words :
            {&piece.launch.source, &piece.launch.step_options, &piece.launch.image_options})
         for (const auto& word : *words) x_kept.push_back(word);
+      x_kept.push_back(piece.launch.image);
     }
     for (const auto& option : porting.result.job.sbatch) x_kept.push_back(option.value);
     if (porting.result.job.output) x_kept.push_back(porting.result.job.output->value);

@@ -56,12 +56,42 @@ bool is_program(const Launch& launch) {
           (!last.module.empty() && last.module != "pip" && last.module != "venv"));
 }
 
+/// Which of the node's children holds the place; none: their number.
+std::size_t child_at(const shell::Node& node, std::size_t at) {
+  const auto holds = [&](const shell::Node& child) {
+    return at >= child.place.offset && at < std::size_t{child.place.offset} + child.place.length;
+  };
+  return static_cast<std::size_t>(std::find_if(node.children.begin(), node.children.end(), holds) -
+                                  node.children.begin());
+}
+
+/// Whether only one of the two places is come to: they stand in branches of one `if` or arms of one `case`.
+bool are_alternatives(const shell::Node& program, std::size_t a, std::size_t b) {
+  const auto* node = &program;
+  while (true) {
+    const auto first = child_at(*node, a), second = child_at(*node, b);
+    const auto count = node->children.size();
+    if (first == count || second == count) return false;
+    if (first == second) {
+      node = &node->children[first];
+      continue;
+    }
+    const auto is_condition = [&](std::size_t child) { return child % 2 == 0 && child + 1 < count; };
+    if (node->kind == shell::Node::Kind::branch) return !is_condition(first) && !is_condition(second);
+    return node->kind == shell::Node::Kind::choice;
+  }
+}
+
 /// Steps beside each other share the job's nodes; the steps that are written here take all of them.
-void refuse_parallel(Porting& porting, const std::vector<FoundLaunch>& found) {
-  const auto in_background = [](const FoundLaunch& one) { return one.launch->command->context.background; };
-  if (found.size() < 2 && (found.empty() || !found[0].launch->command->context.loop)) return;
+void refuse_parallel(Porting& porting, const std::vector<FoundLaunch>& found, const shell::Node& program) {
+  const auto has_neighbour = [&](const FoundLaunch& one) {
+    return one.launch->command->context.loop ||
+           std::any_of(found.begin(), found.end(), [&](const FoundLaunch& other) {
+             return other.begin != one.begin && !are_alternatives(program, one.begin, other.begin);
+           });
+  };
   for (const auto& one : found)
-    if (in_background(one))
+    if (one.launch->command->context.background && has_neighbour(one))
       return porting.error({one.begin, one.end - one.begin}, "port/parallel",
                            "this step runs beside others of its job and shares the nodes with them",
                            "make a job of each, or an array");
@@ -70,7 +100,7 @@ void refuse_parallel(Porting& porting, const std::vector<FoundLaunch>& found) {
 } // namespace
 
 std::vector<FoundLaunch> find_programs(Porting& porting, const std::vector<Launch>& launches,
-                                       const shell::View& view) {
+                                       const shell::View& view, const shell::Node& tree) {
   std::vector<FoundLaunch> found;
   const bool has_step = std::any_of(launches.begin(), launches.end(), [](const Launch& launch) {
     return is_program(launch) && (launch.step() || launch.agent());
@@ -105,7 +135,7 @@ std::vector<FoundLaunch> find_programs(Porting& porting, const std::vector<Launc
                                [&](const FoundLaunch& other) { return other.begin == one.begin; }));
     found.push_back(std::move(one));
   }
-  refuse_parallel(porting, found);
+  refuse_parallel(porting, found, tree);
   std::sort(found.begin(), found.end(),
             [](const FoundLaunch& a, const FoundLaunch& b) { return a.begin < b.begin; });
   return found;

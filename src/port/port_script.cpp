@@ -15,6 +15,11 @@ namespace {
 /// the old site's plugins.
 bool take_refusals(Porting& porting, const slurm::Findings& findings) {
   for (auto finding : findings.list()) {
+    // What may have come from sbatch's command line the request can say as well.
+    if (finding.code == "slurm/needs" && porting.chosen.nodes) continue;
+    if (finding.code == "slurm/needs")
+      finding.hint += (finding.hint.empty() ? "" : "; ") +
+                      std::string("what sbatch got on its command line gen must get, too: --nodes N");
     if (finding.code == "slurm/option-unknown") {
       const auto at = finding.message.find("--");
       const auto end = at == std::string::npos ? at : finding.message.find_first_of(" =,;'", at);
@@ -90,7 +95,7 @@ Ported port_script(const std::string& file, std::string_view text, const model::
     return std::move(porting.result);
   }
   say_unread(porting, shell::unread_parts(tree.program));
-  auto programs = find_programs(porting, launches, view);
+  auto programs = find_programs(porting, launches, view, tree.program);
   const Sizes sizes(text, requests[0], slurm::size_job(requests[0], k_version, 0));
   port_request(porting, requests[0]);
   if (programs.empty()) {

@@ -56,11 +56,18 @@ public:
   void port() {
     const auto main = choose_main();
     auto shape = shape_of(x_programs[main], x_sizes);
+    x_porting.old_nodes = shape.nodes;
     const auto& found = x_programs[main];
     mark_others(main, shape);
     if (!find_gpus(found, shape)) return;
     if (shape.nodes > 1 && found.bare()) return port_on_first(x_programs[main], shape);
-    if (shape.nodes > 1 && !found.launch->step() && found.launch->agent()->program != "deepspeed") {
+    if (shape.nodes > 1 && !found.launch->step() && shape.counts_nodes) {
+      x_porting.warn(
+          place_of_launch(found), "port/nodes",
+          "without srun this started on the first node only, where it waits for those on the other " +
+              counted(shape.nodes - 1, "node") + ": it is started on each node now",
+          "--nodes 1, where one node is meant");
+    } else if (shape.nodes > 1 && !found.launch->step() && found.launch->agent()->program != "deepspeed") {
       x_porting.warn(place_of_launch(found), "port/nodes",
                      "without srun this runs on the first of " + counted(shape.nodes, "node") +
                          " only: one is asked for",

@@ -64,22 +64,6 @@ std::string interpreter_of(const Launch& launch, const Link& agent) {
   return slash == std::string::npos ? "python" : text.substr(0, slash + 1) + "python";
 }
 
-/// A word that is not known as it will be, written so that bash makes it again: its variables stand in it.
-std::optional<std::string> rebuilt(const Argument& word) {
-  std::string text;
-  for (const auto& piece : word.pieces) {
-    if (!piece.known && (piece.text.empty() || piece.text[0] != '$')) return std::nullopt;
-    if (!piece.known)
-      text += piece.text;
-    else
-      for (const char c : piece.text) {
-        if (c == '"' || c == '\\' || c == '$' || c == '`') text += '\\';
-        text += c;
-      }
-  }
-  return word.many ? std::optional(text) : std::optional("\"" + text + "\"");
-}
-
 /// Whether the text for another shell does more than start this one command, and whether that may be done by
 /// every rank.
 struct Siblings {
@@ -248,7 +232,8 @@ private:
     auto before = std::string(x_text.substr(begin + 1, agent->place.offset - begin - 1));
     auto program = std::string(util::trim(x_text.substr(first, last - first)));
     if (util::trim(before).empty()) before.clear();
-    const bool alone = !with_others && program.find_first_of(";|&<>\n") == std::string::npos;
+    const bool alone =
+        !with_others && util::replace_all(program, "\\\n", " ").find_first_of(";|&<>\n") == std::string::npos;
     if (!alone && !with_others) program = one_command(program, last - first);
     if (program.empty() || (local_rank && !alone)) return std::nullopt;
     if (local_rank) program += " --local_rank=" + std::string(quote == '"' ? "\\" : "") + "$LOCAL_RANK";
@@ -276,6 +261,21 @@ private:
 };
 
 } // namespace
+
+std::optional<std::string> rebuilt(const Argument& word) {
+  std::string text;
+  for (const auto& piece : word.pieces) {
+    if (!piece.known && (piece.text.empty() || piece.text[0] != '$')) return std::nullopt;
+    if (!piece.known)
+      text += piece.text;
+    else
+      for (const char c : piece.text) {
+        if (c == '"' || c == '\\' || c == '$' || c == '`') text += '\\';
+        text += c;
+      }
+  }
+  return word.many ? std::optional(text) : std::optional("\"" + text + "\"");
+}
 
 bool runs_numactl(const shell::Command& command) {
   return std::any_of(command.words.begin(), command.words.end(), [](const Argument& word) {

@@ -23,6 +23,10 @@ struct ProgramText {
 std::optional<ProgramText> program_text(std::string_view text, const check::Launch& launch,
                                         const shell::View& view, std::string& why);
 
+/// A word that is not known as it will be, written so that bash makes it again: its variables stand in it.
+/// Nothing where that cannot be.
+std::optional<std::string> rebuilt(const shell::Argument& word);
+
 /// Whether numactl stands among the command's words.
 bool runs_numactl(const shell::Command& command);
 

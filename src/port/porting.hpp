@@ -26,6 +26,9 @@ struct Porting {
   const model::Site& to;
   Chosen chosen;
   Ported result = {};
+  std::vector<std::string> agent_options = {}; ///< of the one agent that stays, as shell text
+  unsigned least_nodes = 0; ///< an elastic agent was content with so many of `old_nodes`; 0: with all
+  unsigned old_nodes = 1;
 
   void note(slurm::Place place, std::string code, std::string message, std::string hint = {}) {
     add(diag::Severity::note, place, std::move(code), std::move(message), std::move(hint));
@@ -97,13 +100,14 @@ struct Shape {
   bool own_gpus = false;
   bool one_node = false; ///< ranks that meet on their own node only
   bool known_ranks = true;
+  bool counts_nodes = false; ///< its agent counts on its like on all the nodes
   unsigned gpus_per_rank() const { return gpus_per_node / std::max(1U, ranks_per_node); }
 };
 Shape shape_of(const FoundLaunch& found, const Sizes& sizes);
 
 /// The programs to be started anew, in the script's order; what cannot be taken apart is reported.
 std::vector<FoundLaunch> find_programs(Porting& porting, const std::vector<check::Launch>& launches,
-                                       const shell::View& view);
+                                       const shell::View& view, const shell::Node& tree);
 /// Fills the request from the directives.
 void port_request(Porting& porting, const slurm::Request& request);
 /// Nodes, GPUs and ranks for the new site's nodes: the same world.
@@ -121,6 +125,9 @@ bool has_srun(const model::Site& site);
 const model::Partition* target_partition(const Porting& porting);
 /// A kind of node that the new script can land on: the one with most GPUs; nothing where none is known.
 const model::NodeType* target_node(const Porting& porting);
+/// The versions of modules that the new site loads, too: taken over where its environments are made for one,
+/// else said. `shown` is the statement.
+void keep_module_versions(Porting& porting, const shell::Node& node, const std::string& shown);
 /// Paths and variables of the old site in the text that stays.
 void note_leftovers(Porting& porting, const model::PortedBody& body);
 /// The text behind the directives with its launches as gaps, without what the new script does itself.

@@ -238,6 +238,8 @@ Shape shape_of(const FoundLaunch& found, const Sizes& sizes) {
   }
   const auto processes = agent_processes(*agent, sizes, shape.nodes);
   shape.one_node = meets_on_its_node(*agent, sizes);
+  const auto counted = read_option(agent, sizes, {"nnodes", "num_machines", "num-machines"});
+  shape.counts_nodes = counted.is_number() && counted.value == shape.nodes;
   if (processes.is_number()) {
     shape.ranks_per_node = each * processes.value;
   } else {

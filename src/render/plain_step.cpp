@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Steps that need no hpcml on the node: one task per rank, or one agent (torchrun, accelerate) per node.
 #include <algorithm>
+#include <array>
 #include <fmt/format.h>
 
 #include "model/gpu_vendor.hpp"
@@ -48,29 +49,35 @@ Words torchrun_words(const model::Plan& plan, const AgentProgram& program) {
               Word::expression("--rdzv_id=\"$SLURM_JOB_ID\""),
               Word::literal("--rdzv_backend=c10d"),
               Word::expression("--rdzv_endpoint=\"$MASTER_ADDR:$MASTER_PORT\"")};
-  for (const auto& option : plan.ported.agent_options) words.push_back(Word::expression(option));
-  for (const auto& option : plan.launcher.agent_options) words.push_back(Word::literal(option));
+  for (const auto& option : plan.launcher.agent_options) words.push_back(Word::expression(option));
   if (program.plain) words.push_back(Word::literal("--no_python"));
   if (program.is_module) words.push_back(Word::literal("-m"));
   return words;
 }
 
+/// Whether options say how the ranks of accelerate work together, or name a configuration that does.
+bool says_how(const std::vector<std::string>& options) {
+  static constexpr std::array<std::string_view, 6> c_names = {"--config_file", "--config-file", "--use_",
+                                                              "--multi",       "--cpu",         "--tpu"};
+  return std::any_of(options.begin(), options.end(), [](const std::string& option) {
+    const auto text = option.substr(0, 1) == "'" ? option.substr(1) : option;
+    return std::any_of(c_names.begin(), c_names.end(),
+                       [&](std::string_view name) { return util::starts_with(text, name); });
+  });
+}
+
 Words accelerate_words(const model::Plan& plan, const AgentProgram& program) {
   Words words{Word::literal("accelerate"), Word::literal("launch")};
-  // A configuration of its own says how the ranks work together.
-  const auto& kept = plan.ported.agent_options;
-  const bool configured = !kept.empty();
-  if (configured)
-    for (const auto& option : kept) words.push_back(Word::expression(option));
-  else if (plan.layout.gpus_per_node == 0)
+  const auto& options = plan.launcher.agent_options;
+  const bool configured = says_how(options);
+  if (!configured && plan.layout.gpus_per_node == 0)
     words.push_back(Word::literal("--cpu"));
-  else if (plan.layout.world_size() > 1)
+  else if (!configured && plan.layout.world_size() > 1)
     words.push_back(Word::literal("--multi_gpu"));
   words.push_back(number("--num_machines", plan.layout.nodes));
   words.push_back(number("--num_processes", plan.layout.world_size()));
   words.push_back(Word::expression("--main_process_ip=\"$MASTER_ADDR\""));
   words.push_back(Word::expression("--main_process_port=\"$MASTER_PORT\""));
-  const auto& options = plan.launcher.agent_options;
   for (const char* usual : {"--mixed_precision=no", "--dynamo_backend=no"}) {
     const std::string word = usual;
     const auto name = word.substr(0, word.find('=') + 1);
@@ -78,7 +85,7 @@ Words accelerate_words(const model::Plan& plan, const AgentProgram& program) {
                                     [&](const auto& option) { return util::starts_with(option, name); }))
       words.push_back(Word::literal(word));
   }
-  for (const auto& option : options) words.push_back(Word::literal(option));
+  for (const auto& option : options) words.push_back(Word::expression(option));
   if (program.plain) words.push_back(Word::literal("--no_python"));
   if (program.is_module) words.push_back(Word::literal("--module"));
   return words;

@@ -202,7 +202,10 @@ std::vector<Words> wrapper_groups(const model::Plan& plan, const std::string& ta
     return groups;
   }
   if (plan.container->by_slurm) { // the task is inside already, or its prefix takes it there
-    if (!plan.container->prefix.empty()) groups.push_back({Word::literal(plan.container->prefix)});
+    if (!plan.container->prefix.empty()) {
+      groups.push_back({Word::literal(plan.container->prefix)});
+      add_expressions(groups.back(), plan.ported.image_options);
+    }
     const auto activate = inner_activation(plan);
     if (!task_lines.empty() || !activate.empty() || last != k_plain)
       groups.push_back(task_shell(task_lines, activate + last, name));
@@ -222,7 +225,8 @@ std::vector<Words> wrapper_groups(const model::Plan& plan, const std::string& ta
     add_expressions(options, plan.ported.image_options);
     groups.push_back(options);
   }
-  groups.push_back({container.image_variable.empty()
+  groups.push_back({!plan.ported.image.empty() ? Word::expression(plan.ported.image)
+                    : container.image_variable.empty()
                         ? Word::literal(container.image)
                         : Word::expression("\"$" + container.image_variable + "\"")});
   if (const auto activate = inner_activation(plan); !activate.empty() || last != k_plain)

@@ -18,11 +18,49 @@ TEST_CASE("Options of a launcher that change the program's run keep the launcher
   const auto config = written(
       job(k_four, "srun accelerate launch --config_file fsdp.yaml --num_processes 8 --num_machines 2 x.py"),
       "narval");
-  CHECK(has(config, "accelerate launch --config_file=fsdp.yaml"));
+  CHECK(has(config, "accelerate launch --num_machines=2"));
+  CHECK(has(config, " --config_file=fsdp.yaml"));
   CHECK_FALSE(has(config, "--multi_gpu"));
-  const auto elastic = ported(job(k_four, "srun torchrun --nnodes=1:2 --nproc_per_node=4 x.py"), "narval");
-  CHECK(says(elastic, "port/launcher", "--nnodes=1:2"));
-  CHECK(elastic.job.nodes->value == 2);
+}
+
+TEST_CASE("A launch whose number of nodes may change stays so, in proportion to the new nodes") {
+  const auto line = "srun torchrun --nnodes=1:2 --nproc_per_node=4 x.py";
+  const auto same = ported(job(k_four, line), "narval");
+  CHECK(says(same, "port/launcher", "--nnodes=1:2"));
+  CHECK(same.job.nodes->value == 2);
+  const auto script = written(job(k_four, line), "narval");
+  CHECK(has(script, "torchrun --nnodes=1:2 --nproc_per_node=4"));
+  CHECK(has(script, "--kill-on-bad-exit=0"));
+  const auto more = written(job("-N 2 --ntasks-per-node=1 --gres=gpu:8",
+                                "srun torchrun --nnodes=1:$SLURM_NNODES --nproc_per_node=8 x.py"),
+                            "narval");
+  CHECK(has(more, "torchrun --nnodes=2:4 --nproc_per_node=4"));
+  // ${N:-2} is no range; a range that is not known is said.
+  CHECK_FALSE(has(written(job(k_four, "srun torchrun --nnodes=${N:-2} --nproc_per_node=4 x.py"), "narval"),
+                  "--nnodes="));
+  const auto unknown = ported(job(k_four, "srun torchrun --nnodes=$MIN:2 --nproc_per_node=4 x.py"), "narval");
+  CHECK(says(unknown, "port/launcher", "lets the number of nodes change"));
+}
+
+TEST_CASE("The interpreter's own options are none of the launcher's") {
+  const auto script = written(
+      job(k_four, "srun python -u -m torch.distributed.run --nnodes=2 --nproc_per_node=4 --tee 3 x.py"),
+      "narval");
+  CHECK(has(script, "--tee=3 \\\n  x.py"));
+  CHECK_FALSE(has(script, "-u \\"));
+  CHECK_FALSE(has(script, " -u --"));
+  CHECK_FALSE(has(script, " -u x.py"));
+}
+
+TEST_CASE("A program in a variable whose value only the running job knows is the program") {
+  const auto script = written(job(k_four, "if [ -d /opt/x ]; then T=a.py; else T=b.py; fi\n"
+                                          "srun torchrun --nnodes=2 --nproc_per_node=4 $T --x 1"),
+                              "narval");
+  CHECK(has(script, "python $T --x 1"));
+  CHECK(has(written(job(k_four, "A=(--x 1)\nexport T=${T:=../src/train.py}\n"
+                                "srun torchrun --nnodes=2 --nproc_per_node=4 $T \"${A[@]}\""),
+                    "narval"),
+            "python $T --x 1"));
 }
 
 TEST_CASE("No option of a launcher is left out without a word") {
@@ -116,12 +154,39 @@ TEST_CASE("The program's own binds and settings of its image stay") {
                   "srun singularity exec -B /a:/workdir -B \"$PWD/x\":/x --env A=1 img.sif /workdir/run.sh"),
               "lumi");
   CHECK(has(script, "/a:/workdir"));
-  CHECK(has(script, "-B \"$PWD/x\":/x"));
+  CHECK(has(script, "--bind \"$PWD/x:/x\""));
   CHECK(has(script, "--env A=1"));
   const auto shifter = written(job("-N 1 --gres=gpu:4 --ntasks-per-node=4 --image=a/b:c",
                                    "srun shifter -V '/d:/data;/l:/logs' python x.py"),
                                "narval");
   CHECK(has(shifter, "/d:/data"));
+}
+
+TEST_CASE("Binds and settings that only the running job knows are written for the new site's engine") {
+  const auto script = written(job("-N 1 --gres=gpu:4 --ntasks-per-node=4 --image=a/b:c",
+                                  "srun shifter -V ${LOGDIR}:/logs --env PYTHONUSERBASE=${BASE} python x.py"),
+                              "narval");
+  CHECK(has(script, "--bind ${LOGDIR}:/logs"));
+  CHECK_FALSE(has(script, "-V"));
+  CHECK(has(script, "--env PYTHONUSERBASE=${BASE}"));
+  const auto shifter =
+      written(job("-N 1 --gres=gpu:4 --ntasks-per-node=4",
+                  "srun singularity exec -B ${LOGDIR}:/logs --cleanenv docker://a/b:c python x.py"),
+              "perlmutter");
+  CHECK(has(shifter, "--volume=${LOGDIR}:/logs"));
+  CHECK_FALSE(has(shifter, "--cleanenv"));
+  const auto pyxis = job("-N 1 --gres=gpu:4 --ntasks-per-node=4",
+                         "A=(--container-image ${PWD}/pytorch.sqsh --container-mounts $(dirname \"$PWD\"))\n"
+                         "srun \"${A[@]}\" python x.py");
+  const auto file = written(pyxis, "narval");
+  CHECK(has(file, "\n  ${PWD}/pytorch.sqsh \\"));
+  CHECK(has(file, "--bind $(dirname \"$PWD\") \\"));
+  CHECK_FALSE(has(file, "A=("));
+  const auto own = job("-N 1 --gres=gpu:4", "srun singularity exec --nv $IMAGE python x.py");
+  CHECK(has(written(own, "narval"), "\n  $IMAGE \\"));
+  CHECK(diag::has_errors(ported(own, "perlmutter").findings));
+  CHECK(says(ported(job("-N 1 --gres=gpu:4", "srun --container-image=$IMAGE python x.py"), "narval"),
+             "port/container", "known only when the script runs"));
 }
 
 TEST_CASE("Variables that kept commands read are set where the new request does not") {
@@ -157,6 +222,36 @@ TEST_CASE("What was there for the old launch only goes with it") {
   CHECK_FALSE(has(script, "SIF="));
   CHECK_FALSE(has(script, "LAUNCHER="));
   CHECK_FALSE(has(script, "#SBATCH\n"));
+}
+
+TEST_CASE("Comments go with the lines that they spoke of, and no others") {
+  const auto text = job(k_four, "# Copyright: me\n\n"
+                                "#########\n# Network\n#########\nexport MASTER_PORT=29500\n#########\n\n"
+                                "# data and port\nexport MASTER_ADDR=$(hostname)\nDATA=/d\n"
+                                "# export NCCL_DEBUG=INFO\nexport NCCL_IB_HCA=mlx5\n\n"
+                                "# the launcher\nL=\"torchrun --nnodes=2 --nproc_per_node=4\"\n"
+                                "export CMD=\"$L x.py\"\n"
+                                "# srun --port $PORT old.py\n"
+                                "declare -a PORT=(1 2)\n\n"
+                                "cat <<END\n# text\nEND\n"
+                                "export OMP_NUM_THREADS=4\n\n"
+                                "# start\nsrun $CMD $DATA");
+  const auto script = written(text, "narval");
+  for (const auto* gone : {"# Network", "#####", "# the launcher", "CMD=", "L=\"torchrun", "29500"}) {
+    INFO(gone);
+    CHECK_FALSE(has(script, gone));
+  }
+  for (const auto* kept : {"# Copyright: me", "# data and port\nDATA=/d", "# export NCCL_DEBUG=INFO",
+                           "# srun --port", "# text\nEND", "# start\nsrun"}) {
+    INFO(kept);
+    CHECK(has(script, kept));
+  }
+  CHECK(says(ported(text, "narval"), "port/comment", "goes with the lines below"));
+}
+
+TEST_CASE("A module that the new site loads in another version is said") {
+  CHECK(says(ported(job("--gpus-per-node=1", "module load python3/3.11\npython x.py"), "lonestar6"),
+             "port/module", "names python3/3.11; the new script loads python3/3.9.7"));
 }
 
 TEST_CASE("An environment that the script makes is the only one") {

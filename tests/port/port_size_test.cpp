@@ -30,6 +30,11 @@ TEST_CASE("Tasks and GPUs stay as many, however the old script asked for them") 
       {"-N 2 --ntasks-per-node=1 --gres=gpu:4", "srun torchrun --nproc_per_node=gpu --nnodes=2 x.py",
        "narval", 2, 4, 4},
       {"-N 2 --ntasks-per-node=1 --gres=gpu:4", "deepspeed --hostfile=h x.py", "narval", 2, 4, 4},
+      {"-N 2 --ntasks-per-node=1 --gres=gpu:4",
+       "bash -c \"accelerate launch --num_machines $SLURM_NNODES --machine_rank $SLURM_PROCID \\\n"
+       "  --num_processes 8 --main_process_ip $H x.py --bf16 \\\n  ${HUB:+--push $HUB}\"",
+       "narval", 2, 4, 4},
+      {"-N 2 --ntasks-per-node=1 --gres=gpu:4", "torchrun --nproc_per_node=4 x.py", "narval", 1, 4, 4},
       {"-N 1 --gres=gpu:2", "python script.py", "narval", 1, 1, 2},
       {"-N 1 --ntasks-per-node=1 --gres=gpu:4", "srun python spawn.py", "narval", 1, 1, 4},
       {"-N 2 --ntasks-per-node=2 --gres=gpu:4", "srun python x.py", "narval", 2, 2, 4},
@@ -64,6 +69,23 @@ TEST_CASE("Ranks see the GPUs that they saw") {
   }
 }
 
+TEST_CASE("Where GPUs are asked for by the task, ranks that see all of them are an agent's or refused") {
+  const auto own = written(job("-N 1 --ntasks=4 --gpus-per-task=1", "srun python x.py"), "dardel");
+  CHECK(has(own, "--gpus-per-task=1"));
+  const auto agent = written(
+      job("-N 2 --ntasks-per-node=1 --gpus-per-node=8", "srun torchrun --nnodes=2 --nproc_per_node=8 x.py"),
+      "dardel");
+  CHECK(has(agent, "torchrun --nnodes=2 --nproc_per_node=8"));
+  const auto all = ported(job("-N 1 --ntasks-per-node=8 --gpus-per-node=8", "srun python x.py"), "dardel");
+  CHECK(says(all, "port/gpu-visibility", "dardel asks for GPUs by the task"));
+  CHECK(diag::has_errors(all.findings));
+  port::Chosen chosen;
+  chosen.gpus_seen = true;
+  CHECK_FALSE(diag::has_errors(
+      ported(job("-N 1 --ntasks-per-node=8 --gpus-per-node=8", "srun python x.py"), "dardel", chosen)
+          .findings));
+}
+
 TEST_CASE("What cannot be the same world is refused with its reason") {
   const auto worlds = ported(
       job("-N 2 --ntasks-per-node=1 --gres=gpu:4", "srun torchrun --standalone --nproc_per_node=4 x.py"),
@@ -74,6 +96,25 @@ TEST_CASE("What cannot be the same world is refused with its reason") {
   const auto beside =
       ported(job("-N 1 --gres=gpu:2", "srun -n1 python a.py &\nsrun -n1 python b.py &\nwait"), "narval");
   CHECK(says(beside, "port/parallel", "beside others"));
+  const auto either =
+      ported(job("-N 1 --gres=gpu:2 --ntasks-per-node=2",
+                 "if [ -n \"$A\" ]; then srun python a.py &\nelse srun python b.py\nfi\nwait"),
+             "narval");
+  CHECK_FALSE(diag::has_errors(either.findings));
+}
+
+TEST_CASE("What sbatch got on its command line the request gives") {
+  const auto text = job("--ntasks-per-node=4 --gpus-per-task=1", "srun python x.py");
+  const auto without = ported(text, "narval");
+  CHECK(diag::has_errors(without.findings));
+  CHECK(std::any_of(without.findings.begin(), without.findings.end(),
+                    [](const auto& finding) { return has(finding.hint, "--nodes N"); }));
+  port::Chosen chosen;
+  chosen.nodes = true;
+  const auto with = ported(text, "narval", chosen);
+  CHECK_FALSE(diag::has_errors(with.findings));
+  REQUIRE(with.job.gpus_per_node);
+  CHECK(with.job.gpus_per_node->value == 4);
 }
 
 TEST_CASE("GPUs that a site counts and nobody uses are said") {
