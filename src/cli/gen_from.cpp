@@ -34,6 +34,7 @@ bool add_script(Request& request, const std::string& file, const Context& contex
   chosen.account = given(job.account);
   chosen.qos = given(job.qos);
   chosen.nodes = job.nodes || job.gpus_per_node;
+  chosen.node_count = job.nodes && !job.gpus_per_node ? job.nodes->value : 0;
   chosen.launcher = job.launcher.has_value();
   chosen.gpus_seen = job.gpu_visibility.has_value();
   const auto ported = port::port_script(file, *text, *site, chosen);

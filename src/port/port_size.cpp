@@ -220,7 +220,10 @@ private:
       nodes = world / on_node;
     }
     const unsigned new_gpus = on_node == ranks ? gpus : on_node * each;
-    if (nodes != shape.nodes) note_spread(found, shape, nodes, new_gpus, counting);
+    if (x_porting.chosen.node_count > 0)
+      note_chosen(x_porting.chosen.node_count * on_node, shape.nodes * ranks);
+    else if (nodes != shape.nodes)
+      note_spread(found, shape, nodes, new_gpus, counting);
     if (whole && most > new_gpus && !x_porting.chosen.nodes)
       x_porting.warn({}, "port/idle-gpus",
                      name() + " gives whole nodes of " + counted(most, "GPU") + " and counts them all: " +
@@ -232,6 +235,16 @@ private:
       x_job.gpus_per_task = number(each, "the number of tasks");
     else if (on_node != new_gpus)
       x_job.tasks_per_node = number(on_node, "the number of tasks");
+  }
+
+  /// A number of nodes that was chosen may make another world.
+  void note_chosen(unsigned now, unsigned before) {
+    if (now == before) return;
+    x_porting.note({}, "port/nodes",
+                   "--nodes " + std::to_string(x_porting.chosen.node_count) + " makes " +
+                       counted(now, "rank") + " on " + name() + "; the script's job has " +
+                       std::to_string(before),
+                   "--nodes and --gpus-per-node say how many");
   }
 
   void note_spread(const FoundLaunch& found, const Shape& shape, unsigned nodes, unsigned gpus,

@@ -115,6 +115,10 @@ TEST_CASE("What sbatch got on its command line the request gives") {
   CHECK_FALSE(diag::has_errors(with.findings));
   REQUIRE(with.job.gpus_per_node);
   CHECK(with.job.gpus_per_node->value == 4);
+  chosen.node_count = 1;
+  CHECK(says(ported(text, "zurada", chosen), "port/nodes",
+             "--nodes 1 makes 2 ranks on zurada; the script's job has 4"));
+  CHECK_FALSE(says(ported(text, "narval", chosen), "port/nodes", "makes"));
 }
 
 TEST_CASE("GPUs that a site counts and nobody uses are said") {
