@@ -45,10 +45,12 @@ private:
   std::unordered_map<std::string_view, std::vector<std::size_t>> x_places;
 };
 
-/// Whether jobs of others can run on the same nodes; nothing where that is not known.
+/// Whether other jobs can run on the same nodes; nothing where that is not known. Who takes all memory of
+/// them leaves none for others.
 std::optional<bool> is_shared(const Subject& subject) {
   if (subject.requests.size() != 1) return std::nullopt;
-  if (subject.requests[0].sharing == slurm::Sharing::exclusive) return false;
+  if (subject.requests[0].sharing == slurm::Sharing::exclusive || subject.requests[0].text("mem") == "0")
+    return false;
   if (subject.header.directives.empty() || subject.fits.size() != 1 || subject.fits[0].partitions.size() != 1)
     return std::nullopt;
   return !subject.fits[0].partitions[0]->exclusive && !subject.fits[0].facts.whole_nodes;
@@ -124,7 +126,7 @@ void add(const Subject& subject, Numbers& numbers, const std::string& port, slur
           {place,
            "port " + port + " is the same for every job" +
                (shared.value_or(false) ? ", and jobs share nodes here: the second one on a node cannot start"
-                                       : ": two of them on one node, or one that still ends, collide"),
+                                       : ": two of them on one node collide"),
            "let it follow from the job: MASTER_PORT=$((15000 + SLURM_JOB_ID % 17000))",
            from_job_id(subject, numbers, place, port),
            shared.value_or(false) ? std::nullopt : std::optional(diag::Severity::note)});
@@ -132,6 +134,7 @@ void add(const Subject& subject, Numbers& numbers, const std::string& port, slur
 
 Hits find(const Subject& subject) {
   Hits hits;
+  if (!is_shared(subject).value_or(true)) return hits; // nobody else listens on these nodes
   Numbers numbers(subject.text);
   for (const auto& seen : seen_variables(subject, {"MASTER_PORT"}))
     if (seen.value->known()) add(subject, numbers, seen.value->text(), place_of(seen.value->place), hits);
@@ -181,6 +184,10 @@ Rule rule_launch_fixed_port() {
        "train.py\n",
        "#!/bin/bash\n#SBATCH --ntasks=4\nexport MASTER_PORT=${MASTER_PORT:-29500}\nsrun python train.py\n",
        "#!/bin/bash\ntorchrun --standalone --nproc_per_node=4 train.py\n",
+       "#!/bin/bash\n#SBATCH --nodes=2 --exclusive\nexport MASTER_PORT=29500\nsrun python train.py\n",
+       "#!/bin/bash\n#SBATCH --nodes=2 --mem=0\nexport MASTER_PORT=29500\nsrun python train.py\n",
+       {"#!/bin/bash\n#SBATCH -p standard-g --nodes=2\nexport MASTER_PORT=9999\nsrun python train.py\n",
+        "lumi"},
        "#!/bin/bash\n#SBATCH --nodes=2\nH=$(hostname)\nsrun torchrun --nnodes=2 --rdzv_backend=c10d "
        "--rdzv_endpoint $H:${PORT:-2} train.py\n",
        "#!/bin/bash\ntorchrun --rdzv_backend=c10d --rdzv_endpoint=localhost:0 --nproc_per_node=4 train.py\n"},
