@@ -32,6 +32,12 @@ bool looks_like_directive(std::string_view line) {
   return option != std::string_view::npos && line[option] == '-';
 }
 
+/// "# SBATCH …", also behind blanks.
+bool is_switched_off(std::string_view line) {
+  const auto hash = line.find('#');
+  return hash + 1 < line.size() && (line[hash + 1] == ' ' || line[hash + 1] == '\t');
+}
+
 /// The option that the line has first, by its name or letter.
 std::string_view first_option(std::string_view line) {
   const auto begin = line.find('-');
@@ -68,12 +74,12 @@ Hits find(const Subject& subject) {
     const auto line = subject.text.substr(at, end - at);
     at = end + 1;
     if (!looks_like_directive(line) || has_other(subject, first_option(line))) continue;
-    Hit hit{{at - 1 - line.size(), line.size()},
-            "this is a comment to sbatch, no directive",
-            "write #SBATCH at the start of the line, in capitals; ##SBATCH says that it is off on purpose"};
-    // Beside directives that count a blank behind the # is how editors switch a line off.
-    if (counts && line[0] == '#') hit.severity = diag::Severity::note;
-    hits.push_back(std::move(hit));
+    // Beside directives that count a blank behind the # is how people and editors switch a line off.
+    if (counts && is_switched_off(line)) continue;
+    hits.push_back(
+        {{at - 1 - line.size(), line.size()},
+         "this is a comment to sbatch, no directive",
+         "write #SBATCH at the start of the line, in capitals; ##SBATCH says that it is off on purpose"});
   }
   return hits;
 }
@@ -90,10 +96,12 @@ Rule rule_slurm_disabled_directive() {
           "the line is ignored without a word.",
           "https://slurm.schedmd.com/sbatch.html#SECTION_DESCRIPTION",
           {"#!/bin/bash\n# SBATCH --nodes=2\n", "#!/bin/bash\n #SBATCH --nodes=2\n",
-           "#!/bin/bash\n#sbatch --nodes=2\n"},
+           "#!/bin/bash\n#sbatch --nodes=2\n", "#!/bin/bash\n#SBATCH -n 4\n#SBATCh --time=10\n"},
           {"#!/bin/bash\n#SBATCH --nodes=2\n", "#!/bin/bash\n##SBATCH --nodes=2\n",
            "#!/bin/bash\n#SBATCH -p gpu --mem=50G --gres=gpu:t4:1\n# SBATCH --partition=debug\n# SBATCH "
            "--mem-per-cpu=10G\n# SBATCH --gpus=1\n #SBATCH -p long\n",
+           "#!/bin/bash\n#SBATCH -p gpu\n# only during the course\n# SBATCH --reservation=course\n",
+           "#!/bin/bash\n#SBATCH -n 4\n# SBATCH --exclude=gn[07,11]\n# SBATCH --exclusive\n",
            "#!/bin/bash\n# sbatch this file with -N 2\n",
            "#!/bin/bash\n# Usage:\n#   sbatch --nodes=4 train.sh\n# sbatch -A account -t time \\\n#   "
            "train.sh\n#sbatch -N 2 train.sh\n"},

@@ -4,6 +4,7 @@
 #include <cctype>
 
 #include "check/rule.hpp"
+#include "slurm/options.hpp"
 #include "util/text.hpp"
 
 namespace hpcml::check {
@@ -25,7 +26,7 @@ bool is_one_slip(std::string_view a, std::string_view b) {
 
 /// The word that stands for #SBATCH; empty where the line begins as it should, or is a comment of another
 /// kind.
-std::string_view misspelt_word(std::string_view line) {
+std::string_view misspelt_word(std::string_view line, slurm::Version version) {
   const auto end = std::min(line.find_first_of(" \t"), line.size());
   const auto word = line.substr(0, end);
   const auto option = line.find_first_not_of(" \t", end);
@@ -37,8 +38,14 @@ std::string_view misspelt_word(std::string_view line) {
   if (word == "SBATCH" || word == "!#SBATCH" || word == "#!SBATCH" || word == "$SBATCH") return word;
   if (word.find("SLURM") != std::string_view::npos || word.find("sbatch") != std::string_view::npos)
     return {};
+  if (util::to_lower(word) == "#sbatch") return {};
+  // "#xSBATCH" is one way to switch a directive off; so is "#-SBATCH".
+  if (word.size() == k_word.size() + 1 && word.substr(2) == k_word.substr(1)) return {};
   const auto known = [&](std::string_view other) { return word == other; };
   if (known("#PBS") || known("#BSUB") || known("#FLUX") || known("#COBALT")) return {};
+  // Another program's directives ("#YBATCH -r a100_4") have options that sbatch has not.
+  if (line[option + 1] != '-' && !slurm::find_option(slurm::Program::sbatch, line[option + 1], version))
+    return {};
   return is_one_slip(word, k_word) ? word : std::string_view();
 }
 
@@ -50,7 +57,7 @@ Hits find(const Subject& subject) {
     const auto end = std::min(subject.text.find('\n', at), subject.text.size());
     auto line = subject.text.substr(at, end - at);
     if (!line.empty() && line.back() == '\r') line.remove_suffix(1);
-    const auto word = misspelt_word(line);
+    const auto word = misspelt_word(line, subject.version);
     if (!word.empty()) {
       const bool command = word[0] != '#';
       hits.push_back({{at, line.size()},
@@ -84,6 +91,9 @@ Rule rule_slurm_misspelt_directive() {
           {"#!/bin/bash\n#SBATCH --nodes=2\nsrun true\n", "#!/bin/bash\n##SBATCH --nodes=2\nsrun true\n",
            "#!/bin/bash\n#SBATCHES are described below\nsrun true\n",
            "#!/bin/bash\nsrun true\nSBATCH --nodes=2\n",
+           "#!/bin/bash\n#YBATCH -r a100_4\n#SBATCH -N1\nsrun true\n",
+           "#!/bin/bash\n#SBATCH -N1\n#xSBATCH --output=a.out\n#sSBATCH --qos=general\nsrun true\n",
+           "#!/bin/bash\n#SBATCH -N1\n#SBATCh --time=10\nsrun true\n",
            "#!/bin/bash\n#BATCH processing - of files\nsrun true\n"},
           find};
 }
