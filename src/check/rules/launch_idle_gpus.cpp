@@ -18,9 +18,9 @@ bool has_any(const std::string& text, std::initializer_list<std::string_view> si
 /// of its own.
 bool trains(const std::string& path) {
   const auto name = util::to_lower(path.substr(path.rfind('/') + 1));
-  return has_any(name, {"train", "tune", "tuning", "fit", "main", "ddp", "cnn", "gan", "gpt", "bert",
-                        "resnet", "mnist", "cifar", "imagenet"}) &&
-         !has_any(name, {"spawn", "multi", "parallel", "launch", "lightning", "vllm", "trainer_ray",
+  return has_any(name, {"train", "tune", "tuning", "fit", "main", "cnn", "gan", "gpt", "bert", "resnet",
+                        "mnist", "cifar", "imagenet"}) &&
+         !has_any(name, {"spawn", "multi", "parallel", "launch", "lightning", "vllm", "ray", "ddp", "distrib",
                          "retriev", "prepare", "process", "download", "convert", "eval", "test", "data"});
 }
 
@@ -36,6 +36,10 @@ bool starts_its_own(const Subject& subject, const Launch& launch, const Link& py
          "num_nodes",   "--nodes",    "trainer.",   "ray"});
   };
   if (std::any_of(python.operands.begin() + 1, python.operands.end(), says_so)) return true;
+  // Who names several GPUs for one program has it use them.
+  for (const auto* name : {"CUDA_VISIBLE_DEVICES", "HIP_VISIBLE_DEVICES", "ROCR_VISIBLE_DEVICES"})
+    if (const auto* value = launch.variable(name); value && value->text().find(',') != std::string::npos)
+      return true;
   for (const auto* name :
        {"TF_CONFIG", "WORLD_SIZE", "RAY_ADDRESS", "DEEPSPEED_CONFIG", "MASTER_ADDR", "MASTER_PORT"})
     if (launch.variable(name)) return true;
@@ -98,6 +102,9 @@ Rule rule_launch_idle_gpus() {
            "#!/bin/bash\n#SBATCH -N1 --gpus-per-node=4\nsrun python main.py --multiprocessing-distributed\n",
            "#!/bin/bash\n#SBATCH -N1 --gpus-per-node=4\nmodule load tensorflow/2.15\nsrun python train.py\n",
            "#!/bin/bash\n#SBATCH -N1 --gpus-per-node=4\npython train.py --trainer.devices 4\n",
+           "#!/bin/bash\n#SBATCH -N1 --gres=gpu:2\nCUDA_VISIBLE_DEVICES=0,1 python train.py\n",
+           "#!/bin/bash\n#SBATCH -N1 --gres=gpu:2\npython ddp_train_nerf.py --config a.txt\n",
+           "#!/bin/bash\n#SBATCH -N1 --gres=gpu:8\npython train_raytune.py\n",
            "#!/bin/bash\n#SBATCH -N2 --gpus-per-node=4\nsrun python deepy.py train.py config.yml\n"},
           find};
 }
