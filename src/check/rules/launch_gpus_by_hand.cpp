@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Lists of visible GPUs written by hand.
 #include <algorithm>
+#include <array>
 #include <cctype>
 
 #include "check/job_shape.hpp"
@@ -17,13 +18,30 @@ bool is_list(const std::string& value) {
   });
 }
 
+/// Whether the job asks for GPUs at all: to one that does not Slurm gives none, whatever the list says.
+bool asks_for_gpus(const Subject& subject) {
+  static constexpr std::array<std::string_view, 5> k_options = {"gres", "gpus", "gpus-per-node",
+                                                                "gpus-per-task", "gpus-per-socket"};
+  return std::any_of(k_options.begin(), k_options.end(), [&](auto option) {
+    return std::any_of(subject.requests.begin(), subject.requests.end(),
+                       [&](const auto& request) { return request.has(option); });
+  });
+}
+
+/// The largest number in the list.
+long highest(const std::string& list) {
+  unsigned long long most = 0;
+  for (const auto& one : util::split(list, ',')) most = std::max(most, util::parse_unsigned(one).value_or(0));
+  return static_cast<long>(std::min<unsigned long long>(most, 1000));
+}
+
 /// Whether the job has its nodes to itself, as far as that is known; where it is not, whether the list is as
 /// long as a node of the usual sizes has GPUs.
 bool has_whole_nodes(const Subject& subject, long count) {
   if (subject.requests.size() != 1) return false;
   if (subject.requests[0].sharing == slurm::Sharing::exclusive) return true;
-  if (subject.fits.size() != 1) return count == 4 || count == 8;
   const auto* node = only_node(subject);
+  if (subject.fits.size() != 1 || !node) return count == 4 || count == 8;
   return subject.fits[0].owns_nodes() || subject.fits[0].facts.whole_nodes ||
          (node && node->gpu && count >= static_cast<long>(node->gpu->per_node));
 }
@@ -42,18 +60,24 @@ Hits find(const Subject& subject) {
     const auto gpus = shape_of_job(subject).gpus_per_node;
     const auto count = static_cast<long>(util::split(value, ',').size());
     const std::string name(seen.name);
+    if (!gpus && !subject.header.directives.empty() && !asks_for_gpus(subject)) continue;
     std::string message =
         name + " is set by hand: on a node with other jobs Slurm may have given this one other GPUs";
-    const bool differs = gpus && *gpus != count;
-    if (differs)
+    const bool beyond = gpus && *gpus == count && highest(value) >= *gpus;
+    const bool differs = (gpus && *gpus != count) || beyond;
+    if (beyond)
+      message = name + " names GPU " + std::to_string(highest(value)) + ", but the job has " +
+                std::to_string(*gpus) + " on each node: where others' GPUs are out of sight they are 0" +
+                (*gpus > 1 ? " to " + std::to_string(*gpus - 1) : "");
+    else if (differs)
       message = name + " names " + std::to_string(count) + (count == 1 ? " GPU" : " GPUs") +
                 ", but the job has " + std::to_string(*gpus) + " on each node" +
                 (count < *gpus ? ": the others stay idle" : "");
+    else if (has_whole_nodes(subject, count))
+      continue; // there are no others' GPUs
     else if (amd && name == "CUDA_VISIBLE_DEVICES")
       message = "on AMD GPUs " + name +
                 " counts within ROCR_VISIBLE_DEVICES, which Slurm sets: the numbers are not the node's";
-    else if (has_whole_nodes(subject, count))
-      continue; // there are no others' GPUs
     add_hit(hits, {place_of(seen.value->place),
                    std::move(message),
                    "leave it to Slurm, and let each rank take the GPU of its LOCAL_RANK",
@@ -80,10 +104,15 @@ Rule rule_launch_gpus_by_hand() {
        "train.py\n",
        "#!/bin/bash\n#SBATCH -N1 --gres=gpu:2\nexport CUDA_VISIBLE_DEVICES=0,1\ntorchrun --standalone "
        "train.py\n",
-       {"#!/bin/bash\n#SBATCH -p standard-g -N1 --gpus-per-node=8\nexport "
-        "CUDA_VISIBLE_DEVICES=0,1,2,3,4,5,6,7\nsrun python train.py\n",
+       "#!/bin/bash\n#SBATCH -N1 --gres=gpu:1\nexport CUDA_VISIBLE_DEVICES=6\npython train.py\n",
+       {"#!/bin/bash\n#SBATCH -p small-g -N1 --gpus-per-node=2\nexport "
+        "CUDA_VISIBLE_DEVICES=0,1\nsrun python train.py\n",
         "lumi"}},
       {"#!/bin/bash\n#SBATCH -N1 --gpus-per-node=4\nsrun python train.py\n",
+       "#!/bin/bash\n#SBATCH -p cpu -N1 -c12\nexport CUDA_VISIBLE_DEVICES=0,1,2\npython main.py\n",
+       {"#!/bin/bash\n#SBATCH -p standard-g -N1 --gpus-per-node=8\nexport "
+        "CUDA_VISIBLE_DEVICES=0,1,2,3,4,5,6,7\nsrun python train.py\n",
+        "lumi"},
        "#!/bin/bash\n#SBATCH -N1 --gpus-per-node=2\nCUDA_VISIBLE_DEVICES=0 python a.py "
        "&\nCUDA_VISIBLE_DEVICES=1 python b.py &\nwait\n",
        "#!/bin/bash\n#SBATCH -N1 --gpus-per-node=4\nexport CUDA_VISIBLE_DEVICES=\npython prepare.py\n",
