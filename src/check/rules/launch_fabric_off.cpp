@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Fast paths of NCCL switched off, as people do while they look for a fault.
 #include <algorithm>
+#include <array>
 
 #include "check/job_shape.hpp"
 #include "check/launch_facts.hpp"
@@ -17,6 +18,41 @@ bool has_other_network(const Launch& launch) {
   });
 }
 
+/// Whether a comment tells why: some words behind the setting, or a sentence on the line above. Commented
+/// commands and a heading ("# NCCL settings") tell nothing, and who is still looking has not taken it out.
+bool has_reason(const Subject& subject, slurm::Place place) {
+  if (place.offset >= subject.text.size()) return false;
+  const auto line = line_at(subject.text, place.offset);
+  const auto text = subject.text.substr(line.offset, line.length);
+  const auto tells = [](std::string_view comment, long words) {
+    const auto lower = util::to_lower(comment);
+    const auto parts = util::split(lower, ' ');
+    return lower.find('=') == std::string::npos && lower.find("://") == std::string::npos &&
+           lower.find("debug") == std::string::npos &&
+           std::count_if(parts.begin(), parts.end(), [](const auto& part) { return !part.empty(); }) >= words;
+  };
+  const auto behind = text.find(" #");
+  if (behind != std::string_view::npos && tells(text.substr(behind + 2), 3)) return true;
+  if (line.offset == 0) return false;
+  const auto before = line_at(subject.text, line.offset - 1);
+  const auto above = util::trim(subject.text.substr(before.offset, before.length));
+  return util::starts_with(above, "#") && !util::starts_with(above, "#SBATCH") && tells(above.substr(1), 6);
+}
+
+/// Whether the job asks for cards that have no such copies.
+bool asks_for_gaming_cards(const Subject& subject) {
+  static constexpr std::array<std::string_view, 6> k_cards = {"1080", "2080", "3080",
+                                                              "3090", "4090", "titan"};
+  return std::any_of(k_cards.begin(), k_cards.end(), [&](auto card) {
+    return std::any_of(subject.requests.begin(), subject.requests.end(), [&](const auto& request) {
+      return std::any_of(request.given.begin(), request.given.end(), [&](const auto& one) {
+        return one.first != "job-name" && one.second.value &&
+               util::to_lower(*one.second.value).find(card) != std::string::npos;
+      });
+    });
+  });
+}
+
 Hits find(const Subject& subject) {
   Hits hits;
   for (const auto& seen :
@@ -24,7 +60,10 @@ Hits find(const Subject& subject) {
     if (!seen.value->known() || seen.value->text() != "1") continue;
     const auto job = shape_of_job(subject);
     const bool network = seen.name == "NCCL_IB_DISABLE";
-    if (is_explained(subject, place_of(seen.value->place))) continue;
+    if (is_explained(subject, place_of(seen.value->place)) ||
+        has_reason(subject, place_of(seen.value->place)) ||
+        (seen.name == "NCCL_P2P_DISABLE" && asks_for_gaming_cards(subject)))
+      continue;
     if (network ? !job.several_nodes || has_other_network(*seen.launch) : job.gpus_per_node.value_or(0) < 2)
       continue;
     const auto& site = subject.site;
@@ -53,10 +92,19 @@ Rule rule_launch_fabric_off() {
           {"#!/bin/bash\n#SBATCH -N2\nexport NCCL_IB_DISABLE=1\nsrun python train.py\n",
            "#!/bin/bash\n#SBATCH -N1 --gpus-per-node=4\nexport NCCL_P2P_DISABLE=1\ntorchrun --standalone "
            "--nproc_per_node=4 train.py\n",
-           "#!/bin/bash\n#SBATCH -N1 --gres=gpu:8\nNCCL_SHM_DISABLE=1 srun python train.py\n"},
+           "#!/bin/bash\n#SBATCH -N1 --gres=gpu:8\nNCCL_SHM_DISABLE=1 srun python train.py\n",
+           "#!/bin/bash\n#SBATCH -N2\n# NCCL settings\nexport NCCL_IB_DISABLE=1\nsrun python train.py\n",
+           "#!/bin/bash\n#SBATCH -N2\n# export NCCL_DEBUG=INFO to see what is wrong here\nexport "
+           "NCCL_IB_DISABLE=1\nsrun python train.py\n"},
           {"#!/bin/bash\n#SBATCH -N1\nexport NCCL_IB_DISABLE=1\nsrun python train.py\n",
            "#!/bin/bash\n#SBATCH -N2\nexport NCCL_IB_DISABLE=0\nsrun python train.py\n",
-           "#!/bin/bash\n#SBATCH -N2\n# export NCCL_IB_DISABLE=1\nsrun python train.py\n"},
+           "#!/bin/bash\n#SBATCH -N2\n# export NCCL_IB_DISABLE=1\nsrun python train.py\n",
+           "#!/bin/bash\n#SBATCH -N2\nexport NCCL_IB_DISABLE=1 # our cluster has no InfiniBand\nsrun python "
+           "train.py\n",
+           "#!/bin/bash\n#SBATCH -N2\n# IB is not working well here due to memlock limits\nexport "
+           "NCCL_IB_DISABLE=1\nsrun python train.py\n",
+           "#!/bin/bash\n#SBATCH -N1 --gres=gpu:rtx3090:4\nexport NCCL_P2P_DISABLE=1\nsrun python "
+           "train.py\n"},
           find};
 }
 
