@@ -41,6 +41,18 @@ bool is_for_amd(const Subject& subject) {
                      [&](auto sign) { return text.find(sign) != std::string::npos; });
 }
 
+/// Whether the tasks work each for itself by the program's name: they copy nothing to each other.
+bool is_independent(const Link& python) {
+  static constexpr std::array<std::string_view, 11> k_names = {"generat", "infer",    "eval",  "process",
+                                                               "convert", "download", "embed", "render",
+                                                               "extract", "encode",   "sampl"};
+  if (python.operands.empty()) return false;
+  const auto path = util::to_lower(python.operands[0].text());
+  const auto name = path.substr(path.rfind('/') + 1);
+  return std::any_of(k_names.begin(), k_names.end(),
+                     [&](auto sign) { return name.find(sign) != std::string::npos; });
+}
+
 Hits find(const Subject& subject) {
   if (subject.requests.size() != 1 ||
       (subject.site && subject.site->gpu_visibility.mode == model::GpusSeen::own))
@@ -49,7 +61,7 @@ Hits find(const Subject& subject) {
   for (const auto& launch : subject.launches) {
     const auto* step = launch.step();
     if (!step || step->program != "srun" || !launch.python() || launch.agent() || launch.find("hpcml") ||
-        !shape_of(subject, launch).several_tasks_per_node())
+        is_independent(*launch.python()) || !shape_of(subject, launch).several_tasks_per_node())
       continue;
     const auto place = asked_at(subject, *step);
     if (!place) continue;
@@ -84,6 +96,7 @@ Rule rule_launch_gpus_isolated() {
         "python train.py\n",
         "perlmutter"}},
       {"#!/bin/bash\n#SBATCH -N1 -n4 --gpus-per-node=4\nsrun python train.py\n",
+       "#!/bin/bash\n#SBATCH -N2 -n16 --gpus-per-task=1\nsrun python generate_images.py\n",
        "#!/bin/bash\n#SBATCH -N1 -n4 --gpus-per-task=1 --gpu-bind=none\nsrun python train.py\n",
        "#!/bin/bash\n#SBATCH -N1 -n1 --gpus-per-task=4\nsrun python train.py\n",
        "#!/bin/bash\n#SBATCH -N1 -n8 --gpus-per-node=8\nmodule load rocm/6.2\nsrun --gpu-bind=closest python "

@@ -80,6 +80,10 @@ Hits find(const Subject& subject) {
   const auto assigned = masks_assigned(subject.text);
   if (assigned.empty()) return {};
   const auto used = names_used(subject.text);
+  // Where one list is used the others are alternatives to it.
+  if (std::any_of(assigned.begin(), assigned.end(),
+                  [&](const Assigned& one) { return used.count(one.name) != 0; }))
+    return {};
   Hits hits;
   for (const auto& [name, offset] : assigned)
     if (!util::starts_with(name, "SLURM_") && !util::starts_with(name, "SRUN_") && used.count(name) == 0)
@@ -110,7 +114,9 @@ Rule rule_launch_mask_unused() {
        "python train.py\n",
        "#!/bin/bash\n#SBATCH -N1 -n2\nM=0xfe,0xfe00\nB=\"mask_cpu:${M}\"\nsrun --cpu-bind=$B python "
        "train.py\n",
-       "#!/bin/bash\n#SBATCH -N1 -n2\nM=0xfe,0xfe00\nexport M\n./run.sh\nsrun ./x\n"},
+       "#!/bin/bash\n#SBATCH -N1 -n2\nM=0xfe,0xfe00\nexport M\n./run.sh\nsrun ./x\n",
+       "#!/bin/bash\n#SBATCH -N1 -n2\n# one or two threads per core\nMASK_1=0xfe,0xfe00\n"
+       "MASK_2=0xfe00fe,0xfe00fe00\nMASK=$MASK_1\nsrun --cpu-bind=mask_cpu:$MASK python train.py\n"},
       find};
 }
 

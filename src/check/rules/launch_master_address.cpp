@@ -100,6 +100,12 @@ void check_missing(const Subject& subject, const Launch& launch, const Link& age
                     : "add --main_process_ip $MASTER_ADDR --main_process_port PORT"});
 }
 
+/// Whether this start is the first node's own, of several that the script writes out: it is at localhost.
+bool is_first_node(const Launch& launch, const Link& agent) {
+  const auto* rank = find_any(agent, {"node_rank", "node-rank", "machine_rank", "machine-rank"});
+  return !launch.step() && rank && rank->value && rank->value->known() && rank->value->text() == "0";
+}
+
 Hits find(const Subject& subject) {
   Hits hits;
   for (const auto& launch : subject.launches)
@@ -115,7 +121,7 @@ Hits find(const Subject& subject) {
         continue;
       if (const auto* given = find_any(*agent, {"master_addr", "master-addr", "main_process_ip",
                                                 "main-process-ip", "rdzv_endpoint", "rdzv-endpoint"});
-          given && given->value)
+          given && given->value && !is_first_node(launch, *agent))
         check_value(subject, *given->value, place_of(given->place), hits);
     }
     if (!launch.step()) continue;

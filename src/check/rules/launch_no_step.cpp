@@ -15,8 +15,8 @@ namespace launch_no_step {
 bool starts_nodes(const Link& python) {
   static constexpr std::array<std::string_view, 7> k_names = {"deepy", "launch", "submit",  "driver",
                                                               "sched", "ray",    "orchestr"};
-  static constexpr std::array<std::string_view, 5> k_words = {"hostfile", "machinefile", "nodelist",
-                                                              "--hosts", "hostlist"};
+  static constexpr std::array<std::string_view, 6> k_words = {"hostfile", "machinefile", "nodelist",
+                                                              "--hosts",  "hostlist",    "--launcher"};
   if (python.operands.empty()) return false;
   const auto path = util::to_lower(python.operands[0].text());
   const auto name = path.substr(path.rfind('/') + 1);
@@ -92,6 +92,7 @@ Rule rule_launch_no_step() {
        "#!/bin/bash\n#SBATCH --nodes=2\n$LAUNCHER python train.py\n",
        "#!/bin/bash\n#SBATCH --nodes=4\npython ./deepy.py train.py -d configs 20B.yml\n",
        "#!/bin/bash\n#SBATCH --nodes=4\npython pylauncher_driver.py commandlines\n",
+       "#!/bin/bash\n#SBATCH --nodes=10\npython run-melt.py --launcher=slurm --sim_nodes=9\n",
        "#!/bin/bash\n#SBATCH --nodes=4\nscontrol show hostnames > hosts\npython run.py --hostfile hosts\n"},
       find};
 }
