@@ -6,10 +6,19 @@
 namespace hpcml::check {
 namespace launch_container_bind {
 
+/// Whether the list goes on in the next word: "-B /a, /b". A comma at the end of a quoted list is passed
+/// over.
+bool goes_on(std::string_view text, slurm::Place place) {
+  const auto end = place.offset + place.length;
+  if (end > text.size() || end == 0 || text[end - 1] != ',') return false;
+  const auto next = text.find_first_not_of(" \t", end);
+  return next != std::string_view::npos && next > end && (text[next] == '/' || text[next] == '$');
+}
+
 /// What is wrong with one "source[:target[:options]]"; empty where nothing is.
 std::string fault_of(const std::string& bind) {
   if (bind.find('=') != std::string::npos) return {}; // image-src=… and id=… follow an option
-  if (bind.empty()) return "an empty bind stands in the list: a blank or comma too many";
+  if (bind.empty()) return {};
   const auto parts = util::split(bind, ':');
   if (parts[0].empty()) return "the bind '" + bind + "' has no source";
   if (parts.size() > 1 && !util::starts_with(parts[1], "/"))
@@ -28,6 +37,14 @@ Hits find(const Subject& subject) {
       continue;
     for (const auto& option : container->options) {
       if ((option.name != "B" && option.name != "bind") || !option.value || !option.value->known()) continue;
+      const auto place = place_of(option.value->place);
+      if (option.value->text().empty() || goes_on(subject.text, place)) {
+        add_hit(hits, {place_of(option.place),
+                       option.value->text().empty() ? "the list of binds is empty"
+                                                    : "the list of binds ends at the blank behind its comma",
+                       "write -B SOURCE:TARGET:ro, several separated by commas without blanks"});
+        continue;
+      }
       for (const auto& bind : util::split(option.value->text(), ','))
         if (const auto fault = fault_of(bind); !fault.empty()) {
           add_hit(
@@ -55,9 +72,11 @@ Rule rule_launch_container_bind() {
           {"#!/bin/bash\nsingularity exec -B /a:/b:rox x.sif python t.py\n",
            "#!/bin/bash\nsrun apptainer exec --bind /scratch:data x.sif python t.py\n",
            "#!/bin/bash\nsrun apptainer exec -B /a, /b x.sif python t.py\n",
+           "#!/bin/bash\nP=\nsrun apptainer exec --bind=$P x.sif python t.py\n",
            "#!/bin/bash\nsrun apptainer exec -B :/b x.sif python t.py\n"},
           {"#!/bin/bash\nsingularity exec -B /a:/b:ro,/c x.sif python t.py\n",
            "#!/bin/bash\nsingularity exec -B $P:/work x.sif python t.py\n",
+           "#!/bin/bash\nB='/a:/b,'\nB+=\"/c,\"\nsrun singularity exec --bind \"$B\" x.sif python t.py\n",
            "#!/bin/bash\nsingularity exec -B img.sqsh:/data:image-src=/ x.sif python t.py\n",
            "#!/bin/bash\nsingularity exec --bind=/a,/b:/b:rw x.sif python t.py\n"},
           find};
