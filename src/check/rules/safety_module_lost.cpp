@@ -20,6 +20,14 @@ bool is_piped(std::string_view text, shell::Place place) {
   return before != std::string_view::npos && before > 0 && text[before] == '|' && text[before - 1] != '|';
 }
 
+/// Whether $(…) or `…` begins on the command's own line: in a function that runs within one what follows has
+/// the module.
+bool is_substituted(std::string_view text, shell::Place place) {
+  const auto line = line_at(text, place.offset);
+  const auto before = text.substr(line.offset, place.offset - line.offset);
+  return before.find("$(") != std::string_view::npos || before.find('`') != std::string_view::npos;
+}
+
 Hits find(const Subject& subject) {
   Hits hits;
   for (const auto& command : subject.view.commands) {
@@ -31,7 +39,8 @@ Hits find(const Subject& subject) {
       continue;
     const auto verb = words[0].text();
     if (std::find(k_verbs.begin(), k_verbs.end(), verb) == k_verbs.end()) continue;
-    if (context.substitution || (context.pipeline && is_piped(subject.text, command.place)))
+    if ((context.substitution && is_substituted(subject.text, command.place)) ||
+        (context.pipeline && is_piped(subject.text, command.place)))
       hits.push_back({place_of(command.place), "what this loads is gone behind the pipeline or $(…)",
                       "load it on a line of its own; send its output to a file with >"});
   }
@@ -54,6 +63,8 @@ Rule rule_safety_module_lost() {
            "#!/bin/bash\necho y | module swap PrgEnv-cray PrgEnv-gnu\nsrun ./a\n"},
           {"#!/bin/bash\nmodule load cuda\nsrun ./a\n", "#!/bin/bash\nmodule list 2>&1 | tee log\n",
            "#!/bin/bash\n{ module load cuda; srun ./a; } | tee log\n",
+           "#!/bin/bash\nrequire() {\n  module load $1 || exit 1\n}\nsubmit() {\n  require cuda\n  "
+           "./a\n}\nID=$(submit)\n",
            "#!/bin/bash\nmodule load cuda || exit 1\n"},
           find};
 }

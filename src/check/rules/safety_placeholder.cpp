@@ -20,6 +20,13 @@ constexpr std::array<std::string_view, 9> k_whole = {
 constexpr std::array<std::string_view, 9> k_named = {
     "account", "partition", "qos", "reservation", "constraint", "mail-user", "nodelist", "chdir", "clusters"};
 
+/// "<jane.doe@uni.org>": an address as mail programs write it.
+bool is_address(const std::string& text) {
+  const auto at = text.find('@');
+  return text.size() > 2 && text.front() == '<' && text.back() == '>' && at != std::string::npos &&
+         text.find('.', at) != std::string::npos && text.find_first_of("<>{} ", 1) == text.size() - 1;
+}
+
 bool has_brackets(const std::string& text) {
   const auto open = text.find('<');
   if (open != std::string::npos && text.find('>', open) != std::string::npos) return true;
@@ -44,7 +51,8 @@ bool is_gap(const std::string& option, const std::string& text) {
 }
 
 bool is_placeholder(const std::string& option, const std::string& text) {
-  if (has_brackets(text) || is_gap(option, text)) return true;
+  if ((has_brackets(text) && !(option == "mail-user" && is_address(text))) || is_gap(option, text))
+    return true;
   if (std::find(k_named.begin(), k_named.end(), option) == k_named.end()) return false;
   const auto lower = util::to_lower(text);
   if (option != "partition" && std::find(k_whole.begin(), k_whole.end(), lower) != k_whole.end()) return true;
@@ -116,6 +124,8 @@ Rule rule_safety_placeholder() {
       {"#!/bin/bash\n#SBATCH --account=<account>\n", "#!/bin/bash\n#SBATCH --account=YOUR_PROJECT\n",
        "#!/bin/bash\n#SBATCH --job-name={name}\n",
        "#!/bin/bash\n#SBATCH --mail-user=your.name@uni.org --mail-type=END\n",
+       "#!/bin/bash\n#SBATCH --mail-user=<your.name@uni.org> --mail-type=END\n",
+       "#!/bin/bash\n#SBATCH --mail-user=<first>.<last>@uni.org --mail-type=END\n",
        "#!/bin/bash\n#SBATCH --partition=PARTITION_NAME\n", "#!/bin/bash\n#SBATCH -p PARTITION\n",
        "#!/bin/bash\n#SBATCH -A PROJECT_ID\n", "#!/bin/bash\n#SBATCH -J JOB_NAME\n",
        "#!/bin/bash\n#SBATCH --account=GROUP@PARTITION\n",
@@ -125,6 +135,7 @@ Rule rule_safety_placeholder() {
       {"#!/bin/bash\n#SBATCH --account=project_462000123\n",
        "#!/bin/bash\n#SBATCH -p GPU -A ABC@v100 -J TEST\nsrun sort <in >out\nsrun ./a < in.txt > out.txt\n",
        "#!/bin/bash\n#SBATCH -N1\necho \"usage: job <options>\"\nsrun bash -c 'echo \"<a>\"'\n",
+       "#!/bin/bash\n#SBATCH --mail-type=END --mail-user=<jane.doe@uni.org>\n",
        "#!/bin/bash\n#SBATCH --job-name=todo_list\n", "#!/bin/bash\n#SBATCH --nodelist=n[1-4]\n",
        "#!/bin/bash\n#SBATCH --constraint=\"[rack1|rack2]\"\n"},
       find};

@@ -7,10 +7,15 @@
 namespace hpcml::check {
 namespace safety_syntax {
 
+/// Whether another shell reads the script, with a grammar of its own.
+bool is_other_shell(std::string_view text) {
+  const auto first = text.substr(0, text.find('\n'));
+  return first.substr(0, 2) == "#!" &&
+         (first.find("zsh") != std::string_view::npos || first.find("ksh") != std::string_view::npos);
+}
+
 Hits find(const Subject& subject) {
-  const auto first = subject.text.substr(0, subject.text.find('\n'));
-  if (subject.unread.empty() || (first.substr(0, 2) == "#!" && first.find("zsh") != std::string_view::npos))
-    return {};
+  if (subject.unread.empty() || is_other_shell(subject.text)) return {};
   const auto& unread = subject.unread.front(); // what follows is often only its consequence
   auto place = place_of(unread.failed_at.length > 0 ? unread.failed_at : unread.place);
   if (const auto end = subject.text.find('\n', place.offset);
@@ -33,7 +38,7 @@ Rule rule_safety_syntax() {
           {"#!/bin/bash\nsrun echo \"a\nsrun true\n", "#!/bin/bash\nfor i in 1 2; do srun true\n",
            "#!/bin/bash\nX=${Y/a\nsrun true\n", "#!/bin/bash\nsrun python train.py --out <path>\n"},
           {"#!/bin/bash\nsrun echo \"a\"\n", "#!/usr/bin/env python3\nprint('a\" (b')\nif x: pass\n",
-           "#!/bin/bash\ncat <<'EOF'\nfor \" in (\nEOF\n"},
+           "#!/bin/ksh\nif [[ $a == b ]] ; then ; x=1 ;fi\n", "#!/bin/bash\ncat <<'EOF'\nfor \" in (\nEOF\n"},
           find};
 }
 
