@@ -27,10 +27,19 @@ std::size_t place_for_number(std::string_view name) {
              : name.size();
 }
 
+/// "1-1": an array of one task.
+bool has_one_task(std::string_view list) {
+  const auto dash = list.find('-');
+  return list.find(',') == std::string_view::npos && dash != std::string_view::npos &&
+         list.substr(0, dash) == list.substr(dash + 1, list.find_first_of(":%", dash) - dash - 1);
+}
+
 Hits find(const Subject& subject) {
   Hits hits;
   const auto* array = subject.directive("array");
-  if (!array || !array->value || array->value->find_first_of("-,") == std::string::npos) return hits;
+  if (!array || !array->value || array->value->find_first_of("-,") == std::string::npos ||
+      has_one_task(*array->value))
+    return hits;
   const auto& request = subject.requests[0];
   const bool appends = util::starts_with(util::to_lower(request.text("open-mode")), "a");
   const bool one_by_one = util::ends_with(*array->value, "%1");
@@ -67,6 +76,7 @@ Rule rule_slurm_array_log() {
            "#!/bin/bash\n#SBATCH --array=0-9\n",
            "#!/bin/bash\n#SBATCH --array=0-9\n#SBATCH --output=%x-%j.log\n",
            "#!/bin/bash\n#SBATCH --array=0-9%1 --open-mode=append\n#SBATCH --output=run.log\n",
+           "#!/bin/bash\n#SBATCH --array=1-1 -o run.log\n", "#!/bin/bash\n#SBATCH --array=3-3%1 -o run.log\n",
            "#!/bin/bash\n#SBATCH --array=0-9 -o /dev/null\n"},
           find};
 }

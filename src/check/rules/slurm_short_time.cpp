@@ -21,6 +21,10 @@ bool is_odd(const std::string& text) {
   const auto seconds = util::parse_unsigned(text.substr(colon + 1));
   if (!minutes || !seconds) return false;
   if (*minutes == 0 && *seconds == 0) return false; // no limit
+  // "19:59" is what somebody writes for a second less than 20 minutes, "23:59" for a day.
+  constexpr std::array<unsigned long long, 7> c_round = {5, 10, 15, 20, 30, 45, 60};
+  if (*seconds == 59 && std::find(c_round.begin(), c_round.end(), *minutes + 1) != c_round.end())
+    return false;
   return *seconds != 0 || std::find(k_hours.begin(), k_hours.end(), *minutes) != k_hours.end();
 }
 
@@ -53,9 +57,10 @@ Rule rule_slurm_short_time() {
           "runs for that long and is cancelled.",
           "https://slurm.schedmd.com/sbatch.html#OPT_time",
           {"#!/bin/bash\n#SBATCH --time=0:45\n", "#!/bin/bash\n#SBATCH -t 24:00\n",
-           "#!/bin/bash\n#SBATCH --time=1:30\n"},
+           "#!/bin/bash\n#SBATCH --time=1:30\n", "#!/bin/bash\n#SBATCH --time=23:59\n"},
           {"#!/bin/bash\n#SBATCH --time=30:00\n", "#!/bin/bash\n#SBATCH --time=0:45:00\n",
            "#!/bin/bash\n#SBATCH --time=0-12:30\n", "#!/bin/bash\n#SBATCH --time=0:0\n",
+           "#!/bin/bash\n#SBATCH --time=19:59\n", "#!/bin/bash\n#SBATCH -t 29:59\n",
            "#!/bin/bash\n#SBATCH --time=2:00\n"},
           find};
 }

@@ -5,6 +5,7 @@
 
 #include "check/rule.hpp"
 #include "shell/names.hpp"
+#include "slurm/options.hpp"
 #include "util/text.hpp"
 
 namespace hpcml::check {
@@ -60,12 +61,35 @@ std::vector<Use> find_uses(std::string_view text, std::size_t from) {
   return uses;
 }
 
+/// Whether a directive names the option, also with a value that sbatch refuses: that is another fault.
+bool stands_in_header(const Subject& subject, std::string_view option) {
+  const auto is_it = [&](const auto& word) {
+    const std::string_view text = word.text;
+    if (text.size() < 2 || text[0] != '-') return false;
+    if (text[1] == '-') return text.substr(2, text.find('=') - 2) == option;
+    const auto known = slurm::find_option(slurm::Program::sbatch, text[1], subject.version);
+    return known && known->name == option;
+  };
+  return std::any_of(subject.header.directives.begin(), subject.header.directives.end(),
+                     [&](const auto& directive) {
+                       return std::any_of(directive.words.begin(), directive.words.end(), is_it);
+                     });
+}
+
 bool is_given(const Subject& subject, std::string_view option) {
   if (option.empty()) return false;
-  if (subject.requests[0].has(option)) return true;
+  if (subject.requests[0].has(option) || stands_in_header(subject, option)) return true;
   return std::any_of(subject.launches.begin(), subject.launches.end(), [&](const Launch& launch) {
     return launch.find("srun") && (launch.find("srun")->find(option) || !launch.find("srun")->complete);
   });
+}
+
+/// Whether the line only prints: what is not there shows as nothing.
+bool only_prints(std::string_view text, std::size_t at) {
+  const auto line = line_at(text, at);
+  const auto whole = util::trim(text.substr(line.offset, line.length));
+  return (util::starts_with(whole, "echo ") || util::starts_with(whole, "printf ")) &&
+         whole.find('>') == std::string_view::npos && whole.find("$(") == std::string_view::npos;
 }
 
 /// Why the job does not have the variable; empty where it has, or may.
@@ -116,7 +140,10 @@ Hits find(const Subject& subject) {
   const auto uses = find_uses(subject.text, subject.header.end);
   for (const auto& row : k_rows) {
     const auto is_it = [&](const Use& use) { return use.name == row.variable; };
-    const auto use = std::find_if(uses.begin(), uses.end(), is_it);
+    const auto used = std::find_if(uses.begin(), uses.end(), [&](const Use& one) {
+      return is_it(one) && !only_prints(subject.text, one.at);
+    });
+    const auto use = used != uses.end() ? used : std::find_if(uses.begin(), uses.end(), is_it);
     if (use == uses.end() ||
         std::any_of(uses.begin(), uses.end(), [&](const Use& one) { return is_it(one) && one.guarded; }))
       continue;
@@ -127,7 +154,9 @@ Hits find(const Subject& subject) {
                       why,
                       row.variable == "SLURM_GPUS_PER_TASK"
                           ? "write the number"
-                          : "add the option, or write ${" + std::string(row.variable) + ":-NUMBER}"});
+                          : "add the option, or write ${" + std::string(row.variable) + ":-NUMBER}",
+                      {},
+                      used == uses.end() ? std::optional(diag::Severity::note) : std::nullopt});
   }
   return hits;
 }
@@ -158,6 +187,8 @@ Rule rule_slurm_variable_unset() {
            "./a\n",
            "#!/bin/bash\n#SBATCH -N1\n# The sizes are passed by submit.py.\nexport "
            "WORLD_SIZE=$SLURM_NTASKS\nsrun ./a\n",
+           "#!/bin/bash\n#SBATCH --nodes=2 -c @@CPUS@@\nexport OMP_NUM_THREADS=$SLURM_CPUS_PER_TASK\nsrun "
+           "./a\n",
            {"#!/bin/bash\n#SBATCH -n4 --gpus-per-task=1\necho $SLURM_GPUS_PER_TASK\n", "", "22.05"}},
           find};
 }
