@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "util/text.hpp"
+
 namespace hpcml::check {
 namespace {
 
@@ -25,6 +27,34 @@ bool is_tail(const diag::Lines& places, std::string_view text, const diag::Span&
   return between.find(" -") == std::string_view::npos && between.find("\t-") == std::string_view::npos;
 }
 
+/// Whether the first of these is only another view of the second, where both stand on one line.
+bool is_weaker(std::string_view code, std::string_view other) {
+  return (code == "launch/master-address" && other == "launch/node-rank") ||
+         (code == "slurm/short-time" && other == "slurm/foreign-directive") ||
+         (code == "slurm/array-log" && other == "slurm/variable-in-directive");
+}
+
+/// An array's log whose name has the task's number in a variable is mended with the variable.
+bool is_weaker(const diag::Diagnostic& what, const diag::Diagnostic& other) {
+  return is_weaker(what.code, other.code) &&
+         (what.code != "slurm/array-log" || what.message.find("SLURM_ARRAY") != std::string::npos);
+}
+
+/// Whether it refuses the first word of a gap to be filled in, "{number of nodes}": the others are its tail.
+bool refuses_gap(const diag::Diagnostic& error) {
+  return util::starts_with(error.code, "slurm/") &&
+         (error.message.find(" cannot be '{") != std::string::npos ||
+          error.message.find(" cannot be '<") != std::string::npos);
+}
+
+/// Whether `error` refuses the value in which `variable` stands, which sbatch does not expand.
+bool refuses_variable(const diag::Lines& lines, std::string_view text, const diag::Diagnostic& error,
+                      const diag::Diagnostic& variable) {
+  return error.severity == diag::Severity::error && util::starts_with(error.code, "slurm/") &&
+         error.message.find(" cannot be '") != std::string::npos &&
+         (overlap(error.span, variable.span) || is_tail(lines, text, error.span, variable.span));
+}
+
 } // namespace
 
 void keep_one_per_cause(const diag::Lines& lines, std::string_view text, Findings& findings) {
@@ -39,7 +69,7 @@ void keep_one_per_cause(const diag::Lines& lines, std::string_view text, Finding
       const auto& other = findings[j].what;
       if (what.code == other.code && is_same_place(what.span, other.span))
         again = what.span.line > 0 || what.message == other.message;
-      else if (what.code == "slurm/operand" && other.code == what.code)
+      else if (what.code == "slurm/operand" && (other.code == what.code || refuses_gap(other)))
         again = is_tail(lines, text, other.span, what.span);
     }
     if (what.code == "safety/placeholder") {
@@ -50,6 +80,33 @@ void keep_one_per_cause(const diag::Lines& lines, std::string_view text, Finding
       for (auto j = i + 1; j < findings.size() && !again && j - i <= k_close && is_here(j); ++j)
         again = says(j);
     }
+    // Those before are kept at [0, kept), those behind are still to come.
+    const auto any_here = [&](const auto& is_it) {
+      for (auto j = kept; j-- > 0 && kept - j <= k_close && is_here(j);)
+        if (is_it(j)) return true;
+      for (auto j = i + 1; j < findings.size() && j - i <= k_close && is_here(j); ++j)
+        if (is_it(j)) return true;
+      return false;
+    };
+    again = again || any_here([&](std::size_t j) { return is_weaker(what, findings[j].what); });
+    if (!again && what.code == "slurm/variable-in-directive")
+      again = any_here([&](std::size_t j) {
+        auto& error = findings[j].what;
+        if (!refuses_variable(lines, text, error, what)) return false;
+        error.message += ": nothing is expanded in a directive";
+        error.hint = what.hint;
+        return true;
+      });
+    // "#SLURM_JOB=x" is a comment to its author.
+    if (!again && what.code == "slurm/prefix")
+      again = any_here([&](std::size_t j) {
+        auto& operand = findings[j].what;
+        const auto end = what.span.column + what.span.length;
+        if (operand.code != "slurm/operand" || operand.span.column != end) return false;
+        operand.message = "sbatch reads what begins with #SLURM as a directive: " + operand.message;
+        operand.hint = "put a blank behind the # of a comment; write #SBATCH for a directive";
+        return true;
+      });
     if (again) continue;
     if (kept != i) findings[kept] = std::move(findings[i]);
     ++kept;

@@ -140,10 +140,20 @@ TEST_CASE("One cause has one finding") {
   using Codes = std::map<std::string, int>;
   CHECK(count("srun --cpu_bind=none python train.py\n") == Codes{{"launch/old-srun-option", 1}});
   CHECK(count("#SBATCH --nodes={nodes}\nsrun a\n") == Codes{{"slurm/value", 1}});
-  CHECK(count("#SBATCH --account=<project code>\nsrun a\n") ==
-        Codes{{"slurm/operand", 1}});
+  CHECK(count("#SBATCH --account=<project code>\nsrun a\n") == Codes{{"slurm/operand", 1}});
   CHECK(count("#SBATCH <SLURM OPTIONS> here --nodes=2 x\nsrun a\n") == Codes{{"slurm/operand", 2}});
   CHECK(count("#SBATCH --account=<account>\nsrun a\n") == Codes{{"safety/placeholder", 1}});
+  CHECK(count("#SBATCH -N {1.number of nodes}\nsrun a\n") == Codes{{"slurm/value", 1}});
+  CHECK(count("#SBATCH --mem=$MEM\nsrun a\n") == Codes{{"slurm/memory", 1}});
+  CHECK(count("#PBS -t ${TIME}\nsrun a\n") == Codes{{"slurm/array", 1}});
+  CHECK(count("#SBATCH --array=0-9 -o a_${SLURM_ARRAY_TASK_ID}.out\nsrun a\n") ==
+        Codes{{"slurm/variable-in-directive", 1}});
+  CHECK(count("#SBATCH --array=0-9 -o $USER.out\nsrun a\n") ==
+        Codes{{"slurm/variable-in-directive", 1}, {"slurm/array-log", 1}});
+  CHECK(count("#SLURM_JOB=x\nsrun a\n") == Codes{{"slurm/operand", 1}});
+  CHECK(count("#SBATCH -n 2\n#SBATCh --time=10\nsrun a\n") == Codes{{"slurm/disabled-directive", 1}});
+  CHECK(count("#SBATCH --nodes=2 -n 2\nsrun torchrun --nnodes 2 --nproc_per_node 1 \\  # per "
+              "task\n  --rdzv_backend c10d\n")["launch/master-address"] == 0);
   CHECK(count("#SBATCH -A <account>\n#SBATCH -t 10 -p small-g --gpus-per-node=1\nsrun a\n", "lumi") ==
         Codes{{"site/option-form", 1}});
   auto het =
