@@ -27,10 +27,15 @@ bool has_gpu_type(const model::GpuShape& gpu, const std::string& type) {
 
 diag::Diagnostic unknown_partition(const model::Site& site, const std::string& wanted) {
   if (const auto& others = site.other_partitions;
-      std::find(others.begin(), others.end(), wanted) != others.end())
+      std::find(others.begin(), others.end(), wanted) != others.end() ||
+      std::find(others.begin(), others.end(), "*") != others.end())
     return {diag::Severity::warning,
             "request/partition",
-            "the profile of " + site.name + " tells nothing of partition '" + wanted + "' but that it exists",
+            std::find(others.begin(), others.end(), wanted) != others.end()
+                ? "the profile of " + site.name + " tells nothing of partition '" + wanted +
+                      "' but that it exists"
+                : "the profile of " + site.name + " does not list partition '" + wanted +
+                      "': it can only be one that a group has of its own",
             {},
             "nodes, limits and bindings are not checked"};
   std::vector<std::string> names;

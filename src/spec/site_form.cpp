@@ -64,8 +64,10 @@ const ObjectForm<Site>& state_form() {
 const ObjectForm<Site>& other_names_form() {
   using M = Members<Site>;
   static constexpr auto k_members = std::to_array<Member<Site>>({
-      M::texts<&Site::other_partitions>("of_partitions", TextRule::line,
-                                        "Partitions that exist; nothing more is known of them here."),
+      M::texts<&Site::other_partitions>(
+          "of_partitions", TextRule::line,
+          "Partitions that exist; nothing more is known of them here. An asterisk: groups "
+          "have partitions of their own names."),
       M::texts<&Site::other_qos>("of_qos", TextRule::line, "The same for QoS."),
   });
   static constexpr ObjectForm<Site> k_form{
