@@ -49,13 +49,7 @@ Hits find(const Subject& subject) {
         count_text(static_cast<unsigned long long>(std::max(0L, asked)), "CPU") + " of one node: ";
     if (asked > room->most)
       hits.push_back({place, what + "no node here has as many", hint, {}, part.fit.severity()});
-    else if (asked > room->known)
-      hits.push_back({place,
-                      what + "the profile knows of " + std::to_string(room->known),
-                      hint,
-                      {},
-                      diag::Severity::warning});
-    else if (room->usable < room->cores && asked > room->usable &&
+    else if (asked <= room->known && room->usable < room->cores && asked > room->usable &&
              (asked <= room->cores || asked > room->usable * (room->known / room->cores)))
       // Up to the number of cores the job most likely counts cores.
       hits.push_back({place,

@@ -16,6 +16,14 @@ bool is_set(const Launch& launch, const std::string& setting) {
          (equals == std::string::npos || (value->known() && value->text() == setting.substr(equals + 1)));
 }
 
+/// Whether NCCL or RCCL, which all these rules are about, is at work in the launch as far as can be seen.
+bool may_use_nccl(const Subject& subject, const Launch& launch) {
+  if (launch.python() || launch.agent() || launch.container()) return true;
+  const auto text = util::to_lower(subject.text);
+  return text.find("nccl") != std::string::npos || text.find("rccl") != std::string::npos ||
+         text.find("torch") != std::string::npos;
+}
+
 Hits find(const Subject& subject) {
   Hits hits;
   if (!subject.site) return hits;
@@ -24,7 +32,8 @@ Hits find(const Subject& subject) {
       const auto& settings = rule.settings;
       if (settings.empty() || launch.chain.front().program == "export" ||
           !std::all_of(settings.begin(), settings.end(),
-                       [&](const auto& setting) { return is_set(launch, setting); }))
+                       [&](const auto& setting) { return is_set(launch, setting); }) ||
+          !may_use_nccl(subject, launch))
         continue;
       const auto* last = launch.variable(settings.back().substr(0, settings.back().find('=')));
       hits.push_back(
@@ -41,30 +50,34 @@ Hits find(const Subject& subject) {
 
 Rule rule_site_env_conflict() {
   using namespace site_env_conflict;
-  return {"site/env-conflict",
-          diag::Severity::warning,
-          "Variables that do not go together",
-          "Each setting is right alone; together they hang, or slow the network down.",
-          "https://docs.cscs.ch/software/communication/nccl/",
-          {{"#!/bin/bash\n#SBATCH -A g1\n#SBATCH -N1\n#SBATCH -t 10\n#SBATCH -p normal\nexport "
-            "NCCL_NET_PLUGIN=ofi NCCL_NET=\"AWS Libfabric\"\nsrun python train.py\n",
-            "alps_daint"},
-           {"#!/bin/bash\n#SBATCH -A g1\n#SBATCH -N1\n#SBATCH -t 10\n#SBATCH -p normal\nexport "
-            "MPICH_GPU_SUPPORT_ENABLED=1\nexport NCCL_NET=\"AWS Libfabric\"\nsrun python train.py\n",
-            "alps_clariden"},
-           {"#!/bin/bash\n#SBATCH -A x\n#SBATCH -N1\n#SBATCH -t 10\nexport "
-            "FI_MR_CACHE_MONITOR=memhooks\nsrun python train.py\n",
-            "frontier"}},
-          {{"#!/bin/bash\n#SBATCH --account=project_462000001\n#SBATCH --time=10\n#SBATCH -p "
-            "small-g\n#SBATCH --gpus-per-node=8\nexport ROCR_VISIBLE_DEVICES=0,1\nsrun python train.py\n",
-            "lumi"},
-           {"#!/bin/bash\n#SBATCH -A g1\n#SBATCH -N1\n#SBATCH -t 10\n#SBATCH -p normal\nexport "
-            "MPICH_GPU_SUPPORT_ENABLED=0\nexport NCCL_NET=\"AWS Libfabric\"\nsrun python train.py\n",
-            "alps_clariden"},
-           {"#!/bin/bash\n#SBATCH -A x\n#SBATCH -N1\n#SBATCH -t 10\nexport FI_MR_CACHE_MONITOR=kdreg2\nsrun "
-            "python train.py\n",
-            "frontier"}},
-          find};
+  return {
+      "site/env-conflict",
+      diag::Severity::warning,
+      "Variables that do not go together",
+      "Each setting is right alone; together they hang, or slow the network down.",
+      "https://docs.cscs.ch/software/communication/nccl/",
+      {{"#!/bin/bash\n#SBATCH -A g1\n#SBATCH -N1\n#SBATCH -t 10\n#SBATCH -p normal\nexport "
+        "NCCL_NET_PLUGIN=ofi NCCL_NET=\"AWS Libfabric\"\nsrun python train.py\n",
+        "alps_daint"},
+       {"#!/bin/bash\n#SBATCH -A g1\n#SBATCH -N1\n#SBATCH -t 10\n#SBATCH -p normal\nexport "
+        "MPICH_GPU_SUPPORT_ENABLED=1\nexport NCCL_NET=\"AWS Libfabric\"\nsrun python train.py\n",
+        "alps_clariden"},
+       {"#!/bin/bash\n#SBATCH -A x\n#SBATCH -N1\n#SBATCH -t 10\nexport "
+        "FI_MR_CACHE_MONITOR=memhooks\nsrun python train.py\n",
+        "frontier"}},
+      {{"#!/bin/bash\n#SBATCH --account=project_462000001\n#SBATCH --time=10\n#SBATCH -p "
+        "small-g\n#SBATCH --gpus-per-node=8\nexport ROCR_VISIBLE_DEVICES=0,1\nsrun python train.py\n",
+        "lumi"},
+       {"#!/bin/bash\n#SBATCH -A g1\n#SBATCH -N1\n#SBATCH -t 10\n#SBATCH -p normal\nexport "
+        "MPICH_GPU_SUPPORT_ENABLED=0\nexport NCCL_NET=\"AWS Libfabric\"\nsrun python train.py\n",
+        "alps_clariden"},
+       {"#!/bin/bash\n#SBATCH -A x\n#SBATCH -N1\n#SBATCH -t 10\nexport FI_MR_CACHE_MONITOR=memhooks\nsrun "
+        "./warpx inputs\n",
+        "frontier"},
+       {"#!/bin/bash\n#SBATCH -A x\n#SBATCH -N1\n#SBATCH -t 10\nexport FI_MR_CACHE_MONITOR=kdreg2\nsrun "
+        "python train.py\n",
+        "frontier"}},
+      find};
 }
 
 } // namespace hpcml::check

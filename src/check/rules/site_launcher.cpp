@@ -24,6 +24,7 @@ Hits find(const Subject& subject) {
     const bool starts =
         program == "mpirun" || program == "mpiexec" || program == "ibrun" || program == "srun";
     const auto at = launch.chain.front().place.offset;
+    if (launch.chain.front().find("version") || launch.chain.front().find("help")) continue;
     // srun is Slurm's own: it works wherever the site has not put a program of its own before the MPI's.
     const auto usual =
         std::find_if(launchers.begin(), launchers.end(), [](const auto& rule) { return rule.is_default; });

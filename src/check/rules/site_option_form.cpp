@@ -40,7 +40,10 @@ Hits find(const Subject& subject) {
           hit.fix = replace_in(subject, place, value, value + rule.suffix);
         hits.push_back(std::move(hit));
       }
-      if (!rule.pattern.empty() && !model::matches_pattern(value, rule.pattern)) {
+      // Slurm compares accounts without regard to capitals.
+      const bool fits = model::matches_pattern(value, rule.pattern) ||
+                        (name == "account" && model::matches_pattern(util::to_lower(value), rule.pattern));
+      if (!rule.pattern.empty() && !fits) {
         Hit hit{place,
                 "--" + name + "=" + value + " is not what " + part.site.name + " expects" +
                     (rule.why.empty() ? "" : ": " + rule.why),

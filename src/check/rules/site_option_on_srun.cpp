@@ -17,7 +17,9 @@ slurm::Place plugin_word(const Subject& subject, const std::string& name) {
 
 Hits find(const Subject& subject) {
   Hits hits;
-  for (const auto& part : parts_of(subject))
+  for (const auto& part : parts_of(subject)) {
+    // What holds for the partitions of the profile need not hold for another one.
+    if (!part.fit.named.empty() && part.fit.partitions.empty()) continue;
     for (const auto& [name, any] : part.site.flags) {
       const auto& rule = part.fit.flag(part.site, name);
       if (rule.policy != model::Policy::srun_only) continue;
@@ -33,6 +35,7 @@ Hits find(const Subject& subject) {
       if (!own) hit.severity = diag::Severity::warning;
       hits.push_back(std::move(hit));
     }
+  }
   return hits;
 }
 
