@@ -164,7 +164,7 @@ TEST_CASE("Narval asks for no partition, wants the GPU's type and builds its env
 
 TEST_CASE("Vista refuses memory and GPU options and starts ranks with ibrun", "[spec]") {
   const auto site = shipped("vista");
-  for (const auto* option : {"mem", "gres", "gpus-per-task", "export", "nodelist"}) {
+  for (const auto* option : {"mem", "gres", "gpus-per-task", "nodelist"}) {
     INFO(option);
     CHECK(site.flags.at(option).policy == model::Policy::forbidden);
   }

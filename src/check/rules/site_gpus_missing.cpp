@@ -42,12 +42,22 @@ bool asks_otherwise(const slurm::Request& request) {
          request.has("ntasks-per-gpu");
 }
 
+/// Whether it asks for a feature that none of the profile's nodes is known to have: it may be for others.
+bool wants_other_nodes(const SitePart& part) {
+  const auto& nodes = part.fit.nodes;
+  return std::any_of(part.request.features.begin(), part.request.features.end(), [&](const auto& feature) {
+    return std::none_of(nodes.begin(), nodes.end(), [&](const auto* node) {
+      return std::find(node->features.begin(), node->features.end(), feature) != node->features.end();
+    });
+  });
+}
+
 Hits find(const Subject& subject) {
   Hits hits;
   for (const auto& part : parts_of(subject)) {
     const auto& rule = part.fit.gpu_request(part.site);
     if (part.fit.gpus_per_node > 0 || asks_otherwise(part.request) || rule.style == model::GpuStyle::none ||
-        part.fit.owns_nodes() || !is_for_gpus(part))
+        part.fit.owns_nodes() || !is_for_gpus(part) || wants_other_nodes(part))
       continue;
     Hit hit{part.place({"partition"}), "the job asks for no GPU, and the nodes here are for jobs with GPUs",
             with_source("ask for them: --" + model::word_of(rule.style) +
@@ -85,6 +95,7 @@ Rule rule_site_gpus_missing() {
             "lumi"},
            {"#!/bin/bash\n#SBATCH -p gpu_h100\n#SBATCH -t 10\n#SBATCH --gpus=1\nsrun true\n", "snellius"},
            {"#!/bin/bash\n#SBATCH -p genoa\n#SBATCH -t 10\nsrun true\n", "snellius"},
+           {"#!/bin/bash\n#SBATCH -A x -p alvis -N1 -C NOGPU -t 10\nsrun true\n", "alvis"},
            {"#!/bin/bash\n#SBATCH -A x\n#SBATCH -N1\n#SBATCH -t 10\nsrun true\n", "frontier"}},
           find};
 }

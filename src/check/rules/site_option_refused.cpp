@@ -37,10 +37,13 @@ Hits find(const Subject& subject) {
     for (const auto& [name, any] : part.site.flags) {
       if (name == "partition" || !part.request.has(name)) continue;
       const auto& rule = part.fit.flag(part.site, name);
-      if (rule.policy != model::Policy::forbidden) continue;
+      const bool refused = rule.policy == model::Policy::forbidden;
+      if (!refused && rule.policy != model::Policy::discouraged) continue;
       hits.push_back({part.place({name}),
-                      part.site.name + " refuses --" + name + (rule.why.empty() ? "" : ": " + rule.why),
-                      with_source("leave it out", rule.origin), in_other_words(subject, part, name)});
+                      part.site.name + (refused ? " refuses --" : " asks jobs to leave out --") + name +
+                          (rule.why.empty() ? "" : ": " + rule.why),
+                      with_source("leave it out", rule.origin), in_other_words(subject, part, name),
+                      refused ? std::nullopt : std::optional(diag::Severity::warning)});
     }
   return hits;
 }
