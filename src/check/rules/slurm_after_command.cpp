@@ -8,8 +8,8 @@ namespace hpcml::check {
 namespace slurm_after_command {
 
 bool is_directive(std::string_view line) {
-  return line.substr(0, 7) == "#SBATCH" && line.size() > 7 &&
-         line.find_first_not_of(" \t", 7) != std::string_view::npos;
+  const auto first = line.find_first_not_of(" \t", 7);
+  return line.substr(0, 7) == "#SBATCH" && first != std::string_view::npos && line[first] == '-';
 }
 
 Hits find(const Subject& subject) {
@@ -46,6 +46,7 @@ Rule rule_slurm_after_command() {
        "#!/bin/bash\necho $((1<<4))\n#SBATCH --nodes=2\n"},
       {"#!/bin/bash\n#SBATCH --nodes=2\nset -e\n", "#!/bin/bash\n\n# comment\n#SBATCH --nodes=2\nsrun true\n",
        "#!/bin/bash\nsrun true\n# SBATCH is read above\n",
+       "#!/bin/bash\n#SBATCH -N2\nsrun true\n#SBATCH WARNING: 2 warnings were found.\n",
        "#!/bin/bash\nsbatch <<'EOF'\n#!/bin/bash\n#SBATCH --nodes=2\nEOF\n",
        "#!/bin/bash\n: <<++++\n#SBATCH --nodes=2\n++++\nsrun true\n",
        "#!/bin/bash\ncat > a.sh << 'end of the script'\n#SBATCH --nodes=2\nend of the script\nsbatch a.sh\n",

@@ -32,6 +32,13 @@ constexpr std::array<Row, 7> k_rows = {
      {"SLURM_GPUS_PER_NODE", "gpus-per-node"},
      {"SLURM_GPUS_PER_TASK", "gpus-per-task"}}};
 
+/// The text up to an `exit` that stands alone at the start of a line, behind which notes may stand.
+std::string_view before_exit(std::string_view text) {
+  for (const std::string_view line : {"\nexit\n", "\nexit 0\n"})
+    if (const auto at = text.find(line); at != std::string_view::npos) text = text.substr(0, at + 1);
+  return text;
+}
+
 struct Use {
   std::size_t at = 0;
   std::string_view name;
@@ -131,13 +138,14 @@ bool is_told_elsewhere(const Subject& subject, std::string_view option) {
 
 Hits find(const Subject& subject) {
   Hits hits;
-  const auto body = subject.text.substr(subject.header.end);
+  const auto body =
+      before_exit(subject.text).substr(std::min(subject.header.end, before_exit(subject.text).size()));
   // Without directives the options come from elsewhere; a script that submits others speaks of their
   // variables.
   if (subject.requests.size() != 1 || subject.header.directives.empty() || !is_shell_script(subject.text) ||
       body.find("#SBATCH") != std::string_view::npos || body.find("SLURM_") == std::string_view::npos)
     return hits;
-  const auto uses = find_uses(subject.text, subject.header.end);
+  const auto uses = find_uses(before_exit(subject.text), subject.header.end);
   for (const auto& row : k_rows) {
     const auto is_it = [&](const Use& use) { return use.name == row.variable; };
     const auto used = std::find_if(uses.begin(), uses.end(), [&](const Use& one) {
@@ -187,6 +195,7 @@ Rule rule_slurm_variable_unset() {
            "./a\n",
            "#!/bin/bash\n#SBATCH -N1\n# The sizes are passed by submit.py.\nexport "
            "WORLD_SIZE=$SLURM_NTASKS\nsrun ./a\n",
+           "#!/bin/bash\n#SBATCH --nodes=2\nsrun ./a\nexit 0\n$SLURM_NTASKS is the number of tasks\n",
            "#!/bin/bash\n#SBATCH --nodes=2 -c @@CPUS@@\nexport OMP_NUM_THREADS=$SLURM_CPUS_PER_TASK\nsrun "
            "./a\n",
            {"#!/bin/bash\n#SBATCH -n4 --gpus-per-task=1\necho $SLURM_GPUS_PER_TASK\n", "", "22.05"}},
