@@ -140,10 +140,10 @@ JobKey env_key(std::string name, KeyHelp help) {
     const auto equals = text.find('=');
     if (equals == std::string::npos || equals == 0)
       return util::Error{"'" + text + "' is not NAME=VALUE", "for example --env OMP_PLACES=cores"};
-    const auto name = text.substr(0, equals);
-    if (const auto fault = text_fault(name, TextRule::variable); !fault.empty()) // as in a job file
-      return util::Error{"'" + name + "' " + fault, std::string(text_hint(TextRule::variable))};
-    job.env.emplace_back(name, Sourced<std::string>{text.substr(equals + 1), origin});
+    const auto variable = text.substr(0, equals);
+    if (const auto fault = text_fault(variable, TextRule::variable); !fault.empty()) // as in a job file
+      return util::Error{"'" + variable + "' " + fault, std::string(text_hint(TextRule::variable))};
+    job.env.emplace_back(variable, Sourced<std::string>{text.substr(equals + 1), origin});
     return std::nullopt;
   };
   key.merge = [](JobSpec& job, const JobSpec& over) {
