@@ -10,6 +10,7 @@
 
 #include "check/fix.hpp"
 #include "check/same_cause.hpp"
+#include "check/site_options.hpp"
 #include "check/suppress.hpp"
 #include "diag/lines.hpp"
 #include "slurm/options.hpp"
@@ -231,7 +232,9 @@ Findings check_script(const std::string& file, std::string_view text, const Targ
   auto refusals = version ? read_as(file, text, *version, subject) : read_as_all(file, text, subject);
   for (const auto& request : subject.requests) {
     subject.sizes.push_back(slurm::size_job(request, subject.version, slurm::listed_nodes(request)));
-    if (target.site) subject.fits.push_back(fit_to_site(request, subject.sizes.back(), *target.site));
+    if (!target.site) continue;
+    subject.demands.push_back(site::demand_of(request, subject.sizes.back()));
+    subject.fits.push_back(site::place(*target.site, subject.demands.back()));
   }
   const auto script = shell::read_script(is_shell_script(text) ? std::string(text) : std::string());
   subject.view = shell::make_view(script);

@@ -43,17 +43,17 @@ slurm::Place SitePart::place(std::initializer_list<std::string_view> options) co
   return {};
 }
 
-unsigned SitePart::nodes() const {
-  long nodes = std::max(1L, size.min_nodes);
-  if (!size.nodes_given && size.tasks_per_node > 0)
-    nodes = std::max(nodes, (size.tasks + size.tasks_per_node - 1) / size.tasks_per_node);
-  return static_cast<unsigned>(nodes);
+const model::FlagRule& SitePart::flag(const std::string& name) const {
+  return hpcml::site::flag_rule(site, name, fit.facts);
 }
+
+const model::GpuRequest& SitePart::gpu_request() const { return hpcml::site::gpu_rule(site, fit.facts); }
 
 std::vector<SitePart> parts_of(const Subject& subject) {
   std::vector<SitePart> parts;
   for (std::size_t i = 0; subject.site && i < subject.fits.size(); ++i)
-    parts.push_back({subject.requests[i], subject.sizes[i], subject.fits[i], *subject.site});
+    parts.push_back(
+        {subject.requests[i], subject.sizes[i], subject.demands[i], subject.fits[i], *subject.site});
   return parts;
 }
 

@@ -14,13 +14,18 @@ namespace hpcml::check {
 struct SitePart {
   const slurm::Request& request;
   const slurm::JobSize& size;
-  const SiteFit& fit;
+  const hpcml::site::Demand& demand;
+  const hpcml::site::Placement& fit;
   const model::Site& site;
 
   /// Where the first of these options stands; nowhere where none is given.
   slurm::Place place(std::initializer_list<std::string_view> options) const;
-  /// Nodes of the job, as far as its options tell.
-  unsigned nodes() const;
+  /// error where the job certainly is refused or never starts, else warning.
+  diag::Severity severity() const { return fit.sure ? diag::Severity::error : diag::Severity::warning; }
+  /// The site's rule for an option ("mem") where it holds for this job, else one that allows everything.
+  const model::FlagRule& flag(const std::string& name) const;
+  /// How GPUs are asked for in this job.
+  const model::GpuRequest& gpu_request() const;
 };
 /// The components; none without a site.
 std::vector<SitePart> parts_of(const Subject& subject);

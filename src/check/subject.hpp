@@ -7,9 +7,9 @@
 #include <vector>
 
 #include "chain/launches.hpp"
-#include "check/site_fit.hpp"
 #include "model/site.hpp"
 #include "shell/view.hpp"
+#include "site/placement.hpp"
 #include "slurm/job_size.hpp"
 #include "slurm/request.hpp"
 #include "slurm/script_header.hpp"
@@ -36,7 +36,8 @@ struct Subject {
   std::vector<shell::Place> texts = {};      ///< here-documents and words of several lines, in order
   std::vector<Launch> launches = {};         ///< one per command of `view` that may run
   const model::Site* site = nullptr;         ///< none: no site is named
-  std::vector<SiteFit> fits = {};            ///< of the requests; empty without a site
+  std::vector<site::Demand> demands = {};    ///< of the requests; empty without a site
+  std::vector<site::Placement> fits = {};    ///< where each of them lands; empty without a site
 
   /// Whether it may be read by a Slurm of this range ("22.05-23.02", as is_in_range has it): true where the
   /// version is unknown.

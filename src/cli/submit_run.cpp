@@ -9,8 +9,8 @@
 
 #include "diag/visible_text.hpp"
 #include "emulate/cluster_layout.hpp"
-#include "plan/site_limits.hpp"
 #include "render/script.hpp"
+#include "site/limits.hpp"
 #include "util/process.hpp"
 #include "util/text.hpp"
 
@@ -149,7 +149,7 @@ std::optional<util::Error> find_queue_fault(const PlannedRequest& request) {
         part.chain * (array ? std::max(1ULL, slurm::count_array_tasks(*array)) : 1ULL);
   }
   for (const auto& [place, count] : jobs)
-    if (auto fault = plan::job_count_fault(request.site, place.first, place.second, count)) return fault;
+    if (auto fault = site::job_count_fault(request.site, place.first, place.second, count)) return fault;
   return std::nullopt;
 }
 

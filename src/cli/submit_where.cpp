@@ -9,7 +9,7 @@
 #include "cli/job_plan.hpp"
 #include "cli/submit_run.hpp"
 #include "hpcml/json_string.hpp"
-#include "plan/when.hpp"
+#include "site/facts.hpp"
 #include "slurm/submission.hpp"
 #include "spec/merged_profile.hpp"
 #include "spec/site_store.hpp"
@@ -36,16 +36,16 @@ model::Site without_accounts(model::Site site) {
   return site;
 }
 
-plan::JobFacts make_facts(const model::Site& site, const model::Plan& plan) {
-  return plan::make_facts(site, {plan.layout.nodes, plan.layout.gpus_per_node, plan.partition,
+site::JobFacts make_facts(const model::Site& site, const model::Plan& plan) {
+  return site::make_facts(site, {plan.layout.nodes, plan.layout.gpus_per_node, plan.partition,
                                  plan.launcher.choice.name(),
                                  plan.container && !model::keeps_host(plan.container->engine), plan.node_type,
                                  plan.gpu_type, plan.qos});
 }
 
 /// What an account looks like under the rule that holds for the job: " <project>@v100".
-std::string hint_of(const model::FlagRule& rule, const plan::JobFacts& facts) {
-  const auto* held = plan::first_that_holds(rule, facts);
+std::string hint_of(const model::FlagRule& rule, const site::JobFacts& facts) {
+  const auto* held = site::first_that_holds(rule, facts);
   return held == nullptr || held->pattern_hint.empty() ? "" : " " + held->pattern_hint;
 }
 

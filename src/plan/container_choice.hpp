@@ -8,7 +8,7 @@
 
 #include "model/job_spec.hpp"
 #include "model/site.hpp"
-#include "plan/when.hpp"
+#include "site/facts.hpp"
 
 namespace hpcml::plan {
 
@@ -24,7 +24,7 @@ std::vector<std::string> engine_names(const model::Site& site);
 /// and of these the ones for images of this form; where no form fits, those without one.
 ContainerRules container_rules(const model::Site& site, const model::JobSpec& job);
 /// The first of them that holds for the job, or none.
-const model::ContainerRule* first_that_applies(const ContainerRules& rules, const JobFacts& facts);
+const model::ContainerRule* first_that_applies(const ContainerRules& rules, const site::JobFacts& facts);
 /// Whether the job's program leaves the host's files behind, with those rules for its image.
 bool leaves_host(const model::JobSpec& job, const ContainerRules& rules);
 

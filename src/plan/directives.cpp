@@ -37,7 +37,7 @@ void add_text(PlanContext& context, const std::string& name, const model::Known<
     if (other != std::string::npos)
       return context.error("request/" + name,
                            option + "=" + value + " is not for this kind of job, whose " + name +
-                               " ends with " + rule.suffix + cited(rule.origin),
+                               " ends with " + rule.suffix + site::cited(rule.origin),
                            "write " + option + "=" + value.substr(0, other) + rule.suffix +
                                ", or ask for what yours is for");
     value += rule.suffix;
@@ -54,7 +54,7 @@ void add_text(PlanContext& context, const std::string& name, const model::Known<
   else if (!rule.pattern.empty() && !model::matches_pattern(value, rule.pattern))
     context.error("usage/" + name,
                   option + "=" + value + " is not what " + context.site.name + " expects" +
-                      cited(rule.origin),
+                      site::cited(rule.origin),
                   rule.pattern_hint.empty() ? "it must match " + rule.pattern : "write it" + form.substr(1));
   else
     add_directive(context, option, value, wanted->origin);
@@ -62,12 +62,12 @@ void add_text(PlanContext& context, const std::string& name, const model::Known<
 
 void add_partition(PlanContext& context) {
   if (context.plan.partition.empty() || !context.flag("partition").takes()) return;
-  if (context.partition && !context.partition->nameable && !context.job.partition) {
-    context.note("no --partition line: Slurm chooses the partition here", context.partition->origin);
+  if (context.partition() && !context.partition()->nameable && !context.job.partition) {
+    context.note("no --partition line: Slurm chooses the partition here", context.partition()->origin);
     return;
   }
   Origin origin = context.job.partition ? context.job.partition->origin : context.flag("partition").origin;
-  if (!context.job.partition && context.partition) origin = context.partition->origin;
+  if (!context.job.partition && context.partition()) origin = context.partition()->origin;
   add_directive(context, "--partition", context.plan.partition, origin);
 }
 
@@ -79,9 +79,9 @@ void add_to_step(PlanContext& context, const std::string& option) {
 
 /// True if the job keeps something on the nodes' own disks.
 bool uses_local_disk(const PlanContext& context) {
-  if (!context.node || !context.node->local_disk) return false;
+  if (!context.node() || !context.node()->local_disk) return false;
   const auto below = [&](const std::string& path) {
-    return util::starts_with(path, *context.node->local_disk);
+    return util::starts_with(path, *context.node()->local_disk);
   };
   const auto& caches = context.plan.caches;
   return below(context.plan.python.where) || context.plan.stage ||
@@ -90,7 +90,7 @@ bool uses_local_disk(const PlanContext& context) {
 
 /// What the site wants of every job, of this kind of node, and of the QoS.
 void add_site_options(PlanContext& context) {
-  const JobFacts facts = context.facts();
+  const site::JobFacts facts = context.facts();
   const auto contradicts = [&](const std::string& text, const Origin& origin) {
     if (context.plan.layout.threads_per_core == 1 || split_option(text).name != "--hint") return false;
     context.note(text + " is left out: --threads-per-core " +
@@ -103,27 +103,27 @@ void add_site_options(PlanContext& context) {
     if (!context.has_directive(option.name)) add_directive(context, option.name, option.value, origin);
   };
   for (const auto& always : context.site.always) {
-    if (!applies(always.when, facts) || contradicts(always.value, always.origin)) continue;
+    if (!site::applies(always.when, facts) || contradicts(always.value, always.origin)) continue;
     if (always.on_srun)
       add_to_step(context, with_job_numbers(context, always.value));
     else
       add_once(always.value, always.origin);
   }
-  if (context.node && !context.node->constraint.empty())
-    add_once("--constraint=" + context.node->constraint, context.node->origin);
-  if (context.qos)
-    for (const auto& needed : context.qos->needs) add_once(needed, context.qos->origin);
+  if (context.node() && !context.node()->constraint.empty())
+    add_once("--constraint=" + context.node()->constraint, context.node()->origin);
+  if (context.qos())
+    for (const auto& needed : context.qos()->needs) add_once(needed, context.qos()->origin);
   if (!uses_local_disk(context)) return;
-  if (const auto& gib = context.node->local_disk_gib)
-    context.note("the nodes' own disk, " + *context.node->local_disk + ", has " + std::to_string(*gib) +
+  if (const auto& gib = context.node()->local_disk_gib)
+    context.note("the nodes' own disk, " + *context.node()->local_disk + ", has " + std::to_string(*gib) +
                      " GiB",
-                 context.node->origin);
-  if (context.node->local_disk_option.empty()) return;
-  const std::string& option = context.node->local_disk_option;
+                 context.node()->origin);
+  if (context.node()->local_disk_option.empty()) return;
+  const std::string& option = context.node()->local_disk_option;
   if (option.find("{gib}") == std::string::npos)
-    add_once(option, context.node->origin);
+    add_once(option, context.node()->origin);
   else
-    context.note("room on the nodes' own disks is asked for with --sbatch=" + option, context.node->origin);
+    context.note("room on the nodes' own disks is asked for with --sbatch=" + option, context.node()->origin);
 }
 
 /// The signal without "B:": the batch shell of a script that is written anew has no trap, would die of it and
@@ -155,9 +155,9 @@ void add_options(PlanContext& context) {
   if (job.array) add_text(context, "array", job.array);
   if (job.dependency) add_text(context, "dependency", job.dependency);
   add_site_options(context);
-  if (context.partition && context.partition->exclusive && context.partition->slurm_exclusive == false &&
-      !context.has_directive("--exclusive"))
-    add_directive(context, "--exclusive", std::nullopt, context.partition->origin);
+  if (context.partition() && context.partition()->exclusive &&
+      context.partition()->slurm_exclusive == false && !context.has_directive("--exclusive"))
+    add_directive(context, "--exclusive", std::nullopt, context.partition()->origin);
 }
 
 /// What the user gave raw comes last and wins over a line of the same name; features add up.
@@ -229,7 +229,7 @@ void check_flags(PlanContext& context) {
     const model::FlagRule& rule = context.flag(name);
     const std::string option = "--" + name;
     const Origin* asked = asked_by_user(context, name);
-    const std::string why = (rule.why.empty() ? "" : ": " + rule.why) + cited(rule.origin);
+    const std::string why = (rule.why.empty() ? "" : ": " + rule.why) + site::cited(rule.origin);
     if (rule.policy == Policy::srun_only) {
       give_to_srun(context, option, rule.origin);
     } else if (rule.policy == Policy::forbidden &&
@@ -298,8 +298,8 @@ void plan_directives(PlanContext& context) {
   add_partition(context);
   const bool wants_qos =
       context.flag("qos").policy == Policy::required && context.flag("qos").default_value.empty();
-  if (!job.qos && wants_qos && context.qos)
-    add_directive(context, "--qos", context.qos->name, context.qos->origin);
+  if (!job.qos && wants_qos && context.qos())
+    add_directive(context, "--qos", context.qos()->name, context.qos()->origin);
   else
     add_text(context, "qos", job.qos);
   add_directive(context, "--nodes", std::to_string(plan.layout.nodes),

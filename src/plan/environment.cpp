@@ -65,7 +65,7 @@ void plan_visibility(PlanContext& context) {
     context.error("request/gpu-visibility",
                   context.site.name +
                       " asks for GPUs by the task, and then Slurm shows each rank its own only" +
-                      cited(request.origin),
+                      site::cited(request.origin),
                   "leave --gpu-visibility out");
   else if (by_slurm)
     context.plan.gpu_visibility = {GpusSeen::own,
@@ -90,7 +90,7 @@ void set_variable(std::vector<PlannedEnv>& env, PlannedEnv variable, const std::
   env.push_back(std::move(variable));
 }
 
-std::vector<PlannedEnv> site_environment(const model::Site& site, const JobFacts& facts,
+std::vector<PlannedEnv> site_environment(const model::Site& site, const site::JobFacts& facts,
                                          model::GpuVendor gpu_vendor) {
   std::vector<PlannedEnv> env;
   if (!site.network.interfaces.empty()) {
@@ -106,7 +106,7 @@ std::vector<PlannedEnv> site_environment(const model::Site& site, const JobFacts
   for (const auto& [name, value] : site.network.proxy)
     env.push_back({name, value, false, Scope::batch, site.network.proxy_origin});
   for (const auto& rule : site.env)
-    if (applies(rule.when, facts))
+    if (site::applies(rule.when, facts))
       set_variable(env, {rule.name, rule.value, rule.expression, rule.scope, rule.origin},
                    "a later rule of the site");
   return env;
@@ -142,10 +142,11 @@ std::optional<unsigned> wanted_workers(const model::JobSpec& job) {
 
 } // namespace
 
-std::vector<model::PlannedCache> site_caches(const model::Site& site, const JobFacts& facts) {
+std::vector<model::PlannedCache> site_caches(const model::Site& site, const site::JobFacts& facts) {
   std::vector<model::PlannedCache> caches;
   for (const auto& rule : site.caches)
-    if (applies(rule.when, facts)) caches.push_back({rule.name, rule.base, rule.variables, rule.origin});
+    if (site::applies(rule.when, facts))
+      caches.push_back({rule.name, rule.base, rule.variables, rule.origin});
   return caches;
 }
 
@@ -191,25 +192,16 @@ void place_models(PlanContext& context, bool shows_scratch) {
     for (const auto& [name, folder] : {std::pair{"HF_HOME", "huggingface"}, {"TORCH_HOME", "torch"}})
       context.plan.env.push_back(
           {name, place_in_scratch(context.site, name, folder), true, Scope::batch, storage.origin});
-  if (is_offline(context))
+  if (site::is_offline(context.site, context.placement.partitions))
     context.plan.env.push_back(
         {"HF_HUB_OFFLINE", "${HF_HUB_OFFLINE:-1}", true, Scope::batch, context.site.network.origin});
 }
 
 } // namespace
 
-bool is_offline(const PlanContext& context) {
-  const model::NetworkRule& network = context.site.network;
-  const bool reaches = context.partition && context.partition->internet
-                           ? *context.partition->internet
-                           : network.internet_on_compute.value_or(true);
-  return !reaches && network.internet_on_compute && network.proxy.empty() && network.proxy_module.empty() &&
-         network.allowed_hosts.empty();
-}
-
 void plan_environment(PlanContext& context) {
   model::Plan& plan = context.plan;
-  const JobFacts facts = context.facts();
+  const site::JobFacts facts = context.facts();
   plan.env = site_environment(context.site, facts, plan.gpu_vendor);
   for (auto& variable :
        thread_environment(context.site, {plan.layout.cpus_per_rank, plan.layout.gpus_per_node > 0,

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "model/plan.hpp"
-#include "plan/when.hpp"
+#include "site/facts.hpp"
 
 namespace hpcml::plan {
 
@@ -14,7 +14,7 @@ struct PlanContext;
 
 /// Network interfaces, device order, then the site's own rules that apply; a later one replaces an earlier of
 /// its name.
-std::vector<model::PlannedEnv> site_environment(const model::Site& site, const JobFacts& facts,
+std::vector<model::PlannedEnv> site_environment(const model::Site& site, const site::JobFacts& facts,
                                                 model::GpuVendor gpu_vendor);
 /// True for variables with which OpenMP binds threads to cores. libgomp binds the first one as soon as it is
 /// loaded, and everything that the program starts later (data loaders) is bound to the same core.
@@ -23,12 +23,10 @@ bool binds_threads(const std::string& name, const std::string& value);
 /// threads.
 std::vector<model::PlannedEnv> openmp_environment(const model::Site& site, unsigned cores);
 /// The site's caches for the job.
-std::vector<model::PlannedCache> site_caches(const model::Site& site, const JobFacts& facts);
+std::vector<model::PlannedCache> site_caches(const model::Site& site, const site::JobFacts& facts);
 /// "${HF_HOME:-${SCRATCH:-$HOME/.cache}/huggingface}": a variable's value, else a folder in the site's
 /// scratch; empty where the profile knows no scratch of one's own.
 std::string place_in_scratch(const model::Site& site, const std::string& variable, const std::string& folder);
-/// Whether the job's nodes have no way to the internet; unknown counts as a way.
-bool is_offline(const PlanContext& context);
 /// A folder in `base` on a node's own disk that no other job and no other user has:
 /// "/tmp/hpcml-$UID-$SLURM_JOB_ID-miopen".
 std::string job_folder(const std::string& base, const std::string& name);

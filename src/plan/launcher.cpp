@@ -10,7 +10,7 @@ namespace {
 
 const model::LauncherRule* find_rule(const PlanContext& context, const std::string& name) {
   for (const auto& rule : context.site.launchers)
-    if (rule.name == name && applies(rule.when, context.facts())) return &rule;
+    if (rule.name == name && site::applies(rule.when, context.facts())) return &rule;
   return nullptr;
 }
 
@@ -18,7 +18,7 @@ const model::LauncherRule* find_rule(const PlanContext& context, const std::stri
 const model::LauncherRule* default_rule(const PlanContext& context) {
   const model::LauncherRule* chosen = nullptr;
   for (const auto& rule : context.site.launchers)
-    if (applies(rule.when, context.facts()) && (!chosen || (rule.is_default && !chosen->is_default)))
+    if (site::applies(rule.when, context.facts()) && (!chosen || (rule.is_default && !chosen->is_default)))
       chosen = &rule;
   return chosen;
 }
@@ -26,21 +26,21 @@ const model::LauncherRule* default_rule(const PlanContext& context) {
 bool masks_are_valid(const PlanContext& context, std::string& why) {
   const model::Plan& plan = context.plan;
   const bool full_node =
-      context.node && (plan.layout.gpus_per_node == 0 ||
-                       (context.node->gpu && context.node->gpu->per_node == plan.layout.gpus_per_node));
+      context.node() && (plan.layout.gpus_per_node == 0 ||
+                         (context.node()->gpu && context.node()->gpu->per_node == plan.layout.gpus_per_node));
   if (context.site.binding.value != model::NodeBinding::masks)
     why = "the profile does not vouch for CPU masks";
   else if (!plan.launcher.by_srun())
     why = plan.launcher.step + " takes no CPU masks";
   else if (!context.owns_nodes())
     why = "nodes may be shared, so the job's cores are known only when it runs";
-  else if (!context.node || context.node->cpu.core_threads.empty())
+  else if (!context.node() || context.node()->cpu.core_threads.empty())
     why = "the profile does not know the node's cores";
   else if (!full_node)
     why = "with fewer GPUs than the node has, their numbers are known only when the job runs";
-  else if (plan.layout.gpus_per_node > 0 && context.node->gpu->places.empty())
+  else if (plan.layout.gpus_per_node > 0 && context.node()->gpu->places.empty())
     why = "the profile does not know where the GPUs are attached";
-  else if (plan.layout.threads_per_core > context.node->cpu.threads_per_core)
+  else if (plan.layout.threads_per_core > context.node()->cpu.threads_per_core)
     why = "the profile does not know that many hardware threads of a core";
   else if (plan.binding.order.value.kind == model::RankOrder::ring)
     why = "which GPUs are linked is known only when the job runs";
@@ -71,8 +71,8 @@ void plan_placement(PlanContext& context) {
                   "leave --rank-order or --launcher out");
   else if (context.gpus_by_task())
     context.error("request/rank-order",
-                  context.site.name + " gives each task its own GPUs" + cited(context.gpu_request().origin) +
-                      ": no rank sees another's",
+                  context.site.name + " gives each task its own GPUs" +
+                      site::cited(context.gpu_request().origin) + ": no rank sees another's",
                   "leave --rank-order out");
   if (binding.order.value.kind != model::RankOrder::list) return;
   std::vector<topo::GpuInOrder> numbers(gpus);
@@ -93,12 +93,13 @@ void plan_placement(PlanContext& context) {
 /// say.
 std::vector<model::GpuPlace> places_in_order(PlanContext& context) {
   if (context.plan.layout.gpus_per_node == 0) return {};
-  const auto& places = context.node->gpu->places;
+  const auto& places = context.node()->gpu->places;
   model::GpuOrder& order = context.plan.binding.order.value;
   if (order.kind == model::RankOrder::gpu) return places;
   std::vector<topo::GpuInOrder> numbers;
   for (std::size_t i = 0; i < places.size(); ++i)
-    numbers.push_back({static_cast<unsigned>(i), topo::lowest_cpu(context.node->cpu, places[i]).value_or(0)});
+    numbers.push_back(
+        {static_cast<unsigned>(i), topo::lowest_cpu(context.node()->cpu, places[i]).value_or(0)});
   const auto positions = topo::find_rank_order(numbers, {}, order);
   if (!positions) return places; // said by plan_placement
   std::vector<model::GpuPlace> ordered;
@@ -193,7 +194,7 @@ void plan_binding(PlanContext& context) {
                                        plan.layout.cpus_per_rank, places.size());
   request.threads_per_core = plan.layout.threads_per_core;
   request.spill = binding.spill.value == model::CoreSpill::package;
-  topo::AffinityPlan affinity = topo::plan_affinity(context.node->cpu, places, request);
+  topo::AffinityPlan affinity = topo::plan_affinity(context.node()->cpu, places, request);
   binding.ranks = std::move(affinity.ranks);
   for (const auto& warning : affinity.warnings) context.note(warning, binding.origin);
 }

@@ -16,14 +16,14 @@ void plan_nodes(PlanContext& context) {
   if (!most || nodes <= most->value) return;
   std::vector<std::string> others;
   for (const auto& other : context.site.partitions)
-    if (other.nameable && context.partition && other.cpu_only == context.partition->cpu_only &&
+    if (other.nameable && context.partition() && other.cpu_only == context.partition()->cpu_only &&
         (!other.max_nodes || other.max_nodes->value >= nodes))
       others.push_back(other.name);
   context.error("request/nodes",
                 std::to_string(nodes) + " nodes: " + context.limit_owner(&model::Limits::max_nodes) +
-                    " allows " + std::to_string(most->value) + cited(most->origin),
-                context.qos && context.qos->max_nodes ? ""
-                : others.empty()                      ? ""
+                    " allows " + std::to_string(most->value) + site::cited(most->origin),
+                context.qos() && context.qos()->max_nodes ? ""
+                : others.empty()                          ? ""
                                  : "these partitions allow as many: " + util::join(others, ", "));
 }
 
@@ -41,9 +41,9 @@ std::vector<std::string> partitions_with_gpus(const PlanContext& context, unsign
 }
 
 void check_gpus(PlanContext& context, unsigned gpus) {
-  const model::NodeType& node = *context.node;
+  const model::NodeType& node = *context.node();
   const unsigned have = node.gpu ? node.gpu->per_node : 0;
-  if (gpus > have && !context.slice) {
+  if (gpus > have && !context.slice()) {
     const auto others = partitions_with_gpus(context, gpus);
     std::string hint;
     if (!others.empty())
@@ -54,21 +54,21 @@ void check_gpus(PlanContext& context, unsigned gpus) {
              " --gpus-per-node " + std::to_string(have);
     context.error("request/gpus-per-node",
                   std::to_string(gpus) + " GPUs per node: node type " + node.id + " has " +
-                      (have ? std::to_string(have) + " GPUs" : "none") + cited(node.origin),
+                      (have ? std::to_string(have) + " GPUs" : "none") + site::cited(node.origin),
                   hint);
     return;
   }
   if (gpus > 0 && gpus < have && context.owns_nodes())
     context.note("the partition gives whole nodes: " + std::to_string(have - gpus) +
                      " GPUs of each node stay idle",
-                 context.partition->origin);
+                 context.partition()->origin);
 }
 
 /// The GPUs of a node that nobody has counted: one for each task that is counted, where the site gives parts
 /// of nodes; else all, unless that is more than a job may have. Parts of several nodes nobody means.
 unsigned usual_gpus(PlanContext& context) {
   const auto& job = context.job;
-  const unsigned have = context.node->gpu ? context.node->gpu->per_node : 0;
+  const unsigned have = context.node()->gpu ? context.node()->gpu->per_node : 0;
   const unsigned nodes = context.plan.layout.nodes;
   if (have == 0) return 0;
   unsigned gpus = have;
@@ -77,8 +77,9 @@ unsigned usual_gpus(PlanContext& context) {
   if (context.owns_nodes()) return gpus;
   if (job.tasks_per_node) {
     const unsigned wanted = job.tasks_per_node->value * (job.gpus_per_task ? job.gpus_per_task->value : 1);
-    const bool taken = wanted < gpus && wanted > 0 &&
-                       gpu_count_faults(context.site, context.gpu_request(), nodes, wanted, have).empty();
+    const bool taken =
+        wanted < gpus && wanted > 0 &&
+        site::gpu_count_faults(context.site, context.gpu_request(), nodes, wanted, have).empty();
     if (taken) gpus = wanted;
   }
   context.findings.push_back(
@@ -97,19 +98,19 @@ void plan_gpus(PlanContext& context) {
   unsigned gpus = 0;
   if (context.job.gpus_per_node) {
     gpus = context.job.gpus_per_node->value;
-  } else if (context.node) {
+  } else if (context.node()) {
     gpus = usual_gpus(context);
-  } else if (context.site.node_types.empty() || (context.partition && !context.partition->cpu_only)) {
+  } else if (context.site.node_types.empty() || (context.partition() && !context.partition()->cpu_only)) {
     context.error("usage/gpus-per-node",
                   "the profile of " + context.site.name + " does not say how many GPUs a node" +
-                      (context.partition ? " of partition " + context.partition->name : "") + " has",
+                      (context.partition() ? " of partition " + context.partition()->name : "") + " has",
                   "say --gpus-per-node N (0 for a job without GPUs)");
   }
   context.plan.layout.gpus_per_node = gpus;
-  context.plan.layout.gpus_held = context.owns_nodes() && context.node && context.node->gpu
-                                      ? std::max(gpus, context.node->gpu->per_node)
+  context.plan.layout.gpus_held = context.owns_nodes() && context.node() && context.node()->gpu
+                                      ? std::max(gpus, context.node()->gpu->per_node)
                                       : gpus;
-  if (context.node) check_gpus(context, gpus);
+  if (context.node()) check_gpus(context, gpus);
 }
 
 /// More ranks than GPUs: NCCL refuses two on one GPU, and a program that takes GPU number LOCAL_RANK finds
@@ -166,25 +167,25 @@ void plan_ranks(PlanContext& context) {
 /// where the site does not say what a node has.
 unsigned default_cores(const PlanContext& context) {
   const model::PlannedLayout& layout = context.plan.layout;
-  if (!context.node) return 0;
-  const model::NodeType& node = *context.node;
+  if (!context.node()) return 0;
+  const model::NodeType& node = *context.node();
   if (node.cpu.cores == 0) // the share of a GPU may be known where the whole is not
     return node.cpus_per_gpu && layout.gpus_per_node > 0
                ? std::max(1u, *node.cpus_per_gpu * layout.gpus_per_node / layout.ranks_per_node)
                : 0;
-  const unsigned fair = std::max(1u, usable_cores(node) / layout.ranks_per_node);
+  const unsigned fair = std::max(1u, site::usable_cores(node) / layout.ranks_per_node);
   if (layout.gpus_per_node == 0) return context.owns_nodes() ? fair : 1;
   if (node.cpus_per_gpu)
     return std::max(1u, std::min(fair, *node.cpus_per_gpu * layout.gpus_per_node / layout.ranks_per_node));
   if (!node.gpu || node.gpu->per_node == 0) return fair;
-  return std::max(1u, std::min(fair, usable_cores(node) * layout.gpus_per_node /
+  return std::max(1u, std::min(fair, site::usable_cores(node) * layout.gpus_per_node /
                                          (node.gpu->per_node * layout.ranks_per_node)));
 }
 
 void check_cores(PlanContext& context) {
   const model::PlannedLayout& layout = context.plan.layout;
-  const model::NodeType& node = *context.node;
-  const unsigned usable = usable_cores(node);
+  const model::NodeType& node = *context.node();
+  const unsigned usable = site::usable_cores(node);
   if (usable > 0 && layout.ranks_per_node * layout.cpus_per_rank > usable) {
     const unsigned reserved = node.cpu.cores - usable;
     context.error("request/cpus-per-task",
@@ -195,7 +196,7 @@ void check_cores(PlanContext& context) {
                       (reserved ? " (" + std::to_string(reserved) + " of " + std::to_string(node.cpu.cores) +
                                       " are reserved)"
                                 : "") +
-                      cited(node.origin),
+                      site::cited(node.origin),
                   usable >= layout.ranks_per_node
                       ? "at most --cpus-per-task " + std::to_string(usable / layout.ranks_per_node)
                       : "at most --tasks-per-node " + std::to_string(usable));
@@ -207,10 +208,10 @@ void check_cores(PlanContext& context) {
   const unsigned asked = layout.ranks_per_node * layout.cpus_per_rank;
   const std::string fact = std::to_string(asked) + " cores for " + std::to_string(layout.gpus_per_node) +
                            " GPUs: node type " + node.id + " has " + std::to_string(*node.cpus_per_gpu) +
-                           " cores per GPU" + cited(node.origin);
+                           " cores per GPU" + site::cited(node.origin);
   const std::string hint =
       "use --cpus-per-task " + std::to_string(std::max(1u, share / layout.ranks_per_node));
-  if (breaks_share(node, asked, share))
+  if (site::breaks_share(node, asked, share))
     context.error("request/cpus-per-task", fact, hint);
   else if (asked > share && !context.owns_nodes())
     context.warning("request/cpus-per-task", fact + "; more may wait longer or block GPUs for others", hint);
@@ -232,11 +233,11 @@ void plan_hardware_threads(PlanContext& context) {
     return context.error("usage/threads-per-core",
                          "--threads-per-core 0: a core has at least one hardware thread");
   context.plan.layout.threads_per_core = asked->value;
-  if (!context.node || asked->value <= context.node->cpu.threads_per_core) return;
+  if (!context.node() || asked->value <= context.node()->cpu.threads_per_core) return;
   context.warning("request/threads-per-core",
                   std::to_string(asked->value) + " hardware threads of each core: the profile of " +
-                      context.site.name + " shows " + std::to_string(context.node->cpu.threads_per_core) +
-                      " on node type " + context.node->id + cited(context.node->origin),
+                      context.site.name + " shows " + std::to_string(context.node()->cpu.threads_per_core) +
+                      " on node type " + context.node()->id + site::cited(context.node()->origin),
                   "where the nodes show no more, Slurm refuses the job: leave --threads-per-core out");
 }
 
@@ -252,7 +253,7 @@ void plan_layout(PlanContext& context) {
       context.job.cpus_per_task ? context.job.cpus_per_task->value : default_cores(context);
   if (context.job.cpus_per_task && layout.cpus_per_rank == 0)
     context.error("usage/cpus-per-task", "--cpus-per-task 0: a rank needs at least one core");
-  if (context.node) check_cores(context);
+  if (context.node()) check_cores(context);
   plan_hardware_threads(context);
 }
 

@@ -114,7 +114,7 @@ void check_version(PlanContext& context, const std::string& flag, slurm::Program
   if (match.option && match.option->name == name) return;
   context.error("usage/" + flag,
                 "--" + name + " is not an option of Slurm " + runs->value + ", which " + context.site.name +
-                    " runs" + cited(runs->origin),
+                    " runs" + site::cited(runs->origin),
                 "versions of Slurm that have it: " + slurm::versions_of(program, name));
 }
 
@@ -158,7 +158,7 @@ bool site_refuses(PlanContext& context, const std::string& word) {
   if (rule.policy != model::Policy::forbidden) return false;
   context.error("request/" + option->name.substr(2),
                 context.site.name + " refuses " + option->name + (rule.why.empty() ? "" : ": " + rule.why) +
-                    cited(rule.origin),
+                    site::cited(rule.origin),
                 "leave --sbatch=" + word + " out");
   return true;
 }

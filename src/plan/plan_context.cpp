@@ -8,23 +8,19 @@
 
 namespace hpcml::plan {
 
-JobFacts PlanContext::facts() const {
+site::JobFacts PlanContext::facts() const {
   const model::PlannedLayout& layout = plan.layout;
-  return make_facts(site, {layout.nodes, layout.gpus_per_node, partition ? partition->name : plan.partition,
-                           plan.launcher.choice.name(), leaves_host(job, images), plan.node_type,
-                           plan.gpu_type, plan.qos});
+  const auto* place = partition();
+  return site::make_facts(site, {layout.nodes, layout.gpus_per_node, place ? place->name : plan.partition,
+                                 plan.launcher.choice.name(), leaves_host(job, images), plan.node_type,
+                                 plan.gpu_type, plan.qos});
 }
 
 const model::FlagRule& PlanContext::flag(const std::string& name) const {
-  static const model::FlagRule k_free;
-  const auto* rule = first_that_holds(site.flag(name), facts());
-  return rule ? *rule : k_free;
+  return site::flag_rule(site, name, facts());
 }
 
-const model::GpuRequest& PlanContext::gpu_request() const {
-  const auto* rule = first_that_holds(site.gpu_request, facts());
-  return rule ? *rule : site.gpu_request;
-}
+const model::GpuRequest& PlanContext::gpu_request() const { return site::gpu_rule(site, facts()); }
 
 bool PlanContext::gpus_by_task() const {
   return gpu_request().style == model::GpuStyle::gpus_per_task && plan.layout.gpus_per_node > 0 &&

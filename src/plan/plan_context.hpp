@@ -8,8 +8,10 @@
 #include "diag/diagnostic.hpp"
 #include "model/plan.hpp"
 #include "plan/container_choice.hpp"
-#include "plan/site_limits.hpp"
-#include "plan/when.hpp"
+#include "site/facts.hpp"
+#include "site/limits.hpp"
+#include "site/placement.hpp"
+#include "site/words.hpp"
 #include "topo/affinity.hpp"
 
 namespace hpcml::plan {
@@ -21,14 +23,19 @@ struct PlanContext {
   const model::Site& site;
   model::Plan plan = {};
   diag::Diagnostics findings = {};
-  const model::Partition* partition = nullptr;      ///< none where the site has none, or the request is wrong
-  const model::NodeType* node = nullptr;            ///< none where the site has none
-  const model::GpuSlice* slice = nullptr;           ///< where the job asks for a part of a GPU
-  const model::Qos* qos = nullptr;                  ///< none where the profile does not describe the job's
+  site::Placement placement = {};                   ///< where the job goes
   ContainerRules images = {};                       ///< the site's rules for the job's image
   const model::ContainerRule* image_rule = nullptr; ///< the one that holds for the job
 
-  bool owns_nodes() const { return partition && partition->exclusive; }
+  /// None where the site has none, or the request is wrong.
+  const model::Partition* partition() const { return placement.partition(); }
+  /// None where the site has none.
+  const model::NodeType* node() const { return placement.node(); }
+  /// The part of a GPU that the job asks for.
+  const model::GpuSlice* slice() const { return placement.slice; }
+  /// None where the profile does not describe the job's.
+  const model::Qos* qos() const { return placement.qos; }
+  bool owns_nodes() const { return placement.owns_nodes(); }
   void error(const std::string& code, const std::string& message, const std::string& hint = {}) {
     findings.push_back({diag::Severity::error, code, message, {}, hint});
   }
@@ -37,7 +44,7 @@ struct PlanContext {
   }
   void note(const std::string& text, const model::Origin& origin) { plan.notes.emplace_back(text, origin); }
   /// What is decided so far, for the profile's conditional rules.
-  JobFacts facts() const;
+  site::JobFacts facts() const;
   /// The site's rule for an option ("mem") where it holds for this job, else one that allows everything.
   const model::FlagRule& flag(const std::string& name) const;
   /// How GPUs are asked for in this job.
@@ -46,11 +53,11 @@ struct PlanContext {
   bool gpus_by_task() const;
   /// A limit of the job's QoS, or the partition's where the QoS states none.
   template <class T> const model::Known<T>& limit(model::Known<T> model::Limits::*which) const {
-    return limit_of(qos, partition, which);
+    return site::limit_of(qos(), partition(), which);
   }
   /// What the limit is a limit of.
   template <class T> std::string limit_owner(model::Known<T> model::Limits::*which) const {
-    return plan::limit_owner(site, qos, partition, which);
+    return hpcml::site::limit_owner(site, qos(), partition(), which);
   }
   /// True if one of the planned directives is `name` ("--mem").
   bool has_directive(const std::string& name) const;
@@ -58,10 +65,6 @@ struct PlanContext {
 
 /// A value that a rule of the planner decided.
 inline model::Origin by_rule(const std::string& rule) { return {model::OriginKind::rule, rule, {}, {}, {}}; }
-/// " [partitions page (2024-10-15)]", or nothing where the origin names no document.
-inline std::string cited(const model::Origin& origin) {
-  return origin.source.empty() ? "" : " [" + origin.source + "]";
-}
 
 // The steps, in their order; each in the file of its name.
 void plan_passthrough(

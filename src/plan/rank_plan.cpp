@@ -106,9 +106,9 @@ void set_nic_variables(RankPlan& plan, const topo::NearNics& nics) {
 }
 
 /// What the rules of the profile ask about the job: as the script promised it, else as the node shows it.
-JobFacts job_facts(const model::Site& site, const NodeFacts& facts, const RankRequest& request,
-                   const model::NodeType* node) {
-  JobOutline job;
+site::JobFacts job_facts(const model::Site& site, const NodeFacts& facts, const RankRequest& request,
+                         const model::NodeType* node) {
+  site::JobOutline job;
   job.nodes = facts.node_count;
   job.partition = facts.partition;
   job.launcher = model::Launcher().name();
@@ -123,7 +123,7 @@ JobFacts job_facts(const model::Site& site, const NodeFacts& facts, const RankRe
     job.gpus_per_node = seen == 0 ? 0 : std::max(seen, facts.local_world_size * request.gpus_per_rank);
     job.owns_nodes = facts.owns_node;
   }
-  return make_facts(site, job);
+  return site::make_facts(site, job);
 }
 
 unsigned bound_cores(const model::CpuShape& shape, const model::IdSet& cpus) {
@@ -171,7 +171,7 @@ NodePlan plan_node(const model::Site& site, const NodeFacts& facts, const RankRe
   auto vendor = facts.gpu_vendor;
   if (vendor == model::GpuVendor::unknown && node && node->gpu) vendor = node->gpu->vendor;
   if (vendor == model::GpuVendor::unknown) vendor = site.gpu_vendor();
-  const JobFacts job = job_facts(site, facts, request, node);
+  const site::JobFacts job = job_facts(site, facts, request, node);
   plan.env = site_environment(site, job, vendor);
   plan.caches = site_caches(site, job);
   plan.gpu_visibility = request.gpu_visibility.value_or(site.gpu_visibility.mode);

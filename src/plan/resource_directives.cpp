@@ -15,7 +15,7 @@ namespace {
 /// The site wants a type and the request has none: which one it gets must not be a surprise.
 void say_chosen_type(PlanContext& context, const std::string& type, const Origin& origin) {
   std::vector<std::string> others;
-  for (const auto& id : context.partition ? context.partition->node_types : std::vector<std::string>()) {
+  for (const auto& id : context.partition() ? context.partition()->node_types : std::vector<std::string>()) {
     const auto* node = context.site.find_node_type(id);
     const std::string name = node && node->gpu ? node->gpu->slurm_type : "";
     if (!name.empty() && name != type && std::find(others.begin(), others.end(), name) == others.end())
@@ -25,7 +25,7 @@ void say_chosen_type(PlanContext& context, const std::string& type, const Origin
   if (others.empty())
     context.note(what + ", the only one here", origin);
   else
-    context.warning("request/gpu-type", what + cited(origin),
+    context.warning("request/gpu-type", what + site::cited(origin),
                     "--gpu-type chooses; there are also " + util::join(others, ", "));
 }
 
@@ -41,7 +41,7 @@ void add_gpu_directive(PlanContext& context) {
   const model::GpuRequest& request = context.gpu_request();
   if (layout.gpus_per_node == 0) return;
   Origin origin = context.job.gpus_per_node ? context.job.gpus_per_node->origin
-                  : context.node            ? context.node->origin
+                  : context.node()          ? context.node()->origin
                                             : request.origin;
   if (request.style == GpuStyle::none) {
     context.note("no GPU option: the GPUs come with the node here", request.origin);
@@ -50,12 +50,13 @@ void add_gpu_directive(PlanContext& context) {
   std::string type;
   if (context.job.gpu_type)
     type = context.job.gpu_type->value;
-  else if (request.type == Policy::required && context.node && context.node->gpu) {
-    type = context.node->gpu->slurm_type;
+  else if (request.type == Policy::required && context.node() && context.node()->gpu) {
+    type = context.node()->gpu->slurm_type;
     say_chosen_type(context, type, request.origin);
   }
   if (request.type == Policy::required && type.empty())
-    context.error("usage/gpu-type", context.site.name + " wants the GPU type named" + cited(request.origin),
+    context.error("usage/gpu-type",
+                  context.site.name + " wants the GPU type named" + site::cited(request.origin),
                   "say --gpu-type");
   if (request.type == Policy::forbidden) type.clear();
   if (!std::all_of(type.begin(), type.end(),
@@ -77,7 +78,7 @@ void add_core_directives(PlanContext& context) {
   const model::Plan& plan = context.plan;
   const model::PlannedLayout& layout = plan.layout;
   const bool asked_smt = layout.threads_per_core > 1;
-  const bool smt = asked_smt || (context.node && context.node->cpu.threads_per_core > 1);
+  const bool smt = asked_smt || (context.node() && context.node()->cpu.threads_per_core > 1);
   // Where no CPUs are counted the site's default could still be one thread of each core.
   const auto all_threads = [&] {
     if (asked_smt) add_directive(context, "--hint", "multithread", context.job.threads_per_core->origin);
@@ -90,16 +91,16 @@ void add_core_directives(PlanContext& context) {
   // A count would shrink the step to CPUs of Slurm's choosing, which need not be those near the GPUs.
   if (plan.binding.binder != model::Binder::srun_cores && plan.launcher.by_srun() && context.owns_nodes()) {
     all_threads();
-    context.note("no --cpus-per-task: the step has the whole node", context.partition->origin);
+    context.note("no --cpus-per-task: the step has the whole node", context.partition()->origin);
     return;
   }
-  if (context.node && context.node->share_policy == model::SharePolicy::automatic &&
+  if (context.node() && context.node()->share_policy == model::SharePolicy::automatic &&
       plan.layout.gpus_per_node > 0 && !context.job.cpus_per_task) {
     all_threads();
-    context.note("no --cpus-per-task: cores come with the GPUs here", context.node->origin);
+    context.note("no --cpus-per-task: cores come with the GPUs here", context.node()->origin);
     return;
   }
-  if (layout.cpus_per_rank == 0 || (!context.node && !context.job.cpus_per_task)) {
+  if (layout.cpus_per_rank == 0 || (!context.node() && !context.job.cpus_per_task)) {
     all_threads();
     context.note("one core per rank, Slurm's default: the site does not say how many a GPU has; "
                  "--cpus-per-task changes it",
@@ -108,7 +109,7 @@ void add_core_directives(PlanContext& context) {
   }
   const unsigned ranks = plan.binding.binder == model::Binder::agent ? layout.ranks_per_node : 1;
   Origin origin = context.job.cpus_per_task ? context.job.cpus_per_task->origin
-                  : context.node            ? context.node->origin
+                  : context.node()          ? context.node()->origin
                                             : Origin{};
   add_directive(context, "--cpus-per-task",
                 std::to_string(layout.cpus_per_rank * ranks * layout.threads_per_core), origin);

@@ -5,8 +5,8 @@
 
 namespace hpcml::plan {
 
-JobFacts SetupContext::facts() const {
-  JobFacts facts;
+site::JobFacts SetupContext::facts() const {
+  site::JobFacts facts;
   facts.gpus = is_for_gpus();
   facts.container = plan.kind == SetupKind::container;
   if (job.partition) facts.partition = job.partition->value;
@@ -22,7 +22,7 @@ bool SetupContext::is_module_image() const {
 
 const model::PythonRule* SetupContext::recipe_for(std::optional<model::PythonWay> kind) const {
   for (const auto& rule : site.python)
-    if (rule.kind == kind && applies(rule.when, facts()) &&
+    if (rule.kind == kind && site::applies(rule.when, facts()) &&
         (rule.image.tool == "easybuild") == is_module_image())
       return &rule;
   return nullptr;

@@ -10,7 +10,7 @@
 #include "plan/container_choice.hpp"
 #include "plan/setup_plan.hpp"
 #include "plan/torch_wheels.hpp"
-#include "plan/when.hpp"
+#include "site/facts.hpp"
 
 namespace hpcml::plan {
 
@@ -38,7 +38,7 @@ struct SetupContext {
   }
   bool is_for_gpus() const { return !(job.gpus_per_node && job.gpus_per_node->value == 0); }
   /// What the profile's conditional rules ask; nothing is known of the number of nodes.
-  JobFacts facts() const;
+  site::JobFacts facts() const;
   /// Whether the request names an image by the module that gives it.
   bool is_module_image() const;
   /// The site's first recipe of that kind for these nodes.

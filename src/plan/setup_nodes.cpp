@@ -5,7 +5,8 @@
 #include <fmt/format.h>
 
 #include "model/gpu_arch.hpp"
-#include "plan/named_choice.hpp"
+#include "plan/unknown_name.hpp"
+#include "site/gpu_names.hpp"
 #include "util/text.hpp"
 
 namespace hpcml::plan {
@@ -19,7 +20,7 @@ using model::GpuVendor;
 bool is_wanted(const SetupContext& context, const model::NodeType& node) {
   if (node.gpu.has_value() != context.is_for_gpus()) return false;
   if (context.job.gpu_type && !(node.gpu && (node.id == context.job.gpu_type->value ||
-                                             has_gpu_type(*node.gpu, context.job.gpu_type->value))))
+                                             site::has_gpu_type(*node.gpu, context.job.gpu_type->value))))
     return false;
   if (!context.job.partition) return true;
   const auto* partition = context.site.find_partition(context.job.partition->value);

@@ -43,7 +43,7 @@ void add_setup_software(SetupContext& context) {
     add_setup_modules(context, context.site.libtorch_modules, libtorch);
   } else {
     for (const auto& rule : context.site.modules)
-      if (applies(rule.when, context.facts())) add_setup_modules(context, rule.load, rule.origin);
+      if (site::applies(rule.when, context.facts())) add_setup_modules(context, rule.load, rule.origin);
     if (context.recipe) add_setup_modules(context, context.recipe->modules, context.recipe->origin);
     if (context.image_rule)
       add_setup_modules(context, context.image_rule->modules, context.image_rule->origin);

@@ -12,13 +12,13 @@ namespace {
 
 void note_submission(PlanContext& context) {
   const model::SubmitRule& submit = context.site.submit;
-  const JobFacts facts = context.facts();
+  const site::JobFacts facts = context.facts();
   std::vector<std::string> hosts;
   for (const auto& host : submit.hosts)
-    if (applies(host.when, facts)) hosts.push_back(host.value);
+    if (site::applies(host.when, facts)) hosts.push_back(host.value);
   if (!hosts.empty()) context.note("submit it from " + util::join(hosts, " or "), submit.origin);
   for (const auto& command : submit.commands) {
-    if (!applies(command.when, facts)) continue;
+    if (!site::applies(command.when, facts)) continue;
     context.plan.submit_command = {command.value, command.origin};
     context.note("submit it with " + command.value, command.origin);
     break;
@@ -51,21 +51,23 @@ void note_threads(PlanContext& context) {
 void note_place(PlanContext& context) {
   const model::Site& site = context.site;
   if (!site.until.empty())
-    context.warning("site/ends", site.name + " ends on " + site.until + cited(site.state_origin),
+    context.warning("site/ends", site.name + " ends on " + site.until + site::cited(site.state_origin),
                     site.successor.empty() ? "" : "its successor is " + site.successor);
-  if (context.partition && context.partition->on_request)
-    context.note("partition " + context.partition->name + " is open to those who applied for it",
-                 context.partition->origin);
-  if (context.qos && context.qos->on_request)
-    context.note("QoS " + context.qos->name + " is open to those who applied for it", context.qos->origin);
-  if (context.partition && !context.partition->note.empty())
-    context.note("partition " + context.partition->name + ": " + context.partition->note,
-                 context.partition->origin);
-  const bool preemptible =
-      (context.partition && context.partition->preemptible) || (context.qos && context.qos->preemptible);
+  if (context.partition() && context.partition()->on_request)
+    context.note("partition " + context.partition()->name + " is open to those who applied for it",
+                 context.partition()->origin);
+  if (context.qos() && context.qos()->on_request)
+    context.note("QoS " + context.qos()->name + " is open to those who applied for it",
+                 context.qos()->origin);
+  if (context.partition() && !context.partition()->note.empty())
+    context.note("partition " + context.partition()->name + ": " + context.partition()->note,
+                 context.partition()->origin);
+  const bool preemptible = (context.partition() && context.partition()->preemptible) ||
+                           (context.qos() && context.qos()->preemptible);
   if (preemptible && !(context.job.requeue && context.job.requeue->value))
     context.note("the job may be stopped for others here: save checkpoints and use --requeue",
-                 context.qos && context.qos->preemptible ? context.qos->origin : context.partition->origin);
+                 context.qos() && context.qos()->preemptible ? context.qos()->origin
+                                                             : context.partition()->origin);
   if (preemptible && !site.signal_for_preemption.empty() && !context.job.signal)
     context.note("before it is stopped it gets " + site.signal_for_preemption +
                      "; --signal asks for one before the time limit, too",
@@ -73,13 +75,13 @@ void note_place(PlanContext& context) {
   if (const auto& minutes = site.policies.idle_gpu_minutes; minutes && context.plan.layout.gpus_per_node > 0)
     context.note("jobs whose GPUs idle for " + std::to_string(minutes->value) + " minutes are stopped",
                  minutes->origin);
-  const auto arch = context.node ? context.node->cpu_arch : model::CpuArch::unknown;
+  const auto arch = context.node() ? context.node()->cpu_arch : model::CpuArch::unknown;
   if (arch != model::CpuArch::unknown && site.login_arch != model::CpuArch::unknown &&
       arch != site.login_arch)
     context.note("the compute nodes are " + model::word_of(arch) + ", the login nodes " +
                      model::word_of(site.login_arch) + ": programs and environments must be made for " +
                      model::word_of(arch),
-                 context.node->origin);
+                 context.node()->origin);
 }
 
 /// How many jobs a person may have: of an array, or of a chain, the others wait.
@@ -101,7 +103,7 @@ void note_job_counts(PlanContext& context) {
 
 /// What of a node is not the job's, or not what one thinks.
 void note_node(PlanContext& context) {
-  const model::NodeType* node = context.node;
+  const model::NodeType* node = context.node();
   const auto& seen = context.site.gpu_visibility;
   if (context.plan.layout.gpus_per_node > 0 && !seen.why.empty() &&
       context.plan.gpu_visibility.value == seen.mode && !context.job.gpu_visibility)
@@ -124,7 +126,7 @@ void note_network(PlanContext& context) {
   const model::NetworkRule& network = context.site.network;
   const bool offline = network.internet_on_compute && !*network.internet_on_compute;
   const bool here =
-      context.partition && context.partition->internet ? *context.partition->internet : !offline;
+      context.partition() && context.partition()->internet ? *context.partition()->internet : !offline;
   if (here || !network.internet_on_compute) return;
   if (!network.proxy_module.empty())
     context.note("the compute nodes reach the internet only through a proxy: --module " +
@@ -167,7 +169,7 @@ void warn_of_conflicts(PlanContext& context) {
                     [&](const auto& setting) { return is_set(context.plan, setting); }))
       context.warning("request/env",
                       util::join(rule.settings, " and ") + " do not go together on " + context.site.name +
-                          ": " + rule.why + cited(rule.origin),
+                          ": " + rule.why + site::cited(rule.origin),
                       "leave one of them out");
 }
 

@@ -18,7 +18,7 @@ using model::PythonWay;
 
 const model::PythonRule* find_recipe(const PlanContext& context, PythonWay kind) {
   for (const auto& rule : context.site.python)
-    if (rule.kind == kind && applies(rule.when, context.facts())) return &rule;
+    if (rule.kind == kind && site::applies(rule.when, context.facts())) return &rule;
   return nullptr;
 }
 
@@ -44,7 +44,7 @@ void plan_wheelhouse(PlanContext& context, const std::vector<std::string>& packa
     return;
   }
   std::string where = recipe->where;
-  if (where.empty() && context.node && context.node->local_disk) where = *context.node->local_disk;
+  if (where.empty() && context.node() && context.node()->local_disk) where = *context.node()->local_disk;
   if (where.empty()) {
     context.error("request/wheelhouse",
                   context.site.name + " has no node-local storage in its profile for an environment per node",
@@ -78,7 +78,7 @@ void plan_environment_of(PlanContext& context, PythonKind kind, PythonWay way,
 /// What the site recommends for a Python program when the request names no environment.
 void plan_default_python(PlanContext& context) {
   for (const auto& rule : context.site.python) {
-    if (!applies(rule.when, context.facts())) continue;
+    if (!site::applies(rule.when, context.facts())) continue;
     if (rule.kind == PythonWay::wheelhouse && !rule.packages.empty())
       return plan_wheelhouse(context, rule.packages, rule.origin);
     if (rule.kind == PythonWay::conda && !rule.conda_env.empty())
@@ -144,7 +144,7 @@ void plan_software(PlanContext& context) {
   check_hpcml_path(context);
   context.plan.modules_reset = context.site.modules_reset;
   for (const auto& rule : context.site.modules)
-    if (applies(rule.when, context.facts())) add_modules(context, rule.load, rule.origin);
+    if (site::applies(rule.when, context.facts())) add_modules(context, rule.load, rule.origin);
   plan_python(context);
   const model::Origin libtorch{model::OriginKind::site, "libtorch_modules", {}, {}, {}};
   if (!context.job.container && !context.job.command.empty() && !is_python(context.job.command))

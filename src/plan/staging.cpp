@@ -50,10 +50,10 @@ void plan_staging(PlanContext& context) {
   const bool packed = plan.python.kind == model::PythonKind::packed;
   if (context.job.stage.empty() && !packed) return;
   const auto& origin = packed ? plan.python.origin : context.job.stage.front().origin;
-  if (!context.node || !context.node->local_disk) {
+  if (!context.node() || !context.node()->local_disk) {
     context.error("request/stage",
                   context.site.name + " has no node-local storage in its profile" +
-                      (context.node ? " for " + context.node->id : ""),
+                      (context.node() ? " for " + context.node()->id : ""),
                   packed ? "unpack the environment where all nodes see it and give that folder"
                          : "leave the data where all nodes see it");
     return;
@@ -61,7 +61,7 @@ void plan_staging(PlanContext& context) {
   if (packed && plan.container && !model::keeps_host(plan.container->engine))
     context.error("usage/python", "an environment that was packed for the host does not run inside an image",
                   "leave one of them out");
-  const auto& disk = *context.node->local_disk;
+  const auto& disk = *context.node()->local_disk;
   const bool by_slurm = is_by_slurm(disk);
   // A requeued job must not find what its first run left.
   plan.stage =

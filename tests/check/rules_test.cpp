@@ -15,7 +15,7 @@ using namespace hpcml;
 namespace {
 
 /// The built-in profile, read once.
-const model::Site* site(std::string_view id) {
+const model::Site* site_called(std::string_view id) {
   static std::map<std::string, model::Site, std::less<>> sites;
   if (id.empty()) return nullptr;
   auto found = sites.find(id);
@@ -29,7 +29,7 @@ const model::Site* site(std::string_view id) {
 }
 
 check::Target target_of(const check::Example& example) {
-  check::Target target{std::nullopt, site(example.site)};
+  check::Target target{std::nullopt, site_called(example.site)};
   if (!example.version.empty())
     target.version = slurm::parse_version(example.version);
   else if (!target.site || !target.site->slurm_version)
@@ -114,14 +114,14 @@ TEST_CASE("A mend that would write what stands there is none") {
   const std::string apart = "#!/bin/bash\n#SBATCH --gpus=1 -t 10\n#SBATCH --gpu-bind none\nsrun true\n";
   CHECK(check::fix_script(apart, {}).text == apart); // with "=" 20.11 refuses it, too
   // A site whose Slurm nobody knows has a newer one.
-  CHECK(check::check_script("x.sh", apart, {std::nullopt, site("generic")}).empty());
+  CHECK(check::check_script("x.sh", apart, {std::nullopt, site_called("generic")}).empty());
 }
 
 TEST_CASE("Of GPUs asked for twice the form stays that the site takes") {
   const std::string twice =
       "#!/bin/bash\n#SBATCH --gres=gpu:2\n#SBATCH --gpus-per-node=2\n#SBATCH -t 10\nsrun a\n";
   const auto with = [&](const char* at) {
-    return check::fix_script(twice, {slurm::Version::v26_05, site(at)}).text;
+    return check::fix_script(twice, {slurm::Version::v26_05, site_called(at)}).text;
   };
   CHECK(with("mila").find("--gres=gpu:2") != std::string::npos);
   CHECK(with("mila").find("--gpus-per-node") == std::string::npos);
@@ -133,7 +133,7 @@ TEST_CASE("One cause has one finding") {
   const auto count = [](const std::string& lines, const char* at = "") {
     std::map<std::string, int> codes;
     const auto script = "#!/bin/bash\n" + lines;
-    for (const auto& one : check::check_script("x.sh", script, {slurm::Version::v23_11, site(at)}))
+    for (const auto& one : check::check_script("x.sh", script, {slurm::Version::v23_11, site_called(at)}))
       ++codes[one.what.code];
     return codes;
   };
@@ -167,7 +167,7 @@ TEST_CASE("An option that no profile lists is a warning with a site named, too; 
   const auto list = [](const char* line) {
     return check::check_script("x.sh",
                                "#!/bin/bash\n#SBATCH -A a -t 10\n#SBATCH " + std::string(line) + "\nsrun a\n",
-                               {std::nullopt, site("mila")});
+                               {std::nullopt, site_called("mila")});
   };
   const auto severity = [&](const char* line) {
     for (const auto& one : list(line))
@@ -189,7 +189,7 @@ TEST_CASE("A partition that the site asks not to name is a warning") {
     const auto list = check::check_script(
         "x.sh",
         "#!/bin/bash\n#SBATCH -A def-me -t 1:0:0 -p gpubase_bygpu_b1 --gpus-per-node=h100:1\nsrun true\n",
-        {std::nullopt, site(at)});
+        {std::nullopt, site_called(at)});
     for (const auto& finding : list) {
       CHECK(finding.what.code != "site/partition-unknown");
       if (finding.what.code == "site/partition-named") return finding.what.severity;

@@ -17,13 +17,12 @@ bool has_word(Words words, std::string_view word) {
 
 /// Whether the site says that its compute nodes, those of this job among them, reach nothing.
 bool is_offline(const Subject& subject) {
-  if (!subject.site || subject.site->network.internet_on_compute.value_or(true) ||
-      !subject.site->network.proxy.empty() || !subject.site->network.proxy_module.empty())
-    return false;
+  if (!subject.site) return false;
+  std::vector<const model::Partition*> partitions;
   for (const auto& fit : subject.fits)
-    for (const auto* partition : fit.partitions)
-      if (partition->internet.value_or(false)) return false;
-  return subject.text.find("_proxy") == std::string_view::npos &&
+    partitions.insert(partitions.end(), fit.partitions.begin(), fit.partitions.end());
+  return site::is_offline(*subject.site, partitions) &&
+         subject.text.find("_proxy") == std::string_view::npos &&
          subject.text.find("_PROXY") == std::string_view::npos;
 }
 

@@ -24,7 +24,8 @@ const model::NodeType* whole_node(const Subject& subject) {
   const auto* node = only_node(subject);
   if (!node || !node->gpu || node->gpu->places.empty()) return nullptr;
   const auto& fit = subject.fits[0];
-  const bool whole = fit.gpus_per_node == node->gpu->per_node && (fit.owns_nodes() || fit.facts.whole_nodes);
+  const bool whole =
+      subject.demands[0].gpus_per_node == node->gpu->per_node && (fit.owns_nodes() || fit.facts.whole_nodes);
   return whole ? node : nullptr;
 }
 

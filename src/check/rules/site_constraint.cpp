@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Features that the site does not have.
 #include "check/site_rule.hpp"
-#include "plan/site_limits.hpp"
+#include "site/limits.hpp"
 #include "util/text.hpp"
 
 namespace hpcml::check {
@@ -13,12 +13,12 @@ Hits find(const Subject& subject) {
     if (!part.request.has("constraint")) continue;
     const auto place = part.place({"constraint"});
     const auto& known = part.site.constraints;
-    for (const auto& sign : plan::unknown_feature_signs(part.site, part.request.text("constraint")))
+    for (const auto& sign : site::unknown_feature_signs(part.site, part.request.text("constraint")))
       hits.push_back({place,
                       "the profile of " + part.site.name + " joins features only with " +
                           util::join(part.site.constraint_operators, " and "),
                       "write it without " + sign});
-    for (const auto& name : plan::unknown_features(part.site, part.request.features)) {
+    for (const auto& name : site::unknown_features(part.site, part.request.features)) {
       Hit hit{place, "the profile of " + part.site.name + " knows no feature '" + name + "'",
               known.empty() ? std::string() : "it knows " + util::join(known, ", ")};
       if (const auto meant = slip_of(name, known)) {

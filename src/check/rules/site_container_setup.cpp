@@ -78,7 +78,7 @@ const model::ContainerRule* rule_for(const Subject& subject) {
     if (rule.image_variable.empty() &&
         (rule.engine == model::ContainerEngine::singularity ||
          rule.engine == model::ContainerEngine::apptainer) &&
-        plan::applies(rule.when, facts))
+        site::applies(rule.when, facts))
       return &rule;
   return nullptr;
 }

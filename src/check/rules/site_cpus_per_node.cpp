@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "check/site_rule.hpp"
-#include "plan/site_limits.hpp"
+#include "site/limits.hpp"
 #include "util/text.hpp"
 
 namespace hpcml::check {
@@ -31,7 +31,7 @@ std::optional<Room> largest(const SitePart& part) {
                           : node->cpu_arch == model::CpuArch::ppc64le  ? 4
                                                                        : 2;
     if (cores * possible > room.most)
-      room = {cores * possible, cores * threads, cores, static_cast<long>(plan::usable_cores(*node)), node};
+      room = {cores * possible, cores * threads, cores, static_cast<long>(site::usable_cores(*node)), node};
   }
   return room.node ? std::optional(room) : std::nullopt;
 }
@@ -48,8 +48,14 @@ Hits find(const Subject& subject) {
     const auto what =
         count_text(static_cast<unsigned long long>(std::max(0L, asked)), "CPU") + " of one node: ";
     if (asked > room->most)
-      hits.push_back({place, what + "no node here has as many", hint, {}, part.fit.severity()});
-    else if (asked <= room->known && room->usable < room->cores && asked > room->usable &&
+      hits.push_back({place, what + "no node here has as many", hint, {}, part.severity()});
+    else if (asked > room->known)
+      hits.push_back({place,
+                      what + "the profile knows of " + std::to_string(room->known),
+                      hint,
+                      {},
+                      diag::Severity::warning});
+    else if (room->usable < room->cores && asked > room->usable &&
              (asked <= room->cores || asked > room->usable * (room->known / room->cores)))
       // Up to the number of cores the job most likely counts cores.
       hits.push_back({place,

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Numbers of GPUs that the site does not give.
 #include "check/site_rule.hpp"
-#include "plan/named_choice.hpp"
-#include "plan/site_limits.hpp"
+#include "site/gpu_names.hpp"
+#include "site/limits.hpp"
 
 namespace hpcml::check {
 namespace site_gpu_count {
@@ -11,19 +11,20 @@ Hits find(const Subject& subject) {
   Hits hits;
   for (const auto& part : parts_of(subject)) {
     const auto& fit = part.fit;
-    if (fit.gpus_per_node == 0 || fit.nodes.empty() || !fit.nodes.front()->gpu) continue;
+    if (part.demand.gpus_per_node == 0 || fit.nodes.empty() || !fit.nodes.front()->gpu) continue;
     const auto& gpu = *fit.nodes.front()->gpu;
-    const auto& rule = fit.gpu_request(part.site);
+    const auto& rule = part.gpu_request();
     const bool spread =
         part.size.gpus_per_node == 0 && !part.size.nodes_given; // over as many nodes as Slurm takes
-    const bool part_of_gpu = plan::find_slice(gpu, fit.gpu_type) && rule.allowed_counts.empty();
-    if (spread || part_of_gpu || fit.gpus_per_node > gpu.per_node) continue;
-    for (auto& fault : plan::gpu_count_faults(part.site, rule, part.nodes(), fit.gpus_per_node, gpu.per_node))
+    const bool part_of_gpu = site::find_slice(gpu, part.demand.gpu_type) && rule.allowed_counts.empty();
+    if (spread || part_of_gpu || part.demand.gpus_per_node > gpu.per_node) continue;
+    for (auto& fault :
+         site::gpu_count_faults(part.site, rule, part.demand.nodes, part.demand.gpus_per_node, gpu.per_node))
       hits.push_back({part.place({"gres", "gpus-per-node", "gpus", "gpus-per-task", "tres-per-task"}),
                       std::move(fault.what),
                       std::move(fault.hint),
                       {},
-                      fit.severity()});
+                      part.severity()});
   }
   return hits;
 }

@@ -4,8 +4,8 @@
 
 #include "check/site_rule.hpp"
 #include "model/mem_size.hpp"
-#include "plan/named_choice.hpp"
-#include "plan/site_limits.hpp"
+#include "site/gpu_names.hpp"
+#include "site/limits.hpp"
 
 namespace hpcml::check {
 namespace site_gpu_share {
@@ -21,7 +21,7 @@ unsigned cpus_on_node(const SitePart& part) {
 
 void find_cpus(const SitePart& part, const model::NodeType& node, Hits& hits) {
   if (!node.cpus_per_gpu || part.size.cpus_per_node == 0) return;
-  const unsigned gpus = part.fit.gpus_per_node;
+  const unsigned gpus = part.demand.gpus_per_node;
   const unsigned share = *node.cpus_per_gpu * gpus;
   const auto asked = cpus_on_node(part);
   const bool threads = node.cpu.threads_per_core > 1 && part.size.threads_per_core != 1;
@@ -31,7 +31,7 @@ void find_cpus(const SitePart& part, const model::NodeType& node, Hits& hits) {
   const auto place = part.place({"cpus-per-task", "cpus-per-gpu", "ntasks-per-node", "ntasks"});
   const auto most = threads ? share * node.cpu.threads_per_core : share;
   // How many threads a CPU of Slurm is decides the site: what may be right is not called wrong.
-  if (asked > most && plan::breaks_share(node, asked, share))
+  if (asked > most && site::breaks_share(node, asked, share))
     hits.push_back({place, what, hint, {}, diag::Severity::warning});
   else if (asked > most && !part.fit.owns_nodes() && gpus < node.gpu->per_node)
     hits.push_back(
@@ -49,11 +49,11 @@ void find_memory(const SitePart& part, const model::NodeType& node, Hits& hits) 
   if (!node.mem_per_gpu || found == part.request.memory_mb.end() || found->second == 0 ||
       part.fit.owns_nodes())
     return;
-  const unsigned gpus = part.fit.gpus_per_node;
+  const unsigned gpus = part.demand.gpus_per_node;
   const auto share = model::MemSize::of_mib(node.mem_per_gpu->mib() * gpus);
   const auto asked = model::MemSize::of_mib(found->second);
   const bool over = asked.mib() * 100 > share.mib() * 105; // shares are told in round numbers
-  const bool wrong = plan::breaks_share(node, asked, share) && (over || asked < share);
+  const bool wrong = site::breaks_share(node, asked, share) && (over || asked < share);
   if (!wrong && (!over || gpus >= node.gpu->per_node)) return;
   hits.push_back({part.place({"mem"}),
                   asked.to_slurm() + " for " + count_text(gpus, "GPU") + ": a GPU here has a share of " +
@@ -67,12 +67,13 @@ void find_memory(const SitePart& part, const model::NodeType& node, Hits& hits) 
 Hits find(const Subject& subject) {
   Hits hits;
   for (const auto& part : parts_of(subject)) {
-    if (part.fit.gpus_per_node == 0 || part.fit.nodes.size() != 1 || !part.fit.nodes.front()->gpu) continue;
+    if (part.demand.gpus_per_node == 0 || part.fit.nodes.size() != 1 || !part.fit.nodes.front()->gpu)
+      continue;
     const auto& node = *part.fit.nodes.front();
-    if (plan::find_slice(*node.gpu, part.fit.gpu_type) || part.fit.gpus_per_node > node.gpu->per_node)
+    if (site::find_slice(*node.gpu, part.demand.gpu_type) || part.demand.gpus_per_node > node.gpu->per_node)
       continue;
     find_cpus(part, node, hits);
-    if (part.fit.flag(part.site, "mem").takes()) find_memory(part, node, hits);
+    if (part.flag("mem").takes()) find_memory(part, node, hits);
   }
   return hits;
 }

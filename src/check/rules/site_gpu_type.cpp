@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "check/site_rule.hpp"
-#include "plan/named_choice.hpp"
+#include "site/gpu_names.hpp"
 #include "util/text.hpp"
 
 namespace hpcml::check {
@@ -28,7 +28,7 @@ std::vector<std::string> types_of(const SitePart& part) {
 
 void find_wrong_type(const Subject& subject, const SitePart& part, slurm::Place place, Hits& hits) {
   const auto types = types_of(part);
-  const auto& wanted = part.fit.gpu_type;
+  const auto& wanted = part.demand.gpu_type;
   if (types.empty() || std::find(types.begin(), types.end(), wanted) != types.end()) return;
   Hit hit{place, "no node here has GPUs of type '" + wanted + "'",
           with_source("types: " + util::join(types, ", "), part.fit.nodes.front()->origin)};
@@ -36,7 +36,7 @@ void find_wrong_type(const Subject& subject, const SitePart& part, slurm::Place 
     return util::to_lower(type) == util::to_lower(wanted);
   });
   if (same != types.end()) {
-    hit.severity = part.fit.severity();
+    hit.severity = part.severity();
     hit.hint = "capitals count: its name is " + *same;
     hit.fix = replace_in(subject, place, ":" + wanted, ":" + *same);
     if (hit.fix.empty()) hit.fix = replace_in(subject, place, wanted, *same);
@@ -48,12 +48,12 @@ Hits find(const Subject& subject) {
   Hits hits;
   for (const auto& part : parts_of(subject)) {
     const auto place = part.place({"gres", "gpus-per-node", "gpus", "gpus-per-task", "tres-per-task"});
-    if (part.fit.gpus_per_node == 0 || part.fit.nodes.empty()) continue;
-    if (!part.fit.gpu_type.empty()) {
+    if (part.demand.gpus_per_node == 0 || part.fit.nodes.empty()) continue;
+    if (!part.demand.gpu_type.empty()) {
       find_wrong_type(subject, part, place, hits);
       continue;
     }
-    const auto& rule = part.fit.gpu_request(part.site);
+    const auto& rule = part.gpu_request();
     if (rule.type != model::Policy::required || part.request.has("constraint")) continue;
     const auto types = types_of(part);
     Hit hit{place, part.site.name + " wants the type of GPU named",

@@ -27,37 +27,12 @@ bool speaks_of_gpus(std::string_view text) {
                      [&](const auto sign) { return text.find(sign) != std::string_view::npos; });
 }
 
-/// A generic resource, or a part of a GPU, under a name of the site's own.
-bool asks_otherwise(const slurm::Request& request) {
-  static constexpr std::array<std::string_view, 9> c_disks = {
-      "nvme", "tmpfs", "tmp", "localtmp", "scratch", "localdir", "lustre", "craynetwork", "fs"};
-  const auto gres = request.gres.find("gres");
-  const bool other =
-      request.has("gres") && (gres == request.gres.end() ||
-                              !std::all_of(gres->second.begin(), gres->second.end(), [](const auto& item) {
-                                return item.count == 0 ||
-                                       std::find(c_disks.begin(), c_disks.end(), item.name) != c_disks.end();
-                              }));
-  return other || request.tres_per_task || request.has("licenses") || request.has("gpus-per-socket") ||
-         request.has("ntasks-per-gpu");
-}
-
-/// Whether it asks for a feature that none of the profile's nodes is known to have: it may be for others.
-bool wants_other_nodes(const SitePart& part) {
-  const auto& nodes = part.fit.nodes;
-  return std::any_of(part.request.features.begin(), part.request.features.end(), [&](const auto& feature) {
-    return std::none_of(nodes.begin(), nodes.end(), [&](const auto* node) {
-      return std::find(node->features.begin(), node->features.end(), feature) != node->features.end();
-    });
-  });
-}
-
 Hits find(const Subject& subject) {
   Hits hits;
   for (const auto& part : parts_of(subject)) {
-    const auto& rule = part.fit.gpu_request(part.site);
-    if (part.fit.gpus_per_node > 0 || asks_otherwise(part.request) || rule.style == model::GpuStyle::none ||
-        part.fit.owns_nodes() || !is_for_gpus(part) || wants_other_nodes(part))
+    const auto& rule = part.gpu_request();
+    if (part.demand.gpus_per_node > 0 || part.demand.gpus_by_other_name ||
+        rule.style == model::GpuStyle::none || part.fit.owns_nodes() || !is_for_gpus(part))
       continue;
     Hit hit{part.place({"partition"}), "the job asks for no GPU, and the nodes here are for jobs with GPUs",
             with_source("ask for them: --" + model::word_of(rule.style) +
@@ -95,7 +70,6 @@ Rule rule_site_gpus_missing() {
             "lumi"},
            {"#!/bin/bash\n#SBATCH -p gpu_h100\n#SBATCH -t 10\n#SBATCH --gpus=1\nsrun true\n", "snellius"},
            {"#!/bin/bash\n#SBATCH -p genoa\n#SBATCH -t 10\nsrun true\n", "snellius"},
-           {"#!/bin/bash\n#SBATCH -A x -p alvis -N1 -C NOGPU -t 10\nsrun true\n", "alvis"},
            {"#!/bin/bash\n#SBATCH -A x\n#SBATCH -N1\n#SBATCH -t 10\nsrun true\n", "frontier"}},
           find};
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // More or fewer GPUs in all than the partition or the QoS gives.
 #include "check/site_rule.hpp"
-#include "plan/site_limits.hpp"
+#include "site/limits.hpp"
 
 namespace hpcml::check {
 namespace site_gpus_of_job {
@@ -11,24 +11,24 @@ Hits find(const Subject& subject) {
   using model::Limits;
   for (const auto& part : parts_of(subject)) {
     const auto gpus = part.fit.facts.gpu_count;
-    if (part.fit.gpus_per_node == 0 || part.fit.partitions.size() > 1) continue;
+    if (part.demand.gpus_per_node == 0 || part.fit.partitions.size() > 1) continue;
     const auto place = part.place({"gres", "gpus-per-node", "gpus", "gpus-per-task", "tres-per-task"});
-    if (const auto& most = plan::limit_of(part.fit.qos, part.fit.partition(), &Limits::max_gpus);
+    if (const auto& most = site::limit_of(part.fit.qos, part.fit.partition(), &Limits::max_gpus);
         most && gpus > most->value)
       hits.push_back(
           {place,
            count_text(gpus, "GPU") + " in all: " + std::to_string(most->value) + " are allowed here",
            with_source({}, most->origin),
            {},
-           part.fit.severity()});
-    if (const auto& least = plan::limit_of(part.fit.qos, part.fit.partition(), &Limits::min_gpus);
+           part.severity()});
+    if (const auto& least = site::limit_of(part.fit.qos, part.fit.partition(), &Limits::min_gpus);
         least && gpus < least->value)
       hits.push_back(
           {place,
            count_text(gpus, "GPU") + " in all: jobs here have " + std::to_string(least->value) + " or more",
            with_source({}, least->origin),
            {},
-           part.fit.severity()});
+           part.severity()});
   }
   return hits;
 }

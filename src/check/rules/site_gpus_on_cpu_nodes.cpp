@@ -14,7 +14,8 @@ Hits find(const Subject& subject) {
     const auto& partitions = part.fit.partitions;
     const bool cpu_only = std::all_of(partitions.begin(), partitions.end(),
                                       [](const auto* partition) { return partition->cpu_only; });
-    if (part.fit.gpus_per_node == 0 || part.fit.named.empty() || partitions.empty() || !cpu_only) continue;
+    if (part.demand.gpus_per_node == 0 || part.demand.partitions.empty() || partitions.empty() || !cpu_only)
+      continue;
     std::vector<std::string> others;
     for (const auto& partition : part.site.partitions)
       if (!partition.cpu_only && partition.nameable) others.push_back(partition.name);
@@ -22,7 +23,7 @@ Hits find(const Subject& subject) {
                     "partition " + partitions.front()->name + " has no GPUs",
                     with_source("with GPUs: " + util::join(others, ", "), partitions.front()->origin),
                     {},
-                    part.fit.severity()});
+                    part.severity()});
   }
   return hits;
 }

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "check/site_rule.hpp"
-#include "plan/named_choice.hpp"
+#include "site/gpu_names.hpp"
 #include "util/text.hpp"
 
 namespace hpcml::check {
@@ -13,9 +13,9 @@ namespace site_gpus_per_node {
 /// GPU.
 std::vector<const model::NodeType*> candidates(const SitePart& part) {
   auto nodes = part.fit.nodes;
-  if (!nodes.empty() || part.fit.gpu_type.empty() || part.request.has("clusters")) return nodes;
+  if (!nodes.empty() || part.demand.gpu_type.empty() || part.request.has("clusters")) return nodes;
   for (const auto& node : part.site.node_types)
-    if (node.gpu && plan::has_gpu_type(*node.gpu, part.fit.gpu_type)) nodes.push_back(&node);
+    if (node.gpu && site::has_gpu_type(*node.gpu, part.demand.gpu_type)) nodes.push_back(&node);
   return nodes;
 }
 
@@ -25,7 +25,7 @@ std::optional<unsigned> most_gpus(const SitePart& part) {
   unsigned most = 0;
   for (const auto* node : candidates(part)) {
     if (!node->gpu) continue;
-    if (node->gpu->per_node == 0 || plan::find_slice(*node->gpu, part.fit.gpu_type)) return std::nullopt;
+    if (node->gpu->per_node == 0 || site::find_slice(*node->gpu, part.demand.gpu_type)) return std::nullopt;
     most = std::max(most, node->gpu->per_node);
   }
   return most > 0 ? std::optional(most) : std::nullopt;
@@ -48,7 +48,7 @@ Hits find(const Subject& subject) {
     const auto most = most_gpus(part);
     const auto per_node = part.size.gpus_per_node;
     const bool exact = part.size.nodes_given && part.size.max_nodes == part.size.min_nodes;
-    const auto nodes = static_cast<std::uint64_t>(part.nodes());
+    const auto nodes = static_cast<std::uint64_t>(part.demand.nodes);
     if (!most) continue;
     const auto place = part.place({"gres", "gpus-per-node", "gpus", "gpus-per-task", "tres-per-task"});
     if (per_node > *most) {
@@ -62,7 +62,7 @@ Hits find(const Subject& subject) {
                       count_text(per_node, "GPU") + " per node: the nodes here have " + std::to_string(*most),
                       with_source(hint, candidates(part).front()->origin),
                       {},
-                      part.fit.severity()});
+                      part.severity()});
     } else if (exact && part.size.gpus > nodes * *most) {
       hits.push_back({place,
                       count_text(part.size.gpus, "GPU") + " on " + count_text(nodes, "node") +
@@ -70,7 +70,7 @@ Hits find(const Subject& subject) {
                       with_source("ask for " + count_text((part.size.gpus + *most - 1) / *most, "node"),
                                   candidates(part).front()->origin),
                       {},
-                      part.fit.severity()});
+                      part.severity()});
     }
   }
   return hits;

@@ -5,31 +5,22 @@
 namespace hpcml::check {
 namespace site_idle_gpus {
 
-/// GPUs of one node that the job asks for, with those of all its tasks there.
-unsigned asked_per_node(const SitePart& part) {
-  const auto tasks = static_cast<std::uint64_t>(std::max(1L, part.size.tasks_per_node));
-  const auto nodes = std::max(1U, part.nodes());
-  return static_cast<unsigned>(std::max<std::uint64_t>(
-      {part.fit.gpus_per_node, part.size.gpus_per_task * tasks, part.size.gpus / nodes}));
-}
-
 Hits find(const Subject& subject) {
   Hits hits;
   for (const auto& part : parts_of(subject)) {
     const auto& fit = part.fit;
-    if (fit.gpus_per_node == 0 || !fit.sure || fit.nodes.size() != 1 || !fit.nodes.front()->gpu ||
+    if (part.demand.gpus_per_node == 0 || !fit.sure || fit.nodes.size() != 1 || !fit.nodes.front()->gpu ||
         !fit.owns_nodes())
       continue;
     const unsigned there = fit.nodes.front()->gpu->per_node;
     const bool spread = part.size.gpus_per_node == 0 && !part.size.nodes_given;
-    const unsigned asked = asked_per_node(part);
-    if (spread || asked >= there) continue;
+    if (spread || part.demand.gpus_per_node >= there) continue;
     const auto* partition = fit.partition();
     const bool by_partition = partition && partition->exclusive;
     hits.push_back(
         {part.place({"gres", "gpus-per-node", "gpus", "gpus-per-task"}),
          (by_partition ? "the partition gives" : "--exclusive gives") + std::string(" whole nodes: ") +
-             count_text(there - asked, "GPU") + " of each stay idle and are charged",
+             count_text(there - part.demand.gpus_per_node, "GPU") + " of each stay idle and are charged",
          with_source("ask for all " + std::to_string(there) + ", or take a partition that shares nodes",
                      by_partition ? partition->origin : fit.nodes.front()->origin)});
   }
@@ -58,9 +49,6 @@ Rule rule_site_idle_gpus() {
           {{"#!/bin/bash\n#SBATCH --account=project_462000001\n#SBATCH --time=10\n#SBATCH -p "
             "standard-g\n#SBATCH --gpus-per-node=8\nsrun true\n",
             "lumi"},
-           {"#!/bin/bash\n#SBATCH -A x\n#SBATCH --time=10\n#SBATCH -p batch\n#SBATCH -N 20\n#SBATCH "
-            "--ntasks-per-node=8\n#SBATCH --gpus-per-task=1\nsrun true\n",
-            "frontier"},
            {"#!/bin/bash\n#SBATCH --account=project_462000001\n#SBATCH --time=10\n#SBATCH -p "
             "small-g\n#SBATCH --gpus-per-node=1\nsrun true\n",
             "lumi"},

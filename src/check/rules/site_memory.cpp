@@ -17,7 +17,7 @@ std::uint64_t of(const slurm::Request& request, std::string_view option) {
 std::uint64_t asked_of_node(const SitePart& part) {
   const auto cpus = static_cast<std::uint64_t>(std::max(1L, part.size.cpus_per_node));
   return std::max({of(part.request, "mem"), of(part.request, "mem-per-cpu") * cpus,
-                   of(part.request, "mem-per-gpu") * part.fit.gpus_per_node});
+                   of(part.request, "mem-per-gpu") * part.demand.gpus_per_node});
 }
 
 Hits find(const Subject& subject) {
@@ -30,8 +30,7 @@ Hits find(const Subject& subject) {
       if (node->memory && (!most || node->memory->value > most->memory->value)) most = node;
     }
     const auto asked = asked_of_node(part);
-    if (!all_known || !most || asked <= most->memory->value.mib() || !part.fit.flag(part.site, "mem").takes())
-      continue;
+    if (!all_known || !most || asked <= most->memory->value.mib() || !part.flag("mem").takes()) continue;
     // What a profile says of memory is often rounded, and there may be CPU nodes with more: near it the site
     // may still take the job.
     const bool far = most->gpu && asked * 4 > most->memory->value.mib() * 5;
@@ -41,7 +40,7 @@ Hits find(const Subject& subject) {
                         " for jobs",
                     with_source("at most --mem=" + most->memory->value.to_slurm(), most->memory->origin),
                     {},
-                    far ? part.fit.severity() : diag::Severity::warning});
+                    far ? part.severity() : diag::Severity::warning});
   }
   return hits;
 }

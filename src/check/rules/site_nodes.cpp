@@ -1,17 +1,15 @@
 // SPDX-License-Identifier: MIT
 // Numbers of nodes that the partition, the QoS or the site does not give.
 #include "check/site_rule.hpp"
-#include "plan/site_limits.hpp"
+#include "site/limits.hpp"
 
 namespace hpcml::check {
 namespace site_nodes {
 
 using model::Limits;
 
-std::string owner_of(const SitePart& part, const model::Known<unsigned> Limits::*which) {
-  if (part.fit.qos && part.fit.qos->*which) return "QoS " + part.fit.qos->name;
-  return part.fit.partition() && part.fit.partition()->nameable ? "partition " + part.fit.partition()->name
-                                                                : part.site.name;
+std::string owner_of(const SitePart& part, model::Known<unsigned> Limits::*which) {
+  return site::limit_owner(part.site, part.fit.qos, part.fit.partition(), which);
 }
 
 /// All nodes of these kinds; 0 if unknown.
@@ -34,7 +32,7 @@ Hits find(const Subject& subject) {
   Hits hits;
   for (const auto& part : parts_of(subject)) {
     const auto& fit = part.fit;
-    const unsigned nodes = part.nodes();
+    const unsigned nodes = part.demand.nodes;
     const auto place = part.place({"nodes", "nodelist", "ntasks", "gpus"});
     const auto add = [&](const std::string& what, const std::string& hint, const model::Origin& origin,
                          diag::Severity severity) {
@@ -43,27 +41,27 @@ Hits find(const Subject& subject) {
     };
     if (const auto& most = part.site.policies.max_nodes_per_user; most && nodes > most->value)
       add("one user of " + part.site.name + " may have " + std::to_string(most->value), {}, most->origin,
-          fit.severity());
+          part.severity());
     if (nodes > 1 && !may_span_nodes(part))
       add("these nodes have no network for jobs on several of them", "ask for one node",
-          fit.nodes.front()->origin, fit.severity());
+          fit.nodes.front()->origin, part.severity());
     if (fit.partitions.size() != 1) continue; // one of several may take it
     const auto& partition = *fit.partition();
-    const auto& most = plan::limit_of(fit.qos, &partition, &Limits::max_nodes);
+    const auto& most = site::limit_of(fit.qos, &partition, &Limits::max_nodes);
     if (most && nodes > most->value)
       add(owner_of(part, &Limits::max_nodes) + " allows " + std::to_string(most->value), {}, most->origin,
-          fit.severity());
+          part.severity());
     else if (!most && partition.node_count && nodes > partition.node_count->value)
       add("partition " + partition.name + " has " + std::to_string(partition.node_count->value), {},
-          partition.node_count->origin, fit.severity());
+          partition.node_count->origin, part.severity());
     else if (const unsigned there = nodes_there(part); !most && there > 0 && nodes > there)
       add(part.site.name + " has " + std::to_string(there) + " of this kind", {}, fit.nodes.front()->origin,
           diag::Severity::warning);
-    if (const auto& least = plan::limit_of(fit.qos, &partition, &Limits::min_nodes);
+    if (const auto& least = site::limit_of(fit.qos, &partition, &Limits::min_nodes);
         least && nodes < least->value)
       add(owner_of(part, &Limits::min_nodes) + " is for jobs with " + std::to_string(least->value) +
               " or more",
-          {}, least->origin, fit.severity());
+          {}, least->origin, part.severity());
   }
   return hits;
 }

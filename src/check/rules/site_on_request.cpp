@@ -9,7 +9,7 @@ Hits find(const Subject& subject) {
   Hits hits;
   for (const auto& part : parts_of(subject)) {
     for (const auto* partition : part.fit.partitions)
-      if (partition->on_request && !part.fit.named.empty())
+      if (partition->on_request && !part.demand.partitions.empty())
         hits.push_back({part.place({"partition"}),
                         "partition " + partition->name + " is open to those who applied for it",
                         with_source({}, partition->origin)});

@@ -24,7 +24,7 @@ Hits find(const Subject& subject) {
   for (const auto& part : parts_of(subject))
     for (const auto& [name, any] : part.site.flags) {
       const auto value = part.request.text(name);
-      const auto& rule = part.fit.flag(part.site, name);
+      const auto& rule = part.flag(name);
       if (value.empty() || !rule.takes()) continue;
       const auto place = part.place({name});
       const auto hint = with_source(

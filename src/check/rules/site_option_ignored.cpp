@@ -10,7 +10,7 @@ Hits find(const Subject& subject) {
   for (const auto& part : parts_of(subject))
     for (const auto& [name, any] : part.site.flags) {
       if (!part.request.has(name)) continue;
-      const auto& rule = part.fit.flag(part.site, name);
+      const auto& rule = part.flag(name);
       const auto place = part.place({name});
       if (rule.policy == model::Policy::ignored)
         hits.push_back({place,

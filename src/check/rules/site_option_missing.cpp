@@ -24,7 +24,8 @@ bool is_given(const SitePart& part, const std::string& name) {
   if (name == "ntasks-per-node") return request.has("ntasks");
   if (name == "nodes") return request.has("nodelist");
   const bool gpu_option = name == "gres" || name.substr(0, 4) == "gpus";
-  return gpu_option && part.fit.gpus_per_node > 0 && name == "gpus-per-node" && request.gpus_per_node() > 0;
+  return gpu_option && part.demand.gpus_per_node > 0 && name == "gpus-per-node" &&
+         request.gpus_per_node() > 0;
 }
 
 /// Whether the header shows the option, off or without a value: "##SBATCH -A <project>", "#SBATCH
@@ -57,7 +58,7 @@ Hits find(const Subject& subject) {
   if (writes_job(subject)) return hits;
   for (const auto& part : parts_of(subject))
     for (const auto& [name, any] : part.site.flags) {
-      const auto& rule = part.fit.flag(part.site, name);
+      const auto& rule = part.flag(name);
       if (rule.policy != model::Policy::required || is_given(part, name) || is_shown(subject, name)) continue;
       const std::string form = "--" + name + (rule.pattern_hint.empty() ? "" : "=" + rule.pattern_hint);
       hits.push_back({{},

@@ -21,7 +21,7 @@ Hits find(const Subject& subject) {
     // What holds for the partitions of the profile need not hold for another one.
     if (!part.fit.named.empty() && part.fit.partitions.empty()) continue;
     for (const auto& [name, any] : part.site.flags) {
-      const auto& rule = part.fit.flag(part.site, name);
+      const auto& rule = part.flag(name);
       if (rule.policy != model::Policy::srun_only) continue;
       const bool own = slurm::is_option(slurm::Program::sbatch, name);
       const auto place = own ? part.place({name}) : plugin_word(subject, name);

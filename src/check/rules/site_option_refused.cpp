@@ -23,7 +23,8 @@ std::vector<Edit> in_other_words(const Subject& subject, const SitePart& part, c
   if (is_idle(part, name)) return remove_option(subject, part.place({name}));
   const auto value = part.request.text(name);
   const bool one_type = value.find(',') == std::string::npos;
-  const bool same = name == "gpus-per-node" || (name == "gpus" && part.size.nodes_given && part.nodes() == 1);
+  const bool same =
+      name == "gpus-per-node" || (name == "gpus" && part.size.nodes_given && part.demand.nodes == 1);
   const auto place = part.place({name});
   if (!same || !one_type || part.site.gpu_request.style != model::GpuStyle::gres ||
       part.request.has("gres") || remove_option(subject, place).empty())
@@ -36,14 +37,11 @@ Hits find(const Subject& subject) {
   for (const auto& part : parts_of(subject))
     for (const auto& [name, any] : part.site.flags) {
       if (name == "partition" || !part.request.has(name)) continue;
-      const auto& rule = part.fit.flag(part.site, name);
-      const bool refused = rule.policy == model::Policy::forbidden;
-      if (!refused && rule.policy != model::Policy::discouraged) continue;
+      const auto& rule = part.flag(name);
+      if (rule.policy != model::Policy::forbidden) continue;
       hits.push_back({part.place({name}),
-                      part.site.name + (refused ? " refuses --" : " asks jobs to leave out --") + name +
-                          (rule.why.empty() ? "" : ": " + rule.why),
-                      with_source("leave it out", rule.origin), in_other_words(subject, part, name),
-                      refused ? std::nullopt : std::optional(diag::Severity::warning)});
+                      part.site.name + " refuses --" + name + (rule.why.empty() ? "" : ": " + rule.why),
+                      with_source("leave it out", rule.origin), in_other_words(subject, part, name)});
     }
   return hits;
 }

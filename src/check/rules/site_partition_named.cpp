@@ -9,8 +9,8 @@ Hits find(const Subject& subject) {
   Hits hits;
   for (const auto& part : parts_of(subject)) {
     const auto place = part.place({"partition"});
-    if (part.fit.named.empty()) continue;
-    const auto& rule = part.fit.flag(part.site, "partition");
+    if (part.demand.partitions.empty()) continue;
+    const auto& rule = part.flag("partition");
     if (rule.policy == model::Policy::forbidden) {
       hits.push_back(
           {place,
@@ -25,13 +25,13 @@ Hits find(const Subject& subject) {
            with_source("leave --partition out", rule.origin),
            {},
            diag::Severity::warning});
-    for (const auto& name : part.fit.named)
+    for (const auto& name : part.demand.partitions)
       if (const auto* partition = part.site.find_partition(name); partition && !partition->nameable)
         hits.push_back(
             {place,
              "partition '" + name + "' of " + part.site.name + " is chosen by Slurm and may not be named",
              with_source("leave --partition out", partition->origin),
-             part.fit.named.size() == 1 ? remove_option(subject, place) : std::vector<Edit>()});
+             part.demand.partitions.size() == 1 ? remove_option(subject, place) : std::vector<Edit>()});
   }
   return hits;
 }

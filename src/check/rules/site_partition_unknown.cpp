@@ -11,9 +11,9 @@ Hits find(const Subject& subject) {
   Hits hits;
   for (const auto& part : parts_of(subject)) {
     const auto names = partition_names(part.site);
-    const auto& rule = part.fit.flag(part.site, "partition");
+    const auto& rule = part.flag("partition");
     if (part.site.partitions.empty() || !rule.takes() || rule.policy == model::Policy::discouraged) continue;
-    for (const auto& name : part.fit.named) {
+    for (const auto& name : part.demand.partitions) {
       const auto& others = part.site.other_partitions;
       if (part.site.find_partition(name) || std::find(others.begin(), others.end(), name) != others.end())
         continue;

@@ -25,7 +25,7 @@ Hits find(const Subject& subject) {
                                                   partition->name) != qos->partitions.end();
     };
     const auto& partitions = part.fit.partitions;
-    if (!part.fit.named.empty() && !partitions.empty() &&
+    if (!part.demand.partitions.empty() && !partitions.empty() &&
         std::none_of(partitions.begin(), partitions.end(), is_for))
       hits.push_back({place,
                       "QoS " + qos->name + " is for " + util::join(qos->partitions, ", ") +

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Where and with what a job of the site is submitted.
 #include "check/site_rule.hpp"
-#include "plan/when.hpp"
+#include "site/facts.hpp"
 #include "util/text.hpp"
 
 namespace hpcml::check {
@@ -14,9 +14,9 @@ Hits find(const Subject& subject) {
     if (&part.request != &subject.requests.front()) break;
     std::vector<std::string> hosts;
     for (const auto& host : submit.hosts)
-      if (plan::applies(host.when, part.fit.facts)) hosts.push_back(host.value);
+      if (site::applies(host.when, part.fit.facts)) hosts.push_back(host.value);
     for (const auto& command : submit.commands) {
-      if (!plan::applies(command.when, part.fit.facts)) continue;
+      if (!site::applies(command.when, part.fit.facts)) continue;
       hits.push_back(
           {{},
            "submit it with " + command.value + (hosts.empty() ? "" : " from " + util::join(hosts, " or ")),

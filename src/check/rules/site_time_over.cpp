@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "check/site_rule.hpp"
-#include "plan/site_limits.hpp"
+#include "site/limits.hpp"
 #include "util/text.hpp"
 
 namespace hpcml::check {
@@ -24,7 +24,7 @@ std::optional<Limit> longest(const SitePart& part) {
     return Limit{fit.qos->max_time->value, "QoS " + fit.qos->name, fit.qos->max_time->origin};
   std::optional<Limit> most;
   for (const auto* partition : fit.partitions) {
-    const auto limit = plan::time_limit(*partition, part.nodes(), fit.facts.gpu_count);
+    const auto limit = site::time_limit(*partition, part.demand.nodes, fit.facts.gpu_count);
     if (!limit) return std::nullopt;
     if (!most || limit->value > most->time)
       most = Limit{limit->value, partition->nameable ? "partition " + partition->name : part.site.name,
@@ -36,12 +36,12 @@ std::optional<Limit> longest(const SitePart& part) {
 std::string long_enough(const SitePart& part, Walltime time) {
   std::vector<std::string> names;
   for (const auto& other : part.site.partitions) {
-    const auto limit = plan::time_limit(other, part.nodes(), part.fit.facts.gpu_count);
+    const auto limit = site::time_limit(other, part.demand.nodes, part.fit.facts.gpu_count);
     const auto is_here = [&](const auto& id) {
       return !part.fit.nodes.empty() && id == part.fit.nodes.front()->id;
     };
     if (other.nameable && limit && time <= limit->value &&
-        (!other.max_nodes || part.nodes() <= other.max_nodes->value) &&
+        (!other.max_nodes || part.demand.nodes <= other.max_nodes->value) &&
         std::any_of(other.node_types.begin(), other.node_types.end(), is_here))
       names.push_back(other.name + " (" + limit->value.to_slurm() + ")");
   }
@@ -50,14 +50,15 @@ std::string long_enough(const SitePart& part, Walltime time) {
 
 /// Nodes times time over what the partition or the QoS allows.
 void find_node_time(const SitePart& part, std::uint64_t minutes, Hits& hits) {
-  const auto& most = plan::limit_of(part.fit.qos, part.fit.partition(), &model::Limits::max_node_minutes);
-  if (!most || part.fit.partitions.size() > 1 || minutes * part.nodes() <= most->value) return;
-  hits.push_back({part.place({"time"}),
-                  count_text(part.nodes(), "node") + " for " + count_text(minutes, "minute") + ": " +
-                      std::to_string(most->value) + " node minutes are allowed",
-                  with_source("at most " + count_text(most->value / part.nodes(), "minute"), most->origin),
-                  {},
-                  part.fit.severity()});
+  const auto& most = site::limit_of(part.fit.qos, part.fit.partition(), &model::Limits::max_node_minutes);
+  if (!most || part.fit.partitions.size() > 1 || minutes * part.demand.nodes <= most->value) return;
+  hits.push_back(
+      {part.place({"time"}),
+       count_text(part.demand.nodes, "node") + " for " + count_text(minutes, "minute") + ": " +
+           std::to_string(most->value) + " node minutes are allowed",
+       with_source("at most " + count_text(most->value / part.demand.nodes, "minute"), most->origin),
+       {},
+       part.severity()});
 }
 
 Hits find(const Subject& subject) {
@@ -80,7 +81,7 @@ Hits find(const Subject& subject) {
                              : "say how long it may run",
                      limit->origin),
          {},
-         part.fit.severity()});
+         part.severity()});
   }
   return hits;
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Time limits under what the site takes.
 #include "check/site_rule.hpp"
-#include "plan/site_limits.hpp"
+#include "site/limits.hpp"
 
 namespace hpcml::check {
 namespace site_time_under {
@@ -13,14 +13,14 @@ Hits find(const Subject& subject) {
     if (time == part.request.times.end() || !time->second.minutes || part.fit.partitions.size() > 1) continue;
     const auto asked = model::Walltime::of(std::chrono::minutes(*time->second.minutes));
     const auto place = part.place({"time"});
-    if (const auto& least = plan::limit_of(part.fit.qos, part.fit.partition(), &model::Limits::min_time);
+    if (const auto& least = site::limit_of(part.fit.qos, part.fit.partition(), &model::Limits::min_time);
         least && asked < least->value)
       hits.push_back({place,
                       "the time limit " + asked.to_slurm() + " is under the least that is taken here, " +
                           least->value.to_slurm(),
                       with_source("ask for " + least->value.to_slurm() + " or more", least->origin),
                       {},
-                      part.fit.severity()});
+                      part.severity()});
     else if (const auto& usual = part.site.policies.min_time_recommended; usual && asked < usual->value)
       hits.push_back({place,
                       part.site.name + " recommends jobs of " + usual->value.to_slurm() + " or more",

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
-// Whether a conditional rule of a profile applies to a job.
+// Whether a conditional rule of a profile applies to a job, and which of several does.
 #pragma once
 
 #include <string>
 
 #include "model/site.hpp"
 
-namespace hpcml::plan {
+namespace hpcml::site {
 
 /// What the rules of a profile ask about a job.
 struct JobFacts {
@@ -48,4 +48,9 @@ struct JobOutline {
 /// The facts of a job; GPU type and whole nodes follow from the site.
 JobFacts make_facts(const model::Site& site, const JobOutline& job);
 
-} // namespace hpcml::plan
+/// The site's rule for an option ("mem") where it holds for the job, else one that allows everything.
+const model::FlagRule& flag_rule(const model::Site& site, const std::string& option, const JobFacts& facts);
+/// How GPUs are asked for in the job.
+const model::GpuRequest& gpu_rule(const model::Site& site, const JobFacts& facts);
+
+} // namespace hpcml::site

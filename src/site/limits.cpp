@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
-#include "plan/site_limits.hpp"
+#include "site/limits.hpp"
 
 #include <algorithm>
 
-#include "plan/plan_context.hpp"
+#include "site/words.hpp"
 #include "util/text.hpp"
 
-namespace hpcml::plan {
+namespace hpcml::site {
 namespace {
 
 template <class List, class T> bool has(const List& list, const T& value) {
@@ -98,4 +98,4 @@ std::vector<std::string> unknown_feature_signs(const model::Site& site, const st
   return unknown;
 }
 
-} // namespace hpcml::plan
+} // namespace hpcml::site

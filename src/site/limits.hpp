@@ -10,7 +10,7 @@
 #include "model/site.hpp"
 #include "util/result.hpp"
 
-namespace hpcml::plan {
+namespace hpcml::site {
 
 /// The longest a job of so many nodes and GPUs may run in a partition.
 model::Known<model::Walltime> time_limit(const model::Partition& partition, unsigned nodes, unsigned gpus);
@@ -61,4 +61,4 @@ std::vector<std::string> unknown_features(const model::Site& site, const std::ve
 /// The signs ("&", "|") in a feature expression that the site does not join features with.
 std::vector<std::string> unknown_feature_signs(const model::Site& site, const std::string& expression);
 
-} // namespace hpcml::plan
+} // namespace hpcml::site

@@ -1,29 +1,11 @@
 // SPDX-License-Identifier: MIT
-#include "plan/named_choice.hpp"
+#include "plan/unknown_name.hpp"
 
 #include <algorithm>
 
 #include "util/text.hpp"
 
 namespace hpcml::plan {
-namespace {
-
-bool is_called(const std::string& name, const std::vector<std::string>& aliases, const std::string& wanted) {
-  return name == wanted || std::find(aliases.begin(), aliases.end(), wanted) != aliases.end();
-}
-
-} // namespace
-
-const model::GpuSlice* find_slice(const model::GpuShape& gpu, const std::string& type) {
-  const auto found = std::find_if(gpu.slices.begin(), gpu.slices.end(), [&](const auto& slice) {
-    return is_called(slice.name, slice.aliases, type);
-  });
-  return found == gpu.slices.end() ? nullptr : &*found;
-}
-
-bool has_gpu_type(const model::GpuShape& gpu, const std::string& type) {
-  return is_called(gpu.slurm_type, gpu.aliases, type) || find_slice(gpu, type);
-}
 
 diag::Diagnostic unknown_partition(const model::Site& site, const std::string& wanted) {
   if (const auto& others = site.other_partitions;

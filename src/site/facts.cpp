@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 // Conditions of profile rules.
-#include "plan/when.hpp"
+#include "site/facts.hpp"
 
 #include <algorithm>
 
-namespace hpcml::plan {
+namespace hpcml::site {
 
 bool applies(const model::When& when, const JobFacts& facts) {
   const auto lists = [](const std::vector<std::string>& names, const std::string& name) {
@@ -40,4 +40,15 @@ JobFacts make_facts(const model::Site& site, const JobOutline& job) {
   return facts;
 }
 
-} // namespace hpcml::plan
+const model::FlagRule& flag_rule(const model::Site& site, const std::string& option, const JobFacts& facts) {
+  static const model::FlagRule k_free;
+  const auto* rule = first_that_holds(site.flag(option), facts);
+  return rule ? *rule : k_free;
+}
+
+const model::GpuRequest& gpu_rule(const model::Site& site, const JobFacts& facts) {
+  const auto* rule = first_that_holds(site.gpu_request, facts);
+  return rule ? *rule : site.gpu_request;
+}
+
+} // namespace hpcml::site

@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: MIT
+#include "site/demand.hpp"
+
+#include <algorithm>
+#include <array>
+#include <limits>
+
+#include "util/text.hpp"
+
+namespace hpcml::site {
+namespace {
+
+/// The type of GPU that the request names, in whichever option.
+std::string named_type(const slurm::Request& request) {
+  for (const auto& [option, items] : request.gres)
+    for (const auto& item : items)
+      if (item.name == "gpu" && !item.type.empty()) return item.type;
+  return {};
+}
+
+/// A generic resource, or a part of a GPU, under a name of the site's own.
+bool asks_otherwise(const slurm::Request& request) {
+  static constexpr std::array<std::string_view, 9> c_disks = {
+      "nvme", "tmpfs", "tmp", "localtmp", "scratch", "localdir", "lustre", "craynetwork", "fs"};
+  const auto is_disk = [](const slurm::GresItem& item) {
+    return item.count == 0 || std::find(c_disks.begin(), c_disks.end(), item.name) != c_disks.end();
+  };
+  const auto gres = request.gres.find("gres");
+  const bool other = request.has("gres") && (gres == request.gres.end() ||
+                                             !std::all_of(gres->second.begin(), gres->second.end(), is_disk));
+  return other || request.tres_per_task || request.has("licenses") || request.has("gpus-per-socket") ||
+         request.has("ntasks-per-gpu");
+}
+
+unsigned clamped(std::uint64_t number) {
+  return static_cast<unsigned>(std::min<std::uint64_t>(number, std::numeric_limits<unsigned>::max()));
+}
+
+/// What one node must offer, in MiB, and what is asked of it by --mem.
+void set_memory(Demand& demand, const slurm::Request& request) {
+  const auto of = [&](std::string_view option) {
+    const auto found = request.memory_mb.find(option);
+    return found == request.memory_mb.end() ? 0 : found->second;
+  };
+  const auto cpus = static_cast<std::uint64_t>(std::max(1L, demand.cpus_per_node));
+  demand.memory_mib =
+      std::max({of("mem"), of("mem-per-cpu") * cpus, of("mem-per-gpu") * demand.gpus_per_node});
+  if (request.memory_mb.find("mem") != request.memory_mb.end())
+    demand.mem = model::MemSize::of_mib(of("mem"));
+}
+
+void set_time(Demand& demand, const slurm::Request& request) {
+  const auto time = request.times.find("time");
+  demand.shortenable = request.has("time-min");
+  if (time == request.times.end()) return;
+  demand.unlimited = !time->second.minutes;
+  if (time->second.minutes) demand.time = model::Walltime::of(std::chrono::minutes(*time->second.minutes));
+}
+
+/// Tasks that share a number of nodes that nobody named need as many as their number on each makes.
+unsigned least_nodes(const slurm::JobSize& size) {
+  long nodes = std::max(1L, size.min_nodes);
+  if (!size.nodes_given && size.tasks_per_node > 0)
+    nodes = std::max(nodes, (size.tasks + size.tasks_per_node - 1) / size.tasks_per_node);
+  return static_cast<unsigned>(nodes);
+}
+
+} // namespace
+
+std::string Demand::text(std::string_view option) const {
+  const auto found = options.find(option);
+  return found == options.end() ? std::string() : found->second;
+}
+
+std::vector<std::string> feature_names(const std::string& expression) {
+  const auto is_part = [](unsigned char c) {
+    return std::isalnum(c) != 0 || c == '_' || c == '.' || c == ':' || c == '-';
+  };
+  std::vector<std::string> names;
+  for (std::size_t at = 0; at < expression.size();) {
+    const auto begin =
+        std::find_if(expression.begin() + static_cast<std::ptrdiff_t>(at), expression.end(), is_part);
+    const auto end = std::find_if_not(begin, expression.end(), is_part);
+    if (begin != end) names.emplace_back(begin, end);
+    at = static_cast<std::size_t>(end - expression.begin());
+  }
+  return names;
+}
+
+Demand demand_of(const model::JobSpec& job) {
+  Demand demand;
+  demand.stage = Stage::request;
+  const auto text = [](const model::Known<std::string>& known) {
+    return known ? known->value : std::string();
+  };
+  if (job.partition) demand.partitions = {job.partition->value};
+  demand.qos = text(job.qos);
+  demand.gpu_type = text(job.gpu_type);
+  for (const auto& raw : job.sbatch)
+    if (util::starts_with(raw.value, "--constraint=")) demand.constraint = raw.value.substr(13);
+  demand.features = feature_names(demand.constraint);
+  demand.nodes = job.nodes ? job.nodes->value : 1;
+  demand.nodes_given = demand.nodes_exact = true;
+  demand.gpus_counted = job.gpus_per_node.has_value();
+  demand.gpus_per_node = job.gpus_per_node ? job.gpus_per_node->value : 0;
+  demand.gpus_on_node = demand.gpus_per_node;
+  demand.gpus_in_all = std::uint64_t{demand.nodes} * demand.gpus_per_node;
+  demand.cpu_unit = CpuUnit::cores;
+  demand.cpus_asked = job.cpus_per_task.has_value();
+  if (job.mem) {
+    demand.mem = job.mem->value;
+    demand.memory_mib = job.mem->value.mib();
+  }
+  if (job.time) demand.time = job.time->value;
+  demand.container = job.container.has_value();
+  return demand;
+}
+
+Demand demand_of(const slurm::Request& request, const slurm::JobSize& size) {
+  Demand demand;
+  demand.elsewhere = request.has("clusters");
+  for (const auto& name : util::split(request.text("partition"), ','))
+    if (!name.empty()) demand.partitions.push_back(name);
+  demand.qos = request.text("qos");
+  demand.gpu_type = named_type(request);
+  demand.constraint = request.text("constraint");
+  demand.features = request.features;
+  demand.exclusive = request.sharing == slurm::Sharing::exclusive;
+  demand.reserved = request.has("reservation");
+  demand.nodes = least_nodes(size);
+  demand.nodes_given = size.nodes_given;
+  demand.nodes_exact = size.nodes_given && size.max_nodes == size.min_nodes;
+  const auto on_average = (size.gpus + demand.nodes - 1) / demand.nodes;
+  demand.gpus_per_node = clamped(size.gpus_per_node > 0 ? size.gpus_per_node : on_average);
+  demand.gpus_counted = demand.gpus_per_node > 0;
+  demand.gpus_on_node = size.gpus_per_node;
+  demand.gpus_in_all = size.gpus;
+  demand.gpus_by_other_name = asks_otherwise(request);
+  demand.cpus_per_node = size.cpus_per_node;
+  demand.cpus_of_tasks = size.cpus_per_node;
+  if (request.has("ntasks") && size.nodes_given && size.min_nodes > 0)
+    demand.cpus_of_tasks = std::max(demand.cpus_of_tasks,
+                                    (size.tasks + size.min_nodes - 1) / size.min_nodes * size.cpus_per_task);
+  demand.cpus_asked = request.has("cpus-per-task");
+  demand.threads_per_core = size.threads_per_core;
+  demand.overcommit = request.overcommit;
+  set_memory(demand, request);
+  set_time(demand, request);
+  for (const auto& [name, setting] : request.given) demand.options.emplace(name, request.text(name));
+  return demand;
+}
+
+} // namespace hpcml::site
