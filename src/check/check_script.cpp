@@ -234,7 +234,10 @@ Findings check_script(const std::string& file, std::string_view text, const Targ
     subject.sizes.push_back(slurm::size_job(request, subject.version, slurm::listed_nodes(request)));
     if (!target.site) continue;
     subject.demands.push_back(site::demand_of(request, subject.sizes.back()));
-    subject.fits.push_back(site::place(*target.site, subject.demands.back()));
+    auto& demand = subject.demands.back();
+    add_plugin_options(*target.site, subject.header, demand);
+    subject.fits.push_back(site::place(*target.site, demand));
+    subject.verdicts.push_back(site::judge(*target.site, subject.fits.back(), demand));
   }
   const auto script = shell::read_script(is_shell_script(text) ? std::string(text) : std::string());
   subject.view = shell::make_view(script);

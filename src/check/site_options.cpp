@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "slurm/options.hpp"
 #include "util/text.hpp"
 
 namespace hpcml::check {
@@ -28,6 +29,20 @@ bool is_site_option(const model::Site& site, std::string_view name) {
   }
   return std::any_of(site.node_types.begin(), site.node_types.end(),
                      [&](const auto& node) { return is_it(node.local_disk_option); });
+}
+
+slurm::Place plugin_word(const slurm::ScriptHeader& header, const std::string& name) {
+  const std::string word = "--" + name;
+  for (const auto& directive : header.directives)
+    for (const auto& one : directive.words)
+      if (one.text == word || one.text.substr(0, word.size() + 1) == word + "=") return one.place;
+  return {};
+}
+
+void add_plugin_options(const model::Site& site, const slurm::ScriptHeader& header, site::Demand& demand) {
+  for (const auto& [name, any] : site.flags)
+    if (!slurm::is_option(slurm::Program::sbatch, name) && plugin_word(header, name).length > 0)
+      demand.options.emplace(name, "");
 }
 
 } // namespace hpcml::check

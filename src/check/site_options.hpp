@@ -3,9 +3,12 @@
 #pragma once
 
 #include <optional>
+#include <string>
 #include <string_view>
 
 #include "model/site.hpp"
+#include "site/demand.hpp"
+#include "slurm/script_header.hpp"
 
 namespace hpcml::check {
 
@@ -14,5 +17,11 @@ std::optional<model::ContainerEngine> engine_of_option(std::string_view name);
 
 /// Whether sbatch has the option ("uenv") at the site by a plugin that the profile tells of.
 bool is_site_option(const model::Site& site, std::string_view name);
+
+/// The word of the directives with an option that is not Slurm's own; length 0 where there is none.
+slurm::Place plugin_word(const slurm::ScriptHeader& header, const std::string& name);
+
+/// Adds the options that plugins of the site read: those that it has rules for.
+void add_plugin_options(const model::Site& site, const slurm::ScriptHeader& header, site::Demand& demand);
 
 } // namespace hpcml::check

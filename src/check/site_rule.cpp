@@ -37,23 +37,32 @@ bool is_slip(const std::string& word, const std::string& name) {
 
 } // namespace
 
-slurm::Place SitePart::place(std::initializer_list<std::string_view> options) const {
+slurm::Place SitePart::place(std::vector<std::string_view> options) const {
   for (const auto option : options)
     if (request.has(option)) return request.place(option);
   return {};
 }
 
-const model::FlagRule& SitePart::flag(const std::string& name) const {
-  return hpcml::site::flag_rule(site, name, fit.facts);
+site::Verdicts SitePart::under(std::string_view rule_id) const {
+  site::Verdicts found;
+  for (const auto& verdict : verdicts)
+    if (site::rule_id(verdict.rule) == rule_id) found.push_back(verdict);
+  return found;
 }
 
-const model::GpuRequest& SitePart::gpu_request() const { return hpcml::site::gpu_rule(site, fit.facts); }
+diag::Severity severity_of(const site::Verdict& verdict) {
+  switch (verdict.certainty) {
+  case site::Certainty::certain: return diag::Severity::error;
+  case site::Certainty::likely: return diag::Severity::warning;
+  default: return diag::Severity::note;
+  }
+}
 
 std::vector<SitePart> parts_of(const Subject& subject) {
   std::vector<SitePart> parts;
   for (std::size_t i = 0; subject.site && i < subject.fits.size(); ++i)
-    parts.push_back(
-        {subject.requests[i], subject.sizes[i], subject.demands[i], subject.fits[i], *subject.site});
+    parts.push_back({subject.requests[i], subject.sizes[i], subject.demands[i], subject.fits[i],
+                     *subject.site, subject.verdicts[i]});
   return parts;
 }
 

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "check/rule.hpp"
+#include "site/verdict.hpp"
 
 namespace hpcml::check {
 
@@ -17,18 +18,20 @@ struct SitePart {
   const hpcml::site::Demand& demand;
   const hpcml::site::Placement& fit;
   const model::Site& site;
+  const hpcml::site::Verdicts& verdicts;
 
+  /// What the site's judge has against it under the rule of that id.
+  hpcml::site::Verdicts under(std::string_view rule_id) const;
   /// Where the first of these options stands; nowhere where none is given.
-  slurm::Place place(std::initializer_list<std::string_view> options) const;
+  slurm::Place place(std::vector<std::string_view> options) const;
   /// error where the job certainly is refused or never starts, else warning.
   diag::Severity severity() const { return fit.sure ? diag::Severity::error : diag::Severity::warning; }
-  /// The site's rule for an option ("mem") where it holds for this job, else one that allows everything.
-  const model::FlagRule& flag(const std::string& name) const;
-  /// How GPUs are asked for in this job.
-  const model::GpuRequest& gpu_request() const;
 };
 /// The components; none without a site.
 std::vector<SitePart> parts_of(const Subject& subject);
+
+/// error: the job is refused or never starts; warning: it most likely is; note: it could be better.
+diag::Severity severity_of(const hpcml::site::Verdict& verdict);
 
 /// "from the profile: partitions page (2024-10-15), read 2026-11-21"; empty where the fact has no document.
 /// Behind a hint with "; ".

@@ -9,7 +9,7 @@
 #include "chain/launches.hpp"
 #include "model/site.hpp"
 #include "shell/view.hpp"
-#include "site/placement.hpp"
+#include "site/verdict.hpp"
 #include "slurm/job_size.hpp"
 #include "slurm/request.hpp"
 #include "slurm/script_header.hpp"
@@ -37,6 +37,7 @@ struct Subject {
   std::vector<Launch> launches = {};         ///< one per command of `view` that may run
   const model::Site* site = nullptr;         ///< none: no site is named
   std::vector<site::Demand> demands = {};    ///< of the requests; empty without a site
+  std::vector<site::Verdicts> verdicts = {}; ///< what the site has against each of them
   std::vector<site::Placement> fits = {};    ///< where each of them lands; empty without a site
 
   /// Whether it may be read by a Slurm of this range ("22.05-23.02", as is_in_range has it): true where the

@@ -9,8 +9,9 @@
 
 #include "diag/visible_text.hpp"
 #include "emulate/cluster_layout.hpp"
+#include "plan/site_verdicts.hpp"
 #include "render/script.hpp"
-#include "site/limits.hpp"
+#include "site/verdict.hpp"
 #include "util/process.hpp"
 #include "util/text.hpp"
 
@@ -141,6 +142,20 @@ std::vector<SubmitCall> make_calls(const std::vector<PlannedPart>& parts) {
   return calls;
 }
 
+/// Why one user cannot have so many jobs in the queue of a partition or QoS (empty: none is known), the tasks
+/// of arrays counted.
+static std::optional<util::Error> find_count_fault(const model::Site& site, const std::string& partition,
+                                                   const std::string& qos, unsigned long long jobs) {
+  site::Demand demand;
+  demand.stage = site::Stage::submitted;
+  if (!partition.empty()) demand.partitions = {partition};
+  demand.qos = qos;
+  demand.array_tasks = jobs;
+  for (const auto& verdict : site::judge(site, site::place(site, demand), demand))
+    if (verdict.rule == site::Rule::jobs_over) return plan::describe_job_count(verdict);
+  return std::nullopt;
+}
+
 std::optional<util::Error> find_queue_fault(const PlannedRequest& request) {
   std::map<std::pair<std::string, std::string>, unsigned long long> jobs;
   for (const auto& [part, plan, findings, script] : request.parts) {
@@ -149,7 +164,7 @@ std::optional<util::Error> find_queue_fault(const PlannedRequest& request) {
         part.chain * (array ? std::max(1ULL, slurm::count_array_tasks(*array)) : 1ULL);
   }
   for (const auto& [place, count] : jobs)
-    if (auto fault = site::job_count_fault(request.site, place.first, place.second, count)) return fault;
+    if (auto fault = find_count_fault(request.site, place.first, place.second, count)) return fault;
   return std::nullopt;
 }
 

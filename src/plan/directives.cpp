@@ -3,13 +3,13 @@
 #include <algorithm>
 #include <cctype>
 
-#include "model/pattern.hpp"
 #include "plan/command_words.hpp"
 #include "plan/limits.hpp"
 #include "plan/option_value.hpp"
 #include "plan/option_word.hpp"
-#include "plan/plan_context.hpp"
 #include "plan/resource_directives.hpp"
+#include "plan/site_verdicts.hpp"
+#include "site/form.hpp"
 #include "util/text.hpp"
 
 namespace hpcml::plan {
@@ -29,7 +29,7 @@ void add_text(PlanContext& context, const std::string& name, const model::Known<
     return;
   }
   std::string value = wanted->value;
-  if (!value.empty() && !rule.suffix.empty() && !util::ends_with(value, rule.suffix)) {
+  if (!value.empty() && !site::has_suffix(rule, value)) {
     // "abc@v100" where "@h100" is due: another kind of hours, which nobody can exchange for them.
     const auto other = std::isalnum(static_cast<unsigned char>(rule.suffix.front()))
                            ? std::string::npos
@@ -51,7 +51,7 @@ void add_text(PlanContext& context, const std::string& name, const model::Known<
                   "give it a value, or leave it out");
   else if (const auto fault = find_value_fault(context.site, name, wanted->value))
     context.error("usage/" + name, fault->what, fault->hint);
-  else if (!rule.pattern.empty() && !model::matches_pattern(value, rule.pattern))
+  else if (!site::has_form(rule, value))
     context.error("usage/" + name,
                   option + "=" + value + " is not what " + context.site.name + " expects" +
                       site::cited(rule.origin),
@@ -223,39 +223,46 @@ void give_to_srun(PlanContext& context, const std::string& option, const Origin&
   directives.erase(found);
 }
 
-/// Refused, ignored and missing options, by the site's rules.
+/// Whether a finding speaks of the option already: then it was given, and what is wrong with it is said.
+bool is_said(const PlanContext& context, const std::string& name) {
+  return std::any_of(context.findings.begin(), context.findings.end(), [&](const auto& finding) {
+    return finding.code == "usage/" + name || finding.code == "request/" + name;
+  });
+}
+
+/// An option that the site wants of every job: one without a value is given, others must be asked for.
+void say_missing(PlanContext& context, const site::Verdict& verdict, const std::string& why) {
+  const auto& [name, flag] = std::pair(verdict.name, verdict.flag);
+  const std::string option = "--" + name;
+  if (name == "exclusive")
+    add_directive(context, option, std::nullopt, flag->origin);
+  else if (!is_said(context, name))
+    context.error("usage/" + name, context.site.name + " requires " + option + why,
+                  "add " + option + (flag->pattern_hint.empty() ? "" : "=" + flag->pattern_hint));
+}
+
+/// Refused, ignored and missing options, by the site's rules; those of the step go there.
 void check_flags(PlanContext& context) {
-  for (const auto& [name, unconditional] : context.site.flags) {
-    const model::FlagRule& rule = context.flag(name);
-    const std::string option = "--" + name;
-    const Origin* asked = asked_by_user(context, name);
-    const std::string why = (rule.why.empty() ? "" : ": " + rule.why) + site::cited(rule.origin);
-    if (rule.policy == Policy::srun_only) {
-      give_to_srun(context, option, rule.origin);
-    } else if (rule.policy == Policy::forbidden &&
-               (asked || (name != "partition" && context.has_directive(option)))) {
-      context.error("request/" + name, context.site.name + " refuses " + option + why,
+  for (const auto& [name, unconditional] : context.site.flags)
+    if (const auto& rule = context.flag(name); rule.policy == Policy::srun_only)
+      give_to_srun(context, "--" + name, rule.origin);
+  auto demand = demand_of(context);
+  for (const auto& [name, unconditional] : context.site.flags)
+    if (asked_by_user(context, name)) demand.options.emplace(name, "");
+  for (const auto& verdict : judge(context, demand)) {
+    if (!verdict.flag) continue;
+    const std::string option = "--" + verdict.name;
+    const std::string why =
+        (verdict.flag->why.empty() ? "" : ": " + verdict.flag->why) + site::cited(verdict.origin);
+    if (verdict.rule == site::Rule::option_refused) {
+      context.error("request/" + verdict.name, context.site.name + " refuses " + option + why,
                     "leave " + option + " out");
-    } else if (rule.policy == Policy::ignored && asked) {
-      context.warning("request/" + name, context.site.name + " ignores " + option + why,
+    } else if (verdict.rule == site::Rule::option_ignored && asked_by_user(context, verdict.name)) {
+      context.warning("request/" + verdict.name, context.site.name + " ignores " + option + why,
                       "the script has no such line: leave " + option + " out");
-      auto& directives = context.plan.directives;
-      directives.erase(std::remove_if(directives.begin(), directives.end(),
-                                      [&](const auto& d) { return d.name == option; }),
-                       directives.end());
-    } else if (rule.policy == Policy::required && !context.has_directive(option)) {
-      if (name == "mem" && (context.has_directive("--mem-per-cpu") || context.has_directive("--mem-per-gpu")))
-        continue;
-      const bool wrong_value =
-          std::any_of(context.findings.begin(), context.findings.end(), [&flag = name](const auto& finding) {
-            return finding.code == "usage/" + flag || finding.code == "request/" + flag;
-          });
-      if (wrong_value) continue; // it was given; what is wrong with it is said already
-      if (name == "exclusive")
-        add_directive(context, option, std::nullopt, rule.origin);
-      else
-        context.error("usage/" + name, context.site.name + " requires " + option + why,
-                      "add " + option + (rule.pattern_hint.empty() ? "" : "=" + rule.pattern_hint));
+      std::erase_if(context.plan.directives, [&](const auto& d) { return d.name == option; });
+    } else if (verdict.rule == site::Rule::option_missing) {
+      say_missing(context, verdict, why);
     }
   }
 }

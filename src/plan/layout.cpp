@@ -2,7 +2,7 @@
 // How many nodes, GPUs, ranks and cores.
 #include <algorithm>
 
-#include "plan/plan_context.hpp"
+#include "plan/site_verdicts.hpp"
 #include "util/text.hpp"
 
 namespace hpcml::plan {
@@ -12,56 +12,7 @@ void plan_nodes(PlanContext& context) {
   const unsigned nodes = context.job.nodes ? context.job.nodes->value : 1;
   context.plan.layout.nodes = nodes;
   if (nodes == 0) context.error("usage/nodes", "--nodes 0: a job needs at least one node");
-  const auto& most = context.limit(&model::Limits::max_nodes);
-  if (!most || nodes <= most->value) return;
-  std::vector<std::string> others;
-  for (const auto& other : context.site.partitions)
-    if (other.nameable && context.partition() && other.cpu_only == context.partition()->cpu_only &&
-        (!other.max_nodes || other.max_nodes->value >= nodes))
-      others.push_back(other.name);
-  context.error("request/nodes",
-                std::to_string(nodes) + " nodes: " + context.limit_owner(&model::Limits::max_nodes) +
-                    " allows " + std::to_string(most->value) + site::cited(most->origin),
-                context.qos() && context.qos()->max_nodes ? ""
-                : others.empty()                          ? ""
-                                 : "these partitions allow as many: " + util::join(others, ", "));
-}
-
-std::vector<std::string> partitions_with_gpus(const PlanContext& context, unsigned gpus) {
-  std::vector<std::string> names;
-  for (const auto& partition : context.site.partitions) {
-    const bool enough =
-        std::any_of(partition.node_types.begin(), partition.node_types.end(), [&](const auto& id) {
-          const auto* node = context.site.find_node_type(id);
-          return node && node->gpu && node->gpu->per_node >= gpus;
-        });
-    if (partition.nameable && enough) names.push_back(partition.name);
-  }
-  return names;
-}
-
-void check_gpus(PlanContext& context, unsigned gpus) {
-  const model::NodeType& node = *context.node();
-  const unsigned have = node.gpu ? node.gpu->per_node : 0;
-  if (gpus > have && !context.slice()) {
-    const auto others = partitions_with_gpus(context, gpus);
-    std::string hint;
-    if (!others.empty())
-      hint = "partitions with as many: " + util::join(others, ", ");
-    else if (have > 0)
-      hint = "ask for more nodes: --nodes " +
-             std::to_string((gpus * std::max(1u, context.plan.layout.nodes) + have - 1) / have) +
-             " --gpus-per-node " + std::to_string(have);
-    context.error("request/gpus-per-node",
-                  std::to_string(gpus) + " GPUs per node: node type " + node.id + " has " +
-                      (have ? std::to_string(have) + " GPUs" : "none") + site::cited(node.origin),
-                  hint);
-    return;
-  }
-  if (gpus > 0 && gpus < have && context.owns_nodes())
-    context.note("the partition gives whole nodes: " + std::to_string(have - gpus) +
-                     " GPUs of each node stay idle",
-                 context.partition()->origin);
+  say_verdicts(context, {site::Rule::nodes_over});
 }
 
 /// The GPUs of a node that nobody has counted: one for each task that is counted, where the site gives parts
@@ -77,9 +28,8 @@ unsigned usual_gpus(PlanContext& context) {
   if (context.owns_nodes()) return gpus;
   if (job.tasks_per_node) {
     const unsigned wanted = job.tasks_per_node->value * (job.gpus_per_task ? job.gpus_per_task->value : 1);
-    const bool taken =
-        wanted < gpus && wanted > 0 &&
-        site::gpu_count_faults(context.site, context.gpu_request(), nodes, wanted, have).empty();
+    const bool taken = wanted < gpus && wanted > 0 &&
+                       site::gpu_count_faults(context.gpu_request(), nodes, wanted, have).empty();
     if (taken) gpus = wanted;
   }
   context.findings.push_back(
@@ -110,7 +60,7 @@ void plan_gpus(PlanContext& context) {
   context.plan.layout.gpus_held = context.owns_nodes() && context.node() && context.node()->gpu
                                       ? std::max(gpus, context.node()->gpu->per_node)
                                       : gpus;
-  if (context.node()) check_gpus(context, gpus);
+  say_verdicts(context, {site::Rule::gpus_on_cpu_nodes, site::Rule::gpus_of_node, site::Rule::gpus_idle});
 }
 
 /// More ranks than GPUs: NCCL refuses two on one GPU, and a program that takes GPU number LOCAL_RANK finds
@@ -182,41 +132,6 @@ unsigned default_cores(const PlanContext& context) {
                                          (node.gpu->per_node * layout.ranks_per_node)));
 }
 
-void check_cores(PlanContext& context) {
-  const model::PlannedLayout& layout = context.plan.layout;
-  const model::NodeType& node = *context.node();
-  const unsigned usable = site::usable_cores(node);
-  if (usable > 0 && layout.ranks_per_node * layout.cpus_per_rank > usable) {
-    const unsigned reserved = node.cpu.cores - usable;
-    context.error("request/cpus-per-task",
-                  std::to_string(layout.ranks_per_node) + " ranks with " +
-                      std::to_string(layout.cpus_per_rank) + " cores each need " +
-                      std::to_string(layout.ranks_per_node * layout.cpus_per_rank) + " cores; node type " +
-                      node.id + " has " + std::to_string(usable) + " for jobs" +
-                      (reserved ? " (" + std::to_string(reserved) + " of " + std::to_string(node.cpu.cores) +
-                                      " are reserved)"
-                                : "") +
-                      site::cited(node.origin),
-                  usable >= layout.ranks_per_node
-                      ? "at most --cpus-per-task " + std::to_string(usable / layout.ranks_per_node)
-                      : "at most --tasks-per-node " + std::to_string(usable));
-    return;
-  }
-  if (!node.cpus_per_gpu || layout.gpus_per_node == 0 || node.share_policy == model::SharePolicy::none)
-    return;
-  const unsigned share = *node.cpus_per_gpu * layout.gpus_per_node;
-  const unsigned asked = layout.ranks_per_node * layout.cpus_per_rank;
-  const std::string fact = std::to_string(asked) + " cores for " + std::to_string(layout.gpus_per_node) +
-                           " GPUs: node type " + node.id + " has " + std::to_string(*node.cpus_per_gpu) +
-                           " cores per GPU" + site::cited(node.origin);
-  const std::string hint =
-      "use --cpus-per-task " + std::to_string(std::max(1u, share / layout.ranks_per_node));
-  if (site::breaks_share(node, asked, share))
-    context.error("request/cpus-per-task", fact, hint);
-  else if (asked > share && !context.owns_nodes())
-    context.warning("request/cpus-per-task", fact + "; more may wait longer or block GPUs for others", hint);
-}
-
 /// Hardware threads as asked for. More than the profile shows is a warning only: where it says nothing of
 /// them, it shows one.
 void plan_hardware_threads(PlanContext& context) {
@@ -253,7 +168,9 @@ void plan_layout(PlanContext& context) {
       context.job.cpus_per_task ? context.job.cpus_per_task->value : default_cores(context);
   if (context.job.cpus_per_task && layout.cpus_per_rank == 0)
     context.error("usage/cpus-per-task", "--cpus-per-task 0: a rank needs at least one core");
-  if (context.node()) check_cores(context);
+  using site::Rule;
+  say_verdicts(context,
+               {Rule::cpus_over, Rule::cpus_untold, Rule::cpus_reserved, Rule::cpu_share, Rule::cpus_many});
   plan_hardware_threads(context);
 }
 

@@ -2,7 +2,7 @@
 // Which partition and which kind of node the job goes to.
 #include <algorithm>
 
-#include "plan/plan_context.hpp"
+#include "plan/site_verdicts.hpp"
 #include "plan/unknown_name.hpp"
 #include "util/text.hpp"
 
@@ -19,23 +19,12 @@ void say_no_default(PlanContext& context) {
 
 /// What the site says to the partition that the request names.
 void judge_named(PlanContext& context, const std::string& wanted) {
-  const model::Site& site = context.site;
+  using site::Rule;
+  say_verdicts(context, {Rule::partition_refused, Rule::partition_unwanted, Rule::partition_chosen});
   const model::FlagRule& rule = context.flag("partition");
-  if (rule.policy == model::Policy::forbidden)
-    return context.error("request/partition",
-                         site.name + " does not let jobs name a partition" + site::cited(rule.origin),
-                         "leave --partition out" + (rule.why.empty() ? "" : ": " + rule.why));
-  const model::Partition* found = site.find_partition(wanted);
-  if (!found && rule.policy == model::Policy::discouraged)
-    context.warning("request/partition",
-                    site.name + " asks to leave --partition out" + site::cited(rule.origin), rule.why);
-  else if (!found && !site.partitions.empty())
-    context.findings.push_back(unknown_partition(site, wanted));
-  else if (found && !found->nameable)
-    context.error("request/partition",
-                  "partition '" + wanted + "' of " + site.name + " is chosen by Slurm and may not be named" +
-                      site::cited(found->origin),
-                  "leave --partition out");
+  const bool judged = !rule.takes() || rule.policy == model::Policy::discouraged;
+  if (!judged && !context.site.partitions.empty() && !context.site.find_partition(wanted))
+    context.findings.push_back(unknown_partition(context.site, wanted));
 }
 
 /// A part of a GPU brings its own share of the node.

@@ -15,7 +15,7 @@ namespace {
 /// A retired cluster gets no script, whatever else is right or wrong about the request.
 bool is_retired(PlanContext& context) {
   if (context.site.state != model::SiteState::retired) return false;
-  const auto why = describe_retirement(context.site);
+  const auto why = site::describe_retirement(context.site);
   context.error("site/retired", why.what, why.hint);
   return true;
 }
@@ -73,14 +73,6 @@ void check_steps(PlanContext& context) {
 }
 
 } // namespace
-
-util::Error describe_retirement(const model::Site& site) {
-  return {(site.name.empty() ? site.id : site.name) + " is retired" +
-              (site.retired_on.empty() ? "" : " since " + site.retired_on) + site::cited(site.state_origin),
-          site.successor.empty() ? ""
-                                 : "its successor is " + site.successor +
-                                       "; `hpcml sites list` shows the sites that can be used"};
-}
 
 PlanResult make_plan(const model::JobSpec& job, const model::Site& site) {
   PlanContext context{job, site};

@@ -19,7 +19,4 @@ struct PlanResult {
 /// The plan of a job on a site.
 PlanResult make_plan(const model::JobSpec& job, const model::Site& site);
 
-/// Why a retired site takes no job, and which one took its place.
-util::Error describe_retirement(const model::Site& site);
-
 } // namespace hpcml::plan

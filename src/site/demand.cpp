@@ -5,6 +5,7 @@
 #include <array>
 #include <limits>
 
+#include "slurm/submission.hpp"
 #include "util/text.hpp"
 
 namespace hpcml::site {
@@ -146,6 +147,7 @@ Demand demand_of(const slurm::Request& request, const slurm::JobSize& size) {
   demand.overcommit = request.overcommit;
   set_memory(demand, request);
   set_time(demand, request);
+  demand.array_tasks = slurm::count_array_tasks(request.text("array"));
   for (const auto& [name, setting] : request.given) demand.options.emplace(name, request.text(name));
   return demand;
 }

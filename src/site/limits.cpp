@@ -3,9 +3,6 @@
 
 #include <algorithm>
 
-#include "site/words.hpp"
-#include "util/text.hpp"
-
 namespace hpcml::site {
 namespace {
 
@@ -43,59 +40,18 @@ unsigned usable_cores(const model::NodeType& node) {
   return cores;
 }
 
-std::vector<util::Error> gpu_count_faults(const model::Site& site, const model::GpuRequest& rule,
-                                          unsigned nodes, unsigned gpus_per_node, unsigned per_node) {
-  std::vector<util::Error> faults;
+std::vector<GpuCountFault> gpu_count_faults(const model::GpuRequest& rule, unsigned nodes,
+                                            unsigned gpus_per_node, unsigned per_node) {
+  std::vector<GpuCountFault> faults;
   if (gpus_per_node == 0) return faults;
   const auto& counts = rule.allowed_counts;
-  if (!counts.empty() && !has(counts, gpus_per_node)) {
-    std::vector<std::string> texts;
-    for (const unsigned count : counts) texts.push_back(std::to_string(count));
-    faults.push_back({std::to_string(gpus_per_node) + " GPUs per node: " + site.name + " takes only " +
-                          util::join(texts, " or ") + cited(rule.origin),
-                      {}});
-  }
+  if (!counts.empty() && !has(counts, gpus_per_node)) faults.push_back(GpuCountFault::not_listed);
   if (rule.whole_nodes_if_several && nodes > 1 && per_node > 0 && gpus_per_node != per_node)
-    faults.push_back({"a job on several nodes of " + site.name + " takes all " + std::to_string(per_node) +
-                          " GPUs of each" + cited(rule.origin),
-                      "use --gpus-per-node " + std::to_string(per_node)});
+    faults.push_back(GpuCountFault::part_of_nodes);
   const unsigned all = nodes * gpus_per_node;
   const bool listed = nodes == 1 && has(counts, all);
-  if (all % rule.multiple_of != 0 && !listed)
-    faults.push_back({std::to_string(all) + " GPUs in all: " + site.name + " takes multiples of " +
-                          std::to_string(rule.multiple_of) + cited(rule.origin),
-                      {}});
+  if (all % rule.multiple_of != 0 && !listed) faults.push_back(GpuCountFault::not_multiple);
   return faults;
-}
-
-std::optional<util::Error> job_count_fault(const model::Site& site, const std::string& partition,
-                                           const std::string& qos, unsigned long long jobs) {
-  const auto* own = qos.empty() ? nullptr : site.find_qos(qos);
-  const auto* place = partition.empty() ? nullptr : site.find_partition(partition);
-  const auto& most = limit_of(own, place, &model::Limits::max_submitted);
-  if (!most || jobs <= most->value) return std::nullopt;
-  return util::Error{std::to_string(jobs) +
-                         " jobs at a time: " + limit_owner(site, own, place, &model::Limits::max_submitted) +
-                         " lets one user have " + std::to_string(most->value) + " queued and running" +
-                         cited(most->origin),
-                     "submit at most " + std::to_string(most->value) + ", and more when these have ended"};
-}
-
-std::vector<std::string> unknown_features(const model::Site& site, const std::vector<std::string>& names) {
-  std::vector<std::string> unknown;
-  if (site.constraints.empty()) return unknown;
-  for (const auto& name : names)
-    if (!has(site.constraints, name) && !has(unknown, name)) unknown.push_back(name);
-  return unknown;
-}
-
-std::vector<std::string> unknown_feature_signs(const model::Site& site, const std::string& expression) {
-  std::vector<std::string> unknown;
-  const auto& known = site.constraint_operators;
-  for (const std::string sign : {"&", "|"})
-    if (!known.empty() && expression.find(sign) != std::string::npos && !has(known, sign))
-      unknown.push_back(sign);
-  return unknown;
 }
 
 } // namespace hpcml::site

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What a site's rules say to numbers: one reading for requests that become scripts and for scripts that are
-// checked.
+// Limits and shares: which holds, and whose it is.
 #pragma once
 
 #include <optional>
@@ -8,7 +7,6 @@
 #include <vector>
 
 #include "model/site.hpp"
-#include "util/result.hpp"
 
 namespace hpcml::site {
 
@@ -46,19 +44,11 @@ template <class T> bool breaks_share(const model::NodeType& node, const T& asked
          (node.share_policy == model::SharePolicy::fixed && asked != share);
 }
 
-/// Why the site does not take so many GPUs on each of so many nodes, with what to do. `per_node`: GPUs of a
-/// node, 0 if unknown.
-std::vector<util::Error> gpu_count_faults(const model::Site& site, const model::GpuRequest& rule,
-                                          unsigned nodes, unsigned gpus_per_node, unsigned per_node);
-
-/// Why one user cannot have so many jobs in the queue of a partition or QoS (empty: none is known), the tasks
-/// of arrays counted.
-std::optional<util::Error> job_count_fault(const model::Site& site, const std::string& partition,
-                                           const std::string& qos, unsigned long long jobs);
-
-/// The names among them that the profile does not have as features; none where it lists no features.
-std::vector<std::string> unknown_features(const model::Site& site, const std::vector<std::string>& names);
-/// The signs ("&", "|") in a feature expression that the site does not join features with.
-std::vector<std::string> unknown_feature_signs(const model::Site& site, const std::string& expression);
+/// What is wrong with a number of GPUs: it is none of those that the site lists, a part of one of several
+/// nodes, or no multiple of what it gives.
+enum class GpuCountFault { not_listed, part_of_nodes, not_multiple };
+/// The faults of so many GPUs on each of so many nodes. `per_node`: GPUs of a node, 0 if unknown.
+std::vector<GpuCountFault> gpu_count_faults(const model::GpuRequest& rule, unsigned nodes,
+                                            unsigned gpus_per_node, unsigned per_node);
 
 } // namespace hpcml::site

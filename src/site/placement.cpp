@@ -23,20 +23,6 @@ Nodes nodes_of(const model::Site& site, const model::Partition& partition) {
   return nodes;
 }
 
-/// Those with GPUs of this type, or with a part of one that is called so; where no name fits, those whose
-/// GPUs may have it for all that the profile knows.
-Nodes nodes_with_type(const model::Site& site, const Nodes& nodes, const std::string& type) {
-  Nodes named, unnamed;
-  for (const auto* node : nodes) {
-    if (!node->gpu) continue;
-    if (has_gpu_type(*node->gpu, type))
-      named.push_back(node);
-    else if (node->gpu->slurm_type.empty() && may_be_type(*node->gpu, type))
-      unnamed.push_back(node);
-  }
-  return named.empty() && site.gpu_request.type != model::Policy::forbidden ? unnamed : named;
-}
-
 /// Whether the job has GPUs. Who says nothing of them means all of a node in a request, and none in a script,
 /// but where they come with the nodes.
 bool wants_gpus(const model::Site& site, const Demand& demand) {
@@ -68,6 +54,11 @@ void take_default(Placement& placement, const model::Site& site, const Demand& d
   };
   const bool request = demand.stage == Stage::request;
   const auto* chosen = request ? site.default_partition(suits) : site.default_partition(by_site);
+  // Who has submitted a job under a QoS is where that is, whatever else the job asks for.
+  const auto by_qos = [&](const model::Partition& partition) {
+    return qos && !qos->partitions.empty() && !partition.nameable && is_place_of(qos, partition.name);
+  };
+  if (!chosen && demand.stage == Stage::submitted) chosen = site.default_partition(by_qos);
   if (!chosen && request)
     chosen = site.default_partition([](const auto& partition) { return partition.is_default; });
   if (!chosen) return;
@@ -210,6 +201,18 @@ JobFacts facts_of(const model::Site& site, const Placement& placement, const Dem
 } // namespace
 
 bool gpus_come_with_nodes(const model::Site& site) { return site.gpu_request.style == model::GpuStyle::none; }
+
+Nodes nodes_with_type(const model::Site& site, const Nodes& nodes, const std::string& type) {
+  Nodes named, unnamed;
+  for (const auto* node : nodes) {
+    if (!node->gpu) continue;
+    if (has_gpu_type(*node->gpu, type))
+      named.push_back(node);
+    else if (node->gpu->slurm_type.empty() && may_be_type(*node->gpu, type))
+      unnamed.push_back(node);
+  }
+  return named.empty() && site.gpu_request.type != model::Policy::forbidden ? unnamed : named;
+}
 
 bool gives(const model::NodeType& node, std::uint64_t gpus, const std::optional<model::MemSize>& memory) {
   return (gpus == 0 || (node.gpu && node.gpu->per_node >= gpus)) &&

@@ -4,7 +4,8 @@
 
 #include <string>
 
-#include "model/origin.hpp"
+#include "model/site.hpp"
+#include "util/result.hpp"
 
 namespace hpcml::site {
 
@@ -12,5 +13,8 @@ namespace hpcml::site {
 inline std::string cited(const model::Origin& origin) {
   return origin.source.empty() ? "" : " [" + origin.source + "]";
 }
+
+/// Why a retired site takes no jobs, and which one does.
+util::Error describe_retirement(const model::Site& site);
 
 } // namespace hpcml::site

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Features that the site does not have.
 #include "check/site_rule.hpp"
-#include "site/limits.hpp"
 #include "util/text.hpp"
 
 namespace hpcml::check {
@@ -9,16 +8,18 @@ namespace site_constraint {
 
 Hits find(const Subject& subject) {
   Hits hits;
-  for (const auto& part : parts_of(subject)) {
-    if (!part.request.has("constraint")) continue;
-    const auto place = part.place({"constraint"});
-    const auto& known = part.site.constraints;
-    for (const auto& sign : site::unknown_feature_signs(part.site, part.request.text("constraint")))
-      hits.push_back({place,
-                      "the profile of " + part.site.name + " joins features only with " +
-                          util::join(part.site.constraint_operators, " and "),
-                      "write it without " + sign});
-    for (const auto& name : site::unknown_features(part.site, part.request.features)) {
+  for (const auto& part : parts_of(subject))
+    for (const auto& verdict : part.under("site/constraint")) {
+      const auto place = part.place({"constraint"});
+      const auto& known = part.site.constraints;
+      const auto& name = verdict.name;
+      if (verdict.rule == site::Rule::feature_sign) {
+        hits.push_back({place,
+                        "the profile of " + part.site.name + " joins features only with " +
+                            util::join(part.site.constraint_operators, " and "),
+                        "write it without " + name});
+        continue;
+      }
       Hit hit{place, "the profile of " + part.site.name + " knows no feature '" + name + "'",
               known.empty() ? std::string() : "it knows " + util::join(known, ", ")};
       if (const auto meant = slip_of(name, known)) {
@@ -29,7 +30,6 @@ Hits find(const Subject& subject) {
       if (part.fit.nodes.empty() && hit.fix.empty()) hit.severity = diag::Severity::note;
       hits.push_back(std::move(hit));
     }
-  }
   return hits;
 }
 

@@ -1,31 +1,38 @@
 // SPDX-License-Identifier: MIT
 // Numbers of GPUs that the site does not give.
 #include "check/site_rule.hpp"
-#include "site/gpu_names.hpp"
-#include "site/limits.hpp"
+#include "site/words.hpp"
+#include "util/text.hpp"
 
 namespace hpcml::check {
 namespace site_gpu_count {
 
+using site::Rule;
+
+std::string words_of(const SitePart& part, const site::Verdict& verdict) {
+  if (verdict.rule == Rule::gpus_whole_nodes)
+    return "a job on several nodes of " + part.site.name + " takes all " + std::to_string(verdict.limit) +
+           " GPUs of each";
+  if (verdict.rule == Rule::gpus_multiple)
+    return std::to_string(verdict.have) + " GPUs in all: " + part.site.name + " takes multiples of " +
+           std::to_string(verdict.limit);
+  std::vector<std::string> counts;
+  for (const unsigned count : verdict.request->allowed_counts) counts.push_back(std::to_string(count));
+  return std::to_string(verdict.have) + " GPUs per node: " + part.site.name + " takes only " +
+         util::join(counts, " or ");
+}
+
 Hits find(const Subject& subject) {
   Hits hits;
-  for (const auto& part : parts_of(subject)) {
-    const auto& fit = part.fit;
-    if (part.demand.gpus_per_node == 0 || fit.nodes.empty() || !fit.nodes.front()->gpu) continue;
-    const auto& gpu = *fit.nodes.front()->gpu;
-    const auto& rule = part.gpu_request();
-    const bool spread =
-        part.size.gpus_per_node == 0 && !part.size.nodes_given; // over as many nodes as Slurm takes
-    const bool part_of_gpu = site::find_slice(gpu, part.demand.gpu_type) && rule.allowed_counts.empty();
-    if (spread || part_of_gpu || part.demand.gpus_per_node > gpu.per_node) continue;
-    for (auto& fault :
-         site::gpu_count_faults(part.site, rule, part.demand.nodes, part.demand.gpus_per_node, gpu.per_node))
+  for (const auto& part : parts_of(subject))
+    for (const auto& verdict : part.under("site/gpu-count"))
       hits.push_back({part.place({"gres", "gpus-per-node", "gpus", "gpus-per-task", "tres-per-task"}),
-                      std::move(fault.what),
-                      std::move(fault.hint),
+                      words_of(part, verdict) + site::cited(verdict.origin),
+                      verdict.rule == Rule::gpus_whole_nodes
+                          ? "use --gpus-per-node " + std::to_string(verdict.limit)
+                          : std::string(),
                       {},
-                      part.severity()});
-  }
+                      severity_of(verdict)});
   return hits;
 }
 

@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "check/site_rule.hpp"
-#include "site/gpu_names.hpp"
 #include "util/text.hpp"
 
 namespace hpcml::check {
@@ -26,41 +25,39 @@ std::vector<std::string> types_of(const SitePart& part) {
   return types;
 }
 
-void find_wrong_type(const Subject& subject, const SitePart& part, slurm::Place place, Hits& hits) {
+/// Another type than the site has; one in other capitals is mended.
+Hit wrong_type(const Subject& subject, const SitePart& part, const site::Verdict& verdict) {
   const auto types = types_of(part);
-  const auto& wanted = part.demand.gpu_type;
-  if (types.empty() || std::find(types.begin(), types.end(), wanted) != types.end()) return;
-  Hit hit{place, "no node here has GPUs of type '" + wanted + "'",
-          with_source("types: " + util::join(types, ", "), part.fit.nodes.front()->origin)};
+  const auto& wanted = verdict.name;
+  Hit hit{part.place({"gres", "gpus-per-node", "gpus", "gpus-per-task", "tres-per-task"}),
+          "no node here has GPUs of type '" + wanted + "'",
+          with_source("types: " + util::join(types, ", "), verdict.origin)};
   const auto same = std::find_if(types.begin(), types.end(), [&](const auto& type) {
     return util::to_lower(type) == util::to_lower(wanted);
   });
-  if (same != types.end()) {
-    hit.severity = part.severity();
-    hit.hint = "capitals count: its name is " + *same;
-    hit.fix = replace_in(subject, place, ":" + wanted, ":" + *same);
-    if (hit.fix.empty()) hit.fix = replace_in(subject, place, wanted, *same);
-  }
-  hits.push_back(std::move(hit));
+  if (same == types.end()) return hit;
+  hit.severity = part.severity();
+  hit.hint = "capitals count: its name is " + *same;
+  hit.fix = replace_in(subject, hit.place, ":" + wanted, ":" + *same);
+  if (hit.fix.empty()) hit.fix = replace_in(subject, hit.place, wanted, *same);
+  return hit;
 }
 
 Hits find(const Subject& subject) {
   Hits hits;
-  for (const auto& part : parts_of(subject)) {
-    const auto place = part.place({"gres", "gpus-per-node", "gpus", "gpus-per-task", "tres-per-task"});
-    if (part.demand.gpus_per_node == 0 || part.fit.nodes.empty()) continue;
-    if (!part.demand.gpu_type.empty()) {
-      find_wrong_type(subject, part, place, hits);
-      continue;
+  for (const auto& part : parts_of(subject))
+    for (const auto& verdict : part.under("site/gpu-type")) {
+      if (verdict.rule == site::Rule::type_unknown) {
+        hits.push_back(wrong_type(subject, part, verdict));
+        continue;
+      }
+      const auto types = types_of(part);
+      hits.push_back({part.place({"gres", "gpus-per-node", "gpus", "gpus-per-task", "tres-per-task"}),
+                      part.site.name + " wants the type of GPU named",
+                      with_source(types.empty() ? "" : "types: " + util::join(types, ", "), verdict.origin),
+                      {},
+                      severity_of(verdict)});
     }
-    const auto& rule = part.gpu_request();
-    if (rule.type != model::Policy::required || part.request.has("constraint")) continue;
-    const auto types = types_of(part);
-    Hit hit{place, part.site.name + " wants the type of GPU named",
-            with_source(types.empty() ? "" : "types: " + util::join(types, ", "), rule.origin)};
-    if (types.size() <= 1) hit.severity = diag::Severity::note; // there is only one to get
-    hits.push_back(std::move(hit));
-  }
   return hits;
 }
 

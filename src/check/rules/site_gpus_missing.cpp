@@ -8,16 +8,6 @@
 namespace hpcml::check {
 namespace site_gpus_missing {
 
-/// All nodes there have GPUs that a job must ask for.
-bool is_for_gpus(const SitePart& part) {
-  const auto& fit = part.fit;
-  const auto is_gpu_node = [](const auto* node) { return node->gpu.has_value(); };
-  const bool any_cpu = std::any_of(fit.partitions.begin(), fit.partitions.end(),
-                                   [](const auto* partition) { return partition->cpu_only; });
-  return !fit.partitions.empty() && !any_cpu && !fit.nodes.empty() &&
-         std::all_of(fit.nodes.begin(), fit.nodes.end(), is_gpu_node);
-}
-
 /// What only jobs with GPUs have in their scripts.
 bool speaks_of_gpus(std::string_view text) {
   static constexpr std::array<std::string_view, 8> k_signs = {
@@ -28,22 +18,25 @@ bool speaks_of_gpus(std::string_view text) {
 }
 
 Hits find(const Subject& subject) {
+  using site::Certainty;
   Hits hits;
-  for (const auto& part : parts_of(subject)) {
-    const auto& rule = part.gpu_request();
-    if (part.demand.gpus_per_node > 0 || part.demand.gpus_by_other_name ||
-        rule.style == model::GpuStyle::none || part.fit.owns_nodes() || !is_for_gpus(part))
-      continue;
-    Hit hit{part.place({"partition"}), "the job asks for no GPU, and the nodes here are for jobs with GPUs",
-            with_source("ask for them: --" + model::word_of(rule.style) +
-                            (rule.style == model::GpuStyle::gres ? "=gpu:N" : "=N"),
-                        rule.origin)};
-    // A job without GPUs may be right here, as for preparing data, or come to another partition.
-    if (!part.fit.sure || (!rule.must_request && !speaks_of_gpus(subject.text)))
-      hit.severity = diag::Severity::note;
-    if (part.fit.sure && rule.must_request) hit.message = part.site.name + " takes no jobs without GPUs here";
-    hits.push_back(std::move(hit));
-  }
+  for (const auto& part : parts_of(subject))
+    for (const auto& verdict : part.under("site/gpus-missing")) {
+      const auto style = verdict.request->style;
+      Hit hit{part.place({"partition"}),
+              "the job asks for no GPU, and the nodes here are for jobs with GPUs",
+              with_source("ask for them: --" + model::word_of(style) +
+                              (style == model::GpuStyle::gres ? "=gpu:N" : "=N"),
+                          verdict.origin),
+              {},
+              severity_of(verdict)};
+      // A job without GPUs may be right here, as for preparing data, or come to another partition.
+      if (verdict.certainty == Certainty::likely && !speaks_of_gpus(subject.text))
+        hit.severity = diag::Severity::note;
+      if (verdict.certainty == Certainty::certain)
+        hit.message = part.site.name + " takes no jobs without GPUs here";
+      hits.push_back(std::move(hit));
+    }
   return hits;
 }
 

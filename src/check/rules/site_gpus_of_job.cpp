@@ -1,35 +1,23 @@
 // SPDX-License-Identifier: MIT
 // More or fewer GPUs in all than the partition or the QoS gives.
 #include "check/site_rule.hpp"
-#include "site/limits.hpp"
 
 namespace hpcml::check {
 namespace site_gpus_of_job {
 
 Hits find(const Subject& subject) {
   Hits hits;
-  using model::Limits;
-  for (const auto& part : parts_of(subject)) {
-    const auto gpus = part.fit.facts.gpu_count;
-    if (part.demand.gpus_per_node == 0 || part.fit.partitions.size() > 1) continue;
-    const auto place = part.place({"gres", "gpus-per-node", "gpus", "gpus-per-task", "tres-per-task"});
-    if (const auto& most = site::limit_of(part.fit.qos, part.fit.partition(), &Limits::max_gpus);
-        most && gpus > most->value)
-      hits.push_back(
-          {place,
-           count_text(gpus, "GPU") + " in all: " + std::to_string(most->value) + " are allowed here",
-           with_source({}, most->origin),
-           {},
-           part.severity()});
-    if (const auto& least = site::limit_of(part.fit.qos, part.fit.partition(), &Limits::min_gpus);
-        least && gpus < least->value)
-      hits.push_back(
-          {place,
-           count_text(gpus, "GPU") + " in all: jobs here have " + std::to_string(least->value) + " or more",
-           with_source({}, least->origin),
-           {},
-           part.severity()});
-  }
+  for (const auto& part : parts_of(subject))
+    for (const auto& verdict : part.under("site/gpus-of-job")) {
+      const auto limit = std::to_string(verdict.limit);
+      hits.push_back({part.place({"gres", "gpus-per-node", "gpus", "gpus-per-task", "tres-per-task"}),
+                      count_text(verdict.have, "GPU") + " in all: " +
+                          (verdict.rule == site::Rule::gpus_over ? limit + " are allowed here"
+                                                                 : "jobs here have " + limit + " or more"),
+                      with_source({}, verdict.origin),
+                      {},
+                      severity_of(verdict)});
+    }
   return hits;
 }
 

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
 // GPUs asked for where no node has any.
-#include <algorithm>
 
 #include "check/site_rule.hpp"
 #include "util/text.hpp"
@@ -10,21 +9,17 @@ namespace site_gpus_on_cpu_nodes {
 
 Hits find(const Subject& subject) {
   Hits hits;
-  for (const auto& part : parts_of(subject)) {
-    const auto& partitions = part.fit.partitions;
-    const bool cpu_only = std::all_of(partitions.begin(), partitions.end(),
-                                      [](const auto* partition) { return partition->cpu_only; });
-    if (part.demand.gpus_per_node == 0 || part.demand.partitions.empty() || partitions.empty() || !cpu_only)
-      continue;
-    std::vector<std::string> others;
-    for (const auto& partition : part.site.partitions)
-      if (!partition.cpu_only && partition.nameable) others.push_back(partition.name);
-    hits.push_back({part.place({"gres", "gpus-per-node", "gpus", "gpus-per-task", "tres-per-task"}),
-                    "partition " + partitions.front()->name + " has no GPUs",
-                    with_source("with GPUs: " + util::join(others, ", "), partitions.front()->origin),
-                    {},
-                    part.severity()});
-  }
+  for (const auto& part : parts_of(subject))
+    for (const auto& verdict : part.under("site/gpus-on-cpu-nodes")) {
+      std::vector<std::string> others;
+      for (const auto& partition : part.site.partitions)
+        if (!partition.cpu_only && partition.nameable) others.push_back(partition.name);
+      hits.push_back({part.place({"gres", "gpus-per-node", "gpus", "gpus-per-task", "tres-per-task"}),
+                      "partition " + verdict.name + " has no GPUs",
+                      with_source("with GPUs: " + util::join(others, ", "), verdict.origin),
+                      {},
+                      severity_of(verdict)});
+    }
   return hits;
 }
 

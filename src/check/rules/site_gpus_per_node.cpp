@@ -1,35 +1,10 @@
 // SPDX-License-Identifier: MIT
 // More GPUs of a node than it has.
-#include <algorithm>
-
 #include "check/site_rule.hpp"
-#include "site/gpu_names.hpp"
 #include "util/text.hpp"
 
 namespace hpcml::check {
 namespace site_gpus_per_node {
-
-/// Where the job may land; in a partition that the profile does not know the nodes with the named type of
-/// GPU.
-std::vector<const model::NodeType*> candidates(const SitePart& part) {
-  auto nodes = part.fit.nodes;
-  if (!nodes.empty() || part.demand.gpu_type.empty() || part.request.has("clusters")) return nodes;
-  for (const auto& node : part.site.node_types)
-    if (node.gpu && site::has_gpu_type(*node.gpu, part.demand.gpu_type)) nodes.push_back(&node);
-  return nodes;
-}
-
-/// The most GPUs that one of the nodes has; nothing where one is not known, or has parts of GPUs that are
-/// counted.
-std::optional<unsigned> most_gpus(const SitePart& part) {
-  unsigned most = 0;
-  for (const auto* node : candidates(part)) {
-    if (!node->gpu) continue;
-    if (node->gpu->per_node == 0 || site::find_slice(*node->gpu, part.demand.gpu_type)) return std::nullopt;
-    most = std::max(most, node->gpu->per_node);
-  }
-  return most > 0 ? std::optional(most) : std::nullopt;
-}
 
 std::string partitions_with(const model::Site& site, unsigned gpus) {
   std::vector<std::string> names;
@@ -44,35 +19,28 @@ std::string partitions_with(const model::Site& site, unsigned gpus) {
 
 Hits find(const Subject& subject) {
   Hits hits;
-  for (const auto& part : parts_of(subject)) {
-    const auto most = most_gpus(part);
-    const auto per_node = part.size.gpus_per_node;
-    const bool exact = part.size.nodes_given && part.size.max_nodes == part.size.min_nodes;
-    const auto nodes = static_cast<std::uint64_t>(part.demand.nodes);
-    if (!most) continue;
-    const auto place = part.place({"gres", "gpus-per-node", "gpus", "gpus-per-task", "tres-per-task"});
-    if (per_node > *most) {
-      const auto others = partitions_with(part.site, static_cast<unsigned>(per_node));
-      const auto all = per_node * nodes;
-      const auto hint = others.empty()
-                            ? "ask for more nodes: --nodes=" + std::to_string((all + *most - 1) / *most) +
-                                  " with " + std::to_string(*most) + " each"
-                            : "partitions with as many: " + others;
-      hits.push_back({place,
-                      count_text(per_node, "GPU") + " per node: the nodes here have " + std::to_string(*most),
-                      with_source(hint, candidates(part).front()->origin),
-                      {},
-                      part.severity()});
-    } else if (exact && part.size.gpus > nodes * *most) {
-      hits.push_back({place,
-                      count_text(part.size.gpus, "GPU") + " on " + count_text(nodes, "node") +
-                          ": the nodes here have " + std::to_string(*most) + " each",
-                      with_source("ask for " + count_text((part.size.gpus + *most - 1) / *most, "node"),
-                                  candidates(part).front()->origin),
-                      {},
-                      part.severity()});
+  for (const auto& part : parts_of(subject))
+    for (const auto& verdict : part.under("site/gpus-per-node")) {
+      const std::uint64_t nodes = part.demand.nodes, most = verdict.limit;
+      const auto there = "the nodes here have " + std::to_string(most);
+      Hit hit{part.place({"gres", "gpus-per-node", "gpus", "gpus-per-task", "tres-per-task"})};
+      hit.severity = severity_of(verdict);
+      if (verdict.rule == site::Rule::gpus_of_node) {
+        const auto others = partitions_with(part.site, static_cast<unsigned>(verdict.have));
+        hit.message = count_text(verdict.have, "GPU") + " per node: " + there;
+        hit.hint =
+            others.empty()
+                ? "ask for more nodes: --nodes=" + std::to_string((verdict.have * nodes + most - 1) / most) +
+                      " with " + std::to_string(most) + " each"
+                : "partitions with as many: " + others;
+      } else {
+        hit.message =
+            count_text(verdict.have, "GPU") + " on " + count_text(nodes, "node") + ": " + there + " each";
+        hit.hint = "ask for " + count_text((verdict.have + most - 1) / most, "node");
+      }
+      hit.hint = with_source(hit.hint, verdict.origin);
+      hits.push_back(std::move(hit));
     }
-  }
   return hits;
 }
 

@@ -7,23 +7,15 @@ namespace site_idle_gpus {
 
 Hits find(const Subject& subject) {
   Hits hits;
-  for (const auto& part : parts_of(subject)) {
-    const auto& fit = part.fit;
-    if (part.demand.gpus_per_node == 0 || !fit.sure || fit.nodes.size() != 1 || !fit.nodes.front()->gpu ||
-        !fit.owns_nodes())
-      continue;
-    const unsigned there = fit.nodes.front()->gpu->per_node;
-    const bool spread = part.size.gpus_per_node == 0 && !part.size.nodes_given;
-    if (spread || part.demand.gpus_per_node >= there) continue;
-    const auto* partition = fit.partition();
-    const bool by_partition = partition && partition->exclusive;
-    hits.push_back(
-        {part.place({"gres", "gpus-per-node", "gpus", "gpus-per-task"}),
-         (by_partition ? "the partition gives" : "--exclusive gives") + std::string(" whole nodes: ") +
-             count_text(there - part.demand.gpus_per_node, "GPU") + " of each stay idle and are charged",
-         with_source("ask for all " + std::to_string(there) + ", or take a partition that shares nodes",
-                     by_partition ? partition->origin : fit.nodes.front()->origin)});
-  }
+  for (const auto& part : parts_of(subject))
+    for (const auto& verdict : part.under("site/idle-gpus"))
+      hits.push_back({part.place({"gres", "gpus-per-node", "gpus", "gpus-per-task"}),
+                      (verdict.owner.empty() ? "--exclusive gives" : "the partition gives") +
+                          std::string(" whole nodes: ") + count_text(verdict.limit - verdict.have, "GPU") +
+                          " of each stay idle and are charged",
+                      with_source("ask for all " + std::to_string(verdict.limit) +
+                                      ", or take a partition that shares nodes",
+                                  verdict.origin)});
   return hits;
 }
 

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
 // More memory of a node than it has for jobs.
-#include <algorithm>
 
 #include "check/site_rule.hpp"
 #include "model/mem_size.hpp"
@@ -8,40 +7,18 @@
 namespace hpcml::check {
 namespace site_memory {
 
-std::uint64_t of(const slurm::Request& request, std::string_view option) {
-  const auto found = request.memory_mb.find(option);
-  return found == request.memory_mb.end() ? 0 : found->second;
-}
-
-/// What one node must offer, in MiB.
-std::uint64_t asked_of_node(const SitePart& part) {
-  const auto cpus = static_cast<std::uint64_t>(std::max(1L, part.size.cpus_per_node));
-  return std::max({of(part.request, "mem"), of(part.request, "mem-per-cpu") * cpus,
-                   of(part.request, "mem-per-gpu") * part.demand.gpus_per_node});
-}
-
 Hits find(const Subject& subject) {
   Hits hits;
-  for (const auto& part : parts_of(subject)) {
-    const model::NodeType* most = nullptr;
-    bool all_known = !part.fit.nodes.empty();
-    for (const auto* node : part.fit.nodes) {
-      all_known = all_known && node->memory;
-      if (node->memory && (!most || node->memory->value > most->memory->value)) most = node;
+  for (const auto& part : parts_of(subject))
+    for (const auto& verdict : part.under("site/memory")) {
+      const auto limit = model::MemSize::of_mib(verdict.limit).to_slurm();
+      hits.push_back({part.place({"mem", "mem-per-cpu", "mem-per-gpu"}),
+                      model::MemSize::of_mib(verdict.have).to_slurm() +
+                          " of memory on one node: the nodes here have " + limit + " for jobs",
+                      with_source("at most --mem=" + limit, verdict.origin),
+                      {},
+                      severity_of(verdict)});
     }
-    const auto asked = asked_of_node(part);
-    if (!all_known || !most || asked <= most->memory->value.mib() || !part.flag("mem").takes()) continue;
-    // What a profile says of memory is often rounded, and there may be CPU nodes with more: near it the site
-    // may still take the job.
-    const bool far = most->gpu && asked * 4 > most->memory->value.mib() * 5;
-    hits.push_back({part.place({"mem", "mem-per-cpu", "mem-per-gpu"}),
-                    model::MemSize::of_mib(asked).to_slurm() +
-                        " of memory on one node: the nodes here have " + most->memory->value.to_slurm() +
-                        " for jobs",
-                    with_source("at most --mem=" + most->memory->value.to_slurm(), most->memory->origin),
-                    {},
-                    far ? part.severity() : diag::Severity::warning});
-  }
   return hits;
 }
 

@@ -7,10 +7,11 @@ namespace site_no_scheduler {
 
 Hits find(const Subject& subject) {
   Hits hits;
-  if (subject.site && subject.site->scheduler == model::Scheduler::none)
-    hits.push_back({{},
-                    subject.site->name + ": there is no Slurm to submit this script to",
-                    "start the program with hpcml launch -- CMD"});
+  for (const auto& part : parts_of(subject))
+    if (!part.under("site/no-scheduler").empty())
+      hits.add({{},
+                part.site.name + ": there is no Slurm to submit this script to",
+                "start the program with hpcml launch -- CMD"});
   return hits;
 }
 

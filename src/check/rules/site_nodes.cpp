@@ -1,68 +1,34 @@
 // SPDX-License-Identifier: MIT
 // Numbers of nodes that the partition, the QoS or the site does not give.
 #include "check/site_rule.hpp"
-#include "site/limits.hpp"
 
 namespace hpcml::check {
 namespace site_nodes {
 
-using model::Limits;
+using site::Rule;
 
-std::string owner_of(const SitePart& part, model::Known<unsigned> Limits::*which) {
-  return site::limit_owner(part.site, part.fit.qos, part.fit.partition(), which);
-}
-
-/// All nodes of these kinds; 0 if unknown.
-unsigned nodes_there(const SitePart& part) {
-  unsigned all = 0;
-  for (const auto* node : part.fit.nodes) {
-    if (!node->node_count) return 0;
-    all += *node->node_count;
+std::string words_of(const SitePart& part, const site::Verdict& verdict) {
+  const auto limit = std::to_string(verdict.limit);
+  switch (verdict.rule) {
+  case Rule::nodes_of_user: return "one user of " + part.site.name + " may have " + limit;
+  case Rule::nodes_apart: return "these nodes have no network for jobs on several of them";
+  case Rule::nodes_over: return verdict.owner + " allows " + limit;
+  case Rule::nodes_of_partition: return verdict.owner + " has " + limit;
+  case Rule::nodes_of_kind: return part.site.name + " has " + limit + " of this kind";
+  default: return verdict.owner + " is for jobs with " + limit + " or more";
   }
-  return all;
-}
-
-bool may_span_nodes(const SitePart& part) {
-  for (const auto* node : part.fit.nodes)
-    if (node->multi_node) return true;
-  return part.fit.nodes.empty();
 }
 
 Hits find(const Subject& subject) {
   Hits hits;
-  for (const auto& part : parts_of(subject)) {
-    const auto& fit = part.fit;
-    const unsigned nodes = part.demand.nodes;
-    const auto place = part.place({"nodes", "nodelist", "ntasks", "gpus"});
-    const auto add = [&](const std::string& what, const std::string& hint, const model::Origin& origin,
-                         diag::Severity severity) {
+  for (const auto& part : parts_of(subject))
+    for (const auto& verdict : part.under("site/nodes"))
       hits.push_back(
-          {place, count_text(nodes, "node") + ": " + what, with_source(hint, origin), {}, severity});
-    };
-    if (const auto& most = part.site.policies.max_nodes_per_user; most && nodes > most->value)
-      add("one user of " + part.site.name + " may have " + std::to_string(most->value), {}, most->origin,
-          part.severity());
-    if (nodes > 1 && !may_span_nodes(part))
-      add("these nodes have no network for jobs on several of them", "ask for one node",
-          fit.nodes.front()->origin, part.severity());
-    if (fit.partitions.size() != 1) continue; // one of several may take it
-    const auto& partition = *fit.partition();
-    const auto& most = site::limit_of(fit.qos, &partition, &Limits::max_nodes);
-    if (most && nodes > most->value)
-      add(owner_of(part, &Limits::max_nodes) + " allows " + std::to_string(most->value), {}, most->origin,
-          part.severity());
-    else if (!most && partition.node_count && nodes > partition.node_count->value)
-      add("partition " + partition.name + " has " + std::to_string(partition.node_count->value), {},
-          partition.node_count->origin, part.severity());
-    else if (const unsigned there = nodes_there(part); !most && there > 0 && nodes > there)
-      add(part.site.name + " has " + std::to_string(there) + " of this kind", {}, fit.nodes.front()->origin,
-          diag::Severity::warning);
-    if (const auto& least = site::limit_of(fit.qos, &partition, &Limits::min_nodes);
-        least && nodes < least->value)
-      add(owner_of(part, &Limits::min_nodes) + " is for jobs with " + std::to_string(least->value) +
-              " or more",
-          {}, least->origin, part.severity());
-  }
+          {part.place({"nodes", "nodelist", "ntasks", "gpus"}),
+           count_text(verdict.have, "node") + ": " + words_of(part, verdict),
+           with_source(verdict.rule == Rule::nodes_apart ? "ask for one node" : "", verdict.origin),
+           {},
+           severity_of(verdict)});
   return hits;
 }
 

@@ -7,17 +7,13 @@ namespace site_on_request {
 
 Hits find(const Subject& subject) {
   Hits hits;
-  for (const auto& part : parts_of(subject)) {
-    for (const auto* partition : part.fit.partitions)
-      if (partition->on_request && !part.demand.partitions.empty())
-        hits.push_back({part.place({"partition"}),
-                        "partition " + partition->name + " is open to those who applied for it",
-                        with_source({}, partition->origin)});
-    if (part.fit.qos && part.fit.qos->on_request && part.request.has("qos"))
-      hits.push_back({part.place({"qos"}),
-                      "QoS " + part.fit.qos->name + " is open to those who applied for it",
-                      with_source({}, part.fit.qos->origin)});
-  }
+  for (const auto& part : parts_of(subject))
+    for (const auto& verdict : part.under("site/on-request")) {
+      const bool qos = verdict.rule == site::Rule::qos_on_request;
+      hits.push_back({part.place({qos ? "qos" : "partition"}),
+                      (qos ? "QoS " : "partition ") + verdict.name + " is open to those who applied for it",
+                      with_source({}, verdict.origin)});
+    }
   return hits;
 }
 

@@ -1,57 +1,31 @@
 // SPDX-License-Identifier: MIT
 // Accounts and other names that are not of the form that the site has.
-#include <algorithm>
-#include <array>
 
 #include "check/site_rule.hpp"
-#include "model/pattern.hpp"
-#include "util/text.hpp"
 
 namespace hpcml::check {
 namespace site_option_form {
 
-/// What authors leave for others to fill in: with a value of their own in its place such a script is right.
-bool is_placeholder(const std::string& value) {
-  static constexpr std::array<std::string_view, 9> k_signs = {"xxx", "<",    "{",          "your",   "change",
-                                                              "...", "todo", "project_id", "account"};
-  const auto lower = util::to_lower(value);
-  return std::any_of(k_signs.begin(), k_signs.end(),
-                     [&](const auto sign) { return lower.find(sign) != std::string::npos; });
-}
-
 Hits find(const Subject& subject) {
   Hits hits;
   for (const auto& part : parts_of(subject))
-    for (const auto& [name, any] : part.site.flags) {
-      const auto value = part.request.text(name);
-      const auto& rule = part.flag(name);
-      if (value.empty() || !rule.takes()) continue;
-      const auto place = part.place({name});
-      const auto hint = with_source(
-          rule.pattern_hint.empty() ? "" : "write --" + name + "=" + rule.pattern_hint, rule.origin);
-      const bool with_gpus = part.fit.facts.gpus; // suffixes tell kinds of GPU apart
-      if (!rule.suffix.empty() && with_gpus && !util::ends_with(value, rule.suffix)) {
-        Hit hit{place,
-                "--" + name + "=" + value + " does not end with " + rule.suffix +
-                    (rule.why.empty() ? "" : ": " + rule.why),
-                hint};
-        hit.severity = diag::Severity::warning; // enough for those who have hours of one kind only
-        if (value.find('@') == std::string::npos && !part.fit.nodes.empty())
-          hit.fix = replace_in(subject, place, value, value + rule.suffix);
-        hits.push_back(std::move(hit));
-      }
-      // Slurm compares accounts without regard to capitals.
-      const bool fits = model::matches_pattern(value, rule.pattern) ||
-                        (name == "account" && model::matches_pattern(util::to_lower(value), rule.pattern));
-      if (!rule.pattern.empty() && !fits) {
-        Hit hit{place,
-                "--" + name + "=" + value + " is not what " + part.site.name + " expects" +
-                    (rule.why.empty() ? "" : ": " + rule.why),
-                hint};
-        if (rule.policy != model::Policy::required || is_placeholder(value))
-          hit.severity = diag::Severity::warning;
-        hits.push_back(std::move(hit));
-      }
+    for (const auto& verdict : part.under("site/option-form")) {
+      const auto& rule = *verdict.flag;
+      const auto& name = verdict.name;
+      const auto value = part.demand.text(name);
+      const auto why = rule.why.empty() ? "" : ": " + rule.why;
+      const bool suffix = verdict.rule == site::Rule::option_suffix;
+      Hit hit{
+          part.place({name}),
+          "--" + name + "=" + value +
+              (suffix ? " does not end with " + rule.suffix : " is not what " + part.site.name + " expects") +
+              why,
+          with_source(rule.pattern_hint.empty() ? "" : "write --" + name + "=" + rule.pattern_hint,
+                      rule.origin)};
+      hit.severity = severity_of(verdict);
+      if (suffix && value.find('@') == std::string::npos && !part.fit.nodes.empty())
+        hit.fix = replace_in(subject, hit.place, value, value + rule.suffix);
+      hits.push_back(std::move(hit));
     }
   return hits;
 }

@@ -8,14 +8,12 @@ namespace site_option_ignored {
 Hits find(const Subject& subject) {
   Hits hits;
   for (const auto& part : parts_of(subject))
-    for (const auto& [name, any] : part.site.flags) {
-      if (!part.request.has(name)) continue;
-      const auto& rule = part.flag(name);
-      const auto place = part.place({name});
-      if (rule.policy == model::Policy::ignored)
-        hits.push_back({place,
-                        part.site.name + " ignores --" + name + (rule.why.empty() ? "" : ": " + rule.why),
-                        with_source("leave it out", rule.origin), remove_option(subject, place)});
+    for (const auto& verdict : part.under("site/option-ignored")) {
+      const auto place = part.place({verdict.name});
+      hits.push_back({place,
+                      part.site.name + " ignores --" + verdict.name +
+                          (verdict.flag->why.empty() ? "" : ": " + verdict.flag->why),
+                      with_source("leave it out", verdict.origin), remove_option(subject, place)});
     }
   return hits;
 }

@@ -16,18 +16,6 @@ bool is_letter_of(std::string_view word, const std::string& name) {
   return known && known->name == name;
 }
 
-bool is_given(const SitePart& part, const std::string& name) {
-  const auto& request = part.request;
-  if (request.has(name)) return true;
-  if (name == "mem") return request.has("mem-per-cpu") || request.has("mem-per-gpu");
-  if (name == "exclusive") return part.fit.owner;
-  if (name == "ntasks-per-node") return request.has("ntasks");
-  if (name == "nodes") return request.has("nodelist");
-  const bool gpu_option = name == "gres" || name.substr(0, 4) == "gpus";
-  return gpu_option && part.demand.gpus_per_node > 0 && name == "gpus-per-node" &&
-         request.gpus_per_node() > 0;
-}
-
 /// Whether the header shows the option, off or without a value: "##SBATCH -A <project>", "#SBATCH
 /// --account=".
 bool is_shown(const Subject& subject, const std::string& name) {
@@ -57,13 +45,13 @@ Hits find(const Subject& subject) {
   Hits hits;
   if (writes_job(subject)) return hits;
   for (const auto& part : parts_of(subject))
-    for (const auto& [name, any] : part.site.flags) {
-      const auto& rule = part.flag(name);
-      if (rule.policy != model::Policy::required || is_given(part, name) || is_shown(subject, name)) continue;
-      const std::string form = "--" + name + (rule.pattern_hint.empty() ? "" : "=" + rule.pattern_hint);
+    for (const auto& verdict : part.under("site/option-missing")) {
+      const auto& [name, rule] = std::pair(verdict.name, verdict.flag);
+      if (is_shown(subject, name)) continue;
+      const std::string form = "--" + name + (rule->pattern_hint.empty() ? "" : "=" + rule->pattern_hint);
       hits.push_back({{},
-                      part.site.name + " wants --" + name + (rule.why.empty() ? "" : ": " + rule.why),
-                      with_source("say " + form + " here or on sbatch's command line", rule.origin)});
+                      part.site.name + " wants --" + name + (rule->why.empty() ? "" : ": " + rule->why),
+                      with_source("say " + form + " here or on sbatch's command line", verdict.origin)});
     }
   return hits;
 }

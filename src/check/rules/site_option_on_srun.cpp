@@ -1,41 +1,27 @@
 // SPDX-License-Identifier: MIT
 // Options that the site takes from srun only.
+#include "check/site_options.hpp"
 #include "check/site_rule.hpp"
 #include "slurm/options.hpp"
 
 namespace hpcml::check {
 namespace site_option_on_srun {
 
-/// The word of the directives with an option that is not Slurm's own; length 0 where there is none.
-slurm::Place plugin_word(const Subject& subject, const std::string& name) {
-  const std::string word = "--" + name;
-  for (const auto& directive : subject.header.directives)
-    for (const auto& one : directive.words)
-      if (one.text == word || one.text.substr(0, word.size() + 1) == word + "=") return one.place;
-  return {};
-}
-
 Hits find(const Subject& subject) {
   Hits hits;
-  for (const auto& part : parts_of(subject)) {
-    // What holds for the partitions of the profile need not hold for another one.
-    if (!part.fit.named.empty() && part.fit.partitions.empty()) continue;
-    for (const auto& [name, any] : part.site.flags) {
-      const auto& rule = part.flag(name);
-      if (rule.policy != model::Policy::srun_only) continue;
-      const bool own = slurm::is_option(slurm::Program::sbatch, name);
-      const auto place = own ? part.place({name}) : plugin_word(subject, name);
-      if (place.length == 0) continue;
+  for (const auto& part : parts_of(subject))
+    for (const auto& verdict : part.under("site/option-on-srun")) {
+      const bool own = slurm::is_option(slurm::Program::sbatch, verdict.name);
+      const auto place = own ? part.place({verdict.name}) : plugin_word(subject.header, verdict.name);
       Hit hit{place,
-              part.site.name + " wants --" + name + " on the srun line, not in a directive" +
-                  (rule.why.empty() ? "" : ": " + rule.why),
-              with_source("write it behind srun", rule.origin)};
+              part.site.name + " wants --" + verdict.name + " on the srun line, not in a directive" +
+                  (verdict.flag->why.empty() ? "" : ": " + verdict.flag->why),
+              with_source("write it behind srun", verdict.origin)};
       // What sbatch refuses of its own options is written so; a plugin may take its option with a word of
       // warning.
       if (!own) hit.severity = diag::Severity::warning;
       hits.push_back(std::move(hit));
     }
-  }
   return hits;
 }
 

@@ -2,6 +2,7 @@
 // Options that the site refuses.
 #include <algorithm>
 
+#include "check/site_options.hpp"
 #include "check/site_rule.hpp"
 
 namespace hpcml::check {
@@ -35,13 +36,14 @@ std::vector<Edit> in_other_words(const Subject& subject, const SitePart& part, c
 Hits find(const Subject& subject) {
   Hits hits;
   for (const auto& part : parts_of(subject))
-    for (const auto& [name, any] : part.site.flags) {
-      if (name == "partition" || !part.request.has(name)) continue;
-      const auto& rule = part.flag(name);
-      if (rule.policy != model::Policy::forbidden) continue;
-      hits.push_back({part.place({name}),
-                      part.site.name + " refuses --" + name + (rule.why.empty() ? "" : ": " + rule.why),
-                      with_source("leave it out", rule.origin), in_other_words(subject, part, name)});
+    for (const auto& verdict : part.under("site/option-refused")) {
+      const auto& name = verdict.name;
+      const bool own = part.request.has(name);
+      hits.push_back({own ? part.place({name}) : plugin_word(subject.header, name),
+                      part.site.name + " refuses --" + name +
+                          (verdict.flag->why.empty() ? "" : ": " + verdict.flag->why),
+                      with_source("leave it out", verdict.origin),
+                      own ? in_other_words(subject, part, name) : std::vector<Edit>(), severity_of(verdict)});
     }
   return hits;
 }

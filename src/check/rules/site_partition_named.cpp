@@ -6,33 +6,26 @@ namespace hpcml::check {
 namespace site_partition_named {
 
 Hits find(const Subject& subject) {
+  using site::Rule;
   Hits hits;
-  for (const auto& part : parts_of(subject)) {
-    const auto place = part.place({"partition"});
-    if (part.demand.partitions.empty()) continue;
-    const auto& rule = part.flag("partition");
-    if (rule.policy == model::Policy::forbidden) {
-      hits.push_back(
-          {place,
-           part.site.name + " does not let jobs name a partition" + (rule.why.empty() ? "" : ": " + rule.why),
-           with_source("leave --partition out", rule.origin), remove_option(subject, place)});
-      continue;
+  for (const auto& part : parts_of(subject))
+    for (const auto& verdict : part.under("site/partition-named")) {
+      const auto place = part.place({"partition"});
+      const auto why = verdict.flag->why.empty() ? "" : ": " + verdict.flag->why;
+      Hit hit{place, {}, with_source("leave --partition out", verdict.origin)};
+      hit.severity = severity_of(verdict);
+      if (verdict.rule == Rule::partition_refused)
+        hit.message = part.site.name + " does not let jobs name a partition" + why;
+      else if (verdict.rule == Rule::partition_unwanted)
+        hit.message = part.site.name + " asks jobs to name no partition" + why;
+      else
+        hit.message = "partition '" + verdict.name + "' of " + part.site.name +
+                      " is chosen by Slurm and may not be named";
+      if (verdict.rule == Rule::partition_refused ||
+          (verdict.rule == Rule::partition_chosen && part.demand.partitions.size() == 1))
+        hit.fix = remove_option(subject, place);
+      hits.push_back(std::move(hit));
     }
-    if (rule.policy == model::Policy::discouraged)
-      hits.push_back(
-          {place,
-           part.site.name + " asks jobs to name no partition" + (rule.why.empty() ? "" : ": " + rule.why),
-           with_source("leave --partition out", rule.origin),
-           {},
-           diag::Severity::warning});
-    for (const auto& name : part.demand.partitions)
-      if (const auto* partition = part.site.find_partition(name); partition && !partition->nameable)
-        hits.push_back(
-            {place,
-             "partition '" + name + "' of " + part.site.name + " is chosen by Slurm and may not be named",
-             with_source("leave --partition out", partition->origin),
-             part.demand.partitions.size() == 1 ? remove_option(subject, place) : std::vector<Edit>()});
-  }
   return hits;
 }
 

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
 // QoS that do not go with the partition, or that need another option.
-#include <algorithm>
 
 #include "check/site_rule.hpp"
 #include "util/text.hpp"
@@ -8,37 +7,24 @@
 namespace hpcml::check {
 namespace site_qos_fit {
 
-/// Whether the option ("--exclusive") is among the job's.
-bool has_option(const SitePart& part, const std::string& option) {
-  const auto name = option.substr(2, option.find('=') - 2);
-  return name == "exclusive" ? part.fit.owner : part.request.has(name);
-}
-
 Hits find(const Subject& subject) {
   Hits hits;
-  for (const auto& part : parts_of(subject)) {
-    const auto* qos = part.fit.qos;
-    if (!qos || !part.request.has("qos")) continue;
-    const auto place = part.place({"qos"});
-    const auto is_for = [&](const auto* partition) {
-      return qos->partitions.empty() || std::find(qos->partitions.begin(), qos->partitions.end(),
-                                                  partition->name) != qos->partitions.end();
-    };
-    const auto& partitions = part.fit.partitions;
-    if (!part.demand.partitions.empty() && !partitions.empty() &&
-        std::none_of(partitions.begin(), partitions.end(), is_for))
-      hits.push_back({place,
-                      "QoS " + qos->name + " is for " + util::join(qos->partitions, ", ") +
-                          ", not for partition " + partitions.front()->name,
-                      with_source("take another QoS, or another partition", qos->origin),
-                      {},
-                      diag::Severity::warning}); // profiles may know a part of the list only
-    for (const auto& option : qos->needs)
-      if (!has_option(part, option))
-        hits.push_back({place, "QoS " + qos->name + " needs " + option,
-                        with_source("add #SBATCH " + option, qos->origin),
-                        add_directive_behind(subject, place, option), diag::Severity::error});
-  }
+  for (const auto& part : parts_of(subject))
+    for (const auto& verdict : part.under("site/qos-fit")) {
+      const auto& qos = *part.fit.qos;
+      Hit hit{part.place({"qos"})};
+      hit.severity = severity_of(verdict);
+      if (verdict.rule == site::Rule::qos_elsewhere) {
+        hit.message = "QoS " + qos.name + " is for " + util::join(qos.partitions, ", ") +
+                      ", not for partition " + part.fit.partition()->name;
+        hit.hint = with_source("take another QoS, or another partition", verdict.origin);
+      } else {
+        hit.message = "QoS " + qos.name + " needs " + verdict.name;
+        hit.hint = with_source("add #SBATCH " + verdict.name, verdict.origin);
+        hit.fix = add_directive_behind(subject, hit.place, verdict.name);
+      }
+      hits.push_back(std::move(hit));
+    }
   return hits;
 }
 

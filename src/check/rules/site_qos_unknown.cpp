@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
 // QoS that the site does not have.
-#include <algorithm>
 
 #include "check/site_rule.hpp"
 
@@ -9,20 +8,16 @@ namespace site_qos_unknown {
 
 Hits find(const Subject& subject) {
   Hits hits;
-  for (const auto& part : parts_of(subject)) {
-    const auto name = part.request.text("qos");
-    // Slurm's database makes the QoS normal by itself.
-    if (name.empty() || name == "normal" || part.site.qos.empty() || part.site.find_qos(name)) continue;
-    if (const auto& others = part.site.other_qos;
-        std::find(others.begin(), others.end(), name) != others.end())
-      continue;
-    std::vector<std::string> names;
-    for (const auto& qos : part.site.qos) names.push_back(qos.name);
-    Hit hit{part.place({"qos"}), "the profile of " + part.site.name + " has no QoS '" + name + "'",
-            known_names(name, names)};
-    if (const auto meant = slip_of(name, names)) hit.fix = replace_in(subject, hit.place, name, *meant);
-    hits.push_back(std::move(hit));
-  }
+  for (const auto& part : parts_of(subject))
+    for (const auto& verdict : part.under("site/qos-unknown")) {
+      std::vector<std::string> names;
+      for (const auto& qos : part.site.qos) names.push_back(qos.name);
+      Hit hit{part.place({"qos"}), "the profile of " + part.site.name + " has no QoS '" + verdict.name + "'",
+              known_names(verdict.name, names)};
+      if (const auto meant = slip_of(verdict.name, names))
+        hit.fix = replace_in(subject, hit.place, verdict.name, *meant);
+      hits.push_back(std::move(hit));
+    }
   return hits;
 }
 

@@ -1,16 +1,18 @@
 // SPDX-License-Identifier: MIT
 // A site that takes no jobs any more.
 #include "check/site_rule.hpp"
-#include "plan/planner.hpp"
+#include "site/words.hpp"
 
 namespace hpcml::check {
 namespace site_retired {
 
 Hits find(const Subject& subject) {
   Hits hits;
-  if (!subject.site || subject.site->state != model::SiteState::retired) return hits;
-  const auto why = plan::describe_retirement(*subject.site);
-  hits.push_back({{}, why.what, with_source(why.hint, subject.site->state_origin)});
+  for (const auto& part : parts_of(subject))
+    for (const auto& verdict : part.under("site/retired")) {
+      const auto why = site::describe_retirement(part.site);
+      hits.add({{}, why.what, with_source(why.hint, verdict.origin)});
+    }
   return hits;
 }
 

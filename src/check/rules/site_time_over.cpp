@@ -11,28 +11,6 @@ namespace site_time_over {
 
 using model::Walltime;
 
-struct Limit {
-  Walltime time;
-  std::string owner;
-  model::Origin origin;
-};
-
-/// The longest that any of the job's partitions allows; nothing where one of them has no known limit.
-std::optional<Limit> longest(const SitePart& part) {
-  const auto& fit = part.fit;
-  if (fit.qos && fit.qos->max_time)
-    return Limit{fit.qos->max_time->value, "QoS " + fit.qos->name, fit.qos->max_time->origin};
-  std::optional<Limit> most;
-  for (const auto* partition : fit.partitions) {
-    const auto limit = site::time_limit(*partition, part.demand.nodes, fit.facts.gpu_count);
-    if (!limit) return std::nullopt;
-    if (!most || limit->value > most->time)
-      most = Limit{limit->value, partition->nameable ? "partition " + partition->name : part.site.name,
-                   limit->origin};
-  }
-  return most;
-}
-
 std::string long_enough(const SitePart& part, Walltime time) {
   std::vector<std::string> names;
   for (const auto& other : part.site.partitions) {
@@ -49,40 +27,34 @@ std::string long_enough(const SitePart& part, Walltime time) {
 }
 
 /// Nodes times time over what the partition or the QoS allows.
-void find_node_time(const SitePart& part, std::uint64_t minutes, Hits& hits) {
-  const auto& most = site::limit_of(part.fit.qos, part.fit.partition(), &model::Limits::max_node_minutes);
-  if (!most || part.fit.partitions.size() > 1 || minutes * part.demand.nodes <= most->value) return;
-  hits.push_back(
-      {part.place({"time"}),
-       count_text(part.demand.nodes, "node") + " for " + count_text(minutes, "minute") + ": " +
-           std::to_string(most->value) + " node minutes are allowed",
-       with_source("at most " + count_text(most->value / part.demand.nodes, "minute"), most->origin),
-       {},
-       part.severity()});
+Hit too_much(const SitePart& part, const site::Verdict& verdict) {
+  const unsigned nodes = part.demand.nodes;
+  return {part.place({"time"}),
+          count_text(nodes, "node") + " for " + count_text(verdict.have, "minute") + ": " +
+              std::to_string(verdict.limit) + " node minutes are allowed",
+          with_source("at most " + count_text(verdict.limit / nodes, "minute"), verdict.origin),
+          {},
+          severity_of(verdict)};
 }
 
 Hits find(const Subject& subject) {
   Hits hits;
-  for (const auto& part : parts_of(subject)) {
-    const auto time = part.request.times.find("time");
-    const auto limit = longest(part);
-    // With --time-min Slurm shortens the job until it fits.
-    if (time == part.request.times.end() || part.request.has("time-min")) continue;
-    const auto minutes = time->second.minutes;
-    if (minutes) find_node_time(part, *minutes, hits);
-    if (!limit || (minutes && *minutes * 60 <= static_cast<std::uint64_t>(limit->time.seconds().count())))
-      continue;
-    const auto asked =
-        minutes ? Walltime::of(std::chrono::minutes(*minutes)).to_slurm() : std::string("no limit");
-    hits.push_back(
-        {part.place({"time"}),
-         "the time limit " + asked + " is over that of " + limit->owner + ", " + limit->time.to_slurm(),
-         with_source(minutes ? long_enough(part, Walltime::of(std::chrono::minutes(*minutes)))
-                             : "say how long it may run",
-                     limit->origin),
-         {},
-         part.severity()});
-  }
+  for (const auto& part : parts_of(subject))
+    for (const auto& verdict : part.under("site/time-over")) {
+      if (verdict.rule == site::Rule::node_minutes) {
+        hits.push_back(too_much(part, verdict));
+        continue;
+      }
+      const auto& time = part.demand.time;
+      const auto limit = Walltime::of(std::chrono::seconds(verdict.limit));
+      hits.push_back(
+          {part.place({"time"}),
+           "the time limit " + (time ? time->to_slurm() : std::string("no limit")) + " is over that of " +
+               verdict.owner + ", " + limit.to_slurm(),
+           with_source(time ? long_enough(part, *time) : "say how long it may run", verdict.origin),
+           {},
+           severity_of(verdict)});
+    }
   return hits;
 }
 

@@ -1,33 +1,24 @@
 // SPDX-License-Identifier: MIT
 // Time limits under what the site takes.
 #include "check/site_rule.hpp"
-#include "site/limits.hpp"
 
 namespace hpcml::check {
 namespace site_time_under {
 
 Hits find(const Subject& subject) {
   Hits hits;
-  for (const auto& part : parts_of(subject)) {
-    const auto time = part.request.times.find("time");
-    if (time == part.request.times.end() || !time->second.minutes || part.fit.partitions.size() > 1) continue;
-    const auto asked = model::Walltime::of(std::chrono::minutes(*time->second.minutes));
-    const auto place = part.place({"time"});
-    if (const auto& least = site::limit_of(part.fit.qos, part.fit.partition(), &model::Limits::min_time);
-        least && asked < least->value)
-      hits.push_back({place,
-                      "the time limit " + asked.to_slurm() + " is under the least that is taken here, " +
-                          least->value.to_slurm(),
-                      with_source("ask for " + least->value.to_slurm() + " or more", least->origin),
+  for (const auto& part : parts_of(subject))
+    for (const auto& verdict : part.under("site/time-under")) {
+      const auto least = model::Walltime::of(std::chrono::seconds(verdict.limit)).to_slurm();
+      const bool usual = verdict.rule == site::Rule::time_short;
+      hits.push_back({part.place({"time"}),
+                      usual ? part.site.name + " recommends jobs of " + least + " or more"
+                            : "the time limit " + part.demand.time->to_slurm() +
+                                  " is under the least that is taken here, " + least,
+                      with_source(usual ? "" : "ask for " + least + " or more", verdict.origin),
                       {},
-                      part.severity()});
-    else if (const auto& usual = part.site.policies.min_time_recommended; usual && asked < usual->value)
-      hits.push_back({place,
-                      part.site.name + " recommends jobs of " + usual->value.to_slurm() + " or more",
-                      with_source({}, usual->origin),
-                      {},
-                      diag::Severity::note});
-  }
+                      severity_of(verdict)});
+    }
   return hits;
 }
 

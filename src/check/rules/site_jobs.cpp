@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: MIT
+// Arrays with more tasks than one user may have in the queue.
+#include "check/site_rule.hpp"
+
+namespace hpcml::check {
+namespace site_jobs {
+
+Hits find(const Subject& subject) {
+  Hits hits;
+  for (const auto& part : parts_of(subject))
+    for (const auto& verdict : part.under("site/jobs"))
+      hits.push_back({part.place({"array"}),
+                      count_text(verdict.have, "task") + ": " + verdict.owner + " lets one user have " +
+                          count_text(verdict.limit, "job") + " queued and running",
+                      with_source("submit fewer at a time", verdict.origin),
+                      {},
+                      severity_of(verdict)});
+  return hits;
+}
+
+} // namespace site_jobs
+
+Rule rule_site_jobs() {
+  using namespace site_jobs;
+  return {
+      "site/jobs",
+      diag::Severity::error,
+      "More tasks of an array than jobs in the queue",
+      "Each task counts as a job: where a partition or a QoS limits how many one user may have queued and "
+      "running, a larger array is refused as a whole.",
+      "https://slurm.schedmd.com/resource_limits.html#qos_maxsubmitjobsperuser",
+      {{"#!/bin/bash\n#SBATCH --account=project_462000001\n#SBATCH --time=10\n#SBATCH -p "
+        "small-g\n#SBATCH --gpus-per-node=1\n#SBATCH --array=1-500\nsrun true\n",
+        "lumi"},
+       {"#!/bin/bash\n#SBATCH --account=project_462000001\n#SBATCH --time=10\n#SBATCH -p "
+        "dev-g\n#SBATCH --gpus-per-node=1\n#SBATCH --array=0-9:2\nsrun true\n",
+        "lumi"},
+       {"#!/bin/bash\n#SBATCH -A x\n#SBATCH -t 10\n#SBATCH -N1\n#SBATCH -p batch\n#SBATCH "
+        "--array=0-100%4\nsrun true\n",
+        "frontier"}},
+      {{"#!/bin/bash\n#SBATCH --account=project_462000001\n#SBATCH --time=10\n#SBATCH -p "
+        "small-g\n#SBATCH --gpus-per-node=1\n#SBATCH --array=1-200\nsrun true\n",
+        "lumi"},
+       {"#!/bin/bash\n#SBATCH --account=project_462000001\n#SBATCH --time=10\n#SBATCH -p "
+        "dev-g,small-g\n#SBATCH --gpus-per-node=1\n#SBATCH --array=1-100\nsrun true\n",
+        "lumi"},
+       {"#!/bin/bash\n#SBATCH --time=10\n#SBATCH --array=1-5000\nsrun true\n"}},
+      find};
+}
+
+} // namespace hpcml::check

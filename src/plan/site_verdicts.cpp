@@ -1,0 +1,299 @@
+// SPDX-License-Identifier: MIT
+#include "plan/site_verdicts.hpp"
+
+#include <algorithm>
+#include <fmt/format.h>
+
+#include "plan/option_word.hpp"
+#include "plan/site_hints.hpp"
+#include "slurm/submission.hpp"
+#include "util/text.hpp"
+
+namespace hpcml::plan {
+namespace {
+
+using model::Limits;
+using site::Rule;
+using site::Verdict;
+
+/// What a finding says: the limit's own document is cited behind `what`.
+struct Wording {
+  const char* code;
+  std::string what;
+  std::string hint = {};
+};
+
+std::string count_of(unsigned long long count, const std::string& noun) {
+  return std::to_string(count) + " " + noun + (count == 1 ? "" : "s");
+}
+
+std::string time_text(unsigned long long seconds) {
+  return model::Walltime::of(std::chrono::seconds(seconds)).to_slurm();
+}
+
+std::string memory_text(unsigned long long mib) { return model::MemSize::of_mib(mib).to_slurm(); }
+
+Wording words_of_nodes(const PlanContext& context, const Verdict& verdict) {
+  const char* const k_code = "request/nodes";
+  const auto limit = std::to_string(verdict.limit);
+  const auto nodes = std::to_string(verdict.have) + " nodes: ";
+  switch (verdict.rule) {
+  case Rule::nodes_over: {
+    const auto others = context.qos() && context.qos()->max_nodes
+                            ? std::string()
+                            : partitions_with_nodes(context, verdict.have);
+    return {k_code, nodes + verdict.owner + " allows " + limit,
+            others.empty() ? "" : "these partitions allow as many: " + others};
+  }
+  case Rule::nodes_of_partition: return {k_code, nodes + verdict.owner + " has " + limit};
+  case Rule::nodes_of_kind:
+    return {k_code, count_of(verdict.have, "node") + ": " + context.site.name + " has " + limit +
+                        (verdict.node ? " of type " + verdict.node->id : " of these kinds")};
+  case Rule::nodes_of_user:
+    return {k_code, nodes + "one user of " + context.site.name + " may have " + limit};
+  case Rule::nodes_apart:
+    return {k_code, "nodes of type " + verdict.node->id + " have no network for jobs on several of them",
+            "ask for one node"};
+  default:
+    return {k_code, count_of(verdict.have, "node") + ": " + verdict.owner + " is for jobs with " + limit +
+                        " or more"};
+  }
+}
+
+/// More GPUs of a node than it has.
+Wording words_of_room(const PlanContext& context, const Verdict& verdict) {
+  const auto others = partitions_with_gpus(context, verdict.have);
+  std::string hint;
+  if (!others.empty())
+    hint = "partitions with as many: " + others;
+  else if (verdict.limit > 0)
+    hint = fmt::format("ask for more nodes: --nodes {} --gpus-per-node {}",
+                       (verdict.have * std::max(1u, context.plan.layout.nodes) + verdict.limit - 1) /
+                           verdict.limit,
+                       verdict.limit);
+  const auto where = verdict.node ? "node type " + verdict.node->id : "partition " + verdict.name;
+  return {"request/gpus-per-node",
+          fmt::format("{} GPUs per node: {} has {}", verdict.have, where,
+                      verdict.limit ? std::to_string(verdict.limit) + " GPUs" : "none"),
+          hint};
+}
+
+Wording words_of_gpus(const PlanContext& context, const Verdict& verdict) {
+  const char* const k_per_node = "request/gpus-per-node";
+  const auto& name = context.site.name;
+  const auto have = std::to_string(verdict.have), limit = std::to_string(verdict.limit);
+  switch (verdict.rule) {
+  case Rule::gpus_over:
+    return {"request/gpus", have + " GPUs in all: " + verdict.owner + " allows " + limit,
+            context.qos() && context.qos()->max_gpus
+                ? qos_for(context, verdict.have, &Limits::max_gpus)
+                : partitions_for(context, verdict.have, &Limits::min_gpus, &Limits::max_gpus)};
+  case Rule::gpus_under:
+    return {"request/gpus",
+            have + " GPUs in all: " + verdict.owner + " is for jobs with " + limit + " or more",
+            partitions_for(context, verdict.have, &Limits::min_gpus, &Limits::max_gpus)};
+  case Rule::gpus_missing:
+    return {k_per_node, name + " refuses jobs without GPUs here", "ask for GPUs: --gpus-per-node N"};
+  case Rule::gpus_listed: {
+    std::vector<std::string> counts;
+    for (const unsigned count : verdict.request->allowed_counts) counts.push_back(std::to_string(count));
+    return {k_per_node, have + " GPUs per node: " + name + " takes only " + util::join(counts, " or ")};
+  }
+  case Rule::gpus_whole_nodes:
+    return {k_per_node, "a job on several nodes of " + name + " takes all " + limit + " GPUs of each",
+            "use --gpus-per-node " + limit};
+  case Rule::gpus_multiple:
+    return {k_per_node, have + " GPUs in all: " + name + " takes multiples of " + limit};
+  default: return words_of_room(context, verdict);
+  }
+}
+
+Wording words_of_cpus(const PlanContext& context, const Verdict& verdict) {
+  const char* const k_code = "request/cpus-per-task";
+  const model::PlannedLayout& layout = context.plan.layout;
+  const auto& node = *verdict.node;
+  if (verdict.rule == Rule::cpu_share || verdict.rule == Rule::cpus_many)
+    return {k_code,
+            fmt::format("{} cores for {} GPUs: node type {} has {} cores per GPU", verdict.have,
+                        layout.gpus_per_node, node.id, *node.cpus_per_gpu),
+            fmt::format("use --cpus-per-task {}",
+                        std::max(1ULL, verdict.limit / std::max(1u, layout.ranks_per_node)))};
+  const unsigned usable = site::usable_cores(node), reserved = node.cpu.cores - usable;
+  return {k_code,
+          fmt::format("{} ranks with {} cores each need {} cores; node type {} has {} for jobs{}",
+                      layout.ranks_per_node, layout.cpus_per_rank, verdict.have, node.id, usable,
+                      reserved ? fmt::format(" ({} of {} are reserved)", reserved, node.cpu.cores) : ""),
+          usable >= layout.ranks_per_node
+              ? fmt::format("at most --cpus-per-task {}", usable / std::max(1u, layout.ranks_per_node))
+              : fmt::format("at most --tasks-per-node {}", usable)};
+}
+
+Wording words_of_memory(const PlanContext& context, const Verdict& verdict) {
+  const auto asked = "--mem " + memory_text(verdict.have), limit = memory_text(verdict.limit);
+  if (verdict.rule == Rule::memory_over)
+    return {"request/mem", asked + ": node type " + verdict.node->id + " has " + limit + " for jobs",
+            "at most --mem " + limit};
+  return {"request/mem",
+          fmt::format("{} for {} GPUs: node type {} has {} per GPU", asked, context.plan.layout.gpus_per_node,
+                      verdict.node->id, verdict.node->mem_per_gpu->to_slurm()),
+          "use --mem " + limit + ", or leave it out"};
+}
+
+Wording words_of_time(const PlanContext& context, const Verdict& verdict) {
+  const char* const k_code = "request/time";
+  const unsigned nodes = context.plan.layout.nodes;
+  switch (verdict.rule) {
+  case Rule::time_over: {
+    const auto time = model::Walltime::of(std::chrono::seconds(verdict.have));
+    const bool by_qos = context.qos() && context.qos()->max_time;
+    const auto others = by_qos ? qos_that_allow(context, time) : partitions_that_allow(context, time);
+    return {k_code,
+            "--time " + time_text(verdict.have) + ": the limit of " + verdict.owner + " is " +
+                time_text(verdict.limit),
+            others.empty() ? "use a shorter time and save checkpoints" : "long enough: " + others};
+  }
+  case Rule::time_under:
+    return {k_code, "--time " + time_text(verdict.have) + ": " + verdict.owner + " takes jobs from " +
+                        time_text(verdict.limit)};
+  case Rule::time_short:
+    return {k_code, context.site.name + " recommends jobs of " + time_text(verdict.limit) + " or more"};
+  default:
+    return {k_code,
+            fmt::format("{} for {}: {} allows {} node minutes", count_of(nodes, "node"),
+                        context.job.time ? context.job.time->value.to_slurm() : time_text(verdict.have * 60),
+                        verdict.owner, verdict.limit),
+            fmt::format("at most --time {} minutes", verdict.limit / std::max(1u, nodes))};
+  }
+}
+
+std::string known_of(const std::string& wanted, const std::vector<std::string>& names) {
+  const auto near = util::nearest(wanted, names);
+  return (near ? "did you mean " + *near + "? " : std::string()) + "it knows: " + util::join(names, ", ");
+}
+
+Wording words_of_names(const PlanContext& context, const Verdict& verdict) {
+  const auto profile = "the profile of " + context.site.name;
+  switch (verdict.rule) {
+  case Rule::qos_unknown: {
+    std::vector<std::string> names;
+    for (const auto& known : context.site.qos) names.push_back(known.name);
+    return {"request/qos", profile + " has no QoS '" + verdict.name + "'", known_of(verdict.name, names)};
+  }
+  case Rule::qos_elsewhere:
+    return {"request/qos",
+            "QoS " + verdict.name + " is for " + util::join(context.qos()->partitions, ", ") +
+                ", not for partition " + context.partition()->name,
+            "say --partition " + context.qos()->partitions.front() + ", or take another QoS"};
+  case Rule::feature_sign: {
+    const auto demand = demand_of(context);
+    return {"request/constraint",
+            profile + " joins features only with " + util::join(context.site.constraint_operators, " and ") +
+                ": --constraint=" + demand.constraint,
+            "write it without " + verdict.name};
+  }
+  default:
+    return {"request/constraint", profile + " knows no feature '" + verdict.name + "'",
+            known_of(verdict.name, context.site.constraints)};
+  }
+}
+
+Wording words_of_partition(const PlanContext& context, const Verdict& verdict) {
+  const char* const k_code = "request/partition";
+  switch (verdict.rule) {
+  case Rule::partition_refused:
+    return {k_code, context.site.name + " does not let jobs name a partition",
+            "leave --partition out" + (verdict.flag->why.empty() ? "" : ": " + verdict.flag->why)};
+  case Rule::partition_unwanted:
+    return {k_code, context.site.name + " asks to leave --partition out", verdict.flag->why};
+  default:
+    return {k_code,
+            "partition '" + verdict.name + "' of " + context.site.name +
+                " is chosen by Slurm and may not be named",
+            "leave --partition out"};
+  }
+}
+
+Wording words_of(const PlanContext& context, const Verdict& verdict) {
+  const auto id = site::rule_id(verdict.rule);
+  if (id == "site/partition-named") return words_of_partition(context, verdict);
+  if (id == "site/nodes") return words_of_nodes(context, verdict);
+  if (id == "site/memory" || verdict.rule == Rule::memory_share) return words_of_memory(context, verdict);
+  if (id == "site/cpus-per-node" || id == "site/gpu-share") return words_of_cpus(context, verdict);
+  if (id == "site/time-over" || id == "site/time-under") return words_of_time(context, verdict);
+  if (id == "site/qos-unknown" || id == "site/qos-fit" || id == "site/constraint")
+    return words_of_names(context, verdict);
+  if (verdict.rule == Rule::jobs_over) {
+    const auto fault = describe_job_count(verdict);
+    return {"request/array", "--array=" + context.job.array->value + ": " + fault.what, fault.hint};
+  }
+  return words_of_gpus(context, verdict);
+}
+
+/// What is only said, as the job can still be right: names that the profile lacks, and what the site asks
+/// for.
+bool is_warning(Rule rule) {
+  return rule == Rule::partition_unwanted || rule == Rule::time_short || rule == Rule::cpus_many ||
+         rule == Rule::qos_unknown || rule == Rule::feature_unknown || rule == Rule::feature_sign;
+}
+
+void say(PlanContext& context, const Verdict& verdict) {
+  if (verdict.rule == Rule::gpus_idle) { // the planner gives whole nodes only where the partition does
+    context.note("the partition gives whole nodes: " + std::to_string(verdict.limit - verdict.have) +
+                     " GPUs of each node stay idle",
+                 verdict.origin);
+    return;
+  }
+  // Without a rule of the site more cores are nobody's loss.
+  if (verdict.rule == Rule::cpus_many && verdict.node->share_policy == model::SharePolicy::none) return;
+  auto [code, what, hint] = words_of(context, verdict);
+  if (verdict.rule != Rule::jobs_over) what += site::cited(verdict.origin);
+  if (verdict.rule == Rule::cpus_many) what += "; more may wait longer or block GPUs for others";
+  if (is_warning(verdict.rule))
+    context.warning(code, what, hint);
+  else
+    context.error(code, what, hint);
+}
+
+} // namespace
+
+util::Error describe_job_count(const Verdict& verdict) {
+  const auto most = std::to_string(verdict.limit);
+  return {std::to_string(verdict.have) + " jobs at a time: " + verdict.owner + " lets one user have " + most +
+              " queued and running" + site::cited(verdict.origin),
+          "submit at most " + most + ", and more when these have ended"};
+}
+
+site::Demand demand_of(const PlanContext& context) {
+  auto demand = site::demand_of(context.job);
+  const model::PlannedLayout& layout = context.plan.layout;
+  demand.nodes = layout.nodes;
+  demand.gpus_per_node = layout.gpus_per_node;
+  demand.gpus_on_node = layout.gpus_per_node;
+  demand.gpus_in_all = std::uint64_t{layout.nodes} * layout.gpus_per_node;
+  demand.cpus_per_node = demand.cpus_of_tasks = long{layout.ranks_per_node} * layout.cpus_per_rank;
+  demand.threads_per_core = 1;
+  demand.launcher = context.plan.launcher.choice.name();
+  if (!demand.time)
+    if (const auto usual = model::Walltime::parse(context.flag("time").default_value)) demand.time = *usual;
+  if (context.job.array) demand.array_tasks = slurm::count_array_tasks(context.job.array->value);
+  for (const auto& directive : context.plan.directives) {
+    demand.options[directive.name.substr(2)] = directive.value.value_or("");
+    if (directive.name == "--exclusive") demand.exclusive = true;
+    if (directive.name == "--constraint") demand.constraint = directive.value.value_or("");
+  }
+  demand.features = site::feature_names(demand.constraint);
+  return demand;
+}
+
+site::Verdicts judge(const PlanContext& context, const site::Demand& demand) {
+  auto placement = context.placement;
+  placement.facts = context.facts();
+  return site::judge(context.site, placement, demand);
+}
+
+void say_verdicts(PlanContext& context, std::initializer_list<Rule> rules) {
+  for (const auto& verdict : judge(context, demand_of(context)))
+    if (std::find(rules.begin(), rules.end(), verdict.rule) != rules.end()) say(context, verdict);
+}
+
+} // namespace hpcml::plan

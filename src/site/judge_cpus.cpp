@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: MIT
+// CPUs and memory of a node, and the shares of them that go with GPUs.
+#include "site/gpu_names.hpp"
+#include "site/judging.hpp"
+#include "site/limits.hpp"
+
+namespace hpcml::site {
+namespace {
+
+/// What a node offers: CPUs at the very most, and those that it surely has for jobs.
+struct Room {
+  long most = 0;   ///< more is on no such node
+  long known = 0;  ///< as far as the profile tells: hardware threads may be more
+  long cores = 0;  ///< physical ones
+  long usable = 0; ///< physical ones for jobs
+  const model::NodeType* node = nullptr;
+};
+
+/// Of the largest of the nodes; nothing where one is not known.
+std::optional<Room> largest(const Case& job) {
+  Room room;
+  const bool one_thread = job.demand.threads_per_core == 1 || job.demand.cpu_unit == CpuUnit::cores;
+  for (const auto* node : job.nodes()) {
+    const long cores = node->cpu.cores;
+    if (cores == 0) return std::nullopt;
+    const long threads = one_thread ? 1 : node->cpu.threads_per_core;
+    // A profile that tells of one thread per core may only not know of the others.
+    const long possible = node->cpu.threads_per_core > 1 || one_thread ? threads
+                          : node->cpu_arch == model::CpuArch::ppc64le  ? 4
+                                                                       : 2;
+    if (cores * possible > room.most)
+      room = {cores * possible, cores * threads, cores, static_cast<long>(usable_cores(*node)), node};
+  }
+  return room.node ? std::optional(room) : std::nullopt;
+}
+
+/// Whether it was said that the job asks for more than a node has.
+bool exceeds_node(Case& job) {
+  const long asked = job.demand.cpus_per_node;
+  const auto room = largest(job);
+  if (!room || job.demand.overcommit) return false;
+  const auto add = [&](Rule rule, Certainty certainty, long limit) {
+    job.add(rule, certainty, static_cast<unsigned long long>(std::max(0L, asked)),
+            static_cast<unsigned long long>(limit), room->node->origin)
+        .node = room->node;
+    return true;
+  };
+  if (asked > room->most) return add(Rule::cpus_over, job.certainty(), room->most);
+  if (asked > room->known) return add(Rule::cpus_untold, Certainty::likely, room->known);
+  const bool cores = job.demand.cpu_unit == CpuUnit::cores;
+  // Up to the number of cores a script most likely counts cores.
+  if (room->usable < room->cores && asked > room->usable &&
+      (cores || asked <= room->cores || asked > room->usable * (room->known / room->cores)))
+    return add(Rule::cpus_reserved, Certainty::likely, room->usable);
+  return false;
+}
+
+/// Whether a number of CPUs that is asked for with GPUs breaks the site's share, is much, or is little.
+void judge_cpu_share(Case& job, const model::NodeType& node, bool slice) {
+  const auto& demand = job.demand;
+  const auto& placement = job.placement;
+  if (!node.cpus_per_gpu || demand.cpus_per_node == 0) return;
+  const bool cores = demand.cpu_unit == CpuUnit::cores;
+  const unsigned gpus = demand.gpus_per_node;
+  const unsigned share = *node.cpus_per_gpu * gpus;
+  const auto asked = static_cast<unsigned>(demand.cpus_of_tasks);
+  const bool threads = !cores && node.cpu.threads_per_core > 1 && demand.threads_per_core != 1;
+  const auto most = threads ? share * node.cpu.threads_per_core : share;
+  const bool other = breaks_share(node, asked, share) && (asked > most || (asked < share && !slice));
+  Rule rule = Rule::cpu_share;
+  auto certainty = Certainty::likely; // how many threads a CPU of Slurm is decides the site
+  if (!other) {
+    certainty = Certainty::advice;
+    if (asked > most && !placement.owns_nodes() && (cores || gpus < node.gpu->per_node))
+      rule = Rule::cpus_many;
+    else if (asked * (placement.owns_nodes() ? 4 : 2) <= share && demand.cpus_asked && !slice)
+      rule = Rule::cpus_few;
+    else
+      return;
+  }
+  job.add(rule, certainty, asked, share, node.origin).node = &node;
+}
+
+void judge_memory_share(Case& job, const model::NodeType& node) {
+  const auto& demand = job.demand;
+  if (!node.mem_per_gpu || !demand.mem || demand.mem->mib() == 0 || job.placement.owns_nodes() ||
+      !flag_rule(job.site, "mem", job.placement.facts).takes())
+    return;
+  const auto share = model::MemSize::of_mib(node.mem_per_gpu->mib() * demand.gpus_per_node);
+  const auto& asked = *demand.mem;
+  const bool over = asked.mib() * 100 > share.mib() * 105; // shares are told in round numbers
+  const bool other = breaks_share(node, asked, share);
+  if (!other && (!over || demand.gpus_per_node >= node.gpu->per_node)) return;
+  const bool likely = other && (over || asked < share);
+  job.add(other ? Rule::memory_share : Rule::memory_many, likely ? Certainty::likely : Certainty::advice,
+          asked.mib(), share.mib(), node.origin)
+      .node = &node;
+}
+
+} // namespace
+
+void judge_cpus(Case& job) {
+  const auto& demand = job.demand;
+  if (demand.elsewhere) return;
+  const bool too_many = exceeds_node(job);
+  const auto nodes = job.nodes();
+  if (demand.gpus_per_node == 0 || nodes.size() != 1 || !nodes.front()->gpu ||
+      demand.gpus_per_node > nodes.front()->gpu->per_node)
+    return;
+  const bool slice = find_slice(*nodes.front()->gpu, demand.gpu_type) != nullptr;
+  if (!(too_many && job.is_request()) && !slice) judge_cpu_share(job, *nodes.front(), slice);
+  if (!slice) judge_memory_share(job, *nodes.front());
+}
+
+void judge_memory(Case& job) {
+  const auto& demand = job.demand;
+  if (demand.elsewhere) return;
+  const model::NodeType* most = nullptr;
+  const auto nodes = job.nodes();
+  for (const auto* node : nodes) {
+    if (!node->memory) return;
+    if (!most || node->memory->value > most->memory->value) most = node;
+  }
+  if (!most || demand.memory_mib <= most->memory->value.mib() ||
+      !flag_rule(job.site, "mem", job.placement.facts).takes())
+    return;
+  // What a profile says of memory is often rounded, and there may be CPU nodes with more: near it the site
+  // may still take the job.
+  const bool far = most->gpu && demand.memory_mib * 4 > most->memory->value.mib() * 5;
+  job.add(Rule::memory_over, far ? job.certainty() : Certainty::likely, demand.memory_mib,
+          most->memory->value.mib(), most->memory->origin)
+      .node = most;
+}
+
+} // namespace hpcml::site

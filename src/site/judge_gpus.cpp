@@ -1,0 +1,192 @@
+// SPDX-License-Identifier: MIT
+// Numbers and types of GPUs.
+#include "site/gpu_names.hpp"
+#include "site/judging.hpp"
+#include "site/limits.hpp"
+
+namespace hpcml::site {
+namespace {
+
+using model::Limits;
+
+bool has_gpus(const model::NodeType* node) { return node->gpu.has_value(); }
+
+/// Where the job may land; a script for a partition that the profile does not know is held against the nodes
+/// with the named type of GPU.
+std::vector<const model::NodeType*> candidates(const Case& job) {
+  auto nodes = job.nodes();
+  if (!nodes.empty() || job.is_request() || job.demand.gpu_type.empty()) return nodes;
+  for (const auto& node : job.site.node_types)
+    if (node.gpu && has_gpu_type(*node.gpu, job.demand.gpu_type)) nodes.push_back(&node);
+  return nodes;
+}
+
+/// The one of the nodes that has the most GPUs; nothing where one is not known, or has parts of GPUs that are
+/// counted.
+const model::NodeType* richest(const Case& job, const std::vector<const model::NodeType*>& nodes) {
+  const model::NodeType* most = nullptr;
+  for (const auto* node : nodes) {
+    if (!node->gpu) continue;
+    if (node->gpu->per_node == 0 || find_slice(*node->gpu, job.demand.gpu_type)) return nullptr;
+    if (!most || node->gpu->per_node > most->gpu->per_node) most = node;
+  }
+  return most;
+}
+
+/// Whether no node of the job's partitions has a GPU.
+bool is_for_cpus(const Case& job) {
+  const auto& partitions = job.placement.partitions;
+  const auto nodes = job.nodes();
+  if (job.is_request() && !nodes.empty()) return std::none_of(nodes.begin(), nodes.end(), has_gpus);
+  return !partitions.empty() && !job.demand.partitions.empty() &&
+         std::all_of(partitions.begin(), partitions.end(),
+                     [](const auto* partition) { return partition->cpu_only; });
+}
+
+void judge_room(Case& job) {
+  const auto& demand = job.demand;
+  if (is_for_cpus(job)) {
+    const auto nodes = job.nodes();
+    const auto* partition = job.placement.partition();
+    auto& verdict = job.add(Rule::gpus_on_cpu_nodes, job.certainty(), demand.gpus_per_node, 0,
+                            partition ? partition->origin : nodes.front()->origin);
+    if (partition) verdict.name = partition->name;
+    if (!nodes.empty()) verdict.node = nodes.front();
+  }
+  const auto nodes = candidates(job);
+  const auto* node = richest(job, nodes);
+  if (!node) return;
+  const std::uint64_t most = node->gpu->per_node, all = demand.nodes * most;
+  Verdict* verdict = nullptr;
+  if (demand.gpus_on_node > most)
+    verdict = &job.add(Rule::gpus_of_node, job.certainty(), demand.gpus_on_node, most, nodes.front()->origin);
+  else if (demand.nodes_exact && demand.gpus_in_all > all)
+    verdict = &job.add(Rule::gpus_on_nodes, job.certainty(), demand.gpus_in_all, most, nodes.front()->origin);
+  if (verdict) verdict->node = node;
+}
+
+void judge_counts(Case& job) {
+  const auto& demand = job.demand;
+  const auto nodes = job.nodes();
+  if (!job.is_request() && (nodes.empty() || !nodes.front()->gpu)) return;
+  const auto* gpu = nodes.empty() || !nodes.front()->gpu ? nullptr : &*nodes.front()->gpu;
+  const auto& rule = gpu_rule(job.site, job.placement.facts);
+  const bool spread = demand.gpus_on_node == 0 && !demand.nodes_given; // over as many nodes as Slurm takes
+  const bool part_of_gpu = gpu && find_slice(*gpu, demand.gpu_type) && rule.allowed_counts.empty();
+  if (spread || part_of_gpu || (gpu && demand.gpus_per_node > gpu->per_node)) return;
+  const unsigned per_node = gpu ? gpu->per_node : 0;
+  for (const auto fault : gpu_count_faults(rule, demand.nodes, demand.gpus_per_node, per_node)) {
+    const bool in_all = fault == GpuCountFault::not_multiple;
+    const auto what = fault == GpuCountFault::not_listed      ? Rule::gpus_listed
+                      : fault == GpuCountFault::part_of_nodes ? Rule::gpus_whole_nodes
+                                                              : Rule::gpus_multiple;
+    auto& verdict = job.add(what, job.certainty(), demand.gpus_per_node * (in_all ? demand.nodes : 1),
+                            in_all ? rule.multiple_of : per_node, rule.origin);
+    verdict.request = &rule;
+  }
+}
+
+void judge_total(Case& job) {
+  const auto& placement = job.placement;
+  const auto gpus = placement.facts.gpu_count;
+  if (placement.partitions.size() > 1) return;
+  const auto* partition = placement.partition();
+  if (const auto& most = limit_of(placement.qos, partition, &Limits::max_gpus); most && gpus > most->value)
+    job.add(Rule::gpus_over, job.certainty(), gpus, most->value, most->origin).owner =
+        limit_owner(job.site, placement.qos, partition, &Limits::max_gpus);
+  if (const auto& least = limit_of(placement.qos, partition, &Limits::min_gpus); least && gpus < least->value)
+    job.add(Rule::gpus_under, job.certainty(), gpus, least->value, least->origin).owner =
+        limit_owner(job.site, placement.qos, partition, &Limits::min_gpus);
+}
+
+/// Whether the job, which has no GPUs, is where jobs with GPUs belong.
+bool misses_gpus(const Case& job, const model::GpuRequest& rule) {
+  const auto& [site, placement, demand, verdicts] = job;
+  const auto& partitions = placement.partitions;
+  const bool any_cpu = std::any_of(partitions.begin(), partitions.end(),
+                                   [](const auto* partition) { return partition->cpu_only; });
+  if (any_cpu) return false;
+  // Nobody asked for none: without a partition the number is not known yet.
+  if (job.is_request())
+    return rule.must_request && (demand.gpus_counted || !partitions.empty() || site.partitions.empty());
+  if (demand.gpus_by_other_name || rule.style == model::GpuStyle::none || partitions.empty()) return false;
+  const auto& nodes = placement.nodes;
+  const bool for_gpus = std::all_of(nodes.begin(), nodes.end(), has_gpus);
+  return for_gpus && (rule.must_request || (!nodes.empty() && !placement.owns_nodes()));
+}
+
+void judge_idle(Case& job) {
+  const auto& [site, placement, demand, verdicts] = job;
+  const auto nodes = job.nodes();
+  const bool spread = demand.gpus_on_node == 0 && !demand.nodes_given;
+  if (!placement.owns_nodes() || nodes.size() != 1 || !nodes.front()->gpu || spread ||
+      (!placement.sure && !job.is_request()) || demand.gpus_per_node >= nodes.front()->gpu->per_node)
+    return;
+  const auto* partition = placement.partition();
+  const bool by_partition = partition && partition->exclusive;
+  auto& verdict =
+      job.add(Rule::gpus_idle, Certainty::advice, demand.gpus_per_node, nodes.front()->gpu->per_node,
+              by_partition ? partition->origin : nodes.front()->origin);
+  verdict.node = nodes.front();
+  if (by_partition) verdict.owner = "partition " + partition->name;
+}
+
+/// The names that Slurm has for the GPUs here; empty where one of them is not known.
+std::vector<std::string> types_of(const std::vector<const model::NodeType*>& nodes) {
+  std::vector<std::string> types;
+  for (const auto* node : nodes) {
+    if (!node->gpu) continue;
+    if (node->gpu->slurm_type.empty()) return {};
+    types.push_back(node->gpu->slurm_type);
+  }
+  return types;
+}
+
+void judge_type(Case& job) {
+  const auto& [site, placement, demand, verdicts] = job;
+  if (!demand.gpu_type.empty()) {
+    if (placement.type_is_there) return;
+    if (!job.is_request() && (placement.nodes.empty() || types_of(placement.nodes).empty())) return;
+    const auto* node = placement.kinds.empty() ? nullptr : placement.node();
+    auto& verdict =
+        job.add(Rule::type_unknown, Certainty::likely, 0, 0, node ? node->origin : model::Origin{});
+    verdict.name = demand.gpu_type;
+    return;
+  }
+  const auto& rule = gpu_rule(site, placement.facts);
+  if (rule.type != model::Policy::required || rule.style == model::GpuStyle::none) return;
+  if (!job.is_request() && (placement.nodes.empty() || !demand.constraint.empty())) return;
+  const auto types = types_of(placement.nodes);
+  const bool only_one = types.empty() || std::all_of(types.begin(), types.end(),
+                                                     [&](const auto& type) { return type == types.front(); });
+  auto& verdict = job.add(Rule::type_missing,
+                          job.demand.stage != Stage::script ? Certainty::certain
+                          : only_one                        ? Certainty::advice
+                                                            : Certainty::likely,
+                          0, 0, rule.origin);
+  verdict.request = &rule;
+}
+
+} // namespace
+
+void judge_gpus(Case& job) {
+  const auto& [site, placement, demand, verdicts] = job;
+  if (demand.elsewhere) return;
+  if (demand.gpus_per_node == 0) {
+    const auto& rule = gpu_rule(site, placement.facts);
+    if (!misses_gpus(job, rule)) return;
+    const bool known = job.is_request() || !placement.nodes.empty(); // what the nodes have
+    const auto certainty = !placement.sure && !job.is_request() ? Certainty::advice
+                           : rule.must_request && known         ? Certainty::certain
+                                                                : Certainty::likely;
+    job.add(Rule::gpus_missing, certainty, 0, 0, rule.origin).request = &rule;
+    return;
+  }
+  judge_room(job);
+  judge_counts(job);
+  judge_total(job);
+  judge_idle(job);
+  judge_type(job);
+}
+
+} // namespace hpcml::site

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: MIT
+// QoS and features.
+#include "site/judging.hpp"
+#include "site/limits.hpp"
+
+namespace hpcml::site {
+namespace {
+
+template <class List> bool lists(const List& list, const std::string& value) {
+  return std::find(list.begin(), list.end(), value) != list.end();
+}
+
+/// Whether the option ("--exclusive") is among the job's.
+bool has_option(const Demand& demand, const std::string& option) {
+  const auto name = option.substr(2, option.find('=') - 2);
+  return name == "exclusive" ? demand.exclusive : demand.has(name);
+}
+
+void judge_qos(Case& job) {
+  const auto& [site, placement, demand, verdicts] = job;
+  if (demand.qos.empty()) return;
+  const auto* qos = placement.qos;
+  // Slurm's database makes the QoS normal by itself.
+  if (!qos && demand.qos != "normal" && !site.qos.empty() && !lists(site.other_qos, demand.qos))
+    job.add(Rule::qos_unknown, Certainty::likely, 0, 0, {}).name = demand.qos;
+  if (!qos) return;
+  if (qos->on_request) job.add(Rule::qos_on_request, Certainty::advice, 0, 0, qos->origin).name = qos->name;
+  const auto& partitions = placement.partitions;
+  const bool named = !demand.partitions.empty() || job.is_request();
+  const auto is_for = [&](const auto* partition) { return is_place_of(qos, partition->name); };
+  // A profile may know a part of the QoS's partitions only.
+  if (named && !partitions.empty() && std::none_of(partitions.begin(), partitions.end(), is_for))
+    job.add(Rule::qos_elsewhere, Certainty::likely, 0, 0, qos->origin).name = qos->name;
+  for (const auto& option : qos->needs)
+    if (!has_option(demand, option))
+      job.add(Rule::qos_needs, Certainty::certain, 0, 0, qos->origin).name = option;
+}
+
+void judge_features(Case& job) {
+  const auto& [site, placement, demand, verdicts] = job;
+  const auto& signs = site.constraint_operators;
+  for (const std::string sign : {"&", "|"})
+    if (!signs.empty() && demand.constraint.find(sign) != std::string::npos && !lists(signs, sign))
+      job.add(Rule::feature_sign, Certainty::likely, 0, 0, {}).name = sign;
+  std::vector<std::string> said;
+  for (const auto& name : demand.features) {
+    if (site.constraints.empty() || lists(site.constraints, name) || lists(said, name)) continue;
+    said.push_back(name);
+    job.add(Rule::feature_unknown, Certainty::likely, 0, 0, {}).name = name;
+  }
+}
+
+} // namespace
+
+void judge_names(Case& job) {
+  judge_qos(job);
+  judge_features(job);
+}
+
+} // namespace hpcml::site

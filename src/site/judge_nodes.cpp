@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: MIT
+// The partition that is named, and numbers of nodes and jobs.
+#include "site/judging.hpp"
+#include "site/limits.hpp"
+
+namespace hpcml::site {
+namespace {
+
+using model::Limits;
+
+/// The kinds of node that can have the job: Slurm takes nodes of several where they are in one partition.
+std::vector<const model::NodeType*> kinds_for(const Case& job) {
+  auto kinds = job.placement.nodes;
+  std::erase_if(kinds,
+                [&](const auto* node) { return !gives(*node, job.demand.gpus_per_node, job.demand.mem); });
+  return kinds;
+}
+
+/// All nodes of these kinds; 0 if unknown.
+unsigned nodes_there(const std::vector<const model::NodeType*>& kinds) {
+  unsigned all = 0;
+  for (const auto* node : kinds) {
+    if (!node->node_count) return 0;
+    all += *node->node_count;
+  }
+  return all;
+}
+
+void judge_place(Case& job) {
+  const auto& [site, placement, demand, verdicts] = job;
+  const unsigned nodes = demand.nodes;
+  const auto* partition = placement.partition();
+  const auto owner = [&](auto which) { return limit_owner(site, placement.qos, partition, which); };
+  const auto& most = limit_of(placement.qos, partition, &Limits::max_nodes);
+  if (most && nodes > most->value)
+    job.add(Rule::nodes_over, job.certainty(), nodes, most->value, most->origin).owner =
+        owner(&Limits::max_nodes);
+  else if (!most && partition && partition->node_count && nodes > partition->node_count->value)
+    job.add(Rule::nodes_of_partition, job.certainty(), nodes, partition->node_count->value,
+            partition->node_count->origin)
+        .owner = "partition " + partition->name;
+  else if (const auto kinds = kinds_for(job); !most && nodes_there(kinds) > 0 && nodes > nodes_there(kinds))
+    job.add(Rule::nodes_of_kind, Certainty::likely, nodes, nodes_there(kinds), kinds.front()->origin).node =
+        kinds.size() == 1 ? kinds.front() : nullptr;
+  if (const auto& least = limit_of(placement.qos, partition, &Limits::min_nodes);
+      least && nodes < least->value)
+    job.add(Rule::nodes_under, job.certainty(), nodes, least->value, least->origin).owner =
+        owner(&Limits::min_nodes);
+}
+
+} // namespace
+
+void judge_partition(Case& job) {
+  const auto& [site, placement, demand, verdicts] = job;
+  if (demand.partitions.empty() || demand.elsewhere) return;
+  const auto& rule = flag_rule(site, "partition", placement.facts);
+  const auto add = [&](Rule what, const std::string& name, Certainty certainty, const model::Origin& origin) {
+    auto& verdict = job.add(what, certainty, 0, 0, origin);
+    verdict.name = name;
+    verdict.flag = &rule;
+  };
+  if (rule.policy == model::Policy::forbidden)
+    return add(Rule::partition_refused, demand.partitions.front(), Certainty::certain, rule.origin);
+  if (rule.policy == model::Policy::discouraged)
+    add(Rule::partition_unwanted, demand.partitions.front(), Certainty::likely, rule.origin);
+  const auto& others = site.other_partitions;
+  for (const auto& name : demand.partitions) {
+    const auto* partition = site.find_partition(name);
+    if (partition && !partition->nameable)
+      add(Rule::partition_chosen, name, Certainty::certain, partition->origin);
+    if (partition && partition->on_request)
+      add(Rule::partition_on_request, name, Certainty::advice, partition->origin);
+    if (!partition && !site.partitions.empty() && rule.takes() && rule.policy != model::Policy::discouraged &&
+        std::find(others.begin(), others.end(), name) == others.end())
+      add(Rule::partition_unknown, name, Certainty::likely, {});
+  }
+}
+
+void judge_nodes(Case& job) {
+  const auto& [site, placement, demand, verdicts] = job;
+  if (demand.elsewhere) return;
+  const unsigned nodes = demand.nodes;
+  if (const auto& most = site.policies.max_nodes_per_user; most && nodes > most->value)
+    job.add(Rule::nodes_of_user, job.certainty(), nodes, most->value, most->origin);
+  const auto kinds = job.nodes();
+  const bool apart = !kinds.empty() && std::none_of(kinds.begin(), kinds.end(),
+                                                    [](const auto* node) { return node->multi_node; });
+  if (nodes > 1 && apart) {
+    auto& verdict = job.add(Rule::nodes_apart, job.certainty(), nodes, 1, kinds.front()->origin);
+    verdict.node = kinds.front();
+  }
+  if (job.has_one_place()) judge_place(job); // else one of several may take it
+  const auto* partition = placement.partition();
+  const auto& most = limit_of(placement.qos, partition, &Limits::max_submitted);
+  if (most && demand.array_tasks > most->value && placement.partitions.size() <= 1)
+    job.add(Rule::jobs_over, job.certainty(), demand.array_tasks, most->value, most->origin).owner =
+        limit_owner(site, placement.qos, partition, &Limits::max_submitted);
+}
+
+} // namespace hpcml::site

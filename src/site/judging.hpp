@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: MIT
+// The parts of the judge, each on one kind of limit.
+#pragma once
+
+#include <algorithm>
+
+#include "site/verdict.hpp"
+
+namespace hpcml::site {
+
+/// What all parts look at, and where they add what they find.
+struct Case {
+  const model::Site& site;
+  const Placement& placement;
+  const Demand& demand;
+  Verdicts& verdicts;
+
+  /// Whether the numbers are those of a request that is being made: nothing comes from a command line.
+  bool is_request() const { return demand.stage == Stage::request; }
+  /// certain where the job surely goes to the place whose limits it breaks.
+  Certainty certainty() const { return placement.sure ? Certainty::certain : Certainty::likely; }
+  /// Where the job runs: the one kind of node that a request is planned for, else all that may have it.
+  std::vector<const model::NodeType*> nodes() const {
+    if (is_request())
+      return placement.planned ? std::vector{placement.planned} : std::vector<const model::NodeType*>();
+    return placement.nodes;
+  }
+  /// Whether one partition is known, whose limits hold; those of the site where it has none.
+  bool has_one_place() const {
+    return placement.partitions.size() == 1 ||
+           (placement.partitions.empty() && (is_request() || site.partitions.empty()));
+  }
+  Verdict& add(Rule rule, Certainty certainty, unsigned long long have, unsigned long long limit,
+               const model::Origin& origin) {
+    return verdicts.emplace_back(Verdict{rule, certainty, {}, have, limit, {}, origin});
+  }
+};
+
+// Each in the file of its name.
+void judge_partition(Case& job);
+void judge_nodes(Case& job);
+void judge_gpus(Case& job);
+void judge_cpus(Case& job);
+void judge_memory(Case& job);
+void judge_time(Case& job);
+void judge_options(Case& job);
+void judge_names(Case& job);
+
+} // namespace hpcml::site

@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: MIT
+// What a site says to a job: one verdict for each of its rules that the job breaks, as numbers and names.
+// How it is told is for those who ask.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "model/site.hpp"
+#include "site/placement.hpp"
+
+namespace hpcml::site {
+
+/// How sure it is. `certain`: the job is refused or never starts; `likely`: unless the site has more than its
+/// profile tells, or counts otherwise; `advice`: it is taken and could be better.
+enum class Certainty { certain, likely, advice };
+
+/// What is judged. The comment says what `have` and `limit` are, and what `name` is.
+enum class Rule {
+  site_retired,
+  no_scheduler,
+  partition_refused,  ///< jobs may name none
+  partition_unwanted, ///< the site asks to name none
+  partition_chosen,   ///< NAME is one that only Slurm may choose
+  partition_unknown,  ///< NAME
+  gpus_on_cpu_nodes,  ///< GPUs of one node
+  nodes_of_user,      ///< nodes
+  nodes_apart,        ///< nodes, which no network joins
+  nodes_over,         ///< nodes: the limit of partition or QoS
+  nodes_of_partition, ///< nodes: those that it has
+  nodes_of_kind,      ///< nodes: those of this kind
+  nodes_under,        ///< nodes
+  gpus_of_node,       ///< GPUs of one node
+  gpus_on_nodes,      ///< GPUs in all, and of one node
+  gpus_listed,        ///< GPUs of one node; the counts are the rule's
+  gpus_whole_nodes,   ///< GPUs of one node
+  gpus_multiple,      ///< GPUs in all
+  gpus_over,          ///< GPUs in all
+  gpus_under,         ///< GPUs in all
+  gpus_missing,       ///< the job has none
+  gpus_idle,          ///< GPUs of one node
+  type_unknown,       ///< NAME
+  type_missing,       ///< the site wants it named
+  cpus_over,          ///< CPUs of one node
+  cpus_untold,        ///< CPUs of one node: more than the profile knows of
+  cpus_reserved,      ///< CPUs of one node: the system's are among them
+  cpu_share,          ///< CPUs and the share of the GPUs: the site gives no other
+  cpus_many,          ///< the same: more may wait longer
+  cpus_few,           ///< the same
+  memory_over,        ///< MiB of one node
+  memory_share,       ///< MiB and the share of the GPUs: the site gives no other
+  memory_many,        ///< the same: more may wait longer
+  time_over,          ///< seconds; have 0: no limit was asked for
+  node_minutes,       ///< minutes of the job, and node minutes
+  time_under,         ///< seconds
+  time_short,         ///< seconds: what the site recommends
+  option_refused,     ///< NAME of an option, here and below
+  option_ignored,
+  option_missing,
+  option_on_srun,
+  option_form,
+  option_suffix,
+  qos_unknown,          ///< NAME
+  qos_elsewhere,        ///< NAME is for other partitions
+  qos_needs,            ///< NAME is the option
+  feature_unknown,      ///< NAME
+  feature_sign,         ///< NAME is the sign
+  jobs_over,            ///< tasks of an array: those that one user may have in the queue
+  partition_on_request, ///< NAME
+  qos_on_request        ///< NAME
+};
+
+/// The id of the rule of `hpcml check` that tells of it: "site/nodes".
+std::string_view rule_id(Rule rule);
+
+/// One rule that the job breaks.
+struct Verdict {
+  Rule rule;
+  Certainty certainty = Certainty::certain;
+  std::string name = {};
+  unsigned long long have = 0;
+  unsigned long long limit = 0;
+  std::string owner = {}; ///< whose limit it is: "partition gpu", "QoS long", the site
+  model::Origin origin = {};
+  const model::NodeType* node = nullptr;      ///< the kind that the numbers are of
+  const model::FlagRule* flag = nullptr;      ///< of options
+  const model::GpuRequest* request = nullptr; ///< of GPUs
+};
+using Verdicts = std::vector<Verdict>;
+
+/// All that the site says to the job at its place; nothing where it goes elsewhere.
+Verdicts judge(const model::Site& site, const Placement& placement, const Demand& demand);
+
+} // namespace hpcml::site

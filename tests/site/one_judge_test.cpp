@@ -1,0 +1,181 @@
+// SPDX-License-Identifier: MIT
+// One judge: what the planner refuses as a request, check finds in a script that asks for the same, by the
+// same rule; and what check calls a certain refusal no request gets through.
+#include <catch2/catch.hpp>
+
+#include <fmt/format.h>
+#include <random>
+
+#include "check/check_script.hpp"
+#include "plan/planner.hpp"
+#include "site/demand.hpp"
+#include "site/placement.hpp"
+#include "spec/site_store.hpp"
+#include "util/text.hpp"
+
+using namespace hpcml;
+
+namespace {
+
+template <class T> model::Sourced<T> said(T value) {
+  return {std::move(value), {model::OriginKind::flag, "--flag", {}, {}, {}}};
+}
+
+class Dice {
+public:
+  explicit Dice(unsigned seed) : x_engine(seed) {}
+  unsigned below(unsigned end) { return std::uniform_int_distribution<unsigned>(0, end - 1)(x_engine); }
+  bool once_in(unsigned times) { return below(times) == 0; }
+  template <class T> const T& one_of(const std::vector<T>& list) {
+    return list[below(unsigned(list.size()))];
+  }
+
+private:
+  std::mt19937 x_engine;
+};
+
+bool all_have_names(const model::Site& at) {
+  return std::all_of(at.node_types.begin(), at.node_types.end(),
+                     [](const auto& node) { return !node.gpu || !node.gpu->slurm_type.empty(); });
+}
+
+/// A request that counts everything of which a script would leave a default to Slurm.
+model::JobSpec draw(Dice& dice, const model::Site& at) {
+  model::JobSpec job;
+  job.command = {"true"};
+  std::vector<std::string> names;
+  for (const auto& partition : at.partitions)
+    if (partition.nameable) names.push_back(partition.name);
+  if (!names.empty()) job.partition = said(dice.once_in(20) ? "nowhere" : dice.one_of(names));
+  const auto* partition = job.partition ? at.find_partition(job.partition->value) : nullptr;
+  const auto* node = partition && !partition->node_types.empty() ? at.find_node_type(partition->node_types[0])
+                     : at.node_types.empty()                     ? nullptr
+                                                                 : &at.node_types.front();
+  const unsigned there = node && node->gpu ? node->gpu->per_node : 0;
+  job.nodes = said(dice.one_of<unsigned>({1, 1, 1, 2, 2, 3, 8, 40, 300, 20000}));
+  const bool by_node = at.gpu_request.style == model::GpuStyle::none;
+  job.gpus_per_node =
+      said(by_node ? there : dice.one_of<unsigned>({0, 1, 1, 2, 3, 4, 8, there, there, there}));
+  // Where the profile has no partition for jobs without GPUs, a script may go to one that it leaves out.
+  const bool cpu_jobs = job.partition || std::any_of(at.partitions.begin(), at.partitions.end(),
+                                                     [](const auto& one) { return one.cpu_only; });
+  if (job.gpus_per_node->value == 0 && !cpu_jobs) job.gpus_per_node = said(std::max(1u, there));
+  job.tasks_per_node = said(std::max(1u, dice.one_of<unsigned>({1, job.gpus_per_node->value})));
+  job.cpus_per_task = said(dice.one_of<unsigned>({1, 1, 4, 8, 12, 16, 32, 300}));
+  if (dice.once_in(2))
+    job.mem =
+        said(model::MemSize::of_mib(dice.one_of<unsigned long long>({4096, 60000, 120000, 500000, 9000000})));
+  job.time = said(
+      model::Walltime::of(std::chrono::minutes(dice.one_of<int>({1, 10, 60, 60, 600, 3000, 9000, 50000}))));
+  if (!at.qos.empty() && dice.once_in(4)) job.qos = said(dice.one_of(at.qos).name);
+  if (dice.once_in(10)) job.qos = said<std::string>("normal");
+  if (dice.once_in(10)) job.array = said<std::string>(dice.one_of<std::string>({"0-3", "0-40", "1-6000"}));
+  if (node && node->gpu && job.gpus_per_node->value > 0 && !node->gpu->slurm_type.empty() && dice.once_in(3))
+    job.gpu_type = said(dice.once_in(8) && all_have_names(at) ? "z900" : node->gpu->slurm_type);
+  return job;
+}
+
+/// The same in a script, as one would write it for Slurm.
+std::string script_of(const model::JobSpec& job, const model::Site& at) {
+  std::string text = "#!/bin/bash\n";
+  const auto add = [&](const std::string& option) { text += "#SBATCH --" + option + "\n"; };
+  if (job.partition) add("partition=" + job.partition->value);
+  if (job.qos) add("qos=" + job.qos->value);
+  if (const auto* qos = job.qos ? at.find_qos(job.qos->value) : nullptr)
+    for (const auto& option : qos->needs) add(option.substr(2)); // which the planner adds
+  add(fmt::format("nodes={}", job.nodes->value));
+  add(fmt::format("ntasks-per-node={}", job.tasks_per_node->value));
+  add(fmt::format("cpus-per-task={}", job.cpus_per_task->value));
+  add("threads-per-core=1");
+  const unsigned gpus = job.gpus_per_node->value;
+  const auto type = job.gpu_type ? job.gpu_type->value + ":" : std::string();
+  if (gpus > 0 && at.gpu_request.style != model::GpuStyle::none)
+    add(at.gpu_request.style == model::GpuStyle::gres ? fmt::format("gres=gpu:{}{}", type, gpus)
+                                                      : fmt::format("gpus-per-node={}{}", type, gpus));
+  if (job.mem) add("mem=" + job.mem->value.to_slurm());
+  add("time=" + job.time->value.to_slurm());
+  if (job.array) add("array=" + job.array->value);
+  return text + "srun true\n";
+}
+
+/// The rules of check that a refusal of the planner can be.
+const std::map<std::string, std::set<std::string>> k_rules = {
+    {"request/partition", {"site/partition-named", "site/partition-unknown"}},
+    {"request/nodes", {"site/nodes"}},
+    {"request/gpus-per-node",
+     {"site/gpus-per-node", "site/gpu-count", "site/gpus-missing", "site/gpus-on-cpu-nodes"}},
+    {"request/gpus", {"site/gpus-of-job"}},
+    {"request/gpu-type", {"site/gpu-type", "site/gpus-on-cpu-nodes"}},
+    {"request/cpus-per-task", {"site/cpus-per-node", "site/gpu-share"}},
+    {"request/mem", {"site/memory", "site/gpu-share", "site/option-refused"}},
+    {"request/time", {"site/time-over", "site/time-under"}},
+    {"request/qos", {"site/qos-fit", "site/qos-unknown"}},
+    {"request/array", {"site/jobs"}}};
+
+struct Answers {
+  std::set<std::string> refused;          ///< codes of the planner's errors that are the site's
+  std::set<std::string> errors, findings; ///< rules of check, of those above
+};
+
+Answers ask(const model::JobSpec& job, const model::Site& at) {
+  Answers answers;
+  for (const auto& finding : plan::make_plan(job, at).diagnostics)
+    if (finding.severity == diag::Severity::error && k_rules.count(finding.code) > 0)
+      answers.refused.insert(finding.code);
+  const auto script = script_of(job, at);
+  for (const auto& [what, fix] : check::check_script("x.sh", script, {std::nullopt, &at}))
+    for (const auto& [code, rules] : k_rules)
+      if (rules.count(what.code) > 0) {
+        answers.findings.insert(what.code);
+        if (what.severity == diag::Severity::error) answers.errors.insert(what.code);
+      }
+  return answers;
+}
+
+bool any_of(const std::set<std::string>& rules, const std::set<std::string>& found) {
+  return std::any_of(rules.begin(), rules.end(), [&](const auto& rule) { return found.count(rule) > 0; });
+}
+
+} // namespace
+
+TEST_CASE("plan and check refuse the same requests by the same rules") {
+  constexpr int k_of_each = 170; // at 60 sites more than 10,000
+  int asked = 0, refused = 0;
+  std::set<std::string> met;
+  for (const auto& id : spec::list_sites({})) {
+    const auto load = spec::load_site(id, {});
+    REQUIRE(load.site);
+    const auto& at = *load.site;
+    if (at.state == model::SiteState::retired || at.scheduler == model::Scheduler::none) continue;
+    Dice dice(20261123);
+    for (int i = 0; i < k_of_each; ++i, ++asked) {
+      const auto job = draw(dice, at);
+      const auto answers = ask(job, at);
+      refused += answers.refused.empty() ? 0 : 1;
+      INFO(id << "\n" << script_of(job, at));
+      // Of a name that the site does not have only that is said by both.
+      const bool unknown =
+          answers.refused.count("request/partition") > 0 || answers.refused.count("request/gpu-type") > 0;
+      // Of several kinds of node a request is planned for one; a script may get any.
+      const bool several = site::place(at, site::demand_of(job)).nodes.size() > 1;
+      for (const auto& code : answers.refused) {
+        if (several && (code == "request/cpus-per-task" || code == "request/mem")) continue;
+        if (unknown && code != "request/partition" && code != "request/gpu-type") continue;
+
+        INFO("plan: " << code
+                      << ", check: " << util::join({answers.findings.begin(), answers.findings.end()}, " "));
+        CHECK(any_of(k_rules.at(code), answers.findings));
+        met.insert(code);
+      }
+      for (const auto& rule : answers.errors) {
+        INFO("check: " << rule
+                       << ", plan: " << util::join({answers.refused.begin(), answers.refused.end()}, " "));
+        CHECK(std::any_of(answers.refused.begin(), answers.refused.end(),
+                          [&](const auto& code) { return k_rules.at(code).count(rule) > 0; }));
+      }
+    }
+  }
+  CHECK(asked >= 10000);
+  CHECK(refused >= 1000);
+  CHECK(met.size() == k_rules.size()); // none of the rules is only asserted
+}
