@@ -5,13 +5,17 @@
 #include <cctype>
 #include <cstdio>
 #include <cstring>
+#include <filesystem>
 #include <memory>
 #include <unistd.h>
 
 #include "cli/chosen_site.hpp"
 #include "emulate/assumed_nodes.hpp"
 #include "emulate/cluster_run.hpp"
-#include "plan/planner.hpp"
+#include "emulate/submitted_job.hpp"
+#include "site/words.hpp"
+#include "util/file.hpp"
+#include "util/shell_quote.hpp"
 #include "util/text.hpp"
 
 namespace hpcml::cli {
@@ -27,6 +31,7 @@ struct EmulateOptions {
   std::vector<std::string> accounts;
   std::string record_file;
   std::string logs_dir;
+  std::string judged_job; ///< a submitted job that is only to be judged, as a file
   bool accounting = false;
   bool shared_network = false;
   bool quiet = false;
@@ -154,12 +159,37 @@ util::EnvSnapshot make_environment(const Context& context) {
   return env;
 }
 
+/// The line that asks this program about a job of the same cluster: these words, and what finds its profile.
+std::string make_judge_command(const Context& context) {
+  std::error_code ignored;
+  std::string line = "cd " + util::shell_quote(std::filesystem::current_path(ignored).string()) + " && ";
+  for (const char* name :
+       {"HOME", "XDG_CONFIG_HOME", "XDG_DATA_HOME", "HPCML_SITES_PATH", "SOURCE_DATE_EPOCH"})
+    if (const auto value = context.env.get(name)) line += name + ("=" + util::shell_quote(*value)) + " ";
+  line += util::shell_quote(util::own_executable().string());
+  for (const auto& word : context.words) line += " " + util::shell_quote(word);
+  return line + " --judge";
+}
+
+/// What the site's filter makes of the submitted job in the file: for the filter, on standard output.
+int judge_job(const std::string& file, const model::Site& site, const emulate::ClusterLayout& layout,
+              const Context& context) {
+  const auto text = util::read_file(file);
+  const auto fields = text ? emulate::parse_submission(*text) : text.error();
+  if (!fields) {
+    print_error(fields.error(), context.colour);
+    return k_world_failed;
+  }
+  std::fputs(emulate::render_admission(emulate::judge_submission(site, layout, *fields)).c_str(), stdout);
+  return k_ok;
+}
+
 int run_emulate(const EmulateOptions& options, const Context& context) {
   int exit_code = k_ok;
   auto site = choose_site(options.site, context, exit_code);
   if (!site) return exit_code;
   if (site->state == model::SiteState::retired) {
-    print_error(plan::describe_retirement(*site), context.colour);
+    print_error(site::describe_retirement(*site), context.colour);
     return k_cannot_satisfy;
   }
   const auto wishes = read_wishes(options, context);
@@ -170,7 +200,9 @@ int run_emulate(const EmulateOptions& options, const Context& context) {
     print_error(layout.error(), context.colour);
     return k_cannot_satisfy;
   }
+  if (!options.judged_job.empty()) return judge_job(options.judged_job, *site, *layout, context);
   emulate::ClusterRun run;
+  run.judge_command = make_judge_command(context);
   run.narrator = make_narrator(context, options.quiet);
   run.command = choose_command(context, run.narrator);
   if (run.command.empty()) {
@@ -260,6 +292,7 @@ void add_emulate(CLI::App& app, Context& context, int& exit_code) {
                  "keep records of jobs for sacct, and take any account (needs slurmdbd and "
                  "mariadb-server-core)")
       ->excludes(shared);
+  command->add_option("--judge", options->judged_job)->group(""); // asked by the cluster itself
   command->add_flag("-q,--quiet", options->quiet, "say nothing but errors");
   command->footer(k_emulate_footer);
   command->callback([options, &context, &exit_code] { exit_code = run_emulate(*options, context); });

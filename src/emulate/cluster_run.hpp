@@ -32,6 +32,7 @@ struct ClusterRun {
   std::optional<AccountingInstall> accounting; ///< by which jobs are recorded, with or without accounts
   bool keeps_accounts() const { return accounting.has_value(); }
   std::vector<std::string> command;
+  std::string judge_command;   ///< asks the site's judge about a submitted job, for the shell
   util::EnvSnapshot env;       ///< the caller's
   std::string record_file;     ///< where the record goes at the end; empty: nowhere
   bool isolate_network = true; ///< false: the nodes share this machine's loopback interface

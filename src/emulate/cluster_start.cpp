@@ -98,8 +98,8 @@ util::Status make_state(const std::string& state_dir, const ClusterRun& run, con
     fs::create_directories(fs::path(state_dir) / folder, error);
     if (error) return util::Error{"cannot make " + state_dir + "/" + folder + ": " + error.message()};
   }
-  SlurmFileOptions options{state_dir, user_id, run.slurm.has_lua, run.keeps_accounts(),
-                           !run.accounts.empty()};
+  SlurmFileOptions options{
+      state_dir, user_id, run.slurm.has_lua, run.keeps_accounts(), !run.accounts.empty(), run.judge_command};
   auto files = make_slurm_files(*run.site, run.layout, options);
   for (auto& [name, text] : make_kept_lists(run.temporary)) files[name] = std::move(text);
   // Not in /tmp, which nodes may have to share: two of them would make the same folder there.

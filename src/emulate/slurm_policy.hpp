@@ -1,12 +1,10 @@
 // SPDX-License-Identifier: MIT
-// The site's submission rules as a script for Slurm's job_submit/lua plugin: refusals come from slurmctld
-// itself.
+// Scripts for Slurm's Lua plugins: refusals come from slurmctld itself, which asks the site's judge.
 #pragma once
 
 #include <string>
 #include <string_view>
 
-#include "emulate/cluster_layout.hpp"
 #include "model/site.hpp"
 
 namespace hpcml::emulate {
@@ -15,11 +13,9 @@ namespace hpcml::emulate {
 /// can end the literal.
 std::string lua_quote(std::string_view text);
 
-/// The rules of the site as a Lua table, without the code that applies them.
-std::string render_policy_table(const model::Site& site, const ClusterLayout& layout);
-
-/// job_submit.lua: the table and the code.
-std::string make_job_policy(const model::Site& site, const ClusterLayout& layout);
+/// job_submit.lua: hands each job over to the judge. `judge_command`: for the shell, to which the name of a
+/// file in `folder` (absolute, without blanks) is added.
+std::string make_job_policy(const std::string& judge_command, const std::string& folder);
 
 /// cli_filter.lua: other names of GPUs, which jobs and their steps may use.
 std::string make_cli_filter(const model::Site& site);

@@ -2,43 +2,66 @@
 // The submission policy, run by the Lua library that Slurm's plugin uses.
 #include <catch2/catch.hpp>
 
-#include <regex>
-
 #include "emulate/lua_helper.hpp"
 #include "emulate/site_helper.hpp"
 #include "emulate/slurm_policy.hpp"
+#include "emulate/submitted_job.hpp"
+#include "util/text.hpp"
 
 using namespace hpcml;
 using namespace hpcml::emulate;
 
 namespace {
 
-/// Slurm's constants and a job as the plugin would hand it over; `fields` are Lua assignments to the job.
-std::string submit_chunk(const std::string& policy, const std::string& fields) {
+/// The policy with Slurm's constants and a job as the plugin would hand it over; `fields` are Lua assignments
+/// to the job. What it writes for the judge is in `written`; what the judge says is `answer`.
+std::string submit_chunk(const std::string& fields, const std::string& answer) {
   return "slurm = {NO_VAL=4294967294, NO_VAL16=65534, NO_VAL64=1.8446744073709552e19, SUCCESS=0, "
          "ESLURM_ACCESS_DENIED=2002}\n"
-         "local said = ''\n"
+         "local said, written, asked = '', '', ''\n"
          "slurm.log_user = function(...) said = said .. string.format(...) end\n"
+         "local function lines(text)\n"
+         "  local rest = text\n"
+         "  return {read=function(_, form)\n"
+         "    local line, more = rest:match('^([^\\n]*)\\n?(.*)$')\n"
+         "    if form == '*a' then line, more = rest, '' end\n"
+         "    rest = more\n"
+         "    return line end, close=function() end}\n"
+         "end\n"
+         "io.open = function() return {write=function(_, ...) written = written .. table.concat({...}) end, "
+         "close=function() end} end\n"
+         "io.popen = function(command) asked = command return lines(" +
+         lua_quote(answer) +
+         ") end\n"
+         "os.remove = function() end\n"
          "local function load_policy()\n" +
-         policy +
+         make_job_policy("'/opt/hpcml' emulate --judge", "/state") +
          "\nend\nload_policy()\n"
          "local d = {time_limit=slurm.NO_VAL, min_nodes=slurm.NO_VAL, num_tasks=slurm.NO_VAL, "
          "ntasks_per_node=slurm.NO_VAL16,\n"
          "  cpus_per_task=slurm.NO_VAL16, pn_min_memory=slurm.NO_VAL64, shared=slurm.NO_VAL16, "
          "environment={}}\n" +
-         fields + "\nlocal code = slurm_job_submit(d, {}, 0)\nreturn code .. '|' .. said";
+         fields + "\nlocal code = slurm_job_submit(d, {}, 0)\n";
 }
+
+/// The job as the filter hands it over to the judge; nothing where this machine has no Lua.
+std::optional<SubmittedFields> handed_over(const std::string& fields) {
+  const auto written = test::run_lua(submit_chunk(fields, "taken \n") + "return written");
+  if (!written) return std::nullopt;
+  INFO(*written);
+  auto parsed = parse_submission(*written);
+  REQUIRE(parsed);
+  return std::move(*parsed);
+}
+
+std::string joined(const std::vector<std::string>& sentences) { return util::join(sentences, "\n"); }
 
 /// What a person who submits would read; empty when the job is taken.
 std::string refusal(const model::Site& site, const std::string& fields, unsigned nodes = 2) {
+  const auto job = handed_over(fields);
+  if (!job) return "liblua5.1 is not installed";
   const auto layout = test::layout_of(site, {}, nodes);
-  const auto answer = test::run_lua(submit_chunk(make_job_policy(site, layout), fields));
-  if (!answer) return "liblua5.1 is not installed";
-  const auto bar = answer->find('|');
-  REQUIRE(bar != std::string::npos);
-  const std::string said = answer->substr(bar + 1);
-  CHECK((answer->substr(0, bar) == "0") == said.empty());
-  return said;
+  return joined(judge_submission(site, layout, *job).refusals);
 }
 
 model::FlagRule rule(model::Policy policy, const std::string& why = {}) {
@@ -175,9 +198,8 @@ TEST_CASE("where the site chooses the partition, the job's QoS chooses it") {
         "Small: partition dev takes jobs of at least 10 minutes");
   CHECK(refusal(site, "d.qos='other' d.time_limit=5") == "");
   const auto layout = test::layout_of(site, {}, 2);
-  const auto answer = test::run_lua(submit_chunk(make_job_policy(site, layout), "d.qos='short'") +
-                                    " .. tostring(d.partition)");
-  if (answer) CHECK(*answer == "0|dev");
+  CHECK(judge_submission(site, layout, {{"qos", "short"}}).partition == "dev");
+  CHECK(judge_submission(site, layout, {}).partition.empty());
 }
 
 TEST_CASE("limits that depend on the number of nodes and least times hold") {
@@ -205,63 +227,65 @@ TEST_CASE("a site's GPU counts and its wish for a type hold") {
   CHECK(refusal(site, "d.tres_per_node='gres:gpu:a100:4'") == "");
 }
 
-TEST_CASE("the policy's regular expressions agree with the standard library's") {
-  const char* const patterns[] = {"^project_[0-9]+$",
-                                  "project_\\d+",
-                                  "(def|rrg|rpp|aip)-[a-z0-9-]+(_(cpu|gpu))?",
-                                  "a{2,3}b*",
-                                  "[^a-c]+",
-                                  "(?:ab|a)(c|bcd)?",
-                                  "\\w+\\.\\w+",
-                                  "x|",
-                                  ".+-.+",
-                                  "[\\d_-]+",
-                                  "a{2}",
-                                  "a{1,}",
-                                  "\\S*",
-                                  "(a*)*b"};
-  const char* const texts[] = {"project_1",
-                               "project_465000001",
-                               "project_",
-                               "def-smith",
-                               "def-smith_gpu",
-                               "rrg-x_tpu",
-                               "aa",
-                               "aaa",
-                               "aaab",
-                               "aaaa",
-                               "abc",
-                               "xyz",
-                               "abcd",
-                               "ab",
-                               "a.b",
-                               "",
-                               "x",
-                               "a-b",
-                               "1_2-3",
-                               "a",
-                               "a b",
-                               "b",
-                               "aaaac"};
-  for (const auto* pattern : patterns) {
-    auto site = test::small_site();
-    site.flags["account"] = rule(model::Policy::optional);
-    site.flags["account"].pattern = pattern;
-    for (const auto* text : texts) {
-      if (*text == '\0') continue; // Slurm has no empty account: it counts as not given
-      CAPTURE(pattern, text);
-      const bool expected = std::regex_match(text, std::regex(pattern));
-      CHECK(refusal(site, "d.account=" + lua_quote(text)).empty() == expected);
-    }
+TEST_CASE("the filter hands a job over unchanged and does what the judge says") {
+  const auto job =
+      handed_over("d.comment='a\\nb 3\\n' d.account='x' d.min_nodes=3 d.environment.SLURM_EXPORT_ENV='NONE'");
+  if (!job) return;
+  CHECK(job->at("comment") == "a\nb 3\n");
+  CHECK(job->at("min_nodes") == "3");
+  CHECK(job->at("export") == "NONE");
+  CHECK_FALSE(parse_submission("account 9\nshort\n"));
+  CHECK_FALSE(parse_submission("account"));
+  struct Case {
+    const char* answer;
+    const char* outcome; ///< code, partition, what is said
+  };
+  const Case cases[] = {
+      {"taken \n", "0|nil|"},
+      {"taken dev\n", "0|dev|"},
+      {"refused\nSmall: no\nSmall: never\n", "2002|nil|Small: no\nSmall: never"},
+      {"", "2002|nil|hpcml: the site's rules could not be asked: "},
+      {"Segmentation fault\n", "2002|nil|hpcml: the site's rules could not be asked: "},
+  };
+  for (const auto& [answer, outcome] : cases) {
+    CAPTURE(answer);
+    const auto result = test::run_lua(submit_chunk("", answer) +
+                                      "return code .. '|' .. tostring(d.partition) .. '|' .. said");
+    CHECK(*result == outcome);
   }
+  CHECK(*test::run_lua(submit_chunk("d.account='$(id)'", "taken \n") + "return asked") ==
+        "'/opt/hpcml' emulate --judge /state/submitted1");
 }
 
-TEST_CASE("a pattern beyond the policy's means refuses nothing") {
+TEST_CASE(
+    "what check knows the filter knows: multiples, whole nodes, suffixes, jobs without GPUs, conditions") {
   auto site = test::small_site();
-  site.flags["account"] = rule(model::Policy::optional);
-  for (const auto* pattern : {"(", "a)", "[", "a{x}"}) {
-    CAPTURE(pattern);
-    site.flags["account"].pattern = pattern;
-    CHECK(refusal(site, "d.account='x'") == "");
+  site.gpu_request.multiple_of = 2;
+  CHECK(refusal(site, "d.tres_per_node='gres:gpu:2'") == "");
+  CHECK(refusal(site, "d.tres_per_node='gres:gpu:3'") == "Small: the site gives multiples of 2 GPUs, not 3");
+  site.gpu_request.multiple_of = 1;
+  site.gpu_request.whole_nodes_if_several = true;
+  CHECK(refusal(site, "d.min_nodes=2 d.tres_per_node='gres/gpu:4'") == "");
+  CHECK(refusal(site, "d.min_nodes=2 d.tres_per_node='gres/gpu:2'") ==
+        "Small: a job on several nodes takes all 4 GPUs of each, not 2");
+  site.gpu_request = {};
+  site.gpu_request.must_request = true;
+  CHECK(refusal(site, "d.tres_per_node='gres:gpu:1'") == "");
+  CHECK(refusal(site, "d.min_nodes=1") == "Small: jobs without GPUs are refused here");
+  site.gpu_request = {};
+  site.flags["account"].suffix = "@a100";
+  CHECK(refusal(site, "d.account='me@a100' d.tres_per_node='gres:gpu:1'") == "");
+  CHECK(refusal(site, "d.account='me' d.tres_per_node='gres:gpu:1'") ==
+        "Small: --account=me does not end with @a100");
+  site.flags["account"].when.node_types = {"cpu"};
+  CHECK(refusal(site, "d.account='me' d.tres_per_node='gres:gpu:1'") == "");
+}
+
+TEST_CASE("no rule and no regular expression stands in the filter") {
+  const auto lua = make_job_policy("judge", "/state");
+  CHECK(std::count(lua.begin(), lua.end(), '\n') < 70);
+  for (const auto* word : {"required", "forbidden", "pattern", "partitions", "max_time"}) {
+    CAPTURE(word);
+    CHECK(lua.find(word) == std::string::npos);
   }
 }

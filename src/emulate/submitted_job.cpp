@@ -1,0 +1,279 @@
+// SPDX-License-Identifier: MIT
+#include "emulate/submitted_job.hpp"
+
+#include <algorithm>
+#include <array>
+
+#include "site/verdict.hpp"
+#include "slurm/script_header.hpp"
+#include "util/text.hpp"
+
+namespace hpcml::emulate {
+namespace {
+
+using site::Rule;
+using site::Verdict;
+
+/// A number that is set: Slurm's "no value" is the type's largest but one.
+std::optional<unsigned long long> number_of(const SubmittedFields& fields, std::string_view name) {
+  static constexpr std::array<unsigned long long, 3> c_unset = {65534, 4294967294, 1ULL << 63};
+  const auto found = fields.find(name);
+  const auto number = found == fields.end() ? std::nullopt : util::parse_unsigned(found->second);
+  if (!number || *number == c_unset[0] || *number == c_unset[1] || *number >= c_unset[2]) return std::nullopt;
+  return *number;
+}
+
+std::string text_of(const SubmittedFields& fields, std::string_view name) {
+  const auto found = fields.find(name);
+  return found == fields.end() ? std::string() : found->second;
+}
+
+/// "gpu:a100:2" of "gres:gpu:a100:2" and "gres/gpu:a100:2".
+std::string tres_text(const SubmittedFields& fields, std::string_view name) {
+  auto items = util::split(text_of(fields, name), ',');
+  for (auto& item : items)
+    if (util::starts_with(item, "gres:") || util::starts_with(item, "gres/")) item.erase(0, 5);
+  return util::join(items, ",");
+}
+
+/// Without the "gpu:" that --gpus and its kin leave out.
+std::string gpus_text(std::string tres) {
+  if (tres == "gpu") return "1";
+  return util::starts_with(tres, "gpu:") ? tres.substr(4) : tres;
+}
+
+/// Slurm keeps --gres and --gpus-per-node in one field. The script tells which it was, else the site's own
+/// way of asking.
+bool is_gres(const model::Site& site, const SubmittedFields& fields, const std::string& value) {
+  const auto script = text_of(fields, "script");
+  slurm::Findings ignored("", script);
+  const auto header = slurm::read_header(script, slurm::k_newest_version, ignored);
+  for (const auto& component : slurm::read_settings(header, {}, slurm::k_newest_version, ignored))
+    for (auto one = component.rbegin(); one != component.rend(); ++one)
+      if (one->option == "gres" || one->option == "gpus-per-node") return one->option == "gres";
+  const bool other_gres = !util::starts_with(value, "gpu");
+  return other_gres || site.gpu_request.style != model::GpuStyle::gpus_per_node;
+}
+
+/// The options of sbatch that make such a job.
+std::vector<slurm::Setting> settings_of(const model::Site& site, const SubmittedFields& fields) {
+  std::vector<slurm::Setting> settings;
+  const auto add = [&](const char* option, const std::string& value) {
+    if (!value.empty()) settings.push_back({option, value});
+  };
+  const auto add_number = [&](const char* option, const char* field) {
+    if (const auto number = number_of(fields, field)) add(option, std::to_string(*number));
+  };
+  for (const auto& [option, field] : {std::pair{"account", "account"},
+                                      {"partition", "partition"},
+                                      {"qos", "qos"},
+                                      {"nodelist", "req_nodes"},
+                                      {"exclude", "exc_nodes"},
+                                      {"constraint", "features"},
+                                      {"reservation", "reservation"},
+                                      {"array", "array_inx"},
+                                      {"dependency", "dependency"},
+                                      {"comment", "comment"},
+                                      {"export", "export"},
+                                      {"licenses", "licenses"}})
+    add(option, text_of(fields, field));
+  for (const auto& [option, field] : {std::pair{"time", "time_limit"},
+                                      {"nodes", "min_nodes"},
+                                      {"ntasks", "num_tasks"},
+                                      {"ntasks-per-node", "ntasks_per_node"},
+                                      {"cpus-per-task", "cpus_per_task"},
+                                      {"mem", "pn_min_memory"},
+                                      {"mem-per-cpu", "min_mem_per_cpu"}})
+    add_number(option, field);
+  add("mem-per-gpu", gpus_text(tres_text(fields, "mem_per_tres")));
+  const auto per_node = tres_text(fields, "tres_per_node");
+  if (is_gres(site, fields, per_node))
+    add("gres", per_node);
+  else
+    add("gpus-per-node", gpus_text(per_node));
+  add("gpus", gpus_text(tres_text(fields, "tres_per_job")));
+  add("gpus-per-task", gpus_text(tres_text(fields, "tres_per_task")));
+  add("gpus-per-socket", gpus_text(tres_text(fields, "tres_per_socket")));
+  if (text_of(fields, "shared") == "0") settings.push_back({"exclusive", std::nullopt});
+  return settings;
+}
+
+/// Whether the site's own filter refuses such jobs; what slurm.conf has of the profile, Slurm says itself.
+bool is_enforced(const Verdict& verdict, const site::Placement& placement) {
+  const auto* partition = placement.partition();
+  const bool by_partition = util::starts_with(verdict.owner, "partition ");
+  const bool certain = verdict.certainty == site::Certainty::certain;
+  switch (verdict.rule) {
+  case Rule::nodes_over:
+  case Rule::nodes_under: return certain && !by_partition;
+  case Rule::time_over: // in slurm.conf a partition has one limit
+    return certain &&
+           (!by_partition || !partition->max_time_by_nodes.empty() || !partition->max_time_by_gpus.empty());
+  case Rule::gpus_missing:
+  case Rule::gpus_listed:
+  case Rule::gpus_whole_nodes:
+  case Rule::gpus_multiple:
+  case Rule::gpus_over:
+  case Rule::gpus_under:
+  case Rule::type_missing:
+  case Rule::node_minutes:
+  case Rule::time_under:
+  case Rule::qos_needs: return certain;
+  case Rule::cpu_share:
+  case Rule::memory_share: return verdict.certainty != site::Certainty::advice;
+  case Rule::partition_refused:
+  case Rule::partition_unwanted: // where the profile has stand-ins for partitions that the site does not have
+  case Rule::partition_chosen:
+  case Rule::option_refused:
+  case Rule::option_missing:
+  case Rule::option_on_srun:
+  case Rule::option_form:
+  case Rule::option_suffix: return true;
+  default: return false;
+  }
+}
+
+std::string minutes_of(unsigned long long seconds) { return std::to_string(seconds / 60) + " minutes"; }
+
+std::string words_of_option(const Verdict& verdict, const site::Demand& demand) {
+  const auto option = "--" + verdict.name;
+  const auto& rule = *verdict.flag;
+  const auto why = rule.why.empty() ? "" : ": " + rule.why;
+  switch (verdict.rule) {
+  case Rule::option_missing:
+    return option + " is required" + why +
+           (rule.pattern_hint.empty() ? "" : " (give " + option + "=" + rule.pattern_hint + ")");
+  case Rule::option_form:
+    return option + "=" + demand.text(verdict.name) + " is not valid" +
+           (rule.pattern_hint.empty() ? why : ": it looks like " + rule.pattern_hint);
+  case Rule::option_suffix:
+    return option + "=" + demand.text(verdict.name) + " does not end with " + rule.suffix + why;
+  default: return option + " is refused" + why; // by sbatch, where srun takes it
+  }
+}
+
+std::string words_of_gpus(const model::Site& site, const Verdict& verdict, const site::Placement& placement) {
+  const auto have = std::to_string(verdict.have), limit = std::to_string(verdict.limit);
+  switch (verdict.rule) {
+  case Rule::gpus_listed: {
+    std::vector<std::string> counts;
+    for (const unsigned count : verdict.request->allowed_counts) counts.push_back(std::to_string(count));
+    return "the site gives " + util::join(counts, ", ") + " GPUs per node, not " + have;
+  }
+  case Rule::gpus_whole_nodes:
+    return "a job on several nodes takes all " + limit + " GPUs of each, not " + have;
+  case Rule::gpus_multiple: return "the site gives multiples of " + limit + " GPUs, not " + have;
+  case Rule::gpus_over: return verdict.owner + " gives at most " + limit + " GPUs, not " + have;
+  case Rule::gpus_under: return verdict.owner + " takes jobs of " + limit + " GPUs or more, not " + have;
+  case Rule::type_missing: {
+    const auto* node = placement.node();
+    return "name the GPU's type: gpu:" + (node && node->gpu ? node->gpu->slurm_type : "TYPE") + ":N";
+  }
+  default: return "jobs without GPUs are refused here";
+  }
+}
+
+/// Whose limit it is; a partition that nobody may name has it as well.
+std::string holder_of(const model::Site& site, const Verdict& verdict, const site::Placement& placement) {
+  const auto* partition = placement.partition();
+  return verdict.owner == site.name && partition ? "partition " + partition->name : verdict.owner;
+}
+
+std::string words_of(const model::Site& site, const Verdict& verdict, const site::Placement& placement,
+                     const site::Demand& demand) {
+  const auto id = site::rule_id(verdict.rule);
+  const auto holder = holder_of(site, verdict, placement);
+  if (verdict.rule == Rule::partition_chosen)
+    return "partition " + verdict.name + " cannot be asked for: the site chooses it";
+  if (id == "site/partition-named")
+    return "--partition is refused" + (verdict.flag->why.empty() ? "" : ": " + verdict.flag->why);
+  if (verdict.flag) return words_of_option(verdict, demand);
+  if (verdict.rule == Rule::time_under)
+    return holder + " takes jobs of at least " + minutes_of(verdict.limit);
+  if (verdict.rule == Rule::time_over)
+    return holder + " gives jobs of " + std::to_string(demand.nodes) + " nodes at most " +
+           minutes_of(verdict.limit);
+  if (verdict.rule == Rule::node_minutes)
+    return holder + " gives " + std::to_string(verdict.limit) + " node minutes, not " +
+           std::to_string(verdict.have * demand.nodes);
+  if (id == "site/nodes")
+    return holder + (verdict.rule == Rule::nodes_over ? " gives at most " : " takes jobs of at least ") +
+           std::to_string(verdict.limit) + " nodes";
+  if (verdict.rule == Rule::qos_needs) return "QoS " + placement.qos->name + " needs " + verdict.name;
+  if (id == "site/gpu-share")
+    return std::string(verdict.rule == Rule::cpu_share ? "CPUs" : "MiB of memory") +
+           " for these GPUs: " + std::to_string(verdict.have) + ", and their share is " +
+           std::to_string(verdict.limit);
+  return words_of_gpus(site, verdict, placement);
+}
+
+/// Jobs that the emulated part of the site could never start would wait for ever.
+void judge_size(const model::Site& site, const ClusterLayout& layout, const site::Demand& demand,
+                const model::Partition& partition, std::vector<std::string>& refusals) {
+  if (layout.is_whole_site()) return; // nothing starts there, and Slurm knows how many nodes there are
+  if (partition.max_nodes && demand.nodes > partition.max_nodes->value) return; // Slurm refuses it by itself
+  const auto& types = partition.node_types;
+  const auto running = std::count_if(layout.nodes.begin(), layout.nodes.end(), [&](const auto& node) {
+    return std::find(types.begin(), types.end(), node.type->id) != types.end();
+  });
+  const auto start = "start with: hpcml emulate --site " + site.id;
+  if (running == 0)
+    refusals.push_back("the nodes of partition " + partition.name + " are not emulated here; " + start +
+                       " --partition " + partition.name);
+  else if (demand.nodes > static_cast<unsigned long>(running))
+    refusals.push_back("the job asks for " + std::to_string(demand.nodes) + " nodes and " +
+                       std::to_string(running) + " are emulated; " + start + " --nodes " +
+                       std::to_string(demand.nodes));
+}
+
+} // namespace
+
+util::Result<SubmittedFields> parse_submission(std::string_view text) {
+  SubmittedFields fields;
+  while (!text.empty()) {
+    const auto line = text.substr(0, text.find('\n'));
+    const auto space = line.find(' ');
+    const auto length = space == line.npos ? std::nullopt : util::parse_unsigned(line.substr(space + 1));
+    if (!length || text.size() - line.size() < *length + 2)
+      return util::Error{"the submitted job was handed over incompletely", {}};
+    fields.emplace(line.substr(0, space), text.substr(line.size() + 1, *length));
+    text.remove_prefix(line.size() + *length + 2);
+  }
+  return fields;
+}
+
+Admission judge_submission(const model::Site& site, const ClusterLayout& layout,
+                           const SubmittedFields& fields) {
+  Admission admission;
+  slurm::Findings ignored("", "");
+  const auto request = slurm::make_request(settings_of(site, fields), slurm::k_newest_version, ignored);
+  auto demand = site::demand_of(
+      request, slurm::size_job(request, slurm::k_newest_version, slurm::listed_nodes(request)));
+  demand.stage = site::Stage::submitted;
+  // Where people name no partition the site takes the one of the job's QoS, else the emulated one.
+  auto placed = demand;
+  if (demand.partitions.empty()) {
+    const auto by_site = site::place(site, demand);
+    if (!demand.qos.empty() && by_site.sure && by_site.partition())
+      admission.partition = by_site.partition()->name;
+    const auto& usual = layout.default_partition.empty() ? layout.partition->name : layout.default_partition;
+    placed.partitions = {admission.partition.empty() ? usual : admission.partition};
+  }
+  const auto placement = site::place(site, placed);
+  for (const auto& verdict : site::judge(site, placement, demand))
+    if (is_enforced(verdict, placement))
+      admission.refusals.push_back(words_of(site, verdict, placement, demand));
+  for (const auto* partition : placement.partitions)
+    judge_size(site, layout, demand, *partition, admission.refusals);
+  for (auto& sentence : admission.refusals) sentence = site.short_name() + ": " + sentence;
+  return admission;
+}
+
+std::string render_admission(const Admission& admission) {
+  const bool taken = admission.refusals.empty();
+  std::string text = taken ? "taken " + admission.partition + "\n" : "refused\n";
+  for (const auto& sentence : admission.refusals) text += sentence + "\n";
+  return text;
+}
+
+} // namespace hpcml::emulate
