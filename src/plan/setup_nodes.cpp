@@ -5,8 +5,9 @@
 #include <fmt/format.h>
 
 #include "model/gpu_arch.hpp"
+#include "model/torch_version.hpp"
 #include "plan/unknown_name.hpp"
-#include "site/gpu_names.hpp"
+#include "site/placement.hpp"
 #include "util/text.hpp"
 
 namespace hpcml::plan {
@@ -19,9 +20,6 @@ using model::GpuVendor;
 /// Whether the environment is for nodes of this kind.
 bool is_wanted(const SetupContext& context, const model::NodeType& node) {
   if (node.gpu.has_value() != context.is_for_gpus()) return false;
-  if (context.job.gpu_type && !(node.gpu && (node.id == context.job.gpu_type->value ||
-                                             site::has_gpu_type(*node.gpu, context.job.gpu_type->value))))
-    return false;
   if (!context.job.partition) return true;
   const auto* partition = context.site.find_partition(context.job.partition->value);
   return partition && (partition->node_types.empty() ||
@@ -66,7 +64,7 @@ void set_target(SetupContext& context, const NodeTraits& traits) {
   // Several drivers: the oldest decides, and an unknown one may be older than all.
   std::erase(target.archs, std::string());
   if (!toolkits.empty() && std::find(toolkits.begin(), toolkits.end(), "") == toolkits.end())
-    target.toolkit_max = *std::min_element(toolkits.begin(), toolkits.end(), is_older);
+    target.toolkit_max = *std::min_element(toolkits.begin(), toolkits.end(), model::is_older);
   context.plan.node_arch = target.cpu_arch;
 }
 
@@ -78,8 +76,14 @@ void find_setup_nodes(SetupContext& context) {
     context.findings.push_back(unknown_partition(context.site, context.job.partition->value));
     return;
   }
+  auto& types = context.nodes.types;
   for (const auto& node : context.site.node_types)
-    if (is_wanted(context, node)) context.nodes.types.push_back(&node);
+    if (is_wanted(context, node)) types.push_back(&node);
+  if (const auto& type = context.job.gpu_type) {
+    const auto* named = context.site.find_node_type(type->value);
+    const bool by_id = std::find(types.begin(), types.end(), named) != types.end();
+    types = by_id ? std::vector{named} : site::nodes_with_type(context.site, types, type->value);
+  }
   if (context.nodes.types.empty() && !context.site.node_types.empty())
     return context.error(
         "request/setup",

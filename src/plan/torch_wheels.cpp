@@ -5,6 +5,7 @@
 #include <array>
 #include <fmt/format.h>
 
+#include "model/torch_version.hpp"
 #include "util/text.hpp"
 
 namespace hpcml::plan {
@@ -55,15 +56,6 @@ constexpr std::array k_rocm = {
     BuiltIndex{"rocm5.4.2", "5.4.2", "gfx908 gfx90a", "", "2.0", "3.11"},
 };
 
-/// sm_90: the Alliance's page on PyTorch ("With H100 GPUs, torch 2.3 and higher is required"), read
-/// 2026-11-21; the others: the first release with an index above that was built for them (RELEASE.md).
-struct FirstTorch {
-  const char* arch;
-  const char* torch;
-};
-constexpr std::array k_first_torch = {FirstTorch{"sm_90", "2.3"}, FirstTorch{"sm_100", "2.7"},
-                                      FirstTorch{"sm_120", "2.7"}, FirstTorch{"gfx942", "2.3"}};
-
 /// The first driver branch for a major version of CUDA; within one, newer toolkits run on older drivers, with
 /// some features missing (docs.nvidia.com/deploy/cuda-compatibility/minor-version-compatibility.html,
 /// 2026-11-21).
@@ -81,14 +73,9 @@ std::string_view name_of(std::string_view requirement) {
   return requirement.substr(0, requirement.find_first_of("<>=!~[ ;@"));
 }
 
-std::vector<unsigned> numbers(const std::string& version) {
-  std::vector<unsigned> parts;
-  for (const auto& part : util::split(version, '.'))
-    parts.push_back(static_cast<unsigned>(util::parse_unsigned(part).value_or(0)));
-  return parts;
+unsigned major_of(const std::string& version) {
+  return static_cast<unsigned>(util::parse_unsigned(version.substr(0, version.find('.'))).value_or(0));
 }
-
-unsigned major_of(const std::string& version) { return numbers(version).front(); }
 
 /// "sm_86" as 8 and 6.
 std::pair<unsigned, unsigned> capability(const std::string& arch) {
@@ -150,7 +137,7 @@ WheelChoice wanted(const std::vector<BuiltIndex>& list, const WheelTarget& targe
   if (const auto gpu = lacking(*found, target))
     return {std::nullopt, fmt::format("the wheels of {} are not built for {}", found->name, *gpu),
             "leave the version out, and one that fits is taken"};
-  if (!target.toolkit_max.empty() && is_older(target.toolkit_max, found->toolkit)) {
+  if (!target.toolkit_max.empty() && model::is_older(target.toolkit_max, found->toolkit)) {
     if (toolkit != "CUDA" || major_of(found->toolkit) > major_of(target.toolkit_max))
       return {std::nullopt,
               fmt::format("the {} there runs {} up to {}, and {} needs {}", target.limit, toolkit,
@@ -179,7 +166,7 @@ WheelChoice best(const std::vector<BuiltIndex>& list, const WheelTarget& target,
   }
   if (!target.toolkit_max.empty()) {
     const auto found = std::find_if(fitting.begin(), fitting.end(), [&](const auto& index) {
-      return !is_older(target.toolkit_max, index.toolkit);
+      return !model::is_older(target.toolkit_max, index.toolkit);
     });
     if (found != fitting.end())
       return {as_value(*found),
@@ -222,14 +209,6 @@ WheelChoice choose_wheels(const WheelTarget& target) {
   const std::string toolkit = nvidia ? "CUDA" : "ROCm";
   return target.toolkit_wanted.empty() ? best(list, target, toolkit) : wanted(list, target, toolkit);
 }
-
-std::string oldest_torch(const std::string& arch) {
-  const auto* found = std::find_if(k_first_torch.begin(), k_first_torch.end(),
-                                   [&](const auto& row) { return row.arch == arch; });
-  return found == k_first_torch.end() ? std::string() : found->torch;
-}
-
-bool is_older(const std::string& a, const std::string& b) { return numbers(a) < numbers(b); }
 
 bool is_torch_package(std::string_view requirement) {
   return std::find(k_torch_packages.begin(), k_torch_packages.end(), name_of(requirement)) !=

@@ -41,12 +41,6 @@ struct WheelChoice {
 /// The newest index that fits the target, or the wanted one.
 WheelChoice choose_wheels(const WheelTarget& target);
 
-/// The oldest PyTorch that has code for GPUs of this architecture ("sm_90"); empty if unknown.
-std::string oldest_torch(const std::string& arch);
-
-/// Whether version `a` ("6.2.4") comes before `b` ("6.3").
-bool is_older(const std::string& a, const std::string& b);
-
 /// Whether PyTorch's indexes have this package ("torchvision"); others come from the usual one.
 bool is_torch_package(std::string_view requirement);
 

@@ -5,7 +5,7 @@
 
 #include "check/site_rule.hpp"
 #include "model/gpu_arch.hpp"
-#include "plan/torch_wheels.hpp"
+#include "model/torch_version.hpp"
 #include "util/text.hpp"
 
 namespace hpcml::check {
@@ -23,9 +23,9 @@ Need need_of(const SitePart& part) {
   Need need;
   for (const auto* node : part.fit.nodes) {
     if (!node->gpu) return {};
-    const auto version = plan::oldest_torch(model::gpu_arch(*node->gpu));
+    const auto version = model::oldest_torch(model::gpu_arch(*node->gpu));
     if (version.empty()) return {};
-    if (need.version.empty() || plan::is_older(version, need.version))
+    if (need.version.empty() || model::is_older(version, need.version))
       need = {version, node->gpu->model, node->origin};
   }
   return need;
@@ -66,7 +66,7 @@ Hits find(const Subject& subject) {
     if (command.context.uncalled || command.context.unreached || (!module && !is_install(command))) continue;
     for (const auto& word : command.words) {
       const auto version = version_in(word.text(), module);
-      if (!version.empty() && plan::is_older(version, need.version))
+      if (!version.empty() && model::is_older(version, need.version))
         hits.push_back({place_of(word.place),
                         "PyTorch " + version + " is too old for the GPUs here, " + need.model,
                         with_source("take " + need.version + " or later", need.origin)});
