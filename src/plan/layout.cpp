@@ -169,8 +169,7 @@ void plan_layout(PlanContext& context) {
   if (context.job.cpus_per_task && layout.cpus_per_rank == 0)
     context.error("usage/cpus-per-task", "--cpus-per-task 0: a rank needs at least one core");
   using site::Rule;
-  say_verdicts(context,
-               {Rule::cpus_over, Rule::cpus_untold, Rule::cpus_reserved, Rule::cpu_share, Rule::cpus_many});
+  say_verdicts(context, {Rule::cpus_over, Rule::cpus_reserved, Rule::cpu_share, Rule::cpus_many});
   plan_hardware_threads(context);
 }
 

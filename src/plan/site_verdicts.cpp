@@ -246,7 +246,8 @@ void say(PlanContext& context, const Verdict& verdict) {
   // Without a rule of the site more cores are nobody's loss.
   if (verdict.rule == Rule::cpus_many && verdict.node->share_policy == model::SharePolicy::none) return;
   auto [code, what, hint] = words_of(context, verdict);
-  if (verdict.rule != Rule::jobs_over) what += site::cited(verdict.origin);
+  const bool by_node = verdict.rule == Rule::gpus_on_cpu_nodes && verdict.node;
+  if (verdict.rule != Rule::jobs_over) what += site::cited(by_node ? verdict.node->origin : verdict.origin);
   if (verdict.rule == Rule::cpus_many) what += "; more may wait longer or block GPUs for others";
   if (is_warning(verdict.rule))
     context.warning(code, what, hint);

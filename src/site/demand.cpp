@@ -136,6 +136,9 @@ Demand demand_of(const slurm::Request& request, const slurm::JobSize& size) {
   demand.gpus_counted = demand.gpus_per_node > 0;
   demand.gpus_on_node = size.gpus_per_node;
   demand.gpus_in_all = size.gpus;
+  demand.gpus_of_tasks =
+      clamped(std::max(size.gpus_per_task * static_cast<std::uint64_t>(std::max(1L, size.tasks_per_node)),
+                       size.gpus / demand.nodes));
   demand.gpus_by_other_name = asks_otherwise(request);
   demand.cpus_per_node = size.cpus_per_node;
   demand.cpus_of_tasks = size.cpus_per_node;

@@ -47,6 +47,7 @@ struct Demand {
   unsigned gpus_per_node = 0;     ///< of one node; of a request for so many in all, those of one node
   std::uint64_t gpus_on_node = 0; ///< that each node must offer, where they are counted so
   std::uint64_t gpus_in_all = 0;
+  unsigned gpus_of_tasks = 0;      ///< of all tasks on one node, where they are counted by tasks
   bool gpus_by_other_name = false; ///< a resource or a licence of a name that may stand for GPUs
 
   long cpus_per_node = 0;    ///< that one node must offer

@@ -31,7 +31,6 @@ std::string_view rule_id(Rule rule) {
   case Rule::type_unknown:
   case Rule::type_missing: return "site/gpu-type";
   case Rule::cpus_over:
-  case Rule::cpus_untold:
   case Rule::cpus_reserved: return "site/cpus-per-node";
   case Rule::cpu_share:
   case Rule::cpus_many:
@@ -43,6 +42,7 @@ std::string_view rule_id(Rule rule) {
   case Rule::node_minutes: return "site/time-over";
   case Rule::time_under:
   case Rule::time_short: return "site/time-under";
+  case Rule::option_unwanted:
   case Rule::option_refused: return "site/option-refused";
   case Rule::option_ignored: return "site/option-ignored";
   case Rule::option_missing: return "site/option-missing";

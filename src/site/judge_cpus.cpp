@@ -46,10 +46,9 @@ bool exceeds_node(Case& job) {
     return true;
   };
   if (asked > room->most) return add(Rule::cpus_over, job.certainty(), room->most);
-  if (asked > room->known) return add(Rule::cpus_untold, Certainty::likely, room->known);
   const bool cores = job.demand.cpu_unit == CpuUnit::cores;
   // Up to the number of cores a script most likely counts cores.
-  if (room->usable < room->cores && asked > room->usable &&
+  if (asked <= room->known && room->usable < room->cores && asked > room->usable &&
       (cores || asked <= room->cores || asked > room->usable * (room->known / room->cores)))
     return add(Rule::cpus_reserved, Certainty::likely, room->usable);
   return false;

@@ -99,6 +99,16 @@ void judge_total(Case& job) {
         limit_owner(job.site, placement.qos, partition, &Limits::min_gpus);
 }
 
+/// Whether it asks for a feature that none of the profile's nodes is known to have: it may be for others.
+bool wants_other_nodes(const Case& job) {
+  const auto& nodes = job.placement.nodes;
+  return std::any_of(job.demand.features.begin(), job.demand.features.end(), [&](const auto& feature) {
+    return std::none_of(nodes.begin(), nodes.end(), [&](const auto* node) {
+      return std::find(node->features.begin(), node->features.end(), feature) != node->features.end();
+    });
+  });
+}
+
 /// Whether the job, which has no GPUs, is where jobs with GPUs belong.
 bool misses_gpus(const Case& job, const model::GpuRequest& rule) {
   const auto& [site, placement, demand, verdicts] = job;
@@ -109,7 +119,9 @@ bool misses_gpus(const Case& job, const model::GpuRequest& rule) {
   // Nobody asked for none: without a partition the number is not known yet.
   if (job.is_request())
     return rule.must_request && (demand.gpus_counted || !partitions.empty() || site.partitions.empty());
-  if (demand.gpus_by_other_name || rule.style == model::GpuStyle::none || partitions.empty()) return false;
+  if (demand.gpus_by_other_name || rule.style == model::GpuStyle::none || partitions.empty() ||
+      wants_other_nodes(job))
+    return false;
   const auto& nodes = placement.nodes;
   const bool for_gpus = std::all_of(nodes.begin(), nodes.end(), has_gpus);
   return for_gpus && (rule.must_request || (!nodes.empty() && !placement.owns_nodes()));
@@ -119,14 +131,14 @@ void judge_idle(Case& job) {
   const auto& [site, placement, demand, verdicts] = job;
   const auto nodes = job.nodes();
   const bool spread = demand.gpus_on_node == 0 && !demand.nodes_given;
+  const unsigned asked = std::max(demand.gpus_per_node, demand.gpus_of_tasks);
   if (!placement.owns_nodes() || nodes.size() != 1 || !nodes.front()->gpu || spread ||
-      (!placement.sure && !job.is_request()) || demand.gpus_per_node >= nodes.front()->gpu->per_node)
+      (!placement.sure && !job.is_request()) || asked >= nodes.front()->gpu->per_node)
     return;
   const auto* partition = placement.partition();
   const bool by_partition = partition && partition->exclusive;
-  auto& verdict =
-      job.add(Rule::gpus_idle, Certainty::advice, demand.gpus_per_node, nodes.front()->gpu->per_node,
-              by_partition ? partition->origin : nodes.front()->origin);
+  auto& verdict = job.add(Rule::gpus_idle, Certainty::advice, asked, nodes.front()->gpu->per_node,
+                          by_partition ? partition->origin : nodes.front()->origin);
   verdict.node = nodes.front();
   if (by_partition) verdict.owner = "partition " + partition->name;
 }
@@ -138,6 +150,8 @@ std::vector<std::string> types_of(const std::vector<const model::NodeType*>& nod
     if (!node->gpu) continue;
     if (node->gpu->slurm_type.empty()) return {};
     types.push_back(node->gpu->slurm_type);
+    types.insert(types.end(), node->gpu->aliases.begin(), node->gpu->aliases.end());
+    for (const auto& slice : node->gpu->slices) types.push_back(slice.name);
   }
   return types;
 }

@@ -6,7 +6,7 @@
 namespace hpcml::site {
 namespace {
 
-template <class List> bool lists(const List& list, const std::string& value) {
+template <class List> bool has_name(const List& list, const std::string& value) {
   return std::find(list.begin(), list.end(), value) != list.end();
 }
 
@@ -21,7 +21,7 @@ void judge_qos(Case& job) {
   if (demand.qos.empty()) return;
   const auto* qos = placement.qos;
   // Slurm's database makes the QoS normal by itself.
-  if (!qos && demand.qos != "normal" && !site.qos.empty() && !lists(site.other_qos, demand.qos))
+  if (!qos && demand.qos != "normal" && !site.qos.empty() && !has_name(site.other_qos, demand.qos))
     job.add(Rule::qos_unknown, Certainty::likely, 0, 0, {}).name = demand.qos;
   if (!qos) return;
   if (qos->on_request) job.add(Rule::qos_on_request, Certainty::advice, 0, 0, qos->origin).name = qos->name;
@@ -40,11 +40,11 @@ void judge_features(Case& job) {
   const auto& [site, placement, demand, verdicts] = job;
   const auto& signs = site.constraint_operators;
   for (const std::string sign : {"&", "|"})
-    if (!signs.empty() && demand.constraint.find(sign) != std::string::npos && !lists(signs, sign))
+    if (!signs.empty() && demand.constraint.find(sign) != std::string::npos && !has_name(signs, sign))
       job.add(Rule::feature_sign, Certainty::likely, 0, 0, {}).name = sign;
   std::vector<std::string> said;
   for (const auto& name : demand.features) {
-    if (site.constraints.empty() || lists(site.constraints, name) || lists(said, name)) continue;
+    if (site.constraints.empty() || has_name(site.constraints, name) || has_name(said, name)) continue;
     said.push_back(name);
     job.add(Rule::feature_unknown, Certainty::likely, 0, 0, {}).name = name;
   }

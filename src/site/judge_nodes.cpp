@@ -8,11 +8,22 @@ namespace {
 
 using model::Limits;
 
+bool lists(const std::vector<std::string>& names, const std::string& name) {
+  return std::find(names.begin(), names.end(), name) != names.end();
+}
+
 /// The kinds of node that can have the job: Slurm takes nodes of several where they are in one partition.
+/// What the script of a request will name, those of other kinds have not.
 std::vector<const model::NodeType*> kinds_for(const Case& job) {
   auto kinds = job.placement.nodes;
-  std::erase_if(kinds,
-                [&](const auto* node) { return !gives(*node, job.demand.gpus_per_node, job.demand.mem); });
+  const auto* planned = job.placement.planned;
+  const bool typed = gpu_rule(job.site, job.placement.facts).type == model::Policy::required;
+  std::erase_if(kinds, [&](const auto* node) {
+    const bool other_type =
+        typed && planned && planned->gpu && node->gpu && planned->gpu->slurm_type != node->gpu->slurm_type;
+    return !gives(*node, job.demand.gpus_per_node, job.demand.mem) || other_type ||
+           (planned && planned->constraint != node->constraint);
+  });
   return kinds;
 }
 
@@ -71,8 +82,9 @@ void judge_partition(Case& job) {
     if (partition && partition->on_request)
       add(Rule::partition_on_request, name, Certainty::advice, partition->origin);
     if (!partition && !site.partitions.empty() && rule.takes() && rule.policy != model::Policy::discouraged &&
-        std::find(others.begin(), others.end(), name) == others.end())
-      add(Rule::partition_unknown, name, Certainty::likely, {});
+        !lists(others, name))
+      // "*": groups have partitions of their own names there.
+      add(Rule::partition_unknown, name, lists(others, "*") ? Certainty::advice : Certainty::likely, {});
   }
 }
 

@@ -53,7 +53,8 @@ void judge_form(Case& job, const std::string& name, const model::FlagRule& rule)
   };
   // Suffixes tell kinds of GPU apart; without one will do for those who have hours of one kind only.
   if (job.placement.facts.gpus && !has_suffix(rule, value)) add(Rule::option_suffix, Certainty::likely);
-  if (!has_form(rule, value))
+  // Slurm compares accounts without regard to capitals.
+  if (!has_form(rule, value) && !(name == "account" && has_form(rule, util::to_lower(value))))
     add(Rule::option_form,
         rule.policy != Policy::required || is_placeholder(value) ? Certainty::likely : Certainty::certain);
 }
@@ -83,8 +84,13 @@ void judge_options(Case& job) {
     // A partition is judged by its name.
     if (rule.policy == Policy::forbidden && has && name != "partition")
       add(Rule::option_refused, Certainty::certain);
+    if (rule.policy == Policy::discouraged && has && name != "partition")
+      add(Rule::option_unwanted, Certainty::likely);
     if (rule.policy == Policy::ignored && has) add(Rule::option_ignored, Certainty::advice);
-    if (rule.policy == Policy::srun_only && has) add(Rule::option_on_srun, Certainty::certain);
+    // What holds for the partitions of the profile need not hold for another one.
+    const bool other_place = !demand.partitions.empty() && placement.partitions.empty();
+    if (rule.policy == Policy::srun_only && has && !other_place)
+      add(Rule::option_on_srun, Certainty::certain);
     // The command line of sbatch may have it.
     if (rule.policy == Policy::required && !is_given(demand, name))
       add(Rule::option_missing, demand.stage == Stage::script ? Certainty::likely : Certainty::certain);

@@ -43,7 +43,6 @@ enum class Rule {
   type_unknown,       ///< NAME
   type_missing,       ///< the site wants it named
   cpus_over,          ///< CPUs of one node
-  cpus_untold,        ///< CPUs of one node: more than the profile knows of
   cpus_reserved,      ///< CPUs of one node: the system's are among them
   cpu_share,          ///< CPUs and the share of the GPUs: the site gives no other
   cpus_many,          ///< the same: more may wait longer
@@ -56,6 +55,7 @@ enum class Rule {
   time_under,         ///< seconds
   time_short,         ///< seconds: what the site recommends
   option_refused,     ///< NAME of an option, here and below
+  option_unwanted,    ///< the site asks to leave it out
   option_ignored,
   option_missing,
   option_on_srun,

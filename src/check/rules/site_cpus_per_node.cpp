@@ -13,9 +13,8 @@ Hits find(const Subject& subject) {
   for (const auto& part : parts_of(subject))
     for (const auto& verdict : part.under("site/cpus-per-node")) {
       const unsigned cores = verdict.node->cpu.cores, usable = site::usable_cores(*verdict.node);
-      const auto what = verdict.rule == Rule::cpus_over ? "no node here has as many"
-                        : verdict.rule == Rule::cpus_untold
-                            ? "the profile knows of " + std::to_string(verdict.limit)
+      const auto what = verdict.rule == Rule::cpus_over
+                            ? std::string("no node here has as many")
                             : std::to_string(cores - usable) + " of the " + std::to_string(cores) +
                                   " cores are the system's";
       hits.push_back(

@@ -63,6 +63,7 @@ Rule rule_site_gpus_missing() {
             "lumi"},
            {"#!/bin/bash\n#SBATCH -p gpu_h100\n#SBATCH -t 10\n#SBATCH --gpus=1\nsrun true\n", "snellius"},
            {"#!/bin/bash\n#SBATCH -p genoa\n#SBATCH -t 10\nsrun true\n", "snellius"},
+           {"#!/bin/bash\n#SBATCH -A x -p alvis -N1 -C NOGPU -t 10\nsrun true\n", "alvis"},
            {"#!/bin/bash\n#SBATCH -A x\n#SBATCH -N1\n#SBATCH -t 10\nsrun true\n", "frontier"}},
           find};
 }

@@ -41,6 +41,9 @@ Rule rule_site_idle_gpus() {
           {{"#!/bin/bash\n#SBATCH --account=project_462000001\n#SBATCH --time=10\n#SBATCH -p "
             "standard-g\n#SBATCH --gpus-per-node=8\nsrun true\n",
             "lumi"},
+           {"#!/bin/bash\n#SBATCH -A x\n#SBATCH --time=10\n#SBATCH -p batch\n#SBATCH -N 20\n#SBATCH "
+            "--ntasks-per-node=8\n#SBATCH --gpus-per-task=1\nsrun true\n",
+            "frontier"},
            {"#!/bin/bash\n#SBATCH --account=project_462000001\n#SBATCH --time=10\n#SBATCH -p "
             "small-g\n#SBATCH --gpus-per-node=1\nsrun true\n",
             "lumi"},

@@ -12,11 +12,13 @@ Hits find(const Subject& subject) {
     for (const auto& verdict : part.under("site/partition-unknown")) {
       const auto& name = verdict.name;
       const auto names = partition_names(part.site);
+      const auto meant = slip_of(name, names);
+      if (!meant && verdict.certainty == site::Certainty::advice) continue; // it can be a group's own
       const auto place = part.place({"partition"});
       Hit hit{place, "the profile of " + part.site.name + " has no partition '" + name + "'",
               known_names(name, names)};
       // Profiles leave partitions out that are not for everybody; a slip of one of theirs is none of those.
-      if (const auto meant = slip_of(name, names)) {
+      if (meant) {
         hit.severity = diag::Severity::error;
         hit.message = part.site.name + " has no partition '" + name + "'";
         hit.hint = "it is called " + *meant;
@@ -46,6 +48,7 @@ Rule rule_site_partition_unknown() {
        {"#!/bin/bash\n#SBATCH --account=project_462000001\n#SBATCH --time=10\n#SBATCH "
         "--partition=gpu_a100\n#SBATCH --gpus-per-node=8\nsrun true\n",
         "lumi"},
+       {"#!/bin/bash\n#SBATCH -p Normal\n#SBATCH -t 5\nsrun true\n", "sherlock"},
        {"#!/bin/bash\n#SBATCH -p gpu_h10\n#SBATCH --gpus-per-node=4\n#SBATCH -t 5\nsrun true\n", "snellius"}},
       {{"#!/bin/bash\n#SBATCH --account=project_462000001\n#SBATCH --time=10\n#SBATCH -p small-g\n#SBATCH "
         "--gpus-per-node=1\nsrun true\n",
@@ -56,6 +59,8 @@ Rule rule_site_partition_unknown() {
        {"#!/bin/bash\n#SBATCH --account=project_462000001\n#SBATCH --time=10\n#SBATCH -p small\nsrun true\n",
         "lumi"},
        {"#!/bin/bash\n#SBATCH -p gpu_h100\n#SBATCH --gpus-per-node=4\n#SBATCH -t 5\nsrun true\n", "snellius"},
+       {"#!/bin/bash\n#SBATCH -p gpu_mig\n#SBATCH --gpus=1\n#SBATCH -t 5\nsrun true\n", "snellius"},
+       {"#!/bin/bash\n#SBATCH -p russpold,normal\n#SBATCH -t 5\nsrun true\n", "sherlock"},
        {"#!/bin/bash\n#SBATCH -p anything\n#SBATCH -t 5\nsrun true\n"}},
       find,
       nullptr,
