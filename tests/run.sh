@@ -23,7 +23,7 @@ ctest --preset release -j2 --no-tests=error || die "a test failed; its output is
 say "the core under AddressSanitizer and UBSan"
 # The layers that read what people write, up to the script and the command line. What becomes or starts ranks and nodes is
 # covered by the release run: LeakSanitizer cannot follow processes into namespaces or through exec.
-asan_folders=(util model diag topo affinity slurm shell spec chain plan render check port launch discover cli)
+asan_folders=(util model diag topo affinity slurm shell spec chain site plan render check port launch discover cli)
 configure_and_build asan hpcml "${asan_folders[@]/%/_tests}"
 ctest --preset asan -j2 --no-tests=error -R "^($(IFS='|'; echo "${asan_folders[*]/launch/launch-pure}")|render-hostile)\$" || die "a test failed under AddressSanitizer; its output is above"
 
