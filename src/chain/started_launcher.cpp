@@ -69,10 +69,15 @@ void add_words(const Launch& launch, std::size_t at, StartedLauncher& found) {
 }
 
 std::optional<StartedLauncher> first_of(const std::vector<Launch>& launches, bool is_script) {
+  std::optional<StartedLauncher> first;
   for (const auto& launch : launches) {
     if (launch.command->context.substitution) continue;
     const auto link = std::find_if(launch.chain.begin(), launch.chain.end(), is_launcher);
     if (link == launch.chain.end()) continue;
+    if (first) {
+      first->sure = false;
+      break;
+    }
     StartedLauncher found;
     found.name = link->program;
     found.role = link->role == Role::step ? Role::step : Role::agent;
@@ -81,15 +86,19 @@ std::optional<StartedLauncher> first_of(const std::vector<Launch>& launches, boo
     found.written = link->module.empty() ? link->program : "python -m " + link->module;
     add_options(*link, found);
     if (!found.in_text) add_words(launch, static_cast<std::size_t>(link - launch.chain.begin()), found);
-    return found;
+    first = std::move(found);
   }
-  return std::nullopt;
+  return first;
 }
 
 std::optional<StartedLauncher> find_in(std::string text, bool is_script) {
+  // Variables that torchrun reads as its options, or a file that may set them.
+  const bool sets = text.find("PET_") != std::string::npos || text.find("source ") != std::string::npos;
   const auto script = shell::read_script(std::move(text));
   const auto view = shell::make_view(script);
-  return first_of(find_launches(view), is_script);
+  auto found = first_of(find_launches(view), is_script);
+  if (found && sets) found->sure = false;
+  return found;
 }
 
 } // namespace
@@ -108,11 +117,17 @@ bool StartedLauncher::has(const std::string& option) const {
 
 bool StartedLauncher::meets_other_nodes() const {
   if (has("standalone")) return false;
-  const bool place = has("rdzv_endpoint") || has("master_addr") || has("main_process_ip");
-  const bool nodes = has("nnodes") || has("num_machines") || has("num_nodes") || has("world_size") ||
-                     has("node_rank") || has("machine_rank");
   const bool file = has("config_file") || has("hostfile") || has("H");
-  return !complete || file || (place && nodes);
+  return !complete || file || (names_place() && counts_nodes());
+}
+
+bool StartedLauncher::names_place() const {
+  return has("rdzv_endpoint") || has("master_addr") || has("main_process_ip") || has("main_address");
+}
+
+bool StartedLauncher::counts_nodes() const {
+  return has("nnodes") || has("num_machines") || has("num_nodes") || has("world_size") || has("node_rank") ||
+         has("machine_rank");
 }
 
 std::optional<StartedLauncher> find_started_launcher(const std::vector<std::string>& command) {

@@ -20,6 +20,8 @@ struct StartedLauncher {
   bool first = false;      ///< the command's own program is the launcher, and nothing else stands around it
   bool in_text = false;    ///< in a shell's text: there may be more in it than the launcher
   bool complete = true;    ///< false: there may be more options than those that are known
+  bool sure = true; ///< false: what stands beside it (another launcher, torchrun's variables, a file that is
+                    ///< read) may tell it more
   std::vector<std::string> prefixes; ///< what stands before it, where it is a word of the command itself
   /// Its options in order, without dashes before and with "_" for "-" within ("nproc_per_node"), and their
   /// values.
@@ -33,6 +35,9 @@ struct StartedLauncher {
   /// Whether it meets its like on other nodes, as far as its options tell: a meeting place and the number of
   /// nodes, or this node's number, are given, or a file that holds them.
   bool meets_other_nodes() const;
+  /// The two halves of that: a meeting place, and the number of nodes or of this one.
+  bool names_place() const;
+  bool counts_nodes() const;
 };
 
 /// The first launcher that the command starts; nothing where its words show none.

@@ -25,9 +25,15 @@ bool is_alone_on_each_node(const chain::StartedLauncher& inner, const World& wor
                            const util::EnvSnapshot& env) {
   const auto& layout = world.layout;
   if (inner.role != chain::Role::agent || inner.name == "hpcml") return false;
-  if (layout.local_world_size != 1 || layout.world_size <= 1 || inner.meets_other_nodes()) return false;
+  if (layout.local_world_size != 1 || layout.world_size <= 1) return false;
+  const auto nodes = inner.value("nnodes");
+  if (inner.has("standalone") || nodes == "1" || nodes == "1:1") return true;
+  if (inner.meets_other_nodes()) return false;
   // torchrun reads each of its options from PET_…, too.
-  return inner.has("standalone") || !(env.get("PET_RDZV_ENDPOINT") || env.get("PET_MASTER_ADDR"));
+  const bool place = inner.names_place() || env.get("PET_RDZV_ENDPOINT") || env.get("PET_MASTER_ADDR");
+  const bool count = inner.counts_nodes() || env.get("PET_NNODES") || env.get("PET_NODE_RANK") ||
+                     env.get("PET_RDZV_ENDPOINT");
+  return !(place && count);
 }
 
 util::Error alone_on_each_node(const chain::StartedLauncher& inner, const World& world,
@@ -46,14 +52,18 @@ util::Error alone_on_each_node(const chain::StartedLauncher& inner, const World&
               " writes all of it; where each node is to train by itself, give each a job (--array)"};
 }
 
+/// accelerate reads a file in the user's home folder, which may name the nodes; a shell's text may do it,
+/// too.
+bool is_refused(const chain::StartedLauncher& inner) { return inner.sure && inner.name != "accelerate"; }
+
 } // namespace
 
 std::string doubt_of_agent(const chain::StartedLauncher& inner, const World& world,
                            const util::EnvSnapshot& env) {
-  // accelerate reads a file in the user's home folder, which may name the nodes.
-  if (inner.name != "accelerate" || !is_alone_on_each_node(inner, world, env)) return {};
+  if (is_refused(inner) || !is_alone_on_each_node(inner, world, env)) return {};
   const auto error = alone_on_each_node(inner, world, "");
-  return error.what + ", unless accelerate's configuration file names them";
+  return error.what + (inner.sure ? ", unless accelerate's configuration file names them"
+                                  : ", unless what stands beside it names them");
 }
 
 util::Status check_inner_launcher(const chain::StartedLauncher& inner, const World& world,
@@ -65,7 +75,7 @@ util::Status check_inner_launcher(const chain::StartedLauncher& inner, const Wor
   const std::string plain = "leave " + inner.written +
                             " out, since hpcml launch has made the ranks: hpcml launch … -- " +
                             program_after(inner);
-  if (inner.name != "accelerate" && is_alone_on_each_node(inner, world, env))
+  if (is_refused(inner) && is_alone_on_each_node(inner, world, env))
     return alone_on_each_node(inner, world, "start a task for each GPU, and " + plain);
   if (here <= 1 || (agent && is_agent_of_each_task(inner, world))) return util::Done{};
   if (!agent)

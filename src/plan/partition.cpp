@@ -143,7 +143,8 @@ void plan_partition(PlanContext& context) {
     context.plan.partition = context.partition()->name;
   } else if (context.site.partitions.empty()) {
     context.plan.partition = rule.default_value;
-    placement.qos = site::choose_qos(context.site, {}, rule.default_value);
+    placement.qos = site::choose_qos(context.site, context.job.qos ? context.job.qos->value : std::string(),
+                                     rule.default_value);
   }
   if (placement.chosen_by == site::ChosenBy::only_with_type)
     context.note("partition " + context.partition()->name + ": the only one with GPUs of type " +

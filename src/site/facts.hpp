@@ -2,6 +2,7 @@
 // Whether a conditional rule of a profile applies to a job, and which of several does.
 #pragma once
 
+#include <cstdint>
 #include <string>
 
 #include "model/site.hpp"
@@ -43,7 +44,8 @@ struct JobOutline {
   std::string node_type; ///< empty if unknown
   std::string gpu_type; ///< a part of a GPU, or a type that the profile does not know; empty: the node type's
   std::string qos;
-  bool owns_nodes = false; ///< known from elsewhere than the partition
+  bool owns_nodes = false;       ///< known from elsewhere than the partition
+  std::uint64_t gpus_in_all = 0; ///< where they are counted for the whole job; 0: as many on each node
 };
 /// The facts of a job; GPU type and whole nodes follow from the site.
 JobFacts make_facts(const model::Site& site, const JobOutline& job);

@@ -187,7 +187,10 @@ JobFacts facts_of(const model::Site& site, const Placement& placement, const Dem
   outline.nodes = demand.nodes;
   outline.gpus_per_node = demand.gpus_per_node;
   const auto* node = placement.node();
-  if (gpus_come_with_nodes(site) && node && node->gpu) outline.gpus_per_node = node->gpu->per_node;
+  if (gpus_come_with_nodes(site) && node && node->gpu)
+    outline.gpus_per_node = node->gpu->per_node;
+  else if (demand.nodes_exact)
+    outline.gpus_in_all = demand.gpus_in_all;
   outline.partition = placement.partition() ? placement.partition()->name : std::string();
   outline.launcher = demand.launcher;
   outline.container = demand.container;

@@ -12,11 +12,12 @@ std::optional<std::string> find_value_fault(std::string_view option, const std::
     Request request;
     return read_value(setting, *version, request);
   }
+  // Not known: only what no version takes is a fault. What some refuse, check says of the script.
   for (auto own = k_oldest_version;;) {
     Request request;
     VersionSpan alike; // what one version reads holds for these, which need not be asked again
-    if (auto fault = read_value(setting, AsVersion(own, &alike), request)) return fault;
-    if (alike.last == k_newest_version) return std::nullopt;
+    auto fault = read_value(setting, AsVersion(own, &alike), request);
+    if (!fault || alike.last == k_newest_version) return fault;
     own = static_cast<Version>(static_cast<int>(alike.last) + 1);
   }
 }

@@ -72,6 +72,14 @@ TEST_CASE("an agent that each node starts is told of the other nodes, or refused
       {"torchrun --nnodes=2 --rdzv_backend=c10d --rdzv_endpoint=nid001:29500 x.py", 0, ""},
       {"accelerate launch --config_file c.yaml x.py", 0, ""},
       {"deepspeed --hostfile hosts --no_ssh --node_rank 0 --master_addr nid001 x.py", 0, ""},
+      {"fabric run --num-nodes=2 --node-rank=0 --main-address=nid001 x.py", 0, ""},
+      {"torchrun --nnodes=1 --rdzv_backend=c10d --rdzv_endpoint=localhost:0 --nproc_per_node 4 x.py", 125,
+       "told of no other"},
+      // What stands beside it may say it: that is a warning's matter.
+      {"env PET_NNODES=2 PET_RDZV_ENDPOINT=nid001:1 torchrun x.py", 0, ""},
+      {"bash -c 'if [ $SLURM_NNODES = 1 ]; then torchrun --standalone x.py; else torchrun --nnodes 2 "
+       "--rdzv_endpoint nid001:2 x.py; fi'",
+       0, ""},
       {"python x.py", 0, ""}};
   for (const auto& row : rows) {
     CAPTURE(row.command);
@@ -87,6 +95,10 @@ TEST_CASE("an agent that each node starts is told of the other nodes, or refused
              Contains("warning: accelerate launch on each of 2 nodes is told of no other") &&
                  Contains("unless accelerate's configuration file names them"));
   env.set("PET_NNODES", "2");
+  CHECK(run_line(std::string(HPCML_BINARY) +
+                     " launch --dry-run -- torchrun --rdzv_backend c10d --rdzv_endpoint nid001:1 x.py",
+                 env)
+            .exit_code == 0);
   env.set("PET_RDZV_ENDPOINT", "nid001:29500");
   CHECK(
       run_line(std::string(HPCML_BINARY) + " launch " + "--dry-run -- torchrun --nproc_per_node=4 x.py", env)

@@ -53,10 +53,12 @@ TEST_CASE("What every sbatch reads is taken, what every one refuses is refused w
   }
 }
 
-TEST_CASE("What versions read otherwise is judged by the site's, or by all where that is not known") {
+TEST_CASE("What versions read otherwise is judged by the site's, and is taken where that is not known") {
   CHECK_FALSE(plan::find_value_fault(site_with("23.02"), "gpu-bind", "none"));
   CHECK(plan::find_value_fault(site_with("20.11"), "gpu-bind", "none"));
-  CHECK(plan::find_value_fault(site_with({}), "gpu-bind", "none"));
+  CHECK_FALSE(
+      plan::find_value_fault(site_with({}), "gpu-bind", "none")); // check says which versions refuse it
+  CHECK_FALSE(plan::find_value_fault(site_with({}), "exclusive", "topo"));
 }
 
 TEST_CASE("A request's values are refused as sbatch refuses them, however they are given") {

@@ -113,7 +113,11 @@ bool add_over(std::vector<Case>& cases, const std::string& kind, const model::Jo
   bool changed = false;
   for (auto& directive : result.plan->directives)
     if (directive.name == option) {
-      directive.value = value;
+      // What the site puts behind every account stays, or its filter refuses that before Slurm looks.
+      const auto written = directive.value.value_or("");
+      const auto asked = job.account ? job.account->value.size() : 0;
+      const bool ending = option == "--account" && asked < written.size();
+      directive.value = value + (ending ? written.substr(asked) : "");
       changed = true;
     }
   if (changed)

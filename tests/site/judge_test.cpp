@@ -2,6 +2,7 @@
 // Verdicts: rule, numbers, whose limit, how sure.
 #include <catch2/catch.hpp>
 
+#include <algorithm>
 #include <set>
 
 #include "site/verdict.hpp"
@@ -162,4 +163,20 @@ TEST_CASE("every rule of the judge has the id of a rule of check") {
     CAPTURE(number);
     CHECK(site::rule_id(static_cast<Rule>(number)).substr(0, 5) == "site/");
   }
+}
+
+TEST_CASE("GPUs that nodes share unevenly are counted as asked for, not as so many on each node") {
+  auto at = four_gpus();
+  at.partitions[0].max_gpus = said(4u);
+  auto demand = demand_for({"wide"});
+  demand.nodes = 3;
+  demand.gpus_per_node = 2; // on average, and rounded up
+  demand.gpus_on_node = 0;
+  demand.gpus_in_all = 4;
+  for (const auto& verdict : judged(at, demand)) CHECK(verdict.rule != Rule::gpus_over);
+  demand.gpus_in_all = 5;
+  const auto verdicts = judged(at, demand);
+  CHECK(std::any_of(verdicts.begin(), verdicts.end(), [](const auto& verdict) {
+    return verdict.rule == Rule::gpus_over && verdict.have == 5 && verdict.limit == 4;
+  }));
 }

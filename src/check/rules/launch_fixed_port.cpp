@@ -23,8 +23,10 @@ class Numbers {
 public:
   explicit Numbers(std::string_view text) : x_text(text) {}
   const std::vector<std::size_t>& places_of(std::string_view number) {
+    static const std::vector<std::size_t> k_nowhere;
     if (!x_read) read();
-    return x_places[number];
+    const auto found = x_places.find(number); // no entry for a text that may be gone before the next question
+    return found == x_places.end() ? k_nowhere : found->second;
   }
 
 private:
