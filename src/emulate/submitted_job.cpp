@@ -152,7 +152,7 @@ std::string words_of_option(const Verdict& verdict, const site::Demand& demand) 
   }
 }
 
-std::string words_of_gpus(const model::Site& site, const Verdict& verdict, const site::Placement& placement) {
+std::string words_of_gpus(const Verdict& verdict, const site::Placement& placement) {
   const auto have = std::to_string(verdict.have), limit = std::to_string(verdict.limit);
   switch (verdict.rule) {
   case Rule::gpus_listed: {
@@ -204,7 +204,7 @@ std::string words_of(const model::Site& site, const Verdict& verdict, const site
     return std::string(verdict.rule == Rule::cpu_share ? "CPUs" : "MiB of memory") +
            " for these GPUs: " + std::to_string(verdict.have) + ", and their share is " +
            std::to_string(verdict.limit);
-  return words_of_gpus(site, verdict, placement);
+  return words_of_gpus(verdict, placement);
 }
 
 /// Jobs that the emulated part of the site could never start would wait for ever.

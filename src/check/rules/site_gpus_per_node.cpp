@@ -23,7 +23,7 @@ Hits find(const Subject& subject) {
     for (const auto& verdict : part.under("site/gpus-per-node")) {
       const std::uint64_t nodes = part.demand.nodes, most = verdict.limit;
       const auto there = "the nodes here have " + std::to_string(most);
-      Hit hit{part.place({"gres", "gpus-per-node", "gpus", "gpus-per-task", "tres-per-task"})};
+      Hit hit{part.place({"gres", "gpus-per-node", "gpus", "gpus-per-task", "tres-per-task"}), {}};
       hit.severity = severity_of(verdict);
       if (verdict.rule == site::Rule::gpus_of_node) {
         const auto others = partitions_with(part.site, static_cast<unsigned>(verdict.have));

@@ -12,7 +12,7 @@ Hits find(const Subject& subject) {
   for (const auto& part : parts_of(subject))
     for (const auto& verdict : part.under("site/qos-fit")) {
       const auto& qos = *part.fit.qos;
-      Hit hit{part.place({"qos"})};
+      Hit hit{part.place({"qos"}), {}};
       hit.severity = severity_of(verdict);
       if (verdict.rule == site::Rule::qos_elsewhere) {
         hit.message = "QoS " + qos.name + " is for " + util::join(qos.partitions, ", ") +
