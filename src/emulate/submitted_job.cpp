@@ -78,6 +78,7 @@ std::vector<slurm::Setting> settings_of(const model::Site& site, const Submitted
                                       {"licenses", "licenses"}})
     add(option, text_of(fields, field));
   for (const auto& [option, field] : {std::pair{"time", "time_limit"},
+                                      {"time-min", "time_min"},
                                       {"nodes", "min_nodes"},
                                       {"ntasks", "num_tasks"},
                                       {"ntasks-per-node", "ntasks_per_node"},

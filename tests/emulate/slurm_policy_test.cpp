@@ -211,6 +211,7 @@ TEST_CASE("limits that depend on the number of nodes and least times hold") {
   CHECK(refusal(site, "d.min_nodes=2 d.time_limit=60") == "");
   CHECK(refusal(site, "d.min_nodes=2 d.time_limit=61") ==
         "Small: partition main gives jobs of 2 nodes at most 60 minutes");
+  CHECK(refusal(site, "d.min_nodes=2 d.time_limit=61 d.time_min=30") == ""); // Slurm shortens it
   CHECK(refusal(site, "d.time_limit=9") == "Small: partition main takes jobs of at least 10 minutes");
 }
 
