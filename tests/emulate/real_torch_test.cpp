@@ -13,6 +13,14 @@ using test::Cluster;
 
 namespace {
 
+// A line in one piece: the ranks share a file.
+const std::string k_say = R"(import os
+
+def say(*words):
+    os.write(1, (" ".join(str(word) for word in words) + "\n").encode())
+
+)";
+
 // Data loaders are processes of the rank: they have what `import torch` and a first product leave of its
 // cores.
 const char* const k_loader = R"(import os
@@ -29,15 +37,15 @@ class Cores(Dataset):
 
 torch.ones(300, 300) @ torch.ones(300, 300)
 seen = sorted({int(cores) for batch in DataLoader(Cores(), num_workers=2) for cores in batch})
-print("rank", os.environ["RANK"], "before", before, "after", len(os.sched_getaffinity(0)), "loaders", seen,
-      "threads", torch.get_num_threads(), flush=True)
+say("rank", os.environ["RANK"], "before", before, "after", len(os.sched_getaffinity(0)), "loaders", seen,
+      "threads", torch.get_num_threads())
 )";
 
 // As a rank that meets a broken node once.
 const char* const k_elastic = R"(import os, sys
 restarts = int(os.environ["TORCHELASTIC_RESTART_COUNT"])
-print("rank", os.environ["RANK"], "of", os.environ["WORLD_SIZE"], "restart", restarts, "of at most",
-      os.environ["TORCHELASTIC_MAX_RESTARTS"], sys.argv[1:], flush=True)
+say("rank", os.environ["RANK"], "of", os.environ["WORLD_SIZE"], "restart", restarts, "of at most",
+      os.environ["TORCHELASTIC_MAX_RESTARTS"], sys.argv[1:])
 if restarts == 0 and os.environ["RANK"] == "1":
     sys.exit(7)
 )";
@@ -90,8 +98,8 @@ TEST_CASE(
   for (const auto* name : {"bin/python", "bin/python3"})
     cluster.write(name, "#!/bin/sh\nexec /usr/bin/python3 \"$@\"\n");
   cluster.write("bin/torchrun", k_torchrun);
-  cluster.write("loader.py", k_loader);
-  cluster.write("elastic.py", k_elastic);
+  cluster.write("loader.py", k_say + k_loader);
+  cluster.write("elastic.py", k_say + k_elastic);
   cluster.write("elastic.sbatch", k_elastic_job);
   generate(cluster, request("loader.sh -- python loader.py"));
   generate(cluster, request("bound.sh --env OMP_PROC_BIND=close --env OMP_PLACES=cores -- python loader.py"));
@@ -127,9 +135,9 @@ TEST_CASE(
     "the interactive shell is on the first node, and what is typed there meets over the site's interface",
     "[slurm]") {
   const Cluster cluster({"--site", "zurada", "--partition", "gpu2h100", "--nodes", "2", "--quiet"});
-  cluster.write("where.py", R"(import os
-print("rank", os.environ["RANK"], "of", os.environ["WORLD_SIZE"], "on", os.uname().nodename, "at",
-      os.environ["MASTER_ADDR"], "in", os.environ.get("CONDA_DEFAULT_ENV"), flush=True)
+  cluster.write("where.py", k_say + R"(
+say("rank", os.environ["RANK"], "of", os.environ["WORLD_SIZE"], "on", os.uname().nodename, "at",
+      os.environ["MASTER_ADDR"], "in", os.environ.get("CONDA_DEFAULT_ENV"))
 )");
   const auto made = cluster.generate({"--interactive",
                                       "--site",
