@@ -5,6 +5,7 @@
 
 #include "plan/environment.hpp"
 #include "plan/plan_context.hpp"
+#include "site/submission.hpp"
 #include "util/text.hpp"
 
 namespace hpcml::plan {
@@ -12,16 +13,11 @@ namespace {
 
 void note_submission(PlanContext& context) {
   const model::SubmitRule& submit = context.site.submit;
-  const site::JobFacts facts = context.facts();
-  std::vector<std::string> hosts;
-  for (const auto& host : submit.hosts)
-    if (site::applies(host.when, facts)) hosts.push_back(host.value);
+  const auto [hosts, command] = site::submission_of(context.site, context.facts());
   if (!hosts.empty()) context.note("submit it from " + util::join(hosts, " or "), submit.origin);
-  for (const auto& command : submit.commands) {
-    if (!site::applies(command.when, facts)) continue;
-    context.plan.submit_command = {command.value, command.origin};
-    context.note("submit it with " + command.value, command.origin);
-    break;
+  if (command) {
+    context.plan.submit_command = {command->value, command->origin};
+    context.note("submit it with " + command->value, command->origin);
   }
   if (!submit.require_directories.empty())
     context.note("submit it from below " + util::join(submit.require_directories, " or "), submit.origin);
@@ -50,6 +46,10 @@ void note_threads(PlanContext& context) {
 
 void note_place(PlanContext& context) {
   const model::Site& site = context.site;
+  if (context.has_directive("--clusters"))
+    context.note("--clusters may send the job elsewhere: it is planned for " + site.name +
+                     ", and none of its limits is held against it",
+                 by_rule("another cluster has rules of its own"));
   if (!site.until.empty())
     context.warning("site/ends", site.name + " ends on " + site.until + site::cited(site.state_origin),
                     site.successor.empty() ? "" : "its successor is " + site.successor);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Where and with what a job of the site is submitted.
 #include "check/site_rule.hpp"
-#include "site/facts.hpp"
+#include "site/submission.hpp"
 #include "util/text.hpp"
 
 namespace hpcml::check {
@@ -10,21 +10,13 @@ namespace site_submit {
 Hits find(const Subject& subject) {
   Hits hits;
   for (const auto& part : parts_of(subject)) {
-    const auto& submit = part.site.submit;
     if (&part.request != &subject.requests.front()) break;
-    std::vector<std::string> hosts;
-    for (const auto& host : submit.hosts)
-      if (site::applies(host.when, part.fit.facts)) hosts.push_back(host.value);
-    for (const auto& command : submit.commands) {
-      if (!site::applies(command.when, part.fit.facts)) continue;
-      hits.push_back(
-          {{},
-           "submit it with " + command.value + (hosts.empty() ? "" : " from " + util::join(hosts, " or ")),
-           with_source({}, command.origin)});
-      return hits;
-    }
-    if (!hosts.empty())
-      hits.push_back({{}, "submit it from " + util::join(hosts, " or "), with_source({}, submit.origin)});
+    const auto [hosts, command] = site::submission_of(part.site, part.fit.facts);
+    const auto from = hosts.empty() ? "" : " from " + util::join(hosts, " or ");
+    if (command)
+      hits.push_back({{}, "submit it with " + command->value + from, with_source({}, command->origin)});
+    else if (!hosts.empty())
+      hits.push_back({{}, "submit it" + from, with_source({}, part.site.submit.origin)});
   }
   return hits;
 }
