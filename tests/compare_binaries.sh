@@ -7,7 +7,7 @@ set -euo pipefail
 old=$(realpath "$1") new=$(realpath "$2") scripts=${3:+$(realpath "$3")} keep=${4:-}
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
-export HOME=$work/home XDG_CONFIG_HOME=$work/home/.config HPCML_TODAY=${HPCML_TODAY:-} LC_ALL=C
+export HOME=$work/home XDG_CONFIG_HOME=$work/home/.config LC_ALL=C
 mkdir -p "$work/home" "$work/old" "$work/new" "$work/scripts"
 hpcml=$work/bin/hpcml # both at one path: scripts name the program that wrote them
 mkdir -p "$work/bin"

@@ -11,6 +11,7 @@
 #include "cli/check_files.hpp"
 #include "hpcml/json_string.hpp"
 #include "plan/planner.hpp"
+#include "site/demand.hpp"
 #include "slurm/job_size.hpp"
 #include "spec/merged_profile.hpp"
 #include "spec/site_store.hpp"
@@ -46,11 +47,9 @@ model::JobSpec job_of(std::string_view text, slurm::Version version) {
   const auto request = slurm::make_request(components[0], version, ignored);
   const auto size = slurm::size_job(request, version, slurm::listed_nodes(request));
   const model::Origin origin{model::OriginKind::flag, "the script", {}, {}, {}};
-  const auto nodes = static_cast<unsigned>(std::clamp(size.min_nodes, 1L, 1000000L));
-  const auto gpus = std::max<std::uint64_t>(size.gpus_per_node, (size.gpus + nodes - 1) / nodes);
-  job.nodes = model::Sourced<unsigned>{nodes, origin};
-  job.gpus_per_node =
-      model::Sourced<unsigned>{static_cast<unsigned>(std::min<std::uint64_t>(gpus, 1000000)), origin};
+  const auto demand = site::demand_of(request, size);
+  job.nodes = model::Sourced<unsigned>{std::clamp(demand.nodes, 1U, 1000000U), origin};
+  job.gpus_per_node = model::Sourced<unsigned>{std::min(demand.gpus_per_node, 1000000U), origin};
   if (const auto time = model::Walltime::parse(request.text("time")))
     job.time = model::Sourced<model::Walltime>{*time, origin};
   return job;

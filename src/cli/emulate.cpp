@@ -13,6 +13,7 @@
 #include "emulate/assumed_nodes.hpp"
 #include "emulate/cluster_run.hpp"
 #include "emulate/submitted_job.hpp"
+#include "site/verdict.hpp"
 #include "site/words.hpp"
 #include "util/file.hpp"
 #include "util/shell_quote.hpp"
@@ -188,7 +189,7 @@ int run_emulate(const EmulateOptions& options, const Context& context) {
   int exit_code = k_ok;
   auto site = choose_site(options.site, context, exit_code);
   if (!site) return exit_code;
-  if (site->state == model::SiteState::retired) {
+  if (site::closed_by(*site) == site::Rule::site_retired) {
     print_error(site::describe_retirement(*site), context.colour);
     return k_cannot_satisfy;
   }

@@ -55,6 +55,20 @@ bool is_gres(const model::Site& site, const SubmittedFields& fields, const std::
   return other_gres || site.gpu_request.style != model::GpuStyle::gpus_per_node;
 }
 
+/// The value of --nodes; empty where nobody said it.
+std::string nodes_text(const SubmittedFields& fields) {
+  const auto least = number_of(fields, "min_nodes"), most = number_of(fields, "max_nodes");
+  if (!least) return {};
+  return std::to_string(*least) + (most && *most > *least ? "-" + std::to_string(*most) : "");
+}
+
+/// Slurm tells its filters nothing of --overcommit. But with it alone sbatch asks for fewer CPUs than tasks
+/// need.
+bool is_overcommitted(const SubmittedFields& fields) {
+  const auto cpus = number_of(fields, "min_cpus"), tasks = number_of(fields, "num_tasks");
+  return cpus && tasks && *cpus > 0 && *cpus < *tasks * number_of(fields, "cpus_per_task").value_or(1);
+}
+
 /// The options of sbatch that make such a job.
 std::vector<slurm::Setting> settings_of(const model::Site& site, const SubmittedFields& fields) {
   std::vector<slurm::Setting> settings;
@@ -79,13 +93,21 @@ std::vector<slurm::Setting> settings_of(const model::Site& site, const Submitted
     add(option, text_of(fields, field));
   for (const auto& [option, field] : {std::pair{"time", "time_limit"},
                                       {"time-min", "time_min"},
-                                      {"nodes", "min_nodes"},
                                       {"ntasks", "num_tasks"},
                                       {"ntasks-per-node", "ntasks_per_node"},
+                                      {"ntasks-per-gpu", "ntasks_per_gpu"},
                                       {"cpus-per-task", "cpus_per_task"},
+                                      {"mincpus", "pn_min_cpus"},
+                                      {"sockets-per-node", "sockets_per_node"},
+                                      {"cores-per-socket", "cores_per_socket"},
+                                      {"threads-per-core", "threads_per_core"},
+                                      {"tmp", "pn_min_tmp_disk"},
                                       {"mem", "pn_min_memory"},
                                       {"mem-per-cpu", "min_mem_per_cpu"}})
     add_number(option, field);
+  add("nodes", nodes_text(fields));
+  if (is_overcommitted(fields)) settings.push_back({"overcommit", std::nullopt});
+  add("cpus-per-gpu", gpus_text(tres_text(fields, "cpus_per_tres")));
   add("mem-per-gpu", gpus_text(tres_text(fields, "mem_per_tres")));
   const auto per_node = tres_text(fields, "tres_per_node");
   if (is_gres(site, fields, per_node))

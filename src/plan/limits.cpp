@@ -18,7 +18,10 @@ std::optional<Sourced<model::MemSize>> plan_memory(PlanContext& context) {
   if (!rule.takes()) return std::nullopt;
   // Given in another unit by hand: two kinds of memory options are fatal in Slurm.
   for (const auto& raw : context.job.sbatch)
-    if (util::starts_with(raw.value, "--mem-per-")) return std::nullopt;
+    if (util::starts_with(raw.value, "--mem-per-")) {
+      say_verdicts(context, {site::Rule::memory_over});
+      return std::nullopt;
+    }
   if (context.job.mem) {
     constexpr unsigned long long k_least = 512; // MiB: an interpreter with torch needs more
     if (const auto mib = context.job.mem->value.mib(); mib > 0 && mib < k_least)

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "plan/site_verdicts.hpp"
-#include "plan/unknown_name.hpp"
+#include "site/gpu_names.hpp"
 #include "util/text.hpp"
 
 namespace hpcml::plan {
@@ -15,16 +15,6 @@ void say_no_default(PlanContext& context) {
   context.error("usage/partition",
                 context.site.name + " has no default partition for " + (gpus ? "GPU" : "CPU") + " jobs",
                 "say --partition: " + util::join(context.placement.choices, ", "));
-}
-
-/// What the site says to the partition that the request names.
-void judge_named(PlanContext& context, const std::string& wanted) {
-  using site::Rule;
-  say_verdicts(context, {Rule::partition_refused, Rule::partition_unwanted, Rule::partition_chosen});
-  const model::FlagRule& rule = context.flag("partition");
-  const bool judged = !rule.takes() || rule.policy == model::Policy::discouraged;
-  if (!judged && !context.site.partitions.empty() && !context.site.find_partition(wanted))
-    context.findings.push_back(unknown_partition(context.site, wanted));
 }
 
 /// A part of a GPU brings its own share of the node.
@@ -51,13 +41,12 @@ void take_slice(PlanContext& context) {
 }
 
 void refuse_type(PlanContext& context) {
-  std::vector<std::string> types, models;
-  for (const auto* node : context.placement.kinds) {
-    if (!node->gpu) continue;
-    if (!node->gpu->slurm_type.empty()) types.push_back(node->gpu->slurm_type);
-    if (node->gpu->slurm_type.empty() && !node->gpu->model.empty()) models.push_back(node->gpu->model);
-    for (const auto& slice : node->gpu->slices) types.push_back(slice.name);
-  }
+  const auto types = site::gpu_type_names(context.placement.kinds);
+  std::vector<std::string> models;
+  for (const auto* node : context.placement.kinds)
+    if (types.empty() && node->gpu && !node->gpu->model.empty() &&
+        std::find(models.begin(), models.end(), node->gpu->model) == models.end())
+      models.push_back(node->gpu->model);
   const auto near = util::nearest(context.job.gpu_type->value, types);
   context.error("request/gpu-type", "no node here has GPUs of type '" + context.job.gpu_type->value + "'",
                 (near ? "did you mean " + *near + "? " : std::string()) +
@@ -100,7 +89,7 @@ void judge_node(PlanContext& context) {
   if (!node) return;
   if (!context.job.gpu_type || context.job.gpu_type->value.empty()) return warn_of_mixture(context, *node);
   if (!context.placement.type_is_there) return refuse_type(context);
-  if (!context.slice() && node->gpu->slurm_type.empty())
+  if (!context.slice() && node->gpu && node->gpu->slurm_type.empty())
     context.warning("request/gpu-type",
                     "the profile of " + context.site.name +
                         " does not know what Slurm calls the GPUs of node type " + node->id +
@@ -137,7 +126,9 @@ void plan_partition(PlanContext& context) {
   const auto& wanted = context.job.partition;
   auto& placement = context.placement = site::place(context.site, site::demand_of(context.job));
   if (wanted) {
-    judge_named(context, wanted->value);
+    using site::Rule;
+    say_verdicts(context, {Rule::partition_refused, Rule::partition_unwanted, Rule::partition_chosen,
+                           Rule::partition_unknown, Rule::partition_untold});
     context.plan.partition = wanted->value;
   } else if (context.partition()) {
     context.plan.partition = context.partition()->name;

@@ -13,7 +13,7 @@ site::JobFacts PlanContext::facts() const {
   const auto* place = partition();
   return site::make_facts(site, {layout.nodes, layout.gpus_per_node, place ? place->name : plan.partition,
                                  plan.launcher.choice.name(), leaves_host(job, images), plan.node_type,
-                                 plan.gpu_type, plan.qos});
+                                 plan.gpu_type, plan.qos, placement.owner});
 }
 
 const model::FlagRule& PlanContext::flag(const std::string& name) const {

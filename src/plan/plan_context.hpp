@@ -35,7 +35,8 @@ struct PlanContext {
   const model::GpuSlice* slice() const { return placement.slice; }
   /// None where the profile does not describe the job's.
   const model::Qos* qos() const { return placement.qos; }
-  bool owns_nodes() const { return placement.owns_nodes(); }
+  /// By the partition: launch, which plans the same on the node, does not know of the job's own options.
+  bool owns_nodes() const { return partition() && partition()->exclusive; }
   void error(const std::string& code, const std::string& message, const std::string& hint = {}) {
     findings.push_back({diag::Severity::error, code, message, {}, hint});
   }

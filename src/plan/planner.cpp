@@ -7,6 +7,7 @@
 #include "plan/command_launcher.hpp"
 #include "plan/launch_line.hpp"
 #include "plan/plan_context.hpp"
+#include "site/verdict.hpp"
 
 namespace hpcml::plan {
 
@@ -14,7 +15,7 @@ namespace {
 
 /// A retired cluster gets no script, whatever else is right or wrong about the request.
 bool is_retired(PlanContext& context) {
-  if (context.site.state != model::SiteState::retired) return false;
+  if (site::closed_by(context.site) != site::Rule::site_retired) return false;
   const auto why = site::describe_retirement(context.site);
   context.error("site/retired", why.what, why.hint);
   return true;
@@ -22,7 +23,7 @@ bool is_retired(PlanContext& context) {
 
 /// A script for sbatch is of no use where there is none: the ranks are started here and now.
 bool has_no_scheduler(PlanContext& context) {
-  if (context.site.scheduler != model::Scheduler::none) return false;
+  if (site::closed_by(context.site) != site::Rule::no_scheduler) return false;
   const bool one_machine = !context.job.nodes || context.job.nodes->value <= 1;
   context.error("request/scheduler",
                 (context.site.name.empty() ? context.site.id : context.site.name) +

@@ -71,11 +71,11 @@ void set_target(SetupContext& context, const NodeTraits& traits) {
 } // namespace
 
 void find_setup_nodes(SetupContext& context) {
-  if (context.job.partition && !context.site.partitions.empty() &&
-      !context.site.find_partition(context.job.partition->value)) {
-    context.findings.push_back(unknown_partition(context.site, context.job.partition->value));
-    return;
-  }
+  if (context.job.partition)
+    if (const auto unknown = site::judge_partition_name(context.site, context.job.partition->value)) {
+      context.findings.push_back(describe_unknown_partition(context.site, *unknown));
+      return;
+    }
   auto& types = context.nodes.types;
   for (const auto& node : context.site.node_types)
     if (is_wanted(context, node)) types.push_back(&node);

@@ -6,6 +6,7 @@
 
 #include "plan/option_word.hpp"
 #include "plan/site_hints.hpp"
+#include "plan/unknown_name.hpp"
 #include "slurm/submission.hpp"
 #include "util/text.hpp"
 
@@ -130,6 +131,11 @@ Wording words_of_cpus(const PlanContext& context, const Verdict& verdict) {
 
 Wording words_of_memory(const PlanContext& context, const Verdict& verdict) {
   const auto asked = "--mem " + memory_text(verdict.have), limit = memory_text(verdict.limit);
+  if (verdict.rule == Rule::memory_over && !context.job.mem)
+    return {"request/mem",
+            memory_text(verdict.have) + " of a node: node type " + verdict.node->id + " has " + limit +
+                " for jobs",
+            "at most " + limit + " on each node"};
   if (verdict.rule == Rule::memory_over)
     return {"request/mem", asked + ": node type " + verdict.node->id + " has " + limit + " for jobs",
             "at most --mem " + limit};
@@ -237,8 +243,11 @@ bool is_warning(Rule rule) {
 }
 
 void say(PlanContext& context, const Verdict& verdict) {
-  if (verdict.rule == Rule::gpus_idle) { // the planner gives whole nodes only where the partition does
-    context.note("the partition gives whole nodes: " + std::to_string(verdict.limit - verdict.have) +
+  if (verdict.rule == Rule::partition_unknown || verdict.rule == Rule::partition_untold)
+    return context.findings.push_back(describe_unknown_partition(context.site, verdict));
+  if (verdict.rule == Rule::gpus_idle) {
+    context.note((verdict.owner.empty() ? "--exclusive gives" : "the partition gives") +
+                     std::string(" whole nodes: ") + std::to_string(verdict.limit - verdict.have) +
                      " GPUs of each node stay idle",
                  verdict.origin);
     return;
@@ -249,7 +258,8 @@ void say(PlanContext& context, const Verdict& verdict) {
   const bool by_node = verdict.rule == Rule::gpus_on_cpu_nodes && verdict.node;
   if (verdict.rule != Rule::jobs_over) what += site::cited(by_node ? verdict.node->origin : verdict.origin);
   if (verdict.rule == Rule::cpus_many) what += "; more may wait longer or block GPUs for others";
-  if (is_warning(verdict.rule))
+  if (verdict.reservable) what += "; the job's reservation may allow it";
+  if (verdict.reservable || is_warning(verdict.rule))
     context.warning(code, what, hint);
   else
     context.error(code, what, hint);

@@ -1,19 +1,16 @@
 // SPDX-License-Identifier: MIT
 #include "plan/unknown_name.hpp"
 
-#include <algorithm>
-
 #include "util/text.hpp"
 
 namespace hpcml::plan {
 
-diag::Diagnostic unknown_partition(const model::Site& site, const std::string& wanted) {
-  if (const auto& others = site.other_partitions;
-      std::find(others.begin(), others.end(), wanted) != others.end() ||
-      std::find(others.begin(), others.end(), "*") != others.end())
+diag::Diagnostic describe_unknown_partition(const model::Site& site, const site::Verdict& verdict) {
+  const auto& wanted = verdict.name;
+  if (verdict.certainty == site::Certainty::advice)
     return {diag::Severity::warning,
             "request/partition",
-            std::find(others.begin(), others.end(), wanted) != others.end()
+            verdict.rule == site::Rule::partition_untold
                 ? "the profile of " + site.name + " tells nothing of partition '" + wanted +
                       "' but that it exists"
                 : "the profile of " + site.name + " does not list partition '" + wanted +

@@ -5,6 +5,7 @@
 #include <array>
 #include <limits>
 
+#include "slurm/options.hpp"
 #include "slurm/submission.hpp"
 #include "util/text.hpp"
 
@@ -37,25 +38,73 @@ unsigned clamped(std::uint64_t number) {
   return static_cast<unsigned>(std::min<std::uint64_t>(number, std::numeric_limits<unsigned>::max()));
 }
 
-/// What one node must offer, in MiB, and what is asked of it by --mem.
 void set_memory(Demand& demand, const slurm::Request& request) {
   const auto of = [&](std::string_view option) {
     const auto found = request.memory_mb.find(option);
     return found == request.memory_mb.end() ? 0 : found->second;
   };
-  const auto cpus = static_cast<std::uint64_t>(std::max(1L, demand.cpus_per_node));
-  demand.memory_mib =
-      std::max({of("mem"), of("mem-per-cpu") * cpus, of("mem-per-gpu") * demand.gpus_per_node});
-  if (request.memory_mb.find("mem") != request.memory_mb.end())
-    demand.mem = model::MemSize::of_mib(of("mem"));
+  demand.mem_per_cpu_mib = of("mem-per-cpu");
+  demand.mem_per_gpu_mib = of("mem-per-gpu");
+  if (request.memory_mb.find("mem") == request.memory_mb.end()) return;
+  demand.memory_mib = of("mem");
+  demand.mem = model::MemSize::of_mib(demand.memory_mib);
+}
+
+/// GPUs of one node and in all. Those of tasks are as many as a node's tasks have, where it is known how many
+/// it has.
+void set_gpus(Demand& demand, const slurm::Request& request, const slurm::JobSize& size) {
+  const auto per_node = std::max(request.gpus_per_node(), request.gpus("gpus-per-socket"));
+  const auto tasks =
+      static_cast<std::uint64_t>(std::clamp(size.tasks_per_node, 0L, std::max(0L, size.tasks)));
+  const auto of_tasks = size.gpus_per_task * tasks;
+  const auto on_average = (size.gpus + demand.nodes - 1) / demand.nodes;
+  const bool shared = demand.nodes_exact || size.gpus_per_node == 0;
+  demand.gpus_per_node = clamped(std::max({size.gpus_per_node, of_tasks, shared ? on_average : 0}));
+  demand.gpus_counted = demand.gpus_per_node > 0;
+  demand.gpus_spread = per_node == 0 && of_tasks == 0 && !demand.nodes_exact;
+  demand.gpus_on_node = size.gpus_per_node;
+  demand.gpus_in_all = size.gpus;
 }
 
 void set_time(Demand& demand, const slurm::Request& request) {
   const auto time = request.times.find("time");
-  demand.shortenable = request.has("time-min");
   if (time == request.times.end()) return;
   demand.unlimited = !time->second.minutes;
   if (time->second.minutes) demand.time = model::Walltime::of(std::chrono::minutes(*time->second.minutes));
+}
+
+/// What requests and scripts say in the same words: with whom the nodes are shared, where and when else than
+/// the site has it by itself.
+void set_options(Demand& demand, const slurm::Request& request) {
+  demand.elsewhere = request.has("clusters");
+  demand.constraint = request.text("constraint");
+  demand.features = request.features;
+  demand.exclusive = request.sharing == slurm::Sharing::exclusive;
+  demand.reserved = request.has("reservation");
+  demand.shortenable = request.has("time-min");
+  demand.overcommit = request.overcommit;
+  demand.gpus_by_other_name = asks_otherwise(request);
+  for (const auto& [name, setting] : request.given) demand.options.emplace(name, request.text(name));
+}
+
+/// The request's raw options, each a word: "--mem-per-gpu=4G", "-C a100", "--exclusive".
+slurm::Request raw_request(const model::JobSpec& job) {
+  std::vector<slurm::Setting> settings;
+  for (const auto& raw : job.sbatch) {
+    const bool is_long = util::starts_with(raw.value, "--");
+    const auto end = is_long ? raw.value.find_first_of("= ") : std::min<std::size_t>(2, raw.value.size());
+    const auto name =
+        raw.value.substr(is_long ? 2 : 1, end == raw.value.npos ? end : end - (is_long ? 2 : 1));
+    const auto known = is_long            ? slurm::find_option(slurm::Program::sbatch, name).option
+                       : name.size() == 1 ? slurm::find_option(slurm::Program::sbatch, name.front())
+                                          : std::nullopt;
+    slurm::Setting setting{known ? known->name : name, {}};
+    if (end < raw.value.size())
+      setting.value = std::string(util::trim(raw.value.substr(end + (is_long ? 1 : 0))));
+    settings.push_back(std::move(setting));
+  }
+  slurm::Findings ignored("", "");
+  return slurm::make_request(settings, slurm::k_newest_version, ignored);
 }
 
 /// Tasks that share a number of nodes that nobody named need as many as their number on each makes.
@@ -71,6 +120,11 @@ unsigned least_nodes(const slurm::JobSize& size) {
 std::string Demand::text(std::string_view option) const {
   const auto found = options.find(option);
   return found == options.end() ? std::string() : found->second;
+}
+
+std::uint64_t Demand::memory_of_node() const {
+  return std::max({memory_mib, mem_per_cpu_mib * static_cast<std::uint64_t>(std::max(1L, cpus_per_node)),
+                   mem_per_gpu_mib * gpus_per_node});
 }
 
 std::vector<std::string> feature_names(const std::string& expression) {
@@ -94,12 +148,12 @@ Demand demand_of(const model::JobSpec& job) {
   const auto text = [](const model::Known<std::string>& known) {
     return known ? known->value : std::string();
   };
+  const auto raw = raw_request(job);
+  set_options(demand, raw);
+  set_memory(demand, raw);
   if (job.partition) demand.partitions = {job.partition->value};
   demand.qos = text(job.qos);
   demand.gpu_type = text(job.gpu_type);
-  for (const auto& raw : job.sbatch)
-    if (util::starts_with(raw.value, "--constraint=")) demand.constraint = raw.value.substr(13);
-  demand.features = feature_names(demand.constraint);
   demand.nodes = job.nodes ? job.nodes->value : 1;
   demand.nodes_given = demand.nodes_exact = true;
   demand.gpus_counted = job.gpus_per_node.has_value();
@@ -119,27 +173,15 @@ Demand demand_of(const model::JobSpec& job) {
 
 Demand demand_of(const slurm::Request& request, const slurm::JobSize& size) {
   Demand demand;
-  demand.elsewhere = request.has("clusters");
+  set_options(demand, request);
   for (const auto& name : util::split(request.text("partition"), ','))
     if (!name.empty()) demand.partitions.push_back(name);
   demand.qos = request.text("qos");
   demand.gpu_type = named_type(request);
-  demand.constraint = request.text("constraint");
-  demand.features = request.features;
-  demand.exclusive = request.sharing == slurm::Sharing::exclusive;
-  demand.reserved = request.has("reservation");
   demand.nodes = least_nodes(size);
   demand.nodes_given = size.nodes_given;
   demand.nodes_exact = size.nodes_given && size.max_nodes == size.min_nodes;
-  const auto on_average = (size.gpus + demand.nodes - 1) / demand.nodes;
-  demand.gpus_per_node = clamped(size.gpus_per_node > 0 ? size.gpus_per_node : on_average);
-  demand.gpus_counted = demand.gpus_per_node > 0;
-  demand.gpus_on_node = size.gpus_per_node;
-  demand.gpus_in_all = size.gpus;
-  demand.gpus_of_tasks =
-      clamped(std::max(size.gpus_per_task * static_cast<std::uint64_t>(std::max(1L, size.tasks_per_node)),
-                       size.gpus / demand.nodes));
-  demand.gpus_by_other_name = asks_otherwise(request);
+  set_gpus(demand, request, size);
   demand.cpus_per_node = size.cpus_per_node;
   demand.cpus_of_tasks = size.cpus_per_node;
   if (request.has("ntasks") && size.nodes_given && size.min_nodes > 0)
@@ -147,11 +189,9 @@ Demand demand_of(const slurm::Request& request, const slurm::JobSize& size) {
                                     (size.tasks + size.min_nodes - 1) / size.min_nodes * size.cpus_per_task);
   demand.cpus_asked = request.has("cpus-per-task");
   demand.threads_per_core = size.threads_per_core;
-  demand.overcommit = request.overcommit;
   set_memory(demand, request);
   set_time(demand, request);
   demand.array_tasks = slurm::count_array_tasks(request.text("array"));
-  for (const auto& [name, setting] : request.given) demand.options.emplace(name, request.text(name));
   return demand;
 }
 

@@ -45,9 +45,9 @@ struct Demand {
   bool nodes_exact = false;       ///< and neither more nor fewer will do
   bool gpus_counted = false;      ///< somebody counted them, 0 included
   unsigned gpus_per_node = 0;     ///< of one node; of a request for so many in all, those of one node
+  bool gpus_spread = false;       ///< over as many nodes as Slurm takes: of no node the number is known
   std::uint64_t gpus_on_node = 0; ///< that each node must offer, where they are counted so
   std::uint64_t gpus_in_all = 0;
-  unsigned gpus_of_tasks = 0;      ///< of all tasks on one node, where they are counted by tasks
   bool gpus_by_other_name = false; ///< a resource or a licence of a name that may stand for GPUs
 
   long cpus_per_node = 0;    ///< that one node must offer
@@ -56,7 +56,8 @@ struct Demand {
   long threads_per_core = 0; ///< 0: any
   CpuUnit cpu_unit = CpuUnit::slurm;
   bool overcommit = false;
-  std::uint64_t memory_mib = 0;      ///< that one node must offer, however it is counted
+  std::uint64_t memory_mib = 0; ///< that one node must offer
+  std::uint64_t mem_per_cpu_mib = 0, mem_per_gpu_mib = 0;
   std::optional<model::MemSize> mem; ///< of each node, where it is counted so
   std::optional<model::Walltime> time;
   bool unlimited = false;   ///< no limit of time was asked for
@@ -70,9 +71,11 @@ struct Demand {
   bool has(std::string_view option) const { return options.find(option) != options.end(); }
   /// The option's value; empty where it was not given or has none.
   std::string text(std::string_view option) const;
+  /// What one node must offer, in MiB, however it is counted.
+  std::uint64_t memory_of_node() const;
 };
 
-/// What a request says before anything is decided about it.
+/// What a request says, its raw options of sbatch included, before anything is decided about it.
 Demand demand_of(const model::JobSpec& job);
 /// What a component of a script asks for.
 Demand demand_of(const slurm::Request& request, const slurm::JobSize& size);

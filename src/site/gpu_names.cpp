@@ -2,6 +2,7 @@
 #include "site/gpu_names.hpp"
 
 #include <algorithm>
+#include <array>
 
 #include "util/text.hpp"
 
@@ -30,6 +31,26 @@ std::string gpu_word(const std::string& name) {
   return {};
 }
 
+/// Whether a name without such a word is one of makers and families: "tesla", "nvidia", "hopper".
+bool names_family(const std::string& name) {
+  static constexpr std::array<std::string_view, 29> c_families = {
+      "gpu",    "nvidia",   "amd",    "intel",  "tesla",   "quadro", "geforce",   "rtx",
+      "gtx",    "titan",    "kepler", "pascal", "maxwell", "volta",  "turing",    "ampere",
+      "ada",    "lovelace", "hopper", "grace",  "gh",      "nvl",    "blackwell", "instinct",
+      "radeon", "mi",       "max",    "pvc",    "ponte"};
+  const auto text = util::to_lower(name);
+  return std::any_of(c_families.begin(), c_families.end(), [&](const auto family) {
+    for (auto at = text.find(family); at != text.npos; at = text.find(family, at + 1)) {
+      const auto end = at + family.size();
+      const auto is_letter = [&](std::size_t i) {
+        return i < text.size() && text[i] >= 'a' && text[i] <= 'z';
+      };
+      if ((at == 0 || !is_letter(at - 1)) && !is_letter(end)) return true;
+    }
+    return false;
+  });
+}
+
 } // namespace
 
 const model::GpuSlice* find_slice(const model::GpuShape& gpu, const std::string& type) {
@@ -43,9 +64,28 @@ bool has_gpu_type(const model::GpuShape& gpu, const std::string& type) {
   return is_called(gpu.slurm_type, gpu.aliases, type) || find_slice(gpu, type);
 }
 
+std::vector<std::string> gpu_type_names(const std::vector<const model::NodeType*>& nodes) {
+  std::vector<std::string> names;
+  const auto add = [&](const std::string& name) {
+    if (std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
+  };
+  for (const auto* node : nodes) {
+    if (!node->gpu) continue;
+    if (node->gpu->slurm_type.empty()) return {};
+    add(node->gpu->slurm_type);
+    for (const auto& alias : node->gpu->aliases) add(alias);
+    for (const auto& slice : node->gpu->slices) {
+      add(slice.name);
+      for (const auto& alias : slice.aliases) add(alias);
+    }
+  }
+  return names;
+}
+
 bool may_be_type(const model::GpuShape& gpu, const std::string& type) {
   const auto asked = gpu_word(type), have = gpu_word(gpu.model);
-  return asked.empty() || have.empty() || asked == have;
+  if (have.empty()) return true;
+  return asked.empty() ? names_family(type) : asked == have;
 }
 
 } // namespace hpcml::site

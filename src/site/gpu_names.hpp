@@ -3,6 +3,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "model/site.hpp"
 
@@ -13,6 +14,10 @@ const model::GpuSlice* find_slice(const model::GpuShape& gpu, const std::string&
 
 /// True if GPUs of this kind, or parts of them, are asked for by `type`.
 bool has_gpu_type(const model::GpuShape& gpu, const std::string& type);
+
+/// The names that Slurm has for the GPUs of these nodes and for their parts, each once; empty where one of
+/// the GPUs has none that the profile knows.
+std::vector<std::string> gpu_type_names(const std::vector<const model::NodeType*>& nodes);
 
 /// Whether a GPU whose name in Slurm is not known can be of the type, by what people call it.
 bool may_be_type(const model::GpuShape& gpu, const std::string& type);

@@ -11,7 +11,8 @@ std::string_view rule_id(Rule rule) {
   case Rule::partition_refused:
   case Rule::partition_unwanted:
   case Rule::partition_chosen: return "site/partition-named";
-  case Rule::partition_unknown: return "site/partition-unknown";
+  case Rule::partition_unknown:
+  case Rule::partition_untold: return "site/partition-unknown";
   case Rule::gpus_on_cpu_nodes: return "site/gpus-on-cpu-nodes";
   case Rule::nodes_of_user:
   case Rule::nodes_apart:
@@ -61,12 +62,16 @@ std::string_view rule_id(Rule rule) {
   return {};
 }
 
+std::optional<Rule> closed_by(const model::Site& site) {
+  if (site.state == model::SiteState::retired) return Rule::site_retired;
+  if (site.scheduler == model::Scheduler::none) return Rule::no_scheduler;
+  return std::nullopt;
+}
+
 Verdicts judge(const model::Site& site, const Placement& placement, const Demand& demand) {
   Verdicts verdicts;
   Case job{site, placement, demand, verdicts};
-  if (site.state == model::SiteState::retired)
-    job.add(Rule::site_retired, Certainty::certain, 0, 0, site.state_origin);
-  if (site.scheduler == model::Scheduler::none) job.add(Rule::no_scheduler, Certainty::certain, 0, 0, {});
+  if (const auto closed = closed_by(site)) job.add(*closed, Certainty::certain, 0, 0, site.state_origin);
   judge_partition(job);
   judge_nodes(job);
   judge_gpus(job);

@@ -55,7 +55,7 @@ bool exceeds_node(Case& job) {
 }
 
 /// Whether a number of CPUs that is asked for with GPUs breaks the site's share, is much, or is little.
-void judge_cpu_share(Case& job, const model::NodeType& node, bool slice) {
+void judge_cpu_share(Case& job, const model::NodeType& node) {
   const auto& demand = job.demand;
   const auto& placement = job.placement;
   if (!node.cpus_per_gpu || demand.cpus_per_node == 0) return;
@@ -65,14 +65,16 @@ void judge_cpu_share(Case& job, const model::NodeType& node, bool slice) {
   const auto asked = static_cast<unsigned>(demand.cpus_of_tasks);
   const bool threads = !cores && node.cpu.threads_per_core > 1 && demand.threads_per_core != 1;
   const auto most = threads ? share * node.cpu.threads_per_core : share;
-  const bool other = breaks_share(node, asked, share) && (asked > most || (asked < share && !slice));
+  // Who has the nodes alone takes nothing from other GPUs.
+  const bool other =
+      !placement.owns_nodes() && breaks_share(node, asked, share) && (asked > most || asked < share);
   Rule rule = Rule::cpu_share;
   auto certainty = Certainty::likely; // how many threads a CPU of Slurm is decides the site
   if (!other) {
     certainty = Certainty::advice;
     if (asked > most && !placement.owns_nodes() && (cores || gpus < node.gpu->per_node))
       rule = Rule::cpus_many;
-    else if (asked * (placement.owns_nodes() ? 4 : 2) <= share && demand.cpus_asked && !slice)
+    else if (asked * (placement.owns_nodes() ? 4 : 2) <= share && demand.cpus_asked)
       rule = Rule::cpus_few;
     else
       return;
@@ -107,27 +109,28 @@ void judge_cpus(Case& job) {
       demand.gpus_per_node > nodes.front()->gpu->per_node)
     return;
   const bool slice = find_slice(*nodes.front()->gpu, demand.gpu_type) != nullptr;
-  if (!(too_many && job.is_request()) && !slice) judge_cpu_share(job, *nodes.front(), slice);
-  if (!slice) judge_memory_share(job, *nodes.front());
+  if (slice) return;
+  if (!(too_many && job.is_request())) judge_cpu_share(job, *nodes.front());
+  judge_memory_share(job, *nodes.front());
 }
 
 void judge_memory(Case& job) {
   const auto& demand = job.demand;
   if (demand.elsewhere) return;
+  const auto asked = demand.memory_of_node();
   const model::NodeType* most = nullptr;
   const auto nodes = job.nodes();
   for (const auto* node : nodes) {
     if (!node->memory) return;
     if (!most || node->memory->value > most->memory->value) most = node;
   }
-  if (!most || demand.memory_mib <= most->memory->value.mib() ||
-      !flag_rule(job.site, "mem", job.placement.facts).takes())
+  if (!most || asked <= most->memory->value.mib() || !flag_rule(job.site, "mem", job.placement.facts).takes())
     return;
   // What a profile says of memory is often rounded, and there may be CPU nodes with more: near it the site
   // may still take the job.
-  const bool far = most->gpu && demand.memory_mib * 4 > most->memory->value.mib() * 5;
-  job.add(Rule::memory_over, far ? job.certainty() : Certainty::likely, demand.memory_mib,
-          most->memory->value.mib(), most->memory->origin)
+  const bool far = most->gpu && asked * 4 > most->memory->value.mib() * 5;
+  job.add(Rule::memory_over, far ? job.certainty() : Certainty::likely, asked, most->memory->value.mib(),
+          most->memory->origin)
       .node = most;
 }
 

@@ -71,17 +71,16 @@ void judge_counts(Case& job) {
   if (!job.is_request() && (nodes.empty() || !nodes.front()->gpu)) return;
   const auto* gpu = nodes.empty() || !nodes.front()->gpu ? nullptr : &*nodes.front()->gpu;
   const auto& rule = gpu_rule(job.site, job.placement.facts);
-  const bool spread = demand.gpus_on_node == 0 && !demand.nodes_given; // over as many nodes as Slurm takes
   const bool part_of_gpu = gpu && find_slice(*gpu, demand.gpu_type) && rule.allowed_counts.empty();
-  if (spread || part_of_gpu || (gpu && demand.gpus_per_node > gpu->per_node)) return;
+  if (demand.gpus_spread || part_of_gpu || (gpu && demand.gpus_per_node > gpu->per_node)) return;
   const unsigned per_node = gpu ? gpu->per_node : 0;
   for (const auto fault : gpu_count_faults(rule, demand.nodes, demand.gpus_per_node, per_node)) {
     const bool in_all = fault == GpuCountFault::not_multiple;
     const auto what = fault == GpuCountFault::not_listed      ? Rule::gpus_listed
                       : fault == GpuCountFault::part_of_nodes ? Rule::gpus_whole_nodes
                                                               : Rule::gpus_multiple;
-    auto& verdict = job.add(what, job.certainty(), demand.gpus_per_node * (in_all ? demand.nodes : 1),
-                            in_all ? rule.multiple_of : per_node, rule.origin);
+    auto& verdict = job.add_limit(what, demand.gpus_per_node * (in_all ? demand.nodes : 1),
+                                  in_all ? rule.multiple_of : per_node, rule.origin);
     verdict.request = &rule;
   }
 }
@@ -92,10 +91,10 @@ void judge_total(Case& job) {
   if (placement.partitions.size() > 1) return;
   const auto* partition = placement.partition();
   if (const auto& most = limit_of(placement.qos, partition, &Limits::max_gpus); most && gpus > most->value)
-    job.add(Rule::gpus_over, job.certainty(), gpus, most->value, most->origin).owner =
+    job.add_limit(Rule::gpus_over, gpus, most->value, most->origin).owner =
         limit_owner(job.site, placement.qos, partition, &Limits::max_gpus);
   if (const auto& least = limit_of(placement.qos, partition, &Limits::min_gpus); least && gpus < least->value)
-    job.add(Rule::gpus_under, job.certainty(), gpus, least->value, least->origin).owner =
+    job.add_limit(Rule::gpus_under, gpus, least->value, least->origin).owner =
         limit_owner(job.site, placement.qos, partition, &Limits::min_gpus);
 }
 
@@ -130,9 +129,8 @@ bool misses_gpus(const Case& job, const model::GpuRequest& rule) {
 void judge_idle(Case& job) {
   const auto& [site, placement, demand, verdicts] = job;
   const auto nodes = job.nodes();
-  const bool spread = demand.gpus_on_node == 0 && !demand.nodes_given;
-  const unsigned asked = std::max(demand.gpus_per_node, demand.gpus_of_tasks);
-  if (!placement.owns_nodes() || nodes.size() != 1 || !nodes.front()->gpu || spread ||
+  const unsigned asked = demand.gpus_per_node;
+  if (!placement.owns_nodes() || nodes.size() != 1 || !nodes.front()->gpu || demand.gpus_spread ||
       (!placement.sure && !job.is_request()) || asked >= nodes.front()->gpu->per_node)
     return;
   const auto* partition = placement.partition();
@@ -143,24 +141,14 @@ void judge_idle(Case& job) {
   if (by_partition) verdict.owner = "partition " + partition->name;
 }
 
-/// The names that Slurm has for the GPUs here; empty where one of them is not known.
-std::vector<std::string> types_of(const std::vector<const model::NodeType*>& nodes) {
-  std::vector<std::string> types;
-  for (const auto* node : nodes) {
-    if (!node->gpu) continue;
-    if (node->gpu->slurm_type.empty()) return {};
-    types.push_back(node->gpu->slurm_type);
-    types.insert(types.end(), node->gpu->aliases.begin(), node->gpu->aliases.end());
-    for (const auto& slice : node->gpu->slices) types.push_back(slice.name);
-  }
-  return types;
-}
-
 void judge_type(Case& job) {
   const auto& [site, placement, demand, verdicts] = job;
   if (!demand.gpu_type.empty()) {
     if (placement.type_is_there) return;
-    if (!job.is_request() && (placement.nodes.empty() || types_of(placement.nodes).empty())) return;
+    // Where types have no names for jobs the profile need not know them.
+    const bool unnamed =
+        site.gpu_request.type == model::Policy::forbidden && gpu_type_names(placement.nodes).empty();
+    if (!job.is_request() && (placement.nodes.empty() || unnamed)) return;
     const auto* node = placement.kinds.empty() ? nullptr : placement.node();
     auto& verdict =
         job.add(Rule::type_unknown, Certainty::likely, 0, 0, node ? node->origin : model::Origin{});
@@ -170,13 +158,13 @@ void judge_type(Case& job) {
   const auto& rule = gpu_rule(site, placement.facts);
   if (rule.type != model::Policy::required || rule.style == model::GpuStyle::none) return;
   if (!job.is_request() && (placement.nodes.empty() || !demand.constraint.empty())) return;
-  const auto types = types_of(placement.nodes);
-  const bool only_one = types.empty() || std::all_of(types.begin(), types.end(),
-                                                     [&](const auto& type) { return type == types.front(); });
+  // Of the one type that there is a job gets GPUs whether it names it or not.
+  const bool only_one = gpu_type_names(placement.nodes).size() <= 1;
   auto& verdict = job.add(Rule::type_missing,
-                          job.demand.stage != Stage::script ? Certainty::certain
-                          : only_one                        ? Certainty::advice
-                                                            : Certainty::likely,
+                          job.is_request()                       ? Certainty::certain
+                          : only_one                             ? Certainty::advice
+                          : job.demand.stage == Stage::submitted ? Certainty::certain
+                                                                 : Certainty::likely,
                           0, 0, rule.origin);
   verdict.request = &rule;
 }

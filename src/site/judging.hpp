@@ -34,6 +34,13 @@ struct Case {
                const model::Origin& origin) {
     return verdicts.emplace_back(Verdict{rule, certainty, {}, have, limit, {}, origin});
   }
+  /// A limit of the place, which a reservation may lift.
+  Verdict& add_limit(Rule rule, unsigned long long have, unsigned long long limit,
+                     const model::Origin& origin) {
+    auto& verdict = add(rule, certainty(), have, limit, origin);
+    verdict.reservable = demand.reserved;
+    return verdict;
+  }
 };
 
 // Each in the file of its name.

@@ -59,8 +59,11 @@ void take_default(Placement& placement, const model::Site& site, const Demand& d
     return qos && !qos->partitions.empty() && !partition.nameable && is_place_of(qos, partition.name);
   };
   if (!chosen && demand.stage == Stage::submitted) chosen = site.default_partition(by_qos);
+  // The script would name it. A job without GPUs that the site places goes to nodes that the profile leaves
+  // out.
   if (!chosen && request)
-    chosen = site.default_partition([](const auto& partition) { return partition.is_default; });
+    chosen = site.default_partition(
+        [&](const auto& partition) { return partition.is_default && (gpus || partition.nameable); });
   if (!chosen) return;
   placement.chosen_by = ChosenBy::profile;
   if (!chosen->is_default && chosen->nameable) {
@@ -127,8 +130,10 @@ void find_kinds(Placement& placement, const model::Site& site, const Demand& dem
   if (!placement.partitions.empty()) return;
   if (demand.stage == Stage::request) {
     // With a wrong partition the rest of the request is still looked at where the site has one kind of node.
-    if (site.partitions.empty() || site.node_types.size() == 1)
-      for (const auto& node : site.node_types) kinds.push_back(&node);
+    const bool is_known = site.partitions.empty() || site.node_types.size() == 1;
+    const bool leaves_gpus = demand.gpus_counted && !wants_gpus(site, demand);
+    for (const auto& node : site.node_types)
+      if (is_known && !(leaves_gpus && node.gpu && demand.partitions.empty())) kinds.push_back(&node);
     return;
   }
   if (!demand.partitions.empty()) return;
@@ -182,6 +187,19 @@ void choose_nodes(Placement& placement, const model::Site& site, const Demand& d
       placement.slice || !placement.type_is_there ? nodes.front() : best_of(nodes, demand, gpus);
 }
 
+/// Whether the script of a request gets --exclusive, which the site or the QoS wants.
+bool adds_exclusive(const model::Site& site, const Placement& placement) {
+  const auto is_it = [](const std::string& option) {
+    return option == "--exclusive" || util::starts_with(option, "--exclusive=");
+  };
+  if (placement.qos && std::any_of(placement.qos->needs.begin(), placement.qos->needs.end(), is_it))
+    return true;
+  if (flag_rule(site, "exclusive", placement.facts).policy == model::Policy::required) return true;
+  return std::any_of(site.always.begin(), site.always.end(), [&](const auto& rule) {
+    return !rule.on_srun && is_it(rule.value) && applies(rule.when, placement.facts);
+  });
+}
+
 JobFacts facts_of(const model::Site& site, const Placement& placement, const Demand& demand) {
   JobOutline outline;
   outline.nodes = demand.nodes;
@@ -189,7 +207,7 @@ JobFacts facts_of(const model::Site& site, const Placement& placement, const Dem
   const auto* node = placement.node();
   if (gpus_come_with_nodes(site) && node && node->gpu)
     outline.gpus_per_node = node->gpu->per_node;
-  else if (demand.nodes_exact)
+  else
     outline.gpus_in_all = demand.gpus_in_all;
   outline.partition = placement.partition() ? placement.partition()->name : std::string();
   outline.launcher = demand.launcher;
@@ -241,7 +259,8 @@ bool is_offline(const model::Site& site, const std::vector<const model::Partitio
 
 Placement place(const model::Site& site, const Demand& demand) {
   Placement placement;
-  if (demand.elsewhere) return placement;
+  const bool request = demand.stage == Stage::request; // it is planned for the site that it is for
+  if (demand.elsewhere && !request) return placement;
   placement.owner = demand.exclusive;
   placement.facts = facts_of(site, placement, demand);
   choose_partitions(placement, site, demand);
@@ -252,8 +271,10 @@ Placement place(const model::Site& site, const Demand& demand) {
                              partition                       ? partition->name
                              : demand.partitions.size() == 1 ? demand.partitions.front()
                                                              : std::string());
+  if (request && adds_exclusive(site, placement)) placement.owner = true;
   // The limits of a QoS or a reservation that the profile does not know may hold instead of the partition's.
   if (demand.reserved || (!demand.qos.empty() && !placement.qos)) placement.sure = false;
+  if (demand.elsewhere) placement.type_is_there = true; // for all that this profile knows
   placement.facts = facts_of(site, placement, demand);
   return placement;
 }

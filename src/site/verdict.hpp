@@ -23,7 +23,8 @@ enum class Rule {
   partition_refused,  ///< jobs may name none
   partition_unwanted, ///< the site asks to name none
   partition_chosen,   ///< NAME is one that only Slurm may choose
-  partition_unknown,  ///< NAME
+  partition_unknown,  ///< NAME; advice: groups have such of their own names
+  partition_untold,   ///< NAME of one that is there, of which the profile has nothing more
   gpus_on_cpu_nodes,  ///< GPUs of one node
   nodes_of_user,      ///< nodes
   nodes_apart,        ///< nodes, which no network joins
@@ -86,8 +87,15 @@ struct Verdict {
   const model::NodeType* node = nullptr;      ///< the kind that the numbers are of
   const model::FlagRule* flag = nullptr;      ///< of options
   const model::GpuRequest* request = nullptr; ///< of GPUs
+  bool reservable = false;                    ///< the job is in a reservation, which may allow it
 };
 using Verdicts = std::vector<Verdict>;
+
+/// Why the site takes no jobs at all; nothing where it takes some.
+std::optional<Rule> closed_by(const model::Site& site);
+
+/// What is to be said of the name of a partition that the profile does not describe; nothing where it does.
+std::optional<Verdict> judge_partition_name(const model::Site& site, const std::string& name);
 
 /// All that the site says to the job at its place; nothing where it goes elsewhere.
 Verdicts judge(const model::Site& site, const Placement& placement, const Demand& demand);

@@ -224,8 +224,32 @@ TEST_CASE("a site's GPU counts and its wish for a type hold") {
   CHECK(refusal(site, "d.tres_per_node='gres:gpu:a100:3'") ==
         "Small: the site gives 1, 4 GPUs per node, not 3");
   site.gpu_request.type = model::Policy::required;
+  // Of the one type that there is every job gets GPUs: that it is not named is advice, and no site refuses
+  // it.
+  CHECK(refusal(site, "d.tres_per_node='gres:gpu:4'") == "");
+  site.node_types[0].gpu->slices = {model::GpuSlice{"a100_1g", {}, {}, {}, {}}};
   CHECK(refusal(site, "d.tres_per_node='gres:gpu:4'") == "Small: name the GPU's type: gpu:a100:N");
   CHECK(refusal(site, "d.tres_per_node='gres:gpu:a100:4'") == "");
+}
+
+TEST_CASE("the filter hears of all that a job's size hangs on") {
+  auto site = test::small_site();
+  site.partitions[0].exclusive = false;
+  site.node_types[0].cpus_per_gpu = 4;
+  site.node_types[0].share_policy = model::SharePolicy::max;
+  const std::string one = "d.min_nodes=1 d.tres_per_node='gres:gpu:1' d.num_tasks=9 d.ntasks_per_node=9 ";
+  const std::string over = "Small: CPUs for these GPUs: 9, and their share is 4";
+  CHECK(refusal(site, one + "d.min_cpus=9") == over);
+  CHECK(refusal(site, one + "d.min_cpus=1") == ""); // sbatch --overcommit
+  const std::string few =
+      "d.min_nodes=1 d.tres_per_node='gres:gpu:1' d.num_tasks=1 d.cpus_per_task=8 d.min_cpus=8 ";
+  CHECK(refusal(site, few) == ""); // two threads of each of four cores
+  CHECK(refusal(site, few + "d.threads_per_core=1") == "Small: CPUs for these GPUs: 8, and their share is 4");
+  CHECK(refusal(site, few + "d.threads_per_core=1 d.shared=0") == ""); // the nodes are its own
+  site.gpu_request.allowed_counts = {4};
+  CHECK(refusal(site, "d.min_nodes=1 d.max_nodes=2 d.num_tasks=4 d.tres_per_task='gres:gpu:1'") == "");
+  CHECK(refusal(site, "d.min_nodes=2 d.max_nodes=2 d.num_tasks=4 d.tres_per_task='gres:gpu:1'") ==
+        "Small: the site gives 4 GPUs per node, not 2");
 }
 
 TEST_CASE("the filter hands a job over unchanged and does what the judge says") {

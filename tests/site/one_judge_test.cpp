@@ -72,6 +72,13 @@ model::JobSpec draw(Dice& dice, const model::Site& at) {
   if (dice.once_in(10)) job.array = said<std::string>(dice.one_of<std::string>({"0-3", "0-40", "1-6000"}));
   if (node && node->gpu && job.gpus_per_node->value > 0 && !node->gpu->slurm_type.empty() && dice.once_in(3))
     job.gpu_type = said(dice.once_in(8) && all_have_names(at) ? "z900" : node->gpu->slurm_type);
+  if (dice.once_in(4)) {
+    std::vector<std::string> raw = {"--exclusive", "--reservation=ours", "--time-min=1", "--clusters=other"};
+    if (!job.mem && job.gpus_per_node->value > 0 && !by_node)
+      raw.insert(raw.end(), {"--mem-per-gpu=30G", "--mem-per-gpu=900G"});
+    if (!job.mem) raw.push_back("--mem-per-cpu=20G");
+    job.sbatch = {said(dice.one_of(raw))};
+  }
   return job;
 }
 
@@ -95,6 +102,7 @@ std::string script_of(const model::JobSpec& job, const model::Site& at) {
   if (job.mem) add("mem=" + job.mem->value.to_slurm());
   add("time=" + job.time->value.to_slurm());
   if (job.array) add("array=" + job.array->value);
+  for (const auto& raw : job.sbatch) add(raw.value.substr(2));
   return text + "srun true\n";
 }
 

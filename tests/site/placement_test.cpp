@@ -3,28 +3,11 @@
 #include <catch2/catch.hpp>
 
 #include "site/placement.hpp"
-#include "slurm/script_header.hpp"
-#include "spec/site_store.hpp"
+#include "site/script_helper.hpp"
 
 using namespace hpcml;
 
 namespace {
-
-model::Site shipped(const std::string& id) {
-  auto load = spec::load_site(id, {});
-  REQUIRE(load.site);
-  return std::move(*load.site);
-}
-
-site::Demand script(const std::string& options) {
-  const auto text = "#!/bin/bash\n#SBATCH " + options + "\n";
-  slurm::Findings findings("", text);
-  const auto header = slurm::read_header(text, slurm::k_newest_version, findings);
-  const auto settings = slurm::read_settings(header, {}, slurm::k_newest_version, findings);
-  const auto request = slurm::make_request(settings.at(0), slurm::k_newest_version, findings);
-  REQUIRE(findings.list().empty());
-  return site::demand_of(request, slurm::size_job(request, slurm::k_newest_version, 0));
-}
 
 template <class T> model::Sourced<T> said(T value) { return {std::move(value), {}}; }
 
@@ -60,8 +43,8 @@ TEST_CASE("a script lands where Slurm or the profile puts it") {
   };
   for (const auto& [id, options, partitions, sure] : cases) {
     CAPTURE(id, options);
-    const auto at = shipped(id);
-    const auto placement = site::place(at, script(options));
+    const auto at = test::shipped_site(id);
+    const auto placement = site::place(at, test::script_demand(options));
     CHECK(names(placement.partitions) == partitions);
     CHECK(placement.sure == sure);
     CHECK(placement.planned == nullptr);
@@ -69,7 +52,7 @@ TEST_CASE("a script lands where Slurm or the profile puts it") {
 }
 
 TEST_CASE("a request lands where a script with its options would, and a choice that nobody made is none") {
-  const auto snellius = shipped("snellius");
+  const auto snellius = test::shipped_site("snellius");
   model::JobSpec job;
   auto placement = site::place(snellius, site::demand_of(job));
   CHECK(placement.chosen_by == site::ChosenBy::nobody);
@@ -84,9 +67,38 @@ TEST_CASE("a request lands where a script with its options would, and a choice t
   CHECK_FALSE(placement.type_is_there);
 }
 
+TEST_CASE("a request without GPUs is not planned for GPU nodes that the site would not give it") {
+  const auto narval = test::shipped_site("narval"); // its profile knows GPU nodes only, and Slurm chooses
+  model::JobSpec job;
+  job.gpus_per_node = said(0u);
+  job.cpus_per_task = said(64u);
+  const auto placement = site::place(narval, site::demand_of(job));
+  CHECK(placement.partitions.empty());
+  CHECK(placement.node() == nullptr);
+  const auto lumi = test::shipped_site("lumi"); // there the script names the partition
+  CHECK(names(site::place(lumi, site::demand_of(job)).partitions) == "standard-g");
+}
+
+TEST_CASE("a type that is no GPU's name is none of a GPU whose name the profile does not know") {
+  const auto mila = test::shipped_site("mila");
+  model::JobSpec job;
+  const auto is_there = [&](const std::string& type) {
+    job.gpu_type = said(type);
+    const bool by_request = site::place(mila, site::demand_of(job)).type_is_there;
+    CHECK(by_request ==
+          site::place(mila, test::script_demand("-p long --gres=gpu:" + type + ":1")).type_is_there);
+    return by_request;
+  };
+  CHECK(is_there("a100"));
+  CHECK(is_there("v100")); // it may be called so
+  CHECK(is_there("tesla"));
+  CHECK_FALSE(is_there("nonsense"));
+  CHECK_FALSE(is_there("p100"));
+}
+
 TEST_CASE("features place a request as they place a script") {
-  const auto at = shipped("mila");
-  const auto by_script = site::place(at, script("-p long --gres=gpu:1 --constraint=ampere"));
+  const auto at = test::shipped_site("mila");
+  const auto by_script = site::place(at, test::script_demand("-p long --gres=gpu:1 --constraint=ampere"));
   model::JobSpec job;
   job.partition = said<std::string>("long");
   job.gpus_per_node = said(1u);
@@ -99,7 +111,7 @@ TEST_CASE("features place a request as they place a script") {
 }
 
 TEST_CASE("tasks that need several nodes count as several, whoever counts the GPUs") {
-  const auto demand = script("-n 8 --ntasks-per-node=4 --gpus=8");
+  const auto demand = test::script_demand("-n 8 --ntasks-per-node=4 --gpus=8");
   CHECK(demand.nodes == 2);
   CHECK(demand.gpus_per_node == 4);
   CHECK(site::feature_names("[a100*2&x-1]|h100") == std::vector<std::string>{"a100", "2", "x-1", "h100"});

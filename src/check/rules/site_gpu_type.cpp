@@ -3,35 +3,30 @@
 #include <algorithm>
 
 #include "check/site_rule.hpp"
+#include "site/gpu_names.hpp"
 #include "util/text.hpp"
 
 namespace hpcml::check {
 namespace site_gpu_type {
 
-/// The names that Slurm has for the GPUs here; empty where one of them is not known.
-std::vector<std::string> types_of(const SitePart& part) {
-  std::vector<std::string> types;
-  for (const auto* node : part.fit.nodes) {
-    if (!node->gpu) continue;
-    if (node->gpu->slurm_type.empty()) return {};
-    if (std::find(types.begin(), types.end(), node->gpu->slurm_type) == types.end())
-      types.push_back(node->gpu->slurm_type);
-    types.insert(types.end(), node->gpu->aliases.begin(), node->gpu->aliases.end());
-    for (const auto& slice : node->gpu->slices) {
-      types.push_back(slice.name);
-      types.insert(types.end(), slice.aliases.begin(), slice.aliases.end());
-    }
-  }
-  return types;
+/// The names that it has, or what its GPUs are where the profile does not know all of them.
+std::string known_types(const SitePart& part) {
+  const auto types = site::gpu_type_names(part.fit.nodes);
+  if (!types.empty()) return "types: " + util::join(types, ", ");
+  std::vector<std::string> models;
+  for (const auto* node : part.fit.nodes)
+    if (node->gpu && !node->gpu->model.empty() &&
+        std::find(models.begin(), models.end(), node->gpu->model) == models.end())
+      models.push_back(node->gpu->model);
+  return models.empty() ? "" : "its GPUs are " + util::join(models, ", ");
 }
 
 /// Another type than the site has; one in other capitals is mended.
 Hit wrong_type(const Subject& subject, const SitePart& part, const site::Verdict& verdict) {
-  const auto types = types_of(part);
+  const auto types = site::gpu_type_names(part.fit.nodes);
   const auto& wanted = verdict.name;
   Hit hit{part.place({"gres", "gpus-per-node", "gpus", "gpus-per-task", "tres-per-task"}),
-          "no node here has GPUs of type '" + wanted + "'",
-          with_source("types: " + util::join(types, ", "), verdict.origin)};
+          "no node here has GPUs of type '" + wanted + "'", with_source(known_types(part), verdict.origin)};
   const auto same = std::find_if(types.begin(), types.end(), [&](const auto& type) {
     return util::to_lower(type) == util::to_lower(wanted);
   });
@@ -51,10 +46,9 @@ Hits find(const Subject& subject) {
         hits.push_back(wrong_type(subject, part, verdict));
         continue;
       }
-      const auto types = types_of(part);
       hits.push_back({part.place({"gres", "gpus-per-node", "gpus", "gpus-per-task", "tres-per-task"}),
                       part.site.name + " wants the type of GPU named",
-                      with_source(types.empty() ? "" : "types: " + util::join(types, ", "), verdict.origin),
+                      with_source(known_types(part), verdict.origin),
                       {},
                       severity_of(verdict)});
     }

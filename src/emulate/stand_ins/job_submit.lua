@@ -1,9 +1,10 @@
 -- Hands each job that is submitted over to the site's judge and does what it says: `judge` (before this text) is the command, to which
 -- the name of a file in `folder` is added. No rule of the site stands here. Lua 5.1, as Slurm's plugin has it.
 
-local members = {"account", "partition", "qos", "time_limit", "time_min", "min_nodes", "num_tasks", "ntasks_per_node", "cpus_per_task",
-  "pn_min_memory", "min_mem_per_cpu", "mem_per_tres", "tres_per_node", "tres_per_job", "tres_per_task", "tres_per_socket", "shared",
-  "req_nodes", "exc_nodes", "features", "reservation", "array_inx", "dependency", "comment", "licenses", "script"}
+local members = {"account", "partition", "qos", "time_limit", "time_min", "min_nodes", "max_nodes", "num_tasks", "min_cpus",
+  "ntasks_per_node", "ntasks_per_gpu", "cpus_per_task", "cpus_per_tres", "pn_min_cpus", "sockets_per_node", "cores_per_socket",
+  "threads_per_core", "pn_min_memory", "min_mem_per_cpu", "mem_per_tres", "pn_min_tmp_disk", "tres_per_node", "tres_per_job",
+  "tres_per_task", "tres_per_socket", "shared", "req_nodes", "exc_nodes", "features", "reservation", "array_inx", "dependency", "comment", "licenses", "script"}
 
 local function write_field(file, name, value)
   if value == nil or value == "" then return end

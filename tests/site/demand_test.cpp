@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: MIT
+// What scripts and requests ask for, counted alike.
+#include <catch2/catch.hpp>
+
+#include <algorithm>
+#include <set>
+
+#include "site/script_helper.hpp"
+#include "site/verdict.hpp"
+
+using namespace hpcml;
+using site::Rule;
+using test::script_demand;
+using test::shipped_site;
+
+namespace {
+
+template <class T> model::Sourced<T> said(T value) { return {std::move(value), {}}; }
+
+std::set<Rule> rules_against(const model::Site& at, const site::Demand& demand) {
+  std::set<Rule> rules;
+  for (const auto& verdict : site::judge(at, site::place(at, demand), demand)) rules.insert(verdict.rule);
+  return rules;
+}
+
+model::JobSpec with_raw(const std::vector<std::string>& options) {
+  model::JobSpec job;
+  for (const auto& option : options) job.sbatch.push_back(said(option));
+  return job;
+}
+
+} // namespace
+
+TEST_CASE("GPUs of tasks are those of all tasks of a node, where it is known how many it has") {
+  struct Case {
+    const char* options;
+    unsigned of_node;
+    std::uint64_t in_all;
+    bool spread;
+  };
+  const Case cases[] = {
+      {"-N1 -n3 --gpus-per-task=1", 3, 3, false},
+      {"-N2 --ntasks-per-node=4 --gpus-per-task=1", 4, 8, false},
+      {"-N2 -n5 --gpus-per-task=2", 5, 10, false},
+      {"-n4 --gpus-per-task=1", 1, 4, true},       // on one node or on four
+      {"-N1-4 -n4 --gpus-per-task=1", 1, 4, true}, // the same
+      {"--ntasks-per-node=4 --gpus-per-task=1 -n8", 4, 8, false},
+      {"-n1 --ntasks-per-node=4 --gpus-per-task=1", 1, 1, false}, // there is one task
+      {"-N2 --gpus-per-node=4", 4, 8, false},
+      {"--gpus=8", 8, 8, true},
+      {"-N2 --gpus=8", 4, 8, false},
+  };
+  for (const auto& [options, of_node, in_all, spread] : cases) {
+    CAPTURE(options);
+    const auto demand = script_demand(options);
+    CHECK(demand.gpus_per_node == of_node);
+    CHECK(demand.gpus_in_all == in_all);
+    CHECK(demand.gpus_spread == spread);
+  }
+}
+
+TEST_CASE("shares and limits hold GPUs of all tasks against the job") {
+  const auto alpine = shipped_site("alpine");
+  const auto three = rules_against(
+      alpine, script_demand("-p aa100 -t 10 -N1 -n3 -c20 --gpus-per-task=a100-40gb:1 --mem=210G"));
+  for (const auto rule : {Rule::cpu_share, Rule::cpus_many, Rule::memory_share, Rule::memory_many})
+    CHECK(three.count(rule) == 0);
+  const auto one = rules_against(
+      alpine, script_demand("-p aa100 -t 10 -N1 -n1 -c60 --gpus-per-task=a100-40gb:1 --mem=210G"));
+  CHECK(one.count(Rule::cpu_share) + one.count(Rule::cpus_many) == 1);
+  const auto mila = shipped_site("mila");
+  CHECK(rules_against(mila, script_demand("-p main -n4 --gpus-per-task=1")).count(Rule::gpus_over) == 1);
+  CHECK(rules_against(mila, script_demand("-p main -n2 --gpus-per-task=1")).count(Rule::gpus_over) == 0);
+}
+
+TEST_CASE("a request's raw options are in its demand as a script's are") {
+  const std::vector<std::vector<std::string>> options = {{"--exclusive"},
+                                                         {"--exclusive=user"},
+                                                         {"--reservation=x"},
+                                                         {"-M other"},
+                                                         {"--clusters=other"},
+                                                         {"--time-min=10"},
+                                                         {"--mem-per-cpu 2G"},
+                                                         {"-C a100&nvlink"},
+                                                         {"--constraint=[a|b]"},
+                                                         {"--overcommit"},
+                                                         {"--licenses=gpu"},
+                                                         {"--gres=nvme:1"},
+                                                         {"--comment=--exclusive=yes"},
+                                                         {"--oversubscribe"}};
+  for (const auto& raw : options) {
+    CAPTURE(raw);
+    const auto asked = site::demand_of(with_raw(raw));
+    const auto script =
+        script_demand(raw.front().find(' ') == std::string::npos && raw.front().substr(0, 2) != "-C"
+                          ? raw.front()
+                          : raw.front().substr(0, raw.front().find(' ')) + " '" +
+                                raw.front().substr(raw.front().find(' ') + 1) + "'");
+    CHECK(asked.exclusive == script.exclusive);
+    CHECK(asked.reserved == script.reserved);
+    CHECK(asked.elsewhere == script.elsewhere);
+    CHECK(asked.shortenable == script.shortenable);
+    CHECK(asked.mem_per_cpu_mib == script.mem_per_cpu_mib);
+    CHECK(asked.mem_per_gpu_mib == script.mem_per_gpu_mib);
+    CHECK(asked.constraint == script.constraint);
+    CHECK(asked.features == script.features);
+    CHECK(asked.overcommit == script.overcommit);
+    CHECK(asked.gpus_by_other_name == script.gpus_by_other_name);
+    CHECK(asked.options == script.options);
+  }
+}
+
+TEST_CASE("memory that is asked for by the GPU is in a request's demand") {
+  CHECK(site::demand_of(with_raw({"--mem-per-gpu=4G"})).mem_per_gpu_mib == 4096);
+  CHECK(script_demand("--gpus-per-node=2 --mem-per-gpu=4G").memory_of_node() == 8192);
+}
+
+TEST_CASE("memory of a node is counted by whatever it is asked for") {
+  site::Demand demand;
+  demand.mem_per_gpu_mib = 1000;
+  demand.gpus_per_node = 4;
+  CHECK(demand.memory_of_node() == 4000);
+  demand.mem_per_cpu_mib = 600;
+  demand.cpus_per_node = 8;
+  CHECK(demand.memory_of_node() == 4800);
+  demand.memory_mib = 5000;
+  CHECK(demand.memory_of_node() == 5000);
+}
+
+TEST_CASE("who has the nodes alone is held to no GPU's share of the cores") {
+  const auto at = shipped_site("snellius");
+  const std::string asked = "-p gpu_h100 -t 10 -N1 -n1 --gpus-per-node=1 -c64 --threads-per-core=1";
+  const auto shared = rules_against(at, script_demand(asked));
+  CHECK(shared.count(Rule::cpu_share) + shared.count(Rule::cpus_many) == 1);
+  const auto alone = rules_against(at, script_demand(asked + " --exclusive"));
+  CHECK(alone.count(Rule::cpu_share) + alone.count(Rule::cpus_many) == 0);
+  // A QoS that wants the nodes alone: the request's script gets the option.
+  const auto archer2 = shipped_site("archer2_gpu");
+  model::JobSpec job;
+  job.qos = said<std::string>("gpu-exc");
+  CHECK(site::place(archer2, site::demand_of(job)).owner);
+  job.qos = said<std::string>("gpu-shd");
+  CHECK_FALSE(site::place(archer2, site::demand_of(job)).owner);
+}
