@@ -2,9 +2,11 @@
 // A job of several nodes whose program runs on the first one only.
 #include <algorithm>
 #include <array>
+#include <cctype>
 
 #include "check/job_shape.hpp"
 #include "check/launch_facts.hpp"
+#include "check/remote_shell.hpp"
 #include "util/text.hpp"
 
 namespace hpcml::check {
@@ -30,12 +32,37 @@ bool starts_nodes(const Link& python) {
   });
 }
 
+/// Whether the program is told of more GPUs than a node has, or of MPI, whose launcher it may call itself.
+bool is_told_of_nodes(const Launch& launch) {
+  constexpr unsigned long long k_most_gpus = 16;
+  const auto& words = launch.last().operands;
+  for (std::size_t i = 1; i < words.size(); ++i) {
+    const auto text = util::to_lower(words[i].text());
+    const auto equals = text.find('=');
+    if (text.substr(0, equals).find("gpus") != std::string::npos) {
+      const auto next = i + 1 < words.size() ? words[i + 1].text() : std::string();
+      const auto count = util::parse_unsigned(equals == std::string::npos ? next : text.substr(equals + 1));
+      if (count && *count > k_most_gpus) return true;
+    }
+    const auto mpi = text.find("mpi"); // of a word of its own: not in "compile"
+    if (mpi != std::string::npos &&
+        (mpi == 0 || std::isalpha(static_cast<unsigned char>(text[mpi - 1])) == 0))
+      return true;
+  }
+  const auto* exports = launch.command->exports.get();
+  return exports && std::any_of(exports->begin(), exports->end(), [](const auto& variable) {
+           const auto name = util::to_lower(variable->name);
+           return name.find("mpi_") != std::string::npos || name.find("_ranks") != std::string::npos;
+         });
+}
+
 /// Whether the program may reach other nodes by itself, or nobody can see what it does.
 bool may_reach_nodes(const Launch& launch) {
   if (launch.step()) return true;
+  if (is_remote_shell(*launch.command)) return starts_on_nodes(*launch.command);
   if (const auto* agent = launch.agent(); agent && find_any(*agent, {"hostfile", "H", "deepspeed_hostfile"}))
     return true; // by ssh
-  if (launch.python() && starts_nodes(*launch.python())) return true;
+  if (launch.python() && (starts_nodes(*launch.python()) || is_told_of_nodes(launch))) return true;
   return !is_utility(launch) && launch.last().program != "python" && !launch.agent() && !launch.container();
 }
 
@@ -83,15 +110,23 @@ Rule rule_launch_no_step() {
        "--rdzv_backend=c10d --rdzv_endpoint=$H:$P train.py\n",
        "#!/bin/bash\n#SBATCH --nodes=16\nmodule load python\npython train.py\n",
        "#!/bin/bash\n#SBATCH -N4 --ntasks-per-node=4\naccelerate launch --num_machines 4 --num_processes "
-       "16 train.py\n"},
+       "16 train.py\n",
+       "#!/bin/bash\n#SBATCH -N2\nN=$(scontrol show hostnames | head -n 1)\nIP=$(ssh $N hostname -I)\npython "
+       "train.py --addr $IP\n",
+       "#!/bin/bash\n#SBATCH -N2\nssh login1 mkdir -p x\npython train.py\n"},
       {"#!/bin/bash\n#SBATCH --nodes=2\nsrun torchrun --nnodes=2 --nproc_per_node=4 --rdzv_backend=c10d "
        "--rdzv_endpoint=$H:$P train.py\n",
        "#!/bin/bash\n#SBATCH --nodes=2\n./run.sh\npython train.py\n",
        "#!/bin/bash\n#SBATCH --nodes=1\npython train.py\n",
        "#!/bin/bash\n#SBATCH --nodes=2\npython make_data.py\nsrun python train.py\n",
        "#!/bin/bash\n#SBATCH --nodes=2\n$LAUNCHER python train.py\n",
+       "#!/bin/bash\n#SBATCH --nodes=2\nfor n in $(scontrol show hostnames); do ssh $n python train.py & "
+       "done\n"
+       "python train.py\n",
        "#!/bin/bash\n#SBATCH --nodes=4\npython ./deepy.py train.py -d configs 20B.yml\n",
        "#!/bin/bash\n#SBATCH --nodes=4\npython pylauncher_driver.py commandlines\n",
+       "#!/bin/bash\n#SBATCH --nodes=124\npython run_one.py data --num_gpus=992\n",
+       "#!/bin/bash\n#SBATCH --nodes=8\nexport mpi_ranks=8\npython parallel_gen.py\n",
        "#!/bin/bash\n#SBATCH --nodes=10\npython run-melt.py --launcher=slurm --sim_nodes=9\n",
        "#!/bin/bash\n#SBATCH --nodes=4\nscontrol show hostnames > hosts\npython run.py --hostfile hosts\n"},
       find};
