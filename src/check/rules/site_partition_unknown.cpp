@@ -1,10 +1,22 @@
 // SPDX-License-Identifier: MIT
 // Partitions that the site does not have.
+#include <algorithm>
 
 #include "check/site_rule.hpp"
 
 namespace hpcml::check {
 namespace site_partition_unknown {
+
+/// Whether the profile tells of partitions with GPUs only, so that the site's other ones are no part of it.
+bool tells_of_gpus_only(const model::Site& site) {
+  return site.other_partitions.empty() &&
+         std::all_of(site.partitions.begin(), site.partitions.end(), [&](const model::Partition& partition) {
+           return std::all_of(partition.node_types.begin(), partition.node_types.end(), [&](const auto& id) {
+             const auto* node = site.find_node_type(id);
+             return node && node->gpu;
+           });
+         });
+}
 
 Hits find(const Subject& subject) {
   Hits hits;
@@ -18,6 +30,11 @@ Hits find(const Subject& subject) {
       const auto place = part.place({"partition"});
       Hit hit{place, "the profile of " + part.site.name + " has no partition '" + name + "'",
               known_names(name, names)};
+      if (tells_of_gpus_only(part.site)) {
+        hit.severity = diag::Severity::note;
+        hit.message = "the profile of " + part.site.name +
+                      ", which tells of nodes with GPUs only, has no partition '" + name + "'";
+      }
       // Profiles leave partitions out that are not for everybody; a slip of one of theirs is none of those.
       if (meant) {
         hit.severity = diag::Severity::error;
