@@ -5,17 +5,62 @@
 namespace hpcml::check {
 namespace launch_host_program_in_container {
 
+/// Whether a file that the container's shell reads tells that the host's software is bound in, by a path that
+/// no image of its own has: "/share/apps/anaconda3/etc/profile.d/conda.sh".
+bool is_of_host(const shell::Command& source) {
+  const auto words = source.arguments();
+  if (words.empty()) return false;
+  const auto path = words[0].text();
+  return path[0] == '/' && path.find("/bin/activate") == std::string::npos;
+}
+
+/// Whether something in the container's shell before this command may have brought `module`: a file that is
+/// read, or what cannot be seen; or the host's software is seen to be in the image.
+bool may_be_brought(const Subject& subject, const shell::Command& module) {
+  bool before = true;
+  for (const auto& command : subject.view.commands) {
+    before = before && &command != &module;
+    if (command.parent != module.parent || &command == &module) continue;
+    const auto name = command.name();
+    const bool reads_file = name && (*name == "source" || *name == ".");
+    if (before && (!name || reads_file || *name == "eval")) return true;
+    if (reads_file && is_of_host(command)) return true;
+  }
+  return false;
+}
+
+/// Whether Slurm of the host, its files or munge's socket, is bound into the image.
+bool binds_slurm(const Launch& launch, const Link& container) {
+  const auto tells = [](const shell::Argument& word) {
+    const auto text = word.text();
+    return text.find("slurm") != std::string::npos || text.find("munge") != std::string::npos ||
+           text.find("srun") != std::string::npos || !word.known();
+  };
+  for (const auto& option : container.options)
+    if (option.value && option.name != "env" && tells(*option.value)) return true;
+  for (const auto* name :
+       {"SINGULARITY_BIND", "SINGULARITY_BINDPATH", "APPTAINER_BIND", "APPTAINER_BINDPATH"})
+    if (const auto* value = launch.variable(name); value && tells(*value)) return true;
+  return false;
+}
+
 Hits find(const Subject& subject) {
   Hits hits;
+  std::optional<std::size_t> said; // one finding per shell: its further modules have the same cause
   for (const auto& launch : subject.launches) {
     const auto* container = launch.container();
     if (!container) continue;
-    if (const auto& last = launch.last(); last.program == "module" || last.program == "ml")
+    const auto& last = launch.last();
+    const auto parent = launch.command->parent;
+    if ((last.program == "module" || last.program == "ml") && (!parent || parent != said) &&
+        !may_be_brought(subject, *launch.command)) {
+      said = parent;
       add_hit(hits, {place_of(last.place),
                      "modules are of the host: in the image there is neither the command nor what it loads",
                      "load modules before the container starts, or take what the image has"});
+    }
     const auto* srun = launch.find("srun");
-    if (srun && srun > container)
+    if (srun && srun > container && !binds_slurm(launch, *container))
       add_hit(hits, {place_of(srun->place), "srun inside the image: it has no Slurm, or another version",
                      "start the container by srun: srun " + container->program + " exec …"});
   }
@@ -26,19 +71,24 @@ Hits find(const Subject& subject) {
 
 Rule rule_launch_host_program_in_container() {
   using namespace launch_host_program_in_container;
-  return {"launch/host-program-in-container",
-          diag::Severity::warning,
-          "module or srun inside a container",
-          "An image has its own file system. The host's module command and Slurm's programs are not in it: "
-          "\"module: command not found\", \"srun: not found\".",
-          "https://apptainer.org/docs/user/main/mpi.html",
-          {"#!/bin/bash\nsrun singularity exec x.sif bash -c 'module load pytorch; python t.py'\n",
-           "#!/bin/bash\nsingularity exec x.sif srun python t.py\n",
-           "#!/bin/bash\napptainer exec --nv x.sif bash -c \"ml cuda && torchrun --standalone t.py\"\n"},
-          {"#!/bin/bash\nmodule load singularity\nsrun singularity exec x.sif python t.py\n",
-           "#!/bin/bash\nsrun singularity exec x.sif bash -c 'python t.py'\n",
-           "#!/bin/bash\nmodule load pytorch\nsrun python t.py\n"},
-          find};
+  return {
+      "launch/host-program-in-container",
+      diag::Severity::warning,
+      "module or srun inside a container",
+      "An image has its own file system. The host's module command and Slurm's programs are not in it: "
+      "\"module: command not found\", \"srun: not found\".",
+      "https://apptainer.org/docs/user/main/mpi.html",
+      {"#!/bin/bash\nsrun singularity exec x.sif bash -c 'module load pytorch; python t.py'\n",
+       "#!/bin/bash\nsingularity exec x.sif srun python t.py\n",
+       "#!/bin/bash\napptainer exec --nv x.sif bash -c \"ml cuda && torchrun --standalone t.py\"\n"},
+      {"#!/bin/bash\nmodule load singularity\nsrun singularity exec x.sif python t.py\n",
+       "#!/bin/bash\nsrun singularity exec x.sif bash -c 'python t.py'\n",
+       "#!/bin/bash\nsingularity exec x.sif bash -c 'source ~/.bashrc; module load samtools; samtools x'\n",
+       "#!/bin/bash\nsingularity exec x.sif bash -c 'module load anaconda3; source "
+       "/share/apps/anaconda3/etc/profile.d/conda.sh; python t.py'\n",
+       "#!/bin/bash\nsingularity exec -B /usr/bin/srun,/etc/slurm,/run/munge x.sif srun python t.py\n",
+       "#!/bin/bash\nmodule load pytorch\nsrun python t.py\n"},
+      find};
 }
 
 } // namespace hpcml::check

@@ -1,17 +1,30 @@
 // SPDX-License-Identifier: MIT
 // Variables of PyTorch's NCCL backend under their old names.
+#include <algorithm>
+
 #include "check/launch_facts.hpp"
 #include "util/text.hpp"
 
 namespace hpcml::check {
 namespace launch_old_variable {
 
+/// Whether the script names a torch that knows the old names only: "pytorch/1.13", "torch==2.1.0".
+bool has_older_torch(std::string_view text) {
+  for (auto at = text.find("torch"); at != std::string_view::npos; at = text.find("torch", at + 1)) {
+    const auto version = text.substr(std::min(text.find_first_not_of("/=-@_", at + 5), text.size()), 4);
+    const bool two = util::starts_with(version, "2.0") || util::starts_with(version, "2.1");
+    const bool longer = version.size() > 3 && version[3] >= '0' && version[3] <= '9'; // 2.10
+    if (util::starts_with(version, "1.") || (two && !longer)) return true;
+  }
+  return false;
+}
+
 Hits find(const Subject& subject) {
   Hits hits;
   for (const auto& seen : seen_variables(subject, {"NCCL_ASYNC_ERROR_HANDLING", "NCCL_BLOCKING_WAIT",
                                                    "NCCL_DESYNC_DEBUG", "NCCL_ENABLE_TIMING"})) {
     const std::string name(seen.name), now = "TORCH_" + name;
-    if (seen.launch->variable(now)) continue;
+    if (seen.launch->variable(now) || has_older_torch(subject.text)) continue;
     const auto value = seen.value->place.offset;
     const auto at = value > name.size() ? value - name.size() - 1 : 0;
     const bool written = util::starts_with(subject.text.substr(at), name + "=");
@@ -38,6 +51,7 @@ Rule rule_launch_old_variable() {
           {"#!/bin/bash\nexport TORCH_NCCL_ASYNC_ERROR_HANDLING=1\nsrun python train.py\n",
            "#!/bin/bash\nexport TORCH_NCCL_ASYNC_ERROR_HANDLING=1 NCCL_ASYNC_ERROR_HANDLING=1\nsrun python "
            "train.py\n",
+           "#!/bin/bash\nmodule load pytorch/1.13\nexport NCCL_BLOCKING_WAIT=1\nsrun python train.py\n",
            "#!/bin/bash\nexport NCCL_DEBUG=INFO\nsrun python train.py\n"},
           find};
 }

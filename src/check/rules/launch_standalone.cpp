@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: MIT
 // torchrun on several nodes that knows of its own only: --standalone, or no --nnodes.
+#include <algorithm>
+
 #include "check/job_shape.hpp"
 #include "check/launch_facts.hpp"
+#include "util/text.hpp"
 
 namespace hpcml::check {
 namespace launch_standalone {
@@ -9,9 +12,23 @@ namespace launch_standalone {
 constexpr const char* k_hint = "--nnodes=$SLURM_NNODES --rdzv_backend=c10d --rdzv_id=$SLURM_JOB_ID "
                                "--rdzv_endpoint=HOST:PORT, with the first node as HOST";
 
+/// Whether a word of the commands around the agent sets the variable: `srun env PET_NNODES=2 torchrun`,
+/// `apptainer exec --env PET_NNODES=2`.
+bool sets(const Subject& subject, const shell::Command& command, std::string_view variable) {
+  if (std::any_of(command.words.begin(), command.words.end(),
+                  [&](const auto& word) { return word.text().find(variable) != std::string::npos; }))
+    return true;
+  return command.parent && sets(subject, subject.view.commands[*command.parent], variable);
+}
+
 /// Whether it can be seen that torchrun is not told of other nodes: it takes one then.
-bool is_told_of_none(const Launch& launch, const Link& agent) {
-  return agent.complete && !find_any(agent, {"nnodes", "help", "h"}) && !launch.variable("PET_NNODES");
+bool is_told_of_none(const Subject& subject, const Launch& launch, const Link& agent) {
+  const auto told = [](const GivenOption& option) { // or a short form, as argparse takes them: --nnode
+    return option.name == "h" || util::starts_with("help", option.name) ||
+           (option.name.size() > 1 && util::starts_with("nnodes", option.name));
+  };
+  return agent.complete && std::none_of(agent.options.begin(), agent.options.end(), told) &&
+         !launch.variable("PET_NNODES") && !sets(subject, *launch.command, "PET_NNODES=");
 }
 
 Hits find(const Subject& subject) {
@@ -24,10 +41,13 @@ Hits find(const Subject& subject) {
     if (const auto* option = agent->find("standalone"))
       add_hit(hits, {place_of(option->place),
                      "--standalone makes each node train by itself: the nodes never meet", k_hint});
-    else if (shape.tasks_per_node == 1 && is_told_of_none(launch, *agent))
+    else if (shape.tasks_per_node == 1 && is_told_of_none(subject, launch, *agent))
       add_hit(hits,
               {place_of(agent->place),
-               "torchrun without --nnodes makes each node train by itself: the nodes never meet", k_hint});
+               find_any(*agent, {"rdzv_endpoint", "rdzv-endpoint"})
+                   ? "torchrun without --nnodes takes one node: the others wait at the rendezvous in vain"
+                   : "torchrun without --nnodes makes each node train by itself: the nodes never meet",
+               k_hint});
   }
   return hits;
 }
@@ -36,30 +56,38 @@ Hits find(const Subject& subject) {
 
 Rule rule_launch_standalone() {
   using namespace launch_standalone;
-  return {"launch/standalone",
-          diag::Severity::warning,
-          "torchrun on several nodes that never meet",
-          "--standalone opens a rendezvous on the node's own address and ignores --rdzv_endpoint and "
-          "--rdzv_id; without --nnodes torchrun takes one node for all there are. Started on several nodes "
-          "it gives as many "
-          "trainings of the same model, which write over each other's checkpoints.",
-          "https://docs.pytorch.org/docs/stable/elastic/run.html#single-node-multi-worker",
-          {"#!/bin/bash\n#SBATCH --nodes=2 --ntasks-per-node=1\nsrun torchrun --standalone "
-           "--nproc_per_node=4 train.py\n",
-           "#!/bin/bash\n#SBATCH -N4\nsrun bash -c 'torchrun --standalone --nnodes=4 --nproc_per_node=4 "
-           "train.py'\n",
-           "#!/bin/bash\n#SBATCH --nodes=2 --ntasks-per-node=1\nsrun torchrun --nproc_per_node=4 "
-           "train.py\n",
-           "#!/bin/bash\n#SBATCH -N2\nsrun -n2 singularity exec x.sif python -m torch.distributed.run "
-           "--standalone --nproc_per_node=4 train.py\n"},
-          {"#!/bin/bash\n#SBATCH --nodes=1\nsrun torchrun --standalone --nproc_per_node=4 train.py\n",
-           "#!/bin/bash\n#SBATCH --nodes=2\nsrun -N1 -n1 torchrun --standalone --nproc_per_node=4 train.py\n",
-           "#!/bin/bash\n#SBATCH --nodes=2 --ntasks-per-node=1\nsrun torchrun $ARGS train.py\n",
-           "#!/bin/bash\n#SBATCH --nodes=2 --ntasks-per-node=1\nexport PET_NNODES=2\nsrun torchrun "
-           "--nproc_per_node=4 train.py\n",
-           "#!/bin/bash\n#SBATCH --nodes=2\nsrun torchrun --rdzv_backend=c10d --rdzv_endpoint=$H:$P "
-           "--nnodes=2 --nproc_per_node=4 train.py\n"},
-          find};
+  return {
+      "launch/standalone",
+      diag::Severity::warning,
+      "torchrun on several nodes that never meet",
+      "--standalone opens a rendezvous on the node's own address and ignores --rdzv_endpoint and "
+      "--rdzv_id; without --nnodes torchrun takes one node for all there are. Started on several nodes "
+      "it gives as many "
+      "trainings of the same model, which write over each other's checkpoints.",
+      "https://docs.pytorch.org/docs/stable/elastic/run.html#single-node-multi-worker",
+      {"#!/bin/bash\n#SBATCH --nodes=2 --ntasks-per-node=1\nsrun torchrun --standalone "
+       "--nproc_per_node=4 train.py\n",
+       "#!/bin/bash\n#SBATCH -N4\nsrun bash -c 'torchrun --standalone --nnodes=4 --nproc_per_node=4 "
+       "train.py'\n",
+       "#!/bin/bash\n#SBATCH --nodes=2 --ntasks-per-node=1\nsrun torchrun --nproc_per_node=4 "
+       "train.py\n",
+       "#!/bin/bash\n#SBATCH -N2\nsrun -n2 singularity exec x.sif python -m torch.distributed.run "
+       "--standalone --nproc_per_node=4 train.py\n",
+       "#!/bin/bash\n#SBATCH -N2 --ntasks-per-node=1\nsrun torchrun --nproc_per_node=4 --rdzv_backend=c10d "
+       "--rdzv_endpoint=$H:$P train.py\n"},
+      {"#!/bin/bash\n#SBATCH --nodes=1\nsrun torchrun --standalone --nproc_per_node=4 train.py\n",
+       "#!/bin/bash\n#SBATCH --nodes=2 --ntasks-per-node=1\nsrun env PET_NNODES=2 torchrun "
+       "--nproc_per_node=4 "
+       "train.py\n",
+       "#!/bin/bash\n#SBATCH --nodes=2 --ntasks-per-node=1\nsrun torchrun --nnode=2 --nproc_per_node=4 "
+       "--rdzv_backend=c10d --rdzv_endpoint=$H:$P train.py\n",
+       "#!/bin/bash\n#SBATCH --nodes=2\nsrun -N1 -n1 torchrun --standalone --nproc_per_node=4 train.py\n",
+       "#!/bin/bash\n#SBATCH --nodes=2 --ntasks-per-node=1\nsrun torchrun $ARGS train.py\n",
+       "#!/bin/bash\n#SBATCH --nodes=2 --ntasks-per-node=1\nexport PET_NNODES=2\nsrun torchrun "
+       "--nproc_per_node=4 train.py\n",
+       "#!/bin/bash\n#SBATCH --nodes=2\nsrun torchrun --rdzv_backend=c10d --rdzv_endpoint=$H:$P "
+       "--nnodes=2 --nproc_per_node=4 train.py\n"},
+      find};
 }
 
 } // namespace hpcml::check

@@ -1,11 +1,32 @@
 // SPDX-License-Identifier: MIT
 // conda activate in a shell that conda was never added to.
 #include <algorithm>
+#include <array>
 
 #include "check/rule.hpp"
+#include "util/text.hpp"
 
 namespace hpcml::check {
 namespace safety_conda_activate {
+
+/// Whether a function of the login shell that sites have beside `module` ("uenv", "use", "setpkgs") may bring
+/// conda: it is told of it.
+bool may_bring_conda(const shell::Command& command) {
+  static constexpr std::array<std::string_view, 13> k_others = {
+      "[", "[[", "cd", "conda", "echo", "export", "ls", "mkdir", "printf", "rm", "test", "type", "which"};
+  const auto program = command.words[*command.program].text();
+  if (program.find('/') != std::string::npos || // a program changes nothing in this shell
+      std::binary_search(k_others.begin(), k_others.end(), std::string_view(program)))
+    return false;
+  const auto tells = [](const std::string& word) {
+    const auto text = util::to_lower(word);
+    return text.find("conda") != std::string::npos || text.find("mamba") != std::string::npos ||
+           text.find("miniforge") != std::string::npos;
+  };
+  const auto words = command.arguments();
+  return tells(program) ||
+         std::any_of(words.begin(), words.end(), [&](const auto& word) { return tells(word.text()); });
+}
 
 Hits find(const Subject& subject) {
   Hits hits;
@@ -13,13 +34,13 @@ Hits find(const Subject& subject) {
   if (shebang.find("bash") == std::string_view::npos || shebang.find(" -l") != std::string_view::npos ||
       shebang.find(" -i") != std::string_view::npos || shebang.find("--login") != std::string_view::npos)
     return hits;
-  if (!subject.view.complete) return hits;
+  if (!subject.view.complete || !subject.unread.empty()) return hits;
   for (const auto& command : subject.view.commands) {
     const auto name = command.name();
     // Whatever may have brought the function: a file that is read, eval, a module, an unknown program, a
     // function of the script's own.
     if (!name || command.calls_function || *name == "source" || *name == "." || *name == "eval" ||
-        *name == "module" || *name == "ml" || *name == "spack")
+        *name == "module" || *name == "ml" || *name == "spack" || may_bring_conda(command))
       return hits;
     if (*name != "conda" || command.parent || command.context.uncalled) continue;
     const auto words = command.arguments();
@@ -46,11 +67,14 @@ Rule rule_safety_conda_activate() {
       "https://docs.conda.io/projects/conda/en/latest/dev-guide/deep-dives/activation.html",
       {"#!/bin/bash\nconda activate x\nsrun python a.py\n",
        "#!/bin/bash\n#SBATCH -n1\nexport A=1\nconda activate /scratch/env\n",
-       "#!/usr/bin/env bash\nset -e\nconda activate x\n"},
+       "#!/usr/bin/env bash\nset -e\nconda activate x\n",
+       "#!/bin/bash\necho conda comes\nexport PATH=~/miniconda3/bin:$PATH\nconda activate x\n"},
       {"#!/bin/bash -l\nconda activate x\n",
        "#!/bin/bash\nsource ~/miniconda3/etc/profile.d/conda.sh\nconda activate x\n",
        "#!/bin/bash\neval \"$(conda shell.bash hook)\"\nconda activate x\n",
-       "#!/bin/bash\nmodule load anaconda\nconda activate x\n"},
+       "#!/bin/bash\nmodule load anaconda\nconda activate x\n",
+       "#!/bin/bash\nuenv verbose miniconda3-py310\nconda activate x\n",
+       "#!/bin/bash\nsource <path-to-conda.sh> # yours\nconda activate x\n"},
       find};
 }
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <array>
 
-#include "check/rule.hpp"
+#include "check/launch_facts.hpp"
 #include "util/text.hpp"
 
 namespace hpcml::check {
@@ -11,20 +11,43 @@ namespace slurm_no_gpus {
 
 constexpr std::array<std::string_view, 4> k_options = {"gres", "gpus", "gpus-per-node", "gpus-per-task"};
 
-/// Whether the job uses GPUs by what it starts or loads: to a job on CPUs zero is right.
-bool uses_gpus(const Subject& subject) {
-  static constexpr std::array<std::string_view, 8> k_signs = {"cuda", "nvidia-smi", "--nv ", "rocm",
-                                                              "nccl", "torchrun",   "cudnn", "gpu-bind"};
-  const auto body = util::to_lower(subject.text.substr(std::min(subject.header.end, subject.text.size())));
-  if (std::any_of(k_signs.begin(), k_signs.end(),
-                  [&](auto sign) { return body.find(sign) != std::string::npos; }))
-    return true;
+bool has(const std::string& text, std::string_view part) { return text.find(part) != std::string::npos; }
+
+/// Whether the launch starts what needs a GPU.
+bool needs_gpus(const Launch& launch) {
+  if (launch.agent()) return true;
+  if (const auto* step = launch.step(); step && step->find("gpu-bind")) return true;
+  const auto* python = launch.python();
+  if (!python || python->operands.empty()) return false;
+  return has(util::to_lower(python->operands[0].text()), "train") ||
+         std::any_of(python->operands.begin() + 1, python->operands.end(), [](const auto& word) {
+           const auto text = util::to_lower(word.text());
+           return has(text, "cuda") && !has(text, "no-cuda") && !has(text, "no_cuda") && !has(text, "cpu");
+         });
+}
+
+/// Whether the job is meant for CPUs by its name, its log's or its program's.
+bool is_for_cpus(const Subject& subject) {
+  for (const auto option : {"job-name", "output", "error", "partition"})
+    if (const auto* setting = subject.directive(option);
+        setting && has(util::to_lower(setting->value.value_or("")), "cpu"))
+      return true;
   return std::any_of(subject.launches.begin(), subject.launches.end(), [](const Launch& launch) {
-    if (launch.agent()) return true;
     const auto* python = launch.python();
-    if (!python || python->operands.empty()) return false;
-    const auto program = util::to_lower(python->operands[0].text());
-    return program.find("train") != std::string::npos && program.find("cpu") == std::string::npos;
+    return python && !python->operands.empty() && has(util::to_lower(python->operands[0].text()), "cpu");
+  });
+}
+
+/// Whether the job uses GPUs by what it starts: to a job on CPUs zero is right, and to one that only looks at
+/// the node's GPUs.
+bool uses_gpus(const Subject& subject) {
+  if (is_for_cpus(subject)) return false;
+  const auto& launches = subject.launches;
+  const bool looks = std::any_of(launches.begin(), launches.end(), [](const Launch& launch) {
+    return launch.last().program == "nvidia-smi" || launch.last().program == "rocm-smi";
+  });
+  return std::any_of(launches.begin(), launches.end(), [looks](const Launch& launch) {
+    return needs_gpus(launch) || (looks && (launch.python() || (launch.step() && !is_utility(launch))));
   });
 }
 
@@ -48,23 +71,32 @@ Hits find(const Subject& subject) {
 
 Rule rule_slurm_no_gpus() {
   using namespace slurm_no_gpus;
-  return {"slurm/no-gpus",
-          diag::Severity::note,
-          "Zero GPUs asked for",
-          "--gres=gpu:0 is taken and gives none: left over from a test without GPUs it leaves a training on "
-          "the CPUs, or without any device, on a node full of GPUs.",
-          "https://slurm.schedmd.com/sbatch.html#OPT_gres",
-          {"#!/bin/bash\n#SBATCH --gres=gpu:0\nsrun python train.py\n",
-           "#!/bin/bash\n#SBATCH --gpus-per-node=0\nsrun python train.py\n",
-           "#!/bin/bash\n#SBATCH --nodes=1 --gres=gpu:a100:0\nsrun python train.py\n",
-           "#!/bin/bash\n#SBATCH --nodes=1 --gres=gpu:0\nnvidia-smi\nsrun ./solver\n"},
-          {"#!/bin/bash\n#SBATCH --gres=gpu:1\nsrun python train.py\n",
-           "#!/bin/bash\n#SBATCH -p day --gres=gpu:0\npython preprocess.py --workers 8\n",
-           "#!/bin/bash\n#SBATCH --gpus=0\npython mnist-cpu-train.py\n",
-           "#!/bin/bash\n#SBATCH --gres=gpu\nsrun python train.py\n",
-           "#!/bin/bash\n#SBATCH --gres=none\nsrun python train.py\n",
-           "#!/bin/bash\n#SBATCH --gres=nvme:0\nsrun python train.py\n"},
-          find};
+  return {
+      "slurm/no-gpus",
+      diag::Severity::note,
+      "Zero GPUs asked for",
+      "--gres=gpu:0 is taken and gives none: left over from a test without GPUs it leaves a training on "
+      "the CPUs, or without any device, on a node full of GPUs.",
+      "https://slurm.schedmd.com/sbatch.html#OPT_gres",
+      {"#!/bin/bash\n#SBATCH --gres=gpu:0\nsrun python train.py\n",
+       "#!/bin/bash\n#SBATCH --gpus-per-node=0\nsrun python train.py\n",
+       "#!/bin/bash\n#SBATCH --nodes=1 --gres=gpu:a100:0\nsrun python train.py\n",
+       "#!/bin/bash\n#SBATCH --nodes=1 --gres=gpu:0\nnvidia-smi\nsrun ./solver\n",
+       "#!/bin/bash\n#SBATCH --gres=gpu:0\npython main.py --device cuda:0\n"},
+      {"#!/bin/bash\n#SBATCH --gres=gpu:1\nsrun python train.py\n",
+       "#!/bin/bash\n#SBATCH -p day --gres=gpu:0\npython preprocess.py --workers 8\n",
+       "#!/bin/bash\n#SBATCH --gpus=0\npython mnist-cpu-train.py\n",
+       "#!/bin/bash\n#SBATCH --gres=gpu:0 -o mnist_cpu.out\nsingularity exec --nv a.sif python mnist.py\n",
+       "#!/bin/bash\n#SBATCH -p gpu_shared --gres=gpu:0\nmodule load CUDA/10.1.243 cuDNN/7.6.5.32-CUDA-10.1\n"
+       "python main.py --num_cpus 2\n",
+       "#!/bin/bash\n#SBATCH --gres=gpu:0,craynetwork:1\nmodule load daint-gpu\nsingularity exec --nv a.sif "
+       "python count.py\n",
+       "#!/bin/bash\n#SBATCH -J chk_gpu --gres=gpu:0\nset -e\nsrun nvidia-smi\nrm x.out\n",
+       "#!/bin/bash\n#SBATCH --gpus-per-node=0\nmodule load cuda/11.8 nccl\ndask-scheduler --port 8889\n",
+       "#!/bin/bash\n#SBATCH --gres=gpu\nsrun python train.py\n",
+       "#!/bin/bash\n#SBATCH --gres=none\nsrun python train.py\n",
+       "#!/bin/bash\n#SBATCH --gres=nvme:0\nsrun python train.py\n"},
+      find};
 }
 
 } // namespace hpcml::check

@@ -30,6 +30,14 @@ std::string plain_name(std::string name) {
   return name;
 }
 
+/// Whether a file's name says that it sets up an environment: "env.sh", "setup_modules.bash", "$ENV_FILE".
+bool is_named_for_setup(const std::string& name) {
+  static constexpr std::array<std::string_view, 8> k_signs = {"env",  "setup",  "module", "conda",
+                                                              "vars", "config", "paths",  "activate"};
+  return std::any_of(k_signs.begin(), k_signs.end(),
+                     [&](auto sign) { return name.find(sign) != std::string::npos; });
+}
+
 /// Whether a file that is read in, or a text that is evaluated, only sets up an environment, as those of
 /// conda, virtualenv and the modules do: they set no trap.
 bool sets_up_environment(const shell::Command& command) {
@@ -44,7 +52,7 @@ bool sets_up_environment(const shell::Command& command) {
       "activate", "conda.sh", "mamba.sh",      "micromamba.sh", ".bashrc",    "bashrc",
       "profile",  ".profile", ".bash_profile", "setvars.sh",    "modules.sh", "z00_lmod.sh"};
   return std::find(c_names.begin(), c_names.end(), base) != c_names.end() ||
-         (base == "bash" && has("/init/"));
+         (base == "bash" && has("/init/")) || is_named_for_setup(util::to_lower(base));
 }
 
 struct Shell {
@@ -134,6 +142,7 @@ Rule rule_slurm_signal_unheard() {
            "#!/bin/bash\n#SBATCH --signal=B:USR1@120\nsource $HOME/venv/bin/activate\nsrun python train.py\n",
            "#!/bin/bash\n#SBATCH --signal=B:USR1@120\nsource ~/.bashrc\neval \"$(conda shell.bash "
            "hook)\"\nconda activate x\nsrun python train.py\n",
+           "#!/bin/bash\n#SBATCH --signal=B:USR1@120\nsource setup_env.sh\nsrun python train.py\n",
            "#!/bin/bash\n#SBATCH --signal=B:USR1@120\ntrap 'touch stop' USR1\nsrun python train.py\n",
            "#!/bin/bash\n#SBATCH --signal=USR1@120\ntrap 'scontrol requeue 1' SIGUSR1\nsrun python train.py "
            "&\nwait\n"},
