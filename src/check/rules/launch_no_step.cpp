@@ -2,7 +2,6 @@
 // A job of several nodes whose program runs on the first one only.
 #include <algorithm>
 #include <array>
-#include <cctype>
 
 #include "check/job_shape.hpp"
 #include "check/launch_facts.hpp"
@@ -32,6 +31,26 @@ bool starts_nodes(const Link& python) {
   });
 }
 
+/// Whether the word tells of MPI: "openmpi/4.0.5", "mpi_ranks"; not "compiler" or "empirical".
+bool names_mpi(const std::string& text) {
+  for (auto at = text.find("mpi"); at != std::string::npos; at = text.find("mpi", at + 1))
+    if (at + 3 >= text.size() || (text[at + 3] != 'l' && text[at + 3] != 'r' && text[at + 3] != 'n'))
+      return true;
+  return false;
+}
+
+/// Whether the job loads an MPI: a python program of such a job may call its launcher itself.
+bool loads_mpi(const Subject& subject) {
+  return std::any_of(subject.launches.begin(), subject.launches.end(), [](const Launch& launch) {
+    const auto& last = launch.last();
+    return (last.program == "module" || last.program == "ml") &&
+           std::any_of(last.operands.begin(), last.operands.end(), [](const auto& word) {
+             const auto text = util::to_lower(word.text());
+             return names_mpi(text) || text.find("mvapich") != std::string::npos;
+           });
+  });
+}
+
 /// Whether the program is told of more GPUs than a node has, or of MPI, whose launcher it may call itself.
 bool is_told_of_nodes(const Launch& launch) {
   constexpr unsigned long long k_most_gpus = 16;
@@ -44,15 +63,12 @@ bool is_told_of_nodes(const Launch& launch) {
       const auto count = util::parse_unsigned(equals == std::string::npos ? next : text.substr(equals + 1));
       if (count && *count > k_most_gpus) return true;
     }
-    const auto mpi = text.find("mpi"); // of a word of its own: not in "compile"
-    if (mpi != std::string::npos &&
-        (mpi == 0 || std::isalpha(static_cast<unsigned char>(text[mpi - 1])) == 0))
-      return true;
+    if (names_mpi(text)) return true;
   }
   const auto* exports = launch.command->exports.get();
   return exports && std::any_of(exports->begin(), exports->end(), [](const auto& variable) {
            const auto name = util::to_lower(variable->name);
-           return name.find("mpi_") != std::string::npos || name.find("_ranks") != std::string::npos;
+           return names_mpi(name) || name.find("_ranks") != std::string::npos;
          });
 }
 
@@ -64,6 +80,17 @@ bool may_reach_nodes(const Launch& launch) {
     return true; // by ssh
   if (launch.python() && (starts_nodes(*launch.python()) || is_told_of_nodes(launch))) return true;
   return !is_utility(launch) && launch.last().program != "python" && !launch.agent() && !launch.container();
+}
+
+/// Whether one python on the first node is seen to be all that was meant to run on several: a training, or
+/// what asks for GPUs. Others often start the rest themselves, by a workflow's engine or by mpirun.
+bool is_alone(const Subject& subject, const Launch& launch) {
+  if (launch.agent()) return true;
+  const bool gpus = std::any_of(subject.sizes.begin(), subject.sizes.end(), [](const slurm::JobSize& size) {
+    return size.gpus > 0 || size.gpus_per_node > 0 || size.gpus_per_task > 0;
+  });
+  const auto program = util::to_lower(launch.python()->operands[0].text());
+  return (gpus || program.find("train") != std::string::npos) && !loads_mpi(subject);
 }
 
 Hits find(const Subject& subject) {
@@ -80,7 +107,7 @@ Hits find(const Subject& subject) {
                            !launch.command->context.substitution);
     if (trains && !found) found = &launch;
   }
-  if (!found || !subject.view.complete ||
+  if (!found || !is_alone(subject, *found) || !subject.view.complete ||
       subject.view.commands.size() !=
           subject.launches.size() +
               static_cast<std::size_t>(std::count_if(
@@ -127,6 +154,8 @@ Rule rule_launch_no_step() {
        "#!/bin/bash\n#SBATCH --nodes=4\npython pylauncher_driver.py commandlines\n",
        "#!/bin/bash\n#SBATCH --nodes=124\npython run_one.py data --num_gpus=992\n",
        "#!/bin/bash\n#SBATCH --nodes=8\nexport mpi_ranks=8\npython parallel_gen.py\n",
+       "#!/bin/bash\n#SBATCH --nodes=4 --gpus-per-node=1\nmodule load openmpi/4.0.5\npython run-val.py\n",
+       "#!/bin/bash\n#SBATCH --nodes=4\npython dyna_model.py\n",
        "#!/bin/bash\n#SBATCH --nodes=10\npython run-melt.py --launcher=slurm --sim_nodes=9\n",
        "#!/bin/bash\n#SBATCH --nodes=4\nscontrol show hostnames > hosts\npython run.py --hostfile hosts\n"},
       find};
