@@ -32,6 +32,7 @@ constexpr Command k_commands[] = {
     {"gen", add_gen},     {"submit", add_submit},       {"check", add_check},       {"rules", add_rules},
     {"init", add_init},   {"config", add_config},       {"emulate", add_emulate},   {"launch", add_launch},
     {"sites", add_sites}, {"preflight", add_preflight}, {"affinity", add_affinity},
+    {"store", add_store},
 };
 
 const char* const k_app_footer = R"(Examples:

@@ -44,6 +44,7 @@ void add_affinity(CLI::App& app, Context& context, int& exit_code);
 void add_preflight(CLI::App& app, Context& context, int& exit_code);
 void add_submit(CLI::App& app, Context& context, int& exit_code);
 void add_init(CLI::App& app, Context& context, int& exit_code);
+void add_store(CLI::App& app, Context& context, int& exit_code);
 void add_config(CLI::App& app, Context& context, int& exit_code);
 
 /// Prints diagnostics on stderr, with `source` for carets.

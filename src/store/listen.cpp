@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: MIT
+#include "store/listen.hpp"
+
+#include <arpa/inet.h>
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+#include <limits>
+#include <netinet/in.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "util/file.hpp"
+
+namespace hpcml::store {
+
+namespace {
+
+struct Address {
+  sockaddr_storage bytes{};
+  socklen_t length = 0;
+};
+
+bool parse_address(const std::string& text, std::uint16_t port, Address& address) {
+  auto* four = reinterpret_cast<sockaddr_in*>(&address.bytes);
+  auto* six = reinterpret_cast<sockaddr_in6*>(&address.bytes);
+  if (::inet_pton(AF_INET, text.c_str(), &four->sin_addr) == 1) {
+    four->sin_family = AF_INET;
+    four->sin_port = htons(port);
+    address.length = sizeof *four;
+    return true;
+  }
+  if (::inet_pton(AF_INET6, text.c_str(), &six->sin6_addr) != 1) return false;
+  six->sin6_family = AF_INET6;
+  six->sin6_port = htons(port);
+  address.length = sizeof *six;
+  return true;
+}
+
+std::uint16_t port_of(int fd) {
+  sockaddr_storage bytes{};
+  socklen_t length = sizeof bytes;
+  if (::getsockname(fd, reinterpret_cast<sockaddr*>(&bytes), &length) != 0) return 0;
+  if (bytes.ss_family == AF_INET) return ntohs(reinterpret_cast<sockaddr_in*>(&bytes)->sin_port);
+  return ntohs(reinterpret_cast<sockaddr_in6*>(&bytes)->sin6_port);
+}
+
+/// Without `only_six`, "::" serves IPv4, too.
+int open_socket(const Address& address, bool only_six) {
+  const int fd = ::socket(address.bytes.ss_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+  if (fd < 0) return -1;
+  const int yes = 1, six = only_six ? 1 : 0;
+  // A restart inside the minute that old connections linger for must get its port again.
+  ::setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof yes);
+  if (address.bytes.ss_family == AF_INET6) ::setsockopt(fd, IPPROTO_IPV6, IPV6_V6ONLY, &six, sizeof six);
+  if (::bind(fd, reinterpret_cast<const sockaddr*>(&address.bytes), address.length) == 0 &&
+      ::listen(fd, std::numeric_limits<int>::max()) == 0) // the kernel takes what it allows
+    return fd;
+  const int error = errno;
+  ::close(fd);
+  errno = error;
+  return -1;
+}
+
+util::Error refused(const std::string& address, std::uint16_t port) {
+  const int error = errno;
+  util::Error said{"the store cannot listen at " + (address.empty() ? "any address" : address) + ", port " +
+                   std::to_string(port) + ": " + std::strerror(error)};
+  if (error == EADDRINUSE)
+    said.hint = "another program has this port: choose another one, or 0 for any that is free";
+  if (error == EADDRNOTAVAIL) said.hint = "the address belongs to no interface of this node";
+  return said;
+}
+
+} // namespace
+
+util::Result<Listening> listen_at(const std::vector<std::string>& addresses, std::uint16_t port) {
+  Listening result;
+  result.port = port;
+  const auto fail = [&](util::Error error) {
+    for (const int fd : result.sockets) ::close(fd);
+    return error;
+  };
+  if (addresses.empty()) {
+    for (const char* any : {"::", "0.0.0.0"}) { // a node without IPv6 has only the second
+      Address address;
+      parse_address(any, port, address);
+      if (const int fd = open_socket(address, false); fd >= 0) {
+        result.sockets.push_back(fd);
+        result.port = port_of(fd);
+        return result;
+      }
+      if (errno == EADDRINUSE) break;
+    }
+    return fail(refused({}, port));
+  }
+  for (const std::string& text : addresses) {
+    Address address;
+    if (!parse_address(text, result.port, address))
+      return fail(util::Error{"'" + text + "' is no address: the store listens at numeric ones"});
+    const int fd = open_socket(address, true);
+    if (fd < 0) return fail(refused(text, result.port));
+    result.sockets.push_back(fd);
+    result.port = port_of(fd);
+  }
+  return result;
+}
+
+unsigned accept_backlog() {
+  const auto text = util::read_file("/proc/sys/net/core/somaxconn");
+  return text ? static_cast<unsigned>(std::strtoul(text->c_str(), nullptr, 10)) : 0;
+}
+
+} // namespace hpcml::store

@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: MIT
+// Serves a store to torch's clients from one event loop.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "store/connection.hpp"
+#include "store/listen.hpp"
+#include "store/protocol.hpp"
+#include "store/table.hpp"
+#include "util/result.hpp"
+
+namespace hpcml::store {
+
+using Time = std::chrono::steady_clock::time_point;
+
+/// Hears what happens at a server, in its order.
+class Observer {
+public:
+  virtual ~Observer() = default;
+  virtual void connected(ClientId, const std::string& /*peer*/, Time) {}
+  /// Before a message takes effect; true where the store is not to see it. Answers may be given.
+  virtual bool heard(ClientId, const Message&, Answers&, Time) { return false; }
+  /// `why` is empty where the client itself ended the connection.
+  virtual void left(ClientId, const std::string& /*peer*/, const std::string& /*why*/, Time) {}
+  /// About twice a second; true ends the service.
+  virtual bool tick(const Table&, Time) { return false; }
+};
+
+struct ServerLimits {
+  Limits message;
+  std::uint64_t bytes = std::uint64_t{4} << 30; ///< of all keys and values, and again of all that arrives
+  std::size_t clients = 200'000;
+};
+
+/// The store's server. Made by `make_server`.
+class Server {
+public:
+  Server(Listening listening, const ServerLimits& limits, Observer& observer);
+  ~Server();
+  Server(const Server&) = delete;
+  Server& operator=(const Server&) = delete;
+
+  /// Serves until `stop` can be read from (it is not read; -1: never), or the observer has enough. An error
+  /// is the event loop's own.
+  util::Status run(int stop);
+
+  std::uint16_t port() const { return x_listening.port; }
+  std::size_t client_count() const { return x_client_count; }
+  const Table& table() const { return x_table; }
+
+private:
+  class Outbox;
+  util::Status watch(int fd, unsigned events, bool known);
+  void accept_all(int socket);
+  void turn_away(int socket);
+  void read(Connection& client);
+  /// Applies the messages that are there; false where the connection ends.
+  bool apply(Connection& client);
+  void end(Connection& client, const std::string& why);
+  void flush_all();
+  void rewatch(Connection& client);
+  Connection* find(ClientId id);
+
+  Listening x_listening;
+  ServerLimits x_limits;
+  Observer& x_observer;
+  Table x_table;
+  Message x_message;                                  ///< kept: its lists need no new memory for each
+  std::vector<std::unique_ptr<Connection>> x_clients; ///< by descriptor
+  std::vector<ClientId> x_to_flush;
+  std::size_t x_client_count = 0;
+  Time x_now;
+  int x_epoll = -1;
+  int x_spare = -1; ///< closed to turn a client away where descriptors have run out
+};
+
+/// Raises this process's limit of descriptors as far as it may, listens, and is ready to run.
+util::Result<std::unique_ptr<Server>> make_server(const std::vector<std::string>& addresses,
+                                                  std::uint16_t port, const ServerLimits& limits,
+                                                  Observer& observer);
+
+} // namespace hpcml::store
