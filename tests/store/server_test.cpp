@@ -158,7 +158,7 @@ TEST_CASE("half a message and silence, and a length without its bytes, keep nobo
   CHECK(half.read(1008).size() == 1008);
 }
 
-TEST_CASE("a client that never reads is not answered without end") {
+TEST_CASE("a client that never reads is not answered without end", "[time]") {
   Running server;
   const Client deaf(server.port()), good(server.port());
   good.send(messages::op(Op::set, text("k") + text(std::string(1 << 20, 'v'))));
