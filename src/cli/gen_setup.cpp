@@ -19,11 +19,12 @@ std::optional<std::string> run_setup_planning(const Request& request, const Setu
     return std::nullopt;
   }
   const auto usual = spec::job_from_config(request.config, site->id, request.config_file);
-  auto result = plan::plan_setup(options.spec, spec::merge_jobs(usual, request.parts.front().job), *site);
+  auto wanted = options.spec;
+  wanted.request_line = request_line(context);
+  const auto result = plan::plan_setup(wanted, spec::merge_jobs(usual, request.parts.front().job), *site);
   print_diagnostics(result.diagnostics, {}, context.colour);
   exit_code = exit_code_of(result.diagnostics);
   if (!result.plan) return std::nullopt;
-  result.plan->request_line = request_line(context);
   return render::render_environment_script(*result.plan);
 }
 

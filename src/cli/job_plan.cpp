@@ -91,13 +91,13 @@ plan::PlanResult plan_job(model::JobSpec job, const model::Site& site, const Con
         util::own_executable().string(),
         {model::OriginKind::rule, "the program that wrote the script", {}, {}, {}}};
   job.command_script = script_of(job.command);
-  auto result = plan::make_plan(job, site);
-  if (!result.plan) return result;
-  warn_of_program(*result.plan, result.diagnostics);
-  result.plan->request_line = request_line(context);
+  plan::Caller caller{request_line(context)};
   std::error_code ignored;
   for (const auto& folder : context.sites_dirs)
-    result.plan->sites_dirs.push_back(std::filesystem::absolute(folder, ignored).string());
+    caller.sites_dirs.push_back(std::filesystem::absolute(folder, ignored).string());
+  auto result = plan::make_plan(job, site, caller);
+  if (!result.plan) return result;
+  warn_of_program(*result.plan, result.diagnostics);
   for (auto& finding : render::find_unwritable(*result.plan))
     result.diagnostics.push_back(std::move(finding));
   return result;

@@ -91,8 +91,8 @@ void say_warnings(const RankSetup& setup, const std::string& host) {
     for (const auto* list : {&setup.node->warnings, &setup.node->plan.warnings, &setup.warnings})
       for (const auto& warning : *list) narrate("hpcml launch: warning: " + warning);
   if (setup.world.layout.local_rank == 0)
-    for (const auto* list : {&setup.node->plan.node_warnings, &setup.node->node_warnings})
-      for (const auto& warning : *list) narrate("hpcml launch: warning: " + host + ": " + warning);
+    for (const auto& warning : setup.node->node_warnings)
+      narrate("hpcml launch: warning: " + host + ": " + warning);
 }
 
 int fail(const RankSetup& setup, const Surroundings& here, const std::string& phase, const Error& error,

@@ -185,11 +185,14 @@ Result<NodeSetup> plan_node_setup(const LaunchRequest& request, const Role& role
   facts.live_gpus = std::move(places);
   const auto all = node.cpus.all();
   // What the site keeps from every job is missing in no whole node.
-  const auto usable = all.is_subset_of(node.mask) ? all : all - plan::reserved_cpus(site, facts);
+  auto placed = plan::place_node(site, facts);
+  for (const auto& finding : placed.remarks.findings)
+    setup.node_warnings.insert(setup.node_warnings.begin(), finding.message);
+  const auto usable = all.is_subset_of(node.mask) ? all : all - plan::reserved_cpus(placed.value, node.cpus);
   setup.binding = decide_binding(asked, node.mask, usable, env, layout.local_world_size);
   facts.allowed = setup.binding.plan_from & all;
   facts.owns_node = setup.binding.owns_node;
-  setup.plan = plan::plan_node(site, facts,
+  setup.plan = plan::plan_node(site, placed.value, facts,
                                {setup.gpus.per_rank, request.cpus_per_task, request.gpu_visibility,
                                 dataloader_workers(env), request.threads_per_core, request.spill});
   if (const auto bound = thread_binding(env); !bound.empty() && !setup.agent) setup.warnings.push_back(bound);

@@ -71,8 +71,7 @@ std::string render_dry_run(const RankSetup& setup, const std::vector<std::string
   }
   for (const auto& cache : caches) text += "cache: " + cache + "\n";
   const NodeSetup& node = *setup.node;
-  for (const auto* list :
-       {&node.warnings, &node.plan.warnings, &setup.warnings, &node.plan.node_warnings, &node.node_warnings})
+  for (const auto* list : {&node.warnings, &node.plan.warnings, &setup.warnings, &node.node_warnings})
     for (const auto& warning : *list) text += "warning: " + warning + "\n";
   std::vector<std::string> words;
   for (const auto& word : command) words.push_back(util::shell_quote(word));

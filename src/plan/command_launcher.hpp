@@ -1,16 +1,15 @@
 // SPDX-License-Identifier: MIT
-// Launchers that stand in the command itself: torchrun, srun, mpirun, and the agents' own options.
+// An agent that stands in the command itself: torchrun or accelerate with options of their own.
 #pragma once
 
-#include "plan/plan_context.hpp"
+#include <string>
+#include <vector>
+
+#include "chain/started_launcher.hpp"
 
 namespace hpcml::plan {
 
-/// Where the command is `torchrun OPTIONS program` (or accelerate's, or only OPTIONS under --launcher
-/// torchrun): the request gets what its options say, the job's launcher becomes that one, and the command the
-/// program. All other launchers in commands stay for check_inner_launchers.
-void take_command_launcher(PlanContext& context);
-/// Refuses commands with a launcher that each rank would start anew; says the line to type instead.
-void check_inner_launchers(PlanContext& context);
+/// The agent's program as a command of its own: Python runs its scripts and modules.
+std::vector<std::string> agent_program(const chain::StartedLauncher& agent);
 
 } // namespace hpcml::plan

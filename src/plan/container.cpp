@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "plan/option_word.hpp"
-#include "plan/plan_context.hpp"
+#include "plan/software.hpp"
 #include "util/text.hpp"
 
 namespace hpcml::plan {
@@ -17,13 +17,13 @@ bool is_bind_path(const std::string& path) {
          path.find_first_of(",:") == std::string::npos;
 }
 
-void add_user_bind(PlanContext& context, model::PlannedContainer& container,
+void add_user_bind(Remarks& said, model::PlannedContainer& container,
                    const model::Sourced<std::string>& given) {
   const auto parts = util::split(given.value, ':');
   ContainerBind bind{parts[0], parts.size() > 1 ? parts[1] : "", false, given.origin};
   if (parts.size() > 2 || !is_bind_path(bind.source) || (parts.size() > 1 && !is_bind_path(bind.target))) {
-    context.error("usage/bind", "'" + given.value + "' is no bind",
-                  "two absolute paths, as --bind /project/me:/workdir, or one that keeps its name");
+    said.error("usage/bind", "'" + given.value + "' is no bind",
+               "two absolute paths, as --bind /project/me:/workdir, or one that keeps its name");
     return;
   }
   for (std::string* path : {&bind.source, &bind.target})
@@ -33,7 +33,7 @@ void add_user_bind(PlanContext& context, model::PlannedContainer& container,
   if (const auto old = std::find_if(container.binds.begin(), container.binds.end(), same);
       old != container.binds.end()) {
     if (old->source != bind.source)
-      context.note("bind " + given.value + " replaces " + old->source + " at " + target, given.origin);
+      said.note("bind " + given.value + " replaces " + old->source + " at " + target, given.origin);
     container.binds.erase(old);
   }
   container.binds.push_back(std::move(bind));
@@ -62,26 +62,27 @@ bool is_shown(const std::string& path, const std::vector<ContainerBind>& binds) 
 
 /// The environment is activated inside. A name is the image's own conda's, a relative path is below the
 /// working directory, which the engine shows.
-void translate_environment(PlanContext& context, const std::vector<ContainerBind>& binds) {
-  std::string& where = context.plan.python.where;
+void translate_environment(Told<Software>& told, const std::vector<ContainerBind>& binds) {
+  std::string& where = told.value.python.where;
   if (where.empty() || where.front() != '/') return;
   if (!is_shown(where, binds)) {
-    context.error("usage/bind", "the environment " + where + " is not visible inside the image",
-                  "add --bind " + where +
-                      " or a folder that holds it; for an environment that is part of the image name its "
-                      "python in the command instead: -- " +
-                      where + "/bin/python …");
+    told.remarks.error(
+        "usage/bind", "the environment " + where + " is not visible inside the image",
+        "add --bind " + where +
+            " or a folder that holds it; for an environment that is part of the image name its "
+            "python in the command instead: -- " +
+            where + "/bin/python …");
     return;
   }
   const std::string inside = inside_path(where, binds);
   if (inside != where)
-    context.note("the environment " + where + " is called " + inside + " inside the container",
-                 by_rule("paths under a bind have the bind's name inside"));
+    told.remarks.note("the environment " + where + " is called " + inside + " inside the container",
+                      by_rule("paths under a bind have the bind's name inside"));
   where = inside;
 }
 
 /// Absolute paths of a command, also behind "--option=".
-void translate_command(PlanContext& context, std::vector<std::string>& command,
+void translate_command(Remarks& said, std::vector<std::string>& command,
                        const std::vector<ContainerBind>& binds) {
   for (std::string& word : command) {
     const std::size_t equals = word.find("=/");
@@ -91,84 +92,84 @@ void translate_command(PlanContext& context, std::vector<std::string>& command,
     const std::string inside = word.substr(0, start) + inside_path(word.substr(start), binds);
     if (inside == word) continue;
     const auto note = word + " is called " + inside + " inside the container";
-    const auto& notes = context.plan.notes; // the steps of a job may share words
-    if (std::none_of(notes.begin(), notes.end(), [&](const auto& said) { return said.first == note; }))
-      context.note(note, by_rule("paths under a bind have the bind's name inside"));
+    const auto& notes = said.notes; // the steps of a job may share words
+    if (std::none_of(notes.begin(), notes.end(), [&](const auto& one) { return one.first == note; }))
+      said.note(note, by_rule("paths under a bind have the bind's name inside"));
     word = inside;
   }
 }
 
 /// The rule for the image; where there is none, said why.
-const model::ContainerRule* find_rule(PlanContext& context) {
-  const model::Site& site = context.site;
-  if (const auto* rule = first_that_applies(context.images, context.facts())) return rule;
+const model::ContainerRule* find_image_rule(const Launched& given, Remarks& said) {
+  const model::Site& site = given.site;
+  if (const auto* rule = first_that_applies(given.request.images, given.facts())) return rule;
   const auto names = engine_names(site);
-  const auto& engine = context.job.container_engine;
+  const auto& engine = given.job.container_engine;
   if (names.empty())
-    context.error("request/container", site.name + " has no container engine in its profile",
-                  "--venv or --conda names an environment in place of the image; an engine that the site has "
-                  "all the same belongs into the profile: docs/adding-a-site.md");
+    said.error("request/container", site.name + " has no container engine in its profile",
+               "--venv or --conda names an environment in place of the image; an engine that the site has "
+               "all the same belongs into the profile: docs/adding-a-site.md");
   else if (engine && std::find(names.begin(), names.end(), model::word_of(engine->value)) == names.end())
-    context.error("request/container-engine",
-                  site.name + " has no " + model::word_of(engine->value) + " in its profile",
-                  "its engines: " + util::join(names, ", "));
+    said.error("request/container-engine",
+               site.name + " has no " + model::word_of(engine->value) + " in its profile",
+               "its engines: " + util::join(names, ", "));
   else
-    context.error(
+    said.error(
         "request/container", site.name + " has no container engine in its profile for such a job and image",
         "its engines: " + util::join(names, ", ") + "; --container-engine names the one that is meant");
   return nullptr;
 }
 
 /// Where there is a choice, what was chosen and how the others are.
-void note_choice(PlanContext& context, const model::ContainerRule& rule) {
-  const auto names = engine_names(context.site);
-  if (names.size() < 2 || context.job.container_engine) return;
+void note_choice(const Launched& given, const model::ContainerRule& rule, Remarks& said) {
+  const auto names = engine_names(given.site);
+  if (names.size() < 2 || given.job.container_engine) return;
   std::vector<std::string> others;
   for (const auto& name : names)
     if (name != model::word_of(rule.engine)) others.push_back(name);
-  context.note("the image is one of " + model::word_of(rule.engine) +
-                   (rule.images.empty() ? ", the site's first engine" : " by the form of its name") +
-                   "; --container-engine " + util::join(others, " or ") + " takes it for another's",
-               rule.origin);
+  said.note("the image is one of " + model::word_of(rule.engine) +
+                (rule.images.empty() ? ", the site's first engine" : " by the form of its name") +
+                "; --container-engine " + util::join(others, " or ") + " takes it for another's",
+            rule.origin);
 }
 
 /// A file that holds the environment is mounted where the site mounts such files.
-void mount_environment(PlanContext& context, const model::ContainerRule& rule,
+void mount_environment(const Launched& given, Told<Software>& told, const model::ContainerRule& rule,
                        model::PlannedContainer& container) {
-  model::PlannedPython& python = context.plan.python;
+  model::PlannedPython& python = told.value.python;
   if (python.kind != model::PythonKind::venv || !is_squashed(python.where)) return;
   const std::string file = python.where;
   if (!rule.squashfs.known)
-    return context.error("request/venv",
-                         "the profile of " + context.site.name + " does not say how " +
-                             model::word_of(rule.engine) + " mounts an environment in a squashfs file",
-                         "give the folder: --venv /project/me/env");
+    return told.remarks.error("request/venv",
+                              "the profile of " + given.site.name + " does not say how " +
+                                  model::word_of(rule.engine) + " mounts an environment in a squashfs file",
+                              "give the folder: --venv /project/me/env");
   const auto at = rule.squashfs.at.empty() ? file.substr(0, file.rfind('.')) : rule.squashfs.at;
   if (!is_bind_path(file) || !is_bind_path(at))
-    return context.error("usage/venv", "'" + file + "' is no file that can be mounted",
-                         "an absolute path without commas and colons, as --venv /project/me/env.sqsh");
-  context.note("the environment " + file + " is one file for the file system and the folder " + at +
-                   " for the program",
-               rule.squashfs.origin);
+    return told.remarks.error("usage/venv", "'" + file + "' is no file that can be mounted",
+                              "an absolute path without commas and colons, as --venv /project/me/env.sqsh");
+  told.remarks.note("the environment " + file + " is one file for the file system and the folder " + at +
+                        " for the program",
+                    rule.squashfs.origin);
   python.where = at;
   container.binds.push_back({file, at, false, python.origin, true});
 }
 
 /// An EDF of the job's own adds what the person's does not show. It is written by the job: it names the job,
 /// and hpcml as the nodes see it.
-void plan_own_edf(PlanContext& context, model::PlannedContainer& container) {
-  container.own_edf = !container.binds.empty() || context.plan.launcher.choice.is_hpcml();
+void plan_own_edf(const Launched& given, model::PlannedContainer& container, Remarks& said) {
+  container.own_edf = !container.binds.empty() || given.is_hpcml();
   const auto& binds = container.binds;
   if (container.own_edf &&
       (!fits_edf(container.image) || !std::all_of(binds.begin(), binds.end(), [](const auto& bind) {
         return fits_edf(bind.source + bind.target);
       })))
-    context.error("usage/container", "an EDF cannot name a file with quotes, backslashes or dollars",
-                  "rename it");
+    said.error("usage/container", "an EDF cannot name a file with quotes, backslashes or dollars",
+               "rename it");
 }
 
 /// An engine that works by options of Slurm gets them; the command itself is not wrapped.
-void give_to_slurm(PlanContext& context, const model::ContainerRule& rule,
+void give_to_slurm(const Launched& given, Told<Software>& told, const model::ContainerRule& rule,
                    model::PlannedContainer& container) {
   container.by_slurm = model::works_by_slurm(rule.engine);
   if (!container.by_slurm) return;
@@ -182,14 +183,13 @@ void give_to_slurm(PlanContext& context, const model::ContainerRule& rule,
     else
       binds.push_back(bind.source + ":" + bind.inside());
   }
-  if (rule.engine == model::ContainerEngine::edf) plan_own_edf(context, container);
+  if (rule.engine == model::ContainerEngine::edf) plan_own_edf(given, container, told.remarks);
   auto options = rule.options;
   if (!binds.empty() && rule.bind_option.empty() && !container.own_edf)
-    context.error("request/bind",
-                  model::word_of(rule.engine) + " on " + context.site.name + " takes no binds from here",
-                  model::keeps_host(rule.engine)
-                      ? "leave --bind out: the program sees the host's folders"
-                      : "leave --bind out; what it shows is said in its own configuration");
+    told.remarks.error(
+        "request/bind", model::word_of(rule.engine) + " on " + given.site.name + " takes no binds from here",
+        model::keeps_host(rule.engine) ? "leave --bind out: the program sees the host's folders"
+                                       : "leave --bind out; what it shows is said in its own configuration");
   else if (!binds.empty() && !rule.bind_option.empty())
     options.push_back(util::replace_all(rule.bind_option, "{binds}", util::join(binds, ",")));
   for (const auto& option : options) {
@@ -199,57 +199,74 @@ void give_to_slurm(PlanContext& context, const model::ContainerRule& rule,
       continue;
     }
     const OptionWord split = split_option(util::replace_all(option, "{image}", image));
-    context.plan.directives.push_back({split.name, split.value, container.origin});
+    told.value.image_options.push_back({split.name, split.value, container.origin});
   }
 }
 
-} // namespace
+/// A request without an image that speaks of one.
+void refuse_without_image(const Launched& given, Told<Software>& told) {
+  const auto& job = given.job;
+  const auto& python = told.value.python;
+  if (!job.binds.empty())
+    told.remarks.error("usage/bind", "--bind without --container", "name the image: --container IMAGE");
+  if (job.container_engine)
+    told.remarks.error("usage/container-engine", "--container-engine without --container",
+                       "name the image: --container IMAGE");
+  if (python.kind == model::PythonKind::venv && is_squashed(python.where))
+    told.remarks.error("request/venv",
+                       "an environment in a squashfs file is mounted with an image, and this job has none",
+                       "name the image that it was made in: --container IMAGE; or give the folder");
+}
 
-void plan_container(PlanContext& context) {
-  const model::JobSpec& job = context.job;
-  if (!job.container) {
-    if (!job.binds.empty())
-      context.error("usage/bind", "--bind without --container", "name the image: --container IMAGE");
-    if (job.container_engine)
-      context.error("usage/container-engine", "--container-engine without --container",
-                    "name the image: --container IMAGE");
-    if (context.plan.python.kind == model::PythonKind::venv && is_squashed(context.plan.python.where))
-      context.error("request/venv",
-                    "an environment in a squashfs file is mounted with an image, and this job has none",
-                    "name the image that it was made in: --container IMAGE; or give the folder");
-    return;
-  }
-  if (job.container->value.empty() || job.container->value.front() == '-' ||
-      !is_one_line(job.container->value))
-    context.error("usage/container", "'" + job.container->value + "' is no container image");
-  context.image_rule = find_rule(context);
-  if (!context.image_rule) return;
-  const model::ContainerRule& rule = *context.image_rule;
-  note_choice(context, rule);
+/// The image as the site's rule starts it, before anything of the job's own is added.
+model::PlannedContainer image_by(const model::ContainerRule& rule, const Launched& given, Remarks& said) {
+  const model::JobSpec& job = given.job;
   model::PlannedContainer container{rule.engine, job.container->value, rule.gpu_flag,
                                     rule.binds,  rule.enter,           job.container->origin};
   container.origin.superseded.insert(container.origin.superseded.end(), rule.superseded.begin(),
                                      rule.superseded.end());
-  if (context.plan.layout.gpus_per_node == 0) container.gpu_flag = model::GpuFlag::none;
+  if (given.numbers().gpus_per_node == 0) container.gpu_flag = model::GpuFlag::none;
   if (job.container_enter && !job.container_enter->value && !rule.enter.empty()) {
     container.enter.clear();
-    context.note("'" + rule.enter + "' is not evaluated inside the image", job.container_enter->origin);
+    said.note("'" + rule.enter + "' is not evaluated inside the image", job.container_enter->origin);
   }
   container.image_variable = rule.image_variable;
-  for (const auto& module : rule.modules) add_module(context, module, rule.origin);
-  if (!rule.image_variable.empty()) add_module(context, job.container->value, job.container->origin);
-  for (const auto& bind : job.binds) add_user_bind(context, container, bind);
+  return container;
+}
+
+} // namespace
+
+Told<Software> enter_image(const Launched& given, Software software) {
+  Told<Software> told{std::move(software)};
+  auto& said = told.remarks;
+  const model::JobSpec& job = given.job;
+  if (!job.container) {
+    refuse_without_image(given, told);
+    return told;
+  }
+  if (job.container->value.empty() || job.container->value.front() == '-' ||
+      !is_one_line(job.container->value))
+    said.error("usage/container", "'" + job.container->value + "' is no container image");
+  told.value.image_rule = find_image_rule(given, said);
+  if (!told.value.image_rule) return told;
+  const model::ContainerRule& rule = *told.value.image_rule;
+  note_choice(given, rule, said);
+  auto container = image_by(rule, given, said);
+  for (const auto& module : rule.modules) add_module(told, module, rule.origin);
+  if (!rule.image_variable.empty()) add_module(told, job.container->value, job.container->origin);
+  for (const auto& bind : job.binds) add_user_bind(said, container, bind);
   for (auto& bind : container.binds)
     bind.squashed =
         rule.squashfs.known && !bind.target.empty() && is_squashed(bind.source) && !is_squashed(bind.target);
-  mount_environment(context, rule, container);
-  translate_command(context, context.plan.command, container.binds);
-  for (auto& step : context.plan.steps) translate_command(context, step.command, container.binds);
-  give_to_slurm(context, rule, container);
+  mount_environment(given, told, rule, container);
+  translate_command(said, told.value.command, container.binds);
+  for (auto& step : told.value.steps) translate_command(said, step.command, container.binds);
+  give_to_slurm(given, told, rule, container);
   // What an engine of Slurm's shows may stand in a configuration of its own.
-  if (!context.plan.python.where.empty() && (!container.by_slurm || !rule.bind_option.empty()))
-    translate_environment(context, container.binds);
-  context.plan.container = std::move(container);
+  if (!told.value.python.where.empty() && (!container.by_slurm || !rule.bind_option.empty()))
+    translate_environment(told, container.binds);
+  told.value.container = std::move(container);
+  return told;
 }
 
 } // namespace hpcml::plan

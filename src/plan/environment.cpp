@@ -7,7 +7,7 @@
 
 #include "hpcml/rank_env.hpp"
 #include "plan/command_words.hpp"
-#include "plan/plan_context.hpp"
+#include "plan/software.hpp"
 #include "plan/threads.hpp"
 #include "util/shell_quote.hpp"
 #include "util/text.hpp"
@@ -25,51 +25,51 @@ bool is_rank_variable(const std::string& name) {
   return std::find(k_rank_variables.begin(), k_rank_variables.end(), name) != k_rank_variables.end();
 }
 
-void add_user_variables(PlanContext& context) {
-  for (const auto& [name, value] : context.job.env) {
+void add_user_variables(const Launched& given, Told<Software>& told) {
+  for (const auto& [name, value] : given.job.env) {
     if (!util::is_variable_name(name))
-      context.error("usage/env", "'" + name + "' is no name for a variable",
-                    "letters, digits and _, as --env NAME=VALUE");
+      told.remarks.error("usage/env", "'" + name + "' is no name for a variable",
+                         "letters, digits and _, as --env NAME=VALUE");
     else if (is_rank_variable(name))
-      context.error("usage/env", name + " is set by the launcher, for each rank its own",
-                    "leave --env " + name + " out");
+      told.remarks.error("usage/env", name + " is set by the launcher, for each rank its own",
+                         "leave --env " + name + " out");
     else if (value.value.find('\0') != std::string::npos)
-      context.error("usage/env", "the value of " + name + " holds a zero byte");
+      told.remarks.error("usage/env", "the value of " + name + " holds a zero byte");
     else
-      set_variable(context.plan.env, {name, value.value, false, Scope::batch, value.origin},
+      set_variable(told.value.env, {name, value.value, false, Scope::batch, value.origin},
                    "the request says otherwise");
   }
 }
 
-void plan_backend(PlanContext& context) {
-  const bool gpus = context.plan.layout.gpus_per_node > 0;
-  if (!context.job.backend) {
-    context.plan.backend = gpus ? model::Sourced<Backend>{Backend::automatic,
-                                                          by_rule("NCCL where the ranks see GPUs, else Gloo")}
-                                : model::Sourced<Backend>{Backend::gloo, by_rule("a job without GPUs")};
+void plan_backend(const Launched& given, Told<Software>& told) {
+  const bool gpus = given.numbers().gpus_per_node > 0;
+  if (!given.job.backend) {
+    told.value.backend = gpus ? model::Sourced<Backend>{Backend::automatic,
+                                                        by_rule("NCCL where the ranks see GPUs, else Gloo")}
+                              : model::Sourced<Backend>{Backend::gloo, by_rule("a job without GPUs")};
     return;
   }
-  context.plan.backend = *context.job.backend;
-  if (context.plan.backend.value == Backend::nccl && !gpus)
-    context.error("request/backend", "NCCL needs GPUs, and this job has none",
-                  "use --backend gloo, or ask for GPUs");
+  told.value.backend = *given.job.backend;
+  if (told.value.backend.value == Backend::nccl && !gpus)
+    told.remarks.error("request/backend", "NCCL needs GPUs, and this job has none",
+                       "use --backend gloo, or ask for GPUs");
 }
 
-void plan_visibility(PlanContext& context) {
-  const model::GpuVisibility& rule = context.site.gpu_visibility;
-  context.plan.gpu_visibility =
-      context.job.gpu_visibility.value_or(model::Sourced<GpusSeen>{rule.mode, rule.origin});
-  const model::GpuRequest& request = context.gpu_request();
-  const bool by_slurm = context.gpus_by_task();
-  if (by_slurm && context.job.gpu_visibility && context.plan.gpu_visibility.value == GpusSeen::all)
-    context.error("request/gpu-visibility",
-                  context.site.name +
-                      " asks for GPUs by the task, and then Slurm shows each rank its own only" +
-                      site::cited(request.origin),
-                  "leave --gpu-visibility out");
+void plan_visibility(const Launched& given, Told<Software>& told) {
+  const model::GpuVisibility& rule = given.site.gpu_visibility;
+  told.value.gpu_visibility =
+      given.job.gpu_visibility.value_or(model::Sourced<GpusSeen>{rule.mode, rule.origin});
+  const model::GpuRequest& request = given.gpu_request();
+  const bool by_slurm = given.gpus_by_task();
+  if (by_slurm && given.job.gpu_visibility && told.value.gpu_visibility.value == GpusSeen::all)
+    told.remarks.error("request/gpu-visibility",
+                       given.site.name +
+                           " asks for GPUs by the task, and then Slurm shows each rank its own only" +
+                           site::cited(request.origin),
+                       "leave --gpu-visibility out");
   else if (by_slurm)
-    context.plan.gpu_visibility = {GpusSeen::own,
-                                   by_rule("with --gpus-per-task Slurm shows each task its own GPUs only")};
+    told.value.gpu_visibility = {GpusSeen::own,
+                                 by_rule("with --gpus-per-task Slurm shows each task its own GPUs only")};
 }
 
 } // namespace
@@ -176,65 +176,74 @@ namespace {
 
 /// Models do not fit into a home's quota: their caches go to scratch, where the profile knows one that is the
 /// user's own.
-void place_models(PlanContext& context, bool shows_scratch) {
-  if (!is_python(context.job.command)) return;
-  const model::StorageRule& storage = context.site.storage;
+void place_models(const Launched& given, bool shows_scratch, Told<Software>& told) {
+  if (!is_python(given.job.command)) return;
+  const model::StorageRule& storage = given.site.storage;
   const auto left = [&](const std::string& why) {
-    context.note(
+    told.remarks.note(
         "HF_HOME and TORCH_HOME, the folders of Hugging Face's and torch's models, stay as they are: " + why,
         by_rule("--env HF_HOME=FOLDER places them"));
   };
-  if (leaves_host(context.job, context.images) && !shows_scratch)
+  if (leaves_host(given.job, given.request.images) && !shows_scratch)
     left("an image sees only what is bound");
   else if (storage.scratch.find('$') == std::string::npos)
     left("the profile knows no folder of one's own on shared storage");
   else
     for (const auto& [name, folder] : {std::pair{"HF_HOME", "huggingface"}, {"TORCH_HOME", "torch"}})
-      context.plan.env.push_back(
-          {name, place_in_scratch(context.site, name, folder), true, Scope::batch, storage.origin});
-  if (site::is_offline(context.site, context.placement.partitions))
-    context.plan.env.push_back(
-        {"HF_HUB_OFFLINE", "${HF_HUB_OFFLINE:-1}", true, Scope::batch, context.site.network.origin});
+      told.value.env.push_back(
+          {name, place_in_scratch(given.site, name, folder), true, Scope::batch, storage.origin});
+  if (site::is_offline(given.site, given.placement.place.partitions))
+    told.value.env.push_back(
+        {"HF_HUB_OFFLINE", "${HF_HUB_OFFLINE:-1}", true, Scope::batch, given.site.network.origin});
 }
 
 } // namespace
 
-void plan_environment(PlanContext& context) {
-  model::Plan& plan = context.plan;
-  const site::JobFacts facts = context.facts();
-  plan.env = site_environment(context.site, facts, plan.gpu_vendor);
-  for (auto& variable :
-       thread_environment(context.site, {plan.layout.cpus_per_rank, plan.layout.gpus_per_node > 0,
-                                         wanted_workers(context.job),
-                                         plan.layout.cpus_per_rank * plan.layout.threads_per_core}))
-    set_variable(plan.env, std::move(variable), "the rank's cores");
-  const auto* images = context.image_rule;
-  if (images)
-    for (const auto& [name, value] : images->env)
-      set_variable(plan.env, {name, value, false, Scope::batch, images->origin},
-                   "the images of " + model::word_of(images->engine));
-  place_models(context, images && images->shows_scratch);
-  if (context.job.nccl_debug) {
+namespace {
+
+model::PlannedRendezvous meeting_place(const model::Site& site) {
+  const model::MasterRule& master = site.network.master;
+  model::PlannedRendezvous place{master.interface, master.suffix, site.network.interfaces, master.origin};
+  place.ipv4 = master.ipv4;
+  place.from_env = master.from_env;
+  place.port_from_env = master.port_from_env;
+  place.port = master.port.value_or(0);
+  return place;
+}
+
+} // namespace
+
+Told<Software> plan_environment(const Launched& given, Software software) {
+  Told<Software> told{std::move(software)};
+  auto& env = told.value.env;
+  const model::PlannedLayout& layout = given.numbers();
+  env = site_environment(given.site, given.facts(), given.placement.gpu_vendor);
+  for (auto& variable : thread_environment(given.site, {layout.cpus_per_rank, layout.gpus_per_node > 0,
+                                                        wanted_workers(given.job),
+                                                        layout.cpus_per_rank * layout.threads_per_core}))
+    set_variable(env, std::move(variable), "the rank's cores");
+  const auto* image = told.value.image_rule;
+  if (image)
+    for (const auto& [name, value] : image->env)
+      set_variable(env, {name, value, false, Scope::batch, image->origin},
+                   "the images of " + model::word_of(image->engine));
+  place_models(given, image && image->shows_scratch, told);
+  if (given.job.nccl_debug) {
     const model::Origin origin{model::OriginKind::flag, "--nccl-debug", {}, {}, {}};
-    set_variable(plan.env, {"NCCL_DEBUG", "INFO", false, Scope::batch, origin}, "asked for");
-    set_variable(plan.env, {"NCCL_DEBUG_SUBSYS", "INIT,COLL", false, Scope::batch, origin}, "asked for");
+    set_variable(env, {"NCCL_DEBUG", "INFO", false, Scope::batch, origin}, "asked for");
+    set_variable(env, {"NCCL_DEBUG_SUBSYS", "INIT,COLL", false, Scope::batch, origin}, "asked for");
   }
   // Without hpcml in the task nothing sets variables there; a literal is the same for every rank, so the
   // script can export it.
-  if (!plan.launcher.choice.is_hpcml())
-    for (auto& variable : plan.env)
+  if (!given.is_hpcml())
+    for (auto& variable : env)
       if (!variable.expression) variable.scope = Scope::batch;
-  add_user_variables(context);
-  plan.caches = site_caches(context.site, facts);
-  plan.rendezvous = {context.site.network.master.interface, context.site.network.master.suffix,
-                     context.site.network.interfaces, context.site.network.master.origin};
-  const model::MasterRule& master = context.site.network.master;
-  plan.rendezvous.ipv4 = master.ipv4;
-  plan.rendezvous.from_env = master.from_env;
-  plan.rendezvous.port_from_env = master.port_from_env;
-  plan.rendezvous.port = master.port.value_or(0);
-  plan_backend(context);
-  plan_visibility(context);
+  add_user_variables(given, told);
+  told.value.caches = site_caches(given.site, given.facts());
+  told.value.rendezvous = meeting_place(given.site);
+  plan_backend(given, told);
+  plan_visibility(given, told);
+  return told;
 }
 
 } // namespace hpcml::plan

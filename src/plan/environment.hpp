@@ -10,8 +10,6 @@
 
 namespace hpcml::plan {
 
-struct PlanContext;
-
 /// Network interfaces, device order, then the site's own rules that apply; a later one replaces an earlier of
 /// its name.
 std::vector<model::PlannedEnv> site_environment(const model::Site& site, const site::JobFacts& facts,

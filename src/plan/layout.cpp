@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// How many nodes, GPUs, ranks and cores.
+#include "plan/layout.hpp"
+
 #include <algorithm>
 
 #include "plan/site_verdicts.hpp"
@@ -8,123 +9,110 @@
 namespace hpcml::plan {
 namespace {
 
-void plan_nodes(PlanContext& context) {
-  const unsigned nodes = context.job.nodes ? context.job.nodes->value : 1;
-  context.plan.layout.nodes = nodes;
-  if (nodes == 0) context.error("usage/nodes", "--nodes 0: a job needs at least one node");
-  say_verdicts(context, {site::Rule::nodes_over});
-}
-
 /// The GPUs of a node that nobody has counted: one for each task that is counted, where the site gives parts
 /// of nodes; else all, unless that is more than a job may have. Parts of several nodes nobody means.
-unsigned usual_gpus(PlanContext& context) {
-  const auto& job = context.job;
-  const unsigned have = context.node()->gpu ? context.node()->gpu->per_node : 0;
-  const unsigned nodes = context.plan.layout.nodes;
-  if (have == 0) return 0;
+Told<unsigned> usual_gpus(const Placed& given, unsigned nodes) {
+  const auto& job = given.job;
+  const unsigned have = given.node()->gpu ? given.node()->gpu->per_node : 0;
+  if (have == 0) return {0};
   unsigned gpus = have;
-  const auto& most = context.limit(&model::Limits::max_gpus);
+  const auto& most = given.limit(&model::Limits::max_gpus);
   if (most && nodes == 1) gpus = std::min(gpus, most->value);
-  if (context.owns_nodes()) return gpus;
+  if (given.owns_nodes()) return {gpus};
+  const auto& rule = site::gpu_rule(given.site, given.placement.place.facts);
   if (job.tasks_per_node) {
     const unsigned wanted = job.tasks_per_node->value * (job.gpus_per_task ? job.gpus_per_task->value : 1);
-    const bool taken = wanted < gpus && wanted > 0 &&
-                       site::gpu_count_faults(context.gpu_request(), nodes, wanted, have).empty();
+    const bool taken =
+        wanted < gpus && wanted > 0 && site::gpu_count_faults(rule, nodes, wanted, have).empty();
     if (taken) gpus = wanted;
   }
-  context.findings.push_back(
-      {diag::Severity::note,
-       "request/gpus-per-node",
-       (gpus == have ? "all " : "") + std::to_string(gpus) + (gpus == 1 ? " GPU" : " GPUs") +
-           " of each node" + (job.tasks_per_node && gpus < have ? ", one per rank" : "") +
-           ": the request does not count them",
-       {},
-       "--gpus-per-node N for another number" +
-           std::string(context.gpu_request().must_request ? "" : ", 0 for a job without GPUs")});
-  return gpus;
+  Told<unsigned> told{gpus};
+  told.remarks.tell("request/gpus-per-node",
+                    (gpus == have ? "all " : "") + std::to_string(gpus) + (gpus == 1 ? " GPU" : " GPUs") +
+                        " of each node" + (job.tasks_per_node && gpus < have ? ", one per rank" : "") +
+                        ": the request does not count them",
+                    "--gpus-per-node N for another number" +
+                        std::string(rule.must_request ? "" : ", 0 for a job without GPUs"));
+  return told;
 }
 
-void plan_gpus(PlanContext& context) {
-  unsigned gpus = 0;
-  if (context.job.gpus_per_node) {
-    gpus = context.job.gpus_per_node->value;
-  } else if (context.node()) {
-    gpus = usual_gpus(context);
-  } else if (context.site.node_types.empty() || (context.partition() && !context.partition()->cpu_only)) {
-    context.error("usage/gpus-per-node",
-                  "the profile of " + context.site.name + " does not say how many GPUs a node" +
-                      (context.partition() ? " of partition " + context.partition()->name : "") + " has",
-                  "say --gpus-per-node N (0 for a job without GPUs)");
-  }
-  context.plan.layout.gpus_per_node = gpus;
-  context.plan.layout.gpus_held = context.owns_nodes() && context.node() && context.node()->gpu
-                                      ? std::max(gpus, context.node()->gpu->per_node)
-                                      : gpus;
-  say_verdicts(context, {site::Rule::gpus_on_cpu_nodes, site::Rule::gpus_of_node, site::Rule::gpus_idle});
+Told<unsigned> count_gpus(const Placed& given, unsigned nodes) {
+  if (given.gpus_per_node()) return {given.gpus_per_node()->value};
+  if (given.node()) return usual_gpus(given, nodes);
+  Told<unsigned> none{0};
+  if (given.site.node_types.empty() || (given.partition() && !given.partition()->cpu_only))
+    none.remarks.error("usage/gpus-per-node",
+                       "the profile of " + given.site.name + " does not say how many GPUs a node" +
+                           (given.partition() ? " of partition " + given.partition()->name : "") + " has",
+                       "say --gpus-per-node N (0 for a job without GPUs)");
+  return none;
 }
+
+/// The ranks of a node.
+struct RankCount {
+  unsigned per_node = 1;
+  unsigned gpus_each = 0;
+};
 
 /// More ranks than GPUs: NCCL refuses two on one GPU, and a program that takes GPU number LOCAL_RANK finds
 /// none.
-void say_shared_gpus(PlanContext& context) {
-  const model::PlannedLayout& layout = context.plan.layout;
-  const auto& backend = context.job.backend;
-  const auto what = std::to_string(layout.ranks_per_node) + " ranks share " +
-                    std::to_string(layout.gpus_per_node) + (layout.gpus_per_node == 1 ? " GPU" : " GPUs");
+void say_shared_gpus(const model::JobSpec& job, unsigned ranks, unsigned gpus, Remarks& said) {
+  const auto& backend = job.backend;
+  const auto what =
+      std::to_string(ranks) + " ranks share " + std::to_string(gpus) + (gpus == 1 ? " GPU" : " GPUs");
   if (backend && backend->value == model::Backend::gloo)
-    return context.note(what + "; NCCL refuses two ranks on one GPU", context.job.tasks_per_node->origin);
-  const auto hint = "say --tasks-per-node " + std::to_string(layout.gpus_per_node) +
+    return said.note(what + "; NCCL refuses two ranks on one GPU", job.tasks_per_node->origin);
+  const auto hint = "say --tasks-per-node " + std::to_string(gpus) +
                     ", one rank per GPU; ranks that share GPUs on purpose: --backend gloo";
   const auto why = what + " of a node: NCCL refuses two ranks on one GPU, and GPU number LOCAL_RANK is not "
                           "there for each rank";
   if (backend && backend->value == model::Backend::nccl)
-    context.error("request/tasks-per-node", why, hint);
+    said.error("request/tasks-per-node", why, hint);
   else
-    context.warning("request/tasks-per-node", why, hint);
+    said.warning("request/tasks-per-node", why, hint);
 }
 
-void plan_ranks(PlanContext& context) {
-  model::PlannedLayout& layout = context.plan.layout;
-  const unsigned gpus = layout.gpus_per_node;
-  const unsigned per_rank = context.job.gpus_per_task ? context.job.gpus_per_task->value : 0;
+Told<RankCount> count_ranks(const model::JobSpec& job, unsigned gpus) {
+  Told<RankCount> told;
+  auto& [ranks, said] = told;
+  const unsigned per_rank = job.gpus_per_task ? job.gpus_per_task->value : 0;
   if (per_rank > gpus)
-    context.error("request/gpus-per-task",
-                  std::to_string(per_rank) + " GPUs per rank, but " + std::to_string(gpus) + " per node",
-                  "a rank lives on one node: ask for fewer GPUs per rank, or more per node");
-  if (context.job.tasks_per_node) {
-    layout.ranks_per_node = context.job.tasks_per_node->value;
-  } else {
-    layout.ranks_per_node = gpus == 0 ? 1 : std::max(1u, gpus / std::max(1u, per_rank));
+    said.error("request/gpus-per-task",
+               std::to_string(per_rank) + " GPUs per rank, but " + std::to_string(gpus) + " per node",
+               "a rank lives on one node: ask for fewer GPUs per rank, or more per node");
+  if (job.tasks_per_node)
+    ranks.per_node = job.tasks_per_node->value;
+  else
+    ranks.per_node = gpus == 0 ? 1 : std::max(1u, gpus / std::max(1u, per_rank));
+  if (ranks.per_node == 0) {
+    said.error("usage/tasks-per-node", "--tasks-per-node 0: a node needs at least one rank");
+    ranks.per_node = 1;
   }
-  if (layout.ranks_per_node == 0) {
-    context.error("usage/tasks-per-node", "--tasks-per-node 0: a node needs at least one rank");
-    layout.ranks_per_node = 1;
-  }
-  layout.gpus_per_rank = per_rank ? per_rank : gpus == 0 ? 0 : std::max(1u, gpus / layout.ranks_per_node);
-  if (per_rank > 0 && per_rank <= gpus && layout.ranks_per_node * per_rank > gpus)
-    context.error("request/gpus-per-task", std::to_string(layout.ranks_per_node) + " ranks with " +
-                                               std::to_string(per_rank) + " GPUs each need " +
-                                               std::to_string(layout.ranks_per_node * per_rank) +
-                                               " GPUs per node, not " + std::to_string(gpus));
-  if (gpus > 0 && layout.ranks_per_node > gpus && per_rank == 0)
-    say_shared_gpus(context);
-  else if (gpus > layout.ranks_per_node * layout.gpus_per_rank)
-    context.note(std::to_string(gpus - layout.ranks_per_node * layout.gpus_per_rank) +
-                     " GPUs of each node have no rank",
-                 by_rule("ranks take equal numbers of GPUs"));
+  ranks.gpus_each = per_rank ? per_rank : gpus == 0 ? 0 : std::max(1u, gpus / ranks.per_node);
+  if (per_rank > 0 && per_rank <= gpus && ranks.per_node * per_rank > gpus)
+    said.error("request/gpus-per-task", std::to_string(ranks.per_node) + " ranks with " +
+                                            std::to_string(per_rank) + " GPUs each need " +
+                                            std::to_string(ranks.per_node * per_rank) +
+                                            " GPUs per node, not " + std::to_string(gpus));
+  if (gpus > 0 && ranks.per_node > gpus && per_rank == 0)
+    say_shared_gpus(job, ranks.per_node, gpus, said);
+  else if (gpus > ranks.per_node * ranks.gpus_each)
+    said.note(std::to_string(gpus - ranks.per_node * ranks.gpus_each) + " GPUs of each node have no rank",
+              by_rule("ranks take equal numbers of GPUs"));
+  return told;
 }
 
 /// The cores that a rank gets when nobody says: the site's share per GPU, else an equal part of the node; 0
 /// where the site does not say what a node has.
-unsigned default_cores(const PlanContext& context) {
-  const model::PlannedLayout& layout = context.plan.layout;
-  if (!context.node()) return 0;
-  const model::NodeType& node = *context.node();
+unsigned default_cores(const Placed& given, const model::PlannedLayout& layout) {
+  if (!given.node()) return 0;
+  const model::NodeType& node = *given.node();
   if (node.cpu.cores == 0) // the share of a GPU may be known where the whole is not
     return node.cpus_per_gpu && layout.gpus_per_node > 0
                ? std::max(1u, *node.cpus_per_gpu * layout.gpus_per_node / layout.ranks_per_node)
                : 0;
   const unsigned fair = std::max(1u, site::usable_cores(node) / layout.ranks_per_node);
-  if (layout.gpus_per_node == 0) return context.owns_nodes() ? fair : 1;
+  if (layout.gpus_per_node == 0) return given.owns_nodes() ? fair : 1;
   if (node.cpus_per_gpu)
     return std::max(1u, std::min(fair, *node.cpus_per_gpu * layout.gpus_per_node / layout.ranks_per_node));
   if (!node.gpu || node.gpu->per_node == 0) return fair;
@@ -134,43 +122,104 @@ unsigned default_cores(const PlanContext& context) {
 
 /// Hardware threads as asked for. More than the profile shows is a warning only: where it says nothing of
 /// them, it shows one.
-void plan_hardware_threads(PlanContext& context) {
-  auto& asked = context.job.threads_per_core;
-  const model::FlagRule& rule = context.flag("threads-per-core");
+Told<model::Known<unsigned>> read_hardware_threads(const Placed& given, const site::JobFacts& facts) {
+  Told<model::Known<unsigned>> told{given.job.threads_per_core};
+  auto& [asked, said] = told;
+  const model::FlagRule& rule = site::flag_rule(given.site, "threads-per-core", facts);
   if (const auto usual = util::parse_unsigned(rule.default_value); usual && !asked) {
     asked = model::Sourced<unsigned>{static_cast<unsigned>(*usual), rule.origin};
-    context.note(rule.default_value + " hardware threads of each core" +
-                     (rule.why.empty() ? "" : ": " + rule.why),
-                 rule.origin);
+    said.note(rule.default_value + " hardware threads of each core" +
+                  (rule.why.empty() ? "" : ": " + rule.why),
+              rule.origin);
   }
-  if (!asked) return;
-  if (asked->value == 0)
-    return context.error("usage/threads-per-core",
-                         "--threads-per-core 0: a core has at least one hardware thread");
-  context.plan.layout.threads_per_core = asked->value;
-  if (!context.node() || asked->value <= context.node()->cpu.threads_per_core) return;
-  context.warning("request/threads-per-core",
-                  std::to_string(asked->value) + " hardware threads of each core: the profile of " +
-                      context.site.name + " shows " + std::to_string(context.node()->cpu.threads_per_core) +
-                      " on node type " + context.node()->id + site::cited(context.node()->origin),
-                  "where the nodes show no more, Slurm refuses the job: leave --threads-per-core out");
+  const auto* node = given.node();
+  if (asked && asked->value == 0) {
+    said.error("usage/threads-per-core", "--threads-per-core 0: a core has at least one hardware thread");
+    asked.reset();
+  } else if (asked && node && asked->value > node->cpu.threads_per_core) {
+    said.warning("request/threads-per-core",
+                 std::to_string(asked->value) + " hardware threads of each core: the profile of " +
+                     given.site.name + " shows " + std::to_string(node->cpu.threads_per_core) +
+                     " on node type " + node->id + site::cited(node->origin),
+                 "where the nodes show no more, Slurm refuses the job: leave --threads-per-core out");
+  }
+  return told;
 }
 
 } // namespace
 
-void plan_layout(PlanContext& context) {
-  plan_nodes(context);
-  plan_gpus(context);
-  plan_ranks(context);
-  model::PlannedLayout& layout = context.plan.layout;
-  layout.tasks_per_node = layout.ranks_per_node;
-  layout.cpus_per_rank =
-      context.job.cpus_per_task ? context.job.cpus_per_task->value : default_cores(context);
-  if (context.job.cpus_per_task && layout.cpus_per_rank == 0)
-    context.error("usage/cpus-per-task", "--cpus-per-task 0: a rank needs at least one core");
+site::JobFacts facts_of(const model::Site& site, const Placement& placement,
+                        const model::PlannedLayout& numbers, const JobKind& kind) {
+  const auto* partition = placement.place.partition();
+  site::JobOutline job;
+  job.nodes = numbers.nodes;
+  job.gpus_per_node = numbers.gpus_per_node;
+  job.partition = partition ? partition->name : placement.partition;
+  job.launcher = kind.launcher;
+  job.container = kind.leaves_host;
+  job.node_type = placement.node_type;
+  job.gpu_type = placement.gpu_type;
+  job.qos = placement.qos;
+  job.owns_nodes = kind.owns_nodes;
+  return site::make_facts(site, job);
+}
+
+Told<Layout> plan_layout(const Placed& given) {
+  const model::JobSpec& job = given.job;
+  Layout layout;
+  auto& numbers = layout.numbers;
+  numbers.nodes = job.nodes ? job.nodes->value : 1;
+  auto gpus = count_gpus(given, numbers.nodes);
+  numbers.gpus_per_node = numbers.gpus_held = gpus.value;
+  if (given.owns_nodes() && given.node() && given.node()->gpu)
+    numbers.gpus_held = std::max(gpus.value, given.node()->gpu->per_node);
+  auto ranks = count_ranks(job, gpus.value);
+  numbers.ranks_per_node = ranks.value.per_node;
+  numbers.gpus_per_rank = ranks.value.gpus_each;
+  numbers.tasks_per_node = given.request.launcher.is_agent() ? 1 : numbers.ranks_per_node;
+  numbers.cpus_per_rank =
+      given.cpus_per_task() ? given.cpus_per_task()->value : default_cores(given, numbers);
+  layout.facts = facts_of(
+      given.site, given.placement, numbers,
+      {given.request.launcher.name(), leaves_host(job, given.request.images), given.placement.place.owner});
+  auto threads = read_hardware_threads(given, layout.facts);
+  layout.threads_per_core = threads.value;
+  if (threads.value) numbers.threads_per_core = threads.value->value;
+
+  Remarks said;
+  const LaidOut done(given, layout);
+  const Judgement judgement(done, demand_of(done));
   using site::Rule;
-  say_verdicts(context, {Rule::cpus_over, Rule::cpus_reserved, Rule::cpu_share, Rule::cpus_many});
-  plan_hardware_threads(context);
+  if (numbers.nodes == 0) said.error("usage/nodes", "--nodes 0: a job needs at least one node");
+  judgement.say(said, {Rule::nodes_over});
+  add(said, std::move(gpus.remarks));
+  judgement.say(said, {Rule::gpus_on_cpu_nodes, Rule::gpus_of_node, Rule::gpus_idle});
+  add(said, std::move(ranks.remarks));
+  if (numbers.cpus_per_rank == 0 && given.cpus_per_task())
+    said.error("usage/cpus-per-task", "--cpus-per-task 0: a rank needs at least one core");
+  judgement.say(said, {Rule::cpus_over, Rule::cpus_reserved, Rule::cpu_share, Rule::cpus_many});
+  add(said, std::move(threads.remarks));
+  return {std::move(layout), std::move(said)};
+}
+
+bool LaidOut::gpus_by_task() const {
+  return gpu_request().style == model::GpuStyle::gpus_per_task && numbers().gpus_per_node > 0 &&
+         numbers().tasks_per_node > 1;
+}
+
+std::string LaidOut::with_numbers(std::string text) const {
+  const model::PlannedLayout& all = numbers();
+  const std::pair<const char*, unsigned> values[] = {
+      {"{nodes}", all.nodes},
+      {"{tasks}", all.nodes * all.tasks_per_node},
+      {"{tasks_per_node}", all.tasks_per_node},
+      {"{gpus_per_node}", all.gpus_per_node},
+      {"{gpus_per_task}", all.gpus_per_rank},
+      {"{cpus_per_task}", all.cpus_per_rank},
+  };
+  for (const auto& [name, value] : values)
+    text = util::replace_all(std::move(text), name, std::to_string(value));
+  return text;
 }
 
 } // namespace hpcml::plan

@@ -4,13 +4,15 @@
 
 #include <optional>
 
-#include "plan/plan_context.hpp"
+#include "plan/site_verdicts.hpp"
 
 namespace hpcml::plan {
 
 /// Memory per node; nothing where Slurm's own default serves or the site takes no such option.
-std::optional<model::Sourced<model::MemSize>> plan_memory(PlanContext& context);
+std::optional<model::Sourced<model::MemSize>> plan_memory(const LaidOut& given, const Judgement& judgement,
+                                                          Remarks& said);
 /// The time limit; nothing where the site's default serves.
-std::optional<model::Sourced<model::Walltime>> plan_time(PlanContext& context);
+std::optional<model::Sourced<model::Walltime>> plan_time(const LaidOut& given, const Judgement& judgement,
+                                                         Remarks& said);
 
 } // namespace hpcml::plan

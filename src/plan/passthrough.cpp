@@ -5,8 +5,10 @@
 
 #include "plan/option_value.hpp"
 #include "plan/option_word.hpp"
-#include "plan/plan_context.hpp"
 #include "plan/raw_options.hpp"
+#include "plan/request.hpp"
+#include "site/facts.hpp"
+#include "site/words.hpp"
 #include "util/text.hpp"
 
 namespace hpcml::plan {
@@ -16,56 +18,57 @@ using model::Known;
 using model::Origin;
 
 template <class T>
-void take(PlanContext& context, const std::string& name, Known<T>& target, T value, const Origin& origin) {
-  if (target) context.note("--sbatch " + name + " replaces " + target->origin.by, origin);
+void take(Told<model::JobSpec>& told, const std::string& name, Known<T>& target, T value,
+          const Origin& origin) {
+  if (target) told.remarks.note("--sbatch " + name + " replaces " + target->origin.by, origin);
   target = model::Sourced<T>{std::move(value), origin};
 }
 
-void take_number(PlanContext& context, const OptionWord& option, Known<unsigned>& target,
+void take_number(Told<model::JobSpec>& told, const OptionWord& option, Known<unsigned>& target,
                  const Origin& origin) {
   const auto number = util::parse_unsigned(option.value.value_or(""));
   if (!number || *number > 1000000) {
-    context.error("usage/sbatch", "'" + option.value.value_or("") + "' is no number for " + option.name);
+    told.remarks.error("usage/sbatch", "'" + option.value.value_or("") + "' is no number for " + option.name);
     return;
   }
-  take(context, option.name, target, static_cast<unsigned>(*number), origin);
+  take(told, option.name, target, static_cast<unsigned>(*number), origin);
 }
 
-void take_gpus(PlanContext& context, const OptionWord& option, const Origin& origin) {
+void take_gpus(Told<model::JobSpec>& told, const OptionWord& option, const Origin& origin) {
   const std::string text = option.value.value_or("");
   const std::size_t colon = text.rfind(':');
-  if (colon != std::string::npos)
-    take(context, "GPU type", context.job.gpu_type, text.substr(0, colon), origin);
-  take_number(context, {option.name, text.substr(colon == std::string::npos ? 0 : colon + 1)},
-              context.job.gpus_per_node, origin);
+  if (colon != std::string::npos) take(told, "GPU type", told.value.gpu_type, text.substr(0, colon), origin);
+  take_number(told, {option.name, text.substr(colon == std::string::npos ? 0 : colon + 1)},
+              told.value.gpus_per_node, origin);
 }
 
 template <class T>
-void take_parsed(PlanContext& context, const OptionWord& option, Known<T>& target, const Origin& origin) {
+void take_parsed(Told<model::JobSpec>& told, const OptionWord& option, Known<T>& target,
+                 const Origin& origin) {
   auto parsed = T::parse(option.value.value_or(""));
   if (parsed)
-    take(context, option.name, target, *parsed, origin);
+    take(told, option.name, target, *parsed, origin);
   else
-    context.error("usage/sbatch", option.name + ": " + parsed.error().what, parsed.error().hint);
+    told.remarks.error("usage/sbatch", option.name + ": " + parsed.error().what, parsed.error().hint);
 }
 
 /// GPUs become the request's; other kinds of GRES stay.
-void take_gres(PlanContext& context, const OptionWord& option, const Origin& origin,
+void take_gres(Told<model::JobSpec>& told, const OptionWord& option, const Origin& origin,
                std::vector<model::Sourced<std::string>>& kept) {
   std::vector<std::string> others;
   for (const auto& item : util::split(option.value.value_or(""), ','))
     if (item == "gpu")
-      take_gpus(context, {option.name, "1"}, origin);
+      take_gpus(told, {option.name, "1"}, origin);
     else if (util::starts_with(item, "gpu:"))
-      take_gpus(context, {option.name, item.substr(4)}, origin);
+      take_gpus(told, {option.name, item.substr(4)}, origin);
     else
       others.push_back(item);
   if (!others.empty()) kept.push_back({option.name + "=" + util::join(others, ","), origin});
 }
 
 /// Makes the option a part of the request.
-void fold(PlanContext& context, const OptionWord& option, const Origin& origin) {
-  model::JobSpec& job = context.job;
+void fold(Told<model::JobSpec>& told, const OptionWord& option, const Origin& origin) {
+  model::JobSpec& job = told.value;
   const std::string value = option.value.value_or("");
   const std::map<std::string, Known<std::string>*> texts = {
       {"--partition", &job.partition}, {"--account", &job.account},      {"--qos", &job.qos},
@@ -75,121 +78,123 @@ void fold(PlanContext& context, const OptionWord& option, const Origin& origin) 
                                                            {"--ntasks-per-node", &job.tasks_per_node},
                                                            {"--cpus-per-task", &job.cpus_per_task}};
   if (const auto text = texts.find(option.name); text != texts.end())
-    take(context, option.name, *text->second, value, origin);
+    take(told, option.name, *text->second, value, origin);
   else if (option.name == "--nodes" && value.find_first_of("-,:") != std::string::npos)
-    context.error("usage/sbatch", "--nodes " + value + ": a range of node counts leaves the layout open",
-                  "say one number of nodes");
+    told.remarks.error("usage/sbatch", "--nodes " + value + ": a range of node counts leaves the layout open",
+                       "say one number of nodes");
   else if (const auto number = numbers.find(option.name); number != numbers.end())
-    take_number(context, option, *number->second, origin);
+    take_number(told, option, *number->second, origin);
   else if (option.name == "--gpus-per-node")
-    take_gpus(context, option, origin);
+    take_gpus(told, option, origin);
   else if (option.name == "--mem")
-    take_parsed(context, option, job.mem, origin);
+    take_parsed(told, option, job.mem, origin);
   else if (option.name == "--time")
-    take_parsed(context, option, job.time, origin);
+    take_parsed(told, option, job.time, origin);
   else if (option.value)
-    context.error("usage/sbatch", option.to_word() + ": not all versions of Slurm take a value here",
-                  "write " + option.name);
+    told.remarks.error("usage/sbatch", option.to_word() + ": not all versions of Slurm take a value here",
+                       "write " + option.name);
   else
-    take(context, option.name, job.requeue, option.name == "--requeue", origin);
+    take(told, option.name, job.requeue, option.name == "--requeue", origin);
 }
 
 /// Slurm takes one kind of memory request and stops at two.
-void check_memory(PlanContext& context, const std::vector<model::Sourced<std::string>>& kept) {
+void check_memory(Told<model::JobSpec>& told, const std::vector<model::Sourced<std::string>>& kept) {
   std::vector<std::string> names;
-  if (context.job.mem) names.push_back("--mem");
+  if (told.value.mem) names.push_back("--mem");
   for (const auto& raw : kept)
     if (util::starts_with(raw.value, "--mem-per-")) names.push_back(split_option(raw.value).name);
   if (names.size() > 1)
-    context.error("usage/mem", util::join(names, " and ") + " exclude each other", "keep one of them");
+    told.remarks.error("usage/mem", util::join(names, " and ") + " exclude each other", "keep one of them");
 }
 
 /// An option that the site's Slurm is too old or too new for: it would refuse the whole job.
-void check_version(PlanContext& context, const std::string& flag, slurm::Program program,
+void check_version(Remarks& said, const model::Site& site, const std::string& flag, slurm::Program program,
                    const std::string& name) {
-  const auto& runs = context.site.slurm_version;
+  const auto& runs = site.slurm_version;
   const auto version = runs ? slurm::parse_version(runs->value) : std::nullopt;
   if (!version) return;
   const auto match = slurm::find_option(program, name, version);
   if (match.option && match.option->name == name) return;
-  context.error("usage/" + flag,
-                "--" + name + " is not an option of Slurm " + runs->value + ", which " + context.site.name +
-                    " runs" + site::cited(runs->origin),
-                "versions of Slurm that have it: " + slurm::versions_of(program, name));
+  said.error("usage/" + flag,
+             "--" + name + " is not an option of Slurm " + runs->value + ", which " + site.name + " runs" +
+                 site::cited(runs->origin),
+             "versions of Slurm that have it: " + slurm::versions_of(program, name));
 }
 
 /// A name that Slurm does not know is a plugin's, or a slip.
-void check_known(PlanContext& context, const std::string& flag, slurm::Program program,
+void check_known(Remarks& said, const model::Site& site, const std::string& flag, slurm::Program program,
                  const OptionWord& option) {
-  if (option.known) return check_version(context, flag, program, option.name.substr(2));
+  if (option.known) return check_version(said, site, flag, program, option.name.substr(2));
   const auto near = util::nearest(option.name.substr(2), slurm::option_names(program));
   if (near)
-    context.warning("usage/" + flag, "Slurm has no option " + option.name + " of its own",
-                    "did you mean --" + *near + "? If a plugin of the site has it, all is well");
+    said.warning("usage/" + flag, "Slurm has no option " + option.name + " of its own",
+                 "did you mean --" + *near + "? If a plugin of the site has it, all is well");
 }
 
 /// The option, if it may be passed on or folded; what speaks against it is said.
-std::optional<OptionWord> read_raw(PlanContext& context, const std::string& flag, slurm::Program program,
-                                   const std::string& word, RawUse& use) {
+std::optional<OptionWord> read_raw(Remarks& said, const model::Site& site, const std::string& flag,
+                                   slurm::Program program, const std::string& word, RawUse& use) {
   const auto option = read_option(program, word);
   if (!option) {
-    context.error("usage/" + flag, option.error().what, option.error().hint);
+    said.error("usage/" + flag, option.error().what, option.error().hint);
     return std::nullopt;
   }
   const RawDecision decision = decide_raw(program, *option);
   use = decision.use;
   if (use == RawUse::refuse) {
-    context.error("usage/" + flag, "--" + flag + " " + option->to_word() + " " + decision.why, decision.hint);
+    said.error("usage/" + flag, "--" + flag + " " + option->to_word() + " " + decision.why, decision.hint);
     return std::nullopt;
   }
-  check_known(context, flag, program, *option);
+  check_known(said, site, flag, program, *option);
   if (use != RawUse::allow || program != slurm::Program::sbatch || !option->value) return *option;
-  if (const auto fault = find_value_fault(context.site, option->name.substr(2), *option->value))
-    context.error("usage/" + flag, fault->what, fault->hint);
+  if (const auto fault = find_value_fault(site, option->name.substr(2), *option->value))
+    said.error("usage/" + flag, fault->what, fault->hint);
   return *option;
 }
 
 /// True if the site refuses the option by name. Asked before it is folded: --gres=gpu:4 becomes a number of
 /// GPUs, and the refusal of --gres would go unsaid.
-bool site_refuses(PlanContext& context, const std::string& word) {
+bool site_refuses(Told<model::JobSpec>& told, const model::Site& site, const std::string& word) {
   const auto option = read_option(slurm::Program::sbatch, word);
   if (!option) return false;
-  const model::FlagRule& rule = context.flag(option->name.substr(2));
+  const auto facts = site::place(site, site::demand_of(told.value)).facts;
+  const model::FlagRule& rule = site::flag_rule(site, option->name.substr(2), facts);
   if (rule.policy != model::Policy::forbidden) return false;
-  context.error("request/" + option->name.substr(2),
-                context.site.name + " refuses " + option->name + (rule.why.empty() ? "" : ": " + rule.why) +
-                    site::cited(rule.origin),
-                "leave --sbatch=" + word + " out");
+  told.remarks.error("request/" + option->name.substr(2),
+                     site.name + " refuses " + option->name + (rule.why.empty() ? "" : ": " + rule.why) +
+                         site::cited(rule.origin),
+                     "leave --sbatch=" + word + " out");
   return true;
 }
 
 } // namespace
 
-void plan_passthrough(PlanContext& context) {
+Told<model::JobSpec> read_passthrough(model::JobSpec job, const model::Site& site) {
+  Told<model::JobSpec> told{std::move(job)};
   std::vector<model::Sourced<std::string>> kept;
-  const auto given = context.job.sbatch;
+  const auto given = std::move(told.value.sbatch);
+  told.value.sbatch.clear();
   for (const auto& raw : given) {
-    if (site_refuses(context, raw.value)) continue;
+    if (site_refuses(told, site, raw.value)) continue;
     RawUse use = RawUse::allow;
-    const auto option = read_raw(context, "sbatch", slurm::Program::sbatch, raw.value, use);
+    const auto option = read_raw(told.remarks, site, "sbatch", slurm::Program::sbatch, raw.value, use);
     if (!option) continue;
     if (option->name == "--gres")
-      take_gres(context, *option, raw.origin, kept);
+      take_gres(told, *option, raw.origin, kept);
     else if (use == RawUse::fold)
-      fold(context, *option, raw.origin);
+      fold(told, *option, raw.origin);
     else
       kept.push_back({option->to_word(), raw.origin});
   }
-  context.job.sbatch = std::move(kept);
-  check_memory(context, context.job.sbatch);
-  kept.clear();
-  const auto for_srun = context.job.srun;
-  for (const auto& raw : for_srun) {
+  check_memory(told, kept);
+  told.value.sbatch = std::exchange(kept, {});
+  for (const auto& raw : told.value.srun) {
     RawUse use = RawUse::allow;
-    if (const auto option = read_raw(context, "srun", slurm::Program::srun, raw.value, use))
+    if (const auto option = read_raw(told.remarks, site, "srun", slurm::Program::srun, raw.value, use))
       kept.push_back({option->to_word(), raw.origin});
   }
-  context.job.srun = std::move(kept);
+  told.value.srun = std::move(kept);
+  return told;
 }
 
 } // namespace hpcml::plan

@@ -4,120 +4,99 @@
 
 #include <algorithm>
 
-#include "plan/command_launcher.hpp"
+#include "plan/directives.hpp"
 #include "plan/launch_line.hpp"
-#include "plan/plan_context.hpp"
 #include "site/verdict.hpp"
+#include "site/words.hpp"
 
 namespace hpcml::plan {
 
 namespace {
 
-/// A retired cluster gets no script, whatever else is right or wrong about the request.
-bool is_retired(PlanContext& context) {
-  if (site::closed_by(context.site) != site::Rule::site_retired) return false;
-  const auto why = site::describe_retirement(context.site);
-  context.error("site/retired", why.what, why.hint);
-  return true;
+/// A site that takes no job, whatever else is right or wrong about the request: a retired cluster, or one
+/// without Slurm, where a script for sbatch is of no use and the ranks are started here and now.
+Remarks refuse_site(const model::JobSpec& job, const model::Site& site) {
+  Remarks said;
+  const auto closed = site::closed_by(site);
+  if (closed == site::Rule::site_retired) {
+    const auto why = site::describe_retirement(site);
+    said.error("site/retired", why.what, why.hint);
+  } else if (closed == site::Rule::no_scheduler) {
+    const bool one_machine = !job.nodes || job.nodes->value <= 1;
+    said.error("request/scheduler",
+               (site.name.empty() ? site.id : site.name) + ": there is no Slurm to submit a script to" +
+                   (one_machine ? "" : ", and no second node"),
+               job.command.empty() ? "start the program with hpcml launch -- CMD"
+                                   : "start the program here: " + launch_line(job));
+  }
+  return said;
 }
 
-/// A script for sbatch is of no use where there is none: the ranks are started here and now.
-bool has_no_scheduler(PlanContext& context) {
-  if (site::closed_by(context.site) != site::Rule::no_scheduler) return false;
-  const bool one_machine = !context.job.nodes || context.job.nodes->value <= 1;
-  context.error("request/scheduler",
-                (context.site.name.empty() ? context.site.id : context.site.name) +
-                    ": there is no Slurm to submit a script to" + (one_machine ? "" : ", and no second node"),
-                context.job.command.empty() ? "start the program with hpcml launch -- CMD"
-                                            : "start the program here: " + launch_line(context.job));
-  return true;
-}
-
-void check_commands(PlanContext& context) {
-  const auto is_missing = [](const std::vector<std::string>& command) {
-    return command.empty() || command.front().empty();
-  };
-  const auto& steps = context.job.steps;
-  if (is_missing(context.job.command) ||
-      std::any_of(steps.begin(), steps.end(), [&](const auto& step) { return is_missing(step.command); }))
-    context.error("usage/command", "no command to run", "write it after --, for example: -- python train.py");
-}
-
-/// srun takes a word that is a lone ":" for the end of one component of the step, quoted or not.
-void check_colons(PlanContext& context) {
-  const auto has_colon = [](const std::vector<std::string>& command) {
-    return std::find(command.begin(), command.end(), ":") != command.end();
-  };
-  const auto& steps = context.job.steps;
-  if (!context.plan.launcher.by_srun() ||
-      (!has_colon(context.job.command) &&
-       std::none_of(steps.begin(), steps.end(), [&](const auto& step) { return has_colon(step.command); })))
-    return;
-  context.error("usage/command",
-                "the program's argument ':' alone ends the step for srun, which takes the next word for the "
-                "program of another component",
-                "start a script that has the argument: -- bash run.sh");
-}
-
-bool runs_once(const model::JobSpec& job) {
-  return std::any_of(job.steps.begin(), job.steps.end(), [](const auto& step) { return step.once; }) ||
-         (job.body && std::any_of(job.body->pieces.begin(), job.body->pieces.end(),
-                                  [](const auto& piece) { return piece.launch.once; }));
-}
-
-void check_steps(PlanContext& context) {
-  if (context.plan.launcher.by_srun() || !runs_once(context.job)) return;
-  context.error("request/steps",
-                context.site.name + " starts programs with " + context.plan.launcher.step +
-                    ", which does not start one process alone",
-                "leave \"once\" out, or make a job of its own of that step: \"jobs\"");
+/// The plan as scripts and launch read it, from the values of the steps.
+model::Plan plan_of(const Equipped& given, Software software, Directives directives) {
+  const model::Site& site = given.site;
+  const model::JobSpec& job = given.job;
+  model::Plan plan;
+  plan.site_id = site.id;
+  plan.site_hash = site.hash;
+  plan.shebang = site.shebang;
+  plan.interactive = site.interactive;
+  plan.partition = given.placement.partition;
+  plan.node_type = given.placement.node_type;
+  plan.qos = given.placement.qos;
+  plan.gpu_type = given.placement.gpu_type;
+  plan.gpu_vendor = given.placement.gpu_vendor;
+  plan.layout = given.numbers();
+  plan.launcher = given.launcher();
+  plan.launcher.step_args = std::move(directives.step_args);
+  plan.binding = given.launch.binding;
+  plan.bind_check = given.launch.bind_check;
+  plan.directives = std::move(directives.header);
+  plan.command = std::move(software.command);
+  plan.steps = std::move(software.steps);
+  plan.modules_reset = std::move(software.modules_reset);
+  plan.modules = std::move(software.modules);
+  plan.python = std::move(software.python);
+  plan.container = std::move(software.container);
+  plan.stage = std::move(software.stage);
+  plan.env = std::move(software.env);
+  plan.caches = std::move(software.caches);
+  plan.rendezvous = std::move(software.rendezvous);
+  plan.backend = std::move(software.backend);
+  plan.gpu_visibility = std::move(software.gpu_visibility);
+  plan.body = job.body;
+  plan.report = job.report;
+  plan.preflight = job.preflight;
+  plan.hpcml_path =
+      job.hpcml_path.value_or(model::Sourced<std::string>{"", by_rule("the running program's own path")});
+  return plan;
 }
 
 } // namespace
 
-PlanResult make_plan(const model::JobSpec& job, const model::Site& site) {
-  PlanContext context{job, site};
-  if (job.container) context.images = container_rules(site, job);
-  PlanResult result;
-  if (!is_retired(context) && !has_no_scheduler(context)) {
-    context.plan.site_id = site.id;
-    context.plan.site_hash = site.hash;
-    context.plan.shebang = site.shebang;
-    context.plan.interactive = site.interactive;
-    context.plan.steps = job.steps;
-    context.plan.body = job.body;
-    context.plan.report = job.report;
-    context.plan.preflight = job.preflight;
-    context.plan.hpcml_path =
-        job.hpcml_path.value_or(model::Sourced<std::string>{"", by_rule("the running program's own path")});
-    check_commands(context);
-    for (const auto* known : {&job.hpcml_path, &job.gpu_type})
-      if (*known && (*known)->value.empty())
-        context.error(known == &job.gpu_type ? "usage/gpu-type" : "usage/hpcml-path",
-                      (*known)->origin.by + " is empty", "give it a value, or leave it out");
-    plan_passthrough(context);
-    take_command_launcher(context);
-    context.plan.command = context.job.command;
-    if (context.job.launcher) context.plan.launcher.choice = context.job.launcher->value;
-    choose_cpus_or_gpus(context);
-    plan_partition(context);
-    plan_layout(context);
-    plan_launcher(context);
-    check_steps(context);
-    check_inner_launchers(context);
-    check_colons(context);
-    plan_binding(context);
-    plan_software(context);
-    plan_container(context);
-    plan_staging(context);
-    plan_environment(context);
-    plan_directives(context);
-    check_job_limits(context);
-    note_site_rules(context);
-  }
-  result.diagnostics = std::move(context.findings);
-  if (!diag::has_errors(result.diagnostics)) result.plan = std::move(context.plan);
-  return result;
+PlanResult make_plan(const model::JobSpec& job, const model::Site& site, const Caller& caller) {
+  auto said = refuse_site(job, site);
+  if (said.refuse()) return {std::nullopt, std::move(said.findings)};
+  const auto request = take(read_request(job, site), said);
+  const auto placement = take(plan_placement(request), said);
+  const Placed placed(request, placement);
+  const auto layout = take(plan_layout(placed), said);
+  const LaidOut laid_out(placed, layout);
+  const auto launch = take(plan_launch(laid_out, said.refuse()), said);
+  const Launched launched(laid_out, launch);
+  auto software = take(plan_software(launched), said);
+  const Equipped equipped(launched, software);
+  auto directives = take(plan_directives(equipped, said.findings), said);
+  add(said, judge_job(equipped, directives));
+  auto submission = take(plan_submission(equipped), said);
+  add(said, note_site_rules(equipped, directives));
+  if (said.refuse()) return {std::nullopt, std::move(said.findings)};
+  auto plan = plan_of(equipped, std::move(software), std::move(directives));
+  plan.submit_command = std::move(submission);
+  plan.notes = std::move(said.notes);
+  plan.request_line = caller.request_line;
+  plan.sites_dirs = caller.sites_dirs;
+  return {std::move(plan), std::move(said.findings)};
 }
 
 } // namespace hpcml::plan

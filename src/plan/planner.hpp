@@ -3,6 +3,8 @@
 #pragma once
 
 #include <optional>
+#include <string>
+#include <vector>
 
 #include "diag/diagnostic.hpp"
 #include "model/plan.hpp"
@@ -16,7 +18,12 @@ struct PlanResult {
   std::optional<model::Plan> plan;
   diag::Diagnostics diagnostics;
 };
+/// What only the caller knows.
+struct Caller {
+  std::string request_line = {};            ///< the line typed, for the script's head
+  std::vector<std::string> sites_dirs = {}; ///< where launch finds a profile that is not built in, absolute
+};
 /// The plan of a job on a site.
-PlanResult make_plan(const model::JobSpec& job, const model::Site& site);
+PlanResult make_plan(const model::JobSpec& job, const model::Site& site, const Caller& caller = {});
 
 } // namespace hpcml::plan

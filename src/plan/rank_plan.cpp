@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
-// plan_node and plan_rank: environment and binding of a node's ranks from the live node's facts.
+// The planner's chain from the live node's facts: placement, layout, and what each rank gets.
 #include "plan/rank_plan.hpp"
 
 #include <algorithm>
 
 #include "model/gpu_vendor.hpp"
 #include "plan/environment.hpp"
-#include "plan/plan_context.hpp"
+#include "plan/launch_plan.hpp"
 #include "plan/profile_check.hpp"
 #include "plan/threads.hpp"
 #include "util/text.hpp"
@@ -14,42 +14,39 @@
 namespace hpcml::plan {
 namespace {
 
-/// The profile's kind of node that this one is, and how it differs from it.
-struct KindOfNode {
-  const model::NodeType* type =
-      nullptr;         ///< none: reserved cores and GPU places of another kind would be worse than none
-  std::string warning; ///< empty: no difference
-};
-
-KindOfNode find_kind(const model::Site& site, const NodeFacts& facts) {
-  std::vector<const model::NodeType*> candidates;
-  if (const auto* promised = site.find_node_type(facts.job.node_type)) {
-    candidates.push_back(promised);
-  } else if (const auto* partition =
-                 facts.partition.empty() ? nullptr : site.find_partition(facts.partition)) {
+/// The kinds of node that this one may be.
+std::vector<const model::NodeType*> candidates(const model::Site& site, const NodeFacts& facts) {
+  std::vector<const model::NodeType*> types;
+  if (const auto* promised = site.find_node_type(facts.job.node_type)) return {promised};
+  if (const auto* partition = site.find_partition(facts.partition)) {
     for (const auto& id : partition->node_types)
-      if (const auto* node = site.find_node_type(id)) candidates.push_back(node);
-  } else {
-    for (const auto& node : site.node_types) candidates.push_back(&node);
+      if (const auto* node = site.find_node_type(id)) types.push_back(node);
+    return types;
   }
-  if (candidates.empty()) return {};
-  const auto differences = [&](const model::NodeType& type) {
-    return profile_differences(type, {facts.live_cpus, facts.node_gpus, facts.gpu_vendor});
-  };
+  for (const auto& node : site.node_types) types.push_back(&node);
+  return types;
+}
+
+/// The profile's kind of node that this one is; none where its cores are others: reserved cores and GPU
+/// places of another kind would be worse than none.
+Told<const model::NodeType*> find_kind(const model::Site& site, const NodeFacts& facts) {
   const model::NodeType* nearest = nullptr;
   std::vector<std::string> least;
-  for (const auto* type : candidates) {
-    auto found = differences(*type);
+  for (const auto* type : candidates(site, facts)) {
+    auto found = profile_differences(*type, {facts.live_cpus, facts.node_gpus, facts.gpu_vendor});
     if (nearest && found.size() >= least.size()) continue;
     nearest = type;
     least = std::move(found);
   }
+  if (!nearest) return {nullptr};
   const bool same_cores =
       nearest->cpu.cores == facts.live_cpus.cores && nearest->cpu.all().intersects(facts.live_cpus.all());
-  KindOfNode kind{same_cores ? nearest : nullptr, ""};
+  Told<const model::NodeType*> kind{same_cores ? nearest : nullptr};
   if (!least.empty())
-    kind.warning = "this node is not what the profile of " + site.id + " says of " + nearest->id + ": " +
-                   util::join(least, "; ") + (same_cores ? "" : "; it is planned from what it shows alone");
+    kind.remarks.warning("launch/profile",
+                         "this node is not what the profile of " + site.id + " says of " + nearest->id +
+                             ": " + util::join(least, "; ") +
+                             (same_cores ? "" : "; it is planned from what it shows alone"));
   return kind;
 }
 
@@ -105,27 +102,6 @@ void set_nic_variables(RankPlan& plan, const topo::NearNics& nics) {
       "the RDMA device nearest the rank's GPU");
 }
 
-/// What the rules of the profile ask about the job: as the script promised it, else as the node shows it.
-site::JobFacts job_facts(const model::Site& site, const NodeFacts& facts, const RankRequest& request,
-                         const model::NodeType* node) {
-  site::JobOutline job;
-  job.nodes = facts.node_count;
-  job.partition = facts.partition;
-  job.launcher = model::Launcher().name();
-  job.container = facts.container;
-  job.node_type = !facts.job.node_type.empty() ? facts.job.node_type : node ? node->id : "";
-  job.gpu_type = facts.job.gpu_type;
-  job.qos = facts.job.qos;
-  if (facts.job.gpus_per_node) {
-    job.gpus_per_node = *facts.job.gpus_per_node;
-  } else {
-    const auto seen = static_cast<unsigned>(facts.live_gpus.size());
-    job.gpus_per_node = seen == 0 ? 0 : std::max(seen, facts.local_world_size * request.gpus_per_rank);
-    job.owns_nodes = facts.owns_node;
-  }
-  return site::make_facts(site, job);
-}
-
 unsigned bound_cores(const model::CpuShape& shape, const model::IdSet& cpus) {
   unsigned cores = 0;
   for (const auto& core : shape.core_threads) cores += core.intersects(cpus) ? 1 : 0;
@@ -134,27 +110,56 @@ unsigned bound_cores(const model::CpuShape& shape, const model::IdSet& cpus) {
 
 } // namespace
 
-model::IdSet reserved_cpus(const model::Site& site, const NodeFacts& facts) {
-  const auto* node = find_kind(site, facts).type;
-  return node ? node->cpu.reserved & facts.live_cpus.all() : model::IdSet();
+Told<Placement> place_node(const model::Site& site, const NodeFacts& facts) {
+  Told<Placement> told{{{}, facts.partition, facts.job.node_type, facts.job.gpu_type, facts.job.qos}};
+  auto& placement = told.value;
+  if (const auto* partition = site.find_partition(facts.partition))
+    placement.place.partitions.push_back(partition);
+  const auto* node = placement.place.planned = take(find_kind(site, facts), told.remarks);
+  if (placement.node_type.empty() && node) placement.node_type = node->id;
+  placement.gpu_vendor = facts.gpu_vendor;
+  if (placement.gpu_vendor == model::GpuVendor::unknown && node && node->gpu)
+    placement.gpu_vendor = node->gpu->vendor;
+  if (placement.gpu_vendor == model::GpuVendor::unknown) placement.gpu_vendor = site.gpu_vendor();
+  return told;
 }
 
-NodePlan plan_node(const model::Site& site, const NodeFacts& facts, const RankRequest& request) {
+model::IdSet reserved_cpus(const Placement& placement, const model::CpuShape& live) {
+  const auto* node = placement.place.node();
+  return node ? node->cpu.reserved & live.all() : model::IdSet();
+}
+
+Layout lay_out_node(const model::Site& site, const Placement& placement, const NodeFacts& facts,
+                    const RankRequest& request) {
+  Layout layout;
+  auto& numbers = layout.numbers;
+  numbers.nodes = facts.node_count;
+  numbers.ranks_per_node = numbers.tasks_per_node = facts.local_world_size;
+  numbers.gpus_per_rank = request.gpus_per_rank;
+  numbers.cpus_per_rank = request.cpus_per_rank;
+  numbers.threads_per_core = request.threads_per_core;
+  const auto seen = static_cast<unsigned>(facts.live_gpus.size());
+  numbers.gpus_per_node = facts.job.gpus_per_node ? *facts.job.gpus_per_node
+                          : seen == 0             ? 0
+                                      : std::max(seen, facts.local_world_size * request.gpus_per_rank);
+  // Who knows what the job asked for need not take what the step has for it.
+  const bool owns_nodes = !facts.job.gpus_per_node && facts.owns_node;
+  layout.facts = facts_of(site, placement, numbers, {model::Launcher().name(), facts.container, owns_nodes});
+  return layout;
+}
+
+NodePlan plan_node(const model::Site& site, const Placement& placement, const NodeFacts& facts,
+                   const RankRequest& request) {
   NodePlan plan;
   plan.request = request;
-  const auto kind = find_kind(site, facts);
-  const model::NodeType* node = kind.type;
-  if (!kind.warning.empty()) plan.node_warnings.push_back(kind.warning);
+  plan.layout = lay_out_node(site, placement, facts, request);
   model::CpuShape shape = facts.live_cpus;
-  if (node) shape.reserved = node->cpu.reserved & shape.all();
+  if (placement.place.node()) shape.reserved = reserved_cpus(placement, shape);
   const std::vector<model::GpuPlace> places =
-      request.gpus_per_rank == 0 ? std::vector<model::GpuPlace>{} : gpu_places(facts, node);
+      request.gpus_per_rank == 0 ? std::vector<model::GpuPlace>{} : gpu_places(facts, placement.place.node());
 
-  auto wanted = make_affinity_request(facts.local_world_size, request.gpus_per_rank, request.cpus_per_rank,
-                                      places.size());
+  auto wanted = make_affinity_request(plan.layout.numbers, request.spill, places.size());
   wanted.allowed = facts.allowed;
-  wanted.threads_per_core = request.threads_per_core;
-  wanted.spill = request.spill == model::CoreSpill::package;
   topo::AffinityPlan affinity = topo::plan_affinity(shape, places, wanted);
   plan.ranks = std::move(affinity.ranks);
   plan.warnings = std::move(affinity.warnings);
@@ -168,15 +173,11 @@ NodePlan plan_node(const model::Site& site, const NodeFacts& facts, const RankRe
   }
   topo::complete_node(plan.node);
 
-  auto vendor = facts.gpu_vendor;
-  if (vendor == model::GpuVendor::unknown && node && node->gpu) vendor = node->gpu->vendor;
-  if (vendor == model::GpuVendor::unknown) vendor = site.gpu_vendor();
-  const site::JobFacts job = job_facts(site, facts, request, node);
-  plan.env = site_environment(site, job, vendor);
-  plan.caches = site_caches(site, job);
+  plan.env = site_environment(site, plan.layout.facts, placement.gpu_vendor);
+  plan.caches = site_caches(site, plan.layout.facts);
   plan.gpu_visibility = request.gpu_visibility.value_or(site.gpu_visibility.mode);
   if (!facts.live_gpus.empty() && plan.gpu_visibility == model::GpusSeen::own)
-    plan.visible_variable = model::visible_devices_variable(vendor);
+    plan.visible_variable = model::visible_devices_variable(placement.gpu_vendor);
   return plan;
 }
 

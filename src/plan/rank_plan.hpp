@@ -9,6 +9,7 @@
 
 #include "model/plan.hpp"
 #include "model/site.hpp"
+#include "plan/layout.hpp"
 #include "topo/nearest_nic.hpp"
 
 namespace hpcml::plan {
@@ -58,10 +59,10 @@ struct NodePlan {
   model::GpusSeen gpu_visibility = model::GpusSeen::all;
   std::string visible_variable;      ///< "ROCR_VISIBLE_DEVICES"/"CUDA_VISIBLE_DEVICES"; empty: leave alone
   std::vector<std::string> warnings; ///< "GPU 3 is not local to the cores …"
-  std::vector<std::string> node_warnings; ///< where the node and its profile disagree
-  topo::Node node;                        ///< what was planned on
-  topo::NearNics nics;                    ///< near its GPUs
+  topo::Node node;                   ///< what was planned on
+  topo::NearNics nics;               ///< near its GPUs
   RankRequest request;
+  Layout layout; ///< of the whole job, as far as this node and its script tell
 };
 
 /// Environment and binding of one rank.
@@ -71,12 +72,20 @@ struct RankPlan {
   std::vector<std::string> warnings;  ///< the rank's own
 };
 
-/// The CPUs of this node that the site keeps, as far as its profile tells; of `facts` only the node and the
-/// job's kind count.
-model::IdSet reserved_cpus(const model::Site& site, const NodeFacts& facts);
+/// Where the job is that this node works for, with what speaks against the profile's word on such nodes.
+/// Only what the node shows and what the script promised count.
+Told<Placement> place_node(const model::Site& site, const NodeFacts& facts);
+
+/// The CPUs of this node that the site keeps, as far as its profile tells.
+model::IdSet reserved_cpus(const Placement& placement, const model::CpuShape& live);
+
+/// The job's numbers and facts: as its script promised them, else as this node shows them.
+Layout lay_out_node(const model::Site& site, const Placement& placement, const NodeFacts& facts,
+                    const RankRequest& request);
 
 /// The plan of a node from what it shows. Its cost grows with the number of ranks, and no faster.
-NodePlan plan_node(const model::Site& site, const NodeFacts& facts, const RankRequest& request);
+NodePlan plan_node(const model::Site& site, const Placement& placement, const NodeFacts& facts,
+                   const RankRequest& request);
 
 /// One rank of the node. A rank that the node has no core for gets no binding.
 RankPlan plan_rank(const model::Site& site, const NodePlan& node, unsigned local_rank);

@@ -5,19 +5,19 @@
 #include <optional>
 #include <string>
 
-#include "plan/plan_context.hpp"
+#include "plan/directives.hpp"
 
 namespace hpcml::plan {
 
 /// Appends an option to the job's header; no value: a flag.
-void add_directive(PlanContext& context, const std::string& name, std::optional<std::string> value,
+void add_directive(Directives& directives, const std::string& name, std::optional<std::string> value,
                    const model::Origin& origin);
 
 /// The option that asks for the GPUs, where they do not come with the node; an error where the site wants a
 /// type that is not known.
-void add_gpu_directive(PlanContext& context);
+void add_gpu_directive(const LaidOut& given, Told<Directives>& told);
 
 /// --cpus-per-task and what Slurm is to count, or a note why there is none.
-void add_core_directives(PlanContext& context);
+void add_core_directives(const Launched& given, Told<Directives>& told);
 
 } // namespace hpcml::plan

@@ -10,6 +10,7 @@ SetupResult plan_setup(const SetupSpec& spec, const model::JobSpec& job, const m
   if (job.container) context.images = container_rules(site, job);
   context.plan.site_id = site.id;
   context.plan.site_hash = site.hash;
+  context.plan.request_line = spec.request_line;
   context.plan.offline_nodes = !site.network.internet_on_compute.value_or(true);
   find_setup_nodes(context);
   choose_setup_kind(context);

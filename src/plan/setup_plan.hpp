@@ -27,6 +27,7 @@ struct SetupSpec {
   std::string cuda;   ///< "12.8"; empty: by driver and GPUs
   std::string rocm;
   std::string pack = {}; ///< archive to make of it, for jobs that unpack it on their nodes; empty: none
+  std::string request_line = {}; ///< as typed, for the script's head
 };
 
 /// An environment on top of an image, in one file that jobs mount with it.

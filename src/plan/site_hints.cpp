@@ -7,76 +7,76 @@
 
 namespace hpcml::plan {
 
-std::string partitions_for(const PlanContext& context, unsigned long long have,
+std::string partitions_for(const LaidOut& given, unsigned long long have,
                            model::Known<unsigned> model::Limits::*least,
                            model::Known<unsigned> model::Limits::*most) {
   std::vector<std::string> names;
-  for (const auto& partition : context.site.partitions) {
+  for (const auto& partition : given.site.partitions) {
     const auto &low = partition.*least, &high = partition.*most;
     const bool same_nodes =
-        context.node() && std::find(partition.node_types.begin(), partition.node_types.end(),
-                                    context.node()->id) != partition.node_types.end();
+        given.node() && std::find(partition.node_types.begin(), partition.node_types.end(),
+                                  given.node()->id) != partition.node_types.end();
     if (partition.nameable && same_nodes && (!low || have >= low->value) && (!high || have <= high->value))
       names.push_back(partition.name);
   }
   return names.empty() ? "" : "these take so many: " + util::join(names, ", ");
 }
 
-std::string qos_for(const PlanContext& context, unsigned long long have,
+std::string qos_for(const LaidOut& given, unsigned long long have,
                     model::Known<unsigned> model::Limits::*most) {
   std::vector<std::string> names;
-  for (const auto& other : context.site.qos)
+  for (const auto& other : given.site.qos)
     if (!other.on_request && (!(other.*most) || have <= (other.*most)->value) &&
-        (!context.partition() || !context.partition()->nameable ||
-         site::is_place_of(&other, context.partition()->name)))
+        (!given.partition() || !given.partition()->nameable ||
+         site::is_place_of(&other, given.partition()->name)))
       names.push_back("--qos " + other.name);
   return names.empty() ? ""
                        : "these take so many, for all that the profile knows: " + util::join(names, ", ");
 }
 
-std::string partitions_with_nodes(const PlanContext& context, unsigned long long nodes) {
+std::string partitions_with_nodes(const LaidOut& given, unsigned long long nodes) {
   std::vector<std::string> names;
-  for (const auto& other : context.site.partitions)
-    if (other.nameable && context.partition() && other.cpu_only == context.partition()->cpu_only &&
+  for (const auto& other : given.site.partitions)
+    if (other.nameable && given.partition() && other.cpu_only == given.partition()->cpu_only &&
         (!other.max_nodes || other.max_nodes->value >= nodes))
       names.push_back(other.name);
   return util::join(names, ", ");
 }
 
-std::string partitions_that_allow(const PlanContext& context, model::Walltime time) {
+std::string partitions_that_allow(const LaidOut& given, model::Walltime time) {
   std::vector<std::string> names;
-  const unsigned gpus = context.plan.layout.nodes * context.plan.layout.gpus_per_node;
-  for (const auto& other : context.site.partitions) {
-    const auto limit = site::time_limit(other, context.plan.layout.nodes, gpus);
-    const bool nodes_fit = !other.max_nodes || context.plan.layout.nodes <= other.max_nodes->value;
-    const bool same_nodes = !context.node() || std::find(other.node_types.begin(), other.node_types.end(),
-                                                         context.node()->id) != other.node_types.end();
+  const unsigned gpus = given.numbers().nodes * given.numbers().gpus_per_node;
+  for (const auto& other : given.site.partitions) {
+    const auto limit = site::time_limit(other, given.numbers().nodes, gpus);
+    const bool nodes_fit = !other.max_nodes || given.numbers().nodes <= other.max_nodes->value;
+    const bool same_nodes = !given.node() || std::find(other.node_types.begin(), other.node_types.end(),
+                                                       given.node()->id) != other.node_types.end();
     if (other.nameable && nodes_fit && same_nodes && limit && time <= limit->value)
       names.push_back(other.name + " (" + limit->value.to_slurm() + ")");
   }
   return util::join(names, ", ");
 }
 
-std::string qos_that_allow(const PlanContext& context, model::Walltime time) {
+std::string qos_that_allow(const LaidOut& given, model::Walltime time) {
   std::vector<std::string> names;
-  for (const auto& other : context.site.qos) {
-    const bool here = !context.partition() || !context.partition()->nameable ||
-                      site::is_place_of(&other, context.partition()->name);
-    const bool fits = (!other.max_nodes || context.plan.layout.nodes <= other.max_nodes->value) &&
-                      (!other.max_gpus || context.plan.layout.nodes * context.plan.layout.gpus_per_node <=
-                                              other.max_gpus->value);
+  for (const auto& other : given.site.qos) {
+    const bool here = !given.partition() || !given.partition()->nameable ||
+                      site::is_place_of(&other, given.partition()->name);
+    const bool fits =
+        (!other.max_nodes || given.numbers().nodes <= other.max_nodes->value) &&
+        (!other.max_gpus || given.numbers().nodes * given.numbers().gpus_per_node <= other.max_gpus->value);
     if (here && fits && !other.on_request && other.max_time && time <= other.max_time->value)
       names.push_back("--qos " + other.name + " (" + other.max_time->value.to_slurm() + ")");
   }
   return util::join(names, ", ");
 }
 
-std::string partitions_with_gpus(const PlanContext& context, unsigned long long gpus) {
+std::string partitions_with_gpus(const LaidOut& given, unsigned long long gpus) {
   std::vector<std::string> names;
-  for (const auto& partition : context.site.partitions) {
+  for (const auto& partition : given.site.partitions) {
     const bool enough =
         std::any_of(partition.node_types.begin(), partition.node_types.end(), [&](const auto& id) {
-          const auto* node = context.site.find_node_type(id);
+          const auto* node = given.site.find_node_type(id);
           return node && node->gpu && node->gpu->per_node >= gpus;
         });
     if (partition.nameable && enough) names.push_back(partition.name);

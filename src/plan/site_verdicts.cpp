@@ -34,24 +34,22 @@ std::string time_text(unsigned long long seconds) {
 
 std::string memory_text(unsigned long long mib) { return model::MemSize::of_mib(mib).to_slurm(); }
 
-Wording words_of_nodes(const PlanContext& context, const Verdict& verdict) {
+Wording words_of_nodes(const LaidOut& given, const Verdict& verdict) {
   const char* const k_code = "request/nodes";
   const auto limit = std::to_string(verdict.limit);
   const auto nodes = std::to_string(verdict.have) + " nodes: ";
   switch (verdict.rule) {
   case Rule::nodes_over: {
-    const auto others = context.qos() && context.qos()->max_nodes
-                            ? std::string()
-                            : partitions_with_nodes(context, verdict.have);
+    const auto others =
+        given.qos() && given.qos()->max_nodes ? std::string() : partitions_with_nodes(given, verdict.have);
     return {k_code, nodes + verdict.owner + " allows " + limit,
             others.empty() ? "" : "these partitions allow as many: " + others};
   }
   case Rule::nodes_of_partition: return {k_code, nodes + verdict.owner + " has " + limit};
   case Rule::nodes_of_kind:
-    return {k_code, count_of(verdict.have, "node") + ": " + context.site.name + " has " + limit +
+    return {k_code, count_of(verdict.have, "node") + ": " + given.site.name + " has " + limit +
                         (verdict.node ? " of type " + verdict.node->id : " of these kinds")};
-  case Rule::nodes_of_user:
-    return {k_code, nodes + "one user of " + context.site.name + " may have " + limit};
+  case Rule::nodes_of_user: return {k_code, nodes + "one user of " + given.site.name + " may have " + limit};
   case Rule::nodes_apart:
     return {k_code, "nodes of type " + verdict.node->id + " have no network for jobs on several of them",
             "ask for one node"};
@@ -62,16 +60,16 @@ Wording words_of_nodes(const PlanContext& context, const Verdict& verdict) {
 }
 
 /// More GPUs of a node than it has.
-Wording words_of_room(const PlanContext& context, const Verdict& verdict) {
-  const auto others = partitions_with_gpus(context, verdict.have);
+Wording words_of_room(const LaidOut& given, const Verdict& verdict) {
+  const auto others = partitions_with_gpus(given, verdict.have);
   std::string hint;
   if (!others.empty())
     hint = "partitions with as many: " + others;
   else if (verdict.limit > 0)
-    hint = fmt::format("ask for more nodes: --nodes {} --gpus-per-node {}",
-                       (verdict.have * std::max(1u, context.plan.layout.nodes) + verdict.limit - 1) /
-                           verdict.limit,
-                       verdict.limit);
+    hint =
+        fmt::format("ask for more nodes: --nodes {} --gpus-per-node {}",
+                    (verdict.have * std::max(1u, given.numbers().nodes) + verdict.limit - 1) / verdict.limit,
+                    verdict.limit);
   const auto where = verdict.node ? "node type " + verdict.node->id : "partition " + verdict.name;
   return {"request/gpus-per-node",
           fmt::format("{} GPUs per node: {} has {}", verdict.have, where,
@@ -79,20 +77,20 @@ Wording words_of_room(const PlanContext& context, const Verdict& verdict) {
           hint};
 }
 
-Wording words_of_gpus(const PlanContext& context, const Verdict& verdict) {
+Wording words_of_gpus(const LaidOut& given, const Verdict& verdict) {
   const char* const k_per_node = "request/gpus-per-node";
-  const auto& name = context.site.name;
+  const auto& name = given.site.name;
   const auto have = std::to_string(verdict.have), limit = std::to_string(verdict.limit);
   switch (verdict.rule) {
   case Rule::gpus_over:
     return {"request/gpus", have + " GPUs in all: " + verdict.owner + " allows " + limit,
-            context.qos() && context.qos()->max_gpus
-                ? qos_for(context, verdict.have, &Limits::max_gpus)
-                : partitions_for(context, verdict.have, &Limits::min_gpus, &Limits::max_gpus)};
+            given.qos() && given.qos()->max_gpus
+                ? qos_for(given, verdict.have, &Limits::max_gpus)
+                : partitions_for(given, verdict.have, &Limits::min_gpus, &Limits::max_gpus)};
   case Rule::gpus_under:
     return {"request/gpus",
             have + " GPUs in all: " + verdict.owner + " is for jobs with " + limit + " or more",
-            partitions_for(context, verdict.have, &Limits::min_gpus, &Limits::max_gpus)};
+            partitions_for(given, verdict.have, &Limits::min_gpus, &Limits::max_gpus)};
   case Rule::gpus_missing:
     return {k_per_node, name + " refuses jobs without GPUs here", "ask for GPUs: --gpus-per-node N"};
   case Rule::gpus_listed: {
@@ -105,13 +103,13 @@ Wording words_of_gpus(const PlanContext& context, const Verdict& verdict) {
             "use --gpus-per-node " + limit};
   case Rule::gpus_multiple:
     return {k_per_node, have + " GPUs in all: " + name + " takes multiples of " + limit};
-  default: return words_of_room(context, verdict);
+  default: return words_of_room(given, verdict);
   }
 }
 
-Wording words_of_cpus(const PlanContext& context, const Verdict& verdict) {
+Wording words_of_cpus(const LaidOut& given, const Verdict& verdict) {
   const char* const k_code = "request/cpus-per-task";
-  const model::PlannedLayout& layout = context.plan.layout;
+  const model::PlannedLayout& layout = given.numbers();
   const auto& node = *verdict.node;
   if (verdict.rule == Rule::cpu_share || verdict.rule == Rule::cpus_many)
     return {k_code,
@@ -129,9 +127,9 @@ Wording words_of_cpus(const PlanContext& context, const Verdict& verdict) {
               : fmt::format("at most --tasks-per-node {}", usable)};
 }
 
-Wording words_of_memory(const PlanContext& context, const Verdict& verdict) {
+Wording words_of_memory(const LaidOut& given, const Verdict& verdict) {
   const auto asked = "--mem " + memory_text(verdict.have), limit = memory_text(verdict.limit);
-  if (verdict.rule == Rule::memory_over && !context.job.mem)
+  if (verdict.rule == Rule::memory_over && !given.mem())
     return {"request/mem",
             memory_text(verdict.have) + " of a node: node type " + verdict.node->id + " has " + limit +
                 " for jobs",
@@ -140,19 +138,19 @@ Wording words_of_memory(const PlanContext& context, const Verdict& verdict) {
     return {"request/mem", asked + ": node type " + verdict.node->id + " has " + limit + " for jobs",
             "at most --mem " + limit};
   return {"request/mem",
-          fmt::format("{} for {} GPUs: node type {} has {} per GPU", asked, context.plan.layout.gpus_per_node,
+          fmt::format("{} for {} GPUs: node type {} has {} per GPU", asked, given.numbers().gpus_per_node,
                       verdict.node->id, verdict.node->mem_per_gpu->to_slurm()),
           "use --mem " + limit + ", or leave it out"};
 }
 
-Wording words_of_time(const PlanContext& context, const Verdict& verdict) {
+Wording words_of_time(const LaidOut& given, const Verdict& verdict) {
   const char* const k_code = "request/time";
-  const unsigned nodes = context.plan.layout.nodes;
+  const unsigned nodes = given.numbers().nodes;
   switch (verdict.rule) {
   case Rule::time_over: {
     const auto time = model::Walltime::of(std::chrono::seconds(verdict.have));
-    const bool by_qos = context.qos() && context.qos()->max_time;
-    const auto others = by_qos ? qos_that_allow(context, time) : partitions_that_allow(context, time);
+    const bool by_qos = given.qos() && given.qos()->max_time;
+    const auto others = by_qos ? qos_that_allow(given, time) : partitions_that_allow(given, time);
     return {k_code,
             "--time " + time_text(verdict.have) + ": the limit of " + verdict.owner + " is " +
                 time_text(verdict.limit),
@@ -162,11 +160,11 @@ Wording words_of_time(const PlanContext& context, const Verdict& verdict) {
     return {k_code, "--time " + time_text(verdict.have) + ": " + verdict.owner + " takes jobs from " +
                         time_text(verdict.limit)};
   case Rule::time_short:
-    return {k_code, context.site.name + " recommends jobs of " + time_text(verdict.limit) + " or more"};
+    return {k_code, given.site.name + " recommends jobs of " + time_text(verdict.limit) + " or more"};
   default:
     return {k_code,
             fmt::format("{} for {}: {} allows {} node minutes", count_of(nodes, "node"),
-                        context.job.time ? context.job.time->value.to_slurm() : time_text(verdict.have * 60),
+                        given.job.time ? given.job.time->value.to_slurm() : time_text(verdict.have * 60),
                         verdict.owner, verdict.limit),
             fmt::format("at most --time {} minutes", verdict.limit / std::max(1u, nodes))};
   }
@@ -177,62 +175,58 @@ std::string known_of(const std::string& wanted, const std::vector<std::string>& 
   return (near ? "did you mean " + *near + "? " : std::string()) + "it knows: " + util::join(names, ", ");
 }
 
-Wording words_of_names(const PlanContext& context, const Verdict& verdict) {
-  const auto profile = "the profile of " + context.site.name;
+Wording words_of_names(const LaidOut& given, const site::Demand& demand, const Verdict& verdict) {
+  const auto profile = "the profile of " + given.site.name;
   switch (verdict.rule) {
   case Rule::qos_unknown: {
     std::vector<std::string> names;
-    for (const auto& known : context.site.qos) names.push_back(known.name);
+    for (const auto& known : given.site.qos) names.push_back(known.name);
     return {"request/qos", profile + " has no QoS '" + verdict.name + "'", known_of(verdict.name, names)};
   }
   case Rule::qos_elsewhere:
     return {"request/qos",
-            "QoS " + verdict.name + " is for " + util::join(context.qos()->partitions, ", ") +
-                ", not for partition " + context.partition()->name,
-            "say --partition " + context.qos()->partitions.front() + ", or take another QoS"};
-  case Rule::feature_sign: {
-    const auto demand = demand_of(context);
+            "QoS " + verdict.name + " is for " + util::join(given.qos()->partitions, ", ") +
+                ", not for partition " + given.partition()->name,
+            "say --partition " + given.qos()->partitions.front() + ", or take another QoS"};
+  case Rule::feature_sign:
     return {"request/constraint",
-            profile + " joins features only with " + util::join(context.site.constraint_operators, " and ") +
+            profile + " joins features only with " + util::join(given.site.constraint_operators, " and ") +
                 ": --constraint=" + demand.constraint,
             "write it without " + verdict.name};
-  }
   default:
     return {"request/constraint", profile + " knows no feature '" + verdict.name + "'",
-            known_of(verdict.name, context.site.constraints)};
+            known_of(verdict.name, given.site.constraints)};
   }
 }
 
-Wording words_of_partition(const PlanContext& context, const Verdict& verdict) {
+Wording words_of_partition(const model::Site& site, const Verdict& verdict) {
   const char* const k_code = "request/partition";
   switch (verdict.rule) {
   case Rule::partition_refused:
-    return {k_code, context.site.name + " does not let jobs name a partition",
+    return {k_code, site.name + " does not let jobs name a partition",
             "leave --partition out" + (verdict.flag->why.empty() ? "" : ": " + verdict.flag->why)};
   case Rule::partition_unwanted:
-    return {k_code, context.site.name + " asks to leave --partition out", verdict.flag->why};
+    return {k_code, site.name + " asks to leave --partition out", verdict.flag->why};
   default:
     return {k_code,
-            "partition '" + verdict.name + "' of " + context.site.name +
-                " is chosen by Slurm and may not be named",
+            "partition '" + verdict.name + "' of " + site.name + " is chosen by Slurm and may not be named",
             "leave --partition out"};
   }
 }
 
-Wording words_of(const PlanContext& context, const Verdict& verdict) {
+Wording words_of(const LaidOut& given, const site::Demand& demand, const Verdict& verdict) {
   const auto id = site::rule_id(verdict.rule);
-  if (id == "site/partition-named") return words_of_partition(context, verdict);
-  if (id == "site/nodes") return words_of_nodes(context, verdict);
-  if (id == "site/memory" || verdict.rule == Rule::memory_share) return words_of_memory(context, verdict);
-  if (id == "site/cpus-per-node" || id == "site/gpu-share") return words_of_cpus(context, verdict);
-  if (id == "site/time-over" || id == "site/time-under") return words_of_time(context, verdict);
+  if (id == "site/nodes") return words_of_nodes(given, verdict);
+  if (id == "site/memory" || verdict.rule == Rule::memory_share) return words_of_memory(given, verdict);
+  if (id == "site/cpus-per-node" || id == "site/gpu-share") return words_of_cpus(given, verdict);
+  if (id == "site/time-over" || id == "site/time-under") return words_of_time(given, verdict);
   if (id == "site/qos-unknown" || id == "site/qos-fit" || id == "site/constraint")
-    return words_of_names(context, verdict);
+    return words_of_names(given, demand, verdict);
   if (verdict.rule == Rule::jobs_over) {
     const auto fault = describe_job_count(verdict);
-    return {"request/array", "--array=" + context.job.array->value + ": " + fault.what, fault.hint};
+    return {"request/array", "--array=" + given.job.array->value + ": " + fault.what, fault.hint};
   }
-  return words_of_gpus(context, verdict);
+  return words_of_gpus(given, verdict);
 }
 
 /// What is only said, as the job can still be right: names that the profile lacks, and what the site asks
@@ -242,27 +236,23 @@ bool is_warning(Rule rule) {
          rule == Rule::qos_unknown || rule == Rule::feature_unknown || rule == Rule::feature_sign;
 }
 
-void say(PlanContext& context, const Verdict& verdict) {
-  if (verdict.rule == Rule::partition_unknown || verdict.rule == Rule::partition_untold)
-    return context.findings.push_back(describe_unknown_partition(context.site, verdict));
-  if (verdict.rule == Rule::gpus_idle) {
-    context.note((verdict.owner.empty() ? "--exclusive gives" : "the partition gives") +
-                     std::string(" whole nodes: ") + std::to_string(verdict.limit - verdict.have) +
-                     " GPUs of each node stay idle",
-                 verdict.origin);
-    return;
-  }
+void say(const LaidOut& given, const site::Demand& demand, const Verdict& verdict, Remarks& said) {
+  if (verdict.rule == Rule::gpus_idle)
+    return said.note((verdict.owner.empty() ? "--exclusive gives" : "the partition gives") +
+                         std::string(" whole nodes: ") + std::to_string(verdict.limit - verdict.have) +
+                         " GPUs of each node stay idle",
+                     verdict.origin);
   // Without a rule of the site more cores are nobody's loss.
   if (verdict.rule == Rule::cpus_many && verdict.node->share_policy == model::SharePolicy::none) return;
-  auto [code, what, hint] = words_of(context, verdict);
+  auto [code, what, hint] = words_of(given, demand, verdict);
   const bool by_node = verdict.rule == Rule::gpus_on_cpu_nodes && verdict.node;
   if (verdict.rule != Rule::jobs_over) what += site::cited(by_node ? verdict.node->origin : verdict.origin);
   if (verdict.rule == Rule::cpus_many) what += "; more may wait longer or block GPUs for others";
   if (verdict.reservable) what += "; the job's reservation may allow it";
   if (verdict.reservable || is_warning(verdict.rule))
-    context.warning(code, what, hint);
+    said.warning(code, what, hint);
   else
-    context.error(code, what, hint);
+    said.error(code, what, hint);
 }
 
 } // namespace
@@ -274,20 +264,41 @@ util::Error describe_job_count(const Verdict& verdict) {
           "submit at most " + most + ", and more when these have ended"};
 }
 
-site::Demand demand_of(const PlanContext& context) {
-  auto demand = site::demand_of(context.job);
-  const model::PlannedLayout& layout = context.plan.layout;
+Remarks judge_named_partition(const Request& request, const site::Placement& place) {
+  Remarks said;
+  for (const auto& verdict : site::judge(request.site, place, site::demand_of(request.job))) {
+    if (verdict.rule == Rule::partition_unknown || verdict.rule == Rule::partition_untold)
+      said.findings.push_back(describe_unknown_partition(request.site, verdict));
+    if (site::rule_id(verdict.rule) != "site/partition-named") continue;
+    const auto [code, what, hint] = words_of_partition(request.site, verdict);
+    if (is_warning(verdict.rule))
+      said.warning(code, what + site::cited(verdict.origin), hint);
+    else
+      said.error(code, what + site::cited(verdict.origin), hint);
+  }
+  return said;
+}
+
+site::Demand demand_of(const LaidOut& given, const std::vector<model::PlannedDirective>& directives) {
+  auto demand = site::demand_of(given.job);
+  const model::PlannedLayout& layout = given.numbers();
   demand.nodes = layout.nodes;
+  demand.gpus_counted = given.gpus_per_node().has_value();
   demand.gpus_per_node = layout.gpus_per_node;
   demand.gpus_on_node = layout.gpus_per_node;
   demand.gpus_in_all = std::uint64_t{layout.nodes} * layout.gpus_per_node;
+  demand.cpus_asked = given.cpus_per_task().has_value();
   demand.cpus_per_node = demand.cpus_of_tasks = long{layout.ranks_per_node} * layout.cpus_per_rank;
   demand.threads_per_core = 1;
-  demand.launcher = context.plan.launcher.choice.name();
+  if (const auto& memory = given.mem()) {
+    demand.mem = memory->value;
+    demand.memory_mib = memory->value.mib();
+  }
+  demand.launcher = given.request.launcher.name();
   if (!demand.time)
-    if (const auto usual = model::Walltime::parse(context.flag("time").default_value)) demand.time = *usual;
-  if (context.job.array) demand.array_tasks = slurm::count_array_tasks(context.job.array->value);
-  for (const auto& directive : context.plan.directives) {
+    if (const auto usual = model::Walltime::parse(given.flag("time").default_value)) demand.time = *usual;
+  if (given.job.array) demand.array_tasks = slurm::count_array_tasks(given.job.array->value);
+  for (const auto& directive : directives) {
     demand.options[directive.name.substr(2)] = directive.value.value_or("");
     if (directive.name == "--exclusive") demand.exclusive = true;
     if (directive.name == "--constraint") demand.constraint = directive.value.value_or("");
@@ -296,15 +307,17 @@ site::Demand demand_of(const PlanContext& context) {
   return demand;
 }
 
-site::Verdicts judge(const PlanContext& context, const site::Demand& demand) {
-  auto placement = context.placement;
-  placement.facts = context.facts();
-  return site::judge(context.site, placement, demand);
+Judgement::Judgement(const LaidOut& given, site::Demand demand)
+    : x_given(given), x_demand(std::move(demand)) {
+  auto place = given.placement.place;
+  place.facts = given.facts();
+  x_verdicts = site::judge(given.site, place, x_demand);
 }
 
-void say_verdicts(PlanContext& context, std::initializer_list<Rule> rules) {
-  for (const auto& verdict : judge(context, demand_of(context)))
-    if (std::find(rules.begin(), rules.end(), verdict.rule) != rules.end()) say(context, verdict);
+void Judgement::say(Remarks& said, std::initializer_list<Rule> rules) const {
+  for (const auto& verdict : x_verdicts)
+    if (std::find(rules.begin(), rules.end(), verdict.rule) != rules.end())
+      plan::say(x_given, x_demand, verdict, said);
 }
 
 } // namespace hpcml::plan

@@ -3,20 +3,36 @@
 #pragma once
 
 #include <initializer_list>
+#include <vector>
 
-#include "plan/plan_context.hpp"
+#include "plan/layout.hpp"
 #include "site/verdict.hpp"
 #include "util/result.hpp"
 
 namespace hpcml::plan {
 
-/// The job as far as it is planned.
-site::Demand demand_of(const PlanContext& context);
-/// What the site's judge has against such a job where this one is planned.
-site::Verdicts judge(const PlanContext& context, const site::Demand& demand);
+/// The job as a demand on its site, with so much of its header as is planned.
+site::Demand demand_of(const LaidOut& given, const std::vector<model::PlannedDirective>& directives = {});
+
+/// What the site's judge has against a job where it is planned, asked once.
+class Judgement {
+public:
+  /// `given` has to outlive it.
+  Judgement(const LaidOut& given, site::Demand demand);
+  const site::Verdicts& verdicts() const& { return x_verdicts; }
+  const site::Verdicts& verdicts() const&& = delete; ///< they would not outlive it
+  /// Says what there is under these rules, in the judge's order.
+  void say(Remarks& said, std::initializer_list<site::Rule> rules) const;
+
+private:
+  const LaidOut& x_given;
+  site::Demand x_demand;
+  site::Verdicts x_verdicts;
+};
+
+/// What the site says to the partition that a request names.
+Remarks judge_named_partition(const Request& request, const site::Placement& place);
 /// More jobs than one user may have in the queue, with what to do.
 util::Error describe_job_count(const site::Verdict& verdict);
-/// Says what the site's judge has against the job under these rules, as it is planned so far.
-void say_verdicts(PlanContext& context, std::initializer_list<site::Rule> rules);
 
 } // namespace hpcml::plan

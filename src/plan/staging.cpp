@@ -5,7 +5,7 @@
 
 #include "plan/environment.hpp"
 #include "plan/option_word.hpp"
-#include "plan/plan_context.hpp"
+#include "plan/software.hpp"
 #include "util/text.hpp"
 
 namespace hpcml::plan {
@@ -18,18 +18,18 @@ std::string name_of(std::string path) {
   return path.substr(path.rfind('/') + 1);
 }
 
-void check_sources(PlanContext& context) {
+void check_sources(model::PlannedStage& stage, Remarks& said) {
   std::set<std::string> names;
-  for (auto& source : context.plan.stage->sources) {
+  for (auto& source : stage.sources) {
     while (source.value.size() > 1 && source.value.back() == '/') source.value.pop_back();
     const auto name = name_of(source.value);
     if (!is_one_line(source.value) || name.empty() || name == "." || name == ".." ||
         source.value.front() != '/')
-      context.error("usage/stage", "'" + source.value + "' is no file or folder to copy",
-                    "a path, as --stage /project/me/data");
+      said.error("usage/stage", "'" + source.value + "' is no file or folder to copy",
+                 "a path, as --stage /project/me/data");
     else if (!names.insert(name).second)
-      context.error("usage/stage", "two things called " + name + " cannot lie in one folder",
-                    "rename one of them");
+      said.error("usage/stage", "two things called " + name + " cannot lie in one folder",
+                 "rename one of them");
   }
 }
 
@@ -45,48 +45,51 @@ bool is_by_slurm(const std::string& place) {
   return place == "$SLURM_TMPDIR" || util::starts_with(place, "$SLURM_TMPDIR/");
 }
 
-void plan_staging(PlanContext& context) {
-  auto& plan = context.plan;
+Told<Software> stage_files(const Launched& given, Software software) {
+  Told<Software> told{std::move(software)};
+  auto& [plan, said] = told;
   const bool packed = plan.python.kind == model::PythonKind::packed;
-  if (context.job.stage.empty() && !packed) return;
-  const auto& origin = packed ? plan.python.origin : context.job.stage.front().origin;
-  if (!context.node() || !context.node()->local_disk) {
-    context.error("request/stage",
-                  context.site.name + " has no node-local storage in its profile" +
-                      (context.node() ? " for " + context.node()->id : ""),
-                  packed ? "unpack the environment where all nodes see it and give that folder"
-                         : "leave the data where all nodes see it");
-    return;
+  if (given.job.stage.empty() && !packed) return told;
+  const auto origin = packed ? plan.python.origin : given.job.stage.front().origin;
+  const auto* node = given.node();
+  if (!node || !node->local_disk) {
+    said.error("request/stage",
+               given.site.name + " has no node-local storage in its profile" +
+                   (node ? " for " + node->id : ""),
+               packed ? "unpack the environment where all nodes see it and give that folder"
+                      : "leave the data where all nodes see it");
+    return told;
   }
   if (packed && plan.container && !model::keeps_host(plan.container->engine))
-    context.error("usage/python", "an environment that was packed for the host does not run inside an image",
-                  "leave one of them out");
-  const auto& disk = *context.node()->local_disk;
+    said.error("usage/python", "an environment that was packed for the host does not run inside an image",
+               "leave one of them out");
+  const auto& disk = *node->local_disk;
   const bool by_slurm = is_by_slurm(disk);
   // A requeued job must not find what its first run left.
   plan.stage =
       model::PlannedStage{by_slurm ? disk + "/stage" : job_folder(disk, "${SLURM_RESTART_COUNT:-0}-stage"),
-                          !by_slurm, context.job.stage, origin};
+                          !by_slurm, given.job.stage, origin};
   if (packed) {
     plan.python.where = plan.stage->folder + "/env";
     plan.stage->sources.push_back({plan.python.packages.front(), plan.python.origin});
   }
-  check_sources(context);
+  check_sources(*plan.stage, said);
   if (packed) { // has lines of its own
     plan.python.packages.front() = plan.stage->sources.back().value;
     plan.stage->sources.pop_back();
   }
-  if (context.site.storage.tmp_is_memory)
-    context.note(
+  if (given.site.storage.tmp_is_memory)
+    said.note(
         "the nodes have no disk: what is staged takes their memory, of which the job needs as much more",
-        context.site.storage.origin);
-  if (!plan.container || model::keeps_host(plan.container->engine)) return;
+        given.site.storage.origin);
+  if (!plan.container || model::keeps_host(plan.container->engine)) return told;
   if (plan.container->by_slurm)
-    context.error("request/stage", "Slurm starts the image before the nodes have the data",
-                  "leave --stage out, and bind the folder that all nodes see");
+    said.error("request/stage", "Slurm starts the image before the nodes have the data",
+               "leave --stage out, and bind the folder that all nodes see");
   else
     plan.container->binds.push_back(
         {plan.stage->folder, {}, false, {model::OriginKind::site, "node_types: local_disk", {}, {}, {}}});
+  return told;
 }
 
 } // namespace hpcml::plan

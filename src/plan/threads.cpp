@@ -4,7 +4,7 @@
 #include <algorithm>
 
 #include "plan/environment.hpp"
-#include "plan/plan_context.hpp"
+#include "plan/remarks.hpp"
 
 namespace hpcml::plan {
 

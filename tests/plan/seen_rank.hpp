@@ -20,9 +20,14 @@ struct SeenRank : plan::RankPlan {
 };
 
 inline SeenRank seen_rank(const model::Site& site, const RankFacts& facts, const plan::RankRequest& request) {
-  const auto node = plan::plan_node(site, facts, request);
-  SeenRank seen{plan::plan_rank(site, node, facts.local_rank), node.caches, node.gpu_visibility,
-                node.visible_variable, node.node_warnings};
+  const auto placed = plan::place_node(site, facts);
+  const auto node = plan::plan_node(site, placed.value, facts, request);
+  SeenRank seen{plan::plan_rank(site, node, facts.local_rank),
+                node.caches,
+                node.gpu_visibility,
+                node.visible_variable,
+                {}};
+  for (const auto& finding : placed.remarks.findings) seen.node_warnings.push_back(finding.message);
   seen.warnings.insert(seen.warnings.begin(), node.warnings.begin(), node.warnings.end());
   return seen;
 }

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: MIT
+// The fourth step of the planner: what starts the ranks, and who binds them to cores.
+#pragma once
+
+#include "plan/layout.hpp"
+#include "topo/affinity.hpp"
+
+namespace hpcml::plan {
+
+/// How a job's ranks are started and bound.
+struct Launch {
+  model::PlannedLauncher launcher;
+  model::PlannedBinding binding;
+  model::Sourced<model::BindCheck> bind_check{model::BindCheck::none, {}};
+};
+
+/// Plans the launch. `refused`: the request has been refused already, and nobody needs its ranks' masks.
+Told<Launch> plan_launch(const LaidOut& given, bool refused);
+
+/// Refuses commands with a launcher that each rank would start anew; says the line to type instead.
+Remarks check_inner_launchers(const LaidOut& given);
+
+/// What to place on a node with `gpus` GPUs: ranks with as many each as asked for, or sharing them where
+/// there are too few.
+topo::AffinityRequest make_affinity_request(const model::PlannedLayout& numbers, model::CoreSpill spill,
+                                            std::size_t gpus);
+
+/// A request whose launch is planned, for the steps behind it.
+struct Launched : LaidOut {
+  Launched(const LaidOut& given, const Launch& how) : LaidOut(given), launch(how) {}
+
+  const Launch& launch;
+
+  const model::PlannedLauncher& launcher() const { return launch.launcher; }
+  bool is_hpcml() const { return launcher().choice.is_hpcml(); }
+};
+
+} // namespace hpcml::plan

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: MIT
+#include "plan/remarks.hpp"
+
+#include <iterator>
+
+namespace hpcml::plan {
+
+void Remarks::error(const std::string& code, const std::string& message, const std::string& hint) {
+  findings.push_back({diag::Severity::error, code, message, {}, hint});
+}
+
+void Remarks::warning(const std::string& code, const std::string& message, const std::string& hint) {
+  findings.push_back({diag::Severity::warning, code, message, {}, hint});
+}
+
+void Remarks::tell(const std::string& code, const std::string& message, const std::string& hint) {
+  findings.push_back({diag::Severity::note, code, message, {}, hint});
+}
+
+void Remarks::note(const std::string& text, const model::Origin& origin) { notes.emplace_back(text, origin); }
+
+void add(Remarks& said, Remarks later) {
+  said.findings.insert(said.findings.end(), std::make_move_iterator(later.findings.begin()),
+                       std::make_move_iterator(later.findings.end()));
+  said.notes.insert(said.notes.end(), std::make_move_iterator(later.notes.begin()),
+                    std::make_move_iterator(later.notes.end()));
+}
+
+} // namespace hpcml::plan

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: MIT
+#include "plan/request.hpp"
+
+#include <algorithm>
+
+namespace hpcml::plan {
+namespace {
+
+Remarks check_commands(const model::JobSpec& job) {
+  Remarks said;
+  const auto is_missing = [](const std::vector<std::string>& command) {
+    return command.empty() || command.front().empty();
+  };
+  if (is_missing(job.command) || std::any_of(job.steps.begin(), job.steps.end(),
+                                             [&](const auto& step) { return is_missing(step.command); }))
+    said.error("usage/command", "no command to run", "write it after --, for example: -- python train.py");
+  for (const auto* known : {&job.hpcml_path, &job.gpu_type})
+    if (*known && (*known)->value.empty())
+      said.error(known == &job.gpu_type ? "usage/gpu-type" : "usage/hpcml-path",
+                 (*known)->origin.by + " is empty", "give it a value, or leave it out");
+  return said;
+}
+
+} // namespace
+
+Told<model::JobSpec> read_unasked_gpus(model::JobSpec job, const model::Site& site) {
+  const bool gpu_words = job.gpus_per_node || job.gpus_per_task || job.gpu_type || job.nccl_debug ||
+                         (job.backend && job.backend->value == model::Backend::nccl);
+  // Several tasks with cores are ranks of a training as often as not; one is a serial program.
+  const bool one_task = job.tasks_per_node && job.tasks_per_node->value == 1;
+  const bool counts = (job.cpus_per_task && job.mem) || (one_task && (job.cpus_per_task || job.mem));
+  if (gpu_words || job.partition || !counts) return {std::move(job)};
+  const bool cpu_jobs = std::any_of(site.partitions.begin(), site.partitions.end(),
+                                    [](const auto& partition) { return partition.cpu_only; });
+  const bool by_slurm = std::none_of(site.partitions.begin(), site.partitions.end(),
+                                     [](const auto& partition) { return partition.nameable; });
+  if (!cpu_jobs && (!by_slurm || site.gpu_request.must_request)) return {std::move(job)};
+  Told<model::JobSpec> told{std::move(job)};
+  told.value.gpus_per_node =
+      model::Sourced<unsigned>{0, by_rule("cores and memory are counted, GPUs are not")};
+  told.remarks.tell("request/gpus-per-node",
+                    "a job without GPUs: the request counts cores and memory, and no GPUs",
+                    "--gpus-per-node N for a job with GPUs");
+  return told;
+}
+
+Told<Request> read_request(model::JobSpec job, const model::Site& site) {
+  Remarks said = check_commands(job);
+  auto launched = take(read_command_launcher(take(read_passthrough(std::move(job), site), said)), said);
+  Told<Request> told{{site,
+                      take(read_unasked_gpus(std::move(launched.job), site), said),
+                      {},
+                      std::move(launched.agent_options),
+                      launched.least_nodes}};
+  auto& request = told.value;
+  if (request.job.launcher) request.launcher = request.job.launcher->value;
+  if (request.job.container) request.images = container_rules(site, request.job);
+  told.remarks = std::move(said);
+  return told;
+}
+
+} // namespace hpcml::plan

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: MIT
+// The first step of the planner: what is asked for, in whichever way it was said.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "model/job_spec.hpp"
+#include "model/site.hpp"
+#include "plan/container_choice.hpp"
+#include "plan/remarks.hpp"
+
+namespace hpcml::plan {
+
+/// What a job asks of a site. The steps behind this one look here, and change nothing of it.
+struct Request {
+  const model::Site& site;
+  model::JobSpec job; ///< with what raw options of sbatch and a launcher in the command say; of `sbatch` the
+                      ///< options that are no request stay
+  model::Launcher launcher;                    ///< as asked for, else the planner's own choice
+  std::vector<std::string> agent_options = {}; ///< further options of an agent, as shell text
+  unsigned least_nodes = 0;                    ///< an elastic agent goes on with so many; 0: with all only
+  ContainerRules images = {};                  ///< the site's rules for the job's image
+};
+
+/// Reads the request for the site.
+Told<Request> read_request(model::JobSpec job, const model::Site& site);
+
+// The parts of it, in their order; each in the file of its name.
+
+/// Options under --sbatch that are requests become the job's own, so that layout and masks follow them.
+Told<model::JobSpec> read_passthrough(model::JobSpec job, const model::Site& site);
+
+/// A job, and what the launcher in its command says that is no part of a job.
+struct LaunchedJob {
+  model::JobSpec job;
+  std::vector<std::string> agent_options;
+  unsigned least_nodes = 0;
+};
+/// Where the command is `torchrun OPTIONS program` (or accelerate's, or only OPTIONS under --launcher
+/// torchrun): the job gets what its options say, its launcher becomes that one, and its command the program.
+/// All other launchers in commands stay, for the step that plans the launch.
+Told<LaunchedJob> read_command_launcher(model::JobSpec job);
+
+/// A request that speaks of cores and memory, and of no GPU, is one for CPUs where the site has jobs without
+/// GPUs.
+Told<model::JobSpec> read_unasked_gpus(model::JobSpec job, const model::Site& site);
+
+} // namespace hpcml::plan
