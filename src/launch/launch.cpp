@@ -21,9 +21,9 @@ int fail(const std::string& phase, const util::Error& error, const Surroundings&
 }
 
 /// Without srun the other nodes of the job stay idle, and nobody would notice.
-void warn_of_idle_nodes(const LaunchRequest& request, const Surroundings& here) {
+void warn_of_idle_nodes(const NodeSetup& node, const Surroundings& here) {
   const auto nodes = util::parse_unsigned(here.env.get_or("SLURM_JOB_NUM_NODES", "1"));
-  if (nodes.value_or(1) > 1 && !in_task(request, here.env))
+  if (nodes.value_or(1) > 1 && !node.world.in_job)
     narrate("hpcml launch: warning: this is no task of srun, so only " + here.host + " of the job's " +
             std::to_string(*nodes) + " nodes is used; srun hpcml launch … uses them all");
 }
@@ -48,42 +48,37 @@ std::variant<Decided, Undecided> decide(const LaunchRequest& request, const Surr
   if (!view) return Undecided{"node", view.error()};
   auto role = decide_role(request, here, *view);
   if (!role) return Undecided{"layout", role.error()};
-  auto node = plan_node_setup(request, *role, *view, here.env);
-  if (!node) return Undecided{"gpus", node.error(), first_world(*role).layout.rank};
-  return Decided{std::move(*role), std::make_shared<const NodeSetup>(std::move(*node))};
-}
-
-/// The first rank of this process, with the caches that it shares with the others.
-struct FirstRank {
-  RankSetup setup;
-  std::vector<std::string> cache_paths;
-};
-
-Result<FirstRank> first_rank(const LaunchRequest& request, const Decided& decided) {
-  FirstRank first{make_rank_setup(request, decided.node, decided.node->world.layout.local_rank), {}};
-  auto paths = cache_paths(first.setup);
-  if (!paths) return paths.error();
-  first.cache_paths = std::move(*paths);
-  add_caches(first.setup, first.cache_paths);
-  return first;
+  auto planned = plan_node_setup(request, *role, *view, here.env);
+  if (!planned) return Undecided{"gpus", planned.error(), first_world(*role).layout.rank};
+  auto node = std::make_shared<NodeSetup>(std::move(*planned));
+  if (!node->plan.caches.empty()) {
+    const auto& layout = node->world.layout;
+    auto paths = cache_paths(make_rank_setup(request, node, layout.local_rank));
+    if (!paths)
+      return Undecided{"cache", paths.error(),
+                       starts_ranks(*role) ? std::nullopt : std::optional(layout.rank)};
+    node->cache_paths = std::move(*paths);
+  }
+  return Decided{std::move(*role), std::move(node)};
 }
 
 int run_decided(const LaunchRequest& request, const Surroundings& here, const Decided& decided) {
-  const bool starts = starts_ranks(decided.role);
-  if (starts) warn_of_idle_nodes(request, here);
-  const auto reported = starts ? std::nullopt : std::optional(decided.node->world.layout.rank);
-  const auto first = first_rank(request, decided);
-  if (!first) return fail("cache", first.error(), here, reported);
+  const auto& [role, node] = decided;
+  const bool starts = starts_ranks(role);
+  if (starts) warn_of_idle_nodes(*node, here);
   std::vector<CacheDir> caches;
-  if (!first->cache_paths.empty()) {
-    auto opened = open_caches(decided.node->plan.caches, first->cache_paths);
-    if (!opened) return fail("cache", opened.error(), here, reported);
+  if (!node->cache_paths.empty()) {
+    auto opened = open_caches(node->plan.caches, node->cache_paths);
+    if (!opened)
+      return fail("cache", opened.error(), here,
+                  starts ? std::nullopt : std::optional(node->world.layout.rank));
     caches = std::move(*opened);
   }
-  if (!starts) return become_rank(first->setup, request, here);
+  if (!starts)
+    return become_rank(make_rank_setup(request, node, node->world.layout.local_rank), request, here);
   Outcome outcome;
   {
-    Supervisor supervisor(request, here, decided.node, first->cache_paths);
+    Supervisor supervisor(request, here, node);
     outcome = supervisor.run();
   }
   for (auto& cache : caches) release_cache(cache);
@@ -104,15 +99,13 @@ Result<std::string> describe_launch(const LaunchRequest& request, const Surround
   const auto decided = decide(request, here);
   if (const auto* failed = std::get_if<Undecided>(&decided)) return failed->error;
   const auto& [role, node] = std::get<Decided>(decided);
-  const auto first = first_rank(request, {role, node});
-  if (!first) return first.error();
-  if (!starts_ranks(role)) return render_dry_run(first->setup, first->cache_paths, request.command);
+  if (!starts_ranks(role))
+    return render_dry_run(make_rank_setup(request, node, node->world.layout.local_rank), request.command);
   std::string text;
   for (unsigned local = 0; local < rank_count(role); ++local) {
-    auto setup = make_rank_setup(request, node, local);
-    add_caches(setup, first->cache_paths);
+    const auto setup = make_rank_setup(request, node, local);
     text += (text.empty() ? "# rank " : "\n# rank ") + std::to_string(setup.world.layout.rank) + "\n";
-    text += render_dry_run(setup, first->cache_paths, request.command);
+    text += render_dry_run(setup, request.command);
   }
   return text;
 }

@@ -35,6 +35,7 @@ struct NodeSetup {
   model::IdSet mask; ///< before binding
   StepGpus gpus;
   model::Backend backend = model::Backend::automatic;
+  std::vector<std::string> cache_paths = {}; ///< of `plan.caches`, in their order
   std::vector<std::string> interfaces; ///< of the site's, those that this node has; empty: none, or no site
   std::vector<std::string> warnings;   ///< the same for all ranks of a step
   std::vector<std::string> node_warnings; ///< the same for all ranks of this node

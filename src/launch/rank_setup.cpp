@@ -128,6 +128,15 @@ void set_cpus_per_task(Builder& builder, const RankSetup& setup, unsigned thread
   if (count > 0) builder.set(k_name, std::to_string(count));
 }
 
+/// The variables of the node's caches, where the environment has none of that name.
+void set_cache_variables(Builder& builder, const RankSetup& setup) {
+  const auto& caches = setup.node->plan.caches;
+  const auto& paths = setup.node->cache_paths;
+  for (std::size_t i = 0; i < caches.size() && i < paths.size(); ++i)
+    for (const auto& [name, below] : caches[i].variables)
+      if (!setup.env.get(name)) builder.set(name, path_inside(paths[i], below));
+}
+
 } // namespace
 
 RankSetup make_rank_setup(const LaunchRequest& request, std::shared_ptr<const NodeSetup> node,
@@ -155,6 +164,7 @@ RankSetup make_rank_setup(const LaunchRequest& request, std::shared_ptr<const No
     hide_gpus(builder, common.gpus.there, common.gpus.vendor);
   else
     set_visible_gpus(builder, setup);
+  set_cache_variables(builder, setup);
   return setup;
 }
 
@@ -164,14 +174,6 @@ Result<RankSetup> plan_rank_setup(const LaunchRequest& request, const World& wor
   if (!common) return common.error();
   return make_rank_setup(request, std::make_shared<const NodeSetup>(std::move(*common)),
                          world.layout.local_rank);
-}
-
-void add_caches(RankSetup& setup, const std::vector<std::string>& paths) {
-  const auto& caches = setup.node->plan.caches;
-  Builder builder(setup);
-  for (std::size_t i = 0; i < caches.size() && i < paths.size(); ++i)
-    for (const auto& [name, below] : caches[i].variables)
-      if (!setup.env.get(name)) builder.set(name, path_inside(paths[i], below));
 }
 
 } // namespace hpcml::launch

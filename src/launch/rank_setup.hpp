@@ -23,16 +23,13 @@ struct RankSetup {
   std::vector<std::string> warnings; ///< the rank's own; those of all ranks are the node's
 };
 
-/// The node as its local rank `local_rank` sees it.
+/// The node as its local rank `local_rank` sees it, with the variables of its caches.
 RankSetup make_rank_setup(const LaunchRequest& request, std::shared_ptr<const NodeSetup> node,
                           unsigned local_rank);
 
 /// The same for the one rank of a process that becomes it. The error is about its GPUs.
 util::Result<RankSetup> plan_rank_setup(const LaunchRequest& request, const World& world,
                                         const NodeView& node, const util::EnvSnapshot& env);
-
-/// Adds the variables of the node's caches, one path for each, where the environment has none of that name.
-void add_caches(RankSetup& setup, const std::vector<std::string>& paths);
 
 /// `text` with $NAME, ${NAME} and ${NAME:-word} replaced; nothing if it needs a shell (a command, another
 /// operator). Pure.

@@ -91,7 +91,6 @@ bool receive_started(int line, Started& started, int (&ends)[k_ends]) {
   ::setrlimit(RLIMIT_NOFILE, &start.files);
   ::sigprocmask(SIG_SETMASK, &start.mask, nullptr);
   RankSetup setup = make_rank_setup(start.request, start.node, local_rank);
-  add_caches(setup, start.cache_paths);
   setup.env.set(k_launch_variable, start.mark);
   ::_exit(become_rank(setup, start.request, start.here));
 }

@@ -20,7 +20,6 @@ struct RankStart {
   const LaunchRequest& request;
   const Surroundings& here;
   std::shared_ptr<const NodeSetup> node;
-  std::vector<std::string> cache_paths;
   sigset_t mask{};    ///< signals that a rank finds blocked
   rlimit files{};     ///< descriptors that a rank may open
   std::string mark{}; ///< of this launch, for its guard

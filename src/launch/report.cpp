@@ -56,8 +56,7 @@ std::string render_report(const RankSetup& setup, const std::string& host, const
   return line + ", master " + setup.world.address + ":" + std::to_string(setup.world.port);
 }
 
-std::string render_dry_run(const RankSetup& setup, const std::vector<std::string>& caches,
-                           const std::vector<std::string>& command) {
+std::string render_dry_run(const RankSetup& setup, const std::vector<std::string>& command) {
   std::string text;
   for (const auto& [name, value] : setup.changes) text += name + "=" + util::shell_quote(value) + "\n";
   for (const auto& name : setup.removed) text += "unset " + name + "\n";
@@ -69,8 +68,8 @@ std::string render_dry_run(const RankSetup& setup, const std::vector<std::string
     if (set && variable.origin.kind == model::OriginKind::rule && !variable.origin.by.empty())
       text += variable.name + " because: " + variable.origin.by + "\n";
   }
-  for (const auto& cache : caches) text += "cache: " + cache + "\n";
   const NodeSetup& node = *setup.node;
+  for (const auto& cache : node.cache_paths) text += "cache: " + cache + "\n";
   for (const auto* list : {&node.warnings, &node.plan.warnings, &setup.warnings, &node.node_warnings})
     for (const auto& warning : *list) text += "warning: " + warning + "\n";
   std::vector<std::string> words;

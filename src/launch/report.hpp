@@ -13,9 +13,7 @@ namespace hpcml::launch {
 /// nid001:15321".
 std::string render_report(const RankSetup& setup, const std::string& host, const model::IdSet& kernel_cpus);
 
-/// Variables as KEY=VALUE lines, binding, caches and the words of the command; `caches`: the paths that would
-/// be made.
-std::string render_dry_run(const RankSetup& setup, const std::vector<std::string>& caches,
-                           const std::vector<std::string>& command);
+/// Variables as KEY=VALUE lines, binding, paths of caches and the words of the command.
+std::string render_dry_run(const RankSetup& setup, const std::vector<std::string>& command);
 
 } // namespace hpcml::launch

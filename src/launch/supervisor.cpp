@@ -63,8 +63,8 @@ bool in_colour(const Surroundings& here, bool terminal) {
 } // namespace
 
 Supervisor::Supervisor(const LaunchRequest& request, const Surroundings& here,
-                       std::shared_ptr<const NodeSetup> node, std::vector<std::string> cache_paths)
-    : x_request(request), x_here(here), x_start_of_ranks{request, here, node, std::move(cache_paths)},
+                       std::shared_ptr<const NodeSetup> node)
+    : x_request(request), x_here(here), x_start_of_ranks{request, here, node},
       x_count(node->world.layout.local_world_size),
       x_out(STDOUT_FILENO,
             is_one_file(STDOUT_FILENO, STDERR_FILENO) ? twice(rank_numbers(*node, x_count))

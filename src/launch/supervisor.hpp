@@ -25,9 +25,7 @@ struct Outcome {
 /// The ranks of one node, from their start to their end.
 class Supervisor {
 public:
-  /// `cache_paths`: of the node's caches, which are open.
-  Supervisor(const LaunchRequest& request, const Surroundings& here, std::shared_ptr<const NodeSetup> node,
-             std::vector<std::string> cache_paths);
+  Supervisor(const LaunchRequest& request, const Surroundings& here, std::shared_ptr<const NodeSetup> node);
   ~Supervisor();
   Supervisor(const Supervisor&) = delete;
   Supervisor& operator=(const Supervisor&) = delete;
