@@ -61,3 +61,22 @@ TEST_CASE("Who counts cores and memory and no GPUs asks for none, where the site
   job.partition = text("gpubase_bynode_b1");
   CHECK(!plan::read_request(job, test::site("narval")).value.job.gpus_per_node);
 }
+
+TEST_CASE("An option that a site refuses in the named partition is refused before it becomes a request") {
+  model::Site picky;
+  picky.name = "Picky";
+  picky.partitions.resize(2);
+  picky.partitions[0].name = "open";
+  picky.partitions[1].name = "strict";
+  auto& rule = picky.flags["gres"];
+  rule.policy = model::Policy::forbidden;
+  rule.when.partitions = {"strict"};
+  auto job = job_of({"./train"});
+  job.sbatch = {text("--gres=gpu:1")};
+  job.partition = text("open");
+  const auto folded = plan::read_request(job, picky);
+  CHECK(codes_of(folded.remarks).empty());
+  CHECK(folded.value.job.gpus_per_node->value == 1);
+  job.partition = text("strict");
+  CHECK(codes_of(plan::read_request(job, picky).remarks) == std::vector<std::string>{"request/gres"});
+}
