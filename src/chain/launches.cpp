@@ -3,9 +3,11 @@
 
 #include <algorithm>
 #include <array>
+#include <span>
 
 #include "chain/unknown_words.hpp"
 #include "slurm/options.hpp"
+#include "util/shell_quote.hpp"
 #include "util/text.hpp"
 
 namespace hpcml::chain {
@@ -150,10 +152,11 @@ void read_options(OptionReader& reader, const Wrapper& wrapper, std::size_t prog
     const auto equals = head.find('=');
     const auto dashes = head.find_first_not_of('-');
     if (dashes == std::string::npos) return;
-    const auto name = head.substr(dashes, equals == std::string::npos ? equals : equals - dashes);
+    const auto option = full_option(wrapper, head.substr(0, equals));
+    const auto name = option.substr(dashes);
     if (equals != std::string::npos)
       reader.glued(name, equals + 1);
-    else if (has_word(wrapper.values, head))
+    else if (has_word(wrapper.values, option))
       reader.with_next(name);
     else if (!reader.word().known())
       reader.skip();
@@ -162,11 +165,42 @@ void read_options(OptionReader& reader, const Wrapper& wrapper, std::size_t prog
   }
 }
 
+/// `A=1` among the words of `env`.
+void add_settings(std::span<const Argument> words, std::vector<shell::Setting>& sets) {
+  for (const auto& word : words) {
+    const auto head = word.prefix();
+    const auto equals = head.find('=');
+    if (equals == std::string::npos || !util::is_variable_name(head.substr(0, equals))) continue;
+    sets.push_back({head.substr(0, equals), cut(word, equals + 1)});
+  }
+}
+
+/// What `--export=ALL,A=1`, `--env A=1,B=2`, `-e A=1` and `-x A=1` set.
+void add_option_settings(Link& link) {
+  const bool list = link.role == Role::step || link.role == Role::container;
+  for (const auto& option : link.options) {
+    const auto& name = option.name;
+    if ((name != "export" && name != "env" && name != "e" && name != "x") || !option.value) continue;
+    if (!list) {
+      add_settings({&*option.value, 1}, link.sets);
+      continue;
+    }
+    for (const auto& part : util::split(option.value->text(), ',')) {
+      const bool known = option.value->known() || part.find_first_of("$`") == std::string::npos;
+      auto word = known ? shell::known_argument(part, option.place)
+                        : shell::unknown_argument(part.substr(part.find('=') + 1), option.place, false);
+      const auto variable = part.substr(0, part.find('='));
+      if (variable.size() < part.size() && util::is_variable_name(variable))
+        link.sets.push_back({variable, known ? cut(std::move(word), variable.size() + 1) : std::move(word)});
+    }
+  }
+}
+
 class Chains {
 public:
   /// Appends the links that the words from `at` on make.
   void add(const Words& words, std::size_t at, std::vector<Link>& chain) {
-    while (at < words.size() && chain.size() < 16) {
+    for (std::size_t before = 0; at < words.size() && chain.size() < 16; before = at) {
       const bool own = is_own_program(words, at);
       const auto program = own ? std::optional(at) : shell::skip_prefixes(words, at);
       if (!program || *program >= words.size()) return;
@@ -175,8 +209,10 @@ public:
       Link link;
       link.program = own ? "hpcml" : program_name(words[at]);
       link.place = words[at].place;
+      add_settings(std::span(words).subspan(before, at - before), link.sets);
       at = read(words, at, link);
       link.role = role_of(link.program);
+      add_option_settings(link);
       const bool ends = !goes_on(link);
       if (ends)
         for (; at < words.size(); ++at) link.operands.push_back(words[at]);
@@ -277,6 +313,9 @@ const Link* Launch::python() const {
 }
 
 const shell::Argument* Launch::variable(std::string_view name) const {
+  for (auto link = chain.rbegin(); link != chain.rend(); ++link)
+    for (auto set = link->sets.rbegin(); set != link->sets.rend(); ++set)
+      if (set->name == name) return &set->value;
   for (const auto& setting : command->own)
     if (setting.name == name) return &setting.value;
   if (!command->exports) return nullptr;

@@ -30,6 +30,8 @@ struct Link {
   std::vector<GivenOption> options;      ///< of the program itself
   std::vector<shell::Argument> operands; ///< what is neither program nor option and not the next link: an
                                          ///< image, a script with its arguments
+  std::vector<shell::Setting> sets; ///< variables that `env` in front of it, or its own options, set for what
+                                    ///< it starts: srun's --export, a container's --env
   bool complete = true; ///< false: words of unknown number stand among the options, there may be more
 
   /// The last option of that name; nothing where it is not given (or not seen, where !complete).
@@ -53,8 +55,8 @@ struct Launch {
   /// python, the last in the chain.
   const Link* python() const;
   const Link& last() const { return chain.back(); }
-  /// The known value of an environment variable that the innermost program sees from the script; nothing
-  /// where the script does not set it or the value is not known.
+  /// The value of an environment variable that the innermost program sees from the script or from the chain;
+  /// nothing where neither sets it.
   const shell::Argument* variable(std::string_view name) const;
 };
 

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "model/launcher.hpp"
+#include "util/text.hpp"
 
 namespace hpcml::chain {
 namespace {
@@ -88,9 +89,9 @@ constexpr std::array<Wrapper, 32> k_wrappers = {{
     {"sarus", " --mount --device --workdir -w --entrypoint --env -e ", "", 1, " run "},
     {"ch-run", " -b --bind -c --cd -g --gid -m --mount -u --uid -s --storage ", "", 1},
     {"podman-hpc", " -v --volume -e --env -w --workdir --name --net --network ", "", 1, " run exec "},
-    {"torchrun", k_torchrun_values, "", 0, "", "", k_torchrun_flags},
+    {"torchrun", k_torchrun_values, "", 0, "", "", k_torchrun_flags, "PET_", true},
     {"accelerate", k_accelerate_values, "", 0, " launch ", "", k_accelerate_flags},
-    {"deepspeed", k_deepspeed_values, "", 0, "", "", k_deepspeed_flags},
+    {"deepspeed", k_deepspeed_values, "", 0, "", "", k_deepspeed_flags, "", true},
     {"composer",
      " -n --nproc --stdout --stderr --world_size --base_rank --node_rank --master_addr --master_port ", "",
      0},
@@ -98,7 +99,7 @@ constexpr std::array<Wrapper, 32> k_wrappers = {{
      " -H --host --hostfile --include --exclude --num_nodes --nproc_per_node --master_addr --master_port "
      "--extra_launch_args --ssh-port ",
      "", 0, " run "},
-    {"tune", k_torchrun_values, "", 0, " run "},
+    {"tune", k_torchrun_values, "", 0, " run ", "", "", "PET_", true},
     {"fabric",
      " --accelerator --strategy --devices --num-nodes --node-rank --main-address --main-port --precision ",
      "", 0, " run "},
@@ -138,6 +139,24 @@ const Wrapper* find_wrapper(std::string_view program) {
   if (const auto* known = find(program)) return known;
   // A site's own: "bede-mpirun" has mpirun's options.
   return model::starts_tasks(program) ? find(program.substr(program.find('-') + 1)) : nullptr;
+}
+
+std::string full_option(const Wrapper& wrapper, std::string_view written) {
+  std::string full(written);
+  if (!wrapper.abbreviates || written.substr(0, 2) != "--" || written.size() < 3) return full;
+  const auto plain = [](std::string name) {
+    std::replace(name.begin(), name.end(), '_', '-');
+    return name;
+  };
+  std::string found;
+  for (const auto list : {wrapper.values, wrapper.flags})
+    for (const auto& name : util::split(std::string(list), ' ')) {
+      if (name == written) return full;
+      if (!util::starts_with(name, full)) continue;
+      if (!found.empty() && plain(found) != plain(name)) return full; // of several: the program refuses it
+      found = name;
+    }
+  return found.empty() ? full : found;
 }
 
 Role role_of(std::string_view program) {

@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <string>
 #include <string_view>
 
 namespace hpcml::chain {
@@ -26,6 +27,8 @@ struct Wrapper {
   std::string_view subcommands = ""; ///< one of these comes first, each between blanks
   std::string_view single_dash = ""; ///< "long" options with one dash are options, too
   std::string_view flags = "";       ///< options without a value, where all options are known; else empty
+  std::string_view variables = "";   ///< of each option there is a variable with this in front: PET_NNODES
+  bool abbreviates = false;          ///< takes the beginning of an option for it, where it is of one alone
 };
 
 /// What is known of a program's words by its name without folder ("apptainer", "bede-mpirun"); nothing of
@@ -33,6 +36,8 @@ struct Wrapper {
 const Wrapper* find_wrapper(std::string_view program);
 /// What a program of this name is.
 Role role_of(std::string_view program);
+/// The option that the program takes `written` ("--nnode") for; itself where it is no beginning of one alone.
+std::string full_option(const Wrapper& wrapper, std::string_view written);
 /// The launcher that `python -m MODULE` is ("torch.distributed.run" is torchrun); empty for other modules.
 std::string_view launcher_of_module(std::string_view module);
 

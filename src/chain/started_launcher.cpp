@@ -2,6 +2,7 @@
 #include "chain/started_launcher.hpp"
 
 #include <algorithm>
+#include <cctype>
 
 #include "chain/launches.hpp"
 #include "model/launcher.hpp"
@@ -24,6 +25,12 @@ bool is_launcher(const Link& link) {
 
 std::string normal(std::string name) {
   std::replace(name.begin(), name.end(), '-', '_');
+  return name;
+}
+
+std::string upper(std::string name) {
+  std::transform(name.begin(), name.end(), name.begin(),
+                 [](unsigned char c) { return static_cast<char>(std::toupper(c)); });
   return name;
 }
 
@@ -68,7 +75,9 @@ void add_words(const Launch& launch, std::size_t at, StartedLauncher& found) {
   found.first = found.prefixes.empty();
 }
 
-std::optional<StartedLauncher> first_of(const std::vector<Launch>& launches, bool is_script) {
+/// `names_variables`: something in the text sets variables that a launcher reads as its options.
+std::optional<StartedLauncher> first_of(const std::vector<Launch>& launches, bool is_script,
+                                        bool names_variables) {
   std::optional<StartedLauncher> first;
   for (const auto& launch : launches) {
     if (launch.command->context.substitution) continue;
@@ -85,6 +94,11 @@ std::optional<StartedLauncher> first_of(const std::vector<Launch>& launches, boo
     found.complete = link->complete;
     found.written = link->module.empty() ? link->program : "python -m " + link->module;
     add_options(*link, found);
+    const bool heard = found.take_variables([&](const std::string& name) -> std::optional<std::string> {
+      const auto* value = launch.variable(name);
+      return value ? std::optional(value->text()) : std::nullopt;
+    });
+    if (names_variables && !heard) found.sure = false;
     if (!found.in_text) add_words(launch, static_cast<std::size_t>(link - launch.chain.begin()), found);
     first = std::move(found);
   }
@@ -92,12 +106,13 @@ std::optional<StartedLauncher> first_of(const std::vector<Launch>& launches, boo
 }
 
 std::optional<StartedLauncher> find_in(std::string text, bool is_script) {
-  // Variables that torchrun reads as its options, or a file that may set them.
-  const bool sets = text.find("PET_") != std::string::npos || text.find("source ") != std::string::npos;
+  const bool names_variables = text.find("PET_") != std::string::npos;
+  const bool reads_file =
+      text.find("source ") != std::string::npos || text.find("--env-file") != std::string::npos;
   const auto script = shell::read_script(std::move(text));
   const auto view = shell::make_view(script);
-  auto found = first_of(find_launches(view), is_script);
-  if (found && sets) found->sure = false;
+  auto found = first_of(find_launches(view), is_script, names_variables);
+  if (found && reads_file) found->sure = false;
   return found;
 }
 
@@ -119,6 +134,27 @@ bool StartedLauncher::meets_other_nodes() const {
   if (has("standalone")) return false;
   const bool file = has("config_file") || has("hostfile") || has("H");
   return !complete || file || (names_place() && counts_nodes());
+}
+
+bool StartedLauncher::take_variables(
+    const std::function<std::optional<std::string>(const std::string&)>& find) {
+  const auto* wrapper = find_wrapper(name);
+  if (!wrapper || wrapper->variables.empty()) return false;
+  std::vector<std::pair<std::string, std::optional<std::string>>> told;
+  const auto take = [&](std::string_view list, bool flags) {
+    for (const auto& word : util::split(std::string(list), ' ')) {
+      const auto option = normal(word.substr(std::min(word.size(), word.find_first_not_of('-'))));
+      if (option.size() < 2) continue;
+      const auto value = find(std::string(wrapper->variables) + upper(option));
+      // A flag's variable is a number there.
+      if (value && !(flags && (*value == "0" || value->empty())))
+        told.emplace_back(option, flags ? std::nullopt : value);
+    }
+  };
+  take(wrapper->values, false);
+  take(wrapper->flags, true);
+  options.insert(options.begin(), told.begin(), told.end());
+  return !told.empty();
 }
 
 bool StartedLauncher::names_place() const {

@@ -2,6 +2,7 @@
 // The launcher that a command starts: what a person wrote behind `--`, or a rank is about to run.
 #pragma once
 
+#include <functional>
 #include <optional>
 #include <string>
 #include <utility>
@@ -23,8 +24,8 @@ struct StartedLauncher {
   bool sure = true; ///< false: what stands beside it (another launcher, torchrun's variables, a file that is
                     ///< read) may tell it more
   std::vector<std::string> prefixes; ///< what stands before it, where it is a word of the command itself
-  /// Its options in order, without dashes before and with "_" for "-" within ("nproc_per_node"), and their
-  /// values.
+  /// Its options in order, those that variables tell it first, without dashes before and with "_" for "-"
+  /// within ("nproc_per_node"), and their values.
   std::vector<std::pair<std::string, std::optional<std::string>>> options;
   std::vector<std::string> option_words; ///< the same as they were written
   std::vector<std::string> command;      ///< what it starts; empty where that cannot be told from the words
@@ -35,6 +36,9 @@ struct StartedLauncher {
   /// Whether it meets its like on other nodes, as far as its options tell: a meeting place and the number of
   /// nodes, or this node's number, are given, or a file that holds them.
   bool meets_other_nodes() const;
+  /// Takes the options that its variables tell it (torchrun's PET_NNODES), where `find` knows their values;
+  /// true if there is one. An option that is given goes before them.
+  bool take_variables(const std::function<std::optional<std::string>(const std::string&)>& find);
   /// The two halves of that: a meeting place, and the number of nodes or of this one.
   bool names_place() const;
   bool counts_nodes() const;

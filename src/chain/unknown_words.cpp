@@ -48,10 +48,11 @@ std::size_t find_unknown_program(const Words& words, std::size_t at, const Wrapp
   std::size_t last = k_none, called = k_none;
   for (; at < words.size(); ++at) {
     const auto head = words[at].prefix();
-    const auto name = head.substr(0, head.find('='));
+    const auto name = full_option(wrapper, head.substr(0, head.find('=')));
     if (name == "--") return called;
     if (name.size() > 1 && name[0] == '-') {
-      const bool takes_next = head == name && words[at].known() && has_word(wrapper.values, name);
+      const bool takes_next =
+          head.find('=') == std::string::npos && words[at].known() && has_word(wrapper.values, name);
       const bool own = takes_next || has_word(wrapper.values, name) || has_word(wrapper.flags, name);
       if (!own) return called != k_none ? called : last;
       if (takes_next) ++at;

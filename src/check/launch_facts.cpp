@@ -94,6 +94,12 @@ const shell::Piece* reading_piece(const shell::Argument& word,
   return nullptr;
 }
 
+bool is_standalone(const Launch& launch, const Link& agent) {
+  if (agent.find("standalone")) return true;
+  const auto* value = launch.variable("PET_STANDALONE");
+  return value && value->known() && value->text() != "0" && !value->text().empty();
+}
+
 const GivenOption* find_any(const Link& link, std::initializer_list<std::string_view> names) {
   const GivenOption* last = nullptr;
   for (const auto name : names)

@@ -41,6 +41,9 @@ const shell::Piece* reading_piece(const shell::Argument& word, std::initializer_
 /// The option under any of these names that comes last in the list of names and is given.
 const GivenOption* find_any(const Link& link, std::initializer_list<std::string_view> names);
 
+/// Whether torchrun is told, by its option or its variable, that its node is the only one.
+bool is_standalone(const Launch& launch, const Link& agent);
+
 /// Whether a comment on this line or the one before says that the setting is there on purpose.
 bool is_explained(const Subject& subject, slurm::Place place);
 /// Adds a hit unless the same place has one already.

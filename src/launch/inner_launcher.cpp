@@ -1,12 +1,18 @@
 // SPDX-License-Identifier: MIT
 #include "launch/inner_launcher.hpp"
 
+#include <filesystem>
+#include <system_error>
+
 #include "launch/guard.hpp"
 #include "util/text.hpp"
 
 namespace hpcml::launch {
 
 namespace {
+
+/// What deepspeed reads where it is told of no other file.
+constexpr const char* k_deepspeed_hosts = "/job/hostfile";
 
 /// `torchrun --nproc-per-node=1 --nnodes=TASKS`: an agent for each task, and one world of all.
 bool is_agent_of_each_task(const chain::StartedLauncher& inner, const World& world) {
@@ -21,19 +27,13 @@ std::string program_after(const chain::StartedLauncher& inner) {
 }
 
 /// One agent for each of several nodes, and none is told of the others.
-bool is_alone_on_each_node(const chain::StartedLauncher& inner, const World& world,
-                           const util::EnvSnapshot& env) {
+bool is_alone_on_each_node(const chain::StartedLauncher& inner, const World& world) {
   const auto& layout = world.layout;
   if (inner.role != chain::Role::agent || inner.name == "hpcml") return false;
   if (layout.local_world_size != 1 || layout.world_size <= 1) return false;
   const auto nodes = inner.value("nnodes");
   if (inner.has("standalone") || nodes == "1" || nodes == "1:1") return true;
-  if (inner.meets_other_nodes()) return false;
-  // torchrun reads each of its options from PET_…, too.
-  const bool place = inner.names_place() || env.get("PET_RDZV_ENDPOINT") || env.get("PET_MASTER_ADDR");
-  const bool count = inner.counts_nodes() || env.get("PET_NNODES") || env.get("PET_NODE_RANK") ||
-                     env.get("PET_RDZV_ENDPOINT");
-  return !(place && count);
+  return !inner.meets_other_nodes();
 }
 
 util::Error alone_on_each_node(const chain::StartedLauncher& inner, const World& world,
@@ -58,16 +58,31 @@ bool is_refused(const chain::StartedLauncher& inner) { return inner.sure && inne
 
 } // namespace
 
-std::string doubt_of_agent(const chain::StartedLauncher& inner, const World& world,
-                           const util::EnvSnapshot& env) {
-  if (is_refused(inner) || !is_alone_on_each_node(inner, world, env)) return {};
+chain::StartedLauncher hear_node(chain::StartedLauncher inner, const util::EnvSnapshot& env,
+                                 const std::string& root) {
+  auto outer = inner; // what stands nearer to it in the command goes before
+  outer.options.clear();
+  outer.take_variables([&](const std::string& name) {
+    for (const auto* engine : {"APPTAINERENV_", "SINGULARITYENV_"})
+      if (auto value = env.get(engine + name)) return value;
+    return env.get(name);
+  });
+  std::error_code none;
+  inner.options.insert(inner.options.begin(), outer.options.begin(), outer.options.end());
+  if (inner.name == "deepspeed" && !inner.has("hostfile") && !inner.has("H") &&
+      std::filesystem::exists(root + k_deepspeed_hosts, none))
+    inner.options.emplace_back("hostfile", k_deepspeed_hosts);
+  return inner;
+}
+
+std::string doubt_of_agent(const chain::StartedLauncher& inner, const World& world) {
+  if (is_refused(inner) || !is_alone_on_each_node(inner, world)) return {};
   const auto error = alone_on_each_node(inner, world, "");
   return error.what + (inner.sure ? ", unless accelerate's configuration file names them"
                                   : ", unless what stands beside it names them");
 }
 
-util::Status check_inner_launcher(const chain::StartedLauncher& inner, const World& world,
-                                  const util::EnvSnapshot& env) {
+util::Status check_inner_launcher(const chain::StartedLauncher& inner, const World& world) {
   const auto& layout = world.layout;
   const bool agent = inner.role == chain::Role::agent;
   const unsigned here = agent ? layout.local_world_size : layout.world_size;
@@ -75,7 +90,7 @@ util::Status check_inner_launcher(const chain::StartedLauncher& inner, const Wor
   const std::string plain = "leave " + inner.written +
                             " out, since hpcml launch has made the ranks: hpcml launch … -- " +
                             program_after(inner);
-  if (is_refused(inner) && is_alone_on_each_node(inner, world, env))
+  if (is_refused(inner) && is_alone_on_each_node(inner, world))
     return alone_on_each_node(inner, world, "start a task for each GPU, and " + plain);
   if (here <= 1 || (agent && is_agent_of_each_task(inner, world))) return util::Done{};
   if (!agent)

@@ -170,7 +170,7 @@ Result<NodeSetup> plan_node_setup(const LaunchRequest& request, const Role& role
   const auto inner = chain::find_started_launcher(request.command);
   setup.agent = layout.local_world_size == 1 && inner;
   if (inner)
-    if (auto doubt = doubt_of_agent(*inner, setup.world, env); !doubt.empty())
+    if (auto doubt = doubt_of_agent(hear_node(*inner, env), setup.world); !doubt.empty())
       setup.warnings.push_back(std::move(doubt));
   std::vector<model::GpuPlace> places;
   if (const auto found = find_gpus(request, node, starts_ranks(role), setup, places); !found)

@@ -50,7 +50,8 @@ Result<Role> decide_role(const LaunchRequest& request, const Surroundings& here,
   auto role = find_role(request, here, node);
   if (!role) return role;
   if (const auto inner = chain::find_started_launcher(request.command))
-    if (const auto one = check_inner_launcher(*inner, first_world(*role), here.env); !one) return one.error();
+    if (const auto one = check_inner_launcher(hear_node(*inner, here.env), first_world(*role)); !one)
+      return one.error();
   return role;
 }
 

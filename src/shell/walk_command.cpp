@@ -93,7 +93,7 @@ std::optional<std::size_t> skip_prefixes(const std::vector<Argument>& words, std
     const auto is_setting = [&](const Argument& word) {
       const auto text = word.prefix();
       const auto equals = text.find('=');
-      return equals != std::string::npos && is_name(text.substr(0, equals)) && !word.many;
+      return equals != std::string::npos && is_name(text.substr(0, equals));
     };
     if (name == "env")
       while (at < words.size() && is_setting(words[at])) ++at;
@@ -172,8 +172,9 @@ void Walker::find_program(Command& command) const {
         const auto& word = command.words[next];
         const auto text = word.prefix();
         const auto equals = text.find('=');
-        if (equals == std::string::npos || !is_name(text.substr(0, equals)) || word.many) break;
+        if (equals == std::string::npos || !is_name(text.substr(0, equals))) break;
         auto value = word;
+        value.many = false; // A=$N is one word wherever N is one
         value.pieces.front().text.erase(0, std::min(equals + 1, value.pieces.front().text.size()));
         if (word.pieces.front().text.size() <= equals)
           value = unknown_argument(word.text().substr(equals + 1), word.place, false);

@@ -50,6 +50,11 @@ TEST_CASE("A command is read as the programs that start each other") {
        "srun{nodes=$N ntasks=$T} > torchrun{rdzv_endpoint=$H:29500}[x.py]"},
       {"srun --container-image ./x.sqsh --container-mounts=/a:/b -n4 python x.py",
        "srun{container-image=./x.sqsh container-mounts=/a:/b ntasks=4} > python[x.py]"},
+      {"torchrun --nnode 2 --nproc_per=4 --rdzv_end $H x.py",
+       "torchrun{nnodes=2 nproc_per_node=4 rdzv_endpoint=$H}[x.py]"},
+      {"torchrun --nproc 2 --stand --n 3 x.py", "torchrun{nproc_per_node=2 standalone n}[3 x.py]"},
+      {"deepspeed --num_g 2 x.py", "deepspeed{num_gpus=2}[x.py]"},
+      {"accelerate launch --num_proc=2 x.py", "accelerate{num_proc=2}[x.py]"},
       {"srun uv run python x.py", "srun > uv > python[x.py]"},
       {"srun --bogus=1 python x.py", "srun{bogus=1} > python[x.py]"},
       {"srun --bogus python x.py", "srun{bogus}? > python[x.py]"},
@@ -98,6 +103,34 @@ TEST_CASE("A launch knows what the script set for its program") {
   REQUIRE(launch.variable("D"));
   CHECK(launch.variable("D")->text() == "3");
   CHECK_FALSE(launch.variable("E"));
+}
+
+TEST_CASE("A launch knows what env, srun and a container set for its program") {
+  struct Row {
+    std::string command, value; ///< of A
+  };
+  const std::vector<Row> rows = {
+      {"env A=1 python x.py", "1"},
+      {"srun env B=2 A=$N python x.py", "$N"},
+      {"srun --export=ALL,A=1,B=$N python x.py", "1"},
+      {"srun --export ALL,B=$N,A=$M python x.py", "$M"},
+      {"srun --export=ALL,A=1 apptainer exec --env B=1,A=2 x.sif python x.py", "2"},
+      {"apptainer exec --env A=2 x.sif env A=3 python x.py", "3"},
+      {"docker run -e A=1,2 image python x.py", "1,2"},
+      {"mpirun -x A=1 -x B -np 2 python x.py", "1"},
+      {"A=0 env B=1 python x.py", "0"},
+      {"python x.py A=1", ""},
+      {"srun --error A=1 python x.py", ""},
+  };
+  for (const auto& row : rows) {
+    CAPTURE(row.command);
+    const auto tree = shell::read_script("#!/bin/bash\n" + row.command + "\n");
+    const auto view = shell::make_view(tree);
+    const auto launches = chain::find_launches(view);
+    REQUIRE(!launches.empty());
+    const auto* value = launches.back().variable("A");
+    CHECK((value ? value->text() : "") == row.value);
+  }
 }
 
 TEST_CASE("An agent's program is found where only the running job knows its name") {

@@ -4,6 +4,7 @@
 
 #include <filesystem>
 
+#include "launch/inner_launcher.hpp"
 #include "launch/process_helper.hpp"
 #include "util/file.hpp"
 #include "util/text.hpp"
@@ -103,6 +104,57 @@ TEST_CASE("an agent that each node starts is told of the other nodes, or refused
   CHECK(
       run_line(std::string(HPCML_BINARY) + " launch " + "--dry-run -- torchrun --nproc_per_node=4 x.py", env)
           .exit_code == 0);
+}
+
+TEST_CASE("an agent hears of other nodes by its variables, by a container's --env and by shortened options") {
+  auto env = step_environment(0, 2);
+  env.set("SLURM_STEP_NODELIST", "nid[001-002]");
+  env.set("SLURM_STEP_TASKS_PER_NODE", "1(x2)");
+  struct Row {
+    std::string command;
+    bool told;
+  };
+  const std::string place = "PET_RDZV_ENDPOINT=nid001:29500";
+  const Row rows[] = {
+      {"apptainer exec --env PET_NNODES=2," + place + " x.sif torchrun --nproc_per_node=4 x.py", true},
+      {"apptainer exec --env PET_NNODES=2 x.sif torchrun --nproc_per_node=4 x.py", false},
+      {"podman run -e PET_NNODES=2 -e " + place + " image torchrun --nproc_per_node=4 x.py", true},
+      {"env PET_NNODES=2 " + place + " torchrun --nproc_per_node=4 x.py", true},
+      {"env PET_NNODES=2 torchrun --nproc_per_node=4 x.py", false},
+      {"env PET_STANDALONE=1 torchrun --nnodes=2 --rdzv_endpoint=nid001:1 x.py", false},
+      {"env PET_STANDALONE=0 torchrun --nnodes=2 --rdzv_endpoint=nid001:1 x.py", true},
+      {"bash -c 'export PET_NNODES=2 " + place + "; torchrun x.py'", true},
+      {"torchrun --nnode 2 --rdzv_end nid001:29500 --nproc_per 4 x.py", true},
+      {"torchrun --nnode 2 --nproc_per 4 x.py", false},
+      {"torchrun --stand --nproc_per 4 x.py", false},
+      {"python -m torch.distributed.run --nnode=2 --master_a=nid001 --nproc_per=4 x.py", true},
+  };
+  for (const auto& row : rows) {
+    CAPTURE(row.command);
+    const auto output = run_line(std::string(HPCML_BINARY) + " launch --dry-run -- " + row.command, env);
+    CHECK(output.exit_code == (row.told ? 0 : 125));
+    CHECK(row.told == ((output.out + output.err).find("told of no other") == std::string::npos));
+  }
+  const std::string agent =
+      std::string(HPCML_BINARY) + " launch --dry-run -- torchrun --nproc_per_node=4 x.py";
+  env.set("APPTAINERENV_PET_NNODES", "2");
+  env.set("PET_MASTER_ADDR", "nid001");
+  CHECK(run_line(agent, env).exit_code == 0);
+  env.set("PET_STANDALONE", "1");
+  CHECK(run_line(agent, env).exit_code == 125);
+}
+
+TEST_CASE("deepspeed reads a file of hosts by itself, where the node has it") {
+  const std::string folder = make_folder();
+  const auto agent = chain::find_started_launcher({"deepspeed", "--num_gpus", "4", "x.py"}).value();
+  const util::EnvSnapshot none;
+  CHECK_FALSE(launch::hear_node(agent, none, folder).meets_other_nodes());
+  std::filesystem::create_directory(folder + "/job");
+  REQUIRE(util::write_file(folder + "/job/hostfile", "nid001 slots=4\nnid002 slots=4\n"));
+  CHECK(launch::hear_node(agent, none, folder).meets_other_nodes());
+  const auto torchrun = chain::find_started_launcher({"torchrun", "x.py"}).value();
+  CHECK_FALSE(launch::hear_node(torchrun, none, folder).meets_other_nodes());
+  std::filesystem::remove_all(folder);
 }
 
 TEST_CASE("the report tells a rank's own GPU from those that it sees") {

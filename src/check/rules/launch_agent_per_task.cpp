@@ -36,7 +36,7 @@ const GivenOption* nodes_option(const Link& agent) {
 
 /// Whether the agent is told of no other: what it starts is a training of its own.
 bool stands_alone(const Launch& launch, const Link& agent, const LaunchShape& shape) {
-  if (agent.find("standalone")) return true;
+  if (is_standalone(launch, agent)) return true;
   if (!agent.complete || launch.variable("PET_NNODES") ||
       find_any(agent, {"machine_rank", "machine-rank", "node_rank", "node-rank", "config_file", "config-file",
                        "hostfile", "H", "world_size"}))

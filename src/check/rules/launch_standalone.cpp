@@ -38,10 +38,13 @@ Hits find(const Subject& subject) {
     if (!agent || agent->program != "torchrun" || !launch.step()) continue;
     const auto shape = shape_of(subject, launch);
     if (!shape.several_nodes) continue;
-    if (const auto* option = agent->find("standalone"))
-      add_hit(hits, {place_of(option->place),
-                     "--standalone makes each node train by itself: the nodes never meet", k_hint});
-    else if (shape.tasks_per_node == 1 && is_told_of_none(subject, launch, *agent))
+    if (is_standalone(launch, *agent)) {
+      const auto* option = agent->find("standalone");
+      add_hit(hits, {place_of(option ? option->place : agent->place),
+                     std::string(option ? "--standalone" : "PET_STANDALONE") +
+                         " makes each node train by itself: the nodes never meet",
+                     k_hint});
+    } else if (shape.tasks_per_node == 1 && is_told_of_none(subject, launch, *agent))
       add_hit(hits,
               {place_of(agent->place),
                find_any(*agent, {"rdzv_endpoint", "rdzv-endpoint"})
@@ -71,6 +74,8 @@ Rule rule_launch_standalone() {
        "train.py'\n",
        "#!/bin/bash\n#SBATCH --nodes=2 --ntasks-per-node=1\nsrun torchrun --nproc_per_node=4 "
        "train.py\n",
+       "#!/bin/bash\n#SBATCH --nodes=2 --ntasks-per-node=1\nexport PET_STANDALONE=1\nsrun torchrun "
+       "--nproc_per_node=4 train.py\n",
        "#!/bin/bash\n#SBATCH -N2\nsrun -n2 singularity exec x.sif python -m torch.distributed.run "
        "--standalone --nproc_per_node=4 train.py\n",
        "#!/bin/bash\n#SBATCH -N2 --ntasks-per-node=1\nsrun torchrun --nproc_per_node=4 --rdzv_backend=c10d "
@@ -81,6 +86,12 @@ Rule rule_launch_standalone() {
        "train.py\n",
        "#!/bin/bash\n#SBATCH --nodes=2 --ntasks-per-node=1\nsrun torchrun --nnode=2 --nproc_per_node=4 "
        "--rdzv_backend=c10d --rdzv_endpoint=$H:$P train.py\n",
+       "#!/bin/bash\n#SBATCH --nodes=2 --ntasks-per-node=1\nsrun --export=ALL,PET_NNODES=2 torchrun "
+       "--rdzv_backend=c10d --rdzv_endpoint=$H:$P --nproc_per_node=4 train.py\n",
+       "#!/bin/bash\n#SBATCH --nodes=2 --ntasks-per-node=1\nsrun apptainer exec --env PET_NNODES=2 x.sif "
+       "torchrun --rdzv_backend=c10d --rdzv_endpoint=$H:$P --nproc_per_node=4 train.py\n",
+       "#!/bin/bash\n#SBATCH --nodes=2 --ntasks-per-node=1\nsrun env PET_NNODES=$SLURM_NNODES torchrun "
+       "--rdzv_backend=c10d --rdzv_endpoint=$H:$P --nproc_per_node=4 train.py\n",
        "#!/bin/bash\n#SBATCH --nodes=2\nsrun -N1 -n1 torchrun --standalone --nproc_per_node=4 train.py\n",
        "#!/bin/bash\n#SBATCH --nodes=2 --ntasks-per-node=1\nsrun torchrun $ARGS train.py\n",
        "#!/bin/bash\n#SBATCH --nodes=2 --ntasks-per-node=1\nexport PET_NNODES=2\nsrun torchrun "
