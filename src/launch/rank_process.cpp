@@ -3,12 +3,31 @@
 
 #include <cerrno>
 #include <csignal>
+#include <cstdio>
 #include <cstring>
+#include <dirent.h>
+#include <fcntl.h>
 #include <sys/wait.h>
+#include <unistd.h>
+
+#include "util/text.hpp"
 
 namespace hpcml::launch {
 
 namespace {
+
+/// The process whose child `pid` is; 0 where it is gone.
+pid_t parent_of(int proc, const std::string& pid) {
+  const int file = ::openat(proc, (pid + "/stat").c_str(), O_RDONLY | O_CLOEXEC);
+  if (file < 0) return 0;
+  char text[256] = {};
+  const auto count = ::read(file, text, sizeof text - 1);
+  ::close(file);
+  // "12 (name) S 7 …": a name may hold anything, brackets too.
+  const char* end = count > 0 ? std::strrchr(text, ')') : nullptr;
+  int parent = 0;
+  return end != nullptr && std::sscanf(end, ") %*c %d", &parent) == 1 ? parent : 0;
+}
 
 bool group_exists(pid_t group) { return ::kill(-group, 0) == 0 || errno == EPERM; }
 
@@ -72,6 +91,42 @@ std::vector<std::size_t> RankGroups::take_ended_groups() {
       ended.push_back(i);
     }
   return ended;
+}
+
+RankGroups::RankGroups(std::size_t count)
+    : x_proc(::opendir("/proc")), x_spare(::open("/dev/null", O_RDONLY | O_CLOEXEC)), x_guard(count) {}
+
+RankGroups::~RankGroups() {
+  if (x_proc != nullptr) ::closedir(x_proc);
+  if (x_spare >= 0) ::close(x_spare);
+}
+
+std::vector<pid_t> RankGroups::children() const {
+  std::vector<pid_t> found;
+  if (x_proc == nullptr) return found;
+  ::rewinddir(x_proc);
+  while (const dirent* entry = ::readdir(x_proc)) {
+    const auto pid = util::parse_unsigned(entry->d_name);
+    if (!pid || static_cast<pid_t>(*pid) == x_guard.pid() ||
+        parent_of(::dirfd(x_proc), entry->d_name) != ::getpid())
+      continue;
+    found.push_back(static_cast<pid_t>(*pid));
+  }
+  return found;
+}
+
+void RankGroups::kill_children(std::chrono::steady_clock::duration limit) {
+  if (x_spare >= 0) ::close(x_spare); // reading /proc takes one
+  x_spare = -1;
+  // Orphans of those that die come to us and die in the next round.
+  for (const auto until = std::chrono::steady_clock::now() + limit;
+       std::chrono::steady_clock::now() < until;) {
+    const auto left = children();
+    if (left.empty()) return;
+    for (const pid_t child : left) ::kill(child, SIGKILL);
+    ::usleep(1000);
+    reap();
+  }
 }
 
 std::vector<std::size_t> RankGroups::give_up() {

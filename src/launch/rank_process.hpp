@@ -4,6 +4,7 @@
 #pragma once
 
 #include <chrono>
+#include <dirent.h>
 #include <string>
 #include <sys/types.h>
 #include <unordered_map>
@@ -30,7 +31,10 @@ struct RankProcess {
 /// All ranks of this node and what they have started.
 class RankGroups {
 public:
-  explicit RankGroups(std::size_t count) : x_guard(count) {}
+  explicit RankGroups(std::size_t count);
+  ~RankGroups();
+  RankGroups(const RankGroups&) = delete;
+  RankGroups& operator=(const RankGroups&) = delete;
   Guard& guard() { return x_guard; }
   void add(const RankProcess& process);
   std::vector<RankProcess>& ranks() { return x_ranks; }
@@ -45,11 +49,17 @@ public:
   bool wait_for_group(std::size_t index);
   /// The ranks whose group is not waited for any more, since it has ended.
   std::vector<std::size_t> take_ended_groups();
+  /// Kills every child of this process but its guard, and what they have started, whether it was told of them
+  /// or not; waits for their end, `limit` at most.
+  void kill_children(std::chrono::steady_clock::duration limit);
   /// Waits for no group any more; the ranks that this concerns.
   std::vector<std::size_t> give_up();
 
 private:
   void stop_waiting(std::size_t index);
+  std::vector<pid_t> children() const;
+  DIR* x_proc; ///< held from the beginning, as the spare one: there may be no descriptor left later
+  int x_spare;
   std::vector<RankProcess> x_ranks;
   std::unordered_map<pid_t, std::size_t> x_by_pid;
   std::size_t x_left = 0, x_lingering = 0;

@@ -157,7 +157,6 @@ util::Result<RankProcess> RankStarter::next() {
   int ends[k_ends] = {-1, -1};
   if (!receive_started(x_line, started, ends))
     return util::Error{"the process that starts the ranks has ended", "did something kill it?"};
-  if (started.error != 0 && started.pid > 0) ::kill(started.pid, SIGKILL); // nobody would read it
   if (started.error != 0)
     return util::Error{
         std::string(started.no_pipe ? "cannot make a pipe for a rank's output: " : "cannot start a rank: ") +
@@ -175,6 +174,8 @@ util::Result<RankProcess> RankStarter::next() {
 
 void RankStarter::stop() {
   if (x_pid > 0) ::kill(x_pid, SIGKILL);
+  if (x_line >= 0) ::close(x_line);
+  x_line = -1;
 }
 
 RankStarter::~RankStarter() {

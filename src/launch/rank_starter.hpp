@@ -39,7 +39,7 @@ public:
   util::Status begin(const RankStart& start, unsigned count);
   /// The next rank in the order of their numbers, once it runs; an error is the last word.
   util::Result<RankProcess> next();
-  /// Starts no more of them; what has been started still comes by `next`.
+  /// Starts no more of them; what comes by `next` no more is closed.
   void stop();
 
 private:

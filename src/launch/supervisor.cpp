@@ -135,18 +135,11 @@ util::Status Supervisor::start() {
   return status;
 }
 
-/// After a start that failed: no rank runs on.
+/// After a start that failed: no rank runs on, also none that we were not told of, and nothing that they
+/// started.
 void Supervisor::end_start() {
   x_starter.stop();
-  while (x_groups.ranks().size() < x_count) {
-    const auto process = x_starter.next();
-    if (!process) break;
-    x_groups.add(*process);
-    ::close(process->out);
-    ::close(process->err);
-  }
-  x_groups.signal(SIGKILL);
-  while (x_groups.any_left()) wait_once();
+  x_groups.kill_children(k_after_kill);
 }
 
 int Supervisor::wait_milliseconds() const {

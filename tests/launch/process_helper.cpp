@@ -60,7 +60,7 @@ util::ProcessOutput run_line(const std::string& line, const util::EnvSnapshot& e
   return *output;
 }
 
-Running::Running(const std::vector<std::string>& words, const util::EnvSnapshot& env) {
+Running::Running(const std::vector<std::string>& words, const util::EnvSnapshot& env, bool errors_too) {
   std::vector<std::string> argv = {HPCML_BINARY}, variables = env.to_envp();
   argv.insert(argv.end(), words.begin(), words.end());
   std::vector<char*> argument_list, variable_list;
@@ -73,6 +73,7 @@ Running::Running(const std::vector<std::string>& words, const util::EnvSnapshot&
   x_pid = ::fork();
   if (x_pid == 0) {
     ::dup2(ends[1], 1);
+    if (errors_too) ::dup2(ends[1], 2);
     ::close(ends[0]);
     ::close(ends[1]);
     ::execve(argument_list[0], argument_list.data(), variable_list.data());

@@ -22,10 +22,10 @@ util::ProcessOutput run_hpcml(const std::vector<std::string>& words, const util:
 /// A shell line; more than 20 s fail the test.
 util::ProcessOutput run_line(const std::string& line, const util::EnvSnapshot& env = bare_environment());
 
-/// A running hpcml whose standard output is read line by line.
+/// A running hpcml whose standard output (and error, where asked) is read line by line.
 class Running {
 public:
-  Running(const std::vector<std::string>& words, const util::EnvSnapshot& env);
+  Running(const std::vector<std::string>& words, const util::EnvSnapshot& env, bool errors_too = false);
   ~Running();
   Running(const Running&) = delete;
   Running& operator=(const Running&) = delete;

@@ -5,8 +5,12 @@
 
 #include <chrono>
 #include <csignal>
+#include <cstdio>
 #include <filesystem>
+#include <iterator>
+#include <map>
 #include <string>
+#include <sys/resource.h>
 #include <unistd.h>
 #include <vector>
 
@@ -30,6 +34,59 @@ std::size_t count_marked(const std::string& entry) {
     if (environment && environment->find(entry) != std::string::npos) ++count;
   }
   return count;
+}
+
+/// The process that starts the ranks of a launch: its second child, in launch's own process group. Waits
+/// until it has started some of them; 0 where it came and went in between.
+pid_t starter_of(pid_t launch) {
+  for (int i = 0; i < 20000; ++i) {
+    std::map<pid_t, pid_t> group_of; // of launch's children
+    for (const auto& process : std::filesystem::directory_iterator("/proc")) {
+      const auto name = process.path().filename().string();
+      if (!util::parse_unsigned(name)) continue;
+      const auto text = util::read_file("/proc/" + name + "/stat").value_or("");
+      long parent = 0, group = 0;
+      const auto end = text.rfind(')');
+      if (end == std::string::npos || std::sscanf(text.c_str() + end + 4, "%ld %ld", &parent, &group) != 2)
+        continue;
+      if (parent == launch) group_of[static_cast<pid_t>(std::stol(name))] = static_cast<pid_t>(group);
+    }
+    if (group_of.size() < 12) continue;
+    const auto second = std::next(group_of.begin());
+    return second->second == ::getpgid(launch) ? second->first : 0;
+  }
+  return 0;
+}
+
+/// Starts ranks that each start two that forget launch's mark and group, spoils the start of them half-way,
+/// and says what launch said. Nothing of them is left.
+std::string spoil_start(void (*spoil)(pid_t launch, pid_t starter)) {
+  const std::string folder = make_folder(), name = "7" + std::to_string(::getpid());
+  REQUIRE(util::write_file(folder + "/rank.sh", "env -i /bin/sleep " + name +
+                                                    " &\nsetsid env -i /bin/sleep " + name +
+                                                    " &\nexec sleep " + name + "\n"));
+  pid_t starter = 0;
+  std::string said;
+  for (int turn = 0; turn < 10 && starter == 0; ++turn) {
+    Running launch({"launch", "--nproc-per-node", "300", "--", "sh", folder + "/rank.sh"}, bare_environment(),
+                   true);
+    starter = starter_of(launch.pid());
+    if (starter != 0) spoil(launch.pid(), starter);
+    if (starter == 0) launch.signal(SIGTERM);
+    for (auto line = launch.read_line(); !line.empty(); line = launch.read_line()) said += line + "\n";
+    CHECK(launch.wait() == (starter != 0 ? 125 : 128 + SIGTERM));
+  }
+  CHECK(starter != 0);
+  std::filesystem::remove_all(folder);
+  std::size_t left = 0;
+  for (const auto& process : std::filesystem::directory_iterator("/proc")) {
+    const auto words = util::read_file(process.path().string() + "/cmdline");
+    if (!words || words->find(std::string("sleep\0", 6) + name) == std::string::npos) continue;
+    ++left;
+    ::kill(static_cast<pid_t>(std::stol(process.path().filename().string())), SIGKILL);
+  }
+  CHECK(left == 0);
+  return said;
 }
 
 } // namespace
@@ -90,4 +147,17 @@ TEST_CASE("a start that the limit of open files does not allow is refused before
   CHECK(output->exit_code == 125);
   CHECK(output->out.empty());
   CHECK_THAT(output->err, Contains("64 ranks need 256 open files here, and no more than 100 are allowed"));
+}
+
+TEST_CASE("nothing runs on where the process that starts the ranks is killed half-way") {
+  CHECK_THAT(spoil_start([](pid_t, pid_t starter) { ::kill(starter, SIGKILL); }),
+             Contains("the process that starts the ranks has ended"));
+}
+
+TEST_CASE("nothing runs on where launch finds no descriptor for a rank's output half-way") {
+  CHECK_THAT(spoil_start([](pid_t launch, pid_t) {
+               const rlimit few{40, 40};
+               ::prlimit(launch, RLIMIT_NOFILE, &few, nullptr);
+             }),
+             Contains("cannot make a pipe for a rank's output: Too many open files"));
 }
