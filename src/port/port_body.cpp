@@ -4,56 +4,13 @@
 #include <algorithm>
 #include <array>
 
-#include "hpcml/rank_env.hpp"
-#include "model/gpu_vendor.hpp"
+#include "port/assignments.hpp"
 #include "port/porting.hpp"
-#include "port/text_cuts.hpp"
 #include "shell/names.hpp"
 #include "util/text.hpp"
 
 namespace hpcml::port {
 namespace {
-
-/// Variables that hpcml or the new profile sets; of the others those of the old site's network and devices.
-bool is_owned(const std::string& name) {
-  static constexpr std::array<std::string_view, 8> k_names = {
-      "MASTER_ADDR",    "MASTER_PORT",         "OMP_NUM_THREADS",  "SRUN_CPUS_PER_TASK",
-      "SLURM_CPU_BIND", "SLURM_CPU_BIND_TYPE", "SINGULARITY_BIND", "APPTAINER_BIND"};
-  static constexpr std::array<std::string_view, 9> k_prefixes = {"GLOO_",   "FI_",   "UCX_", "CXI_", "MPICH_",
-                                                                 "MIOPEN_", "RCCL_", "OFI_", "NCCL_"};
-  if (util::starts_with(name, "NCCL_DEBUG")) return false;
-  const auto is_in = [&](const auto& names) {
-    return std::find(names.begin(), names.end(), name) != names.end();
-  };
-  return is_in(k_names) || is_in(k_rank_variables) || is_in(model::k_visible_devices_variables) ||
-         std::any_of(k_prefixes.begin(), k_prefixes.end(),
-                     [&](std::string_view prefix) { return util::starts_with(name, prefix); });
-}
-
-struct Assigning {
-  Range range;
-  std::vector<std::string> names;
-  bool kept = false;
-};
-
-/// A statement of the script's outermost level that does nothing but set variables.
-std::optional<Assigning> as_assignment(const shell::Node& node) {
-  if (node.kind != shell::Node::Kind::simple || !node.redirects.empty()) return std::nullopt;
-  Assigning result;
-  result.range = {node.place.offset, node.place.offset + node.place.length};
-  const auto word = node.words.empty()                 ? std::string()
-                    : node.words.front().parts.empty() ? std::string("?")
-                                                       : node.words.front().parts.front().text;
-  if (!node.words.empty() && word != "export" && word != "declare" && word != "typeset" && word != "readonly")
-    return std::nullopt;
-  for (const auto& assignment : node.assignments) result.names.push_back(assignment.name);
-  for (const auto& assignment : node.declared) result.names.push_back(assignment.name);
-  // `export A B` without values says nothing by itself.
-  for (std::size_t i = 1; i < node.words.size(); ++i)
-    for (const auto& part : node.words[i].parts)
-      if (part.text.substr(0, 1) != "-") result.names.push_back(part.text);
-  return result.names.empty() ? std::nullopt : std::optional(result);
-}
 
 std::string first_word(const shell::Node& node) {
   if (node.kind != shell::Node::Kind::simple || node.words.empty() || node.words.front().parts.size() != 1)
@@ -71,6 +28,7 @@ public:
     cut_header();
     for (const auto& node : program.children) look_at(node);
     cut_assignments();
+    note_exports(x_porting, x_cuts, x_assignments, x_inner);
     cut_comments(program);
     return pieces();
   }
@@ -118,7 +76,15 @@ private:
              "--venv, --conda or --container name another");
     } else if (auto assignment = as_assignment(node)) {
       x_assignments.push_back(std::move(*assignment));
+    } else {
+      for (const auto& child : node.children) look_within(child);
     }
+  }
+
+  /// Inside `if`, loops, functions and subshells: what is set there may depend on what only the job knows.
+  void look_within(const shell::Node& node) {
+    if (auto assignment = as_assignment(node)) x_inner.push_back(std::move(*assignment));
+    for (const auto& child : node.children) look_within(child);
   }
 
   static bool is_activation(const shell::Node& node, const std::string& word) {
@@ -218,7 +184,6 @@ private:
                             std::all_of(one.names.begin(), one.names.end(),
                                         [&](const std::string& name) { return was_read(name, one.range); }) &&
                             is_plumbing(one.range);
-        if (!unread && owned) keep_from_ranks(one);
         if (!unread || (!owned && !helper)) continue;
         x_porting.note({one.range.begin, one.range.end - one.range.begin}, "port/variable",
                        util::join(one.names, ", ") +
@@ -232,30 +197,14 @@ private:
     }
   }
 
-  /// A rank's variable that commands of the script read stays theirs: exported it would contradict the
-  /// launcher.
-  void keep_from_ranks(Assigning& one) {
-    static constexpr std::string_view k_export = "export ";
-    const auto is_rank = [](const std::string& name) {
-      return name == "MASTER_ADDR" || name == "MASTER_PORT" ||
-             std::find(k_rank_variables.begin(), k_rank_variables.end(), name) != k_rank_variables.end();
-    };
-    const auto text = x_text.substr(one.range.begin, one.range.end - one.range.begin);
-    if (!std::any_of(one.names.begin(), one.names.end(), is_rank) || !util::starts_with(text, k_export) ||
-        one.kept || text.find('=') == std::string_view::npos)
-      return;
-    one.kept = true;
-    x_porting.note(
-        {one.range.begin, one.range.end - one.range.begin}, "port/variable",
-        util::join(one.names, ", ") +
-            " stays for the commands that read it, but is not exported: the launcher sets it for the ranks");
-    x_cuts.cut({one.range.begin, one.range.begin + k_export.size()});
+  std::string_view text_of(const Range& range) const {
+    return x_text.substr(range.begin, range.end - range.begin);
   }
 
   /// What was there only for what is gone: all but what a command makes that may do more than ask Slurm or
   /// the host.
   bool is_plumbing(const Range& range) const {
-    const auto text = x_text.substr(range.begin, range.end - range.begin);
+    const auto text = text_of(range);
     const auto holds = [&](std::string_view word) { return text.find(word) != std::string_view::npos; };
     // What is exported may be there for the program.
     const bool exported = util::starts_with(text, "export");
@@ -274,7 +223,7 @@ private:
     static constexpr std::array<std::string_view, 6> k_starters = {
         "torchrun", "torch.distributed", "accelerate launch", "deepspeed ", "srun ", "mpirun "};
     return std::any_of(x_assignments.begin(), x_assignments.end(), [&](const Assigning& other) {
-      const auto its = x_text.substr(other.range.begin, other.range.end - other.range.begin);
+      const auto its = text_of(other.range);
       const auto names = [&](std::string_view starter) {
         return its.find(starter) != std::string_view::npos;
       };
@@ -312,7 +261,8 @@ private:
   const slurm::ScriptHeader& x_header;
   const std::vector<FoundLaunch>& x_launches;
   TextCuts x_cuts;
-  std::vector<Assigning> x_assignments;
+  std::vector<Assigning> x_assignments; ///< of the outermost level
+  std::vector<Assigning> x_inner;       ///< of all others
   bool x_own_environment = false;
 };
 

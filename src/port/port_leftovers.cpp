@@ -5,6 +5,7 @@
 #include <map>
 #include <set>
 
+#include "diag/visible_text.hpp"
 #include "port/porting.hpp"
 #include "shell/names.hpp"
 #include "util/text.hpp"
@@ -90,6 +91,7 @@ public:
                      "nothing in the script sets " + name +
                          ": a variable of the old site, or of your login there",
                      "--env " + name + "=… sets it on " + x_porting.to.id);
+    note_hidden();
     if (const auto at = find_kept("--no-index"))
       x_porting.note(*at, "port/wheels",
                      "pip --no-index takes the wheels of the site that the script was written for",
@@ -99,6 +101,26 @@ public:
   }
 
 private:
+  /// Characters that nobody sees in an editor, or that turn the writing: the first of them on each line.
+  void note_hidden() const {
+    std::size_t last_line = std::string::npos;
+    for (std::size_t at = 0; at < x_porting.text.size();) {
+      const auto rest = x_porting.text.substr(at);
+      const auto c = diag::first_visible(rest);
+      const bool blank = rest[0] == '\n' || rest[0] == '\t' || rest[0] == '\r';
+      const auto line = x_porting.text.rfind('\n', at);
+      if (!blank && c.shown != rest.substr(0, c.length) && line != last_line) {
+        last_line = line;
+        x_porting.note(
+            {at, c.length}, "port/hidden-character",
+            "this line has a character that cannot be seen or that turns the direction of writing (" +
+                c.shown + "): what runs may not be what you read",
+            "take it out where nobody meant it");
+      }
+      at += c.length;
+    }
+  }
+
   /// Lines of comments say nothing to bash.
   static bool in_comment(const std::string& text, std::size_t at) {
     const auto begin = text.rfind('\n', at);

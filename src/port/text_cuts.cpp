@@ -34,7 +34,25 @@ bool TextCuts::in_comment(std::size_t at) const {
   return first <= at && x_text[first] == '#';
 }
 
+void TextCuts::replace(Range range, std::string text) {
+  x_instead[range.begin] = std::move(text);
+  cut(range);
+}
+
+/// Whether it is one of several in a list of && or ||, or in a pipeline.
+bool TextCuts::is_tied(Range statement) const {
+  constexpr const char* c_blanks = " \t\\\n";
+  const auto last =
+      statement.begin == 0 ? std::string_view::npos : x_text.find_last_not_of(c_blanks, statement.begin - 1);
+  if (last != std::string_view::npos && last > 0 &&
+      (x_text[last] == '|' || x_text.substr(last - 1, 2) == "&&"))
+    return true;
+  const auto next = x_text.find_first_not_of(" \t\\", statement.end);
+  return next != std::string_view::npos && (x_text[next] == '|' || x_text.substr(next, 2) == "&&");
+}
+
 void TextCuts::cut_lines(Range statement) {
+  if (is_tied(statement)) return replace(statement, "true");
   const auto begin = line_begin(statement.begin);
   const auto end = line_end(statement.end);
   const auto before = util::trim(x_text.substr(begin, statement.begin - begin));
@@ -130,6 +148,8 @@ std::string TextCuts::rest(std::size_t begin, std::size_t end) {
   for (const auto& range : x_cuts) {
     if (range.end <= begin || range.begin >= end) continue;
     if (range.begin > begin) text += x_text.substr(begin, range.begin - begin);
+    if (const auto instead = x_instead.find(range.begin); instead != x_instead.end() && range.begin >= begin)
+      text += instead->second;
     begin = std::min(std::max(begin, range.end), end);
   }
   if (end > begin) text += x_text.substr(begin, end - begin);

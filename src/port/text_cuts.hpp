@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstddef>
+#include <map>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -22,7 +23,10 @@ public:
 
   /// Takes out exactly this.
   void cut(Range range) { x_cuts.push_back(range); }
+  /// Puts a text in its place.
+  void replace(Range range, std::string text);
   /// Takes out a statement, with the rest of its lines where nothing but blanks or a comment stands there.
+  /// Where && or || ties it to another one, `true` takes its place.
   void cut_lines(Range statement);
   /// Whether what stands at this place is cut.
   bool holds(std::size_t at) const;
@@ -40,6 +44,7 @@ public:
   bool in_comment(std::size_t at) const;
 
 private:
+  bool is_tied(Range statement) const;
   enum class Line : unsigned char { blank, comment, code, gone, header };
   struct Lines {
     std::vector<Range> ranges;
@@ -52,7 +57,8 @@ private:
 
   std::string_view x_text;
   std::vector<Range> x_cuts;
-  std::vector<Range> x_statements; ///< whole lines among the cuts
+  std::map<std::size_t, std::string> x_instead; ///< of the cuts that begin there
+  std::vector<Range> x_statements;              ///< whole lines among the cuts
 };
 
 } // namespace hpcml::port

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MIT
 // What stood around the old program: launchers' options, images, variables, environments. Kept, or said.
+#include <map>
+
 #include "port/port_helper.hpp"
 
 using namespace hpcml;
@@ -212,6 +214,56 @@ TEST_CASE("Variables of ranks that commands read are theirs alone") {
   CHECK_FALSE(has(script, "MASTER_PORT=29500"));
 }
 
+TEST_CASE("A rank's variable that a script exports anywhere is kept from the ranks, and said once") {
+  struct Row {
+    std::string lines;
+    std::string kept; ///< stands in the new script
+    std::string said; ///< by the one note on these lines
+  };
+  const std::vector<Row> rows = {
+      {"export MASTER_ADDR=$(hostname)\necho $MASTER_ADDR", "\nMASTER_ADDR=$(hostname)\n",
+       "MASTER_ADDR stays for the script's own commands, but is not exported"},
+      {"A=1\nexport MASTER_ADDR=$(hostname)", "", "MASTER_ADDR is left out"},
+      {"if [ -n \"$X\" ]; then export MASTER_ADDR=a; else\n  export RANK=$SLURM_PROCID\nfi",
+       "then MASTER_ADDR=a; else\n  RANK=$SLURM_PROCID\nfi",
+       "RANK stays for the script's own commands, but is not exported"},
+      {"f() { export LOCAL_RANK=$SLURM_LOCALID; }\nf", "f() { LOCAL_RANK=$SLURM_LOCALID; }",
+       "LOCAL_RANK stays for"},
+      {"if true; then WORLD_SIZE=8; export WORLD_SIZE; fi", "then WORLD_SIZE=8; true; fi",
+       "WORLD_SIZE is not exported"},
+      {"WORLD_SIZE=8\nexport WORLD_SIZE\necho $WORLD_SIZE", "\nWORLD_SIZE=8\necho",
+       "WORLD_SIZE is not exported"},
+      {"for i in 1; do export NCCL_SOCKET_IFNAME=ib0; done", "do export NCCL_SOCKET_IFNAME=ib0; done",
+       "NCCL_SOCKET_IFNAME stays, as it is set in an if"},
+      {"export RANK=0 DATA=/d\necho $RANK", "\nexport RANK=0 DATA=/d\n",
+       "stays exported as the script has it"},
+      {"[ -z \"$X\" ] && export MASTER_PORT=1\necho $Y", "\n[ -z \"$X\" ] && true\necho",
+       "MASTER_PORT is left out"},
+      {"export MASTER_PORT=1 &&\n  export WORLD_SIZE=8 || exit", "\ntrue &&\n  true || exit\n",
+       "WORLD_SIZE is left out"},
+      {"module load old/1 && echo loaded", "\ntrue && echo loaded\n", ""},
+  };
+  for (const auto& row : rows) {
+    CAPTURE(row.lines);
+    const auto text = job("-N 2 --ntasks-per-node=4 --gres=gpu:4", row.lines + "\nsrun python x.py");
+    CHECK_THAT(written(text, "narval"), Catch::Contains(row.kept));
+    const auto result = ported(text);
+    if (!row.said.empty()) CHECK(says(result, "port/variable", row.said));
+    std::map<std::size_t, int> notes; // of places
+    for (const auto& finding : result.findings)
+      if (finding.code == "port/variable") ++notes[finding.span.line * 1000 + finding.span.column];
+    for (const auto& [place, count] : notes) CHECK(count == 1);
+  }
+}
+
+TEST_CASE("A variable that goes with what read it is not said to stay first") {
+  const auto result = ported(
+      job(k_four, "export MASTER_ADDR=$(hostname)\nENDPOINT=$MASTER_ADDR:29500\nsrun torchrun --nnodes=2 "
+                  "--nproc_per_node=4 --rdzv_endpoint=$ENDPOINT x.py"));
+  CHECK(says(result, "port/variable", "MASTER_ADDR is left out"));
+  CHECK_FALSE(says(result, "port/variable", "MASTER_ADDR stays"));
+}
+
 TEST_CASE("What was there for the old launch only goes with it") {
   const auto script = written(
       job(k_four,
@@ -297,4 +349,15 @@ TEST_CASE("Without srun's variables a launch reads the launcher's") {
           "export NCCL_DEBUG=INFO\nsrun bash -c 'RANK=$SLURM_PROCID LOCAL_RANK=$SLURM_LOCALID python x.py'"),
       "vista");
   CHECK_FALSE(has(script, "SLURM_PROCID"));
+}
+
+TEST_CASE("Characters that nobody sees are said, once for a line") {
+  const auto result =
+      ported(job(k_four, "A=1\u202e2\u202c # caf\u00e9\n\techo $A\nsrun python x.py \u200b--y"));
+  unsigned notes = 0;
+  for (const auto& finding : result.findings)
+    if (finding.code == "port/hidden-character") ++notes;
+  CHECK(notes == 2);
+  CHECK(says(result, "port/hidden-character", "turns the direction of writing (\\u{202e})"));
+  CHECK(says(result, "port/hidden-character", "(\\u{200b})"));
 }

@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: MIT
+#include "port/assignments.hpp"
+
+#include <algorithm>
+#include <array>
+#include <iterator>
+
+#include "hpcml/rank_env.hpp"
+#include "model/gpu_vendor.hpp"
+#include "util/text.hpp"
+
+namespace hpcml::port {
+namespace {
+
+bool is_rank_variable(const std::string& name) {
+  return name == "MASTER_ADDR" || name == "MASTER_PORT" ||
+         std::find(k_rank_variables.begin(), k_rank_variables.end(), name) != k_rank_variables.end();
+}
+
+std::string_view text_of(const Porting& porting, const Assigning& one) {
+  return std::string_view(porting.text).substr(one.range.begin, one.range.end - one.range.begin);
+}
+
+/// Whether programs see what it sets.
+bool exports(std::string_view text) {
+  return util::starts_with(text, "export") || text.find(" -x") != std::string_view::npos ||
+         text.find(" -gx") != std::string_view::npos;
+}
+
+void note(Porting& porting, const Assigning& one, const std::string& what, const std::string& hint) {
+  porting.note({one.range.begin, one.range.end - one.range.begin}, "port/variable", what, hint);
+}
+
+/// A rank's variable that stays is the script's own commands' alone: exported it would contradict the
+/// launcher. False where there is none.
+bool keep_from_ranks(Porting& porting, TextCuts& cuts, const Assigning& one, bool inner) {
+  constexpr std::string_view c_export = "export ";
+  if (std::none_of(one.names.begin(), one.names.end(), is_rank_variable)) return false;
+  const auto text = text_of(porting, one);
+  const auto names = util::join(one.names, ", ");
+  if (!util::starts_with(text, c_export) ||
+      !std::all_of(one.names.begin(), one.names.end(), is_rank_variable)) {
+    note(porting, one,
+         names + " stays exported as the script has it: hpcml launch refuses to start ranks where it "
+                 "contradicts them",
+         "leave the ranks' variables out of it");
+    return true;
+  }
+  const bool values = text.find('=') != std::string_view::npos;
+  note(porting, one,
+       names + (values ? " stays for the script's own commands, but is" : " is") +
+           " not exported: the launcher sets it for the ranks",
+       "");
+  if (values)
+    cuts.cut({one.range.begin, one.range.begin + c_export.size()});
+  else if (inner)
+    cuts.replace(one.range, "true"); // it may be all that stands there
+  else
+    cuts.cut_lines(one.range);
+  return true;
+}
+
+} // namespace
+
+bool is_owned(const std::string& name) {
+  static constexpr std::array<std::string_view, 8> k_names = {
+      "MASTER_ADDR",    "MASTER_PORT",         "OMP_NUM_THREADS",  "SRUN_CPUS_PER_TASK",
+      "SLURM_CPU_BIND", "SLURM_CPU_BIND_TYPE", "SINGULARITY_BIND", "APPTAINER_BIND"};
+  static constexpr std::array<std::string_view, 9> k_prefixes = {"GLOO_",   "FI_",   "UCX_", "CXI_", "MPICH_",
+                                                                 "MIOPEN_", "RCCL_", "OFI_", "NCCL_"};
+  if (util::starts_with(name, "NCCL_DEBUG")) return false;
+  const auto is_in = [&](const auto& names) {
+    return std::find(names.begin(), names.end(), name) != names.end();
+  };
+  return is_in(k_names) || is_in(k_rank_variables) || is_in(model::k_visible_devices_variables) ||
+         std::any_of(k_prefixes.begin(), k_prefixes.end(),
+                     [&](std::string_view prefix) { return util::starts_with(name, prefix); });
+}
+
+std::optional<Assigning> as_assignment(const shell::Node& node) {
+  if (node.kind != shell::Node::Kind::simple || !node.redirects.empty()) return std::nullopt;
+  Assigning result;
+  result.range = {node.place.offset, node.place.offset + node.place.length};
+  const auto word = node.words.empty()                 ? std::string()
+                    : node.words.front().parts.empty() ? std::string("?")
+                                                       : node.words.front().parts.front().text;
+  if (!node.words.empty() && word != "export" && word != "declare" && word != "typeset" && word != "readonly")
+    return std::nullopt;
+  for (const auto& assignment : node.assignments) result.names.push_back(assignment.name);
+  for (const auto& assignment : node.declared) result.names.push_back(assignment.name);
+  // `export A B` without values says nothing by itself.
+  for (std::size_t i = 1; i < node.words.size(); ++i)
+    for (const auto& part : node.words[i].parts)
+      if (part.text.substr(0, 1) != "-") result.names.push_back(part.text);
+  return result.names.empty() ? std::nullopt : std::optional(result);
+}
+
+void note_exports(Porting& porting, TextCuts& cuts, const std::vector<Assigning>& outermost,
+                  const std::vector<Assigning>& inner) {
+  for (const auto& one : outermost)
+    if (!one.names.empty() && exports(text_of(porting, one))) keep_from_ranks(porting, cuts, one, false);
+  for (const auto& one : inner) {
+    if (!exports(text_of(porting, one)) || cuts.holds(one.range.begin) ||
+        keep_from_ranks(porting, cuts, one, true))
+      continue;
+    std::vector<std::string> names;
+    std::copy_if(one.names.begin(), one.names.end(), std::back_inserter(names), is_owned);
+    if (!names.empty())
+      note(porting, one,
+           util::join(names, ", ") +
+               " stays, as it is set in an if, a loop or a function: the new script sets what " +
+               porting.to.id + " needs, and this may go before it",
+           "take it out where it is the old site's");
+  }
+}
+
+} // namespace hpcml::port
