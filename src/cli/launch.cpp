@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "cli/command.hpp"
+#include "diag/visible_text.hpp"
 #include "launch/failure.hpp"
 #include "launch/launch.hpp"
 #include "launch/python_command.hpp"
@@ -15,6 +16,7 @@
 #include "util/embedded.hpp"
 #include "util/file.hpp"
 #include "util/host_names.hpp"
+#include "util/text.hpp"
 
 namespace hpcml::cli {
 
@@ -118,7 +120,9 @@ int run_flags(const CLI::App& app, LaunchFlags& flags, const Context& context) {
   if (!flags.dry_run) return launch::run_launch(request, here);
   const auto text = launch::describe_launch(request, here);
   if (!text) return fail(context, here, "layout", text.error());
-  std::cout << *text;
+  auto lines = util::split(*text, '\n');
+  lines.pop_back(); // behind the last line's end
+  for (const auto& line : lines) std::cout << diag::visible_text(line) << '\n';
   return k_ok;
 }
 

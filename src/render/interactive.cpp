@@ -5,7 +5,9 @@
 #include <algorithm>
 #include <optional>
 
+#include "diag/visible_text.hpp"
 #include "render/sections.hpp"
+#include "render/word.hpp"
 #include "util/shell_quote.hpp"
 #include "util/text.hpp"
 
@@ -35,7 +37,8 @@ bool is_asked_for(const PlannedDirective& directive) {
 
 /// The line is for a person's own shell: single quotes keep "!" from its history.
 void add(std::string& line, const std::string& word) {
-  line += (line.empty() ? "" : " ") + util::shell_quote(word);
+  const bool plain = diag::visible_text(word) == word;
+  line += (line.empty() ? "" : " ") + (plain ? util::shell_quote(word) : quote_word(word));
 }
 
 /// A program of the site's own, which has other names for the options and not all of them.

@@ -5,6 +5,7 @@
 #include <cctype>
 #include <fmt/format.h>
 
+#include "diag/visible_text.hpp"
 #include "util/shell_quote.hpp"
 #include "util/text.hpp"
 
@@ -12,24 +13,34 @@ namespace hpcml::render {
 
 namespace {
 
-bool is_control(char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7f; }
 bool is_name(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; }
+
+/// Whether people do not see the character, or see what follows in another order.
+bool is_hidden(const diag::VisibleChar& c, std::string_view text) {
+  return c.shown != text.substr(0, c.length);
+}
+
+bool has_hidden(std::string_view text) {
+  for (; !text.empty();) {
+    const auto c = diag::first_visible(text);
+    if (is_hidden(c, text)) return true;
+    text.remove_prefix(c.length);
+  }
+  return false;
+}
 
 std::string quote_ansi(std::string_view word) {
   std::string text = "$'";
-  for (const char c : word) {
-    if (c == '\'' || c == '\\')
-      text += {'\\', c};
-    else if (c == '\n')
-      text += "\\n";
-    else if (c == '\t')
-      text += "\\t";
-    else if (c == '\r')
-      text += "\\r";
-    else if (is_control(c))
-      text += fmt::format("\\{:03o}", static_cast<unsigned>(c));
-    else
-      text += c;
+  for (; !word.empty();) {
+    const auto c = diag::first_visible(word);
+    if (word[0] == '\'' || word[0] == '\\')
+      text += {'\\', word[0]};
+    else if (word[0] == '\n' || word[0] == '\t' || word[0] == '\r' || !is_hidden(c, word))
+      text += c.shown;
+    else // its bytes: bash reads \uNNNN by the locale of the job
+      for (const char byte : word.substr(0, c.length))
+        text += fmt::format("\\{:03o}", static_cast<unsigned char>(byte));
+    word.remove_prefix(c.length);
   }
   return text + "'";
 }
@@ -79,7 +90,7 @@ std::string join_words(const Words& words) {
 }
 
 std::string quote_word(std::string_view word) {
-  if (std::any_of(word.begin(), word.end(), is_control)) return quote_ansi(word);
+  if (has_hidden(word)) return quote_ansi(word);
   // Typographic quotes inside plain ones look like a slip of an editor, to people and to shellcheck.
   if (word.find("\xe2\x80") != std::string_view::npos) return quote_ansi(word);
   // A quoted tilde at the start looks like a forgotten expansion; escaped, it is plainly meant.
@@ -128,19 +139,7 @@ std::string quote_expression(std::string_view text) {
 }
 
 std::string comment_text(std::string_view text) {
-  std::string out;
-  for (const char c : text) {
-    if (c == '\n')
-      out += "\\n";
-    else if (c == '\r')
-      out += "\\r";
-    else if (c == '\t')
-      out += "\\t";
-    else if (is_control(c))
-      out += fmt::format("\\x{:02x}", static_cast<unsigned>(c));
-    else
-      out += c;
-  }
+  auto out = diag::visible_text(text);
   // A backslash at the end of a comment looks like a continuation to people and to shellcheck.
   if (!out.empty() && out.back() == '\\') out += " ";
   return out;

@@ -31,7 +31,7 @@ Words literals(const std::vector<std::string>& texts);
 std::string join_words(const Words& words);
 
 /// `word` quoted for bash in the most readable form that shellcheck has nothing to say about; control
-/// characters become $'\n'.
+/// characters become $'\n', others that people do not see, or that turn the writing, $'\342\200\256'.
 std::string quote_word(std::string_view word);
 /// `text` in single quotes whatever it holds: for programs given to `bash -c`.
 std::string quote_program(std::string_view text);
@@ -41,7 +41,7 @@ std::string quote_path(std::string_view path);
 /// A profile's words with "$NAME" and "${NAME}", in double quotes; a variable that nobody has set counts as
 /// empty.
 std::string quote_expression(std::string_view text);
-/// The text for a comment: control characters are shown, not printed.
+/// The text for a comment: what people would not see is shown as an escape.
 std::string comment_text(std::string_view text);
 
 } // namespace hpcml::render

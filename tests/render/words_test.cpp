@@ -66,6 +66,31 @@ TEST_CASE("each hostile text alone passes bash and shellcheck in every place tha
   }
 }
 
+TEST_CASE("what people would not see, or would see in another order, is written as its bytes") {
+  struct Row {
+    std::string word, written;
+  };
+  const std::vector<Row> rows = {
+      {"a\u202eb", "$'a\\342\\200\\256b'"},
+      {"\u200b1", "$'\\342\\200\\2131'"},
+      {"\u2066it's\u2069", "$'\\342\\201\\246it\\'s\\342\\201\\251'"},
+      {"a\xff", "$'a\\377'"},
+      {"a\x1b[31m", "$'a\\033[31m'"},
+      {"n\nt\t", "$'n\\nt\\t'"},
+      {"é 日本", "'é 日本'"},
+      {"“a”", "$'“a”'"},
+  };
+  for (const auto& row : rows) {
+    CAPTURE(row.written);
+    CHECK(render::quote_word(row.word) == row.written);
+    const auto read = util::run_process({"env", "LC_ALL=C", "bash", "-c", "printf %s " + row.written},
+                                        util::EnvSnapshot::of_process());
+    REQUIRE(read);
+    CHECK(read->out == row.word);
+  }
+  CHECK(render::comment_text("gen -- a\u202eb \x1b") == "gen -- a\\u{202e}b \\x1b");
+}
+
 TEST_CASE("hostile names of environments do not run") {
   for (const auto& text : test::hostile_texts()) {
     for (const auto kind :
