@@ -11,6 +11,8 @@
 #include "util/text.hpp"
 
 using namespace hpcml;
+using Catch::Contains;
+using Catch::EndsWith;
 using test::Cluster;
 namespace fs = std::filesystem;
 
@@ -33,11 +35,17 @@ std::vector<std::string> sorted_lines(const std::string& text) {
 
 TEST_CASE("a command runs on the nodes of the site, with its exit code", "[slurm]") {
   const Cluster lumi({"--site", "lumi", "--nodes", "2"});
-  const auto result = lumi.run("srun -N2 -p standard-g -A project_1 -t 5 hostname; " HPCML_BINARY
-                               " gen --account project_1 --time 5 --gpus-per-node 8 -- python x.py | grep "
-                               "partition=; exit 7");
-  INFO(result.err);
+  lumi.write("rank.sh", "#!/bin/bash\n[ $RANK != 1 ] || exit 3\nsleep 60\n");
+  const auto result = lumi.run("srun -N2 -p standard-g -A project_1 -t 5 hostname; hpcml gen --account "
+                               "project_1 --time 5 --gpus-per-node 8 -- python x.py | grep partition=; "
+                               "hpcml submit --watch --account project_1 --partition small-g --time 5 "
+                               "--gpus-per-node 2 -- ./rank.sh > watched 2>&1; echo $? >> watched; exit 7");
+  INFO(result.err << lumi.read("watched"));
   CHECK(result.exit_code == 7);
+  // The culprit's own code, though srun gives that of those that it stopped.
+  CHECK_THAT(lumi.read("watched"),
+             Contains("task 1 on nid000001 ended with exit code 3 first; 143 is the end of the others") &&
+                 EndsWith("\n3\n"));
   // gen takes the emulated site for its own.
   CHECK(sorted_lines(result.out) ==
         std::vector<std::string>{"#SBATCH --partition=standard-g", "nid000001", "nid000002"});

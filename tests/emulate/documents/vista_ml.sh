@@ -11,3 +11,8 @@ source $SCRATCH/python-envs/test/bin/activate
 ibrun -np 2 bash -c "echo rank \$OMPI_COMM_WORLD_RANK of \$OMPI_COMM_WORLD_SIZE on \$(hostname)" < /dev/null
 /usr/bin/python3 -c "import mpi4py" 2> /dev/null || exit
 ibrun -np 2 /usr/bin/python3 test.py c123-001 < /dev/null' | idev -N 2 -n 2 -p gh-dev -t 01:00:00
+# The same with hpcml: the system's PyTorch, and the page's wheels.
+hpcml gen --partition gh-dev --time 10 --account A -- python3 -c 'import os, torch
+print("system torch", torch.cuda.is_available(), "python3_mpi" in os.environ["LOADEDMODULES"])' > system.sh
+submit -o system.txt system.sh; cat system.txt
+hpcml gen --setup venv --cuda 12.4 | grep -o 'torch --index-url .*'

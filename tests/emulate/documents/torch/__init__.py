@@ -4,6 +4,10 @@ from . import cuda, distributed
 __version__ = "2.7.1"
 
 
+class version:
+    cuda = hip = None
+
+
 def randn(*_):
     return b"tensor"
 
