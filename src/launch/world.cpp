@@ -6,6 +6,7 @@
 
 #include "launch/rendezvous.hpp"
 #include "model/mpi_ranks.hpp"
+#include "util/file.hpp"
 #include "util/text.hpp"
 
 namespace hpcml::launch {
@@ -55,6 +56,11 @@ Result<World> read_world(const LaunchRequest& request, const Surroundings& here)
     if (!rule || same) {
       if (!layout) return layout.error();
       world.layout = *layout;
+      const auto file = here.env.get_or("SLURM_HOSTFILE", "");
+      const auto hosts = file.empty() ? std::string() : util::read_file(file).value_or("");
+      const auto first = slurm::node_of_first_rank(here.env, *layout, hosts);
+      if (!first) return first.error();
+      world.first_node = *first;
       return world;
     }
   }
@@ -87,7 +93,8 @@ Result<std::optional<unsigned>> given_port(const LaunchRequest& request, const u
 
 util::Status set_meeting_point(const LaunchRequest& request, const Surroundings& here, World& world) {
   const std::string suffix = request.site ? request.site->network.master.suffix : "";
-  world.address = step_address(here.env, world.layout.nodes.front(), suffix);
+  if (world.first_node.empty()) world.first_node = world.layout.nodes.front();
+  world.address = step_address(here.env, world.first_node, suffix);
   const auto port = given_port(request, here.env);
   if (!port) return port.error();
   world.port = port->value_or(step_port(world.identity));
@@ -105,7 +112,7 @@ util::Status check_existing(const Surroundings& here, World& world) {
   }
   const auto address = here.env.get_or("MASTER_ADDR", "");
   if (!address.empty() && address != world.address) {
-    if (may_be_host(address, world.layout.nodes.front(), world.layout.rank == 0))
+    if (may_be_host(address, world.first_node, world.layout.rank == 0))
       world.address = address;
     else
       conflicts.push_back("MASTER_ADDR=" + address + " (here: " + world.address + ")");
@@ -147,6 +154,7 @@ Result<World> find_spawn_world(const LaunchRequest& request, const Surroundings&
     world.identity = slurm::read_step_identity(here.env);
   }
   auto& layout = world.layout;
+  world.first_node.clear(); // the ranks are counted along the nodes here, however the tasks are
   layout.tasks_per_node.assign(layout.nodes.size(), processes);
   layout.local_rank = 0;
   layout.local_world_size = processes;

@@ -16,9 +16,10 @@ namespace hpcml::launch {
 struct World {
   slurm::StepLayout layout;
   slurm::StepIdentity identity;
-  bool in_job = false; ///< started by Slurm or the site's launcher; false: this machine alone
-  std::string address; ///< MASTER_ADDR
-  unsigned port = 0;   ///< MASTER_PORT
+  bool in_job = false;    ///< started by Slurm or the site's launcher; false: this machine alone
+  std::string first_node; ///< rank 0's, by its name in the step
+  std::string address;    ///< MASTER_ADDR
+  unsigned port = 0;      ///< MASTER_PORT
 };
 
 /// True if this process is a task of a step (Slurm's or the site's launcher's).

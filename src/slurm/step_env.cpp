@@ -176,6 +176,20 @@ Result<StepLayout> read_step_layout(const util::EnvSnapshot& env) {
   return layout;
 }
 
+Result<std::string> node_of_first_rank(const util::EnvSnapshot& env, const StepLayout& layout,
+                                       std::string_view hosts) {
+  const bool arbitrary = util::starts_with(util::to_lower(env.get_or("SLURM_DISTRIBUTION", "")), "arbitrary");
+  if (!arbitrary || layout.nodes.size() < 2) return layout.nodes.front();
+  if (layout.rank == 0) return layout.nodes[layout.node_rank];
+  const auto first = std::string(hosts.substr(0, hosts.find_first_of(" \t\r\n*")));
+  if (std::find(layout.nodes.begin(), layout.nodes.end(), first) != layout.nodes.end()) return first;
+  return Error{
+      "where rank 0 is cannot be told: with --distribution=arbitrary it is on the first node of the "
+      "list that was given, and no file that SLURM_HOSTFILE names has it",
+      "give the list by SLURM_HOSTFILE=FILE, one node per task, where every node can read it; or leave "
+      "--distribution out"};
+}
+
 StepIdentity read_step_identity(const util::EnvSnapshot& env) {
   const auto number = [&](const std::vector<std::string>& names) -> unsigned long long {
     const auto variable = first_set(env, names);

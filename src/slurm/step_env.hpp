@@ -42,6 +42,11 @@ bool in_step_task(const util::EnvSnapshot& env);
 /// missing). The error names the variable, its value and what it contradicts.
 util::Result<StepLayout> read_step_layout(const util::EnvSnapshot& env);
 
+/// The node that rank 0 is on. With --distribution=arbitrary the list of the step's nodes does not tell:
+/// `hosts` is then what stands in the file that SLURM_HOSTFILE names. An error where nothing tells.
+util::Result<std::string> node_of_first_rank(const util::EnvSnapshot& env, const StepLayout& layout,
+                                             std::string_view hosts);
+
 /// True when the variables that `rule` names are there: mpirun or ibrun started this task.
 bool in_launcher_task(const util::EnvSnapshot& env, const model::LauncherRule& rule);
 

@@ -68,7 +68,7 @@ const std::vector<Page> k_pages = {
       {"torch --index-url https://download.pytorch.org/whl/cu124\n"}}},
     {"alliance_pytorch",
      {"--site", "narval"},
-     {{"torch  2.7.1"},
+     {{"torch  2.7.1", 2},
       {"CUDA available: True\nNumber of GPUs: 1\n"},
       {"for LibTorch: 2.7.1\n"},
       {"No matching distribution found for torch==1.9.1"},

@@ -118,6 +118,29 @@ TEST_CASE("variables that are set already may agree, and are refused by name whe
   CHECK(run_hpcml({"launch", "--master-port", "29501", "--", "true"}, env).exit_code == 125);
 }
 
+TEST_CASE("with an arbitrary distribution the ranks meet where rank 0 is, or are told that nobody knows") {
+  // As Slurm 22.05 gives it for a list of nid002, nid001, nid002.
+  const std::string folder = make_folder();
+  REQUIRE(util::write_file(folder + "/hosts", "nid002\nnid001\nnid002\n"));
+  const auto address_for = [&](unsigned rank, const std::string& hosts) {
+    auto env = step_environment(rank, 3);
+    const bool second = rank != 1;
+    env.set("SLURM_DISTRIBUTION", "arbitrary");
+    env.set("SLURM_STEP_NODELIST", "nid[001-002]");
+    env.set("SLURM_STEP_TASKS_PER_NODE", "1,2");
+    env.set("SLURM_NODEID", second ? "1" : "0");
+    env.set("SLURM_LOCALID", rank == 2 ? "1" : "0");
+    if (!hosts.empty()) env.set("SLURM_HOSTFILE", hosts);
+    return run_hpcml({"launch", "--", "sh", "-c", "echo $MASTER_ADDR"}, env);
+  };
+  for (unsigned rank = 0; rank < 3; ++rank) CHECK(address_for(rank, folder + "/hosts").out == "nid002\n");
+  CHECK(address_for(0, "").out == "nid002\n");
+  const auto lost = address_for(1, "");
+  CHECK(lost.exit_code == 125);
+  CHECK_THAT(lost.err, Contains("where rank 0 is cannot be told") && Contains("SLURM_HOSTFILE=FILE"));
+  std::filesystem::remove_all(folder);
+}
+
 TEST_CASE("binding is what the kernel shows afterwards, and never wider than before") {
   const auto mine = several_cpus();
   if (!mine) return;
