@@ -118,14 +118,20 @@ std::vector<pid_t> RankGroups::children() const {
 void RankGroups::kill_children(std::chrono::steady_clock::duration limit) {
   if (x_spare >= 0) ::close(x_spare); // reading /proc takes one
   x_spare = -1;
-  // Orphans of those that die come to us and die in the next round.
-  for (const auto until = std::chrono::steady_clock::now() + limit;
-       std::chrono::steady_clock::now() < until;) {
-    const auto left = children();
-    if (left.empty()) return;
+  // Orphans of those that die come to us and die in the next round. One that comes while we look may be
+  // missed once, so that none must be seen twice.
+  std::vector<pid_t> before;
+  auto changed = std::chrono::steady_clock::now();
+  for (int rounds_without = 0; rounds_without < 2;) {
+    auto left = children();
+    rounds_without = left.empty() ? rounds_without + 1 : 0;
+    const auto now = std::chrono::steady_clock::now();
+    if (left != before) changed = now;
+    if (now - changed > limit) return;
     for (const pid_t child : left) ::kill(child, SIGKILL);
-    ::usleep(1000);
+    if (!left.empty()) ::usleep(1000);
     reap();
+    before = std::move(left);
   }
 }
 

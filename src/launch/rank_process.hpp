@@ -50,7 +50,7 @@ public:
   /// The ranks whose group is not waited for any more, since it has ended.
   std::vector<std::size_t> take_ended_groups();
   /// Kills every child of this process but its guard, and what they have started, whether it was told of them
-  /// or not; waits for their end, `limit` at most.
+  /// or not; waits for their end, unless none ends for `limit`.
   void kill_children(std::chrono::steady_clock::duration limit);
   /// Waits for no group any more; the ranks that this concerns.
   std::vector<std::size_t> give_up();

@@ -36,56 +36,78 @@ std::size_t count_marked(const std::string& entry) {
   return count;
 }
 
-/// The process that starts the ranks of a launch: its second child, in launch's own process group. Waits
-/// until it has started some of them; 0 where it came and went in between.
-pid_t starter_of(pid_t launch) {
+/// The children of a process, with their process groups.
+std::map<pid_t, pid_t> children_of(pid_t process) {
+  std::map<pid_t, pid_t> group_of;
+  for (const auto& entry : std::filesystem::directory_iterator("/proc")) {
+    const auto name = entry.path().filename().string();
+    if (!util::parse_unsigned(name)) continue;
+    const auto text = util::read_file("/proc/" + name + "/stat").value_or("");
+    long parent = 0, group = 0;
+    const auto end = text.rfind(')');
+    if (end == std::string::npos || std::sscanf(text.c_str() + end + 4, "%ld %ld", &parent, &group) != 2)
+      continue;
+    if (parent == process) group_of[static_cast<pid_t>(std::stol(name))] = static_cast<pid_t>(group);
+  }
+  return group_of;
+}
+
+/// The process that starts the `ranks` of a launch, its second child, in launch's own process group: stopped
+/// when it has started some of them and not all. 0 where it was too fast.
+pid_t stop_starter(pid_t launch, std::size_t ranks) {
   for (int i = 0; i < 20000; ++i) {
-    std::map<pid_t, pid_t> group_of; // of launch's children
-    for (const auto& process : std::filesystem::directory_iterator("/proc")) {
-      const auto name = process.path().filename().string();
-      if (!util::parse_unsigned(name)) continue;
-      const auto text = util::read_file("/proc/" + name + "/stat").value_or("");
-      long parent = 0, group = 0;
-      const auto end = text.rfind(')');
-      if (end == std::string::npos || std::sscanf(text.c_str() + end + 4, "%ld %ld", &parent, &group) != 2)
-        continue;
-      if (parent == launch) group_of[static_cast<pid_t>(std::stol(name))] = static_cast<pid_t>(group);
-    }
-    if (group_of.size() < 12) continue;
-    const auto second = std::next(group_of.begin());
-    return second->second == ::getpgid(launch) ? second->first : 0;
+    const auto some = children_of(launch);
+    if (some.size() < 12) continue;
+    const auto second = std::next(some.begin());
+    if (second->second != ::getpgid(launch)) return 0;
+    ::kill(second->first, SIGSTOP);
+    ::usleep(2000);
+    if (children_of(launch).size() < ranks) return second->first;
+    ::kill(second->first, SIGCONT);
+    return 0;
   }
   return 0;
+}
+
+/// Ends the processes that sleep for so long; how many there were.
+std::size_t end_sleepers(const std::string& seconds) {
+  std::size_t count = 0;
+  for (const auto& process : std::filesystem::directory_iterator("/proc")) {
+    const auto words = util::read_file(process.path().string() + "/cmdline");
+    if (!words || words->find(std::string("sleep\0", 6) + seconds) == std::string::npos) continue;
+    ++count;
+    ::kill(static_cast<pid_t>(std::stol(process.path().filename().string())), SIGKILL);
+  }
+  return count;
 }
 
 /// Starts ranks that each start two that forget launch's mark and group, spoils the start of them half-way,
 /// and says what launch said. Nothing of them is left.
 std::string spoil_start(void (*spoil)(pid_t launch, pid_t starter)) {
-  const std::string folder = make_folder(), name = "7" + std::to_string(::getpid());
-  REQUIRE(util::write_file(folder + "/rank.sh", "env -i /bin/sleep " + name +
-                                                    " &\nsetsid env -i /bin/sleep " + name +
-                                                    " &\nexec sleep " + name + "\n"));
-  pid_t starter = 0;
+  const std::string folder = make_folder();
   std::string said;
+  pid_t starter = 0;
   for (int turn = 0; turn < 10 && starter == 0; ++turn) {
+    const std::string name = std::to_string(70 + turn) + std::to_string(::getpid());
+    REQUIRE(util::write_file(folder + "/rank.sh", "env -i /bin/sleep " + name +
+                                                      " &\nsetsid env -i /bin/sleep " + name +
+                                                      " &\nexec sleep " + name + "\n"));
     Running launch({"launch", "--nproc-per-node", "300", "--", "sh", folder + "/rank.sh"}, bare_environment(),
                    true);
-    starter = starter_of(launch.pid());
-    if (starter != 0) spoil(launch.pid(), starter);
-    if (starter == 0) launch.signal(SIGTERM);
+    starter = stop_starter(launch.pid(), 300);
+    if (starter != 0)
+      spoil(launch.pid(), starter);
+    else
+      launch.signal(SIGKILL); // it was too fast: once more
     for (auto line = launch.read_line(); !line.empty(); line = launch.read_line()) said += line + "\n";
-    CHECK(launch.wait() == (starter != 0 ? 125 : 128 + SIGTERM));
+    const int code = launch.wait();
+    const auto left = end_sleepers(name);
+    if (starter == 0) continue;
+    CHECK(code == 125);
+    CHECK(left == 0);
   }
   CHECK(starter != 0);
   std::filesystem::remove_all(folder);
-  std::size_t left = 0;
-  for (const auto& process : std::filesystem::directory_iterator("/proc")) {
-    const auto words = util::read_file(process.path().string() + "/cmdline");
-    if (!words || words->find(std::string("sleep\0", 6) + name) == std::string::npos) continue;
-    ++left;
-    ::kill(static_cast<pid_t>(std::stol(process.path().filename().string())), SIGKILL);
-  }
-  CHECK(left == 0);
   return said;
 }
 
@@ -155,9 +177,10 @@ TEST_CASE("nothing runs on where the process that starts the ranks is killed hal
 }
 
 TEST_CASE("nothing runs on where launch finds no descriptor for a rank's output half-way") {
-  CHECK_THAT(spoil_start([](pid_t launch, pid_t) {
+  CHECK_THAT(spoil_start([](pid_t launch, pid_t starter) {
                const rlimit few{40, 40};
                ::prlimit(launch, RLIMIT_NOFILE, &few, nullptr);
+               ::kill(starter, SIGCONT);
              }),
              Contains("cannot make a pipe for a rank's output: Too many open files"));
 }
