@@ -122,12 +122,15 @@ std::optional<std::vector<GresItem>> parse_gpus_per_task(string_view text, AsVer
   bool skipped = false; // a first one without a number
   if (text.empty()) return items;
   for (const auto& part : util::split(std::string(text), ',')) {
-    if (!part.empty() && part.front() == '-') return std::nullopt;
+    if (!part.empty() && part.front() == '-' &&
+        ((part.size() > 1 && is_digit(part[1])) || version >= Version::v24_05))
+      return std::nullopt;
     if (part.find('=') != std::string::npos && version >= Version::v24_05) return std::nullopt;
     const auto colon = part.find(':');
     string_view count = colon == std::string::npos ? string_view(part) : string_view(part).substr(colon + 1);
     if (!count.empty() && count.front() == '+') count.remove_prefix(1);
     if (count.empty() || !is_digit(count.front())) {
+      if (!items.empty() && !items.back().type.empty() && version >= Version::v25_05) return std::nullopt;
       skipped = skipped || items.empty();
       continue;
     }
@@ -179,7 +182,8 @@ std::optional<TresPerTask> parse_tres_per_task(string_view text, AsVersion versi
   bool has_cpus = false;
   for (const auto& part : util::split(std::string(text), ',')) {
     const bool gres = util::starts_with(part, "gres/") || util::starts_with(part, "gres:");
-    const bool cpus = util::starts_with(part, "cpu");
+    const bool cpus = part == "cpu" || util::starts_with(part, "cpu=") || util::starts_with(part, "cpu:") ||
+                      (!later && util::starts_with(part, "cpu"));
     if (!gres && !cpus) {
       if (later &&
           (part.find_first_of("=:") == std::string::npos || util::starts_with(util::to_lower(part), "cpu=")))

@@ -71,7 +71,8 @@ private:
 
   Record& record_of(const std::string& name, const std::string& type) {
     for (auto& record : x_records)
-      if (record.name == name && record.type == type) return record;
+      // An empty type finds the record without one.
+      if (record.name == name && (record.type == type || (type == ":" && record.type.empty()))) return record;
     x_records.push_back({name, type});
     return x_records.back();
   }
@@ -277,6 +278,7 @@ SentCounts count_sent(const Request& r, AsVersion version) {
   }
   const long per_node = r.count("ntasks-per-node");
   const bool exact = min == max || max == 0;
+  const bool spread = !nodes_set && tasks_set && per_node > 0 && version >= Version::v23_11;
   if (per_node > 0 && !tasks_set && exact && !later()) {
     tasks = min * per_node;
     tasks_set = true;
@@ -295,6 +297,7 @@ SentCounts count_sent(const Request& r, AsVersion version) {
   SentCounts sent;
   if (tasks_set) sent.tasks = tasks;
   if (nodes_set) sent.min_nodes = min;
+  if (spread) sent.min_nodes = (tasks + per_node - 1) / per_node;
   if (nodes_set && max > 0) sent.max_nodes = max;
   const auto copy = [&](std::optional<long>& to, std::string_view option) {
     if (const long count = r.count(option); count > 0) to = count;

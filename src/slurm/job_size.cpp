@@ -60,6 +60,16 @@ std::uint64_t per_task_gpus(const Request& r) {
   return std::max(r.gpus("gpus-per-task"), r.tres_per_task ? gpu_count(r.tres_per_task->items) : 0);
 }
 
+/// CPUs are asked for per GPU of any type, which one of a named type is not.
+bool has_typed_gpus_per_task(const Request& r) {
+  const auto typed = [](const std::vector<GresItem>& items) {
+    return std::any_of(items.begin(), items.end(),
+                       [](const GresItem& item) { return item.name == "gpu" && !item.type.empty(); });
+  };
+  const auto own = r.gres.find("gpus-per-task");
+  return (own != r.gres.end() && typed(own->second)) || (r.tres_per_task && typed(r.tres_per_task->items));
+}
+
 bool asks_for_gres(const Request& r) {
   const auto counts = [](const auto& items) {
     return std::any_of(items.begin(), items.end(),
@@ -69,15 +79,31 @@ bool asks_for_gres(const Request& r) {
          std::any_of(r.gres.begin(), r.gres.end(), [&](const auto& asked) { return counts(asked.second); });
 }
 
+/// The most GPUs per node that one item of --gres or --gpus-per-node asks for.
+std::uint64_t most_per_node(const Request& r) {
+  std::uint64_t most = 0;
+  for (const std::string_view option : {"gres", "gpus-per-node"})
+    if (const auto found = r.gres.find(option); found != r.gres.end())
+      for (const auto& item : found->second)
+        if (item.name == "gpu") most = std::max(most, item.count);
+  return most;
+}
+
 /// Tasks that follow from GPUs.
-long tasks_by_gpus(const Request& r, const JobSize& size) {
-  const auto total = r.gpus("gpus");
-  const auto node_gpus = r.gpus_per_node() * static_cast<std::uint64_t>(size.min_nodes);
+long tasks_by_gpus(const Request& r, AsVersion version, const JobSize& size) {
+  auto total = r.gpus("gpus");
+  // The controller counts with the most that one of several items asks of a node.
+  if (const auto most = most_per_node(r); total > 0 && most > r.gpus_per_node() && version >= Version::v21_08)
+    total = std::max(total, most * static_cast<std::uint64_t>(size.min_nodes));
+  const auto node_gpus = most_per_node(r) * static_cast<std::uint64_t>(size.min_nodes);
   if (const long per_gpu = sent_count(r, "ntasks-per-gpu"); per_gpu > 0) {
     if (total > 0) return per_gpu * static_cast<long>(total);
     if (node_gpus > 0) return per_gpu * static_cast<long>(node_gpus);
     const bool exact = r.nodes && size.min_nodes == size.max_nodes;
-    if (exact && !r.has("ntasks")) return per_gpu * size.min_nodes; // a GPU per node
+    const bool by_geometry = r.counts.count("sockets-per-node") + r.counts.count("cores-per-socket") +
+                                 r.counts.count("threads-per-core") >
+                             0;
+    if (exact && !r.has("ntasks") && !by_geometry) return per_gpu * size.min_nodes; // a GPU per node
   }
   const auto per_task = per_task_gpus(r);
   if (per_task > 0 && total > 0 && total % per_task == 0) return static_cast<long>(total / per_task);
@@ -91,25 +117,36 @@ void apply_tasks(const Request& r, AsVersion version, JobSize& size) {
   const bool geometry = r.counts.count("sockets-per-node") + r.counts.count("cores-per-socket") +
                             r.counts.count("threads-per-core") >
                         0;
-  const bool exact_nodes =
-      size.nodes_given && size.min_nodes == size.max_nodes && !(r.nodes && r.nodes->is_list);
+  const bool exact_nodes = r.nodes ? (r.nodes->min == r.nodes->max || r.nodes->max == 0) && !r.nodes->is_list
+                                   : size.nodes_given && size.min_nodes == size.max_nodes;
   size.tasks_per_node = sent_count(r, "ntasks-per-node");
   // Up to 22.05 sbatch itself multiplies, with the number as it was written.
   const bool by_sbatch = r.count("ntasks-per-node") > 65533 && version < Version::v23_02;
   const long per_node = by_sbatch ? r.count("ntasks-per-node") : size.tasks_per_node;
   if (r.has("ntasks"))
     size.tasks_known = r.count("ntasks");
-  else if (per_node > 1)
+  else if (per_node > 0 && (per_node > 1 || exact_nodes || geometry))
     size.tasks_known = per_node * size.min_nodes;
   else if (exact_nodes ||
            (geometry && r.has("extra-node-info") && !size.nodes_given && size.tasks_per_node == 0))
-    size.tasks_known = product * size.min_nodes;
+    size.tasks_known = product * (size.nodes_given ? size.min_nodes : 1);
   if (r.has("ntasks") && size.nodes_given && size.tasks_known < size.min_nodes)
     size.min_nodes = size.tasks_known;
   if (r.has("ntasks") && size.nodes_given && size.max_nodes > size.tasks_known)
     size.max_nodes = std::max(size.min_nodes, size.tasks_known);
+  size.tasks_known = static_cast<std::uint32_t>(size.tasks_known);
   size.tasks = std::max({size.nodes_given ? 0L : 1L, size.tasks_known, size.min_nodes});
   if (size.tasks_known > 0) size.tasks = size.tasks_known;
+}
+
+/// No more nodes than the GPUs that follow from --ntasks-per-gpu.
+void bound_nodes_by_gpus(const Request& r, JobSize& size) {
+  const long per_gpu = sent_count(r, "ntasks-per-gpu");
+  if (!r.nodes || !r.has("ntasks") || per_gpu == 0 || r.gpus("gpus") > 0 || r.gpus_per_node() > 0 ||
+      r.gpus("gpus-per-socket") > 0)
+    return;
+  const long gpus = size.tasks_known / per_gpu;
+  if (gpus > 0 && gpus < size.max_nodes) size.max_nodes = std::max(size.min_nodes, gpus);
 }
 
 } // namespace
@@ -139,18 +176,19 @@ JobSize size_job(const Request& r, AsVersion version, long listed_nodes) {
       if (item.name == "cpu") size.cpus_per_task = static_cast<long>(item.count);
   const long cpus_per_gpu = r.count("cpus-per-gpu");
   const long plain_cpus_per_task = size.cpus_per_task;
-  if (cpus_per_gpu > 0 && size.gpus_per_task > 0)
+  if (cpus_per_gpu > 0 && size.gpus_per_task > 0 && !has_typed_gpus_per_task(r))
     size.cpus_per_task = cpus_per_gpu * static_cast<long>(size.gpus_per_task);
   // Of a range of nodes sbatch makes no number of tasks.
   const bool by_controller =
       !r.has("ntasks") && size.nodes_given && size.min_nodes != size.max_nodes && size.tasks_per_node > 1;
   const long known = size.tasks_known;
   const long before = by_controller ? 0 : known;
-  if (const long by_gpus = tasks_by_gpus(r, size);
+  if (const long by_gpus = tasks_by_gpus(r, version, size);
       by_gpus > 0 && (!r.has("ntasks") || r.has("ntasks-per-gpu"))) {
     size.tasks = by_gpus;
     size.tasks_known = by_gpus;
   }
+  bound_nodes_by_gpus(r, size);
   if (size.gpus_per_task > 0 && r.gpus_per_node() > 0 && size.tasks_per_node == 0)
     size.tasks_per_node = static_cast<long>(r.gpus_per_node() / size.gpus_per_task);
 
@@ -186,8 +224,10 @@ JobSize size_job(const Request& r, AsVersion version, long listed_nodes) {
                         size.gpus_per_task * static_cast<std::uint64_t>(size.tasks)});
   if (size.gpus == 0 && r.has("ntasks-per-gpu"))
     size.gpus = static_cast<std::uint64_t>(size.tasks / std::max(1L, sent_count(r, "ntasks-per-gpu")));
-  if (cpus_per_gpu > 0 && !r.overcommit && version >= Version::v24_05)
-    size.cpus = std::max(size.cpus, cpus_per_gpu * static_cast<long>(size.gpus));
+  if (cpus_per_gpu > 0 && version >= Version::v24_05)
+    size.cpus =
+        std::max(size.cpus, cpus_per_gpu * static_cast<long>(std::max(size.gpus, most_per_node(r) * nodes)));
+  size.cpus = static_cast<std::uint32_t>(size.cpus);
   return size;
 }
 

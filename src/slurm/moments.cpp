@@ -39,7 +39,9 @@ private:
     char* end = nullptr;
     const long seconds = std::strtol(x_text.c_str() + 3, &end, 10);
     if (seconds < 1000000 || *end != '\0') return std::nullopt;
-    return Moment{};
+    Moment moment;
+    moment.year = static_cast<int>(1970 + seconds / 31556952);
+    return moment;
   }
 
   /// Leaves x_at on the part's last character.

@@ -33,7 +33,10 @@ bool read_open_mode(Reading& r) {
 bool read_no_kill(Reading& r) { return is_one_of(r.text, {"", "set", "off", "no"}); }
 bool read_yes_no(Reading& r) { return is_one_of(r.text, {"yes", "no"}); }
 
-bool read_requeue(Reading& r) { return is_one_of(r.text, {"", "expedite"}) || r.version < Version::v26_05; }
+bool read_requeue(Reading& r) {
+  r.request.expedites = r.request.expedites || is_one_of(r.text, {"expedite"});
+  return is_one_of(r.text, {"", "expedite"}) || r.version < Version::v26_05;
+}
 
 bool read_oom_kill_step(Reading& r) { return r.text.empty() || r.text == "0" || r.text == "1"; }
 

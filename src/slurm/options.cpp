@@ -96,7 +96,8 @@ bool is_read_last(ValueKind kind) {
   case ValueKind::hint:
   case ValueKind::propagate:
   case ValueKind::tres_bind:
-  case ValueKind::tres_per_task: return true;
+  case ValueKind::tres_per_task:
+  case ValueKind::wckey: return true;
   default: return false;
   }
 }

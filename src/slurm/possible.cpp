@@ -6,6 +6,7 @@
 #include <string>
 
 #include "model/hostlist.hpp"
+#include "slurm/gres_check.hpp"
 #include "util/text.hpp"
 
 namespace hpcml::slurm {
@@ -14,6 +15,13 @@ namespace {
 std::vector<std::string> names_of(const Request& request, std::string_view option) {
   const auto list = model::Hostlist::parse(hostlist_text(request.text(option)));
   return list ? list->names() : std::vector<std::string>();
+}
+
+/// Whether the controller learns of a number of tasks.
+bool tells_tasks(const Request& r, AsVersion version) {
+  SentCounts sent = count_sent(r, version);
+  (void)check_gres(r, version, sent);
+  return sent.tasks.value_or(0) > 0;
 }
 
 /// The fewest nodes that --nodes asks for; not more than there are tasks.
@@ -62,15 +70,19 @@ bool exceeds_places(const Request& request, const JobSize& size, long nodes, AsV
          !(size.max_nodes == 1 && version >= Version::v26_05);
 }
 
+void check_no_nodes(const Request& r, AsVersion version, Findings& findings) {
+  if (!r.nodes || r.nodes->max != 0 || r.nodes->min != 0) return;
+  const bool counted_later = r.text("array").empty() && version >= Version::v26_05 && tells_tasks(r, version);
+  const bool by_names = !names_of(r, "nodelist").empty() && version < Version::v23_02;
+  if (!counted_later && !by_names)
+    findings.error(r.place("nodes"), "slurm/impossible", "--nodes asks for no node", "ask for one at least");
+}
+
 void check_contradictions(const Request& r, const JobSize& s, AsVersion version, Findings& findings) {
   check_nodelist(r, version, findings);
   const auto refuse = [&](std::string_view option, std::string message, std::string hint) {
     findings.error(r.place(option), "slurm/impossible", std::move(message), std::move(hint));
   };
-  const bool counted_later = r.has("ntasks") && !r.has("array") && version >= Version::v26_05;
-  const bool by_names = !names_of(r, "nodelist").empty() && version < Version::v23_02;
-  if (r.nodes && r.nodes->max == 0 && r.nodes->min == 0 && !counted_later && !by_names)
-    refuse("nodes", "--nodes asks for no node", "ask for one at least");
   if (r.nodes && r.nodes->min == 0 && r.nodes->max > 0 && !r.text("array").empty())
     refuse("nodes", "--nodes may come to no node, which an array does not take", "ask for one at least");
   if (r.has("extra-node-info") && s.tasks_known == 0 && !s.nodes_given &&
@@ -84,6 +96,7 @@ void check_contradictions(const Request& r, const JobSize& s, AsVersion version,
 }
 
 void check_possible(const Request& r, const JobSize& s, AsVersion version, Findings& findings) {
+  check_no_nodes(r, version, findings);
   check_contradictions(r, s, version, findings);
   if (r.has("hold") || s.max_nodes <= 0 || (r.has("nodelist") && !r.nodes) ||
       !exceeds_places(r, s, s.max_nodes, version))

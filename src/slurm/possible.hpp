@@ -12,6 +12,9 @@ bool has_choice(const Request& request, AsVersion version);
 /// Whether the tasks are more than so many nodes may hold by --ntasks-per-node.
 bool exceeds_places(const Request& request, const JobSize& size, long nodes, AsVersion version);
 
+/// --nodes=0, where nothing else makes nodes, as a finding "slurm/impossible".
+void check_no_nodes(const Request& request, AsVersion version, Findings& findings);
+
 /// What is refused at once, however few nodes the cluster has, as findings "slurm/impossible".
 void check_contradictions(const Request& request, const JobSize& size, AsVersion version, Findings& findings);
 

@@ -72,11 +72,15 @@ void take_back(Request& request, const std::string& option) {
   request.given.erase(option);
 }
 
-/// The last of an option holds; flags of GRES add up.
+/// The last of an option holds, and the later of a list and a file of nodes. One flag of GRES stays.
 void put(Request& request, const Setting& setting) {
-  const auto before = setting.option == "gres-flags" ? request.text(setting.option) : std::string();
+  static constexpr std::string_view k_stays = "multiple-tasks-per-sharing";
+  const auto before =
+      setting.option == "gres-flags" ? util::to_lower(request.text(setting.option)) : std::string();
+  if (setting.option == "nodelist") request.given.erase("nodefile");
   auto& given = request.given.insert_or_assign(setting.option, setting).first->second;
-  if (!before.empty()) given.value = before + "," + setting.value.value_or("");
+  if (before.find(k_stays) != std::string::npos)
+    given.value = std::string(k_stays) + "," + setting.value.value_or("");
 }
 
 bool is_last(const Setting& setting, const std::vector<Setting>& all) {
@@ -147,6 +151,14 @@ void apply_cpus_per_gpu(Request& request, AsVersion version) {
   request.counts.erase("cpus-per-gpu");
 }
 
+/// From 23.11 what a person asks per task replaces its part of SBATCH_TRES_PER_TASK.
+void apply_per_task(Request& request, AsVersion version) {
+  if (giver_of(request, "tres-per-task") != Giver::environment || version < Version::v23_11) return;
+  for (const auto& [option, name] : {std::pair{"cpus-per-task", "cpu"}, std::pair{"gpus-per-task", "gpu"}})
+    if (giver_of(request, option) == Giver::person && request.tres_per_task)
+      std::erase_if(request.tres_per_task->items, [&](const GresItem& item) { return item.name == name; });
+}
+
 /// The page that says what such a value may be.
 std::string code_of(ValueKind kind) {
   switch (kind) {
@@ -200,6 +212,8 @@ Request make_request(const std::vector<Setting>& settings, AsVersion version, Fi
       }
     }
     if (&into == &aside) continue;
+    if (kind == ValueKind::user || kind == ValueKind::cpu_freq || kind == ValueKind::gres_flags)
+      request.looked_up.push_back(setting);
     apply_sharing(request, setting);
     if (setting.option == "requeue") request.requeue = true;
     if (setting.option == "no-requeue") request.requeue = false;
@@ -208,6 +222,7 @@ Request make_request(const std::vector<Setting>& settings, AsVersion version, Fi
   }
   apply_hint(request, version);
   apply_cpus_per_gpu(request, version);
+  apply_per_task(request, version);
   if (request.has("ntasks-per-tres") && request.has("ntasks-per-gpu"))
     check_both_names(request, version, findings);
   apply_older_name(request);

@@ -32,6 +32,9 @@ struct Request {
   std::vector<std::string> features;
   Sharing sharing = Sharing::site_default;
   bool requeue = true;
+  std::vector<Setting> looked_up; ///< each --uid, --gid, --cpu-freq and --gres-flags: a cluster has to
+                                  ///< know all of them
+  bool expedites = false;         ///< --requeue=expedite, which a later --requeue does not take back
   bool overcommit = false;
 
   bool has(std::string_view option) const { return given.find(option) != given.end(); }

@@ -23,10 +23,15 @@ public:
 
   void run() {
     check_memory();
+    if (r.nodes && r.nodes->min < 0)
+      error("nodes", "slurm/value", "--nodes cannot be '" + r.text("nodes") + "'",
+            "it may be a number or MIN-MAX");
     exclude("gpus-per-task", "ntasks-per-gpu");
     exclude("ntasks-per-node", "ntasks-per-gpu");
     exclude("gpus-per-socket", "ntasks-per-gpu");
-    exclude("tres-per-task", "ntasks-per-gpu", Version::v23_02);
+    // A variable without GPUs goes with it from 25.05.
+    const bool other = is_by_variable("tres-per-task") && !has_per_task(r, "gpu");
+    if (!(other && from(Version::v25_05))) exclude("tres-per-task", "ntasks-per-gpu", Version::v23_02);
     if (!is_by_variable("exclusive")) exclude("exclusive", "oversubscribe", Version::v23_02);
     if (is_by_variable("core-spec") == is_by_variable("thread-spec"))
       exclude("core-spec", "thread-spec", Version::v21_08);

@@ -183,7 +183,7 @@ std::optional<NodeCount> parse_node_count(string_view value, AsVersion version) 
       return std::nullopt;
   }
   const bool steps = text.find(':') != std::string::npos;
-  if (text.front() == ',') return std::nullopt;
+  if (text.front() == ',') return NodeCount{-1, -1, false, {}};
   const auto counts = steps ? stepped_counts(text) : std::optional(listed_counts(text));
   if (!counts || counts->empty()) return std::nullopt;
   NodeCount result{*counts->begin(), *counts->rbegin(), counts->size() > 1, {}};

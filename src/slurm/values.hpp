@@ -36,7 +36,8 @@ struct NodeCount {
   bool is_list = false;     ///< only some counts of the range will do
   std::vector<long> counts; ///< those, of a list
 };
-/// The value of --nodes; nullopt where its form is wrong.
+/// The value of --nodes; nullopt where its form is wrong, -1 where it names no number, which another --nodes
+/// puts aside.
 std::optional<NodeCount> parse_node_count(std::string_view text, AsVersion version);
 
 /// The indices of an array, sorted, each once, and the most that run at once (0: no limit).

@@ -4,6 +4,7 @@
 
 #include "admission_part.hpp"
 #include "model/hostlist.hpp"
+#include "slurm/gres_check.hpp"
 #include "util/text.hpp"
 
 namespace hpcml::slurm {
@@ -81,11 +82,22 @@ private:
     return std::nullopt;
   }
 
+  /// As sbatch sends them, with those that its GPUs make.
+  long told_tasks() const {
+    SentCounts sent = count_sent(r, x_version);
+    (void)slurm::check_gres(r, x_version, sent);
+    return sent.tasks.value_or(0);
+  }
+
   void check_nodelists() {
     const auto wanted = names_of("nodelist");
     const auto excluded = names_of("exclude");
-    if (wanted && excluded && r.has("nodelist") && wanted->empty() && !r.nodes)
-      refuse("nodelist", "node-count", "--nodelist names no node");
+    if (!wanted || !excluded || !r.has("nodelist") || !wanted->empty()) return;
+    // From 26.05 tasks make nodes; where that is one, it is sought among those of the list.
+    const long most = r.nodes ? r.nodes->max : from(Version::v26_05) ? told_tasks() : 0;
+    if (!r.nodes && most == 0) refuse("nodelist", "node-count", "--nodelist names no node");
+    if (most == 1 && from(Version::v26_05) && !r.has("hold"))
+      refuse("nodelist", "node-count", "--nodelist names no node to take one from");
   }
 
   void check_gres() {
@@ -136,30 +148,37 @@ private:
     if (r.has("resv-ports")) refuse("resv-ports", "stepmgr", "--resv-ports needs slurmstepd to manage steps");
     if (r.has("external") && from(Version::v26_05))
       refuse("external", "external", "the cluster is not set up for external jobs");
-    if (util::to_lower(r.text("gres-flags")).find("one-task-per-sharing") != std::string::npos)
-      refuse("gres-flags", "gres-flags", "the cluster does not share GPUs between tasks");
     for (const std::string_view option : {"nodefile", "export-file", "bbf"})
       if (r.has(option) && (option == "nodefile" || c.files.count(r.text(option)) == 0))
         refuse(option, "file", "the file '" + r.text(option) + "' is not there, or names no nodes");
-    check_person("uid", c.users);
-    check_person("gid", c.groups);
-    if (util::to_lower(r.text("requeue")) == "expedite")
-      refuse("requeue", "requeue", "the cluster does not expedite jobs that come again");
-    check_governor();
+    for (const auto& setting : r.looked_up) {
+      const auto value = setting.value.value_or("");
+      if (setting.option == "cpu-freq")
+        check_governor(value);
+      else if (setting.option == "gres-flags")
+        check_sharing(value);
+      else
+        check_person(setting.option, value, setting.option == "uid" ? c.users : c.groups);
+    }
+    if (r.expedites) refuse("requeue", "requeue", "the cluster does not expedite jobs that come again");
     check_deadline();
   }
 
   /// Up to 21.08 nobody asks whether a user's number is one's.
-  void check_person(std::string_view option, const std::set<std::string>& known) {
-    auto name = r.text(option);
+  void check_person(std::string_view option, std::string name, const std::set<std::string>& known) {
     const bool number = !name.empty() && name.find_first_not_of("+0123456789") == std::string::npos;
     if (name.empty() || known.empty() || (number && option == "uid" && !from(Version::v22_05))) return;
     if (number) name = std::to_string(std::strtol(name.c_str(), nullptr, 10));
     if (known.count(name) == 0) refuse(option, "user", "the cluster does not know '" + name + "'");
   }
 
-  void check_governor() {
-    const auto asked = r.has("cpu-freq") ? parse_cpu_frequency(r.text("cpu-freq"), x_version) : std::nullopt;
+  void check_sharing(const std::string& value) {
+    if (util::to_lower(value).find("one-task-per-sharing") != std::string::npos)
+      refuse("gres-flags", "gres-flags", "the cluster does not share GPUs between tasks");
+  }
+
+  void check_governor(const std::string& value) {
+    const auto asked = parse_cpu_frequency(value, x_version);
     if (!asked) return;
     if (!asked->min.empty() && asked->governor.empty() && from(Version::v23_11))
       refuse("cpu-freq", "governor", "the cluster names no governor for a range: --cpu-freq has to");
@@ -171,9 +190,10 @@ private:
   void check_deadline() {
     const auto deadline = r.has("deadline") ? parse_moment(r.text("deadline"), x_version) : std::nullopt;
     if (!deadline) return;
+    const bool passed = util::to_lower(r.text("deadline")) == "today"; // at its first second
     const auto late = [&] { refuse("deadline", "deadline", "the job cannot end before its --deadline"); };
     const Moment begin = parse_moment(r.text("begin"), x_version).value_or(Moment{});
-    if (deadline->year > 0 && deadline->year < 2020) return late();
+    if (passed || (deadline->year > 0 && deadline->year < 2020)) return late();
     if (begin.is_from_now && deadline->is_from_now && begin.seconds > deadline->seconds) return late();
     if (begin.year > 2020 && deadline->is_from_now) return late();
     const auto time = r.times.find("time"), least = r.times.find("time-min");

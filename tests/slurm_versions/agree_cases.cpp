@@ -29,8 +29,12 @@ slurm::ClusterFacts measured_cluster() {
       {"standard-g", 2880, {}, true}, {"small-g", 4320, 2, false}, {"dev-g", 30, {}, false}};
   cluster.jobs = {"1", "2"};
   cluster.files = {"/etc/hostname", "/etc/passwd", "/dev/null"};
-  cluster.users = {"root", "daemon", "bin", "sys", "nobody", "0", "1", "2", "3", "1000", "65534"};
-  cluster.groups = {"root", "daemon", "bin", "sys", "nogroup", "0", "1", "2", "3", "1000", "65534"};
+  cluster.users = {"root", "daemon", "bin", "sys", "nobody", "1000", "65534"};
+  cluster.groups = {"root", "daemon", "bin", "sys", "nogroup", "1000", "65534"};
+  for (const int number : {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 13, 33, 34, 38, 39}) { // Debian's
+    cluster.users.insert(std::to_string(number));
+    cluster.groups.insert(std::to_string(number));
+  }
   cluster.drained = true;
   return cluster;
 }

@@ -40,7 +40,9 @@ private:
     if (r.text("partition").find_first_not_of(',') != std::string::npos)
       set("Partition", r.text("partition"), c.partitions.front().name);
     if (r.has("account")) x_fields["Account"] = util::to_lower(r.text("account"));
-    copy("Comment", "comment");
+    // Blanks at its end were not written down.
+    if (const auto comment = r.text("comment"); r.has("comment"))
+      x_fields["Comment"] = comment.substr(0, comment.find_last_not_of(' ') + 1);
     copy("Network", "network");
     if (from(Version::v23_02)) copy("Extra", "extra");
     if (r.has("reboot")) x_fields["Reboot"] = "1";
@@ -105,11 +107,12 @@ private:
     const long nodes = most > 0                ? most
                        : from(Version::v26_05) ? std::max(s.tasks_known, s.min_nodes)
                                                : s.min_nodes;
-    if (from(Version::v25_11) && nodes <= static_cast<long>(c.nodes.size()))
+    if (from(Version::v25_11) && s.min_nodes <= static_cast<long>(c.nodes.size()))
       for (const auto* partition : partitions)
         if (partition && (!partition->max_nodes || nodes <= static_cast<long>(*partition->max_nodes)))
           return partition;
-    const bool beyond = from(Version::v25_11) && nodes > static_cast<long>(c.nodes.size());
+    const bool beyond =
+        from(Version::v25_11) && std::min(nodes, s.min_nodes) > static_cast<long>(c.nodes.size());
     return beyond ? partitions.back() : partitions.front();
   }
 
@@ -126,11 +129,11 @@ private:
     if (const auto delay = r.times.find("delay-boot");
         delay != r.times.end() && is_unlimited(r.text("delay-boot")))
       x_fields["DelayBoot"] = "UNLIMITED";
-    else if (delay != r.times.end() && delay->second.minutes)
-      x_fields["DelayBoot"] = fmt::format("{}{:02}",
-                                          time_text({delay->second.seconds / 60})
-                                              .substr(0, time_text({delay->second.seconds / 60}).size() - 2),
-                                          delay->second.seconds % 60);
+    else if (delay != r.times.end() && delay->second.minutes) {
+      const auto seconds = static_cast<std::uint32_t>(delay->second.seconds);
+      const auto minutes = time_text({seconds / 60});
+      x_fields["DelayBoot"] = fmt::format("{}{:02}", minutes.substr(0, minutes.size() - 2), seconds % 60);
+    }
     if (r.has("deadline")) x_fields["Deadline"] = "<time>";
     if (r.has("deadline") && time == r.times.end() && x_fields.count("TimeMin") == 0)
       x_fields["TimeMin"] = "00:01:00";
@@ -144,10 +147,14 @@ private:
   void print_sharing() {
     using slurm::Sharing;
     std::string over, exclusive;
+    const bool restarts = r.has("reboot") && r.sharing == Sharing::exclusive_user;
     switch (r.sharing) {
     case Sharing::site_default: return;
     case Sharing::exclusive: exclusive = "NODE"; break;
-    case Sharing::exclusive_user: over = exclusive = "USER"; break;
+    case Sharing::exclusive_user:
+      exclusive = restarts ? "NODE" : "USER";
+      if (!restarts) over = "USER";
+      break;
     case Sharing::exclusive_mcs: over = exclusive = "MCS"; break;
     case Sharing::exclusive_topo: over = exclusive = "TOPO"; break;
     case Sharing::oversubscribe:

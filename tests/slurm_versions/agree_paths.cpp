@@ -71,6 +71,11 @@ std::string expand(const std::string& text, Version version, const std::string& 
     const auto width =
         std::min<unsigned long>(10, written > 0 ? std::strtoul(text.c_str() + i + 1, nullptr, 10) : 0);
     const auto value = at < text.size() ? pattern_text(text[at], version, name, width) : std::nullopt;
+    if (!value && complete && written > 0 && at < text.size()) {
+      out += text.substr(i, at + 1 - i);
+      i = at;
+      continue;
+    }
     if (!value) {
       out += '%';
       if (complete && at == i + 1 && at == text.size()) out.pop_back();

@@ -28,12 +28,15 @@ private:
 
   /// As the controller estimates nodes of a job that waits: by the first of these that was asked for.
   long estimated_nodes() const {
-    const long per_core = r.count("ntasks-per-core");
+    const long per_core = slurm::sent_count(r, "ntasks-per-core");
     const long tasks = s.tasks_known;
     if (s.tasks_per_node > 0) return tasks / s.tasks_per_node;
     if (s.cpus_per_task > 1) {
       const long per_node = std::max(1L, c.cpus() / s.cpus_per_task);
-      const bool rounds_up = !from(Version::v23_02) && tasks % per_node != 0;
+      const bool cut = r.has("ntasks") && tasks < slurm::listed_nodes(r);
+      const bool listed = r.has("nodelist") && !r.nodes && !from(Version::v21_08) &&
+                          (cut || (!r.has("ntasks") && s.gpus == 0));
+      const bool rounds_up = !from(Version::v23_02) && tasks % per_node != 0 && !listed;
       return std::max(s.min_nodes, tasks / per_node) + (rounds_up ? 1 : 0);
     }
     if (per_core > 0)
@@ -41,12 +44,19 @@ private:
     return ceiling(tasks, c.cpus());
   }
 
+  /// As sbatch counts them from 23.11, with the number as it was written.
+  long nodes_by_tasks() const {
+    const long per_node = r.count("ntasks-per-node");
+    const bool counts = from(Version::v23_11) && !s.nodes_given && per_node > 0 && r.has("ntasks");
+    return counts ? ceiling(s.tasks, per_node) : 0;
+  }
+
   std::string node_text() const {
-    const bool cut = r.nodes && r.has("ntasks") && s.tasks_known < r.nodes->max;
+    const bool cut =
+        r.nodes && ((r.has("ntasks") && s.tasks_known < r.nodes->max) || s.max_nodes < r.nodes->max);
     if (r.nodes && r.nodes->is_list && !cut) return count_text(r.nodes->counts);
     long least = s.min_nodes;
-    if (from(Version::v23_11) && !s.nodes_given && r.has("ntasks-per-node") && s.tasks_per_node > 0)
-      least = std::max(least, ceiling(s.tasks, s.tasks_per_node));
+    least = std::max(least, nodes_by_tasks());
     long nodes = std::max(least, estimated_nodes());
     long most = r.has("nodelist") && !r.nodes ? 0 : s.max_nodes;
     if (most == 0 && r.has("spread-job") && s.tasks_known > 0)
@@ -64,7 +74,8 @@ private:
     set("NumCPUs", std::to_string(s.cpus), "1");
     set("NumTasks", std::to_string(s.tasks), "1");
     set("CPUs/Task", std::to_string(std::max(1L, s.cpus_per_task % 65536)), "1");
-    if (s.cpus_per_node > 1) x_fields["MinCPUsNode"] = std::to_string(s.cpus_per_node % 65536);
+    if (s.cpus_per_node > 1 && s.cpus_per_task % 65536 > 0)
+      x_fields["MinCPUsNode"] = std::to_string(s.cpus_per_node % 65536);
     const auto star = [](long number) {
       return number == 0 ? std::string("*") : std::to_string(std::max(number, 0L));
     };
@@ -87,8 +98,7 @@ private:
     };
     long nodes = s.min_nodes;
     if (x_version == Version::v20_11 && !s.nodes_given) nodes = 1;
-    if (from(Version::v23_11) && !s.nodes_given && r.has("ntasks-per-node") && s.tasks_per_node > 0)
-      nodes = std::max(nodes, ceiling(s.tasks, s.tasks_per_node));
+    nodes = std::max(nodes, nodes_by_tasks());
     const auto cpus = static_cast<std::uint64_t>(s.cpus);
     std::uint64_t total = c.default_memory_per_cpu_mb * cpus;
     const auto whole = c.memory_mb * static_cast<std::uint64_t>(nodes);
@@ -109,7 +119,9 @@ private:
         x_fields["MinCPUsNode"] = std::to_string(std::max(1L, s.cpus_per_node));
       }
     }
-    const bool none = r.nodes && r.nodes->min == 0 && r.nodes->max == 0 && slurm::listed_nodes(r) == 0;
+    const bool no_number = r.nodes && r.nodes->min == 0 && r.nodes->max == 0 &&
+                           (slurm::listed_nodes(r) == 0 || from(Version::v26_05));
+    const bool none = no_number || (r.has("nodelist") && !r.nodes && slurm::listed_nodes(r) == 0);
     std::vector<std::string> counted;
     if (s.cpus > 0) counted.push_back(fmt::format("cpu={}", s.cpus));
     if (total > 0) counted.push_back("mem=" + memory_text(total));
