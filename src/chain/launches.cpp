@@ -30,8 +30,8 @@ bool is_own_program(const Words& words, std::size_t at) {
 }
 
 /// From the first byte of `a` to the last of `b`, if they lie so.
-shell::Place span(shell::Place a, shell::Place b) {
-  return b.offset >= a.offset ? shell::Place{a.offset, b.offset + b.length - a.offset} : a;
+diag::Place span(diag::Place a, diag::Place b) {
+  return b.offset >= a.offset ? diag::Place{a.offset, b.offset + b.length - a.offset} : a;
 }
 
 /// The part of a word behind its first `count` bytes.

@@ -17,7 +17,7 @@ namespace hpcml::chain {
 struct GivenOption {
   std::string name; ///< full name without dashes, for srun's "-n" "ntasks"; for others also a letter
   std::optional<shell::Argument> value; ///< none: it takes none, or none was given
-  shell::Place place;                   ///< the option's word and its value's
+  diag::Place place;                    ///< the option's word and its value's
 };
 
 /// One program of a chain: `srun` with its options, then what it starts.
@@ -26,7 +26,7 @@ struct Link {
                        ///< `module` tells
   Role role = Role::other;               ///< of `program`
   std::string module;                    ///< of `python -m MODULE`
-  shell::Place place;                    ///< the program's word
+  diag::Place place;                     ///< the program's word
   std::vector<GivenOption> options;      ///< of the program itself
   std::vector<shell::Argument> operands; ///< what is neither program nor option and not the next link: an
                                          ///< image, a script with its arguments

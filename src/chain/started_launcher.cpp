@@ -46,7 +46,7 @@ void add_options(const Link& link, StartedLauncher& found) {
 /// written.
 void add_words(const Launch& launch, std::size_t at, StartedLauncher& found) {
   const auto& words = launch.command->words;
-  const auto index_of = [&](shell::Place place) {
+  const auto index_of = [&](diag::Place place) {
     std::size_t i = 0;
     while (i < words.size() && words[i].place.offset < place.offset) ++i;
     return i;

@@ -5,6 +5,7 @@
 #include <array>
 #include <map>
 #include <tuple>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -13,6 +14,7 @@
 #include "check/site_options.hpp"
 #include "check/suppress.hpp"
 #include "diag/lines.hpp"
+#include "slurm/job_reading.hpp"
 #include "slurm/options.hpp"
 #include "slurm/possible.hpp"
 #include "util/text.hpp"
@@ -22,32 +24,29 @@ namespace {
 
 using slurm::Version;
 
-/// Reads the header as this version of sbatch does; returns what it refuses.
-diag::Diagnostics read_as(const std::string& file, std::string_view text, slurm::AsVersion version,
-                          Subject& subject) {
-  slurm::Findings findings(file, text);
-  subject.header = slurm::read_header(text, version, findings);
-  subject.requests.clear();
-  subject.settings = slurm::read_settings(subject.header, {}, version, findings);
-  for (const auto& settings : subject.settings) {
-    const auto& request = subject.requests.emplace_back(slurm::make_request(settings, version, findings));
-    slurm::check_possible(request, slurm::size_job(request, version, slurm::listed_nodes(request)), version,
-                          findings);
-  }
-  return findings.list();
+/// What sbatch refuses or warns of, in the script's bytes.
+using Refusals = std::vector<slurm::PlacedFinding>;
+
+/// Reads the job as this version of sbatch does; returns what it refuses.
+Refusals read_as(std::string_view text, slurm::AsVersion version, slurm::JobReading& job) {
+  slurm::Findings findings("", text);
+  job = slurm::read_job(text, version, findings);
+  for (std::size_t i = 0; i < job.requests.size(); ++i)
+    slurm::check_possible(job.requests[i], job.sizes[i], version, findings);
+  return findings.placed();
 }
 
 constexpr std::size_t k_versions = slurm::k_version_names.size();
 
 struct Seen {
-  diag::Diagnostic finding;
+  slurm::PlacedFinding finding;
   std::array<bool, k_versions> versions = {}; ///< that have it
 };
 
 /// What makes findings of two versions one.
-using Identity = std::tuple<unsigned, unsigned, std::string>;
-Identity identity_of(const diag::Diagnostic& finding) {
-  return {finding.span.line, finding.span.column, finding.code};
+using Identity = std::tuple<std::size_t, bool, std::string>;
+Identity identity_of(const slurm::PlacedFinding& finding) {
+  return {finding.place.offset, finding.place.length > 0, finding.code};
 }
 
 /// "20.11 to 23.02, 26.05".
@@ -65,15 +64,15 @@ std::string versions_text(const std::array<bool, k_versions>& versions) {
   return text;
 }
 
-/// What any version refuses, in the newest one's words; leaves the newest version's reading in `subject`.
-diag::Diagnostics read_as_all(const std::string& file, std::string_view text, Subject& subject) {
+/// What any version refuses, in the newest one's words; leaves the newest version's reading in `job`.
+Refusals read_as_all(std::string_view text, bool at_site, slurm::JobReading& job) {
   std::vector<Seen> all;
   std::map<Identity, std::size_t> places; // of `all`: the first of that identity
-  Subject older;
+  slurm::JobReading older;
   for (std::size_t end = k_versions; end > 0;) {
     slurm::VersionSpan span;
     const auto newest = static_cast<Version>(end - 1);
-    for (auto& finding : read_as(file, text, {newest, &span}, end == k_versions ? subject : older)) {
+    for (auto& finding : read_as(text, {newest, &span}, end == k_versions ? job : older)) {
       const auto [same, is_new] = places.emplace(identity_of(finding), all.size());
       auto& seen = is_new ? all.emplace_back(Seen{std::move(finding)}) : all[same->second];
       std::fill(seen.versions.begin() + static_cast<int>(span.first),
@@ -81,13 +80,13 @@ diag::Diagnostics read_as_all(const std::string& file, std::string_view text, Su
     }
     end = static_cast<std::size_t>(span.first);
   }
-  diag::Diagnostics list;
+  Refusals list;
   for (auto& [finding, versions] : all) {
     if (std::find(versions.begin(), versions.end(), false) != versions.end()) {
       finding.message += " (Slurm " + versions_text(versions) + ")";
       const bool oldest_only = std::find(versions.begin() + 1, versions.end(), true) ==
-                               versions.end();   // hardly any cluster has it
-      if (oldest_only && subject.site) continue; // those whose version nobody told have a newer one
+                               versions.end(); // hardly any cluster has it
+      if (oldest_only && at_site) continue;    // those whose version nobody told have a newer one
       if (finding.severity == diag::Severity::error)
         finding.severity = oldest_only ? diag::Severity::note : diag::Severity::warning;
     }
@@ -101,11 +100,21 @@ std::optional<Version> version_of(const Target& target) {
   return slurm::parse_version(target.site->slurm_version->value);
 }
 
-const Rule* rule_without_examples(std::string_view id) {
-  const auto& rules = rules_without_examples();
-  const auto found =
-      std::find_if(rules.begin(), rules.end(), [&](const Rule& rule) { return rule.id == id; });
-  return found == rules.end() ? nullptr : &*found;
+/// The rule that the refusal is one of, with its mend; nothing where it has none.
+const Rule* rule_of(const slurm::PlacedFinding& refusal) {
+  static const auto by_id = [] {
+    std::unordered_map<std::string_view, const Rule*> map;
+    for (const auto& rule : rules_without_examples()) map.emplace(rule.id, &rule);
+    return map;
+  }();
+  const auto found = by_id.find(refusal.code);
+  return found == by_id.end() ? nullptr : found->second;
+}
+
+/// The edits that mend a refusal by its rule.
+std::vector<Edit> fix_of(const slurm::PlacedFinding& refusal, const Subject& subject) {
+  const auto* rule = refusal.place.length > 0 ? rule_of(refusal) : nullptr;
+  return rule && rule->fix ? rule->fix(subject, refusal.place) : std::vector<Edit>{};
 }
 
 /// Whether some version of sbatch or srun has the option, or it looks like a slip for one.
@@ -124,19 +133,18 @@ std::size_t value_behind(std::string_view text, std::size_t at, std::string_view
 /// Without the options that the site's plugins bring, and without the values behind them. What may be such an
 /// option is a warning, and a note where it is one of a known plugin: no profile lists all plugins of its
 /// site.
-diag::Diagnostics without_site_options(diag::Diagnostics refusals, const Subject& subject,
-                                       const diag::Lines& lines) {
+Refusals without_site_options(Refusals refusals, const Subject& subject) {
   std::size_t value_at = std::string_view::npos;
-  const auto is_known = [&](diag::Diagnostic& refusal) {
-    if (refusal.span.line == 0) return false;
-    const auto at = lines.offset_of(refusal.span);
+  const auto is_known = [&](slurm::PlacedFinding& refusal) {
+    const auto [at, length] = refusal.place;
+    if (length == 0) return false;
     if (refusal.code == "slurm/operand" && at == value_at) return true;
     if (refusal.code != "slurm/option-unknown") return false;
-    const auto word = subject.text.substr(at, refusal.span.length);
+    const auto word = subject.text.substr(at, length);
     const auto equals = word.find('=');
     if (word.substr(0, 2) != "--") return false;
     const auto name = word.substr(2, equals == std::string_view::npos ? equals : equals - 2);
-    const auto renamed = rule_without_examples(refusal.code)->fix(subject, {at, refusal.span.length});
+    const auto renamed = fix_of(refusal, subject);
     const bool given_up = !renamed.empty();
     if (given_up) refusal.hint = "write --" + renamed.front().text;
     const auto engine = engine_of_option(name);
@@ -166,51 +174,62 @@ diag::Diagnostics without_site_options(diag::Diagnostics refusals, const Subject
 
 /// Whether some version of sbatch refuses the same on that line when the edits are made: those that the
 /// newest one takes as they are.
-bool leaves(const diag::Diagnostic& refusal, const std::vector<Edit>& edits, const Subject& subject) {
-  if (refusal.severity == diag::Severity::error) return false; // of all versions: the mend is for the newest
-  Finding finding{refusal, edits};
-  const auto mended = apply_fixes(subject.text, {finding}).text;
-  Subject other;
-  const auto rest = read_as_all("", mended, other);
-  return std::any_of(rest.begin(), rest.end(), [&](const diag::Diagnostic& one) {
-    return one.code == refusal.code && one.span.line == refusal.span.line && one.message == refusal.message;
+bool leaves(const Finding& refusal, const Subject& subject, const diag::Lines& lines) {
+  if (refusal.what.severity == diag::Severity::error) return false; // of all: the mend is for the newest
+  const auto mended = apply_fixes(subject.text, {refusal}).text;
+  slurm::JobReading other;
+  const auto rest = read_as_all(mended, false, other);
+  const diag::Lines mended_lines(mended);
+  return std::any_of(rest.begin(), rest.end(), [&](const slurm::PlacedFinding& one) {
+    return one.place.length > 0 && one.code == refusal.what.code && one.message == refusal.what.message &&
+           mended_lines.number_at(one.place.offset) == lines.number_at(refusal.place.offset);
   });
 }
 
 /// What sbatch refuses, with the mends that the rules of those refusals have.
-Findings with_fixes(diag::Diagnostics refusals, const Subject& subject, const diag::Lines& lines) {
+Findings with_fixes(Refusals refusals, const Subject& subject, const diag::Lines& lines) {
   Findings findings;
   for (auto& refusal : refusals) {
-    const auto* rule = rule_without_examples(refusal.code);
-    std::vector<Edit> fix;
-    if (rule && rule->fix && refusal.span.line > 0)
-      fix = rule->fix(subject, {lines.offset_of(refusal.span), refusal.span.length});
-    if (!fix.empty() && !subject.version_known && leaves(refusal, fix, subject)) fix.clear();
-    findings.push_back({std::move(refusal), std::move(fix)});
+    auto fix = fix_of(refusal, subject);
+    auto& finding = findings.emplace_back(Finding{
+        {refusal.severity, std::move(refusal.code), std::move(refusal.message), {}, std::move(refusal.hint)},
+        refusal.place,
+        std::move(fix)});
+    if (!finding.fix.empty() && !subject.version_known && leaves(finding, subject, lines))
+      finding.fix.clear();
   }
   return findings;
 }
 
-void run_rule(const Rule& rule, const std::string& file, const Subject& subject, const diag::Lines& lines,
-              Findings& findings) {
+void run_rule(const Rule& rule, const Subject& subject, Findings& findings) {
   if (!rule.find) return;
-  for (auto& hit : rule.find(subject)) {
-    diag::Span span{file, 0, 0, 0};
-    if (hit.place.length > 0)
-      span = lines.span_at(file, hit.place.offset, static_cast<unsigned>(hit.place.length));
-    findings.push_back({{hit.severity.value_or(rule.severity), std::string(rule.id), std::move(hit.message),
-                         span, std::move(hit.hint)},
+  for (auto& hit : rule.find(subject))
+    findings.push_back({{hit.severity.value_or(rule.severity),
+                         std::string(rule.id),
+                         std::move(hit.message),
+                         {},
+                         std::move(hit.hint)},
+                        hit.place.length > 0 ? hit.place : diag::Place{},
                         std::move(hit.fix)});
-  }
 }
 
+/// Those without a place come last.
 void sort_by_place(Findings& findings) {
   const auto key = [](const Finding& finding) {
-    const auto& span = finding.what.span;
-    return std::pair(span.line == 0 ? ~0U : span.line, span.column);
+    return finding.place.length == 0 ? std::string_view::npos : finding.place.offset;
   };
   std::stable_sort(findings.begin(), findings.end(),
                    [&](const Finding& a, const Finding& b) { return key(a) < key(b); });
+}
+
+/// What the site's judge says to the parts of the job.
+void judge_parts(Subject& subject) {
+  for (std::size_t i = 0; i < subject.requests.size(); ++i) {
+    auto& demand = subject.demands.emplace_back(site::demand_of(subject.requests[i], subject.sizes[i]));
+    add_plugin_options(*subject.site, subject.header, demand);
+    subject.fits.push_back(site::place(*subject.site, demand));
+    subject.verdicts.push_back(site::judge(*subject.site, subject.fits.back(), demand));
+  }
 }
 
 } // namespace
@@ -229,27 +248,21 @@ Findings check_script(const std::string& file, std::string_view text, const Targ
   const auto version = version_of(target);
   subject.version_known = version.has_value();
   subject.version = version.value_or(slurm::k_newest_version);
-  auto refusals = version ? read_as(file, text, *version, subject) : read_as_all(file, text, subject);
-  for (const auto& request : subject.requests) {
-    subject.sizes.push_back(slurm::size_job(request, subject.version, slurm::listed_nodes(request)));
-    if (!target.site) continue;
-    subject.demands.push_back(site::demand_of(request, subject.sizes.back()));
-    auto& demand = subject.demands.back();
-    add_plugin_options(*target.site, subject.header, demand);
-    subject.fits.push_back(site::place(*target.site, demand));
-    subject.verdicts.push_back(site::judge(*target.site, subject.fits.back(), demand));
-  }
+  auto refusals =
+      version ? read_as(text, *version, subject) : read_as_all(text, target.site != nullptr, subject);
+  if (target.site) judge_parts(subject);
   const auto script = shell::read_script(is_shell_script(text) ? std::string(text) : std::string());
   subject.view = shell::make_view(script);
   subject.unread = shell::unread_parts(script.program);
   subject.texts = shell::long_texts(script.program, text);
   subject.launches = find_launches(subject.view);
   const diag::Lines lines(text);
-  auto findings = with_fixes(without_site_options(std::move(refusals), subject, lines), subject, lines);
-  for (const auto& rule : rules_without_examples()) run_rule(rule, file, subject, lines, findings);
+  auto findings = with_fixes(without_site_options(std::move(refusals), subject), subject, lines);
+  for (const auto& rule : rules_without_examples()) run_rule(rule, subject, findings);
   sort_by_place(findings);
-  keep_one_per_cause(lines, text, findings);
-  apply_suppressions(file, text, findings);
+  for (auto& finding : findings) finding.what.span = lines.span_at(file, finding.place);
+  keep_one_per_cause(text, findings);
+  apply_suppressions(file, text, lines, findings);
   sort_by_place(findings);
   return findings;
 }

@@ -11,7 +11,7 @@
 namespace hpcml::check {
 
 /// Takes an option out of its directive; with the whole line where nothing else stands on it.
-Edit remove_option(std::string_view text, slurm::Place option);
+Edit remove_option(std::string_view text, diag::Place option);
 /// A text after mends, and how many findings they were for.
 struct Mended {
   std::string text;

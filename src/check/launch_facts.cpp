@@ -21,7 +21,7 @@ std::vector<SeenVariable> seen_variables(const Subject& subject,
         return memmem(text.data(), text.size(), name.data(), name.size()) != nullptr;
       }))
     return seen;
-  const auto add = [&](std::string_view name, const shell::Argument& value, shell::Place set_at,
+  const auto add = [&](std::string_view name, const shell::Argument& value, diag::Place set_at,
                        const Launch& launch) {
     if (known.emplace(set_at.offset, name).second) seen.push_back({name, &value, set_at, &launch});
   };
@@ -107,7 +107,7 @@ const GivenOption* find_any(const Link& link, std::initializer_list<std::string_
   return last;
 }
 
-bool is_explained(const Subject& subject, slurm::Place place) {
+bool is_explained(const Subject& subject, diag::Place place) {
   static constexpr std::array<std::string_view, 10> k_reasons = {
       "workaround", "work around", "do not remove", "don't remove", "hang",
       "required",   "necessary",   "needed",        "otherwise",    "to avoid"};
@@ -134,7 +134,7 @@ void Hits::add(Hit hit) {
   ++x_counted;
 }
 
-std::vector<Edit> replace_end(const Subject& subject, slurm::Place place, std::string_view written,
+std::vector<Edit> replace_end(const Subject& subject, diag::Place place, std::string_view written,
                               std::string text) {
   if (place.offset + place.length > subject.text.size() ||
       !util::ends_with(subject.text.substr(place.offset, place.length), written))

@@ -17,7 +17,7 @@ namespace hpcml::check {
 struct SeenVariable {
   std::string_view name;
   const shell::Argument* value = nullptr;
-  shell::Place set_at;
+  diag::Place set_at;
   const Launch* launch = nullptr; ///< the first one that sees this setting
 };
 /// The settings of these variables that launches of steps, agents, containers and python see, each once.
@@ -45,12 +45,12 @@ const GivenOption* find_any(const Link& link, std::initializer_list<std::string_
 bool is_standalone(const Launch& launch, const Link& agent);
 
 /// Whether a comment on this line or the one before says that the setting is there on purpose.
-bool is_explained(const Subject& subject, slurm::Place place);
+bool is_explained(const Subject& subject, diag::Place place);
 /// Adds a hit unless the same place has one already.
 void add_hit(Hits& hits, Hit hit);
 /// Puts `text` in place of `written`, the end of what stands at `place`; nothing where something else is
 /// written there.
-std::vector<Edit> replace_end(const Subject& subject, slurm::Place place, std::string_view written,
+std::vector<Edit> replace_end(const Subject& subject, diag::Place place, std::string_view written,
                               std::string text);
 /// Puts a further option behind the program's word; nothing where that word does not stand in the script as
 /// such.

@@ -92,9 +92,8 @@ public:
       out +=
           " file=" + workflow_text(std::filesystem::path(what.span.file).lexically_normal().string(), true);
       if (what.span.line > 0) {
-        const auto offset = places.offset_of(what.span);
-        const auto begin = places.at(offset);
-        const auto end = places.at(offset + what.span.length);
+        const auto begin = places.at(finding.place.offset);
+        const auto end = places.at(finding.place.offset + finding.place.length);
         out += fmt::format(",line={}", begin.line);
         // A place on several lines has no columns here.
         out += begin.line == end.line ? fmt::format(",col={},endColumn={}", begin.column, end.column)

@@ -11,6 +11,7 @@
 
 #include "check/subject.hpp"
 #include "diag/diagnostic.hpp"
+#include "diag/place.hpp"
 
 namespace hpcml::check {
 
@@ -23,7 +24,7 @@ struct Edit {
 
 /// A place in the script where the rule is broken.
 struct Hit {
-  slurm::Place place;  ///< length 0: the script as a whole
+  diag::Place place;   ///< length 0: the script as a whole
   std::string message; ///< one sentence
   std::string hint = {};
   std::vector<Edit> fix = {}; ///< changes nothing but what the rule is about; empty where that is not safe
@@ -43,7 +44,8 @@ private:
 
 /// What is wrong, and the edits that mend it together; none where that is not safe.
 struct Finding {
-  diag::Diagnostic what;
+  diag::Diagnostic what; ///< its span is made of the place when all findings are there
+  diag::Place place = {};
   std::vector<Edit> fix = {};
 };
 using Findings = std::vector<Finding>;
@@ -75,7 +77,7 @@ struct Rule {
   Hits (*find)(const Subject&) =
       nullptr; ///< none: sbatch's own refusals, which come with the reading of the header
   std::vector<Edit> (*fix)(const Subject&,
-                           slurm::Place) = nullptr; ///< for a finding that is no Hit of `find`
+                           diag::Place) = nullptr; ///< for a finding that is no Hit of `find`
   /// What it warns of sbatch refuses there if the profile knows all: only a warning, as a site has more names
   /// than its documents say.
   bool likely_refusal = false;

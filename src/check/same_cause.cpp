@@ -8,22 +8,20 @@
 namespace hpcml::check {
 namespace {
 
-bool is_same_place(const diag::Span& a, const diag::Span& b) {
-  return a.line == b.line && a.column == b.column;
+bool is_same_place(const Finding& a, const Finding& b) {
+  return a.place.offset == b.place.offset && (a.place.length == 0) == (b.place.length == 0);
 }
 
 /// Whether both words touch: one begins within the other.
-bool overlap(const diag::Span& a, const diag::Span& b) {
-  return a.line == b.line && a.line > 0 && a.column < b.column + std::max(1U, b.length) &&
-         b.column < a.column + std::max(1U, a.length);
+bool overlap(diag::Place a, diag::Place b) {
+  return a.length > 0 && b.length > 0 && a.offset < b.offset + b.length && b.offset < a.offset + a.length;
 }
 
-/// Whether `later` follows from `first` alone: only words that are no options stand between them.
-bool is_tail(const diag::Lines& places, std::string_view text, const diag::Span& first,
-             const diag::Span& later) {
-  if (first.line != later.line) return false;
-  const auto from = places.offset_of(first);
-  const auto between = text.substr(from, places.offset_of(later) - from);
+/// Whether `later`, on the same line, follows from `first` alone: only words that are no options stand
+/// between them.
+bool is_tail(std::string_view text, const Finding& first, const Finding& later) {
+  if (first.what.span.line != later.what.span.line) return false;
+  const auto between = text.substr(first.place.offset, later.place.offset - first.place.offset);
   return between.find(" -") == std::string_view::npos && between.find("\t-") == std::string_view::npos;
 }
 
@@ -48,16 +46,15 @@ bool refuses_gap(const diag::Diagnostic& error) {
 }
 
 /// Whether `error` refuses the value in which `variable` stands, which sbatch does not expand.
-bool refuses_variable(const diag::Lines& lines, std::string_view text, const diag::Diagnostic& error,
-                      const diag::Diagnostic& variable) {
-  return error.severity == diag::Severity::error && util::starts_with(error.code, "slurm/") &&
-         error.message.find(" cannot be '") != std::string::npos &&
-         (overlap(error.span, variable.span) || is_tail(lines, text, error.span, variable.span));
+bool refuses_variable(std::string_view text, const Finding& error, const Finding& variable) {
+  return error.what.severity == diag::Severity::error && util::starts_with(error.what.code, "slurm/") &&
+         error.what.message.find(" cannot be '") != std::string::npos &&
+         (overlap(error.place, variable.place) || is_tail(text, error, variable));
 }
 
 } // namespace
 
-void keep_one_per_cause(const diag::Lines& lines, std::string_view text, Findings& findings) {
+void keep_one_per_cause(std::string_view text, Findings& findings) {
   // Findings are in order: what says the same stands close before or behind.
   constexpr std::size_t k_close = 32;
   std::size_t kept = 0;
@@ -67,14 +64,14 @@ void keep_one_per_cause(const diag::Lines& lines, std::string_view text, Finding
     const auto is_here = [&](std::size_t j) { return findings[j].what.span.line == what.span.line; };
     for (auto j = kept; j-- > 0 && !again && kept - j <= k_close && is_here(j);) {
       const auto& other = findings[j].what;
-      if (what.code == other.code && is_same_place(what.span, other.span))
+      if (what.code == other.code && is_same_place(findings[i], findings[j]))
         again = what.span.line > 0 || what.message == other.message;
       else if (what.code == "slurm/operand" && (other.code == what.code || refuses_gap(other)))
-        again = is_tail(lines, text, other.span, what.span);
+        again = is_tail(text, findings[j], findings[i]);
     }
     if (what.code == "safety/placeholder") {
       const auto says = [&](std::size_t j) {
-        return findings[j].what.code != what.code && overlap(findings[j].what.span, what.span);
+        return findings[j].what.code != what.code && overlap(findings[j].place, findings[i].place);
       };
       for (auto j = kept; j-- > 0 && !again && kept - j <= k_close && is_here(j);) again = says(j);
       for (auto j = i + 1; j < findings.size() && !again && j - i <= k_close && is_here(j); ++j)
@@ -91,8 +88,8 @@ void keep_one_per_cause(const diag::Lines& lines, std::string_view text, Finding
     again = again || any_here([&](std::size_t j) { return is_weaker(what, findings[j].what); });
     if (!again && what.code == "slurm/variable-in-directive")
       again = any_here([&](std::size_t j) {
+        if (!refuses_variable(text, findings[j], findings[i])) return false;
         auto& error = findings[j].what;
-        if (!refuses_variable(lines, text, error, what)) return false;
         error.message += ": nothing is expanded in a directive";
         error.hint = what.hint;
         return true;
@@ -101,8 +98,8 @@ void keep_one_per_cause(const diag::Lines& lines, std::string_view text, Finding
     if (!again && what.code == "slurm/prefix")
       again = any_here([&](std::size_t j) {
         auto& operand = findings[j].what;
-        const auto end = what.span.column + what.span.length;
-        if (operand.code != "slurm/operand" || operand.span.column != end) return false;
+        const auto end = findings[i].place.offset + findings[i].place.length;
+        if (operand.code != "slurm/operand" || findings[j].place.offset != end) return false;
         operand.message = "sbatch reads what begins with #SLURM as a directive: " + operand.message;
         operand.hint = "put a blank behind the # of a comment; write #SBATCH for a directive";
         return true;

@@ -5,13 +5,12 @@
 #include <string_view>
 
 #include "check/rule.hpp"
-#include "diag/lines.hpp"
 
 namespace hpcml::check {
 
 /// Takes out what says again what another finding says: of the parts of a heterogeneous job that share a
 /// line, of the words behind one that belongs to no option, of a gap to be filled in that is refused as a
 /// value. `findings` in the order of their places.
-void keep_one_per_cause(const diag::Lines& lines, std::string_view text, Findings& findings);
+void keep_one_per_cause(std::string_view text, Findings& findings);
 
 } // namespace hpcml::check

@@ -63,7 +63,7 @@ private:
     const auto artifact = "{\"uri\":" + json_string(file_uri(what.span.file)) + "}";
     std::string region;
     if (what.span.line > 0)
-      region = ",\"region\":" + region_object(places, places.offset_of(what.span), what.span.length);
+      region = ",\"region\":" + region_object(places, finding.place.offset, finding.place.length);
     return fmt::format("{{\"ruleId\":{}{},\"level\":{},\"message\":{},\"locations\":[{{\"physicalLocation\":{"
                        "{\"artifactLocation\":{}{}}}}}]{}}}",
                        json_string(what.code), index, json_string(level_name(what.severity)),

@@ -31,7 +31,7 @@ bool is_site_option(const model::Site& site, std::string_view name) {
                      [&](const auto& node) { return is_it(node.local_disk_option); });
 }
 
-slurm::Place plugin_word(const slurm::ScriptHeader& header, const std::string& name) {
+diag::Place plugin_word(const slurm::ScriptHeader& header, const std::string& name) {
   const std::string word = "--" + name;
   for (const auto& directive : header.directives)
     for (const auto& one : directive.words)

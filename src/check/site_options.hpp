@@ -19,7 +19,7 @@ std::optional<model::ContainerEngine> engine_of_option(std::string_view name);
 bool is_site_option(const model::Site& site, std::string_view name);
 
 /// The word of the directives with an option that is not Slurm's own; length 0 where there is none.
-slurm::Place plugin_word(const slurm::ScriptHeader& header, const std::string& name);
+diag::Place plugin_word(const slurm::ScriptHeader& header, const std::string& name);
 
 /// Adds the options that plugins of the site read: those that it has rules for.
 void add_plugin_options(const model::Site& site, const slurm::ScriptHeader& header, site::Demand& demand);

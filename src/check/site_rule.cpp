@@ -37,7 +37,7 @@ bool is_slip(const std::string& word, const std::string& name) {
 
 } // namespace
 
-slurm::Place SitePart::place(std::vector<std::string_view> options) const {
+diag::Place SitePart::place(std::vector<std::string_view> options) const {
   for (const auto option : options)
     if (request.has(option)) return request.place(option);
   return {};
@@ -73,7 +73,7 @@ std::string with_source(std::string hint, const model::Origin& origin) {
          (origin.checked.empty() ? "" : ", read " + origin.checked);
 }
 
-std::vector<Edit> remove_option(const Subject& subject, slurm::Place place) {
+std::vector<Edit> remove_option(const Subject& subject, diag::Place place) {
   if (place.length == 0 || place.offset + place.length > subject.text.size() ||
       subject.text[place.offset] != '-')
     return {};
@@ -89,7 +89,7 @@ std::vector<Edit> remove_option(const Subject& subject, slurm::Place place) {
   return is_directive ? std::vector<Edit>{remove_option(subject.text, place)} : std::vector<Edit>{};
 }
 
-std::vector<Edit> replace_in(const Subject& subject, slurm::Place place, const std::string& from,
+std::vector<Edit> replace_in(const Subject& subject, diag::Place place, const std::string& from,
                              const std::string& to) {
   if (from.empty() || place.length == 0 || place.offset + place.length > subject.text.size()) return {};
   const auto written = subject.text.substr(place.offset, place.length);
@@ -99,8 +99,7 @@ std::vector<Edit> replace_in(const Subject& subject, slurm::Place place, const s
   return {{place.offset + at, from.size(), to}};
 }
 
-std::vector<Edit> add_directive_behind(const Subject& subject, slurm::Place place,
-                                       const std::string& option) {
+std::vector<Edit> add_directive_behind(const Subject& subject, diag::Place place, const std::string& option) {
   if (place.length == 0) return {};
   const auto line = line_at(subject.text, place.offset);
   return {{line.offset + line.length, 0, "\n#SBATCH " + option}};

@@ -23,7 +23,7 @@ struct SitePart {
   /// What the site's judge has against it under the rule of that id.
   hpcml::site::Verdicts under(std::string_view rule_id) const;
   /// Where the first of these options stands; nowhere where none is given.
-  slurm::Place place(std::vector<std::string_view> options) const;
+  diag::Place place(std::vector<std::string_view> options) const;
   /// error where the job certainly is refused or never starts, else warning.
   diag::Severity severity() const { return fit.sure ? diag::Severity::error : diag::Severity::warning; }
 };
@@ -39,12 +39,12 @@ std::string with_source(std::string hint, const model::Origin& origin);
 
 /// The option taken out: its words, or the whole line where nothing else stands on it. Empty where that
 /// cannot be seen.
-std::vector<Edit> remove_option(const Subject& subject, slurm::Place place);
+std::vector<Edit> remove_option(const Subject& subject, diag::Place place);
 /// `from`, a part of the option's value that stands there once, written as `to`; empty where it does not.
-std::vector<Edit> replace_in(const Subject& subject, slurm::Place place, const std::string& from,
+std::vector<Edit> replace_in(const Subject& subject, diag::Place place, const std::string& from,
                              const std::string& to);
 /// A directive more, on the line behind the one that holds the place.
-std::vector<Edit> add_directive_behind(const Subject& subject, slurm::Place place, const std::string& option);
+std::vector<Edit> add_directive_behind(const Subject& subject, diag::Place place, const std::string& option);
 
 /// The name among `names` that `word` was most likely meant to be: the same in other capitals, or with two
 /// letters swapped, one too many or missing. Numbers and what stands behind a dash make other names.

@@ -14,7 +14,7 @@ const slurm::Setting* Subject::directive(std::string_view option) const {
 }
 
 bool Subject::is_in_text(std::size_t offset) const {
-  return std::any_of(texts.begin(), texts.end(), [&](shell::Place one) {
+  return std::any_of(texts.begin(), texts.end(), [&](diag::Place one) {
     return offset >= one.offset && offset < one.offset + one.length;
   });
 }
@@ -41,7 +41,7 @@ bool is_shell_script(std::string_view text) {
          program == "zsh" || program == "ash";
 }
 
-slurm::Place line_at(std::string_view text, std::size_t offset) {
+diag::Place line_at(std::string_view text, std::size_t offset) {
   const auto before = offset == 0 ? std::string_view::npos : text.rfind('\n', offset - 1);
   const auto begin = before == std::string_view::npos ? 0 : before + 1;
   auto end = std::min(text.find('\n', offset), text.size());

@@ -10,9 +10,7 @@
 #include "model/site.hpp"
 #include "shell/view.hpp"
 #include "site/verdict.hpp"
-#include "slurm/job_size.hpp"
-#include "slurm/request.hpp"
-#include "slurm/script_header.hpp"
+#include "slurm/job_reading.hpp"
 
 namespace hpcml::check {
 
@@ -22,18 +20,14 @@ using chain::Launch;
 using chain::Link;
 using chain::Role;
 
-/// All parts speak of the same text; places are bytes of it.
-struct Subject {
+/// All parts speak of the same text; places are bytes of it. The job is the one that sbatch reads.
+struct Subject : slurm::JobReading {
   std::string_view text;
   slurm::Version version = slurm::k_newest_version;
-  bool version_known = false; ///< false: nobody said for which; `version` is the newest
-  slurm::ScriptHeader header = {};
-  slurm::Components settings = {};           ///< of the directives, also what a later one overrides
-  std::vector<slurm::Request> requests = {}; ///< one per component of the job
-  std::vector<slurm::JobSize> sizes = {};    ///< of the requests
+  bool version_known = false;                ///< false: nobody said for which; `version` is the newest
   shell::View view = {};                     ///< the commands, in the order in which bash comes to them
   std::vector<shell::Unread> unread = {};    ///< where bash itself would stop with a syntax error
-  std::vector<shell::Place> texts = {};      ///< here-documents and words of several lines, in order
+  std::vector<diag::Place> texts = {};       ///< here-documents and words of several lines, in order
   std::vector<Launch> launches = {};         ///< one per command of `view` that may run
   const model::Site* site = nullptr;         ///< none: no site is named
   std::vector<site::Demand> demands = {};    ///< of the requests; empty without a site
@@ -52,11 +46,9 @@ struct Subject {
   std::optional<bool> several_nodes() const;
 };
 
-/// A place of the shell's tree as one of the header's.
-inline slurm::Place place_of(shell::Place place) { return {place.offset, place.length}; }
 /// Whether bash or another Bourne shell runs the script: by its first line, or where that names nothing.
 bool is_shell_script(std::string_view text);
 /// The whole line (without its end) that the byte lies in.
-slurm::Place line_at(std::string_view text, std::size_t offset);
+diag::Place line_at(std::string_view text, std::size_t offset);
 
 } // namespace hpcml::check

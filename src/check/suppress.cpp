@@ -16,7 +16,7 @@ struct Suppression {
   bool used = false;
   unsigned first = 0; ///< lines, from 1; 0: the whole file
   unsigned last = 0;
-  slurm::Place place;
+  diag::Place place;
 };
 
 constexpr std::string_view k_mark = "hpcml:";
@@ -116,7 +116,8 @@ private:
 
 } // namespace
 
-void apply_suppressions(const std::string& file, std::string_view text, Findings& findings) {
+void apply_suppressions(const std::string& file, std::string_view text, const diag::Lines& lines,
+                        Findings& findings) {
   if (text.find(k_mark) == std::string_view::npos) return;
   auto list = read_suppressions(text);
   const LineIndex of_lines(list);
@@ -129,12 +130,11 @@ void apply_suppressions(const std::string& file, std::string_view text, Findings
     return silenced;
   };
   findings.erase(std::remove_if(findings.begin(), findings.end(), is_silenced), findings.end());
-  const diag::Lines lines(text);
   const auto add = [&](const Suppression& one, diag::Severity severity, std::string message,
                        std::string hint) {
     findings.push_back(
-        {{severity, "check/disable", std::move(message),
-          lines.span_at(file, one.place.offset, static_cast<unsigned>(one.place.length)), std::move(hint)}});
+        {{severity, "check/disable", std::move(message), lines.span_at(file, one.place), std::move(hint)},
+         one.place});
   };
   for (const auto& one : list) {
     if (one.ids.empty()) {

@@ -8,11 +8,13 @@
 #include <vector>
 
 #include "check/rule.hpp"
+#include "diag/lines.hpp"
 
 namespace hpcml::check {
 
 /// Takes away the findings that a comment with a reason silences, and adds one for each comment that names no
 /// rule, gives no reason or silences nothing. A line that ends with a backslash goes on in the next one.
-void apply_suppressions(const std::string& file, std::string_view text, Findings& findings);
+void apply_suppressions(const std::string& file, std::string_view text, const diag::Lines& lines,
+                        Findings& findings);
 
 } // namespace hpcml::check

@@ -4,13 +4,12 @@
 
 #include <cstddef>
 #include <string_view>
-#include <vector>
 
-#include "diag/diagnostic.hpp"
+#include "diag/lines.hpp"
 
 namespace hpcml::check {
 
-/// A place as editors count: line and column from 1, the column in bytes.
+/// A byte as editors count: line and column from 1, the column in UTF-16 code units.
 struct EditorPlace {
   unsigned line = 1;
   unsigned column = 1;
@@ -22,12 +21,10 @@ public:
   explicit TextPlaces(std::string_view text);
   /// The byte's place; of one behind the end the end.
   EditorPlace at(std::size_t offset) const;
-  /// The byte that a span of this text begins with.
-  std::size_t offset_of(const diag::Span& span) const;
 
 private:
   std::string_view x_text;
-  std::vector<std::size_t> x_lines; ///< where each begins
+  diag::Lines x_lines;
 };
 
 } // namespace hpcml::check

@@ -6,6 +6,7 @@
 #include "check/check_script.hpp"
 #include "cli/job_plan.hpp"
 #include "cli/request_flags.hpp"
+#include "diag/lines.hpp"
 #include "render/script.hpp"
 #include "spec/json_tree.hpp"
 #include "spec/site_store.hpp"
@@ -85,7 +86,8 @@ private:
     for (auto what : list) {
       if (what.span.line == 0) what.span = place_of(what.code, part);
       if (!part.empty()) what.message = "job " + part + ": " + what.message;
-      x_result.findings.push_back({std::move(what)});
+      const auto place = diag::Lines(x_result.source).place_of(what.span); // JSON's places are lines
+      x_result.findings.push_back({std::move(what), place});
     }
   }
 

@@ -12,7 +12,7 @@
 #include "hpcml/json_string.hpp"
 #include "plan/planner.hpp"
 #include "site/demand.hpp"
-#include "slurm/job_size.hpp"
+#include "slurm/job_reading.hpp"
 #include "spec/merged_profile.hpp"
 #include "spec/site_store.hpp"
 #include "util/date.hpp"
@@ -41,11 +41,10 @@ model::JobSpec job_of(std::string_view text, slurm::Version version) {
   slurm::Findings ignored("", text);
   model::JobSpec job;
   job.command = {"true"};
-  const auto header = slurm::read_header(text, version, ignored);
-  const auto components = slurm::read_settings(header, {}, version, ignored);
-  if (components.size() != 1) return job;
-  const auto request = slurm::make_request(components[0], version, ignored);
-  const auto size = slurm::size_job(request, version, slurm::listed_nodes(request));
+  const auto read = slurm::read_job(text, version, ignored);
+  if (read.requests.size() != 1) return job;
+  const auto& request = read.requests[0];
+  const auto& size = read.sizes[0];
   const model::Origin origin{model::OriginKind::flag, "the script", {}, {}, {}};
   const auto demand = site::demand_of(request, size);
   job.nodes = model::Sourced<unsigned>{std::clamp(demand.nodes, 1U, 1000000U), origin};
@@ -170,7 +169,7 @@ std::string render_json(const std::vector<Row>& rows) {
   std::string text = "[";
   for (const auto& row : rows) {
     std::string findings;
-    for (const auto& [what, fix] : row.findings)
+    for (const auto& [what, place, fix] : row.findings)
       findings += fmt::format("{}{{\"severity\":{},\"code\":{},\"message\":{},\"line\":{},\"hint\":{}}}",
                               findings.empty() ? "" : ",", json_string(check::level_name(what.severity)),
                               json_string(what.code), json_string(what.message), what.span.line,

@@ -144,7 +144,7 @@ void print_script_findings(PlannedRequest& planned, const Context& context, std:
   for (auto& part : planned.parts) {
     part.script = render::render_script(part.plan);
     const auto lines = util::split(part.script, '\n');
-    for (auto& [what, fix] : check::check_script("", part.script, {{}, &planned.site})) {
+    for (auto& [what, place, fix] : check::check_script("", part.script, {{}, &planned.site})) {
       // What the site makes of the request is worth a word where it is no more than a note, too.
       const bool note = what.severity == diag::Severity::note;
       if (what.code == seen_to || (note && !util::starts_with(what.code, "site/"))) continue;

@@ -12,17 +12,23 @@ Lines::Lines(std::string_view text) : x_text(text) {
     x_begins.push_back(at + 1);
 }
 
-Span Lines::span_at(const std::string& file, std::size_t offset, unsigned length) const {
+unsigned Lines::number_at(std::size_t offset) const {
   offset = std::min(offset, x_text.size());
-  const auto line = std::upper_bound(x_begins.begin(), x_begins.end(), offset) - 1;
-  return {file, static_cast<unsigned>(line - x_begins.begin()) + 1, static_cast<unsigned>(offset - *line) + 1,
-          length};
+  return static_cast<unsigned>(std::upper_bound(x_begins.begin(), x_begins.end(), offset) - x_begins.begin());
 }
 
-std::size_t Lines::offset_of(const Span& span) const {
-  if (span.line == 0) return 0;
+Span Lines::span_at(const std::string& file, Place place) const {
+  if (place.length == 0) return {file, 0, 0, 0};
+  const auto offset = std::min(place.offset, x_text.size());
+  const auto line = number_at(offset);
+  return {file, line, static_cast<unsigned>(offset - begin_of(line)) + 1,
+          static_cast<unsigned>(place.length)};
+}
+
+Place Lines::place_of(const Span& span) const {
+  if (span.line == 0) return {};
   const auto begin = x_begins[std::min<std::size_t>(span.line, x_begins.size()) - 1];
-  return std::min(begin + (span.column > 0 ? span.column - 1 : 0), x_text.size());
+  return {std::min(begin + (span.column > 0 ? span.column - 1 : 0), x_text.size()), span.length};
 }
 
 std::string_view Lines::line(unsigned number) const {

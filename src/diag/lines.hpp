@@ -9,6 +9,7 @@
 
 #include "diag/diagnostic.hpp"
 #include "diag/excerpt.hpp"
+#include "diag/place.hpp"
 
 namespace hpcml::diag {
 
@@ -16,10 +17,14 @@ namespace hpcml::diag {
 class Lines {
 public:
   explicit Lines(std::string_view text);
-  /// The span of `length` bytes at byte `offset`; of one behind the end the end.
-  Span span_at(const std::string& file, std::size_t offset, unsigned length = 1) const;
-  /// The byte that a span of this text begins with; 0 for one without a place.
-  std::size_t offset_of(const Span& span) const;
+  /// The place as lines and columns; of one behind the end the end, of one without length no line.
+  Span span_at(const std::string& file, Place place) const;
+  /// The line that the byte is in, from 1; of one behind the end the last.
+  unsigned number_at(std::size_t offset) const;
+  /// Where a line begins, counted from 1.
+  std::size_t begin_of(unsigned number) const { return x_begins[number - 1]; }
+  /// The bytes of what is known by lines and columns only: values in JSON.
+  Place place_of(const Span& span) const;
   /// A line without its end, counted from 1; empty where there is none.
   std::string_view line(unsigned number) const;
 

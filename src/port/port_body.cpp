@@ -104,7 +104,7 @@ private:
     return "'" + text + "'";
   }
   void note(const shell::Node& node, const char* code, const std::string& what, const std::string& hint) {
-    x_porting.note(place_of(node.place), code, shown(node) + " " + what, hint);
+    x_porting.note(node.place, code, shown(node) + " " + what, hint);
   }
   void cut(const shell::Node& node, const char* code, const std::string& what, const std::string& hint) {
     note(node, code, what, hint);

@@ -99,7 +99,7 @@ public:
   void port() {
     auto image = find();
     if (!image) return;
-    const slurm::Place place = place_of(image->word.place);
+    const diag::Place place = image->word.place;
     if (x_porting.chosen.environment)
       return x_porting.note(place, "port/container",
                             image->word.text() + " is left out: the request names an environment");
@@ -142,10 +142,9 @@ private:
         const auto value = equals != std::string::npos      ? word.text.substr(equals + 1)
                            : i + 1 < directive.words.size() ? directive.words[i + 1].text
                                                             : std::string();
-        const shell::Place place{static_cast<std::uint32_t>(word.place.offset),
-                                 static_cast<std::uint32_t>(word.place.length)};
+        const auto place = word.place;
         if (option == "container-mounts" || option == "volume")
-          x_mounts.push_back({value, place_of(place)});
+          x_mounts.push_back({value, place});
         else if (!x_image && !value.empty())
           x_image = Image{shell::known_argument(value, place), form_of(value, option)};
       }
@@ -169,14 +168,14 @@ private:
     return Image{word, podman ? Form::registry : form_of(word.text(), ""), !podman};
   }
 
-  void take(const std::string& image, slurm::Place place) {
+  void take(const std::string& image, diag::Place place) {
     x_porting.result.job.container = model::Sourced<std::string>{image, x_porting.origin("the image")};
     x_porting.note(place, "port/container", "the program runs in this image at the new site, too: " + image,
                    "--container names another one");
   }
 
   /// Made for other GPUs or other processors, as far as its name tells.
-  void judge(const std::string& image, slurm::Place place) {
+  void judge(const std::string& image, diag::Place place) {
     const auto* node = target_node(x_porting);
     if (!node) return;
     const auto lower = util::to_lower(image);
@@ -207,7 +206,7 @@ private:
 
   struct Mount {
     std::string text;
-    slurm::Place place;
+    diag::Place place;
   };
 
   void port_binds(ContainerEngine engine) {
@@ -234,14 +233,14 @@ private:
     const bool same_setting = option.name == "env" && !bind_option(engine).empty();
     const auto text = same_family || same_setting ? source_of(found, option) : std::nullopt;
     if (text) return found.program.image_options.push_back(*text);
-    x_porting.warn(place_of(option.place), "port/container",
+    x_porting.warn(option.place, "port/container",
                    container.program + "'s " + (option.name.size() == 1 ? "-" : "--") + option.name +
                        " is left out");
   }
 
   void add_bind(FoundLaunch& found, const GivenOption& option, ContainerEngine engine) {
     if (!option.value) return;
-    const auto place = place_of(option.place);
+    const auto place = option.place;
     if (option.value->known()) return add_mounts(option.value->text(), place);
     const auto name = bind_option(engine);
     const auto text = name.empty() || found.launch->command->parent ? std::nullopt : rebuilt(*option.value);
@@ -254,7 +253,7 @@ private:
   }
 
   /// Binds with plain paths belong to the request: the plan knows them.
-  void add_mounts(const std::string& text, slurm::Place place) {
+  void add_mounts(const std::string& text, diag::Place place) {
     for (const auto& mount : util::split(util::replace_all(text, ";", ","), ',')) {
       if (mount.empty()) continue;
       auto parts = util::split(mount, ':');

@@ -157,24 +157,23 @@ private:
       }
       const auto mpi = option.name == "mpi" ? step.value("mpi") : std::nullopt;
       if (mpi && *mpi != "none")
-        x_porting.note(place_of(option.place), "port/launcher",
+        x_porting.note(option.place, "port/launcher",
                        step.program + "'s --mpi=" + *mpi + " is left out: " + x_porting.to.id +
                            " may join MPI's ranks otherwise",
                        "srun --mpi=list shows there what it has; --srun=--mpi=… names one of them");
       else if (is_in(k_planned_of_step, option.name))
         add_name(planned, shown(option));
       else
-        x_porting.note(place_of(option.place), "port/launcher",
-                       step.program + "'s " + shown(option) + " is left out",
+        x_porting.note(option.place, "port/launcher", step.program + "'s " + shown(option) + " is left out",
                        "--srun=… gives srun an option");
     }
     if (!planned.empty())
-      x_porting.note(place_of(step.place), "port/launcher",
+      x_porting.note(step.place, "port/launcher",
                      step.program + "'s " + util::join(planned, ", ") +
                          (planned.size() == 1 ? " is" : " are") + " planned anew for " + x_porting.to.id +
                          "'s nodes");
     if (!step.complete)
-      x_porting.warn(place_of(step.place), "port/launcher",
+      x_porting.warn(step.place, "port/launcher",
                      step.program + " has options here that are known only when the script runs (an image "
                                     "may be one): they are left out",
                      "--container names an image, --srun=… gives srun an option");
@@ -195,12 +194,11 @@ private:
         x_porting.agent_options.push_back(*text);
         continue;
       }
-      x_porting.warn(place_of(option.place), "port/launcher",
-                     agent.program + "'s " + shown(option) + " is left out",
+      x_porting.warn(option.place, "port/launcher", agent.program + "'s " + shown(option) + " is left out",
                      "--launcher " + agent.program + " keeps the launcher, without this option");
     }
     if (!meeting.empty())
-      x_porting.note(place_of(agent.place), "port/launcher",
+      x_porting.note(agent.place, "port/launcher",
                      agent.program + "'s " + util::join(meeting, ", ") +
                          ": the new site's launch says how many ranks there are and how they meet");
     keep_agent(agent);
@@ -211,7 +209,7 @@ private:
     if (x_porting.agent_options.empty() && x_porting.least_nodes == 0) return;
     auto kept = x_porting.agent_options;
     if (x_porting.least_nodes > 0) kept.insert(kept.begin(), "a number of nodes that may change");
-    x_porting.note(place_of(agent.place), "port/launcher",
+    x_porting.note(agent.place, "port/launcher",
                    agent.program + " stays the launcher, for " + util::join(kept, " "),
                    "--launcher hpcml does without it and its options");
     x_porting.result.job.launcher = model::Sourced<model::Launcher>{*model::Launcher::parse(agent.program),
@@ -230,12 +228,12 @@ private:
       const auto now =
           static_cast<unsigned>((*least * nodes + x_porting.old_nodes - 1) / x_porting.old_nodes);
       if (now < nodes) x_porting.least_nodes = now;
-      return x_porting.note(place_of(option.place), "port/launcher",
+      return x_porting.note(option.place, "port/launcher",
                             "--nnodes=" + text + " is --nnodes=" + std::to_string(now) + ":" +
                                 std::to_string(nodes) + " on the new site's nodes",
                             "Slurm ends the job with a node that fails unless --sbatch=--no-kill");
     }
-    x_porting.warn(place_of(option.place), "port/launcher",
+    x_porting.warn(option.place, "port/launcher",
                    "--nnodes=" + text +
                        " lets the number of nodes change: the new job has all of "
                        "them from beginning to end",

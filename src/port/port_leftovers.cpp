@@ -170,15 +170,15 @@ private:
     return false;
   }
 
-  std::optional<slurm::Place> find_kept(std::string_view word) const {
+  std::optional<diag::Place> find_kept(std::string_view word) const {
     const bool kept = std::any_of(x_kept.begin(), x_kept.end(), [&](const std::string& text) {
       return text.find(word) != std::string::npos;
     });
     return kept ? std::optional(place_of_text(word)) : std::nullopt;
   }
-  slurm::Place place_of_text(std::string_view word) const {
+  diag::Place place_of_text(std::string_view word) const {
     const auto at = x_porting.text.find(word);
-    return at == std::string_view::npos ? slurm::Place{} : slurm::Place{at, word.size()};
+    return at == std::string_view::npos ? diag::Place{} : diag::Place{at, word.size()};
   }
 
   Porting& x_porting;

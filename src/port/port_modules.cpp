@@ -24,7 +24,7 @@ bool has_wheelhouse(const model::Site& site) {
 
 /// The script's version where the site names none: environments are built in jobs, of wheels for each version
 /// of Python.
-void take_over(Porting& porting, slurm::Place place, const std::string& shown, const std::string& module) {
+void take_over(Porting& porting, diag::Place place, const std::string& shown, const std::string& module) {
   auto& modules = porting.result.job.modules;
   if (std::any_of(modules.begin(), modules.end(), [&](const auto& other) { return other.value == module; }))
     return;
@@ -46,10 +46,9 @@ void keep_module_versions(Porting& porting, const shell::Node& node, const std::
                                    [&](const auto& other) { return base_of(other) == base_of(name); });
     if (same == usual.end() || name == *same) continue;
     if (by_wheels)
-      take_over(porting, place_of(node.place), shown, same->find('/') == std::string::npos ? name : *same);
+      take_over(porting, node.place, shown, same->find('/') == std::string::npos ? name : *same);
     else // elsewhere a version of another site says little
-      porting.note(place_of(node.place), "port/module",
-                   shown + " names " + name + "; the new script loads " + *same,
+      porting.note(node.place, "port/module", shown + " names " + name + "; the new script loads " + *same,
                    "--module " + name + " loads that one, if " + porting.to.id + " has it");
   }
 }

@@ -119,7 +119,7 @@ std::vector<FoundLaunch> find_programs(Porting& porting, const std::vector<Launc
                                        [&](const FoundLaunch& other) { return other.begin == one.begin; });
     if (same_text && !launch.command->parent) continue; // a function or loop that is come to twice
     std::string why = "what this line starts is known only when it runs";
-    const slurm::Place place{one.begin, one.end - one.begin};
+    const diag::Place place{one.begin, one.end - one.begin};
     auto program = program_text(porting.text, launch, view, why);
     if (!program) {
       porting.error(place, "port/launch", why, "write the program's words into the line itself");

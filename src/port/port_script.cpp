@@ -38,8 +38,7 @@ bool take_refusals(Porting& porting, const slurm::Findings& findings) {
 /// What bash cannot read it does not run; what follows the first such place is often only its consequence.
 void say_unread(Porting& porting, const std::vector<shell::Unread>& unread) {
   if (!unread.empty())
-    porting.error(place_of(unread.front().place), "port/syntax",
-                  "bash cannot read this: " + unread.front().why,
+    porting.error(unread.front().place, "port/syntax", "bash cannot read this: " + unread.front().why,
                   "bash -n FILE reads a script without running it");
 }
 
@@ -80,11 +79,9 @@ Ported port_script(const std::string& file, std::string_view text, const model::
   Porting porting{file, text, to, chosen};
   constexpr auto k_version = slurm::k_newest_version;
   slurm::Findings findings(file, text);
-  const auto header = slurm::read_header(text, k_version, findings);
-  const auto components = slurm::read_settings(header, {}, k_version, findings);
-  std::vector<slurm::Request> requests;
-  for (const auto& settings : components)
-    requests.push_back(slurm::make_request(settings, k_version, findings));
+  const auto read = slurm::read_job(text, k_version, findings);
+  const auto& header = read.header;
+  const auto& requests = read.requests;
   const auto tree = shell::read_script(std::string(text));
   const auto view = shell::make_view(tree);
   const auto launches = check::find_launches(view);
@@ -96,7 +93,7 @@ Ported port_script(const std::string& file, std::string_view text, const model::
   }
   say_unread(porting, shell::unread_parts(tree.program));
   auto programs = find_programs(porting, launches, view, tree.program);
-  const Sizes sizes(text, requests[0], slurm::size_job(requests[0], k_version, 0));
+  const Sizes sizes(text, requests[0], read.sizes[0]);
   port_request(porting, requests[0]);
   if (programs.empty()) {
     if (!diag::has_errors(porting.result.findings))

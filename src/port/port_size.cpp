@@ -13,7 +13,7 @@ std::string counted(unsigned number, const std::string& what) {
   return std::to_string(number) + " " + what + (number == 1 ? "" : "s");
 }
 
-slurm::Place place_of_launch(const FoundLaunch& found) { return {found.begin, found.end - found.begin}; }
+diag::Place place_of_launch(const FoundLaunch& found) { return {found.begin, found.end - found.begin}; }
 
 /// GPUs that a list of visible ones in the script counts: "0,1,2,3".
 unsigned listed_gpus(const FoundLaunch& found) {

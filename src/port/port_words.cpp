@@ -22,7 +22,7 @@ bool is_starter(const Link& link) {
   return std::find(k_starters.begin(), k_starters.end(), link.program) != k_starters.end();
 }
 
-std::size_t end_of(shell::Place place) { return std::size_t{place.offset} + place.length; }
+std::size_t end_of(diag::Place place) { return std::size_t{place.offset} + place.length; }
 
 /// Behind the link's last word, so that settings before the next program (`env X=1 python`) are the
 /// program's.

@@ -17,8 +17,6 @@
 
 namespace hpcml::port {
 
-using check::place_of;
-
 /// One script on its way to another site.
 struct Porting {
   std::string file;
@@ -30,13 +28,13 @@ struct Porting {
   unsigned least_nodes = 0; ///< an elastic agent was content with so many of `old_nodes`; 0: with all
   unsigned old_nodes = 1;
 
-  void note(slurm::Place place, std::string code, std::string message, std::string hint = {}) {
+  void note(diag::Place place, std::string code, std::string message, std::string hint = {}) {
     add(diag::Severity::note, place, std::move(code), std::move(message), std::move(hint));
   }
-  void warn(slurm::Place place, std::string code, std::string message, std::string hint = {}) {
+  void warn(diag::Place place, std::string code, std::string message, std::string hint = {}) {
     add(diag::Severity::warning, place, std::move(code), std::move(message), std::move(hint));
   }
-  void error(slurm::Place place, std::string code, std::string message, std::string hint = {}) {
+  void error(diag::Place place, std::string code, std::string message, std::string hint = {}) {
     add(diag::Severity::error, place, std::move(code), std::move(message), std::move(hint));
   }
   /// A value of the old script.
@@ -45,7 +43,7 @@ struct Porting {
   }
 
 private:
-  void add(diag::Severity severity, slurm::Place place, std::string code, std::string message,
+  void add(diag::Severity severity, diag::Place place, std::string code, std::string message,
            std::string hint) {
     diag::Span span{file, 0, 0, 0};
     if (place.length > 0) span = diag::span_at(file, text, place.offset, static_cast<unsigned>(place.length));

@@ -89,8 +89,4 @@ std::vector<Place> long_texts(const Node& node, std::string_view file) {
   return std::move(find.list);
 }
 
-diag::Span span_of(Place place, const std::string& file, std::string_view text) {
-  return diag::span_at(file, text, place.offset, place.length);
-}
-
 } // namespace hpcml::shell

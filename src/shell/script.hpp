@@ -32,7 +32,5 @@ std::vector<Unread> unread_parts(const Node& node);
 /// Here-documents and words that go over several lines, in order: what looks like a comment in them is text.
 /// `file` is what read_script got.
 std::vector<Place> long_texts(const Node& node, std::string_view file);
-/// The place as line and column of `text`, the file as read_script got it.
-diag::Span span_of(Place place, const std::string& file, std::string_view text);
 
 } // namespace hpcml::shell

@@ -26,7 +26,7 @@ const Hole* Source::hole_at(std::size_t offset) const {
 void Source::add(std::string_view more, Place from) {
   const bool same = more.size() == from.length;
   for (std::size_t i = 0; i < more.size(); ++i)
-    places.push_back(from.offset + (same ? static_cast<std::uint32_t>(i) : 0));
+    places.push_back(static_cast<std::uint32_t>(from.offset + (same ? i : 0)));
   text += more;
 }
 

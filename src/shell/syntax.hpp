@@ -7,13 +7,12 @@
 #include <string>
 #include <vector>
 
+#include "diag/place.hpp"
+
 namespace hpcml::shell {
 
-/// Bytes of the script as it lies in the file, also for text inside `bash -c '…'` and here-documents.
-struct Place {
-  std::uint32_t offset = 0;
-  std::uint32_t length = 0;
-};
+/// Of the script as it lies in the file, also for text inside `bash -c '…'` and here-documents.
+using diag::Place;
 
 struct Node;
 struct Parameter;

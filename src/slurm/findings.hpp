@@ -1,21 +1,27 @@
 // SPDX-License-Identifier: MIT
-// Collects what is wrong in one script, at places given as offsets.
+// Collects what is wrong in one script, at places given as bytes.
 #pragma once
 
-#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include "diag/diagnostic.hpp"
 #include "diag/lines.hpp"
+#include "diag/place.hpp"
 
 namespace hpcml::slurm {
 
-/// Bytes of the script; length 0 where a value came from elsewhere (environment, command line).
-struct Place {
-  std::size_t offset = 0;
-  std::size_t length = 0;
+using diag::Place;
+
+/// What is wrong at a place of the script.
+struct PlacedFinding {
+  diag::Severity severity = diag::Severity::error;
+  std::string code;
+  std::string message;
+  std::string hint;
+  Place place;
 };
 
 /// The findings about one text, all of them, in the order in which they were found.
@@ -23,27 +29,28 @@ class Findings {
 public:
   Findings(std::string file, std::string_view text) : x_file(std::move(file)), x_text(text) {}
   void error(Place place, std::string code, std::string message, std::string hint = {}) {
-    add(diag::Severity::error, place, std::move(code), std::move(message), std::move(hint));
+    x_placed.push_back({diag::Severity::error, std::move(code), std::move(message), std::move(hint), place});
   }
   void warning(Place place, std::string code, std::string message, std::string hint = {}) {
-    add(diag::Severity::warning, place, std::move(code), std::move(message), std::move(hint));
+    x_placed.push_back(
+        {diag::Severity::warning, std::move(code), std::move(message), std::move(hint), place});
   }
-  const diag::Diagnostics& list() const { return x_list; }
+  /// By their bytes.
+  const std::vector<PlacedFinding>& placed() const { return x_placed; }
+  /// By lines and columns, for a report.
+  diag::Diagnostics list() const {
+    diag::Diagnostics list;
+    if (x_placed.empty()) return list;
+    const diag::Lines lines(x_text);
+    for (const auto& [severity, code, message, hint, place] : x_placed)
+      list.push_back({severity, code, message, lines.span_at(x_file, place), hint});
+    return list;
+  }
 
 private:
-  void add(diag::Severity severity, Place place, std::string code, std::string message, std::string hint) {
-    diag::Span span{x_file, 0, 0, 0};
-    if (place.length > 0) {
-      if (!x_lines) x_lines.emplace(x_text);
-      span = x_lines->span_at(x_file, place.offset, static_cast<unsigned>(place.length));
-    }
-    x_list.push_back({severity, std::move(code), std::move(message), span, std::move(hint)});
-  }
-
   std::string x_file;
   std::string_view x_text;
-  std::optional<diag::Lines> x_lines; ///< once there is something to find
-  diag::Diagnostics x_list;
+  std::vector<PlacedFinding> x_placed;
 };
 
 } // namespace hpcml::slurm

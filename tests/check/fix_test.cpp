@@ -106,7 +106,9 @@ TEST_CASE("patch finds files with blanks in their names") {
 }
 
 TEST_CASE("Edits of one finding are made together or not at all") {
-  const auto finding = [](std::vector<check::Edit> edits) { return check::Finding{{}, std::move(edits)}; };
+  const auto finding = [](std::vector<check::Edit> edits) {
+    return check::Finding{{}, {}, std::move(edits)};
+  };
   const std::string text = "0123456789";
   CHECK(check::apply_fixes(text, {}).text == text);
   const auto two = check::apply_fixes(text, {finding({{1, 1, "x"}, {8, 0, "y"}}), finding({{3, 2, ""}})});

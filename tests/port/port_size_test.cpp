@@ -41,6 +41,7 @@ TEST_CASE("Tasks and GPUs stay as many, however the old script asked for them") 
       {"-N 1 --ntasks-per-node=6 --gres=gpu:6", "srun python x.py", "narval", 2, 3, 3},
       {"-N 3 --ntasks-per-node=8 --exclusive", "export NCCL_DEBUG=INFO\nsrun python x.py", "narval", 6, 4, 4},
       {"-N 2 --ntasks-per-node=4 --gres=gpu:4", "srun python x.py", "lumi", 1, 8, 8},
+      {"-w old[1-2] --ntasks-per-node=4 --gres=gpu:4", "srun python x.py", "narval", 2, 4, 4},
   };
   for (const auto& row : rows) {
     INFO(row.directives << " | " << row.line << " | " << row.site);

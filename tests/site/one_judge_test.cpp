@@ -131,7 +131,7 @@ Answers ask(const model::JobSpec& job, const model::Site& at) {
     if (finding.severity == diag::Severity::error && k_rules.count(finding.code) > 0)
       answers.refused.insert(finding.code);
   const auto script = script_of(job, at);
-  for (const auto& [what, fix] : check::check_script("x.sh", script, {std::nullopt, &at}))
+  for (const auto& [what, place, fix] : check::check_script("x.sh", script, {std::nullopt, &at}))
     for (const auto& [code, rules] : k_rules)
       if (rules.count(what.code) > 0) {
         answers.findings.insert(what.code);

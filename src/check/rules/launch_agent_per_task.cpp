@@ -91,7 +91,7 @@ Hits find(const Subject& subject) {
   Hits hits;
   for (const auto& launch : subject.launches) {
     if (const auto* agent = launch.agent(); agent && !started_by_agent(*agent).empty())
-      add_hit(hits, {place_of(agent->place),
+      add_hit(hits, {agent->place,
                      "each process of " + agent->program + " starts " + started_by_agent(*agent) + " anew",
                      "leave one of the two launchers out"});
     const auto* step = launch.step();
@@ -105,13 +105,13 @@ Hits find(const Subject& subject) {
       const auto fault = agent_fault(launch, *step, *inner, shape);
       if (fault.empty()) continue;
       const auto tasks = std::to_string(shape.tasks_per_node.value_or(shape.tasks.value_or(0)));
-      add_hit(hits, {place_of(step->place), fault,
+      add_hit(hits, {step->place, fault,
                      "start one per node: #SBATCH --ntasks-per-node=1 with " + tasks +
                          " times the --cpus-per-task; or drop " + inner->program + " and start python by " +
                          step->program});
     } else if (const auto tasks = shape.tasks ? shape.tasks : shape.tasks_per_node; tasks && *tasks > 1)
       add_hit(hits,
-              {place_of(step->place),
+              {step->place,
                step->program + " starts " + std::to_string(*tasks) + " tasks, and each starts " +
                    inner->program + ", which starts tasks of its own",
                "leave one of the two launchers out: " + step->program + " starts a task per rank itself"});

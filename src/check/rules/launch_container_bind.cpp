@@ -8,7 +8,7 @@ namespace launch_container_bind {
 
 /// Whether the list goes on in the next word: "-B /a, /b". A comma at the end of a quoted list is passed
 /// over.
-bool goes_on(std::string_view text, slurm::Place place) {
+bool goes_on(std::string_view text, diag::Place place) {
   const auto end = place.offset + place.length;
   if (end > text.size() || end == 0 || text[end - 1] != ',') return false;
   const auto next = text.find_first_not_of(" \t", end);
@@ -37,9 +37,9 @@ Hits find(const Subject& subject) {
       continue;
     for (const auto& option : container->options) {
       if ((option.name != "B" && option.name != "bind") || !option.value || !option.value->known()) continue;
-      const auto place = place_of(option.value->place);
+      const auto place = option.value->place;
       if (option.value->text().empty() || goes_on(subject.text, place)) {
-        add_hit(hits, {place_of(option.place),
+        add_hit(hits, {option.place,
                        option.value->text().empty() ? "the list of binds is empty"
                                                     : "the list of binds ends at the blank behind its comma",
                        "write -B SOURCE:TARGET:ro, several separated by commas without blanks"});
@@ -49,7 +49,7 @@ Hits find(const Subject& subject) {
         if (const auto fault = fault_of(bind); !fault.empty()) {
           add_hit(
               hits,
-              {place_of(option.place), fault,
+              {option.place, fault,
                "write -B SOURCE:TARGET:ro with absolute paths, several separated by commas without blanks"});
           break;
         }

@@ -41,7 +41,7 @@ Hits find(const Subject& subject) {
     const auto image = container->operands[0].place;
     const bool written = image.length > 1 && image.offset > 0 && image.offset < subject.text.size() &&
                          (subject.text[image.offset - 1] == ' ' || subject.text[image.offset - 1] == '\t');
-    add_hit(hits, {place_of(container->place),
+    add_hit(hits, {container->place,
                    container->program + " without --nv: the image has no GPU driver, and CUDA finds no GPU",
                    container->program + " exec --nv …",
                    written ? std::vector<Edit>{{image.offset, 0, "--nv "}} : std::vector<Edit>()});

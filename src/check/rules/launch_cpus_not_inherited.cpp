@@ -82,7 +82,7 @@ Hits find(const Subject& subject) {
     // Where the version is not known once is enough to say.
     if (!subject.version_known && !hits.empty()) continue;
     add_hit(hits,
-            {place_of(step->place),
+            {step->place,
              "srun of Slurm 22.05 to 23.02 does not take the job's --cpus-per-task: each task gets one CPU",
              "srun --cpus-per-task=$SLURM_CPUS_PER_TASK, which all versions understand; or export "
              "SRUN_CPUS_PER_TASK=$SLURM_CPUS_PER_TASK before the first srun",

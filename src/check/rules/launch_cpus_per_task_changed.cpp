@@ -17,7 +17,7 @@ Hits find(const Subject& subject) {
         seen.value->text().empty())
       continue;
     if (subject.text.find("SLURM_TRES_PER_TASK") != std::string_view::npos) continue;
-    add_hit(hits, {place_of(seen.set_at),
+    add_hit(hits, {seen.set_at,
                    "srun stops from Slurm 23.11 on: SLURM_CPUS_PER_TASK=" + seen.value->text() +
                        " does not agree with SLURM_TRES_PER_TASK, which says " + std::to_string(asked),
                    "leave Slurm's variable alone and write srun --cpus-per-task=" + seen.value->text(),

@@ -28,9 +28,9 @@ Hits find(const Subject& subject) {
     const auto* found = std::find_if(k_settings.begin(), k_settings.end(), [&](const Setting& one) {
       return one.name == seen.name && one.value == seen.value->text();
     });
-    if (found == k_settings.end() || is_explained(subject, place_of(seen.value->place))) continue;
+    if (found == k_settings.end() || is_explained(subject, seen.value->place)) continue;
     add_hit(hits,
-            {place_of(seen.value->place),
+            {seen.value->place,
              std::string(found->name) + "=" + std::string(found->value) + " " + std::string(found->effect),
              "for the search of a fault only: take it out for real runs"});
   }

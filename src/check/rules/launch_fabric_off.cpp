@@ -20,7 +20,7 @@ bool has_other_network(const Launch& launch) {
 
 /// Whether a comment tells why: some words behind the setting, or a sentence on the line above. Commented
 /// commands and a heading ("# NCCL settings") tell nothing, and who is still looking has not taken it out.
-bool has_reason(const Subject& subject, slurm::Place place) {
+bool has_reason(const Subject& subject, diag::Place place) {
   if (place.offset >= subject.text.size()) return false;
   const auto line = line_at(subject.text, place.offset);
   const auto text = subject.text.substr(line.offset, line.length);
@@ -60,8 +60,7 @@ Hits find(const Subject& subject) {
     if (!seen.value->known() || seen.value->text() != "1") continue;
     const auto job = shape_of_job(subject);
     const bool network = seen.name == "NCCL_IB_DISABLE";
-    if (is_explained(subject, place_of(seen.value->place)) ||
-        has_reason(subject, place_of(seen.value->place)) ||
+    if (is_explained(subject, seen.value->place) || has_reason(subject, seen.value->place) ||
         (seen.name == "NCCL_P2P_DISABLE" && asks_for_gaming_cards(subject)))
       continue;
     if (network ? !job.several_nodes || has_other_network(*seen.launch) : job.gpus_per_node.value_or(0) < 2)
@@ -70,7 +69,7 @@ Hits find(const Subject& subject) {
     if (site && std::any_of(site->env.begin(), site->env.end(),
                             [&](const auto& rule) { return rule.name == seen.name; }))
       continue;
-    add_hit(hits, {place_of(seen.value->place),
+    add_hit(hits, {seen.value->place,
                    std::string(seen.name) + "=1 makes NCCL copy " +
                        (network ? "between nodes over plain sockets"
                                 : "between the GPUs of a node by a slower way"),

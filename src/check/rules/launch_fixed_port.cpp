@@ -59,7 +59,7 @@ std::optional<bool> is_shared(const Subject& subject) {
 }
 
 /// The number stands once only: what replaces it cannot disagree with another place.
-std::vector<Edit> from_job_id(const Subject& subject, Numbers& numbers, slurm::Place place,
+std::vector<Edit> from_job_id(const Subject& subject, Numbers& numbers, diag::Place place,
                               const std::string& port) {
   if (subject.requests.size() != 1 || numbers.places_of(port).size() != 1) return {};
   const auto line = line_at(subject.text, place.offset);
@@ -98,8 +98,8 @@ bool is_given_as_port(std::string_view text, std::size_t at, std::size_t length)
 
 /// Where the script gives the number: here, or in the assignment that it comes from; nothing where it is a
 /// default that others override.
-std::optional<slurm::Place> written_at(const Subject& subject, Numbers& numbers, const std::string& port,
-                                       slurm::Place place) {
+std::optional<diag::Place> written_at(const Subject& subject, Numbers& numbers, const std::string& port,
+                                      diag::Place place) {
   const auto text = subject.text;
   if (place.offset + place.length <= text.size()) {
     auto written = text.substr(place.offset, place.length);
@@ -107,15 +107,14 @@ std::optional<slurm::Place> written_at(const Subject& subject, Numbers& numbers,
     if (util::ends_with(written, port))
       return written.size() == place.length
                  ? place
-                 : slurm::Place{place.offset + written.size() - port.size(), port.size()};
+                 : diag::Place{place.offset + written.size() - port.size(), port.size()};
   }
   for (const auto at : numbers.places_of(port))
-    if (is_given_as_port(text, at, port.size())) return slurm::Place{at, port.size()};
+    if (is_given_as_port(text, at, port.size())) return diag::Place{at, port.size()};
   return std::nullopt;
 }
 
-void add(const Subject& subject, Numbers& numbers, const std::string& port, slurm::Place seen_at,
-         Hits& hits) {
+void add(const Subject& subject, Numbers& numbers, const std::string& port, diag::Place seen_at, Hits& hits) {
   if (!is_port(port) || port == "0") return;
   const auto written = written_at(subject, numbers, port, seen_at);
   if (!written) return;
@@ -139,7 +138,7 @@ Hits find(const Subject& subject) {
   if (!is_shared(subject).value_or(true)) return hits; // nobody else listens on these nodes
   Numbers numbers(subject.text);
   for (const auto& seen : seen_variables(subject, {"MASTER_PORT"}))
-    if (seen.value->known()) add(subject, numbers, seen.value->text(), place_of(seen.value->place), hits);
+    if (seen.value->known()) add(subject, numbers, seen.value->text(), seen.value->place, hits);
   for (const auto& launch : subject.launches) {
     const auto* agent = launch.agent();
     if (!agent || agent->find("standalone")) continue;
@@ -152,7 +151,7 @@ Hits find(const Subject& subject) {
       text.insert(0, given->value->pieces[at].text);
     const auto colon = text.rfind(':');
     if (colon == std::string::npos && util::starts_with(given->name, "rdzv")) continue; // a host alone
-    add(subject, numbers, text.substr(colon + 1), place_of(given->place), hits);
+    add(subject, numbers, text.substr(colon + 1), given->place, hits);
   }
   return hits;
 }

@@ -37,12 +37,11 @@ Hits find(const Subject& subject) {
       for (const auto& interface : subject.site->network.interfaces)
         if (right.empty() && util::starts_with(interface, *wrong)) right = interface;
     add_hit(hits,
-            {place_of(seen.value->place), "Gloo wants whole names of interfaces; '" + *wrong + "' is none",
+            {seen.value->place, "Gloo wants whole names of interfaces; '" + *wrong + "' is none",
              right.empty() ? "write the name as ip addr shows it on a compute node" +
                                  (is_letters(*wrong) ? ": " + *wrong + "0" : std::string())
                            : "GLOO_SOCKET_IFNAME=" + right,
-             right.empty() ? std::vector<Edit>()
-                           : replace_end(subject, place_of(seen.value->place), value, right)});
+             right.empty() ? std::vector<Edit>() : replace_end(subject, seen.value->place, value, right)});
   }
   return hits;
 }

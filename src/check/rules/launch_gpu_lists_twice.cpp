@@ -27,7 +27,7 @@ Hits find(const Subject& subject) {
       if (!second || !moves(*second)) continue;
       add_hit(
           hits,
-          {place_of(second->place),
+          {second->place,
            std::string(name) +
                " counts within the GPUs that ROCR_VISIBLE_DEVICES leaves: together they name others, or none",
            "set ROCR_VISIBLE_DEVICES only"});

@@ -78,7 +78,7 @@ Hits find(const Subject& subject) {
     else if (amd && name == "CUDA_VISIBLE_DEVICES")
       message = "on AMD GPUs " + name +
                 " counts within ROCR_VISIBLE_DEVICES, which Slurm sets: the numbers are not the node's";
-    add_hit(hits, {place_of(seen.value->place),
+    add_hit(hits, {seen.value->place,
                    std::move(message),
                    "leave it to Slurm, and let each rank take the GPU of its LOCAL_RANK",
                    {},

@@ -16,18 +16,18 @@ bool isolates(std::string_view bind) {
 }
 
 /// Where the isolation is asked for: at the step or for the job; nothing where it is not, or taken back.
-std::optional<slurm::Place> asked_at(const Subject& subject, const Link& step) {
+std::optional<diag::Place> asked_at(const Subject& subject, const Link& step) {
   const auto& request = subject.requests[0];
   if (!step.complete || step.find("gres-flags") || request.has("gres-flags") || request.has("tres-bind") ||
       step.find("tres-bind"))
     return std::nullopt;
   if (const auto* bind = step.find("gpu-bind")) {
     if (!bind->value || !bind->value->known() || !isolates(bind->value->text())) return std::nullopt;
-    return place_of(bind->place);
+    return bind->place;
   }
   if (request.has("gpu-bind"))
     return isolates(request.text("gpu-bind")) ? std::optional(request.place("gpu-bind")) : std::nullopt;
-  if (const auto* option = step.find("gpus-per-task")) return place_of(option->place);
+  if (const auto* option = step.find("gpus-per-task")) return option->place;
   return request.has("gpus-per-task") ? std::optional(request.place("gpus-per-task")) : std::nullopt;
 }
 

@@ -55,13 +55,13 @@ Hits find(const Subject& subject) {
     if ((last.program == "module" || last.program == "ml") && (!parent || parent != said) &&
         !may_be_brought(subject, *launch.command)) {
       said = parent;
-      add_hit(hits, {place_of(last.place),
+      add_hit(hits, {last.place,
                      "modules are of the host: in the image there is neither the command nor what it loads",
                      "load modules before the container starts, or take what the image has"});
     }
     const auto* srun = launch.find("srun");
     if (srun && srun > container && !binds_slurm(launch, *container))
-      add_hit(hits, {place_of(srun->place), "srun inside the image: it has no Slurm, or another version",
+      add_hit(hits, {srun->place, "srun inside the image: it has no Slurm, or another version",
                      "start the container by srun: srun " + container->program + " exec …"});
   }
   return hits;

@@ -66,7 +66,7 @@ Hits find(const Subject& subject) {
       continue;
     // A step elsewhere does the work; this one prepares it.
     if (!launch.step() && elsewhere) continue;
-    add_hit(hits, {place_of(python->place),
+    add_hit(hits, {python->place,
                    "one process on a node with " + std::to_string(*shape.gpus_per_node) +
                        " GPUs: all but one stay idle unless it uses them by itself",
                    "start one process per GPU (torchrun --nproc_per_node, or srun with --ntasks-per-node), "

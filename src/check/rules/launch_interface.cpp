@@ -47,12 +47,11 @@ Hits find(const Subject& subject) {
                });
     if (fits) continue;
     const auto right = util::join(interfaces, ",");
-    add_hit(
-        hits,
-        {place_of(seen.value->place),
-         "'" + value + "' is none of the interfaces between the nodes of " + subject.site->id + ": " + right,
-         std::string(seen.name) + "=" + (nccl ? right : interfaces.front()),
-         replace_end(subject, place_of(seen.value->place), value, nccl ? right : interfaces.front())});
+    add_hit(hits, {seen.value->place,
+                   "'" + value + "' is none of the interfaces between the nodes of " + subject.site->id +
+                       ": " + right,
+                   std::string(seen.name) + "=" + (nccl ? right : interfaces.front()),
+                   replace_end(subject, seen.value->place, value, nccl ? right : interfaces.front())});
   }
   return hits;
 }

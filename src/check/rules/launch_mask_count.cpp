@@ -14,7 +14,7 @@ Hits find(const Subject& subject) {
     const auto count = static_cast<long>(masks.masks.size());
     if (!tasks || *tasks <= count) continue;
     add_hit(hits,
-            {place_of(masks.option->place),
+            {masks.option->place,
              std::to_string(count) + (count == 1 ? " mask for " : " masks for ") + std::to_string(*tasks) +
                  " tasks per node: Slurm starts again from the first, so that tasks share the same CPUs",
              "give one mask per task of a node, or --cpu-bind=cores with --cpus-per-task"});

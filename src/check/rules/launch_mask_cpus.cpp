@@ -20,7 +20,7 @@ Hits find(const Subject& subject) {
                               : model::IdSet();
     if (outside.empty() && reserved.empty()) continue;
     const bool beyond = !outside.empty();
-    add_hit(hits, {place_of(masks.option->place),
+    add_hit(hits, {masks.option->place,
                    beyond ? "the masks name CPUs " + outside.to_list() + ", which the nodes of " +
                                 subject.site->id + " do not have"
                           : "the masks name CPUs " + reserved.to_list() + ", which " + subject.site->id +

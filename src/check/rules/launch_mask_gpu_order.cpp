@@ -39,7 +39,7 @@ Hits find(const Subject& subject) {
       away += (away.empty() ? "" : ", ") + std::to_string(i);
     }
     if (first == places.size()) continue;
-    add_hit(hits, {place_of(masks.option->place),
+    add_hit(hits, {masks.option->place,
                    "tasks " + away + " run far from the GPU of their number: GPU " + std::to_string(first) +
                        " hangs at CPUs " + near(*node, places[first]).to_list() + ", not at " +
                        masks.masks[first].to_list(),

@@ -66,7 +66,7 @@ std::optional<Fault> fault_of(const Subject& subject, const shell::Argument& val
   return std::nullopt;
 }
 
-void check_value(const Subject& subject, const shell::Argument& value, slurm::Place place, Hits& hits) {
+void check_value(const Subject& subject, const shell::Argument& value, diag::Place place, Hits& hits) {
   if (auto fault = fault_of(subject, value, place.offset))
     add_hit(
         hits,
@@ -92,7 +92,7 @@ void check_missing(const Subject& subject, const Launch& launch, const Link& age
   const auto count = number_of(*nodes->value, shape_of_job(subject));
   if (!count || *count < 2) return;
   add_hit(hits,
-          {place_of(agent.place),
+          {agent.place,
            agent.program + " of " + std::to_string(*count) + " nodes is told no address: " +
                (torchrun ? "each node looks for the first rank at itself, whatever MASTER_ADDR is"
                          : "it looks for the first rank at a host called None"),
@@ -122,11 +122,10 @@ Hits find(const Subject& subject) {
       if (const auto* given = find_any(*agent, {"master_addr", "master-addr", "main_process_ip",
                                                 "main-process-ip", "rdzv_endpoint", "rdzv-endpoint"});
           given && given->value && !is_first_node(launch, *agent))
-        check_value(subject, *given->value, place_of(given->place), hits);
+        check_value(subject, *given->value, given->place, hits);
     }
     if (!launch.step()) continue;
-    if (const auto* value = launch.variable("MASTER_ADDR"))
-      check_value(subject, *value, place_of(value->place), hits);
+    if (const auto* value = launch.variable("MASTER_ADDR")) check_value(subject, *value, value->place, hits);
   }
   return hits;
 }

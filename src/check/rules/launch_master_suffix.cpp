@@ -20,7 +20,7 @@ Hits find(const Subject& subject) {
     const auto end = seen.value->place.offset + seen.value->place.length;
     add_hit(
         hits,
-        {place_of(seen.value->place),
+        {seen.value->place,
          "on " + subject.site->id + " the name of the fast network is the host's name with '" + suffix + "'",
          "MASTER_ADDR=\"$(scontrol show hostnames \"$SLURM_JOB_NODELIST\" | head -n 1)" + suffix + "\"",
          {{end, 0, suffix}}});

@@ -116,7 +116,7 @@ Hits find(const Subject& subject) {
                   })))
     return {};
   const auto& link = found->agent() ? *found->agent() : found->last();
-  return {{place_of(link.place),
+  return {{link.place,
            "nothing starts this on the other nodes: a batch script runs on the first node of the job only",
            "put srun in front of it: one task per node for torchrun and accelerate, one per GPU for python"}};
 }

@@ -20,9 +20,9 @@ Hits find(const Subject& subject) {
     const auto count = number_of(*given->value, job);
     if (!count || *count == *shape.nodes || (!launch.step() && *count == 1)) continue;
     auto fix = shape.nodes == job.nodes
-                   ? replace_end(subject, place_of(given->place), given->value->text(), "$SLURM_NNODES")
+                   ? replace_end(subject, given->place, given->value->text(), "$SLURM_NNODES")
                    : std::vector<Edit>();
-    add_hit(hits, {place_of(given->place),
+    add_hit(hits, {given->place,
                    "the program expects " + std::to_string(*count) + (*count == 1 ? " node" : " nodes") +
                        ", but this runs on " + std::to_string(*shape.nodes),
                    "write $SLURM_NNODES, so that the number stands in the directives only", std::move(fix)});

@@ -34,7 +34,7 @@ Hits find(const Subject& subject) {
     const std::string option = torchrun ? "--node_rank" : "--machine_rank";
     const bool certain = torchrun && shape.nodes && *shape.nodes == *count;
     add_hit(hits,
-            {place_of(rank ? rank->place : agent->place),
+            {rank ? rank->place : agent->place,
              rank ? "every node gets the same " + option + ": " + rank->value->text()
                   : "without " + option + " every node believes that it is number 0",
              torchrun ? "let the nodes count themselves: --rdzv_backend=c10d --rdzv_id=$SLURM_JOB_ID "

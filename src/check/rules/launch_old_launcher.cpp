@@ -10,7 +10,7 @@ Hits find(const Subject& subject) {
   for (const auto& launch : subject.launches)
     for (const auto& link : launch.chain)
       if (link.module == "torch.distributed.launch")
-        add_hit(hits, {place_of(link.place), "torch.distributed.launch is deprecated in favour of torchrun",
+        add_hit(hits, {link.place, "torch.distributed.launch is deprecated in favour of torchrun",
                        "torchrun with the same options; the program then reads LOCAL_RANK from the "
                        "environment, not --local-rank"});
   return hits;

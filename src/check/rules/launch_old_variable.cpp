@@ -29,7 +29,7 @@ Hits find(const Subject& subject) {
     const auto at = value > name.size() ? value - name.size() - 1 : 0;
     const bool written = util::starts_with(subject.text.substr(at), name + "=");
     // No mend: an older torch knows the old name only.
-    add_hit(hits, {written ? slurm::Place{at, name.size()} : place_of(seen.set_at),
+    add_hit(hits, {written ? diag::Place{at, name.size()} : seen.set_at,
                    name + " is called " + now + " from torch 2.2 on", now});
   }
   return hits;

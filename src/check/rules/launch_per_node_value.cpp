@@ -41,7 +41,7 @@ bool is_set_inside(const Subject& subject, const Link& step, std::string_view na
   return false;
 }
 
-void check_value(const Subject& subject, const Link& step, const shell::Argument& value, slurm::Place place,
+void check_value(const Subject& subject, const Link& step, const shell::Argument& value, diag::Place place,
                  std::string_view what, Hits& hits) {
   for (const auto& piece : value.pieces) {
     if (piece.known || own_value_in(piece.text).empty() || is_expanded_outside(subject, step, piece.text))
@@ -68,12 +68,12 @@ Hits find(const Subject& subject) {
              option.name == "rdzv-endpoint" || option.name == "master_addr" || option.name == "master-addr" ||
              option.name == "master_port" || option.name == "master-port" ||
              option.name == "main_process_ip" || option.name == "main_process_port"))
-          check_value(subject, *step, *option.value, place_of(option.place), "--" + option.name, hits);
+          check_value(subject, *step, *option.value, option.place, "--" + option.name, hits);
       continue;
     }
     for (const std::string_view name : {"MASTER_ADDR", "MASTER_PORT"})
       if (const auto* value = launch.variable(name); value && is_set_inside(subject, *step, name, *value))
-        check_value(subject, *step, *value, place_of(value->place), name, hits);
+        check_value(subject, *step, *value, value->place, name, hits);
   }
   return hits;
 }

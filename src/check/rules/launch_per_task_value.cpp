@@ -97,7 +97,7 @@ void check_words(const Subject& subject, const Launch& launch, const Link& step,
       if (name.empty() || util::starts_with(piece.text, "$(") || is_unread_rank(launch, word)) continue;
       if (name == "SLURM_NODEID" && shape_of(subject, launch).nodes == 1) continue; // 0 is right
       const auto fix = direct && runs_shell(launch) ? escape(subject, word, piece) : std::vector<Edit>();
-      add_hit(hits, {place_of(fix.empty() ? word.place : piece.place),
+      add_hit(hits, {fix.empty() ? word.place : piece.place,
                      "the batch shell expands " + piece.text + " before " + step.program +
                          " starts: every task gets the batch host's value, 0",
                      "let each task expand it: " + step.program + " bash -c '… $" + std::string(name) +
@@ -135,7 +135,7 @@ void check_exports(const Subject& subject, const Launch& launch, const Link& ste
     if (!piece || !reaches_program(subject, step, *variable)) continue;
     const auto name = std::string(per_task_name(piece->text));
     if (name == "SLURM_NODEID" && shape_of(subject, launch).nodes == 1) continue;
-    add_hit(hits, {place_of(variable->set_at),
+    add_hit(hits, {variable->set_at,
                    variable->name + " is set in the batch script, where " + name + " is 0: every task gets 0",
                    "set it in each task: " + step.program + " bash -c 'export " + variable->name + "=$" +
                        name + "; exec python …' in single quotes"});

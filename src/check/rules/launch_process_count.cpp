@@ -36,11 +36,10 @@ Hits find(const Subject& subject) {
     const auto gpus = *shape.gpus_per_node;
     if (!processes || *processes == gpus || *processes < 1) continue;
     const bool more = *processes > gpus;
-    auto fix =
-        more && agent->program == "torchrun" && shape.gpus_per_node == job.gpus_per_node
-            ? replace_end(subject, place_of(option->place), option->value->text(), "$SLURM_GPUS_ON_NODE")
-            : std::vector<Edit>();
-    add_hit(hits, {place_of(option->place),
+    auto fix = more && agent->program == "torchrun" && shape.gpus_per_node == job.gpus_per_node
+                   ? replace_end(subject, option->place, option->value->text(), "$SLURM_GPUS_ON_NODE")
+                   : std::vector<Edit>();
+    add_hit(hits, {option->place,
                    std::to_string(*processes) + (*processes == 1 ? " process for " : " processes for ") +
                        std::to_string(gpus) + (gpus == 1 ? " GPU" : " GPUs") + " of a node" +
                        (more ? ": NCCL refuses two processes on one GPU" : ": the others stay idle"),

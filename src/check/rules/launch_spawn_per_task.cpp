@@ -44,7 +44,7 @@ Hits find(const Subject& subject) {
       found = spawn_in(python->operands[1].text()) != std::string_view::npos;
     if (!found && python->operands[0].known()) found = writes_spawning_file(subject, first);
     if (found)
-      add_hit(hits, {place_of(python->place),
+      add_hit(hits, {python->place,
                      "the program starts a process per GPU by mp.spawn, and " + launch.step()->program +
                          " starts the program " + std::to_string(*shape_of(subject, launch).tasks_per_node) +
                          " times on each node",

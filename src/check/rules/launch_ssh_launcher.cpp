@@ -12,7 +12,7 @@ Hits find(const Subject& subject) {
     if (!agent || agent->program != "deepspeed" || launch.step()) continue;
     const auto* option = find_any(*agent, {"hostfile", "H"});
     if (!option || find_any(*agent, {"no_ssh", "launcher"})) continue;
-    add_hit(hits, {place_of(option->place),
+    add_hit(hits, {option->place,
                    "deepspeed starts the other nodes over ssh, which many clusters do not allow between "
                    "compute nodes, and outside of Slurm's accounting",
                    "start one process per GPU by srun (deepspeed.init_distributed takes rank and address "

@@ -40,13 +40,13 @@ Hits find(const Subject& subject) {
     if (!shape.several_nodes) continue;
     if (is_standalone(launch, *agent)) {
       const auto* option = agent->find("standalone");
-      add_hit(hits, {place_of(option ? option->place : agent->place),
+      add_hit(hits, {option ? option->place : agent->place,
                      std::string(option ? "--standalone" : "PET_STANDALONE") +
                          " makes each node train by itself: the nodes never meet",
                      k_hint});
     } else if (shape.tasks_per_node == 1 && is_told_of_none(subject, launch, *agent))
       add_hit(hits,
-              {place_of(agent->place),
+              {agent->place,
                find_any(*agent, {"rdzv_endpoint", "rdzv-endpoint"})
                    ? "torchrun without --nnodes takes one node: the others wait at the rendezvous in vain"
                    : "torchrun without --nnodes makes each node train by itself: the nodes never meet",

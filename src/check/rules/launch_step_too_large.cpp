@@ -28,7 +28,7 @@ void find_tasks(const Subject& subject, const LaunchShape& job, const Link& step
   // Cores are given whole: on each node up to three threads more than asked for.
   if (!count || *count <= *cpus + 3 * job.nodes.value_or(1) || find_any(step, {"overcommit", "overlap"}))
     return;
-  add_hit(hits, {place_of(tasks->place),
+  add_hit(hits, {tasks->place,
                  "srun starts " + std::to_string(*count) + " tasks, but the job asks for CPUs for " +
                      std::to_string(*cpus),
                  "ask for them with --ntasks above, or write $SLURM_NTASKS; only where nodes are given whole "
@@ -50,11 +50,11 @@ Hits find(const Subject& subject) {
                            ? number_of(*nodes->value, job)
                            : std::nullopt;
     if (!count || *count <= *job.nodes) continue;
-    add_hit(hits, {place_of(nodes->place),
+    add_hit(hits, {nodes->place,
                    "srun asks for " + std::to_string(*count) + " nodes, but the job has " +
                        std::to_string(*job.nodes),
                    "write $SLURM_NNODES, or leave it out: a step takes all nodes of the job by default",
-                   replace_end(subject, place_of(nodes->place), nodes->value->text(), "$SLURM_NNODES")});
+                   replace_end(subject, nodes->place, nodes->value->text(), "$SLURM_NNODES")});
   }
   return hits;
 }

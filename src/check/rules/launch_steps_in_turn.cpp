@@ -39,7 +39,7 @@ Hits find(const Subject& subject) {
   }
   if (!second) return {};
   return {
-      {place_of(second->place),
+      {second->place,
        "this step waits for the one before: srun without --exact or --mem takes all of the job's resources",
        "give each its part: srun --exact --ntasks=… --cpus-per-task=… --mem=… (GPUs: --gpus-per-node=…); or "
        "--overlap where they may share"}};

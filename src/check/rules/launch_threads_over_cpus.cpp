@@ -25,13 +25,12 @@ Hits find(const Subject& subject) {
     if (!threads || !threads->known() || cpus < 1) continue;
     const auto count = number_of(*threads, shape);
     if (!count || *count <= cpus) continue;
-    add_hit(hits, {place_of(threads->place),
+    add_hit(hits, {threads->place,
                    std::to_string(*count) + " threads on " + std::to_string(cpus) +
                        (cpus == 1 ? " CPU" : " CPUs") + " per task: they wait for each other",
                    "export OMP_NUM_THREADS=$SLURM_CPUS_PER_TASK",
                    option ? std::vector<Edit>()
-                          : replace_end(subject, place_of(threads->place), threads->text(),
-                                        "$SLURM_CPUS_PER_TASK")});
+                          : replace_end(subject, threads->place, threads->text(), "$SLURM_CPUS_PER_TASK")});
   }
   return hits;
 }

@@ -18,7 +18,7 @@ Hits find(const Subject& subject) {
     const auto* given = find_any(*agent, {"nproc_per_node", "nproc-per-node"});
     const auto processes = given && given->value ? number_of(*given->value, shape) : std::nullopt;
     if (!processes || *processes < 2 || cpus < 4 * *processes) continue;
-    add_hit(hits, {place_of(agent->place),
+    add_hit(hits, {agent->place,
                    "torchrun gives each of its " + std::to_string(*processes) +
                        " processes one thread, though there are " + std::to_string(cpus / *processes) +
                        " CPUs for each",

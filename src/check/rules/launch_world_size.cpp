@@ -19,9 +19,9 @@ Hits find(const Subject& subject) {
     const auto size = number_of(*value, job);
     if (!size || *size == *shape.tasks) continue;
     auto fix = shape.tasks == job.tasks && (request.has("ntasks") || request.has("ntasks-per-node"))
-                   ? replace_end(subject, place_of(value->place), value->text(), "$SLURM_NTASKS")
+                   ? replace_end(subject, value->place, value->text(), "$SLURM_NTASKS")
                    : std::vector<Edit>();
-    add_hit(hits, {place_of(value->place),
+    add_hit(hits, {value->place,
                    "WORLD_SIZE is " + value->text() + ", but " + launch.step()->program + " starts " +
                        std::to_string(*shape.tasks) + " processes",
                    "export WORLD_SIZE=$SLURM_NTASKS", std::move(fix)});

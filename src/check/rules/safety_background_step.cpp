@@ -36,8 +36,8 @@ Hits find(const Subject& subject) {
   if (tail.find("while ") != std::string_view::npos || tail.find("until ") != std::string_view::npos ||
       tail.find("<(") != std::string_view::npos)
     return {};
-  return {{place_of(last->command->place),
-           "the script ends without waiting for this step, and the job with it", "add a line: wait"}};
+  return {{last->command->place, "the script ends without waiting for this step, and the job with it",
+           "add a line: wait"}};
 }
 
 } // namespace safety_background_step

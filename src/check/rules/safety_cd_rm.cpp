@@ -47,7 +47,7 @@ Hits find(const Subject& subject) {
     const bool handled =
         next != std::string_view::npos && (subject.text[next] == '&' || subject.text[next] == '|');
     if (handled || stops_at_errors(subject, *cd)) continue;
-    hits.push_back({place_of(cd->place),
+    hits.push_back({cd->place,
                     "where this cd fails, the rm below deletes the folder that the job was submitted from",
                     "write: cd … || exit 1",
                     {{end, 0, " || exit 1"}}});

@@ -45,7 +45,7 @@ Hits find(const Subject& subject) {
     if (*name != "conda" || command.parent || command.context.uncalled) continue;
     const auto words = command.arguments();
     if (words.empty() || words[0].text() != "activate") continue;
-    hits.push_back({place_of(command.place), "this shell does not know conda activate",
+    hits.push_back({command.place, "this shell does not know conda activate",
                     "put before it: source \"$(conda info --base)/etc/profile.d/conda.sh\", or eval "
                     "\"$(conda shell.bash hook)\""});
     return hits;

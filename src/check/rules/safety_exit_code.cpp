@@ -47,7 +47,7 @@ Hits find(const Subject& subject) {
     if (launch->command->parent || !launch->step() || context.background || context.condition ||
         context.substitution || context.pipeline)
       continue;
-    return {{place_of(last->place),
+    return {{last->place,
              "the job is COMPLETED even where " + launch->chain.front().program +
                  " failed: only the last command counts",
              "put set -e above, or end with: exit $code, where code=$? stands right behind the step"}};

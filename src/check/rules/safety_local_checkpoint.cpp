@@ -48,8 +48,7 @@ Hits find(const Subject& subject) {
       const auto path = equals == std::string::npos ? words[i + 1].text() : text.substr(equals + 1);
       if (!is_local(path) || is_saved(subject)) continue;
       const auto& last = equals == std::string::npos ? words[i + 1] : words[i];
-      hits.push_back({place_of(last.place),
-                      path + " is another folder on each of the nodes, and gone after the job",
+      hits.push_back({last.place, path + " is another folder on each of the nodes, and gone after the job",
                       "write checkpoints to a file system that all nodes share"});
     }
   }

@@ -12,7 +12,7 @@ constexpr std::array<std::string_view, 8> k_verbs = {"load",   "add",   "swap", 
                                                      "unload", "purge", "use",  "restore"};
 
 /// Whether a pipe stands right before or behind the command, so that it is a part of the pipeline by itself.
-bool is_piped(std::string_view text, shell::Place place) {
+bool is_piped(std::string_view text, diag::Place place) {
   const auto next = text.find_first_not_of(" \t", place.offset + place.length);
   if (next != std::string_view::npos && text[next] == '|' && text.substr(next, 2) != "||") return true;
   const auto before =
@@ -22,7 +22,7 @@ bool is_piped(std::string_view text, shell::Place place) {
 
 /// Whether $(…) or `…` begins on the command's own line: in a function that runs within one what follows has
 /// the module.
-bool is_substituted(std::string_view text, shell::Place place) {
+bool is_substituted(std::string_view text, diag::Place place) {
   const auto line = line_at(text, place.offset);
   const auto before = text.substr(line.offset, place.offset - line.offset);
   return before.find("$(") != std::string_view::npos || before.find('`') != std::string_view::npos;
@@ -41,7 +41,7 @@ Hits find(const Subject& subject) {
     if (std::find(k_verbs.begin(), k_verbs.end(), verb) == k_verbs.end()) continue;
     if ((context.substitution && is_substituted(subject.text, command.place)) ||
         (context.pipeline && is_piped(subject.text, command.place)))
-      hits.push_back({place_of(command.place), "what this loads is gone behind the pipeline or $(…)",
+      hits.push_back({command.place, "what this loads is gone behind the pipeline or $(…)",
                       "load it on a line of its own; send its output to a file with >"});
   }
   return hits;

@@ -93,7 +93,7 @@ Hits find(const Subject& subject) {
     if (!name || command.context.uncalled || command.context.unreached || command.context.inexact ||
         !downloads(*name, command.arguments()))
       continue;
-    hits.push_back({place_of(command.place),
+    hits.push_back({command.place,
                     "compute nodes of " + subject.site->name + " have no internet: " + *name +
                         " cannot reach what it needs",
                     "run it on a login node before you submit"});

@@ -21,7 +21,7 @@ Hits find(const Subject& subject) {
       continue;
     const auto next = subject.text.find_first_not_of("|& \t", behind);
     if (next != std::string_view::npos && subject.text.substr(next, 4) == "tee ")
-      return {{place_of(launch.command->place), "whether this step failed is lost in the pipe",
+      return {{launch.command->place, "whether this step failed is lost in the pipe",
                "add set -o pipefail above, or use srun --output"}};
   }
   return {};

@@ -61,7 +61,7 @@ bool is_placeholder(const std::string& option, const std::string& text) {
 }
 
 /// "<options>" in the text from there on, up to the end of the line: nothing where it is something else.
-std::optional<slurm::Place> gap_at(std::string_view text, std::size_t offset) {
+std::optional<diag::Place> gap_at(std::string_view text, std::size_t offset) {
   if (offset >= text.size() || text[offset] != '<') return std::nullopt;
   const auto line = line_at(text, offset);
   const auto rest = text.substr(offset, line.offset + line.length - offset);
@@ -73,7 +73,7 @@ std::optional<slurm::Place> gap_at(std::string_view text, std::size_t offset) {
   });
   if (!words || std::isalpha(static_cast<unsigned char>(name.front())) == 0 || name.back() == ' ')
     return std::nullopt;
-  return slurm::Place{offset, close + 1};
+  return diag::Place{offset, close + 1};
 }
 
 /// Gaps among the words of commands, which bash reads as redirects: in <options>, out to what follows.

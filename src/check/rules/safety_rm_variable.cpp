@@ -69,7 +69,7 @@ Hits find(const Subject& subject) {
       if (name.empty() || std::find(k_set.begin(), k_set.end(), name) != k_set.end() ||
           !is_root_without(rest))
         continue;
-      hits.push_back({place_of(word.place),
+      hits.push_back({word.place,
                       "where " + std::string(name) + " is empty this is rm -r /",
                       "write ${" + std::string(name) + ":?}, which stops the script then",
                       {{word.place.offset + at, end - at, "${" + std::string(name) + ":?}"}}});

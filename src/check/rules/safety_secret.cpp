@@ -50,13 +50,13 @@ bool looks_random(std::string_view token) {
   return digit && distinct >= 10;
 }
 
-Hit make_hit(slurm::Place place, const std::string& what) {
+Hit make_hit(diag::Place place, const std::string& what) {
   return {place, what + " stands in the script",
           "revoke it; keep it in a file that only you can read and load it there, or log in once on the "
           "login node"};
 }
 
-void look_at_token(std::string_view text, slurm::Place place, std::string_view before, Hits& hits) {
+void look_at_token(std::string_view text, diag::Place place, std::string_view before, Hits& hits) {
   const auto token = text.substr(place.offset, place.length);
   for (const auto& kind : k_kinds)
     if (util::starts_with(token, kind.head) && token.size() >= kind.head.size() + kind.length &&

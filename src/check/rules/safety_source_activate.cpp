@@ -14,7 +14,7 @@ Hits find(const Subject& subject) {
         words[0].text() != "activate")
       continue;
     hits.push_back(
-        {place_of(command.place), "source activate is conda's old way",
+        {command.place, "source activate is conda's old way",
          "write: source \"$(conda info --base)/etc/profile.d/conda.sh\"; conda activate " + words[1].text()});
   }
   return hits;

@@ -14,7 +14,7 @@ Hits find(const Subject& subject) {
   if (!knows_nodes) return hits; // it may go anywhere
   for (const auto& command : subject.view.commands) {
     if (command.context.uncalled || !starts_on_nodes(command)) continue;
-    hits.push_back({place_of(command.place), *command.name() + " starts programs outside of the job's steps",
+    hits.push_back({command.place, *command.name() + " starts programs outside of the job's steps",
                     "use srun --nodelist=NODE --ntasks=1"});
   }
   return hits;

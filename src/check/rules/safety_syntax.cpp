@@ -17,7 +17,7 @@ bool is_other_shell(std::string_view text) {
 Hits find(const Subject& subject) {
   if (subject.unread.empty() || is_other_shell(subject.text)) return {};
   const auto& unread = subject.unread.front(); // what follows is often only its consequence
-  auto place = place_of(unread.failed_at.length > 0 ? unread.failed_at : unread.place);
+  auto place = unread.failed_at.length > 0 ? unread.failed_at : unread.place;
   if (const auto end = subject.text.find('\n', place.offset);
       end != std::string_view::npos && end > place.offset)
     place.length = std::min(place.length, end - place.offset);

@@ -28,7 +28,7 @@ Hits find(const Subject& subject) {
       return word.text().substr(0, 1) != "-";
     });
     if (mode != words.end() && mode->known() && is_for_all(mode->text()))
-      hits.push_back({place_of(command.place), "every user of the site may change these files",
+      hits.push_back({command.place, "every user of the site may change these files",
                       "give rights to the group (chmod g+w) or to single users (setfacl)"});
   }
   return hits;

@@ -52,8 +52,7 @@ Hits find(const Subject& subject) {
     for (const auto& word : command.words) {
       const auto text = word.text();
       if (names_one(text, others) && !names_one(text, own))
-        hits.push_back({place_of(word.place),
-                        "'" + text + "' is for another processor: the nodes here are " + name,
+        hits.push_back({word.place, "'" + text + "' is for another processor: the nodes here are " + name,
                         with_source("take the one for " + name, parts.front().fit.nodes.front()->origin)});
     }
   }

@@ -41,7 +41,7 @@ Hits find(const Subject& subject) {
       continue;
     const auto shape = shape_of(subject, launch);
     if (!shape.tasks_per_node || *shape.tasks_per_node != static_cast<long>(node->gpu->per_node)) continue;
-    hits.add({place_of(step->place), "nothing binds the ranks to the cores next to their GPUs",
+    hits.add({step->place, "nothing binds the ranks to the cores next to their GPUs",
               with_source("srun --cpu-bind=mask_cpu:…, the masks by: hpcml affinity --site " +
                               subject.site->id + "; or hpcml launch before the program",
                           subject.site->binding.origin)});

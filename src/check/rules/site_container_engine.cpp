@@ -32,7 +32,7 @@ Hits find(const Subject& subject) {
           return family(name) == family(engine->program);
         }))
       continue;
-    const auto place = place_of(engine->place);
+    const auto place = engine->place;
     if (!hits.empty() && hits.back().place.offset == place.offset) continue;
     hits.push_back({place, "the profile of " + subject.site->name + " has no " + engine->program,
                     with_source("containers run with " + util::join(names, ", "),

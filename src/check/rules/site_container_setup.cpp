@@ -97,12 +97,12 @@ Hits find(const Subject& subject) {
                          std::string_view::npos;
     if (by_path || find_any(*container, {"B", "bind", "mount", "contain", "c"})) continue;
     if (const auto module = missing_module(*rule, *loaded))
-      return {{place_of(container->place),
+      return {{container->place,
                subject.site->name + " sets containers up by the module " + *module +
                    ", which this script does not load",
                with_source("add the line: module load " + *module, rule->origin)}};
     if (const auto* bind = unbound_folder(*rule, launch))
-      return {{place_of(container->place),
+      return {{container->place,
                "images on " + subject.site->name + " see " + bind->source + " only where it is bound",
                with_source("add --bind " + bind->source, rule->origin)}};
   }

@@ -37,7 +37,7 @@ Hits find(const Subject& subject) {
         continue;
       const auto* last = launch.variable(settings.back().substr(0, settings.back().find('=')));
       hits.push_back(
-          {place_of(last->place),
+          {last->place,
            util::join(settings, " and ") + (settings.size() > 1 ? " do not go together" : " does harm") +
                " on " + subject.site->name + ": " + rule.why,
            with_source(settings.size() > 1 ? "leave one of them out" : "leave it out", rule.origin)});

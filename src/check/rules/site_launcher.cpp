@@ -34,7 +34,7 @@ Hits find(const Subject& subject) {
         std::find(seen.begin(), seen.end(), at) != seen.end())
       continue;
     seen.push_back(at);
-    Hit hit{place_of(launch.chain.front().place),
+    Hit hit{launch.chain.front().place,
             subject.site->name + " starts programs with " + util::join(names, " or ") + ", not with " +
                 program,
             with_source({}, launchers.front().origin)};

@@ -35,7 +35,7 @@ bool is_shown(const Subject& subject, const std::string& name) {
 /// Whether it is no job itself, but writes one: it has no directive, and a text in it has.
 bool writes_job(const Subject& subject) {
   return subject.header.directives.empty() &&
-         std::any_of(subject.texts.begin(), subject.texts.end(), [&](shell::Place text) {
+         std::any_of(subject.texts.begin(), subject.texts.end(), [&](diag::Place text) {
            return subject.text.substr(text.offset, text.length).find("\n#SBATCH") != std::string_view::npos ||
                   subject.text.substr(text.offset, 7) == "#SBATCH";
          });

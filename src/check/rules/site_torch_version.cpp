@@ -67,8 +67,7 @@ Hits find(const Subject& subject) {
     for (const auto& word : command.words) {
       const auto version = version_in(word.text(), module);
       if (!version.empty() && model::is_older(version, need.version))
-        hits.push_back({place_of(word.place),
-                        "PyTorch " + version + " is too old for the GPUs here, " + need.model,
+        hits.push_back({word.place, "PyTorch " + version + " is too old for the GPUs here, " + need.model,
                         with_source("take " + need.version + " or later", need.origin)});
     }
   }

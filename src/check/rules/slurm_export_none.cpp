@@ -22,7 +22,7 @@ Hits find(const Subject& subject) {
     if (link.program != "srun" || launch.command->parent || !link.complete || link.find("export") ||
         link.find("export-file"))
       continue;
-    const auto place = place_of(link.place);
+    const auto place = link.place;
     Hit hit{place, "the tasks get nothing of the script's environment, not even PATH",
             "write srun --export=ALL"};
     if (util::ends_with(subject.text.substr(place.offset, place.length), "srun"))

@@ -18,7 +18,7 @@ std::optional<std::string> respell(std::string_view value) {
   return text == value ? std::nullopt : std::optional(text);
 }
 
-std::vector<Edit> fix(const Subject& subject, slurm::Place place) {
+std::vector<Edit> fix(const Subject& subject, diag::Place place) {
   return fix_value(subject, place, respell);
 }
 

@@ -21,7 +21,7 @@ Hits find(const Subject& subject) {
     const auto groups =
         link.program == "srun" && !launch.command->parent ? link.value("het-group") : std::nullopt;
     if (groups && names_several(*groups))
-      hits.push_back({place_of(link.find("het-group")->place),
+      hits.push_back({link.find("het-group")->place,
                       "from 25.05 srun stops here: not every component has --cpus-per-task",
                       "give every component --cpus-per-task"});
   }

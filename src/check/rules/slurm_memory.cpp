@@ -30,7 +30,7 @@ std::optional<std::string> respell(std::string_view value) {
   return std::to_string(static_cast<long long>(amount + 0.5)) + k_units[larger - 1];
 }
 
-std::vector<Edit> fix(const Subject& subject, slurm::Place place) {
+std::vector<Edit> fix(const Subject& subject, diag::Place place) {
   return fix_value(subject, place, respell);
 }
 

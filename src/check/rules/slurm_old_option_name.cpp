@@ -11,7 +11,7 @@ namespace slurm_old_option_name {
 constexpr std::pair<std::string_view, std::string_view> k_names[] = {
     {"--tasks-per-node", "--ntasks-per-node"}, {"--cluster", "--clusters"}, {"--pack-group", "--het-group"}};
 
-void look(const Subject& subject, slurm::Place place, Hits& hits) {
+void look(const Subject& subject, diag::Place place, Hits& hits) {
   const auto word = subject.text.substr(place.offset, place.length);
   const auto name = word.substr(0, word.find_first_of("= \t"));
   for (const auto& [old, now] : k_names)
@@ -30,7 +30,7 @@ Hits find(const Subject& subject) {
     if (launch.chain.size() == 1 || launch.command->parent == std::nullopt)
       for (const auto& link : launch.chain)
         if (link.program == "srun")
-          for (const auto& option : link.options) look(subject, place_of(option.place), hits);
+          for (const auto& option : link.options) look(subject, option.place, hits);
   return hits;
 }
 

@@ -5,9 +5,7 @@
 namespace hpcml::check {
 namespace slurm_prefix {
 
-std::vector<Edit> fix(const Subject&, slurm::Place place) {
-  return {{place.offset, place.length, "#SBATCH"}};
-}
+std::vector<Edit> fix(const Subject&, diag::Place place) { return {{place.offset, place.length, "#SBATCH"}}; }
 
 } // namespace slurm_prefix
 

@@ -109,7 +109,7 @@ Hits find(const Subject& subject) {
   const auto batch = look(subject, signal);
   if (!spec->to_batch_shell) {
     if (!batch.trap || subject.launches.empty()) return {};
-    return {{place_of(batch.trap->place),
+    return {{batch.trap->place,
              "this trap never runs: without B: the signal goes to the job's steps, not to the batch shell",
              "write --signal=B:" + setting->value.value_or("") + ", start srun with & and wait for it"}};
   }
@@ -120,7 +120,7 @@ Hits find(const Subject& subject) {
   }
   if (batch.waits || batch.unknown) return {};
   if (const auto* step = foreground_step(subject, *batch.trap))
-    return {{place_of(step->command->place), "the trap for " + signal + " runs only when this step has ended",
+    return {{step->command->place, "the trap for " + signal + " runs only when this step has ended",
              "start it with & and add: wait"}};
   return {};
 }

@@ -38,7 +38,7 @@ Hits find(const Subject& subject) {
     const auto& link = launch.chain.front();
     if (link.program != "srun" || launch.command->parent) continue;
     for (const auto& option : link.options) {
-      const auto place = place_of(option.place);
+      const auto place = option.place;
       if (subject.text.substr(place.offset, 2 + std::min<std::size_t>(option.name.size(), 2)) !=
           "--" + option.name.substr(0, 2))
         continue;
