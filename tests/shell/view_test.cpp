@@ -4,6 +4,7 @@
 
 #include <filesystem>
 
+#include "diag/lines.hpp"
 #include "shell/view.hpp"
 #include "util/file.hpp"
 #include "util/text.hpp"
@@ -157,7 +158,7 @@ TEST_CASE("a command knows which variables are exported and where they were set"
   for (const auto& variable : *command.exports) {
     list += variable->name + (variable->on_all_paths ? "" : "?");
     if (variable->value.kind == shell::Value::Kind::scalar) list += "=" + variable->value.words[0].text();
-    list += "@" + std::to_string(shell::span_of(variable->set_at, "", text).line) + " ";
+    list += "@" + std::to_string(diag::Lines(text).span_at("", variable->set_at).line) + " ";
   }
   CHECK(list == "B=2@3 C=$(hostname)@3 D?@4 ");
 }
@@ -170,7 +171,7 @@ TEST_CASE("places are those of the file, also within bash -c and here-documents"
   std::string found;
   for (const auto& command : view.commands)
     if (command.name() == "python" || command.name() == "torchrun") {
-      const auto span = shell::span_of(command.place, "job.sh", text);
+      const auto span = diag::Lines(text).span_at("job.sh", command.place);
       found += std::to_string(span.line) + ":" + std::to_string(span.column) + " " +
                text.substr(command.place.offset, command.place.length) + "\n";
     }
