@@ -14,6 +14,7 @@
 #include "check/site_options.hpp"
 #include "check/suppress.hpp"
 #include "diag/lines.hpp"
+#include "site/plugin_options.hpp"
 #include "slurm/job_reading.hpp"
 #include "slurm/options.hpp"
 #include "slurm/possible.hpp"
@@ -117,13 +118,6 @@ std::vector<Edit> fix_of(const slurm::PlacedFinding& refusal, const Subject& sub
   return rule && rule->fix ? rule->fix(subject, refusal.place) : std::vector<Edit>{};
 }
 
-/// Whether some version of sbatch or srun has the option, or it looks like a slip for one.
-bool is_near_option(std::string_view name) {
-  using slurm::Program;
-  return slurm::is_option(Program::sbatch, name) || slurm::find_option(Program::srun, name).option ||
-         util::nearest(name, slurm::option_names(Program::sbatch));
-}
-
 /// Where the value of an option stands that Slurm does not know: behind its "=" or after it.
 std::size_t value_behind(std::string_view text, std::size_t at, std::string_view word) {
   const auto equals = word.find('=');
@@ -147,26 +141,22 @@ Refusals without_site_options(Refusals refusals, const Subject& subject) {
     const auto renamed = fix_of(refusal, subject);
     const bool given_up = !renamed.empty();
     if (given_up) refusal.hint = "write --" + renamed.front().text;
-    const auto engine = engine_of_option(name);
-    // An option that is near to none of Slurm's may well be a plugin's.
-    const bool maybe =
-        !given_up && (engine || (!is_near_option(name) && name.find(':') == std::string_view::npos));
-    if (maybe && subject.site && is_site_option(*subject.site, name)) {
-      value_at = value_behind(subject.text, at, word);
-      return true;
-    }
-    if (!maybe && !given_up && !(subject.site && is_site_option(*subject.site, name))) return false;
+    const auto engine = site::engine_of_option(name);
+    const auto plugin = site::plugin_option(subject.site, name);
+    if (!given_up && plugin == site::PluginOption::none) return false;
     value_at = value_behind(subject.text, at, word);
-    if (maybe) refusal.severity = diag::Severity::warning;
-    if (maybe && subject.site)
+    if (given_up) return false;
+    if (plugin == site::PluginOption::brought) return true;
+    refusal.severity = diag::Severity::warning;
+    if (subject.site)
       refusal.hint = "the profile of " + subject.site->name + " tells of no plugin that brings it";
-    if (maybe && engine) {
+    if (engine) {
       refusal.severity = subject.site ? diag::Severity::warning : diag::Severity::note;
       refusal.message = "--" + std::string(name) + " is no option of Slurm's: the plugin of " +
                         std::string(model::word_of(*engine)) + " brings it where it is installed";
       if (!subject.site) refusal.hint = "--site tells whether the cluster has it";
     }
-    return !maybe && !given_up;
+    return false;
   };
   refusals.erase(std::remove_if(refusals.begin(), refusals.end(), is_known), refusals.end());
   return refusals;
@@ -244,13 +234,13 @@ Findings check_script(const std::string& file, std::string_view text, const Targ
               "leave data out of it: a file beside it, which the commands read"}}};
   Subject subject;
   subject.text = text;
-  subject.site = target.site;
+  subject.site = is_no_job(text) ? nullptr : target.site; // whose rules are for jobs
   const auto version = version_of(target);
   subject.version_known = version.has_value();
   subject.version = version.value_or(slurm::k_newest_version);
   auto refusals =
       version ? read_as(text, *version, subject) : read_as_all(text, target.site != nullptr, subject);
-  if (target.site) judge_parts(subject);
+  if (subject.site) judge_parts(subject);
   const auto script = shell::read_script(is_shell_script(text) ? std::string(text) : std::string());
   subject.view = shell::make_view(script);
   subject.unread = shell::unread_parts(script.program);

@@ -2,21 +2,13 @@
 // Options that a site's plugins bring to sbatch.
 #pragma once
 
-#include <optional>
 #include <string>
-#include <string_view>
 
 #include "model/site.hpp"
 #include "site/demand.hpp"
 #include "slurm/script_header.hpp"
 
 namespace hpcml::check {
-
-/// Whose plugin brings the option to sbatch ("image": Shifter's); nothing where none is known.
-std::optional<model::ContainerEngine> engine_of_option(std::string_view name);
-
-/// Whether sbatch has the option ("uenv") at the site by a plugin that the profile tells of.
-bool is_site_option(const model::Site& site, std::string_view name);
 
 /// The word of the directives with an option that is not Slurm's own; length 0 where there is none.
 diag::Place plugin_word(const slurm::ScriptHeader& header, const std::string& name);

@@ -116,6 +116,18 @@ private:
 
 } // namespace
 
+bool is_no_job(std::string_view text) {
+  constexpr std::string_view k_word = "no-job ";
+  if (text.find(k_mark) == std::string_view::npos) return false;
+  for (const std::string& line : util::split(text, '\n')) {
+    const auto hash = find_comment(line);
+    if (hash == std::string_view::npos) continue;
+    const auto rest = util::trim(std::string_view(line).substr(line.find(k_mark, hash) + k_mark.size()));
+    if (util::starts_with(rest, k_word) && !util::trim(rest.substr(k_word.size())).empty()) return true;
+  }
+  return false;
+}
+
 void apply_suppressions(const std::string& file, std::string_view text, const diag::Lines& lines,
                         Findings& findings) {
   if (text.find(k_mark) == std::string_view::npos) return;

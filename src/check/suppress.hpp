@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Comments that silence a rule: "# hpcml: disable=ID why", for the line they stand on or the next one;
-// "disable-file" for the whole script.
+// "disable-file" for the whole script; "# hpcml: no-job why" for a script that is none of a job.
 #pragma once
 
 #include <string>
@@ -11,6 +11,10 @@
 #include "diag/lines.hpp"
 
 namespace hpcml::check {
+
+/// Whether a comment, "# hpcml: no-job why", says that nobody submits the script: a helper that is run where
+/// jobs are made.
+bool is_no_job(std::string_view text);
 
 /// Takes away the findings that a comment with a reason silences, and adds one for each comment that names no
 /// rule, gives no reason or silences nothing. A line that ends with a backslash goes on in the next one.

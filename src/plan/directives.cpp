@@ -342,6 +342,7 @@ Told<Directives> plan_directives(const Equipped& given, const diag::Diagnostics&
   add_log(given, told);
   add_options(given, told);
   add_raw(given, told);
+  if (!job.sbatch.empty()) refuse_combinations(told.remarks, given.site, header.header);
   check_flags(given, said, told);
   return told;
 }

@@ -30,6 +30,11 @@ std::optional<Sourced<model::MemSize>> plan_memory(const LaidOut& given, const J
                    given.mem()->origin.by + " " + given.mem()->value.to_slurm() + ": that is " +
                        std::to_string(mib) + " MiB, the unit of Slurm where none is named",
                    "say --mem " + std::to_string(mib) + "G for GiB");
+    if (site::takes_all_memory(given.placement.place, demand_of(given)))
+      said.warning("request/mem",
+                   "--mem 0 takes all memory of a node that others share, for " +
+                       std::to_string(layout.gpus_per_node) + " of its GPUs",
+                   "leave it out for the GPUs' share, or say --sbatch=--exclusive");
     judgement.say(said, {site::Rule::memory_over});
     return given.mem();
   }

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: MIT
 #include "plan/option_value.hpp"
 
+#include <map>
+
+#include "slurm/request.hpp"
 #include "slurm/value_fault.hpp"
 
 namespace hpcml::plan {
@@ -13,6 +16,24 @@ std::optional<util::Error> find_value_fault(const model::Site& site, const std::
   return util::Error{"--" + option + "=" + value + " is nothing that Slurm" +
                          (version ? " " + site.slurm_version->value : "") + " reads",
                      *fault};
+}
+
+void refuse_combinations(Remarks& said, const model::Site& site,
+                         const std::vector<model::PlannedDirective>& directives) {
+  std::vector<slurm::Setting> settings;
+  for (const auto& directive : directives) settings.push_back({directive.name.substr(2), directive.value});
+  const auto runs = site.slurm_version ? slurm::parse_version(site.slurm_version->value) : std::nullopt;
+  std::map<std::string, util::Error> faults;
+  for (int number = 0; number < static_cast<int>(slurm::k_version_names.size()); ++number) {
+    const auto version = static_cast<slurm::Version>(number);
+    if (runs && version != *runs) continue;
+    slurm::Findings values("", ""), findings("", ""); // those of single values are said where they are read
+    slurm::check_combinations(slurm::make_request(settings, version, values), version, findings);
+    for (const auto& finding : findings.list())
+      if (finding.severity == diag::Severity::error)
+        faults.emplace(finding.code, util::Error{finding.message, finding.hint});
+  }
+  for (const auto& [code, fault] : faults) said.error("usage/sbatch", fault.what, fault.hint);
 }
 
 } // namespace hpcml::plan

@@ -4,8 +4,11 @@
 
 #include <optional>
 #include <string>
+#include <vector>
 
+#include "model/plan.hpp"
 #include "model/site.hpp"
+#include "plan/remarks.hpp"
 #include "util/result.hpp"
 
 namespace hpcml::plan {
@@ -14,5 +17,10 @@ namespace hpcml::plan {
 /// where the site's is not known; nothing where it is taken.
 std::optional<util::Error> find_value_fault(const model::Site& site, const std::string& option,
                                             const std::string& value);
+
+/// Says what the site's sbatch, or where its version is not known that of some version, refuses of options
+/// that do not go together.
+void refuse_combinations(Remarks& said, const model::Site& site,
+                         const std::vector<model::PlannedDirective>& directives);
 
 } // namespace hpcml::plan

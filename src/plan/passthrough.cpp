@@ -8,6 +8,8 @@
 #include "plan/raw_options.hpp"
 #include "plan/request.hpp"
 #include "site/facts.hpp"
+#include "site/placement.hpp"
+#include "site/plugin_options.hpp"
 #include "site/words.hpp"
 #include "util/text.hpp"
 
@@ -125,10 +127,20 @@ void check_version(Remarks& said, const model::Site& site, const std::string& fl
 void check_known(Remarks& said, const model::Site& site, const std::string& flag, slurm::Program program,
                  const OptionWord& option) {
   if (option.known) return check_version(said, site, flag, program, option.name.substr(2));
-  const auto near = util::nearest(option.name.substr(2), slurm::option_names(program));
-  if (near)
-    said.warning("usage/" + flag, "Slurm has no option " + option.name + " of its own",
-                 "did you mean --" + *near + "? If a plugin of the site has it, all is well");
+  const auto name = option.name.substr(2);
+  const auto near = util::nearest(name, slurm::option_names(program));
+  const auto plugin = site::plugin_option(&site, name);
+  const auto what = "Slurm has no option " + option.name + " of its own";
+  const auto meant = near ? "did you mean --" + *near + "? " : std::string();
+  if (program == slurm::Program::srun) {
+    if (near) said.warning("usage/" + flag, what, meant + "If a plugin of the site has it, all is well");
+  } else if (plugin == site::PluginOption::none) {
+    said.error("usage/" + flag, what + ", and " + site.name + " no plugin that brings it",
+               meant + "sbatch would refuse the job: leave it out");
+  } else if (plugin == site::PluginOption::possible) {
+    said.warning("usage/" + flag, what,
+                 meant + "If a plugin of the site has it, all is well: the profile tells of none");
+  }
 }
 
 /// The option, if it may be passed on or folded; what speaks against it is said.

@@ -58,7 +58,11 @@ void add_gpu_directive(const LaidOut& given, Told<Directives>& told) {
     told.remarks.error("usage/gpu-type",
                        given.site.name + " wants the GPU type named" + site::cited(request.origin),
                        "say --gpu-type");
-  if (request.type == Policy::forbidden) type.clear();
+  if (request.type == Policy::forbidden && !type.empty()) {
+    told.remarks.note("the GPUs' type, " + type + ", is left out: Slurm has no names for types here",
+                      request.origin);
+    type.clear();
+  }
   if (!std::all_of(type.begin(), type.end(),
                    [](unsigned char c) { return std::isalnum(c) || c == '_' || c == '-' || c == '.'; }))
     told.remarks.error("usage/gpu-type", "'" + type + "' is no GPU type");

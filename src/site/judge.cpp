@@ -72,6 +72,7 @@ Verdicts judge(const model::Site& site, const Placement& placement, const Demand
   Verdicts verdicts;
   Case job{site, placement, demand, verdicts};
   if (const auto closed = closed_by(site)) job.add(*closed, Certainty::certain, 0, 0, site.state_origin);
+  if (demand.elsewhere) return verdicts; // with rules of its own
   judge_partition(job);
   judge_nodes(job);
   judge_gpus(job);

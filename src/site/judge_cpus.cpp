@@ -63,8 +63,9 @@ void judge_cpu_share(Case& job, const model::NodeType& node) {
   const unsigned gpus = demand.gpus_per_node;
   const unsigned share = *node.cpus_per_gpu * gpus;
   const auto asked = static_cast<unsigned>(demand.cpus_of_tasks);
-  const bool threads = !cores && node.cpu.threads_per_core > 1 && demand.threads_per_core != 1;
-  const auto most = threads ? share * node.cpu.threads_per_core : share;
+  // More threads than the profile shows can be asked for: it may only not know of them.
+  const long per_core = demand.threads_per_core > 0 ? demand.threads_per_core : node.cpu.threads_per_core;
+  const auto most = cores ? share : share * static_cast<unsigned>(std::max(1L, per_core));
   // Who has the nodes alone takes nothing from other GPUs.
   const bool other =
       !placement.owns_nodes() && breaks_share(node, asked, share) && (asked > most || asked < share);
@@ -102,7 +103,6 @@ void judge_memory_share(Case& job, const model::NodeType& node) {
 
 void judge_cpus(Case& job) {
   const auto& demand = job.demand;
-  if (demand.elsewhere) return;
   const bool too_many = exceeds_node(job);
   const auto nodes = job.nodes();
   if (demand.gpus_per_node == 0 || nodes.size() != 1 || !nodes.front()->gpu ||
@@ -116,7 +116,6 @@ void judge_cpus(Case& job) {
 
 void judge_memory(Case& job) {
   const auto& demand = job.demand;
-  if (demand.elsewhere) return;
   const auto asked = demand.memory_of_node();
   const model::NodeType* most = nullptr;
   const auto nodes = job.nodes();

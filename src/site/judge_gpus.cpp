@@ -145,10 +145,7 @@ void judge_type(Case& job) {
   const auto& [site, placement, demand, verdicts] = job;
   if (!demand.gpu_type.empty()) {
     if (placement.type_is_there) return;
-    // Where types have no names for jobs the profile need not know them.
-    const bool unnamed =
-        site.gpu_request.type == model::Policy::forbidden && gpu_type_names(placement.nodes).empty();
-    if (!job.is_request() && (placement.nodes.empty() || unnamed)) return;
+    if (!job.is_request() && placement.nodes.empty()) return;
     const auto* node = placement.kinds.empty() ? nullptr : placement.node();
     auto& verdict =
         job.add(Rule::type_unknown, Certainty::likely, 0, 0, node ? node->origin : model::Origin{});
@@ -173,7 +170,6 @@ void judge_type(Case& job) {
 
 void judge_gpus(Case& job) {
   const auto& [site, placement, demand, verdicts] = job;
-  if (demand.elsewhere) return;
   if (demand.gpus_per_node == 0) {
     const auto& rule = gpu_rule(site, placement.facts);
     if (!misses_gpus(job, rule)) return;

@@ -68,7 +68,7 @@ std::optional<Verdict> judge_partition_name(const model::Site& site, const std::
 
 void judge_partition(Case& job) {
   const auto& [site, placement, demand, verdicts] = job;
-  if (demand.partitions.empty() || demand.elsewhere) return;
+  if (demand.partitions.empty()) return;
   const auto& rule = flag_rule(site, "partition", placement.facts);
   const auto add = [&](Rule what, const std::string& name, Certainty certainty, const model::Origin& origin) {
     auto& verdict = job.add(what, certainty, 0, 0, origin);
@@ -92,7 +92,6 @@ void judge_partition(Case& job) {
 
 void judge_nodes(Case& job) {
   const auto& [site, placement, demand, verdicts] = job;
-  if (demand.elsewhere) return;
   const unsigned nodes = demand.nodes;
   if (const auto& most = site.policies.max_nodes_per_user; most && nodes > most->value)
     job.add_limit(Rule::nodes_of_user, nodes, most->value, most->origin);

@@ -55,7 +55,6 @@ void judge_most(Case& job) {
 
 void judge_time(Case& job) {
   const auto& [site, placement, demand, verdicts] = job;
-  if (demand.elsewhere) return;
   judge_most(job);
   if (!demand.time || placement.partitions.size() > 1) return;
   if (const auto& least = limit_of(placement.qos, placement.partition(), &Limits::min_time);

@@ -232,7 +232,7 @@ Nodes nodes_with_type(const model::Site& site, const Nodes& nodes, const std::st
     else if (node->gpu->slurm_type.empty() && may_be_type(*node->gpu, type))
       unnamed.push_back(node);
   }
-  return named.empty() && site.gpu_request.type != model::Policy::forbidden ? unnamed : named;
+  return named.empty() ? unnamed : named;
 }
 
 bool gives(const model::NodeType& node, std::uint64_t gpus, const std::optional<model::MemSize>& memory) {
@@ -255,6 +255,20 @@ bool is_offline(const model::Site& site, const std::vector<const model::Partitio
   };
   return partitions.empty() ? !*network.internet_on_compute
                             : std::none_of(partitions.begin(), partitions.end(), reaches);
+}
+
+bool takes_all_memory(const Placement& placement, const Demand& demand) {
+  const auto is_shared = [](const model::Partition* partition) {
+    return !partition->exclusive && !partition->slurm_exclusive.value_or(false);
+  };
+  const auto has_more = [&](const model::NodeType* node) {
+    return node->gpu && node->gpu->per_node > demand.gpus_per_node;
+  };
+  const auto nodes = placement.planned ? std::vector{placement.planned} : placement.nodes;
+  return demand.mem && demand.mem->mib() == 0 && demand.gpus_per_node > 0 && !demand.has("exclusive") &&
+         !demand.has("oversubscribe") && !placement.owner && !placement.partitions.empty() &&
+         !nodes.empty() && std::all_of(placement.partitions.begin(), placement.partitions.end(), is_shared) &&
+         std::all_of(nodes.begin(), nodes.end(), has_more);
 }
 
 Placement place(const model::Site& site, const Demand& demand) {

@@ -50,6 +50,8 @@ std::vector<const model::NodeType*> nodes_with_type(const model::Site& site,
 bool gives(const model::NodeType& node, std::uint64_t gpus, const std::optional<model::MemSize>& memory);
 /// Whether no node of these partitions (none: of the site) reaches the internet, by whatever way.
 bool is_offline(const model::Site& site, const std::vector<const model::Partition*>& partitions);
+/// Whether the job takes all memory of a node that others share, for a part of its GPUs (--mem=0).
+bool takes_all_memory(const Placement& placement, const Demand& demand);
 /// Whether GPUs come with the nodes, without being asked for.
 bool gpus_come_with_nodes(const model::Site& site);
 

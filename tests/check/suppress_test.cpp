@@ -4,6 +4,7 @@
 
 #include "check/check_script.hpp"
 #include "check/suppress.hpp"
+#include "spec/site_store.hpp"
 #include "util/text.hpp"
 
 using namespace hpcml;
@@ -128,4 +129,16 @@ TEST_CASE("What is silenced is not mended") {
         CHECK(finding.what.code != rule->id);
     }
   CHECK(check::fix_script(bad, {slurm::Version::v23_11}).text == bad);
+}
+
+TEST_CASE("A script that says that it is no job is held against no site's rules") {
+  const auto load = spec::load_site("alpine", {});
+  REQUIRE(load.site);
+  const auto rules = [&](const std::string& comment) {
+    return check::check_script("x.sh", "#!/bin/bash\n" + comment + "mkdir -p data\n", {{}, &*load.site})
+        .size();
+  };
+  CHECK(rules("") > 0);
+  CHECK(rules("# hpcml: no-job it makes folders\n") == 0);
+  CHECK(rules("# hpcml: no-job\n") > 0); // nobody said why
 }

@@ -174,6 +174,28 @@ TEST_CASE("A raw option that the site's Slurm does not have is refused, with the
   }
 }
 
+TEST_CASE("A raw option that Slurm does not have is refused, but where a plugin may bring it") {
+  const auto tried = [](const char* word) {
+    auto job = lumi_job();
+    job.sbatch = {text(word)};
+    std::string said;
+    for (const auto& finding : plan::make_plan(job, site("lumi")).diagnostics)
+      if (finding.code == "usage/sbatch")
+        said += std::string(finding.severity == diag::Severity::error ? "error " : "warning ") + finding.hint;
+    return said;
+  };
+  CHECK(tried("--nodelst=nid001").find("error did you mean --nodelist?") == 0);
+  CHECK(tried("--my-sites-own-thing=1").find("warning If a plugin") == 0);
+  CHECK(tried("--comment=a").empty());
+}
+
+TEST_CASE("Raw options that do not go together are refused as sbatch does") {
+  auto job = lumi_job();
+  job.gpus_per_node = flag(0u);
+  job.sbatch = {text("--mem-per-gpu=8G")};
+  CHECK(error_of(job, "lumi", "usage/sbatch").message.find("--mem-per-gpu needs GPUs") == 0);
+}
+
 TEST_CASE("GRES that are no GPUs stay beside the planned GPUs") {
   auto job = lumi_job();
   job.sbatch = {text("--gres=gpu:4,nvme:100")};

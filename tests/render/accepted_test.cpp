@@ -7,8 +7,11 @@
 #include <map>
 #include <set>
 
+#include "plan/planner.hpp"
 #include "render/coverage_helper.hpp"
+#include "render/random_request_helper.hpp"
 #include "render/render_helper.hpp"
+#include "render/script.hpp"
 #include "render/site_cases_helper.hpp"
 #include "spec/site_store.hpp"
 #include "util/date.hpp"
@@ -19,6 +22,8 @@ using namespace hpcml;
 using namespace hpcml::test;
 
 namespace {
+
+const std::string k_drawn = "drawn ";
 
 /// The accounts that the scripts of people name, with commas; where the site's jobs need no account but a
 /// QoS, one of any name.
@@ -56,12 +61,35 @@ std::map<std::string, std::string> complaints(const std::string& site, const std
   return said;
 }
 
+/// Requests by seed that gen accepts, but for those that ask for what no emulated site has (a reservation, a
+/// job to wait for, another cluster) and for what only the site itself knows: how many threads its cores
+/// show, how large its arrays are, how many nodes it has.
+void add_drawn(std::vector<Case>& cases, const model::Site& site, RequestMaker& maker) {
+  constexpr unsigned k_each = 13;
+  const auto wants_more = [](const std::string& said) {
+    for (const auto* word : {"--sbatch", "--dependency", "--threads-per-core '2'", "0-40000", "--nodes '64'"})
+      if (said.find(word) != std::string::npos) return true;
+    return false;
+  };
+  unsigned drawn = 0;
+  for (unsigned tries = 0; drawn < k_each && tries < 20 * k_each; ++tries) {
+    const auto planned = plan::make_plan(maker.next(site), site);
+    if (!planned.plan || wants_more(maker.said()) || diag::has_errors(render::find_unwritable(*planned.plan)))
+      continue;
+    cases.push_back({k_drawn + std::to_string(++drawn) + ": " + maker.said(),
+                     render::render_script(*planned.plan),
+                     {},
+                     {}});
+  }
+}
+
 } // namespace
 
 TEST_CASE("real sbatch accepts what is written for every site", "[slurm]") {
   Coverage coverage;
   std::set<std::string> sites, all;
-  unsigned with_accounts = 0, scripts = 0, refused = 0;
+  unsigned with_accounts = 0, scripts = 0, refused = 0, drawn = 0;
+  RequestMaker maker(771005);
   for (const auto& id : spec::list_sites({})) {
     auto load = spec::load_site(id, {});
     REQUIRE(load.site);
@@ -72,7 +100,8 @@ TEST_CASE("real sbatch accepts what is written for every site", "[slurm]") {
     if (load.site->node_types.empty() || load.site->partitions.empty())
       continue; // untested: there is nothing to emulate
     const TempFolder folder;
-    const auto cases = cases_of(*load.site, refused, coverage);
+    auto cases = cases_of(*load.site, refused, coverage);
+    add_drawn(cases, *load.site, maker);
     const auto accounts = accounts_of(cases, *load.site);
     CAPTURE(id, accounts);
     CHECK(cases.size() >= 4);
@@ -83,6 +112,7 @@ TEST_CASE("real sbatch accepts what is written for every site", "[slurm]") {
       CHECK(said[asked.name].find(asked.words) != std::string::npos);
       if (asked.over.empty()) {
         ++scripts;
+        drawn += util::starts_with(asked.name, k_drawn) ? 1 : 0;
         continue;
       }
       coverage.tried(asked.over, id);
@@ -90,6 +120,7 @@ TEST_CASE("real sbatch accepts what is written for every site", "[slurm]") {
     sites.insert(id);
     with_accounts += accounts.empty() ? 0 : 1;
   }
+  CHECK(drawn >= 500);
   CHECK(sites.size() >= 46); // the others' nodes or partitions are not known
   std::printf(
       "%u scripts for %zu sites (%u with slurmdbd) accepted; %u more requests refused by the planner\n",

@@ -110,6 +110,34 @@ TEST_CASE("a request's raw options are in its demand as a script's are") {
   }
 }
 
+TEST_CASE("threads that are asked for count as the cores that they are of") {
+  const auto at = shipped_site("alpine");
+  const std::string two = "-p aa100 -t 10 -N1 -n3 --gpus-per-node=a100-40gb:3 -c42";
+  CHECK(rules_against(at, script_demand(two + " --threads-per-core=2")).count(Rule::cpu_share) == 0);
+  const auto one = rules_against(at, script_demand(two + " --threads-per-core=1"));
+  CHECK(one.count(Rule::cpu_share) + one.count(Rule::cpus_many) == 1);
+}
+
+TEST_CASE("nothing is said to a job for another cluster") {
+  const auto at = shipped_site("alpine");
+  const std::string wrong = "-p nowhere --qos=none -N 9999 -t 90-0";
+  CHECK(rules_against(at, script_demand(wrong)).size() >= 2);
+  CHECK(rules_against(at, script_demand(wrong + " -M other")).empty());
+}
+
+TEST_CASE("all memory of a node is too much for a part of its GPUs where others share it") {
+  const auto all = [](const std::string& site, const std::string& options) {
+    const auto at = shipped_site(site);
+    const auto demand = script_demand(options);
+    return site::takes_all_memory(site::place(at, demand), demand);
+  };
+  CHECK(all("lumi", "-p small-g --gpus-per-node=1 --mem=0"));
+  CHECK_FALSE(all("lumi", "-p small-g --gpus-per-node=8 --mem=0"));
+  CHECK_FALSE(all("lumi", "-p small-g --gpus-per-node=1 --mem=0 --exclusive"));
+  CHECK_FALSE(all("lumi", "-p standard-g --gpus-per-node=1 --mem=0"));
+  CHECK_FALSE(all("lumi", "-p small-g --gpus-per-node=1"));
+}
+
 TEST_CASE("memory that is asked for by the GPU is in a request's demand") {
   CHECK(site::demand_of(with_raw({"--mem-per-gpu=4G"})).mem_per_gpu_mib == 4096);
   CHECK(script_demand("--gpus-per-node=2 --mem-per-gpu=4G").memory_of_node() == 8192);

@@ -5,6 +5,7 @@
 #include "check/job_shape.hpp"
 #include "check/launch_facts.hpp"
 #include "check/masks.hpp"
+#include "util/text.hpp"
 
 namespace hpcml::check {
 namespace launch_mask_gpu_order {
@@ -18,9 +19,27 @@ model::IdSet near(const model::NodeType& node, const model::GpuPlace& place) {
   return {};
 }
 
+/// The GPU that each task takes: of its number, but where hpcml's own launch says another order; nothing
+/// where that is not known.
+std::vector<std::size_t> gpus_of_tasks(const Launch& launch, std::size_t count) {
+  std::vector<std::size_t> gpus(count);
+  for (std::size_t i = 0; i < count; ++i) gpus[i] = i;
+  const auto* own = launch.find("hpcml");
+  const auto order = own ? own->value("rank-order") : std::nullopt;
+  if (!order || *order == "gpu") return gpus;
+  const auto numbers = util::split(*order, ',');
+  if (numbers.size() != count) return {};
+  for (std::size_t i = 0; i < count; ++i) gpus[i] = util::parse_unsigned(numbers[i]).value_or(count);
+  return std::any_of(gpus.begin(), gpus.end(), [&](const auto gpu) { return gpu >= count; })
+             ? std::vector<std::size_t>()
+             : gpus;
+}
+
 Hits find(const Subject& subject) {
   const auto* node = only_node(subject);
   if (!node || !node->gpu || node->gpu->places.empty()) return {};
+  if (subject.demands.front().gpus_per_node == 0 && !site::gpus_come_with_nodes(*subject.site))
+    return {}; // whose tasks take none
   const auto& places = node->gpu->places;
   Hits hits;
   for (const auto& [launch, step, masks] : masked_launches(subject)) {
@@ -32,18 +51,20 @@ Hits find(const Subject& subject) {
       continue;
     std::string away;
     std::size_t first = places.size();
-    for (std::size_t i = 0; i < places.size(); ++i) {
-      const auto domain = near(*node, places[i]);
+    const auto gpus = gpus_of_tasks(*launch, places.size());
+    for (std::size_t i = 0; i < gpus.size(); ++i) {
+      const auto domain = near(*node, places[gpus[i]]);
       if (domain.empty() || masks.masks[i].intersects(domain)) continue;
       first = std::min(first, i);
       away += (away.empty() ? "" : ", ") + std::to_string(i);
     }
     if (first == places.size()) continue;
-    add_hit(hits, {masks.option->place,
-                   "tasks " + away + " run far from the GPU of their number: GPU " + std::to_string(first) +
-                       " hangs at CPUs " + near(*node, places[first]).to_list() + ", not at " +
-                       masks.masks[first].to_list(),
-                   "hpcml affinity --site " + subject.site->id + " prints masks in the order of the GPUs"});
+    add_hit(hits,
+            {masks.option->place,
+             "tasks " + away + " run far from the GPU of their number: GPU " + std::to_string(gpus[first]) +
+                 " hangs at CPUs " + near(*node, places[gpus[first]]).to_list() + ", not at " +
+                 masks.masks[first].to_list(),
+             "hpcml affinity --site " + subject.site->id + " prints masks in the order of the GPUs"});
   }
   return hits;
 }
@@ -72,6 +93,12 @@ Rule rule_launch_mask_gpu_order() {
             "0xfe00000000,0xfe0000000000\nsrun --cpu-bind=$M python train.py\n",
             "lumi"}},
           {{"#!/bin/bash\n#SBATCH -p standard-g -N1 --ntasks-per-node=8 --gpus-per-node=8 -A "
+            "project_465000001 -t 10\nsrun "
+            "--cpu-bind=mask_cpu:0xfe,0xfe00,0xfe0000,0xfe000000,0xfe00000000,0xfe0000000000,"
+            "0xfe000000000000,0xfe00000000000000 hpcml launch --rank-order 4,5,2,3,6,7,0,1 -- python "
+            "train.py\n",
+            "lumi"},
+           {"#!/bin/bash\n#SBATCH -p standard-g -N1 --ntasks-per-node=8 --gpus-per-node=8 -A "
             "project_465000001 -t 10\nsrun "
             "--cpu-bind=mask_cpu:0xfe000000000000,0xfe00000000000000,0xfe0000,0xfe000000,0xfe,0xfe00,"
             "0xfe00000000,0xfe0000000000 python train.py\n",
