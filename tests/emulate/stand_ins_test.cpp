@@ -264,7 +264,8 @@ TEST_CASE("the login environment has nothing of another job") {
   CHECK_FALSE(env.get("SRUN_CPUS_PER_TASK"));
   CHECK_FALSE(env.get("CUDA_VISIBLE_DEVICES"));
   CHECK(env.get("KEEP") == "me");
-  CHECK(env.get("PATH") == "/s/bin:/usr/bin");
+  // Last in it hpcml's own folder: a job's script finds it by its name.
+  CHECK(env.get("PATH") == "/s/bin:/usr/bin:" + util::own_executable().parent_path().string());
   CHECK(env.get("SLURM_CONF") == "/s/slurm.conf");
   CHECK(env.get("HPCML_SITE") == "small");
 }
