@@ -32,12 +32,15 @@ std::string gres_name(const Site& site, const model::NodeType& type) {
   return type.gpu->slurm_type.empty() ? "gpu" : "gpu:" + type.gpu->slurm_type;
 }
 
-/// What --constraint can ask of these nodes: the features that the profile lists, and those it selects them
-/// by.
+/// What --constraint can ask of these nodes: the features that the profile lists, and those by which it
+/// selects them and their own disks.
 std::string features_of(const model::NodeType& type) {
   std::vector<std::string> names = type.features;
   std::string word;
-  for (const char c : type.constraint + "&") {
+  constexpr std::string_view k_option = "--constraint=";
+  const bool by_feature = util::starts_with(type.local_disk_option, k_option);
+  const auto of_disk = by_feature ? type.local_disk_option.substr(k_option.size()) : std::string();
+  for (const char c : type.constraint + "&" + of_disk + "&") {
     if (std::string_view("&|()*").find(c) == std::string_view::npos) {
       word += c;
       continue;

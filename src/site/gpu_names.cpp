@@ -26,7 +26,9 @@ std::string gpu_word(const std::string& name) {
     const auto letters = end - at;
     while (end < text.size() && is_digit(text[end])) ++end;
     const auto digits = end - at - letters;
-    if (letters >= 1 && letters <= 3 && digits >= 2) return text.substr(at, end - at);
+    const bool alone = end == text.size() || !(is_letter(text[end]) || is_digit(text[end]));
+    const bool short_name = letters == 1 && digits == 1 && alone; // "t4"
+    if ((letters >= 1 && letters <= 3 && digits >= 2) || short_name) return text.substr(at, end - at);
   }
   return {};
 }

@@ -72,9 +72,10 @@ TEST_CASE("jobs can ask for the features that a node's profile names") {
   for (auto& type : site.node_types) {
     type.features = {"nvme", "a100"};
     type.constraint = "gpu&(a100|hbm80g)";
+    type.local_disk_option = "--constraint=bigdisk";
   }
   const auto conf = files_of(site, test::layout_of(site)).at("slurm.conf");
-  CHECK(line_of(conf, "NodeName=g002").find(" Feature=nvme,a100,gpu,hbm80g ") != std::string::npos);
+  CHECK(line_of(conf, "NodeName=g002").find(" Feature=nvme,a100,gpu,hbm80g,bigdisk ") != std::string::npos);
 }
 
 TEST_CASE("a node whose number of cores is not known cannot be emulated, and that is said") {

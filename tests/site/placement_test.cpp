@@ -94,6 +94,11 @@ TEST_CASE("a type that is no GPU's name is none of a GPU whose name the profile 
   CHECK(is_there("tesla"));
   CHECK_FALSE(is_there("nonsense"));
   CHECK_FALSE(is_there("p100"));
+  const auto lucia = test::shipped_site("lucia"); // a name of one letter and one digit is one, too: T4
+  job.gpu_type = said<std::string>("nonsense");
+  CHECK(site::place(lucia, site::demand_of(job)).chosen_by != site::ChosenBy::only_with_type);
+  job.gpu_type = said<std::string>("t4");
+  CHECK(names(site::place(lucia, site::demand_of(job)).partitions) == "visu");
 }
 
 TEST_CASE("features place a request as they place a script") {
