@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # The store beside torch's own server: bash tests/bench/store.sh [path of hpcml] [python with torch 2.1 or later]
-# Rates are compared in one run, in turns; exit code 1 where ours is the slower one.
+# Rates are compared in one run, in turns; exit code 1 where ours is the slower one. Needs root.
 set -euo pipefail
 repo=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
 hpcml=$(realpath -e -- "${1:-$repo/build/release/bin/hpcml}")
@@ -20,7 +20,9 @@ PYTHON
 start() {
   mkfifo "$work/$1.stop" "$work/$1.port"
   if [ "$1" = ours ]; then "$hpcml" store serve --listen 127.0.0.1 > "$work/$1.port" & else
-    "$python" "$work/torch_server.py" < "$work/$1.stop" > "$work/$1.port" 2>/dev/null &
+    # It asks for the name of every client, one after the other: without name servers it does not wait for the answers.
+    unshare -m sh -c 'mount --bind /dev/null /etc/resolv.conf; exec "$@"' - "$python" "$work/torch_server.py" \
+      < "$work/$1.stop" > "$work/$1.port" 2>/dev/null &
     exec 9> "$work/$1.stop"
   fi
   server="$server $!"
