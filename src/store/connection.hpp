@@ -41,10 +41,9 @@ public:
   std::size_t pending() const { return x_pending; }
 
   Dialect dialect = Dialect::unknown;
-  bool greeted = false;    ///< its first message is read
-  bool listed = false;     ///< among those whose answers are to be sent
-  unsigned watched = 0;    ///< epoll's events that are asked for
-  std::uint32_t nonce = 0; ///< of its ping: the client's process number, where it is torch 2.1 or later
+  bool greeted = false; ///< its first message is read
+  bool listed = false;  ///< among those whose answers are to be sent
+  unsigned watched = 0; ///< epoll's events that are asked for
 
 private:
   struct Piece {

@@ -3,14 +3,11 @@
 
 #include <arpa/inet.h>
 #include <cerrno>
-#include <cstdlib>
 #include <cstring>
 #include <limits>
 #include <netinet/in.h>
 #include <sys/socket.h>
 #include <unistd.h>
-
-#include "util/file.hpp"
 
 namespace hpcml::store {
 
@@ -104,11 +101,6 @@ util::Result<Listening> listen_at(const std::vector<std::string>& addresses, std
     result.port = port_of(fd);
   }
   return result;
-}
-
-unsigned accept_backlog() {
-  const auto text = util::read_file("/proc/sys/net/core/somaxconn");
-  return text ? static_cast<unsigned>(std::strtoul(text->c_str(), nullptr, 10)) : 0;
 }
 
 } // namespace hpcml::store

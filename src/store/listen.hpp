@@ -21,8 +21,4 @@ struct Listening {
 /// the address, and a port that somebody else has.
 util::Result<Listening> listen_at(const std::vector<std::string>& addresses, std::uint16_t port);
 
-/// The most clients that may wait to be accepted (net.core.somaxconn): where more ranks come at once, some
-/// have to knock again a second later. 0 where the system does not say.
-unsigned accept_backlog();
-
 } // namespace hpcml::store

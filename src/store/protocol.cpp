@@ -22,30 +22,12 @@ enum class Form : std::uint8_t {
   keys_values
 };
 
-struct Row {
-  std::string_view name;
-  Form form;
-};
-
-constexpr std::array<Row, 19> k_rows = {{{"validate", Form::u32},
-                                         {"set", Form::key_value},
-                                         {"compare_set", Form::key_two_values},
-                                         {"get", Form::key},
-                                         {"add", Form::key_number},
-                                         {"check", Form::keys},
-                                         {"wait", Form::keys},
-                                         {"get_num_keys", Form::nothing},
-                                         {"delete_key", Form::key},
-                                         {"append", Form::key_value},
-                                         {"multi_get", Form::keys},
-                                         {"multi_set", Form::keys_values},
-                                         {"cancel_wait", Form::nothing},
-                                         {"ping", Form::u32},
-                                         {"queue_push", Form::key_value},
-                                         {"queue_pop", Form::key},
-                                         {"queue_len", Form::key},
-                                         {"list_keys", Form::nothing},
-                                         {"barrier", Form::key_number}}};
+/// By opcode.
+constexpr std::array<Form, 19> k_forms = {
+    Form::u32,  Form::key_value,   Form::key_two_values, Form::key,       Form::key_number,
+    Form::keys, Form::keys,        Form::nothing,        Form::key,       Form::key_value,
+    Form::keys, Form::keys_values, Form::nothing,        Form::u32,       Form::key_value,
+    Form::key,  Form::key,         Form::nothing,        Form::key_number};
 
 /// torch 1.13 counts from SET = 0 to GETNUMKEYS = 6; 7 watches a key there, which Python cannot ask for and
 /// no program was seen to, and deletes one in 2.0; 8 deletes one in 1.13.
@@ -155,8 +137,6 @@ Dialect dialect_of(std::string_view bytes, std::size_t& needed) {
 
 } // namespace
 
-std::string_view name_of(Op op) { return k_rows[static_cast<std::size_t>(op)].name; }
-
 ReadMessage read_message(std::string_view bytes, Dialect& dialect, const Limits& limits, Message& message) {
   ReadMessage found;
   found.needed = 1;
@@ -165,7 +145,7 @@ ReadMessage read_message(std::string_view bytes, Dialect& dialect, const Limits&
   if (dialect == Dialect::unknown) return found;
   const std::size_t opcode = static_cast<unsigned char>(bytes[0]);
   const bool old = dialect == Dialect::torch1;
-  if (opcode >= (old ? k_torch1_ops.size() : k_rows.size())) {
+  if (opcode >= (old ? k_torch1_ops.size() : k_forms.size())) {
     found.fault = "no operation has the number " + std::to_string(opcode);
     return found;
   }
@@ -173,7 +153,7 @@ ReadMessage read_message(std::string_view bytes, Dialect& dialect, const Limits&
   message.keys.clear();
   message.values.clear();
   Reader reader(bytes, 1);
-  if (read_form(reader, k_rows[static_cast<std::size_t>(message.op)].form, limits, message)) {
+  if (read_form(reader, k_forms[static_cast<std::size_t>(message.op)], limits, message)) {
     found.length = reader.at();
     if (message.op == Op::validate && message.number != k_magic) found.fault = "a greeting of no torch";
   }

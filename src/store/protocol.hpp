@@ -34,9 +34,6 @@ enum class Op : std::uint8_t {
   barrier
 };
 
-/// "compare_set", for people.
-std::string_view name_of(Op op);
-
 /// torch 2.1 and later greet with a magic number; torch 1.13 and 2.0 do not, and have fewer operations.
 enum class Dialect : std::uint8_t { unknown, torch1, torch2 };
 

@@ -50,8 +50,6 @@ public:
   util::Status run(int stop);
 
   std::uint16_t port() const { return x_listening.port; }
-  std::size_t client_count() const { return x_client_count; }
-  const Table& table() const { return x_table; }
 
 private:
   class Outbox;
