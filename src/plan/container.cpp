@@ -2,8 +2,9 @@
 // The image, its binds, and the user's paths as they are called inside.
 #include <algorithm>
 
-#include "plan/option_word.hpp"
 #include "plan/software.hpp"
+#include "slurm/option_word.hpp"
+#include "util/one_line.hpp"
 #include "util/text.hpp"
 
 namespace hpcml::plan {
@@ -13,7 +14,7 @@ using model::ContainerBind;
 
 /// A path that the engine's -B option can carry: it splits at commas and colons.
 bool is_bind_path(const std::string& path) {
-  return !path.empty() && path.front() == '/' && is_one_line(path) &&
+  return !path.empty() && path.front() == '/' && util::is_one_line(path) &&
          path.find_first_of(",:") == std::string::npos;
 }
 
@@ -198,7 +199,7 @@ void give_to_slurm(const Launched& given, Told<Software>& told, const model::Con
                                                          : util::replace_all(option, "{image}", image));
       continue;
     }
-    const OptionWord split = split_option(util::replace_all(option, "{image}", image));
+    const slurm::OptionWord split = slurm::split_option(util::replace_all(option, "{image}", image));
     told.value.image_options.push_back({split.name, split.value, container.origin});
   }
 }
@@ -245,7 +246,7 @@ Told<Software> enter_image(const Launched& given, Software software) {
     return told;
   }
   if (job.container->value.empty() || job.container->value.front() == '-' ||
-      !is_one_line(job.container->value))
+      !util::is_one_line(job.container->value))
     said.error("usage/container", "'" + job.container->value + "' is no container image");
   told.value.image_rule = find_image_rule(given, said);
   if (!told.value.image_rule) return told;

@@ -7,10 +7,11 @@
 #include "plan/command_words.hpp"
 #include "plan/limits.hpp"
 #include "plan/option_value.hpp"
-#include "plan/option_word.hpp"
 #include "plan/resource_directives.hpp"
 #include "plan/site_verdicts.hpp"
 #include "site/form.hpp"
+#include "slurm/option_word.hpp"
+#include "util/one_line.hpp"
 #include "util/text.hpp"
 
 namespace hpcml::plan {
@@ -47,7 +48,7 @@ void add_text(const Equipped& given, Told<Directives>& told, const std::string& 
                           (rule.why.empty() ? "" : ": " + rule.why),
                       rule.origin);
   }
-  if (wanted->value.empty() || !is_one_line(wanted->value))
+  if (wanted->value.empty() || !util::is_one_line(wanted->value))
     told.remarks.error("usage/" + name,
                        option + (wanted->value.empty() ? " is empty" : " must be one line of text"),
                        "give it a value, or leave it out");
@@ -82,9 +83,8 @@ void add_to_step(Directives& directives, const std::string& option) {
 /// True if the job keeps something on the nodes' own disks.
 bool uses_local_disk(const Equipped& given) {
   if (!given.node() || !given.node()->local_disk) return false;
-  const auto below = [&](const std::string& path) {
-    return util::starts_with(path, *given.node()->local_disk);
-  };
+  const std::string& disk = *given.node()->local_disk;
+  const auto below = [&](const std::string& path) { return util::starts_with(path, disk); };
   const auto& caches = given.software.caches;
   return below(given.software.python.where) || given.software.stage ||
          std::any_of(caches.begin(), caches.end(), [&](const auto& c) { return below(c.base); });
@@ -93,14 +93,14 @@ bool uses_local_disk(const Equipped& given) {
 /// What the site wants of every job, of this kind of node, and of the QoS.
 void add_site_options(const Equipped& given, Told<Directives>& told) {
   const auto contradicts = [&](const std::string& text, const Origin& origin) {
-    if (given.numbers().threads_per_core == 1 || split_option(text).name != "--hint") return false;
+    if (given.numbers().threads_per_core == 1 || slurm::split_option(text).name != "--hint") return false;
     told.remarks.note(text + " is left out: --threads-per-core " +
                           std::to_string(given.numbers().threads_per_core) + " was asked for",
                       origin);
     return true;
   };
   const auto add_once = [&](const std::string& text, const Origin& origin) {
-    const OptionWord option = split_option(given.with_numbers(text));
+    const slurm::OptionWord option = slurm::split_option(given.with_numbers(text));
     if (!told.value.has(option.name)) add_directive(told.value, option.name, option.value, origin);
   };
   for (const auto& always : given.site.always) {
@@ -166,7 +166,7 @@ void add_options(const Equipped& given, Told<Directives>& told) {
 /// What the user gave raw comes last and wins over a line of the same name; features add up.
 void add_raw(const Equipped& given, Told<Directives>& told) {
   for (const auto& raw : given.job.sbatch) {
-    OptionWord option = split_option(raw.value);
+    slurm::OptionWord option = slurm::split_option(raw.value);
     auto& directives = told.value.header;
     const auto same = [&](const auto& planned) { return planned.name == option.name; };
     if (const auto old = std::find_if(directives.begin(), directives.end(), same);
@@ -208,7 +208,7 @@ const Origin* asked_by_user(const LaidOut& given, const std::string& name) {
   if (name == "array") return of(job.array);
   if (name == "dependency") return of(job.dependency);
   for (const auto& raw : job.sbatch)
-    if (split_option(raw.value).name == "--" + name) return &raw.origin;
+    if (slurm::split_option(raw.value).name == "--" + name) return &raw.origin;
   return nullptr;
 }
 

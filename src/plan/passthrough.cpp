@@ -4,13 +4,13 @@
 #include <map>
 
 #include "plan/option_value.hpp"
-#include "plan/option_word.hpp"
 #include "plan/raw_options.hpp"
 #include "plan/request.hpp"
 #include "site/facts.hpp"
 #include "site/placement.hpp"
 #include "site/plugin_options.hpp"
 #include "site/words.hpp"
+#include "slurm/option_word.hpp"
 #include "util/text.hpp"
 
 namespace hpcml::plan {
@@ -26,7 +26,7 @@ void take(Told<model::JobSpec>& told, const std::string& name, Known<T>& target,
   target = model::Sourced<T>{std::move(value), origin};
 }
 
-void take_number(Told<model::JobSpec>& told, const OptionWord& option, Known<unsigned>& target,
+void take_number(Told<model::JobSpec>& told, const slurm::OptionWord& option, Known<unsigned>& target,
                  const Origin& origin) {
   const auto number = util::parse_unsigned(option.value.value_or(""));
   if (!number || *number > 1000000) {
@@ -36,7 +36,7 @@ void take_number(Told<model::JobSpec>& told, const OptionWord& option, Known<uns
   take(told, option.name, target, static_cast<unsigned>(*number), origin);
 }
 
-void take_gpus(Told<model::JobSpec>& told, const OptionWord& option, const Origin& origin) {
+void take_gpus(Told<model::JobSpec>& told, const slurm::OptionWord& option, const Origin& origin) {
   const std::string text = option.value.value_or("");
   const std::size_t colon = text.rfind(':');
   if (colon != std::string::npos) take(told, "GPU type", told.value.gpu_type, text.substr(0, colon), origin);
@@ -45,7 +45,7 @@ void take_gpus(Told<model::JobSpec>& told, const OptionWord& option, const Origi
 }
 
 template <class T>
-void take_parsed(Told<model::JobSpec>& told, const OptionWord& option, Known<T>& target,
+void take_parsed(Told<model::JobSpec>& told, const slurm::OptionWord& option, Known<T>& target,
                  const Origin& origin) {
   auto parsed = T::parse(option.value.value_or(""));
   if (parsed)
@@ -55,7 +55,7 @@ void take_parsed(Told<model::JobSpec>& told, const OptionWord& option, Known<T>&
 }
 
 /// GPUs become the request's; other kinds of GRES stay.
-void take_gres(Told<model::JobSpec>& told, const OptionWord& option, const Origin& origin,
+void take_gres(Told<model::JobSpec>& told, const slurm::OptionWord& option, const Origin& origin,
                std::vector<model::Sourced<std::string>>& kept) {
   std::vector<std::string> others;
   for (const auto& item : util::split(option.value.value_or(""), ','))
@@ -69,7 +69,7 @@ void take_gres(Told<model::JobSpec>& told, const OptionWord& option, const Origi
 }
 
 /// Makes the option a part of the request.
-void fold(Told<model::JobSpec>& told, const OptionWord& option, const Origin& origin) {
+void fold(Told<model::JobSpec>& told, const slurm::OptionWord& option, const Origin& origin) {
   model::JobSpec& job = told.value;
   const std::string value = option.value.value_or("");
   const std::map<std::string, Known<std::string>*> texts = {
@@ -104,7 +104,7 @@ void check_memory(Told<model::JobSpec>& told, const std::vector<model::Sourced<s
   std::vector<std::string> names;
   if (told.value.mem) names.push_back("--mem");
   for (const auto& raw : kept)
-    if (util::starts_with(raw.value, "--mem-per-")) names.push_back(split_option(raw.value).name);
+    if (util::starts_with(raw.value, "--mem-per-")) names.push_back(slurm::split_option(raw.value).name);
   if (names.size() > 1)
     told.remarks.error("usage/mem", util::join(names, " and ") + " exclude each other", "keep one of them");
 }
@@ -125,7 +125,7 @@ void check_version(Remarks& said, const model::Site& site, const std::string& fl
 
 /// A name that Slurm does not know is a plugin's, or a slip.
 void check_known(Remarks& said, const model::Site& site, const std::string& flag, slurm::Program program,
-                 const OptionWord& option) {
+                 const slurm::OptionWord& option) {
   if (option.known) return check_version(said, site, flag, program, option.name.substr(2));
   const auto name = option.name.substr(2);
   const auto near = util::nearest(name, slurm::option_names(program));
@@ -144,9 +144,9 @@ void check_known(Remarks& said, const model::Site& site, const std::string& flag
 }
 
 /// The option, if it may be passed on or folded; what speaks against it is said.
-std::optional<OptionWord> read_raw(Remarks& said, const model::Site& site, const std::string& flag,
-                                   slurm::Program program, const std::string& word, RawUse& use) {
-  const auto option = read_option(program, word);
+std::optional<slurm::OptionWord> read_raw(Remarks& said, const model::Site& site, const std::string& flag,
+                                          slurm::Program program, const std::string& word, RawUse& use) {
+  const auto option = slurm::read_option(program, word);
   if (!option) {
     said.error("usage/" + flag, option.error().what, option.error().hint);
     return std::nullopt;
@@ -167,7 +167,7 @@ std::optional<OptionWord> read_raw(Remarks& said, const model::Site& site, const
 /// True if the site refuses the option by name. Asked before it is folded: --gres=gpu:4 becomes a number of
 /// GPUs, and the refusal of --gres would go unsaid.
 bool site_refuses(Told<model::JobSpec>& told, const model::Site& site, const std::string& word) {
-  const auto option = read_option(slurm::Program::sbatch, word);
+  const auto option = slurm::read_option(slurm::Program::sbatch, word);
   if (!option) return false;
   const auto facts = site::place(site, site::demand_of(told.value)).facts;
   const model::FlagRule& rule = site::flag_rule(site, option->name.substr(2), facts);

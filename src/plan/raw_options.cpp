@@ -130,7 +130,7 @@ constexpr Row k_rows[] = {
 };
 
 /// "ALL" and "ALL,NAME=VALUE" keep everything; all other values drop what the script exports.
-bool keeps_variables(const OptionWord& option) {
+bool keeps_variables(const slurm::OptionWord& option) {
   const std::string value = option.value.value_or("");
   return option.name == "--export" && (value == "ALL" || util::starts_with(value, "ALL,"));
 }
@@ -167,7 +167,7 @@ RawDecision refusal(Why why, slurm::Program program, const std::string& name) {
 
 } // namespace
 
-RawDecision decide_raw(slurm::Program program, const OptionWord& option) {
+RawDecision decide_raw(slurm::Program program, const slurm::OptionWord& option) {
   const auto found = std::find_if(std::begin(k_rows), std::end(k_rows), [&](const Row& row) {
     return "--" + std::string(row.name) == option.name;
   });

@@ -4,7 +4,7 @@
 
 #include <string>
 
-#include "plan/option_word.hpp"
+#include "slurm/option_word.hpp"
 
 namespace hpcml::plan {
 
@@ -22,6 +22,6 @@ struct RawDecision {
   std::string hint; ///< what to do instead
 };
 /// The decision about an option of `program`.
-RawDecision decide_raw(slurm::Program program, const OptionWord& option);
+RawDecision decide_raw(slurm::Program program, const slurm::OptionWord& option);
 
 } // namespace hpcml::plan

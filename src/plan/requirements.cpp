@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "plan/requirements.hpp"
 
-#include "plan/option_word.hpp"
+#include "util/one_line.hpp"
 #include "util/text.hpp"
 
 namespace hpcml::plan {
@@ -10,7 +10,7 @@ std::optional<std::string> requirements_file(const std::string& text) {
   const std::string word(util::trim(text));
   const bool option = !word.empty() && word.front() == '-';
   const bool path = word.find('/') != std::string::npos || util::ends_with(word, ".txt");
-  if (!path || option || !is_one_line(word) || word.find(' ') != std::string::npos) return std::nullopt;
+  if (!path || option || !util::is_one_line(word) || word.find(' ') != std::string::npos) return std::nullopt;
   return word;
 }
 
@@ -27,7 +27,7 @@ std::vector<std::string> requirement_words(const std::string& text, const std::s
   std::vector<std::string> words;
   for (const auto& word : util::split(text, ' ')) {
     if (word.empty()) continue;
-    if (word.front() == '-' || !is_one_line(word)) error("'" + word + "' is no requirement");
+    if (word.front() == '-' || !util::is_one_line(word)) error("'" + word + "' is no requirement");
     words.push_back(word);
   }
   if (words.empty()) error(option + " names no package");

@@ -3,7 +3,6 @@
 
 #include <fmt/format.h>
 
-#include "plan/option_word.hpp"
 #include "plan/staging.hpp"
 
 namespace hpcml::plan {

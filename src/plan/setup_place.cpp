@@ -3,9 +3,9 @@
 
 #include <fmt/format.h>
 
-#include "plan/option_word.hpp"
 #include "plan/requirements.hpp"
 #include "plan/staging.hpp"
+#include "util/one_line.hpp"
 #include "util/text.hpp"
 
 namespace hpcml::plan {
@@ -67,7 +67,7 @@ void choose_setup_place(SetupContext& context) {
                            : "only conda and virtual environments are packed",
                   "as --setup conda --pack /project/me/env.tar.gz");
   for (const auto* text : {&context.plan.place, &context.plan.pack})
-    if (!text->empty() && !is_one_line(*text))
+    if (!text->empty() && !util::is_one_line(*text))
       context.error("usage/setup", "an environment's name or path is one line of text", {});
 }
 

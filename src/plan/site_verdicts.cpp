@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <fmt/format.h>
 
-#include "plan/option_word.hpp"
 #include "plan/site_hints.hpp"
 #include "plan/unknown_name.hpp"
 #include "slurm/submission.hpp"

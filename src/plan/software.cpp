@@ -5,9 +5,9 @@
 
 #include "plan/command_words.hpp"
 #include "plan/environment.hpp"
-#include "plan/option_word.hpp"
 #include "plan/requirements.hpp"
 #include "plan/staging.hpp"
+#include "util/one_line.hpp"
 #include "util/text.hpp"
 
 namespace hpcml::plan {
@@ -103,7 +103,7 @@ void plan_python(const Launched& given, Told<Software>& told) {
     told.remarks.error("usage/python", "--venv, --conda and --wheelhouse exclude each other",
                        "keep one of them");
   for (const auto* text : {&job.venv, &job.conda})
-    if (*text && ((*text)->value.empty() || !is_one_line((*text)->value)))
+    if (*text && ((*text)->value.empty() || !util::is_one_line((*text)->value)))
       told.remarks.error("usage/python", "an environment's name or path is one line of text");
   if (job.venv) {
     plan_environment_of(given, told, PythonKind::venv, PythonWay::venv, *job.venv);
@@ -136,7 +136,7 @@ void check_hpcml_path(const Launched& given, Remarks& said) {
 void add_module(Told<Software>& told, const std::string& text, const model::Origin& origin) {
   const bool is_path = util::starts_with(text, "use:");
   const std::string name = is_path ? text.substr(4) : text;
-  if (name.empty() || name.front() == '-' || !is_one_line(name) || name.find(' ') != std::string::npos)
+  if (name.empty() || name.front() == '-' || !util::is_one_line(name) || name.find(' ') != std::string::npos)
     return told.remarks.error("usage/module", "'" + text + "' is no module name",
                               "one module each, as --module gcc/13; a folder of modules as use:/path");
   auto& modules = told.value.modules;

@@ -4,8 +4,8 @@
 #include <set>
 
 #include "plan/environment.hpp"
-#include "plan/option_word.hpp"
 #include "plan/software.hpp"
+#include "util/one_line.hpp"
 #include "util/text.hpp"
 
 namespace hpcml::plan {
@@ -23,7 +23,7 @@ void check_sources(model::PlannedStage& stage, Remarks& said) {
   for (auto& source : stage.sources) {
     while (source.value.size() > 1 && source.value.back() == '/') source.value.pop_back();
     const auto name = name_of(source.value);
-    if (!is_one_line(source.value) || name.empty() || name == "." || name == ".." ||
+    if (!util::is_one_line(source.value) || name.empty() || name == "." || name == ".." ||
         source.value.front() != '/')
       said.error("usage/stage", "'" + source.value + "' is no file or folder to copy",
                  "a path, as --stage /project/me/data");

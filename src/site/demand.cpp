@@ -5,7 +5,7 @@
 #include <array>
 #include <limits>
 
-#include "slurm/options.hpp"
+#include "slurm/option_word.hpp"
 #include "slurm/submission.hpp"
 #include "util/text.hpp"
 
@@ -87,22 +87,12 @@ void set_options(Demand& demand, const slurm::Request& request) {
   for (const auto& [name, setting] : request.given) demand.options.emplace(name, request.text(name));
 }
 
-/// The request's raw options, each a word: "--mem-per-gpu=4G", "-C a100", "--exclusive".
+/// The request's raw options. One that sbatch would not take is none.
 slurm::Request raw_request(const model::JobSpec& job) {
   std::vector<slurm::Setting> settings;
-  for (const auto& raw : job.sbatch) {
-    const bool is_long = util::starts_with(raw.value, "--");
-    const auto end = is_long ? raw.value.find_first_of("= ") : std::min<std::size_t>(2, raw.value.size());
-    const auto name =
-        raw.value.substr(is_long ? 2 : 1, end == raw.value.npos ? end : end - (is_long ? 2 : 1));
-    const auto known = is_long            ? slurm::find_option(slurm::Program::sbatch, name).option
-                       : name.size() == 1 ? slurm::find_option(slurm::Program::sbatch, name.front())
-                                          : std::nullopt;
-    slurm::Setting setting{known ? known->name : name, {}};
-    if (end < raw.value.size())
-      setting.value = std::string(util::trim(raw.value.substr(end + (is_long ? 1 : 0))));
-    settings.push_back(std::move(setting));
-  }
+  for (const auto& raw : job.sbatch)
+    if (auto option = slurm::read_option(slurm::Program::sbatch, raw.value))
+      settings.push_back({option->name.substr(2), std::move(option->value)});
   slurm::Findings ignored("", "");
   return slurm::make_request(settings, slurm::k_newest_version, ignored);
 }

@@ -1,22 +1,17 @@
 // SPDX-License-Identifier: MIT
 // Reading one raw option.
-#include "plan/option_word.hpp"
-
-#include <algorithm>
-
+#include "slurm/option_word.hpp"
+#include "util/one_line.hpp"
 #include "util/text.hpp"
 
-namespace hpcml::plan {
+namespace hpcml::slurm {
 namespace {
-
-using slurm::Argument;
-using slurm::Program;
 
 std::string program_name(Program program) { return program == Program::sbatch ? "sbatch" : "srun"; }
 
 bool is_option_word(std::string_view word) {
   return word.size() > 1 && word.front() == '-' && word[1] != '=' && word[1] != ' ' && word != "--" &&
-         is_one_line(word);
+         util::is_one_line(word);
 }
 
 util::Result<OptionWord> check_value(OptionWord option, Argument argument) {
@@ -29,7 +24,7 @@ util::Result<OptionWord> check_value(OptionWord option, Argument argument) {
 
 util::Result<OptionWord> read_long(Program program, std::string_view word) {
   OptionWord option = split_option(word);
-  const auto match = slurm::find_option(program, std::string_view(option.name).substr(2));
+  const auto match = find_option(program, std::string_view(option.name).substr(2));
   if (match.candidates.size() > 1)
     return util::Error{"'" + option.name + "' could be --" + util::join(match.candidates, ", --"),
                        "write the full name"};
@@ -42,7 +37,7 @@ util::Result<OptionWord> read_long(Program program, std::string_view word) {
 }
 
 util::Result<OptionWord> read_short(Program program, std::string_view word) {
-  const auto found = slurm::find_option(program, word[1]);
+  const auto found = find_option(program, word[1]);
   if (!found)
     return util::Error{program_name(program) + " has no option '" + std::string(word.substr(0, 2)) + "'",
                        "write its full name"};
@@ -52,10 +47,6 @@ util::Result<OptionWord> read_short(Program program, std::string_view word) {
 }
 
 } // namespace
-
-bool is_one_line(std::string_view text) {
-  return std::none_of(text.begin(), text.end(), [](unsigned char c) { return c < 0x20 || c == 0x7f; });
-}
 
 OptionWord split_option(std::string_view word) {
   const std::size_t end = word.find_first_of("= ");
@@ -73,4 +64,4 @@ util::Result<OptionWord> read_option(Program program, std::string_view word) {
   return util::starts_with(word, "--") ? read_long(program, word) : read_short(program, word);
 }
 
-} // namespace hpcml::plan
+} // namespace hpcml::slurm

@@ -9,10 +9,7 @@
 #include "slurm/options.hpp"
 #include "util/result.hpp"
 
-namespace hpcml::plan {
-
-/// True if the text has no line break and no other control character: it fits on one line of a script.
-bool is_one_line(std::string_view text);
+namespace hpcml::slurm {
 
 /// An option by its full long name ("--mem").
 struct OptionWord {
@@ -25,8 +22,8 @@ struct OptionWord {
 /// Reads an option as `program` would: "--mem=4G", "--mem 4G", "-p gpu", "-pgpu", "--part=gpu", "--requeue".
 /// An error for what it would refuse: no option, an unknown letter, an ambiguous beginning, a missing or
 /// superfluous value.
-util::Result<OptionWord> read_option(slurm::Program program, std::string_view word);
+util::Result<OptionWord> read_option(Program program, std::string_view word);
 /// Splits a word that is known to be written out: "--name" or "--name=value".
 OptionWord split_option(std::string_view word);
 
-} // namespace hpcml::plan
+} // namespace hpcml::slurm

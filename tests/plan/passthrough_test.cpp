@@ -5,7 +5,7 @@
 #include <algorithm>
 
 #include "plan/command_words.hpp"
-#include "plan/option_word.hpp"
+#include "slurm/option_word.hpp"
 
 using namespace hpcml;
 using namespace hpcml::test;
@@ -35,16 +35,16 @@ TEST_CASE("Raw options are read in all forms that Slurm takes") {
                                  {Program::sbatch, "--uenv=x:y", "--uenv", "x:y"}};
   for (const auto& row : rows) {
     INFO(row.word);
-    const auto option = plan::read_option(row.program, row.word);
+    const auto option = slurm::read_option(row.program, row.word);
     REQUIRE(option);
     CHECK(option->name == row.name);
     CHECK(option->value == row.value);
   }
-  CHECK_FALSE(plan::read_option(Program::sbatch, "--uenv=x:y")->known);
+  CHECK_FALSE(slurm::read_option(Program::sbatch, "--uenv=x:y")->known);
   for (const char* word : {"", "-", "--", "mem=4G", "--a\nb", "-=x", "- x", "-Z1", "--nod=2", "--hold=1",
                            "-HW", "--mem", "--mem=", "-p", "-l"}) {
     INFO(word);
-    CHECK_FALSE(plan::read_option(Program::sbatch, word));
+    CHECK_FALSE(slurm::read_option(Program::sbatch, word));
   }
 }
 
