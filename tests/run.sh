@@ -31,7 +31,7 @@ set -m
 asan_build=$!
 set +m
 trap 'kill -- "-$asan_build" 2>/dev/null || true' EXIT
-ctest --preset release -j2 --no-tests=error || die "a test failed; its output is above, and in build/release/Testing/Temporary/LastTest.log"
+ctest --preset release -j3 --no-tests=error || die "a test failed; its output is above, and in build/release/Testing/Temporary/LastTest.log"
 
 say "the core under AddressSanitizer and UBSan"
 wait "$asan_build" || {

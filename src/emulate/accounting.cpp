@@ -60,6 +60,7 @@ std::vector<std::string> make_database_command(const std::string& mariadbd, cons
           "--no-defaults",
           "--user=root",
           "--datadir=" + folder + "/data",
+          "--tmpdir=" + folder, // its temporary tables are named by process number, the same in each sandbox
           "--socket=" + database_socket(state_dir),
           "--pid-file=" + folder + "/pid",
           "--skip-networking",

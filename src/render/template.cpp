@@ -33,24 +33,23 @@ private:
 
 /// The template with each section tag that has a line of its own joined to the next line: such a line prints
 /// nothing, but the library leaves its line break behind where the section is not wanted.
-std::string join_section_tags(const std::string& text) {
+std::string join_section_tags(std::string_view text) {
   std::string joined;
-  std::size_t start = 0;
-  while (start < text.size()) {
-    const auto end = std::min(text.find('\n', start), text.size() - 1);
-    const std::string line = text.substr(start, end - start + 1);
+  joined.reserve(text.size());
+  while (!text.empty()) {
+    const auto line = text.substr(0, std::min(text.find('\n'), text.size() - 1) + 1);
     const bool tag = line.size() > 5 && line[0] == '{' && line[1] == '{' &&
-                     (line[2] == '#' || line[2] == '/') && line.compare(line.size() - 3, 3, "}}\n") == 0 &&
-                     line.find("{{", 2) == std::string::npos;
+                     (line[2] == '#' || line[2] == '/') && line.substr(line.size() - 3) == "}}\n" &&
+                     line.find("{{", 2) == std::string_view::npos;
     joined += tag ? line.substr(0, line.size() - 1) : line;
-    start = end + 1;
+    text.remove_prefix(line.size());
   }
   return joined;
 }
 
-std::string find_template(const std::string& name) {
+std::string_view find_template(const std::string& name) {
   for (const auto& file : embedded::template_files())
-    if (file.name == name + ".mustache") return std::string(file.text);
+    if (file.name == name + ".mustache") return file.text;
   throw std::logic_error("there is no template " + name + ".mustache");
 }
 

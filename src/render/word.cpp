@@ -21,6 +21,8 @@ bool is_hidden(const diag::VisibleChar& c, std::string_view text) {
 }
 
 bool has_hidden(std::string_view text) {
+  // Nearly every word: nothing but printable ASCII, which shows as it is.
+  if (std::all_of(text.begin(), text.end(), [](char c) { return c >= ' ' && c <= '~'; })) return false;
   for (; !text.empty();) {
     const auto c = diag::first_visible(text);
     if (is_hidden(c, text)) return true;

@@ -3,9 +3,11 @@
 // script on a Slurm that has all of the site's nodes, limits, GPUs, features and rules.
 #include <catch2/catch.hpp>
 
+#include <atomic>
 #include <cstdio>
 #include <map>
 #include <set>
+#include <thread>
 
 #include "plan/planner.hpp"
 #include "render/coverage_helper.hpp"
@@ -38,11 +40,24 @@ std::string accounts_of(const std::vector<Case>& cases, const model::Site& site)
   return util::join({accounts.begin(), accounts.end()}, ",");
 }
 
-/// What sbatch says of each script: nothing for those that it takes.
-std::map<std::string, std::string> complaints(const std::string& site, const std::string& accounts,
-                                              const std::vector<Case>& cases, const TempFolder& folder) {
+/// A site's scripts, and what its sbatch said of them.
+struct Asked {
+  std::string site;
+  std::string accounts;
+  std::vector<Case> cases;
+  std::string failure;                     ///< why they could not be asked
+  std::map<std::string, std::string> said; ///< by a case's name; nothing for those that it takes
+};
+
+/// Asks the site's sbatch. Asserts nothing: several sites are asked at once, and Catch has one thread.
+void ask(Asked& asking) {
+  const TempFolder folder;
+  const auto& [site, accounts, cases, failure, said] = asking;
   for (std::size_t i = 0; i < cases.size(); ++i)
-    REQUIRE(util::write_file(folder / std::to_string(i), cases[i].script));
+    if (!util::write_file(folder / std::to_string(i), cases[i].script)) {
+      asking.failure = "cannot write a script";
+      return;
+    }
   std::vector<std::string> words = {HPCML_BINARY, "emulate", "--quiet", "--whole-site", "--site", site};
   if (!accounts.empty()) words.insert(words.end(), {"--accounts", accounts});
   words.insert(words.end(), {"--", "bash", "-c",
@@ -50,15 +65,26 @@ std::map<std::string, std::string> complaints(const std::string& site, const std
                              "|| printf '%s\\t%s\\n' $i \"${answer//$'\\n'/ }\"; done; echo asked",
                              "asking", folder.path().string(), std::to_string(cases.size())});
   const auto asked = util::run_process(words, util::EnvSnapshot::of_process());
-  REQUIRE(asked);
-  INFO(asked->err);
-  REQUIRE(util::ends_with(asked->out, "asked\n"));
-  std::map<std::string, std::string> said;
+  if (!asked || !util::ends_with(asked->out, "asked\n")) {
+    asking.failure = asked ? "emulate ended early: " + asked->err : asked.error().what;
+    return;
+  }
   for (const auto& line : util::split(asked->out, '\n'))
     if (const auto tab = line.find('\t'); tab != std::string::npos)
-      said[cases[static_cast<std::size_t>(*util::parse_unsigned(line.substr(0, tab)))].name] =
+      asking.said[cases[static_cast<std::size_t>(*util::parse_unsigned(line.substr(0, tab)))].name] =
           line.substr(tab + 1);
-  return said;
+}
+
+/// Some at a time: bringing a site up is mostly waiting.
+void ask_all(std::vector<Asked>& sites) {
+  constexpr unsigned k_at_once = 4;
+  std::atomic<std::size_t> next{0};
+  std::vector<std::thread> workers;
+  for (unsigned i = 0; i < k_at_once; ++i)
+    workers.emplace_back([&] {
+      for (std::size_t mine = next++; mine < sites.size(); mine = next++) ask(sites[mine]);
+    });
+  for (auto& worker : workers) worker.join();
 }
 
 /// Requests by seed that gen accepts, but for those that ask for what no emulated site has (a reservation, a
@@ -91,6 +117,7 @@ TEST_CASE("real sbatch accepts what is written for every site", "[slurm]") {
   std::set<std::string> sites, all;
   unsigned with_accounts = 0, scripts = 0, refused = 0, drawn = 0;
   RequestMaker maker(771005);
+  std::vector<Asked> asked;
   for (const auto& id : spec::list_sites({})) {
     auto load = spec::load_site(id, {});
     REQUIRE(load.site);
@@ -100,23 +127,26 @@ TEST_CASE("real sbatch accepts what is written for every site", "[slurm]") {
     all.insert(id);
     if (load.site->node_types.empty() || load.site->partitions.empty())
       continue; // untested: there is nothing to emulate
-    const TempFolder folder;
     auto cases = cases_of(*load.site, refused, coverage);
     add_drawn(cases, *load.site, maker);
-    const auto accounts = accounts_of(cases, *load.site);
+    auto accounts = accounts_of(cases, *load.site);
+    asked.push_back({id, std::move(accounts), std::move(cases), {}, {}});
+  }
+  ask_all(asked);
+  for (auto& [id, accounts, cases, failure, said] : asked) {
     CAPTURE(id, accounts);
+    REQUIRE(failure == "");
     CHECK(cases.size() >= 4);
-    auto said = complaints(id, accounts, cases, folder);
-    for (const auto& asked : cases) {
-      CAPTURE(asked.name, said[asked.name]);
-      CHECK(said[asked.name].empty() == asked.over.empty());
-      CHECK(said[asked.name].find(asked.words) != std::string::npos);
-      if (asked.over.empty()) {
+    for (const auto& one : cases) {
+      CAPTURE(one.name, said[one.name]);
+      CHECK(said[one.name].empty() == one.over.empty());
+      CHECK(said[one.name].find(one.words) != std::string::npos);
+      if (one.over.empty()) {
         ++scripts;
-        drawn += util::starts_with(asked.name, k_drawn) ? 1 : 0;
+        drawn += util::starts_with(one.name, k_drawn) ? 1 : 0;
         continue;
       }
-      coverage.tried(asked.over, id);
+      coverage.tried(one.over, id);
     }
     sites.insert(id);
     with_accounts += accounts.empty() ? 0 : 1;
