@@ -13,27 +13,6 @@ namespace hpcml::store {
 
 namespace {
 
-struct Address {
-  sockaddr_storage bytes{};
-  socklen_t length = 0;
-};
-
-bool parse_address(const std::string& text, std::uint16_t port, Address& address) {
-  auto* four = reinterpret_cast<sockaddr_in*>(&address.bytes);
-  auto* six = reinterpret_cast<sockaddr_in6*>(&address.bytes);
-  if (::inet_pton(AF_INET, text.c_str(), &four->sin_addr) == 1) {
-    four->sin_family = AF_INET;
-    four->sin_port = htons(port);
-    address.length = sizeof *four;
-    return true;
-  }
-  if (::inet_pton(AF_INET6, text.c_str(), &six->sin6_addr) != 1) return false;
-  six->sin6_family = AF_INET6;
-  six->sin6_port = htons(port);
-  address.length = sizeof *six;
-  return true;
-}
-
 std::uint16_t port_of(int fd) {
   sockaddr_storage bytes{};
   socklen_t length = sizeof bytes;
@@ -43,7 +22,7 @@ std::uint16_t port_of(int fd) {
 }
 
 /// Without `only_six`, "::" serves IPv4, too.
-int open_socket(const Address& address, bool only_six) {
+int open_socket(const SocketAddress& address, bool only_six) {
   const int fd = ::socket(address.bytes.ss_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
   if (fd < 0) return -1;
   const int yes = 1, six = only_six ? 1 : 0;
@@ -71,18 +50,37 @@ util::Error refused(const std::string& address, std::uint16_t port) {
 
 } // namespace
 
-util::Result<Listening> listen_at(const std::vector<std::string>& addresses, std::uint16_t port) {
+std::optional<SocketAddress> parse_address(const std::string& text, std::uint16_t port) {
+  SocketAddress address;
+  auto* four = reinterpret_cast<sockaddr_in*>(&address.bytes);
+  auto* six = reinterpret_cast<sockaddr_in6*>(&address.bytes);
+  if (::inet_pton(AF_INET, text.c_str(), &four->sin_addr) == 1) {
+    four->sin_family = AF_INET;
+    four->sin_port = htons(port);
+    address.length = sizeof *four;
+    return address;
+  }
+  if (::inet_pton(AF_INET6, text.c_str(), &six->sin6_addr) != 1) return std::nullopt;
+  six->sin6_family = AF_INET6;
+  six->sin6_port = htons(port);
+  address.length = sizeof *six;
+  return address;
+}
+
+namespace {
+
+util::Result<Listening> listen_once(const std::vector<std::string>& addresses, std::uint16_t port) {
   Listening result;
   result.port = port;
   const auto fail = [&](util::Error error) {
+    const int why = errno;
     for (const int fd : result.sockets) ::close(fd);
+    errno = why;
     return error;
   };
   if (addresses.empty()) {
     for (const char* any : {"::", "0.0.0.0"}) { // a node without IPv6 has only the second
-      Address address;
-      parse_address(any, port, address);
-      if (const int fd = open_socket(address, false); fd >= 0) {
+      if (const int fd = open_socket(*parse_address(any, port), false); fd >= 0) {
         result.sockets.push_back(fd);
         result.port = port_of(fd);
         return result;
@@ -92,15 +90,26 @@ util::Result<Listening> listen_at(const std::vector<std::string>& addresses, std
     return fail(refused({}, port));
   }
   for (const std::string& text : addresses) {
-    Address address;
-    if (!parse_address(text, result.port, address))
-      return fail(util::Error{"'" + text + "' is no address: the store listens at numeric ones"});
-    const int fd = open_socket(address, true);
+    const auto address = parse_address(text, result.port);
+    if (!address) return fail(util::Error{"'" + text + "' is no address: the store listens at numeric ones"});
+    const int fd = open_socket(*address, true);
     if (fd < 0) return fail(refused(text, result.port));
     result.sockets.push_back(fd);
     result.port = port_of(fd);
   }
   return result;
+}
+
+} // namespace
+
+util::Result<Listening> listen_at(const std::vector<std::string>& addresses, std::uint16_t port) {
+  // The kernel's choice for the first address may be somebody's at the second, and two may have chosen alike.
+  constexpr int k_choices = 50;
+  for (int choice = 1; port == 0 && choice < k_choices; ++choice) {
+    auto listening = listen_once(addresses, port);
+    if (listening || errno != EADDRINUSE) return listening;
+  }
+  return listen_once(addresses, port);
 }
 
 } // namespace hpcml::store

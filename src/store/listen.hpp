@@ -3,12 +3,23 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
+#include <sys/socket.h>
 #include <vector>
 
 #include "util/result.hpp"
 
 namespace hpcml::store {
+
+/// An address and a port as the kernel takes them.
+struct SocketAddress {
+  sockaddr_storage bytes{};
+  socklen_t length = 0;
+};
+
+/// Of a numeric IPv4 or IPv6 address; nothing where it is none. Pure.
+std::optional<SocketAddress> parse_address(const std::string& text, std::uint16_t port);
 
 /// Listening sockets, all with one port.
 struct Listening {

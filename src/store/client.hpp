@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: MIT
+// A client of a store: hpcml's own processes ask by it. No call waits longer than it is told to.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "util/result.hpp"
+
+namespace hpcml::store {
+
+/// One connection. What has come stays until it is taken: an answer that is late is the next one's answer.
+class Client {
+public:
+  using Time = std::chrono::steady_clock::time_point;
+
+  /// Begins to connect to a numeric address and greets as torch 2's clients do.
+  Client(const std::string& address, std::uint16_t port);
+  ~Client();
+  Client(Client&& other) noexcept;
+  Client& operator=(Client&&) = delete;
+  Client(const Client&) = delete;
+  Client& operator=(const Client&) = delete;
+
+  /// Says that `key` is to become `desired` where it is `expected`; the answer is a value.
+  void put_compare_set(std::string_view key, std::string_view expected, std::string_view desired);
+  /// Asks for the value of a key, which must be there.
+  void put_get(std::string_view key);
+
+  /// Connects, sends and receives as far as that goes without waiting; false where it is over.
+  bool advance();
+  /// Why it is over: a clause with the kernel's words; empty while it is not.
+  const std::string& fault() const { return x_fault; }
+  /// The next answer that is a value, where it is there whole.
+  std::optional<std::string> take_value();
+  /// The same, waited for. The error names the place.
+  util::Result<std::string> wait_for_value(Time deadline);
+
+  int fd() const { return x_fd; }
+  /// poll's events that the next step needs.
+  short wanted() const;
+  /// "10.1.2.3:15000"
+  const std::string& place() const { return x_place; }
+
+private:
+  bool end(const std::string& why);
+  bool send_some();
+  bool receive_some();
+
+  int x_fd = -1;
+  bool x_connected = false;
+  std::string x_place, x_fault;
+  std::string x_out, x_in;
+  std::size_t x_sent = 0;
+};
+
+/// "10.1.2.3:15000", "[fd00::1]:15000", "node1:15000".
+std::string place_text(const std::string& host, unsigned port);
+/// The same, read; nothing where it is none.
+std::optional<std::pair<std::string, std::uint16_t>> parse_place(std::string_view text);
+
+} // namespace hpcml::store

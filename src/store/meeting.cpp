@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: MIT
+#include "store/meeting.hpp"
+
+#include <algorithm>
+
+#include "util/text.hpp"
+
+namespace hpcml::store {
+
+namespace {
+
+void answer(ClientId client, std::string_view value, Answers& answers) {
+  std::string bytes;
+  put_bytes(bytes, value);
+  answers.bytes(client, bytes);
+}
+
+} // namespace
+
+Meeting::Meeting(MeetingRules rules, Say say)
+    : x_rules(std::move(rules)), x_say(std::move(say)), x_roster(x_rules.patience) {}
+
+void Meeting::connected(ClientId client, const std::string& peer, Time) { x_peers[client] = {peer}; }
+
+void Meeting::say(const std::vector<std::string>& lines) const {
+  for (const auto& line : lines) x_say(line);
+}
+
+void Meeting::welcome(ClientId client, Answers& answers) const {
+  Welcome words{{}, *x_decision};
+  if (words.decision.port == 0) words.decision.port = x_port;
+  answer(client, pack_welcome(words), answers);
+}
+
+void Meeting::refuse(ClientId client, const std::string& why, Answers& answers) const {
+  answer(client, pack_welcome({why, {}}), answers);
+}
+
+std::string Meeting::refusal(const Announcement& who) const {
+  if (who.job != x_rules.job) return "is another job's store";
+  if (!x_rules.step.empty() && who.step != x_rules.step) return "serves another step of this job";
+  const auto size = x_roster.members().size();
+  if (x_roster.begun() && who.world_size != size)
+    return "serves " + std::to_string(size) + " ranks, not " + std::to_string(who.world_size);
+  return {};
+}
+
+void Meeting::announce(ClientId client, const Message& message, Answers& answers, Time now) {
+  const auto who = unpack_announcement(message.values.size() == 2 ? message.values[1] : std::string_view());
+  if (!who) return refuse(client, "does not understand this hpcml", answers);
+  if (const auto why = refusal(*who); !why.empty()) return refuse(client, why, answers);
+  x_rules.step = who->step;
+  say(x_roster.announce(*who, x_peers[client].address, now));
+  if (who->decision && !x_decision) x_decision = who->decision;
+  x_wait_for_decision.push_back(client);
+  if (x_decision)
+    for (const ClientId one : std::exchange(x_wait_for_decision, {})) welcome(one, answers);
+  if (x_roster.complete())
+    for (const ClientId one : std::exchange(x_wait_for_all, {})) answer(one, {}, answers);
+}
+
+bool Meeting::heard(ClientId client, const Message& message, Answers& answers, Time now) {
+  if (message.op == Op::ping) {
+    say(x_roster.program_came(client, x_peers[client].address, message.number, now));
+    return false;
+  }
+  if (message.keys.empty() || !util::starts_with(message.keys.front(), k_own_keys)) return false;
+  if (Peer& peer = x_peers[client]; !peer.launcher) {
+    peer.launcher = true;
+    ++x_launchers;
+  }
+  if (message.op == Op::compare_set && message.keys.front() == k_announce_key) {
+    announce(client, message, answers, now);
+  } else if (message.op == Op::get && message.keys.front() == k_all_here_key) {
+    if (x_roster.complete())
+      answer(client, {}, answers);
+    else
+      x_wait_for_all.push_back(client);
+  } else if (message.op == Op::get) {
+    answer(client, util::join(x_roster.missing(now, unknown()), "\n"), answers);
+  } else {
+    return false;
+  }
+  return true;
+}
+
+void Meeting::left(ClientId client, const std::string& peer, const std::string& why, Time) {
+  if (!why.empty())
+    x_say("a client" + (peer.empty() ? std::string() : " at " + peer) + " is sent away: " + why);
+  const auto found = x_peers.find(client);
+  if (found == x_peers.end()) return;
+  if (found->second.launcher) --x_launchers;
+  x_peers.erase(found);
+  x_roster.client_left(client);
+  for (auto* list : {&x_wait_for_decision, &x_wait_for_all})
+    list->erase(std::remove(list->begin(), list->end(), client), list->end());
+}
+
+bool Meeting::tick(const Table&, Time now) {
+  say(x_roster.overdue(now, unknown()));
+  return x_is_over && x_is_over(*this, now);
+}
+
+} // namespace hpcml::store

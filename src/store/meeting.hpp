@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: MIT
+// What a store's server does for hpcml's own processes: it counts the ranks, hands rank 0's decision to all
+// of them, and says who is missing.
+#pragma once
+
+#include <algorithm>
+#include <functional>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "store/roster.hpp"
+#include "store/server.hpp"
+
+namespace hpcml::store {
+
+/// Whose meeting it is.
+struct MeetingRules {
+  std::string job;  ///< others are refused
+  std::string step; ///< empty: that of the first who announces itself
+  std::chrono::seconds patience{20};
+};
+
+class Meeting : public Observer {
+public:
+  using Say = std::function<void(const std::string&)>;
+  /// `say` gets sentences for people.
+  Meeting(MeetingRules rules, Say say);
+
+  /// The server's own port, which a decision may mean.
+  void set_port(std::uint16_t port) { x_port = port; }
+  /// Called about twice a second; true ends the service.
+  void set_end(std::function<bool(const Meeting&, Time)> is_over) { x_is_over = std::move(is_over); }
+
+  void connected(ClientId client, const std::string& peer, Time now) override;
+  bool heard(ClientId client, const Message& message, Answers& answers, Time now) override;
+  void left(ClientId client, const std::string& peer, const std::string& why, Time now) override;
+  bool tick(const Table& table, Time now) override;
+
+  const Roster& roster() const { return x_roster; }
+  /// Clients that are no launchers.
+  std::size_t programs() const { return x_peers.size() - x_launchers; }
+
+private:
+  std::size_t unknown() const { return programs() - std::min(programs(), x_roster.known_clients()); }
+  struct Peer {
+    std::string address;
+    bool launcher = false; ///< or another process of hpcml
+  };
+  void announce(ClientId client, const Message& message, Answers& answers, Time now);
+  void welcome(ClientId client, Answers& answers) const;
+  void refuse(ClientId client, const std::string& why, Answers& answers) const;
+  void say(const std::vector<std::string>& lines) const;
+  std::string refusal(const Announcement& who) const;
+
+  MeetingRules x_rules;
+  Say x_say;
+  std::function<bool(const Meeting&, Time)> x_is_over;
+  std::uint16_t x_port = 0;
+  Roster x_roster;
+  std::optional<Decision> x_decision;
+  std::unordered_map<ClientId, Peer> x_peers;
+  std::size_t x_launchers = 0;
+  std::vector<ClientId> x_wait_for_decision, x_wait_for_all;
+};
+
+} // namespace hpcml::store

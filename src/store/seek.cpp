@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: MIT
+#include "store/seek.hpp"
+
+#include <algorithm>
+#include <memory>
+#include <poll.h>
+
+namespace hpcml::store {
+
+namespace {
+
+using Clock = std::chrono::steady_clock;
+using std::chrono::milliseconds;
+
+constexpr milliseconds k_first_pause{5}, k_longest_pause{250};
+/// The unlikely places are asked after this.
+constexpr milliseconds k_others_after{25};
+/// Whoever has said that it is somebody else's store will say so for a while.
+constexpr milliseconds k_after_refusal{2000};
+/// The kernel repeats a connection's first packet ever later: begun again it goes out sooner.
+constexpr milliseconds k_connect_limit{3000};
+
+/// One place, asked again and again.
+struct Attempt {
+  Place place;
+  std::unique_ptr<Client> client = nullptr;
+  Clock::time_point again, begun{};
+  milliseconds pause = k_first_pause;
+  std::string said = "not asked yet";
+  bool answered = false; ///< it has accepted the connection
+
+  void put_off(Clock::time_point now, milliseconds by, std::string why) {
+    client.reset();
+    again = now + by;
+    said = std::move(why);
+  }
+};
+
+std::string said_by(const std::vector<Attempt>& attempts) {
+  std::string text;
+  for (const auto& one : attempts)
+    text += (text.empty() ? "" : "; ") + place_text(one.place.address, one.place.port) + " " + one.said;
+  return text;
+}
+
+/// Goes on with one place; true where it has welcomed us.
+bool try_place(Attempt& attempt, const std::string& announcement, Clock::time_point now, Welcome& welcome) {
+  if (!attempt.client) {
+    if (now < attempt.again) return false;
+    attempt.client = std::make_unique<Client>(attempt.place.address, attempt.place.port);
+    attempt.client->put_compare_set(k_announce_key, "?", announcement);
+    attempt.begun = now;
+    attempt.said = "has not answered";
+  }
+  const bool on = attempt.client->advance();
+  if (const auto value = attempt.client->take_value()) {
+    const auto found = unpack_welcome(*value);
+    if (!found) {
+      attempt.put_off(now, k_after_refusal, "is another program's");
+      return false;
+    }
+    if (found->refused.empty()) {
+      welcome = *found;
+      return true;
+    }
+    attempt.put_off(now, k_after_refusal, found->refused);
+    return false;
+  }
+  if (!on || attempt.client->fd() < 0) {
+    attempt.put_off(now, attempt.pause, attempt.client->fault());
+    attempt.pause = std::min(attempt.pause * 2, k_longest_pause);
+  } else if ((attempt.client->wanted() & POLLOUT) != 0 && now - attempt.begun > k_connect_limit) {
+    attempt.put_off(now, k_first_pause, "cannot be reached");
+  }
+  return false;
+}
+
+void wait_for_any(const std::vector<Attempt>& attempts, Clock::time_point now, Clock::time_point until) {
+  std::vector<pollfd> ends;
+  until = std::min(until, now + milliseconds(500));
+  for (const auto& one : attempts) {
+    if (one.client)
+      ends.push_back({one.client->fd(), one.client->wanted(), 0});
+    else
+      until = std::min(until, one.again);
+  }
+  const auto left = std::chrono::duration_cast<milliseconds>(until - now).count();
+  ::poll(ends.data(), ends.size(), static_cast<int>(std::clamp<long long>(left, 1, 500)));
+}
+
+} // namespace
+
+util::Result<Found> seek_store(const Announcement& announcement, const Seeking& seeking) {
+  const std::string words = pack_announcement(announcement);
+  const auto start = Clock::now();
+  auto say_at = start + seeking.patience;
+  std::vector<Attempt> attempts;
+  for (const auto& place : seeking.places) {
+    attempts.emplace_back().place = place;
+    attempts.back().again = attempts.size() <= seeking.likely ? start : start + k_others_after;
+  }
+  for (auto now = start;; now = Clock::now()) {
+    Welcome welcome;
+    for (auto& one : attempts)
+      if (try_place(one, words, now, welcome))
+        return Found{std::move(*one.client), one.place, std::move(welcome)};
+    if (now >= seeking.deadline)
+      return util::Error{attempts.empty() ? "there is no place to ask" : said_by(attempts)};
+    if (seeking.slow && now >= say_at) {
+      seeking.slow(std::chrono::duration_cast<std::chrono::seconds>(now - start), said_by(attempts));
+      say_at += 3 * (say_at - start);
+    }
+    wait_for_any(attempts, now, seeking.deadline);
+  }
+}
+
+} // namespace hpcml::store

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: MIT
+// Finds the store of a step among the places where it may be.
+#pragma once
+
+#include <chrono>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "store/client.hpp"
+#include "store/own_words.hpp"
+
+namespace hpcml::store {
+
+/// A numeric address and a port.
+struct Place {
+  std::string address;
+  std::uint16_t port = 0;
+};
+
+/// A store that has welcomed us.
+struct Found {
+  Client client; ///< still connected
+  Place place;
+  Welcome welcome;
+};
+
+struct Seeking {
+  std::vector<Place> places; ///< the likeliest first: the others are asked when it has not answered at once
+  std::size_t likely = 1;    ///< how many of them are asked at once
+  std::chrono::steady_clock::time_point deadline;
+  std::chrono::seconds patience{20};
+  /// Called each time that so much has passed, with what has passed and what each place says.
+  std::function<void(std::chrono::seconds, const std::string&)> slow = {};
+};
+
+/// Announces at every place until one says that it is ours: all at once, since one that is silent must not
+/// hide another. An error lists what each of them said.
+util::Result<Found> seek_store(const Announcement& announcement, const Seeking& seeking);
+
+} // namespace hpcml::store

@@ -1,0 +1,311 @@
+// SPDX-License-Identifier: MIT
+// Launchers that meet at a server of the loopback interface, and strangers on the port.
+#include <catch2/catch.hpp>
+
+#include <arpa/inet.h>
+#include <fcntl.h>
+#include <memory>
+#include <mutex>
+#include <net/if.h>
+#include <netinet/in.h>
+#include <poll.h>
+#include <sched.h>
+#include <sys/eventfd.h>
+#include <sys/ioctl.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <thread>
+#include <unistd.h>
+
+#include "store/kept_port.hpp"
+#include "store/meeting.hpp"
+#include "store/seek.hpp"
+#include "util/file.hpp"
+#include "util/text.hpp"
+
+using namespace hpcml;
+using Catch::Contains;
+using std::chrono::milliseconds;
+using std::chrono::seconds;
+
+namespace {
+
+auto in(milliseconds time) { return std::chrono::steady_clock::now() + time; }
+
+/// A meeting in a thread of its own.
+class Met {
+public:
+  explicit Met(store::MeetingRules rules, std::uint16_t port = 0)
+      : x_stop(::eventfd(0, 0)), x_meeting(std::move(rules), [this](const std::string& line) {
+          const std::lock_guard lock(x_guard);
+          x_said += line + "\n";
+        }) {
+    auto made = store::make_server({"127.0.0.1"}, port, {}, x_meeting);
+    REQUIRE(made);
+    x_server = std::move(*made);
+    x_meeting.set_port(x_server->port());
+    x_thread = std::thread([this] { (void)x_server->run(x_stop); });
+  }
+  ~Met() {
+    ::eventfd_write(x_stop, 1);
+    x_thread.join();
+    ::close(x_stop);
+  }
+  std::uint16_t port() const { return x_server->port(); }
+  std::string said() {
+    const std::lock_guard lock(x_guard);
+    return x_said;
+  }
+  /// Waits until this was said.
+  bool says(const std::string& text) {
+    for (int i = 0; i < 1000 && said().find(text) == std::string::npos; ++i) ::usleep(5000);
+    return said().find(text) != std::string::npos;
+  }
+
+private:
+  int x_stop;
+  std::mutex x_guard;
+  std::string x_said;
+  store::Meeting x_meeting;
+  std::unique_ptr<store::Server> x_server;
+  std::thread x_thread;
+};
+
+store::Announcement launcher(unsigned rank, unsigned world = 3) {
+  store::Announcement who{"12.0", "0", rank, world, rank, "here", ::getpid() + rank};
+  if (rank == 0) who.decision = store::Decision{0, {{"WORD", "1"}}, {"OTHER"}};
+  return who;
+}
+
+util::Result<store::Found> seek(const store::Announcement& who, std::vector<store::Place> places,
+                                milliseconds patience = seconds(10)) {
+  store::Seeking seeking;
+  seeking.places = std::move(places);
+  seeking.deadline = in(patience);
+  return store::seek_store(who, seeking);
+}
+
+store::Place at(std::uint16_t port) { return {"127.0.0.1", port}; }
+
+int listen_silently(std::uint16_t& port) {
+  const int fd = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  sockaddr_in place{};
+  place.sin_family = AF_INET;
+  place.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  socklen_t length = sizeof place;
+  REQUIRE(::bind(fd, reinterpret_cast<sockaddr*>(&place), sizeof place) == 0);
+  REQUIRE(::listen(fd, 16) == 0);
+  ::getsockname(fd, reinterpret_cast<sockaddr*>(&place), &length);
+  port = ntohs(place.sin_port);
+  return fd;
+}
+
+int connect_to(std::uint16_t port) {
+  const auto to = store::parse_address("127.0.0.1", port);
+  const int fd = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  REQUIRE(::connect(fd, reinterpret_cast<const sockaddr*>(&to->bytes), to->length) == 0);
+  return fd;
+}
+
+} // namespace
+
+TEST_CASE("every launcher gets rank 0's decision, and rank 0 hears when all are there") {
+  Met met({"12.0", ""});
+  std::vector<std::thread> others;
+  std::vector<store::Decision> got(3);
+  for (unsigned rank = 1; rank < 3; ++rank)
+    others.emplace_back([&, rank] {
+      auto found = seek(launcher(rank), {at(met.port())});
+      if (found) got[rank] = found->welcome.decision;
+    });
+  auto first = seek(launcher(0), {at(met.port())});
+  REQUIRE(first);
+  first->client.put_get(store::k_all_here_key);
+  CHECK(first->client.wait_for_value(in(seconds(10))));
+  for (auto& one : others) one.join();
+  for (unsigned rank = 1; rank < 3; ++rank) {
+    CHECK(got[rank].port == met.port());
+    CHECK(got[rank].set == std::vector<std::pair<std::string, std::string>>{{"WORD", "1"}});
+    CHECK(got[rank].remove == std::vector<std::string>{"OTHER"});
+  }
+  CHECK(met.said().empty());
+}
+
+TEST_CASE("rank 0 waits for a rank that does not come no longer than it is told to") {
+  Met met({"12.0", "", seconds(1)});
+  auto first = seek(launcher(0), {at(met.port())});
+  REQUIRE(first);
+  first->client.put_get(store::k_all_here_key);
+  const auto waited = first->client.wait_for_value(in(milliseconds(300)));
+  REQUIRE_FALSE(waited);
+  CHECK_THAT(waited.error().what, Contains("127.0.0.1:" + std::to_string(met.port())) && Contains("in time"));
+  CHECK(met.says("rank 2 of 3 has not arrived for 1 s; its task was never started"));
+  // Late, but the answer to the question is still for it.
+  auto late = seek(launcher(2), {at(met.port())});
+  auto later = seek(launcher(1), {at(met.port())});
+  CHECK(first->client.wait_for_value(in(seconds(10))));
+  CHECK_THAT(met.said(), Contains("rank 2 of 3 (here, local rank 2) has arrived now"));
+}
+
+TEST_CASE("another job's launcher, another step's and one of a world of another size are refused by name") {
+  Met met({"12.0", ""});
+  REQUIRE(seek(launcher(0), {at(met.port())}));
+  const auto refused = [&](store::Announcement who) {
+    const auto found = seek(who, {at(met.port())}, milliseconds(200));
+    REQUIRE_FALSE(found);
+    return found.error().what;
+  };
+  auto other = launcher(1);
+  other.job = "13.0";
+  CHECK_THAT(refused(other), Contains("is another job's store"));
+  other = launcher(1);
+  other.step = "1";
+  CHECK_THAT(refused(other), Contains("serves another step of this job"));
+  CHECK_THAT(refused(launcher(1, 5)), Contains("serves 3 ranks, not 5"));
+  CHECK(seek(launcher(1), {at(met.port())})); // and the job's own is as well off as before
+}
+
+TEST_CASE("a step's store is found behind silent, foreign and closed ports") {
+  std::uint16_t silent_port = 0, foreign_port = 0, closed_port = 0;
+  const int silent = listen_silently(silent_port), foreign = listen_silently(foreign_port);
+  ::close(listen_silently(closed_port));
+  std::thread web([&] {
+    const int fd = ::accept(foreign, nullptr, nullptr);
+    const std::string words = "HTTP/1.1 400 Bad Request\r\n\r\n";
+    CHECK(::send(fd, words.data(), words.size(), MSG_NOSIGNAL) > 0);
+    ::usleep(100'000);
+    ::close(fd);
+  });
+  Met other({"99.0", ""}), met({"12.0", ""});
+  REQUIRE(seek(launcher(0), {at(met.port())}));
+  const auto found = seek(
+      launcher(1), {at(silent_port), at(foreign_port), at(closed_port), at(other.port()), at(met.port())});
+  REQUIRE(found);
+  CHECK(found->place.port == met.port());
+  web.join();
+  ::close(silent);
+  ::close(foreign);
+}
+
+TEST_CASE("a store that is not there is named with what the kernel says, and a late one is found") {
+  std::uint16_t port = 0;
+  ::close(listen_silently(port));
+  const auto none = seek(launcher(1), {at(port)}, milliseconds(100));
+  REQUIRE_FALSE(none);
+  CHECK_THAT(none.error().what, Contains("127.0.0.1:" + std::to_string(port)) && Contains("refused"));
+  std::unique_ptr<Met> met;
+  std::thread late([&] {
+    ::usleep(300'000);
+    met = std::make_unique<Met>(store::MeetingRules{"12.0", ""}, port);
+    (void)seek(launcher(0), {at(port)});
+  });
+  CHECK(seek(launcher(1), {at(port)}));
+  late.join();
+}
+
+TEST_CASE("garbage, half a message, one who never reads: the ranks that meet there do not notice") {
+  Met met({"12.0", ""});
+  const int garbage = connect_to(met.port()), half = connect_to(met.port()), deaf = connect_to(met.port());
+  const std::string noise(100, '\xee');
+  CHECK(::send(garbage, noise.data(), noise.size(), MSG_NOSIGNAL) == 100);
+  CHECK(::send(half, "\x00\xce\xf7\x85\x3c\x01\x10", 7, MSG_NOSIGNAL) == 7);
+  // Asks, and asks again, and takes no answer.
+  std::string questions("\x00\xce\xf7\x85\x3c", 5);
+  for (int i = 0; i < 20000; ++i) questions += std::string("\x0d\x01\x02\x03\x04", 5);
+  ::fcntl(deaf, F_SETFL, O_NONBLOCK);
+  (void)!::send(deaf, questions.data(), questions.size(), MSG_NOSIGNAL);
+  CHECK(met.says("is sent away"));
+  CHECK_THAT(met.said(), Contains("a client at 127.0.0.1 is sent away: "));
+  auto first = seek(launcher(0, 2), {at(met.port())});
+  REQUIRE(first);
+  REQUIRE(seek(launcher(1, 2), {at(met.port())}));
+  first->client.put_get(store::k_all_here_key);
+  CHECK(first->client.wait_for_value(in(seconds(10))));
+  for (const int fd : {garbage, half, deaf}) ::close(fd);
+}
+
+TEST_CASE("places are read as they are written") {
+  using Place = std::pair<std::string, std::uint16_t>;
+  CHECK(store::parse_place("node1:29500") == Place("node1", 29500));
+  CHECK(store::parse_place("[fd00::1]:80") == Place("fd00::1", 80));
+  for (const char* none : {"", "node1", ":80", "node1:", "node1:0", "node1:65536", "fd00::1:80", "a:b"})
+    CHECK_FALSE(store::parse_place(none));
+  CHECK(store::place_text("fd00::1", 80) == "[fd00::1]:80");
+}
+
+namespace {
+
+/// A network of its own whose programs are given 8 ports only; false where this machine does not allow that.
+bool enter_small_network() {
+  static const bool k_may = ::unshare(CLONE_NEWUSER) == 0; // once: our number has no name in there
+  if (!k_may || ::unshare(CLONE_NEWNET) != 0) return false;
+  const int fd = ::socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+  ifreq request{};
+  std::snprintf(request.ifr_name, sizeof request.ifr_name, "lo");
+  request.ifr_flags = IFF_UP | IFF_RUNNING;
+  const bool up = ::ioctl(fd, SIOCSIFFLAGS, &request) == 0;
+  ::close(fd);
+  const int file = ::open("/proc/sys/net/ipv4/ip_local_port_range", O_WRONLY | O_CLOEXEC);
+  const bool written = file >= 0 && ::write(file, "40000 40007", 11) == 11;
+  if (file >= 0) ::close(file);
+  return up && written;
+}
+
+int bound_socket(std::uint16_t port, bool reuse) {
+  const auto any = store::parse_address("0.0.0.0", port);
+  const int fd = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  const int yes = reuse ? 1 : 0;
+  ::setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof yes);
+  if (::bind(fd, reinterpret_cast<const sockaddr*>(&any->bytes), any->length) == 0) return fd;
+  ::close(fd);
+  return -1;
+}
+
+/// Takes what the kernel gives until it gives no more; true if the kept port was among it.
+bool grab_all(std::uint16_t kept) {
+  std::vector<int> grabbed;
+  bool got = false;
+  for (int i = 0; i < 16; ++i) {
+    const int fd = bound_socket(0, i % 2 == 0);
+    if (fd < 0) continue;
+    sockaddr_in place{};
+    socklen_t length = sizeof place;
+    ::getsockname(fd, reinterpret_cast<sockaddr*>(&place), &length);
+    got = got || ntohs(place.sin_port) == kept;
+    grabbed.push_back(fd);
+  }
+  for (const int fd : grabbed) ::close(fd);
+  return got;
+}
+
+/// 0: kept in every round; 77: not allowed here; else what went wrong. What stays of connections uses the few
+/// ports up: now and then another network.
+int keep_and_grab(int rounds) {
+  constexpr int k_rounds_of_network = 25;
+  for (int round = 0; round < rounds; round += k_rounds_of_network) {
+    if (!enter_small_network()) return 77;
+    const auto port = static_cast<std::uint16_t>(40000 + round / k_rounds_of_network % 8);
+    if (!store::keep_port(port)) return 1;
+    for (int grab = 0; grab < k_rounds_of_network; ++grab)
+      if (grab_all(port)) return 2;
+    const int program = bound_socket(port, true);
+    if (program < 0 || ::listen(program, 5) != 0) return 3;
+    if (store::keep_port(port)) return 4; // somebody has it
+    ::close(program);
+  }
+  return 0;
+}
+
+} // namespace
+
+TEST_CASE("in 1,000 rounds nobody is given a kept port, and a program that reuses addresses can open it") {
+  const pid_t child = ::fork();
+  if (child == 0) ::_exit(keep_and_grab(1000));
+  int status = 0;
+  REQUIRE(::waitpid(child, &status, 0) == child);
+  REQUIRE(WIFEXITED(status));
+  if (WEXITSTATUS(status) == 77)
+    WARN("not tried: this machine allows no network of one's own");
+  else
+    CHECK(WEXITSTATUS(status) == 0);
+}
