@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: MIT
+// Who is to serve the store where a program's ranks meet, and how its torch is told.
+#pragma once
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "launch/torch_version.hpp"
+
+namespace hpcml::launch {
+
+/// --store.
+enum class StoreChoice {
+  automatic, ///< ours where the program's torch can meet there in every way, else env
+  own,       ///< ours
+  env,       ///< rank 0's program serves, as usual
+};
+
+/// What is decided for a program.
+struct StoreWords {
+  bool own = false; ///< our server at MASTER_ADDR:MASTER_PORT; false: rank 0's program opens it
+  std::vector<std::pair<std::string, std::string>> set; ///< in each rank's environment
+  std::vector<std::string> remove;                      ///< from it, where they are set
+  std::string reason; ///< one sentence, without a full stop, for --dry-run and the report
+  bool say = false;   ///< the reason is news to people: to be said once, by rank 0
+};
+
+/// Decides from the torch that was found. Pure.
+StoreWords choose_store(StoreChoice choice, const TorchFound& torch);
+
+} // namespace hpcml::launch
