@@ -2,9 +2,12 @@
 // Which torch a command imports: beside this machine's Python, and in trees of other machines.
 #include <catch2/catch.hpp>
 
+#include <cstring>
+#include <elf.h>
 #include <filesystem>
 #include <fstream>
 #include <map>
+#include <set>
 
 #include "launch/store_words.hpp"
 #include "temp_folder.hpp"
@@ -31,7 +34,9 @@ public:
     auto found = x_files.find(path);
     for (; found != x_files.end() && util::starts_with(found->second, "->");)
       found = x_files.find(found->second.substr(2));
-    return found == x_files.end() ? std::nullopt : std::optional(found->second.substr(at, most));
+    return found == x_files.end()
+               ? std::nullopt
+               : std::optional(at > found->second.size() ? std::string() : found->second.substr(at, most));
   }
   std::optional<std::string> link(const std::string& path) const override {
     ++calls;
@@ -108,7 +113,8 @@ TEST_CASE("the torch that is found is the one that Python imports, wherever it l
   const auto make = [&](const std::string& python, const std::string& name, bool system) {
     Words words = {python, "-m", "venv", "--without-pip", at + "/" + name};
     if (system) words.emplace_back("--system-site-packages");
-    const auto made = util::run_process(words, EnvSnapshot(std::map<std::string, std::string>{{"PATH", path}}));
+    const auto made =
+        util::run_process(words, EnvSnapshot(std::map<std::string, std::string>{{"PATH", path}}));
     REQUIRE(made);
     REQUIRE(made->exit_code == 0);
   };
@@ -255,7 +261,8 @@ TEST_CASE("torch is found where other machines have it") {
     CHECK(files.calls <= 40);
   }
   const ToldFiles usual(rows[0].files);
-  launch::find_torch(run, EnvSnapshot(std::map<std::string, std::string>{{"PATH", "/opt/py/bin:/bin"}}), "/w", usual);
+  launch::find_torch(run, EnvSnapshot(std::map<std::string, std::string>{{"PATH", "/opt/py/bin:/bin"}}), "/w",
+                     usual);
   CHECK(usual.calls <= 15);
 }
 
@@ -324,5 +331,107 @@ TEST_CASE("who serves the store and what torch is told follow from its version")
     CHECK_FALSE(words.reason.empty());
     // Before 2.1 or so the attempt is part of each key, and must be there.
     CHECK((words.set.size() == 2) == (std::string(row.agent_store) == "True"));
+  }
+}
+
+namespace {
+
+/// A program of 64 bits as the linker lays it out, with nothing in it but what it needs.
+std::string program_that_needs(const Words& libraries, const std::string& runpath) {
+  std::string names(1, '\0');
+  std::vector<Elf64_Dyn> entries;
+  const auto add = [&](Elf64_Sxword tag, const std::string& name) {
+    entries.push_back({tag, {names.size()}});
+    names += name + '\0';
+  };
+  for (const auto& library : libraries) add(DT_NEEDED, library);
+  if (!runpath.empty()) add(DT_RUNPATH, runpath);
+  const auto start = sizeof(Elf64_Ehdr) + 2 * sizeof(Elf64_Phdr);
+  const auto length = (entries.size() + 2) * sizeof(Elf64_Dyn);
+  entries.push_back({DT_STRTAB, {0x1000 + start + length}});
+  entries.push_back({DT_NULL, {0}});
+  Elf64_Ehdr head{};
+  std::memcpy(head.e_ident, ELFMAG, SELFMAG);
+  head.e_ident[EI_CLASS] = ELFCLASS64;
+  head.e_ident[EI_DATA] = __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ ? ELFDATA2LSB : ELFDATA2MSB;
+  head.e_phoff = sizeof head;
+  head.e_phentsize = sizeof(Elf64_Phdr);
+  head.e_phnum = 2;
+  Elf64_Phdr load{}, dynamic{};
+  load.p_type = PT_LOAD;
+  load.p_vaddr = 0x1000;
+  load.p_filesz = start + length + names.size();
+  dynamic.p_type = PT_DYNAMIC;
+  dynamic.p_offset = start;
+  dynamic.p_filesz = length;
+  std::string bytes;
+  const auto put = [&](const void* from, std::size_t count) {
+    bytes.append(static_cast<const char*>(from), count);
+  };
+  put(&head, sizeof head);
+  put(&load, sizeof load);
+  put(&dynamic, sizeof dynamic);
+  put(entries.data(), length);
+  return bytes + names;
+}
+
+} // namespace
+
+TEST_CASE("a compiled program's torch is the one whose libraries its loader takes") {
+  const std::string origin = program_that_needs({"libc.so.6", "libtorch_cpu.so"}, "/none:$ORIGIN/../lib");
+  const std::string bare = program_that_needs({"libtorch.so", "libc10.so"}, "");
+  const std::string library = "/app/bin/../lib/libtorch_cpu.so", near = "/app/bin/../lib/../";
+  struct Row {
+    const char* what;
+    std::string program;
+    std::map<std::string, std::string> files, env;
+    std::string expected;
+  };
+  const Row rows[] = {
+      {"Debian's", program_that_needs({"libc10.so.1.13", "libstdc++.so.6"}, ""), {}, {}, "1.13"},
+      {"pip's", origin, {{library, ""}, {near + "version.py", version_py("2.13.0+cpu")}}, {}, "2.13.0+cpu"},
+      {"LibTorch's archive",
+       origin,
+       {{library, ""}, {near + "build-version", "2.7.1+cu128\n"}},
+       {},
+       "2.7.1+cu128"},
+      {"conda's",
+       bare,
+       {{"/conda/lib/libc10.so", ""},
+        {"/conda/lib/../share/cmake/Torch/TorchConfigVersion.cmake", "set(PACKAGE_VERSION \"2.6.0\")\n"}},
+       {{"LD_LIBRARY_PATH", "/x::/conda/lib"}},
+       "2.6.0"},
+      {"a library without a word",
+       origin,
+       {{library, ""}},
+       {},
+       "unknown: /app/bin/../lib/libtorch_cpu.so does not tell its version"},
+      {"a library that is elsewhere",
+       origin,
+       {},
+       {},
+       "unknown: libtorch_cpu.so of /app/bin/train is not where its folders and variables say"},
+      {"another program", program_that_needs({"libc.so.6", "libmpi.so.40"}, "/opt/lib"), {}, {}, "none"},
+      {"no program",
+       "text",
+       {},
+       {},
+       "unknown: /app/bin/train is no program whose libraries can be read here"},
+  };
+  for (const auto& row : rows) {
+    INFO(row.what);
+    auto files = row.files;
+    files["/app/bin/train"] = row.program;
+    CHECK(text_of(launch::find_torch({"/app/bin/train"}, EnvSnapshot(row.env), "/w", ToldFiles(files))) ==
+          row.expected);
+  }
+  // Half of a program, or one with a wrong byte, has an answer, too.
+  for (std::size_t cut = 0; cut < origin.size(); ++cut) {
+    const auto half =
+        text_of(launch::find_torch({"/p"}, {}, "/", ToldFiles({{"/p", origin.substr(0, cut)}})));
+    CHECK(half != "2.13.0+cpu");
+    auto wrong = origin;
+    wrong[cut] = static_cast<char>(wrong[cut] ^ 0xff);
+    CHECK_FALSE(text_of(launch::find_torch({"/p"}, {}, "/", ToldFiles({{"/p", wrong}}))).empty());
   }
 }
