@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 // hpcml gen: a request and a site as a script.
 #include <CLI/CLI.hpp>
+#include <algorithm>
+#include <array>
 #include <cstdio>
 #include <memory>
 
@@ -83,6 +85,14 @@ int run_gen(const GenOptions& options, const Context& context) {
   return write_result(render(std::move(*job), options), options, context.colour);
 }
 
+/// Whether a word names --setup or what belongs to it.
+bool wants_setup(const Context& context) {
+  constexpr std::array<std::string_view, 6> k_flags = {"--setup", "--packages", "--python",
+                                                       "--cuda",  "--rocm",     "--pack"};
+  return std::any_of(k_flags.begin(), k_flags.end(),
+                     [&](std::string_view flag) { return context.wants(flag); });
+}
+
 /// Registers --setup and what belongs to it; returns --setup.
 CLI::Option* add_setup_flags(CLI::App& app, SetupOptions& options) {
   constexpr const char* k_group = "Making an environment";
@@ -149,11 +159,12 @@ void add_gen(CLI::App& app, Context& context, int& exit_code) {
                    "wants; says what changes and why")
       ->type_name("SCRIPT")
       ->excludes("--job");
-  add_setup_flags(*command, options->setup)
-      ->excludes(explain)
-      ->excludes(interactive)
-      ->excludes(format)
-      ->excludes("--from");
+  if (wants_setup(context))
+    add_setup_flags(*command, options->setup)
+        ->excludes(explain)
+        ->excludes(interactive)
+        ->excludes(format)
+        ->excludes("--from");
   command->footer(k_gen_footer);
   command->callback([options, &context, &exit_code] { exit_code = run_gen(*options, context); });
 }

@@ -39,12 +39,13 @@ CLI::Option* add_switch(CLI::App& app, RequestFlags& flags, const std::string& f
       ->group(std::string(key.help.group));
 }
 
-void add_switches(CLI::App& app, RequestFlags& flags, const spec::JobKey& key) {
+void add_switches(CLI::App& app, RequestFlags& flags, const spec::JobKey& key, const Context& context) {
+  const auto opposite = "--no-" + key.name;
   CLI::Option* yes = nullptr;
-  if (!key.help.text.empty())
+  if (!key.help.text.empty() && context.wants(key.flag()))
     yes = add_switch(app, flags, key.flag(), key.flag(), "true", key, key.help.text);
-  if (key.help.no_text.empty()) return;
-  auto* no = add_switch(app, flags, "--no-" + key.name, key.flag(), "false", key, key.help.no_text);
+  if (key.help.no_text.empty() || !context.wants(opposite)) return;
+  auto* no = add_switch(app, flags, opposite, key.flag(), "false", key, key.help.no_text);
   if (yes != nullptr) no->excludes(yes);
 }
 
@@ -58,7 +59,7 @@ void add_request_flags(CLI::App& app, RequestFlags& flags, const Context& contex
   app.add_option("--only", flags.only, "of a job file with several jobs, this one")->type_name("NAME");
   for (const auto& key : spec::job_keys()) {
     if (key.form == spec::KeyForm::yes_no || key.form == spec::KeyForm::on)
-      add_switches(app, flags, key);
+      add_switches(app, flags, key, context);
     else if (context.wants(key.flag()))
       key.form == spec::KeyForm::list ? add_list(app, flags, key) : add_value(app, flags, key);
   }

@@ -138,10 +138,12 @@ std::string IdSet::to_list() const {
 }
 
 std::string IdSet::to_mask() const {
+  std::size_t words = word_count();
+  while (words > 1 && word(words - 1) == 0) --words;
   std::string digits;
-  for (std::size_t i = 0; i < word_count(); ++i)
-    for (unsigned shift = 0; shift < k_bits; shift += 4)
-      digits.insert(digits.begin(), "0123456789abcdef"[word(i) >> shift & 15]);
+  for (std::size_t i = words; i-- > 0;)
+    for (unsigned shift = k_bits; shift > 0; shift -= 4)
+      digits += "0123456789abcdef"[word(i) >> (shift - 4) & 15];
   const auto first_digit = digits.find_first_not_of('0');
   return first_digit == std::string::npos ? "0x0" : "0x" + digits.substr(first_digit);
 }
@@ -174,15 +176,18 @@ IdSet IdSet::operator-(const IdSet& other) const {
 }
 
 bool IdSet::is_subset_of(const IdSet& other) const {
-  for (std::size_t i = 0; i < word_count(); ++i)
-    if ((word(i) & ~other.word(i)) != 0) return false;
-  return true;
+  std::uint64_t more = 0;
+  for (std::size_t i = 0; i < k_low; ++i) more |= x_low[i] & ~other.x_low[i];
+  for (std::size_t i = k_low; i < word_count(); ++i) more |= word(i) & ~other.word(i);
+  return more == 0;
 }
 
 bool IdSet::intersects(const IdSet& other) const {
-  for (std::size_t i = 0; i < std::min(word_count(), other.word_count()); ++i)
-    if ((word(i) & other.word(i)) != 0) return true;
-  return false;
+  std::uint64_t common = 0; // of nearly all sets the low words are all there is
+  for (std::size_t i = 0; i < k_low; ++i) common |= x_low[i] & other.x_low[i];
+  for (std::size_t i = 0; i < std::min(x_high.size(), other.x_high.size()); ++i)
+    common |= x_high[i] & other.x_high[i];
+  return common != 0;
 }
 
 bool IdSet::operator==(const IdSet& other) const { return x_low == other.x_low && x_high == other.x_high; }
