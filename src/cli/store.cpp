@@ -8,6 +8,8 @@
 #include <unistd.h>
 
 #include "cli/command.hpp"
+#include "cli/store_show.hpp"
+#include "store/meeting.hpp"
 #include "store/server.hpp"
 
 namespace hpcml::cli {
@@ -16,16 +18,7 @@ namespace {
 struct ServeOptions {
   std::vector<std::string> addresses;
   std::uint16_t port = 0;
-};
-
-/// Says who was turned away and why; a client that ends by itself is no news.
-class SaidOnStderr : public store::Observer {
-public:
-  void left(store::ClientId, const std::string& peer, const std::string& why, store::Time) override {
-    if (why.empty()) return;
-    std::fprintf(stderr, "hpcml store: a client%s%s is sent away: %s\n", peer.empty() ? "" : " at ",
-                 peer.c_str(), why.c_str());
-  }
+  unsigned patience = 20;
 };
 
 /// Becomes readable where the service is to end.
@@ -38,8 +31,10 @@ int end_signals() {
 }
 
 int run_serve(const ServeOptions& options, const Context& context) {
-  SaidOnStderr observer;
-  auto server = store::make_server(options.addresses, options.port, {}, observer);
+  store::Meeting meeting(
+      {context.env.get_or("SLURM_JOB_ID", ""), "", std::chrono::seconds(options.patience)},
+      [](const std::string& line) { std::fprintf(stderr, "hpcml store: %s\n", line.c_str()); });
+  auto server = store::make_server(options.addresses, options.port, {}, meeting);
   if (!server) {
     print_error(server.error(), context.colour);
     return k_world_failed;
@@ -66,7 +61,10 @@ void add_store(CLI::App& app, Context& context, int& exit_code) {
   serve->add_option("--listen", options->addresses,
                     "a numeric address of this node; may be repeated (all of them)");
   serve->add_option("--port", options->port, "the port; 0 is any that is free")->capture_default_str();
+  serve->add_option("--patience", options->patience, "seconds after which it says who waits for whom")
+      ->capture_default_str();
   serve->callback([options, &context, &exit_code] { exit_code = run_serve(*options, context); });
+  add_store_show(*command, context, exit_code);
 }
 
 } // namespace hpcml::cli

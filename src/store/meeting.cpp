@@ -62,9 +62,13 @@ void Meeting::announce(ClientId client, const Message& message, Answers& answers
 bool Meeting::heard(ClientId client, const Message& message, Answers& answers, Time now) {
   if (message.op == Op::ping) {
     say(x_roster.program_came(client, x_peers[client].address, message.number, now));
+    x_watch.heard(client, x_peers[client].address, message, now);
     return false;
   }
-  if (message.keys.empty() || !util::starts_with(message.keys.front(), k_own_keys)) return false;
+  if (message.keys.empty() || !util::starts_with(message.keys.front(), k_own_keys)) {
+    x_watch.heard(client, x_peers[client].address, message, now);
+    return false;
+  }
   if (Peer& peer = x_peers[client]; !peer.launcher) {
     peer.launcher = true;
     ++x_launchers;
@@ -76,21 +80,22 @@ bool Meeting::heard(ClientId client, const Message& message, Answers& answers, T
       answer(client, {}, answers);
     else
       x_wait_for_all.push_back(client);
-  } else if (message.op == Op::get) {
-    answer(client, util::join(x_roster.missing(now, unknown()), "\n"), answers);
+  } else if (message.op == Op::compare_set && message.keys.front() == k_show_key) {
+    answer(client, pack_report(x_watch.report(x_roster, unknown(), now)), answers);
   } else {
     return false;
   }
   return true;
 }
 
-void Meeting::left(ClientId client, const std::string& peer, const std::string& why, Time) {
+void Meeting::left(ClientId client, const std::string& peer, const std::string& why, Time now) {
   if (!why.empty())
     x_say("a client" + (peer.empty() ? std::string() : " at " + peer) + " is sent away: " + why);
   const auto found = x_peers.find(client);
   if (found == x_peers.end()) return;
   if (found->second.launcher) --x_launchers;
   x_peers.erase(found);
+  x_watch.left(client, x_roster, now);
   x_roster.client_left(client);
   for (auto* list : {&x_wait_for_decision, &x_wait_for_all})
     list->erase(std::remove(list->begin(), list->end(), client), list->end());
@@ -98,6 +103,7 @@ void Meeting::left(ClientId client, const std::string& peer, const std::string& 
 
 bool Meeting::tick(const Table&, Time now) {
   say(x_roster.overdue(now, unknown()));
+  say(x_watch.overdue(x_roster, x_rules.patience, now));
   return x_is_over && x_is_over(*this, now);
 }
 

@@ -11,6 +11,7 @@
 
 #include "store/roster.hpp"
 #include "store/server.hpp"
+#include "store/watch.hpp"
 
 namespace hpcml::store {
 
@@ -32,6 +33,7 @@ public:
   /// Called about twice a second; true ends the service.
   void set_end(std::function<bool(const Meeting&, Time)> is_over) { x_is_over = std::move(is_over); }
 
+  void begins(const Table& table) override { x_watch.begins(table); }
   void connected(ClientId client, const std::string& peer, Time now) override;
   bool heard(ClientId client, const Message& message, Answers& answers, Time now) override;
   void left(ClientId client, const std::string& peer, const std::string& why, Time now) override;
@@ -58,6 +60,7 @@ private:
   std::function<bool(const Meeting&, Time)> x_is_over;
   std::uint16_t x_port = 0;
   Roster x_roster;
+  Watch x_watch;
   std::optional<Decision> x_decision;
   std::unordered_map<ClientId, Peer> x_peers;
   std::size_t x_launchers = 0;

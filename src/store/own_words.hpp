@@ -19,8 +19,10 @@ inline constexpr std::string_view k_own_keys = "\x01hpcml/";
 inline constexpr std::string_view k_announce_key = "\x01hpcml/announce";
 /// get: answered, with nothing, once every rank has announced itself.
 inline constexpr std::string_view k_all_here_key = "\x01hpcml/all-here";
-/// get: answered with a text for people.
+/// compare_set that expects k_not_ours: answered with a report; torch's own servers answer what is expected,
+/// and keep nothing.
 inline constexpr std::string_view k_show_key = "\x01hpcml/show";
+inline constexpr std::string_view k_not_ours = "?";
 
 /// Where the programs of a step meet, as rank 0's launcher has decided it for all.
 struct Decision {

@@ -195,6 +195,7 @@ util::Status Server::run(int stop) {
   std::array<epoll_event, 512> events;
   x_now = std::chrono::steady_clock::now();
   Time next_tick = x_now + k_tick;
+  x_observer.begins(x_table);
   for (;;) {
     const int count = ::epoll_wait(x_epoll, events.data(), static_cast<int>(events.size()), k_tick.count());
     if (count < 0 && errno != EINTR)

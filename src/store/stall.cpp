@@ -1,0 +1,291 @@
+// SPDX-License-Identifier: MIT
+#include "store/stall.hpp"
+
+#include <algorithm>
+#include <map>
+
+#include "store/key_meaning.hpp"
+#include "util/text.hpp"
+
+namespace hpcml::store {
+namespace {
+
+using Kind = KeyMeaning::Kind;
+using State = Standing::State;
+
+constexpr std::size_t k_named_suspects = 4; ///< so many ranks are named with all that is known of them
+
+std::chrono::seconds whole_seconds(Standing::Time from, Standing::Time to) {
+  return std::chrono::duration_cast<std::chrono::seconds>(to - from);
+}
+
+std::string time_text(Standing::Time from, Standing::Time to) {
+  return std::to_string(whole_seconds(from, to).count()) + " s";
+}
+
+std::string wait_text(const std::string& key) {
+  const auto meaning = read_key(key);
+  return meaning.kind == Kind::other ? "the key '" + shown_key(key) + "'" : meaning.group;
+}
+
+/// What a rank that others wait for does itself.
+std::string doing(const Standing& one, Standing::Time now) {
+  const auto ago = time_text(one.since, now);
+  switch (one.state) {
+  case State::absent: return "its task has not arrived";
+  case State::started: return "its task was started " + ago + " ago, its program has not come to the store";
+  case State::gone: return "its program left the store " + ago + " ago";
+  case State::here: break;
+  }
+  if (!one.waits_for.empty())
+    return "it waits for " + wait_text(one.waits_for) + " itself, for " + time_text(one.waits_since, now);
+  return "it last spoke to the store " + ago + " ago and waits for nothing there";
+}
+
+/// Those who wait for one thing.
+struct Waiters {
+  KeyMeaning meaning;
+  std::vector<const Standing*> who;
+  std::vector<unsigned> members; ///< that are awaited
+};
+
+/// A wait for a member is one for a group only where the waiter has entered that group itself: a program's
+/// own key may look like it.
+KeyMeaning meaning_of_wait(const Standing& one) {
+  auto meaning = read_key(one.waits_for);
+  if (meaning.kind == Kind::member && !meaning.is_default && read_key(one.mark).place != meaning.place) {
+    meaning.kind = Kind::other;
+    meaning.place = one.waits_for;
+  }
+  if (meaning.kind == Kind::other) meaning.place = one.waits_for;
+  return meaning;
+}
+
+class StallReader {
+public:
+  explicit StallReader(const Scene& scene) : x_scene(scene) {}
+
+  std::vector<Stall> read() {
+    std::map<std::string, Waiters> by_place;
+    for (const auto& one : x_scene.ranks) {
+      if (one.state != State::here || one.waits_for.empty()) continue;
+      auto meaning = meaning_of_wait(one);
+      auto& waiters = by_place[meaning.place];
+      if (waiters.who.empty()) waiters.meaning = meaning;
+      waiters.who.push_back(&one);
+      if (meaning.member) waiters.members.push_back(*meaning.member);
+    }
+    std::vector<Stall> stalls;
+    for (auto& [place, waiters] : by_place) stalls.push_back(read(waiters));
+    add_clashes(by_place, stalls);
+    std::stable_sort(stalls.begin(), stalls.end(),
+                     [](const Stall& a, const Stall& b) { return a.waited > b.waited; });
+    return stalls;
+  }
+
+private:
+  Stall read(Waiters& waiters) {
+    const auto& meaning = waiters.meaning;
+    const bool own_key = meaning.kind == Kind::other;
+    Stall stall;
+    stall.key = waiters.who.front()->waits_for;
+    stall.what = own_key ? "the key '" + shown_key(stall.key) + "'" : meaning.group;
+    auto since = x_scene.now;
+    for (const auto* one : waiters.who) {
+      since = std::min(since, one->waits_since);
+      stall.waiters.push_back(one->short_name);
+    }
+    stall.waited = whole_seconds(since, x_scene.now);
+    std::string of = stall.what;
+    if (meaning.kind == Kind::unique_id) of += "'s unique id";
+    if (meaning.kind == Kind::sequence) of += "'s number";
+    const auto time = time_text(since, x_scene.now);
+    const auto who = waiters.who.size() == 1 ? waiters.who.front()->name + " has waited "
+                                             : std::to_string(waiters.who.size()) + " ranks (" +
+                                                   range_text(stall.waiters) + ") have waited ";
+    stall.text = who + time + " for " + of + ": ";
+    if (const auto other = wrong_world(waiters); !other.empty()) {
+      stall.text += other;
+      return stall;
+    }
+    const auto clash = clash_text(meaning);
+    stall.text += clash;
+    const auto suspects = find_suspects(waiters, stall.certain);
+    for (const auto* one : suspects)
+      if (one->rank) stall.missing.push_back(*one->rank);
+    if (!clash.empty() && suspects.empty()) return stall;
+    stall.text +=
+        (clash.empty() ? "" : "; ") + text_of(suspects, waiters, stall.certain) + ahead_text(waiters);
+    return stall;
+  }
+
+  /// A group of more members than the step has ranks can never be whole.
+  std::string wrong_world(const Waiters& waiters) const {
+    if (x_scene.world_size == 0 || !waiters.meaning.is_default) return {};
+    for (const auto* one : waiters.who) {
+      const auto member = read_key(one->waits_for).member;
+      if (member && *member >= x_scene.world_size)
+        return one->name + " waits for a rank " + std::to_string(*member) + ", but the step has " +
+               std::to_string(x_scene.world_size) + " ranks: its WORLD_SIZE is another";
+    }
+    return {};
+  }
+
+  static std::string clash_text(const Scene::Clash& clash, const KeyMeaning& of) {
+    return clash.first + " and " + clash.second + " have both entered " + of.group + " as its member " +
+           std::to_string(*of.member) +
+           (of.is_default ? ": RANK is the same for both"
+                          : ": they make their groups in another order, or of other ranks");
+  }
+
+  std::string clash_text(const KeyMeaning& meaning) const {
+    for (const auto& clash : x_scene.clashes)
+      if (const auto of = read_key(clash.key); of.member && of.place == meaning.place)
+        return clash_text(clash, of);
+    return {};
+  }
+
+  /// Two who take themselves for the same member, where nobody waits at the store: they wait for each other
+  /// at addresses that the store has told them wrongly.
+  void add_clashes(const std::map<std::string, Waiters>& by_place, std::vector<Stall>& stalls) const {
+    for (const auto& clash : x_scene.clashes) {
+      const auto of = read_key(clash.key);
+      if (!of.member || by_place.count(of.place) > 0) continue;
+      Stall stall;
+      stall.what = of.group;
+      stall.key = clash.key;
+      stall.waited = whole_seconds(clash.since, x_scene.now);
+      stall.text = clash_text(clash, of);
+      stalls.push_back(std::move(stall));
+    }
+  }
+
+  /// Few wait for many: they may be where the others are not yet.
+  std::string ahead_text(const Waiters& waiters) const {
+    if (waiters.meaning.kind != Kind::member || waiters.meaning.is_default) return {};
+    std::size_t idle = 0;
+    for (const auto& one : x_scene.ranks) idle += one.state == State::here && one.waits_for.empty() ? 1 : 0;
+    if (idle <= waiters.who.size()) return {};
+    return "; the " + std::to_string(idle) +
+           " others that wait for nothing here may be in a collective that " +
+           (waiters.who.size() == 1 ? "it has" : "they have") + " left out";
+  }
+
+  bool is_waiter(const Waiters& waiters, const Standing& one) const {
+    return std::find(waiters.who.begin(), waiters.who.end(), &one) != waiters.who.end();
+  }
+
+  /// Whom the waiters wait for.
+  std::vector<const Standing*> find_suspects(Waiters& waiters, bool& certain) const {
+    const auto& meaning = waiters.meaning;
+    if (meaning.kind == Kind::member) return missing_members(waiters, certain);
+    std::vector<const Standing*> others;
+    for (const auto& one : x_scene.ranks)
+      if (one.rank && !is_waiter(waiters, one) && !has_entered(meaning, one)) others.push_back(&one);
+    if (meaning.kind == Kind::barrier && meaning.is_default) return others;
+    // A group's first rank is the one of the lowest number.
+    if (meaning.kind == Kind::unique_id || meaning.kind == Kind::sequence) {
+      unsigned lowest = ~0U;
+      for (const auto* one : waiters.who) lowest = std::min(lowest, one->rank.value_or(~0U));
+      const auto end = std::remove_if(others.begin(), others.end(), [&](const Standing* one) {
+        return meaning.is_default ? *one->rank != 0 : *one->rank > lowest;
+      });
+      others.erase(end, others.end());
+    }
+    certain = others.size() == 1;
+    return others;
+  }
+
+  bool has_entered(const KeyMeaning& meaning, const Standing& one) const {
+    return meaning.kind == Kind::barrier && read_key(one.mark).place == meaning.place;
+  }
+
+  /// The ranks of the members that have not entered a group. Only the default group's members are the ranks;
+  /// in others they stand in the ranks' order, so those who are there limit who can be missing between them.
+  std::vector<const Standing*> missing_members(Waiters& waiters, bool& certain) const {
+    const auto& meaning = waiters.meaning;
+    if (meaning.is_default)
+      for (unsigned rank = 0; rank < x_scene.world_size; ++rank)
+        if (!is_member_there(meaning, rank)) waiters.members.push_back(rank);
+    std::sort(waiters.members.begin(), waiters.members.end());
+    waiters.members.erase(std::unique(waiters.members.begin(), waiters.members.end()), waiters.members.end());
+    std::map<unsigned, unsigned> rank_of_member;
+    for (const auto* one : waiters.who)
+      if (const auto mark = read_key(one->mark); one->rank && mark.member && mark.place == meaning.place)
+        rank_of_member[*mark.member] = *one->rank;
+    std::vector<const Standing*> found;
+    for (const unsigned member : waiters.members) {
+      const auto after = rank_of_member.upper_bound(member);
+      std::vector<const Standing*> candidates;
+      for (const auto& one : x_scene.ranks) {
+        if (!one.rank || is_waiter(waiters, one)) continue;
+        const bool above = after == rank_of_member.begin() || *one.rank > std::prev(after)->second;
+        const bool below = after == rank_of_member.end() || *one.rank < after->second;
+        if (meaning.is_default ? *one.rank == member : above && below) candidates.push_back(&one);
+      }
+      certain = certain && candidates.size() == 1;
+      // Who is gone, or never came, is the likelier one.
+      std::stable_sort(candidates.begin(), candidates.end(), [](const Standing* a, const Standing* b) {
+        return (a->state == State::here) < (b->state == State::here);
+      });
+      for (const auto* one : candidates)
+        if (std::find(found.begin(), found.end(), one) == found.end()) found.push_back(one);
+    }
+    return found;
+  }
+
+  bool is_member_there(const KeyMeaning& meaning, unsigned member) const {
+    const auto number = std::to_string(member);
+    return x_scene.is_there(meaning.place + number) || x_scene.is_there(meaning.place + "rank_" + number);
+  }
+
+  std::string text_of(const std::vector<const Standing*>& suspects, const Waiters& waiters,
+                      bool certain) const {
+    const auto& meaning = waiters.meaning;
+    const bool own_key = meaning.kind == Kind::other;
+    const bool first = meaning.kind == Kind::unique_id || meaning.kind == Kind::sequence;
+    const std::string deed = own_key ? "has not set it" : first ? "has not set it" : "has not entered it";
+    std::string text = own_key ? "nobody has set it" : first ? "its first rank sets it" : "";
+    if (suspects.empty()) {
+      if (!text.empty()) return text + (own_key ? ", and all ranks wait for it" : "");
+      return "none of the ranks that are known here is missing from it";
+    }
+    if (!text.empty()) text += "; ";
+    if (!certain && !own_key && suspects.size() > 1) text += "at least one of these " + deed + ": ";
+    std::size_t said = 0;
+    for (const auto* one : suspects) {
+      if (said == k_named_suspects) break;
+      text += (said++ > 0 ? "; " : "") + one->name;
+      if (certain || suspects.size() == 1)
+        text += " " + (own_key ? std::string("does not wait for it") : deed);
+      text += ": " + doing(*one, x_scene.now);
+    }
+    if (suspects.size() > said) text += "; and " + std::to_string(suspects.size() - said) + " ranks more";
+    return text;
+  }
+
+  const Scene& x_scene;
+};
+
+} // namespace
+
+std::string range_text(const std::vector<std::string>& short_names) {
+  std::vector<unsigned long long> numbers;
+  std::vector<std::string> parts;
+  for (const auto& name : short_names)
+    if (const auto number = util::parse_unsigned(name)) numbers.push_back(*number);
+  std::sort(numbers.begin(), numbers.end());
+  for (std::size_t i = 0; i < numbers.size();) {
+    std::size_t last = i;
+    while (last + 1 < numbers.size() && numbers[last + 1] == numbers[last] + 1) ++last;
+    parts.push_back(std::to_string(numbers[i]) + (last > i ? "-" + std::to_string(numbers[last]) : ""));
+    i = last + 1;
+  }
+  for (const auto& name : short_names)
+    if (!util::parse_unsigned(name)) parts.push_back(name);
+  return util::join(parts, ",");
+}
+
+std::vector<Stall> find_stalls(const Scene& scene) { return StallReader(scene).read(); }
+
+} // namespace hpcml::store

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: MIT
+// Who waits at a store for whom, in words: from the ranks, their waits and the keys that are there. Pure.
+#pragma once
+
+#include <chrono>
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace hpcml::store {
+
+/// A rank, or a client whose rank nobody knows, as the store sees it.
+struct Standing {
+  using Time = std::chrono::steady_clock::time_point;
+  enum class State {
+    absent,  ///< its launcher has not come
+    started, ///< its launcher has come, its program has not
+    here,    ///< its program is a client
+    gone     ///< its program was one
+  };
+  State state = State::here;
+  std::optional<unsigned> rank{};
+  std::string name;       ///< "rank 9 of 16 (nid000002, local rank 1)"
+  std::string short_name; ///< "9", or the name of a client whose rank nobody knows
+  Time since{};           ///< of that state; here: when it last said something
+  std::string waits_for;  ///< the first key that is not there; empty where it does not wait
+  Time waits_since{};
+  std::string mark; ///< the last key that it set or counted up
+};
+
+/// All that a stall is read from.
+struct Scene {
+  Standing::Time now{};
+  unsigned world_size = 0; ///< 0: not known
+  std::vector<Standing> ranks;
+  std::function<bool(const std::string& key)> is_there;
+  /// Keys of a group's members that somebody set and another set again: the key, and both's names.
+  struct Clash {
+    std::string key, first, second;
+    Standing::Time since{};
+  };
+  std::vector<Clash> clashes = {};
+};
+
+/// One thing that is waited for.
+struct Stall {
+  std::string what;                      ///< "group 3"
+  std::string key;                       ///< one that is waited for
+  std::chrono::seconds waited{0};        ///< by the one who waits longest
+  std::vector<std::string> waiters = {}; ///< by short names
+  std::vector<unsigned> missing = {};    ///< ranks that are, or may be, waited for
+  bool certain = true;                   ///< false: at least one of `missing`
+  std::string text;                      ///< all of that as a sentence, with hosts and what each one does
+};
+
+/// The stalls, the longest first.
+std::vector<Stall> find_stalls(const Scene& scene);
+
+/// "0-2,7": numbers in order as ranges, then names.
+std::string range_text(const std::vector<std::string>& short_names);
+
+} // namespace hpcml::store

@@ -1,0 +1,300 @@
+// SPDX-License-Identifier: MIT
+#include "store/watch.hpp"
+
+#include <algorithm>
+
+#include "store/key_meaning.hpp"
+#include "store/packed.hpp"
+
+namespace hpcml::store {
+namespace {
+
+constexpr std::size_t k_most_clashes = 16;
+constexpr auto k_still_polls = std::chrono::seconds(3);
+constexpr std::string_view k_report_mark = "hpcml report 1";
+
+bool ends_with_number(std::string_view key) { return !key.empty() && key.back() >= '0' && key.back() <= '9'; }
+
+} // namespace
+
+std::string pack_report(const Report& report) {
+  Packed packed(k_report_mark);
+  for (const auto number :
+       {report.ranks, report.announced, report.here, report.gone, report.waiting, report.keys})
+    packed.number(number);
+  packed.number(report.bytes);
+  packed.number(report.missing.size());
+  for (const auto& line : report.missing) packed.text(line);
+  packed.number(report.stalls.size());
+  for (const auto& stall : report.stalls) {
+    for (const auto& text : {stall.what, stall.key, stall.text}) packed.text(text);
+    packed.number(static_cast<unsigned long long>(stall.waited.count()));
+    packed.number(stall.certain ? 1 : 0);
+    packed.number(stall.waiters.size());
+    for (const auto& name : stall.waiters) packed.text(name);
+    packed.number(stall.missing.size());
+    for (const unsigned rank : stall.missing) packed.number(rank);
+  }
+  return packed.take();
+}
+
+std::optional<Report> unpack_report(std::string_view bytes) {
+  Unpacked packed(bytes, k_report_mark);
+  Report report;
+  for (auto* number :
+       {&report.ranks, &report.announced, &report.here, &report.gone, &report.waiting, &report.keys})
+    *number = static_cast<std::size_t>(packed.number(~0ULL));
+  report.bytes = packed.number(~0ULL);
+  for (auto left = packed.count(); packed.good && left > 0; --left)
+    report.missing.emplace_back(packed.text());
+  for (auto left = packed.count(); packed.good && left > 0; --left) {
+    Stall stall;
+    for (auto* text : {&stall.what, &stall.key, &stall.text}) *text = packed.text();
+    stall.waited = std::chrono::seconds(packed.number(1'000'000'000));
+    stall.certain = packed.number(1) == 1;
+    for (auto names = packed.count(); packed.good && names > 0; --names)
+      stall.waiters.emplace_back(packed.text());
+    for (auto ranks = packed.count(); packed.good && ranks > 0; --ranks)
+      stall.missing.push_back(static_cast<unsigned>(packed.number()));
+    report.stalls.push_back(std::move(stall));
+  }
+  return packed.whole() ? std::optional(std::move(report)) : std::nullopt;
+}
+
+/// A member's key that is there already was set by another: two take themselves for the same member.
+void Watch::entered(ClientId client, Trace& trace, std::string_view key) {
+  if (!ends_with_number(key)) return;
+  const auto meaning = read_key(key);
+  if (meaning.kind != KeyMeaning::Kind::member) return;
+  if (meaning.is_default && !trace.rank) trace.rank = meaning.member;
+  if (!x_table || !x_table->find(key) || x_clashes.size() >= k_most_clashes) return;
+  for (ClientId other = 0; other < x_traces.size(); ++other)
+    if (const Trace& one = x_traces[other];
+        other != client && one.used && one.mark == key && one.spoke <= trace.spoke)
+      return x_clashes.push_back(
+          {std::string(key), {other, client}, {name_of(other), name_of(client)}, trace.spoke});
+}
+
+void Watch::note_wait(Trace& trace, std::string_view key, bool polls, Time now) {
+  // Clients that wait in short turns wait since the first of them.
+  if (trace.awaits != key) {
+    trace.awaits = key;
+    trace.waits_since = now;
+  }
+  trace.polls = polls;
+}
+
+void Watch::heard(ClientId client, const std::string& peer, const Message& message, Time now) {
+  if (client >= x_traces.size()) x_traces.resize(client + 64);
+  Trace& trace = x_traces[client];
+  if (!trace.used) {
+    trace = Trace();
+    trace.used = true;
+    trace.peer = peer;
+  }
+  trace.spoke = now;
+  const auto key = message.keys.empty() ? std::string_view() : message.keys.front();
+  switch (message.op) {
+  case Op::ping: trace.pid = message.number; return;
+  case Op::wait: {
+    for (const auto one : message.keys)
+      if (x_table && !x_table->find(one)) return note_wait(trace, one, false, now);
+    return;
+  }
+  case Op::cancel_wait:
+  case Op::get:
+  case Op::check:
+  case Op::validate: return;
+  case Op::add:
+    if (message.number == 0) return note_wait(trace, key, true, now);
+    break;
+  case Op::set: entered(client, trace, key); break;
+  default: break;
+  }
+  trace.awaits.clear();
+  trace.polls = false;
+  if (message.op == Op::set || message.op == Op::add) trace.mark = key;
+}
+
+void Watch::left(ClientId client, const Roster& roster, Time now) {
+  if (client >= x_traces.size() || !x_traces[client].used) return;
+  const auto rank = rank_of(client, roster);
+  x_traces[client] = Trace();
+  if (rank) x_gone[*rank] = now;
+}
+
+std::optional<unsigned> Watch::rank_of(ClientId client, const Roster& roster) const {
+  if (const auto known = roster.rank_of_client(client)) return known;
+  return x_traces[client].rank;
+}
+
+std::string Watch::name_of(ClientId client) const {
+  const Trace& trace = x_traces[client];
+  return (trace.pid ? "process " + std::to_string(*trace.pid) : "a program") +
+         (trace.peer.empty() ? "" : " at " + trace.peer);
+}
+
+std::string Watch::name_of(ClientId client, const Roster& roster) const {
+  if (const auto rank = roster.rank_of_client(client)) return roster.name(*rank);
+  const auto rank = x_traces[client].rank;
+  const auto process = name_of(client);
+  if (!rank) return process;
+  return roster.begun() && *rank < roster.members().size()
+             ? roster.name(*rank)
+             : "rank " + std::to_string(*rank) + " (" + process + ")";
+}
+
+Standing Watch::standing_of(ClientId client, Time now) const {
+  const Trace& trace = x_traces[client];
+  Standing one;
+  one.since = trace.spoke;
+  one.mark = trace.mark;
+  if (trace.polls) {
+    if (now - trace.spoke < k_still_polls) one.waits_for = trace.awaits;
+  } else if (x_table) {
+    for (const auto& key : x_table->awaited_by(client))
+      if (!x_table->find(key)) {
+        one.waits_for = key;
+        break;
+      }
+  }
+  one.waits_since = one.waits_for == trace.awaits ? trace.waits_since : trace.spoke;
+  return one;
+}
+
+/// Ranks of which nothing but others' waits is known.
+void Watch::add_members(const Roster& roster, Scene& scene) const {
+  if (roster.begun()) return;
+  std::vector<unsigned> wanted;
+  for (const auto& one : scene.ranks)
+    if (const auto meaning = read_key(one.waits_for); meaning.is_default && meaning.member)
+      wanted.push_back(*meaning.member);
+  for (const auto& [rank, since] : x_gone) wanted.push_back(rank);
+  for (const unsigned rank : wanted) {
+    if (std::any_of(scene.ranks.begin(), scene.ranks.end(),
+                    [&](const auto& one) { return one.rank == rank; }))
+      continue;
+    Standing one;
+    const auto gone = x_gone.find(rank);
+    one.state = gone == x_gone.end() ? Standing::State::absent : Standing::State::gone;
+    if (gone != x_gone.end()) one.since = gone->second;
+    one.rank = rank;
+    one.short_name = std::to_string(rank);
+    one.name = "rank " + one.short_name;
+    scene.ranks.push_back(std::move(one));
+  }
+}
+
+Scene Watch::scene(const Roster& roster, Time now) const {
+  Scene scene;
+  scene.now = now;
+  scene.world_size = static_cast<unsigned>(roster.members().size());
+  for (const auto& [key, clients, names, since] : x_clashes) {
+    const auto lasts = [&](std::size_t i) {
+      return clients[i] < x_traces.size() && x_traces[clients[i]].used && name_of(clients[i]) == names[i];
+    };
+    const auto name = [&](std::size_t i) { return lasts(i) ? name_of(clients[i], roster) : names[i]; };
+    if (!lasts(0) && !lasts(1)) continue;
+    scene.clashes.push_back({key, name(0), name(1), since});
+  }
+  scene.is_there = [this](const std::string& key) { return x_table && x_table->find(key) != nullptr; };
+  std::map<unsigned, std::size_t> at; // a rank's place in the scene
+  for (ClientId client = 0; client < x_traces.size(); ++client) {
+    if (!x_traces[client].used) continue;
+    Standing one = standing_of(client, now);
+    one.rank = rank_of(client, roster);
+    const auto process = name_of(client);
+    one.short_name = one.rank ? std::to_string(*one.rank) : process;
+    one.name = name_of(client, roster);
+    // Of a rank's several connections the one that waits tells most.
+    const auto known = one.rank ? at.find(*one.rank) : at.end();
+    if (known != at.end() && roster.begun()) {
+      auto& other = scene.ranks[known->second];
+      if (other.waits_for.empty() && (!one.waits_for.empty() || one.since > other.since))
+        other = std::move(one);
+      continue;
+    }
+    if (one.rank) at.emplace(*one.rank, scene.ranks.size());
+    scene.ranks.push_back(std::move(one));
+  }
+  for (unsigned rank = 0; rank < roster.members().size(); ++rank) {
+    if (at.count(rank) > 0) continue;
+    const Member& member = roster.members()[rank];
+    Standing one;
+    const auto gone = x_gone.find(rank);
+    one.state = gone != x_gone.end() ? Standing::State::gone
+                : member.announced   ? Standing::State::started
+                                     : Standing::State::absent;
+    one.since = gone != x_gone.end() ? gone->second : member.since;
+    one.rank = rank;
+    one.short_name = std::to_string(rank);
+    one.name = roster.name(rank);
+    scene.ranks.push_back(std::move(one));
+  }
+  add_members(roster, scene);
+  std::sort(scene.ranks.begin(), scene.ranks.end(),
+            [](const Standing& a, const Standing& b) { return a.rank.value_or(~0U) < b.rank.value_or(~0U); });
+  return scene;
+}
+
+bool Watch::waits_long(std::chrono::seconds patience, Time now) const {
+  const auto since = [&](ClientId client) {
+    return client < x_traces.size() && x_traces[client].used && !x_traces[client].awaits.empty() &&
+           now - x_traces[client].waits_since >= patience;
+  };
+  if (x_table)
+    for (const ClientId client : x_table->waiting())
+      if (since(client)) return true;
+  for (ClientId client = 0; client < x_traces.size(); ++client)
+    if (x_traces[client].polls && since(client)) return true;
+  return false;
+}
+
+std::vector<std::string> Watch::overdue(const Roster& roster, std::chrono::seconds patience, Time now) {
+  std::vector<std::string> lines;
+  if (x_said.empty() && !waits_long(patience, now)) return lines;
+  std::map<std::string, Said> still;
+  for (const auto& stall : find_stalls(scene(roster, now))) {
+    if (stall.waited < patience) continue;
+    const auto place =
+        read_key(stall.key).kind == KeyMeaning::Kind::other ? stall.key : read_key(stall.key).place;
+    const auto known = x_said.find(place);
+    Said said = known == x_said.end() ? Said{stall.what, patience} : known->second;
+    // Who has not arrived is said by those who count the arrivals.
+    const bool told =
+        !stall.missing.empty() && std::all_of(stall.missing.begin(), stall.missing.end(), [&](unsigned rank) {
+          return rank < roster.members().size() && roster.members()[rank].missed;
+        });
+    if (stall.waited >= said.next && !told) {
+      lines.push_back(stall.text);
+      said.next = stall.waited * 3;
+    }
+    still[place] = std::move(said);
+  }
+  for (const auto& [place, said] : x_said)
+    if (still.count(place) == 0 && said.next > patience)
+      lines.push_back("nobody waits any longer for " + said.what);
+  x_said = std::move(still);
+  return lines;
+}
+
+Report Watch::report(const Roster& roster, std::size_t unknown, Time now) const {
+  const auto all = scene(roster, now);
+  Report report;
+  report.ranks = roster.members().size();
+  for (const auto& one : all.ranks) {
+    report.here += one.state == Standing::State::here ? 1 : 0;
+    report.gone += one.state == Standing::State::gone ? 1 : 0;
+    report.waiting += one.waits_for.empty() ? 0 : 1;
+  }
+  for (const auto& member : roster.members()) report.announced += member.announced ? 1 : 0;
+  if (x_table) {
+    report.keys = x_table->key_count();
+    report.bytes = x_table->bytes();
+  }
+  if (roster.begun()) report.missing = roster.missing(now, unknown);
+  report.stalls = find_stalls(all);
+  return report;
+}
+
+} // namespace hpcml::store

@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: MIT
+// Watches a store's clients for stalls: who waits, for what, since when, and what the others last did.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "store/roster.hpp"
+#include "store/stall.hpp"
+#include "store/table.hpp"
+
+namespace hpcml::store {
+
+/// What `hpcml store show` prints.
+struct Report {
+  std::size_t ranks = 0;     ///< 0: nobody has said how many
+  std::size_t announced = 0; ///< launchers
+  std::size_t here = 0;      ///< programs that are clients
+  std::size_t gone = 0;      ///< that were
+  std::size_t waiting = 0;
+  std::size_t keys = 0;
+  std::uint64_t bytes = 0;
+  std::vector<std::string> missing = {}; ///< sentences of the roster
+  std::vector<Stall> stalls = {};
+};
+
+std::string pack_report(const Report& report);
+/// Nothing where these bytes are none.
+std::optional<Report> unpack_report(std::string_view bytes);
+
+/// Hears what programs say. No clock and no sockets.
+class Watch {
+public:
+  using Time = Standing::Time;
+
+  void begins(const Table& table) { x_table = &table; }
+  void heard(ClientId client, const std::string& peer, const Message& message, Time now);
+  /// Before the roster forgets the client.
+  void left(ClientId client, const Roster& roster, Time now);
+
+  /// What people should hear now: stalls that last `patience`, and again each three times as long, and that
+  /// such a one is over.
+  std::vector<std::string> overdue(const Roster& roster, std::chrono::seconds patience, Time now);
+  Report report(const Roster& roster, std::size_t unknown, Time now) const;
+
+private:
+  struct Trace {
+    bool used = false;
+    std::string peer;
+    std::optional<std::int64_t> pid = {};
+    std::optional<unsigned> rank = {}; ///< as its own keys tell it
+    Time spoke{}, waits_since{};
+    std::string mark;   ///< the last key that it set or counted up
+    std::string awaits; ///< the last key that it waited for, or asked again and again
+    bool polls = false;
+  };
+  struct Said {
+    std::string what;
+    std::chrono::seconds next{0};
+  };
+  void entered(ClientId client, Trace& trace, std::string_view key);
+  void note_wait(Trace& trace, std::string_view key, bool polls, Time now);
+  std::optional<unsigned> rank_of(ClientId client, const Roster& roster) const;
+  std::string name_of(ClientId client) const;
+  std::string name_of(ClientId client, const Roster& roster) const;
+  Standing standing_of(ClientId client, Time now) const;
+  Scene scene(const Roster& roster, Time now) const;
+  void add_members(const Roster& roster, Scene& scene) const;
+  bool waits_long(std::chrono::seconds patience, Time now) const;
+
+  const Table* x_table = nullptr;
+  std::vector<Trace> x_traces; ///< by client
+  std::map<unsigned, Time> x_gone;
+  struct Clash {
+    std::string key;
+    ClientId clients[2];
+    std::string names[2]; ///< where their ranks are not known
+    Time since{};
+  };
+  std::vector<Clash> x_clashes;
+  std::map<std::string, Said> x_said; ///< by what is waited for
+};
+
+} // namespace hpcml::store
