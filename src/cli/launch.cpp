@@ -7,10 +7,12 @@
 
 #include "cli/command.hpp"
 #include "diag/visible_text.hpp"
+#include "launch/agreement.hpp"
 #include "launch/failure.hpp"
 #include "launch/launch.hpp"
 #include "launch/python_command.hpp"
 #include "launch/rendezvous.hpp"
+#include "launch/starter.hpp"
 #include "spec/merged_profile.hpp"
 #include "spec/site_store.hpp"
 #include "util/embedded.hpp"
@@ -50,8 +52,10 @@ launch::BindMode bind_mode(const std::string& text) {
 
 launch::Surroundings surroundings_of(const Context& context) {
   launch::Surroundings here;
-  here.env = context.env;
-  here.host = context.env.get_or("SLURMD_NODENAME", util::read_host_name());
+  here.env = launch::without_outer_rank(context.env);
+  here.machine = util::read_host_name();
+  here.host = context.env.get_or("SLURMD_NODENAME", here.machine);
+  here.ancestors = launch::read_ancestors();
   here.program = util::own_executable().string();
   here.stdout_is_terminal = ::isatty(STDOUT_FILENO) != 0;
   here.stderr_is_terminal = ::isatty(STDERR_FILENO) != 0;

@@ -9,7 +9,8 @@
 #include "cli/command.hpp"
 #include "cli/preflight_report.hpp"
 #include "launch/preflight_check.hpp"
-#include "launch/world.hpp"
+#include "launch/starter.hpp"
+#include "launch/task_place.hpp"
 #include "spec/site_store.hpp"
 #include "util/file.hpp"
 #include "util/process.hpp"
@@ -58,7 +59,10 @@ std::vector<std::string> launch_words(const PreflightOptions& options, const lau
   std::vector<std::string> words = {util::own_executable().string()};
   for (const auto& folder : context.sites_dirs) words.insert(words.end(), {"--sites-dir", folder});
   words.emplace_back("launch");
-  const bool in_task = launch::in_task(request, context.env);
+  launch::Surroundings here;
+  here.env = context.env;
+  here.ancestors = launch::read_ancestors();
+  const bool in_task = launch::in_task(request, here);
   const unsigned processes = options.processes != 0 ? options.processes : in_task ? 0 : 2;
   if (processes != 0) words.insert(words.end(), {"--nproc-per-node", std::to_string(processes)});
   if (!options.site.empty()) words.insert(words.end(), {"--site", options.site});

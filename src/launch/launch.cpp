@@ -4,6 +4,7 @@
 #include "launch/become_rank.hpp"
 #include "launch/report.hpp"
 #include "launch/supervisor.hpp"
+#include "launch/task_place.hpp"
 #include "util/text.hpp"
 
 namespace hpcml::launch {
@@ -16,7 +17,8 @@ int fail(const std::string& phase, const util::Error& error, const Surroundings&
          std::optional<unsigned> rank = std::nullopt) {
   // Where the layout itself is in doubt, Slurm's number of the task still tells whose failure this is.
   const auto task = util::parse_unsigned(here.env.get_or("SLURM_PROCID", ""));
-  if (!rank && slurm::in_step_task(here.env) && task && *task < 10000000) rank = static_cast<unsigned>(*task);
+  const bool is_task = slurm::in_step_task(here.env) && starter_of(here) != Starter::script;
+  if (!rank && is_task && task && *task < 10000000) rank = static_cast<unsigned>(*task);
   return report_failure({k_cannot_set_up, phase, error, rank, here.host}, here.env);
 }
 

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "launch/agreement.hpp"
 #include "launch/cache_dirs.hpp"
 #include "model/gpu_vendor.hpp"
 #include "util/text.hpp"
@@ -109,21 +110,23 @@ void set_rank_variables(Builder& builder, const RankSetup& setup) {
 
 /// The cores that the rank's program has, as Slurm would tell it: scripts that bind by masks take the
 /// variable away from srun (with it srun would choose the CPUs itself), and programs that size their pools by
-/// it miss it. From 23.11 on srun refuses it where it is not what SLURM_TRES_PER_TASK says.
-void set_cpus_per_task(Builder& builder, const RankSetup& setup, unsigned threads_per_core) {
+/// it miss it. From 23.11 on srun refuses it where it is not what SLURM_TRES_PER_TASK says. Where nobody
+/// asked for CPUs per task there is none: an srun that the program calls would ask for them.
+void set_cpus_per_task(Builder& builder, const RankSetup& setup, const LaunchRequest& request) {
   constexpr const char* k_name = "SLURM_CPUS_PER_TASK";
   const NodeSetup& node = *setup.node;
   if (setup.env.get_or("SLURM_JOB_ID", "").empty() || setup.env.get(k_name)) return;
   for (const auto& part : util::split(setup.env.get_or("SLURM_TRES_PER_TASK", ""), ','))
     for (const auto* prefix : {"cpu=", "cpu:", "cpu/"})
       if (util::starts_with(part, prefix)) return builder.set(k_name, part.substr(4));
+  if (request.cpus_per_task == 0) return;
   const bool slice =
       !node.agent && node.world.layout.local_world_size > 1 && node.binding.mode != BindMode::verify;
   const auto& cpus = (slice || node.binding.mode == BindMode::apply) && !setup.plan.binding.cpus.empty()
                          ? setup.plan.binding.cpus
                          : node.mask;
-  std::size_t count = threads_per_core > 1 ? cpus.size() : 0;
-  if (threads_per_core <= 1)
+  std::size_t count = request.threads_per_core > 1 ? cpus.size() : 0;
+  if (request.threads_per_core <= 1)
     for (const auto& core : node.cpus.core_threads) count += core.intersects(cpus) ? 1 : 0;
   if (count > 0) builder.set(k_name, std::to_string(count));
 }
@@ -158,13 +161,16 @@ RankSetup make_rank_setup(const LaunchRequest& request, std::shared_ptr<const No
                          setup.plan.env.end());
   if (common.backend != model::Backend::automatic)
     builder.set("HPCML_BACKEND", model::word_of(common.backend));
-  set_cpus_per_task(builder, setup, request.threads_per_core);
+  set_cpus_per_task(builder, setup, request);
   set_site_variables(builder, setup);
   if (common.gpus.cpu_only)
     hide_gpus(builder, common.gpus.there, common.gpus.vendor);
   else
     set_visible_gpus(builder, setup);
   set_cache_variables(builder, setup);
+  // srun reads them as requests: one that the program calls would bind its tasks to this step's CPUs.
+  for (const auto* name : {"SLURM_CPU_BIND", "SLURM_MEM_BIND"}) builder.remove(name);
+  mark_as_own(setup.changes, setup.env);
   return setup;
 }
 

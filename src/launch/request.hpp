@@ -56,8 +56,10 @@ struct LaunchRequest {
 /// The world as launch found it when it started.
 struct Surroundings {
   util::EnvSnapshot env;
-  std::string host;    ///< this node's name
-  std::string program; ///< path of the running hpcml
+  std::string host;                   ///< this node's name, as Slurm has it
+  std::string machine;                ///< as the kernel has it
+  std::vector<std::string> ancestors; ///< the processes above this one, nearest first
+  std::string program;                ///< path of the running hpcml
   bool stdout_is_terminal = false;
   bool stderr_is_terminal = false;
 };

@@ -5,6 +5,7 @@
 
 #include "launch/gpus.hpp"
 #include "launch/inner_launcher.hpp"
+#include "launch/task_place.hpp"
 
 namespace hpcml::launch {
 
@@ -24,7 +25,7 @@ unsigned processes_to_start(const LaunchRequest& request, const Surroundings& he
 }
 
 Result<Role> find_role(const LaunchRequest& request, const Surroundings& here, const NodeView& node) {
-  if (!request.processes_per_node && in_task(request, here.env)) {
+  if (!request.processes_per_node && in_task(request, here)) {
     auto world = find_task_world(request, here);
     if (!world) return world.error();
     return Role(BecomesRank{std::move(*world)});

@@ -22,9 +22,6 @@ struct World {
   unsigned port = 0;      ///< MASTER_PORT
 };
 
-/// True if this process is a task of a step (Slurm's or the site's launcher's).
-bool in_task(const LaunchRequest& request, const util::EnvSnapshot& env);
-
 /// The world of a task that becomes one rank. Variables like RANK or MASTER_ADDR that are set already must
 /// agree; the error names each that does not.
 util::Result<World> find_task_world(const LaunchRequest& request, const Surroundings& here);

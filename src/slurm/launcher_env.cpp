@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "model/hostlist.hpp"
+#include "model/mpi_ranks.hpp"
 #include "slurm/step_env.hpp"
 #include "util/host_names.hpp"
 #include "util/text.hpp"
@@ -50,10 +51,84 @@ Result<std::vector<std::string>> nodes_of(const util::EnvSnapshot& env, const st
   return std::vector<std::string>{host};
 }
 
+const model::RankVariables* known_variables(const model::LauncherRule& rule) {
+  for (const auto& known : model::k_mpi_ranks)
+    if (rule.rank_variable == known.rank) return &known;
+  return nullptr;
+}
+
+std::size_t place_of(const std::vector<std::string>& nodes, const std::string& host) {
+  const auto here = std::find_if(nodes.begin(), nodes.end(), [&](const std::string& node) {
+    return util::short_host_name(node) == util::short_host_name(host);
+  });
+  return static_cast<std::size_t>(here - nodes.begin());
+}
+
+/// Node after node, as many ranks on each as the job has tasks there. An error where this task's own numbers
+/// or its host say otherwise.
+Result<StepLayout> read_blocks(const util::EnvSnapshot& env, const model::LauncherRule& rule,
+                               StepLayout layout, const std::string& host) {
+  if (layout.nodes.size() > layout.world_size) layout.nodes.resize(layout.world_size);
+  auto counts = counts_for(env, layout.nodes.size(), layout.world_size, rule.rank_variable);
+  if (!counts) return counts.error();
+  layout.tasks_per_node = *counts;
+  unsigned before = 0;
+  while (layout.rank >= before + layout.tasks_per_node[layout.node_rank])
+    before += layout.tasks_per_node[layout.node_rank++];
+  layout.local_world_size = layout.tasks_per_node[layout.node_rank];
+  layout.local_rank = layout.rank - before;
+  layout.host = layout.nodes[layout.node_rank];
+  const auto named = number_of(env, rule.local_rank_variable);
+  if (named && *named != layout.local_rank)
+    return Error{rule.local_rank_variable + " is " + std::to_string(*named) + ", but rank " +
+                     std::to_string(layout.rank) + " of this layout is local rank " +
+                     std::to_string(layout.local_rank),
+                 "hpcml counts ranks in blocks, node after node; ask " + rule.name +
+                     " for a block distribution"};
+  const auto place = place_of(layout.nodes, host);
+  if (place < layout.nodes.size() && place != layout.node_rank)
+    return Error{"rank " + std::to_string(layout.rank) + " runs on " + host +
+                     ", but in blocks it belongs to " + layout.nodes[layout.node_rank],
+                 "hpcml counts ranks in blocks, node after node; ask " + rule.name +
+                     " for a block distribution"};
+  return layout;
+}
+
+/// By the launcher's own numbers, whatever the distribution: a node's number is its place among the job's
+/// nodes. Nothing where it does not give them, or this host is none of the job's.
+std::optional<StepLayout> read_own_numbers(const util::EnvSnapshot& env, const model::LauncherRule& rule,
+                                           StepLayout layout, const std::string& host) {
+  const auto* known = known_variables(rule);
+  const auto local = number_of(env, rule.local_rank_variable);
+  const auto size = known != nullptr ? number_of(env, known->local_size) : std::nullopt;
+  if (!local || !size || *local >= *size || *size > layout.world_size) return std::nullopt;
+  auto place = place_of(layout.nodes, host);
+  if (*size == layout.world_size) {
+    layout.nodes = {place < layout.nodes.size() ? layout.nodes[place] : host};
+    place = 0;
+  }
+  if (place >= layout.nodes.size()) return std::nullopt;
+  layout.local_rank = *local;
+  layout.local_world_size = *size;
+  layout.node_rank = static_cast<unsigned>(place);
+  layout.host = layout.nodes[place];
+  layout.tasks_per_node.assign(layout.nodes.size(), 0); // of the others nothing is told
+  layout.tasks_per_node[place] = *size;
+  return layout;
+}
+
 } // namespace
 
 bool in_launcher_task(const util::EnvSnapshot& env, const model::LauncherRule& rule) {
   return number_of(env, rule.rank_variable) && number_of(env, rule.world_size_variable);
+}
+
+StepIdentity read_launcher_identity(const util::EnvSnapshot& env, const model::LauncherRule& rule) {
+  auto identity = read_step_identity(env);
+  const auto* known = known_variables(rule);
+  const auto world = known != nullptr ? env.get_or(known->world, "") : std::string();
+  identity.step = world.empty() ? 0 : util::fnv1a(world) % 1000003;
+  return identity;
 }
 
 Result<StepLayout> read_launcher_layout(const util::EnvSnapshot& env, const model::LauncherRule& rule,
@@ -71,31 +146,11 @@ Result<StepLayout> read_launcher_layout(const util::EnvSnapshot& env, const mode
   auto nodes = nodes_of(env, host);
   if (!nodes) return nodes.error();
   layout.nodes = *nodes;
-  if (layout.nodes.size() > layout.world_size) layout.nodes.resize(layout.world_size);
-  auto counts = counts_for(env, layout.nodes.size(), layout.world_size, rule.rank_variable);
-  if (!counts) return counts.error();
-  layout.tasks_per_node = *counts;
-  unsigned before = 0;
-  while (layout.rank >= before + layout.tasks_per_node[layout.node_rank])
-    before += layout.tasks_per_node[layout.node_rank++];
-  layout.local_world_size = layout.tasks_per_node[layout.node_rank];
-  layout.local_rank = layout.rank - before;
-  const auto named = number_of(env, rule.local_rank_variable);
-  if (named && *named != layout.local_rank)
-    return Error{rule.local_rank_variable + " is " + std::to_string(*named) + ", but rank " +
-                     std::to_string(layout.rank) + " of this layout is local rank " +
-                     std::to_string(layout.local_rank),
-                 "hpcml counts ranks in blocks, node after node; ask " + rule.name +
-                     " for a block distribution"};
-  const auto here = std::find_if(layout.nodes.begin(), layout.nodes.end(), [&](const std::string& node) {
-    return util::short_host_name(node) == util::short_host_name(host);
-  });
-  if (here != layout.nodes.end() && static_cast<unsigned>(here - layout.nodes.begin()) != layout.node_rank)
-    return Error{"rank " + std::to_string(layout.rank) + " runs on " + host +
-                     ", but in blocks it belongs to " + layout.nodes[layout.node_rank],
-                 "hpcml counts ranks in blocks, node after node; ask " + rule.name +
-                     " for a block distribution"};
-  return layout;
+  // Launchers hand their own environment on: SLURMD_NODENAME may be that of another node.
+  const bool known = place_of(layout.nodes, host) < layout.nodes.size();
+  const auto here = known ? host : env.get_or("SLURMD_NODENAME", host);
+  if (const auto own = read_own_numbers(env, rule, layout, here)) return *own;
+  return read_blocks(env, rule, std::move(layout), here);
 }
 
 } // namespace hpcml::slurm

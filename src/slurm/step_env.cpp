@@ -2,10 +2,12 @@
 #include "slurm/step_env.hpp"
 
 #include <algorithm>
+#include <map>
 #include <numeric>
 #include <optional>
 
 #include "model/hostlist.hpp"
+#include "slurm/step_order.hpp"
 #include "util/text.hpp"
 
 namespace hpcml::slurm {
@@ -49,22 +51,6 @@ Result<unsigned> read_number(const util::EnvSnapshot& env, const std::vector<std
   return static_cast<unsigned>(*number);
 }
 
-/// Components of a heterogeneous step are numbered by component, which need not be the order of the names.
-std::vector<std::string> in_component_order(const util::EnvSnapshot& env, std::vector<std::string> nodes) {
-  const auto size = util::parse_unsigned(env.get_or("SLURM_HET_SIZE", ""));
-  if (!size) return nodes;
-  std::vector<std::string> ordered;
-  for (unsigned long long group = 0; group < *size && group < 1000; ++group) {
-    const auto list =
-        model::Hostlist::parse(env.get_or("SLURM_JOB_NODELIST_HET_GROUP_" + std::to_string(group), ""));
-    if (list) ordered.insert(ordered.end(), list->names().begin(), list->names().end());
-  }
-  auto left = ordered, right = nodes;
-  std::sort(left.begin(), left.end());
-  std::sort(right.begin(), right.end());
-  return left == right ? ordered : nodes;
-}
-
 struct NodeList {
   Variable variable;
   std::vector<std::string> names;
@@ -102,18 +88,42 @@ Status check_layout(const StepLayout& layout) {
                          std::to_string(layout.nodes.size()) + " nodes");
   if (layout.local_rank >= layout.local_world_size)
     return contradiction("SLURM_LOCALID is " + std::to_string(layout.local_rank) + ", but node " +
-                         layout.nodes[layout.node_rank] + " has " + std::to_string(layout.local_world_size) +
-                         " tasks");
+                         layout.host + " has " + std::to_string(layout.local_world_size) + " tasks");
   return Done{};
 }
 
-/// A job submitted from inside another job's step inherits that step's variables.
-Status check_node_name(const util::EnvSnapshot& env, const StepLayout& layout) {
+/// Finds this task's node in the list. A job submitted from inside another job's step may have inherited that
+/// step's variables: then it is not in it.
+Status find_own_node(const util::EnvSnapshot& env, StepLayout& layout) {
   const auto here = env.get_or("SLURMD_NODENAME", "");
-  if (here.empty() || here == layout.nodes[layout.node_rank]) return Done{};
+  const auto& nodes = layout.nodes;
+  std::size_t place = layout.node_rank;
+  const bool right = here.empty() || (place < nodes.size() && nodes[place] == here);
+  const auto found = std::find(nodes.begin(), nodes.end(), here);
+  layout.numbered = right || found == nodes.end();
+  if (!layout.numbered) place = static_cast<std::size_t>(found - nodes.begin());
+  if (place >= nodes.size()) return Done{}; // check_layout says it
+  layout.host = nodes[place];
+  if (place < layout.tasks_per_node.size()) layout.local_world_size = layout.tasks_per_node[place];
+  if (right || !layout.numbered) return Done{};
   return contradiction("this task is on node " + here +
-                       " (SLURMD_NODENAME), but SLURM_STEP_NODELIST and SLURM_NODEID say " +
-                       layout.nodes[layout.node_rank]);
+                       " (SLURMD_NODENAME), but SLURM_STEP_NODELIST and SLURM_NODEID say " + nodes[place]);
+}
+
+/// The file names one host for each task, as many on each node as there are, and this node for its own
+/// tasks.
+bool fits(const StepLayout& layout, const std::vector<std::string>& own_tasks,
+          const std::vector<std::string>& hosts) {
+  if (hosts.size() < layout.world_size || hosts[layout.rank] != layout.host) return false;
+  for (const auto& text : own_tasks)
+    if (const auto task = util::parse_unsigned(text);
+        task && *task < layout.world_size && hosts[*task] != layout.host)
+      return false;
+  std::map<std::string, unsigned> counts;
+  for (unsigned task = 0; task < layout.world_size; ++task) ++counts[hosts[task]];
+  for (std::size_t i = 0; i < layout.nodes.size(); ++i)
+    if (counts[layout.nodes[i]] != layout.tasks_per_node[i]) return false;
+  return true;
 }
 
 } // namespace
@@ -162,32 +172,64 @@ Result<StepLayout> read_step_layout(const util::EnvSnapshot& env) {
   }
   auto nodes = read_nodes(env, {"SLURM_STEP_NODELIST", "SLURM_NODELIST", "SLURM_JOB_NODELIST"});
   if (!nodes) return nodes.error();
-  layout.nodes = in_component_order(env, nodes->names);
+  layout.nodes = nodes->names;
   const std::vector<std::string> count_names = {"SLURM_STEP_TASKS_PER_NODE", "SLURM_TASKS_PER_NODE"};
   const auto counts_variable = first_set(env, count_names);
   if (!counts_variable) return missing(count_names);
   auto counts = parse_tasks_per_node(counts_variable->value);
   if (!counts) return util::with_context(counts.error(), counts_variable->name);
   layout.tasks_per_node = *counts;
-  if (layout.node_rank < layout.tasks_per_node.size())
-    layout.local_world_size = layout.tasks_per_node[layout.node_rank];
+  put_components_in_order(env, layout);
+  const auto found = find_own_node(env, layout);
   if (const auto sound = check_layout(layout); !sound) return sound.error();
-  if (const auto sound = check_node_name(env, layout); !sound) return sound.error();
+  if (!found) return found.error();
   return layout;
 }
 
-Result<std::string> node_of_first_rank(const util::EnvSnapshot& env, const StepLayout& layout,
-                                       std::string_view hosts) {
+std::optional<std::string> node_of_first_rank(const util::EnvSnapshot& env, const StepLayout& layout,
+                                              std::string_view hosts) {
+  if (layout.rank == 0) return layout.host;
+  if (!layout.numbered) return std::nullopt;
   const bool arbitrary = util::starts_with(util::to_lower(env.get_or("SLURM_DISTRIBUTION", "")), "arbitrary");
   if (!arbitrary || layout.nodes.size() < 2) return layout.nodes.front();
-  if (layout.rank == 0) return layout.nodes[layout.node_rank];
-  const auto first = std::string(hosts.substr(0, hosts.find_first_of(" \t\r\n*")));
-  if (std::find(layout.nodes.begin(), layout.nodes.end(), first) != layout.nodes.end()) return first;
-  return Error{
-      "where rank 0 is cannot be told: with --distribution=arbitrary it is on the first node of the "
-      "list that was given, and no file that SLURM_HOSTFILE names has it",
-      "give the list by SLURM_HOSTFILE=FILE, one node per task, where every node can read it; or leave "
-      "--distribution out"};
+  const auto tasks = util::split(env.get_or("SLURM_GTIDS", ""), ','); // of this node
+  if (tasks.front() == "0") return layout.host;
+  // Tasks of a node are numbered in their order: the first of this one is not the step's first.
+  const bool elsewhere = layout.local_rank == 0 || !tasks.front().empty();
+  if (elsewhere && layout.nodes.size() == 2)
+    return layout.nodes.front() == layout.host ? layout.nodes.back() : layout.nodes.front();
+  const auto listed = read_host_file(hosts);
+  return fits(layout, tasks, listed) ? std::optional(listed.front()) : std::nullopt;
+}
+
+Error unknown_first_node(const util::EnvSnapshot& env, const StepLayout& layout, const std::string& why) {
+  if (!layout.numbered && layout.node_rank < layout.nodes.size()) {
+    auto error = contradiction("this task is on node " + layout.host +
+                               " (SLURMD_NODENAME), but SLURM_STEP_NODELIST and SLURM_NODEID say " +
+                               layout.nodes[layout.node_rank]);
+    error.what += "; Slurm cannot be asked which is right: " + why;
+    return error;
+  }
+  if (!util::starts_with(util::to_lower(env.get_or("SLURM_DISTRIBUTION", "")), "arbitrary"))
+    return Error{"where rank 0 is cannot be told: the step has several components, and " + why,
+                 "make the components of a heterogeneous job (#SBATCH hetjob, srun --het-group=0,1): their "
+                 "tasks are told"};
+  return Error{"where rank 0 is cannot be told: with --distribution=arbitrary it is on the first node of the "
+               "list that was given, no file that SLURM_HOSTFILE names has this step's nodes, and " +
+                   why,
+               "give the list by SLURM_HOSTFILE=FILE, one node per task, where every node can read it; or "
+               "leave --distribution out"};
+}
+
+Status take_step_nodes(const StepNodes& nodes, StepLayout& layout) {
+  if (layout.node_rank >= nodes.names.size() || nodes.names[layout.node_rank] != layout.host)
+    return contradiction("this task is on node " + layout.host +
+                         " (SLURMD_NODENAME), but Slurm's layout of the step has another as node " +
+                         std::to_string(layout.node_rank));
+  layout.nodes = nodes.names;
+  layout.tasks_per_node = nodes.tasks;
+  layout.numbered = true;
+  return Done{};
 }
 
 StepIdentity read_step_identity(const util::EnvSnapshot& env) {

@@ -2,6 +2,7 @@
 // The layout of a step, read from the variables that Slurm or another launcher gives each task. Pure.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -19,8 +20,10 @@ struct StepLayout {
   unsigned world_size = 1;
   unsigned local_world_size = 1;
   unsigned node_rank = 0;
-  std::vector<std::string> nodes;       ///< node names in the order of the tasks
+  std::vector<std::string> nodes;       ///< node names by their numbers, if `numbered`
   std::vector<unsigned> tasks_per_node; ///< one per node, same order
+  std::string host;                     ///< this task's node, by its name in the step
+  bool numbered = true; ///< false: the nodes are in another order, and only this task's own is known
   unsigned node_count() const { return static_cast<unsigned>(nodes.size()); }
 };
 
@@ -42,18 +45,31 @@ bool in_step_task(const util::EnvSnapshot& env);
 /// missing). The error names the variable, its value and what it contradicts.
 util::Result<StepLayout> read_step_layout(const util::EnvSnapshot& env);
 
-/// The node that rank 0 is on. With --distribution=arbitrary the list of the step's nodes does not tell:
-/// `hosts` is then what stands in the file that SLURM_HOSTFILE names. An error where nothing tells.
-util::Result<std::string> node_of_first_rank(const util::EnvSnapshot& env, const StepLayout& layout,
-                                             std::string_view hosts);
+struct StepNodes;
+
+/// The node that rank 0 is on, if that can be told: with --distribution=arbitrary the list of the step's
+/// nodes does not. `hosts` is then what stands in the file that SLURM_HOSTFILE names, if that is this step's.
+std::optional<std::string> node_of_first_rank(const util::EnvSnapshot& env, const StepLayout& layout,
+                                              std::string_view hosts);
+
+/// What to say where neither the variables tell it nor Slurm itself (`why`).
+util::Error unknown_first_node(const util::EnvSnapshot& env, const StepLayout& layout,
+                               const std::string& why);
+
+/// Numbers the nodes as Slurm has told when asked; an error if this task is then on another.
+util::Status take_step_nodes(const StepNodes& nodes, StepLayout& layout);
 
 /// True when the variables that `rule` names are there: mpirun or ibrun started this task.
 bool in_launcher_task(const util::EnvSnapshot& env, const model::LauncherRule& rule);
 
-/// The same layout from a launcher's own rank variables; the nodes are the job's, filled in blocks.
-/// `host`: the name of this node, to find it among the job's nodes.
+/// The same layout from a launcher's own rank variables; the nodes are the job's, filled in blocks where the
+/// launcher does not say otherwise. `host`: the name of this node, to find it among the job's nodes.
 util::Result<StepLayout> read_launcher_layout(const util::EnvSnapshot& env, const model::LauncherRule& rule,
                                               const std::string& host);
+
+/// Job and restart count of a launcher's start, and a number for it in place of the step's: the ranks of one
+/// start may be in several steps, and the ones beside mpirun in none.
+StepIdentity read_launcher_identity(const util::EnvSnapshot& env, const model::LauncherRule& rule);
 
 /// Job, step and restart count; zeros outside Slurm.
 StepIdentity read_step_identity(const util::EnvSnapshot& env);

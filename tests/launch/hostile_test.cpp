@@ -224,7 +224,9 @@ TEST_CASE("programs find SLURM_CPUS_PER_TASK where the script took it from srun"
   env.unset("SLURM_CPUS_PER_TASK");
   env.set("SLURM_TRES_PER_TASK", "gres/gpu=1,cpu=7"); // from 23.11 srun refuses any other
   CHECK(run_hpcml(words, env).out == "7\n");
-  CHECK(run_hpcml({"launch", "--", "printenv", "SLURM_CPUS_PER_TASK"}, bare_environment()).exit_code != 0);
+  const std::vector<std::string> unasked = {"launch", "--", "printenv", "SLURM_CPUS_PER_TASK"};
+  CHECK(run_hpcml(unasked, step_environment(0, 1)).exit_code != 0); // an srun in it would ask for them
+  CHECK(run_hpcml(unasked, bare_environment()).exit_code != 0);
 }
 
 TEST_CASE("a variable that binds the program to one core is told") {

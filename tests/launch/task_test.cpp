@@ -134,8 +134,11 @@ TEST_CASE("with an arbitrary distribution the ranks meet where rank 0 is, or are
     return run_hpcml({"launch", "--", "sh", "-c", "echo $MASTER_ADDR"}, env);
   };
   for (unsigned rank = 0; rank < 3; ++rank) CHECK(address_for(rank, folder + "/hosts").out == "nid002\n");
-  CHECK(address_for(0, "").out == "nid002\n");
-  const auto lost = address_for(1, "");
+  // A file of another step's, or none: of two nodes the one that has not rank 0 knows the other.
+  REQUIRE(util::write_file(folder + "/others", "nid001\nnid001\nnid002\n"));
+  for (const auto& hosts : {std::string(), folder + "/others"})
+    for (unsigned rank = 0; rank < 2; ++rank) CHECK(address_for(rank, hosts).out == "nid002\n");
+  const auto lost = address_for(2, folder + "/others");
   CHECK(lost.exit_code == 125);
   CHECK_THAT(lost.err, Contains("where rank 0 is cannot be told") && Contains("SLURM_HOSTFILE=FILE"));
   std::filesystem::remove_all(folder);

@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: MIT
+#include "launch/agreement.hpp"
+
+#include <algorithm>
+
+#include "launch/rendezvous.hpp"
+#include "util/text.hpp"
+
+namespace hpcml::launch {
+
+using util::Error;
+
+namespace {
+
+constexpr const char* k_step_variable = "HPCML_STEP";      ///< job, step and restart of the launch that set
+constexpr const char* k_names_variable = "HPCML_STEP_SET"; ///< the variables NAME:VALUE'S_HASH,…
+
+/// Loopback is every node's own: it means rank 0's only where there is no other.
+bool is_loopback(const std::string& address) {
+  return address == "localhost" || address == "::1" || util::starts_with(address, "localhost.") ||
+         (util::starts_with(address, "127.") &&
+          address.find_first_not_of("0123456789.") == std::string::npos);
+}
+
+bool means_first_node(const std::string& address, const World& world, bool is_first) {
+  if (is_loopback(address)) return world.layout.node_count() == 1;
+  return may_be_host(address, world.first_node, is_first);
+}
+
+std::string step_mark(const util::EnvSnapshot& env) {
+  return env.get_or("SLURM_JOB_ID", "") + "." + env.get_or("SLURM_STEP_ID", "") + "." +
+         env.get_or("SLURM_RESTART_COUNT", "");
+}
+
+std::string hash_of(const std::string& value) { return std::to_string(util::fnv1a(value) % 100000000); }
+
+} // namespace
+
+util::Status agree_with_environment(const Surroundings& here, World& world, bool starts) {
+  std::vector<std::string> conflicts;
+  for (const auto& [name, value] : rank_variables(world)) {
+    if (name == "MASTER_ADDR" || name == "MASTER_PORT") continue;
+    // A hook of the container sees the task, and has told its number; each rank gets its own.
+    if (starts && name != "NODE_RANK" && name != "GROUP_RANK") continue;
+    const auto existing = here.env.get_or(name, "");
+    if (!existing.empty() && existing != value)
+      conflicts.push_back(name + "=" + existing + " (here: " + value + ")");
+  }
+  const auto address = here.env.get_or("MASTER_ADDR", "");
+  if (!address.empty() && address != world.address) {
+    if (means_first_node(address, world, (starts ? world.layout.node_rank : world.layout.rank) == 0))
+      world.address = address;
+    else
+      conflicts.push_back("MASTER_ADDR=" + address + " (here: " + world.address + ")");
+  }
+  if (conflicts.empty()) return util::Done{};
+  return Error{
+      "the environment contradicts the step: " + util::join(conflicts, ", "),
+      "remove what sets these variables (an export in the script, a container hook, another launcher): "
+      "set before srun they are the same for every rank"};
+}
+
+util::EnvSnapshot without_outer_rank(util::EnvSnapshot env) {
+  const auto mark = env.get(k_step_variable);
+  if (!mark || *mark == step_mark(env)) return env;
+  for (const auto& word : util::split(env.get_or(k_names_variable, ""), ',')) {
+    const auto colon = word.rfind(':');
+    const auto name = word.substr(0, colon);
+    const auto value = env.get(name);
+    if (value && colon != std::string::npos && hash_of(*value) == word.substr(colon + 1)) env.unset(name);
+  }
+  env.unset(k_step_variable);
+  env.unset(k_names_variable);
+  return env;
+}
+
+void mark_as_own(const std::vector<std::pair<std::string, std::string>>& set, util::EnvSnapshot& env) {
+  std::vector<std::string> words;
+  for (const auto& [name, value] : set) words.push_back(name + ":" + hash_of(value));
+  env.set(k_step_variable, step_mark(env));
+  env.set(k_names_variable, util::join(words, ","));
+}
+
+} // namespace hpcml::launch

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: MIT
+// Who has started this process, by the processes above it: variables are inherited, also from steps and
+// launchers that this process is no task of.
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace hpcml::launch {
+
+/// What stands nearest above this process.
+enum class Starter {
+  unknown,   ///< nobody that is known: another pid namespace, a launcher of its own, no job
+  task,      ///< slurmstepd's task, with nothing but shells between
+  below,     ///< below a task of a step, with other programs between
+  component, ///< the same two, in a step of several components (srun A : B)
+  script,    ///< the batch script, or the shell of salloc on a node: no task, whatever the variables say
+  mpi,       ///< mpirun or one of its daemons
+};
+
+/// Names of the processes above this one, nearest first, up to slurmstepd, of which it is the title
+/// ("slurmstepd: [123.4+1]"); at most 64.
+std::vector<std::string> read_ancestors();
+
+/// `job`: what SLURM_JOB_ID says; the script of another job tells nothing of this one. Pure.
+Starter judge_ancestors(const std::vector<std::string>& names, const std::string& job);
+
+} // namespace hpcml::launch

@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: MIT
+#include "launch/task_place.hpp"
+
+#include <algorithm>
+#include <optional>
+
+#include "model/mpi_ranks.hpp"
+#include "slurm/step_order.hpp"
+#include "util/file.hpp"
+#include "util/host_names.hpp"
+
+namespace hpcml::launch {
+
+using util::Error;
+using util::Result;
+
+namespace {
+
+/// The launcher of the site that started this task. A profile need not know its variables: MPI's own are
+/// looked for then.
+std::optional<model::LauncherRule> launcher_of_site(const LaunchRequest& request,
+                                                    const util::EnvSnapshot& env) {
+  if (!request.site) return std::nullopt;
+  for (const auto& rule : request.site->launchers) {
+    if (slurm::in_launcher_task(env, rule)) return rule;
+    if (rule.name == "srun" || !rule.world_size_variable.empty()) continue;
+    for (const auto& known : model::k_mpi_ranks) {
+      if (!rule.rank_variable.empty() && rule.rank_variable != known.rank) continue;
+      auto told = rule;
+      told.rank_variable = known.rank;
+      told.world_size_variable = known.world_size;
+      if (told.local_rank_variable.empty()) told.local_rank_variable = known.local_rank;
+      if (slurm::in_launcher_task(env, told)) return told;
+      // A rank by the site's own name that is not told how many there are is one of the job's tasks: starting
+      // more from it would multiply them.
+      if (rule.rank_variable.empty() || env.get_or(known.rank, "").empty()) continue;
+      told.world_size_variable = "SLURM_NTASKS";
+      return told;
+    }
+  }
+  return std::nullopt;
+}
+
+/// The launcher that started this task, whatever the profile knows. Below a batch script or a task of srun
+/// MPI's variables may be those of a world that the job was submitted from.
+std::optional<model::LauncherRule> launcher_of_task(const LaunchRequest& request,
+                                                    const util::EnvSnapshot& env, Starter starter) {
+  if (auto rule = launcher_of_site(request, env)) return rule;
+  if (starter != Starter::mpi && starter != Starter::unknown && starter != Starter::below)
+    return std::nullopt;
+  for (const auto& known : model::k_mpi_ranks) {
+    model::LauncherRule rule;
+    rule.name = "mpirun";
+    rule.rank_variable = known.rank;
+    rule.world_size_variable = known.world_size;
+    rule.local_rank_variable = known.local_rank;
+    if (slurm::in_launcher_task(env, rule)) return rule;
+  }
+  return std::nullopt;
+}
+
+std::optional<std::string> first_node(const slurm::StepLayout& layout, const util::EnvSnapshot& env,
+                                      FirstNode first, bool of_component) {
+  if ((first == FirstNode::of_tasks ? layout.rank : layout.node_rank) == 0) return layout.host;
+  if (of_component) return std::nullopt; // the list of nodes may look right, and be in another order
+  if (first == FirstNode::of_nodes)
+    return layout.numbered ? std::optional(layout.nodes.front()) : std::nullopt;
+  const auto file = env.get_or("SLURM_HOSTFILE", "");
+  return slurm::node_of_first_rank(env, layout,
+                                   file.empty() ? std::string() : util::read_file(file).value_or(""));
+}
+
+Result<TaskPlace> place_in_step(const util::EnvSnapshot& env, slurm::StepLayout layout, FirstNode first,
+                                bool of_component) {
+  TaskPlace place{std::move(layout), slurm::read_step_identity(env), {}};
+  const auto told = first_node(place.layout, env, first, of_component);
+  if (told) {
+    place.first_node = *told;
+    return place;
+  }
+  const auto nodes = slurm::ask_step_nodes(env);
+  if (!nodes) return slurm::unknown_first_node(env, place.layout, nodes.error().what);
+  // In a heterogeneous job Slurm is asked for the first component only.
+  if (of_component || !place.layout.numbered)
+    if (const auto taken = slurm::take_step_nodes(*nodes, place.layout); !taken) return taken.error();
+  place.first_node = first == FirstNode::of_tasks ? nodes->first : nodes->names.front();
+  return place;
+}
+
+/// The launcher has made no other world: its numbers are the step's, as with srun --mpi=pmix. An agent for
+/// each node, started by srun, has its own step: of as many tasks as its ranks, it may be.
+bool says_the_same(const util::EnvSnapshot& env, const model::LauncherRule& rule,
+                   const slurm::StepLayout& layout) {
+  const auto is = [&](const std::string& name, unsigned number) {
+    return env.get_or(name, "") == std::to_string(number);
+  };
+  return is(rule.world_size_variable, layout.world_size) && is(rule.rank_variable, layout.rank) &&
+         (env.get_or(rule.local_rank_variable, "").empty() ||
+          is(rule.local_rank_variable, layout.local_rank));
+}
+
+/// MPI's launchers begin with the job's first node, unless they are told of hosts: then MASTER_ADDR has to
+/// say where rank 0 is, and rank 0 looks whether it is there.
+Result<TaskPlace> place_by_launcher(const Surroundings& here, const model::LauncherRule& rule) {
+  const auto& env = here.env;
+  auto layout = slurm::read_launcher_layout(env, rule, here.machine.empty() ? here.host : here.machine);
+  if (!layout) return layout.error();
+  TaskPlace place{*layout, slurm::read_launcher_identity(env, rule), layout->nodes.front()};
+  const auto address = util::short_host_name(env.get_or("MASTER_ADDR", ""));
+  for (const auto& node : layout->nodes)
+    if (!address.empty() && util::short_host_name(node) == address) place.first_node = node;
+  if (layout->rank == 0 && layout->host != place.first_node)
+    return Error{
+        "rank 0 runs on " + layout->host + ", but the other ranks look for it on " + place.first_node +
+            (address.empty() ? ", the job's first node" : ", as MASTER_ADDR says"),
+        "tell all of them: MASTER_ADDR=" + layout->host + " before " + rule.name +
+            " (Open MPI: mpirun -x MASTER_ADDR=" + layout->host + "); or let it begin with that node"};
+  return place;
+}
+
+} // namespace
+
+Starter starter_of(const Surroundings& here) {
+  return judge_ancestors(here.ancestors, here.env.get_or("SLURM_JOB_ID", ""));
+}
+
+bool in_task(const LaunchRequest& request, const Surroundings& here) {
+  const auto starter = starter_of(here);
+  return (starter != Starter::script && slurm::in_step_task(here.env)) ||
+         launcher_of_task(request, here.env, starter).has_value();
+}
+
+Result<TaskPlace> find_task_place(const LaunchRequest& request, const Surroundings& here, FirstNode first) {
+  const auto starter = starter_of(here);
+  const auto rule = launcher_of_task(request, here.env, starter);
+  if (starter != Starter::script && slurm::in_step_task(here.env)) {
+    auto layout = slurm::read_step_layout(here.env);
+    const bool by_step =
+        starter == Starter::task || starter == Starter::component ||
+        (starter != Starter::mpi && layout && rule && says_the_same(here.env, *rule, *layout));
+    if (!rule || by_step) {
+      if (!layout) return layout.error();
+      return place_in_step(here.env, std::move(*layout), first, starter == Starter::component);
+    }
+  }
+  if (rule) return place_by_launcher(here, *rule);
+  return Error{"this process is no task of a step: Slurm's SLURM_PROCID and SLURM_STEP_NODELIST are not set",
+               "start it with srun, or say --nproc-per-node N to start the ranks here"};
+}
+
+} // namespace hpcml::launch
