@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: MIT
+#include "plan/site_directives.hpp"
+
+#include <algorithm>
+
+#include "plan/resource_directives.hpp"
+#include "plan/site_verdicts.hpp"
+#include "site/form.hpp"
+#include "slurm/option_word.hpp"
+#include "util/text.hpp"
+
+namespace hpcml::plan {
+namespace {
+
+using model::Origin;
+using model::Policy;
+
+/// An option for srun, where the site gives it to the step.
+void add_to_step(Directives& directives, const std::string& option) {
+  auto& args = directives.step_args;
+  if (std::find(args.begin(), args.end(), option) == args.end()) args.push_back(option);
+}
+
+/// True if the job keeps something on the nodes' own disks.
+bool uses_local_disk(const Equipped& given) {
+  if (!given.node() || !given.node()->local_disk) return false;
+  const std::string& disk = *given.node()->local_disk;
+  const auto below = [&](const std::string& path) { return util::starts_with(path, disk); };
+  const auto& caches = given.software.caches;
+  return below(given.software.python.where) || given.software.stage ||
+         std::any_of(caches.begin(), caches.end(), [&](const auto& c) { return below(c.base); });
+}
+
+/// The value that the request has for an option of a flag rule, if it has one.
+const Origin* asked_by_user(const LaidOut& given, const std::string& name) {
+  const auto of = [](const auto& known) { return known ? &known->origin : nullptr; };
+  const model::JobSpec& job = given.job;
+  if (name == "account") return of(job.account);
+  if (name == "qos") return of(job.qos);
+  if (name == "mem") return of(job.mem);
+  if (name == "signal") return of(job.signal);
+  if (name == "requeue") return of(job.requeue);
+  if (name == "array") return of(job.array);
+  if (name == "dependency") return of(job.dependency);
+  for (const auto& raw : job.sbatch)
+    if (slurm::split_option(raw.value).name == "--" + name) return &raw.origin;
+  return nullptr;
+}
+
+/// Moves the option from the header to the step.
+void give_to_srun(const Equipped& given, Told<Directives>& told, const std::string& option,
+                  const Origin& origin) {
+  auto& directives = told.value.header;
+  const auto found =
+      std::find_if(directives.begin(), directives.end(), [&](const auto& d) { return d.name == option; });
+  if (found == directives.end()) return;
+  if (option == "--ntasks-per-node") {
+    const model::PlannedLayout& layout = given.numbers();
+    add_to_step(told.value, "--ntasks=" + std::to_string(layout.nodes * layout.tasks_per_node));
+  }
+  add_to_step(told.value, found->value ? option + "=" + *found->value : option);
+  told.remarks.note(option + " is given to srun: sbatch refuses it here", origin);
+  directives.erase(found);
+}
+
+/// What the site says why, and where.
+std::string why_of(const site::Verdict& verdict) {
+  return (verdict.flag->why.empty() ? "" : ": " + verdict.flag->why) + site::cited(verdict.origin);
+}
+
+/// Whether a finding speaks of the option already: then it was given, and what is wrong with it is said.
+bool is_said(const diag::Diagnostics& findings, const std::string& name) {
+  return std::any_of(findings.begin(), findings.end(), [&](const auto& finding) {
+    return finding.code == "usage/" + name || finding.code == "request/" + name;
+  });
+}
+
+/// An option that the site wants of every job: one without a value is given, others must be asked for.
+void say_missing(const model::Site& site, const site::Verdict& verdict, const diag::Diagnostics& earlier,
+                 Told<Directives>& told) {
+  const auto& [name, flag] = std::pair(verdict.name, verdict.flag);
+  const std::string option = "--" + name;
+  if (name == "exclusive")
+    add_directive(told.value, option, std::nullopt, flag->origin);
+  else if (!is_said(earlier, name) && !is_said(told.remarks.findings, name))
+    told.remarks.error("usage/" + name, site.name + " requires " + option + why_of(verdict),
+                       "add " + option + (flag->pattern_hint.empty() ? "" : "=" + flag->pattern_hint));
+}
+
+} // namespace
+
+void add_site_options(const Equipped& given, Told<Directives>& told) {
+  const auto contradicts = [&](const std::string& text, const Origin& origin) {
+    if (given.numbers().threads_per_core == 1 || slurm::split_option(text).name != "--hint") return false;
+    told.remarks.note(text + " is left out: --threads-per-core " +
+                          std::to_string(given.numbers().threads_per_core) + " was asked for",
+                      origin);
+    return true;
+  };
+  const auto add_once = [&](const std::string& text, const Origin& origin) {
+    const slurm::OptionWord option = slurm::split_option(given.with_numbers(text));
+    if (!told.value.has(option.name)) add_directive(told.value, option.name, option.value, origin);
+  };
+  for (const auto& always : given.site.always) {
+    if (!given.applies(always.when) || contradicts(always.value, always.origin)) continue;
+    if (always.on_srun)
+      add_to_step(told.value, given.with_numbers(always.value));
+    else
+      add_once(always.value, always.origin);
+  }
+  if (given.node() && !given.node()->constraint.empty())
+    add_once("--constraint=" + given.node()->constraint, given.node()->origin);
+  if (given.qos())
+    for (const auto& needed : given.qos()->needs) add_once(needed, given.qos()->origin);
+  if (!uses_local_disk(given)) return;
+  if (const auto& gib = given.node()->local_disk_gib)
+    told.remarks.note("the nodes' own disk, " + *given.node()->local_disk + ", has " + std::to_string(*gib) +
+                          " GiB",
+                      given.node()->origin);
+  if (given.node()->local_disk_option.empty()) return;
+  const std::string& option = given.node()->local_disk_option;
+  if (option.find("{gib}") == std::string::npos)
+    add_once(option, given.node()->origin);
+  else
+    told.remarks.note("room on the nodes' own disks is asked for with --sbatch=" + option,
+                      given.node()->origin);
+}
+
+void check_flags(const Equipped& given, const diag::Diagnostics& earlier, Told<Directives>& told) {
+  for (const auto& [name, unconditional] : given.site.flags)
+    if (const auto& rule = given.flag(name); rule.policy == Policy::srun_only)
+      give_to_srun(given, told, "--" + name, rule.origin);
+  auto demand = demand_of(given, told.value.header);
+  for (const auto& [name, unconditional] : given.site.flags)
+    if (asked_by_user(given, name)) demand.options.emplace(name, "");
+  const Judgement judgement(given, std::move(demand));
+  for (const auto& verdict : judgement.verdicts()) {
+    if (!verdict.flag) continue;
+    const std::string option = "--" + verdict.name;
+    if (verdict.rule == site::Rule::option_refused) {
+      told.remarks.error("request/" + verdict.name, given.site.name + " refuses " + option + why_of(verdict),
+                         "leave " + option + " out");
+    } else if (verdict.rule == site::Rule::option_ignored && asked_by_user(given, verdict.name)) {
+      told.remarks.warning("request/" + verdict.name,
+                           given.site.name + " ignores " + option + why_of(verdict),
+                           "the script has no such line: leave " + option + " out");
+      std::erase_if(told.value.header, [&](const auto& d) { return d.name == option; });
+    } else if (verdict.rule == site::Rule::option_missing) {
+      say_missing(given.site, verdict, earlier, told);
+    }
+  }
+}
+
+} // namespace hpcml::plan

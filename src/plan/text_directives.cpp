@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: MIT
+#include "plan/text_directives.hpp"
+
+#include <cctype>
+
+#include "plan/option_value.hpp"
+#include "plan/resource_directives.hpp"
+#include "plan/site_verdicts.hpp"
+#include "site/form.hpp"
+#include "util/one_line.hpp"
+
+namespace hpcml::plan {
+
+void add_text(const Equipped& given, Told<Directives>& told, const std::string& name,
+              const model::Known<std::string>& wanted) {
+  const model::FlagRule& rule = given.flag(name);
+  const std::string option = "--" + name;
+  const std::string form = rule.pattern_hint.empty() ? "" : ", as " + option + "=" + rule.pattern_hint;
+  if (wanted && !rule.takes()) return; // said by check_flags
+  if (!wanted) {
+    if (!rule.default_value.empty()) add_directive(told.value, option, rule.default_value, rule.origin);
+    return;
+  }
+  std::string value = wanted->value;
+  if (!value.empty() && !site::has_suffix(rule, value)) {
+    // "abc@v100" where "@h100" is due: another kind of hours, which nobody can exchange for them.
+    const auto other = std::isalnum(static_cast<unsigned char>(rule.suffix.front()))
+                           ? std::string::npos
+                           : value.find(rule.suffix.front());
+    if (other != std::string::npos)
+      return told.remarks.error("request/" + name,
+                                option + "=" + value + " is not for this kind of job, whose " + name +
+                                    " ends with " + rule.suffix + site::cited(rule.origin),
+                                "write " + option + "=" + value.substr(0, other) + rule.suffix +
+                                    ", or ask for what yours is for");
+    value += rule.suffix;
+    told.remarks.note(option + "=" + wanted->value + " is written " + value +
+                          (rule.why.empty() ? "" : ": " + rule.why),
+                      rule.origin);
+  }
+  if (wanted->value.empty() || !util::is_one_line(wanted->value))
+    told.remarks.error("usage/" + name,
+                       option + (wanted->value.empty() ? " is empty" : " must be one line of text"),
+                       "give it a value, or leave it out");
+  else if (const auto fault = find_value_fault(given.site, name, wanted->value))
+    told.remarks.error("usage/" + name, fault->what, fault->hint);
+  else if (!site::has_form(rule, value))
+    told.remarks.error(
+        "usage/" + name,
+        option + "=" + value + " is not what " + given.site.name + " expects" + site::cited(rule.origin),
+        rule.pattern_hint.empty() ? "it must match " + rule.pattern : "write it" + form.substr(1));
+  else
+    add_directive(told.value, option, value, wanted->origin);
+}
+
+namespace {
+
+/// The signal without "B:": the batch shell of a script that is written anew has no trap, would die of it and
+/// end the job.
+model::Sourced<std::string> signal_for_ranks(const Equipped& given, model::Sourced<std::string> signal,
+                                             Remarks& said) {
+  const auto colon = signal.value.find(':');
+  const auto batch = signal.value.find_first_of("Bb");
+  if (given.job.body || colon == std::string::npos || batch > colon ||
+      find_value_fault(given.site, "signal", signal.value))
+    return signal;
+  const auto asked = signal.value;
+  signal.value.erase(batch, 1);
+  if (signal.value.front() == ':') signal.value.erase(0, 1);
+  said.note("--signal=" + asked + " is written " + signal.value +
+                ": the ranks get it; the batch shell would die of it, and the job with it",
+            by_rule("a signal before the time limit is for the program"));
+  return signal;
+}
+
+} // namespace
+
+void add_signal(const Equipped& given, Told<Directives>& told) {
+  if (const auto& signal = given.job.signal)
+    add_text(given, told, "signal", signal_for_ranks(given, *signal, told.remarks));
+}
+
+void add_log(const Equipped& given, Told<Directives>& told) {
+  const model::JobSpec& job = given.job;
+  const bool in_folder = job.job_name && job.job_name->value.find('/') != std::string::npos;
+  if (job.output && in_folder && job.output->value.find("%x") != std::string::npos)
+    told.remarks.error(
+        "usage/output",
+        "the log " + job.output->value + " of job '" + job.job_name->value +
+            "' lies in a folder that its name makes: Slurm makes none, and ends the job without a log",
+        "take %x out of --output, or / out of --job-name");
+  if (job.output) {
+    add_text(given, told, "output", job.output);
+    return;
+  }
+  std::string name = "%x";
+  if (in_folder) {
+    name = job.job_name->value;
+    for (char& c : name)
+      if (c == '/' || c == '%' || c == '\\') c = '_'; // what Slurm would read as more than a name
+  }
+  add_directive(told.value, "--output", name + (job.array ? "-%A_%a.out" : "-%j.out"),
+                by_rule("job name and job id"));
+}
+
+} // namespace hpcml::plan
