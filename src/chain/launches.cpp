@@ -175,7 +175,8 @@ void add_settings(std::span<const Argument> words, std::vector<shell::Setting>& 
   }
 }
 
-/// What `--export=ALL,A=1`, `--env A=1,B=2`, `-e A=1` and `-x A=1` set.
+/// What `--export=ALL,A=1`, `--env A=1,B=2`, `-e A=1` and `-x A=1` set, and what the same hand on without
+/// "=".
 void add_option_settings(Link& link) {
   const bool list = link.role == Role::step || link.role == Role::container;
   for (const auto& option : link.options) {
@@ -183,9 +184,11 @@ void add_option_settings(Link& link) {
     if ((name != "export" && name != "env" && name != "e" && name != "x") || !option.value) continue;
     if (!list) {
       add_settings({&*option.value, 1}, link.sets);
+      if (util::is_variable_name(option.value->text())) link.passes.push_back(option.value->text());
       continue;
     }
     for (const auto& part : util::split(option.value->text(), ',')) {
+      if (util::is_variable_name(part)) link.passes.push_back(part);
       const bool known = option.value->known() || part.find_first_of("$`") == std::string::npos;
       auto word = known ? shell::known_argument(part, option.place)
                         : shell::unknown_argument(part.substr(part.find('=') + 1), option.place, false);
@@ -284,48 +287,6 @@ private:
 };
 
 } // namespace
-
-const GivenOption* Link::find(std::string_view option) const {
-  const auto found = std::find_if(options.rbegin(), options.rend(),
-                                  [&](const GivenOption& given) { return given.name == option; });
-  return found == options.rend() ? nullptr : &*found;
-}
-
-std::optional<std::string> Link::value(std::string_view option) const {
-  const auto* given = find(option);
-  return given && given->value && given->value->known() ? std::optional(given->value->text()) : std::nullopt;
-}
-
-const Link* Launch::find(std::string_view program) const {
-  const auto found =
-      std::find_if(chain.begin(), chain.end(), [&](const Link& link) { return link.program == program; });
-  return found == chain.end() ? nullptr : &*found;
-}
-
-const Link* Launch::find(Role role) const {
-  const auto found =
-      std::find_if(chain.begin(), chain.end(), [&](const Link& link) { return link.role == role; });
-  return found == chain.end() ? nullptr : &*found;
-}
-
-const Link* Launch::python() const {
-  return !chain.empty() && chain.back().program == "python" ? &chain.back() : nullptr;
-}
-
-const shell::Argument* Launch::variable(std::string_view name) const {
-  for (auto link = chain.rbegin(); link != chain.rend(); ++link)
-    for (auto set = link->sets.rbegin(); set != link->sets.rend(); ++set)
-      if (set->name == name) return &set->value;
-  for (const auto& setting : command->own)
-    if (setting.name == name) return &setting.value;
-  if (!command->exports) return nullptr;
-  const auto found =
-      std::lower_bound(command->exports->begin(), command->exports->end(), name,
-                       [](const shell::VariableRef& a, std::string_view b) { return a->name < b; });
-  if (found == command->exports->end() || (*found)->name != name || (*found)->value.words.size() != 1)
-    return nullptr;
-  return &(*found)->value.words[0];
-}
 
 std::vector<Launch> find_launches(const shell::View& view) {
   Chains chains;

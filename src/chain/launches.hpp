@@ -32,6 +32,8 @@ struct Link {
                                          ///< image, a script with its arguments
   std::vector<shell::Setting> sets; ///< variables that `env` in front of it, or its own options, set for what
                                     ///< it starts: srun's --export, a container's --env
+  std::vector<std::string> passes;  ///< variables that its options hand on by name alone, whoever set them:
+                                    ///< `--env NAME`
   bool complete = true; ///< false: words of unknown number stand among the options, there may be more
 
   /// The last option of that name; nothing where it is not given (or not seen, where !complete).
@@ -58,6 +60,9 @@ struct Launch {
   /// The value of an environment variable that the innermost program sees from the script or from the chain;
   /// nothing where neither sets it.
   const shell::Argument* variable(std::string_view name) const;
+  /// The names, beginning so, of the variables that the innermost program may see from the script or from the
+  /// chain, also where nobody knows their values.
+  std::vector<std::string> variables(std::string_view beginning) const;
 };
 
 /// One launch per command of the view whose program is known, but none for functions that nothing calls and

@@ -2,6 +2,7 @@
 // The one list of programs that start others: launchers, containers, environments, profilers.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -30,6 +31,9 @@ struct Wrapper {
   std::string_view variables = "";   ///< of each option there is a variable with this in front: PET_NNODES
   bool abbreviates = false;          ///< takes the beginning of an option for it, where it is of one alone
 };
+
+/// Apptainer and Singularity set what begins so, without this beginning, for the programs of their image.
+inline constexpr std::array<std::string_view, 2> k_image_variables = {"APPTAINERENV_", "SINGULARITYENV_"};
 
 /// What is known of a program's words by its name without folder ("apptainer", "bede-mpirun"); nothing of
 /// other programs.

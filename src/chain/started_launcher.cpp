@@ -75,11 +75,37 @@ void add_words(const Launch& launch, std::size_t at, StartedLauncher& found) {
   found.first = found.prefixes.empty();
 }
 
-/// `names_variables`: something in the text sets variables that a launcher reads as its options.
-std::optional<StartedLauncher> first_of(const std::vector<Launch>& launches, bool is_script,
-                                        bool names_variables) {
+/// Whether something may tell the launcher more than this text shows: a variable that it reads, whose value
+/// nobody knows here, or a file of variables.
+bool is_told_unseen(const Launch& launch, const Link& launcher) {
+  const auto* wrapper = find_wrapper(launcher.program);
+  if (wrapper && !wrapper->variables.empty()) {
+    const auto names = launch.variables(wrapper->variables);
+    if (std::any_of(names.begin(), names.end(), [&](const auto& name) { return !launch.variable(name); }))
+      return true;
+  }
+  return std::any_of(launch.chain.begin(), launch.chain.end(),
+                     [](const Link& link) { return link.find("env-file") != nullptr; });
+}
+
+/// Whether the command takes in a text that nobody reads here: a file, or what another program prints.
+bool takes_unseen_text(const shell::View& view, std::size_t index) {
+  const auto& command = view.commands[index];
+  const auto name = command.name();
+  if (!name || (*name != "source" && *name != "." && *name != "eval")) return false;
+  if (command.context.substitution || command.context.uncalled || command.context.unreached) return false;
+  const auto words = command.arguments();
+  if (*name == "eval")
+    return std::any_of(words.begin(), words.end(), [](const auto& word) { return !word.known(); });
+  // A file that this text wrote before is read with it.
+  return std::none_of(view.commands.begin(), view.commands.end(),
+                      [&](const auto& inner) { return inner.parent == index; });
+}
+
+/// The first launcher that the text starts.
+std::optional<StartedLauncher> first_of(const shell::View& view, bool is_script) {
   std::optional<StartedLauncher> first;
-  for (const auto& launch : launches) {
+  for (const auto& launch : find_launches(view)) {
     if (launch.command->context.substitution) continue;
     const auto link = std::find_if(launch.chain.begin(), launch.chain.end(), is_launcher);
     if (link == launch.chain.end()) continue;
@@ -94,11 +120,14 @@ std::optional<StartedLauncher> first_of(const std::vector<Launch>& launches, boo
     found.complete = link->complete;
     found.written = link->module.empty() ? link->program : "python -m " + link->module;
     add_options(*link, found);
-    const bool heard = found.take_variables([&](const std::string& name) -> std::optional<std::string> {
+    found.take_variables([&](const std::string& name) -> std::optional<std::string> {
       const auto* value = launch.variable(name);
       return value ? std::optional(value->text()) : std::nullopt;
     });
-    if (names_variables && !heard) found.sure = false;
+    found.sure = !is_told_unseen(launch, *link);
+    const auto before = static_cast<std::size_t>(launch.command - view.commands.data());
+    for (std::size_t i = 0; i < before; ++i)
+      if (takes_unseen_text(view, i)) found.sure = false;
     if (!found.in_text) add_words(launch, static_cast<std::size_t>(link - launch.chain.begin()), found);
     first = std::move(found);
   }
@@ -106,14 +135,8 @@ std::optional<StartedLauncher> first_of(const std::vector<Launch>& launches, boo
 }
 
 std::optional<StartedLauncher> find_in(std::string text, bool is_script) {
-  const bool names_variables = text.find("PET_") != std::string::npos;
-  const bool reads_file =
-      text.find("source ") != std::string::npos || text.find("--env-file") != std::string::npos;
   const auto script = shell::read_script(std::move(text));
-  const auto view = shell::make_view(script);
-  auto found = first_of(find_launches(view), is_script, names_variables);
-  if (found && reads_file) found->sure = false;
-  return found;
+  return first_of(shell::make_view(script), is_script);
 }
 
 } // namespace
@@ -136,10 +159,10 @@ bool StartedLauncher::meets_other_nodes() const {
   return !complete || file || (names_place() && counts_nodes());
 }
 
-bool StartedLauncher::take_variables(
+void StartedLauncher::take_variables(
     const std::function<std::optional<std::string>(const std::string&)>& find) {
   const auto* wrapper = find_wrapper(name);
-  if (!wrapper || wrapper->variables.empty()) return false;
+  if (!wrapper || wrapper->variables.empty()) return;
   std::vector<std::pair<std::string, std::optional<std::string>>> told;
   const auto take = [&](std::string_view list, bool flags) {
     for (const auto& word : util::split(std::string(list), ' ')) {
@@ -154,7 +177,6 @@ bool StartedLauncher::take_variables(
   take(wrapper->values, false);
   take(wrapper->flags, true);
   options.insert(options.begin(), told.begin(), told.end());
-  return !told.empty();
 }
 
 bool StartedLauncher::names_place() const {

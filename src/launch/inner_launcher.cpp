@@ -63,8 +63,8 @@ chain::StartedLauncher hear_node(chain::StartedLauncher inner, const util::EnvSn
   auto outer = inner; // what stands nearer to it in the command goes before
   outer.options.clear();
   outer.take_variables([&](const std::string& name) {
-    for (const auto* engine : {"APPTAINERENV_", "SINGULARITYENV_"})
-      if (auto value = env.get(engine + name)) return value;
+    for (const auto beginning : chain::k_image_variables)
+      if (auto value = env.get(std::string(beginning) + name)) return value;
     return env.get(name);
   });
   std::error_code none;

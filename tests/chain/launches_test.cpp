@@ -3,6 +3,7 @@
 #include <catch2/catch.hpp>
 
 #include "chain/launches.hpp"
+#include "util/text.hpp"
 
 using namespace hpcml;
 
@@ -130,6 +131,34 @@ TEST_CASE("A launch knows what env, srun and a container set for its program") {
     REQUIRE(!launches.empty());
     const auto* value = launches.back().variable("A");
     CHECK((value ? value->text() : "") == row.value);
+  }
+}
+
+TEST_CASE("A launch knows the names of its program's variables, whoever sets them") {
+  struct Row {
+    std::string script, names; ///< of those that begin with A_
+  };
+  const std::vector<Row> rows = {
+      {"python x.py A_X=1", ""},
+      {"export A_X=1 B_X=2\nA_Y=$N srun env A_Z=1 python x.py", "A_Z A_Y A_X"},
+      {"export A_X\nif true; then export A_Y=$(date); fi\npython x.py", "A_X A_Y"},
+      {"export A_X=1\nunset A_X\npython x.py", ""},
+      {"A_X=1\npython x.py", ""},
+      {"set -a\nA_X=1\npython x.py", "A_X"},
+      {"srun --export=A_X,B_X,A_Y=1 python x.py", "A_Y A_X"},
+      {"srun --export ALL,A_X bash -c 'A_Y=1 python x.py'", "A_X A_Y"},
+      {"mpirun -x A_X -np 2 python x.py", "A_X"},
+      {"docker run -e A_X --env A_Y=$N image python x.py", "A_Y A_X"},
+      {"export SINGULARITYENV_A_X=1 APPTAINERENV_A_Y=$N\npython x.py", ""},
+      {"export SINGULARITYENV_A_X=1 APPTAINERENV_A_Y=$N\napptainer exec a.sif python x.py", "A_Y A_X"},
+  };
+  for (const auto& row : rows) {
+    CAPTURE(row.script);
+    const auto tree = shell::read_script("#!/bin/bash\n" + row.script + "\n");
+    const auto view = shell::make_view(tree);
+    const auto launches = chain::find_launches(view);
+    REQUIRE(!launches.empty());
+    CHECK(util::join(launches.back().variables("A_"), " ") == row.names);
   }
 }
 

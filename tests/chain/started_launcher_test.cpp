@@ -85,3 +85,41 @@ TEST_CASE("A launcher in a script is seen by the script's text") {
   CHECK(found->value("nnodes") == "2");
   CHECK_FALSE(chain::find_started_launcher_in("#!/bin/bash\npython x.py\n"));
 }
+
+TEST_CASE("A launcher is sure of what it is told unless something that nobody reads may tell it more") {
+  struct Row {
+    std::string script;
+    bool sure;
+  };
+  const std::string torchrun = "torchrun --nproc_per_node=4 x.py";
+  const std::vector<Row> rows = {
+      {torchrun, true},
+      {"echo 'the source of PET_NNODES'; " + torchrun + " --data 'open source '", true},
+      {torchrun + " --config PET_base.yml", true},
+      {"export PET_NNODES=2; " + torchrun, true}, // it is known, and taken
+      {"module load pytorch; " + torchrun, true},
+      {"source env.sh; " + torchrun, false},
+      {". ./env.sh; " + torchrun, false},
+      {"[ -f env.sh ] && . ./env.sh; " + torchrun, false},
+      {torchrun + "; source later.sh", true},
+      {"x=$(source a.sh; echo $A); " + torchrun, true},
+      {"cat > env.sh <<'E'\nexport PET_NNODES=2\nE\nsource env.sh; " + torchrun, true},
+      {"eval \"$(cat settings)\"; " + torchrun, false},
+      {"eval 'A=1'; " + torchrun, true},
+      {"export PET_NNODES; " + torchrun, false},
+      {"export PET_NNODES=2 PET_NODE_RANK; " + torchrun, false},
+      {"[ -n \"$N\" ] && export PET_NNODES=$N; " + torchrun, false},
+      {"apptainer exec --env PET_NNODES=2 a.sif " + torchrun, true},
+      {"export APPTAINERENV_PET_NNODES; apptainer exec a.sif " + torchrun, false},
+      {"podman run -e PET_NNODES image " + torchrun, false},
+      {"podman run --env-file vars image " + torchrun, false},
+      {"podman run -e A --env B=1 image " + torchrun, true},
+      {"mpirun -x PET_NNODES -np 2 ./a; " + torchrun, false}, // two launchers
+  };
+  for (const auto& row : rows) {
+    CAPTURE(row.script);
+    const auto found = chain::find_started_launcher({"bash", "-c", row.script});
+    REQUIRE(found);
+    CHECK(found->sure == row.sure);
+  }
+}

@@ -1,10 +1,7 @@
 // SPDX-License-Identifier: MIT
 // torchrun on several nodes that knows of its own only: --standalone, or no --nnodes.
-#include <algorithm>
-
 #include "check/job_shape.hpp"
 #include "check/launch_facts.hpp"
-#include "util/text.hpp"
 
 namespace hpcml::check {
 namespace launch_standalone {
@@ -12,23 +9,10 @@ namespace launch_standalone {
 constexpr const char* k_hint = "--nnodes=$SLURM_NNODES --rdzv_backend=c10d --rdzv_id=$SLURM_JOB_ID "
                                "--rdzv_endpoint=HOST:PORT, with the first node as HOST";
 
-/// Whether a word of the commands around the agent sets the variable: `srun env PET_NNODES=2 torchrun`,
-/// `apptainer exec --env PET_NNODES=2`.
-bool sets(const Subject& subject, const shell::Command& command, std::string_view variable) {
-  if (std::any_of(command.words.begin(), command.words.end(),
-                  [&](const auto& word) { return word.text().find(variable) != std::string::npos; }))
-    return true;
-  return command.parent && sets(subject, subject.view.commands[*command.parent], variable);
-}
-
 /// Whether it can be seen that torchrun is not told of other nodes: it takes one then.
-bool is_told_of_none(const Subject& subject, const Launch& launch, const Link& agent) {
-  const auto told = [](const GivenOption& option) { // or a short form, as argparse takes them: --nnode
-    return option.name == "h" || util::starts_with("help", option.name) ||
-           (option.name.size() > 1 && util::starts_with("nnodes", option.name));
-  };
-  return agent.complete && std::none_of(agent.options.begin(), agent.options.end(), told) &&
-         !launch.variable("PET_NNODES") && !sets(subject, *launch.command, "PET_NNODES=");
+bool is_told_of_none(const Launch& launch, const Link& agent) {
+  return agent.complete && !find_any(agent, {"nnodes", "h", "help"}) &&
+         launch.variables("PET_NNODES").empty();
 }
 
 Hits find(const Subject& subject) {
@@ -44,7 +28,7 @@ Hits find(const Subject& subject) {
                      std::string(option ? "--standalone" : "PET_STANDALONE") +
                          " makes each node train by itself: the nodes never meet",
                      k_hint});
-    } else if (shape.tasks_per_node == 1 && is_told_of_none(subject, launch, *agent))
+    } else if (shape.tasks_per_node == 1 && is_told_of_none(launch, *agent))
       add_hit(hits,
               {agent->place,
                find_any(*agent, {"rdzv_endpoint", "rdzv-endpoint"})
@@ -79,7 +63,11 @@ Rule rule_launch_standalone() {
        "#!/bin/bash\n#SBATCH -N2\nsrun -n2 singularity exec x.sif python -m torch.distributed.run "
        "--standalone --nproc_per_node=4 train.py\n",
        "#!/bin/bash\n#SBATCH -N2 --ntasks-per-node=1\nsrun torchrun --nproc_per_node=4 --rdzv_backend=c10d "
-       "--rdzv_endpoint=$H:$P train.py\n"},
+       "--rdzv_endpoint=$H:$P train.py\n",
+       "#!/bin/bash\n#SBATCH -N2 --ntasks-per-node=1\nsrun env OLD_PET_NNODES=2 torchrun --nproc_per_node=4 "
+       "train.py\n",
+       "#!/bin/bash\n#SBATCH -N2 --ntasks-per-node=1\nexport APPTAINERENV_PET_NNODES=2\nsrun torchrun "
+       "--nproc_per_node=4 train.py\n"},
       {"#!/bin/bash\n#SBATCH --nodes=1\nsrun torchrun --standalone --nproc_per_node=4 train.py\n",
        "#!/bin/bash\n#SBATCH --nodes=2 --ntasks-per-node=1\nsrun env PET_NNODES=2 torchrun "
        "--nproc_per_node=4 "
@@ -92,6 +80,12 @@ Rule rule_launch_standalone() {
        "torchrun --rdzv_backend=c10d --rdzv_endpoint=$H:$P --nproc_per_node=4 train.py\n",
        "#!/bin/bash\n#SBATCH --nodes=2 --ntasks-per-node=1\nsrun env PET_NNODES=$SLURM_NNODES torchrun "
        "--rdzv_backend=c10d --rdzv_endpoint=$H:$P --nproc_per_node=4 train.py\n",
+       "#!/bin/bash\n#SBATCH --nodes=2 --ntasks-per-node=1\nPET_NNODES=2 srun bash -c 'torchrun "
+       "--rdzv_backend=c10d --rdzv_endpoint=$H:$P --nproc_per_node=4 train.py'\n",
+       "#!/bin/bash\n#SBATCH --nodes=2 --ntasks-per-node=1\nexport APPTAINERENV_PET_NNODES=2\nsrun apptainer "
+       "exec x.sif torchrun --rdzv_backend=c10d --rdzv_endpoint=$H:$P --nproc_per_node=4 train.py\n",
+       "#!/bin/bash\n#SBATCH --nodes=2 --ntasks-per-node=1\nsrun podman run -e PET_NNODES image "
+       "torchrun --rdzv_backend=c10d --rdzv_endpoint=$H:$P --nproc_per_node=4 train.py\n",
        "#!/bin/bash\n#SBATCH --nodes=2\nsrun -N1 -n1 torchrun --standalone --nproc_per_node=4 train.py\n",
        "#!/bin/bash\n#SBATCH --nodes=2 --ntasks-per-node=1\nsrun torchrun $ARGS train.py\n",
        "#!/bin/bash\n#SBATCH --nodes=2 --ntasks-per-node=1\nexport PET_NNODES=2\nsrun torchrun "
