@@ -78,8 +78,8 @@ struct Rule {
       nullptr; ///< none: sbatch's own refusals, which come with the reading of the header
   std::vector<Edit> (*fix)(const Subject&,
                            diag::Place) = nullptr; ///< for a finding that is no Hit of `find`
-  /// What it warns of sbatch refuses there if the profile knows all: only a warning, as a site has more names
-  /// than its documents say.
+  /// What it warns of sbatch refuses there if the profile knows all: only a warning or a note, as a site has
+  /// more names than its documents say.
   bool likely_refusal = false;
 
   /// "slurm", "site", "launch" or "safety".

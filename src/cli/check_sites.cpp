@@ -79,9 +79,11 @@ std::string obstacle_at(model::JobSpec job, model::Site site) {
   return first;
 }
 
+/// Notes are none, but of a rule that has no more to say than notes.
 bool is_likely_refusal(const diag::Diagnostic& finding) {
   const auto* rule = check::find_rule(finding.code);
-  return finding.severity == diag::Severity::warning && rule && rule->likely_refusal;
+  if (!rule || !rule->likely_refusal) return false;
+  return finding.severity != diag::Severity::note || rule->severity == diag::Severity::note;
 }
 
 Row judge(const std::string& file, std::string_view text, const check::Target& target,
@@ -129,9 +131,11 @@ std::string first_changes(const Row& row, const check::Findings& everywhere) {
   std::size_t more = 0;
   for (const auto severity : {diag::Severity::error, diag::Severity::warning})
     for (const auto& finding : row.findings) {
-      if (finding.what.severity != severity ||
-          std::any_of(everywhere.begin(), everywhere.end(),
-                      [&](const auto& common) { return is_same(finding, common); }))
+      const bool refusal_note =
+          finding.what.severity == diag::Severity::note && is_likely_refusal(finding.what);
+      const auto weight = refusal_note ? diag::Severity::warning : finding.what.severity;
+      if (weight != severity || std::any_of(everywhere.begin(), everywhere.end(),
+                                            [&](const auto& common) { return is_same(finding, common); }))
         continue;
       const auto text = (finding.what.span.line > 0 ? fmt::format("line {}: ", finding.what.span.line) : "") +
                         finding.what.message;

@@ -23,10 +23,13 @@ diag::Diagnostic describe_unknown_partition(const model::Site& site, const site:
   const auto near = util::nearest(wanted, names);
   return {diag::Severity::error,
           "request/partition",
-          site.name + " has no partition '" + wanted + "'",
+          "the profile of " + site.name + " has no partition '" + wanted + "'",
           {},
           (near ? "did you mean " + *near + "? " : std::string()) +
-              (names.empty() ? "leave --partition out" : "partitions: " + util::join(names, ", "))};
+              (names.empty()
+                   ? "leave --partition out"
+                   : "it knows " + util::join(names, ", ") +
+                         "; what else the site has goes into a profile of your own (docs/sites.md)")};
 }
 
 } // namespace hpcml::plan

@@ -184,6 +184,32 @@ TEST_CASE("An option that no profile lists is a warning with a site named, too; 
             .severity == diag::Severity::note);
 }
 
+TEST_CASE("A partition that the profile does not list is a note, a slip of one that it lists a warning") {
+  const auto finding = [](const char* at, const std::string& partition) {
+    const auto list = check::check_script("x.sh",
+                                          "#!/bin/bash\n#SBATCH -A project_462000001 -t 10 -p " + partition +
+                                              " --gpus-per-node=1\nsrun true\n",
+                                          {std::nullopt, site_called(at)});
+    const auto found = std::find_if(list.begin(), list.end(), [](const check::Finding& one) {
+      return one.what.code == "site/partition-unknown";
+    });
+    REQUIRE(found != list.end());
+    CHECK(found->what.message.find("the profile of") == 0); // it may be there all the same
+    return *found;
+  };
+  for (const char* at : {"lumi", "leonardo", "snellius", "juwels_booster"}) {
+    CAPTURE(at);
+    CHECK(finding(at, "ju-standard").what.severity == diag::Severity::note);
+    CHECK(finding(at, "ju-standard").fix.empty());
+  }
+  for (const auto& [at, slip] : {std::pair("lumi", "standrad-g"), std::pair("leonardo", "boost_usr_prdo"),
+                                 std::pair("snellius", "GPU_a100"), std::pair("juwels_booster", "boster")}) {
+    CAPTURE(at);
+    CHECK(finding(at, slip).what.severity == diag::Severity::warning);
+    CHECK(finding(at, slip).fix.size() == 1);
+  }
+}
+
 TEST_CASE("A partition that the site asks not to name is a warning") {
   const auto severity = [](const char* at) {
     const auto list = check::check_script(

@@ -28,18 +28,16 @@ Hits find(const Subject& subject) {
       const auto meant = slip_of(name, names);
       if (!meant && verdict.certainty == site::Certainty::advice) continue; // it can be a group's own
       const auto place = part.place({"partition"});
-      Hit hit{place, "the profile of " + part.site.name + " has no partition '" + name + "'",
+      Hit hit{place,
+              "the profile of " + part.site.name +
+                  (tells_of_gpus_only(part.site) ? ", which tells of nodes with GPUs only," : "") +
+                  " has no partition '" + name + "'",
               known_names(name, names)};
-      if (tells_of_gpus_only(part.site)) {
-        hit.severity = diag::Severity::note;
-        hit.message = "the profile of " + part.site.name +
-                      ", which tells of nodes with GPUs only, has no partition '" + name + "'";
-      }
-      // Profiles leave partitions out that are not for everybody; a slip of one of theirs is none of those.
+      // Profiles leave partitions out that are not for everybody; a slip of one of theirs hardly is one of
+      // those.
       if (meant) {
-        hit.severity = diag::Severity::error;
-        hit.message = part.site.name + " has no partition '" + name + "'";
-        hit.hint = "it is called " + *meant;
+        hit.severity = diag::Severity::warning;
+        hit.hint = "it knows " + *meant;
         hit.fix = replace_in(subject, place, name, *meant);
       }
       hits.push_back(std::move(hit));
@@ -53,9 +51,11 @@ Rule rule_site_partition_unknown() {
   using namespace site_partition_unknown;
   return {
       "site/partition-unknown",
-      diag::Severity::warning,
-      "A partition that the site does not have",
-      "sbatch refuses a job for a partition that does not exist: invalid partition specified.",
+      diag::Severity::note,
+      "A partition that the site's profile does not have",
+      "sbatch refuses a job for a partition that does not exist: invalid partition specified. A note, as "
+      "sites have partitions for some users only, of which their documents and so the profiles say nothing; "
+      "a warning where the name looks like a slip of one that the profile has.",
       "https://slurm.schedmd.com/sbatch.html#OPT_partition",
       {{"#!/bin/bash\n#SBATCH --account=project_462000001\n#SBATCH --time=10\n#SBATCH "
         "--partition=standrad-g\n#SBATCH --gpus-per-node=8\nsrun true\n",
