@@ -210,6 +210,22 @@ TEST_CASE("A partition that the profile does not list is a note, a slip of one t
   }
 }
 
+TEST_CASE("What one node only is seen to run of several is a warning where nothing else can start it") {
+  const auto severity = [](const std::string& line) {
+    const auto list = check::check_script(
+        "x.sh", "#!/bin/bash\n#SBATCH --nodes=4 --gpus-per-node=4 --time=10\n" + line + "\n", {});
+    for (const auto& finding : list)
+      if (finding.what.code == "launch/no-step") return finding.what.severity;
+    FAIL("not found");
+    return diag::Severity::error;
+  };
+  CHECK(severity("torchrun --nnodes=4 --rdzv_endpoint=$H:1 train.py") == diag::Severity::warning);
+  CHECK(severity("accelerate launch --num_machines 4 train.py") == diag::Severity::warning);
+  CHECK(severity("accelerate launch --config_file four.yaml train.py") == diag::Severity::note);
+  CHECK(severity("python train.py --epochs 3") == diag::Severity::note);
+  CHECK(severity("apptainer exec --nv a.sif python train.py") == diag::Severity::note);
+}
+
 TEST_CASE("A partition that the site asks not to name is a warning") {
   const auto severity = [](const char* at) {
     const auto list = check::check_script(

@@ -11,8 +11,26 @@
 namespace hpcml::check {
 namespace launch_no_step {
 
-/// Whether the program starts others on other nodes by its name or its words: a launcher, or who gets a list
-/// of hosts.
+/// Whether a program's name is that of a search, which often starts each trial as a job step of its own:
+/// "hpo_train.py", "run_sweep.py"; not "finetune.py", "fine_tune.py", "research.py".
+bool names_search(const std::string& name) {
+  static constexpr std::array<std::string_view, 12> k_searches = {"hpo",   "hyperopt", "optuna",     "tune",
+                                                                  "tuner", "tuning",   "gridsearch", "search",
+                                                                  "sweep", "study",    "trials",     "nas"};
+  std::string words = name;
+  std::replace_if(
+      words.begin(), words.end(), [](char c) { return c < 'a' || c > 'z'; }, ' ');
+  std::string before;
+  for (const auto& word : util::split(words, ' ')) {
+    if (before != "fine" && std::find(k_searches.begin(), k_searches.end(), word) != k_searches.end())
+      return true;
+    before = word;
+  }
+  return false;
+}
+
+/// Whether the program starts others on other nodes by its name or its words: a launcher, a search, or who
+/// gets a list of hosts or the job's number of nodes.
 bool starts_nodes(const Link& python) {
   static constexpr std::array<std::string_view, 7> k_names = {"deepy", "launch", "submit",  "driver",
                                                               "sched", "ray",    "orchestr"};
@@ -24,8 +42,10 @@ bool starts_nodes(const Link& python) {
   const auto has = [](const std::string& text) {
     return [&text](std::string_view sign) { return text.find(sign) != std::string::npos; };
   };
-  if (std::any_of(k_names.begin(), k_names.end(), has(name))) return true;
+  if (std::any_of(k_names.begin(), k_names.end(), has(name)) || names_search(name)) return true;
   return std::any_of(python.operands.begin() + 1, python.operands.end(), [&](const auto& word) {
+    if (reading_piece(word, {"SLURM_NNODES", "SLURM_JOB_NUM_NODES", "SLURM_NODELIST", "SLURM_JOB_NODELIST"}))
+      return true;
     const auto text = util::to_lower(word.text());
     return std::any_of(k_words.begin(), k_words.end(), has(text));
   });
@@ -76,8 +96,9 @@ bool is_told_of_nodes(const Launch& launch) {
 bool may_reach_nodes(const Launch& launch) {
   if (launch.step()) return true;
   if (is_remote_shell(*launch.command)) return starts_on_nodes(*launch.command);
-  if (const auto* agent = launch.agent(); agent && find_any(*agent, {"hostfile", "H", "deepspeed_hostfile"}))
-    return true; // by ssh
+  if (const auto* agent = launch.agent();
+      agent && find_any(*agent, {"hostfile", "H", "host", "launcher", "deepspeed_hostfile"}))
+    return true; // by ssh, srun or MPI
   if (launch.python() && (starts_nodes(*launch.python()) || is_told_of_nodes(launch))) return true;
   return !is_utility(launch) && launch.last().program != "python" && !launch.agent() && !launch.container();
 }
@@ -115,10 +136,18 @@ Hits find(const Subject& subject) {
                     return c.calls_function || c.context.uncalled || c.context.unreached;
                   })))
     return {};
-  const auto& link = found->agent() ? *found->agent() : found->last();
-  return {{link.place,
-           "nothing starts this on the other nodes: a batch script runs on the first node of the job only",
-           "put srun in front of it: one task per node for torchrun and accelerate, one per GPU for python"}};
+  const std::string what =
+      "nothing starts this on the other nodes: a batch script runs on the first node of the job only";
+  const std::string hint =
+      "put srun in front of it: one task per node for torchrun and accelerate, one per GPU for python";
+  const auto* agent = found->agent();
+  // An agent starts processes on its own node, unless a file tells it of others; a program may do anything.
+  if (agent && !agent->find("config_file")) return {{agent->place, what, hint}};
+  const auto& link = agent ? *agent : found->last();
+  Hit hit{link.place, what + ", unless " + (agent ? "its configuration names them" : "it does so itself"),
+          hint};
+  hit.severity = diag::Severity::note;
+  return {std::move(hit)};
 }
 
 } // namespace launch_no_step
@@ -140,7 +169,10 @@ Rule rule_launch_no_step() {
        "16 train.py\n",
        "#!/bin/bash\n#SBATCH -N2\nN=$(scontrol show hostnames | head -n 1)\nIP=$(ssh $N hostname -I)\npython "
        "train.py --addr $IP\n",
-       "#!/bin/bash\n#SBATCH -N2\nssh login1 mkdir -p x\npython train.py\n"},
+       "#!/bin/bash\n#SBATCH -N2\nssh login1 mkdir -p x\npython train.py\n",
+       "#!/bin/bash\n#SBATCH -N2 --gres=gpu:2\npython fine_tune.py --lr 1e-4\n",
+       "#!/bin/bash\n#SBATCH --nodes=3 --exclusive\nmodule load cuda\ntorchrun --nnodes=1 "
+       "--nproc_per_node 8 -m training.main --epochs=45\n"},
       {"#!/bin/bash\n#SBATCH --nodes=2\nsrun torchrun --nnodes=2 --nproc_per_node=4 --rdzv_backend=c10d "
        "--rdzv_endpoint=$H:$P train.py\n",
        "#!/bin/bash\n#SBATCH --nodes=2\n./run.sh\npython train.py\n",
@@ -157,6 +189,11 @@ Rule rule_launch_no_step() {
        "#!/bin/bash\n#SBATCH --nodes=4 --gpus-per-node=1\nmodule load openmpi/4.0.5\npython run-val.py\n",
        "#!/bin/bash\n#SBATCH --nodes=4\npython dyna_model.py\n",
        "#!/bin/bash\n#SBATCH --nodes=10\npython run-melt.py --launcher=slurm --sim_nodes=9\n",
+       "#!/bin/bash\n#SBATCH -N 8\nmodule load cray-hpo\npython -u hpo_train.py --verbose\n",
+       "#!/bin/bash\n#SBATCH -N 8\nargs=\"-N ${SLURM_JOB_NUM_NODES} --verbose\"\npython -u train.py $args\n",
+       "#!/bin/bash\n#SBATCH -N 4 --gpus-per-node=4\npython train_sweep.py --trials 64\n",
+       "#!/bin/bash\n#SBATCH -N 4 --gpus-per-node=4\npython -u src/tune.py\n",
+       "#!/bin/bash\n#SBATCH -N 4 --gpus-per-node=4\ndeepspeed --launcher slurm train.py\n",
        "#!/bin/bash\n#SBATCH --nodes=4\nscontrol show hostnames > hosts\npython run.py --hostfile hosts\n"},
       find};
 }
