@@ -13,11 +13,12 @@
 
 namespace {
 
-constexpr const char* k_help = "usage: hpcml-torch info\n"
-                               "       hpcml-torch preflight [--backend auto|nccl|gloo] [--timeout SECONDS] "
-                               "[--interface NAME] [--bytes N] [--program-port PORT] [--store-only]\n"
-                               "Run by `hpcml preflight`; expects RANK, WORLD_SIZE, MASTER_ADDR and "
-                               "MASTER_PORT, as `hpcml launch` sets them.\n";
+constexpr const char* k_help =
+    "usage: hpcml-torch info\n"
+    "       hpcml-torch preflight [--backend auto|nccl|gloo] [--timeout SECONDS] "
+    "[--deadline SECONDS] [--interface NAME] [--bytes N] [--program-port PORT] [--store-only]\n"
+    "Run by `hpcml preflight`; expects RANK, WORLD_SIZE, MASTER_ADDR and "
+    "MASTER_PORT, as `hpcml launch` sets them.\n";
 
 struct UsageError : std::runtime_error {
   using std::runtime_error::runtime_error;
@@ -36,6 +37,10 @@ int port_number(const std::string& flag, const std::string& text) {
   if (value > 65535 || value != static_cast<int>(value))
     throw UsageError(flag + " wants a port, not '" + text + "'");
   return static_cast<int>(value);
+}
+
+std::chrono::milliseconds seconds_of(const std::string& flag, const std::string& text) {
+  return std::chrono::milliseconds(static_cast<long long>(1000 * positive_number(flag, text)));
 }
 
 hpcml::helper::PreflightOptions parse_preflight(const std::vector<std::string>& words) {
@@ -61,8 +66,9 @@ hpcml::helper::PreflightOptions parse_preflight(const std::vector<std::string>& 
     else if (flag == "--interface")
       options.group.interface_name = value;
     else if (flag == "--timeout")
-      options.group.timeout =
-          std::chrono::milliseconds(static_cast<long long>(1000 * positive_number(flag, value)));
+      options.group.timeout = seconds_of(flag, value);
+    else if (flag == "--deadline")
+      options.deadline = seconds_of(flag, value);
     else if (flag == "--bytes")
       options.bytes = static_cast<long long>(positive_number(flag, value));
     else if (flag == "--program-port")

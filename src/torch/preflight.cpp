@@ -1,17 +1,15 @@
 // SPDX-License-Identifier: MIT
 #include "torch/preflight.hpp"
 
-#include <condition_variable>
 #include <functional>
-#include <mutex>
 #include <optional>
-#include <thread>
 #include <unistd.h>
 
 #include "hpcml/exit_code.hpp"
 #include "torch/json_line.hpp"
 #include "torch/network.hpp"
 #include "torch/rendezvous.hpp"
+#include "torch/watchdog.hpp"
 
 namespace hpcml::helper {
 
@@ -25,35 +23,15 @@ JsonLine event(const char* name, const RankEnv& env) {
   return line;
 }
 
-/// Ends the process if LibTorch breaks its own time limits: a preflight that hangs is worth nothing.
-class Watchdog {
-public:
-  Watchdog(const RankEnv& env, std::chrono::milliseconds limit)
-      : x_thread([this, env, limit] {
-          std::unique_lock<std::mutex> lock(x_mutex);
-          if (x_wake.wait_for(lock, limit, [this] { return x_done; })) return;
-          event("failed", env)
-              .add("phase", "watchdog")
-              .add("what", "still waiting after " + std::to_string(limit.count() / 1000) +
-                               " s; the library's own time limits did not end it")
-              .print();
-          ::_exit(k_preflight_failed);
-        }) {}
-  ~Watchdog() {
-    {
-      const std::lock_guard<std::mutex> lock(x_mutex);
-      x_done = true;
-    }
-    x_wake.notify_all();
-    x_thread.join();
-  }
-
-private:
-  std::mutex x_mutex;
-  std::condition_variable x_wake;
-  bool x_done = false;
-  std::thread x_thread;
-};
+/// Says in what this rank still waits, and ends it at once.
+[[noreturn]] void end_waiting(const RankEnv& env, const std::string& phase, std::chrono::milliseconds limit) {
+  event("failed", env)
+      .add("phase", "watchdog")
+      .add("what", "still waiting in " + phase + " after " + std::to_string(limit.count() / 1000) +
+                       " s; the library's own time limits did not end it")
+      .print();
+  ::_exit(k_preflight_failed);
+}
 
 JsonLine connection_line(const OwnConnection& connection) {
   JsonLine line;
@@ -96,15 +74,17 @@ void report_measured(const char* phase, const RankEnv& env, const ProcessGroup& 
       .print();
 }
 
-void run_phases(const RankEnv& env, const PreflightOptions& options) {
+void run_phases(const RankEnv& env, const PreflightOptions& options, Watchdog& watchdog) {
   const auto start = Clock::now();
   Meeting meeting(env, options.group.timeout);
   event("arrived", env)
       .add("local_rank", env.local_rank)
       .add("seconds", std::chrono::duration<double>(Clock::now() - start).count())
       .print();
-  if (options.program_port != 0 && options.program_port != env.master_port)
+  if (options.program_port != 0 && options.program_port != env.master_port) {
+    watchdog.enter("the check of the program's port");
     check_program_port(meeting, env, options.program_port, options.group.timeout);
+  }
   if (options.store_only) return meeting.finish();
 
   std::optional<ProcessGroup> group;
@@ -112,9 +92,13 @@ void run_phases(const RankEnv& env, const PreflightOptions& options) {
   const auto drop_group = [&] { group.reset(); };
   long long bytes = options.bytes;
   std::string phase;
-  const auto search = [&] { search_culprit(meeting, env, options, phase, bytes); };
+  const auto search = [&] {
+    watchdog.enter("the search for the culprit of " + phase);
+    search_culprit(meeting, env, options, phase, bytes);
+  };
   const auto run = [&](const char* name, const std::function<void()>& work, bool works_alone = false) {
     phase = name;
+    watchdog.enter(phase);
     run_phase(meeting, phase, work, drop_group, search, works_alone);
   };
   // First alone: a rank whose interface is wrong would leave the others waiting for its address.
@@ -173,10 +157,10 @@ int run_preflight(const PreflightOptions& given) {
   const RankEnv env = RankEnv::from_environment();
   PreflightOptions options = given;
   if (options.group.backend == "auto") options.group.backend = env.backend;
-  // Six phases, each with its limit and the seconds in which the ranks agree, and the search for a culprit.
-  const Watchdog watchdog(env, 8 * options.group.timeout + std::chrono::seconds(150));
+  const auto limit = options.deadline.count() > 0 ? options.deadline : watchdog_limit(options.group.timeout);
+  Watchdog watchdog(limit, [&env](const auto& phase, auto waited) { end_waiting(env, phase, waited); });
   try {
-    run_phases(env, options);
+    run_phases(env, options, watchdog);
     return 0;
   } catch (const PhaseError& error) {
     const Culprit& culprit = error.culprit();

@@ -14,9 +14,10 @@ namespace hpcml::helper {
 /// The flags of `hpcml-torch preflight`.
 struct PreflightOptions {
   GroupOptions group;
-  long long bytes = 0;     ///< of the tensors; 0: 4 MiB on CPUs, 64 MiB on GPUs
-  bool store_only = false; ///< stop after the rendezvous
-  int program_port = 0;    ///< where the program's ranks will meet; 0: where these do
+  long long bytes = 0;                   ///< of the tensors; 0: 4 MiB on CPUs, 64 MiB on GPUs
+  bool store_only = false;               ///< stop after the rendezvous
+  int program_port = 0;                  ///< where the program's ranks will meet; 0: where these do
+  std::chrono::milliseconds deadline{0}; ///< when the rank ends whatever it waits for; 0: watchdog_limit
 };
 
 /// Runs all phases as one rank; prints JSON lines. Returns k_ok, or k_preflight_failed when a phase failed.
