@@ -84,18 +84,34 @@ void warn_of_mixture(const Placed& given, const model::NodeType& chosen, Remarks
                    "), or --cpus-per-task and --mem that all of them have");
 }
 
+/// What becomes of a type that the profile does not know by Slurm's name: `nodes` are those that it may be
+/// of.
+void say_unnamed_type(const Placed& given, const std::string& nodes, const model::Origin& origin,
+                      Remarks& said) {
+  const std::string asked = "--gpu-type " + given.job.gpu_type->value;
+  const auto& request = site::gpu_rule(given.site, given.placement.place.facts);
+  if (request.style == model::GpuStyle::none)
+    said.note(asked + " stands in no line of the script: the GPUs come with the node, here " + nodes, origin);
+  else if (request.type != model::Policy::forbidden) // that one is said with the line
+    said.warning("request/gpu-type",
+                 "the profile of " + given.site.name + " does not know what Slurm calls the GPUs of " +
+                     nodes + ": " + asked + " is taken as it is",
+                 "sinfo -o '%P %G' shows the names");
+}
+
 /// What is to be said of the kind of node that the job is planned for.
 void judge_node(const Placed& given, Remarks& said) {
   const auto* node = given.node();
+  const bool typed = given.job.gpu_type && !given.job.gpu_type->value.empty();
+  if (!typed && node) return warn_of_mixture(given, *node, said);
+  if (!typed) return;
+  if (!node && given.partition())
+    return say_unnamed_type(given, "partition " + given.partition()->name, given.partition()->origin, said);
   if (!node) return;
-  if (!given.job.gpu_type || given.job.gpu_type->value.empty()) return warn_of_mixture(given, *node, said);
   if (!given.placement.place.type_is_there) return refuse_type(given, said);
-  if (!given.slice() && node->gpu && node->gpu->slurm_type.empty())
-    said.warning("request/gpu-type",
-                 "the profile of " + given.site.name +
-                     " does not know what Slurm calls the GPUs of node type " + node->id + ": --gpu-type " +
-                     given.job.gpu_type->value + " is taken as it is",
-                 "sinfo -o '%P %G' shows the names");
+  if (given.slice() || !node->gpu || !node->gpu->slurm_type.empty()) return;
+  const auto model = node->gpu->model.empty() ? std::string() : " (" + node->gpu->model + ")";
+  say_unnamed_type(given, "node type " + node->id + model, node->origin, said);
 }
 
 } // namespace

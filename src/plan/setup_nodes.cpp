@@ -82,7 +82,7 @@ void find_setup_nodes(SetupContext& context) {
   if (const auto& type = context.job.gpu_type) {
     const auto* named = context.site.find_node_type(type->value);
     const bool by_id = std::find(types.begin(), types.end(), named) != types.end();
-    types = by_id ? std::vector{named} : site::nodes_with_type(context.site, types, type->value);
+    types = by_id ? std::vector{named} : site::nodes_with_type(types, type->value);
   }
   if (context.nodes.types.empty() && !context.site.node_types.empty())
     return context.error(

@@ -2,8 +2,9 @@
 #include "site/gpu_names.hpp"
 
 #include <algorithm>
-#include <array>
+#include <cctype>
 
+#include "model/gpu_families.hpp"
 #include "util/text.hpp"
 
 namespace hpcml::site {
@@ -33,24 +34,11 @@ std::string gpu_word(const std::string& name) {
   return {};
 }
 
-/// Whether a name without such a word is one of makers and families: "tesla", "nvidia", "hopper".
-bool names_family(const std::string& name) {
-  static constexpr std::array<std::string_view, 29> c_families = {
-      "gpu",    "nvidia",   "amd",    "intel",  "tesla",   "quadro", "geforce",   "rtx",
-      "gtx",    "titan",    "kepler", "pascal", "maxwell", "volta",  "turing",    "ampere",
-      "ada",    "lovelace", "hopper", "grace",  "gh",      "nvl",    "blackwell", "instinct",
-      "radeon", "mi",       "max",    "pvc",    "ponte"};
-  const auto text = util::to_lower(name);
-  return std::any_of(c_families.begin(), c_families.end(), [&](const auto family) {
-    for (auto at = text.find(family); at != text.npos; at = text.find(family, at + 1)) {
-      const auto end = at + family.size();
-      const auto is_letter = [&](std::size_t i) {
-        return i < text.size() && text[i] >= 'a' && text[i] <= 'z';
-      };
-      if ((at == 0 || !is_letter(at - 1)) && !is_letter(end)) return true;
-    }
-    return false;
-  });
+/// The letters and digits of a name alone: "rtx8000" of "RTX 8000".
+std::string squeezed(const std::string& name) {
+  std::string text = util::to_lower(name);
+  std::erase_if(text, [](unsigned char c) { return !std::isalnum(c); });
+  return text;
 }
 
 } // namespace
@@ -85,9 +73,13 @@ std::vector<std::string> gpu_type_names(const std::vector<const model::NodeType*
 }
 
 bool may_be_type(const model::GpuShape& gpu, const std::string& type) {
+  if (gpu.model.empty()) return true;
   const auto asked = gpu_word(type), have = gpu_word(gpu.model);
-  if (have.empty()) return true;
-  return asked.empty() ? names_family(type) : asked == have;
+  if (!asked.empty() && !have.empty()) return asked == have;
+  // A model without such a word: "Intel Data Center GPU Max 1550", "RTX 8000".
+  const auto name = squeezed(type);
+  if (name.size() > 2 && squeezed(gpu.model).find(name) != std::string::npos) return true;
+  return asked.empty() && model::is_of_family(gpu, type);
 }
 
 } // namespace hpcml::site

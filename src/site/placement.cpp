@@ -35,8 +35,7 @@ bool wants_gpus(const model::Site& site, const Demand& demand) {
 void take_default(Placement& placement, const model::Site& site, const Demand& demand) {
   const bool gpus = wants_gpus(site, demand);
   const auto has_type = [&](const model::Partition& partition) {
-    return demand.gpu_type.empty() ||
-           !nodes_with_type(site, nodes_of(site, partition), demand.gpu_type).empty();
+    return demand.gpu_type.empty() || !nodes_with_type(nodes_of(site, partition), demand.gpu_type).empty();
   };
   const bool anywhere = std::any_of(site.partitions.begin(), site.partitions.end(), has_type);
   const auto* qos = site.find_qos(demand.qos);
@@ -162,7 +161,7 @@ const model::NodeType* best_of(const Nodes& nodes, const Demand& demand, unsigne
 void choose_nodes(Placement& placement, const model::Site& site, const Demand& demand) {
   auto& nodes = placement.nodes = placement.kinds;
   if (!demand.gpu_type.empty()) {
-    auto typed = nodes_with_type(site, nodes, demand.gpu_type);
+    auto typed = nodes_with_type(nodes, demand.gpu_type);
     placement.type_is_there = !typed.empty() || nodes.empty();
     if (!typed.empty()) nodes = std::move(typed);
   }
@@ -223,7 +222,7 @@ JobFacts facts_of(const model::Site& site, const Placement& placement, const Dem
 
 bool gpus_come_with_nodes(const model::Site& site) { return site.gpu_request.style == model::GpuStyle::none; }
 
-Nodes nodes_with_type(const model::Site& site, const Nodes& nodes, const std::string& type) {
+Nodes nodes_with_type(const Nodes& nodes, const std::string& type) {
   Nodes named, unnamed;
   for (const auto* node : nodes) {
     if (!node->gpu) continue;

@@ -43,8 +43,7 @@ Placement place(const model::Site& site, const Demand& demand);
 const model::Qos* choose_qos(const model::Site& site, const std::string& named, const std::string& partition);
 /// Those with GPUs of this type, or with a part of one that is called so; where no name fits, those whose
 /// GPUs may have it for all that the profile knows.
-std::vector<const model::NodeType*> nodes_with_type(const model::Site& site,
-                                                    const std::vector<const model::NodeType*>& nodes,
+std::vector<const model::NodeType*> nodes_with_type(const std::vector<const model::NodeType*>& nodes,
                                                     const std::string& type);
 /// Whether one such node gives so many GPUs and, where that is asked for and known, so much memory.
 bool gives(const model::NodeType& node, std::uint64_t gpus, const std::optional<model::MemSize>& memory);
