@@ -18,7 +18,16 @@ Told<unsigned> usual_gpus(const Placed& given, unsigned nodes) {
   unsigned gpus = have;
   const auto& most = given.limit(&model::Limits::max_gpus);
   if (most && nodes == 1) gpus = std::min(gpus, most->value);
-  if (given.owns_nodes()) return {gpus};
+  if (given.owns_nodes()) {
+    Told<unsigned> whole{gpus};
+    if (counts_all_but_gpus(job))
+      whole.remarks.tell("request/gpus-per-node",
+                         "whole nodes with " + std::to_string(have) + (have == 1 ? " GPU" : " GPUs") +
+                             " each: the request counts cores and memory, and the profile has no partition "
+                             "for jobs without GPUs",
+                         "--partition names one, if the site has it; --gpus-per-node N for a job with GPUs");
+    return whole;
+  }
   const auto& rule = site::gpu_rule(given.site, given.placement.place.facts);
   if (job.tasks_per_node) {
     const unsigned wanted = job.tasks_per_node->value * (job.gpus_per_task ? job.gpus_per_task->value : 1);

@@ -23,13 +23,17 @@ Remarks check_commands(const model::JobSpec& job) {
 
 } // namespace
 
-Told<model::JobSpec> read_unasked_gpus(model::JobSpec job, const model::Site& site) {
+bool counts_all_but_gpus(const model::JobSpec& job) {
   const bool gpu_words = job.gpus_per_node || job.gpus_per_task || job.gpu_type || job.nccl_debug ||
                          (job.backend && job.backend->value == model::Backend::nccl);
   // Several tasks with cores are ranks of a training as often as not; one is a serial program.
   const bool one_task = job.tasks_per_node && job.tasks_per_node->value == 1;
   const bool counts = (job.cpus_per_task && job.mem) || (one_task && (job.cpus_per_task || job.mem));
-  if (gpu_words || job.partition || !counts) return {std::move(job)};
+  return counts && !gpu_words && !job.partition;
+}
+
+Told<model::JobSpec> read_unasked_gpus(model::JobSpec job, const model::Site& site) {
+  if (!counts_all_but_gpus(job)) return {std::move(job)};
   const bool cpu_jobs = std::any_of(site.partitions.begin(), site.partitions.end(),
                                     [](const auto& partition) { return partition.cpu_only; });
   const bool by_slurm = std::none_of(site.partitions.begin(), site.partitions.end(),

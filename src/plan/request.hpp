@@ -23,6 +23,10 @@ struct Request {
   ContainerRules images = {};                  ///< the site's rules for the job's image
 };
 
+/// Whether the request counts cores and memory and leaves GPUs and the partition open: a job for CPUs, most
+/// likely.
+bool counts_all_but_gpus(const model::JobSpec& job);
+
 /// Reads the request for the site.
 Told<Request> read_request(model::JobSpec job, const model::Site& site);
 

@@ -36,6 +36,20 @@ TEST_CASE("a request that counts cores and memory and no GPUs gets none, and hea
   CHECK(planned(job, "narval").layout.gpus_per_node == 1);
 }
 
+TEST_CASE("who counts cores and memory hears of the GPUs that come with whole nodes") {
+  for (const char* id : {"lumi", "frontier", "vista", "isambard_ai", "jupiter"}) {
+    CAPTURE(id);
+    auto job = job_of({"python", "prep.py"});
+    job.cpus_per_task = flag(2u, "--cpus-per-task");
+    job.mem = flag(mem_of("4G"), "--mem");
+    const auto result = plan::make_plan(job, site(id));
+    if (result.plan && result.plan->layout.gpus_per_node == 0) continue;
+    CHECK(find(result.diagnostics, "request/gpus-per-node", "the request"));
+    job.gpus_per_node = flag(1u, "--gpus-per-node");
+    CHECK_FALSE(find(findings_of(job, id), "request/gpus-per-node", "the request"));
+  }
+}
+
 TEST_CASE("one GPU per task where only the tasks are counted; a whole node is said aloud") {
   auto job = job_of({"python", "train.py"});
   job.tasks_per_node = flag(1u, "--tasks-per-node");
