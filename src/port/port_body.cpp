@@ -64,8 +64,10 @@ private:
   void look_at(const shell::Node& node) {
     const auto word = first_word(node);
     if (word == "module" || word == "ml") {
-      keep_module_versions(x_porting, node, shown(node));
-      cut(node, "port/module", "is left out: the new site's modules are loaded above",
+      const bool some = keep_module_versions(x_porting, node, shown(node));
+      cut(node, "port/module",
+          some ? "loads nothing else: the new site's modules are loaded above"
+               : "is left out: the new site's modules are loaded above",
           "--module NAME loads more");
     } else if (is_activation(node, word)) {
       if (!x_porting.chosen.environment) x_own_environment = true;

@@ -69,7 +69,7 @@ constexpr std::array<std::string_view, 41> k_planned_of_step = {"nodes",
 constexpr std::array<std::string_view, 7> k_of_image = {
     "container-image", "container-mounts", "environment", "image", "volume", "uenv", "view"};
 /// How an agent's processes meet and how many there are.
-constexpr std::array<std::string_view, 54> k_meeting = {"nnodes",
+constexpr std::array<std::string_view, 49> k_meeting = {"nnodes",
                                                         "nproc_per_node",
                                                         "nproc-per-node",
                                                         "rdzv_backend",
@@ -89,11 +89,6 @@ constexpr std::array<std::string_view, 54> k_meeting = {"nnodes",
                                                         "local_addr",
                                                         "local-addr",
                                                         "standalone",
-                                                        "monitor_interval",
-                                                        "monitor-interval",
-                                                        "start_method",
-                                                        "start-method",
-                                                        "role",
                                                         "use_env",
                                                         "use-env",
                                                         "m",
@@ -123,6 +118,10 @@ constexpr std::array<std::string_view, 54> k_meeting = {"nnodes",
                                                         "no_ssh_check",
                                                         "no_local_rank",
                                                         "numa_binding"};
+
+/// How an agent watches its processes: goes with it where it stays, and is no reason to keep it.
+constexpr std::array<std::string_view, 5> k_of_agent = {"monitor_interval", "monitor-interval",
+                                                        "start_method", "start-method", "role"};
 
 std::string shown(const GivenOption& option) { return (option.name.size() == 1 ? "-" : "--") + option.name; }
 
@@ -180,7 +179,7 @@ private:
   }
 
   void port_agent(FoundLaunch& found, const Link& agent) {
-    std::vector<std::string> meeting;
+    std::vector<std::string> meeting, watching, watching_names;
     const bool can_stay =
         x_programs.size() == 1 && agent.program != "deepspeed" && !x_porting.chosen.launcher;
     for (const auto& option : agent.options) {
@@ -190,6 +189,11 @@ private:
         continue;
       }
       const auto text = can_stay ? text_of(found, option, "=") : std::nullopt;
+      if (is_in(k_of_agent, option.name)) {
+        add_name(watching_names, shown(option));
+        if (text) watching.push_back(*text);
+        continue;
+      }
       if (text) {
         x_porting.agent_options.push_back(*text);
         continue;
@@ -202,6 +206,14 @@ private:
                      agent.program + "'s " + util::join(meeting, ", ") +
                          ": the new site's launch says how many ranks there are and how they meet");
     keep_agent(agent);
+    const bool stays = !x_porting.agent_options.empty() || x_porting.least_nodes > 0;
+    if (stays)
+      x_porting.agent_options.insert(x_porting.agent_options.end(), watching.begin(), watching.end());
+    else if (!watching_names.empty())
+      x_porting.note(agent.place, "port/launcher",
+                     agent.program + "'s " + util::join(watching_names, ", ") +
+                         ": how it watches its processes goes with it",
+                     "--launcher " + agent.program + " keeps the launcher, without them");
   }
 
   /// The launcher stays where it does what hpcml's does not.

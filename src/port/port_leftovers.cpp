@@ -92,7 +92,11 @@ public:
                          ": a variable of the old site, or of your login there",
                      "--env " + name + "=… sets it on " + x_porting.to.id);
     note_hidden();
-    if (const auto at = find_kept("--no-index"))
+    const auto& python = x_porting.to.python;
+    const bool wheels = std::any_of(python.begin(), python.end(), [](const auto& rule) {
+      return rule.kind == model::PythonWay::wheelhouse;
+    });
+    if (const auto at = wheels ? std::nullopt : find_kept("--no-index"))
       x_porting.note(*at, "port/wheels",
                      "pip --no-index takes the wheels of the site that the script was written for",
                      "on " + x_porting.to.id +
@@ -137,10 +141,28 @@ private:
         ++end;
       const auto folder = text.substr(at + 1, end - at - 1);
       if (folder.empty() || end >= text.size() || text[end] != '/' || is_common_folder(folder)) continue;
+      if (is_in_image(folder)) continue;
       const auto rest = text.find_first_of(" \t\n\"';:,)`", at);
       auto path = text.substr(at, rest == std::string::npos ? rest : rest - at);
       x_paths.emplace(folder, std::move(path));
     }
+  }
+
+  /// Whether a bind that stays puts something there: the path is then one of the image.
+  bool is_in_image(const std::string& folder) const {
+    const auto& binds = x_porting.result.job.binds;
+    return std::any_of(binds.begin(), binds.end(), [&](const auto& bind) {
+      const auto target = bind.value.substr(bind.value.find(':') + 1);
+      return target == "/" + folder || util::starts_with(target, "/" + folder + "/");
+    });
+  }
+
+  /// Whether the new site's nodes have such a variable: the place of their own disk.
+  bool is_of_new_site(const std::string& name) const {
+    const auto& nodes = x_porting.to.node_types;
+    return std::any_of(nodes.begin(), nodes.end(), [&](const model::NodeType& node) {
+      return node.local_disk && util::starts_with(*node.local_disk, "$" + name);
+    });
   }
 
   void find_variables(const std::string& text) {
@@ -153,7 +175,7 @@ private:
       if (name.size() < 2 || !shell::is_name_start(name[0]) || in_comment(text, at)) continue;
       // ${NAME:-…} says itself what happens without it.
       if (brace && end < text.size() && text[end] != '}') continue;
-      if (!is_common_variable(name) && !is_set(name)) x_variables.insert(name);
+      if (!is_common_variable(name) && !is_set(name) && !is_of_new_site(name)) x_variables.insert(name);
     }
   }
 

@@ -24,21 +24,23 @@ bool has_wheelhouse(const model::Site& site) {
 
 /// The script's version where the site names none: environments are built in jobs, of wheels for each version
 /// of Python.
-void take_over(Porting& porting, diag::Place place, const std::string& shown, const std::string& module) {
+bool take_over(Porting& porting, diag::Place place, const std::string& shown, const std::string& module) {
   auto& modules = porting.result.job.modules;
   if (std::any_of(modules.begin(), modules.end(), [&](const auto& other) { return other.value == module; }))
-    return;
+    return false;
   modules.push_back({module, porting.origin("a module")});
   porting.note(place, "port/module",
                shown + " is taken over as " + module + ", which " + porting.to.id + " has, too",
                "see with module avail whether it has this version");
+  return true;
 }
 
 } // namespace
 
-void keep_module_versions(Porting& porting, const shell::Node& node, const std::string& shown) {
+bool keep_module_versions(Porting& porting, const shell::Node& node, const std::string& shown) {
   const auto usual = usual_modules(porting.to);
   const bool by_wheels = has_wheelhouse(porting.to);
+  bool any = false;
   for (std::size_t i = 1; i < node.words.size(); ++i) {
     std::string name;
     for (const auto& part : node.words[i].parts) name += part.text;
@@ -46,11 +48,12 @@ void keep_module_versions(Porting& porting, const shell::Node& node, const std::
                                    [&](const auto& other) { return base_of(other) == base_of(name); });
     if (same == usual.end() || name == *same) continue;
     if (by_wheels)
-      take_over(porting, node.place, shown, same->find('/') == std::string::npos ? name : *same);
+      any |= take_over(porting, node.place, shown, same->find('/') == std::string::npos ? name : *same);
     else // elsewhere a version of another site says little
       porting.note(node.place, "port/module", shown + " names " + name + "; the new script loads " + *same,
                    "--module " + name + " loads that one, if " + porting.to.id + " has it");
   }
+  return any;
 }
 
 } // namespace hpcml::port

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 
+#include "model/pattern.hpp"
 #include "port/porting.hpp"
 #include "util/text.hpp"
 
@@ -131,6 +132,14 @@ private:
     if (!chosen.empty())
       return x_porting.note(setting.place, "port/left-out",
                             word_of(setting) + " is left out: " + chosen + " takes its place");
+    if (setting.option == "account" && is_of_site(setting.value.value_or(""))) {
+      keep(x_job.account, setting);
+      return x_porting.note(setting.place, "port/account",
+                            word_of(setting) + " stays: " + name() + "'s accounts look so, and the script " +
+                                (x_request.given.count("partition") > 0 ? "names a partition of " + name()
+                                                                        : "names no partition"),
+                            "--account gives another one");
+    }
     const bool same_flag =
         setting.option == "account" || setting.option == "qos" || setting.option == "constraint";
     x_porting.note(setting.place, "port/left-out",
@@ -140,6 +149,22 @@ private:
                        ? "--" + setting.option + " gives " + name() + "'s"
                        : "--sbatch=" + (same_flag ? std::string("--constraint=…") : word_of(setting)) +
                              " takes it over, if " + name() + " has the same");
+  }
+
+  /// Whether the account is one of this site, too: it looks like them, and the script was written for this
+  /// site or for one of the same centre, as far as its partition tells.
+  bool is_of_site(const std::string& account) const {
+    const auto& to = x_porting.to;
+    const auto& rule = to.flag("account");
+    if (rule.pattern.empty() || !rule.takes() || !model::matches_pattern(account, rule.pattern)) return false;
+    const auto named = x_request.given.find("partition");
+    if (named == x_request.given.end()) {
+      const auto policy = to.flag("partition").policy;
+      return policy != model::Policy::optional && policy != model::Policy::required;
+    }
+    const auto partition = named->second.value.value_or("");
+    const auto& others = to.other_partitions;
+    return to.find_partition(partition) || std::find(others.begin(), others.end(), partition) != others.end();
   }
 
   void port_kept(const slurm::Setting& setting) {

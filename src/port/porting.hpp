@@ -124,8 +124,8 @@ const model::Partition* target_partition(const Porting& porting);
 /// A kind of node that the new script can land on: the one with most GPUs; nothing where none is known.
 const model::NodeType* target_node(const Porting& porting);
 /// The versions of modules that the new site loads, too: taken over where its environments are made for one,
-/// else said. `shown` is the statement.
-void keep_module_versions(Porting& porting, const shell::Node& node, const std::string& shown);
+/// else said. `shown` is the statement. True if one was taken over.
+bool keep_module_versions(Porting& porting, const shell::Node& node, const std::string& shown);
 /// Paths and variables of the old site in the text that stays.
 void note_leftovers(Porting& porting, const model::PortedBody& body);
 /// The text behind the directives with its launches as gaps, without what the new script does itself.

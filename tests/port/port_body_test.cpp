@@ -148,6 +148,49 @@ TEST_CASE("The account is said to go only where another one comes") {
   CHECK(says(ported(text, "lumi", same), "port/left-out", "project_2 takes its place"));
 }
 
+TEST_CASE("An account of the new site's own kind stays where the script was written for that site") {
+  struct Row {
+    std::string directives, site;
+    bool stays;
+  };
+  const std::vector<Row> rows = {
+      {"--account=project_465000001 --partition=standard-g --gpus-per-node=8", "lumi", true},
+      {"--account=project_465000001 --partition=small --gpus-per-node=1", "lumi", true},
+      {"--account=project_2001234 --partition=gpusmall --gpus-per-node=1", "lumi", false}, // another centre's
+      {"--account=someone --partition=standard-g --gpus-per-node=8", "lumi", false},
+      {"--account=def-me --gpus-per-node=h100:4", "narval", true},
+      {"--account=def-me --partition=dgx --gpus-per-node=4", "narval", false},
+      {"--account=project_465000001 --partition=standard-g --gpus-per-node=8", "narval", false},
+  };
+  for (const auto& row : rows) {
+    CAPTURE(row.directives, row.site);
+    const auto result = ported(job(row.directives, "srun python x.py"), row.site);
+    CHECK(result.job.account.has_value() == row.stays);
+    CHECK(says(result, row.stays ? "port/account" : "port/left-out", "--account="));
+  }
+}
+
+TEST_CASE("What the new site or the image has, too, is nothing of the old site's") {
+  const auto binds = ported(job("--gpus-per-node=8", "srun singularity exec -B /scratch/p/d:/data --bind "
+                                                     "/users/me/code:/code /x/a.sif python /code/t.py "
+                                                     "--data=/data/s --out=/results/r"),
+                            "lumi");
+  CHECK_FALSE(says(binds, "port/path", "/code/t.py"));
+  CHECK_FALSE(says(binds, "port/path", "/data/s"));
+  CHECK(says(binds, "port/path", "/results/r"));
+  const std::string lines = "module load python/3.10 cuda/12.2\nvirtualenv --no-download $SLURM_TMPDIR/env\n"
+                            "source $SLURM_TMPDIR/env/bin/activate\npip install --no-index torch\npython "
+                            "main.py";
+  const auto same = ported(job("--gpus-per-node=1", lines), "fir");
+  CHECK_FALSE(says(same, "port/site-variable", "SLURM_TMPDIR"));
+  CHECK_FALSE(says(same, "port/wheels", "--no-index"));
+  CHECK(says(same, "port/module", "loads nothing else"));
+  const auto other = ported(job("--gpus-per-node=1", lines), "leonardo");
+  CHECK(says(other, "port/site-variable", "SLURM_TMPDIR"));
+  CHECK(says(other, "port/wheels", "--no-index"));
+  CHECK(says(other, "port/module", "is left out"));
+}
+
 TEST_CASE("Paths and variables of the old site are said") {
   const auto result = ported(job("--gpus-per-node=1 --output=/home/me/log",
                                  "DATA=/scratch/me/data\ncp $SLURM_TMPDIR/x $WORK/y\npython x.py $DATA"),

@@ -78,6 +78,18 @@ TEST_CASE("No option of a launcher is left out without a word") {
             "--label --output=log.%t"));
 }
 
+TEST_CASE("How an agent watches its processes stays with it, and goes with a word") {
+  const std::string meeting = "--nnodes=2 --nproc_per_node=4 --rdzv_endpoint=$H:1 ";
+  const auto kept =
+      written(job(k_four, "srun torchrun " + meeting + "--max-restarts=4 --monitor_interval=3 --role=w x.py"),
+              "narval");
+  CHECK(has(kept, "--max-restarts=4 --monitor_interval=3 --role=w"));
+  const auto gone = ported(job(k_four, "srun torchrun " + meeting + "--monitor-interval 3 x.py"), "narval");
+  CHECK(says(gone, "port/launcher", "--monitor-interval: how it watches"));
+  CHECK_FALSE(has(written(job(k_four, "srun torchrun " + meeting + "--monitor-interval 3 x.py"), "narval"),
+                  "monitor"));
+}
+
 TEST_CASE("The program keeps its settings, its Python and the option that tells its local rank") {
   struct Row {
     std::string line, part;
