@@ -76,7 +76,13 @@ int run_gen(const GenOptions& options, const Context& context) {
   auto job = run_planning_of_one(request, context, exit_code, !options.interactive);
   if (!job) return exit_code;
   if (options.interactive) {
-    const auto findings = render::find_unsaid(render::make_interactive(job->plan));
+    auto findings = render::find_unsaid(render::make_interactive(job->plan));
+    if (no_program && job->plan.container)
+      findings.push_back({diag::Severity::warning,
+                          "request/interactive",
+                          "the shell is on the node, not in the image " + job->plan.container->image,
+                          {},
+                          "with a program behind -- the line that starts it in the image is shown, too"});
     print_diagnostics(findings, {}, context.colour);
     if (exit_code = exit_code_of(findings); exit_code != k_ok) return exit_code;
     if (options.format != "json")

@@ -168,6 +168,12 @@ TEST_CASE("an interactive line says what it cannot carry") {
   const auto salloc = desk.hpcml(lumi({"--array", "0-3", "--interactive", "--", "x"}));
   CHECK(salloc.exit_code == 0);
   CHECK(holds(salloc.err, "--array=0-3 means nothing"));
+  const auto image = desk.hpcml(lumi({"--container", "/x/a.sif", "--interactive"}));
+  CHECK(image.exit_code == 0);
+  CHECK(holds(image.err, "not in the image /x/a.sif"));
+  const auto started = desk.hpcml(lumi({"--container", "/x/a.sif", "--interactive", "--", "x"}));
+  CHECK_FALSE(holds(started.err, "not in the image"));
+  CHECK(holds(started.err, "exec"));
 }
 
 TEST_CASE("no ~ and no relative path of the request reaches the script") {
