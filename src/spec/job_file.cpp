@@ -27,6 +27,19 @@ std::string variable_of(std::string_view key) {
   return name;
 }
 
+/// A plan has nodes of one kind, one launch line and one environment.
+void refuse_components(ObjectReader& root) {
+  for (const char* key : {"components", "hetjob"}) {
+    if (!root.has(key)) continue;
+    root.raw(key);
+    root.report_value(
+        key, fmt::format("\"{}\": a heterogeneous job's script cannot be written from a job file", key),
+        "write its directives yourself, with #SBATCH hetjob between the components, and start the ranks of "
+        "all by srun --het-group=0,1 hpcml launch … -- CMD (docs/launching.md, \"Heterogeneous jobs\"); "
+        "hpcml check judges each component");
+  }
+}
+
 } // namespace
 
 JobLoad load_job_file(const std::string& path) {
@@ -52,6 +65,7 @@ JobLoad load_job_file(const std::string& path) {
   if (root.has("jobs") && (!job.command.empty() || load.chain))
     root.report_value("jobs", "a file with \"jobs\" has each program and chain there",
                       "move \"command\", \"steps\" and \"chain\" into the jobs");
+  refuse_components(root);
   root.raw("$schema");
   root.finish();
   load.diagnostics.insert(load.diagnostics.end(), context.diagnostics.begin(), context.diagnostics.end());

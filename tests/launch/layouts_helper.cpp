@@ -257,6 +257,7 @@ DrawnLayout draw_over_components(Dice& dice, const std::vector<std::vector<std::
 
 DrawnJob draw_components_job(Dice& dice, unsigned count) {
   DrawnJob job;
+  job.script = dice.once_in(2);
   const unsigned parts = dice.number(2, 3);
   std::vector<std::vector<std::string>> components;
   auto left = dice.some(numbered_nodes(1, k_nodes), k_nodes);
@@ -290,7 +291,8 @@ std::vector<DrawnJob> draw_layouts(unsigned seed, unsigned count, bool with_mpi)
       const auto nodes = numbered_nodes(first, last);
       job.request = " --exclusive -N" + std::to_string(nodes.size()) + " -w " + util::join(nodes, ",");
       if (kind == 2) job.request += " --ntasks-per-node=4";
-      if (kind == 3) job.array = dice.number(1, 2);
+      job.script = kind == 3;
+      if (job.script) job.array = dice.number(0, 2);
       for (unsigned i = 0; i < here; ++i)
         job.layouts.push_back(
             draw_in_plain_job(dice, nodes, std::to_string(jobs.size()) + "-" + std::to_string(i), with_mpi));

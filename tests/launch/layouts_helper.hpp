@@ -20,8 +20,8 @@ struct DrawnLayout {
 /// A job in which layouts run, several at once.
 struct DrawnJob {
   std::string request; ///< what salloc or sbatch is asked
-  unsigned array =
-      0; ///< by sbatch, as an array of so many tasks, each of which runs all layouts; 0: by salloc
+  bool script = false; ///< by sbatch; else by salloc
+  unsigned array = 0;  ///< tasks of a job array, each of which runs all layouts; 0: no array
   std::vector<DrawnLayout> layouts;
 };
 

@@ -196,10 +196,10 @@ TEST_CASE("in layouts drawn by a seed each rank is told what srun's label and it
   for (unsigned i = 0; i < jobs.size(); ++i) {
     const auto name = "job-" + std::to_string(i) + ".sh";
     REQUIRE(util::write_file(folder + "/" + name, job_script(jobs[i], i), 0755));
-    const auto tasks = "1-" + std::to_string(jobs[i].array);
-    all += (jobs[i].array > 0 ? "sbatch -W -o batch-" + std::to_string(i) + " -t 9 -a " + tasks +
-                                    jobs[i].request + " ./" + name
-                              : "salloc -Q -t 9" + jobs[i].request + " bash ./" + name) +
+    const auto tasks = jobs[i].array > 0 ? " -a 1-" + std::to_string(jobs[i].array) : std::string();
+    all += (jobs[i].script
+                ? "sbatch -W -o batch-" + std::to_string(i) + " -t 9" + tasks + jobs[i].request + " ./" + name
+                : "salloc -Q -t 9" + jobs[i].request + " bash ./" + name) +
            "\n";
   }
   REQUIRE(util::write_file(folder + "/all.sh", all, 0755));

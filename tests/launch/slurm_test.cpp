@@ -225,6 +225,40 @@ TEST_CASE("uneven steps, steps beside each other and started ranks are right und
   CHECK(sections.at("failure") == std::vector<std::string>{"code 127"});
 }
 
+TEST_CASE(
+    "the documents' heterogeneous job is one world, which check and the emulated site have nothing against",
+    "[slurm]") {
+  const auto page = util::read_file(std::string(HPCML_SOURCE_DIR) + "/docs/launching.md").value_or("");
+  const std::string mark = "```bash\n#!/bin/bash\n";
+  const auto start = page.find(mark);
+  REQUIRE(start != std::string::npos);
+  auto script = page.substr(start + 8, page.find("```", start + 8) - start - 8);
+  REQUIRE(script.find("#SBATCH hetjob") != std::string::npos);
+  script = util::replace_all(script, "hpcml launch", HPCML_BINARY " launch");
+  script =
+      util::replace_all(script, "python train.py",
+                        "sh -c 'echo $(hostname) $RANK $WORLD_SIZE $LOCAL_RANK $NODE_RANK $MASTER_ADDR'");
+  const std::string folder = make_folder();
+  REQUIRE(util::write_file(folder + "/job.sh", script));
+  auto env = util::EnvSnapshot::of_process();
+  env.set("PATH", "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin");
+  CHECK(run_hpcml({"check", "--site", "lumi", folder + "/job.sh"}, env).exit_code == 0);
+  const auto output = run_hpcml({"emulate", "--site", "lumi", "--nodes", "3", "--", "sbatch", "-W", "-o",
+                                 folder + "/log", folder + "/job.sh"},
+                                env);
+  const auto log = util::read_file(folder + "/log").value_or("");
+  INFO(output.out << output.err << log);
+  CHECK(output.exit_code == 0);
+  for (unsigned rank = 0; rank < 18; ++rank) {
+    const unsigned node = rank < 2 ? 0 : 1 + (rank - 2) / 8, local = rank < 2 ? rank : (rank - 2) % 8;
+    const std::string line = "nid00000" + std::to_string(node + 1) + " " + std::to_string(rank) + " 18 " +
+                             std::to_string(local) + " " + std::to_string(node) + " nid000001\n";
+    CAPTURE(line);
+    CHECK(log.find(line) != std::string::npos);
+  }
+  std::filesystem::remove_all(folder);
+}
+
 TEST_CASE("a generated job with both hardware threads of its cores and the GPUs in the order of the cores "
           "has them on an emulated LUMI node",
           "[slurm]") {

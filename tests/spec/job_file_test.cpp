@@ -84,6 +84,20 @@ TEST_CASE("All mistakes of a job file are said at once with their places", "[spe
   }
 }
 
+TEST_CASE("A job file of several components is refused with what writes such a job", "[spec]") {
+  const TempDir folder;
+  for (const auto* key : {"components", "hetjob"}) {
+    const auto path =
+        folder.write("hpcml.json", std::string("{\"") + key + "\": [{\"nodes\": 1}, {\"nodes\": 2}]}");
+    const auto load = spec::load_job_file(path);
+    CHECK_FALSE(load.job.has_value());
+    const auto text = all_text(load);
+    CHECK_THAT(text, Catch::Contains("a heterogeneous job's script cannot be written from a job file") &&
+                         Catch::Contains("srun --het-group=0,1 hpcml launch"));
+    CHECK_THAT(text, !Catch::Contains("is not known"));
+  }
+}
+
 TEST_CASE("A job file that is missing, no file, or no JSON is refused", "[spec]") {
   const TempDir folder;
   for (const auto& path : {folder.path() + "/none.json", folder.path(), std::string("/dev/zero"),
