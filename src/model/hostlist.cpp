@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "model/hostlist.hpp"
 
+#include <charconv>
+
 #include "util/text.hpp"
 
 namespace hpcml::model {
@@ -9,56 +11,87 @@ namespace {
 
 constexpr std::size_t k_max_names = 100000;
 
-std::string padded(unsigned long long number, std::size_t width) {
-  std::string digits = std::to_string(number);
-  return digits.size() < width ? std::string(width - digits.size(), '0') + digits : digits;
-}
+/// "001-004" of a bracket: numbers that are written with at least `width` digits.
+struct Range {
+  unsigned long long first = 0, last = 0;
+  std::size_t width = 0;
+};
+
+/// A literal text and the bracket behind it; only the last of an item may have none.
+struct Piece {
+  std::string_view literal;
+  std::vector<Range> ranges;
+  std::size_t count = 1; ///< texts that the bracket stands for
+};
 
 /// "001-004,007": the texts a bracket stands for.
-util::Result<std::vector<std::string>> expand_bracket(std::string_view inside, std::size_t offset) {
-  std::vector<std::string> texts;
-  for (const auto& piece : util::split(inside, ',')) {
-    const auto dash = piece.find('-');
-    const std::string first_text = piece.substr(0, dash);
+util::Status read_bracket(std::string_view inside, std::size_t offset, Piece& piece) {
+  piece.count = 0;
+  for (const auto& part : util::split(inside, ',')) {
+    const auto dash = part.find('-');
+    const std::string_view first_text = std::string_view(part).substr(0, dash);
     const auto first = util::parse_unsigned(first_text);
-    const auto last = dash == std::string::npos ? first : util::parse_unsigned(piece.substr(dash + 1));
+    const auto last = dash == std::string::npos ? first : util::parse_unsigned(part.substr(dash + 1));
     if (!first || !last)
-      return util::Error{"\"" + piece + "\" is no number or range of a node list", {}, offset};
-    if (*first > *last) return util::Error{"the range " + piece + " runs backwards", {}, offset};
-    if (*last - *first >= k_max_names || texts.size() + (*last - *first) >= k_max_names)
+      return util::Error{"\"" + part + "\" is no number or range of a node list", {}, offset};
+    if (*first > *last) return util::Error{"the range " + part + " runs backwards", {}, offset};
+    if (*last - *first >= k_max_names || piece.count + (*last - *first) >= k_max_names)
       return util::Error{"the node list has more than 100000 names", {}, offset};
-    for (auto number = *first; number <= *last; ++number) texts.push_back(padded(number, first_text.size()));
-    offset += piece.size() + 1;
+    piece.ranges.push_back({*first, *last, first_text.size()});
+    piece.count += *last - *first + 1;
+    offset += part.size() + 1;
   }
-  return texts;
+  return util::Done{};
+}
+
+/// Appends all names that begin with `name` and go on as the pieces from `at` on say.
+void append_names(const std::vector<Piece>& pieces, std::size_t at, std::string& name,
+                  std::vector<std::string>& out) {
+  if (at == pieces.size()) {
+    out.push_back(name);
+    return;
+  }
+  const auto& piece = pieces[at];
+  const auto length = name.size();
+  name += piece.literal;
+  if (piece.ranges.empty()) append_names(pieces, at + 1, name, out);
+  const auto before = name.size();
+  for (const auto& range : piece.ranges)
+    for (auto number = range.first; number <= range.last; ++number) {
+      char digits[24];
+      const auto* end = std::to_chars(digits, digits + sizeof digits, number).ptr;
+      const auto count = static_cast<std::size_t>(end - digits);
+      if (count < range.width) name.append(range.width - count, '0');
+      name.append(digits, count);
+      append_names(pieces, at + 1, name, out);
+      name.resize(before);
+    }
+  name.resize(length);
 }
 
 /// One comma-separated item: text and brackets in any order; every bracket multiplies the names.
 util::Status expand_item(std::string_view item, std::size_t offset, std::vector<std::string>& out) {
-  std::vector<std::string> names{""};
-  std::size_t at = 0;
+  std::vector<Piece> pieces;
+  std::size_t at = 0, count = 1;
   while (at < item.size()) {
     const auto open = item.find('[', at);
-    const std::string literal(item.substr(at, open == std::string_view::npos ? open : open - at));
-    if (literal.find(']') != std::string::npos)
+    pieces.push_back({item.substr(at, open == std::string_view::npos ? open : open - at), {}, 1});
+    if (pieces.back().literal.find(']') != std::string_view::npos)
       return util::Error{"a ] without its [ in the node list", {}, offset + at};
-    for (auto& name : names) name += literal;
     if (open == std::string_view::npos) break;
     const auto close = item.find(']', open);
     if (close == std::string_view::npos)
       return util::Error{"a [ without its ] in the node list", {}, offset + open};
-    auto texts = expand_bracket(item.substr(open + 1, close - open - 1), offset + open + 1);
-    if (!texts) return texts.error();
-    if (names.size() * texts->size() > k_max_names)
-      return util::Error{"the node list has more than 100000 names", {}, offset};
-    std::vector<std::string> product;
-    for (const auto& name : names)
-      for (const auto& text : *texts) product.push_back(name + text);
-    names = std::move(product);
+    const auto read = read_bracket(item.substr(open + 1, close - open - 1), offset + open + 1, pieces.back());
+    if (!read) return read.error();
+    count *= pieces.back().count;
+    if (count > k_max_names) return util::Error{"the node list has more than 100000 names", {}, offset};
     at = close + 1;
   }
-  if (names.size() == 1 && names[0].empty()) return util::Error{"an empty name in the node list", {}, offset};
-  out.insert(out.end(), names.begin(), names.end());
+  if (pieces.empty()) return util::Error{"an empty name in the node list", {}, offset};
+  out.reserve(out.size() + count);
+  std::string name;
+  append_names(pieces, 0, name, out);
   return util::Done{};
 }
 

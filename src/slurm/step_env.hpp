@@ -10,6 +10,7 @@
 #include "model/site.hpp"
 #include "util/env_snapshot.hpp"
 #include "util/result.hpp"
+#include "util/shared_list.hpp"
 
 namespace hpcml::slurm {
 
@@ -20,7 +21,7 @@ struct StepLayout {
   unsigned world_size = 1;
   unsigned local_world_size = 1;
   unsigned node_rank = 0;
-  std::vector<std::string> nodes;       ///< node names by their numbers, if `numbered`
+  util::SharedList<std::string> nodes;  ///< node names by their numbers, if `numbered`
   std::vector<unsigned> tasks_per_node; ///< one per node, same order
   std::string host;                     ///< this task's node, by its name in the step
   bool numbered = true; ///< false: the nodes are in another order, and only this task's own is known
