@@ -20,7 +20,10 @@ void answer(ClientId client, std::string_view value, Answers& answers) {
 Meeting::Meeting(MeetingRules rules, Say say)
     : x_rules(std::move(rules)), x_say(std::move(say)), x_roster(x_rules.patience) {}
 
-void Meeting::connected(ClientId client, const std::string& peer, Time) { x_peers[client] = {peer}; }
+void Meeting::connected(ClientId client, const std::string& peer, Time) {
+  x_peers[client] = {peer};
+  x_watch.connected(client, peer);
+}
 
 void Meeting::say(const std::vector<std::string>& lines) const {
   for (const auto& line : lines) x_say(line);
@@ -62,11 +65,11 @@ void Meeting::announce(ClientId client, const Message& message, Answers& answers
 bool Meeting::heard(ClientId client, const Message& message, Answers& answers, Time now) {
   if (message.op == Op::ping) {
     say(x_roster.program_came(client, x_peers[client].address, message.number, now));
-    x_watch.heard(client, x_peers[client].address, message, now);
+    x_watch.heard(client, message, now);
     return false;
   }
   if (message.keys.empty() || !util::starts_with(message.keys.front(), k_own_keys)) {
-    x_watch.heard(client, x_peers[client].address, message, now);
+    x_watch.heard(client, message, now);
     return false;
   }
   if (Peer& peer = x_peers[client]; !peer.launcher) {

@@ -100,9 +100,12 @@ private:
     if (meaning.kind == Kind::unique_id) of += "'s unique id";
     if (meaning.kind == Kind::sequence) of += "'s number";
     const auto time = time_text(since, x_scene.now);
-    const auto who = waiters.who.size() == 1 ? waiters.who.front()->name + " has waited "
-                                             : std::to_string(waiters.who.size()) + " ranks (" +
-                                                   range_text(stall.waiters) + ") have waited ";
+    const bool ranks = std::all_of(waiters.who.begin(), waiters.who.end(),
+                                   [](const Standing* one) { return one->rank.has_value(); });
+    const auto who = waiters.who.size() == 1
+                         ? waiters.who.front()->name + " has waited "
+                         : std::to_string(waiters.who.size()) + (ranks ? " ranks (" : " programs (") +
+                               range_text(stall.waiters) + ") have waited ";
     stall.text = who + time + " for " + of + ": ";
     if (const auto other = wrong_world(waiters); !other.empty()) {
       stall.text += other;
@@ -281,9 +284,10 @@ std::string range_text(const std::vector<std::string>& short_names) {
     parts.push_back(std::to_string(numbers[i]) + (last > i ? "-" + std::to_string(numbers[last]) : ""));
     i = last + 1;
   }
+  auto text = util::join(parts, ",");
   for (const auto& name : short_names)
-    if (!util::parse_unsigned(name)) parts.push_back(name);
-  return util::join(parts, ",");
+    if (!util::parse_unsigned(name)) text += (text.empty() ? "" : ", ") + name;
+  return text;
 }
 
 std::vector<Stall> find_stalls(const Scene& scene) { return StallReader(scene).read(); }

@@ -84,14 +84,16 @@ void Watch::note_wait(Trace& trace, std::string_view key, bool polls, Time now) 
   trace.polls = polls;
 }
 
-void Watch::heard(ClientId client, const std::string& peer, const Message& message, Time now) {
+void Watch::connected(ClientId client, const std::string& peer) {
   if (client >= x_traces.size()) x_traces.resize(client + 64);
+  x_traces[client] = Trace();
+  x_traces[client].peer = peer;
+}
+
+void Watch::heard(ClientId client, const Message& message, Time now) {
+  if (client >= x_traces.size()) return;
   Trace& trace = x_traces[client];
-  if (!trace.used) {
-    trace = Trace();
-    trace.used = true;
-    trace.peer = peer;
-  }
+  trace.used = true;
   trace.spoke = now;
   const auto key = message.keys.empty() ? std::string_view() : message.keys.front();
   switch (message.op) {

@@ -37,7 +37,8 @@ public:
   using Time = Standing::Time;
 
   void begins(const Table& table) { x_table = &table; }
-  void heard(ClientId client, const std::string& peer, const Message& message, Time now);
+  void connected(ClientId client, const std::string& peer);
+  void heard(ClientId client, const Message& message, Time now);
   /// Before the roster forgets the client.
   void left(ClientId client, const Roster& roster, Time now);
 

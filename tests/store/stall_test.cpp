@@ -58,7 +58,8 @@ struct Served {
     message.number = number;
     if (!key.empty()) message.keys = {key};
     message.values.assign(op == Op::set ? 1 : 0, "x");
-    watch.heard(client, "10.0.0." + std::to_string(client), message, k_now + seconds(at));
+    if (known.insert(client).second) watch.connected(client, "10.0.0." + std::to_string(client));
+    watch.heard(client, message, k_now + seconds(at));
     if (op == Op::ping) return;
     REQUIRE(table.apply(client, Dialect::torch2, message, answers).empty());
   }
@@ -66,6 +67,7 @@ struct Served {
   Watch watch;
   Roster roster;
   NoAnswers answers;
+  std::set<ClientId> known;
 };
 
 } // namespace
