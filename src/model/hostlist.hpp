@@ -17,6 +17,8 @@ public:
   /// Slurm.
   static util::Result<Hostlist> parse(std::string_view text);
   const std::vector<std::string>& names() const { return x_names; }
+  /// The same, for who needs the list no longer.
+  std::vector<std::string> take() && { return std::move(x_names); }
   std::size_t size() const { return x_names.size(); }
 
 private:

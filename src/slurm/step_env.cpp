@@ -62,7 +62,7 @@ Result<NodeList> read_nodes(const util::EnvSnapshot& env, const std::vector<std:
   auto list = model::Hostlist::parse(variable->value);
   if (!list) return util::with_context(list.error(), variable->name + "='" + variable->value + "'");
   if (list->size() == 0) return Error{variable->name + "='" + variable->value + "' names no node"};
-  return NodeList{*variable, list->names()};
+  return NodeList{*variable, std::move(*list).take()};
 }
 
 Error contradiction(const std::string& what) {
@@ -172,13 +172,13 @@ Result<StepLayout> read_step_layout(const util::EnvSnapshot& env) {
   }
   auto nodes = read_nodes(env, {"SLURM_STEP_NODELIST", "SLURM_NODELIST", "SLURM_JOB_NODELIST"});
   if (!nodes) return nodes.error();
-  layout.nodes = nodes->names;
+  layout.nodes = std::move(nodes->names);
   const std::vector<std::string> count_names = {"SLURM_STEP_TASKS_PER_NODE", "SLURM_TASKS_PER_NODE"};
   const auto counts_variable = first_set(env, count_names);
   if (!counts_variable) return missing(count_names);
   auto counts = parse_tasks_per_node(counts_variable->value);
   if (!counts) return util::with_context(counts.error(), counts_variable->name);
-  layout.tasks_per_node = *counts;
+  layout.tasks_per_node = std::move(*counts);
   put_components_in_order(env, layout);
   const auto found = find_own_node(env, layout);
   if (const auto sound = check_layout(layout); !sound) return sound.error();
