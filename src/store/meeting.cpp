@@ -53,6 +53,10 @@ void Meeting::announce(ClientId client, const Message& message, Answers& answers
   if (!who) return refuse(client, "does not understand this hpcml", answers);
   if (const auto why = refusal(*who); !why.empty()) return refuse(client, why, answers);
   x_rules.step = who->step;
+  if (!x_roster.begun() && who->world_size > x_most_clients)
+    x_say("the step has " + std::to_string(who->world_size) + " ranks, and this store can have " +
+          std::to_string(x_most_clients) +
+          " clients: raise the hard limit of open files (ulimit -Hn) on the node that serves");
   say(x_roster.announce(*who, x_peers[client].address, now));
   if (who->decision && !x_decision) x_decision = who->decision;
   x_wait_for_decision.push_back(client);

@@ -33,7 +33,10 @@ public:
   /// Called about twice a second; true ends the service.
   void set_end(std::function<bool(const Meeting&, Time)> is_over) { x_is_over = std::move(is_over); }
 
-  void begins(const Table& table) override { x_watch.begins(table); }
+  void begins(const Table& table, std::size_t most_clients) override {
+    x_watch.begins(table);
+    x_most_clients = most_clients;
+  }
   void connected(ClientId client, const std::string& peer, Time now) override;
   bool heard(ClientId client, const Message& message, Answers& answers, Time now) override;
   void left(ClientId client, const std::string& peer, const std::string& why, Time now) override;
@@ -61,6 +64,7 @@ private:
   std::uint16_t x_port = 0;
   Roster x_roster;
   Watch x_watch;
+  std::size_t x_most_clients = ~std::size_t{0};
   std::optional<Decision> x_decision;
   std::unordered_map<ClientId, Peer> x_peers;
   std::size_t x_launchers = 0;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "store/server.hpp"
 
+#include <algorithm>
 #include <arpa/inet.h>
 #include <array>
 #include <cerrno>
@@ -34,6 +35,15 @@ std::string peer_name(const sockaddr_storage& bytes) {
       ::inet_ntop(AF_INET6, &six, text, sizeof text);
   }
   return text;
+}
+
+/// Each takes a descriptor, and some are needed for the store itself.
+std::size_t most_clients(const ServerLimits& limits) {
+  constexpr rlim_t k_own = 32;
+  rlimit files{};
+  if (::getrlimit(RLIMIT_NOFILE, &files) != 0 || files.rlim_cur == RLIM_INFINITY) return limits.clients;
+  return static_cast<std::size_t>(
+      std::min<rlim_t>(limits.clients, files.rlim_cur > k_own ? files.rlim_cur - k_own : 1));
 }
 
 } // namespace
@@ -195,7 +205,7 @@ util::Status Server::run(int stop) {
   std::array<epoll_event, 512> events;
   x_now = std::chrono::steady_clock::now();
   Time next_tick = x_now + k_tick;
-  x_observer.begins(x_table);
+  x_observer.begins(x_table, most_clients(x_limits));
   for (;;) {
     const int count = ::epoll_wait(x_epoll, events.data(), static_cast<int>(events.size()), k_tick.count());
     if (count < 0 && errno != EINTR)

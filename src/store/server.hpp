@@ -22,8 +22,8 @@ using Time = std::chrono::steady_clock::time_point;
 class Observer {
 public:
   virtual ~Observer() = default;
-  /// Before all else: what the store holds, as long as it serves.
-  virtual void begins(const Table& /*table*/) {}
+  /// Before all else: what the store holds, as long as it serves, and how many clients it can have.
+  virtual void begins(const Table& /*table*/, std::size_t /*most_clients*/) {}
   virtual void connected(ClientId, const std::string& /*peer*/, Time) {}
   /// Before a message takes effect; true where the store is not to see it. Answers may be given.
   virtual bool heard(ClientId, const Message&, Answers&, Time) { return false; }
