@@ -44,6 +44,7 @@ for pid in "${pids[@]}"; do wait "$pid" || failed=1; done
 took=$(awk -v a="$started" -v b="$(date +%s.%N)" 'BEGIN { printf "%.2f", b - a }')
 grep -E 'VmHWM' "/proc/$server/status"
 awk '{ printf "server: %.2f s of processor time\n", ($14 + $15) / 100 }' "/proc/$server/stat"
+awk '/^TcpExt/ { if (n++) for (i = 2; i <= NF; ++i) { if (name[i] == "ListenOverflows" || name[i] == "ListenDrops") printf "%s %s\n", name[i], $i } else split($0, name) }' /proc/net/netstat
 cat "$work/said"
 kill "$server"
 echo "$ranks ranks in $nodes namespaces met in $took s"
