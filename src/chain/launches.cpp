@@ -248,7 +248,9 @@ private:
     }
     const auto* wrapper = find_wrapper(link.program);
     if (!wrapper) return at + 1;
-    if (!wrapper->subcommands.empty()) {
+    const auto written = words[at].text();
+    if (!wrapper->subcommands.empty() &&
+        !has_subcommand_in_name(*wrapper, std::string_view(written).substr(written.rfind('/') + 1))) {
       while (reader.is_option()) reader.flag(reader.word().text()); // options of the engine itself
       if (reader.done() || !has_word(wrapper->subcommands, reader.word().text())) {
         link.complete = false;

@@ -141,6 +141,30 @@ const Wrapper* find_wrapper(std::string_view program) {
   return model::starts_tasks(program) ? find(program.substr(program.find('-') + 1)) : nullptr;
 }
 
+bool has_subcommand_in_name(const Wrapper& wrapper, std::string_view program) {
+  const auto& name = wrapper.name;
+  return program.size() > name.size() && util::starts_with(program, name) && program[name.size()] == '-' &&
+         wrapper.subcommands.find(" " + std::string(program.substr(name.size() + 1)) + " ") !=
+             std::string_view::npos;
+}
+
+std::string_view usual_name(std::string_view program) {
+  static constexpr std::array<std::pair<std::string_view, std::string_view>, 3> c_names = {
+      {{"orterun", "mpirun"}, {"prterun", "mpirun"}, {"prun", "mpirun"}}};
+  const auto* found =
+      std::find_if(c_names.begin(), c_names.end(), [&](const auto& row) { return row.first == program; });
+  if (found != c_names.end()) return found->second;
+  // Debian and MPICH put the implementation behind a dot.
+  const auto dot = program.find('.');
+  if (const auto base = program.substr(0, dot);
+      dot != std::string_view::npos && (base == "mpirun" || base == "mpiexec"))
+    return base == "mpirun" ? "mpirun" : "mpiexec";
+  const auto* wrapper = std::find_if(k_wrappers.begin(), k_wrappers.end(), [&](const Wrapper& one) {
+    return !one.subcommands.empty() && has_subcommand_in_name(one, program);
+  });
+  return wrapper == k_wrappers.end() ? std::string_view() : wrapper->name;
+}
+
 std::string full_option(const Wrapper& wrapper, std::string_view written) {
   std::string full(written);
   if (!wrapper.abbreviates || written.substr(0, 2) != "--" || written.size() < 3) return full;

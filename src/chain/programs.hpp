@@ -35,6 +35,11 @@ struct Wrapper {
 /// Apptainer and Singularity set what begins so, without this beginning, for the programs of their image.
 inline constexpr std::array<std::string_view, 2> k_image_variables = {"APPTAINERENV_", "SINGULARITYENV_"};
 
+/// The name under which a program is known that has several: "orterun" and "mpirun.openmpi" are mpirun,
+/// "accelerate-launch" is accelerate; empty for other names.
+std::string_view usual_name(std::string_view program);
+/// Whether the program's name has its subcommand in it: "accelerate-launch".
+bool has_subcommand_in_name(const Wrapper& wrapper, std::string_view program);
 /// What is known of a program's words by its name without folder ("apptainer", "bede-mpirun"); nothing of
 /// other programs.
 const Wrapper* find_wrapper(std::string_view program);

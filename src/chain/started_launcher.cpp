@@ -63,9 +63,12 @@ void add_words(const Launch& launch, std::size_t at, StartedLauncher& found) {
   if (!link.module.empty()) // python, its own options, -m, the module
     while (options < rest && words[options - 1].text() != link.module) ++options;
   const auto* wrapper = find_wrapper(link.program);
-  if (link.module.empty() && wrapper && !wrapper->subcommands.empty())
+  const auto name = words[program].text().substr(words[program].text().rfind('/') + 1);
+  const bool subcommand = link.module.empty() && wrapper && !wrapper->subcommands.empty() &&
+                          !has_subcommand_in_name(*wrapper, name);
+  if (subcommand)
     while (options < rest && words[options].prefix().substr(0, 1) == "-") ++options;
-  if (link.module.empty() && wrapper && !wrapper->subcommands.empty() && options < rest) ++options;
+  if (subcommand && options < rest) ++options;
   std::vector<std::string> written;
   for (std::size_t i = program; i < options && i < words.size(); ++i) written.push_back(words[i].text());
   found.written = util::join(written, " ");

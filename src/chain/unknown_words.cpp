@@ -39,7 +39,8 @@ std::string program_name(const Argument& word) {
   name.erase(0, name.rfind('/') + 1);
   if (name.substr(0, 6) == "python" && name.find_first_not_of("0123456789.", 6) == std::string::npos)
     return "python";
-  return name;
+  const auto known = usual_name(name);
+  return known.empty() ? name : std::string(known);
 }
 
 std::size_t find_unknown_program(const Words& words, std::size_t at, const Wrapper& wrapper) {
