@@ -103,6 +103,7 @@ std::string module_lines(const Site& site) {
     conda_modules.insert(conda_modules.end(), rule.modules.begin(), rule.modules.end());
     if (!rule.conda_env.empty()) conda_envs.push_back(rule.conda_env);
   }
+  for (const auto& rule : site.modules) add_modules(modules, rule.load);
   add_modules(modules, site.libtorch_modules);
   std::vector<std::string> images; // "VARIABLE|EXPRESSION" of modules that give an image
   for (const auto& rule : site.containers)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The stand-in programs under the real bash, and under shellcheck.
 #include "emulate/stand_ins_helper.hpp"
+#include "spec/site_store.hpp"
 
 using namespace hpcml;
 using namespace hpcml::emulate;
@@ -52,6 +53,26 @@ TEST_CASE("the generated site data keeps hostile texts as texts") {
                      "/lib/site.sh && printf '%s|%s' \"$hpcml_site_name\" \"${hpcml_modules[0]}\"");
   CHECK(shown.out == site.name + "||x'; touch EVIL #");
   CHECK_FALSE(fs::exists("EVIL"));
+}
+
+TEST_CASE("the modules that a site's jobs load are known in its rehearsal") {
+  unsigned loads = 0;
+  for (const auto& id : spec::list_sites({std::string(HPCML_SOURCE_DIR) + "/sites"})) {
+    const auto site = spec::load_site(id, {std::string(HPCML_SOURCE_DIR) + "/sites"}).site.value();
+    if (site.modules.empty() || site.partitions.empty()) continue;
+    const Installed installed(site);
+    for (const auto& rule : site.modules) {
+      std::string script;
+      for (const auto& name : rule.load)
+        script += util::starts_with(name, "use:") ? "module use " + name.substr(4) + " && "
+                                                  : "module load " + name + " && ";
+      const auto loaded = installed.bash(script + "true");
+      CAPTURE(id, script, loaded.err);
+      CHECK(loaded.exit_code == 0);
+      ++loads;
+    }
+  }
+  CHECK(loads > 3);
 }
 
 TEST_CASE("module loads what the profile names and nothing else") {
