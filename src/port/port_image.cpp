@@ -174,7 +174,20 @@ private:
                    "--container names another one");
   }
 
-  /// Made for other GPUs or other processors, as far as its name tells.
+  /// "--nv" at a site of AMD's GPUs, "--rocm" at one of NVIDIA's; empty where the script says neither.
+  std::string foreign_flag(model::GpuVendor vendor) const {
+    const std::string flag = vendor == model::GpuVendor::amd      ? "nv"
+                             : vendor == model::GpuVendor::nvidia ? "rocm"
+                                                                  : "";
+    const bool given =
+        !flag.empty() && std::any_of(x_programs.begin(), x_programs.end(), [&](const auto& found) {
+          const auto* container = found.launch->container();
+          return container && container->find(flag);
+        });
+    return given ? "--" + flag : "";
+  }
+
+  /// Made for other GPUs or other processors, as far as its name and its flags tell.
   void judge(const std::string& image, diag::Place place) {
     const auto* node = target_node(x_porting);
     if (!node) return;
@@ -192,6 +205,12 @@ private:
       x_porting.warn(place, "port/image-gpu",
                      "by its name this image is made for NVIDIA's GPUs; " + site + " has AMD's",
                      "--container names one that is made for ROCm");
+    else if (const auto flag = foreign_flag(vendor); !flag.empty())
+      x_porting.warn(place, "port/image-gpu",
+                     "the script starts this image with " + flag + ", so it is made for " +
+                         (flag == "--nv" ? "NVIDIA's GPUs; " + site + " has AMD's"
+                                         : "AMD's GPUs; " + site + " has NVIDIA's"),
+                     "--container names one that is made for these");
     const bool arm = names({"aarch64", "arm64", "sbsa"});
     if (node->cpu_arch == model::CpuArch::aarch64 && !arm)
       x_porting.warn(place, "port/image-arch",

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 
+#include "port/assignments.hpp"
 #include "port/port_words.hpp"
 #include "port/porting.hpp"
 #include "util/shell_quote.hpp"
@@ -154,6 +155,10 @@ private:
           continue;
         }
       }
+      if (option.name == "export" || option.name == "x") {
+        keep_settings(step, option);
+        continue;
+      }
       const auto mpi = option.name == "mpi" ? step.value("mpi") : std::nullopt;
       if (mpi && *mpi != "none")
         x_porting.note(option.place, "port/launcher",
@@ -176,6 +181,45 @@ private:
                      step.program + " has options here that are known only when the script runs (an image "
                                     "may be one): they are left out",
                      "--container names an image, --srun=… gives srun an option");
+  }
+
+  /// What a step's own option sets for its program becomes the job's: the new step is started otherwise.
+  void keep_settings(const Link& step, const GivenOption& option) {
+    const auto listed = option.value ? "," + option.value->text() + "," : std::string();
+    std::vector<std::string> kept, gone, owned;
+    for (const auto& set : step.sets) {
+      if (listed.find("," + set.name + "=") == std::string::npos) continue;
+      auto& env = x_porting.result.job.env;
+      const bool known =
+          std::any_of(env.begin(), env.end(), [&](const auto& one) { return one.first == set.name; });
+      if (known) continue;
+      if (is_owned(set.name))
+        add_name(owned, set.name);
+      else if (set.value.known()) {
+        env.emplace_back(set.name,
+                         model::Sourced<std::string>{set.value.text(), x_porting.origin(shown(option))});
+        add_name(kept, set.name);
+      } else
+        add_name(gone, set.name);
+    }
+    const auto which = step.program + "'s " + shown(option);
+    if (!kept.empty())
+      x_porting.note(option.place, "port/variable",
+                     util::join(kept, ", ") + ", which " + which + " sets, is set for the whole job",
+                     "--env gives another value");
+    if (!owned.empty())
+      x_porting.note(option.place, "port/variable",
+                     util::join(owned, ", ") +
+                         " is left out: the new script and its launcher set what this site needs");
+    if (!gone.empty())
+      x_porting.warn(option.place, "port/variable",
+                     util::join(gone, ", ") + ", which " + which +
+                         " sets to what only the job knows, is left out",
+                     "export it before the launch, or give --env " + gone.front() + "=…");
+    if (listed.find(",NONE,") != std::string::npos || listed.find(",NIL,") != std::string::npos)
+      x_porting.note(option.place, "port/launcher",
+                     which + " is left out: the program gets the job's variables",
+                     "--srun=… gives srun an option");
   }
 
   void port_agent(FoundLaunch& found, const Link& agent) {

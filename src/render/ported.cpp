@@ -18,11 +18,19 @@ struct RequestVariable {
   unsigned (*value)(const model::PlannedLayout&);
 };
 
+/// What each task has of something that the plan counts by the rank: an agent's task has that of all its
+/// ranks.
+unsigned by_task(unsigned of_rank, const model::PlannedLayout& layout) {
+  return layout.tasks_per_node == 0 ? of_rank : of_rank * layout.ranks_per_node / layout.tasks_per_node;
+}
+
 constexpr std::array<RequestVariable, 8> k_request_variables = {{
-    {"SLURM_CPUS_PER_TASK", "--cpus-per-task", [](const model::PlannedLayout& l) { return l.cpus_per_rank; }},
+    {"SLURM_CPUS_PER_TASK", "--cpus-per-task",
+     [](const model::PlannedLayout& l) { return by_task(l.cpus_per_rank, l); }},
     {"SLURM_GPUS_PER_NODE", "--gpus-per-node", [](const model::PlannedLayout& l) { return l.gpus_per_node; }},
     {"SLURM_GPUS_ON_NODE", "--gpus-per-node", [](const model::PlannedLayout& l) { return l.gpus_per_node; }},
-    {"SLURM_GPUS_PER_TASK", "--gpus-per-task", [](const model::PlannedLayout& l) { return l.gpus_per_rank; }},
+    {"SLURM_GPUS_PER_TASK", "--gpus-per-task",
+     [](const model::PlannedLayout& l) { return by_task(l.gpus_per_rank, l); }},
     {"SLURM_GPUS", "--gpus", [](const model::PlannedLayout& l) { return l.gpus_per_node * l.nodes; }},
     {"SLURM_NTASKS_PER_NODE", "--ntasks-per-node",
      [](const model::PlannedLayout& l) { return l.tasks_per_node; }},

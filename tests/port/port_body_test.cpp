@@ -17,6 +17,13 @@ TEST_CASE("Variables that kept commands read are set where the new request does 
                                   "--workers $SLURM_CPUS_PER_TASK"),
                               "lumi");
   CHECK(has(script, "SLURM_CPUS_PER_TASK=7"));
+  // An agent stays for --tee: its task has the cores of all the processes that it starts.
+  const auto agent = written(job("-N 4 --gpus-per-node=4 --ntasks-per-node=1 --cpus-per-task=32",
+                                 "srun torchrun --nnodes=4 --nproc_per_node=4 --rdzv_endpoint=$H:1 --tee 3 "
+                                 "x.py --workers $SLURM_CPUS_PER_TASK"),
+                             "lumi");
+  CHECK(has(agent, "torchrun"));
+  CHECK(has(agent, "SLURM_CPUS_PER_TASK=56"));
   const auto by_gres =
       written(job("-N 1 --gpus-per-node=4 --ntasks-per-node=4", "srun python x.py --tp $SLURM_GPUS_PER_NODE"),
               "leonardo");

@@ -78,6 +78,33 @@ TEST_CASE("No option of a launcher is left out without a word") {
             "--label --output=log.%t"));
 }
 
+TEST_CASE("What the old step set for its program is set, or missed with a word, where the step is another") {
+  const auto by_mpirun =
+      ported(job(k_four, "mpirun -np 2 -x FOO=1 -x PATH -x MASTER_PORT=1 -x BAR=$Y python x.py"), "narval");
+  CHECK(by_mpirun.job.env.size() == 1);
+  CHECK(by_mpirun.job.env.at(0).first == "FOO");
+  CHECK(by_mpirun.job.env.at(0).second.value == "1");
+  CHECK(says(by_mpirun, "port/variable", "FOO, which mpirun's -x sets, is set"));
+  CHECK(says(by_mpirun, "port/variable", "MASTER_PORT is left out"));
+  CHECK(says(by_mpirun, "port/variable", "BAR, which mpirun's -x sets to what only the job knows"));
+  CHECK_FALSE(says(by_mpirun, "port/launcher", "-x is left out"));
+  const auto by_ibrun = ported(job(k_four, "srun --export=ALL,FOO=1,TWO=a:b python x.py"), "vista");
+  CHECK(by_ibrun.job.env.size() == 2);
+  CHECK(says(by_ibrun, "port/variable", "FOO, TWO, which srun's --export sets"));
+  CHECK(has(written(job(k_four, "srun --export=ALL,FOO=1 python x.py"), "narval"), "--export=ALL,FOO=1"));
+}
+
+TEST_CASE("An image that was started with one maker's libraries is said at the other's GPUs") {
+  const auto image = [](const std::string& flag, const std::string& at) {
+    return says(ported(job(k_four, "srun apptainer exec " + flag + " /x/pt.sif python x.py"), at),
+                "port/image-gpu", "starts this image with " + flag);
+  };
+  CHECK(image("--nv", "lumi"));
+  CHECK(image("--rocm", "leonardo"));
+  CHECK_FALSE(image("--nv", "leonardo"));
+  CHECK_FALSE(image("--rocm", "lumi"));
+}
+
 TEST_CASE("How an agent watches its processes stays with it, and goes with a word") {
   const std::string meeting = "--nnodes=2 --nproc_per_node=4 --rdzv_endpoint=$H:1 ";
   const auto kept =
