@@ -3,6 +3,8 @@
 #include <algorithm>
 
 #include "chain/launches.hpp"
+#include "model/container_engine.hpp"
+#include "model/launcher.hpp"
 #include "util/text.hpp"
 
 namespace hpcml::chain {
@@ -27,6 +29,21 @@ const GivenOption* Link::find(std::string_view option) const {
   const auto found = std::find_if(options.rbegin(), options.rend(),
                                   [&](const GivenOption& given) { return given.name == option; });
   return found == options.rend() ? nullptr : &*found;
+}
+
+const GivenOption* Link::find(model::Says what) const {
+  const auto* launcher = model::find_launcher(program);
+  if (!launcher) return nullptr;
+  const auto found = std::find_if(options.rbegin(), options.rend(), [&](const GivenOption& given) {
+    return launcher->says_of(given.name) == what;
+  });
+  return found == options.rend() ? nullptr : &*found;
+}
+
+const GivenOption* Link::find_any(std::initializer_list<model::Says> what) const {
+  for (const auto one : what)
+    if (const auto* given = find(one)) return given;
+  return nullptr;
 }
 
 std::optional<std::string> Link::value(std::string_view option) const {
@@ -56,9 +73,20 @@ const shell::Argument* Launch::variable(std::string_view name) const {
       if (set->name == name) return &set->value;
   // An engine takes a variable for its image by its own name: what is set so goes before what only comes in.
   if (container())
-    for (const auto prefix : k_image_variables)
-      if (const auto* value = from_shell(*command, std::string(prefix) + std::string(name))) return value;
+    for (const auto& prefix : model::engine_variables({"ENV_"}))
+      if (const auto* value = from_shell(*command, prefix + std::string(name))) return value;
   return from_shell(*command, name);
+}
+
+const shell::Argument* Launch::variable(const Link& link, model::Says what) const {
+  const auto* launcher = model::find_launcher(link.program);
+  if (!launcher) return nullptr;
+  if (what == model::Says::config && !launcher->config_variable.empty())
+    return variable(launcher->config_variable);
+  for (const auto& option : launcher->says)
+    if (option.says == what && !launcher->words.variables.empty())
+      if (const auto* value = variable(launcher->variable_for(option.name))) return value;
+  return nullptr;
 }
 
 std::vector<std::string> Launch::variables(std::string_view beginning) const {
@@ -71,7 +99,7 @@ std::vector<std::string> Launch::variables(std::string_view beginning) const {
   const auto add_of_shell = [&](std::string_view name) {
     add(name);
     if (image)
-      for (const auto prefix : k_image_variables)
+      for (const auto& prefix : model::engine_variables({"ENV_"}))
         if (util::starts_with(name, prefix)) add(name.substr(prefix.size()));
   };
   for (const auto& link : chain) {

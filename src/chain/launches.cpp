@@ -6,6 +6,8 @@
 #include <span>
 
 #include "chain/unknown_words.hpp"
+#include "model/container_engine.hpp"
+#include "model/launcher.hpp"
 #include "slurm/options.hpp"
 #include "util/shell_quote.hpp"
 #include "util/text.hpp"
@@ -15,12 +17,6 @@ namespace {
 
 using shell::Argument;
 using Words = std::vector<Argument>;
-
-/// Options of common plugins of srun that take a value; what others bring is not known.
-constexpr std::string_view k_plugin_values =
-    " --container-image --container-mounts --container-workdir --container-name --container-save "
-    "--container-env --environment --uenv --view "
-    "--image --module --volume ";
 
 /// `"$HPCML" launch`, as scripts of hpcml's own name it: which build it is shows on the node.
 bool is_own_program(const Words& words, std::size_t at) {
@@ -110,12 +106,16 @@ void read_srun(OptionReader& reader) {
                                      : head.substr(2, equals == std::string::npos ? equals : equals - 2);
       if (equals != std::string::npos)
         reader.glued(name, equals + 1);
-      else if ((match.option && match.option->argument == Argument::required) ||
-               has_word(k_plugin_values, head))
-        reader.with_next(name);
       else {
-        if (!match.option && !util::starts_with(name, "container")) reader.note_unknown();
-        reader.flag(name);
+        // Options of the common plugins of srun; what others bring is not known.
+        const auto* engine = match.option ? nullptr : model::find_engine_option(name);
+        if ((match.option && match.option->argument == Argument::required) ||
+            (engine && has_word(engine->step_options, name)))
+          reader.with_next(name);
+        else {
+          if (!match.option && !engine) reader.note_unknown();
+          reader.flag(name);
+        }
       }
       continue;
     }
@@ -144,7 +144,8 @@ void read_srun(OptionReader& reader) {
   }
 }
 
-void read_options(OptionReader& reader, const Wrapper& wrapper, std::size_t program = std::string::npos) {
+void read_options(OptionReader& reader, const model::ProgramWords& wrapper,
+                  std::size_t program = std::string::npos) {
   while (reader.is_option(program)) {
     const auto head = reader.word().prefix();
     if (head == "--") return reader.skip();
@@ -227,7 +228,7 @@ public:
 private:
   /// Whether another program follows behind the options.
   static bool goes_on(const Link& link) {
-    if (link.program == "srun" || link.program == "mpirun") return true;
+    if (role_of(link.program) == Role::step) return true;
     return find_wrapper(link.program) && link.program != "python" && role_of(link.program) != Role::agent &&
            (link.complete || names_image(link));
   }
@@ -277,7 +278,7 @@ private:
     if (reader.done()) return reader.at();
     link.module = reader.word().text();
     reader.skip();
-    const auto launcher = launcher_of_module(link.module);
+    const auto launcher = model::launcher_of_module(link.module);
     if (launcher.empty()) return reader.at();
     link.program = std::string(launcher);
     link.options.clear(); // python's own: the programs do not get them

@@ -3,12 +3,14 @@
 #pragma once
 
 #include <cstdint>
+#include <initializer_list>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "chain/programs.hpp"
+#include "model/launcher_row.hpp"
 #include "shell/view.hpp"
 
 namespace hpcml::chain {
@@ -38,6 +40,10 @@ struct Link {
 
   /// The last option of that name; nothing where it is not given (or not seen, where !complete).
   const GivenOption* find(std::string_view option) const;
+  /// The last option that says this by the launcher's row; nothing where none does, and of other programs.
+  const GivenOption* find(model::Says what) const;
+  /// The same for the first of these that is said.
+  const GivenOption* find_any(std::initializer_list<model::Says> what) const;
   /// The last option's known value; nothing where there is none or it is not known.
   std::optional<std::string> value(std::string_view option) const;
 };
@@ -63,6 +69,9 @@ struct Launch {
   /// The names, beginning so, of the variables that the innermost program may see from the script or from the
   /// chain, also where nobody knows their values.
   std::vector<std::string> variables(std::string_view beginning) const;
+  /// The value of a variable that says this to the link's launcher, as an option would: PET_NNODES, or the
+  /// one that names its configuration; nothing where none is set.
+  const shell::Argument* variable(const Link& link, model::Says what) const;
 };
 
 /// One launch per command of the view whose program is known, but none for functions that nothing calls and

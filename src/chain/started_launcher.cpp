@@ -2,9 +2,9 @@
 #include "chain/started_launcher.hpp"
 
 #include <algorithm>
-#include <cctype>
 
 #include "chain/launches.hpp"
+#include "chain/unknown_words.hpp"
 #include "model/launcher.hpp"
 #include "util/shell_quote.hpp"
 #include "util/text.hpp"
@@ -12,9 +12,16 @@
 namespace hpcml::chain {
 namespace {
 
+using model::Says;
+
+bool is_hpcml(const std::string& program) {
+  const auto* launcher = model::find_launcher(program);
+  return launcher && launcher->ranks == model::RanksBy::launch;
+}
+
 /// hpcml's own launcher is one, too: within itself it would make a second world.
 bool is_launcher(const Link& link) {
-  if (link.program == "hpcml") return link.complete;
+  if (is_hpcml(link.program)) return link.complete;
   if (link.role != Role::step && link.role != Role::agent) return false;
   const auto* wrapper = find_wrapper(link.program);
   // `accelerate config` starts nothing.
@@ -25,12 +32,6 @@ bool is_launcher(const Link& link) {
 
 std::string normal(std::string name) {
   std::replace(name.begin(), name.end(), '-', '_');
-  return name;
-}
-
-std::string upper(std::string name) {
-  std::transform(name.begin(), name.end(), name.begin(),
-                 [](unsigned char c) { return static_cast<char>(std::toupper(c)); });
   return name;
 }
 
@@ -118,6 +119,7 @@ std::optional<StartedLauncher> first_of(const shell::View& view, bool is_script)
     }
     StartedLauncher found;
     found.name = link->program;
+    found.row = model::find_launcher(link->program);
     found.role = link->role == Role::step ? Role::step : Role::agent;
     found.in_text = is_script || !launch.command->context.script.empty();
     found.complete = link->complete;
@@ -152,55 +154,57 @@ std::optional<std::string> StartedLauncher::value(const std::string& option,
   return given == options.rend() ? std::nullopt : given->second;
 }
 
+std::optional<std::string> StartedLauncher::value(model::Says what) const {
+  const auto given = std::find_if(options.rbegin(), options.rend(),
+                                  [&](const auto& one) { return row->says_of(one.first) == what; });
+  return given == options.rend() ? std::nullopt : given->second;
+}
+
 bool StartedLauncher::has(const std::string& option) const {
   return std::any_of(options.begin(), options.end(), [&](const auto& one) { return one.first == option; });
 }
 
+bool StartedLauncher::has(std::initializer_list<model::Says> what) const {
+  return std::any_of(options.begin(), options.end(), [&](const auto& one) {
+    return std::find(what.begin(), what.end(), row->says_of(one.first)) != what.end();
+  });
+}
+
+bool StartedLauncher::is_hpcml() const { return row->ranks == model::RanksBy::launch; }
+
 bool StartedLauncher::meets_other_nodes() const {
-  if (has("standalone")) return false;
-  const bool file = has("config_file") || has("hostfile") || has("H");
-  return !complete || file || (names_place() && counts_nodes());
+  if (has({Says::alone})) return false;
+  return !complete || has({Says::config, Says::hosts}) || (names_place() && counts_nodes());
 }
 
 void StartedLauncher::take_variables(
     const std::function<std::optional<std::string>(const std::string&)>& find) {
-  const auto* wrapper = find_wrapper(name);
-  if (!wrapper || wrapper->variables.empty()) return;
+  if (row->words.variables.empty()) return;
   std::vector<std::pair<std::string, std::optional<std::string>>> told;
   const auto take = [&](std::string_view list, bool flags) {
     for (const auto& word : util::split(std::string(list), ' ')) {
       const auto option = normal(word.substr(std::min(word.size(), word.find_first_not_of('-'))));
       if (option.size() < 2) continue;
-      const auto value = find(std::string(wrapper->variables) + upper(option));
+      const auto value = find(row->variable_for(option));
       // A flag's variable is a number there.
       if (value && !(flags && (*value == "0" || value->empty())))
         told.emplace_back(option, flags ? std::nullopt : value);
     }
   };
-  take(wrapper->values, false);
-  take(wrapper->flags, true);
+  take(row->words.values, false);
+  take(row->words.flags, true);
   options.insert(options.begin(), told.begin(), told.end());
 }
 
-bool StartedLauncher::names_place() const {
-  return has("rdzv_endpoint") || has("master_addr") || has("main_process_ip") || has("main_address");
-}
+bool StartedLauncher::names_place() const { return has({Says::endpoint, Says::address}); }
 
-bool StartedLauncher::counts_nodes() const {
-  return has("nnodes") || has("num_machines") || has("num_nodes") || has("world_size") || has("node_rank") ||
-         has("machine_rank");
-}
+bool StartedLauncher::counts_nodes() const { return has({Says::nodes, Says::world, Says::node_rank}); }
 
 std::optional<StartedLauncher> find_started_launcher(const std::vector<std::string>& command) {
   // Most commands name none: their words need no reading.
-  static constexpr std::string_view c_hints[] = {"run",      "mpi",    "accelerate", "deepspeed",
-                                                 "composer", "launch", "hpcml",      "colossalai",
-                                                 "tune",     "fabric", "horovod"};
-  const auto may_name = [](const std::string& word) {
-    return std::any_of(std::begin(c_hints), std::end(c_hints),
-                       [&](std::string_view hint) { return word.find(hint) != std::string::npos; });
-  };
-  if (std::none_of(command.begin(), command.end(), may_name)) return std::nullopt;
+  if (std::none_of(command.begin(), command.end(),
+                   [](const auto& word) { return model::may_name_launcher(word); }))
+    return std::nullopt;
   std::string text;
   for (const auto& word : command) text += (text.empty() ? "" : " ") + util::shell_quote(word);
   // A first word is a program here, never a word of the shell's own: "time", "if".

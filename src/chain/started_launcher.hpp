@@ -3,20 +3,23 @@
 #pragma once
 
 #include <functional>
+#include <initializer_list>
 #include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "chain/programs.hpp"
+#include "model/launcher_row.hpp"
 
 namespace hpcml::chain {
 
 /// A launcher among the words of a command, also behind `env` or a container's words, and in the text of a
 /// `bash -c`.
 struct StartedLauncher {
-  std::string name;        ///< "torchrun" (also for `python -m torch.distributed.run`), "srun", "bede-mpirun"
-  std::string written;     ///< as it stands there: "python -m torch.distributed.run"
+  std::string name;    ///< "torchrun" (also for `python -m torch.distributed.run`), "srun", "bede-mpirun"
+  std::string written; ///< as it stands there: "python -m torch.distributed.run"
+  const model::LauncherRow* row = nullptr; ///< what is known of it; never nothing in one that was found
   Role role = Role::agent; ///< agent: starts processes on its node; step: tasks on the nodes of the job
   bool first = false;      ///< the command's own program is the launcher, and nothing else stands around it
   bool in_text = false;    ///< in a shell's text: there may be more in it than the launcher
@@ -32,7 +35,13 @@ struct StartedLauncher {
 
   /// The last value of an option under one of two names; nothing where it is not given.
   std::optional<std::string> value(const std::string& option, const std::string& or_option = {}) const;
+  /// The last value of an option that says this.
+  std::optional<std::string> value(model::Says what) const;
   bool has(const std::string& option) const;
+  /// Whether an option says one of these.
+  bool has(std::initializer_list<model::Says> what) const;
+  /// Whether it is hpcml's own.
+  bool is_hpcml() const;
   /// Whether it meets its like on other nodes, as far as its options tell: a meeting place and the number of
   /// nodes, or this node's number, are given, or a file that holds them.
   bool meets_other_nodes() const;

@@ -95,8 +95,8 @@ const shell::Piece* reading_piece(const shell::Argument& word,
 }
 
 bool is_standalone(const Launch& launch, const Link& agent) {
-  if (agent.find("standalone")) return true;
-  const auto* value = launch.variable("PET_STANDALONE");
+  if (agent.find(model::Says::alone)) return true;
+  const auto* value = launch.variable(agent, model::Says::alone);
   return value && value->known() && value->text() != "0" && !value->text().empty();
 }
 

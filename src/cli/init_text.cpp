@@ -208,18 +208,6 @@ void write_size(FileText& file, const model::Site& site, const model::Partition*
   file.key("time", json_string(time.to_slurm()));
 }
 
-/// How the engine's images are written.
-std::string image_example(model::ContainerEngine engine) {
-  using model::ContainerEngine;
-  switch (engine) {
-  case ContainerEngine::shifter:
-  case ContainerEngine::pyxis: return "REPOSITORY/IMAGE:TAG";
-  case ContainerEngine::edf: return "~/.edf/IMAGE.toml";
-  case ContainerEngine::uenv: return "NAME/VERSION:TAG";
-  default: return "/path/to/image.sif";
-  }
-}
-
 void write_images(FileText& file, const model::Site& site, const model::JobSpec& job) {
   std::vector<model::ContainerEngine> engines;
   for (const auto& rule : site.containers)
@@ -229,7 +217,7 @@ void write_images(FileText& file, const model::Site& site, const model::JobSpec&
   if (job.container)
     file.key("container", json_string(job.container->value));
   else
-    for (const auto engine : engines) file.open_key("container", json_string(image_example(engine)));
+    for (const auto engine : engines) file.open_key("container", json_string(model::row_of(engine).example));
   if (job.container_engine)
     file.key("container-engine", json_string(model::word_of(job.container_engine->value)));
 }

@@ -156,6 +156,23 @@ void add_word(CLI::App& app, const std::string& name, Target& target, const std:
       ->check(CLI::IsMember(model::words_of<E>()));
 }
 
+/// What the ranks hear as it was asked for.
+void add_asked(CLI::App& app, const model::RankFlag& asked, model::RankRequest& request) {
+  const auto name = "--" + std::string(asked.name);
+  const auto read = [&asked, &request, name](const std::string& text) {
+    const auto fault = asked.read(request, text, {model::OriginKind::flag, name, {}, {}, {}});
+    if (fault) throw CLI::ValidationError(name, fault->what);
+  };
+  if (asked.is_switch()) {
+    app.add_flag_callback(
+        name, [read] { read("true"); }, std::string(asked.help));
+    return;
+  }
+  auto* option = app.add_option_function<std::string>(name, read, std::string(asked.help));
+  option->type_name(std::string(asked.type));
+  if (const auto words = asked.words(); !words.empty()) option->check(CLI::IsMember(words));
+}
+
 void add_flags(CLI::App& app, LaunchFlags& flags) {
   auto& request = flags.request;
   app.add_option("--site", flags.site, "use this site's facts; without it only what the node shows")
@@ -174,8 +191,6 @@ void add_flags(CLI::App& app, LaunchFlags& flags) {
           ->check(CLI::Range(0U, 1024U));
   app.add_option("--bind", flags.bind, "who binds the CPUs: apply (hpcml), verify (srun has), auto, none")
       ->check(CLI::IsMember({"auto", "apply", "verify", "none"}));
-  add_word(app, "--bind-check", request.bind_check,
-           "judge what each rank has after binding: warn, or fail and don't start the program");
   app.add_option("--cpus-per-task", request.cpus_per_task, "physical cores of a rank")
       ->check(CLI::Range(0U, 65536U));
   app.add_option("--threads-per-core", request.threads_per_core, "hardware threads of each of these cores")
@@ -204,9 +219,7 @@ void add_flags(CLI::App& app, LaunchFlags& flags) {
                      "(default 30, in a job Slurm's own limit); a second INT or TERM kills at once")
           ->type_name("SECONDS")
           ->check(CLI::Range(0U, 86400U));
-  app.add_flag("--report", request.report,
-               "one line per rank on standard error: host, GPU, CPUs, NIC, master");
-  app.add_flag("--preflight", request.preflight, "prove the process group before the program starts");
+  for (const auto& asked : model::k_rank_flags) add_asked(app, asked, request.asked);
   app.add_flag("--dry-run", flags.dry_run, "print what would be set and started, and do nothing");
   app.add_option("--address-of", flags.address_of, "print this interface's IPv4 address and end")
       ->type_name("INTERFACE");

@@ -39,8 +39,8 @@ model::Site without_accounts(model::Site site) {
 site::JobFacts make_facts(const model::Site& site, const model::Plan& plan) {
   return site::make_facts(site, {plan.layout.nodes, plan.layout.gpus_per_node, plan.partition,
                                  plan.launcher.choice.name(),
-                                 plan.container && !model::keeps_host(plan.container->engine), plan.node_type,
-                                 plan.gpu_type, plan.qos});
+                                 plan.container && !model::row_of(plan.container->engine).keeps_host,
+                                 plan.node_type, plan.gpu_type, plan.qos});
 }
 
 /// What an account looks like under the rule that holds for the job: " <project>@v100".

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "model/container_engine.hpp"
 #include "util/text.hpp"
 
 namespace hpcml::discover {
@@ -66,8 +67,8 @@ void ask_tools(Asker& ask, const Surroundings& surroundings, ClusterFacts& facts
     facts.not_asked.push_back({"module avail", "no module system is set up in this shell"});
   else if (const auto text = ask.optional(surroundings.module_command, "module avail", true))
     facts.modules = read_modules(*text);
-  for (const char* engine : {"apptainer", "singularity"})
-    if (ask.optional({engine, "--version"}, engine)) facts.programs.emplace_back(engine);
+  for (const auto& engine : model::engine_programs())
+    if (ask.optional({engine, "--version"}, engine)) facts.programs.push_back(engine);
   const bool nvidia = ask.optional({"nvidia-smi", "-L"}, "nvidia-smi").has_value();
   const bool amd = ask.optional({"rocm-smi", "--showid"}, "rocm-smi").has_value();
   if (nvidia != amd) facts.gpu_tool = nvidia ? "nvidia-smi" : "rocm-smi";

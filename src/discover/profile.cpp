@@ -6,6 +6,7 @@
 
 #include "discover/json_build.hpp"
 #include "discover/profile_parts.hpp"
+#include "model/container_engine.hpp"
 #include "spec/text_rule.hpp"
 #include "util/text.hpp"
 
@@ -116,7 +117,7 @@ spec::JsonNode qos_part(const ClusterFacts& facts, const std::string& source) {
 /// The engine in PATH or, where there is none, the module that has it.
 spec::JsonNode containers_part(const ClusterFacts& facts, model::GpuVendor vendor,
                                const std::string& source) {
-  for (const std::string engine : {"apptainer", "singularity"}) {
+  for (const auto& engine : model::engine_programs()) {
     std::string module;
     for (const auto& name : facts.modules) {
       const auto parts = util::split(name, '/');

@@ -26,7 +26,7 @@ namespace fs = std::filesystem;
 /// Variables of another job or of another site's modules would change what Slurm and the stand-ins do.
 bool belongs_elsewhere(const std::string& name) {
   if (slurm::use_of_variable(name) != slurm::VariableUse::none) return true;
-  for (const auto* prefix : {"SINGULARITY_", "APPTAINER_"})
+  for (const auto& prefix : model::engine_variables({"_"}))
     if (util::starts_with(name, prefix)) return true;
   for (const auto* other : model::k_visible_devices_variables)
     if (name == other) return true;

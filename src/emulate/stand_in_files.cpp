@@ -6,6 +6,7 @@
 #include <set>
 
 #include "emulate/gpu_files.hpp"
+#include "model/launcher.hpp"
 #include "model/mpi_ranks.hpp"
 #include "util/embedded.hpp"
 #include "util/shell_quote.hpp"
@@ -221,8 +222,11 @@ void put_python(Files& files, const StandInOptions& options, const std::string& 
   const std::string beside = util::shell_quote(options.python.substr(0, options.python.rfind('/')));
   for (const auto* name : {"python", "python3"})
     files[folder + "/" + name] = {"#!/bin/sh\nexec " + python + " \"$@\"\n", 0755};
-  for (const auto* name : {"pip", "torchrun", "accelerate", "deepspeed"})
-    files[folder + "/" + name] = {"#!/bin/sh\nexec " + beside + "/" + name + " \"$@\"\n", 0755};
+  auto names = model::python_launchers();
+  names.emplace_back("pip");
+  for (const auto& name : names)
+    files[folder + "/" + std::string(name)] = {
+        "#!/bin/sh\nexec " + beside + "/" + std::string(name) + " \"$@\"\n", 0755};
 }
 
 void put_gpu_tools(Files& files, const ClusterLayout& layout, const StandInOptions& options) {
@@ -242,8 +246,8 @@ void put_gpu_tools(Files& files, const ClusterLayout& layout, const StandInOptio
 
 void put_containers(Files& files, const Site& site, const StandInOptions& options) {
   const bool has = !site.containers.empty();
-  for (const auto* tool : {"singularity", "apptainer"})
-    put(files, options, std::string("bin/") + tool, has ? "container.sh" : "absent.sh", 0755);
+  for (const auto& tool : model::engine_programs())
+    put(files, options, "bin/" + tool, has ? "container.sh" : "absent.sh", 0755);
   if (!has) return;
   put(files, options, "lib/container_root", "container_root.sh", 0755);
   put(files, options, "image/miniconda3/bin/activate", "image_activate.sh", 0644);

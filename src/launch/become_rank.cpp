@@ -69,13 +69,14 @@ util::Status check_bound_rank(const RankSetup& setup, const LaunchRequest& reque
                               const Result<model::IdSet>& cpus) {
   std::vector<std::string> faults;
   const BindMode mode = setup.node->binding.mode;
-  if (request.bind_check == BindCheck::none && mode == BindMode::verify)
+  const auto check = model::value_or(request.asked.bind_check, BindCheck::none);
+  if (check == BindCheck::none && mode == BindMode::verify)
     faults = compare_masks(setup.node->mask, setup.plan.binding.cpus);
-  if (request.bind_check != BindCheck::none && !setup.node->agent) {
+  if (check != BindCheck::none && !setup.node->agent) {
     if (!cpus) return cpus.error();
     faults = check_binding(setup, {*cpus, topo::read_memory_policy()}, request.cpus_per_task);
   }
-  if (request.bind_check == BindCheck::fail && !faults.empty())
+  if (check == BindCheck::fail && !faults.empty())
     return Error{"its placement is not what it should be: " + util::join(faults, "; "),
                  std::string(mode == BindMode::none ? "nobody has bound it: --bind apply does; " : "") +
                      "hpcml affinity shows the plan; --bind-check warn starts the program in spite of it"};
@@ -164,12 +165,13 @@ Failure exec_command(const std::vector<std::string>& command, const util::EnvSna
 int become_rank(const RankSetup& setup, const LaunchRequest& request, const Surroundings& here) {
   say_warnings(setup, here.host);
   if (const auto bound = bind_rank(setup); !bound) return fail(setup, here, "bind", bound.error());
-  const bool looks = request.report || request.bind_check != BindCheck::none;
+  const bool report = model::is_on(request.asked.report);
+  const bool looks = report || request.asked.bind_check;
   const auto cpus = looks ? read_status_cpus() : Result<model::IdSet>(model::IdSet());
   if (const auto checked = check_bound_rank(setup, request, here.host, cpus); !checked)
     return fail(setup, here, "bind", checked.error());
-  if (request.report) narrate(render_report(setup, here.host, cpus ? *cpus : model::IdSet()));
-  if (request.preflight)
+  if (report) narrate(render_report(setup, here.host, cpus ? *cpus : model::IdSet()));
+  if (model::is_on(request.asked.preflight))
     if (const auto failure = run_preflight(setup, request, here)) return report_failure(*failure, here.env);
   Failure failure = exec_command(request.command, setup.env);
   failure.rank = setup.world.layout.rank;

@@ -5,18 +5,18 @@
 #include <system_error>
 
 #include "launch/guard.hpp"
+#include "model/container_engine.hpp"
 #include "util/text.hpp"
 
 namespace hpcml::launch {
 
 namespace {
 
-/// What deepspeed reads where it is told of no other file.
-constexpr const char* k_deepspeed_hosts = "/job/hostfile";
+using model::Says;
 
 /// `torchrun --nproc-per-node=1 --nnodes=TASKS`: an agent for each task, and one world of all.
 bool is_agent_of_each_task(const chain::StartedLauncher& inner, const World& world) {
-  const auto processes = inner.value("nproc_per_node"), nodes = inner.value("nnodes");
+  const auto processes = inner.value(Says::ranks_per_node), nodes = inner.value(Says::nodes);
   return processes == "1" && nodes && nodes == std::to_string(world.layout.world_size);
 }
 
@@ -29,32 +29,32 @@ std::string program_after(const chain::StartedLauncher& inner) {
 /// One agent for each of several nodes, and none is told of the others.
 bool is_alone_on_each_node(const chain::StartedLauncher& inner, const World& world) {
   const auto& layout = world.layout;
-  if (inner.role != chain::Role::agent || inner.name == "hpcml") return false;
+  if (inner.role != chain::Role::agent || inner.is_hpcml()) return false;
   if (layout.local_world_size != 1 || layout.world_size <= 1) return false;
-  const auto nodes = inner.value("nnodes");
-  if (inner.has("standalone") || nodes == "1" || nodes == "1:1") return true;
+  const auto nodes = inner.value(Says::nodes);
+  if (inner.has({Says::alone}) || nodes == "1" || nodes == "1:1") return true;
   return !inner.meets_other_nodes();
 }
 
 util::Error alone_on_each_node(const chain::StartedLauncher& inner, const World& world,
                                const std::string& plain) {
   const auto nodes = std::to_string(world.layout.world_size);
-  std::string line =
-      inner.written + " --nnodes=" + nodes +
-      " --rdzv_backend=c10d --rdzv_id=$SLURM_JOB_ID --rdzv_endpoint=$MASTER_ADDR:$MASTER_PORT …";
-  if (inner.name != "torchrun") line.clear();
-  return {inner.written + " on each of " + nodes +
-              " nodes is told of no other (no meeting place and number of nodes): " + nodes +
-              " trainings instead of one",
-          plain +
-              (line.empty() ? "" : "; or tell each of the others: hpcml launch … -- bash -c '" + line + "'") +
-              "; hpcml gen --launcher " + (inner.name == "accelerate" ? "accelerate" : "torchrun") +
-              " writes all of it; where each node is to train by itself, give each a job (--array)"};
+  std::string line;
+  if (inner.row->counts_nodes) // else each must hear its number, which one line for all cannot tell
+    line = inner.written + " --" + std::string(inner.row->option_for(Says::nodes)) + "=" + nodes + " " +
+           util::replace_all(std::string(inner.row->address_option), ":PORT", ":$MASTER_PORT") + " …";
+  return {
+      inner.written + " on each of " + nodes +
+          " nodes is told of no other (no meeting place and number of nodes): " + nodes +
+          " trainings instead of one",
+      plain + (line.empty() ? "" : "; or tell each of the others: hpcml launch … -- bash -c '" + line + "'") +
+          "; hpcml gen --launcher " + (inner.row->ranks == model::RanksBy::agent ? inner.name : "torchrun") +
+          " writes all of it; where each node is to train by itself, give each a job (--array)"};
 }
 
-/// accelerate reads a file in the user's home folder, which may name the nodes; a shell's text may do it,
+/// A file in the user's home folder may name the nodes where a launcher reads one; a shell's text may do it,
 /// too.
-bool is_refused(const chain::StartedLauncher& inner) { return inner.sure && inner.name != "accelerate"; }
+bool is_refused(const chain::StartedLauncher& inner) { return inner.sure && !inner.row->reads_config; }
 
 } // namespace
 
@@ -63,22 +63,22 @@ chain::StartedLauncher hear_node(chain::StartedLauncher inner, const util::EnvSn
   auto outer = inner; // what stands nearer to it in the command goes before
   outer.options.clear();
   outer.take_variables([&](const std::string& name) {
-    for (const auto beginning : chain::k_image_variables)
-      if (auto value = env.get(std::string(beginning) + name)) return value;
+    for (const auto& engine : model::engine_variables({"ENV_"}))
+      if (auto value = env.get(engine + name)) return value;
     return env.get(name);
   });
   std::error_code none;
   inner.options.insert(inner.options.begin(), outer.options.begin(), outer.options.end());
-  if (inner.name == "deepspeed" && !inner.has("hostfile") && !inner.has("H") &&
-      std::filesystem::exists(root + k_deepspeed_hosts, none))
-    inner.options.emplace_back("hostfile", k_deepspeed_hosts);
+  const std::string hosts(inner.row->hosts_file); // read where it is told of no other
+  if (!hosts.empty() && !inner.has({Says::hosts}) && std::filesystem::exists(root + hosts, none))
+    inner.options.emplace_back(inner.row->option_for(Says::hosts), hosts);
   return inner;
 }
 
 std::string doubt_of_agent(const chain::StartedLauncher& inner, const World& world) {
   if (is_refused(inner) || !is_alone_on_each_node(inner, world)) return {};
   const auto error = alone_on_each_node(inner, world, "");
-  return error.what + (inner.sure ? ", unless accelerate's configuration file names them"
+  return error.what + (inner.sure ? ", unless " + inner.name + "'s configuration file names them"
                                   : ", unless what stands beside it names them");
 }
 

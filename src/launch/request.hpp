@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "model/rank_request.hpp"
 #include "model/site.hpp"
 #include "plan/rank_plan.hpp"
 #include "util/env_snapshot.hpp"
@@ -32,7 +33,6 @@ struct LaunchRequest {
   std::optional<model::Site> site;
   std::string profile_hash; ///< the profile that the script was made with; empty: not checked
   BindMode bind = BindMode::automatic;
-  BindCheck bind_check = BindCheck::none;
   unsigned cpus_per_task = 0;    ///< physical cores; 0: what the slice gives
   unsigned threads_per_core = 1; ///< hardware threads of each core
   model::CoreSpill spill = model::CoreSpill::none;
@@ -41,11 +41,10 @@ struct LaunchRequest {
       gpus_per_task; ///< unset: the visible GPUs divided by the ranks, and nothing is demanded
   std::optional<model::GpusSeen> gpu_visibility; ///< unset: the site's
   model::Backend backend = model::Backend::automatic;
-  bool container = false; ///< the command enters a container
-  std::string partition;  ///< empty: SLURM_JOB_PARTITION
-  plan::JobPromise job;   ///< what the script says of the whole job; the QoS else from SLURM_JOB_QOS
-  bool report = false;
-  bool preflight = false;
+  bool container = false;   ///< the command enters a container
+  std::string partition;    ///< empty: SLURM_JOB_PARTITION
+  plan::JobPromise job;     ///< what the script says of the whole job; the QoS else from SLURM_JOB_QOS
+  model::RankRequest asked; ///< what was asked for and reaches the ranks as it is
   std::optional<unsigned> processes_per_node; ///< start and supervise this many ranks here
   std::optional<unsigned> master_port;
   std::optional<std::chrono::seconds>

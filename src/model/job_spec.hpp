@@ -14,6 +14,7 @@
 #include "model/origin.hpp"
 #include "model/ported_body.hpp"
 #include "model/rank_choices.hpp"
+#include "model/rank_request.hpp"
 #include "model/walltime.hpp"
 
 namespace hpcml::model {
@@ -25,7 +26,7 @@ struct JobStep {
 };
 
 /// A request: flags, variables and job file merged, each value with its origin. Unset = the site decides.
-struct JobSpec {
+struct JobSpec : RankRequest {
   std::vector<std::string> command; ///< argv of the program; never goes through a shell
   std::string command_script; ///< the text of the shell script that the command runs, where it could be read
   std::vector<JobStep> steps; ///< where there are several programs: all of them, `command` being the main one
@@ -47,7 +48,6 @@ struct JobSpec {
   Known<Launcher> launcher;
   Known<Backend> backend;
   Known<GpusSeen> gpu_visibility;
-  Known<BindCheck> bind_check; ///< what each rank has is judged before its program starts
   Known<std::string> gpu_type;
   Known<std::string> venv;       ///< path of a virtual environment to activate
   Known<std::string> conda;      ///< name or prefix of a conda environment
@@ -67,8 +67,6 @@ struct JobSpec {
   Known<std::string> array;
   Known<std::string> dependency;
   bool nccl_debug = false;
-  bool report = false;
-  bool preflight = false;
   Known<std::string> hpcml_path;  ///< hpcml on the compute node; unset: the running binary's path
   std::optional<PortedBody> body; ///< of a script that is ported; `command` is its main program then
 };

@@ -2,54 +2,137 @@
 #include "model/launcher.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cctype>
-#include <utility>
-#include <vector>
 
+#include "model/launcher_rows.hpp"
 #include "util/text.hpp"
 
 namespace hpcml::model {
 
 namespace {
 
-constexpr std::array<std::pair<std::string_view, LauncherKind>, 4> k_kinds = {
-    {{"hpcml", LauncherKind::hpcml},
-     {"torchrun", LauncherKind::torchrun},
-     {"accelerate", LauncherKind::accelerate},
-     {"deepspeed", LauncherKind::deepspeed}}};
-constexpr std::array<std::string_view, 6> k_task_starters = {"srun",    "ibrun", "mpirun",
-                                                             "mpiexec", "jsrun", "aprun"};
+/// Two spellings of an option: "-" and "_" within are one.
+bool is_same_option(std::string_view a, std::string_view b) {
+  return std::equal(a.begin(), a.end(), b.begin(), b.end(), [](char one, char other) {
+    return (one == '-' ? '_' : one) == (other == '-' ? '_' : other);
+  });
+}
+
+const LauncherRow* launcher_called(std::string_view name) {
+  const auto* row = std::find_if(k_launchers.begin(), k_launchers.end(),
+                                 [&](const LauncherRow& one) { return one.words.name == name; });
+  return row == k_launchers.end() ? nullptr : row;
+}
+
+bool is_part_of_name(char c) {
+  return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_' || c == '.';
+}
 
 } // namespace
 
-bool starts_tasks(std::string_view name) {
-  const auto dash = name.find('-');
-  const auto prefix = name.substr(0, dash == std::string_view::npos ? 0 : dash);
-  const auto program = dash == std::string_view::npos ? name : name.substr(dash + 1);
-  return dash != 0 &&
-         std::all_of(prefix.begin(), prefix.end(),
-                     [](unsigned char c) { return std::islower(c) != 0 || std::isdigit(c) != 0; }) &&
-         std::find(k_task_starters.begin(), k_task_starters.end(), program) != k_task_starters.end();
+Says LauncherRow::says_of(std::string_view option) const {
+  option.remove_prefix(std::min(option.find_first_not_of('-'), option.size()));
+  const auto row = std::find_if(says.begin(), says.end(),
+                                [&](const auto& one) { return is_same_option(one.name, option); });
+  return row == says.end() ? Says::none : row->says;
 }
+
+std::string_view LauncherRow::option_for(Says what) const {
+  const auto row = std::find_if(says.begin(), says.end(), [&](const auto& one) { return one.says == what; });
+  return row == says.end() ? std::string_view() : row->name;
+}
+
+bool LauncherRow::is_elastic() const {
+  return std::any_of(script.words.begin(), script.words.end(), [](std::string_view word) {
+    return word.find("{least_nodes}") != std::string_view::npos;
+  });
+}
+
+std::string LauncherRow::variable_for(std::string_view option) const {
+  if (words.variables.empty()) return {};
+  std::string name(words.variables);
+  for (const char c : option)
+    name += c == '-' ? '_' : static_cast<char>(std::toupper(static_cast<unsigned char>(c)));
+  return name;
+}
+
+const LauncherRow* find_launcher(std::string_view name) {
+  if (const auto* row = launcher_called(name)) return row;
+  const auto dash = name.find('-');
+  if (dash == std::string_view::npos || dash == 0 ||
+      !std::all_of(name.begin(), name.begin() + static_cast<std::ptrdiff_t>(dash),
+                   [](unsigned char c) { return std::islower(c) != 0 || std::isdigit(c) != 0; }))
+    return nullptr;
+  const auto* row = launcher_called(name.substr(dash + 1));
+  return row && row->is_step() ? row : nullptr;
+}
+
+std::vector<std::string_view> python_launchers() {
+  std::vector<std::string_view> names;
+  for (const auto& row : k_launchers)
+    if (row.of_python) names.push_back(row.words.name);
+  return names;
+}
+
+std::string_view launcher_of_module(std::string_view module) {
+  const auto word = " " + std::string(module) + " ";
+  for (const auto& row : k_launchers)
+    if (row.modules.find(word) != std::string_view::npos) return row.words.name;
+  return {};
+}
+
+bool may_name_launcher(std::string_view text) {
+  for (const auto& alias : k_launcher_aliases)
+    if (text.find(alias.first) != std::string_view::npos) return true;
+  return std::any_of(k_launchers.begin(), k_launchers.end(), [&](const LauncherRow& row) {
+    if (text.find(row.words.name) != std::string_view::npos) return true;
+    const auto modules = util::split(std::string(row.modules), ' ');
+    return std::any_of(modules.begin(), modules.end(), [&](const auto& module) {
+      return !module.empty() && text.find(module) != std::string_view::npos;
+    });
+  });
+}
+
+bool names_launcher_variable(std::string_view text) {
+  return std::any_of(k_launchers.begin(), k_launchers.end(), [&](const LauncherRow& row) {
+    return !row.words.variables.empty() && text.find(row.words.variables) != std::string_view::npos;
+  });
+}
+
+bool starts_launcher(std::string_view text) {
+  return std::any_of(k_launchers.begin(), k_launchers.end(), [&](const LauncherRow& row) {
+    for (const auto& module : util::split(std::string(row.modules), ' '))
+      if (module.find('.') != std::string::npos && text.find(module) != std::string_view::npos) return true;
+    const auto words = util::join(row.words.start(), " ");
+    for (auto at = text.find(words); at != std::string_view::npos; at = text.find(words, at + 1))
+      if ((at == 0 || !is_part_of_name(text[at - 1])) &&
+          (at + words.size() == text.size() || !is_part_of_name(text[at + words.size()])))
+        return true;
+    return false;
+  });
+}
+
+bool starts_tasks(std::string_view name) {
+  const auto* row = find_launcher(name);
+  return row && row->is_step();
+}
+
+Launcher::Launcher() : x_row(k_launchers.begin()), x_name(k_launchers.front().words.name) {}
+
+RanksBy Launcher::ranks_by() const { return x_row->ranks; }
+
+bool Launcher::is_step() const { return x_row->is_step(); }
 
 util::Result<Launcher> Launcher::parse(std::string_view name) {
   Launcher launcher;
   launcher.x_name = name;
-  launcher.x_kind = LauncherKind::tasks;
-  std::vector<std::string> names;
-  for (const auto& [known, kind] : k_kinds) {
-    if (known == name) launcher.x_kind = kind;
-    names.emplace_back(known);
-  }
-  if (launcher.x_kind == LauncherKind::tasks && !starts_tasks(name)) {
-    names.insert(names.end(), k_task_starters.begin(), k_task_starters.end());
-    const auto near = util::nearest(std::string(name), names);
-    return util::Error{"unknown launcher '" + std::string(name) + "'",
-                       (near ? "did you mean " + *near + "? " : std::string()) +
-                           "launchers: " + util::join(names, ", ")};
-  }
-  return launcher;
+  launcher.x_row = find_launcher(name);
+  if (launcher.x_row && launcher.x_row->ranks != RanksBy::nobody) return launcher;
+  const std::vector<std::string> names(k_launcher_names.begin(), k_launcher_names.end());
+  const auto near = util::nearest(std::string(name), names);
+  return util::Error{"unknown launcher '" + std::string(name) + "'",
+                     (near ? "did you mean " + *near + "? " : std::string()) +
+                         "launchers: " + util::join(names, ", ")};
 }
 
 } // namespace hpcml::model

@@ -206,9 +206,7 @@ struct Plan {
   Sourced<std::string> submit_command{"sbatch", {}}; ///< what takes the script
   InteractiveRule interactive;                       ///< how to get an interactive job
   std::vector<std::string> sites_dirs; ///< where launch finds the profile when it is not built in, absolute
-  Sourced<BindCheck> bind_check{BindCheck::none, {}};
-  bool report = false;
-  bool preflight = false;
+  RankRequest ranks;                   ///< what they hear as it was asked for
   std::vector<std::pair<std::string, Origin>> notes; ///< things worth saying in --explain that have no line
 };
 

@@ -3,6 +3,8 @@
 // alike.
 #pragma once
 
+#include <algorithm>
+#include <array>
 #include <iterator>
 #include <optional>
 #include <string>
@@ -54,5 +56,39 @@ template <class E> util::Result<E> parse_word(std::string_view text) {
                      (near ? "did you mean \"" + *near + "\"? " : "") +
                          "it is one of: " + util::join(words, ", ")};
 }
+
+/// Texts put together by the compiler; each is a constant of its own.
+template <const std::string_view&... Parts> struct Concat {
+  static constexpr auto chars = [] {
+    std::array<char, (Parts.size() + ... + 0)> text = {};
+    auto at = text.begin();
+    ((at = std::copy(Parts.begin(), Parts.end(), at)), ...);
+    return text;
+  }();
+  static constexpr std::string_view text{chars.data(), chars.size()};
+};
+
+/// Names for people, put together by the compiler: "a, b or c".
+template <const auto& Names> struct Listed {
+  static constexpr std::string_view between(std::size_t at) {
+    return at == 0 ? "" : at + 1 < Names.size() ? ", " : " or ";
+  }
+  static constexpr auto chars = [] {
+    constexpr auto c_size = [] {
+      std::size_t size = 0;
+      for (std::size_t i = 0; i < Names.size(); ++i) size += between(i).size() + Names[i].size();
+      return size;
+    }();
+    std::array<char, c_size> text = {};
+    auto at = text.begin();
+    for (std::size_t i = 0; i < Names.size(); ++i) {
+      const auto comma = between(i);
+      at = std::copy(comma.begin(), comma.end(), at);
+      at = std::copy(Names[i].begin(), Names[i].end(), at);
+    }
+    return text;
+  }();
+  static constexpr std::string_view text{chars.data(), chars.size()};
+};
 
 } // namespace hpcml::model

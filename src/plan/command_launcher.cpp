@@ -2,7 +2,6 @@
 #include "plan/command_launcher.hpp"
 
 #include <algorithm>
-#include <array>
 
 #include "plan/request.hpp"
 #include "util/shell_quote.hpp"
@@ -10,10 +9,12 @@
 
 namespace hpcml::plan {
 
+using model::Says;
+
 std::vector<std::string> agent_program(const chain::StartedLauncher& agent) {
-  const bool module = agent.has("m") || agent.has("module");
+  const bool module = agent.has({Says::module});
   std::vector<std::string> command;
-  if (!agent.has("no_python")) command.push_back("python");
+  if (!agent.has({Says::plain})) command.push_back("python");
   if (module) command.push_back("-m");
   command.insert(command.end(), agent.command.begin(), agent.command.end());
   return command;
@@ -24,47 +25,17 @@ namespace {
 using chain::StartedLauncher;
 using Option = std::pair<std::string, std::optional<std::string>>;
 
-/// What becomes of an option of an agent that the job itself decides.
-enum class Taken {
-  nodes,     ///< is the job's number of nodes
-  ranks,     ///< is the number of ranks of a node
-  processes, ///< is the number of all ranks
-  meeting,   ///< the job's own meeting place takes its place
-  module,    ///< the program is a module
-  plain,     ///< the program is none of Python's
-  nothing,   ///< says what is so anyhow
-};
-
-constexpr std::array<std::pair<std::string_view, Taken>, 24> k_taken = {
-    {{"nnodes", Taken::nodes},
-     {"nproc_per_node", Taken::ranks},
-     {"rdzv_id", Taken::meeting},
-     {"rdzv_backend", Taken::meeting},
-     {"rdzv_endpoint", Taken::meeting},
-     {"rdzv_conf", Taken::meeting},
-     {"node_rank", Taken::meeting},
-     {"master_addr", Taken::meeting},
-     {"master_port", Taken::meeting},
-     {"local_addr", Taken::meeting},
-     {"standalone", Taken::meeting},
-     {"m", Taken::module},
-     {"module", Taken::module},
-     {"no_python", Taken::plain},
-     {"use_env", Taken::nothing},
-     {"num_machines", Taken::nodes},
-     {"num_processes", Taken::processes},
-     {"machine_rank", Taken::meeting},
-     {"main_process_ip", Taken::meeting},
-     {"main_process_port", Taken::meeting},
-     {"same_network", Taken::nothing},
-     {"multi_gpu", Taken::nothing},
-     {"cpu", Taken::nothing},
-     {"", Taken::nothing}}};
-
-const Taken* find_taken(const std::string& option) {
-  const auto* found =
-      std::find_if(k_taken.begin(), k_taken.end(), [&](const auto& row) { return row.first == option; });
-  return found == k_taken.end() || option.empty() ? nullptr : &found->second;
+/// Whether the job decides it: options of that kind are read here, others stay the agent's.
+bool is_taken(Says says) {
+  switch (says) {
+  case Says::none:
+  case Says::config:
+  case Says::hosts:
+  case Says::no_ssh:
+  case Says::watching:
+  case Says::manner: return false;
+  default: return true;
+  }
 }
 
 std::string word_of(const Option& option) {
@@ -84,11 +55,11 @@ public:
                           "write it behind the options, for example: -- " + x_agent.written + " train.py");
     check_unknown();
     for (const auto& option : x_agent.options) {
-      const auto* taken = find_taken(option.first);
-      if (!taken)
-        x_job.agent_options.push_back(util::shell_quote(full_word(option)));
+      const auto says = x_agent.row->says_of(option.first);
+      if (is_taken(says))
+        take(option, says);
       else
-        take(option, *taken);
+        x_job.agent_options.push_back(util::shell_quote(full_word(option)));
     }
     if (x_ranks) take_ranks();
     say();
@@ -111,25 +82,26 @@ private:
   /// The last option, where it is not known to have a value and what follows is no script: it may be its
   /// value.
   void check_unknown() {
-    if (x_agent.options.empty() || x_agent.has("m") || x_agent.has("module") || x_agent.has("no_python"))
-      return;
+    if (x_agent.options.empty() || x_agent.has({Says::module, Says::plain})) return;
     const auto& last = x_agent.options.back();
-    if (last.second || find_taken(last.first) || util::ends_with(x_agent.command.front(), ".py") ||
-        last.first == "run_path")
+    if (last.second || is_taken(x_agent.row->says_of(last.first)) ||
+        util::ends_with(x_agent.command.front(), ".py") || last.first == "run_path")
       return;
     error("whether --" + last.first + " takes a value is not known, so neither is where the program begins",
           "write --" + last.first + "=VALUE, or the program as a path that ends in .py");
   }
 
-  void take(const Option& option, Taken what) {
+  void take(const Option& option, Says what) {
     switch (what) {
-    case Taken::nodes: return take_nodes(option);
-    case Taken::ranks:
-    case Taken::processes: x_ranks = option; return;
-    case Taken::meeting: x_replaced.push_back(word_of(option)); return;
-    case Taken::module:
-    case Taken::plain:
-    case Taken::nothing: return;
+    case Says::nodes: return take_nodes(option);
+    case Says::ranks_per_node:
+    case Says::ranks: x_ranks = option; return;
+    case Says::module:
+    case Says::plain:
+    case Says::no_gpus:
+    case Says::local_rank:
+    case Says::usual: return;                       // the program's own words, and what is so anyhow
+    default: x_replaced.push_back(word_of(option)); // the job's own meeting place takes its place
     }
   }
 
@@ -162,10 +134,8 @@ private:
     if (text == "gpu" || text == "auto") return; // as many as GPUs: the job's own rule
     auto number = util::parse_unsigned(text);
     const unsigned nodes = x_job.job.nodes ? std::max(1u, x_job.job.nodes->value) : 1;
-    if (number && find_taken(option) && *find_taken(option) == Taken::processes && *number % nodes == 0)
-      number = *number / nodes;
-    else if (number && *find_taken(option) == Taken::processes)
-      number.reset();
+    if (number && x_agent.row->says_of(option) == Says::ranks)
+      number = *number % nodes == 0 ? std::optional(*number / nodes) : std::nullopt;
     if (!number || *number == 0 || *number > 1000000)
       return error(word_of(*x_ranks) + " is no number of ranks for " + std::to_string(nodes) +
                        (nodes == 1 ? " node" : " nodes"),
@@ -181,14 +151,17 @@ private:
   }
 
   void say() {
-    const auto end = x_agent.name == "accelerate" ? "" : "; a rank finds its place in RANK and LOCAL_RANK";
+    // Programs of those that have a library of their own ask it.
+    const auto end = x_agent.row->has_library ? "" : "; a rank finds its place in RANK and LOCAL_RANK";
     std::string text =
         x_agent.written + " is started once on each node, with the job's own meeting place" + end;
     if (!x_replaced.empty()) text += "; it stands for " + util::join(x_replaced, " ");
     x_said.tell("request/launcher", text);
-    if (util::ends_with(x_agent.written, "torch.distributed.launch") && !x_agent.has("use_env"))
+    const auto& telling = x_agent.row->telling_module;
+    if (!telling.empty() && util::ends_with(x_agent.written, telling) && !x_agent.has({Says::local_rank}))
       x_said.warning("request/launcher",
-                     "torch.distributed.launch also gives the program --local-rank, torchrun does not",
+                     std::string(telling) + " also gives the program --local-rank, " + x_agent.name +
+                         " does not",
                      "read LOCAL_RANK from the environment in the program");
   }
 
@@ -205,12 +178,12 @@ std::optional<StartedLauncher> agent_of(const model::JobSpec& job, bool& only_op
   const bool agent_wanted = job.launcher && job.launcher->value.is_agent();
   only_options = agent_wanted && util::starts_with(words.front(), "-");
   if (only_options) {
-    if (job.launcher->value.kind() == model::LauncherKind::accelerate) words.insert(words.begin(), "launch");
-    words.insert(words.begin(), job.launcher->value.name());
+    const auto own = job.launcher->value.row().words.start();
+    words.insert(words.begin(), own.begin(), own.end());
   }
   auto found = chain::find_started_launcher(words);
   if (!found || !found->first) return std::nullopt;
-  const bool is_agent = found->name == "torchrun" || found->name == "accelerate";
+  const bool is_agent = found->row->ranks == model::RanksBy::agent;
   const bool wanted = !job.launcher || job.launcher->value.name() == found->name;
   return is_agent && wanted ? found : std::nullopt;
 }
@@ -236,7 +209,7 @@ Told<LaunchedJob> read_command_launcher(model::JobSpec given) {
   AgentReader(told, *agent).run();
   if (!job.launcher)
     job.launcher = model::Sourced<model::Launcher>{
-        model::Launcher::parse(agent->name).value(), // one of the two that is_agent() knows
+        model::Launcher::parse(agent->name).value(), // its row says that gen writes it
         {model::OriginKind::flag, "the command, which begins with " + agent->written, {}, {}, {}}};
   if (!agent->command.empty()) job.command = agent_program(*agent);
   return told;

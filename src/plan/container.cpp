@@ -172,25 +172,26 @@ void plan_own_edf(const Launched& given, model::PlannedContainer& container, Rem
 /// An engine that works by options of Slurm gets them; the command itself is not wrapped.
 void give_to_slurm(const Launched& given, Told<Software>& told, const model::ContainerRule& rule,
                    model::PlannedContainer& container) {
-  container.by_slurm = model::works_by_slurm(rule.engine);
+  const auto& engine = model::row_of(rule.engine);
+  container.by_slurm = engine.by_slurm;
   if (!container.by_slurm) return;
   container.prefix = rule.prefix;
   std::vector<std::string> binds;
   std::string image = container.image;
   for (const auto& bind : container.binds) {
-    // A uenv mounts such files as it mounts itself; the host's folders are there anyway.
-    if (rule.engine == model::ContainerEngine::uenv && bind.squashed)
+    // Such a file is mounted as the image itself is; the host's folders are there anyway.
+    if (engine.mounts_in_image && bind.squashed)
       image += "," + bind.source + ":" + bind.inside();
     else
       binds.push_back(bind.source + ":" + bind.inside());
   }
-  if (rule.engine == model::ContainerEngine::edf) plan_own_edf(given, container, told.remarks);
+  if (engine.by_description) plan_own_edf(given, container, told.remarks);
   auto options = rule.options;
   if (!binds.empty() && rule.bind_option.empty() && !container.own_edf)
     told.remarks.error(
         "request/bind", model::word_of(rule.engine) + " on " + given.site.name + " takes no binds from here",
-        model::keeps_host(rule.engine) ? "leave --bind out: the program sees the host's folders"
-                                       : "leave --bind out; what it shows is said in its own configuration");
+        engine.keeps_host ? "leave --bind out: the program sees the host's folders"
+                          : "leave --bind out; what it shows is said in its own configuration");
   else if (!binds.empty() && !rule.bind_option.empty())
     options.push_back(util::replace_all(rule.bind_option, "{binds}", util::join(binds, ",")));
   for (const auto& option : options) {

@@ -44,7 +44,7 @@ const model::ContainerRule* first_that_applies(const ContainerRules& rules, cons
 }
 
 bool leaves_host(const model::JobSpec& job, const ContainerRules& rules) {
-  return job.container && (rules.empty() || !model::keeps_host(rules.front()->engine));
+  return job.container && (rules.empty() || !model::row_of(rules.front()->engine).keeps_host);
 }
 
 } // namespace hpcml::plan

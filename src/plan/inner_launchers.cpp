@@ -11,6 +11,7 @@ namespace hpcml::plan {
 namespace {
 
 using chain::StartedLauncher;
+using model::Says;
 
 std::string quoted(const std::vector<std::string>& words) {
   std::string text;
@@ -38,21 +39,17 @@ std::string flags_of_prefixes(const std::vector<std::string>& prefixes) {
   return text;
 }
 
-std::optional<unsigned> number_of(const StartedLauncher& found, const std::string& option,
-                                  const std::string& or_option = {}) {
-  const auto number = util::parse_unsigned(found.value(option, or_option).value_or(""));
+std::optional<unsigned> number_of(const std::optional<std::string>& text) {
+  const auto number = util::parse_unsigned(text.value_or(""));
   return number && *number > 0 && *number <= 1000000 ? std::optional(static_cast<unsigned>(*number))
                                                      : std::nullopt;
 }
 
-/// The ranks of a node as a step's options have them: "-n 8 -N 2" are four.
+/// The ranks of a node as the launcher's options have them: srun's "-n 8 -N 2" are four.
 std::optional<unsigned> tasks_of(const StartedLauncher& found) {
-  if (const auto own = number_of(found, "ntasks_per_node", "npernode")) return own;
-  if (const auto own = number_of(found, "ppn")) return own;
-  if (const auto own = number_of(found, "nproc_per_node", "num_gpus")) return own;
-  auto all = number_of(found, "ntasks", "np");
-  if (!all) all = number_of(found, "n", "nproc");
-  const auto nodes = number_of(found, "nodes", "N").value_or(1);
+  if (const auto own = number_of(found.value(Says::ranks_per_node))) return own;
+  const auto all = number_of(found.value(found.has({Says::ranks}) ? Says::ranks : Says::world));
+  const auto nodes = number_of(found.value(Says::nodes)).value_or(1);
   return all && *all % nodes == 0 ? std::optional(*all / nodes) : std::nullopt;
 }
 
@@ -60,15 +57,16 @@ std::optional<unsigned> tasks_of(const StartedLauncher& found) {
 std::string right_line(const StartedLauncher& found) {
   std::string flags = flags_of_prefixes(found.prefixes);
   auto command = found.command;
-  if (found.name == "torchrun" || found.name == "accelerate" || found.name == "deepspeed")
+  // A step's own name is the site's affair.
+  if (!found.row->starts_tasks && !found.is_hpcml() && found.row->ranks != model::RanksBy::nobody)
     flags += "--launcher " + found.name + " ";
   const auto tasks = tasks_of(found);
-  if (const auto nodes = number_of(found, "nodes", "nnodes"))
+  if (const auto nodes = number_of(found.value(Says::nodes)))
     flags += "--nodes " + std::to_string(*nodes) + " ";
   if (tasks) flags += "--tasks-per-node " + std::to_string(*tasks) + " ";
-  if (const auto cpus = number_of(found, "cpus_per_task"))
+  if (const auto cpus = number_of(found.value("cpus_per_task")))
     flags += "--cpus-per-task " + std::to_string(*cpus) + " ";
-  if (found.role == chain::Role::agent && found.name != "hpcml") command = agent_program(found);
+  if (found.role == chain::Role::agent && !found.is_hpcml()) command = agent_program(found);
   return flags + "-- " + (found.command.empty() ? "PROGRAM" : quoted(command));
 }
 
@@ -82,7 +80,7 @@ void refuse(const LaidOut& given, const StartedLauncher& found, const Starts& st
   std::string what = found.written + " starts " + (tasks ? "the job's tasks" : "a node's processes") +
                      " itself, and would be started " + times;
   std::string hint = "say " + right_line(found);
-  if (!tasks && found.name != "hpcml" && (found.in_text || !found.first))
+  if (!tasks && !found.is_hpcml() && (found.in_text || !found.first))
     hint += "; or, to start the command once on each node: --tasks-per-node 1 --gpus-per-node " +
             std::to_string(given.numbers().gpus_per_node) +
             (starts.nodes > 1 ? ", with " + found.name + "'s options for several nodes" : "");
@@ -96,7 +94,7 @@ void check_command(const LaidOut& given, const std::vector<std::string>& command
   if (!found) return;
   const auto& layout = given.numbers();
   const Starts starts = once ? Starts{} : Starts{layout.ranks_per_node, layout.nodes};
-  const bool alone = starts.per_node == 1 && found->role == chain::Role::agent && found->name != "hpcml";
+  const bool alone = starts.per_node == 1 && found->role == chain::Role::agent && !found->is_hpcml();
   if (alone && (starts.nodes == 1 || found->meets_other_nodes())) return;
   refuse(given, *found, starts, said);
 }

@@ -47,10 +47,12 @@ std::string launch_line(const model::JobSpec& job) {
   flag("--spill", choice(job.spill));
   flag("--rank-order", job.rank_order ? std::optional(job.rank_order->value.text()) : std::nullopt);
   flag("--gpu-visibility", choice(job.gpu_visibility));
-  flag("--bind-check", choice(job.bind_check));
   flag("--backend", choice(job.backend));
-  if (job.report) add("--report");
-  if (job.preflight) add("--preflight");
+  for (const auto& asked : model::k_rank_flags)
+    if (const auto value = asked.write(job)) {
+      add("--" + std::string(asked.name));
+      if (!asked.is_switch()) add(*value);
+    }
   add("--");
   for (const auto& word : job.command) add(word);
   return line;

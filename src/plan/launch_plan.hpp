@@ -11,7 +11,6 @@ namespace hpcml::plan {
 struct Launch {
   model::PlannedLauncher launcher;
   model::PlannedBinding binding;
-  model::Sourced<model::BindCheck> bind_check{model::BindCheck::none, {}};
 };
 
 /// Plans the launch. `refused`: the request has been refused already, and nobody needs its ranks' masks.

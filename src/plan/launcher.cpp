@@ -147,7 +147,7 @@ Told<model::PlannedLauncher> plan_launcher(const LaidOut& given) {
                                        : by_rule("hpcml launches where nothing else is asked for");
   const model::LauncherRule* site_rule = default_rule(given);
   launcher.step = site_rule ? site_rule->name : "srun";
-  if (launcher.choice.kind() == model::LauncherKind::tasks) {
+  if (launcher.choice.is_step()) {
     launcher.step = launcher.choice.name();
     const bool known =
         find_rule(given, launcher.step) || (launcher.by_srun() && given.site.launchers.empty());
@@ -176,11 +176,8 @@ Told<model::PlannedLauncher> plan_launcher(const LaidOut& given) {
   return told;
 }
 
-void plan_bind_check(const LaidOut& given, Launch& launch, Remarks& said) {
-  const auto& check = given.job.bind_check;
-  if (!check) return;
-  launch.bind_check = *check;
-  if (!launch.launcher.choice.is_hpcml())
+void check_bind_check(const LaidOut& given, const Launch& launch, Remarks& said) {
+  if (given.job.bind_check && !launch.launcher.choice.is_hpcml())
     said.error("request/bind-check",
                "with " + launch.launcher.choice.name() +
                    " nobody looks at what the ranks have before they start",
@@ -236,7 +233,7 @@ Told<Launch> plan_launch(const LaidOut& given, bool refused) {
   add(said, check_inner_launchers(given));
   check_colons(given, launch.launcher, said);
   plan_order(given, launch, said);
-  plan_bind_check(given, launch, said);
+  check_bind_check(given, launch, said);
   choose_binder(given, launch);
   if (launch.binding.binder == model::Binder::srun_masks && !refused && !said.refuse())
     plan_masks(given, launch, said);

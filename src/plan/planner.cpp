@@ -50,7 +50,6 @@ model::Plan plan_of(const Equipped& given, Software software, Directives directi
   plan.launcher = given.launcher();
   plan.launcher.step_args = std::move(directives.step_args);
   plan.binding = given.launch.binding;
-  plan.bind_check = given.launch.bind_check;
   plan.directives = std::move(directives.header);
   plan.command = std::move(software.command);
   plan.steps = std::move(software.steps);
@@ -65,8 +64,7 @@ model::Plan plan_of(const Equipped& given, Software software, Directives directi
   plan.backend = std::move(software.backend);
   plan.gpu_visibility = std::move(software.gpu_visibility);
   plan.body = job.body;
-  plan.report = job.report;
-  plan.preflight = job.preflight;
+  plan.ranks = job;
   plan.hpcml_path =
       job.hpcml_path.value_or(model::Sourced<std::string>{"", by_rule("the running program's own path")});
   return plan;

@@ -36,7 +36,7 @@ void choose_setup_image(SetupContext& context) {
         fmt::format("the profile of {} does not say how an environment on top of {} image is mounted",
                     context.site.name, rule ? "such an" : "an"),
         "leave --container out");
-  const bool by_srun = rule->engine == model::ContainerEngine::edf;
+  const bool by_srun = model::row_of(rule->engine).by_description;
   if (by_srun && !fits_edf(context.job.container->value + (context.job.venv ? context.job.venv->value : "")))
     return context.error("usage/container", "an EDF cannot name a file with quotes, backslashes or dollars",
                          "rename it");

@@ -60,7 +60,7 @@ Told<Software> stage_files(const Launched& given, Software software) {
                       : "leave the data where all nodes see it");
     return told;
   }
-  if (packed && plan.container && !model::keeps_host(plan.container->engine))
+  if (packed && plan.container && !model::row_of(plan.container->engine).keeps_host)
     said.error("usage/python", "an environment that was packed for the host does not run inside an image",
                "leave one of them out");
   const auto& disk = *node->local_disk;
@@ -82,7 +82,7 @@ Told<Software> stage_files(const Launched& given, Software software) {
     said.note(
         "the nodes have no disk: what is staged takes their memory, of which the job needs as much more",
         given.site.storage.origin);
-  if (!plan.container || model::keeps_host(plan.container->engine)) return told;
+  if (!plan.container || model::row_of(plan.container->engine).keeps_host) return told;
   if (plan.container->by_slurm)
     said.error("request/stage", "Slurm starts the image before the nodes have the data",
                "leave --stage out, and bind the folder that all nodes see");

@@ -63,16 +63,18 @@ bool keep_from_ranks(Porting& porting, TextCuts& cuts, const Assigning& one, boo
 } // namespace
 
 bool is_owned(const std::string& name) {
-  static constexpr std::array<std::string_view, 8> k_names = {
-      "MASTER_ADDR",    "MASTER_PORT",         "OMP_NUM_THREADS",  "SRUN_CPUS_PER_TASK",
-      "SLURM_CPU_BIND", "SLURM_CPU_BIND_TYPE", "SINGULARITY_BIND", "APPTAINER_BIND"};
+  static constexpr std::array<std::string_view, 6> k_names = {"MASTER_ADDR",     "MASTER_PORT",
+                                                              "OMP_NUM_THREADS", "SRUN_CPUS_PER_TASK",
+                                                              "SLURM_CPU_BIND",  "SLURM_CPU_BIND_TYPE"};
+  static const auto c_of_images = model::engine_variables({"_BIND"});
   static constexpr std::array<std::string_view, 9> k_prefixes = {"GLOO_",   "FI_",   "UCX_", "CXI_", "MPICH_",
                                                                  "MIOPEN_", "RCCL_", "OFI_", "NCCL_"};
   if (util::starts_with(name, "NCCL_DEBUG")) return false;
   const auto is_in = [&](const auto& names) {
     return std::find(names.begin(), names.end(), name) != names.end();
   };
-  return is_in(k_names) || is_in(k_rank_variables) || is_in(model::k_visible_devices_variables) ||
+  return is_in(k_names) || is_in(c_of_images) || is_in(k_rank_variables) ||
+         is_in(model::k_visible_devices_variables) ||
          std::any_of(k_prefixes.begin(), k_prefixes.end(),
                      [&](std::string_view prefix) { return util::starts_with(name, prefix); });
 }

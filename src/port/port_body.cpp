@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 
+#include "model/launcher.hpp"
 #include "port/assignments.hpp"
 #include "port/porting.hpp"
 #include "shell/names.hpp"
@@ -222,19 +223,13 @@ private:
 
   /// Whether it is put together with a variable that names what starts programs: `CMD="$LAUNCHER x.py"`.
   bool reads_launcher(std::string_view text) const {
-    static constexpr std::array<std::string_view, 6> k_starters = {
-        "torchrun", "torch.distributed", "accelerate launch", "deepspeed ", "srun ", "mpirun "};
     return std::any_of(x_assignments.begin(), x_assignments.end(), [&](const Assigning& other) {
       const auto its = text_of(other.range);
-      const auto names = [&](std::string_view starter) {
-        return its.find(starter) != std::string_view::npos;
-      };
       const auto reads = [&](const std::string& name) {
         return text.find("$" + name) != std::string_view::npos ||
                text.find("${" + name) != std::string_view::npos;
       };
-      return std::any_of(k_starters.begin(), k_starters.end(), names) &&
-             std::any_of(other.names.begin(), other.names.end(), reads);
+      return model::starts_launcher(its) && std::any_of(other.names.begin(), other.names.end(), reads);
     });
   }
 

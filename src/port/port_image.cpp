@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 
+#include "model/container_engine.hpp"
 #include "model/gpu_vendor.hpp"
 #include "port/port_words.hpp"
 #include "port/porting.hpp"
@@ -14,14 +15,9 @@ namespace {
 
 using check::GivenOption;
 using check::Link;
-using model::ContainerEngine;
+using model::EngineRow;
+using Form = model::ImageForm;
 using shell::Argument;
-
-/// What an image is: a file that one engine runs, a name in a registry, a description of an environment.
-enum class Form { file, squashed, registry, edf, uenv };
-
-constexpr std::array<std::string_view, 6> k_options = {"container-image", "container-mounts", "environment",
-                                                       "image",           "volume",           "uenv"};
 
 struct Image {
   Argument word;
@@ -29,21 +25,15 @@ struct Image {
   bool of_family = false; ///< singularity's or apptainer's: what one of them takes the other takes, too
 };
 
-bool is_family(ContainerEngine engine) {
-  return engine == ContainerEngine::singularity || engine == ContainerEngine::apptainer;
-}
-
 bool holds(const std::string& text, std::string_view part) { return text.find(part) != std::string::npos; }
 
-Form form_of(const std::string& text, std::string_view option) {
-  if (option == "environment") return Form::edf;
-  if (option == "uenv") return Form::uenv;
-  if (option == "image" || util::starts_with(text, "docker:") || util::starts_with(text, "oras:") ||
-      util::starts_with(text, "library:"))
-    return Form::registry;
+/// By what names it: an engine's option or program, or nothing.
+Form form_of(const std::string& text, const EngineRow* engine, bool by_option) {
+  if (engine && engine->named_form) return *engine->named_form;
+  for (const auto* scheme : {"docker:", "oras:", "library:"})
+    if (util::starts_with(text, scheme)) return Form::registry;
   if (util::ends_with(text, ".sqsh") || util::ends_with(text, ".squashfs")) return Form::squashed;
-  if (option == "container-image" && text[0] != '/' && text[0] != '.') return Form::registry;
-  return Form::file;
+  return by_option && text[0] != '/' && text[0] != '.' ? Form::registry : Form::file;
 }
 
 /// Whether the end of the name tells that it is a file's, though its folder is in a variable.
@@ -53,31 +43,17 @@ bool is_file_name(const std::string& text) {
   return false;
 }
 
-/// The engine's own option for a bind; empty where Slurm starts the image.
-std::string_view bind_option(ContainerEngine engine) {
-  if (engine == ContainerEngine::shifter) return "--volume=";
-  return model::works_by_slurm(engine) ? "" : "--bind ";
-}
-
 /// The image as the engine names it; nothing where it cannot take it.
-std::optional<std::string> for_engine(const std::string& image, Form form, ContainerEngine engine) {
+std::optional<std::string> for_engine(const std::string& image, Form form, const EngineRow& engine) {
+  const auto* end = engine.takes.begin() + engine.taken;
+  if (std::find(engine.takes.begin(), end, form) == end) return std::nullopt;
+  if (form != Form::registry) return image;
+  if (!engine.registry_scheme.empty() && holds(image, "://")) return image;
   std::string name = image;
   for (const std::string_view scheme : {"docker://", "docker:"})
     if (util::starts_with(name, scheme)) name = name.substr(scheme.size());
-  switch (engine) {
-  case ContainerEngine::singularity:
-  case ContainerEngine::apptainer:
-    if (form == Form::file || form == Form::squashed) return image;
-    if (form != Form::registry) return std::nullopt;
-    return holds(image, "://") ? image : "docker://" + util::replace_all(name, "#", "/");
-  case ContainerEngine::shifter:
-    return form == Form::registry ? std::optional(util::replace_all(name, "#", "/")) : std::nullopt;
-  case ContainerEngine::pyxis:
-    return form == Form::registry || form == Form::squashed ? std::optional(name) : std::nullopt;
-  case ContainerEngine::edf: return form == Form::edf ? std::optional(image) : std::nullopt;
-  case ContainerEngine::uenv: return form == Form::uenv ? std::optional(image) : std::nullopt;
-  }
-  return std::nullopt;
+  return std::string(engine.registry_scheme) +
+         (engine.registry_hash ? name : util::replace_all(name, "#", "/"));
 }
 
 const char* describe(Form form) {
@@ -112,15 +88,16 @@ public:
                              "name it: --container FILE");
     if (x_porting.to.containers.empty()) return take(text, place); // the plan says that there is no engine
     for (const auto& rule : x_porting.to.containers) {
-      const auto name = for_engine(text, image->form, rule.engine);
-      if (!name || (source && (image->of_family && !is_file_name(text) ? !is_family(rule.engine)
-                                                                       : model::works_by_slurm(rule.engine))))
+      const auto& engine = model::row_of(rule.engine);
+      const auto name = for_engine(text, image->form, engine);
+      if (!name ||
+          (source && (image->of_family && !is_file_name(text) ? engine.family.empty() : engine.by_slurm)))
         continue;
       take(*name, place);
       judge(*name, place);
       if (source)
         for (auto& found : x_programs) found.program.image = *source;
-      return port_binds(rule.engine);
+      return port_binds(engine);
     }
     x_porting.error(place, "port/container",
                     text + " is " + describe(image->form) + ": " +
@@ -143,29 +120,33 @@ private:
                            : i + 1 < directive.words.size() ? directive.words[i + 1].text
                                                             : std::string();
         const auto place = word.place;
-        if (option == "container-mounts" || option == "volume")
+        const auto* engine = model::find_image_option(option);
+        if (engine->binds_option == option)
           x_mounts.push_back({value, place});
         else if (!x_image && !value.empty())
-          x_image = Image{shell::known_argument(value, place), form_of(value, option)};
+          x_image = Image{shell::known_argument(value, place), form_of(value, engine, true)};
       }
     return x_image;
   }
 
   static std::optional<Image> image_of(const check::Launch& launch) {
     if (const auto* step = launch.step())
-      for (const char* name : {"container-image", "environment", "image", "uenv"})
-        if (const auto* option = step->find(name); option && option->value)
-          return Image{*option->value, form_of(option->value->text(), name)};
+      for (const auto& engine : model::k_engines)
+        if (const auto* option = engine.by_slurm ? step->find(engine.image_option) : nullptr;
+            option && option->value)
+          return Image{*option->value, form_of(option->value->text(), &engine, true)};
     const auto* container = launch.container();
     if (!container) return std::nullopt;
-    if (container->program == "shifter") {
-      const auto* option = container->find("image");
-      return option && option->value ? std::optional(Image{*option->value, Form::registry}) : std::nullopt;
+    const auto* engine = model::find_engine_program(container->program);
+    if (engine && !engine->image_option.empty()) {
+      const auto* option = container->find(engine->image_option);
+      return option && option->value
+                 ? std::optional(Image{*option->value, form_of(option->value->text(), engine, true)})
+                 : std::nullopt;
     }
     if (container->operands.empty()) return std::nullopt;
     const auto& word = container->operands.front();
-    const bool podman = container->program == "podman-hpc";
-    return Image{word, podman ? Form::registry : form_of(word.text(), ""), !podman};
+    return Image{word, form_of(word.text(), engine, false), engine && !engine->family.empty()};
   }
 
   void take(const std::string& image, diag::Place place) {
@@ -228,12 +209,14 @@ private:
     diag::Place place;
   };
 
-  void port_binds(ContainerEngine engine) {
+  void port_binds(const EngineRow& engine) {
     for (const auto& mount : x_mounts) add_mounts(mount.text, mount.place);
     for (auto& found : x_programs) {
       if (const auto* step = found.launch->step())
-        if (const auto* mounts = step->find("container-mounts"); mounts && mounts->value)
-          add_bind(found, *mounts, engine);
+        for (const auto& other : model::k_engines)
+          if (const auto* mounts = other.binds_option.empty() ? nullptr : step->find(other.binds_option);
+              mounts && mounts->value)
+            add_bind(found, *mounts, engine);
       const auto* container = found.launch->container();
       if (!container) continue;
       for (const auto& option : container->options) port_option(found, *container, option, engine);
@@ -241,15 +224,15 @@ private:
   }
 
   void port_option(FoundLaunch& found, const Link& container, const GivenOption& option,
-                   ContainerEngine engine) {
+                   const EngineRow& engine) {
     static constexpr std::array<std::string_view, 6> k_binds = {"B",      "bind", "V",
                                                                 "volume", "v",    "container-mounts"};
-    if (option.name == "nv" || option.name == "rocm" || option.name == "image") return;
+    const auto* old = model::find_engine_program(container.program);
+    if (option.name == "nv" || option.name == "rocm" || (old && option.name == old->image_option)) return;
     if (std::find(k_binds.begin(), k_binds.end(), std::string_view(option.name)) != k_binds.end())
       return add_bind(found, option, engine);
-    const bool same_family = (container.program == "singularity" || container.program == "apptainer") &&
-                             (engine == ContainerEngine::singularity || engine == ContainerEngine::apptainer);
-    const bool same_setting = option.name == "env" && !bind_option(engine).empty();
+    const bool same_family = old && !old->family.empty() && old->family == engine.family;
+    const bool same_setting = option.name == "env" && !engine.bind.empty();
     const auto text = same_family || same_setting ? source_of(found, option) : std::nullopt;
     if (text) return found.program.image_options.push_back(*text);
     x_porting.warn(option.place, "port/container",
@@ -257,16 +240,16 @@ private:
                        " is left out");
   }
 
-  void add_bind(FoundLaunch& found, const GivenOption& option, ContainerEngine engine) {
+  void add_bind(FoundLaunch& found, const GivenOption& option, const EngineRow& engine) {
     if (!option.value) return;
     const auto place = option.place;
     if (option.value->known()) return add_mounts(option.value->text(), place);
-    const auto name = bind_option(engine);
-    const auto text = name.empty() || found.launch->command->parent ? std::nullopt : rebuilt(*option.value);
+    const auto text =
+        engine.bind.empty() || found.launch->command->parent ? std::nullopt : rebuilt(*option.value);
     if (!text)
       return x_porting.error(place, "port/container", "this bind is known only when the script runs",
                              "name it: --bind SRC:DST, and take it out here");
-    found.program.image_options.push_back(std::string(name) + *text);
+    found.program.image_options.push_back(std::string(engine.bind) + *text);
     x_porting.note(place, "port/container", "this bind stays: its folder must be there on " + x_porting.to.id,
                    "");
   }
@@ -317,7 +300,7 @@ private:
 bool is_image_option(std::string_view word) {
   if (word.substr(0, 2) != "--") return false;
   const auto name = word.substr(2, word.find('=') == std::string_view::npos ? word.npos : word.find('=') - 2);
-  return std::find(k_options.begin(), k_options.end(), name) != k_options.end();
+  return model::find_image_option(name) != nullptr;
 }
 
 void port_image(Porting& porting, const slurm::ScriptHeader& header, std::vector<FoundLaunch>& programs) {

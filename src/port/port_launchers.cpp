@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: MIT
-// What becomes of the options of srun, torchrun and accelerate: none is lost without a word.
+// What becomes of the options of steps and agents: none is lost without a word.
 #include <algorithm>
 #include <array>
 
+#include "model/container_engine.hpp"
+#include "model/launcher.hpp"
 #include "port/assignments.hpp"
 #include "port/port_words.hpp"
 #include "port/porting.hpp"
@@ -15,6 +17,7 @@ namespace {
 using check::GivenOption;
 using check::Link;
 using check::Role;
+using model::Says;
 
 template <std::size_t N> bool is_in(const std::array<std::string_view, N>& names, const std::string& name) {
   return std::find(names.begin(), names.end(), name) != names.end();
@@ -25,7 +28,7 @@ constexpr std::array<std::string_view, 13> k_kept_by_step = {
     "label", "unbuffered", "output", "error", "input",          "wait",   "export",
     "chdir", "open-mode",  "time",   "quiet", "disable-status", "comment"};
 /// Sizes, places and bindings: the plan's.
-constexpr std::array<std::string_view, 41> k_planned_of_step = {"nodes",
+constexpr std::array<std::string_view, 37> k_planned_of_step = {"nodes",
                                                                 "ntasks",
                                                                 "ntasks-per-node",
                                                                 "ntasks-per-gpu",
@@ -60,69 +63,12 @@ constexpr std::array<std::string_view, 41> k_planned_of_step = {"nodes",
                                                                 "overcommit",
                                                                 "whole",
                                                                 "extra-node-info",
-                                                                "n",
-                                                                "np",
-                                                                "npernode",
-                                                                "ppn",
                                                                 "map-by",
                                                                 "bind-to"};
-/// Options of Slurm's plugins for images: the image's affair.
-constexpr std::array<std::string_view, 7> k_of_image = {
-    "container-image", "container-mounts", "environment", "image", "volume", "uenv", "view"};
-/// How an agent's processes meet and how many there are.
-constexpr std::array<std::string_view, 49> k_meeting = {"nnodes",
-                                                        "nproc_per_node",
-                                                        "nproc-per-node",
-                                                        "rdzv_backend",
-                                                        "rdzv-backend",
-                                                        "rdzv_endpoint",
-                                                        "rdzv-endpoint",
-                                                        "rdzv_id",
-                                                        "rdzv-id",
-                                                        "rdzv_conf",
-                                                        "rdzv-conf",
-                                                        "node_rank",
-                                                        "node-rank",
-                                                        "master_addr",
-                                                        "master-addr",
-                                                        "master_port",
-                                                        "master-port",
-                                                        "local_addr",
-                                                        "local-addr",
-                                                        "standalone",
-                                                        "use_env",
-                                                        "use-env",
-                                                        "m",
-                                                        "module",
-                                                        "no_python",
-                                                        "no-python",
-                                                        "num_processes",
-                                                        "num-processes",
-                                                        "num_machines",
-                                                        "num-machines",
-                                                        "machine_rank",
-                                                        "machine-rank",
-                                                        "main_process_ip",
-                                                        "main-process-ip",
-                                                        "main_process_port",
-                                                        "main-process-port",
-                                                        "multi_gpu",
-                                                        "multi-gpu",
-                                                        "same_network",
-                                                        "num_cpu_threads_per_process",
-                                                        "num-cpu-threads-per-process",
-                                                        "hostfile",
-                                                        "H",
-                                                        "num_nodes",
-                                                        "num_gpus",
-                                                        "launcher",
-                                                        "no_ssh_check",
-                                                        "no_local_rank",
-                                                        "numa_binding"};
-
-/// How an agent watches its processes: goes with it where it stays, and is no reason to keep it.
-constexpr std::array<std::string_view, 5> k_of_agent = {"monitor_interval", "monitor-interval",
-                                                        "start_method", "start-method", "role"};
+/// Whether an option of an agent says how its processes meet and how many there are, or how it goes about it.
+bool is_replaced(Says says) {
+  return says != Says::none && says != Says::config && says != Says::no_gpus && says != Says::watching;
+}
 
 std::string shown(const GivenOption& option) { return (option.name.size() == 1 ? "-" : "--") + option.name; }
 
@@ -146,9 +92,10 @@ public:
 private:
   void port_step(FoundLaunch& found, const Link& step) {
     const bool srun = step.program == "srun" && has_srun(x_porting.to);
+    const auto* row = model::find_launcher(step.program);
     std::vector<std::string> planned;
     for (const auto& option : step.options) {
-      if (is_in(k_of_image, option.name)) continue;
+      if (model::find_image_option(option.name)) continue; // the image's affair
       if (is_in(k_kept_by_step, option.name) && srun && !found.program.once && !found.program.per_node) {
         if (auto text = text_of(found, option, "=")) {
           found.program.step_options.push_back(*text);
@@ -165,7 +112,7 @@ private:
                        step.program + "'s --mpi=" + *mpi + " is left out: " + x_porting.to.id +
                            " may join MPI's ranks otherwise",
                        "srun --mpi=list shows there what it has; --srun=--mpi=… names one of them");
-      else if (is_in(k_planned_of_step, option.name))
+      else if (is_in(k_planned_of_step, option.name) || (row && row->says_of(option.name) != Says::none))
         add_name(planned, shown(option));
       else
         x_porting.note(option.place, "port/launcher", step.program + "'s " + shown(option) + " is left out",
@@ -224,16 +171,18 @@ private:
 
   void port_agent(FoundLaunch& found, const Link& agent) {
     std::vector<std::string> meeting, watching, watching_names;
+    const auto* row = model::find_launcher(agent.program);
     const bool can_stay =
-        x_programs.size() == 1 && agent.program != "deepspeed" && !x_porting.chosen.launcher;
+        x_programs.size() == 1 && row && row->ranks == model::RanksBy::agent && !x_porting.chosen.launcher;
     for (const auto& option : agent.options) {
-      if (option.name == "nnodes") port_elastic(agent, option, can_stay);
-      if (is_in(k_meeting, option.name) || is_default(option)) {
+      const auto says = row ? row->says_of(option.name) : Says::none;
+      if (says == Says::nodes) port_elastic(agent, option, can_stay);
+      if (is_replaced(says) || is_default(option)) {
         add_name(meeting, shown(option));
         continue;
       }
       const auto text = can_stay ? text_of(found, option, "=") : std::nullopt;
-      if (is_in(k_of_agent, option.name)) {
+      if (says == Says::watching) { // no reason to keep the agent
         add_name(watching_names, shown(option));
         if (text) watching.push_back(*text);
         continue;
@@ -243,7 +192,9 @@ private:
         continue;
       }
       x_porting.warn(option.place, "port/launcher", agent.program + "'s " + shown(option) + " is left out",
-                     "--launcher " + agent.program + " keeps the launcher, without this option");
+                     row && row->ranks != model::RanksBy::nobody
+                         ? "--launcher " + agent.program + " keeps the launcher, without this option"
+                         : "");
     }
     if (!meeting.empty())
       x_porting.note(agent.place, "port/launcher",
@@ -257,7 +208,9 @@ private:
       x_porting.note(agent.place, "port/launcher",
                      agent.program + "'s " + util::join(watching_names, ", ") +
                          ": how it watches its processes goes with it",
-                     "--launcher " + agent.program + " keeps the launcher, without them");
+                     row && row->ranks != model::RanksBy::nobody
+                         ? "--launcher " + agent.program + " keeps the launcher, without them"
+                         : "");
   }
 
   /// The launcher stays where it does what hpcml's does not.
@@ -280,7 +233,8 @@ private:
     if (colon == std::string::npos) return;
     const auto least = util::parse_unsigned(text.substr(0, colon));
     const unsigned nodes = x_porting.result.job.nodes ? x_porting.result.job.nodes->value : 1;
-    if (can_stay && agent.program == "torchrun" && least && *least > 0 && *least <= x_porting.old_nodes) {
+    if (can_stay && model::find_launcher(agent.program)->is_elastic() && least && *least > 0 &&
+        *least <= x_porting.old_nodes) {
       const auto now =
           static_cast<unsigned>((*least * nodes + x_porting.old_nodes - 1) / x_porting.old_nodes);
       if (now < nodes) x_porting.least_nodes = now;

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <array>
 
+#include "model/launcher.hpp"
+#include "model/launcher_row.hpp"
 #include "port/porting.hpp"
 #include "util/text.hpp"
 
@@ -46,6 +48,12 @@ std::string counting_argument(const FoundLaunch& found) {
   return {};
 }
 
+/// Whether the agent starts the other nodes by itself.
+bool reaches_nodes(const check::Link& agent) {
+  const auto* launcher = model::find_launcher(agent.program);
+  return launcher && launcher->uses_ssh;
+}
+
 class SizePorter {
 public:
   SizePorter(Porting& porting, const slurm::Request& request, const Sizes& sizes,
@@ -67,7 +75,7 @@ public:
           "without srun this started on the first node only, where it waits for those on the other " +
               counted(shape.nodes - 1, "node") + ": it is started on each node now",
           "--nodes 1, where one node is meant");
-    } else if (shape.nodes > 1 && !found.launch->step() && found.launch->agent()->program != "deepspeed") {
+    } else if (shape.nodes > 1 && !found.launch->step() && !reaches_nodes(*found.launch->agent())) {
       x_porting.warn(place_of_launch(found), "port/nodes",
                      "without srun this runs on the first of " + counted(shape.nodes, "node") +
                          " only: one is asked for",

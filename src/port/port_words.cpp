@@ -4,6 +4,7 @@
 #include <array>
 
 #include "check/launch_facts.hpp"
+#include "model/launcher.hpp"
 #include "port/port_words.hpp"
 #include "util/shell_quote.hpp"
 #include "util/text.hpp"
@@ -13,13 +14,11 @@ namespace {
 
 using check::Launch;
 using check::Link;
+using model::Says;
 using shell::Argument;
 
 bool is_starter(const Link& link) {
-  static constexpr std::array<std::string_view, 13> k_starters = {
-      "srun",        "mpirun",    "mpiexec", "ibrun",      "torchrun", "accelerate", "deepspeed",
-      "singularity", "apptainer", "shifter", "podman-hpc", "hpcml",    "numactl"};
-  return std::find(k_starters.begin(), k_starters.end(), link.program) != k_starters.end();
+  return link.role != check::Role::other || model::find_launcher(link.program) || link.program == "numactl";
 }
 
 std::size_t end_of(diag::Place place) { return std::size_t{place.offset} + place.length; }
@@ -90,8 +89,10 @@ Siblings siblings_of(const Launch& launch, const shell::View& view) {
 }
 
 bool tells_by_option(const Link& agent) {
-  if (agent.program == "deepspeed") return !agent.find("no_local_rank");
-  return agent.module == "torch.distributed.launch" && !agent.find("use_env") && !agent.find("use-env");
+  const auto* launcher = model::find_launcher(agent.program);
+  if (!launcher || agent.find(Says::local_rank)) return false;
+  return launcher->tells_local_rank ||
+         (!launcher->telling_module.empty() && agent.module == launcher->telling_module);
 }
 
 /// Where the first of the words stands that the script itself wrote.
@@ -150,8 +151,8 @@ private:
     }
     if (last.operands.empty() || x_launch.container() == &last) return;
     add_wrappers();
-    const bool module = last.find("m") || last.find("module");
-    const bool plain = last.find("no_python") || last.find("no-python");
+    const bool module = last.find(Says::module);
+    const bool plain = last.find(Says::plain);
     if (last.role == check::Role::agent && !plain) x_lead.push_back(interpreter_of(x_launch, last));
     if (module) x_lead.emplace_back("-m");
     x_words = last.operands;
@@ -200,7 +201,7 @@ private:
     return source;
   }
 
-  /// Programs of `torch.distributed.launch` and `deepspeed` get their local rank as an option.
+  /// Some launchers give their programs the local rank as an option.
   static void add_local_rank(ProgramText& result) {
     static const std::string k_start = "exec \"$@\" --local_rank=\"$LOCAL_RANK\"";
     result.source.insert(result.source.begin(), {"bash", "-c", "'" + k_start + "'", "rank"});

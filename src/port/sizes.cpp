@@ -4,6 +4,7 @@
 #include <cctype>
 #include <functional>
 
+#include "model/launcher.hpp"
 #include "port/porting.hpp"
 #include "util/text.hpp"
 
@@ -11,6 +12,7 @@ namespace hpcml::port {
 namespace {
 
 using check::Link;
+using model::Says;
 
 /// Sums and products of numbers and variables, from left to right as both arithmetic and expr read them.
 class Arithmetic {
@@ -88,12 +90,6 @@ const check::GivenOption* option_of(const Link* link, std::initializer_list<std:
   return nullptr;
 }
 
-Count read_option(const Link* link, const Sizes& sizes, std::initializer_list<std::string_view> names) {
-  const auto* option = option_of(link, names);
-  if (!option) return {};
-  return option->value ? sizes.read(*option->value) : Count{Count::Kind::unknown, 0};
-}
-
 /// "gpu:a100:4" and "a100:4" end in their number; "gpu" is one.
 Count read_gpus(const Link* link, const Sizes& sizes, std::initializer_list<std::string_view> names) {
   const auto* option = option_of(link, names);
@@ -104,23 +100,26 @@ Count read_gpus(const Link* link, const Sizes& sizes, std::initializer_list<std:
   return {Count::Kind::number, number ? static_cast<unsigned>(*number) : 1U};
 }
 
+Count read_said(const Link* link, const Sizes& sizes, std::initializer_list<Says> what) {
+  const auto* option = link ? link->find_any(what) : nullptr;
+  if (!option) return {};
+  return option->value ? sizes.read(*option->value) : Count{Count::Kind::unknown, 0};
+}
+
 /// Processes that an agent starts in each task.
 Count agent_processes(const Link& agent, const Sizes& sizes, unsigned nodes) {
-  if (agent.program == "deepspeed") {
-    const auto gpus = read_option(&agent, sizes, {"num_gpus"});
-    return gpus.kind == Count::Kind::unset ? Count{Count::Kind::per_gpu, 0} : gpus;
-  }
-  if (agent.program == "accelerate") {
-    const auto all = read_option(&agent, sizes, {"num_processes", "num-processes"});
-    if (all.kind == Count::Kind::unset) return {Count::Kind::per_gpu, 0};
-    auto machines = read_option(&agent, sizes, {"num_machines", "num-machines"});
-    if (machines.kind == Count::Kind::unset) machines = {Count::Kind::number, nodes};
-    if (all.is_number() && machines.is_number() && machines.value > 0 && all.value % machines.value == 0)
-      return {Count::Kind::number, all.value / machines.value};
-    return {Count::Kind::unknown, 0};
-  }
-  const auto given = read_option(&agent, sizes, {"nproc_per_node", "nproc-per-node"});
-  return given.kind == Count::Kind::unset ? Count{Count::Kind::number, 1} : given;
+  const auto each = read_said(&agent, sizes, {Says::ranks_per_node});
+  if (each.kind != Count::Kind::unset) return each;
+  const auto all = read_said(&agent, sizes, {Says::ranks, Says::world});
+  const auto* launcher = model::find_launcher(agent.program);
+  if (all.kind == Count::Kind::unset)
+    return launcher && launcher->one_without_ranks ? Count{Count::Kind::number, 1}
+                                                   : Count{Count::Kind::per_gpu, 0};
+  auto machines = read_said(&agent, sizes, {Says::nodes});
+  if (machines.kind == Count::Kind::unset) machines = {Count::Kind::number, nodes};
+  if (all.is_number() && machines.is_number() && machines.value > 0 && all.value % machines.value == 0)
+    return {Count::Kind::number, all.value / machines.value};
+  return {Count::Kind::unknown, 0};
 }
 
 bool shows_own(const Link& step) {
@@ -130,8 +129,8 @@ bool shows_own(const Link& step) {
 
 /// The agents of one node meet among themselves.
 bool meets_on_its_node(const Link& agent, const Sizes& sizes) {
-  if (agent.find("standalone")) return true;
-  const auto nodes = read_option(&agent, sizes, {"nnodes"});
+  if (agent.find(Says::alone)) return true;
+  const auto nodes = read_said(&agent, sizes, {Says::nodes});
   return nodes.is_number() && nodes.value == 1;
 }
 
@@ -211,10 +210,10 @@ Shape shape_of(const FoundLaunch& found, const Sizes& sizes) {
   Shape shape;
   const auto* step = found.launch->step();
   const auto* agent = found.launch->agent();
-  const auto nodes = read_option(step, sizes, {"nodes"});
+  const auto nodes = read_said(step, sizes, {Says::nodes});
   shape.nodes = nodes.is_number() ? nodes.value : sizes.nodes;
-  auto per_node = read_option(step, sizes, {"ntasks-per-node", "npernode", "ppn"});
-  const auto tasks = read_option(step, sizes, {"ntasks", "n", "np"});
+  auto per_node = read_said(step, sizes, {Says::ranks_per_node});
+  const auto tasks = read_said(step, sizes, {Says::ranks});
   if (!per_node.is_number() && tasks.is_number())
     per_node = {Count::Kind::number, std::max(1U, tasks.value / shape.nodes)};
   if (tasks.is_number() && tasks.value < shape.nodes) shape.nodes = tasks.value;
@@ -238,7 +237,7 @@ Shape shape_of(const FoundLaunch& found, const Sizes& sizes) {
   }
   const auto processes = agent_processes(*agent, sizes, shape.nodes);
   shape.one_node = meets_on_its_node(*agent, sizes);
-  const auto counted = read_option(agent, sizes, {"nnodes", "num_machines", "num-machines"});
+  const auto counted = read_said(agent, sizes, {Says::nodes});
   shape.counts_nodes = counted.is_number() && counted.value == shape.nodes;
   if (processes.is_number()) {
     shape.ranks_per_node = each * processes.value;

@@ -137,12 +137,15 @@ std::string squashed(const SetupPlan& plan) {
   const auto& on = *plan.squashed;
   auto packages = plan.torch_packages;
   packages.insert(packages.end(), plan.packages.begin(), plan.packages.end());
-  const bool by_srun = !on.step.empty(), keeps_host = model::keeps_host(on.engine);
+  const auto& engine = model::row_of(on.engine);
+  const bool by_srun = !on.step.empty(), keeps_host = engine.keeps_host;
   return render_block(
       "setup_squashed",
       {{"place", place_word(plan)},
        {"image", on.image_variable.empty() ? quote_word(on.image) : "\"$" + on.image_variable + "\""},
-       {"engine", model::word_of(on.engine)},
+       {"engine", std::string(engine.words.name.empty() ? engine.name : engine.words.name)},
+       {"exec", std::string(engine.words.name) + " " + std::string(engine.exec)},
+       {"bind", std::string(engine.bind)},
        {"beside", keeps_host},
        {"by_srun", by_srun},
        {"own_place", keeps_host || by_srun},

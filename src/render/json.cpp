@@ -151,7 +151,10 @@ std::string render_json(const model::Plan& plan) {
                       {"step_args", plan.launcher.step_args},
                       {"origin", origin_json(plan.launcher.origin)}};
   json["binding"] = binding_json(plan.binding);
-  if (plan.bind_check.value != model::BindCheck::none) json["bind_check"] = sourced_json(plan.bind_check);
+  for (const auto& asked : model::k_rank_flags)
+    if (const auto value = asked.write(plan.ranks))
+      json[util::replace_all(std::string(asked.name), "-", "_")] = {
+          {"value", *value}, {"origin", origin_json(*asked.origin(plan.ranks))}};
   json["gpu_visibility"] = sourced_json(plan.gpu_visibility);
   json["environment"] = environment_json(plan);
   json.update(software_json(plan));

@@ -50,8 +50,6 @@ std::vector<Words> launch_groups(const model::Plan& plan) {
     add(flags, "--gpus-per-task", std::to_string(plan.layout.gpus_per_rank));
   if (plan.layout.gpus_per_node > 0)
     add(flags, "--gpu-visibility", model::word_of(plan.gpu_visibility.value));
-  if (plan.bind_check.value != model::BindCheck::none)
-    add(flags, "--bind-check", model::word_of(plan.bind_check.value));
   if (plan.backend.value != model::Backend::automatic)
     add(flags, "--backend", model::word_of(plan.backend.value));
   if (const auto& meeting = plan.rendezvous; !meeting.port_from_env.empty()) {
@@ -60,10 +58,13 @@ std::vector<Words> launch_groups(const model::Plan& plan) {
   } else if (meeting.port != 0) {
     add(flags, "--master-port", std::to_string(meeting.port));
   }
-  if (plan.container && !model::keeps_host(plan.container->engine))
+  if (plan.container && !model::row_of(plan.container->engine).keeps_host)
     flags.push_back(Word::literal("--container"));
-  if (plan.report) flags.push_back(Word::literal("--report"));
-  if (plan.preflight) flags.push_back(Word::literal("--preflight"));
+  for (const auto& asked : model::k_rank_flags)
+    if (const auto value = asked.write(plan.ranks)) {
+      flags.push_back(Word::literal("--" + std::string(asked.name)));
+      if (!asked.is_switch()) flags.push_back(Word::literal(*value));
+    }
   flags.push_back(Word::literal("--"));
 
   std::vector<Words> groups{step_words(plan)};

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
-// Steps that need no hpcml on the node: one task per rank, or one agent (torchrun, accelerate) per node.
+// Steps that need no hpcml on the node: one task per rank, or one agent per node.
 #include <algorithm>
-#include <array>
 #include <fmt/format.h>
 
 #include "model/gpu_vendor.hpp"
+#include "model/launcher_row.hpp"
 #include "model/mpi_ranks.hpp"
 #include "plan/command_words.hpp"
 #include "render/sections.hpp"
@@ -37,57 +37,48 @@ AgentProgram agent_program(const std::vector<std::string>& command) {
   return {false, module, {command.begin() + static_cast<std::ptrdiff_t>(next), command.end()}};
 }
 
-Word number(const char* option, unsigned value) { return Word::literal(fmt::format("{}={}", option, value)); }
-
-Words torchrun_words(const model::Plan& plan, const AgentProgram& program) {
-  // Underscores: torch 1.x knows no other form of these options.
+/// A word of the agent's row; one with a dollar is the shell's to expand.
+Word script_word(const model::Plan& plan, std::string_view text) {
   const auto least = plan.launcher.least_nodes;
-  Words words{Word::literal("torchrun"),
-              least == 0 ? number("--nnodes", plan.layout.nodes)
-                         : Word::literal(fmt::format("--nnodes={}:{}", least, plan.layout.nodes)),
-              number("--nproc_per_node", plan.layout.ranks_per_node),
-              Word::expression("--rdzv_id=\"$SLURM_JOB_ID\""),
-              Word::literal("--rdzv_backend=c10d"),
-              Word::expression("--rdzv_endpoint=\"$MASTER_ADDR:$MASTER_PORT\"")};
-  for (const auto& option : plan.launcher.agent_options) words.push_back(Word::expression(option));
-  if (program.plain) words.push_back(Word::literal("--no_python"));
-  if (program.is_module) words.push_back(Word::literal("-m"));
-  return words;
+  const auto nodes = std::to_string(plan.layout.nodes);
+  std::string word(text);
+  for (const auto& [name, value] :
+       {std::pair{"{nodes}", nodes},
+        {"{least_nodes}", least == 0 ? nodes : fmt::format("{}:{}", least, nodes)},
+        {"{ranks_per_node}", std::to_string(plan.layout.ranks_per_node)},
+        {"{ranks}", std::to_string(plan.layout.world_size())}})
+    word = util::replace_all(word, name, value);
+  return word.find('$') == std::string::npos ? Word::literal(word) : Word::expression(word);
 }
 
-/// Whether options say how the ranks of accelerate work together, or name a configuration that does.
-bool says_how(const std::vector<std::string>& options) {
-  static constexpr std::array<std::string_view, 6> c_names = {"--config_file", "--config-file", "--use_",
-                                                              "--multi",       "--cpu",         "--tpu"};
-  return std::any_of(options.begin(), options.end(), [](const std::string& option) {
-    const auto text = option.substr(0, 1) == "'" ? option.substr(1) : option;
-    return std::any_of(c_names.begin(), c_names.end(),
-                       [&](std::string_view name) { return util::starts_with(text, name); });
+/// Whether an option of the person's begins so.
+bool gives_option(const std::vector<std::string>& options, std::string_view begin) {
+  return !begin.empty() && std::any_of(options.begin(), options.end(), [&](const std::string& option) {
+    return util::starts_with(option.substr(0, 1) == "'" ? option.substr(1) : option, begin);
   });
 }
 
-Words accelerate_words(const model::Plan& plan, const AgentProgram& program) {
-  Words words{Word::literal("accelerate"), Word::literal("launch")};
+Words agent_words(const model::Plan& plan, const AgentProgram& program) {
+  const auto& script = plan.launcher.choice.row().script;
   const auto& options = plan.launcher.agent_options;
-  const bool configured = says_how(options);
-  if (!configured && plan.layout.gpus_per_node == 0)
-    words.push_back(Word::literal("--cpu"));
-  else if (!configured && plan.layout.world_size() > 1)
-    words.push_back(Word::literal("--multi_gpu"));
-  words.push_back(number("--num_machines", plan.layout.nodes));
-  words.push_back(number("--num_processes", plan.layout.world_size()));
-  words.push_back(Word::expression("--main_process_ip=\"$MASTER_ADDR\""));
-  words.push_back(Word::expression("--main_process_port=\"$MASTER_PORT\""));
-  for (const char* usual : {"--mixed_precision=no", "--dynamo_backend=no"}) {
-    const std::string word = usual;
-    const auto name = word.substr(0, word.find('=') + 1);
-    if (!configured && std::none_of(options.begin(), options.end(),
-                                    [&](const auto& option) { return util::starts_with(option, name); }))
-      words.push_back(Word::literal(word));
+  const bool configured = std::any_of(script.configures.begin(), script.configures.end(),
+                                      [&](auto begin) { return gives_option(options, begin); });
+  Words words;
+  const auto add = [&](std::string_view text) {
+    if (!text.empty()) words.push_back(script_word(plan, text));
+  };
+  for (std::size_t i = 0; i < script.words.size(); ++i) {
+    if (i == script.of_node_at && !configured && plan.layout.gpus_per_node == 0)
+      add(script.no_gpus);
+    else if (i == script.of_node_at && !configured && plan.layout.world_size() > 1)
+      add(script.gpus);
+    add(script.words[i]);
   }
+  for (const auto usual : script.usual)
+    if (!configured && !gives_option(options, usual.substr(0, usual.find('=') + 1))) add(usual);
   for (const auto& option : options) words.push_back(Word::expression(option));
-  if (program.plain) words.push_back(Word::literal("--no_python"));
-  if (program.is_module) words.push_back(Word::literal("--module"));
+  if (program.plain) add(script.plain);
+  if (program.is_module) add(script.module);
   return words;
 }
 
@@ -123,19 +114,20 @@ std::string rank_lines(const model::Plan& plan) {
   return render_template("rank_program", data);
 }
 
-/// Starts the agent. What differs from node to node only the task knows: the machine's number, and for
-/// torchrun which node holds the store, where the meeting place is no name of the node and torchrun could not
-/// tell by itself.
+/// Starts the agent. What differs from node to node only the task knows.
 std::string start_agent(const model::Plan& plan) {
+  const auto& script = plan.launcher.choice.row().script;
+  const auto& meeting = plan.rendezvous;
+  const bool plain_meeting =
+      meeting.interface.empty() && meeting.suffix.empty() && meeting.from_env.empty() && !meeting.ipv4;
+  if (script.of_node.empty() || (script.of_odd_meeting && plain_meeting)) return "exec \"$@\"";
   const auto node = plan.launcher.by_srun() ? task_variable(plan, plan.launcher.rank_variable, "SLURM_NODEID")
                                             : task_rank(plan);
-  if (plan.launcher.choice.kind() == model::LauncherKind::accelerate)
-    return "exec \"$1\" \"$2\" --machine_rank=" + node + " \"${@:3}\"";
-  const auto& meeting = plan.rendezvous;
-  if (meeting.interface.empty() && meeting.suffix.empty() && meeting.from_env.empty() && !meeting.ipv4)
-    return "exec \"$@\"";
-  return "exec \"${@:1:3}\" --rdzv_conf=\"is_host=$([[ " + node +
-         " == 0 ]] && echo true || echo false)\" \"${@:4}\"";
+  const auto behind = script.of_node_at;
+  std::string first = fmt::format("\"${{@:1:{}}}\"", behind);
+  if (behind < 3) first = behind == 1 ? "\"$1\"" : "\"$1\" \"$2\"";
+  return fmt::format("exec {} {} \"${{@:{}}}\"", first,
+                     util::replace_all(std::string(script.of_node), "{node}", node), behind + 1);
 }
 
 } // namespace
@@ -179,8 +171,7 @@ std::string task_exports(const model::Plan& plan) {
 std::vector<Words> plain_groups(const model::Plan& plan) {
   std::vector<Words> groups{step_words(plan)};
   if (!plan.launcher.choice.is_agent()) {
-    // DeepSpeed reads the same variables, so its ranks start like all others and its own ssh launcher is not
-    // needed.
+    // What reads the same variables starts like all others, and its own ssh launcher is not needed.
     for (auto& group : wrapper_groups(plan, rank_lines(plan))) groups.push_back(std::move(group));
     groups.push_back(program_words(plan, plan.command));
     return groups;
@@ -189,9 +180,7 @@ std::vector<Words> plain_groups(const model::Plan& plan) {
   if (!exports.empty()) exports += "\n";
   for (auto& group : wrapper_groups(plan, exports, start_agent(plan))) groups.push_back(std::move(group));
   const auto program = agent_program(plan.command);
-  groups.push_back(plan.launcher.choice.kind() == model::LauncherKind::accelerate
-                       ? accelerate_words(plan, program)
-                       : torchrun_words(plan, program));
+  groups.push_back(agent_words(plan, program));
   groups.push_back(program_words(plan, program.words));
   return groups;
 }

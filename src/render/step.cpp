@@ -52,11 +52,13 @@ std::string bind_word(const model::ContainerBind& bind) {
 }
 
 Words bind_words(const model::PlannedContainer& container, bool optional) {
+  const std::string option(model::row_of(container.engine).bind);
   Words words;
   for (const auto& bind : container.binds) {
     if (bind.optional != optional) continue;
-    if (!optional) words.push_back(Word::literal("--bind"));
-    words.push_back(Word::expression(bind_word(bind)));
+    const bool apart = util::ends_with(option, " ");
+    if (!optional && apart) words.push_back(Word::literal(std::string(util::trim(option))));
+    words.push_back(Word::expression((optional || apart ? "" : option) + bind_word(bind)));
   }
   return words;
 }
@@ -137,10 +139,11 @@ Reasons step_reasons(const model::Plan& plan) {
   if (plan.binding.spill.value != model::CoreSpill::none)
     reasons.push_back(
         {"cores of NUMA nodes without GPUs go to ranks of the same package", plan.binding.spill.origin});
-  if (plan.bind_check.value != model::BindCheck::none)
-    reasons.push_back({"--bind-check " + model::word_of(plan.bind_check.value) +
-                           ": a rank's CPUs and memory are judged before its program starts",
-                       plan.bind_check.origin});
+  for (const auto& asked : model::k_rank_flags)
+    if (const auto value = asked.write(plan.ranks); value && !asked.reason.empty())
+      reasons.push_back({"--" + std::string(asked.name) + (asked.is_switch() ? "" : " " + *value) + ": " +
+                             std::string(asked.reason),
+                         *asked.origin(plan.ranks)});
   reasons.push_back({"backend " + model::word_of(plan.backend.value), plan.backend.origin});
   if (plan.container) {
     reasons.push_back({"container", plan.container->origin});
@@ -213,7 +216,10 @@ std::vector<Words> wrapper_groups(const model::Plan& plan, const std::string& ta
   }
   if (!task_lines.empty()) groups.push_back(task_shell(task_lines, std::string(k_plain), name));
   const auto& container = *plan.container;
-  Words words{Word::literal(model::word_of(container.engine)), Word::literal("exec")};
+  const auto& engine = model::row_of(container.engine);
+  Words words{Word::literal(std::string(engine.words.name))};
+  for (const auto& word : util::split(std::string(engine.exec), ' '))
+    if (!word.empty()) words.push_back(Word::literal(word));
   if (container.gpu_flag != model::GpuFlag::none)
     words.push_back(Word::literal(model::word_of(container.gpu_flag)));
   groups.push_back(words);
@@ -229,6 +235,7 @@ std::vector<Words> wrapper_groups(const model::Plan& plan, const std::string& ta
                     : container.image_variable.empty()
                         ? Word::literal(container.image)
                         : Word::expression("\"$" + container.image_variable + "\"")});
+  if (!engine.behind_image.empty()) groups.back().push_back(Word::literal(std::string(engine.behind_image)));
   if (const auto activate = inner_activation(plan); !activate.empty() || last != k_plain)
     groups.push_back(task_shell({}, activate + last, "container"));
   return groups;
@@ -255,7 +262,8 @@ Lines make_container(const model::Plan& plan) {
   if (plan.container && plan.container->own_edf) return make_own_edf(plan);
   if (!plan.container || plan.container->by_slurm || !has_optional_binds(*plan.container)) return {};
   const auto text =
-      render_block("container_binds", {{"required", join_words(bind_words(*plan.container, false))},
+      render_block("container_binds", {{"bind", std::string(model::row_of(plan.container->engine).bind)},
+                                       {"required", join_words(bind_words(*plan.container, false))},
                                        {"optional", join_words(bind_words(*plan.container, true))}});
   return {Verbatim{text, {{"", plan.container->origin}}}};
 }

@@ -36,11 +36,8 @@ bool is_near_option(std::string_view name) {
 } // namespace
 
 std::optional<model::ContainerEngine> engine_of_option(std::string_view name) {
-  if (util::starts_with(name, "container-")) return model::ContainerEngine::pyxis;
-  if (name == "image" || name == "module" || name == "volume") return model::ContainerEngine::shifter;
-  if (name == "uenv" || name == "view") return model::ContainerEngine::uenv;
-  if (name == "environment") return model::ContainerEngine::edf;
-  return std::nullopt;
+  const auto* engine = model::find_engine_option(name);
+  return engine ? engine->engine : std::nullopt;
 }
 
 PluginOption plugin_option(const model::Site* site, std::string_view name) {

@@ -162,4 +162,38 @@ JobKey env_key(std::string name, KeyHelp help) {
   return key;
 }
 
+JobKey rank_key(const model::RankFlag& asked, std::string_view group) {
+  const std::string name(asked.name);
+  JobKey key{
+      name, asked.is_switch() ? KeyForm::on : KeyForm::value, {group, asked.type, asked.help}, {}, {}, {},
+      {}};
+  key.from_text = [&asked](JobSpec& job, const std::string& text, const Origin& origin) {
+    return asked.read(job, text, origin);
+  };
+  key.from_file = [&asked, name](JobSpec& job, ObjectReader& root) {
+    const auto take = [&](const std::string& text) {
+      const auto fault = asked.read(job, text, root.origin(name));
+      if (fault) root.report_value(name, name + " " + fault->what, fault->hint);
+    };
+    if (asked.is_switch()) {
+      if (const auto on = root.flag(name)) take(*on ? "true" : "false");
+    } else if (asked.is_number) {
+      if (const auto number = root.number(name, 0)) take(std::to_string(*number));
+    } else if (const auto words = asked.words(); !words.empty()) {
+      if (const auto word = root.choice(name, words)) take(*word);
+    } else if (const auto text = root.text(name)) {
+      take(*text);
+    }
+  };
+  key.merge = [&asked](JobSpec& job, const JobSpec& over) {
+    if (!asked.is_switch() || asked.write(over) || !asked.write(job)) asked.merge(job, over);
+  };
+  key.to_json = [&asked](const JobSpec& job) -> Json {
+    const auto value = asked.write(job);
+    if (!value) return std::nullopt;
+    return asked.is_switch() || asked.is_number ? *value : json_string(*value);
+  };
+  return key;
+}
+
 } // namespace hpcml::spec

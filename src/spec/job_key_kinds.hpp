@@ -36,6 +36,9 @@ JobKey list_key(std::string name, KeyHelp help,
 /// Variables that add up: "NAME=VALUE".
 JobKey env_key(std::string name, KeyHelp help);
 
+/// What reaches the ranks as it was asked for; a switch that is on in either job is on.
+JobKey rank_key(const model::RankFlag& asked, std::string_view group);
+
 /// A word of a closed set.
 template <class E>
 JobKey choice_key(std::string name, KeyHelp help, model::Known<E> model::JobSpec::*member) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "spec/job_keys.hpp"
 
+#include "model/launcher_rows.hpp"
 #include "spec/job_key_kinds.hpp"
 
 namespace hpcml::spec {
@@ -12,6 +13,10 @@ using model::JobSpec;
 constexpr std::string_view k_resources = "What to ask for";
 constexpr std::string_view k_run = "How to run";
 constexpr std::string_view k_software = "Software";
+
+// The closed sets come from their tables.
+constexpr std::string_view k_engine_list = model::Listed<model::k_engine_names>::text;
+constexpr std::string_view k_where_several = ", where the site has several; by the image's form otherwise";
 
 std::string size_text(const model::MemSize& size) { return size.to_slurm(); }
 std::string time_text(const model::Walltime& time) { return time.to_slurm(); }
@@ -48,8 +53,8 @@ std::vector<JobKey> run_keys() {
   return {
       text_key("job-name", help("NAME", "name of the job; the program's otherwise"), &JobSpec::job_name),
       text_key("output", help("FILE", "log file; %j is the job's number"), &JobSpec::output),
-      parsed_key("launcher", help("KIND", "hpcml, torchrun, srun, ibrun, mpirun, accelerate or deepspeed"),
-                 &JobSpec::launcher, launcher_name),
+      parsed_key("launcher", help("KIND", model::Listed<model::k_launcher_names>::text), &JobSpec::launcher,
+                 launcher_name),
       choice_key("backend", help("NAME", "nccl or gloo; by what the node has otherwise"), &JobSpec::backend),
       choice_key("gpu-visibility", help("WHAT", "what a rank sees: all GPUs of the node or its own"),
                  &JobSpec::gpu_visibility),
@@ -60,9 +65,6 @@ std::vector<JobKey> run_keys() {
       choice_key("spill",
                  help("WHERE", "cores of NUMA nodes without GPUs: none, or to ranks of the same package"),
                  &JobSpec::spill),
-      choice_key("bind-check",
-                 help("HOW", "judge each rank's CPUs and memory before its program starts: warn, or fail"),
-                 &JobSpec::bind_check),
       text_key("signal", help("SPEC", "signal to the ranks before the time limit: USR1@60"),
                &JobSpec::signal),
       text_key("array", help("SPEC", "job array: 0-9%2"), &JobSpec::array),
@@ -79,9 +81,6 @@ std::vector<JobKey> run_keys() {
           {k_run, {}, "let Slurm start the job again after a failure of a node", "never start the job again"},
           &JobSpec::requeue),
       switch_key("nccl-debug", help({}, "let NCCL or RCCL say what it does"), &JobSpec::nccl_debug),
-      switch_key("report", help({}, "print one line per rank: host, GPU, cores"), &JobSpec::report),
-      switch_key("preflight", help({}, "test the process group before the program starts"),
-                 &JobSpec::preflight),
   };
 }
 
@@ -102,9 +101,7 @@ std::vector<JobKey> software_keys() {
                                 "a requirements file"),
                &JobSpec::wheelhouse),
       text_key("container", help("IMAGE", "run the program in this image"), &JobSpec::container),
-      choice_key("container-engine",
-                 help("NAME", "singularity, apptainer, shifter, pyxis, edf or uenv, where the site has "
-                              "several; by the image's form otherwise"),
+      choice_key("container-engine", help("NAME", model::Concat<k_engine_list, k_where_several>::text),
                  &JobSpec::container_engine),
       list_key("module", help("NAME", "module to load; may be repeated"), &JobSpec::modules),
       env_key("env", help("NAME=VALUE", "variable for the program; may be repeated")),
@@ -122,8 +119,9 @@ std::vector<JobKey> software_keys() {
 
 std::vector<JobKey> every_key() {
   auto keys = resource_keys();
-  for (auto* more : {run_keys, software_keys})
-    for (auto& key : more()) keys.push_back(std::move(key));
+  for (auto& key : run_keys()) keys.push_back(std::move(key));
+  for (const auto& asked : model::k_rank_flags) keys.push_back(rank_key(asked, k_run));
+  for (auto& key : software_keys()) keys.push_back(std::move(key));
   return keys;
 }
 

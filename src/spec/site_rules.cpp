@@ -2,7 +2,7 @@
 // What a site does with requests: flag rules, GPU requests, launchers, conditions.
 #include <fmt/format.h>
 
-#include "model/launcher.hpp"
+#include "model/launcher_rows.hpp"
 #include "model/pattern.hpp"
 #include "spec/members.hpp"
 #include "spec/site_parts.hpp"
@@ -17,6 +17,9 @@ bool is_pattern(ObjectReader& object, std::string_view key, const std::string& p
 }
 
 namespace {
+
+constexpr std::string_view k_with = "With these launchers: ";
+constexpr std::string_view k_stop = ".";
 
 /// A GPU's type is no option that only srun takes, or that a site advises against.
 std::vector<std::string> gpu_type_policies() { return {"optional", "required", "forbidden", "ignored"}; }
@@ -73,7 +76,7 @@ template <> const ObjectForm<model::When>& form_of() {
       M::texts<&T::gpu_types>("gpu_types", TextRule::name, "With these GPU types, by Slurm's name."),
       M::texts<&T::launchers>(
           "launchers", TextRule::name,
-          "With these launchers: hpcml, srun, torchrun, ibrun, mpirun, accelerate, deepspeed."),
+          model::Concat<k_with, model::Listed<model::k_launcher_names>::text, k_stop>::text),
       M::texts<&T::qos>("qos", TextRule::name, "Under these QoS."),
       M::yes_no<&T::container>("container", "In a container, or without."),
   });

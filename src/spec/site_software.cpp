@@ -41,7 +41,7 @@ void check_cache(ObjectReader& object, model::CacheRule& rule) {
 /// Engines that are no program before the command but options of Slurm have rules of their own.
 void check_container(ObjectReader& object, model::ContainerRule& rule) {
   const auto name = model::word_of(rule.engine);
-  const bool by_slurm = model::works_by_slurm(rule.engine);
+  const bool by_slurm = model::row_of(rule.engine).by_slurm;
   if (!rule.prefix.empty() && rule.prefix != name)
     object.report_value("prefix", fmt::format("{}.prefix can only be the engine itself", object.path()),
                         "as \"shifter\"");
@@ -158,9 +158,8 @@ template <> const ObjectForm<model::ContainerRule>& form_of() {
   using T = model::ContainerRule;
   using M = Members<T>;
   static constexpr auto k_members = std::to_array<Member<T>>({
-      M::word<&T::engine>("engine",
-                          "singularity and apptainer wrap the command; the others are options of Slurm.")
-          .must("singularity, apptainer, shifter, pyxis, edf or uenv"),
+      M::word<&T::engine>("engine", "What runs them: a program before the command, or options of Slurm.")
+          .must(model::Listed<model::k_engine_names>::text),
       M::text<&T::images>("images", TextRule::line,
                           "The rule is for images of this form, a regular expression: .*\\.toml. Without it, "
                           "for all others."),

@@ -203,3 +203,22 @@ TEST_CASE("An image is found where only the running job knows its name") {
     CHECK(chain_of(row.script) == row.chain);
   }
 }
+
+TEST_CASE("What an option or a variable says is asked of the launcher's row, however it is written") {
+  const auto tree =
+      shell::read_script("#!/bin/bash\nexport PET_NNODES=3\nsrun -n 8 torchrun --nproc-per-node 4 "
+                         "--standalone x.py\naccelerate launch --num-processes=8 x.py\n");
+  const auto view = shell::make_view(tree);
+  const auto launches = chain::find_launches(view);
+  REQUIRE(launches.size() >= 2);
+  const auto& first = launches[launches.size() - 2];
+  const auto& agent = *first.agent();
+  CHECK(agent.find(model::Says::ranks_per_node)->value->text() == "4");
+  CHECK(agent.find(model::Says::alone));
+  CHECK_FALSE(agent.find(model::Says::nodes));
+  CHECK(first.variable(agent, model::Says::nodes)->text() == "3");
+  CHECK(first.step()->find(model::Says::ranks)->value->text() == "8");
+  const auto& other = *launches.back().agent();
+  CHECK(other.find(model::Says::ranks)->value->text() == "8");
+  CHECK_FALSE(launches.back().variable(other, model::Says::nodes));
+}

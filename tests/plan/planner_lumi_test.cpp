@@ -181,9 +181,9 @@ TEST_CASE("Every directive, variable and module of the LUMI plan says where it c
 TEST_CASE(
     "What ranks have is judged before they start where the request says so, and only hpcml launch can") {
   auto job = lumi_job();
-  CHECK(planned(job, "lumi").bind_check.value == model::BindCheck::none);
+  CHECK_FALSE(planned(job, "lumi").ranks.bind_check);
   job.bind_check = model::Sourced<model::BindCheck>{model::BindCheck::fail, {}};
-  CHECK(planned(job, "lumi").bind_check.value == model::BindCheck::fail);
+  CHECK(planned(job, "lumi").ranks.bind_check->value == model::BindCheck::fail);
   CHECK_THAT(plan::launch_line(job),
              Catch::Contains("hpcml launch --nproc-per-node 8 --bind-check fail -- "));
   job.launcher = launcher("torchrun");

@@ -227,3 +227,10 @@ TEST_CASE("Binds and settings that only the running job knows are written for th
   CHECK(says(ported(job("-N 1 --gres=gpu:4", "srun --container-image=$IMAGE python x.py"), "narval"),
              "port/container", "known only when the script runs"));
 }
+
+TEST_CASE("A launcher that gen does not write is not kept, whatever its options") {
+  const auto result = ported(job(k_four, "srun composer -n 4 --stdout log train.py"), "narval");
+  CHECK_FALSE(result.job.launcher);
+  CHECK(says(result, "port/launcher", "composer's -n: the new site's launch says"));
+  CHECK(says(result, "port/launcher", "composer's --stdout is left out"));
+}

@@ -56,7 +56,8 @@ constexpr Variant k_variants[] = {
      }},
     {"debugging",
      [](model::JobSpec& job) {
-       job.nccl_debug = job.report = job.preflight = true;
+       job.nccl_debug = true;
+       job.report = job.preflight = model::Sourced<bool>{true, {}};
        job.srun = {text("--label")};
      }},
     {"hostile names",

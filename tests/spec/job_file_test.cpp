@@ -151,7 +151,7 @@ TEST_CASE("The stronger job wins value by value, lists are appended", "[spec]") 
   under.modules = {sourced(std::string("gcc"))};
   under.env = {{"A", sourced(std::string("1"))}};
   under.command = {"a"};
-  under.report = true;
+  under.report = sourced(true);
   model::JobSpec over;
   over.nodes = sourced(2U);
   over.qos = sourced(std::string("q"));
@@ -166,5 +166,5 @@ TEST_CASE("The stronger job wins value by value, lists are appended", "[spec]") 
   REQUIRE(merged.env.size() == 2);
   CHECK(merged.env[1].second.value == "2"); // the last one counts
   CHECK(merged.command == std::vector<std::string>{"a"});
-  CHECK(merged.report);
+  CHECK(model::is_on(merged.report));
 }

@@ -4,46 +4,41 @@
 
 #include "check/job_shape.hpp"
 #include "check/launch_facts.hpp"
+#include "model/launcher.hpp"
 #include "util/text.hpp"
 
 namespace hpcml::check {
 namespace launch_agent_per_task {
 
+using model::Says;
+
 /// How many processes one agent starts on its node; nothing where that cannot be seen.
 std::optional<long> processes_of(const Link& agent, const LaunchShape& shape) {
   if (!agent.complete) return std::nullopt;
-  if (agent.program == "deepspeed") {
-    const auto* gpus = agent.find("num_gpus");
-    return gpus && gpus->value ? number_of(*gpus->value, shape) : shape.gpus_per_node;
-  }
-  if (agent.program == "accelerate") {
-    const auto* all = find_any(agent, {"num_processes", "num-processes"});
-    const auto* machines = find_any(agent, {"num_machines", "num-machines"});
-    const auto total = all && all->value ? number_of(*all->value, shape) : std::nullopt;
+  if (const auto* all = agent.find_any({Says::ranks, Says::world})) {
+    const auto* machines = agent.find(Says::nodes);
+    const auto total = all->value ? number_of(*all->value, shape) : std::nullopt;
     const auto nodes = machines && machines->value ? number_of(*machines->value, shape)
                                                    : std::optional<long>(machines ? 0 : 1);
     return total && nodes && *nodes > 0 ? std::optional(*total / *nodes) : std::nullopt;
   }
-  const auto* given = find_any(agent, {"nproc_per_node", "nproc-per-node", "nproc", "n"});
-  if (!given || !given->value) return std::nullopt;
+  const auto* given = agent.find(Says::ranks_per_node);
+  if (!given || !given->value) {
+    const auto* launcher = model::find_launcher(agent.program);
+    return launcher->one_without_ranks || launcher->reads_config ? std::nullopt : shape.gpus_per_node;
+  }
   const auto text = given->value->text();
   return text == "gpu" || text == "auto" ? shape.gpus_per_node : number_of(*given->value, shape);
-}
-
-const GivenOption* nodes_option(const Link& agent) {
-  return find_any(agent, {"nnodes", "num_machines", "num-machines", "num_nodes"});
 }
 
 /// Whether the agent is told of no other: what it starts is a training of its own.
 bool stands_alone(const Launch& launch, const Link& agent, const LaunchShape& shape) {
   if (is_standalone(launch, agent)) return true;
-  if (!agent.complete || launch.variable("PET_NNODES") ||
-      find_any(agent, {"machine_rank", "machine-rank", "node_rank", "node-rank", "config_file", "config-file",
-                       "hostfile", "H", "world_size"}))
+  if (!agent.complete || launch.variable(agent, Says::nodes) ||
+      agent.find_any({Says::node_rank, Says::config, Says::hosts, Says::world}))
     return false;
-  const auto* nodes = nodes_option(agent);
-  if (!nodes)
-    return agent.program == "torchrun" || agent.program == "accelerate" || agent.program == "deepspeed";
+  const auto* nodes = agent.find(Says::nodes);
+  if (!nodes) return model::find_launcher(agent.program)->alone_without_nodes;
   const auto count = nodes->value ? number_of(*nodes->value, shape) : std::nullopt;
   return count && *count == 1;
 }
@@ -62,7 +57,7 @@ std::string agent_fault(const Launch& launch, const Link& step, const Link& agen
            " processes: " + std::to_string(*shape.tasks_per_node * *processes) +
            " processes share the node's GPUs";
   if (stands_alone(launch, agent, shape)) return start + " as a training of its own, which knows of no other";
-  const auto* nodes = nodes_option(agent);
+  const auto* nodes = agent.find(Says::nodes);
   const auto expected = nodes && nodes->value ? number_of(*nodes->value, shape) : std::nullopt;
   if (several && agent.complete && expected && shape.nodes && *expected == *shape.nodes)
     return start + ", which expects one of its kind on each of " + std::to_string(*expected) +
@@ -77,12 +72,11 @@ bool is_launcher(const Link& link) {
 
 /// A launcher that each process of an agent starts: `torchrun --no-python torchrun …`.
 std::string started_by_agent(const Link& agent) {
-  if (!find_any(agent, {"no_python", "no-python"}) || agent.operands.empty() || !agent.operands[0].known())
-    return {};
+  if (!agent.find(Says::plain) || agent.operands.empty() || !agent.operands[0].known()) return {};
   auto name = agent.operands[0].text();
   name.erase(0, name.rfind('/') + 1);
   if (util::starts_with(name, "python") && agent.operands.size() > 2 && agent.operands[1].text() == "-m")
-    return std::string(chain::launcher_of_module(agent.operands[2].text()));
+    return std::string(model::launcher_of_module(agent.operands[2].text()));
   const auto role = chain::role_of(name);
   return role == chain::Role::agent || role == chain::Role::step ? name : std::string();
 }

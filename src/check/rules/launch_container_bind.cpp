@@ -32,9 +32,8 @@ Hits find(const Subject& subject) {
   Hits hits;
   for (const auto& launch : subject.launches) {
     const auto* container = launch.container();
-    if (!container || !is_own(launch, *container) ||
-        (container->program != "singularity" && container->program != "apptainer"))
-      continue;
+    const auto* engine = container ? model::find_engine_program(container->program) : nullptr;
+    if (!engine || !engine->bind_lists || !is_own(launch, *container)) continue;
     for (const auto& option : container->options) {
       if ((option.name != "B" && option.name != "bind") || !option.value || !option.value->known()) continue;
       const auto place = option.value->place;

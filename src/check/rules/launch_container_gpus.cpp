@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 
+#include "chain/unknown_words.hpp"
 #include "check/job_shape.hpp"
 #include "check/launch_facts.hpp"
 #include "check/masks.hpp"
@@ -21,6 +22,15 @@ bool needs_none(const Launch& launch) {
          find_any(*python, {"version", "V"}) != nullptr;
 }
 
+/// Whether an option or a variable brings the driver.
+bool brings_gpus(const Launch& launch, const Link& container, const model::EngineRow& engine) {
+  const auto variables = model::engine_variables({"_NV", "_NVCCLI"});
+  return std::any_of(container.options.begin(), container.options.end(),
+                     [&](const auto& option) { return chain::has_word(engine.gpu_options, option.name); }) ||
+         std::any_of(variables.begin(), variables.end(),
+                     [&](const auto& name) { return launch.variable(name) != nullptr; });
+}
+
 Hits find(const Subject& subject) {
   const auto* node = only_node(subject);
   if (!node || !node->gpu || node->gpu->vendor != model::GpuVendor::nvidia ||
@@ -29,14 +39,11 @@ Hits find(const Subject& subject) {
   Hits hits;
   for (const auto& launch : subject.launches) {
     const auto* container = launch.container();
-    if (!container || (container->program != "singularity" && container->program != "apptainer") ||
-        !container->complete || container->operands.empty())
+    const auto* engine = container ? model::find_engine_program(container->program) : nullptr;
+    if (!engine || engine->gpu_options.empty() || !container->complete || container->operands.empty())
       continue;
     if ((!launch.python() && !launch.agent()) || needs_none(launch) ||
-        find_any(*container, {"nv", "nvccli", "rocm"}))
-      continue;
-    if (launch.variable("SINGULARITY_NV") || launch.variable("APPTAINER_NV") ||
-        launch.variable("SINGULARITY_NVCCLI") || launch.variable("APPTAINER_NVCCLI"))
+        brings_gpus(launch, *container, *engine))
       continue;
     const auto image = container->operands[0].place;
     const bool written = image.length > 1 && image.offset > 0 && image.offset < subject.text.size() &&

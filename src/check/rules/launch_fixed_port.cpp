@@ -141,16 +141,15 @@ Hits find(const Subject& subject) {
     if (seen.value->known()) add(subject, numbers, seen.value->text(), seen.value->place, hits);
   for (const auto& launch : subject.launches) {
     const auto* agent = launch.agent();
-    if (!agent || agent->find("standalone")) continue;
-    const auto* given = find_any(*agent, {"rdzv_endpoint", "rdzv-endpoint", "master_port", "master-port",
-                                          "main_process_port", "main-process-port"});
+    if (!agent || agent->find(model::Says::alone)) continue;
+    const auto* given = agent->find_any({model::Says::port, model::Says::endpoint});
     if (!given || !given->value || given->value->pieces.empty() || !given->value->pieces.back().known)
       continue;
     std::string text; // what is known behind the last thing that is not
     for (auto at = given->value->pieces.size(); at-- > 0 && given->value->pieces[at].known;)
       text.insert(0, given->value->pieces[at].text);
     const auto colon = text.rfind(':');
-    if (colon == std::string::npos && util::starts_with(given->name, "rdzv")) continue; // a host alone
+    if (colon == std::string::npos && given == agent->find(model::Says::endpoint)) continue; // a host alone
     add(subject, numbers, text.substr(colon + 1), given->place, hits);
   }
   return hits;

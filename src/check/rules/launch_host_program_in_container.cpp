@@ -38,8 +38,7 @@ bool binds_slurm(const Launch& launch, const Link& container) {
   };
   for (const auto& option : container.options)
     if (option.value && option.name != "env" && tells(*option.value)) return true;
-  for (const auto* name :
-       {"SINGULARITY_BIND", "SINGULARITY_BINDPATH", "APPTAINER_BIND", "APPTAINER_BINDPATH"})
+  for (const auto& name : model::engine_variables({"_BIND", "_BINDPATH"}))
     if (const auto* value = launch.variable(name); value && tells(*value)) return true;
   return false;
 }

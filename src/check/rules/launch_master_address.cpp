@@ -7,6 +7,8 @@
 namespace hpcml::check {
 namespace launch_master_address {
 
+using model::Says;
+
 struct Fault {
   std::string message;
   diag::Severity severity = diag::Severity::warning;
@@ -77,32 +79,27 @@ void check_value(const Subject& subject, const shell::Argument& value, diag::Pla
          fault->severity});
 }
 
-/// Agents of several nodes that are told no address: torchrun takes its own node's then, accelerate none at
-/// all. The variables of the environment that it reads are PET_*, not MASTER_ADDR.
+/// Agents of several nodes that are told no address. torchrun reads PET_*, not MASTER_ADDR.
 void check_missing(const Subject& subject, const Launch& launch, const Link& agent, Hits& hits) {
-  const bool torchrun = agent.program == "torchrun", accelerate = agent.program == "accelerate";
-  if ((!torchrun && !accelerate) || !agent.complete || agent.find("standalone") ||
-      find_any(agent, {"master_addr", "master-addr", "rdzv_endpoint", "rdzv-endpoint", "main_process_ip",
-                       "main-process-ip", "config_file", "config-file", "rdzv_conf", "rdzv-conf"}) ||
-      launch.variable("PET_MASTER_ADDR") || launch.variable("PET_RDZV_ENDPOINT") ||
-      launch.variable("ACCELERATE_CONFIG_FILE"))
-    return;
-  const auto* nodes = find_any(agent, {"nnodes", "num_machines", "num-machines"});
+  const auto* launcher = model::find_launcher(agent.program);
+  if (!launcher || launcher->without_address.empty() || !agent.complete) return;
+  for (const auto says : {Says::alone, Says::address, Says::endpoint, Says::config, Says::settings})
+    if (agent.find(says)) return;
+  for (const auto says : {Says::address, Says::endpoint, Says::config})
+    if (launch.variable(agent, says)) return;
+  const auto* nodes = agent.find(Says::nodes);
   if (!nodes || !nodes->value) return;
   const auto count = number_of(*nodes->value, shape_of_job(subject));
   if (!count || *count < 2) return;
-  add_hit(hits,
-          {agent.place,
-           agent.program + " of " + std::to_string(*count) + " nodes is told no address: " +
-               (torchrun ? "each node looks for the first rank at itself, whatever MASTER_ADDR is"
-                         : "it looks for the first rank at a host called None"),
-           torchrun ? "add --rdzv_backend=c10d --rdzv_id=$SLURM_JOB_ID --rdzv_endpoint=$MASTER_ADDR:PORT"
-                    : "add --main_process_ip $MASTER_ADDR --main_process_port PORT"});
+  add_hit(hits, {agent.place,
+                 agent.program + " of " + std::to_string(*count) +
+                     " nodes is told no address: " + std::string(launcher->without_address),
+                 "add " + std::string(launcher->address_option)});
 }
 
 /// Whether this start is the first node's own, of several that the script writes out: it is at localhost.
 bool is_first_node(const Launch& launch, const Link& agent) {
-  const auto* rank = find_any(agent, {"node_rank", "node-rank", "machine_rank", "machine-rank"});
+  const auto* rank = agent.find(Says::node_rank);
   return !launch.step() && rank && rank->value && rank->value->known() && rank->value->text() == "0";
 }
 
@@ -115,12 +112,11 @@ Hits find(const Subject& subject) {
     if ((!launch.agent() && !launch.python()) || (launch.step() && !shape_of(subject, launch).several_nodes))
       continue;
     if (const auto* agent = launch.agent()) {
-      if (agent->find("standalone")) continue;
-      if (const auto* nodes = find_any(*agent, {"nnodes", "num_machines", "num-machines"});
+      if (agent->find(Says::alone)) continue;
+      if (const auto* nodes = agent->find(Says::nodes);
           nodes && nodes->value && nodes->value->known() && nodes->value->text() == "1")
         continue;
-      if (const auto* given = find_any(*agent, {"master_addr", "master-addr", "main_process_ip",
-                                                "main-process-ip", "rdzv_endpoint", "rdzv-endpoint"});
+      if (const auto* given = agent->find_any({Says::endpoint, Says::address});
           given && given->value && !is_first_node(launch, *agent))
         check_value(subject, *given->value, given->place, hits);
     }

@@ -11,8 +11,8 @@ Hits find(const Subject& subject) {
   const auto job = shape_of_job(subject);
   for (const auto& launch : subject.launches) {
     const auto* agent = launch.agent();
-    if (!agent || agent->find("standalone")) continue;
-    const auto* given = find_any(*agent, {"nnodes", "num_machines", "num-machines", "num_nodes"});
+    if (!agent || agent->find(model::Says::alone)) continue;
+    const auto* given = agent->find(model::Says::nodes);
     const auto shape = launch.step() ? shape_of(subject, launch) : job;
     if (!given || !given->value || !given->value->known() || !shape.nodes ||
         launch.command->context.background)

@@ -2,15 +2,20 @@
 // Agents on several nodes that all have the same node rank.
 #include "check/job_shape.hpp"
 #include "check/launch_facts.hpp"
+#include "model/launcher.hpp"
+#include "util/text.hpp"
 
 namespace hpcml::check {
 namespace launch_node_rank {
 
+using model::Says;
+
 /// Whether the rendezvous counts the nodes itself.
 bool counts_itself(const Launch& launch, const Link& agent) {
-  if (launch.variable("PET_NODE_RANK") || launch.variable("PET_RDZV_BACKEND") || agent.find("standalone"))
+  if (launch.variable(agent, Says::node_rank) || launch.variable(agent, Says::backend) ||
+      agent.find(Says::alone))
     return true;
-  const auto* backend = find_any(agent, {"rdzv_backend", "rdzv-backend"});
+  const auto* backend = agent.find(Says::backend);
   return backend && !(backend->value && backend->value->text() == "static");
 }
 
@@ -19,28 +24,30 @@ Hits find(const Subject& subject) {
   for (const auto& launch : subject.launches) {
     const auto* agent = launch.agent();
     const auto* step = launch.step();
-    if (!agent || !step || !agent->complete || agent->program == "deepspeed" || counts_itself(launch, *agent))
+    const auto* launcher = agent ? model::find_launcher(agent->program) : nullptr;
+    if (!launcher || !step || !agent->complete || launcher->number_option.empty() ||
+        counts_itself(launch, *agent))
       continue;
     const auto shape = shape_of(subject, launch);
     if (!shape.several_nodes) continue;
-    const bool torchrun = agent->program == "torchrun";
-    const auto* nodes = torchrun ? agent->find("nnodes") : find_any(*agent, {"num_machines", "num-machines"});
+    const bool counts = launcher->counts_nodes;
+    const auto* nodes = agent->find(Says::nodes);
     const auto count = nodes && nodes->value ? number_of(*nodes->value, shape) : std::nullopt;
     if (!count || *count < 2) continue;
-    if (!torchrun && find_any(*agent, {"config_file", "config-file"})) continue;
-    const auto* rank = torchrun ? find_any(*agent, {"node_rank", "node-rank"})
-                                : find_any(*agent, {"machine_rank", "machine-rank"});
+    if (agent->find(Says::config)) continue;
+    const auto* rank = agent->find(Says::node_rank);
     if (rank && !(rank->value && rank->value->known() && number_of(*rank->value, shape))) continue;
-    const std::string option = torchrun ? "--node_rank" : "--machine_rank";
-    const bool certain = torchrun && shape.nodes && *shape.nodes == *count;
+    const std::string option(launcher->number_option);
+    const bool certain = counts && shape.nodes && *shape.nodes == *count;
     add_hit(hits,
             {rank ? rank->place : agent->place,
              rank ? "every node gets the same " + option + ": " + rank->value->text()
                   : "without " + option + " every node believes that it is number 0",
-             torchrun ? "let the nodes count themselves: --rdzv_backend=c10d --rdzv_id=$SLURM_JOB_ID "
-                        "--rdzv_endpoint=HOST:PORT; or let each expand it: srun bash -c '… "
-                        "--node_rank=$SLURM_NODEID …'"
-                      : "srun bash -c 'accelerate launch --machine_rank $SLURM_NODEID …' in single quotes",
+             counts ? "let the nodes count themselves: " +
+                          util::replace_all(std::string(launcher->address_option), "$MASTER_ADDR", "HOST") +
+                          "; or let each expand it: srun bash -c '… " + option + "=$SLURM_NODEID …'"
+                    : "srun bash -c '" + util::join(launcher->words.start(), " ") + " " + option +
+                          " $SLURM_NODEID …' in single quotes",
              {},
              certain ? std::nullopt : std::optional(diag::Severity::warning)});
   }

@@ -6,16 +6,16 @@
 namespace hpcml::check {
 namespace launch_process_count {
 
+using model::Says;
+
 /// Processes on one node by the agent's options, and the option that says so.
 std::optional<long> processes_on_node(const Link& agent, const LaunchShape& shape,
                                       const GivenOption*& option) {
-  const bool torchrun = agent.program == "torchrun";
-  option = torchrun                        ? find_any(agent, {"nproc_per_node", "nproc-per-node"})
-           : agent.program == "accelerate" ? find_any(agent, {"num_processes", "num-processes"})
-                                           : agent.find("num_gpus");
+  const auto* each = agent.find(Says::ranks_per_node);
+  option = each ? each : agent.find_any({Says::ranks, Says::world});
   if (!option || !option->value || !option->value->known()) return std::nullopt;
   const auto count = number_of(*option->value, shape);
-  if (agent.program != "accelerate") return count;
+  if (each) return count;
   if (!count || !shape.nodes || *count % *shape.nodes != 0) return std::nullopt;
   return *count / *shape.nodes;
 }
@@ -24,7 +24,7 @@ Hits find(const Subject& subject) {
   Hits hits;
   for (const auto& launch : subject.launches) {
     const auto* agent = launch.agent();
-    if (!agent || !agent->complete || agent->find("cpu") || launch.variable("CUDA_VISIBLE_DEVICES") ||
+    if (!agent || !agent->complete || agent->find(Says::no_gpus) || launch.variable("CUDA_VISIBLE_DEVICES") ||
         launch.command->context.background)
       continue;
     auto shape = shape_of(subject, launch);
@@ -36,7 +36,7 @@ Hits find(const Subject& subject) {
     const auto gpus = *shape.gpus_per_node;
     if (!processes || *processes == gpus || *processes < 1) continue;
     const bool more = *processes > gpus;
-    auto fix = more && agent->program == "torchrun" && shape.gpus_per_node == job.gpus_per_node
+    auto fix = more && agent->find(Says::ranks_per_node) && shape.gpus_per_node == job.gpus_per_node
                    ? replace_end(subject, option->place, option->value->text(), "$SLURM_GPUS_ON_NODE")
                    : std::vector<Edit>();
     add_hit(hits, {option->place,

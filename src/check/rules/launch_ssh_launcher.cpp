@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Launchers that reach the other nodes over ssh.
 #include "check/launch_facts.hpp"
+#include "model/launcher.hpp"
 
 namespace hpcml::check {
 namespace launch_ssh_launcher {
@@ -9,14 +10,16 @@ Hits find(const Subject& subject) {
   Hits hits;
   for (const auto& launch : subject.launches) {
     const auto* agent = launch.agent();
-    if (!agent || agent->program != "deepspeed" || launch.step()) continue;
-    const auto* option = find_any(*agent, {"hostfile", "H"});
-    if (!option || find_any(*agent, {"no_ssh", "launcher"})) continue;
-    add_hit(hits, {option->place,
-                   "deepspeed starts the other nodes over ssh, which many clusters do not allow between "
-                   "compute nodes, and outside of Slurm's accounting",
-                   "start one process per GPU by srun (deepspeed.init_distributed takes rank and address "
-                   "from the environment), or deepspeed --no_ssh once per node"});
+    const auto* launcher = agent ? model::find_launcher(agent->program) : nullptr;
+    if (!launcher || !launcher->uses_ssh || launch.step()) continue;
+    const auto* option = agent->find(model::Says::hosts);
+    if (!option || agent->find(model::Says::no_ssh)) continue;
+    add_hit(hits,
+            {option->place,
+             agent->program + " starts the other nodes over ssh, which many clusters do not allow between "
+                              "compute nodes, and outside of Slurm's accounting",
+             "start one process per GPU by srun (deepspeed.init_distributed takes rank and address "
+             "from the environment), or deepspeed --no_ssh once per node"});
   }
   return hits;
 }

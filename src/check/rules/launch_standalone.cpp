@@ -2,38 +2,46 @@
 // torchrun on several nodes that knows of its own only: --standalone, or no --nnodes.
 #include "check/job_shape.hpp"
 #include "check/launch_facts.hpp"
+#include "model/launcher.hpp"
 
 namespace hpcml::check {
 namespace launch_standalone {
+
+using model::Says;
 
 constexpr const char* k_hint = "--nnodes=$SLURM_NNODES --rdzv_backend=c10d --rdzv_id=$SLURM_JOB_ID "
                                "--rdzv_endpoint=HOST:PORT, with the first node as HOST";
 
 /// Whether it can be seen that torchrun is not told of other nodes: it takes one then.
 bool is_told_of_none(const Launch& launch, const Link& agent) {
-  return agent.complete && !find_any(agent, {"nnodes", "h", "help"}) &&
-         launch.variables("PET_NNODES").empty();
+  const auto* launcher = model::find_launcher(agent.program);
+  const auto variable = launcher->variable_for(launcher->option_for(Says::nodes));
+  return agent.complete && !agent.find(Says::nodes) && !find_any(agent, {"h", "help"}) &&
+         launch.variables(variable).empty();
 }
 
 Hits find(const Subject& subject) {
   Hits hits;
   for (const auto& launch : subject.launches) {
     const auto* agent = launch.agent();
-    if (!agent || agent->program != "torchrun" || !launch.step()) continue;
+    const auto* launcher = agent ? model::find_launcher(agent->program) : nullptr;
+    // Nodes that do not count themselves are launch/node-rank's affair.
+    if (!launcher || !launcher->alone_without_nodes || !launcher->counts_nodes || !launch.step()) continue;
     const auto shape = shape_of(subject, launch);
     if (!shape.several_nodes) continue;
     if (is_standalone(launch, *agent)) {
-      const auto* option = agent->find("standalone");
+      const auto* option = agent->find(Says::alone);
+      const auto name = std::string(launcher->option_for(Says::alone));
       add_hit(hits, {option ? option->place : agent->place,
-                     std::string(option ? "--standalone" : "PET_STANDALONE") +
+                     (option ? "--" + name : launcher->variable_for(name)) +
                          " makes each node train by itself: the nodes never meet",
                      k_hint});
     } else if (shape.tasks_per_node == 1 && is_told_of_none(launch, *agent))
       add_hit(hits,
               {agent->place,
-               find_any(*agent, {"rdzv_endpoint", "rdzv-endpoint"})
-                   ? "torchrun without --nnodes takes one node: the others wait at the rendezvous in vain"
-                   : "torchrun without --nnodes makes each node train by itself: the nodes never meet",
+               agent->program + " without --" + std::string(launcher->option_for(Says::nodes)) +
+                   (agent->find(Says::endpoint) ? " takes one node: the others wait at the rendezvous in vain"
+                                                : " makes each node train by itself: the nodes never meet"),
                k_hint});
   }
   return hits;

@@ -2,6 +2,7 @@
 // torchrun's default of one thread per process where there are more CPUs.
 #include "check/job_shape.hpp"
 #include "check/launch_facts.hpp"
+#include "model/launcher.hpp"
 
 namespace hpcml::check {
 namespace launch_threads_unset {
@@ -13,13 +14,14 @@ Hits find(const Subject& subject) {
   Hits hits;
   for (const auto& launch : subject.launches) {
     const auto* agent = launch.agent();
-    if (!agent || agent->program != "torchrun" || launch.container()) continue;
+    const auto* launcher = agent ? model::find_launcher(agent->program) : nullptr;
+    if (!launcher || !launcher->one_thread || launch.container()) continue;
     const auto shape = shape_of(subject, launch);
-    const auto* given = find_any(*agent, {"nproc_per_node", "nproc-per-node"});
+    const auto* given = agent->find(model::Says::ranks_per_node);
     const auto processes = given && given->value ? number_of(*given->value, shape) : std::nullopt;
     if (!processes || *processes < 2 || cpus < 4 * *processes) continue;
     add_hit(hits, {agent->place,
-                   "torchrun gives each of its " + std::to_string(*processes) +
+                   agent->program + " gives each of its " + std::to_string(*processes) +
                        " processes one thread, though there are " + std::to_string(cpus / *processes) +
                        " CPUs for each",
                    "export OMP_NUM_THREADS=$((SLURM_CPUS_PER_TASK / " + std::to_string(*processes) +

@@ -2,6 +2,7 @@
 // Commands that need the internet on nodes that have none.
 #include <algorithm>
 
+#include "chain/unknown_words.hpp"
 #include "check/rule.hpp"
 #include "util/text.hpp"
 
@@ -76,8 +77,8 @@ bool downloads(const std::string& name, Words words) {
   if (name == "export") return has_word(words, "WANDB_MODE=online");
   if (name == "wandb") return first == "sync" || first == "login";
   if (name == "apt-get" || name == "apt") return first == "install" || first == "update";
-  if (name == "singularity" || name == "apptainer")
-    return (first == "pull" || first == "build") &&
+  if (const auto* engine = model::find_engine_program(name))
+    return chain::has_word(engine->downloads, first) &&
            std::any_of(words.begin(), words.end(), [](const auto& w) {
              return util::starts_with(w.text(), "docker://") || util::starts_with(w.text(), "library://") ||
                     util::starts_with(w.text(), "oras://");

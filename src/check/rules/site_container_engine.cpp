@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Container engines that the site does not have.
 #include <algorithm>
-#include <array>
 
 #include "check/site_rule.hpp"
 #include "util/text.hpp"
@@ -9,10 +8,13 @@
 namespace hpcml::check {
 namespace site_container_engine {
 
-/// Programs of one family are there under each other's name.
-std::string family(const std::string& engine) { return engine == "singularity" ? "apptainer" : engine; }
-constexpr std::array<std::string_view, 6> k_engines = {"singularity", "apptainer", "shifter",
-                                                       "docker",      "podman",    "sarus"};
+/// Whether the site has the engine, also under another name of its family.
+bool has_engine(const model::Site& site, const model::EngineRow& engine) {
+  return std::any_of(site.containers.begin(), site.containers.end(), [&](const auto& rule) {
+    const auto& own = model::row_of(rule.engine);
+    return own.name == engine.name || (!engine.family.empty() && own.family == engine.family);
+  });
+}
 
 Hits find(const Subject& subject) {
   Hits hits;
@@ -23,18 +25,15 @@ Hits find(const Subject& subject) {
         std::find(names.begin(), names.end(), name) == names.end())
       names.push_back(name);
   for (const auto& launch : subject.launches) {
-    const auto& link = launch.last();
     const auto found = std::find_if(launch.chain.begin(), launch.chain.end(), [](const Link& one) {
-      return std::find(k_engines.begin(), k_engines.end(), one.program) != k_engines.end();
+      const auto* engine = model::find_engine_program(one.program);
+      return engine && engine->of_sites;
     });
-    const auto* engine = found == launch.chain.end() ? &link : &*found;
-    if (found == launch.chain.end() || std::any_of(names.begin(), names.end(), [&](const auto& name) {
-          return family(name) == family(engine->program);
-        }))
+    if (found == launch.chain.end() || has_engine(*subject.site, *model::find_engine_program(found->program)))
       continue;
-    const auto place = engine->place;
+    const auto place = found->place;
     if (!hits.empty() && hits.back().place.offset == place.offset) continue;
-    hits.push_back({place, "the profile of " + subject.site->name + " has no " + engine->program,
+    hits.push_back({place, "the profile of " + subject.site->name + " has no " + found->program,
                     with_source("containers run with " + util::join(names, ", "),
                                 subject.site->containers.front().origin)});
   }

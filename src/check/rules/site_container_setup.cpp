@@ -11,7 +11,10 @@
 namespace hpcml::check {
 namespace site_container_setup {
 
-bool is_engine(const std::string& name) { return name == "singularity" || name == "apptainer"; }
+bool is_engine(const std::string& name) {
+  const auto* engine = model::find_engine_program(name);
+  return engine && engine->engine && !engine->by_slurm;
+}
 
 /// What modules the script loads; nothing where other files or unknown words may load any.
 std::optional<std::vector<std::string>> loaded_modules(const Subject& subject) {
@@ -33,8 +36,10 @@ std::optional<std::vector<std::string>> loaded_modules(const Subject& subject) {
 std::optional<std::string> missing_module(const model::ContainerRule& rule,
                                           const std::vector<std::string>& loaded) {
   const auto is_of_containers = [](const std::string& name) {
-    return name.find("bind") != std::string::npos || name.find("singularity") != std::string::npos ||
-           name.find("apptainer") != std::string::npos;
+    return name.find("bind") != std::string::npos ||
+           std::any_of(model::k_engines.begin(), model::k_engines.end(), [&](const auto& engine) {
+             return is_engine(std::string(engine.name)) && name.find(engine.name) != std::string::npos;
+           });
   };
   if (std::any_of(loaded.begin(), loaded.end(), is_of_containers))
     return std::nullopt; // one that does the same by another name
@@ -75,9 +80,7 @@ const model::ContainerRule* rule_for(const Subject& subject) {
   auto facts = subject.fits[0].facts;
   facts.container = true;
   for (const auto& rule : subject.site->containers)
-    if (rule.image_variable.empty() &&
-        (rule.engine == model::ContainerEngine::singularity ||
-         rule.engine == model::ContainerEngine::apptainer) &&
+    if (rule.image_variable.empty() && !model::row_of(rule.engine).by_slurm &&
         site::applies(rule.when, facts))
       return &rule;
   return nullptr;

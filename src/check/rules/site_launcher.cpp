@@ -21,8 +21,8 @@ Hits find(const Subject& subject) {
   std::vector<std::size_t> seen;
   for (const auto& launch : subject.launches) {
     const auto& program = launch.chain.front().program;
-    const bool starts =
-        program == "mpirun" || program == "mpiexec" || program == "ibrun" || program == "srun";
+    const auto* launcher = model::find_launcher(program);
+    const bool starts = launcher && launcher->words.name == program && launcher->is_step();
     const auto at = launch.chain.front().place.offset;
     if (launch.chain.front().find("version") || launch.chain.front().find("help")) continue;
     // srun is Slurm's own: it works wherever the site has not put a program of its own before the MPI's.
@@ -38,7 +38,7 @@ Hits find(const Subject& subject) {
             subject.site->name + " starts programs with " + util::join(names, " or ") + ", not with " +
                 program,
             with_source({}, launchers.front().origin)};
-    if (program == "ibrun") hit.severity = diag::Severity::warning; // a program that only some sites have
+    if (launcher->of_some_sites) hit.severity = diag::Severity::warning;
     hits.push_back(std::move(hit));
   }
   return hits;

@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: MIT
+// What the ranks hear as it was asked for: a member and a row each. The row makes the key of a request (flag,
+// HPCML_* variable, job file, config, init), the word that gen writes into the line of `hpcml launch`, the
+// flag that launch takes, its reason in --explain and the plan's JSON.
+#pragma once
+
+#include <array>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <vector>
+
+#include "model/origin.hpp"
+#include "model/rank_choices.hpp"
+#include "util/result.hpp"
+#include "util/text.hpp"
+
+namespace hpcml::model {
+
+/// What a request says to each rank, unset where it says nothing.
+struct RankRequest {
+  Known<BindCheck> bind_check; ///< what each rank has is judged before its program starts
+  Known<bool> report;          ///< one line per rank
+  Known<bool> preflight;       ///< the process group is tested before the program starts
+};
+
+/// A key of a request that reaches the ranks unchanged.
+struct RankFlag {
+  std::string_view name;   ///< without dashes before it
+  std::string_view type;   ///< what stands for the value; empty: a switch
+  std::string_view help;   ///< for who asks
+  std::string_view reason; ///< what happens then, for --explain; empty: the line says it
+  /// Takes a text; says what is wrong with it, or nothing.
+  std::optional<util::Error> (*read)(RankRequest&, const std::string&, const Origin&);
+  /// The value as a text; nothing where it is not asked for.
+  std::optional<std::string> (*write)(const RankRequest&);
+  /// Takes over what the other one asks for.
+  void (*merge)(RankRequest&, const RankRequest&);
+  /// Who asked; nothing where nobody did.
+  const Origin* (*origin)(const RankRequest&);
+  /// The words that it takes; empty where any text may be right.
+  std::vector<std::string> (*words)();
+  bool is_number = false;
+
+  constexpr bool is_switch() const { return type.empty(); }
+};
+
+namespace rank_flags {
+
+template <class T> struct Kind;
+
+template <class E>
+requires std::is_enum_v<E>
+struct Kind<E> {
+  static util::Result<E> parse(const std::string& text) { return parse_word<E>(text); }
+  static std::string text(E value) { return word_of(value); }
+  static std::vector<std::string> words() { return words_of<E>(); }
+};
+
+template <> struct Kind<bool> {
+  static util::Result<bool> parse(const std::string& text) {
+    if (text == "1" || text == "true" || text == "yes") return true;
+    if (text == "0" || text == "false" || text == "no") return false;
+    return util::Error{"must be true or false, not \"" + text + "\""};
+  }
+  static std::string text(bool value) { return value ? "true" : "false"; }
+  static std::vector<std::string> words() { return {}; }
+};
+
+template <> struct Kind<unsigned> {
+  static util::Result<unsigned> parse(const std::string& text) {
+    const auto number = util::parse_unsigned(text);
+    if (number && *number <= 1000000) return static_cast<unsigned>(*number);
+    return util::Error{"must be a whole number from 0 to 1000000, not \"" + text + "\""};
+  }
+  static std::string text(unsigned value) { return std::to_string(value); }
+  static std::vector<std::string> words() { return {}; }
+};
+
+template <> struct Kind<std::string> {
+  static util::Result<std::string> parse(const std::string& text) { return text; }
+  static std::string text(const std::string& value) { return value; }
+  static std::vector<std::string> words() { return {}; }
+};
+
+template <auto Member> struct Access;
+
+template <class T, Known<T> RankRequest::*Member> struct Access<Member> {
+  static std::optional<util::Error> read(RankRequest& job, const std::string& text, const Origin& origin) {
+    const auto value = Kind<T>::parse(text);
+    if (!value) return value.error();
+    job.*Member = Sourced<T>{*value, origin};
+    return std::nullopt;
+  }
+  static std::optional<std::string> write(const RankRequest& job) {
+    if (!(job.*Member)) return std::nullopt;
+    if constexpr (std::is_same_v<T, bool>)
+      if (!(job.*Member)->value) return std::nullopt;
+    return Kind<T>::text((job.*Member)->value);
+  }
+  static void merge(RankRequest& job, const RankRequest& over) {
+    if (over.*Member) job.*Member = over.*Member;
+  }
+  static const Origin* origin(const RankRequest& job) {
+    return job.*Member ? &(job.*Member)->origin : nullptr;
+  }
+  static constexpr RankFlag row(std::string_view name, std::string_view type, std::string_view help,
+                                std::string_view reason) {
+    return {name,   type,   help,    reason,          &read,
+            &write, &merge, &origin, &Kind<T>::words, std::is_same_v<T, unsigned>};
+  }
+};
+
+} // namespace rank_flags
+
+/// The keys that reach the ranks.
+inline constexpr auto k_rank_flags = std::to_array<RankFlag>({
+    rank_flags::Access<&RankRequest::bind_check>::row(
+        "bind-check", "HOW", "judge each rank's CPUs and memory before its program starts: warn, or fail",
+        "a rank's CPUs and memory are judged before its program starts"),
+    rank_flags::Access<&RankRequest::report>::row("report", "", "print one line per rank: host, GPU, cores",
+                                                  ""),
+    rank_flags::Access<&RankRequest::preflight>::row("preflight", "",
+                                                     "test the process group before the program starts", ""),
+});
+
+/// Whether it is asked for.
+inline bool is_on(const Known<bool>& asked) { return asked && asked->value; }
+/// What is asked for, or what holds where nobody asks.
+template <class T> T value_or(const Known<T>& asked, T otherwise) { return asked ? asked->value : otherwise; }
+
+} // namespace hpcml::model
