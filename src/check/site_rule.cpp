@@ -37,7 +37,7 @@ bool is_slip(const std::string& word, const std::string& name) {
 
 } // namespace
 
-diag::Place SitePart::place(std::vector<std::string_view> options) const {
+diag::Place SitePart::place(const std::vector<std::string_view>& options) const {
   for (const auto option : options)
     if (request.has(option)) return request.place(option);
   return {};

@@ -23,7 +23,7 @@ struct SitePart {
   /// What the site's judge has against it under the rule of that id.
   hpcml::site::Verdicts under(std::string_view rule_id) const;
   /// Where the first of these options stands; nowhere where none is given.
-  diag::Place place(std::vector<std::string_view> options) const;
+  diag::Place place(const std::vector<std::string_view>& options) const;
   /// error where the job certainly is refused or never starts, else warning.
   diag::Severity severity() const { return fit.sure ? diag::Severity::error : diag::Severity::warning; }
 };

@@ -29,7 +29,7 @@ std::string gpus_of(const NodeType& type) {
 /// Without the memory and the board's form: "A100" of "A100 SXM4, 40 GB".
 std::string short_model(const std::string& gpus) {
   std::vector<std::string> words;
-  for (auto word : util::split(gpus, ' ')) {
+  for (const auto& word : util::split(gpus, ' ')) {
     if (word == "GB" && words.size() > 1) {
       words.pop_back();
       continue;

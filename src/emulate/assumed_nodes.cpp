@@ -10,7 +10,7 @@ namespace {
 // Enough for most jobs that do not say what their nodes have.
 constexpr unsigned k_cpus = 64;
 constexpr unsigned k_gpus = 4;
-constexpr unsigned long long k_memory_mib = 256 * 1024;
+constexpr unsigned long long k_memory_mib = 256ULL * 1024;
 
 std::string counted(unsigned number, const std::string& what) {
   return (number == 0 ? std::string("no") : std::to_string(number)) + " " + what + (number == 1 ? "" : "s");

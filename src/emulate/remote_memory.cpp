@@ -10,7 +10,8 @@ namespace hpcml::emulate {
 
 namespace {
 void* as_pointer(std::uint64_t address) {
-  return reinterpret_cast<void*>(static_cast<std::uintptr_t>(address));
+  // An address of another process, which only the kernel follows.
+  return reinterpret_cast<void*>(static_cast<std::uintptr_t>(address)); // NOLINT(performance-no-int-to-ptr)
 }
 } // namespace
 

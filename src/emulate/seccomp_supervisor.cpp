@@ -100,7 +100,7 @@ private:
     return pid == 0 ? caller(call) : pid;
   }
   /// Bytes of a mask as the kernel counts them.
-  std::size_t mask_size() const { return (x_tasks.cpu_ids() + 63) / 64 * 8; }
+  std::size_t mask_size() const { return std::size_t{x_tasks.cpu_ids() + 63} / 64 * 8; }
 
   Answer set_affinity(const seccomp_notif& call) {
     unsigned char bytes[8192] = {};
@@ -141,7 +141,7 @@ private:
   /// the kernel has one.
   Answer read_nodes(const seccomp_notif& call, std::uint64_t address, std::uint64_t count,
                     model::IdSet& nodes) const {
-    constexpr std::uint64_t k_most = 4096 * CHAR_BIT;
+    constexpr std::uint64_t k_most = std::uint64_t{4096} * CHAR_BIT;
     if (count <= 1 || address == 0) return 0;
     const std::uint64_t bits = count - 1;
     if (bits > k_most) return -EINVAL;

@@ -37,7 +37,7 @@ std::string tres_text(const SubmittedFields& fields, std::string_view name) {
 }
 
 /// Without the "gpu:" that --gpus and its kin leave out.
-std::string gpus_text(std::string tres) {
+std::string gpus_text(const std::string& tres) {
   if (tres == "gpu") return "1";
   return util::starts_with(tres, "gpu:") ? tres.substr(4) : tres;
 }

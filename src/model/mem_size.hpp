@@ -21,7 +21,8 @@ public:
   unsigned long long mib() const { return x_mib; }
   /// "480G" when whole GiB, else "500000M"; "0" for zero.
   std::string to_slurm() const;
-  auto operator<=>(const MemSize&) const = default;
+  auto operator<=>(const MemSize&) const =
+      default; // NOLINT(modernize-use-nullptr): clang-tidy 14 looks into the comparison that it makes
 
 private:
   explicit MemSize(unsigned long long mib) : x_mib(mib) {}

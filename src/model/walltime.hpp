@@ -22,7 +22,8 @@ public:
   std::chrono::seconds seconds() const { return x_seconds; }
   /// "00:10:00", with days "2-00:00:00".
   std::string to_slurm() const;
-  auto operator<=>(const Walltime&) const = default;
+  auto operator<=>(const Walltime&) const =
+      default; // NOLINT(modernize-use-nullptr): clang-tidy 14 looks into the comparison that it makes
 
 private:
   explicit Walltime(std::chrono::seconds seconds) : x_seconds(seconds) {}

@@ -161,7 +161,7 @@ private:
     return false;
   }
   bool was_read(const std::string& name, const Range& own) const {
-    for (auto at = x_text.find("$"); at != std::string_view::npos; at = x_text.find("$", at + 1)) {
+    for (auto at = x_text.find('$'); at != std::string_view::npos; at = x_text.find('$', at + 1)) {
       auto begin = at + 1;
       while (begin < x_text.size() && (x_text[begin] == '{' || x_text[begin] == '#' || x_text[begin] == '!'))
         ++begin;

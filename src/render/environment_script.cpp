@@ -100,7 +100,7 @@ std::string show_torch(const SetupPlan& plan, const std::string& python) {
 std::vector<std::string> variables_of(const std::string& text) {
   std::vector<std::string> names;
   for (std::size_t i = text.find('$'); i != std::string::npos; i = text.find('$', i + 1)) {
-    auto end = text.find_first_not_of("{", i + 1);
+    auto end = text.find_first_not_of('{', i + 1);
     const auto begin = end;
     while (end < text.size() && (std::isalnum(static_cast<unsigned char>(text[end])) || text[end] == '_'))
       ++end;

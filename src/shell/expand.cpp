@@ -200,6 +200,7 @@ void Walker::add_argument(Fields& fields, const Argument& word, Place place, boo
 
 void Walker::end_word(Fields& fields) {
   auto& word = fields.current;
+  const bool caveat = word.caveat; // a text that is split passes its doubt on
   if (fields.started) {
     // A single `[` is a command; a pattern needs the bracket that closes it.
     const auto text = fields.glob ? word.text() : std::string();
@@ -217,7 +218,6 @@ void Walker::end_word(Fields& fields) {
     fields.words.push_back(std::move(word));
   }
   fields.no_words = false;
-  const bool caveat = word.caveat; // a text that is split passes its doubt on
   word = Argument();
   word.caveat = caveat;
   fields.started = fields.glob = false;

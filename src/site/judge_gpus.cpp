@@ -79,7 +79,7 @@ void judge_counts(Case& job) {
     const auto what = fault == GpuCountFault::not_listed      ? Rule::gpus_listed
                       : fault == GpuCountFault::part_of_nodes ? Rule::gpus_whole_nodes
                                                               : Rule::gpus_multiple;
-    auto& verdict = job.add_limit(what, demand.gpus_per_node * (in_all ? demand.nodes : 1),
+    auto& verdict = job.add_limit(what, 1ULL * demand.gpus_per_node * (in_all ? demand.nodes : 1),
                                   in_all ? rule.multiple_of : per_node, rule.origin);
     verdict.request = &rule;
   }

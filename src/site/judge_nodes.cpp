@@ -41,7 +41,9 @@ void judge_place(Case& job) {
   const auto& [site, placement, demand, verdicts] = job;
   const unsigned nodes = demand.nodes;
   const auto* partition = placement.partition();
-  const auto owner = [&](auto which) { return limit_owner(site, placement.qos, partition, which); };
+  const auto owner = [&, &site = site, &placement = placement](auto which) {
+    return limit_owner(site, placement.qos, partition, which);
+  };
   const auto& most = limit_of(placement.qos, partition, &Limits::max_nodes);
   if (most && nodes > most->value)
     job.add_limit(Rule::nodes_over, nodes, most->value, most->origin).owner = owner(&Limits::max_nodes);

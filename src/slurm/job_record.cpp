@@ -227,7 +227,7 @@ std::string describe_duration(long long seconds) {
   if (seconds < 60) return fmt::format("{} s", std::max(0LL, seconds));
   const long long minutes = (seconds + 30) / 60;
   if (minutes < 60) return fmt::format("{} min", minutes);
-  if (minutes < 48 * 60) return fmt::format("{} h {:02} min", minutes / 60, minutes % 60);
+  if (minutes < 48LL * 60) return fmt::format("{} h {:02} min", minutes / 60, minutes % 60);
   return fmt::format("{} d {} h", minutes / 1440, minutes % 1440 / 60);
 }
 

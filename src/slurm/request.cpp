@@ -156,7 +156,8 @@ void apply_per_task(Request& request, AsVersion version) {
   if (giver_of(request, "tres-per-task") != Giver::environment || version < Version::v23_11) return;
   for (const auto& [option, name] : {std::pair{"cpus-per-task", "cpu"}, std::pair{"gpus-per-task", "gpu"}})
     if (giver_of(request, option) == Giver::person && request.tres_per_task)
-      std::erase_if(request.tres_per_task->items, [&](const GresItem& item) { return item.name == name; });
+      std::erase_if(request.tres_per_task->items,
+                    [wanted = name](const GresItem& item) { return item.name == wanted; });
 }
 
 /// The page that says what such a value may be.

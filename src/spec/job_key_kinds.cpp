@@ -41,7 +41,7 @@ Fault typed_fault(const std::string& text) {
 
 } // namespace
 
-JobKey text_key(std::string name, KeyHelp help, Known<std::string> JobSpec::*member) {
+JobKey text_key(const std::string& name, KeyHelp help, Known<std::string> JobSpec::*member) {
   auto key = known_key(name, KeyForm::value, help, member);
   key.from_file = [name, member](JobSpec& job, ObjectReader& root) {
     job.*member = root.known(name, root.text(name));
@@ -57,7 +57,7 @@ JobKey text_key(std::string name, KeyHelp help, Known<std::string> JobSpec::*mem
   return key;
 }
 
-JobKey number_key(std::string name, KeyHelp help, Known<unsigned> JobSpec::*member, unsigned least) {
+JobKey number_key(const std::string& name, KeyHelp help, Known<unsigned> JobSpec::*member, unsigned least) {
   auto key = known_key(name, KeyForm::value, help, member);
   key.from_file = [name, member, least](JobSpec& job, ObjectReader& root) {
     job.*member = root.known(name, root.number(name, least));
@@ -76,7 +76,7 @@ JobKey number_key(std::string name, KeyHelp help, Known<unsigned> JobSpec::*memb
   return key;
 }
 
-JobKey bool_key(std::string name, KeyHelp help, Known<bool> JobSpec::*member) {
+JobKey bool_key(const std::string& name, KeyHelp help, Known<bool> JobSpec::*member) {
   auto key = known_key(name, KeyForm::yes_no, help, member);
   key.from_file = [name, member](JobSpec& job, ObjectReader& root) {
     job.*member = root.known(name, root.flag(name));
@@ -93,7 +93,7 @@ JobKey bool_key(std::string name, KeyHelp help, Known<bool> JobSpec::*member) {
   return key;
 }
 
-JobKey switch_key(std::string name, KeyHelp help, bool JobSpec::*member) {
+JobKey switch_key(const std::string& name, KeyHelp help, bool JobSpec::*member) {
   JobKey key{name, KeyForm::on, help, {}, {}, {}, {}};
   key.from_file = [name, member](JobSpec& job, ObjectReader& root) {
     job.*member = root.flag(name).value_or(false);
@@ -109,7 +109,7 @@ JobKey switch_key(std::string name, KeyHelp help, bool JobSpec::*member) {
   return key;
 }
 
-JobKey list_key(std::string name, KeyHelp help, std::vector<Sourced<std::string>> JobSpec::*member) {
+JobKey list_key(const std::string& name, KeyHelp help, std::vector<Sourced<std::string>> JobSpec::*member) {
   JobKey key{name, KeyForm::list, help, {}, {}, {}, {}};
   key.from_file = [name, member](JobSpec& job, ObjectReader& root) {
     for (auto& text : root.texts(name)) (job.*member).push_back({std::move(text), root.origin(name)});
@@ -130,7 +130,7 @@ JobKey list_key(std::string name, KeyHelp help, std::vector<Sourced<std::string>
   return key;
 }
 
-JobKey env_key(std::string name, KeyHelp help) {
+JobKey env_key(const std::string& name, KeyHelp help) {
   JobKey key{name, KeyForm::list, help, {}, {}, {}, {}};
   key.from_file = [name](JobSpec& job, ObjectReader& root) {
     for (auto& [variable, value] : root.text_map(name, TextRule::variable, TextRule::line))

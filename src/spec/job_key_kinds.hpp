@@ -22,19 +22,19 @@ JobKey known_key(std::string name, KeyForm form, KeyHelp help, model::Known<T> m
 }
 
 /// One line of text.
-JobKey text_key(std::string name, KeyHelp help, model::Known<std::string> model::JobSpec::*member);
+JobKey text_key(const std::string& name, KeyHelp help, model::Known<std::string> model::JobSpec::*member);
 /// A whole number from `least` to a million.
-JobKey number_key(std::string name, KeyHelp help, model::Known<unsigned> model::JobSpec::*member,
+JobKey number_key(const std::string& name, KeyHelp help, model::Known<unsigned> model::JobSpec::*member,
                   unsigned least);
 /// Yes or no, where a site's or a file's choice can be taken back.
-JobKey bool_key(std::string name, KeyHelp help, model::Known<bool> model::JobSpec::*member);
+JobKey bool_key(const std::string& name, KeyHelp help, model::Known<bool> model::JobSpec::*member);
 /// On in either job means on.
-JobKey switch_key(std::string name, KeyHelp help, bool model::JobSpec::*member);
+JobKey switch_key(const std::string& name, KeyHelp help, bool model::JobSpec::*member);
 /// Texts that add up.
-JobKey list_key(std::string name, KeyHelp help,
+JobKey list_key(const std::string& name, KeyHelp help,
                 std::vector<model::Sourced<std::string>> model::JobSpec::*member);
 /// Variables that add up: "NAME=VALUE".
-JobKey env_key(std::string name, KeyHelp help);
+JobKey env_key(const std::string& name, KeyHelp help);
 
 /// What reaches the ranks as it was asked for; a switch that is on in either job is on.
 JobKey rank_key(const model::RankFlag& asked, std::string_view group);

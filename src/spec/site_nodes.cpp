@@ -62,14 +62,13 @@ void make_cpus(ObjectReader& cpu, WrittenCpus& written) {
   unsigned l3_count = 0;
   auto numa = read_domains(cpu, "numa", shape, numa_count);
   auto l3 = read_domains(cpu, "l3", shape, l3_count);
-  const auto regular =
-      model::make_regular_cpus(sockets, cores, written.threads_per_core, numa_count, l3_count);
+  auto regular = model::make_regular_cpus(sockets, cores, written.threads_per_core, numa_count, l3_count);
   if (!written.sockets) {
     shape.sockets = 0;
     shape.packages.clear();
   }
-  shape.numa = numa.empty() ? regular.numa : std::move(numa);
-  shape.l3 = l3.empty() ? regular.l3 : std::move(l3);
+  shape.numa = std::move(numa.empty() ? regular.numa : numa);
+  shape.l3 = std::move(l3.empty() ? regular.l3 : l3);
   shape.reserved_override = written.reserved_override;
   if (!written.reserved) return;
   const auto reserved = model::IdSet::parse_list(*written.reserved);

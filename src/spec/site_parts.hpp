@@ -9,6 +9,8 @@ namespace hpcml::spec {
 
 template <> const ObjectForm<model::When>& form_of();
 template <> const ObjectForm<model::Site>& form_of();
+template <> const ObjectForm<model::Source>& form_of();
+template <> const ObjectForm<model::Detect>& form_of();
 
 // site_nodes.cpp
 template <> const ObjectForm<model::NodeType>& form_of();
