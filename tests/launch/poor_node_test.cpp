@@ -77,8 +77,11 @@ until("\n")
 rank = passed.strip()
 os.write(fd, b"\x1a")
 until("Stopped")
-with open("/proc/" + rank + "/stat") as stat:
-    assert stat.read().split(") ")[1][0] == "T", "the rank goes on"
+end, state = time.time() + 10, ""
+while state != "T":
+    assert time.time() < end, "the rank goes on"
+    with open("/proc/" + rank + "/stat") as stat:
+        state = stat.read().split(") ")[1][0]
 os.write(fd, b"fg\n")
 until("[0] it ended")
 print("all seen")
