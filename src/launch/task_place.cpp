@@ -73,6 +73,15 @@ std::optional<std::string> first_node(const slurm::StepLayout& layout, const uti
 Result<TaskPlace> place_in_step(const util::EnvSnapshot& env, slurm::StepLayout layout, FirstNode first,
                                 bool of_component) {
   TaskPlace place{std::move(layout), slurm::read_step_identity(env), {}};
+  const auto& front = place.layout.nodes.front();
+  if (place.layout.rank == 0 && place.layout.host != front && place.layout.numbered &&
+      slurm::spans_components(env, place.layout))
+    return Error{"rank 0 is on " + place.layout.host +
+                     ", and the tasks of the job's other components look for "
+                     "it on " +
+                     front + ", the first node: they are told of no list of hosts",
+                 "let the list of the first component begin with " + front +
+                     ", or give it another --distribution"};
   const auto told = first_node(place.layout, env, first, of_component);
   if (told) {
     place.first_node = *told;

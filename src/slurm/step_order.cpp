@@ -62,6 +62,17 @@ void put_components_in_order(const util::EnvSnapshot& env, StepLayout& layout) {
   layout.tasks_per_node = std::move(counts);
 }
 
+bool spans_components(const util::EnvSnapshot& env, const StepLayout& layout) {
+  unsigned count = 0;
+  for (unsigned long long component = 0; component < component_count(env); ++component) {
+    const auto mine = nodes_of_component(env, component);
+    count += std::any_of(mine.begin(), mine.end(), [&](const std::string& name) {
+      return std::find(layout.nodes.begin(), layout.nodes.end(), name) != layout.nodes.end();
+    });
+  }
+  return count > 1;
+}
+
 std::vector<std::string> read_host_file(std::string_view text) {
   constexpr std::size_t k_most = 10000000;
   std::vector<std::string> hosts;

@@ -25,6 +25,10 @@ struct StepNodes {
 /// them; as they are where they are no such job's.
 void put_components_in_order(const util::EnvSnapshot& env, StepLayout& layout);
 
+/// True where the step has nodes of several components of a heterogeneous job: what one is asked the others'
+/// tasks are not told.
+bool spans_components(const util::EnvSnapshot& env, const StepLayout& layout);
+
 /// Hosts in the words of a file for SLURM_HOSTFILE: one or several with commas on a line, "node*3",
 /// comments. Empty where it is none.
 std::vector<std::string> read_host_file(std::string_view text);

@@ -231,7 +231,9 @@ DrawnLayout draw_over_components(Dice& dice, const std::vector<std::vector<std::
   groups = dice.some(groups, dice.number(1, static_cast<unsigned>(groups.size())));
   if (dice.once_in(2)) { // each with options of its own
     for (const auto group : groups) {
-      const auto step = draw_step(dice, components[group]);
+      auto step = draw_step(dice, components[group]);
+      if (step.options.find(" -r") != std::string::npos) // refused beside another component's -x
+        step.options.erase(step.options.find(" -r"), 4);
       layout.line += (layout.line.empty() ? "srun -l" : " :") + std::string(" --overlap --het-group=") +
                      std::to_string(group) + step.options + k_rank;
       layout.tasks += step.tasks;

@@ -154,3 +154,22 @@ TEST_CASE("ranks of mpirun have its numbers, in whatever order it has counted th
   near.set("MASTER_ADDR", "c3");
   CHECK_THAT(run_hpcml(show, near).out, Contains("0 5 0 2 2 c3 "));
 }
+
+TEST_CASE("a list of hosts in a step over components is refused where others look for rank 0 elsewhere") {
+  // srun --het-group=0 -m arbitrary -w nid002,nid001 A : --het-group=1 B: only the first task knows.
+  auto env = step_environment(0, 3);
+  for (const auto& [name, value] : {std::pair{"SLURM_HET_SIZE", "2"},
+                                    {"SLURM_JOB_ID_HET_GROUP_0", "4242"},
+                                    {"SLURM_JOB_NODELIST_HET_GROUP_0", "nid[001-002]"},
+                                    {"SLURM_JOB_NODELIST_HET_GROUP_1", "nid003"},
+                                    {"SLURM_STEP_NODELIST", "nid[001-003]"},
+                                    {"SLURM_STEP_TASKS_PER_NODE", "1(x3)"},
+                                    {"SLURM_NODEID", "1"},
+                                    {"SLURM_DISTRIBUTION", "block"}})
+    env.set(name, value);
+  const auto refused = run_hpcml({"launch", "--", "true"}, env);
+  CHECK(refused.exit_code == 125);
+  CHECK_THAT(refused.err, Contains("rank 0 is on nid002") && Contains("look for it on nid001"));
+  env.set("SLURM_NODEID", "0");
+  CHECK(run_hpcml({"launch", "--", "printenv", "MASTER_ADDR"}, env).out == "nid001\n");
+}
