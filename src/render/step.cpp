@@ -237,7 +237,7 @@ std::vector<Words> wrapper_groups(const model::Plan& plan, const std::string& ta
                         : Word::expression("\"$" + container.image_variable + "\"")});
   if (!engine.behind_image.empty()) groups.back().push_back(Word::literal(std::string(engine.behind_image)));
   if (const auto activate = inner_activation(plan); !activate.empty() || last != k_plain)
-    groups.push_back(task_shell({}, activate + last, "container"));
+    groups.push_back(task_shell({}, activate + last, "in the container")); // bash begins its messages with it
   return groups;
 }
 

@@ -158,7 +158,7 @@ const model::NodeType* best_of(const Nodes& nodes, const Demand& demand, unsigne
 }
 
 /// Of the nodes those that can have the job, by type and features.
-void choose_nodes(Placement& placement, const model::Site& site, const Demand& demand) {
+void choose_nodes(Placement& placement, const Demand& demand) {
   auto& nodes = placement.nodes = placement.kinds;
   if (!demand.gpu_type.empty()) {
     auto typed = nodes_with_type(nodes, demand.gpu_type);
@@ -278,7 +278,7 @@ Placement place(const model::Site& site, const Demand& demand) {
   placement.facts = facts_of(site, placement, demand);
   choose_partitions(placement, site, demand);
   find_kinds(placement, site, demand);
-  choose_nodes(placement, site, demand);
+  choose_nodes(placement, demand);
   const auto* partition = placement.partition();
   placement.qos = choose_qos(site, demand.qos,
                              partition                       ? partition->name

@@ -92,7 +92,7 @@ TEST_CASE("the environment of an image is activated inside it, and only there") 
   CHECK(
       holds(script,
             "--container -- \\\n  singularity exec --rocm \\\n  \"${binds[@]}\" \\\n  /images/torch.sif \\\n"
-            "  bash -c '$WITH_CONDA && exec \"$@\"' container \\\n  python -u train.py\n"));
+            "  bash -c '$WITH_CONDA && exec \"$@\"' 'in the container' \\\n  python -u train.py\n"));
   CHECK(test::script_faults(script) == "");
   plan.container->enter.clear();
   CHECK_FALSE(holds(render::render_script(plan), "bash -c"));
