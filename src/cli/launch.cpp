@@ -87,6 +87,18 @@ util::Result<std::vector<std::string>> command_of(const CLI::App& app, const Lau
   return launch::find_python_command(words, flags.module, context.env);
 }
 
+/// What the step's variables ask for where no flag does.
+std::optional<util::Error> read_step_variables(model::RankRequest& request, const util::EnvSnapshot& env) {
+  for (const auto& asked : model::k_rank_flags) {
+    const auto name = model::variable_of(asked.name);
+    const auto text = env.get_or(name, "");
+    if (!asked.from_step || text.empty() || asked.origin(request) != nullptr) continue;
+    if (const auto fault = asked.read(request, text, {model::OriginKind::environment, name, {}, {}, {}}))
+      return util::Error{name + " " + fault->what, fault->hint};
+  }
+  return std::nullopt;
+}
+
 int run_flags(const CLI::App& app, LaunchFlags& flags, const Context& context) {
   const auto here = surroundings_of(context);
   if (!flags.address_of.empty()) {
@@ -118,6 +130,8 @@ int run_flags(const CLI::App& app, LaunchFlags& flags, const Context& context) {
   if (flags.processes_option->count() > 0) request.processes_per_node = flags.processes_per_node;
   if (flags.port_option->count() > 0) request.master_port = flags.master_port;
   if (flags.grace_option->count() > 0) request.grace = std::chrono::seconds(flags.grace);
+  if (const auto fault = read_step_variables(request.asked, context.env))
+    return fail(context, here, "environment", *fault);
   auto command = command_of(app, flags, context);
   if (!command) return fail(context, here, "command", command.error());
   request.command = std::move(*command);
@@ -221,7 +235,8 @@ void add_flags(CLI::App& app, LaunchFlags& flags) {
           ->check(CLI::Range(0U, 86400U));
   for (const auto& asked : model::k_rank_flags) add_asked(app, asked, request.asked);
   app.add_flag("--dry-run", flags.dry_run, "print what would be set and started, and do nothing");
-  app.add_option("--address-of", flags.address_of, "print this interface's IPv4 address and end")
+  app.add_option("--address-of", flags.address_of,
+                 "print this interface's address (IPv4 where it has one) and end")
       ->type_name("INTERFACE");
   app.add_flag("-m,--module", flags.module, "run a Python module instead of a script");
 }

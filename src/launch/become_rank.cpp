@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "launch/bind_check.hpp"
+#include "launch/meet.hpp"
 #include "launch/preflight_check.hpp"
 #include "launch/report.hpp"
 #include "util/process.hpp"
@@ -162,14 +163,20 @@ Failure exec_command(const std::vector<std::string>& command, const util::EnvSna
   return {code == ENOENT ? k_not_found : k_cannot_execute, "exec", exec_error(*program, code), {}, {}};
 }
 
-int become_rank(const RankSetup& setup, const LaunchRequest& request, const Surroundings& here) {
+int become_rank(RankSetup setup, const LaunchRequest& request, const Surroundings& here) {
   say_warnings(setup, here.host);
-  if (const auto bound = bind_rank(setup); !bound) return fail(setup, here, "bind", bound.error());
+  if (const auto bound = bind_rank(setup); !bound) {
+    tell_failure(setup.world, request, here, bound.error().what);
+    return fail(setup, here, "bind", bound.error());
+  }
   const bool report = model::is_on(request.asked.report);
   const bool looks = report || request.asked.bind_check;
   const auto cpus = looks ? read_status_cpus() : Result<model::IdSet>(model::IdSet());
-  if (const auto checked = check_bound_rank(setup, request, here.host, cpus); !checked)
+  if (const auto checked = check_bound_rank(setup, request, here.host, cpus); !checked) {
+    tell_failure(setup.world, request, here, checked.error().what);
     return fail(setup, here, "bind", checked.error());
+  }
+  if (const auto met = meet_others(setup, request, here); !met) return fail(setup, here, "meet", met.error());
   if (report) narrate(render_report(setup, here.host, cpus ? *cpus : model::IdSet()));
   if (model::is_on(request.asked.preflight))
     if (const auto failure = run_preflight(setup, request, here)) return report_failure(*failure, here.env);

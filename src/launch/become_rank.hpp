@@ -25,7 +25,8 @@ util::Status bind_rank(const RankSetup& setup);
 /// Replaces this process by `command`; returns only with the reason why it could not.
 Failure exec_command(const std::vector<std::string>& command, const util::EnvSnapshot& env);
 
-/// Binds, checks, reports and execs: the whole way of one rank. Returns only on failure, with the exit code.
-int become_rank(const RankSetup& setup, const LaunchRequest& request, const Surroundings& here);
+/// Binds, checks, meets the others, reports and execs: the whole way of one rank. Returns only on failure,
+/// with the exit code.
+int become_rank(RankSetup setup, const LaunchRequest& request, const Surroundings& here);
 
 } // namespace hpcml::launch

@@ -2,6 +2,7 @@
 #include "launch/launch.hpp"
 
 #include "launch/become_rank.hpp"
+#include "launch/meet.hpp"
 #include "launch/report.hpp"
 #include "launch/supervisor.hpp"
 #include "launch/task_place.hpp"
@@ -40,7 +41,7 @@ struct Decided {
 struct Undecided {
   std::string phase;
   util::Error error;
-  std::optional<unsigned> rank = {};
+  std::optional<World> rank = {}; ///< where it is known
 };
 
 std::variant<Decided, Undecided> decide(const LaunchRequest& request, const Surroundings& here) {
@@ -51,14 +52,14 @@ std::variant<Decided, Undecided> decide(const LaunchRequest& request, const Surr
   auto role = decide_role(request, here, *view);
   if (!role) return Undecided{"layout", role.error()};
   auto planned = plan_node_setup(request, *role, *view, here.env);
-  if (!planned) return Undecided{"gpus", planned.error(), first_world(*role).layout.rank};
+  if (!planned) return Undecided{"gpus", planned.error(), first_world(*role)};
   auto node = std::make_shared<NodeSetup>(std::move(*planned));
   if (!node->plan.caches.empty()) {
     const auto& layout = node->world.layout;
     auto paths = cache_paths(make_rank_setup(request, node, layout.local_rank));
     if (!paths)
       return Undecided{"cache", paths.error(),
-                       starts_ranks(*role) ? std::nullopt : std::optional(layout.rank)};
+                       starts_ranks(*role) ? std::nullopt : std::optional(node->world)};
     node->cache_paths = std::move(*paths);
   }
   return Decided{std::move(*role), std::move(node)};
@@ -71,6 +72,7 @@ int run_decided(const LaunchRequest& request, const Surroundings& here, const De
   std::vector<CacheDir> caches;
   if (!node->cache_paths.empty()) {
     auto opened = open_caches(node->plan.caches, node->cache_paths);
+    if (!opened && !starts) tell_failure(node->world, request, here, opened.error().what);
     if (!opened)
       return fail("cache", opened.error(), here,
                   starts ? std::nullopt : std::optional(node->world.layout.rank));
@@ -80,7 +82,9 @@ int run_decided(const LaunchRequest& request, const Surroundings& here, const De
     return become_rank(make_rank_setup(request, node, node->world.layout.local_rank), request, here);
   Outcome outcome;
   {
-    Supervisor supervisor(request, here, node);
+    auto served = std::make_shared<NodeSetup>(*node);
+    serve_started_ranks(*served, request, here);
+    Supervisor supervisor(request, here, served);
     outcome = supervisor.run();
   }
   for (auto& cache : caches) release_cache(cache);
@@ -92,8 +96,11 @@ int run_decided(const LaunchRequest& request, const Surroundings& here, const De
 
 int run_launch(const LaunchRequest& request, const Surroundings& here) {
   const auto decided = decide(request, here);
-  if (const auto* failed = std::get_if<Undecided>(&decided))
-    return fail(failed->phase, failed->error, here, failed->rank);
+  if (const auto* failed = std::get_if<Undecided>(&decided)) {
+    if (failed->rank) tell_failure(*failed->rank, request, here, failed->error.what);
+    return fail(failed->phase, failed->error, here,
+                failed->rank ? std::optional(failed->rank->layout.rank) : std::nullopt);
+  }
   return run_decided(request, here, std::get<Decided>(decided));
 }
 

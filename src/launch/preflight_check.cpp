@@ -23,10 +23,11 @@ std::string folder_of(const std::string& path) {
 
 std::vector<std::string> helper_words(const std::string& helper, const RankSetup& setup,
                                       const LaunchRequest& request) {
-  std::vector<std::string> words = {helper,           "preflight",
-                                    "--backend",      model::word_of(request.backend),
-                                    "--timeout",      std::to_string(k_preflight_seconds),
-                                    "--program-port", std::to_string(setup.world.port)};
+  std::vector<std::string> words = {helper,      "preflight",
+                                    "--backend", model::word_of(request.backend),
+                                    "--timeout", std::to_string(k_preflight_seconds)};
+  // A port that is served already needs no proof that it can be.
+  if (!setup.store_serves) words.insert(words.end(), {"--program-port", std::to_string(setup.world.port)});
   const auto& names = setup.node->interfaces;
   if (names.empty()) return words;
   const auto& nic = setup.plan.binding.nic;

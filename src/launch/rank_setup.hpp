@@ -20,6 +20,7 @@ struct RankSetup {
   std::vector<std::string> removed;                         ///< variables that launch takes away
   plan::RankPlan plan;
   std::string gpus;                  ///< for people: "0,1" or "none"
+  bool store_serves = false;         ///< hpcml serves at MASTER_PORT: rank 0's program does not
   std::vector<std::string> warnings; ///< the rank's own; those of all ranks are the node's
 };
 

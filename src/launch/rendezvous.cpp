@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "launch/rendezvous.hpp"
 
+#include <algorithm>
 #include <arpa/inet.h>
 #include <cerrno>
 #include <cstring>
@@ -8,7 +9,6 @@
 #include <net/if.h>
 #include <netdb.h>
 #include <netinet/in.h>
-#include <set>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -34,30 +34,6 @@ std::string step_address(const util::EnvSnapshot& env, const std::string& first_
   return first_node + suffix;
 }
 
-Result<std::string> interface_address(const std::string& interface) {
-  ifaddrs* list = nullptr;
-  if (::getifaddrs(&list) != 0)
-    return Error{std::string("cannot list the network interfaces: ") + std::strerror(errno)};
-  std::string address;
-  std::vector<std::string> names;
-  for (const ifaddrs* entry = list; entry != nullptr; entry = entry->ifa_next) {
-    if (entry->ifa_addr == nullptr || entry->ifa_addr->sa_family != AF_INET ||
-        (entry->ifa_flags & IFF_UP) == 0)
-      continue;
-    names.emplace_back(entry->ifa_name);
-    if (interface != entry->ifa_name || !address.empty()) continue;
-    sockaddr_in place{};
-    std::memcpy(&place, entry->ifa_addr, sizeof place);
-    char text[INET_ADDRSTRLEN] = "";
-    ::inet_ntop(AF_INET, &place.sin_addr, text, sizeof text);
-    address = text;
-  }
-  ::freeifaddrs(list);
-  if (!address.empty()) return address;
-  return Error{"this node has no interface '" + interface + "' that is up and has an IPv4 address",
-               "interfaces here: " + (names.empty() ? "none" : util::join(names, ", "))};
-}
-
 namespace {
 
 bool is_number(const std::string& address) {
@@ -66,22 +42,58 @@ bool is_number(const std::string& address) {
          ::inet_pton(AF_INET6, address.c_str(), bytes) == 1;
 }
 
-std::set<std::string> addresses_of(const std::string& name) {
-  std::set<std::string> found;
+/// Puts it where it is not yet.
+void add_once(std::vector<std::string>& list, const std::string& one) {
+  if (std::find(list.begin(), list.end(), one) == list.end()) list.push_back(one);
+}
+
+/// The address as a number; empty where it has none, or one that only its link knows.
+std::string number_of(const sockaddr* address, socklen_t length) {
+  char text[NI_MAXHOST] = "";
+  if (::getnameinfo(address, length, text, sizeof text, nullptr, 0, NI_NUMERICHOST) != 0) return {};
+  return std::strchr(text, '%') == nullptr ? text : std::string();
+}
+
+} // namespace
+
+Result<std::string> interface_address(const std::string& interface) {
+  ifaddrs* list = nullptr;
+  if (::getifaddrs(&list) != 0)
+    return Error{std::string("cannot list the network interfaces: ") + std::strerror(errno)};
+  std::string four, six;
+  std::vector<std::string> names;
+  for (const ifaddrs* entry = list; entry != nullptr; entry = entry->ifa_next) {
+    if (entry->ifa_addr == nullptr || (entry->ifa_flags & IFF_UP) == 0) continue;
+    const bool is_four = entry->ifa_addr->sa_family == AF_INET;
+    if (!is_four && entry->ifa_addr->sa_family != AF_INET6) continue;
+    const auto text = number_of(entry->ifa_addr, is_four ? sizeof(sockaddr_in) : sizeof(sockaddr_in6));
+    if (text.empty()) continue;
+    if (std::find(names.begin(), names.end(), entry->ifa_name) == names.end())
+      names.emplace_back(entry->ifa_name);
+    auto& address = is_four ? four : six;
+    if (interface == entry->ifa_name && address.empty()) address = text;
+  }
+  ::freeifaddrs(list);
+  if (!four.empty()) return four;
+  if (!six.empty()) return six;
+  return Error{"this node has no interface '" + interface + "' that is up and has an address",
+               "interfaces here: " + (names.empty() ? "none" : util::join(names, ", "))};
+}
+
+std::vector<std::string> addresses_of(const std::string& name) {
+  if (is_number(name)) return {name};
+  std::vector<std::string> found;
   addrinfo wanted{}, *list = nullptr;
   wanted.ai_socktype = SOCK_STREAM;
   if (::getaddrinfo(name.c_str(), nullptr, &wanted, &list) != 0) return found;
-  for (const addrinfo* entry = list; entry != nullptr; entry = entry->ai_next) {
-    char text[NI_MAXHOST] = "";
-    if (::getnameinfo(entry->ai_addr, entry->ai_addrlen, text, sizeof text, nullptr, 0, NI_NUMERICHOST) == 0)
-      found.insert(text);
-  }
+  for (const addrinfo* entry = list; entry != nullptr; entry = entry->ai_next)
+    if (const auto text = number_of(entry->ai_addr, entry->ai_addrlen); !text.empty()) add_once(found, text);
   ::freeaddrinfo(list);
   return found;
 }
 
-std::set<std::string> local_addresses() {
-  std::set<std::string> found;
+std::vector<std::string> local_addresses() {
+  std::vector<std::string> found;
   ifaddrs* list = nullptr;
   if (::getifaddrs(&list) != 0) return found;
   for (const ifaddrs* entry = list; entry != nullptr; entry = entry->ifa_next) {
@@ -90,24 +102,39 @@ std::set<std::string> local_addresses() {
     const socklen_t length = family == AF_INET    ? sizeof(sockaddr_in)
                              : family == AF_INET6 ? sizeof(sockaddr_in6)
                                                   : 0;
-    char text[NI_MAXHOST] = "";
-    if (length > 0 &&
-        ::getnameinfo(entry->ifa_addr, length, text, sizeof text, nullptr, 0, NI_NUMERICHOST) == 0)
-      found.insert(text);
+    if (length == 0) continue;
+    if (const auto text = number_of(entry->ifa_addr, length); !text.empty()) add_once(found, text);
   }
   ::freeifaddrs(list);
   return found;
 }
 
-} // namespace
+std::vector<std::string> serving_addresses(const std::vector<std::string>& names) {
+  const auto mine = local_addresses();
+  std::vector<std::string> found;
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    if (!names[i].empty())
+      for (const auto& address : addresses_of(names[i]))
+        // All of 127.0.0.0/8 is here, whatever the list says.
+        if (std::find(mine.begin(), mine.end(), address) != mine.end() || util::starts_with(address, "127."))
+          add_once(found, address);
+    if (i == 0 && found.empty()) return {};
+  }
+  return found;
+}
 
 bool may_be_host(const std::string& address, const std::string& node, bool is_here) {
-  if (is_number(address)) return !is_here || local_addresses().count(address) > 0;
+  if (is_number(address)) {
+    if (!is_here) return true;
+    const auto mine = local_addresses();
+    return std::find(mine.begin(), mine.end(), address) != mine.end();
+  }
   if (util::short_host_name(address) == util::short_host_name(node)) return true;
   const auto mine = addresses_of(address);
-  for (const auto& other : addresses_of(node))
-    if (mine.count(other) > 0) return true;
-  return false;
+  const auto theirs = addresses_of(node);
+  return std::any_of(theirs.begin(), theirs.end(), [&](const std::string& other) {
+    return std::find(mine.begin(), mine.end(), other) != mine.end();
+  });
 }
 
 Result<unsigned> free_loopback_port() {

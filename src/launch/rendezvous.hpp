@@ -20,13 +20,24 @@ unsigned step_port(const slurm::StepIdentity& identity);
 std::string step_address(const util::EnvSnapshot& env, const std::string& first_node,
                          const std::string& suffix);
 
-/// The first IPv4 address of a network interface; the error lists the interfaces that have one.
+/// The first IPv4 address of a network interface, else its first IPv6 address that is not its link's own; the
+/// error lists the interfaces that have one.
 util::Result<std::string> interface_address(const std::string& interface);
 
 /// Whether an address that somebody set can mean node `node`: its name, its long name, a name or number that
 /// resolves to the same address. A number that this process cannot judge is believed, unless `is_here` and no
 /// interface has it.
 bool may_be_host(const std::string& address, const std::string& node, bool is_here);
+
+/// The numeric addresses that a name (or number) has, each once, in the resolver's order.
+std::vector<std::string> addresses_of(const std::string& name);
+
+/// This node's own addresses that others can name: without those of one link.
+std::vector<std::string> local_addresses();
+
+/// This node's addresses among those of `names`, each once; none, which stands for all, where the first of
+/// them is not known to be here.
+std::vector<std::string> serving_addresses(const std::vector<std::string>& names);
 
 /// A port on 127.0.0.1 that is free now.
 util::Result<unsigned> free_loopback_port();

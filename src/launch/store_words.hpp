@@ -7,15 +7,11 @@
 #include <vector>
 
 #include "launch/torch_version.hpp"
+#include "model/rank_choices.hpp"
 
 namespace hpcml::launch {
 
-/// --store.
-enum class StoreChoice {
-  automatic, ///< ours where the program's torch can meet there in every way, else env
-  own,       ///< ours
-  env,       ///< rank 0's program serves, as usual
-};
+using model::StoreChoice;
 
 /// What is decided for a program.
 struct StoreWords {

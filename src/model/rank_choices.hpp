@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What may be chosen for the ranks: the process group's backend and what a rank sees of the GPUs.
+// What may be chosen for the ranks: the process group's backend and its store, what a rank sees of the GPUs.
 #pragma once
 
 #include <array>
@@ -35,5 +35,12 @@ enum class BindCheck { none, warn, fail };
 template <>
 inline constexpr std::array<Word<BindCheck>, 2> k_words<BindCheck> = {
     {{"warn", BindCheck::warn}, {"fail", BindCheck::fail}}};
+
+/// Who serves the store where the ranks' programs meet: hpcml, rank 0's program, or by what torch it is.
+enum class StoreChoice { automatic, own, env };
+
+template <>
+inline constexpr std::array<Word<StoreChoice>, 3> k_words<StoreChoice> = {
+    {{"auto", StoreChoice::automatic}, {"own", StoreChoice::own}, {"env", StoreChoice::env}}};
 
 } // namespace hpcml::model

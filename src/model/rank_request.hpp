@@ -20,9 +20,11 @@ namespace hpcml::model {
 
 /// What a request says to each rank, unset where it says nothing.
 struct RankRequest {
-  Known<BindCheck> bind_check; ///< what each rank has is judged before its program starts
-  Known<bool> report;          ///< one line per rank
-  Known<bool> preflight;       ///< the process group is tested before the program starts
+  Known<BindCheck> bind_check;  ///< what each rank has is judged before its program starts
+  Known<bool> report;           ///< one line per rank
+  Known<bool> preflight;        ///< the process group is tested before the program starts
+  Known<StoreChoice> store;     ///< who serves the store where the programs meet
+  Known<unsigned> meet_timeout; ///< seconds for the launchers of all ranks to come; 0: they do not meet
 };
 
 /// A key of a request that reaches the ranks unchanged.
@@ -42,6 +44,9 @@ struct RankFlag {
   /// The words that it takes; empty where any text may be right.
   std::vector<std::string> (*words)();
   bool is_number = false;
+  /// Where its flag is not given, the ranks ask their environment: one export holds for all steps of a
+  /// script.
+  bool from_step = false;
 
   constexpr bool is_switch() const { return type.empty(); }
 };
@@ -106,9 +111,10 @@ template <class T, Known<T> RankRequest::*Member> struct Access<Member> {
     return job.*Member ? &(job.*Member)->origin : nullptr;
   }
   static constexpr RankFlag row(std::string_view name, std::string_view type, std::string_view help,
-                                std::string_view reason) {
-    return {name,   type,   help,    reason,          &read,
-            &write, &merge, &origin, &Kind<T>::words, std::is_same_v<T, unsigned>};
+                                std::string_view reason, bool from_step = false) {
+    return {name,     type,   help,    reason,          &read,
+            &write,   &merge, &origin, &Kind<T>::words, std::is_same_v<T, unsigned>,
+            from_step};
   }
 };
 
@@ -123,7 +129,24 @@ inline constexpr auto k_rank_flags = std::to_array<RankFlag>({
                                                   ""),
     rank_flags::Access<&RankRequest::preflight>::row("preflight", "",
                                                      "test the process group before the program starts", ""),
+    rank_flags::Access<&RankRequest::store>::row(
+        "store", "WHO",
+        "who serves the store where the ranks meet: own (hpcml), env (rank 0's program), auto (own where the "
+        "program's torch, 2.7 or later, can meet there)",
+        "who serves the store where the ranks' programs meet", true),
+    rank_flags::Access<&RankRequest::meet_timeout>::row(
+        "meet-timeout", "SECONDS",
+        "for the launchers of all ranks to come (300); 0: they do not meet, and nobody says who is missing",
+        "so many seconds have the launchers of all ranks to come", true),
 });
+
+/// The variable of a key: "HPCML_GPUS_PER_NODE" for "gpus-per-node".
+inline std::string variable_of(std::string_view key) {
+  std::string name = "HPCML_";
+  for (const char c : key)
+    name += c == '-' ? '_' : static_cast<char>(c >= 'a' && c <= 'z' ? c - 'a' + 'A' : c);
+  return name;
+}
 
 /// Whether it is asked for.
 inline bool is_on(const Known<bool>& asked) { return asked && asked->value; }

@@ -176,12 +176,17 @@ Told<model::PlannedLauncher> plan_launcher(const LaidOut& given) {
   return told;
 }
 
-void check_bind_check(const LaidOut& given, const Launch& launch, Remarks& said) {
-  if (given.job.bind_check && !launch.launcher.choice.is_hpcml())
+/// What only hpcml launch does is not forgotten in silence where another launcher starts the ranks.
+void check_asked(const LaidOut& given, const Launch& launch, Remarks& said) {
+  if (launch.launcher.choice.is_hpcml()) return;
+  const auto& name = launch.launcher.choice.name();
+  if (given.job.bind_check)
     said.error("request/bind-check",
-               "with " + launch.launcher.choice.name() +
-                   " nobody looks at what the ranks have before they start",
+               "with " + name + " nobody looks at what the ranks have before they start",
                "leave --launcher out; in a running job: srun --jobid JOB --overlap hpcml affinity --verify");
+  if (given.job.store || given.job.meet_timeout)
+    said.error("request/store", "with " + name + " no launcher of hpcml is there to meet the others",
+               "leave --launcher out, or --store and --meet-timeout");
 }
 
 /// Who binds, and why.
@@ -233,7 +238,7 @@ Told<Launch> plan_launch(const LaidOut& given, bool refused) {
   add(said, check_inner_launchers(given));
   check_colons(given, launch.launcher, said);
   plan_order(given, launch, said);
-  check_bind_check(given, launch, said);
+  check_asked(given, launch, said);
   choose_binder(given, launch);
   if (launch.binding.binder == model::Binder::srun_masks && !refused && !said.refuse())
     plan_masks(given, launch, said);

@@ -27,6 +27,9 @@ Lines make_wheelhouse(const model::Plan& plan);
 Lines make_environment(const model::Plan& plan);
 /// Where the ranks meet: all of it in a plain script, with hpcml only what launch cannot find.
 Lines make_rendezvous(const model::Plan& plan);
+/// The store where the ranks meet, served by the script itself; nothing where it would serve one rank, or
+/// nobody.
+Lines make_store(const model::Plan& plan);
 /// Caches of a plain script; with hpcml, launch makes them.
 Lines make_caches(const model::Plan& plan);
 /// What the image gets before the steps: binds that depend on what the host has, or an EDF of the job's own.

@@ -126,4 +126,19 @@ Lines make_rendezvous(const model::Plan& plan) {
   return lines;
 }
 
+Lines make_store(const model::Plan& plan) {
+  const auto& meeting = plan.rendezvous;
+  // A port that the site prescribes is the programs' alone: the launchers find another one by themselves.
+  const bool prescribed = meeting.port != 0 || !meeting.port_from_env.empty();
+  const bool meets = plan.layout.nodes * plan.layout.tasks_per_node > 1 &&
+                     (!plan.ranks.meet_timeout || plan.ranks.meet_timeout->value > 0);
+  if (!plan.launcher.choice.is_hpcml() || !meets || prescribed) return {};
+  const bool looked_up = !meeting.interface.empty() || meeting.ipv4 || !meeting.from_env.empty();
+  const auto name = looked_up
+                        ? std::string("\"$HPCML_MASTER_ADDR\"")
+                        : "\"$SLURMD_NODENAME\"" + (meeting.suffix.empty() ? "" : quote_word(meeting.suffix));
+  return {Verbatim{render_block("store", {{"name", name}}),
+                   by_rule("it is there before any rank, and stays when one of them ends")}};
+}
+
 } // namespace hpcml::render

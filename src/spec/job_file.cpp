@@ -19,14 +19,6 @@ JobLoad failed(const std::string& path, std::string message, std::string hint) {
   return load;
 }
 
-/// "HPCML_GPUS_PER_NODE" for "gpus-per-node".
-std::string variable_of(std::string_view key) {
-  std::string name = "HPCML_";
-  for (const char c : key)
-    name += c == '-' ? '_' : static_cast<char>(c >= 'a' && c <= 'z' ? c - 'a' + 'A' : c);
-  return name;
-}
-
 /// A plan has nodes of one kind, one launch line and one environment.
 void refuse_components(ObjectReader& root) {
   for (const char* key : {"components", "hetjob"}) {
@@ -79,7 +71,7 @@ JobLoad job_from_environment(const util::EnvSnapshot& env) {
   model::JobSpec job;
   for (const auto& key : job_keys()) {
     if (!key.has_variable()) continue;
-    const auto name = variable_of(key.name);
+    const auto name = model::variable_of(key.name);
     const auto value = env.get(name);
     if (!value || value->empty()) continue;
     const auto fault = key.from_text(job, *value, model::Origin{model::OriginKind::environment, name});

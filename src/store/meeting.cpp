@@ -30,19 +30,24 @@ void Meeting::say(const std::vector<std::string>& lines) const {
 }
 
 void Meeting::welcome(ClientId client, Answers& answers) const {
-  Welcome words{{}, *x_decision};
+  Welcome words{{}, x_failure, x_decision.value_or(Decision{})};
   if (words.decision.port == 0) words.decision.port = x_port;
   answer(client, pack_welcome(words), answers);
 }
 
 void Meeting::refuse(ClientId client, const std::string& why, Answers& answers) const {
-  answer(client, pack_welcome({why, {}}), answers);
+  answer(client, pack_welcome({why, {}, {}}), answers);
 }
 
 std::string Meeting::refusal(const Announcement& who) const {
   if (who.job != x_rules.job) return "is another job's store";
   if (!x_rules.step.empty() && who.step != x_rules.step) return "serves another step of this job";
-  const auto size = x_roster.members().size();
+  const auto& members = x_roster.members();
+  // Where no number tells two runs apart (mpirun twice in a script) the processes do.
+  if (who.rank < members.size() && members[who.rank].announced &&
+      (members[who.rank].pid != who.pid || members[who.rank].host != who.host))
+    return "serves another run of this step";
+  const auto size = members.size();
   if (x_roster.begun() && who.world_size != size)
     return "serves " + std::to_string(size) + " ranks, not " + std::to_string(who.world_size);
   return {};
@@ -57,13 +62,16 @@ void Meeting::announce(ClientId client, const Message& message, Answers& answers
     x_say("the step has " + std::to_string(who->world_size) + " ranks, and this store can have " +
           std::to_string(x_most_clients) +
           " clients: raise the hard limit of open files (ulimit -Hn) on the node that serves");
-  say(x_roster.announce(*who, x_peers[client].address, now));
+  const auto news = x_roster.announce(*who, x_peers[client].address, now);
+  say(news);
+  if (!who->failed.empty() && x_failure.empty() && !news.empty()) x_failure = news.front();
   if (who->decision && !x_decision) x_decision = who->decision;
   x_wait_for_decision.push_back(client);
-  if (x_decision)
+  if (x_decision || !x_failure.empty())
     for (const ClientId one : std::exchange(x_wait_for_decision, {})) welcome(one, answers);
-  if (x_roster.complete())
-    for (const ClientId one : std::exchange(x_wait_for_all, {})) answer(one, {}, answers);
+  if (x_complete && x_roster.complete()) std::exchange(x_complete, nullptr)();
+  if (all_known())
+    for (const ClientId one : std::exchange(x_wait_for_all, {})) answer(one, x_failure, answers);
 }
 
 bool Meeting::heard(ClientId client, const Message& message, Answers& answers, Time now) {
@@ -83,10 +91,12 @@ bool Meeting::heard(ClientId client, const Message& message, Answers& answers, T
   if (message.op == Op::compare_set && message.keys.front() == k_announce_key) {
     announce(client, message, answers, now);
   } else if (message.op == Op::get && message.keys.front() == k_all_here_key) {
-    if (x_roster.complete())
-      answer(client, {}, answers);
+    if (all_known())
+      answer(client, x_failure, answers);
     else
       x_wait_for_all.push_back(client);
+  } else if (message.op == Op::get && message.keys.front() == k_missing_key) {
+    answer(client, util::join(x_roster.missing(now, unknown()), "\n"), answers);
   } else if (message.op == Op::compare_set && message.keys.front() == k_show_key) {
     answer(client, pack_report(x_watch.report(x_roster, unknown(), now)), answers);
   } else {

@@ -32,6 +32,8 @@ public:
   void set_port(std::uint16_t port) { x_port = port; }
   /// Called about twice a second; true ends the service.
   void set_end(std::function<bool(const Meeting&, Time)> is_over) { x_is_over = std::move(is_over); }
+  /// Called once every rank has announced itself, before rank 0 hears of it.
+  void set_complete(std::function<void()> complete) { x_complete = std::move(complete); }
 
   void begins(const Table& table, std::size_t most_clients) override {
     x_watch.begins(table);
@@ -55,17 +57,20 @@ private:
   void announce(ClientId client, const Message& message, Answers& answers, Time now);
   void welcome(ClientId client, Answers& answers) const;
   void refuse(ClientId client, const std::string& why, Answers& answers) const;
+  bool all_known() const { return x_roster.complete() || !x_failure.empty(); }
   void say(const std::vector<std::string>& lines) const;
   std::string refusal(const Announcement& who) const;
 
   MeetingRules x_rules;
   Say x_say;
   std::function<bool(const Meeting&, Time)> x_is_over;
+  std::function<void()> x_complete;
   std::uint16_t x_port = 0;
   Roster x_roster;
   Watch x_watch;
   std::size_t x_most_clients = ~std::size_t{0};
   std::optional<Decision> x_decision;
+  std::string x_failure; ///< of the first rank that cannot begin
   std::unordered_map<ClientId, Peer> x_peers;
   std::size_t x_launchers = 0;
   std::vector<ClientId> x_wait_for_decision, x_wait_for_all;

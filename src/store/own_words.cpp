@@ -45,6 +45,7 @@ std::string pack_announcement(const Announcement& announcement) {
   packed.number(announcement.local_rank);
   packed.text(announcement.host);
   packed.number(static_cast<unsigned long long>(announcement.pid));
+  packed.text(announcement.failed);
   packed.number(announcement.decision ? 1 : 0);
   if (announcement.decision) pack(packed, *announcement.decision);
   packed.number(announcement.nodes.size());
@@ -64,6 +65,7 @@ std::optional<Announcement> unpack_announcement(std::string_view bytes) {
   result.local_rank = static_cast<unsigned>(unpacked.number());
   result.host = unpacked.text();
   result.pid = static_cast<std::int64_t>(unpacked.number(1ULL << 32));
+  result.failed = unpacked.text();
   if (unpacked.number(1) == 1) result.decision = unpack_decision(unpacked);
   for (auto left = unpacked.count(); left > 0 && unpacked.good; --left)
     result.nodes.emplace_back(unpacked.text());
@@ -77,6 +79,7 @@ std::optional<Announcement> unpack_announcement(std::string_view bytes) {
 std::string pack_welcome(const Welcome& welcome) {
   Packed packed(k_welcome_mark);
   packed.text(welcome.refused);
+  packed.text(welcome.failed);
   pack(packed, welcome.decision);
   return packed.take();
 }
@@ -85,6 +88,7 @@ std::optional<Welcome> unpack_welcome(std::string_view bytes) {
   Unpacked unpacked(bytes, k_welcome_mark);
   Welcome result;
   result.refused = unpacked.text();
+  result.failed = unpacked.text();
   result.decision = unpack_decision(unpacked);
   if (!unpacked.whole()) return std::nullopt;
   return result;

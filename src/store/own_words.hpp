@@ -17,7 +17,9 @@ inline constexpr std::string_view k_own_keys = "\x01hpcml/";
 /// compare_set, with an announcement in place of the desired value: answered with a welcome, once rank 0 has
 /// come.
 inline constexpr std::string_view k_announce_key = "\x01hpcml/announce";
-/// get: answered, with nothing, once every rank has announced itself.
+/// get: answered with sentences about who is missing.
+inline constexpr std::string_view k_missing_key = "\x01hpcml/missing";
+/// get: answered once every rank has announced itself, with nothing, or once one has failed, with a sentence.
 inline constexpr std::string_view k_all_here_key = "\x01hpcml/all-here";
 /// compare_set that expects k_not_ours: answered with a report; torch's own servers answer what is expected,
 /// and keep nothing.
@@ -40,6 +42,7 @@ struct Announcement {
   unsigned local_rank = 0;
   std::string host;
   std::int64_t pid = 0;
+  std::string failed = {}; ///< why this rank's program will not start; empty: it will
   // Rank 0's:
   std::optional<Decision> decision = {};
   std::vector<std::string> nodes = {};       ///< of the step, in the order of the tasks
@@ -49,6 +52,7 @@ struct Announcement {
 /// What a launcher is answered.
 struct Welcome {
   std::string refused; ///< a clause: why this store is not for it; empty: it is
+  std::string failed;  ///< a sentence: why the step cannot begin; empty: it can
   Decision decision;
 };
 

@@ -43,15 +43,19 @@ std::vector<std::string> Roster::announce(const Announcement& who, const std::st
     x_tasks_per_node = who.tasks_per_node;
   }
   Member& member = x_members[who.rank];
+  member.failed = who.failed;
+  member.host = who.host;
+  member.local_rank = who.local_rank;
+  if (!who.failed.empty())
+    return {"rank " + std::to_string(who.rank) + " of " + std::to_string(x_members.size()) + " (" + who.host +
+            ", local rank " + std::to_string(who.local_rank) + ") could not be set up: " + who.failed};
   const bool missed = member.missed && !member.announced;
   if (!member.announced) {
     member.since = now;
     ++x_announced;
   }
   member.announced = true;
-  member.host = who.host;
   member.peer = peer;
-  member.local_rank = who.local_rank;
   member.pid = who.pid;
   member.missed = false;
   x_by_process[{peer, who.pid}] = who.rank;
@@ -191,7 +195,7 @@ std::vector<std::string> Roster::say(const std::vector<unsigned>& ranks, const s
 std::vector<unsigned> Roster::unannounced() const {
   std::vector<unsigned> ranks;
   for (unsigned rank = 0; rank < x_members.size(); ++rank)
-    if (!x_members[rank].announced) ranks.push_back(rank);
+    if (!x_members[rank].announced && x_members[rank].failed.empty()) ranks.push_back(rank);
   return ranks;
 }
 

@@ -26,6 +26,7 @@ struct Member {
   Time since{};                         ///< when it was announced
   std::optional<ClientId> program = {}; ///< the program's connection, while it lasts
   bool came = false;                    ///< the program was seen, also where it has gone since
+  std::string failed;                   ///< why its program will not start
   bool missed = false;                  ///< people were told that it is missing
 };
 

@@ -27,7 +27,7 @@ struct Attempt {
   Clock::time_point again, begun{};
   milliseconds pause = k_first_pause;
   std::string said = "not asked yet";
-  bool answered = false; ///< it has accepted the connection
+  bool refused = false; ///< by a store that is for others
 
   void put_off(Clock::time_point now, milliseconds by, std::string why) {
     client.reset();
@@ -63,6 +63,7 @@ bool try_place(Attempt& attempt, const std::string& announcement, Clock::time_po
       welcome = *found;
       return true;
     }
+    attempt.refused = true;
     attempt.put_off(now, k_after_refusal, found->refused);
     return false;
   }
@@ -104,7 +105,9 @@ util::Result<Found> seek_store(const Announcement& announcement, const Seeking& 
     for (auto& one : attempts)
       if (try_place(one, words, now, welcome))
         return Found{std::move(*one.client), one.place, std::move(welcome)};
-    if (now >= seeking.deadline)
+    const bool refused =
+        std::any_of(attempts.begin(), attempts.end(), [](const Attempt& one) { return one.refused; });
+    if (now >= seeking.deadline || (refused && seeking.believes_refusal))
       return util::Error{attempts.empty() ? "there is no place to ask" : said_by(attempts)};
     if (seeking.slow && now >= say_at) {
       seeking.slow(std::chrono::duration_cast<std::chrono::seconds>(now - start), said_by(attempts));

@@ -28,7 +28,9 @@ struct Found {
 struct Seeking {
   std::vector<Place> places; ///< the likeliest first: the others are asked when it has not answered at once
   std::size_t likely = 1;    ///< how many of them are asked at once
-  std::chrono::steady_clock::time_point deadline;
+  std::chrono::steady_clock::time_point deadline{};
+  bool believes_refusal =
+      false; ///< a store that is not for us ends the search: there is no other to hope for
   std::chrono::seconds patience{20};
   /// Called each time that so much has passed, with what has passed and what each place says.
   std::function<void(std::chrono::seconds, const std::string&)> slow = {};

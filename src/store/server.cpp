@@ -234,14 +234,17 @@ util::Status Server::run(int stop) {
   }
 }
 
+void raise_file_limit() {
+  rlimit files{};
+  if (::getrlimit(RLIMIT_NOFILE, &files) != 0 || files.rlim_cur == files.rlim_max) return;
+  files.rlim_cur = files.rlim_max;
+  ::setrlimit(RLIMIT_NOFILE, &files); // without it fewer clients: said when the first is turned away
+}
+
 util::Result<std::unique_ptr<Server>> make_server(const std::vector<std::string>& addresses,
                                                   std::uint16_t port, const ServerLimits& limits,
                                                   Observer& observer) {
-  rlimit files{};
-  if (::getrlimit(RLIMIT_NOFILE, &files) == 0 && files.rlim_cur != files.rlim_max) {
-    files.rlim_cur = files.rlim_max;
-    ::setrlimit(RLIMIT_NOFILE, &files); // without it fewer clients: said when the first is turned away
-  }
+  raise_file_limit();
   auto listening = listen_at(addresses, port);
   if (!listening) return listening.error();
   return std::make_unique<Server>(std::move(*listening), limits, observer);

@@ -79,7 +79,10 @@ private:
   int x_spare = -1; ///< closed to turn a client away where descriptors have run out
 };
 
-/// Raises this process's limit of descriptors as far as it may, listens, and is ready to run.
+/// Raises this process's limit of descriptors as far as it may: each client takes one.
+void raise_file_limit();
+
+/// Raises the limit, listens, and is ready to run.
 util::Result<std::unique_ptr<Server>> make_server(const std::vector<std::string>& addresses,
                                                   std::uint16_t port, const ServerLimits& limits,
                                                   Observer& observer);

@@ -89,6 +89,8 @@ const std::map<std::string, std::vector<std::string>> k_samples = {
     {"nccl-debug", {"--nccl-debug"}},
     {"report", {"--report"}},
     {"preflight", {"--preflight"}},
+    {"store", {"--store=env"}},
+    {"meet-timeout", {"--meet-timeout=60"}},
     {"venv", {"--venv=/home/me/venv"}},
     {"conda", {"--conda=torch"}},
     {"wheelhouse", {"--wheelhouse=torch numpy"}},

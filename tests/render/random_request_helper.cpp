@@ -47,6 +47,8 @@ const std::map<std::string, std::vector<std::string>>& plain_values() {
       {"nccl-debug", {"true"}},
       {"report", {"true"}},
       {"preflight", {"true"}},
+      {"store", {"own", "env", "auto"}},
+      {"meet-timeout", {"0", "60"}},
       {"venv", {"/home/me/env", "env.tar.gz", "/home/me/my env"}},
       {"conda", {"pytorch", "env.tar.gz"}},
       {"wheelhouse", {"torch numpy", "requirements.txt"}},

@@ -239,6 +239,7 @@ TEST_CASE("what gen writes check has nothing against, and what gen refuses check
                                               "request/spill",
                                               "request/srun",
                                               "request/stage",
+                                              "request/store",
                                               "request/steps",
                                               "request/wheelhouse",
                                               "request/tasks-per-node",

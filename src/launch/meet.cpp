@@ -1,0 +1,314 @@
+// SPDX-License-Identifier: MIT
+#include "launch/meet.hpp"
+
+#include <algorithm>
+#include <unistd.h>
+
+#include "launch/agreement.hpp"
+#include "launch/failure.hpp"
+#include "launch/rendezvous.hpp"
+#include "launch/store_child.hpp"
+#include "launch/store_words.hpp"
+#include "store/kept_port.hpp"
+#include "store/seek.hpp"
+#include "util/host_names.hpp"
+#include "util/text.hpp"
+
+namespace hpcml::launch {
+
+using store::Place;
+using util::Error;
+using util::Result;
+using Clock = std::chrono::steady_clock;
+
+namespace {
+
+constexpr unsigned k_ports_tried = 8;
+/// Of a name with many addresses so many are asked.
+constexpr std::size_t k_addresses_tried = 3;
+/// A rank that fails tells the others if they can be told at once.
+constexpr auto k_patience_of_failure = std::chrono::seconds(2);
+/// A store that was there before the step answers at once, or never.
+constexpr auto k_patience_with_script = std::chrono::seconds(2);
+
+std::chrono::seconds meet_timeout(const LaunchRequest& request) {
+  const auto& asked = request.asked.meet_timeout;
+  return asked ? std::chrono::seconds(asked->value) : k_meet_timeout;
+}
+
+bool is_given(const LaunchRequest& request, const util::EnvSnapshot& env) {
+  return request.master_port || !env.get_or("MASTER_PORT", "").empty();
+}
+
+/// The meeting's own name, and the names by which programs may call this node.
+std::vector<std::string> names_here(const World& world, const Surroundings& here) {
+  return {world.address, here.host, util::read_host_name()};
+}
+
+StoreOrder order_of(const World& world, const Surroundings& here, std::vector<std::uint16_t> ports) {
+  return {{meeting_job(world.identity), std::to_string(world.identity.step)},
+          serving_addresses(names_here(world, here)),
+          std::move(ports)};
+}
+
+/// The rank's side of a meeting.
+class Meeter {
+public:
+  Meeter(RankSetup& setup, const LaunchRequest& request, const Surroundings& here,
+         std::chrono::seconds timeout)
+      : x_setup(setup), x_request(request), x_here(here), x_deadline(Clock::now() + timeout),
+        x_timeout(timeout), x_ports(meeting_ports(setup.world, is_given(request, here.env))),
+        x_served(store::parse_place(setup.env.get_or(k_store_variable, ""))) {}
+
+  /// This rank's program will not start: the others need not wait for it.
+  void give_up(const std::string& why) {
+    auto who = announcement();
+    who.failed = why;
+    (void)seek(who, places(), 0, Clock::now() + k_patience_of_failure);
+  }
+
+  util::Status meet() { return x_setup.world.layout.rank == 0 ? lead() : follow(); }
+
+private:
+  store::Announcement announcement() const {
+    const auto& layout = x_setup.world.layout;
+    return {meeting_job(x_setup.world.identity),
+            std::to_string(x_setup.world.identity.step),
+            layout.rank,
+            layout.world_size,
+            layout.local_rank,
+            x_here.host,
+            ::getpid()};
+  }
+
+  Result<store::Found> seek(const store::Announcement& who, std::vector<Place> places, std::size_t likely,
+                            Clock::time_point deadline, bool believes_refusal = false) const {
+    store::Seeking seeking;
+    if (places.empty()) return Error{"there is no address to ask"};
+    seeking.places = std::move(places);
+    seeking.likely = likely;
+    seeking.believes_refusal = believes_refusal;
+    seeking.deadline = std::min(deadline, x_deadline);
+    if (x_setup.world.layout.local_rank == 0)
+      seeking.slow = [this](std::chrono::seconds waited, const std::string& said) {
+        narrate("hpcml launch: rank " + std::to_string(x_setup.world.layout.rank) + " (" + x_here.host +
+                ") has waited " + std::to_string(waited.count()) + " s for rank 0's launcher on " +
+                x_setup.world.first_node + ": " + said);
+      };
+    return store::seek_store(who, seeking);
+  }
+
+  static util::Status cannot_begin(const std::string& why) { return Error{"the step cannot begin: " + why}; }
+
+  std::vector<Place> served_places() const {
+    std::vector<Place> places;
+    if (!x_served) return places;
+    for (const auto& address : addresses_of(x_served->first)) {
+      if (places.size() == k_addresses_tried) break;
+      places.push_back({address, x_served->second});
+    }
+    return places;
+  }
+
+  /// Where the program is to meet the others, from its torch's own files.
+  store::Decision decide() {
+    StoreWords words;
+    if (x_setup.node->agent) {
+      words.reason = "each rank is an agent, which serves a store of its own: --store own is not for it";
+      words.say = x_request.asked.store && x_request.asked.store->value == StoreChoice::own;
+    } else {
+      char folder[4096];
+      words = choose_store(
+          model::value_or(x_request.asked.store, StoreChoice::automatic),
+          find_torch(x_request.command, x_setup.env, ::getcwd(folder, sizeof folder) ? folder : "/"));
+    }
+    if (words.say) narrate("hpcml launch: " + words.reason);
+    store::Decision decision{0, words.set, words.remove};
+    if (!words.own) decision.port = keep_program_port();
+    return decision;
+  }
+
+  /// A port for rank 0's program that nobody is given before it comes.
+  std::uint16_t keep_program_port() {
+    const bool given = is_given(x_request, x_here.env);
+    const auto addresses = local_addresses();
+    for (const auto port : x_ports) {
+      const auto kept = store::keep_port(port, addresses);
+      if (kept) return port;
+      if (given) {
+        narrate("hpcml launch: rank 0's program will not be able to serve at port " + std::to_string(port) +
+                ", which was asked for: " + kept.error().what);
+        break;
+      }
+    }
+    return x_ports.front();
+  }
+
+  util::Status lead() {
+    auto who = announcement();
+    who.decision = decide();
+    who.nodes = x_setup.world.layout.nodes;
+    who.tasks_per_node = x_setup.world.layout.tasks_per_node;
+    if (x_served) {
+      auto found = seek(who, served_places(), k_addresses_tried, Clock::now() + k_patience_with_script, true);
+      if (found) return wait_for_all(*found);
+      // A step after the job's first is no surprise; a store that does not answer is.
+      if (found.error().what.find("serves another ") == std::string::npos)
+        narrate("hpcml launch: rank 0 serves the store: the one of " + std::string(k_store_variable) +
+                " is not for it: " + found.error().what);
+    }
+    return lead_own(std::move(who));
+  }
+
+  util::Status lead_own(store::Announcement who) {
+    auto ports = x_ports;
+    const auto program = who.decision->port;
+    ports.erase(std::remove(ports.begin(), ports.end(), program), ports.end());
+    const auto order = order_of(x_setup.world, x_here, ports);
+    const auto port = leave_store(order);
+    if (!port) return util::with_context(port.error(), "the ranks have no place to meet");
+    const auto address = order.addresses.empty() ? std::string("127.0.0.1") : order.addresses.front();
+    auto found = seek(who, {{address, *port}}, 1, x_deadline);
+    if (!found) return Error{"the store that rank 0 serves does not answer: " + found.error().what};
+    found->place.port = *port;
+    x_served.reset();
+    return wait_for_all(*found);
+  }
+
+  util::Status wait_for_all(store::Found& found) {
+    tell_program(found);
+    found.client.put_get(store::k_all_here_key);
+    const auto all = found.client.wait_for_value(x_deadline);
+    if (all && !all->empty()) return cannot_begin(*all);
+    if (all) return util::Done{};
+    if (!found.client.fault().empty()) return all.error();
+    found.client.put_get(store::k_missing_key);
+    const auto missing = found.client.wait_for_value(Clock::now() + std::chrono::seconds(2));
+    return Error{"not all ranks have come within " + std::to_string(x_timeout.count()) + " s" +
+                     (missing && !missing->empty() ? ": " + util::join(util::split(*missing, '\n'), "; ")
+                                                   : std::string()),
+                 "--meet-timeout SECONDS waits longer, 0 does not wait at all"};
+  }
+
+  util::Status follow() {
+    const auto everywhere = places();
+    const auto found = seek(announcement(), everywhere, x_served ? k_addresses_tried : 2, x_deadline);
+    if (found && !found->welcome.failed.empty()) return cannot_begin(found->welcome.failed);
+    if (found) {
+      tell_program(*found);
+      return util::Done{};
+    }
+    if (everywhere.empty())
+      return Error{"the name " + x_setup.world.address + " of rank 0's node does not resolve here",
+                   "name an address in MASTER_ADDR, or start with --meet-timeout 0 what needs no meeting"};
+    return Error{"rank 0's launcher on " + x_setup.world.first_node + " did not answer within " +
+                     std::to_string(x_timeout.count()) + " s: " + found.error().what,
+                 "--meet-timeout SECONDS waits longer, 0 does not wait at all"};
+  }
+
+  /// Where rank 0's launcher may have a store, the likeliest first.
+  std::vector<Place> places() const {
+    auto places = served_places();
+    auto names = addresses_of(x_setup.world.address);
+    if (names.empty()) { // srun was run on rank 0's node, as a rule
+      const auto node = x_here.env.get_or("SLURM_LAUNCH_NODE_IPADDR", "");
+      if (!node.empty()) names.push_back(node);
+    }
+    if (names.size() > k_addresses_tried) names.resize(k_addresses_tried);
+    for (const auto port : x_ports)
+      for (const auto& name : names) places.push_back({name, port});
+    return places;
+  }
+
+  void set(const std::string& name, const std::string& value) {
+    x_setup.env.set(name, value);
+    auto& changes = x_setup.changes;
+    changes.erase(
+        std::remove_if(changes.begin(), changes.end(), [&](const auto& one) { return one.first == name; }),
+        changes.end());
+    changes.emplace_back(name, value);
+  }
+
+  void tell_program(const store::Found& found) {
+    auto& world = x_setup.world;
+    const auto& decision = found.welcome.decision;
+    const bool at_store = decision.port == found.place.port;
+    const bool by_script = x_served && x_served->second == found.place.port;
+    if (at_store && by_script)
+      world.address = x_served->first;
+    else if (addresses_of(world.address).empty() && !by_script)
+      world.address = found.place.address;
+    world.port = decision.port;
+    set("MASTER_ADDR", world.address);
+    set("MASTER_PORT", std::to_string(world.port));
+    set(k_store_variable, by_script ? store::place_text(x_served->first, x_served->second)
+                                    : store::place_text(world.address, found.place.port));
+    for (const auto& name : decision.remove) x_setup.env.unset(name);
+    for (const auto& [name, value] : decision.set) set(name, value);
+    mark_as_own(x_setup.changes, x_setup.env);
+    x_setup.store_serves = at_store;
+  }
+
+  RankSetup& x_setup;
+  const LaunchRequest& x_request;
+  const Surroundings& x_here;
+  Clock::time_point x_deadline;
+  std::chrono::seconds x_timeout;
+  std::vector<std::uint16_t> x_ports;
+  std::optional<std::pair<std::string, std::uint16_t>> x_served; ///< by somebody else already
+};
+
+} // namespace
+
+std::string meeting_job(const slurm::StepIdentity& identity) {
+  return std::to_string(identity.job) + "." + std::to_string(identity.restart) + "." +
+         std::to_string(::getuid());
+}
+
+std::vector<std::uint16_t> meeting_ports(const World& world, bool given) {
+  std::vector<std::uint16_t> ports;
+  if (given) ports.push_back(static_cast<std::uint16_t>(world.port));
+  // Far apart, so that neighbouring jobs, which begin one after the other, do not follow each other.
+  constexpr unsigned k_stride = 1237;
+  const unsigned first = world.in_job ? step_port(world.identity) : world.port;
+  for (unsigned i = 0; i < k_ports_tried; ++i) {
+    const auto offset =
+        (first + plan::k_port_count - plan::k_first_port % plan::k_port_count + i * k_stride) %
+        plan::k_port_count;
+    const auto port = static_cast<std::uint16_t>(i == 0 ? first : plan::k_first_port + offset);
+    if (std::find(ports.begin(), ports.end(), port) == ports.end()) ports.push_back(port);
+  }
+  return ports;
+}
+
+util::Status meet_others(RankSetup& setup, const LaunchRequest& request, const Surroundings& here) {
+  const auto timeout = meet_timeout(request);
+  if (setup.world.layout.world_size < 2 || timeout.count() == 0) return util::Done{};
+  return Meeter(setup, request, here, timeout).meet();
+}
+
+void tell_failure(const World& world, const LaunchRequest& request, const Surroundings& here,
+                  const std::string& why) {
+  const auto timeout = meet_timeout(request);
+  if (world.layout.world_size < 2 || timeout.count() == 0) return;
+  RankSetup setup;
+  setup.world = world;
+  setup.env = here.env;
+  // Nobody but the script's store could hear of it before rank 0's launcher serves.
+  if (world.layout.rank != 0 || setup.env.get(k_store_variable))
+    Meeter(setup, request, here, timeout).give_up(why);
+}
+
+void serve_started_ranks(NodeSetup& node, const LaunchRequest& request, const Surroundings& here) {
+  const World& world = node.world;
+  node.env.unset(k_store_variable); // somebody else's
+  if (world.layout.world_size < 2 || world.layout.node_rank != 0 || meet_timeout(request).count() == 0)
+    return;
+  auto ports = meeting_ports(world, is_given(request, here.env));
+  if (world.layout.node_count() == 1) ports.push_back(0);
+  const auto port = start_store_child(order_of(world, here, ports));
+  if (!port) return narrate("hpcml launch: " + port.error().what);
+  node.env.set(k_store_variable, store::place_text(world.address, *port));
+}
+
+} // namespace hpcml::launch

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: MIT
+// The ranks' launchers meet before their programs do: everybody learns where, and rank 0 who is missing.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "launch/rank_setup.hpp"
+#include "util/result.hpp"
+
+namespace hpcml::launch {
+
+/// "HOST:PORT" of a store that is there already.
+constexpr const char* k_store_variable = "HPCML_STORE_ADDR";
+constexpr std::chrono::seconds k_meet_timeout{300};
+
+/// What all launchers and stores of a job say of it, and those of no other job. Pure but for this user's
+/// number.
+std::string meeting_job(const slurm::StepIdentity& identity);
+
+/// The ports at which a step's store may be, the likeliest first: the one that was asked for, then those that
+/// follow from job and step. Pure.
+std::vector<std::uint16_t> meeting_ports(const World& world, bool given);
+
+/// Meets the launchers of the other ranks and writes into `setup` where the program meets theirs. Rank 0
+/// decides, serves where nobody else does, and waits for all. Nothing is done for one rank, or where the
+/// request says not to wait. An error says who has not come.
+util::Status meet_others(RankSetup& setup, const LaunchRequest& request, const Surroundings& here);
+
+/// Tells the others, where they can be told at once, that this rank's program will not start.
+void tell_failure(const World& world, const LaunchRequest& request, const Surroundings& here,
+                  const std::string& why);
+
+/// Serves for the ranks that this process starts, and tells them by the node's environment; nothing where
+/// another node's launcher does, and a sentence on standard error where it cannot.
+void serve_started_ranks(NodeSetup& node, const LaunchRequest& request, const Surroundings& here);
+
+} // namespace hpcml::launch

@@ -1,0 +1,183 @@
+// SPDX-License-Identifier: MIT
+#include "launch/store_child.hpp"
+
+#include <algorithm>
+#include <cerrno>
+#include <csignal>
+#include <cstring>
+#include <fcntl.h>
+#include <poll.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "launch/failure.hpp"
+
+namespace hpcml::launch {
+
+using util::Error;
+using util::Result;
+
+namespace {
+
+/// Without clients and without the program that it was left for, a store stays no longer.
+constexpr auto k_grace = std::chrono::seconds(5);
+
+Result<store::Listening> listen_on_first(const StoreOrder& order) {
+  Result<store::Listening> listening = Error{"there is no port to serve at"};
+  for (const auto port : order.ports)
+    if (listening = store::listen_at(order.addresses, port); listening) break;
+  return listening;
+}
+
+/// A process that ends: seen by its descriptor, or, on old kernels, by its number.
+class Watched {
+public:
+  explicit Watched(pid_t pid) : x_pid(pid), x_fd(static_cast<int>(::syscall(SYS_pidfd_open, pid, 0))) {}
+  bool is_gone() const {
+    pollfd wait{x_fd, POLLIN, 0};
+    if (x_fd >= 0) return ::poll(&wait, 1, 0) == 1;
+    return ::kill(x_pid, 0) != 0 && errno == ESRCH;
+  }
+  pid_t pid() const { return x_pid; }
+  int fd() const { return x_fd; }
+
+private:
+  pid_t x_pid;
+  int x_fd;
+};
+
+/// One line where the program's own errors go, without holding that open.
+void say_beside(const Watched& program, const std::string& line) {
+  if (program.is_gone()) return;
+  const std::string path = "/proc/" + std::to_string(program.pid()) + "/fd/2";
+  const int fd = ::open(path.c_str(), O_WRONLY | O_APPEND | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+  if (fd < 0) return;
+  const std::string text = line + "\n";
+  (void)!::write(fd, text.data(), text.size());
+  ::close(fd);
+}
+
+void use_nothing_for(int descriptor) {
+  const int nothing = ::open("/dev/null", O_RDWR | O_CLOEXEC);
+  if (nothing < 0 || nothing == descriptor) return;
+  ::dup2(nothing, descriptor);
+  ::close(nothing);
+}
+
+/// Closes everything but standard error and these.
+void keep_only(std::vector<int> kept) {
+  use_nothing_for(STDIN_FILENO);
+  use_nothing_for(STDOUT_FILENO);
+  std::sort(kept.begin(), kept.end());
+  unsigned from = STDERR_FILENO + 1;
+  const auto close_between = [](unsigned first, unsigned last) {
+    if (first > last || ::syscall(SYS_close_range, first, last, 0) == 0) return;
+    for (unsigned fd = first; fd <= std::min(last, 4096U); ++fd) ::close(static_cast<int>(fd));
+  };
+  for (const int fd : kept) {
+    if (fd < static_cast<int>(from)) continue;
+    close_between(from, static_cast<unsigned>(fd) - 1);
+    from = static_cast<unsigned>(fd) + 1;
+  }
+  close_between(from, ~0U);
+}
+
+/// Signals to the step or its terminal are for the ranks: they may meet once more to save what they have.
+void ignore_signals() {
+  for (int signal = 1; signal < 32; ++signal)
+    if (signal != SIGCHLD) ::signal(signal, SIG_IGN);
+  sigset_t none;
+  ::sigemptyset(&none);
+  ::sigprocmask(SIG_SETMASK, &none, nullptr);
+}
+
+[[noreturn]] void serve(store::Listening listening, store::Meeting& meeting) {
+  if (::chdir("/") != 0) ::_exit(1);
+  store::raise_file_limit();
+  meeting.set_port(listening.port);
+  store::Server server(std::move(listening), {}, meeting);
+  const auto ended = server.run(-1);
+  if (!ended) narrate("hpcml launch: " + ended.error().what);
+  ::_exit(ended ? 0 : 1);
+}
+
+[[noreturn]] void serve_for(pid_t launcher, store::Listening listening, const store::MeetingRules& rules) {
+  ignore_signals();
+  const Watched program(launcher);
+  auto kept = listening.sockets;
+  kept.push_back(program.fd());
+  keep_only(kept);
+  bool holds_errors = true;
+  store::Meeting meeting(rules, [&](const std::string& line) {
+    if (holds_errors)
+      narrate("hpcml launch: " + line);
+    else
+      say_beside(program, "hpcml launch: " + line);
+  });
+  std::optional<store::Time> alone_since;
+  bool had_clients = false; // one that only looks whether somebody is here is gone at the next look
+  meeting.set_complete([&] {
+    use_nothing_for(STDERR_FILENO);
+    holds_errors = false;
+  });
+  meeting.set_end([&](const store::Meeting& here, store::Time now) {
+    if (!program.is_gone()) return false;
+    if (!here.roster().complete()) return true; // rank 0's launcher has given up
+    const bool has_clients = here.programs() > 0;
+    if (has_clients && had_clients)
+      alone_since.reset();
+    else if (!alone_since)
+      alone_since = now;
+    had_clients = has_clients;
+    return alone_since && now - *alone_since >= k_grace;
+  });
+  serve(std::move(listening), meeting);
+}
+
+void close_all(const store::Listening& listening) {
+  for (const int fd : listening.sockets) ::close(fd);
+}
+
+Error cannot_fork() {
+  return Error{std::string("cannot start the store's process: ") + std::strerror(errno)};
+}
+
+} // namespace
+
+Result<std::uint16_t> start_store_child(const StoreOrder& order) {
+  auto listening = listen_on_first(order);
+  if (!listening) return listening.error();
+  const pid_t launcher = ::getpid(), pid = ::fork();
+  if (pid == 0) {
+    ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+    if (::getppid() != launcher) ::_exit(1);
+    ignore_signals();
+    keep_only(listening->sockets);
+    store::Meeting meeting(order.rules, [](const std::string& line) { narrate("hpcml launch: " + line); });
+    serve(std::move(*listening), meeting);
+  }
+  close_all(*listening);
+  if (pid < 0) return cannot_fork();
+  return listening->port;
+}
+
+Result<std::uint16_t> leave_store(const StoreOrder& order) {
+  auto listening = listen_on_first(order);
+  if (!listening) return listening.error();
+  const pid_t launcher = ::getpid(), pid = ::fork();
+  if (pid == 0) {
+    ::setsid();
+    const pid_t server = ::fork();
+    if (server != 0) ::_exit(server < 0 ? 1 : 0);
+    serve_for(launcher, std::move(*listening), order.rules);
+  }
+  close_all(*listening);
+  int status = 0;
+  if (pid < 0 || ::waitpid(pid, &status, 0) != pid || status != 0) return cannot_fork();
+  return listening->port;
+}
+
+} // namespace hpcml::launch

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: MIT
+// A store served by a process of its own beside a launcher.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "store/meeting.hpp"
+#include "util/result.hpp"
+
+namespace hpcml::launch {
+
+/// What is served, and where.
+struct StoreOrder {
+  store::MeetingRules rules;
+  std::vector<std::string> addresses; ///< numeric; none: all of this node's
+  std::vector<std::uint16_t> ports;   ///< the first that is free; 0: any
+};
+
+/// Serves as a child of this process, until it ends. Returns the port, once clients can come.
+util::Result<std::uint16_t> start_store_child(const StoreOrder& order);
+
+/// Serves as nobody's child, for the program that this process becomes: while that runs, and afterwards until
+/// the last client has gone. It holds none of this process's files once every rank has come, so that nobody
+/// waits for their end. Where the step ends on its node before, Slurm ends it, too.
+util::Result<std::uint16_t> leave_store(const StoreOrder& order);
+
+} // namespace hpcml::launch

@@ -1,0 +1,262 @@
+// SPDX-License-Identifier: MIT
+// The ranks of a step meet before their programs start: real launchers, one for each rank, on this machine.
+#include <catch2/catch.hpp>
+
+#include <csignal>
+#include <memory>
+#include <set>
+#include <unistd.h>
+
+#include "launch/meet.hpp"
+#include "launch/meet_helper.hpp"
+#include "launch/rendezvous.hpp"
+#include "store/client.hpp"
+#include "util/host_names.hpp"
+#include "util/text.hpp"
+
+using namespace hpcml;
+using namespace hpcml::testing;
+using Catch::Contains;
+using Catch::StartsWith;
+
+namespace {
+
+const std::string k_say_place = "echo $MASTER_ADDR:$MASTER_PORT:$HPCML_STORE_ADDR:";
+/// Says "served" where somebody answers at the place.
+const std::string k_try_place =
+    "if exec 3<>/dev/tcp/$MASTER_ADDR/$MASTER_PORT; then echo served; else echo free; fi 2>/dev/null";
+
+} // namespace
+
+TEST_CASE("every rank of a step is told where hpcml serves, before any program runs") {
+  const auto job = new_job();
+  const auto said = run_step(
+      tasks_of(3, job),
+      launch_words(k_try_place + "; " + k_say_place + "$TORCHELASTIC_USE_AGENT_STORE", {"--store", "own"}));
+  const auto place = util::read_host_name() + ":" + std::to_string(port_of_job(job));
+  for (const auto& one : said) CHECK(one.out == "served\n" + place + ":" + place + ":1\n");
+}
+
+TEST_CASE("with --store env the port stays rank 0's program's, and nobody is sent elsewhere") {
+  const auto job = new_job();
+  auto tasks = tasks_of(2, job);
+  for (auto& one : tasks) one.set("TORCHELASTIC_USE_AGENT_STORE", "True"); // left over from elsewhere
+  const auto said =
+      run_step(tasks, launch_words(k_try_place + "; echo $MASTER_PORT-$TORCHELASTIC_USE_AGENT_STORE-",
+                                   {"--store", "env"}));
+  for (const auto& one : said) {
+    CHECK(one.out == "free\n" + std::to_string(port_of_job(job)) + "--\n");
+    CHECK_THAT(one.err, !Contains("store")); // what was asked for is no news
+  }
+}
+
+TEST_CASE("where the port is somebody else's the ranks meet at another one, all at the same") {
+  for (const char* store : {"own", "env"}) {
+    const auto job = new_job();
+    const Squatter squatter(port_of_job(job));
+    const auto said = run_step(tasks_of(3, job), launch_words(k_say_place, {"--store", store}));
+    CHECK_THAT(said[0].out, !Contains(":" + std::to_string(port_of_job(job)) + ":") &&
+                                StartsWith(util::read_host_name() + ":"));
+    CHECK(said[1].out == said[0].out);
+    CHECK(said[2].out == said[0].out);
+  }
+}
+
+TEST_CASE("two jobs on one node that begin at the same port do not meet each other") {
+  const auto job = new_job();
+  auto tasks = tasks_of(2, job);
+  for (auto& one : tasks_of(2, job + 17000)) tasks.push_back(one);
+  REQUIRE(port_of_job(job) == port_of_job(job + 17000));
+  const auto said = run_step(tasks, launch_words(k_say_place + "; sleep 1", {"--store", "own"}));
+  CHECK_THAT(said[0].out, StartsWith(util::read_host_name()));
+  CHECK(said[0].out == said[1].out);
+  CHECK_THAT(said[2].out, StartsWith(util::read_host_name()));
+  CHECK(said[2].out == said[3].out);
+  CHECK(said[0].out != said[2].out);
+}
+
+TEST_CASE("a run that no number tells from the one before does not meet that one's store") {
+  const auto tasks = tasks_of(2, new_job());
+  const auto words = launch_words(k_say_place, {"--store", "own"});
+  const auto first = run_step(tasks, words),
+             second = run_step(tasks, words); // the first's store is still there
+  CHECK_THAT(second[0].out, StartsWith(util::read_host_name()));
+  CHECK(second[0].out == second[1].out);
+  CHECK(second[0].out != first[0].out);
+}
+
+TEST_CASE("a rank that does not come is named, and rank 0's program does not start without it") {
+  auto tasks = tasks_of(3, new_job());
+  tasks.pop_back();
+  const auto said = run_step(tasks, launch_words("echo started", {"--meet-timeout", "2"}));
+  CHECK_THAT(said[0].err, Contains("rank 0 on " + util::read_host_name() +
+                                   ": not all ranks have come within 2 s: rank 2 of 3 (" +
+                                   util::read_host_name() + ", local rank 2) has not arrived"));
+  CHECK_THAT(said[0].err, Contains("its task was never started") && Contains("--meet-timeout"));
+  CHECK(said[0].out.empty());
+  CHECK(said[0].code == 125);
+  CHECK(said[1].out == "started\n");
+}
+
+TEST_CASE("a rank whose rank 0 does not come says where it has looked") {
+  const auto job = new_job();
+  const auto said = run_step({task(1, 2, job)}, launch_words("echo started", {"--meet-timeout", "1"}));
+  CHECK_THAT(said[0].err,
+             Contains("rank 0's launcher on " + util::read_host_name() + " did not answer within 1 s"));
+  CHECK_THAT(said[0].err, Contains(":" + std::to_string(port_of_job(job))) && Contains("refused"));
+  CHECK(said[0].code == 125);
+}
+
+TEST_CASE("names that do not resolve: the ranks meet at the node that srun ran on, or say the name at once") {
+  const auto job = new_job();
+  auto tasks = tasks_of(2, job);
+  for (auto& one : tasks) {
+    one.set("SLURM_STEP_NODELIST", "no-such-node.invalid");
+    one.set("SLURMD_NODENAME", "no-such-node.invalid");
+  }
+  const auto alone = run_step({tasks[1]}, launch_words("echo started"));
+  CHECK_THAT(alone[0].err, Contains("the name no-such-node.invalid of rank 0's node does not resolve here"));
+  for (auto& one : tasks) one.set("SLURM_LAUNCH_NODE_IPADDR", "127.0.0.1");
+  const auto said = run_step(tasks, launch_words(k_try_place + "; " + k_say_place, {"--store", "own"}));
+  CHECK_THAT(said[1].out, StartsWith("served\n127.0.0.1:" + std::to_string(port_of_job(job)) + ":"));
+  CHECK(said[0].out == said[1].out);
+}
+
+TEST_CASE("what serves for an exec is nobody's child, holds nothing open and goes when all have gone") {
+  const auto job = new_job();
+  std::vector<std::unique_ptr<Running>> ranks;
+  for (const auto& one : tasks_of(2, job))
+    ranks.push_back(std::make_unique<Running>(
+        std::vector<std::string>{"launch", "--bind", "none", "--store", "own", "--", "bash", "-c",
+                                 "read -r c < /proc/$$/task/$$/children; echo children: $c; exec sleep 1"},
+        one, true));
+  for (auto& one : ranks) {
+    auto line = one->read_line();
+    while (util::starts_with(line, "hpcml launch: ")) line = one->read_line();
+    CHECK(util::trim(line) == "children:");
+  }
+  const auto port = port_of_job(job);
+  CHECK(answers(port));
+  const auto start = std::chrono::steady_clock::now();
+  // Standard output and error are one pipe, and its end comes when nobody holds it.
+  for (auto& one : ranks) {
+    CHECK(one->read_line().empty());
+    CHECK(one->wait() == 0);
+  }
+  CHECK(std::chrono::steady_clock::now() - start < std::chrono::seconds(4));
+  CHECK(answers(port));
+  CHECK(falls_silent(port));
+}
+
+TEST_CASE("the ranks that a launch starts meet at its own child, which ends with it") {
+  auto env = bare_environment();
+  env.set("HPCML_MEET_TIMEOUT", "20");
+  const auto output = run_hpcml({"launch", "--bind", "none", "--nproc-per-node", "3", "--store", "own", "--",
+                                 "bash", "-c", "echo at $MASTER_PORT=; " + k_try_place},
+                                env);
+  CHECK(output.exit_code == 0);
+  const auto at = output.out.find("at ");
+  REQUIRE(at != std::string::npos);
+  const auto port = util::parse_unsigned(output.out.substr(at + 3, output.out.find('=', at) - at - 3));
+  REQUIRE(port);
+  for (const char* rank : {"0", "1", "2"})
+    CHECK_THAT(output.out, Contains("[" + std::string(rank) + "] served"));
+  CHECK(falls_silent(static_cast<unsigned>(*port)));
+}
+
+TEST_CASE("a rank that cannot be set up ends the step at once, with its name") {
+  auto tasks = tasks_of(3, new_job());
+  for (auto& one : tasks) one.set("CUDA_VISIBLE_DEVICES", "0,1,2");
+  tasks[1].set("CUDA_VISIBLE_DEVICES", "");
+  const auto start = std::chrono::steady_clock::now();
+  const auto said = run_step(tasks, launch_words("sleep 1; echo started", {"--gpus-per-task", "1"}));
+  CHECK(std::chrono::steady_clock::now() - start < std::chrono::seconds(10));
+  CHECK_THAT(said[0].err, Contains("the step cannot begin: rank 1 of 3 (" + util::read_host_name() +
+                                   ", local rank 1) could not be set up: "));
+  CHECK(said[0].code == 125);
+  CHECK(said[1].code == 125);
+}
+
+TEST_CASE("ranks meet by an address of IPv6, and at the node's own name besides the one they were told") {
+  for (const char* address : {"::1", "127.0.0.2"}) {
+    auto tasks = tasks_of(2, new_job());
+    for (auto& one : tasks) {
+      one.set("HPCML_MASTER_ADDR", address);
+      one.set("HPCML_MASTER_NODE", util::read_host_name());
+    }
+    const auto by_name =
+        "if exec 4<>/dev/tcp/" + util::read_host_name() + "/$MASTER_PORT; then echo by name; fi";
+    const auto said = run_step(
+        tasks, launch_words(k_try_place + "; " + by_name + "; echo $MASTER_ADDR", {"--store", "own"}));
+    for (const auto& one : said) CHECK(one.out == "served\nby name\n" + std::string(address) + "\n");
+  }
+}
+
+TEST_CASE("what a script serves is used by its first step, and ends with the script however that does") {
+  const auto job = new_job();
+  auto env = task(0, 1, job);
+  for (const char* of_step : {"SLURM_PROCID", "SLURM_STEP_ID", "SLURM_STEP_NUM_TASKS", "SLURM_STEP_NODELIST"})
+    env.unset(of_step);
+  // As in a generated script: the server belongs to the shell.
+  const Shell script("read -r where < <(exec " HPCML_BINARY " store serve --with-parent --name " +
+                         util::read_host_name() + "); echo \"$where\"; sleep 100 & wait",
+                     env);
+  const auto where = script.read_line();
+  const auto place = store::parse_place(where);
+  REQUIRE(place);
+  CHECK(place->first == util::read_host_name());
+  for (unsigned step = 0; step < 2; ++step) {
+    auto tasks = tasks_of(2, job);
+    for (auto& one : tasks) {
+      one.set("HPCML_STORE_ADDR", where);
+      one.set("SLURM_STEP_ID", std::to_string(step));
+    }
+    const auto said = run_step(tasks, launch_words("echo $MASTER_ADDR:$MASTER_PORT", {"--store", "own"}));
+    CHECK(said[0].out == said[1].out);
+    CHECK((said[1].out == where + "\n") == (step == 0)); // the second has its own
+    CHECK_THAT(said[1].out, StartsWith(util::read_host_name()));
+    CHECK(answers(place->second)); // both ranks have ended
+  }
+  script.signal(SIGTERM);
+  ::usleep(300'000);
+  script.signal(SIGKILL);
+  CHECK(falls_silent(place->second));
+}
+
+TEST_CASE("a store address that is not there is named, and the ranks meet elsewhere") {
+  const auto job = new_job();
+  auto tasks = tasks_of(2, job);
+  for (auto& one : tasks) one.set("HPCML_STORE_ADDR", "127.0.0.1:9");
+  const auto said = run_step(tasks, launch_words(k_say_place, {"--store", "own"}));
+  CHECK_THAT(said[0].err, Contains("127.0.0.1:9") && Contains("refused"));
+  CHECK_THAT(said[1].out, Contains(":" + std::to_string(port_of_job(job)) + ":"));
+}
+
+TEST_CASE("a restart gets the port that was asked for while connections of the first run linger") {
+  const auto job = new_job();
+  for (int run = 0; run < 2; ++run) {
+    auto tasks = tasks_of(2, job);
+    for (auto& one : tasks) one.set("SLURM_RESTART_COUNT", std::to_string(run));
+    const auto said =
+        run_step(tasks, launch_words(k_try_place + "; " + k_say_place,
+                                     {"--store", "own", "--master-port", std::to_string(port_of_job(job))}));
+    const auto place = util::read_host_name() + ":" + std::to_string(port_of_job(job));
+    for (const auto& one : said) CHECK(one.out == "served\n" + place + ":" + place + ":\n");
+    if (run == 0) CHECK(falls_silent(port_of_job(job)));
+  }
+}
+
+TEST_CASE("the ports of a step begin with the one that its ranks always had, and are all different") {
+  launch::World world;
+  world.in_job = true;
+  world.identity = {77, 3, 0};
+  world.port = launch::step_port(world.identity);
+  const auto ports = launch::meeting_ports(world, false);
+  CHECK(ports.size() == 8);
+  CHECK(ports.front() == world.port);
+  CHECK(std::set<std::uint16_t>(ports.begin(), ports.end()).size() == ports.size());
+  for (const auto port : ports)
+    CHECK((port >= plan::k_first_port && port < plan::k_first_port + plan::k_port_count));
+  world.port = 29500;
+  CHECK(launch::meeting_ports(world, true).front() == 29500);
+}
