@@ -18,10 +18,11 @@ namespace {
 
 /// An hpcml that leaves its name behind.
 void put_hpcml(const fs::path& path) {
-  REQUIRE(util::write_file(path,
-                           "#!/bin/bash\n[[ $1 != --version ]] || exit 0\necho \"${0##*/}\" >> used\n"
-                           "while [[ $1 != -- ]]; do shift; done\nshift\nexec \"$@\"\n",
-                           0755));
+  REQUIRE(util::write_file(
+      path,
+      "#!/bin/bash\n[[ $1 != --version && $1 != store ]] || exit 0\necho \"${0##*/}\" >> used\n"
+      "while [[ $1 != -- ]]; do shift; done\nshift\nexec \"$@\"\n",
+      0755));
 }
 
 /// A program that the kernel of this machine refuses: another machine's number in its head.

@@ -242,8 +242,9 @@ std::string script_faults(const std::string& script) {
 }
 
 std::string stand_in_hpcml(const TempFolder& folder) {
-  put(folder / "hpcml", "#!/bin/bash\n[[ $1 != --version ]] || exit 0\n[[ $2 == --address-of ]] && { echo "
-                        "10.0.0.1; exit; }\nwhile [[ $1 != -- ]]; do shift; done\nshift\nexec \"$@\"\n");
+  put(folder / "hpcml",
+      "#!/bin/bash\n[[ $1 != --version && $1 != store ]] || exit 0\n[[ $2 == --address-of ]] && { echo "
+      "10.0.0.1; exit; }\nwhile [[ $1 != -- ]]; do shift; done\nshift\nexec \"$@\"\n");
   return (folder / "hpcml").string();
 }
 
