@@ -24,6 +24,9 @@ using Clock = std::chrono::steady_clock;
 namespace {
 
 constexpr unsigned k_ports_tried = 8;
+/// jax.distributed.initialize takes it before what it finds out itself from Slurm's variables, a port that
+/// follows from the job alone: two steps of a job would meet there.
+constexpr const char* k_coordinator = "JAX_COORDINATOR_ADDRESS";
 /// Of a name with many addresses so many are asked.
 constexpr std::size_t k_addresses_tried = 3;
 /// A rank that fails tells the others if they can be told at once.
@@ -125,7 +128,20 @@ private:
     if (words.say) narrate("hpcml launch: " + words.reason);
     store::Decision decision{0, words.set, words.remove};
     if (!words.own) decision.port = keep_program_port();
+    if (model::is_on(x_request.asked.coordinator)) tell_coordinator(decision);
     return decision;
+  }
+
+  /// JAX's process 0 serves at a port of its own, on this node.
+  void tell_coordinator(store::Decision& decision) {
+    auto address = x_setup.world.address;
+    const auto node = x_here.env.get_or("SLURM_LAUNCH_NODE_IPADDR", "");
+    if (addresses_of(address).empty() && !node.empty()) address = node;
+    auto port = side_port(x_ports.front());
+    const auto own = local_addresses();
+    for (unsigned i = 0; i < k_ports_tried && !store::keep_port(static_cast<std::uint16_t>(port), own); ++i)
+      port = side_port(port + 1);
+    decision.set.emplace_back(k_coordinator, store::place_text(address, port));
   }
 
   /// A port for rank 0's program that nobody is given before it comes.
@@ -245,6 +261,10 @@ private:
                                     : store::place_text(world.address, found.place.port));
     for (const auto& name : decision.remove) x_setup.env.unset(name);
     for (const auto& [name, value] : decision.set) set(name, value);
+    if (model::is_on(x_request.asked.coordinator)) {
+      set("JAX_NUM_PROCESSES", std::to_string(world.layout.world_size));
+      set("JAX_PROCESS_ID", std::to_string(world.layout.rank));
+    }
     mark_as_own(x_setup.changes, x_setup.env);
     x_setup.store_serves = at_store;
   }
@@ -283,7 +303,11 @@ std::vector<std::uint16_t> meeting_ports(const World& world, bool given) {
 
 util::Status meet_others(RankSetup& setup, const LaunchRequest& request, const Surroundings& here) {
   const auto timeout = meet_timeout(request);
-  if (setup.world.layout.world_size < 2 || timeout.count() == 0) return util::Done{};
+  if (setup.world.layout.world_size < 2) return util::Done{};
+  if (timeout.count() == 0 && model::is_on(request.asked.coordinator))
+    return Error{"--coordinator needs the launchers to meet, and --meet-timeout 0 keeps them from it",
+                 "leave one of them out"};
+  if (timeout.count() == 0) return util::Done{};
   return Meeter(setup, request, here, timeout).meet();
 }
 

@@ -25,6 +25,7 @@ struct RankRequest {
   Known<bool> preflight;        ///< the process group is tested before the program starts
   Known<StoreChoice> store;     ///< who serves the store where the programs meet
   Known<unsigned> meet_timeout; ///< seconds for the launchers of all ranks to come; 0: they do not meet
+  Known<bool> coordinator;      ///< JAX is told where its coordinator is, at a port that is kept for it
 };
 
 /// A key of a request that reaches the ranks unchanged.
@@ -138,6 +139,11 @@ inline constexpr auto k_rank_flags = std::to_array<RankFlag>({
         "meet-timeout", "SECONDS",
         "for the launchers of all ranks to come (300); 0: they do not meet, and nobody says who is missing",
         "so many seconds have the launchers of all ranks to come", true),
+    rank_flags::Access<&RankRequest::coordinator>::row(
+        "coordinator", "",
+        "tell JAX where its coordinator is (JAX_COORDINATOR_ADDRESS), at a port that is kept for rank 0's "
+        "program",
+        "JAX is told where its coordinator is, at a port that is kept for it"),
 });
 
 /// The variable of a key: "HPCML_GPUS_PER_NODE" for "gpus-per-node".

@@ -184,9 +184,9 @@ void check_asked(const LaidOut& given, const Launch& launch, Remarks& said) {
     said.error("request/bind-check",
                "with " + name + " nobody looks at what the ranks have before they start",
                "leave --launcher out; in a running job: srun --jobid JOB --overlap hpcml affinity --verify");
-  if (given.job.store || given.job.meet_timeout)
+  if (given.job.store || given.job.meet_timeout || model::is_on(given.job.coordinator))
     said.error("request/store", "with " + name + " no launcher of hpcml is there to meet the others",
-               "leave --launcher out, or --store and --meet-timeout");
+               "leave --launcher out, or --store, --meet-timeout and --coordinator");
 }
 
 /// Who binds, and why.

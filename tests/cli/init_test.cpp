@@ -91,6 +91,7 @@ const std::map<std::string, std::vector<std::string>> k_samples = {
     {"preflight", {"--preflight"}},
     {"store", {"--store=env"}},
     {"meet-timeout", {"--meet-timeout=60"}},
+    {"coordinator", {"--coordinator"}},
     {"venv", {"--venv=/home/me/venv"}},
     {"conda", {"--conda=torch"}},
     {"wheelhouse", {"--wheelhouse=torch numpy"}},

@@ -37,6 +37,30 @@ TEST_CASE("every rank of a step is told where hpcml serves, before any program r
   for (const auto& one : said) CHECK(one.out == "served\n" + place + ":" + place + ":1\n");
 }
 
+TEST_CASE("JAX's ranks are told of one coordinator, at a port that is kept for it") {
+  const auto script =
+      "echo $JAX_COORDINATOR_ADDRESS $MASTER_PORT; echo $JAX_PROCESS_ID of $JAX_NUM_PROCESSES";
+  const auto said = run_step(tasks_of(3, new_job()), launch_words(script, {"--coordinator"}));
+  const auto host = util::read_host_name() + ":";
+  for (unsigned rank = 0; rank < 3; ++rank) {
+    const auto lines = util::split(said[rank].out, '\n');
+    CHECK(lines.at(0) == util::split(said[0].out, '\n').at(0));
+    CHECK(lines.at(1) == std::to_string(rank) + " of 3");
+  }
+  const auto line = util::split(said[0].out, '\n').at(0);
+  REQUIRE(util::starts_with(line, host));
+  const auto port = line.substr(host.size(), line.find(' ') - host.size());
+  CHECK(port != line.substr(line.find(' ') + 1));
+  const auto coordinator = store::listen_at({"127.0.0.1"}, static_cast<std::uint16_t>(std::stoi(port)));
+  REQUIRE(coordinator);
+  for (const int fd : coordinator->sockets) ::close(fd);
+  const auto plain = run_step(tasks_of(2, new_job()), launch_words("echo =$JAX_COORDINATOR_ADDRESS="));
+  for (const auto& one : plain) CHECK(one.out == "==\n");
+  const auto alone =
+      run_step(tasks_of(2, new_job()), launch_words("true", {"--coordinator", "--meet-timeout", "0"}));
+  for (const auto& one : alone) CHECK(one.code == 125);
+}
+
 TEST_CASE("with --store env the port stays rank 0's program's, and nobody is sent elsewhere") {
   const auto job = new_job();
   auto tasks = tasks_of(2, job);

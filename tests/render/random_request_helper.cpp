@@ -49,6 +49,7 @@ const std::map<std::string, std::vector<std::string>>& plain_values() {
       {"preflight", {"true"}},
       {"store", {"own", "env", "auto"}},
       {"meet-timeout", {"0", "60"}},
+      {"coordinator", {"true"}},
       {"venv", {"/home/me/env", "env.tar.gz", "/home/me/my env"}},
       {"conda", {"pytorch", "env.tar.gz"}},
       {"wheelhouse", {"torch numpy", "requirements.txt"}},
