@@ -210,8 +210,10 @@ std::vector<unsigned> Roster::programless(std::size_t unknown) const {
 
 std::vector<std::string> Roster::missing(Time now, std::size_t unknown) const {
   const auto waited = seconds_text(x_first, now);
-  auto lines = say(unannounced(), "have not arrived for " + waited + "; none of their tasks was started",
-                   "has not arrived for " + waited + "; its task was never started");
+  auto lines =
+      say(unannounced(),
+          "have not arrived for " + waited + "; none of their tasks was started, or they ended at once",
+          "has not arrived for " + waited + "; its task was never started, or ended at once");
   const auto program_waited = seconds_text(x_first_program, now);
   const std::string what = " not arrived at the store for " + program_waited + " after the first program; ";
   for (auto& line : say(programless(unknown), "have" + what + "their tasks were started",

@@ -45,10 +45,12 @@ TEST_CASE("a rank that has not come is named with its node after 20 s, and later
   CHECK_FALSE(roster.complete());
   CHECK(roster.overdue(k_start + seconds(19), 0).empty());
   CHECK(roster.overdue(k_start + seconds(20), 0) ==
-        Lines{"rank 9 of 16 (nid3, local rank 1) has not arrived for 20 s; its task was never started"});
+        Lines{"rank 9 of 16 (nid3, local rank 1) has not arrived for 20 s; its task was never started, or "
+              "ended at once"});
   CHECK(roster.overdue(k_start + seconds(59), 0).empty());
   CHECK(roster.overdue(k_start + seconds(61), 0) ==
-        Lines{"rank 9 of 16 (nid3, local rank 1) has not arrived for 61 s; its task was never started"});
+        Lines{"rank 9 of 16 (nid3, local rank 1) has not arrived for 61 s; its task was never started, or "
+              "ended at once"});
   CHECK(roster.announce(block(9), "10.0.0.3", k_start + seconds(75)) ==
         Lines{"rank 9 of 16 (nid3, local rank 1) has arrived now, 75 s after the first"});
   CHECK(roster.complete());
@@ -73,9 +75,10 @@ TEST_CASE("without rank 0 the place of a rank that has not come is not known") {
 TEST_CASE("many missing ranks are named by their nodes") {
   auto roster = all_but({3, 8, 9, 10, 11, 14}, block);
   CHECK(roster.overdue(k_start + seconds(25), 0) ==
-        Lines{"rank 3 of 16 (nid1) has not arrived for 25 s; its task was never started",
-              "ranks 8-11 of 16 (nid3) have not arrived for 25 s; none of their tasks was started",
-              "rank 14 of 16 (nid4) has not arrived for 25 s; its task was never started"});
+        Lines{"rank 3 of 16 (nid1) has not arrived for 25 s; its task was never started, or ended at once",
+              "ranks 8-11 of 16 (nid3) have not arrived for 25 s; none of their tasks was started, or they "
+              "ended at once",
+              "rank 14 of 16 (nid4) has not arrived for 25 s; its task was never started, or ended at once"});
 }
 
 TEST_CASE("a program that does not come although its task was started is told apart") {
