@@ -228,7 +228,10 @@ Told<Software> plan_environment(const Launched& given, Software software) {
       set_variable(env, {name, value, false, Scope::batch, image->origin},
                    "the images of " + model::word_of(image->engine));
   place_models(given, image && image->shows_scratch, told);
-  if (given.job.nccl_debug) {
+  if (given.job.nccl_debug && layout.gpus_per_node == 0)
+    told.remarks.warning("request/nccl-debug", "a job without GPUs has no NCCL: --nccl-debug is left out",
+                         "leave it out, or ask for GPUs: --gpus-per-node N");
+  if (given.job.nccl_debug && layout.gpus_per_node > 0) {
     const model::Origin origin{model::OriginKind::flag, "--nccl-debug", {}, {}, {}};
     set_variable(env, {"NCCL_DEBUG", "INFO", false, Scope::batch, origin}, "asked for");
     set_variable(env, {"NCCL_DEBUG_SUBSYS", "INIT,COLL", false, Scope::batch, origin}, "asked for");
