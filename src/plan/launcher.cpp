@@ -178,6 +178,10 @@ Told<model::PlannedLauncher> plan_launcher(const LaidOut& given) {
 
 /// What only hpcml launch does is not forgotten in silence where another launcher starts the ranks.
 void check_asked(const LaidOut& given, const Launch& launch, Remarks& said) {
+  if (model::is_on(given.job.coordinator) && given.job.meet_timeout && given.job.meet_timeout->value == 0)
+    said.error("request/store",
+               "--coordinator needs the launchers to meet, and --meet-timeout 0 keeps them from it",
+               "leave one of them out");
   if (launch.launcher.choice.is_hpcml()) return;
   const auto& name = launch.launcher.choice.name();
   if (given.job.bind_check)

@@ -190,3 +190,31 @@ TEST_CASE(
   CHECK_THAT(error_of(job, "lumi", "request/bind-check").message,
              Catch::Contains("with torchrun nobody looks"));
 }
+
+TEST_CASE("NCCL is asked what it does only where there is one") {
+  auto job = lumi_job();
+  job.nccl_debug = true;
+  CHECK(variable(planned(job, "lumi"), "NCCL_DEBUG"));
+  job.gpus_per_node = model::Sourced<unsigned>{0, {}};
+  job.partition = model::Sourced<std::string>{"standard", {}};
+  const auto without = plan::make_plan(job, site("lumi"));
+  REQUIRE(without.plan);
+  CHECK_FALSE(variable(*without.plan, "NCCL_DEBUG"));
+  CHECK(std::any_of(without.diagnostics.begin(), without.diagnostics.end(),
+                    [](const auto& said) { return said.code == "request/nccl-debug"; }));
+}
+
+TEST_CASE("How the ranks meet is told to hpcml launch, and asked of nobody else") {
+  auto job = lumi_job();
+  job.store = model::Sourced<model::StoreChoice>{model::StoreChoice::env, {}};
+  job.meet_timeout = model::Sourced<unsigned>{60, {}};
+  job.coordinator = model::Sourced<bool>{true, {}};
+  CHECK_THAT(plan::launch_line(job), Catch::Contains(" --store env --meet-timeout 60 --coordinator -- "));
+  CHECK(planned(job, "lumi").ranks.meet_timeout->value == 60);
+  job.meet_timeout = model::Sourced<unsigned>{0, {}};
+  CHECK_THAT(error_of(job, "lumi", "request/store").message, Catch::Contains("--meet-timeout 0 keeps them"));
+  job.coordinator.reset();
+  job.launcher = launcher("torchrun");
+  CHECK_THAT(error_of(job, "lumi", "request/store").message,
+             Catch::Contains("with torchrun no launcher of hpcml"));
+}

@@ -79,6 +79,30 @@ TEST_CASE("an interface of the first node is the meeting place where the site sa
   CHECK(test::script_faults(render::render_script(plan)) == "");
 }
 
+TEST_CASE("a script serves the store at the name that its ranks are told, where there are ranks that meet") {
+  const auto served = [](const model::Plan& plan) {
+    const auto script = render::render_script(plan);
+    CHECK(test::script_faults(script) == "");
+    const auto at = script.find(" store serve --with-parent --name ");
+    return at == std::string::npos ? "" : script.substr(at + 34, script.find(')', at) - at - 34);
+  };
+  auto plan = test::make_whole_node_plan();
+  CHECK(served(plan) == "\"$SLURMD_NODENAME\"");
+  plan.rendezvous.suffix = "-ib";
+  CHECK(served(plan) == "\"$SLURMD_NODENAME\"-ib");
+  plan.rendezvous.interface = "lo";
+  CHECK(served(plan) == "\"$HPCML_MASTER_ADDR\"");
+  plan.rendezvous.port = 29500; // the site's, for the programs alone
+  CHECK(served(plan) == "");
+  plan.rendezvous.port = 0;
+  plan.ranks.meet_timeout = model::Sourced<unsigned>{0, {}};
+  CHECK(served(plan) == "");
+  plan.ranks.meet_timeout.reset();
+  plan.layout.nodes = plan.layout.tasks_per_node = 1;
+  CHECK(served(plan) == "");
+  CHECK(served(test::make_plan_for("torchrun")) == "");
+}
+
 TEST_CASE("the environment of an image is activated inside it, and only there") {
   auto plan = test::make_whole_node_plan();
   plan.container = model::PlannedContainer{model::ContainerEngine::singularity,
