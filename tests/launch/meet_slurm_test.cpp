@@ -1,0 +1,199 @@
+// SPDX-License-Identifier: MIT
+// Ranks meet in steps of a real Slurm, started in each way; and what is said where one of them does not come.
+#include <catch2/catch.hpp>
+
+#include <filesystem>
+#include <regex>
+
+#include "launch/process_helper.hpp"
+#include "util/file.hpp"
+#include "util/text.hpp"
+
+using namespace hpcml;
+using namespace hpcml::testing;
+using Catch::Contains;
+
+namespace {
+
+/// Runs a bash script on three emulated nodes in a folder of its own, where $H is hpcml.
+class Nodes {
+public:
+  Nodes() : x_folder(make_folder()) {}
+  ~Nodes() { std::filesystem::remove_all(x_folder); }
+  Nodes(const Nodes&) = delete;
+  Nodes& operator=(const Nodes&) = delete;
+  std::string path(const std::string& name) const { return x_folder + "/" + name; }
+  void write(const std::string& name, const std::string& text) const {
+    REQUIRE(util::write_file(path(name), text, 0755));
+  }
+  std::string read(const std::string& name) const {
+    const auto text = util::read_file(path(name));
+    return text ? *text : text.error().what;
+  }
+  void run(const std::string& script) const {
+    write("all.sh", "export H=" HPCML_BINARY "\n" + script);
+    auto env = util::EnvSnapshot::of_process();
+    env.set("PATH", "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin");
+    const auto output =
+        util::run_process({"env", "-C", x_folder, HPCML_BINARY, "emulate", "--site", "generic", "--nodes",
+                           "3", "--cpus-per-node", "8", "--", "bash", "./all.sh"},
+                          env, std::chrono::seconds(400));
+    REQUIRE(output);
+    INFO(output->out << output->err);
+    REQUIRE(output->exit_code == 0);
+  }
+
+private:
+  std::string x_folder;
+};
+
+unsigned count(const std::string& text, const std::string& pattern) {
+  const std::regex wanted(pattern);
+  return static_cast<unsigned>(
+      std::distance(std::sregex_iterator(text.begin(), text.end(), wanted), std::sregex_iterator()));
+}
+
+/// The first group of the pattern; -1 where it is not there.
+double number_in(const std::string& text, const std::string& pattern) {
+  std::smatch found;
+  return std::regex_search(text, found, std::regex(pattern)) ? std::stod(found[1]) : -1;
+}
+
+// Rank 0 ends at once; the others still find the store a second later, and say so in one write.
+const char* const k_program = R"(import datetime, os, sys, time
+import torch
+import torch.distributed as dist
+
+def say(*words):
+    os.write(1, (" ".join(str(word) for word in words) + "\n").encode())
+
+rank, limit = int(os.environ["RANK"]), datetime.timedelta(seconds=60)
+dist.init_process_group("gloo", timeout=limit)
+value = torch.tensor([rank + 1.0])
+dist.all_reduce(value)
+dist.barrier()
+say("rank", rank, "of", dist.get_world_size(), "sum", int(value.item()), "at",
+    os.environ["MASTER_ADDR"] + ":" + os.environ["MASTER_PORT"], os.environ["HPCML_STORE_ADDR"])
+if rank > 0 and sys.argv[1] == "outlive":
+    from torch.distributed import distributed_c10d
+    store = distributed_c10d._get_default_store()
+    time.sleep(1)
+    store.set("late", "yes")
+    say("rank", rank, "later", store.get("late").decode())
+elif rank > 0:
+    time.sleep(0.5)
+os._exit(0)
+)";
+
+/// The Pythons with a torch: Debian's, and the one of an active environment.
+std::vector<std::string> torch_pythons() {
+  std::vector<std::string> found;
+  const auto env = util::EnvSnapshot::of_process();
+  std::vector<std::string> places = {"/usr/bin/python3"};
+  if (const auto active = env.get("VIRTUAL_ENV")) places.push_back(*active + "/bin/python");
+  for (const auto& python : places)
+    if (const auto tried = util::run_process({python, "-c", "import torch"}, env);
+        tried && tried->exit_code == 0)
+      found.push_back(python);
+  return found;
+}
+
+// Who serves: the script, the launch that stays, rank 0's launcher, rank 0's program.
+const char* const k_ways = R"(i=0
+for python in $PYTHONS; do
+  i=$((i + 1))
+  "$H" gen --site generic --nodes 2 --gpus-per-node 0 --tasks-per-node 2 --time 5 --store own --hpcml-path "$H" -o script-$i.sh -- $python -W ignore program.py outlive
+  sbatch -W -o script-$i.out script-$i.sh
+  cat > steps-$i.sh <<END
+export OMP_NUM_THREADS=1
+srun -N2 -n2 --ntasks-per-node=1 "$H" launch --bind none --nproc-per-node 2 --store own -- $python -W ignore program.py outlive > stays-$i.out 2>&1
+began=\$(date +%s%N)
+srun -N2 -n4 --distribution=cyclic "$H" launch --bind none --store own -- $python -W ignore program.py outlive > bare-$i.out 2>&1
+echo took \$(((\$(date +%s%N) - began) / 1000000)) >> bare-$i.out
+srun -N2 -n4 "$H" launch --bind none --store env -- $python -W ignore program.py end > env-$i.out 2>&1
+END
+  salloc -Q -N2 --ntasks-per-node=2 -t 5 bash ./steps-$i.sh
+done
+)";
+
+} // namespace
+
+TEST_CASE("ranks of a real torch meet however they are started, and the store stays when rank 0 has gone",
+          "[slurm]") {
+  const auto pythons = torch_pythons();
+  if (pythons.empty()) {
+    WARN("not tried: no Python here has torch");
+    return;
+  }
+  const Nodes nodes;
+  nodes.write("program.py", k_program);
+  nodes.run("PYTHONS=\"" + util::join(pythons, " ") + "\"\n" + k_ways);
+  for (std::size_t i = 1; i <= pythons.size(); ++i)
+    for (const std::string way : {"script", "stays", "bare", "env"}) {
+      const auto said = nodes.read(way + "-" + std::to_string(i) + ".out");
+      INFO(pythons[i - 1] << " " << way << ":\n" << said);
+      std::smatch place;
+      REQUIRE(std::regex_search(said, place, std::regex("rank 0 of 4 sum 10 at (node00[1-3]:[0-9]+) ")));
+      for (const std::string rank : {"1", "2", "3"})
+        CHECK_THAT(said, Contains("rank " + rank + " of 4 sum 10 at " + place[1].str() + " "));
+      const bool outlives = way != "env";
+      CHECK(count(said, "rank [1-3] later yes") == (outlives ? 3U : 0U));
+      if (outlives) CHECK(count(said, " at ([^ ]*) \\1\n") == 4); // the program's store is hpcml's
+    }
+}
+
+TEST_CASE("a rank that never starts, one that dies before it is heard of and one that nobody sent are named, "
+          "and a step lasts as long as its ranks",
+          "[slurm]") {
+  const Nodes nodes;
+  nodes.run(R"sh(cat > steps.sh <<'END'
+dies() { [[ $SLURM_PROCID != "$1" ]] || exit 3; shift; exec "$H" launch --bind none "$@"; }
+export -f dies
+S="srun -N3 --ntasks-per-node=2"
+$S bash -c 'dies 4 --meet-timeout 3 -- echo started' > dies.out 2>&1; echo code $? >> dies.out
+printf '0-4 %s launch --bind none --meet-timeout 3 -- echo started\n5 sleep 4\n' "$H" > programs
+$S --multi-prog programs > stranger.out 2>&1; echo code $? >> stranger.out
+$S bash -c '[[ $SLURM_PROCID != 5 ]] || sleep 2; exec "$H" launch --bind none -- echo started' > late.out 2>&1
+echo code $? >> late.out
+for store in own env; do
+  began=$(date +%s%N)
+  $S "$H" launch --bind none --store $store -- sleep 1 > $store.out 2>&1
+  echo took $((($(date +%s%N) - began) / 1000000)) >> $store.out
+done
+# A node that takes the step and never starts its tasks.
+kill -STOP $(pgrep -f 'slurmd.*node003')
+$S "$H" launch --bind none --meet-timeout 2 -- echo started > frozen.out 2>&1 &
+for ((i = 0; i < 100; ++i)); do ! grep -q 'not all ranks' frozen.out || break; sleep 0.1; done
+kill -CONT $(pgrep -f 'slurmd.*node003')
+wait
+END
+salloc -Q -N3 --ntasks-per-node=2 -t 5 bash ./steps.sh)sh");
+  const auto died = nodes.read("dies.out");
+  INFO(died);
+  CHECK(
+      count(died,
+            "rank 0 on node001: not all ranks have come within 3 s: rank 4 of 6 \\(node003, local rank 0\\) "
+            "has not arrived for [23] s; its task was never started, or ended at once\n") == 1);
+  CHECK(count(died, "started\n") == 4); // all but rank 0's and the dead one's
+  CHECK_THAT(died, Contains("\ncode 125\n"));
+  const auto stranger = nodes.read("stranger.out");
+  INFO(stranger);
+  CHECK_THAT(stranger, Contains("rank 5 of 6 (node003, local rank 1) has not arrived for ") &&
+                           Contains("--meet-timeout SECONDS waits longer, 0 does not wait at all"));
+  const auto late = nodes.read("late.out");
+  INFO(late);
+  CHECK(count(late, "started\n") == 6);
+  CHECK_THAT(late, Contains("\ncode 0\n"));
+  for (const char* store : {"own", "env"}) {
+    const auto took = number_in(nodes.read(std::string(store) + ".out"), "took ([0-9]+)");
+    INFO(store << ": " << took << " ms");
+    CHECK(took >= 1000);
+    CHECK(took < 4000); // the store stays for 5 s
+  }
+  const auto frozen = nodes.read("frozen.out");
+  INFO(frozen);
+  CHECK_THAT(
+      frozen,
+      Contains("not all ranks have come within 2 s: rank 4 of 6 (node003, local rank 0) has not arrived") &&
+          Contains("rank 5 of 6 (node003, local rank 1) has not arrived"));
+}
