@@ -67,7 +67,13 @@ public:
   void give_up(const std::string& why) {
     auto who = announcement();
     who.failed = why;
-    (void)seek(who, places(), 0, Clock::now() + k_patience_of_failure);
+    auto where = places();
+    if (who.rank == 0 && !x_served) { // nobody serves yet, and the others will ask here
+      const auto own = serve(x_ports);
+      if (!own) return;
+      where = {*own};
+    }
+    (void)seek(who, where, where.size(), Clock::now() + k_patience_of_failure);
   }
 
   util::Status meet() { return x_setup.world.layout.rank == 0 ? lead() : follow(); }
@@ -176,17 +182,22 @@ private:
     return lead_own(std::move(who));
   }
 
+  /// Leaves a store at the first of these ports that is free.
+  Result<Place> serve(std::vector<std::uint16_t> ports) const {
+    const auto order = order_of(x_setup.world, x_here, std::move(ports));
+    const auto port = leave_store(order);
+    if (!port) return port.error();
+    return Place{order.addresses.empty() ? std::string("127.0.0.1") : order.addresses.front(), *port};
+  }
+
   util::Status lead_own(store::Announcement who) {
     auto ports = x_ports;
     const auto program = who.decision->port;
     ports.erase(std::remove(ports.begin(), ports.end(), program), ports.end());
-    const auto order = order_of(x_setup.world, x_here, ports);
-    const auto port = leave_store(order);
-    if (!port) return util::with_context(port.error(), "the ranks have no place to meet");
-    const auto address = order.addresses.empty() ? std::string("127.0.0.1") : order.addresses.front();
-    auto found = seek(who, {{address, *port}}, 1, x_deadline);
+    const auto own = serve(std::move(ports));
+    if (!own) return util::with_context(own.error(), "the ranks have no place to meet");
+    auto found = seek(who, {*own}, 1, x_deadline);
     if (!found) return Error{"the store that rank 0 serves does not answer: " + found.error().what};
-    found->place.port = *port;
     x_served.reset();
     return wait_for_all(*found);
   }
@@ -318,9 +329,7 @@ void tell_failure(const World& world, const LaunchRequest& request, const Surrou
   RankSetup setup;
   setup.world = world;
   setup.env = here.env;
-  // Nobody but the script's store could hear of it before rank 0's launcher serves.
-  if (world.layout.rank != 0 || setup.env.get(k_store_variable))
-    Meeter(setup, request, here, timeout).give_up(why);
+  Meeter(setup, request, here, timeout).give_up(why);
 }
 
 void serve_started_ranks(NodeSetup& node, const LaunchRequest& request, const Surroundings& here) {

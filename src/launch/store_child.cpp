@@ -22,7 +22,8 @@ using util::Result;
 
 namespace {
 
-/// Without clients and without the program that it was left for, a store stays no longer.
+/// Without clients and without the program that it was left for, a store stays no longer; nor does one that
+/// says to who comes late that the step cannot begin.
 constexpr auto k_grace = std::chrono::seconds(5);
 
 Result<store::Listening> listen_on_first(const StoreOrder& order) {
@@ -125,8 +126,9 @@ void ignore_signals() {
   });
   meeting.set_end([&](const store::Meeting& here, store::Time now) {
     if (!program.is_gone()) return false;
-    if (!here.roster().complete()) return true; // rank 0's launcher has given up
-    const bool has_clients = here.programs() > 0;
+    if (!here.roster().complete() && !here.has_failed()) return true; // rank 0's launcher has given up
+    if (here.has_failed() && here.roster().all_heard()) return true;
+    const bool has_clients = !here.has_failed() && here.programs() > 0;
     if (has_clients && had_clients)
       alone_since.reset();
     else if (!alone_since)

@@ -44,7 +44,7 @@ std::string Meeting::refusal(const Announcement& who) const {
   if (!x_rules.step.empty() && who.step != x_rules.step) return "serves another step of this job";
   const auto& members = x_roster.members();
   // Where no number tells two runs apart (mpirun twice in a script) the processes do.
-  if (who.rank < members.size() && members[who.rank].announced &&
+  if (who.rank < members.size() && (members[who.rank].announced || !members[who.rank].failed.empty()) &&
       (members[who.rank].pid != who.pid || members[who.rank].host != who.host))
     return "serves another run of this step";
   const auto size = members.size();
@@ -63,13 +63,15 @@ void Meeting::announce(ClientId client, const Message& message, Answers& answers
           std::to_string(x_most_clients) +
           " clients: raise the hard limit of open files (ulimit -Hn) on the node that serves");
   const auto news = x_roster.announce(*who, x_peers[client].address, now);
-  say(news);
-  if (!who->failed.empty() && x_failure.empty() && !news.empty()) x_failure = news.front();
+  if (who->failed.empty())
+    say(news);
+  else if (x_failure.empty()) // the rank itself says it, and whoever waits for it
+    x_failure = news.front();
   if (who->decision && !x_decision) x_decision = who->decision;
+  if (x_complete && all_known()) std::exchange(x_complete, nullptr)();
   x_wait_for_decision.push_back(client);
   if (x_decision || !x_failure.empty())
     for (const ClientId one : std::exchange(x_wait_for_decision, {})) welcome(one, answers);
-  if (x_complete && x_roster.complete()) std::exchange(x_complete, nullptr)();
   if (all_known())
     for (const ClientId one : std::exchange(x_wait_for_all, {})) answer(one, x_failure, answers);
 }

@@ -32,7 +32,9 @@ public:
   void set_port(std::uint16_t port) { x_port = port; }
   /// Called about twice a second; true ends the service.
   void set_end(std::function<bool(const Meeting&, Time)> is_over) { x_is_over = std::move(is_over); }
-  /// Called once every rank has announced itself, before rank 0 hears of it.
+  /// Whether a rank has said that its program will not start.
+  bool has_failed() const { return !x_failure.empty(); }
+  /// Called once every rank has announced itself, or one has failed, before the others hear of it.
   void set_complete(std::function<void()> complete) { x_complete = std::move(complete); }
 
   void begins(const Table& table, std::size_t most_clients) override {

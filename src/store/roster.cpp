@@ -44,6 +44,7 @@ std::vector<std::string> Roster::announce(const Announcement& who, const std::st
   }
   Member& member = x_members[who.rank];
   member.failed = who.failed;
+  member.pid = who.pid;
   member.host = who.host;
   member.local_rank = who.local_rank;
   if (!who.failed.empty())
@@ -56,7 +57,6 @@ std::vector<std::string> Roster::announce(const Announcement& who, const std::st
   }
   member.announced = true;
   member.peer = peer;
-  member.pid = who.pid;
   member.missed = false;
   x_by_process[{peer, who.pid}] = who.rank;
   if (!missed) return {};

@@ -50,6 +50,8 @@ public:
   bool begun() const { return !x_members.empty(); }
   /// Whether every rank has been announced.
   bool complete() const { return begun() && x_announced == x_members.size(); }
+  /// Whether every rank was heard, also of those that cannot start.
+  bool all_heard() const { return begun() && unannounced().empty(); }
   /// By rank.
   const std::vector<Member>& members() const { return x_members; }
   std::optional<unsigned> rank_of_client(ClientId client) const;

@@ -188,17 +188,26 @@ TEST_CASE("the ranks that a launch starts meet at its own child, which ends with
   CHECK(falls_silent(static_cast<unsigned>(*port)));
 }
 
-TEST_CASE("a rank that cannot be set up ends the step at once, with its name") {
-  auto tasks = tasks_of(3, new_job());
-  for (auto& one : tasks) one.set("CUDA_VISIBLE_DEVICES", "0,1,2");
-  tasks[1].set("CUDA_VISIBLE_DEVICES", "");
-  const auto start = std::chrono::steady_clock::now();
-  const auto said = run_step(tasks, launch_words("sleep 1; echo started", {"--gpus-per-task", "1"}));
-  CHECK(std::chrono::steady_clock::now() - start < std::chrono::seconds(10));
-  CHECK_THAT(said[0].err, Contains("the step cannot begin: rank 1 of 3 (" + util::read_host_name() +
-                                   ", local rank 1) could not be set up: "));
-  CHECK(said[0].code == 125);
-  CHECK(said[1].code == 125);
+TEST_CASE("a rank that cannot be set up ends the step at once, with its name, also where it is the first") {
+  for (const unsigned broken : {0U, 1U}) {
+    auto tasks = tasks_of(3, new_job());
+    for (auto& one : tasks) one.set("CUDA_VISIBLE_DEVICES", "0,1,2");
+    tasks[broken].set("CUDA_VISIBLE_DEVICES", "");
+    const auto start = std::chrono::steady_clock::now();
+    const auto said = run_step(tasks, launch_words("sleep 1; echo started", {"--gpus-per-task", "1"}));
+    CHECK(std::chrono::steady_clock::now() - start < std::chrono::seconds(10));
+    const auto rank = std::to_string(broken);
+    for (unsigned other : {0U, 1U, 2U}) {
+      CAPTURE(broken, other, said[other].err, said[other].out);
+      if (other == broken) CHECK(said[other].code == 125);
+      if (other == broken || (broken == 1 && other == 2)) continue; // 2 may have begun before 1 failed
+      CHECK_THAT(said[other].err,
+                 Contains("the step cannot begin: rank " + rank + " of 3 (" + util::read_host_name() +
+                          ", local rank " + rank + ") could not be set up: "));
+      CHECK(said[other].out.empty());
+      CHECK(said[other].code == 125);
+    }
+  }
 }
 
 TEST_CASE("ranks meet by an address of IPv6, and at the node's own name besides the one they were told") {
