@@ -29,7 +29,7 @@ def text(value):
 
 def announce(port, rank):
     """What hpcml's launcher says before it becomes the program: ranks 0, 1 are on node001, 2, 3 on node002."""
-    words = ["hpcml announcement 1", "", "0", rank, SIZE, rank % 2, f"node00{rank // 2 + 1}", os.getpid(), ""]
+    words = ["hpcml announcement 1", f"0.0.{os.getuid()}", "0", rank, SIZE, rank % 2, f"node00{rank // 2 + 1}", os.getpid(), ""]
     words += [1, 0, 0, 0, 2, "node001", "node002", 2, 2, 2] if rank == 0 else [0, 0, 0]
     with socket.create_connection(("127.0.0.1", port)) as client:
         said = b"".join(map(text, words))
