@@ -15,6 +15,8 @@ using std::chrono::milliseconds;
 constexpr milliseconds k_first_pause{5}, k_longest_pause{250};
 /// The unlikely places are asked after this.
 constexpr milliseconds k_others_after{25};
+/// Where a likely place has taken the connection it is ours as a rule, and answers when rank 0 has come.
+constexpr milliseconds k_others_after_silence{200};
 /// Whoever has said that it is somebody else's store will say so for a while.
 constexpr milliseconds k_after_refusal{2000};
 /// The kernel repeats a connection's first packet ever later: begun again it goes out sooner.
@@ -29,12 +31,21 @@ struct Attempt {
   std::string said = "not asked yet";
   bool refused = false; ///< by a store that is for others
 
+  bool is_taken() const { return client && (client->wanted() & POLLOUT) == 0; }
   void put_off(Clock::time_point now, milliseconds by, std::string why) {
     client.reset();
     again = now + by;
     said = std::move(why);
   }
 };
+
+/// Puts the unlikely places off where a likely one is there: many ranks would ask many in vain.
+void spare_the_others(std::vector<Attempt>& attempts, std::size_t likely, Clock::time_point until) {
+  const auto others = attempts.begin() + static_cast<std::ptrdiff_t>(std::min(likely, attempts.size()));
+  if (std::none_of(attempts.begin(), others, [](const Attempt& one) { return one.is_taken(); })) return;
+  for (auto one = others; one != attempts.end(); ++one)
+    if (!one->client) one->again = std::max(one->again, until);
+}
 
 std::string said_by(const std::vector<Attempt>& attempts) {
   std::string text;
@@ -113,6 +124,7 @@ util::Result<Found> seek_store(const Announcement& announcement, const Seeking& 
       seeking.slow(std::chrono::duration_cast<std::chrono::seconds>(now - start), said_by(attempts));
       say_at += 3 * (say_at - start);
     }
+    spare_the_others(attempts, seeking.likely, start + k_others_after_silence);
     wait_for_any(attempts, now, seeking.deadline);
   }
 }
