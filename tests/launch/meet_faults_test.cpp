@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: MIT
+// Steps drawn by a seed whose ranks come late, die on the way or never come: nobody waits for ever, whoever
+// starts has met the others at one place, and who is missing is named.
+#include <catch2/catch.hpp>
+
+#include <memory>
+#include <random>
+#include <set>
+#include <thread>
+
+#include "launch/meet_helper.hpp"
+#include "util/text.hpp"
+
+using namespace hpcml;
+using namespace hpcml::testing;
+using Catch::Contains;
+
+namespace {
+
+struct Step {
+  unsigned ranks = 0;
+  std::set<unsigned> missing, killed;
+  bool taken = false; ///< somebody else listens at the first port
+  std::string store;
+  std::vector<util::EnvSnapshot> tasks; ///< of those that come
+  std::vector<unsigned> who;            ///< rank of each
+  std::unique_ptr<Squatter> squatter = {};
+  std::vector<Said> said = {};
+};
+
+Step draw(std::mt19937& random, unsigned fault) {
+  const auto below = [&](unsigned bound) { return static_cast<unsigned>(random() % bound); };
+  Step step;
+  step.ranks = 2 + below(5);
+  step.store = below(2) == 0 ? "own" : "env";
+  step.taken = below(3) == 0;
+  // A third of the steps is whole but for ranks that come late.
+  if (fault % 3 == 1) step.missing.insert(below(step.ranks));
+  if (fault % 3 == 2) step.killed.insert(below(step.ranks));
+  const auto job = new_job();
+  if (step.taken) step.squatter = std::make_unique<Squatter>(port_of_job(job));
+  const bool dead_address = below(4) == 0;
+  for (unsigned rank = 0; rank < step.ranks; ++rank) {
+    auto env = task(rank, step.ranks, job);
+    env.set("HPCML_MEET_TIMEOUT", fault % 3 == 0 ? "30" : "3");
+    env.set("LATE", "0." + std::to_string(below(3)));
+    if (step.killed.count(rank) > 0) env.set("DIES", "0.00" + std::to_string(1 + below(9)));
+    if (dead_address) env.set("HPCML_STORE_ADDR", "127.0.0.1:9");
+    if (step.missing.count(rank) > 0) continue;
+    step.tasks.push_back(std::move(env));
+    step.who.push_back(rank);
+  }
+  return step;
+}
+
+void judge(const Step& step) {
+  std::string all;
+  std::set<std::string> places;
+  bool zero_started = false;
+  for (std::size_t i = 0; i < step.said.size(); ++i) {
+    const auto& one = step.said[i];
+    all += "rank " + std::to_string(step.who[i]) + ": code " + std::to_string(one.code) + " " + one.out +
+           one.err;
+    if (util::starts_with(one.out, "started ")) places.insert(one.out);
+    zero_started = zero_started || (step.who[i] == 0 && one.code == 0);
+  }
+  CAPTURE(step.ranks, step.store, step.taken, step.missing, step.killed, all);
+  CHECK(places.size() <= 1);
+  for (std::size_t i = 0; i < step.said.size(); ++i) {
+    const auto& one = step.said[i];
+    if (step.killed.count(step.who[i]) > 0) continue;
+    CHECK((one.code == 0 || one.code == 125));
+    CHECK((one.code == 0) == util::starts_with(one.out, "started "));
+    if (step.missing.empty() && step.killed.empty()) CHECK(one.code == 0);
+    if (step.missing.count(0) > 0) CHECK_THAT(one.err, Contains("rank 0's launcher on "));
+    if (step.who[i] == 0 && !step.missing.empty())
+      CHECK_THAT(one.err, Contains("not all ranks have come within 3 s: ") &&
+                              Contains("rank " + std::to_string(*step.missing.begin()) + " of " +
+                                       std::to_string(step.ranks) + " (") &&
+                              Contains(" has not arrived for "));
+  }
+  if (!step.missing.empty()) CHECK_FALSE(zero_started);
+}
+
+} // namespace
+
+TEST_CASE("ranks come late or die or never come: nobody waits for ever, who starts has met the others") {
+  std::mt19937 random(16);
+  std::vector<Step> steps;
+  for (unsigned fault = 0; fault < 24; ++fault) steps.push_back(draw(random, fault));
+  const std::string begin =
+      "sleep $LATE; if [[ ${DIES:-} ]]; then exec timeout -s KILL $DIES \"$@\"; fi; exec \"$@\"";
+  std::vector<std::thread> runs;
+  for (auto& step : steps)
+    runs.emplace_back([&step, &begin] {
+      std::vector<std::string> words = {"bash", "-c", begin, "task"};
+      for (const auto& word :
+           launch_words("echo started $MASTER_ADDR:$MASTER_PORT; sleep 0.3", {"--store", step.store}))
+        words.push_back(word);
+      step.said = run_step(step.tasks, words);
+    });
+  for (auto& one : runs) one.join();
+  for (const auto& step : steps) judge(step);
+}
