@@ -142,8 +142,8 @@ TEST_CASE("ranks of a real torch meet however they are started, and the store st
     }
 }
 
-TEST_CASE("a rank that never starts, one that dies before it is heard of and one that nobody sent are named, "
-          "and a step lasts as long as its ranks",
+TEST_CASE("a rank that never starts, one that dies before it is heard of and one that nobody sent are named; "
+          "a step lasts as long as its ranks, and a script's store as long as the script",
           "[slurm]") {
   const Nodes nodes;
   nodes.run(R"sh(cat > steps.sh <<'END'
@@ -167,7 +167,14 @@ for ((i = 0; i < 100; ++i)); do ! grep -q 'not all ranks' frozen.out || break; s
 kill -CONT $(pgrep -f 'slurmd.*node003')
 wait
 END
-salloc -Q -N3 --ntasks-per-node=2 -t 5 bash ./steps.sh)sh");
+salloc -Q -N3 --ntasks-per-node=2 -t 5 bash ./steps.sh
+"$H" gen --site generic --nodes 2 --gpus-per-node 0 --tasks-per-node 2 --time 5 --hpcml-path "$H" -o hold.sh -- sleep 60
+id=$(sbatch --parsable -o hold.out hold.sh)
+for ((i = 0; i < 100; ++i)); do ! pgrep -f 'store serve' > /dev/null || break; sleep 0.1; done
+echo "there: $(pgrep -fc 'store serve')" > script.out
+scancel $id
+for ((i = 0; i < 100; ++i)); do [[ $(squeue -h) ]] || break; sleep 0.1; done
+echo "left: $(pgrep -fc 'store serve')" >> script.out)sh");
   const auto died = nodes.read("dies.out");
   INFO(died);
   CHECK(
@@ -190,6 +197,7 @@ salloc -Q -N3 --ntasks-per-node=2 -t 5 bash ./steps.sh)sh");
     CHECK(took >= 1000);
     CHECK(took < 4000); // the store stays for 5 s
   }
+  CHECK(nodes.read("script.out") == "there: 1\nleft: 0\n");
   const auto frozen = nodes.read("frozen.out");
   INFO(frozen);
   CHECK_THAT(
