@@ -92,7 +92,7 @@ const shell::Argument* Launch::variable(const Link& link, model::Says what) cons
 std::vector<std::string> Launch::variables(std::string_view beginning) const {
   std::vector<std::string> names;
   const auto add = [&](std::string_view name) {
-    if (util::starts_with(name, beginning) && std::find(names.begin(), names.end(), name) == names.end())
+    if (name.starts_with(beginning) && std::find(names.begin(), names.end(), name) == names.end())
       names.emplace_back(name);
   };
   const bool image = container() != nullptr;
@@ -100,7 +100,7 @@ std::vector<std::string> Launch::variables(std::string_view beginning) const {
     add(name);
     if (image)
       for (const auto& prefix : model::engine_variables({"ENV_"}))
-        if (util::starts_with(name, prefix)) add(name.substr(prefix.size()));
+        if (name.starts_with(prefix)) add(name.substr(prefix.size()));
   };
   for (const auto& link : chain) {
     for (const auto& set : link.sets) add(set.name);

@@ -97,7 +97,7 @@ void read_srun(OptionReader& reader) {
   while (reader.is_option()) {
     const auto head = reader.word().prefix();
     if (head == "--") return reader.skip();
-    if (head.substr(0, 2) == "--") {
+    if (head.starts_with("--")) {
       const auto equals = head.find('=');
       const auto match = slurm::find_option(
           slurm::Program::srun,

@@ -44,14 +44,14 @@ const ProgramWords* find_wrapper(std::string_view program) {
 
 bool has_subcommand_in_name(const ProgramWords& wrapper, std::string_view program) {
   const auto& name = wrapper.name;
-  return program.size() > name.size() && util::starts_with(program, name) && program[name.size()] == '-' &&
+  return program.size() > name.size() && program.starts_with(name) && program[name.size()] == '-' &&
          wrapper.subcommands.find(" " + std::string(program.substr(name.size() + 1)) + " ") !=
              std::string_view::npos;
 }
 
 std::string_view usual_name(std::string_view program) {
   for (const auto& [name, usual] : model::k_launcher_aliases)
-    if (name == program || (name.back() == '.' && util::starts_with(program, name))) return usual;
+    if (name == program || (name.back() == '.' && program.starts_with(name))) return usual;
   const auto dash = program.find('-');
   const auto* wrapper = dash == std::string_view::npos ? nullptr : find_wrapper(program.substr(0, dash));
   return wrapper && has_subcommand_in_name(*wrapper, program) ? wrapper->name : std::string_view();
@@ -59,7 +59,7 @@ std::string_view usual_name(std::string_view program) {
 
 std::string full_option(const ProgramWords& wrapper, std::string_view written) {
   std::string full(written);
-  if (!wrapper.abbreviates || written.substr(0, 2) != "--" || written.size() < 3) return full;
+  if (!wrapper.abbreviates || !written.starts_with("--") || written.size() < 3) return full;
   const auto plain = [](std::string name) {
     std::replace(name.begin(), name.end(), '_', '-');
     return name;
@@ -68,7 +68,7 @@ std::string full_option(const ProgramWords& wrapper, std::string_view written) {
   for (const auto list : {wrapper.values, wrapper.flags})
     for (const auto& name : util::split(std::string(list), ' ')) {
       if (name == written) return full;
-      if (!util::starts_with(name, full)) continue;
+      if (!name.starts_with(full)) continue;
       if (!found.empty() && plain(found) != plain(name)) return full; // of several: the program refuses it
       found = name;
     }

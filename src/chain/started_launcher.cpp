@@ -68,7 +68,7 @@ void add_words(const Launch& launch, std::size_t at, StartedLauncher& found) {
   const bool subcommand = link.module.empty() && wrapper && !wrapper->subcommands.empty() &&
                           !has_subcommand_in_name(*wrapper, name);
   if (subcommand)
-    while (options < rest && words[options].prefix().substr(0, 1) == "-") ++options;
+    while (options < rest && words[options].prefix().starts_with("-")) ++options;
   if (subcommand && options < rest) ++options;
   std::vector<std::string> written;
   for (std::size_t i = program; i < options && i < words.size(); ++i) written.push_back(words[i].text());

@@ -30,14 +30,14 @@ bool has_word(std::string_view list, const std::string& word) {
 
 bool is_image_name(std::string_view text) {
   for (const std::string_view end : {".sif", ".simg", ".img", ".sqsh", ".squashfs"})
-    if (util::ends_with(text, end)) return true;
+    if (text.ends_with(end)) return true;
   return text.find("://") != std::string_view::npos;
 }
 
 std::string program_name(const Argument& word) {
   auto name = word.text();
   name.erase(0, name.rfind('/') + 1);
-  if (name.substr(0, 6) == "python" && name.find_first_not_of("0123456789.", 6) == std::string::npos)
+  if (name.starts_with("python") && name.find_first_not_of("0123456789.", 6) == std::string::npos)
     return "python";
   const auto known = usual_name(name);
   return known.empty() ? name : std::string(known);
@@ -59,7 +59,7 @@ std::size_t find_unknown_program(const Words& words, std::size_t at, const model
       if (takes_next) ++at;
     } else if (!words[at].many) {
       // The program stands there for all to see, or is an argument of one that is called so.
-      return util::ends_with(words[at].text(), ".py") ? k_none : called;
+      return words[at].text().ends_with(".py") ? k_none : called;
     } else {
       last = at;
       if (called == k_none && is_called_program(words[at].text())) called = at;
@@ -78,9 +78,8 @@ std::size_t find_unknown_image(const Words& words, std::size_t at, const model::
       last = at;
     } else {
       const auto name = program_name(words[at]);
-      const bool program =
-          words[at].known() && (find_wrapper(name) || name == "bash" || name == "sh" ||
-                                util::starts_with(text, "./") || util::ends_with(text, ".sh"));
+      const bool program = words[at].known() && (find_wrapper(name) || name == "bash" || name == "sh" ||
+                                                 text.starts_with("./") || text.ends_with(".sh"));
       return program ? last : std::string::npos;
     }
   }

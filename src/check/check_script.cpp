@@ -136,7 +136,7 @@ Refusals without_site_options(Refusals refusals, const Subject& subject) {
     if (refusal.code != "slurm/option-unknown") return false;
     const auto word = subject.text.substr(at, length);
     const auto equals = word.find('=');
-    if (word.substr(0, 2) != "--") return false;
+    if (!word.starts_with("--")) return false;
     const auto name = word.substr(2, equals == std::string_view::npos ? equals : equals - 2);
     const auto renamed = fix_of(refusal, subject);
     const bool given_up = !renamed.empty();

@@ -118,7 +118,7 @@ bool is_explained(const Subject& subject, diag::Place place) {
   if (line.offset > 0) {
     const auto before = line_at(subject.text, line.offset - 1);
     const auto above = util::trim(subject.text.substr(before.offset, before.length));
-    if (util::starts_with(above, "#")) comment += util::to_lower(above);
+    if (above.starts_with("#")) comment += util::to_lower(above);
   }
   return std::any_of(k_reasons.begin(), k_reasons.end(),
                      [&](auto reason) { return comment.find(reason) != std::string::npos; });
@@ -137,7 +137,7 @@ void Hits::add(Hit hit) {
 std::vector<Edit> replace_end(const Subject& subject, diag::Place place, std::string_view written,
                               std::string text) {
   if (place.offset + place.length > subject.text.size() ||
-      !util::ends_with(subject.text.substr(place.offset, place.length), written))
+      !subject.text.substr(place.offset, place.length).ends_with(written))
     return {};
   return {{place.offset + place.length - written.size(), written.size(), std::move(text)}};
 }

@@ -24,7 +24,7 @@ bool asks_for_name(const shell::Command& command) {
   const auto words = command.arguments();
   return std::any_of(words.begin(), words.end(), [](const shell::Argument& word) {
     const auto text = word.text();
-    return util::starts_with(text, "hostname") || util::starts_with(text, "ip ") || text == "ip";
+    return text.starts_with("hostname") || text.starts_with("ip ") || text == "ip";
   });
 }
 

@@ -128,7 +128,7 @@ std::string_view level_name(diag::Severity severity) {
 
 std::string file_uri(std::string_view path) {
   const auto normal = std::filesystem::path(path).lexically_normal().string();
-  std::string uri = normal.substr(0, 1) == "/" ? "file://" : "";
+  std::string uri = normal.starts_with("/") ? "file://" : "";
   for (const char c : normal) {
     const bool plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
                        std::string_view("-._~/").find(c) != std::string_view::npos;

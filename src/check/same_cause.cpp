@@ -40,14 +40,13 @@ bool is_weaker(const diag::Diagnostic& what, const diag::Diagnostic& other) {
 
 /// Whether it refuses the first word of a gap to be filled in, "{number of nodes}": the others are its tail.
 bool refuses_gap(const diag::Diagnostic& error) {
-  return util::starts_with(error.code, "slurm/") &&
-         (error.message.find(" cannot be '{") != std::string::npos ||
-          error.message.find(" cannot be '<") != std::string::npos);
+  return error.code.starts_with("slurm/") && (error.message.find(" cannot be '{") != std::string::npos ||
+                                              error.message.find(" cannot be '<") != std::string::npos);
 }
 
 /// Whether `error` refuses the value in which `variable` stands, which sbatch does not expand.
 bool refuses_variable(std::string_view text, const Finding& error, const Finding& variable) {
-  return error.what.severity == diag::Severity::error && util::starts_with(error.what.code, "slurm/") &&
+  return error.what.severity == diag::Severity::error && error.what.code.starts_with("slurm/") &&
          error.what.message.find(" cannot be '") != std::string::npos &&
          (overlap(error.place, variable.place) || is_tail(text, error, variable));
 }

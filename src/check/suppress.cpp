@@ -34,8 +34,8 @@ std::size_t find_comment(std::string_view line) {
 /// "disable=a,b because" behind the mark; nothing else is ours.
 bool read_comment(std::string_view comment, Suppression& result, bool& whole_file) {
   auto rest = util::trim(comment.substr(comment.find(k_mark) + k_mark.size()));
-  whole_file = util::starts_with(rest, "disable-file=");
-  if (!whole_file && !util::starts_with(rest, "disable=")) return false;
+  whole_file = rest.starts_with("disable-file=");
+  if (!whole_file && !rest.starts_with("disable=")) return false;
   rest.remove_prefix(rest.find('=') + 1);
   const auto end = std::min(rest.find_first_of(" \t\r"), rest.size());
   for (const auto& id : util::split(rest.substr(0, end), ','))
@@ -123,7 +123,7 @@ bool is_no_job(std::string_view text) {
     const auto hash = find_comment(line);
     if (hash == std::string_view::npos) continue;
     const auto rest = util::trim(std::string_view(line).substr(line.find(k_mark, hash) + k_mark.size()));
-    if (util::starts_with(rest, k_word) && !util::trim(rest.substr(k_word.size())).empty()) return true;
+    if (rest.starts_with(k_word) && !util::trim(rest.substr(k_word.size())).empty()) return true;
   }
   return false;
 }

@@ -52,8 +52,7 @@ util::Result<topo::AffinityPlan> make_plan(const AffinityOptions& options, const
   compat.l3_as_socket = std::any_of(node.gpus.begin(), node.gpus.end(),
                                     [](const auto& gpu) { return gpu.place.l3.has_value(); });
   const unsigned all = node.cpus.threads_per_core;
-  if (util::starts_with(options.policy, "nvidia-") && options.threads_per_core > 1 &&
-      options.threads_per_core < all)
+  if (options.policy.starts_with("nvidia-") && options.threads_per_core > 1 && options.threads_per_core < all)
     return util::Error{"gpu_affinity takes one hardware thread of each core or all " + std::to_string(all) +
                        ", not " + std::to_string(options.threads_per_core)};
   auto plan = topo::plan_compat(node, compat);
@@ -99,7 +98,7 @@ bool take_visible(AffinityOptions& options, topo::Node& node, const Context& con
       return true;
     }
     if (std::any_of(entries.begin(), entries.end(),
-                    [](const auto& entry) { return util::starts_with(entry, "MIG-"); })) {
+                    [](const auto& entry) { return entry.starts_with("MIG-"); })) {
       node.notes.push_back(set + " names MIG instances by UUIDs, which only the driver's library knows: all "
                                  "GPUs of the node are shown");
       return true;

@@ -78,9 +78,9 @@ bool check_policy(const AffinityOptions& options, Failure& failure) {
   add(options.balanced, "--balanced");
   add(options.spill != "none", "--spill");
   // torchrun takes what there is, mpibind counts threads instead of cores, the two modes take one core.
-  const bool torch = util::starts_with(options.policy, "torch-");
+  const bool torch = options.policy.starts_with("torch-");
   add(options.cpus_per_rank > 0 &&
-          (torch || options.policy == "mpibind" || util::starts_with(options.policy, "nvidia-single")),
+          (torch || options.policy == "mpibind" || options.policy.starts_with("nvidia-single")),
       "--cpus-per-rank");
   add(options.threads_per_core > 0 && torch, "--threads-per-core");
   if (flags.empty()) return true;

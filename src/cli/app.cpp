@@ -31,8 +31,7 @@ struct Command {
 constexpr Command k_commands[] = {
     {"gen", add_gen},     {"submit", add_submit},       {"check", add_check},       {"rules", add_rules},
     {"init", add_init},   {"config", add_config},       {"emulate", add_emulate},   {"launch", add_launch},
-    {"sites", add_sites}, {"preflight", add_preflight}, {"affinity", add_affinity},
-    {"store", add_store},
+    {"sites", add_sites}, {"preflight", add_preflight}, {"affinity", add_affinity}, {"store", add_store},
 };
 
 const char* const k_app_footer = R"(Examples:
@@ -112,7 +111,7 @@ std::string sbatch_hint(const std::string& word) {
       {"array", "--array"},
       {"dependency", "--dependency"},
       {"output", "--output"}};
-  const bool is_long = util::starts_with(word, "--");
+  const bool is_long = word.starts_with("--");
   if (!is_long && (word.size() < 2 || word[0] != '-')) return {};
   const auto name = word.substr(2, word.find('=') == std::string::npos ? word.npos : word.find('=') - 2);
   const auto option = is_long ? slurm::is_option(slurm::Program::sbatch, name)
@@ -138,14 +137,14 @@ std::string extras_hint(const CLI::App& app, const CLI::App& chosen, const std::
   std::string hints;
   for (const auto& word : extras) {
     auto hint = takes_request ? sbatch_hint(word) : std::string();
-    if (hint.empty() && util::starts_with(word, "--"))
+    if (hint.empty() && word.starts_with("--"))
       if (const auto near = util::nearest(word.substr(0, word.find('=')), options))
         hint = "did you mean " + *near + "?";
     if (!hint.empty() && hints.find(hint) == std::string::npos) hints += (hints.empty() ? "" : "; ") + hint;
   }
   if (!hints.empty()) return hints;
   const bool words_only = std::none_of(extras.begin(), extras.end(),
-                                       [](const std::string& word) { return util::starts_with(word, "-"); });
+                                       [](const std::string& word) { return word.starts_with("-"); });
   const auto name = chosen.get_parent() == &app ? chosen.get_name() : std::string();
   const bool takes_program =
       name == "gen" || name == "submit" || name == "init" || name == "emulate" || name == "launch";
@@ -162,7 +161,7 @@ bool print_no_subcommand(const CLI::App& app, const CLI::App& chosen, const Cont
     names.push_back(command->get_name());
   const auto extras = app.remaining(true);
   const auto word = std::find_if(extras.begin(), extras.end(),
-                                 [](const std::string& extra) { return !util::starts_with(extra, "-"); });
+                                 [](const std::string& extra) { return !extra.starts_with("-"); });
   if (names.empty() || (word == extras.end() && chosen.get_require_subcommand_min() == 0)) return false;
   const auto near = word == extras.end() ? std::nullopt : util::nearest(*word, names);
   print_error("hpcml " + chosen.get_name() +
@@ -255,7 +254,7 @@ int check_output(int code, const Context& context) {
 
 bool Context::wants(std::string_view flag) const {
   return every_flag || std::any_of(words.begin(), words.end(), [&](const std::string& word) {
-           return util::starts_with(word, flag) && (word.size() == flag.size() || word[flag.size()] == '=');
+           return word.starts_with(flag) && (word.size() == flag.size() || word[flag.size()] == '=');
          });
 }
 

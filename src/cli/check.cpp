@@ -35,7 +35,7 @@ struct CheckOptions {
 
 void put(const std::string& text) { std::fwrite(text.data(), 1, text.size(), stdout); }
 
-bool is_job_file(const std::string& name) { return util::ends_with(name, ".json"); }
+bool is_job_file(const std::string& name) { return name.ends_with(".json"); }
 
 class Checker {
 public:

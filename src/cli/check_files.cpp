@@ -87,13 +87,13 @@ bool is_job_script(const std::string& name, std::string_view head) {
       ".sh", ".bash", ".slurm", ".slm", ".sbatch", ".sb", ".job", ".batch", ".sub", ".cmd", ".zsh"};
   static constexpr std::array<std::string_view, 7> k_templates = {".j2",   ".jinja", ".jinja2", ".mustache",
                                                                   ".tmpl", ".tpl",   ".in"};
-  const auto ends = [&](std::string_view ending) { return util::ends_with(name, ending); };
+  const auto ends = [&](std::string_view ending) { return name.ends_with(ending); };
   if (std::any_of(k_templates.begin(), k_templates.end(), ends)) return false;
   const bool named =
       name.find('.') == std::string::npos || std::any_of(k_endings.begin(), k_endings.end(), ends);
-  if (head.substr(0, 2) != "#!" && !named) return false;
+  if (!head.starts_with("#!") && !named) return false;
   for (int line = 0; line < 100 && !head.empty(); ++line) {
-    if (util::starts_with(head, "#SBATCH")) return true;
+    if (head.starts_with("#SBATCH")) return true;
     head.remove_prefix(std::min(head.find('\n'), head.size() - 1) + 1);
   }
   return false;

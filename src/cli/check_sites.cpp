@@ -71,7 +71,7 @@ std::string obstacle_at(model::JobSpec job, model::Site site) {
     const auto result = plan::make_plan(job, site);
     const auto refusal = std::find_if(
         result.diagnostics.begin(), result.diagnostics.end(), [](const diag::Diagnostic& finding) {
-          return finding.severity == diag::Severity::error && util::starts_with(finding.code, "request/");
+          return finding.severity == diag::Severity::error && finding.code.starts_with("request/");
         });
     if (refusal == result.diagnostics.end()) return {};
     if (first.empty()) first = refusal->message.substr(0, refusal->message.find(" ["));
@@ -190,7 +190,7 @@ std::string render_json(const std::vector<Row>& rows) {
 
 int run_check_sites(const std::vector<std::string>& files, std::optional<slurm::Version> version,
                     const std::string& format, const std::string& fail_on, const Context& context) {
-  if (files.size() != 1 || util::ends_with(files[0], ".json") || (format != "text" && format != "json")) {
+  if (files.size() != 1 || files[0].ends_with(".json") || (format != "text" && format != "json")) {
     print_error("--all-sites takes one batch script, and prints text or json",
                 "for a job file: hpcml submit --where --all-sites --job FILE", context.colour);
     return k_usage;

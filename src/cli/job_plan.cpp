@@ -25,7 +25,7 @@ int exit_code_of(const diag::Diagnostics& findings) {
   int code = k_ok;
   for (const auto& finding : findings) {
     if (finding.severity != diag::Severity::error) continue;
-    if (util::starts_with(finding.code, "usage/")) return k_usage;
+    if (finding.code.starts_with("usage/")) return k_usage;
     code = k_cannot_satisfy;
   }
   return code;
@@ -44,8 +44,7 @@ std::string script_of(const std::vector<std::string>& command) {
   std::size_t at = 0;
   if (is_shell(command[0])) {
     at = 1;
-    while (at < command.size() && util::starts_with(command[at], "-") &&
-           command[at].find('c') == std::string::npos)
+    while (at < command.size() && command[at].starts_with("-") && command[at].find('c') == std::string::npos)
       ++at;
   }
   constexpr std::uintmax_t k_most = 1 << 20;
@@ -56,7 +55,7 @@ std::string script_of(const std::vector<std::string>& command) {
   auto text = util::read_file(command[at]);
   if (!text) return {};
   const auto first = text->substr(0, text->find('\n'));
-  const bool by_line = util::starts_with(first, "#!") &&
+  const bool by_line = first.starts_with("#!") &&
                        (is_shell(util::trim(first)) || is_shell(first.substr(first.rfind(' ') + 1)));
   return at == 1 || by_line ? *text : std::string();
 }
@@ -66,7 +65,7 @@ std::string script_of(const std::vector<std::string>& command) {
 void warn_of_program(const model::Plan& plan, diag::Diagnostics& findings) {
   if (plan.command.empty() || plan.launcher.choice.is_agent() || plan.body) return;
   const auto& program = plan.command.front();
-  const bool python = util::ends_with(program, ".py");
+  const bool python = program.ends_with(".py");
   const bool here = program.find('/') != std::string::npos || python;
   std::error_code ignored;
   const bool found = here && std::filesystem::is_regular_file(program, ignored);
@@ -129,11 +128,11 @@ namespace {
 
 /// Whether the planner has said something of the option on this line of the script, in its own words.
 bool is_said(std::string_view line, const diag::Diagnostics& said) {
-  if (!util::starts_with(line, "#SBATCH --")) return false;
+  if (!line.starts_with("#SBATCH --")) return false;
   const auto name = line.substr(10, line.find_first_of("= ", 10) - 10);
   return std::any_of(said.begin(), said.end(), [&](const diag::Diagnostic& finding) {
     const auto key = std::string_view(finding.code).substr(finding.code.find('/') + 1);
-    return finding.severity != diag::Severity::note && util::ends_with(name, key);
+    return finding.severity != diag::Severity::note && name.ends_with(key);
   });
 }
 
@@ -147,7 +146,7 @@ void print_script_findings(PlannedRequest& planned, const Context& context, std:
     for (auto& [what, place, fix] : check::check_script("", part.script, {{}, &planned.site})) {
       // What the site makes of the request is worth a word where it is no more than a note, too.
       const bool note = what.severity == diag::Severity::note;
-      if (what.code == seen_to || (note && !util::starts_with(what.code, "site/"))) continue;
+      if (what.code == seen_to || (note && !what.code.starts_with("site/"))) continue;
       if (const auto at = what.span.line; at > 0 && at <= lines.size()) {
         if (is_said(lines[at - 1], part.findings)) continue;
         const auto line = std::string(util::trim(lines[at - 1]));

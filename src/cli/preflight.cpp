@@ -83,7 +83,7 @@ void print_text(const PreflightResult& result, const Context& context) {
 /// What launch had to say about a run that went well: its warnings, not the ranks' own output.
 void print_warnings(const std::string& text) {
   for (const auto& line : util::split(text, '\n'))
-    if (util::starts_with(line, "hpcml launch: warning:")) std::fprintf(stderr, "%s\n", line.c_str());
+    if (line.starts_with("hpcml launch: warning:")) std::fprintf(stderr, "%s\n", line.c_str());
 }
 
 int run_preflight(const PreflightOptions& options, const Context& context) {

@@ -53,9 +53,9 @@ private:
 /// Whether an image is a file: others are names in a registry or known to the site ("nersc/pytorch:25.06",
 /// "ubuntu").
 bool is_image_file(const std::string& text) {
-  if (util::starts_with(text, ".") || util::starts_with(text, "~")) return true;
+  if (text.starts_with(".") || text.starts_with("~")) return true;
   for (const char* ending : {".sif", ".simg", ".img", ".sqsh", ".squashfs", ".toml"})
-    if (util::ends_with(text, ending)) return text.find("://") == std::string::npos && text[0] != '-';
+    if (text.ends_with(ending)) return text.find("://") == std::string::npos && text[0] != '-';
   return false;
 }
 
@@ -118,9 +118,9 @@ void resolve_paths(model::JobSpec& job, const util::EnvSnapshot& env, diag::Diag
     if (const auto end = std::min(bind.value.find(':'), bind.value.size()); end > 0)
       reader.part("--bind", bind.value, 0, end);
   for (auto& module : job.modules)
-    if (util::starts_with(module.value, "use:")) reader.home("--module", module.value, 4);
+    if (module.value.starts_with("use:")) reader.home("--module", module.value, 4);
   for (auto& [name, value] : job.env)
-    if (value.value == "~" || util::starts_with(value.value, "~/")) reader.home("--env", value.value);
+    if (value.value == "~" || value.value.starts_with("~/")) reader.home("--env", value.value);
 }
 
 model::JobSpec job_from_flags(const RequestFlags& flags, diag::Diagnostics& findings) {

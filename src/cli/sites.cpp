@@ -53,7 +53,7 @@ void print_rows(std::vector<std::vector<std::string>> rows, const std::string& f
                 const Context& context) {
   const auto day = util::today(context.env);
   for (auto& row : rows)
-    if (auto& state = row.at(1); util::starts_with(state, "until ") && state.substr(6, 10) < day)
+    if (auto& state = row.at(1); state.starts_with("until ") && state.substr(6, 10) < day)
       state = "retired" + state.substr(16);
   if (format != "json") return print(util::render_columns(rows));
   std::string text = "[";

@@ -20,7 +20,7 @@ std::string gpus_of(const NodeType& type) {
   if (!type.gpu || type.gpu->per_node == 0) return "-";
   auto model = type.gpu->model.empty() ? type.gpu->slurm_type : type.gpu->model;
   for (const char* maker : {"NVIDIA ", "AMD ", "Intel "})
-    if (util::starts_with(model, maker)) model = model.substr(std::string_view(maker).size());
+    if (model.starts_with(maker)) model = model.substr(std::string_view(maker).size());
   if (model.empty())
     model = type.gpu->vendor == model::GpuVendor::unknown ? "GPU" : model::word_of(type.gpu->vendor);
   return std::to_string(type.gpu->per_node) + " x " + model;
@@ -34,13 +34,11 @@ std::string short_model(const std::string& gpus) {
       words.pop_back();
       continue;
     }
-    if (util::starts_with(word, "SXM") || util::starts_with(word, "PCIe") || word == "custom," ||
-        word == "(DGX)")
-      continue;
+    if (word.starts_with("SXM") || word.starts_with("PCIe") || word == "custom," || word == "(DGX)") continue;
     words.push_back(word);
   }
   auto text = util::join(words, " ");
-  if (util::ends_with(text, ",")) text.pop_back();
+  if (text.ends_with(",")) text.pop_back();
   return text;
 }
 

@@ -31,13 +31,13 @@ std::optional<std::string_view> take_until(std::string_view& text, std::string_v
 
 std::optional<int> code_of(std::string_view how) {
   constexpr std::string_view k_exit = "Exited with exit code ";
-  if (util::starts_with(how, k_exit)) {
+  if (how.starts_with(k_exit)) {
     const auto code = util::parse_unsigned(util::trim(how.substr(k_exit.size())));
     const bool own = code && *code > 0 && *code < 256 && *code != 128 + SIGTERM && *code != 128 + SIGKILL;
     return own ? std::optional(static_cast<int>(*code)) : std::nullopt;
   }
   for (const auto& [name, number] : k_signals)
-    if (util::starts_with(how, name)) return 128 + number;
+    if (how.starts_with(name)) return 128 + number;
   return std::nullopt;
 }
 
@@ -57,15 +57,15 @@ void CulpritSearch::read(std::string_view text) {
 
 void CulpritSearch::read_line(std::string_view line) {
   constexpr std::string_view k_start = "srun: error: ";
-  if (!util::starts_with(line, k_start)) return;
+  if (!line.starts_with(k_start)) return;
   line.remove_prefix(k_start.size());
   const auto node = take_until(line, ": task");
   if (!node || node->find(' ') != std::string_view::npos) return;
-  if (util::starts_with(line, "s")) line.remove_prefix(1);
+  if (line.starts_with("s")) line.remove_prefix(1);
   const auto tasks = take_until(line, ": ");
   const auto code = tasks ? code_of(line) : std::nullopt;
   if (!code) return;
-  const bool exit = util::starts_with(line, "Exited");
+  const bool exit = line.starts_with("Exited");
   x_found = StepCulprit{std::string(util::trim(*tasks)), std::string(*node),
                         exit ? "ended with exit code " + std::to_string(*code)
                              : "was ended by: " + std::string(util::trim(line)),

@@ -61,7 +61,7 @@ Name find_name(const ServeOptions& options, const Context& context) {
       {options.name, context.env.get_or("SLURMD_NODENAME", ""), util::read_host_name()});
   if (!launch::addresses_of(options.name).empty()) return found;
   for (const auto& address : launch::local_addresses())
-    if (!util::starts_with(address, "127.") && address != "::1") {
+    if (!address.starts_with("127.") && address != "::1") {
       found.text = address;
       break;
     }

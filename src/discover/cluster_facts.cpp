@@ -76,7 +76,7 @@ void ask_tools(Asker& ask, const Surroundings& surroundings, ClusterFacts& facts
 
 } // namespace
 
-std::string NotAsked::sentence() const { return util::starts_with(why, what) ? why : what + ": " + why; }
+std::string NotAsked::sentence() const { return why.starts_with(what) ? why : what + ": " + why; }
 
 Surroundings make_surroundings(const util::EnvSnapshot& env) {
   Surroundings surroundings;

@@ -18,7 +18,7 @@ using model::GpuPlace;
 
 /// "GPU0" and "GPU[0]" → 0
 std::optional<unsigned> gpu_index(std::string_view word) {
-  if (!util::starts_with(word, "GPU")) return std::nullopt;
+  if (!word.starts_with("GPU")) return std::nullopt;
   auto digits = std::string(word.substr(3));
   std::erase_if(digits, [](char c) { return c == '[' || c == ']'; });
   const auto number = util::parse_unsigned(digits);

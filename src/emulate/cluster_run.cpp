@@ -27,7 +27,7 @@ namespace fs = std::filesystem;
 bool belongs_elsewhere(const std::string& name) {
   if (slurm::use_of_variable(name) != slurm::VariableUse::none) return true;
   for (const auto& prefix : model::engine_variables({"_"}))
-    if (util::starts_with(name, prefix)) return true;
+    if (name.starts_with(prefix)) return true;
   for (const auto* other : model::k_visible_devices_variables)
     if (name == other) return true;
   for (const auto* other : {"MODULEPATH", "LOADEDMODULES", "_LMFILES_", "BASH_ENV"})

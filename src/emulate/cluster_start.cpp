@@ -249,7 +249,7 @@ std::size_t count_ready(const ClusterRun& run, const std::string& state_dir) {
   if (!answer || answer->exit_code != 0) return 0;
   std::size_t count = 0;
   for (const auto& line : util::split(answer->out, '\n'))
-    if (util::ends_with(line, " idle")) ++count;
+    if (line.ends_with(" idle")) ++count;
   return count;
 }
 

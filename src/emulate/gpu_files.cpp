@@ -32,7 +32,7 @@ PciNumbers parse_pci(const std::string& address) {
 
 /// 90010 of "gfx90a": two decimal digits each for minor and stepping, which the name has in hexadecimal.
 unsigned target_version(const std::string& arch) {
-  if (arch.size() < 6 || arch.compare(0, 3, "gfx") != 0) return 0;
+  if (arch.size() < 6 || !arch.starts_with("gfx")) return 0;
   const auto digits = arch.size();
   const auto number = [](const std::string& text, int base) {
     return static_cast<unsigned>(std::strtoul(text.c_str(), nullptr, base));

@@ -163,12 +163,12 @@ util::Result<int> read_report(int fd) {
     else if (errno != EINTR)
       break;
   }
-  if (util::starts_with(text, "E")) {
+  if (text.starts_with("E")) {
     const auto zero = text.find('\0');
     return util::Error{text.substr(1, zero - 1),
                        zero == std::string::npos ? std::string() : text.substr(zero + 1)};
   }
-  if (util::starts_with(text, "R")) return static_cast<int>(std::strtol(text.c_str() + 1, nullptr, 10));
+  if (text.starts_with("R")) return static_cast<int>(std::strtol(text.c_str() + 1, nullptr, 10));
   return util::Error{"the sandbox was killed from outside",
                      "Look for the kernel's out-of-memory killer in `dmesg`."};
 }

@@ -207,7 +207,7 @@ private:
     char buffer[128]; // longer paths name none of the files
     const auto path = read_remote_text(caller(call), call.data.args[old_open ? 0 : 1], buffer, sizeof buffer);
     for (const char* name : {"status", "numa_maps"})
-      if (util::ends_with(path, name) && hand_in_file(call, path, name, old_open)) return;
+      if (path.ends_with(name) && hand_in_file(call, path, name, old_open)) return;
     let_kernel_do_it(call);
   }
 
@@ -238,7 +238,7 @@ private:
   }
 
   std::string absolute(const seccomp_notif& call, std::string_view path, bool old_open) const {
-    if (util::starts_with(path, "/")) return std::string(path);
+    if (path.starts_with("/")) return std::string(path);
     const auto folder = static_cast<int>(call.data.args[0]);
     const std::string link = "/proc/" + std::to_string(call.pid) +
                              (old_open || folder == AT_FDCWD ? "/cwd" : "/fd/" + std::to_string(folder));

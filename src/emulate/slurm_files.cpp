@@ -38,7 +38,7 @@ std::string features_of(const model::NodeType& type) {
   std::vector<std::string> names = type.features;
   std::string word;
   constexpr std::string_view k_option = "--constraint=";
-  const bool by_feature = util::starts_with(type.local_disk_option, k_option);
+  const bool by_feature = type.local_disk_option.starts_with(k_option);
   const auto of_disk = by_feature ? type.local_disk_option.substr(k_option.size()) : std::string();
   for (const char c : type.constraint + "&" + of_disk + "&") {
     if (std::string_view("&|()*").find(c) == std::string_view::npos) {

@@ -45,7 +45,7 @@ bool has_python(const Site& site, model::PythonWay kind) {
 void add_modules(std::vector<std::string>& into, const std::vector<std::string>& names) {
   std::string path;
   for (const auto& name : names) {
-    if (util::starts_with(name, "use:"))
+    if (name.starts_with("use:"))
       path = name.substr(4);
     else
       into.push_back(path + "|" + name);
@@ -74,7 +74,7 @@ std::vector<std::string> site_paths(const Site& site) {
       std::replace_if(
           text.begin(), text.end(), [](char c) { return c == ',' || c == '\n' || c == '='; }, ' ');
       for (const auto& word : util::split(text, ' '))
-        if (util::starts_with(word, "/")) paths.push_back(util::split(word, ':').front());
+        if (word.starts_with("/")) paths.push_back(util::split(word, ':').front());
     }
   }
   return paths;

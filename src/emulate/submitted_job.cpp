@@ -32,14 +32,14 @@ std::string text_of(const SubmittedFields& fields, std::string_view name) {
 std::string tres_text(const SubmittedFields& fields, std::string_view name) {
   auto items = util::split(text_of(fields, name), ',');
   for (auto& item : items)
-    if (util::starts_with(item, "gres:") || util::starts_with(item, "gres/")) item.erase(0, 5);
+    if (item.starts_with("gres:") || item.starts_with("gres/")) item.erase(0, 5);
   return util::join(items, ",");
 }
 
 /// Without the "gpu:" that --gpus and its kin leave out.
 std::string gpus_text(const std::string& tres) {
   if (tres == "gpu") return "1";
-  return util::starts_with(tres, "gpu:") ? tres.substr(4) : tres;
+  return tres.starts_with("gpu:") ? tres.substr(4) : tres;
 }
 
 /// Slurm keeps --gres and --gpus-per-node in one field. The script tells which it was, else the site's own
@@ -51,7 +51,7 @@ bool is_gres(const model::Site& site, const SubmittedFields& fields, const std::
   for (const auto& component : slurm::read_settings(header, {}, slurm::k_newest_version, ignored))
     for (auto one = component.rbegin(); one != component.rend(); ++one)
       if (one->option == "gres" || one->option == "gpus-per-node") return one->option == "gres";
-  const bool other_gres = !util::starts_with(value, "gpu");
+  const bool other_gres = !value.starts_with("gpu");
   return other_gres || site.gpu_request.style != model::GpuStyle::gpus_per_node;
 }
 
@@ -124,7 +124,7 @@ std::vector<slurm::Setting> settings_of(const model::Site& site, const Submitted
 /// Whether the site's own filter refuses such jobs; what slurm.conf has of the profile, Slurm says itself.
 bool is_enforced(const Verdict& verdict, const site::Placement& placement) {
   const auto* partition = placement.partition();
-  const bool by_partition = util::starts_with(verdict.owner, "partition ");
+  const bool by_partition = verdict.owner.starts_with("partition ");
   const bool certain = verdict.certainty == site::Certainty::certain;
   switch (verdict.rule) {
   case Rule::nodes_over:

@@ -65,11 +65,11 @@ std::string render_meminfo(const std::string& host_text, unsigned long long mem_
     const auto replace = [&](const char* name, unsigned long long value) {
       text += std::string(name) + " " + std::to_string(value) + " kB\n";
     };
-    if (util::starts_with(line, "MemTotal:"))
+    if (line.starts_with("MemTotal:"))
       replace("MemTotal:      ", kib);
-    else if (util::starts_with(line, "MemFree:"))
+    else if (line.starts_with("MemFree:"))
       replace("MemFree:       ", kib - kib / 16);
-    else if (util::starts_with(line, "MemAvailable:"))
+    else if (line.starts_with("MemAvailable:"))
       replace("MemAvailable:  ", kib - kib / 16);
     else
       text += line + "\n";

@@ -54,8 +54,7 @@ std::vector<pid_t> list_all_threads() {
 }
 
 std::optional<pid_t> find_file_task(std::string_view path, std::string_view name, pid_t caller) {
-  if (!util::starts_with(path, "/proc/") || !util::ends_with(path, "/" + std::string(name)))
-    return std::nullopt;
+  if (!path.starts_with("/proc/") || !path.ends_with("/" + std::string(name))) return std::nullopt;
   path.remove_prefix(6);
   path.remove_suffix(name.size() + 1);
   std::optional<pid_t> task;
@@ -68,7 +67,7 @@ std::optional<pid_t> find_file_task(std::string_view path, std::string_view name
     return links ? std::optional(links->process) : std::nullopt;
   }
   path.remove_prefix(slash + 1);
-  if (!util::starts_with(path, "task/") || (process != "self" && !parse_pid(process))) return std::nullopt;
+  if (!path.starts_with("task/") || (process != "self" && !parse_pid(process))) return std::nullopt;
   return parse_pid(path.substr(5));
 }
 
@@ -97,13 +96,13 @@ std::string render_status(std::string_view status, const model::IdSet& cpus, uns
     const auto end = std::min(status.find('\n'), status.size() - 1) + 1;
     const auto line = status.substr(0, end);
     status.remove_prefix(end);
-    if (util::starts_with(line, "Cpus_allowed:"))
+    if (line.starts_with("Cpus_allowed:"))
       text += "Cpus_allowed:\t" + render_kernel_mask(cpus, cpu_ids) + "\n";
-    else if (util::starts_with(line, "Cpus_allowed_list:"))
+    else if (line.starts_with("Cpus_allowed_list:"))
       text += "Cpus_allowed_list:\t" + cpus.to_list() + "\n";
-    else if (util::starts_with(line, "Mems_allowed:"))
+    else if (line.starts_with("Mems_allowed:"))
       text += "Mems_allowed:\t" + render_kernel_mask(memory_nodes, 1024) + "\n";
-    else if (util::starts_with(line, "Mems_allowed_list:"))
+    else if (line.starts_with("Mems_allowed_list:"))
       text += "Mems_allowed_list:\t" + memory_nodes.to_list() + "\n";
     else
       text += line;

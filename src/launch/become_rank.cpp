@@ -31,7 +31,7 @@ std::string cache_tag(const World& world) {
 
 /// What to say instead of a program's name where it is a script, or lies in this folder.
 std::string right_words(const std::string& name) {
-  if (util::ends_with(name, ".py")) return "say python " + name;
+  if (name.ends_with(".py")) return "say python " + name;
   if (name.find('/') == std::string::npos && ::access(name.c_str(), X_OK) == 0)
     return "it lies in this folder, which is not in PATH: say ./" + name;
   return {};
@@ -49,9 +49,9 @@ Error exec_error(const std::string& name, int code) {
   if (code == EACCES && ::stat(name.c_str(), &found) == 0 && S_ISDIR(found.st_mode))
     return Error{"cannot execute " + name + ": it is a directory"};
   return Error{"cannot execute " + name + ": " + std::strerror(code),
-               code != EACCES                 ? ""
-               : util::ends_with(name, ".py") ? right_words(name)
-                                              : "chmod +x " + name + " if it is a program"};
+               code != EACCES          ? ""
+               : name.ends_with(".py") ? right_words(name)
+                                       : "chmod +x " + name + " if it is a program"};
 }
 
 /// A file of this name that is in PATH but may not be executed.

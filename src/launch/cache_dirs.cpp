@@ -87,7 +87,7 @@ std::vector<std::string> parts_of(const std::string& below) {
 }
 
 util::Status make_below(const CacheDir& cache, const std::string& below) {
-  if (util::starts_with(below, "/") || below == ".." || util::starts_with(below, "../") ||
+  if (below.starts_with("/") || below == ".." || below.starts_with("../") ||
       below.find("/../") != std::string::npos)
     return cache_error(cache.path, "'" + below + "' leads out of it");
   std::string relative;
@@ -108,7 +108,7 @@ void remove_stale(const CacheDir& cache) {
   DIR* dir = ::opendir(base.empty() ? "/" : base.c_str());
   if (dir == nullptr) return;
   while (const dirent* entry = ::readdir(dir)) {
-    if (!util::starts_with(entry->d_name, prefix) || own == entry->d_name) continue;
+    if (!std::string_view(entry->d_name).starts_with(prefix) || own == entry->d_name) continue;
     const std::string path = base + "/" + entry->d_name;
     const int fd = ::open(path.c_str(), k_open_dir | O_CLOEXEC);
     if (fd < 0) continue;

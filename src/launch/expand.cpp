@@ -38,8 +38,7 @@ std::optional<std::string> expand_variables(const std::string& text, const util:
       const auto close = text.find('}', start + length);
       if (close == std::string::npos) return std::nullopt;
       const std::string rest = text.substr(start + length, close - start - length);
-      if (!rest.empty() &&
-          (rest.compare(0, 2, ":-") != 0 || rest.find_first_of("$`\\\"'{") != std::string::npos))
+      if (!rest.empty() && (!rest.starts_with(":-") || rest.find_first_of("$`\\\"'{") != std::string::npos))
         return std::nullopt;
       if (!rest.empty()) fallback = rest.substr(2);
       at = close;

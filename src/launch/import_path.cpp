@@ -19,13 +19,13 @@ std::string folder_of(const std::string& path) {
 std::string base_of(const std::string& path) { return path.substr(path.rfind('/') + 1); }
 
 std::string absolute(const std::string& path, const std::string& folder) {
-  return util::starts_with(path, "/") ? path : folder + (path.empty() ? "" : "/" + path);
+  return path.starts_with("/") ? path : folder + (path.empty() ? "" : "/" + path);
 }
 
 /// "python3.11" for that and for "python3.11-config"'s like; empty where a name has no minor version.
 std::string versioned_name(const std::string& name) {
   constexpr std::string_view k_start = "python3.";
-  if (!util::starts_with(name, k_start)) return {};
+  if (!name.starts_with(k_start)) return {};
   auto end = k_start.size();
   while (end < name.size() && name[end] >= '0' && name[end] <= '9') ++end;
   return end == k_start.size() ? std::string() : name.substr(0, end);
@@ -77,12 +77,12 @@ public:
     const auto names = x_files.names(folder);
     if (!names.empty() && x_see(folder, &names)) return true;
     for (const auto& name : names) {
-      if (!util::ends_with(name, ".pth") || util::starts_with(name, ".")) continue;
+      if (!name.ends_with(".pth") || name.starts_with(".")) continue;
       const auto text = x_files.read(folder + "/" + name, k_most_of_a_text);
       for (const auto& line : util::split(text.value_or(""), '\n')) {
         const std::string entry(util::trim(line));
-        if (entry.empty() || entry[0] == '#' || util::starts_with(entry, "import ") ||
-            util::starts_with(entry, "import\t"))
+        if (entry.empty() || entry[0] == '#' || entry.starts_with("import ") ||
+            entry.starts_with("import\t"))
           continue;
         if (visit(absolute(entry, folder))) return true;
       }

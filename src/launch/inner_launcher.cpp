@@ -23,7 +23,7 @@ bool is_agent_of_each_task(const chain::StartedLauncher& inner, const World& wor
 std::string program_after(const chain::StartedLauncher& inner) {
   if (inner.command.empty()) return "PROGRAM";
   const auto& first = inner.command.front();
-  return (util::ends_with(first, ".py") ? "python " : "") + util::join(inner.command, " ");
+  return (first.ends_with(".py") ? "python " : "") + util::join(inner.command, " ");
 }
 
 /// One agent for each of several nodes, and none is told of the others.

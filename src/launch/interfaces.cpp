@@ -25,15 +25,15 @@ bool names_interfaces(const std::string& variable) {
 std::string present_interfaces(const std::string& variable, const std::string& value,
                                const std::vector<std::string>& present) {
   const bool nccl = variable == "NCCL_SOCKET_IFNAME";
-  if (present.empty() || (nccl && util::starts_with(value, "^"))) return value;
-  const bool exact = !nccl || util::starts_with(value, "=");
+  if (present.empty() || (nccl && value.starts_with("^"))) return value;
+  const bool exact = !nccl || value.starts_with("=");
   const std::string list = nccl && exact ? value.substr(1) : value;
   std::vector<std::string> kept;
   for (const auto& piece : util::split(list, ',')) {
     const std::string name(util::trim(piece));
     const std::string bare = nccl ? name.substr(0, name.find(':')) : name; // NCCL takes NAME:PORT
     const bool there = std::any_of(present.begin(), present.end(), [&](const std::string& one) {
-      return exact ? one == bare : util::starts_with(one, bare);
+      return exact ? one == bare : one.starts_with(bare);
     });
     if (!name.empty() && there) kept.push_back(name);
   }

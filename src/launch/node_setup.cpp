@@ -32,7 +32,7 @@ std::vector<model::GpuPlace> visible_places(const VisibleGpus& visible, const No
     return place.numa == all.front().numa;
   });
   for (std::size_t i = 0; i < visible.entries.size(); ++i) {
-    if (util::starts_with(visible.entries[i], "MIG-")) {
+    if (visible.entries[i].starts_with("MIG-")) {
       places.push_back({static_cast<unsigned>(i), together ? all.front().numa : std::nullopt, {}, {}, {}});
       continue;
     }

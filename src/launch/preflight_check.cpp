@@ -42,7 +42,7 @@ std::vector<std::string> helper_words(const std::string& helper, const RankSetup
 std::optional<std::string> find_torch_helper(const std::string& program) {
   const std::string folder = folder_of(program), name = program.substr(program.rfind('/') + 1);
   // bin/hpcml-aarch64 has its own helper beside the other's.
-  const std::string arch = util::starts_with(name, "hpcml-") ? name.substr(5) : "";
+  const std::string arch = name.starts_with("hpcml-") ? name.substr(5) : "";
   for (const auto& path : {folder + "/../libexec/hpcml/hpcml-torch" + arch, folder + "/hpcml-torch" + arch})
     if (::access(path.c_str(), X_OK) == 0) return path;
   return std::nullopt;

@@ -16,7 +16,7 @@ namespace {
 
 /// Threads, loaders and devices of one rank.
 bool is_for_one_rank(const std::string& variable) {
-  return util::starts_with(variable, "OMP_") || variable == "HPCML_INTEROP_THREADS" ||
+  return variable.starts_with("OMP_") || variable == "HPCML_INTEROP_THREADS" ||
          variable == "HPCML_DATALOADER_WORKERS" || variable == "UCX_NET_DEVICES";
 }
 
@@ -118,7 +118,7 @@ void set_cpus_per_task(Builder& builder, const RankSetup& setup, const LaunchReq
   if (setup.env.get_or("SLURM_JOB_ID", "").empty() || setup.env.get(k_name)) return;
   for (const auto& part : util::split(setup.env.get_or("SLURM_TRES_PER_TASK", ""), ','))
     for (const auto* prefix : {"cpu=", "cpu:", "cpu/"})
-      if (util::starts_with(part, prefix)) return builder.set(k_name, part.substr(4));
+      if (part.starts_with(prefix)) return builder.set(k_name, part.substr(4));
   if (request.cpus_per_task == 0) return;
   const bool slice =
       !node.agent && node.world.layout.local_world_size > 1 && node.binding.mode != BindMode::verify;

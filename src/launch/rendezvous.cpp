@@ -116,7 +116,7 @@ std::vector<std::string> serving_addresses(const std::vector<std::string>& names
     if (!names[i].empty())
       for (const auto& address : addresses_of(names[i]))
         // All of 127.0.0.0/8 is here, whatever the list says.
-        if (std::find(mine.begin(), mine.end(), address) != mine.end() || util::starts_with(address, "127."))
+        if (std::find(mine.begin(), mine.end(), address) != mine.end() || address.starts_with("127."))
           add_once(found, address);
     if (i == 0 && found.empty()) return {};
   }

@@ -62,7 +62,7 @@ Starter judge_ancestors(const std::vector<std::string>& names, const std::string
     if (is_one_of(name, {"mpirun", "mpiexec", "orterun", "prterun", "orted", "prted", "mpiexec.hydra",
                          "hydra_pmi_proxy", "mpispawn", "mpirun_rsh"}))
       return Starter::mpi;
-    if (util::starts_with(name, k_step_daemon)) {
+    if (name.starts_with(k_step_daemon)) {
       const auto title = read_title(name);
       if (is_one_of(title.step, {"batch", "interactive", "extern"}))
         return title.job == job ? Starter::script : Starter::unknown;

@@ -80,7 +80,7 @@ TorchFound found_at(const std::string& text, const std::string& place) {
 /// What stands between quotes behind `key`, at the beginning of a line.
 std::optional<std::string> quoted_behind(const std::string& text, std::string_view key) {
   for (const auto& line : util::split(text, '\n')) {
-    if (!util::starts_with(line, key)) continue;
+    if (!line.starts_with(key)) continue;
     const auto open = line.find_first_of("'\"", key.size());
     if (open == std::string::npos) continue;
     const auto close = line.find(line[open], open + 1);
@@ -106,10 +106,10 @@ std::optional<TorchFound> torch_in(const std::string& folder, const FileView& fi
 std::optional<TorchFound> noted_torch(const std::string& folder, const std::vector<std::string>& names) {
   for (const auto& name : names)
     for (const std::string_view ending : {".dist-info", ".egg-info", ".egg-link"}) {
-      if (!util::ends_with(name, ending) || !util::starts_with(name, "torch")) continue;
+      if (!name.ends_with(ending) || !name.starts_with("torch")) continue;
       if (name == "torch.egg-link")
         return not_found(Kind::unknown, folder + "/torch.egg-link points to a torch that is being developed");
-      if (util::starts_with(name, "torch-"))
+      if (name.starts_with("torch-"))
         return found_at(name.substr(6, name.size() - 6 - ending.size()), folder + "/" + name);
     }
   return std::nullopt;
@@ -149,7 +149,7 @@ TorchFound torch_of_program(const std::string& program, const util::EnvSnapshot&
   if (!needs) return not_found(Kind::unknown, program + " is no program whose libraries can be read here");
   std::string library;
   for (const auto& name : needs->libraries) {
-    if (!util::starts_with(name, "libtorch") && !util::starts_with(name, "libc10")) continue;
+    if (!name.starts_with("libtorch") && !name.starts_with("libc10")) continue;
     library = name;
     // "libtorch_cpu.so.1.13": Debian's tells its version itself.
     const auto number = name.find(".so.");
@@ -175,7 +175,7 @@ TorchFound torch_of_program(const std::string& program, const util::EnvSnapshot&
 
 bool is_python(const std::string& program) {
   const auto name = base_of(program);
-  return util::starts_with(name, "python") && name.find_first_not_of("0123456789.t", 6) == std::string::npos;
+  return name.starts_with("python") && name.find_first_not_of("0123456789.t", 6) == std::string::npos;
 }
 
 bool is_shell(const std::string& program) {
@@ -204,7 +204,7 @@ std::vector<std::string> interpreter_words(const std::string& head) {
   for (const auto& word : util::split(std::string_view(lines[0]).substr(2), ' '))
     if (!util::trim(word).empty()) words.emplace_back(util::trim(word));
   constexpr std::string_view k_exec = "'''exec' ";
-  if (lines.size() > 1 && util::starts_with(lines[1], k_exec)) {
+  if (lines.size() > 1 && lines[1].starts_with(k_exec)) {
     auto path = lines[1].substr(k_exec.size());
     path = path.substr(0, path.find(" \"$0\""));
     words = {util::replace_all(path, "\"", "")};
@@ -262,7 +262,7 @@ TorchFound find_torch(const std::vector<std::string>& command, const util::EnvSn
     const auto program = words.empty() ? std::nullopt : find_runnable(words[0], variables, cwd, files);
     if (!program) return not_found(Kind::unknown, (words.empty() ? command[0] : words[0]) + " is not found");
     const auto head = files.read(*program, 1024);
-    if (head && util::starts_with(*head, "#!")) {
+    if (head && (*head).starts_with("#!")) {
       auto interpreter = interpreter_words(*head);
       if (interpreter.empty() || !is_python(interpreter[0]))
         return not_found(Kind::unknown, *program + " is a script" +

@@ -21,7 +21,7 @@ const EngineRow* find_engine_option(std::string_view option) {
   const auto word = " " + std::string(option) + " ";
   return find_engine([&](const EngineRow& row) {
     return row.step_options.find(word) != std::string_view::npos ||
-           (!row.option_start.empty() && option.substr(0, row.option_start.size()) == row.option_start);
+           (!row.option_start.empty() && option.starts_with(row.option_start));
   });
 }
 

@@ -70,7 +70,7 @@ bool may_have(const Family& family, const GpuShape& gpu) {
   if (family.archs.empty() || arch.empty()) return true;
   const auto archs = util::split(std::string(family.archs), ' ');
   return std::any_of(archs.begin(), archs.end(),
-                     [&](const auto& beginning) { return util::starts_with(arch, beginning); });
+                     [&](const auto& beginning) { return arch.starts_with(beginning); });
 }
 
 } // namespace

@@ -53,7 +53,7 @@ util::Result<IdSet> IdSet::parse_list(std::string_view text) {
 
 util::Result<IdSet> IdSet::parse_mask(std::string_view text) {
   auto digits = util::trim(text);
-  if (util::starts_with(digits, "0x") || util::starts_with(digits, "0X")) digits.remove_prefix(2);
+  if (digits.starts_with("0x") || digits.starts_with("0X")) digits.remove_prefix(2);
   if (digits.empty()) return util::Error{"an empty mask", "write a hexadecimal mask such as 0xfe00"};
   IdSet set;
   unsigned bit = 0;

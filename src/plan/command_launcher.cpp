@@ -85,7 +85,7 @@ private:
     if (x_agent.options.empty() || x_agent.has({Says::module, Says::plain})) return;
     const auto& last = x_agent.options.back();
     if (last.second || is_taken(x_agent.row->says_of(last.first)) ||
-        util::ends_with(x_agent.command.front(), ".py") || last.first == "run_path")
+        x_agent.command.front().ends_with(".py") || last.first == "run_path")
       return;
     error("whether --" + last.first + " takes a value is not known, so neither is where the program begins",
           "write --" + last.first + "=VALUE, or the program as a path that ends in .py");
@@ -158,7 +158,7 @@ private:
     if (!x_replaced.empty()) text += "; it stands for " + util::join(x_replaced, " ");
     x_said.tell("request/launcher", text);
     const auto& telling = x_agent.row->telling_module;
-    if (!telling.empty() && util::ends_with(x_agent.written, telling) && !x_agent.has({Says::local_rank}))
+    if (!telling.empty() && x_agent.written.ends_with(telling) && !x_agent.has({Says::local_rank}))
       x_said.warning("request/launcher",
                      std::string(telling) + " also gives the program --local-rank, " + x_agent.name +
                          " does not",
@@ -176,7 +176,7 @@ private:
 std::optional<StartedLauncher> agent_of(const model::JobSpec& job, bool& only_options) {
   auto words = job.command;
   const bool agent_wanted = job.launcher && job.launcher->value.is_agent();
-  only_options = agent_wanted && util::starts_with(words.front(), "-");
+  only_options = agent_wanted && words.front().starts_with("-");
   if (only_options) {
     const auto own = job.launcher->value.row().words.start();
     words.insert(words.begin(), own.begin(), own.end());
@@ -201,7 +201,7 @@ Told<LaunchedJob> read_command_launcher(model::JobSpec given) {
   bool only_options = false;
   const auto agent = agent_of(job, only_options);
   if (!agent) {
-    if (util::starts_with(job.command.front(), "-"))
+    if (job.command.front().starts_with("-"))
       told.remarks.error("usage/command", "the command begins with an option: " + job.command.front(),
                          "the program stands first behind --, then its arguments");
     return told;

@@ -18,7 +18,7 @@ std::string base_name(const std::string& path) {
 
 bool is_interpreter(const std::string& program) {
   const std::string name = base_name(program);
-  return util::starts_with(name, "python") && name.find_first_not_of("0123456789.", 6) == std::string::npos;
+  return name.starts_with("python") && name.find_first_not_of("0123456789.", 6) == std::string::npos;
 }
 
 namespace {
@@ -46,14 +46,14 @@ std::string program_of(const std::vector<std::string>& command) {
 
 bool is_python(const std::vector<std::string>& command) {
   return !command.empty() &&
-         (is_interpreter(command[0]) || util::ends_with(command[0], ".py") ||
+         (is_interpreter(command[0]) || command[0].ends_with(".py") ||
           (base_name(command[0]) == "env" && command.size() > 1 && is_interpreter(command[1])));
 }
 
 std::string job_name_of(const std::vector<std::string>& command) {
   std::string name = base_name(program_of(command));
   const std::size_t dot = name.rfind('.');
-  if (dot != std::string::npos && dot > 0 && (util::ends_with(name, ".py") || util::ends_with(name, ".sh")))
+  if (dot != std::string::npos && dot > 0 && (name.ends_with(".py") || name.ends_with(".sh")))
     name.resize(dot);
   for (char& c : name)
     if (!std::isalnum(static_cast<unsigned char>(c)) && c != '.' && c != '_' && c != '-') c = '_';

@@ -45,7 +45,7 @@ std::string inside_path(const std::string& path, const std::vector<ContainerBind
   const ContainerBind* best = nullptr;
   for (const auto& bind : binds) {
     if (bind.target.empty() || bind.target == bind.source) continue;
-    const bool holds = path == bind.source || util::starts_with(path, bind.source + "/");
+    const bool holds = path == bind.source || path.starts_with(bind.source + "/");
     if (holds && (!best || bind.source.size() >= best->source.size())) best = &bind;
   }
   return best ? best->target + path.substr(best->source.size()) : path;
@@ -54,7 +54,7 @@ std::string inside_path(const std::string& path, const std::vector<ContainerBind
 /// Whether `path` lies under a bind, by the host's name or by the container's.
 bool is_shown(const std::string& path, const std::vector<ContainerBind>& binds) {
   const auto below = [&](const std::string& folder) {
-    return path == folder || folder == "/" || util::starts_with(path, folder + "/");
+    return path == folder || folder == "/" || path.starts_with(folder + "/");
   };
   return std::any_of(binds.begin(), binds.end(), [&](const auto& bind) {
     return below(bind.source) || (!bind.target.empty() && below(bind.target));

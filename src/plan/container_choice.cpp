@@ -8,9 +8,7 @@
 
 namespace hpcml::plan {
 
-bool is_squashed(std::string_view path) {
-  return util::ends_with(path, ".sqsh") || util::ends_with(path, ".squashfs");
-}
+bool is_squashed(std::string_view path) { return path.ends_with(".sqsh") || path.ends_with(".squashfs"); }
 
 bool fits_edf(std::string_view path) { return path.find_first_of("\"\\$") == std::string_view::npos; }
 

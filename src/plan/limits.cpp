@@ -19,7 +19,7 @@ std::optional<Sourced<model::MemSize>> plan_memory(const LaidOut& given, const J
   if (!rule.takes()) return std::nullopt;
   // Given in another unit by hand: two kinds of memory options are fatal in Slurm.
   for (const auto& raw : given.job.sbatch)
-    if (util::starts_with(raw.value, "--mem-per-")) {
+    if (raw.value.starts_with("--mem-per-")) {
       judgement.say(said, {site::Rule::memory_over});
       return std::nullopt;
     }

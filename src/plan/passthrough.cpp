@@ -61,7 +61,7 @@ void take_gres(Told<model::JobSpec>& told, const slurm::OptionWord& option, cons
   for (const auto& item : util::split(option.value.value_or(""), ','))
     if (item == "gpu")
       take_gpus(told, {option.name, "1"}, origin);
-    else if (util::starts_with(item, "gpu:"))
+    else if (item.starts_with("gpu:"))
       take_gpus(told, {option.name, item.substr(4)}, origin);
     else
       others.push_back(item);
@@ -104,7 +104,7 @@ void check_memory(Told<model::JobSpec>& told, const std::vector<model::Sourced<s
   std::vector<std::string> names;
   if (told.value.mem) names.push_back("--mem");
   for (const auto& raw : kept)
-    if (util::starts_with(raw.value, "--mem-per-")) names.push_back(slurm::split_option(raw.value).name);
+    if (raw.value.starts_with("--mem-per-")) names.push_back(slurm::split_option(raw.value).name);
   if (names.size() > 1)
     told.remarks.error("usage/mem", util::join(names, " and ") + " exclude each other", "keep one of them");
 }

@@ -132,7 +132,7 @@ constexpr Row k_rows[] = {
 /// "ALL" and "ALL,NAME=VALUE" keep everything; all other values drop what the script exports.
 bool keeps_variables(const slurm::OptionWord& option) {
   const std::string value = option.value.value_or("");
-  return option.name == "--export" && (value == "ALL" || util::starts_with(value, "ALL,"));
+  return option.name == "--export" && (value == "ALL" || value.starts_with("ALL,"));
 }
 
 RawDecision refusal(Why why, slurm::Program program, const std::string& name) {

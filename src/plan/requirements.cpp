@@ -9,7 +9,7 @@ namespace hpcml::plan {
 std::optional<std::string> requirements_file(const std::string& text) {
   const std::string word(util::trim(text));
   const bool option = !word.empty() && word.front() == '-';
-  const bool path = word.find('/') != std::string::npos || util::ends_with(word, ".txt");
+  const bool path = word.find('/') != std::string::npos || word.ends_with(".txt");
   if (!path || option || !util::is_one_line(word) || word.find(' ') != std::string::npos) return std::nullopt;
   return word;
 }

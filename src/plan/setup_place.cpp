@@ -32,7 +32,7 @@ void choose_setup_place(SetupContext& context) {
     context.plan.use = "--wheelhouse";
     // pip reads the file that it is given before the list is written, and that one stays as it is.
     context.plan.place =
-        util::ends_with("/" + requirements_file(context.spec.packages).value_or(""), "/requirements.txt")
+        ("/" + requirements_file(context.spec.packages).value_or("")).ends_with("/requirements.txt")
             ? "requirements-" + context.site.id + ".txt"
             : "requirements.txt";
     break;
@@ -44,7 +44,7 @@ void choose_setup_place(SetupContext& context) {
                context.recipe->kind != PythonWay::wheelhouse) {
       context.plan.place = context.recipe->where + "/torch";
       context.plan.place_expression = true;
-    } else if (!context.spec.kind && context.site.storage.scratch.substr(0, 1) == "$") {
+    } else if (!context.spec.kind && context.site.storage.scratch.starts_with("$")) {
       context.plan.place = context.site.storage.scratch + "/torch";
       context.plan.place_expression = true;
       if (const auto& days = context.site.storage.scratch_days)

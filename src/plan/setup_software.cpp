@@ -13,7 +13,7 @@ namespace {
 void add_setup_modules(SetupContext& context, const std::vector<std::string>& modules,
                        const model::Origin& origin) {
   for (const auto& text : modules) {
-    const bool is_path = util::starts_with(text, "use:");
+    const bool is_path = text.starts_with("use:");
     context.plan.modules.push_back({is_path ? text.substr(4) : text, is_path, origin});
   }
 }
@@ -61,7 +61,7 @@ void add_setup_software(SetupContext& context) {
   context.plan.link_directories = context.site.libtorch_link_directories;
   std::vector<std::string> archs;
   for (const auto& arch : context.nodes.target.archs)
-    if (util::starts_with(arch, "sm_")) archs.push_back(arch.substr(3, arch.size() - 4) + "." + arch.back());
+    if (arch.starts_with("sm_")) archs.push_back(arch.substr(3, arch.size() - 4) + "." + arch.back());
   context.plan.cuda_archs = util::join(archs, ";");
 }
 

@@ -25,7 +25,7 @@ void add_to_step(Directives& directives, const std::string& option) {
 bool uses_local_disk(const Equipped& given) {
   if (!given.node() || !given.node()->local_disk) return false;
   const std::string& disk = *given.node()->local_disk;
-  const auto below = [&](const std::string& path) { return util::starts_with(path, disk); };
+  const auto below = [&](const std::string& path) { return path.starts_with(disk); };
   const auto& caches = given.software.caches;
   return below(given.software.python.where) || given.software.stage ||
          std::any_of(caches.begin(), caches.end(), [&](const auto& c) { return below(c.base); });

@@ -134,7 +134,7 @@ void check_hpcml_path(const Launched& given, Remarks& said) {
 } // namespace
 
 void add_module(Told<Software>& told, const std::string& text, const model::Origin& origin) {
-  const bool is_path = util::starts_with(text, "use:");
+  const bool is_path = text.starts_with("use:");
   const std::string name = is_path ? text.substr(4) : text;
   if (name.empty() || name.front() == '-' || !util::is_one_line(name) || name.find(' ') != std::string::npos)
     return told.remarks.error("usage/module", "'" + text + "' is no module name",

@@ -37,12 +37,12 @@ void check_sources(model::PlannedStage& stage, Remarks& said) {
 
 bool is_archive(std::string_view path) {
   for (const char* ending : {".tar", ".tar.gz", ".tgz", ".tar.zst", ".tar.xz", ".tar.bz2"})
-    if (util::ends_with(path, ending)) return true;
+    if (path.ends_with(ending)) return true;
   return false;
 }
 
 bool is_by_slurm(const std::string& place) {
-  return place == "$SLURM_TMPDIR" || util::starts_with(place, "$SLURM_TMPDIR/");
+  return place == "$SLURM_TMPDIR" || place.starts_with("$SLURM_TMPDIR/");
 }
 
 Told<Software> stage_files(const Launched& given, Software software) {

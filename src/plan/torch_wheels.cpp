@@ -85,7 +85,7 @@ std::pair<unsigned, unsigned> capability(const std::string& arch) {
 
 /// A GPU runs code for its own major version up to its minor one; an AMD GPU its own code only.
 bool runs_on(const std::string& built, const std::string& gpu) {
-  if (!util::starts_with(gpu, "sm_") || !util::starts_with(built, "sm_")) return built == gpu;
+  if (!gpu.starts_with("sm_") || !built.starts_with("sm_")) return built == gpu;
   const auto [major, minor] = capability(built);
   const auto [gpu_major, gpu_minor] = capability(gpu);
   return major == gpu_major && minor <= gpu_minor;

@@ -23,7 +23,7 @@ std::string_view text_of(const Porting& porting, const Assigning& one) {
 
 /// Whether programs see what it sets.
 bool exports(std::string_view text) {
-  return util::starts_with(text, "export") || text.find(" -x") != std::string_view::npos ||
+  return text.starts_with("export") || text.find(" -x") != std::string_view::npos ||
          text.find(" -gx") != std::string_view::npos;
 }
 
@@ -38,8 +38,7 @@ bool keep_from_ranks(Porting& porting, TextCuts& cuts, const Assigning& one, boo
   if (std::none_of(one.names.begin(), one.names.end(), is_rank_variable)) return false;
   const auto text = text_of(porting, one);
   const auto names = util::join(one.names, ", ");
-  if (!util::starts_with(text, c_export) ||
-      !std::all_of(one.names.begin(), one.names.end(), is_rank_variable)) {
+  if (!text.starts_with(c_export) || !std::all_of(one.names.begin(), one.names.end(), is_rank_variable)) {
     note(porting, one,
          names + " stays exported as the script has it: hpcml launch refuses to start ranks where it "
                  "contradicts them",
@@ -69,14 +68,14 @@ bool is_owned(const std::string& name) {
   static const auto c_of_images = model::engine_variables({"_BIND"});
   static constexpr std::array<std::string_view, 9> k_prefixes = {"GLOO_",   "FI_",   "UCX_", "CXI_", "MPICH_",
                                                                  "MIOPEN_", "RCCL_", "OFI_", "NCCL_"};
-  if (util::starts_with(name, "NCCL_DEBUG")) return false;
+  if (name.starts_with("NCCL_DEBUG")) return false;
   const auto is_in = [&](const auto& names) {
     return std::find(names.begin(), names.end(), name) != names.end();
   };
   return is_in(k_names) || is_in(c_of_images) || is_in(k_rank_variables) ||
          is_in(model::k_visible_devices_variables) ||
          std::any_of(k_prefixes.begin(), k_prefixes.end(),
-                     [&](std::string_view prefix) { return util::starts_with(name, prefix); });
+                     [&](std::string_view prefix) { return name.starts_with(prefix); });
 }
 
 std::optional<Assigning> as_assignment(const shell::Node& node) {
@@ -93,7 +92,7 @@ std::optional<Assigning> as_assignment(const shell::Node& node) {
   // `export A B` without values says nothing by itself.
   for (std::size_t i = 1; i < node.words.size(); ++i)
     for (const auto& part : node.words[i].parts)
-      if (part.text.substr(0, 1) != "-") result.names.push_back(part.text);
+      if (!part.text.starts_with("-")) result.names.push_back(part.text);
   return result.names.empty() ? std::nullopt : std::optional(result);
 }
 

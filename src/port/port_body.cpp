@@ -37,7 +37,7 @@ public:
 private:
   /// The lines that sbatch or nobody reads: the first one and the directives.
   void cut_header() {
-    if (util::starts_with(x_text, "#!")) x_cuts.cut({0, x_cuts.line_end(0)});
+    if (x_text.starts_with("#!")) x_cuts.cut({0, x_cuts.line_end(0)});
     for (const auto& directive : x_header.directives)
       if (!directive.words.empty())
         x_cuts.cut({x_cuts.line_begin(directive.words.front().place.offset),
@@ -98,7 +98,7 @@ private:
     for (const auto& part : node.words[1].parts) text += part.text;
     return word == "conda" || word == "mamba" || word == "micromamba"
                ? text == "activate"
-               : util::ends_with(text, "/activate") || text == "activate";
+               : text.ends_with("/activate") || text == "activate";
   }
 
   std::string shown(const shell::Node& node) const {
@@ -210,7 +210,7 @@ private:
     const auto text = text_of(range);
     const auto holds = [&](std::string_view word) { return text.find(word) != std::string_view::npos; };
     // What is exported may be there for the program.
-    const bool exported = util::starts_with(text, "export");
+    const bool exported = text.starts_with("export");
     if (!exported && !holds("$(") && !holds("`") && !holds("<(")) return true;
     if (exported && reads_launcher(text)) return true;
     if (exported && (holds("--") || holds("nodes") || holds("host") || holds("_ip") || holds("ip_")))

@@ -31,15 +31,15 @@ bool holds(const std::string& text, std::string_view part) { return text.find(pa
 Form form_of(const std::string& text, const EngineRow* engine, bool by_option) {
   if (engine && engine->named_form) return *engine->named_form;
   for (const auto* scheme : {"docker:", "oras:", "library:"})
-    if (util::starts_with(text, scheme)) return Form::registry;
-  if (util::ends_with(text, ".sqsh") || util::ends_with(text, ".squashfs")) return Form::squashed;
+    if (text.starts_with(scheme)) return Form::registry;
+  if (text.ends_with(".sqsh") || text.ends_with(".squashfs")) return Form::squashed;
   return by_option && text[0] != '/' && text[0] != '.' ? Form::registry : Form::file;
 }
 
 /// Whether the end of the name tells that it is a file's, though its folder is in a variable.
 bool is_file_name(const std::string& text) {
   for (const std::string_view end : {".sif", ".simg", ".img", ".sqsh", ".squashfs"})
-    if (util::ends_with(text, end)) return true;
+    if (text.ends_with(end)) return true;
   return false;
 }
 
@@ -51,7 +51,7 @@ std::optional<std::string> for_engine(const std::string& image, Form form, const
   if (!engine.registry_scheme.empty() && holds(image, "://")) return image;
   std::string name = image;
   for (const std::string_view scheme : {"docker://", "docker:"})
-    if (util::starts_with(name, scheme)) name = name.substr(scheme.size());
+    if (name.starts_with(scheme)) name = name.substr(scheme.size());
   return std::string(engine.registry_scheme) +
          (engine.registry_hash ? name : util::replace_all(name, "#", "/"));
 }
@@ -298,7 +298,7 @@ private:
 } // namespace
 
 bool is_image_option(std::string_view word) {
-  if (word.substr(0, 2) != "--") return false;
+  if (!word.starts_with("--")) return false;
   const auto name = word.substr(2, word.find('=') == std::string_view::npos ? word.npos : word.find('=') - 2);
   return model::find_image_option(name) != nullptr;
 }

@@ -58,7 +58,7 @@ bool is_common_variable(const std::string& name) {
                                                                 "USER",
                                                                 "CPATH"};
   if (std::find(k_common.begin(), k_common.end(), std::string_view(name)) != k_common.end()) return true;
-  if (util::starts_with(name, "SLURM_")) return name == "SLURM_TMPDIR" ? false : true;
+  if (name.starts_with("SLURM_")) return name == "SLURM_TMPDIR" ? false : true;
   return name.find("RANK") != std::string::npos || name == "WORLD_SIZE" || name == "LOCAL_WORLD_SIZE";
 }
 
@@ -153,7 +153,7 @@ private:
     const auto& binds = x_porting.result.job.binds;
     return std::any_of(binds.begin(), binds.end(), [&](const auto& bind) {
       const auto target = bind.value.substr(bind.value.find(':') + 1);
-      return target == "/" + folder || util::starts_with(target, "/" + folder + "/");
+      return target == "/" + folder || target.starts_with("/" + folder + "/");
     });
   }
 
@@ -161,7 +161,7 @@ private:
   bool is_of_new_site(const std::string& name) const {
     const auto& nodes = x_porting.to.node_types;
     return std::any_of(nodes.begin(), nodes.end(), [&](const model::NodeType& node) {
-      return node.local_disk && util::starts_with(*node.local_disk, "$" + name);
+      return node.local_disk && (*node.local_disk).starts_with("$" + name);
     });
   }
 

@@ -52,7 +52,7 @@ bool is_program(const Launch& launch) {
   if (launch.step()) return !check::is_tool(launch) && &last != launch.step();
   // Without a step only Python programs are surely what the job is for.
   return last.program == "python" && !last.operands.empty() &&
-         (util::ends_with(last.operands.front().text(), ".py") ||
+         (last.operands.front().text().ends_with(".py") ||
           (!last.module.empty() && last.module != "pip" && last.module != "venv"));
 }
 

@@ -36,7 +36,7 @@ std::string counting_argument(const FoundLaunch& found) {
       "gpus-per-node", "num_gpus_per_node", "ngpus_per_node"};
   const auto& words = found.command;
   for (std::size_t i = 0; i < words.size(); ++i) {
-    if (words[i].substr(0, 2) != "--") continue;
+    if (!words[i].starts_with("--")) continue;
     const auto equals = words[i].find('=');
     const auto name = words[i].substr(2, equals == std::string::npos ? equals : equals - 2);
     if (std::find(k_names.begin(), k_names.end(), name) == k_names.end()) continue;

@@ -43,7 +43,7 @@ std::vector<Argument> words_behind(const shell::Command& command, const Link& st
     // One variable may hold the starter, too.
     const auto text = word.text();
     const auto slash = text.rfind('/');
-    return util::starts_with(text.substr(slash == std::string::npos ? 0 : slash + 1), program.program) ||
+    return text.substr(slash == std::string::npos ? 0 : slash + 1).starts_with(program.program) ||
            !program.module.empty();
   });
   return {first, command.words.end()};
@@ -280,7 +280,7 @@ std::optional<std::string> rebuilt(const Argument& word) {
 
 bool runs_numactl(const shell::Command& command) {
   return std::any_of(command.words.begin(), command.words.end(), [](const Argument& word) {
-    return word.known() && (word.text() == "numactl" || util::ends_with(word.text(), "/numactl"));
+    return word.known() && (word.text() == "numactl" || word.text().ends_with("/numactl"));
   });
 }
 

@@ -189,9 +189,8 @@ std::optional<long> Sizes::evaluate(std::string_view text) const {
     const auto value = variable(name);
     return value ? std::optional<long>(*value) : std::nullopt;
   };
-  if (util::starts_with(text, "$((") && util::ends_with(text, "))")) text = text.substr(3, text.size() - 5);
-  if (util::starts_with(text, "$(expr ") && util::ends_with(text, ")"))
-    text = text.substr(7, text.size() - 8);
+  if (text.starts_with("$((") && text.ends_with("))")) text = text.substr(3, text.size() - 5);
+  if (text.starts_with("$(expr ") && text.ends_with(")")) text = text.substr(7, text.size() - 8);
   return Arithmetic(text, lookup).value();
 }
 

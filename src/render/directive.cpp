@@ -36,7 +36,7 @@ util::Result<std::string> escape_directive_value(std::string_view value) {
 }
 
 util::Status check_directive_name(std::string_view name) {
-  const bool longer = name.size() > 2 && name.substr(0, 2) == "--";
+  const bool longer = name.size() > 2 && name.starts_with("--");
   const bool letters = longer && std::all_of(name.begin() + 2, name.end(), [](unsigned char c) {
                          return std::isalnum(c) != 0 || c == '-' || c == '_';
                        });

@@ -16,7 +16,7 @@ std::string to_text(const Directive& line) {
   const auto value = escape_directive_value(*line.value);
   // find_unwritable() has refused such a plan before; writing half of a header is worse than stopping.
   if (!value) throw std::logic_error(line.name + ": " + value.error().what);
-  const std::string_view between = line.name.substr(0, 2) == "--" ? "=" : " ";
+  const std::string_view between = line.name.starts_with("--") ? "=" : " ";
   return fmt::format("#SBATCH {}{}{}", line.name, between, *value);
 }
 

@@ -51,7 +51,7 @@ Words per_node_words(const model::Plan& plan) {
     words.push_back(Word::literal("--cpu-bind=none"));
   } else if (is_guarded(plan)) {
     const auto first = task_local_rank(plan, "rank");
-    const auto rank = first.substr(0, 3) == "$((" ? "rank=" + task_rank(plan) + "; " : std::string();
+    const auto rank = first.starts_with("$((") ? "rank=" + task_rank(plan) + "; " : std::string();
     words.insert(words.end(),
                  {Word::literal("bash"), Word::literal("-c"),
                   Word::expression(quote_program(rank + "[[ " + first + " != 0 ]] || exec \"$@\"")),

@@ -25,7 +25,7 @@ struct AgentProgram {
 
 AgentProgram agent_program(const std::vector<std::string>& command) {
   if (command.empty()) return {true, false, {}};
-  if (util::ends_with(command[0], ".py")) return {false, false, command};
+  if (command[0].ends_with(".py")) return {false, false, command};
   if (!plan::is_interpreter(command[0])) return {true, false, command};
   std::size_t next = 1;
   // The agent gives -u itself. Any other option of the interpreter would be lost: then it starts the command
@@ -33,7 +33,7 @@ AgentProgram agent_program(const std::vector<std::string>& command) {
   while (next < command.size() && command[next] == "-u") ++next;
   const bool module = next < command.size() && command[next] == "-m";
   if (module) ++next;
-  if (next >= command.size() || util::starts_with(command[next], "-")) return {true, false, command};
+  if (next >= command.size() || command[next].starts_with("-")) return {true, false, command};
   return {false, module, {command.begin() + static_cast<std::ptrdiff_t>(next), command.end()}};
 }
 
@@ -54,7 +54,7 @@ Word script_word(const model::Plan& plan, std::string_view text) {
 /// Whether an option of the person's begins so.
 bool gives_option(const std::vector<std::string>& options, std::string_view begin) {
   return !begin.empty() && std::any_of(options.begin(), options.end(), [&](const std::string& option) {
-    return util::starts_with(option.substr(0, 1) == "'" ? option.substr(1) : option, begin);
+    return (option.starts_with("'") ? option.substr(1) : option).starts_with(begin);
   });
 }
 

@@ -40,7 +40,7 @@ const char* bound_unit(const model::Plan& plan) {
 
 bool gives(const std::vector<std::string>& args, std::string_view option) {
   return std::any_of(args.begin(), args.end(), [&](const std::string& arg) {
-    return arg == option || util::starts_with(arg, std::string(option) + "=");
+    return arg == option || arg.starts_with(std::string(option) + "=");
   });
 }
 
@@ -56,7 +56,7 @@ Words bind_words(const model::PlannedContainer& container, bool optional) {
   Words words;
   for (const auto& bind : container.binds) {
     if (bind.optional != optional) continue;
-    const bool apart = util::ends_with(option, " ");
+    const bool apart = option.ends_with(" ");
     if (!optional && apart) words.push_back(Word::literal(std::string(util::trim(option))));
     words.push_back(Word::expression((optional || apart ? "" : option) + bind_word(bind)));
   }

@@ -40,7 +40,7 @@ public:
 
 void check_shebang(Finder& finder, const std::string& shebang) {
   const bool good =
-      shebang.substr(0, 3) == "#!/" && shebang.find_first_of(std::string("\n\r\0", 3)) == std::string::npos;
+      shebang.starts_with("#!/") && shebang.find_first_of(std::string("\n\r\0", 3)) == std::string::npos;
   if (!good)
     finder.add("usage/shebang", "the first line of a script cannot be '" + comment_text(shebang) + "'",
                "write it as #!/bin/bash");

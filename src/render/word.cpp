@@ -128,7 +128,7 @@ std::string quote_expression(std::string_view text) {
   while (!text.empty()) {
     const auto length = std::max<std::size_t>(variable_length(text), 1);
     auto name = text.substr(0, length);
-    name.remove_prefix(name.substr(0, 2) == "${" ? 2 : 1);
+    name.remove_prefix(name.starts_with("${") ? 2 : 1);
     if (!name.empty() && name.back() == '}') name.remove_suffix(1);
     // Scripts run under `set -u`, and a profile may well name what only some nodes or modules set.
     if (std::all_of(name.begin(), name.end(), is_name) && !name.empty())

@@ -40,7 +40,7 @@ bool is_magic(std::string_view name) {
                                                                "MACHTYPE",
                                                                "COMP_WORDBREAKS",
                                                                "_"};
-  return is_one_of(name, k_names) || util::starts_with(name, "BASH");
+  return is_one_of(name, k_names) || name.starts_with("BASH");
 }
 
 bool is_positional(std::string_view name) {

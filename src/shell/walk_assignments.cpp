@@ -111,7 +111,7 @@ Value Walker::value_of(const Assignment& assignment) {
   bool indexed = false;
   for (const auto& element : assignment.elements) {
     indexed = indexed || (!element.parts.empty() && element.parts[0].kind == Part::Kind::literal &&
-                          !element.parts[0].quoted && util::starts_with(element.parts[0].text, "["));
+                          !element.parts[0].quoted && element.parts[0].text.starts_with("["));
     expand(element, value.words);
   }
   if (indexed) value = {};

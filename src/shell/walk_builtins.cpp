@@ -29,7 +29,7 @@ std::vector<std::string> read_names(const std::string& command, std::span<const 
       names.push_back(text);
   }
   if (command == "printf" && !words.empty() && words[0].text().size() > 2 &&
-      util::starts_with(words[0].text(), "-v"))
+      words[0].text().starts_with("-v"))
     names.push_back(words[0].text().substr(2));
   if (names.empty() && command == "read") names.emplace_back("REPLY");
   if (names.empty() && (command == "mapfile" || command == "readarray")) names.emplace_back("MAPFILE");
@@ -52,7 +52,7 @@ bool Walker::run_builtin(const Node& node, const Command& command, std::size_t i
   if (is_one_of(name, k_declarations))
     run_declaration(node, command, program);
   else if (is_one_of(name, k_readers) ||
-           (name == "printf" && !arguments.empty() && util::starts_with(arguments[0].text(), "-v")))
+           (name == "printf" && !arguments.empty() && arguments[0].text().starts_with("-v")))
     run_reader(command, program);
   else if (name == "unset")
     run_unset(command);

@@ -30,9 +30,7 @@ bool only_reads(const std::string& name) {
   return is_one_of(name, k_names);
 }
 
-std::string file_key(const std::string& name) {
-  return util::starts_with(name, "./") ? name.substr(2) : name;
-}
+std::string file_key(const std::string& name) { return name.starts_with("./") ? name.substr(2) : name; }
 
 std::string file_key(const Argument& word) { return word.known() ? file_key(word.text()) : std::string(); }
 
@@ -113,11 +111,11 @@ void Walker::walk_nested(const Command& command, std::size_t index) {
     if (found == x_state.files->end()) continue;
     // `python train.py` after `cat > train.py <<EOF`: not a shell's.
     const bool shell =
-        util::starts_with(found->second.text->text, "#!")
+        found->second.text->text.starts_with("#!")
             ? found->second.text->text.substr(0, found->second.text->text.find('\n')).find("sh") !=
                   std::string::npos
-            : util::ends_with(found->first, ".sh") || util::ends_with(found->first, ".sbatch") ||
-                  util::ends_with(found->first, ".slurm");
+            : found->first.ends_with(".sh") || found->first.ends_with(".sbatch") ||
+                  found->first.ends_with(".slurm");
     if (!shell) continue;
     std::vector<Argument> rest(command.words.begin() + static_cast<std::ptrdiff_t>(i) + 1,
                                command.words.end());

@@ -66,7 +66,7 @@ bool has_form(const model::FlagRule& rule, const std::string& value) {
 }
 
 bool has_suffix(const model::FlagRule& rule, const std::string& value) {
-  return rule.suffix.empty() || util::ends_with(value, rule.suffix);
+  return rule.suffix.empty() || value.ends_with(rule.suffix);
 }
 
 void judge_options(Case& job) {

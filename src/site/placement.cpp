@@ -189,7 +189,7 @@ void choose_nodes(Placement& placement, const Demand& demand) {
 /// Whether the script of a request gets --exclusive, which the site or the QoS wants.
 bool adds_exclusive(const model::Site& site, const Placement& placement) {
   const auto is_it = [](const std::string& option) {
-    return option == "--exclusive" || util::starts_with(option, "--exclusive=");
+    return option == "--exclusive" || option.starts_with("--exclusive=");
   };
   if (placement.qos && std::any_of(placement.qos->needs.begin(), placement.qos->needs.end(), is_it))
     return true;

@@ -12,7 +12,7 @@ namespace {
 /// Whether the profile names the option.
 bool is_site_option(const model::Site& site, std::string_view name) {
   const auto is_it = [&](std::string_view option) {
-    return option.substr(0, 2) == "--" && option.substr(2, option.find_first_of("= ") - 2) == name;
+    return option.starts_with("--") && option.substr(2, option.find_first_of("= ") - 2) == name;
   };
   if (site.flags.count(std::string(name)) > 0) return true;
   if (std::any_of(site.always.begin(), site.always.end(),

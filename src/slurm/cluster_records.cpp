@@ -76,7 +76,7 @@ PartitionRecord to_partition(const Record& record) {
   partition.name = record.get("PartitionName").value_or("");
   partition.nodes = record.get("Nodes").value_or("");
   partition.is_default = record.flag("Default");
-  partition.whole_nodes = util::starts_with(record.get("OverSubscribe").value_or(""), "EXCLUSIVE") ||
+  partition.whole_nodes = record.get("OverSubscribe").value_or("").starts_with("EXCLUSIVE") ||
                           record.get("Exclusive").value_or("") == "NODE";
   partition.up = record.get("State").value_or("UP") == "UP";
   partition.root_only = record.flag("RootOnly");

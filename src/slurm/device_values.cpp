@@ -52,8 +52,8 @@ bool is_memory_word(const std::string& word, AsVersion version) {
   if (is_word(word, {"quiet", "q", "verbose", "v", "none", "no", "rank", "local", "prefer", "p"}))
     return true;
   if (is_word(word, {"sort", "nosort"})) return version < Version::v25_11;
-  const bool map = util::starts_with(word, "map_mem") || util::starts_with(word, "mapmem");
-  const bool mask = util::starts_with(word, "mask_mem") || util::starts_with(word, "maskmem");
+  const bool map = word.starts_with("map_mem") || word.starts_with("mapmem");
+  const bool mask = word.starts_with("mask_mem") || word.starts_with("maskmem");
   const auto from = word.find_first_of(":=");
   if ((!map && !mask) || from == std::string::npos) return false;
   const auto list = word.substr(from + 1, word.find_first_of(":=", from + 1) - from - 1);
@@ -81,7 +81,7 @@ constexpr Named k_governors[] = {{"co", "Conservative"}, {"perf", "Performance"}
 /// Empty where it is none.
 std::string governor_of(const std::string& lower, AsVersion version) {
   for (const auto& [start, name] : k_governors)
-    if (util::starts_with(lower, start) && (name != "SchedUtil" || version >= Version::v21_08))
+    if (lower.starts_with(start) && (name != "SchedUtil" || version >= Version::v21_08))
       return std::string(name);
   return {};
 }
@@ -94,7 +94,7 @@ struct Speed {
 /// Slurm sends names as numbers above all frequencies, HIGHM1 as the highest of them.
 Speed speed_of(const std::string& lower, AsVersion version) {
   for (const auto& [start, name] : k_speeds)
-    if (util::starts_with(lower, start))
+    if (lower.starts_with(start))
       return {std::string(name), name == "Low"      ? 0x80000001
                                  : name == "Medium" ? 0x80000002
                                  : name == "High"   ? 0x80000003
@@ -110,15 +110,13 @@ Speed speed_of(const std::string& lower, AsVersion version) {
 bool is_gpu_bind(string_view value, AsVersion version) {
   auto text = util::to_lower(value);
   std::size_t from = 0;
-  if (util::starts_with(text, "verbose,")) from = 8;
+  if (text.starts_with("verbose,")) from = 8;
   text = text.substr(from);
   const bool later = version >= Version::v21_08;
   // 21.08 and 22.05 look at the first letter only.
-  if (later && version <= Version::v22_05 && (util::starts_with(text, "c") || util::starts_with(text, "n")))
-    return true;
+  if (later && version <= Version::v22_05 && (text.starts_with("c") || text.starts_with("n"))) return true;
   if (!later && text != value.substr(from)) return false; // capitals
-  if (later ? util::starts_with(text, "closest") || util::starts_with(text, "none") : text == "closest")
-    return true;
+  if (later ? text.starts_with("closest") || text.starts_with("none") : text == "closest") return true;
   const auto colon = text.find(':');
   if (colon == std::string::npos) return false;
   const auto name = text.substr(0, colon), rest = text.substr(colon + 1);
@@ -132,7 +130,7 @@ bool is_tres_bind(string_view text, AsVersion version) {
   const auto parts = pieces(text, '+');
   return std::all_of(parts.begin(), parts.end(), [&](const std::string& part) {
     const auto colon = part.find(':');
-    return util::starts_with(part, "gres/") && colon != std::string::npos &&
+    return part.starts_with("gres/") && colon != std::string::npos &&
            is_gpu_bind(part.substr(colon + 1), version);
   });
 }
@@ -153,7 +151,7 @@ bool is_gpu_freq(string_view text) {
   };
   return !text.empty() && std::all_of(parts.begin(), parts.end(), [&](const std::string& part) {
     if (part.find('=') == std::string::npos) return part == "verbose" || is_value(part);
-    return util::starts_with(part, "memory=") && is_value(part.substr(7));
+    return part.starts_with("memory=") && is_value(part.substr(7));
   });
 }
 
@@ -190,7 +188,7 @@ std::optional<CpuFrequency> parse_cpu_frequency(string_view text, AsVersion vers
 
 namespace {
 
-bool is_start_of(const std::string& part, string_view word) { return util::starts_with(word, part); }
+bool is_start_of(const std::string& part, string_view word) { return word.starts_with(part); }
 
 /// 20.11 takes the first letters of a word and passes over words that it does not know.
 bool is_early_distribution(const std::string& lower) {
@@ -215,7 +213,7 @@ bool is_early_distribution(const std::string& lower) {
 
 bool is_distribution(string_view text, AsVersion version) {
   const std::string lower = util::to_lower(text);
-  if (util::starts_with(lower, "plane")) {
+  if (lower.starts_with("plane")) {
     const auto equals = lower.find('=');
     return equals != std::string::npos && parse_count(lower.substr(equals + 1), 1).has_value();
   }

@@ -68,8 +68,7 @@ public:
       x_place = x_words[x_at].place;
       if (word.size() < 2 || word.front() != '-') refuse("'" + std::string(word) + "' is no option");
       const bool stops = word.size() < 2 || word.front() != '-' || word == "--";
-      if (stops ||
-          !(util::starts_with(word, "--") ? read_long(word.substr(2)) : read_letters(word.substr(1))))
+      if (stops || !(word.starts_with("--") ? read_long(word.substr(2)) : read_letters(word.substr(1))))
         break;
     }
     return std::move(x_settings);
@@ -99,8 +98,7 @@ private:
   bool read_long(string_view text) {
     const auto equals = text.find('=');
     const auto name = text.substr(0, equals);
-    const auto* letter =
-        find([&](const Letter& l) { return !l.name.empty() && util::starts_with(l.name, name); });
+    const auto* letter = find([&](const Letter& l) { return !l.name.empty() && l.name.starts_with(name); });
     if (letter == nullptr) return refuse("there is no option --" + std::string(name)), false;
     if (equals != string_view::npos) return take(*letter, std::string(text.substr(equals + 1)));
     return letter->has_value ? take_next(*letter) : take(*letter, std::nullopt);
@@ -139,7 +137,7 @@ private:
       take_resources(text);
     else if (letter.letter == 'm')
       take_mail(text);
-    else if (letter.letter == 'W' && util::starts_with(util::to_lower(text), "depend="))
+    else if (letter.letter == 'W' && util::to_lower(text).starts_with("depend="))
       add("dependency", text.substr(7));
     return true;
   }
@@ -231,9 +229,9 @@ private:
     std::vector<std::string> names;
     for (const auto& part : util::split(util::replace_all(text, "+", ":"), ':')) {
       if (part.empty()) continue;
-      if (util::starts_with(part, "gpus="))
+      if (part.starts_with("gpus="))
         add("gpus-per-node", part.substr(5));
-      else if (util::starts_with(part, "ppn="))
+      else if (part.starts_with("ppn="))
         per_node += std::strtol(part.c_str() + 4, nullptr, 10);
       else if (part[0] >= '0' && part[0] <= '9')
         nodes += std::strtol(part.c_str(), nullptr, 10);

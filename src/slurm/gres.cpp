@@ -95,8 +95,8 @@ std::optional<std::vector<GresItem>> parse_gres(string_view text, AsVersion vers
       continue;
     }
     string_view rest = part;
-    if (util::starts_with(rest, "gres:") && strict()) rest.remove_prefix(5);
-    if (util::starts_with(rest, "gres/") && version >= Version::v23_11) rest.remove_prefix(5);
+    if (rest.starts_with("gres:") && strict()) rest.remove_prefix(5);
+    if (rest.starts_with("gres/") && version >= Version::v23_11) rest.remove_prefix(5);
     const auto item = parse_item(rest, version);
     if (!item) return std::nullopt;
     items.push_back(*item);
@@ -181,17 +181,17 @@ std::optional<TresPerTask> parse_tres_per_task(string_view text, AsVersion versi
   if (later && is_refused_tres(text)) return std::nullopt;
   bool has_cpus = false;
   for (const auto& part : util::split(std::string(text), ',')) {
-    const bool gres = util::starts_with(part, "gres/") || util::starts_with(part, "gres:");
-    const bool cpus = part == "cpu" || util::starts_with(part, "cpu=") || util::starts_with(part, "cpu:") ||
-                      (!later && util::starts_with(part, "cpu"));
+    const bool gres = part.starts_with("gres/") || part.starts_with("gres:");
+    const bool cpus = part == "cpu" || part.starts_with("cpu=") || part.starts_with("cpu:") ||
+                      (!later && part.starts_with("cpu"));
     if (!gres && !cpus) {
       if (later &&
-          (part.find_first_of("=:") == std::string::npos || util::starts_with(util::to_lower(part), "cpu=")))
+          (part.find_first_of("=:") == std::string::npos || util::to_lower(part).starts_with("cpu=")))
         continue;
       return std::nullopt;
     }
     if (part == "gres/" && later) continue;
-    if (!later && util::starts_with(part, "gres/")) return std::nullopt;
+    if (!later && part.starts_with("gres/")) return std::nullopt;
     if (cpus && part.find('=') != std::string::npos && version == Version::v23_11) result.cpus_count = false;
     const auto item = parse_item(gres ? part.substr(5) : part, version);
     if (!item || (cpus && (item->name != "cpu" || !item->type.empty()))) return std::nullopt;

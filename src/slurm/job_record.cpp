@@ -13,8 +13,6 @@ namespace hpcml::slurm {
 
 namespace {
 
-using util::starts_with;
-
 /// What scontrol and sacct write where there is nothing.
 std::string known_or_empty(std::string_view value) {
   for (const std::string_view nothing : {"(null)", "None", "Unknown", "N/A"})
@@ -181,7 +179,7 @@ JobPhase JobRecord::phase() const { return phase_of(state); }
 std::vector<JobRecord> read_job_records(std::string_view text) {
   std::vector<JobRecord> records;
   for (const auto& line : util::split(text, '\n')) {
-    if (starts_with(line, "JobId=")) records.emplace_back();
+    if (line.starts_with("JobId=")) records.emplace_back();
     if (!records.empty()) read_line(records.back(), line);
   }
   return records;
@@ -212,7 +210,7 @@ ReasonText explain_reason(std::string_view reason) {
   for (const auto& known : k_reasons) {
     const bool open = known.name.back() == '*';
     const auto name = known.name.substr(0, known.name.size() - (open ? 1 : 0));
-    if (open ? starts_with(reason, name) : reason == name) return {std::string(known.text), known.hopeless};
+    if (open ? reason.starts_with(name) : reason == name) return {std::string(known.text), known.hopeless};
   }
   return {};
 }

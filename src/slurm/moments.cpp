@@ -18,7 +18,7 @@ public:
       : x_text(text), x_lower(util::to_lower(x_text)), x_version(version) {}
 
   std::optional<Moment> run() {
-    if (util::starts_with(x_lower, "uts")) return read_epoch();
+    if (x_lower.starts_with("uts")) return read_epoch();
     for (; here() != '\0' && here() != '\n'; ++x_at) {
       // A 'T' parts a date from its time; so "Today" is none.
       if (is_blank(here()) || here() == '-' || here() == 'T') continue;

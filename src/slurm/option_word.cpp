@@ -61,7 +61,7 @@ util::Result<OptionWord> read_option(Program program, std::string_view word) {
     return util::Error{"'" + std::string(word) + "' is no option of " + program_name(program),
                        "give one option each, as --" + program_name(program) +
                            (program == Program::sbatch ? "=--reservation=NAME" : "=--label")};
-  return util::starts_with(word, "--") ? read_long(program, word) : read_short(program, word);
+  return word.starts_with("--") ? read_long(program, word) : read_short(program, word);
 }
 
 } // namespace hpcml::slurm

@@ -113,7 +113,7 @@ bool read_propagate(Reading& r) {
   const auto parts = util::split(text, ',');
   return std::all_of(parts.begin(), parts.end(), [](string_view part) {
     if (part.empty()) return true;
-    if (util::starts_with(part, "RLIMIT_")) part.remove_prefix(7);
+    if (part.starts_with("RLIMIT_")) part.remove_prefix(7);
     return std::find(std::begin(limits), std::end(limits), part) != std::end(limits);
   });
 }
@@ -160,7 +160,7 @@ bool read_user(Reading& r) {
 }
 
 /// A star marks what accounting chose by itself.
-bool read_wckey(Reading& r) { return !util::starts_with(r.text, "*") || r.version < Version::v25_05; }
+bool read_wckey(Reading& r) { return !r.text.starts_with("*") || r.version < Version::v25_05; }
 
 bool read_mem_update(Reading& r) {
   const auto at = r.text.find('@');

@@ -57,12 +57,12 @@ OptionMatch find_option(Program program, std::string_view name, std::optional<As
   };
   if (const auto* exact = row_named(name); exact && argument(*exact)) return to_match(*exact);
   for (const auto& [other, full] : k_other_names) {
-    if (!util::starts_with(other, name)) continue;
+    if (!other.starts_with(name)) continue;
     const auto& row = *row_named(full);
     if (name == other && argument(row)) return to_match(row);
     add(row);
   }
-  for (auto at = first_not_before(name); at != option_rows().end() && util::starts_with(at->name, name); ++at)
+  for (auto at = first_not_before(name); at != option_rows().end() && at->name.starts_with(name); ++at)
     add(*at);
   if (matches.size() == 1) return to_match(*matches.front());
   OptionMatch result;

@@ -68,7 +68,7 @@ std::vector<Record> read_records(std::string_view text, std::string_view first_k
   for (const auto& line : util::split(text, '\n')) {
     std::vector<std::pair<std::string, std::string>> pairs;
     const auto content = util::trim(line);
-    const bool begins = util::starts_with(content, std::string(first_key) + "=");
+    const bool begins = content.starts_with(std::string(first_key) + "=");
     add_pairs(content, pairs);
     if (begins) records.emplace_back();
     if (records.empty()) continue;

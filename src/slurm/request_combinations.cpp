@@ -121,7 +121,7 @@ private:
   void check_plane(const SentCounts& counts) {
     const std::string text = util::to_lower(r.text("distribution"));
     const auto size =
-        util::starts_with(text, "plane=") ? parse_count(text.substr(6, text.find(',') - 6), 1) : std::nullopt;
+        text.starts_with("plane=") ? parse_count(text.substr(6, text.find(',') - 6), 1) : std::nullopt;
     const long nodes = counts.min_nodes.value_or(1);
     const long tasks = counts.tasks.value_or(nodes);
     if (size && (nodes <= 0 || tasks / *size < nodes) && (nodes - 1) * *size >= tasks)

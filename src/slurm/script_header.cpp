@@ -18,10 +18,10 @@ void check_file(string_view text, Findings& findings) {
     findings.error({}, "slurm/empty", "the script is empty");
   else if (std::all_of(text.begin(), text.end(), is_space))
     findings.error({}, "slurm/empty", "the script holds only blanks");
-  else if (!util::starts_with(text, "#!"))
+  else if (!text.starts_with("#!"))
     findings.error({0, std::max<std::size_t>(1, std::min(text.find('\n'), text.size()))}, "slurm/first-line",
                    "the first line does not start with #!: sbatch refuses the script",
-                   util::starts_with(text, "\xef\xbb\xbf")
+                   text.starts_with("\xef\xbb\xbf")
                        ? "the file starts with a byte order mark: save it as UTF-8 without one"
                        : "make #!/bin/bash the first line, nothing before it");
   if (const auto dos = text.find("\r\n"); dos != string_view::npos)
@@ -162,7 +162,7 @@ ScriptHeader read_header(string_view text, AsVersion version, Findings& findings
     const std::size_t end = std::min(text.find('\n', start), text.size());
     const auto line = text.substr(start, end - start);
     const auto* prefix = std::find_if(std::begin(k_prefixes), std::end(k_prefixes), [&](const Prefix& p) {
-      return !line.empty() && line.front() == '#' && util::starts_with(line, p.text);
+      return !line.empty() && line.front() == '#' && line.starts_with(p.text);
     });
     const bool sought = prefix != std::end(k_prefixes) &&
                         (prefix->magic == Magic::sbatch ? !command : plain_lines <= k_most_plain_lines);

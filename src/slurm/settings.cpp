@@ -35,7 +35,7 @@ public:
         report_operand(x_words[x_at]);
       else if (word == "--")
         only_operands = true;
-      else if (util::starts_with(word, "--"))
+      else if (word.starts_with("--"))
         read_long(word.substr(2));
       else
         read_short(word.substr(1));

@@ -190,7 +190,7 @@ std::optional<std::string> node_of_first_rank(const util::EnvSnapshot& env, cons
                                               std::string_view hosts) {
   if (layout.rank == 0) return layout.host;
   if (!layout.numbered) return std::nullopt;
-  const bool arbitrary = util::starts_with(util::to_lower(env.get_or("SLURM_DISTRIBUTION", "")), "arbitrary");
+  const bool arbitrary = util::to_lower(env.get_or("SLURM_DISTRIBUTION", "")).starts_with("arbitrary");
   if (!arbitrary || layout.nodes.size() < 2) return layout.nodes.front();
   const auto tasks = util::split(env.get_or("SLURM_GTIDS", ""), ','); // of this node
   if (tasks.front() == "0") return layout.host;
@@ -210,7 +210,7 @@ Error unknown_first_node(const util::EnvSnapshot& env, const StepLayout& layout,
     error.what += "; Slurm cannot be asked which is right: " + why;
     return error;
   }
-  if (!util::starts_with(util::to_lower(env.get_or("SLURM_DISTRIBUTION", "")), "arbitrary"))
+  if (!util::to_lower(env.get_or("SLURM_DISTRIBUTION", "")).starts_with("arbitrary"))
     return Error{"where rank 0 is cannot be told: the step has several components, and " + why,
                  "make the components of a heterogeneous job (#SBATCH hetjob, srun --het-group=0,1): their "
                  "tasks are told"};

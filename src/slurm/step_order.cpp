@@ -102,7 +102,7 @@ Result<StepNodes> parse_step_nodes(std::string_view text) {
   for (const auto& whole : util::split(std::string(text), '\n')) {
     // "Node 1 (nid002), 2 task(s): 0 3": the task numbers of each component of a step begin at 0.
     const std::string line(util::trim(whole));
-    if (!util::starts_with(line, "Node ")) continue;
+    if (!line.starts_with("Node ")) continue;
     const auto open = line.find('('), close = line.find("), "), colon = line.find(": ", close);
     if (open == std::string::npos || close == std::string::npos) return Error{"'" + line + "' is no node"};
     const auto count = util::parse_unsigned(line.substr(close + 3, line.find(' ', close + 3) - close - 3));

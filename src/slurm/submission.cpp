@@ -13,14 +13,12 @@ namespace hpcml::slurm {
 
 namespace {
 
-using util::starts_with;
-
 /// The line without "sbatch: ", "error: " and the like.
 std::string bare(std::string_view line) {
   line = util::trim(line);
   for (const std::string_view prefix :
        {"sbatch: ", "error: ", "fatal: ", "Batch job submission failed: ", "allocation failure: "})
-    if (starts_with(line, prefix)) line.remove_prefix(prefix.size());
+    if (line.starts_with(prefix)) line.remove_prefix(prefix.size());
   return std::string(line);
 }
 

@@ -279,7 +279,7 @@ std::string signal_name(const std::string& text, AsVersion version) {
   std::string name(util::trim(text));
   std::transform(name.begin(), name.end(), name.begin(),
                  [](char c) { return c >= 'a' && c <= 'z' ? static_cast<char>(c - 'a' + 'A') : c; });
-  if (util::starts_with(name, "SIG")) name = name.substr(3);
+  if (name.starts_with("SIG")) name = name.substr(3);
   const bool known = std::find(std::begin(names), std::end(names), name) != std::end(names) ||
                      ((name == "CHLD" || name == "PIPE") && version >= Version::v23_11);
   return known ? name : std::string();

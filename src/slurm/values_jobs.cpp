@@ -172,8 +172,7 @@ std::optional<std::vector<std::string>> parse_features(string_view text, AsVersi
   if (has("*") && has("|") && has("[") && version >= Version::v21_08) return std::nullopt;
   if (has("()") || has("[]")) return std::nullopt;
   // Brackets hold a choice; counts join by them only.
-  if (util::starts_with(text, "[") && !has("|") && !has("*") && !has(",") && has("&") &&
-      version >= Version::v21_08)
+  if (text.starts_with("[") && !has("|") && !has("*") && !has(",") && has("&") && version >= Version::v21_08)
     return std::nullopt;
   if (!has("[") && has("*") && has("&") && version >= Version::v23_02) return std::nullopt;
   bool well_formed = true;

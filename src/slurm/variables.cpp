@@ -11,9 +11,9 @@ VariableUse use_of_variable(std::string_view name) {
   for (const std::string_view own : {"SLURM_BITSTR_LEN", "SLURM_JSON", "SLURM_YAML"})
     if (name == own) return VariableUse::command;
   for (const std::string_view prefix : {"SBATCH_", "SALLOC_", "SINFO_", "SQUEUE_", "SCONTROL_", "SCANCEL_"})
-    if (util::starts_with(name, prefix)) return VariableUse::command;
+    if (name.starts_with(prefix)) return VariableUse::command;
   for (const std::string_view prefix : {"SLURM_", "SLURMD_", "SRUN_", "PMI_", "PMIX_", "OMPI_COMM_WORLD_"})
-    if (util::starts_with(name, prefix)) return VariableUse::job;
+    if (name.starts_with(prefix)) return VariableUse::job;
   return VariableUse::none;
 }
 

@@ -10,7 +10,7 @@
 namespace hpcml::spec {
 
 void check_activation(ObjectReader& container, const model::ContainerRule& rule, const model::Site& site) {
-  const auto name = rule.enter.substr(0, 1) == "$" ? rule.enter.substr(1) : std::string();
+  const auto name = rule.enter.starts_with("$") ? rule.enter.substr(1) : std::string();
   const auto sets = [&](const auto& list) {
     return std::any_of(list.begin(), list.end(), [&](const auto& variable) { return variable.name == name; });
   };
@@ -29,7 +29,7 @@ namespace {
 void check_cache(ObjectReader& object, model::CacheRule& rule) {
   for (const auto& [name, below] : rule.variables) {
     const auto parts = util::split(below, '/');
-    if (below.substr(0, 1) == "/" || std::find(parts.begin(), parts.end(), "..") != parts.end())
+    if (below.starts_with("/") || std::find(parts.begin(), parts.end(), "..") != parts.end())
       object.report_value(
           "variables",
           fmt::format("{}.variables.{} is \"{}\", which does not lie below the cache's folder", object.path(),

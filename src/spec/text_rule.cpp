@@ -71,7 +71,7 @@ std::string variable_fault(std::string_view text) {
 /// One "$NAME", or "source /ABS/PATH": anything else would be a program of the profile's choice.
 std::string activation_fault(std::string_view text) {
   constexpr std::string_view k_source = "source /";
-  if (text.substr(0, k_source.size()) == k_source) {
+  if (text.starts_with(k_source)) {
     const auto path = text.substr(k_source.size() - 1);
     const bool plain = std::all_of(path.begin(), path.end(), [](char c) {
       return is_name_char(c) || std::string_view("./+-").find(c) != std::string_view::npos;
@@ -79,7 +79,7 @@ std::string activation_fault(std::string_view text) {
     if (plain && path.size() > 1) return {};
   } else if (text.size() > 1 && text.front() == '$' && variable_fault(text.substr(1)).empty()) {
     // Slurm fills these with what the job's author wrote, a job name for one.
-    if (text.substr(0, 6) != "$SLURM") return {};
+    if (!text.starts_with("$SLURM")) return {};
     return "names a variable of Slurm's, whose value comes from the job";
   }
   return "is neither one $NAME nor source /ABSOLUTE/PATH";
@@ -93,9 +93,8 @@ bool starts_a_program(std::string_view option) {
   std::string name(option.substr(std::min(option.find_first_not_of('-'), option.size())));
   name.resize(std::min(name.find('='), name.size()));
   std::replace(name.begin(), name.end(), '_', '-');
-  return name.size() > 1 && std::any_of(k_names.begin(), k_names.end(), [&](std::string_view known) {
-           return known.substr(0, name.size()) == name;
-         });
+  return name.size() > 1 && std::any_of(k_names.begin(), k_names.end(),
+                                        [&](std::string_view known) { return known.starts_with(name); });
 }
 
 /// `text` with a digit for each number of the job that the planner fills in.

@@ -23,7 +23,7 @@ Parts split_path(std::string_view key) {
     key.remove_prefix(std::min(end + 1, key.size()));
   }
   // torch 1 keeps the attempts of a restarted job apart.
-  if (parts.size() > 2 && parts[0] == "worker" && parts[1].substr(0, 8) == "attempt_")
+  if (parts.size() > 2 && parts[0] == "worker" && parts[1].starts_with("attempt_"))
     parts.erase(parts.begin(), parts.begin() + 2);
   return parts;
 }
@@ -86,7 +86,7 @@ KeyMeaning read_key(std::string_view key) {
   const auto last = parts.back();
   parts.pop_back();
   meaning.place = key.substr(0, key.size() - last.size());
-  if (last.substr(0, k_barrier.size()) == k_barrier) {
+  if (last.starts_with(k_barrier)) {
     meaning.kind = Kind::barrier;
     auto name = last.substr(k_barrier.size());
     name = name.substr(0, name.find(':'));
@@ -106,7 +106,7 @@ KeyMeaning read_key(std::string_view key) {
     name_group_of(meaning, parts);
     return meaning;
   }
-  const bool leader = last.substr(0, 5) == "rank_";
+  const bool leader = last.starts_with("rank_");
   const auto member = number_of(leader ? last.substr(5) : last);
   if (!member || parts.empty() || parts.back() != "0") return meaning;
   parts.pop_back();

@@ -82,7 +82,7 @@ bool Meeting::heard(ClientId client, const Message& message, Answers& answers, T
     x_watch.heard(client, message, now);
     return false;
   }
-  if (message.keys.empty() || !util::starts_with(message.keys.front(), k_own_keys)) {
+  if (message.keys.empty() || !message.keys.front().starts_with(k_own_keys)) {
     x_watch.heard(client, message, now);
     return false;
   }

@@ -33,8 +33,8 @@ util::Result<CompatPlan> plan_compat(const Node& node, const CompatRequest& requ
     return util::Error{"there is no policy \"" + request.policy + "\"",
                        near ? "did you mean " + *near + "?" : "policies: " + util::join(names, ", ")};
   }
-  if (util::starts_with(request.policy, "torch-")) return plan_like_torch(node, request);
-  if (util::starts_with(request.policy, "nvidia-")) return plan_like_nvidia(node, request);
+  if (request.policy.starts_with("torch-")) return plan_like_torch(node, request);
+  if (request.policy.starts_with("nvidia-")) return plan_like_nvidia(node, request);
   if (request.policy == "mpibind") return plan_like_mpibind(node, request);
   return plan_like_slurm(node, request);
 }

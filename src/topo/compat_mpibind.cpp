@@ -47,7 +47,7 @@ util::Result<std::vector<Domain>> read_domains(const Node& node, const CompatReq
       if (l3.cpus.intersects(domain.cpus)) domain.l3.push_back(l3.cpus & domain.cpus);
     // A device that only a display driver knows is no GPU for this tool.
     for (const Gpu& gpu : node.gpus)
-      if (gpu.place.numa && *gpu.place.numa == place.id && gpu.name.rfind("renderD", 0) != 0)
+      if (gpu.place.numa && *gpu.place.numa == place.id && !gpu.name.starts_with("renderD"))
         domain.gpus.push_back(gpu.place.index);
     domains.push_back(std::move(domain));
   }

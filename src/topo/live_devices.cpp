@@ -125,7 +125,7 @@ void add_nics(const fs::path& root, Node& node) {
     }
     std::error_code error;
     const fs::path driver = root / "sys/bus/pci/devices" / nic->pci / "driver";
-    const bool slingshot = util::starts_with(fs::read_symlink(driver, error).filename().string(), "cxi");
+    const bool slingshot = fs::read_symlink(driver, error).filename().string().starts_with("cxi");
     const auto same = [&](const Nic& other) { return other.pci == nic->pci; };
     if (slingshot)
       fast.push_back(std::move(*nic));

@@ -19,7 +19,7 @@ std::vector<std::string> pci_path(const fs::path& root, const std::string& pci) 
   std::error_code error;
   const fs::path target = fs::read_symlink(root / "sys/bus/pci/devices" / pci, error);
   for (const fs::path& part : target.parent_path())
-    if (const std::string name = part.string(); util::starts_with(name, "pci") || is_pci_address(name))
+    if (const std::string name = part.string(); name.starts_with("pci") || is_pci_address(name))
       path.push_back(name);
   return path;
 }
@@ -43,7 +43,7 @@ std::vector<Nic> read_rdma_devices(const fs::path& root) {
   bool fabric = false;
   for (const auto& name : entries(root / "sys/class/infiniband")) {
     const fs::path entry = root / "sys/class/infiniband" / name;
-    if (!util::ends_with(read_line(entry / "ports/1/state"), "ACTIVE")) continue;
+    if (!read_line(entry / "ports/1/state").ends_with("ACTIVE")) continue;
     auto nic = read_nic(root, entry);
     if (!nic) continue;
     nic->management = read_line(entry / "ports/1/link_layer") == "Ethernet";

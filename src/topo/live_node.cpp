@@ -66,7 +66,7 @@ std::vector<CpuDomain> read_numa(const fs::path& nodes, const IdSet& online) {
   std::error_code error;
   for (const auto& entry : fs::directory_iterator(nodes, error)) {
     const std::string name = entry.path().filename().string();
-    if (!util::starts_with(name, "node")) continue;
+    if (!name.starts_with("node")) continue;
     const auto id = util::parse_unsigned(name.substr(4));
     const auto cpus = id ? read_list(entry.path() / "cpulist") : std::nullopt;
     if (cpus && cpus->intersects(online)) numa.push_back({static_cast<unsigned>(*id), *cpus & online});

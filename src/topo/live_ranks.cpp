@@ -62,7 +62,7 @@ std::optional<IdSet> read_cpus(const fs::path& status) {
   const auto text = util::read_file(status);
   if (!text) return std::nullopt;
   for (const std::string& line : util::split(*text, '\n'))
-    if (util::starts_with(line, "Cpus_allowed_list:")) {
+    if (line.starts_with("Cpus_allowed_list:")) {
       const auto cpus = IdSet::parse_list(util::trim(line.substr(line.find(':') + 1)));
       return cpus ? std::optional(*cpus) : std::nullopt;
     }
@@ -195,7 +195,7 @@ std::vector<std::vector<unsigned>> gpus_of_ranks(const Node& node, const std::ve
 std::string only_nic(const util::EnvSnapshot& env) {
   for (const char* name : {"UCX_NET_DEVICES", "NCCL_IB_HCA"}) {
     auto text = env.get_or(name, "");
-    if (util::starts_with(text, "=")) text.erase(0, 1);
+    if (text.starts_with("=")) text.erase(0, 1);
     if (text.empty() || text == "all" || text.find_first_of(",^") != std::string::npos) continue;
     return text.substr(0, text.find(':'));
   }

@@ -38,7 +38,7 @@ util::Result<std::vector<IdSet>> parse_map_list(std::string_view text) {
   std::vector<IdSet> sets;
   for (const Entry& entry : *entries) {
     unsigned long long cpu = 65536;
-    const bool hex = util::starts_with(entry.text, "0x") || util::starts_with(entry.text, "0X");
+    const bool hex = entry.text.starts_with("0x") || entry.text.starts_with("0X");
     const char* const begin = entry.text.data() + (hex ? 2 : 0);
     const char* const end = entry.text.data() + entry.text.size();
     const auto read = std::from_chars(begin, end, cpu, hex ? 16 : 10);
@@ -131,7 +131,7 @@ std::optional<unsigned> resolve_visible(const std::optional<std::string>& list, 
       return static_cast<unsigned>(*index);
     std::optional<unsigned> match;
     for (std::size_t i = 0; i < uuids.size(); ++i)
-      if (!entry.empty() && util::starts_with(uuids[i], entry)) {
+      if (!entry.empty() && uuids[i].starts_with(entry)) {
         if (match) return std::nullopt; // a shortened UUID must name one device
         match = static_cast<unsigned>(i);
       }

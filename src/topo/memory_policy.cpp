@@ -44,7 +44,7 @@ std::optional<MemoryPolicy> parse_numa_maps(std::string_view line) {
   if (blank == std::string_view::npos) return std::nullopt;
   line.remove_prefix(blank + 1);
   for (const auto& [number, name, mode] : k_modes) {
-    if (!util::starts_with(line, name)) continue;
+    if (!line.starts_with(name)) continue;
     auto rest = line.substr(name.size()); // "", " file=…", ":3", "=static:3"
     rest = rest.substr(0, rest.find_first_of(" \n"));
     if (mode == MemoryMode::local) return MemoryPolicy{};

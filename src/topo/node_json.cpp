@@ -132,11 +132,11 @@ private:
   unsigned stride(unsigned smt, unsigned cores, const IdSet& cpus) {
     const std::string rule = text(x_root, "", "smt_sibling", "");
     if (smt == 1) return 0;
-    if (rule.rfind("n+", 0) == 0) {
+    if (rule.starts_with("n+")) {
       const auto distance = util::parse_unsigned(rule.substr(2));
       if (distance && *distance > 0 && *distance <= 65535) return static_cast<unsigned>(*distance);
       report("smt_sibling", "\"" + rule + "\" is not n+NUMBER");
-    } else if (rule == "adjacent" || util::starts_with(rule, std::to_string(smt) + "k")) { // "2k,2k+1"
+    } else if (rule == "adjacent" || rule.starts_with(std::to_string(smt) + "k")) { // "2k,2k+1"
       return 0;
     } else if (!rule.empty()) {
       report("smt_sibling", "\"" + rule + "\" is neither n+NUMBER nor \"adjacent\"");

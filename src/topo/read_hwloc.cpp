@@ -203,10 +203,9 @@ private:
     bool renders = false;
     std::string name;
     for (const Device& device : function.devices) {
-      const bool drm = util::starts_with(device.name, "renderD") || util::starts_with(device.name, "card") ||
-                       util::starts_with(device.name, "controlD") || device.name.empty() ||
-                       device.name[0] == ':';
-      if (util::starts_with(device.name, "renderD")) renders = true, name = device.name;
+      const bool drm = device.name.starts_with("renderD") || device.name.starts_with("card") ||
+                       device.name.starts_with("controlD") || device.name.empty() || device.name[0] == ':';
+      if (device.name.starts_with("renderD")) renders = true, name = device.name;
       if (!drm && (device.kind == k_gpu || device.kind == k_coprocessor)) {
         const std::size_t digit = device.name.find_first_of("0123456789");
         backends[device.name.substr(0, digit)].push_back(&device);
@@ -252,7 +251,7 @@ private:
       if (!best) continue;
       constexpr unsigned k_cray = 0x17db;
       const bool slingshot = function.vendor == k_cray || best->backend == "Slingshot" ||
-                             util::starts_with(best->name, "hsi") || util::starts_with(best->name, "hsn");
+                             best->name.starts_with("hsi") || best->name.starts_with("hsn");
       const bool fabric = slingshot || (best->kind == k_openfabrics && function.kind != 0x0200);
       Nic nic;
       nic.name = best->name;

@@ -46,7 +46,7 @@ void read_ends(const XmlElement& gpu, unsigned index, const std::vector<Gpu>& gp
     const unsigned count = std::max(1u, number(link.get("count")));
     if (const auto other = gpu_at(gpus, link.get("target")))
       links.push_back({index, *other, count});
-    else if (util::starts_with(link.get("tclass"), "0x0680"))
+    else if (link.get("tclass").starts_with("0x0680"))
       switched[index] += count;
   }
 }

@@ -61,7 +61,7 @@ private:
       gpu.place.numa = numa;
       gpu.path = path;
       x_node.gpus.push_back(std::move(gpu));
-    } else if (kind.substr(0, 4) == "0x02") {
+    } else if (kind.starts_with("0x02")) {
       std::string name = "pci " + bus;
       for (const XmlElement& nic : pci.children)
         for (const XmlElement& net : nic.children)

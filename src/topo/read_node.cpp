@@ -30,8 +30,7 @@ util::Result<std::string> read_topology(const fs::path& path) {
   case fs::file_type::character: return refuse("a device, not a file");
   case fs::file_type::fifo: {
     const std::string name = path.string();
-    if (name != "/dev/stdin" && !util::starts_with(name, "/dev/fd/") &&
-        !util::starts_with(name, "/proc/self/fd/"))
+    if (name != "/dev/stdin" && !name.starts_with("/dev/fd/") && !name.starts_with("/proc/self/fd/"))
       return refuse("a named pipe, not a file", "cat it into --topology /dev/stdin");
     std::ifstream pipe(path, std::ios::binary);
     std::string text(k_most + 1, '\0');

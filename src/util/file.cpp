@@ -42,7 +42,7 @@ Status write_stream(const std::filesystem::path& path, std::string_view text) {
 /// in the shell.
 bool is_stream(const std::filesystem::path& path, const struct stat& there) {
   const auto text = path.string();
-  return !S_ISREG(there.st_mode) || text.rfind("/dev/", 0) == 0 || text.rfind("/proc/", 0) == 0;
+  return !S_ISREG(there.st_mode) || text.starts_with("/dev/") || text.starts_with("/proc/");
 }
 
 /// What a link leads to, also where that is not there yet.

@@ -37,7 +37,7 @@ std::vector<std::string> make_host_names(const std::string& host, std::string_vi
   for (const auto& words : word_lines(etc_hosts)) {
     if (std::find(words.begin() + 1, words.end(), host) == words.end()) continue;
     for (std::size_t i = 1; i < words.size(); ++i)
-      if (starts_with(words[i], host + ".")) add(words[i]);
+      if (words[i].starts_with(host + ".")) add(words[i]);
   }
   for (const auto& words : word_lines(resolv_conf)) {
     if (words.front() != "search" && words.front() != "domain") continue;

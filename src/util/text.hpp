@@ -18,10 +18,6 @@ std::vector<std::string> split(std::string_view text, char separator);
 std::string join(const std::vector<std::string>& parts, std::string_view separator);
 /// ASCII letters in lower case; other bytes as they are.
 std::string to_lower(std::string_view text);
-/// True if `text` begins with `prefix`.
-bool starts_with(std::string_view text, std::string_view prefix);
-/// True if `text` ends with `suffix`.
-bool ends_with(std::string_view text, std::string_view suffix);
 /// Every `from`, which must not be empty, replaced by `to`.
 std::string replace_all(std::string text, std::string_view from, std::string_view to);
 /// A decimal number without sign, blanks or rest; nothing if it is not one or does not fit.

@@ -21,7 +21,7 @@ Result<std::string> absolute_path(std::string_view text, const UserPlaces& place
     return Error{"'" + std::string(text) + "' begins with a variable, and nobody expands it",
                  "let the shell do that, or write the whole path; ./ in front of a name that begins with $"};
   std::filesystem::path path;
-  if (text == "~" || starts_with(text, "~/")) {
+  if (text == "~" || text.starts_with("~/")) {
     if (places.home.empty())
       return Error{"'" + std::string(text) + "' is under your home, and HOME is not set",
                    "write the whole path"};

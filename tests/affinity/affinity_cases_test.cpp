@@ -19,7 +19,7 @@ Json other_than(const Json& value) {
   if (value.is_number()) return value.get<int>() + 1;
   if (value.is_array()) return Json::array({value.empty() ? 0 : value[0].get<int>() + 1});
   const std::string text = value.get<std::string>();
-  return text.rfind("0x", 0) == 0 ? text + "1" : text == "300" ? "301" : "300";
+  return text.starts_with("0x") ? text + "1" : text == "300" ? "301" : "300";
 }
 
 } // namespace

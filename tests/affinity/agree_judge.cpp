@@ -122,7 +122,7 @@ void compare_emit(const Case& item, const std::vector<Rank>& ranks) {
   const std::string emit = text_of(item.item, {"emit"});
   if (emit.empty()) return;
   const auto count = static_cast<unsigned>(ranks.size());
-  const bool nodes = util::starts_with(emit, "map_ldom");
+  const bool nodes = emit.starts_with("map_ldom");
   // People write " x4" for "*4".
   std::string text = util::replace_all(util::replace_all(emit, " x", "*"), "map_ldom", "map_cpu");
   const auto sets = topo::parse_cpu_bind(text.substr(0, text.find(' ')), count);

@@ -86,7 +86,7 @@ bool any(const std::vector<std::string>& words, const std::string& word) {
 std::string option_of(const Case& item, const std::string& name, const char* letter, const char* key) {
   const auto words = words_of(text_of(item.request(), {"cmd"}));
   for (std::size_t i = 0; i < words.size(); ++i) {
-    if (util::starts_with(words[i], "--" + name + "=")) return words[i].substr(name.size() + 3);
+    if (words[i].starts_with("--" + name + "=")) return words[i].substr(name.size() + 3);
     if (i + 1 < words.size() && (words[i] == "--" + name || words[i] == letter)) return words[i + 1];
   }
   return text_of(item.request(), {key});
@@ -95,7 +95,7 @@ std::string option_of(const Case& item, const std::string& name, const char* let
 std::string gpu_bind_of(const Case& item) {
   std::string bind = option_of(item, "gpu-bind", "", "gpu_bind");
   for (const char* verbose : {"v,", "verbose,"})
-    if (util::starts_with(bind, verbose)) bind.erase(0, std::string(verbose).size());
+    if (bind.starts_with(verbose)) bind.erase(0, std::string(verbose).size());
   return bind;
 }
 
@@ -145,9 +145,9 @@ void compare_gpu_bind(const Case& item, const std::vector<topo::Placed>& tasks) 
       option_of(item, "gres-flags", "", "gres_flags").find("allow-task-sharing") != std::string::npos;
   const auto order = gres_order(item.node, sharing, number_of(item.request(), {"gpus"}));
   const std::size_t colon = bind.find(':');
-  const bool map = util::starts_with(bind, "map");
+  const bool map = bind.starts_with("map");
   if (bind.empty() || bind == "none" || bind == "closest") return;
-  if (colon == std::string::npos || !(map || util::starts_with(bind, "mask")))
+  if (colon == std::string::npos || !(map || bind.starts_with("mask")))
     return item.leave_open("the GPUs: --gpu-bind=" + bind);
   const auto list = topo::parse_cpu_bind((map ? "map_cpu" : "mask_cpu") + bind.substr(colon),
                                          static_cast<unsigned>(tasks.size()));

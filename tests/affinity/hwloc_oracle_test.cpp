@@ -58,7 +58,7 @@ public:
       const hwloc_obj_t pci = device->parent;
       if (!kinds.count(device->attr->osdev.type) || pci->type != HWLOC_OBJ_PCI_DEVICE) continue;
       const std::string name = device->name;
-      if (name.rfind("card", 0) == 0 || name.rfind("controlD", 0) == 0) continue;
+      if (name.starts_with("card") || name.starts_with("controlD")) continue;
       char address[32];
       std::snprintf(address, sizeof address, "%04x:%02x:%02x.%01x", pci->attr->pcidev.domain,
                     pci->attr->pcidev.bus, pci->attr->pcidev.dev, pci->attr->pcidev.func);

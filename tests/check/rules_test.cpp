@@ -61,7 +61,7 @@ TEST_CASE("Every rule finds its bad examples, leaves its good ones alone, and ha
     CHECK((too_large || rule->good.size() >= 3));
     CHECK_FALSE(rule->title.empty());
     CHECK_FALSE(rule->why.empty());
-    CHECK(rule->link.substr(0, 8) == "https://");
+    CHECK(rule->link.starts_with("https://"));
     for (const auto& example : rule->bad) {
       INFO(example.script);
       CHECK(finds(example.script, rule->id, target_of(example)));
@@ -194,7 +194,7 @@ TEST_CASE("A partition that the profile does not list is a note, a slip of one t
       return one.what.code == "site/partition-unknown";
     });
     REQUIRE(found != list.end());
-    CHECK(found->what.message.find("the profile of") == 0); // it may be there all the same
+    CHECK(found->what.message.starts_with("the profile of")); // it may be there all the same
     return *found;
   };
   for (const char* at : {"lumi", "leonardo", "snellius", "juwels_booster"}) {

@@ -58,7 +58,7 @@ TEST_CASE("A comment silences its rule on its own line or the next one, and noth
   for (const auto& [text, left] : cases) {
     INFO(text);
     if (left == Lines{"crlf"}) { // other findings are right there, this one is silenced
-      for (const auto& line : lines_of(text)) CHECK_FALSE(util::starts_with(line, k_late));
+      for (const auto& line : lines_of(text)) CHECK_FALSE(line.starts_with(k_late));
     } else if (left == Lines{k_late, "x"}) { // the first silences nothing, the second does
       CHECK(lines_of(text) == Lines{"check/disable:2"});
     } else {

@@ -82,7 +82,7 @@ TEST_CASE("The exit code of a check says what was found") {
 TEST_CASE("A script is read from standard input") {
   const auto result = run({HPCML_BINARY, "check", "-"}, k_wrong);
   CHECK(result.exit_code == 1);
-  CHECK(util::starts_with(result.out, "-:2:9: error: "));
+  CHECK(result.out.starts_with("-:2:9: error: "));
 }
 
 TEST_CASE("Below a folder the job scripts are found, and nothing else") {
@@ -102,7 +102,7 @@ TEST_CASE("Below a folder the job scripts are found, and nothing else") {
   CAPTURE(found.out, found.err);
   CHECK(found.exit_code == 1);
   CHECK(holds(found.err, "3 errors in 3 of 3 files"));
-  CHECK(util::starts_with(found.out, "./a.sh:2:9: error"));
+  CHECK(found.out.starts_with("./a.sh:2:9: error"));
   CHECK(holds(found.out, "\n./job.py:2:9"));
   CHECK(holds(found.out, "\n./sub/b.slurm:2:9"));
   const auto named = desk.hpcml({"check", "--job-scripts-only", "library.sh", "notes.md", "a.sh"});
@@ -133,8 +133,7 @@ TEST_CASE("Annotations are escaped as a workflow's runner reads them") {
   desk.put("a,b:100%.sh", "#!/bin/bash\n#SBATCH --job-name=𝄞é --nodes=x\n");
   const auto result = desk.hpcml({"check", "--format", "github", "a,b:100%.sh"});
   // 𝄞 is two columns for the service: UTF-16
-  CHECK(util::starts_with(result.out,
-                          "::error file=a%2Cb%3A100%25.sh,line=2,col=24,endColumn=33,title=slurm/"));
+  CHECK(result.out.starts_with("::error file=a%2Cb%3A100%25.sh,line=2,col=24,endColumn=33,title=slurm/"));
   CHECK(holds(result.out, "::--nodes cannot be 'x'%0Ahint: "));
   CHECK(std::count(result.out.begin(), result.out.end(), '\n') == 1);
 }
@@ -257,7 +256,7 @@ TEST_CASE("--all-sites says where a script runs and what stands against it elsew
                      "--partition=standard-g\nsrun true\n");
   const auto table = desk.hpcml({"check", "--all-sites", "job.sh"});
   CAPTURE(table.out, table.err);
-  CHECK(util::starts_with(table.out, "SITE "));
+  CHECK(table.out.starts_with("SITE "));
   CHECK(holds(table.err, " sites, at "));
   const auto rows = Json::parse(
       desk.hpcml({"check", "--all-sites", "--format", "json", "--fail-on", "never", "job.sh"}).out);

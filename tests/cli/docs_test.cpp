@@ -21,7 +21,7 @@ std::vector<std::string> block_lines(const std::string& page, const std::string&
   std::vector<std::string> lines;
   bool inside = false, wanted = false;
   for (const auto& line : util::split(*text, '\n')) {
-    if (util::starts_with(line, "```")) {
+    if (line.starts_with("```")) {
       inside = !inside;
       wanted = inside && line == "```" + kind;
     } else if (wanted) {
@@ -78,7 +78,7 @@ TEST_CASE("the commands of the pages about sites and environments run") {
   for (const auto* page : {"adding-a-site.md", "sites.md", "environments.md"}) {
     unsigned commands = 0;
     for (const auto& line : block_lines(page, "")) {
-      if (!util::starts_with(line, "hpcml gen ") && !util::starts_with(line, "hpcml sites ")) continue;
+      if (!line.starts_with("hpcml gen ") && !line.starts_with("hpcml sites ")) continue;
       auto words = shell_words(line);
       words.erase(words.begin());
       const auto result = desk.hpcml(words);
@@ -173,7 +173,7 @@ TEST_CASE("the guide's first profile stands the guide's own tests on a real Slur
   put_profiles(desk);
   unsigned asked = 0;
   for (const auto& line : block_lines("adding-a-site.md", "")) {
-    if (!util::starts_with(line, "hpcml gen ") && !util::starts_with(line, "hpcml emulate ")) continue;
+    if (!line.starts_with("hpcml gen ") && !line.starts_with("hpcml emulate ")) continue;
     auto words = shell_words(line);
     words.erase(words.begin());
     const auto result = desk.hpcml(words);

@@ -67,7 +67,7 @@ TEST_CASE("a script written for LUMI runs on an emulated Zurada", "[slurm]") {
   for (int rank = 0; rank < 8; ++rank) {
     const auto text = desk.read("results/" + std::to_string(rank));
     INFO(text);
-    CHECK(util::starts_with(text, std::to_string(rank) + " of 8 on "));
+    CHECK(text.starts_with(std::to_string(rank) + " of 8 on "));
     places.insert(text.substr(text.find("on ")));
   }
   CHECK(places.size() == 4);

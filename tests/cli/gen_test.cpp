@@ -29,7 +29,7 @@ TEST_CASE("the main request prints the documented script") {
   const auto result = desk.hpcml(lumi({"--gpus-per-node", "8", "--", "train_ddp"}));
   INFO(result.err);
   REQUIRE(result.exit_code == 0);
-  CHECK(util::starts_with(result.out, "#!/bin/bash\n#SBATCH --job-name=train_ddp\n"));
+  CHECK(result.out.starts_with("#!/bin/bash\n#SBATCH --job-name=train_ddp\n"));
   CHECK(holds(result.out, "#SBATCH --time=00:10:00\n"));
   CHECK(holds(result.out, "mask_cpu:0xfe000000000000,0xfe00000000000000,0xfe0000,0xfe000000,0xfe,0xfe00,"
                           "0xfe00000000,0xfe0000000000"));
@@ -126,7 +126,7 @@ TEST_CASE("-o writes the same script that is printed, ready to run") {
   const auto without_request = [](const std::string& text) {
     std::string kept;
     for (const auto& line : util::split(text, '\n'))
-      if (!util::starts_with(line, "#   hpcml gen")) kept += line + "\n";
+      if (!line.starts_with("#   hpcml gen")) kept += line + "\n";
     return kept;
   };
   CHECK(without_request(*util::read_file(desk / "job.sh")) == without_request(printed.out));
@@ -151,8 +151,7 @@ TEST_CASE("JSON carries the explained script and the interactive line, whatever 
     INFO(result.err);
     REQUIRE(result.exit_code == 0);
     const auto json = nlohmann::json::parse(result.out);
-    CHECK(
-        util::starts_with(json["interactive"].get<std::string>(), "salloc --job-name=x --account=project_1"));
+    CHECK(json["interactive"].get<std::string>().starts_with("salloc --job-name=x --account=project_1"));
     CHECK(json["script"][2]["text"] == "#SBATCH --account=project_1");
     CHECK(json["script"][2]["reasons"][0]["origin"]["by"] == "--account");
   }
@@ -234,7 +233,7 @@ TEST_CASE("folders of profiles are found from home and from here, and named whol
 
 TEST_CASE("help and version need nothing") {
   Desk desk;
-  CHECK(util::starts_with(desk.hpcml({"--version"}).out, "hpcml "));
+  CHECK(desk.hpcml({"--version"}).out.starts_with("hpcml "));
   for (const auto& words : std::vector<std::vector<std::string>>{{"--help"}, {"gen", "--help"}}) {
     const auto result = desk.hpcml(words);
     CHECK(result.exit_code == 0);

@@ -29,7 +29,7 @@ TEST_CASE("gen says what check would say of its own script") {
     const auto result = desk.hpcml(words);
     CAPTURE(result.err);
     CHECK(result.exit_code == 0);
-    CHECK(util::starts_with(result.out, "#!/bin/bash"));
+    CHECK(result.out.starts_with("#!/bin/bash"));
     CHECK(holds(result.err, "[site/gpu-share]"));
     CHECK(holds(result.err, example.part));
   }
@@ -122,7 +122,7 @@ TEST_CASE("an interactive job needs no program, and is told what to type in its 
                                 "64G", "--gpus-per-node", "1", "--conda", "mine", "--interactive"});
   CAPTURE(bare.err);
   CHECK(bare.exit_code == 0);
-  CHECK(util::starts_with(bare.out, "srun "));
+  CHECK(bare.out.starts_with("srun "));
   CHECK(holds(bare.out, "--pty bash -i\n"));
   CHECK(holds(bare.err, "module load miniforge3"));
   CHECK(holds(bare.err, "conda activate mine"));

@@ -116,7 +116,7 @@ TEST_CASE("every key that is asked for stands in the job file and is read as it 
     model::JobSpec job;
     for (const auto& word : k_samples.at(key.name)) {
       const auto equals = word.find('=');
-      const auto no = util::starts_with(word, "--no-");
+      const auto no = word.starts_with("--no-");
       const auto value = equals != std::string::npos ? word.substr(equals + 1) : no ? "false" : "true";
       REQUIRE_FALSE(key.from_text(job, value, {}));
     }

@@ -13,7 +13,7 @@ namespace {
 
 std::string line_with(const std::string& text, const std::string& start) {
   for (const auto& line : util::split(text, '\n'))
-    if (util::starts_with(line, start)) return line;
+    if (line.starts_with(start)) return line;
   return {};
 }
 

@@ -55,14 +55,14 @@ TEST_CASE("all sites are compared by their profiles, whoever pays there") {
   REQUIRE(result.exit_code == 0);
   std::string row;
   for (const auto& line : util::split(result.out, '\n'))
-    if (util::starts_with(line, "lumi ") && holds(line, " standard-g ")) row = line;
+    if (line.starts_with("lumi ") && holds(line, " standard-g ")) row = line;
   CHECK(holds(row, " yes "));
   CHECK(holds(result.out, "needs --account project_<number>"));
   CHECK(holds(result.out, "narval"));
   CHECK_FALSE(holds(result.out, "cedar")); // retired
   // The account of these nodes, not that of the first rule.
   for (const auto& line : util::split(result.out, '\n'))
-    if (util::starts_with(line, "jean_zay ") && holds(line, " gpu_p13 "))
+    if (line.starts_with("jean_zay ") && holds(line, " gpu_p13 "))
       CHECK(holds(line, "needs --account <project>@v100"));
 }
 

@@ -55,7 +55,7 @@ TEST_CASE("A finding says where, what and what to do, with a caret under the val
   d.hint.clear();
   CHECK(render_text(d, "", false) == "x.json:2:8: warning: 9 is too many [site/value]\n");
   d.severity = Severity::note;
-  CHECK(util::starts_with(render_text(d, "", false), "x.json:2:8: note: "));
+  CHECK(render_text(d, "", false).starts_with("x.json:2:8: note: "));
 }
 
 TEST_CASE("Colour marks the severity and the caret, and nothing without it") {
@@ -114,7 +114,7 @@ TEST_CASE("The caret stands under its column also behind tabs and wide or accent
     REQUIRE(lines.size() == 3);
     CHECK(lines[2] == std::string(2 + row.columns, ' ') + "^^^");
     CHECK(lines[1].find('\t') == std::string::npos);
-    CHECK(util::ends_with(lines[1], "BAD rest"));
+    CHECK(lines[1].ends_with("BAD rest"));
   }
 }
 

@@ -133,11 +133,11 @@ TEST_CASE("a cluster without a default partition needs one to be named") {
   auto site = test::discovered("plain");
   const auto facts = test::recorded_cluster("plain");
   site.flags.erase("partition");
-  CHECK(findings(site, facts).find("E flags.partition: the cluster has no default partition") == 0);
+  CHECK(findings(site, facts).starts_with("E flags.partition: the cluster has no default partition"));
   site.partitions[0].is_default = true; // then scripts name it
   CHECK(findings(site, facts) == "");
   site.partitions[0].nameable = false;
-  CHECK(findings(site, facts).find("E flags.partition") == 0);
+  CHECK(findings(site, facts).starts_with("E flags.partition"));
 }
 
 TEST_CASE("GPUs that the profile does not let people ask for are no difference while Slurm lists none") {

@@ -27,7 +27,7 @@ TEST_CASE("a cluster with several kinds of nodes becomes a valid profile") {
   CHECK(site.id == "mixed");
   CHECK(site.slurm_version->value == "24.11.5");
   REQUIRE(site.sources.size() == 1);
-  CHECK(site.sources[0].url.find("discovered on 2026-11-02 ") == 0);
+  CHECK(site.sources[0].url.starts_with("discovered on 2026-11-02 "));
   CHECK(site.sources[0].checked == "2026-11-02");
   REQUIRE(site.node_types.size() == 4);
   const auto* small = site.find_node_type("cpu128-243g");

@@ -19,7 +19,7 @@ public:
   slurm::Answer ask(const std::vector<std::string>& words) const override {
     std::map<std::string, std::string> options;
     for (const auto& word : words)
-      if (const auto equals = word.find('='); util::starts_with(word, "--") && equals != std::string::npos)
+      if (const auto equals = word.find('='); word.starts_with("--") && equals != std::string::npos)
         options[word.substr(2, equals - 2)] = word.substr(equals + 1);
     all_tested = all_tested && words.size() > 2 && words[0] == "sbatch" && words[1] == "--test-only";
     slurm::Answer answer{words, true, {}, x_rule(options)};

@@ -197,7 +197,7 @@ TEST_CASE("a peer's address has a name on every interface and in either family",
   CHECK(lines[1] == "::ffff:10.66.1.2nid000002-hsn0");
   CHECK(lines[2] == "10.69.1.2nid000002-hsn3");
   for (std::size_t i = 3; i + 1 < lines.size(); ++i)
-    CHECK(util::starts_with(lines[i], "10.66.1.2")); // no other way to reach it
+    CHECK(lines[i].starts_with("10.66.1.2")); // no other way to reach it
 }
 
 TEST_CASE("the daemons' logs and configuration can be kept", "[slurm]") {
@@ -263,7 +263,7 @@ TEST_CASE("nodes show their GPUs where Slurm does not tell of them", "[slurm]") 
                                 "cat /sys/bus/pci/devices/*/vendor; "
                                 "ls /sys/class/net'");
   INFO(result.err);
-  CHECK(util::starts_with(result.out, "1\n0x10de\n"));
+  CHECK(result.out.starts_with("1\n0x10de\n"));
   const Cluster lumi({"--site", "lumi"});
   const auto amd =
       lumi.run("srun -A project_1 -p small-g -t 5 bash -c 'cd /sys/class/kfd/kfd/topology/nodes; grep -l "

@@ -50,8 +50,8 @@ TEST_CASE("the site's list of wheels is what this machine's Python has") {
   CHECK(listed.exit_code == 0);
   const auto lines = util::split(listed.out, '\n');
   REQUIRE(lines.size() >= 3);
-  CHECK(util::starts_with(lines[0], "name  version"));
-  CHECK(util::starts_with(lines[2], "pip   "));
+  CHECK(lines[0].starts_with("name  version"));
+  CHECK(lines[2].starts_with("pip   "));
   const auto none = installed.bash("avail_wheels no-such-package");
   CHECK(none.exit_code == 1);
   CHECK(none.err.find("no wheels of no-such-package") != std::string::npos);
@@ -108,8 +108,8 @@ TEST_CASE("an environment of venv has a pip that needs no network") {
                      "python3 -c 'import sys; print(sys.prefix)'");
   INFO(made.err);
   const auto env = installed.folder.path().string() + "/mine";
-  CHECK(made.out.find("Successfully installed pip-") == 0);
-  CHECK(util::ends_with(made.out, env + "/bin/python3\n" + env + "\n"));
+  CHECK(made.out.starts_with("Successfully installed pip-"));
+  CHECK(made.out.ends_with(env + "/bin/python3\n" + env + "\n"));
 }
 
 TEST_CASE("virtualenv and pip make an environment without network") {

@@ -85,7 +85,7 @@ TEST_CASE("a node shows its CPUs to every kind of program") {
       "/proc/cpuinfo;"
       "head -1 /proc/meminfo; cat /sys/devices/system/cpu/online /sys/devices/system/node/online");
   INFO(text);
-  CHECK(util::starts_with(text, "128\n128\nmask" + numbers(0, 127) + "\n"));
+  CHECK(text.starts_with("128\n128\nmask" + numbers(0, 127) + "\n"));
   CHECK(has_line(text, "raw 16"));
   CHECK(text.find("raw 16\nraw 16\nraw -1\nraw -1\n") !=
         std::string::npos); // as the kernel: too short, not a multiple of 8
@@ -94,7 +94,7 @@ TEST_CASE("a node shows its CPUs to every kind of program") {
   CHECK(has_line(text, "Mems_allowed_list:\t0-3"));
   CHECK(has_line(text, "128"));
   CHECK(text.find("MemTotal:       503316480 kB") != std::string::npos);
-  CHECK(util::ends_with(text, "0-127\n0-3\n"));
+  CHECK(text.ends_with("0-127\n0-3\n"));
 }
 
 TEST_CASE("hwloc and lscpu find the node's topology") {
@@ -125,7 +125,7 @@ TEST_CASE(
       "taskset -c 128-200 true 2>/dev/null; echo outside $?; taskset -p -c 1 999999 2>/dev/null; echo nobody "
       "$?");
   INFO(text);
-  CHECK(util::starts_with(text, "Cpus_allowed_list:\t3,100-102\nmask 3 100 101 102\n"));
+  CHECK(text.starts_with("Cpus_allowed_list:\t3,100-102\nmask 3 100 101 102\n"));
   CHECK(has_line(text, "made-before 100"));
   CHECK(has_line(text, "made-after 101"));
   CHECK(has_line(text, "thread-own 7"));
@@ -151,7 +151,7 @@ TEST_CASE("memory policies are those of the node's memory domains, kept per thre
     return "set " + set + "\nown 0 " + policy + "\nchild 0 " + policy + "\nthread 0 " + policy + "\nnext 0 " +
            policy + "\n";
   };
-  CHECK(text.find("bind\n" + shown("0", "mode 2 nodes c")) == 0);
+  CHECK(text.starts_with("bind\n" + shown("0", "mode 2 nodes c")));
   CHECK(text.find("prefer\n" + shown("0", "mode 1 nodes 2")) != std::string::npos);
   CHECK(text.find("none\n" + shown("-1", "mode 0 nodes 0")) != std::string::npos);
   CHECK(text.find("some\n" + shown("0", "mode 3 nodes f")) != std::string::npos);
@@ -159,7 +159,7 @@ TEST_CASE("memory policies are those of the node's memory domains, kept per thre
   CHECK(text.find("default\n" + shown("-1", "mode 0 nodes 0")) != std::string::npos);
   CHECK(text.find("relative\n" + shown("0", "mode 16386 nodes 20")) !=
         std::string::npos); // any number is a node, counted around
-  CHECK(util::ends_with(text, "memory\nallowed 0 mode 0 nodes f\npage 0 node 2\nmbind 0 -1\nsmall -1\n"));
+  CHECK(text.ends_with("memory\nallowed 0 mode 0 nodes f\npage 0 node 2\nmbind 0 -1\nsmall -1\n"));
 }
 
 TEST_CASE("nodes reach one another and the login node by their interfaces") {

@@ -21,7 +21,7 @@ std::map<std::string, std::string> files_of(const model::Site& site, const Clust
 /// The line of `text` that begins with `start`.
 std::string line_of(const std::string& text, const std::string& start) {
   for (const auto& line : util::split(text, '\n'))
-    if (util::starts_with(line, start)) return line;
+    if (line.starts_with(start)) return line;
   return "no line begins with " + start;
 }
 

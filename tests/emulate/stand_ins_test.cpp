@@ -64,8 +64,8 @@ TEST_CASE("the modules that a site's jobs load are known in its rehearsal") {
     for (const auto& rule : site.modules) {
       std::string script;
       for (const auto& name : rule.load)
-        script += util::starts_with(name, "use:") ? "module use " + name.substr(4) + " && "
-                                                  : "module load " + name + " && ";
+        script += name.starts_with("use:") ? "module use " + name.substr(4) + " && "
+                                           : "module load " + name + " && ";
       const auto loaded = installed.bash(script + "true");
       CAPTURE(id, script, loaded.err);
       CHECK(loaded.exit_code == 0);

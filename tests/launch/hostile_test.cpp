@@ -27,7 +27,7 @@ const std::string k_launch = std::string(HPCML_BINARY) + " launch ";
 pid_t number_in(const std::string& path) {
   for (int i = 0; i < 1000; ++i) {
     const auto text = util::read_file(path);
-    if (text && util::ends_with(*text, "\n")) return std::stoi(*text);
+    if (text && text->ends_with("\n")) return std::stoi(*text);
     ::usleep(5000);
   }
   FAIL(path << " is not written");

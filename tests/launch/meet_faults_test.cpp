@@ -61,7 +61,7 @@ void judge(const Step& step) {
     const auto& one = step.said[i];
     all += "rank " + std::to_string(step.who[i]) + ": code " + std::to_string(one.code) + " " + one.out +
            one.err;
-    if (util::starts_with(one.out, "started ")) places.insert(one.out);
+    if (one.out.starts_with("started ")) places.insert(one.out);
     zero_started = zero_started || (step.who[i] == 0 && one.code == 0);
   }
   CAPTURE(step.ranks, step.store, step.taken, step.missing, step.killed, all);
@@ -70,7 +70,7 @@ void judge(const Step& step) {
     const auto& one = step.said[i];
     if (step.killed.count(step.who[i]) > 0) continue;
     CHECK((one.code == 0 || one.code == 125));
-    CHECK((one.code == 0) == util::starts_with(one.out, "started "));
+    CHECK((one.code == 0) == one.out.starts_with("started "));
     if (step.missing.empty() && step.killed.empty()) CHECK(one.code == 0);
     if (step.missing.count(0) > 0) CHECK_THAT(one.err, Contains("rank 0's launcher on "));
     if (step.who[i] == 0 && !step.missing.empty())

@@ -48,7 +48,7 @@ TEST_CASE("JAX's ranks are told of one coordinator, at a port that is kept for i
     CHECK(lines.at(1) == std::to_string(rank) + " of 3");
   }
   const auto line = util::split(said[0].out, '\n').at(0);
-  REQUIRE(util::starts_with(line, host));
+  REQUIRE(line.starts_with(host));
   const auto port = line.substr(host.size(), line.find(' ') - host.size());
   CHECK(port != line.substr(line.find(' ') + 1));
   const auto coordinator = store::listen_at({"127.0.0.1"}, static_cast<std::uint16_t>(std::stoi(port)));
@@ -156,7 +156,7 @@ TEST_CASE("what serves for an exec is nobody's child, holds nothing open and goe
         one, true));
   for (auto& one : ranks) {
     auto line = one->read_line();
-    while (util::starts_with(line, "hpcml launch: ")) line = one->read_line();
+    while (line.starts_with("hpcml launch: ")) line = one->read_line();
     CHECK(util::trim(line) == "children:");
   }
   const auto port = port_of_job(job);

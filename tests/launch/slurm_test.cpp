@@ -35,8 +35,8 @@ std::map<std::string, std::vector<std::string>> run_job(const std::string& body)
   std::string name;
   for (const auto& line : util::split(log ? *log : "", '\n')) {
     // srun's own words where a step must wait for the one before it to be cleaned up; not a word of launch
-    if (util::starts_with(line, "srun: Job ") || util::starts_with(line, "srun: Step created")) continue;
-    if (util::starts_with(line, "== "))
+    if (line.starts_with("srun: Job ") || line.starts_with("srun: Step created")) continue;
+    if (line.starts_with("== "))
       name = line.substr(3);
     else if (!line.empty())
       sections[name].push_back(line);
@@ -212,8 +212,8 @@ TEST_CASE("uneven steps, steps beside each other and started ranks are right und
         std::vector<std::string>{"0/3 0/2 0 nid000001", "1/3 1/2 0 nid000001", "2/3 0/1 1 nid000001"});
   const auto& two = sections.at("two");
   REQUIRE(two.size() == 2);
-  CHECK(util::starts_with(two[0], "nid000001 "));
-  CHECK(util::starts_with(two[1], "nid000002 "));
+  CHECK(two[0].starts_with("nid000001 "));
+  CHECK(two[1].starts_with("nid000002 "));
   CHECK(util::split(two[0], ' ').back() != util::split(two[1], ' ').back());
   const auto& spawn = sections.at("spawn");
   REQUIRE(spawn.size() == 16);

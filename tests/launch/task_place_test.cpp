@@ -92,7 +92,7 @@ TEST_CASE("what launch has set for a rank is no other step's, unless somebody ha
   const auto seen = run_hpcml({"launch", "--", "env"}, step_environment(1, 2)).out;
   for (const auto& line : util::split(seen, '\n')) {
     const auto equals = line.find('=');
-    const bool ours = !util::starts_with(line, "SLURM_") && !util::starts_with(line, "PATH=");
+    const bool ours = !line.starts_with("SLURM_") && !line.starts_with("PATH=");
     if (equals != std::string::npos && ours) inner.set(line.substr(0, equals), line.substr(equals + 1));
   }
   REQUIRE(inner.get_or("RANK", "") == "1");
@@ -139,7 +139,7 @@ TEST_CASE("ranks of mpirun have its numbers, in whatever order it has counted th
   // Beside mpirun itself there is no step; the port is the same.
   auto near = env;
   for (const auto& [name, value] : env.variables())
-    if (util::starts_with(name, "SLURM_STEP_") || name == "SLURM_PROCID") near.unset(name);
+    if (name.starts_with("SLURM_STEP_") || name == "SLURM_PROCID") near.unset(name);
   near.set("OMPI_COMM_WORLD_RANK", "0");
   near.set("OMPI_COMM_WORLD_LOCAL_RANK", "0");
   near.set("SLURMD_NODENAME", "c1");

@@ -32,7 +32,7 @@ public:
   std::optional<std::string> read(const std::string& path, std::size_t most, std::size_t at) const override {
     ++calls;
     auto found = x_files.find(path);
-    for (; found != x_files.end() && util::starts_with(found->second, "->");)
+    for (; found != x_files.end() && found->second.starts_with("->");)
       found = x_files.find(found->second.substr(2));
     return found == x_files.end()
                ? std::nullopt
@@ -41,14 +41,14 @@ public:
   std::optional<std::string> link(const std::string& path) const override {
     ++calls;
     const auto found = x_files.find(path);
-    const bool is = found != x_files.end() && util::starts_with(found->second, "->");
+    const bool is = found != x_files.end() && found->second.starts_with("->");
     return is ? std::optional(found->second.substr(2)) : std::nullopt;
   }
   std::vector<std::string> names(const std::string& folder) const override {
     ++calls;
     std::set<std::string> found;
     for (const auto& [path, text] : x_files)
-      if (util::starts_with(path, folder + "/")) {
+      if (path.starts_with(folder + "/")) {
         const auto rest = path.substr(folder.size() + 1);
         found.insert(rest.substr(0, rest.find('/')));
       }

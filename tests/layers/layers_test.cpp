@@ -118,7 +118,7 @@ TEST_CASE("every include between folders is one that src/LAYERS allows") {
     for (const auto& [kind, header] : includes_of(file)) {
       INFO(header);
       for (const auto& [prefix, folders] : rules.externals)
-        if (util::starts_with(header, prefix)) CHECK(folders.count(folder) == 1);
+        if (header.starts_with(prefix)) CHECK(folders.count(folder) == 1);
       const auto slash = header.find('/');
       if (kind == '<' || slash == std::string::npos) continue;
       const auto other = header.substr(0, slash);
@@ -137,7 +137,7 @@ TEST_CASE("src/LAYERS names only folders that are there, and edges and libraries
     for (const auto& [kind, header] : includes_of(file)) {
       if (kind == '"') edges[folder_of(file)].insert(header.substr(0, header.find('/')));
       for (const auto& [prefix, allowed] : rules.externals)
-        if (util::starts_with(header, prefix)) users[prefix].insert(folder_of(file));
+        if (header.starts_with(prefix)) users[prefix].insert(folder_of(file));
     }
   }
   for (const auto& [folder, may_include] : rules.allowed) {

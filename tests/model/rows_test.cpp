@@ -55,7 +55,7 @@ TEST_CASE("What a launcher's row says of options it says of options that the lau
     const bool listed = std::string(Listed<k_launcher_names>::text).find(row.words.name) != std::string::npos;
     CHECK(listed == (row.ranks != RanksBy::nobody));
   }
-  CHECK(Listed<k_launcher_names>::text.substr(0, 29) == "hpcml, torchrun, accelerate, ");
+  CHECK(Listed<k_launcher_names>::text.starts_with("hpcml, torchrun, accelerate, "));
   CHECK(find_launcher("bede-mpirun") == find_launcher("mpirun"));
   CHECK(find_launcher("bede-torchrun") == nullptr);
 }

@@ -48,7 +48,7 @@ TEST_CASE("What every sbatch reads is taken, what every one refuses is refused w
         CAPTURE(option, value, version.value_or("any"));
         const auto fault = plan::find_value_fault(there, option, value);
         REQUIRE(fault);
-        CHECK(fault->hint.find("it may be ") == 0);
+        CHECK(fault->hint.starts_with("it may be "));
       }
   }
 }

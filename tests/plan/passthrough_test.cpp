@@ -184,8 +184,8 @@ TEST_CASE("A raw option that Slurm does not have is refused, but where a plugin 
         said += std::string(finding.severity == diag::Severity::error ? "error " : "warning ") + finding.hint;
     return said;
   };
-  CHECK(tried("--nodelst=nid001").find("error did you mean --nodelist?") == 0);
-  CHECK(tried("--my-sites-own-thing=1").find("warning If a plugin") == 0);
+  CHECK(tried("--nodelst=nid001").starts_with("error did you mean --nodelist?"));
+  CHECK(tried("--my-sites-own-thing=1").starts_with("warning If a plugin"));
   CHECK(tried("--comment=a").empty());
 }
 
@@ -193,7 +193,7 @@ TEST_CASE("Raw options that do not go together are refused as sbatch does") {
   auto job = lumi_job();
   job.gpus_per_node = flag(0u);
   job.sbatch = {text("--mem-per-gpu=8G")};
-  CHECK(error_of(job, "lumi", "usage/sbatch").message.find("--mem-per-gpu needs GPUs") == 0);
+  CHECK(error_of(job, "lumi", "usage/sbatch").message.starts_with("--mem-per-gpu needs GPUs"));
 }
 
 TEST_CASE("GRES that are no GPUs stay beside the planned GPUs") {

@@ -136,7 +136,7 @@ TEST_CASE("Model parallel ranks get several GPUs and their cores, more ranks tha
   CHECK(plan.binding.ranks[1].cpus.to_list() == "53-55");
   const auto said = plan::make_plan(job, site("lumi")).diagnostics; // a note in --explain nobody reads
   REQUIRE(said.size() == 1);
-  CHECK(said[0].message.find("16 ranks share 8 GPUs") == 0);
+  CHECK(said[0].message.starts_with("16 ranks share 8 GPUs"));
   job.gpus_per_task = flag(1u);
   CHECK(error_of(job, "lumi", "request/gpus-per-task").message ==
         "16 ranks with 1 GPUs each need 16 GPUs per node, not 8");

@@ -92,7 +92,7 @@ TEST_CASE("Narval names the GPU type and no partition, and builds the environmen
   CHECK(directive(plan, "--gpus-per-node") == "a100:1");
   CHECK(directive(plan, "--mem") == "124G");
   job.partition = text("gpu");
-  CHECK(error_of(job, "narval", "request/partition").hint.find("leave --partition out") == 0);
+  CHECK(error_of(job, "narval", "request/partition").hint.starts_with("leave --partition out"));
 }
 
 TEST_CASE("Narval gives a C++ program the modules that LibTorch needs") {

@@ -163,8 +163,7 @@ TEST_CASE("A script that cannot be ported says why") {
     INFO(row.script);
     const auto result = ported(row.script, "lumi");
     CHECK(diag::has_errors(result.findings));
-    CHECK(std::any_of(result.findings.begin(), result.findings.end(), [&](const auto& finding) {
-      return finding.code.substr(0, row.code.size()) == row.code;
-    }));
+    CHECK(std::any_of(result.findings.begin(), result.findings.end(),
+                      [&](const auto& finding) { return finding.code.starts_with(row.code); }));
   }
 }

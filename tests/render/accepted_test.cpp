@@ -34,7 +34,7 @@ std::string accounts_of(const std::vector<Case>& cases, const model::Site& site)
   std::set<std::string> accounts;
   for (const auto& written : cases)
     for (const auto& line : util::split(written.script, '\n'))
-      if (util::starts_with(line, k_line) && written.over != "wrong account")
+      if (line.starts_with(k_line) && written.over != "wrong account")
         accounts.insert(line.substr(k_line.size()));
   if (accounts.empty() && !site.qos.empty()) accounts.insert("me");
   return util::join({accounts.begin(), accounts.end()}, ",");
@@ -65,7 +65,7 @@ void ask(Asked& asking) {
                              "|| printf '%s\\t%s\\n' $i \"${answer//$'\\n'/ }\"; done; echo asked",
                              "asking", folder.path().string(), std::to_string(cases.size())});
   const auto asked = util::run_process(words, util::EnvSnapshot::of_process());
-  if (!asked || !util::ends_with(asked->out, "asked\n")) {
+  if (!asked || !asked->out.ends_with("asked\n")) {
     asking.failure = asked ? "emulate ended early: " + asked->err : asked.error().what;
     return;
   }
@@ -143,7 +143,7 @@ TEST_CASE("real sbatch accepts what is written for every site", "[slurm]") {
       CHECK(said[one.name].find(one.words) != std::string::npos);
       if (one.over.empty()) {
         ++scripts;
-        drawn += util::starts_with(one.name, k_drawn) ? 1 : 0;
+        drawn += one.name.starts_with(k_drawn) ? 1 : 0;
         continue;
       }
       coverage.tried(one.over, id);

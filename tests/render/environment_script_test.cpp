@@ -133,7 +133,7 @@ TEST_CASE("an environment on top of an image is made inside it and packed, and h
           Catch::Contains("my env.sqsh\n" +
                           std::string(id == "lumi" ? "-processors\n1\n-no-xattrs\n"
                                                    : "-no-recovery\n-noappend\n-Xcompression-level\n3\n")));
-      const bool edf = util::ends_with(image, ".toml");
+      const bool edf = image.ends_with(".toml");
       CHECK_THAT(*util::read_file(folder / "words"),
                  Catch::Contains(id == "lumi" ? ":/user-software /a b/x.sif bash -c"
                                  : edf ? "--nodes=1 --ntasks=1 --time=00:30:00 --account=a1 --environment="

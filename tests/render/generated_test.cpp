@@ -25,7 +25,7 @@ TEST_CASE("what is written for a site is clean on it, and a script over a limit 
       std::string said;
       for (const auto& finding : check::check_script("job.sh", one.script, {std::nullopt, &site})) {
         if (finding.what.severity == diag::Severity::note) continue;
-        by_site = by_site || finding.what.code.substr(0, 5) == "site/";
+        by_site = by_site || finding.what.code.starts_with("site/");
         said += finding.what.code + ": " + finding.what.message + "\n";
       }
       CAPTURE(id, one.name, one.script, said);

@@ -29,7 +29,7 @@ TEST_CASE("salloc gets what the header has, but for what only batch jobs know") 
   plan.directives.push_back({"--reservation", "r", typed()});
   plan.directives.push_back({"--array", "0-3", typed()});
   const auto line = render::make_interactive(plan);
-  CHECK(util::starts_with(line.text, "salloc '--job-name=it'\\''s' --account=project_1"));
+  CHECK(line.text.starts_with("salloc '--job-name=it'\\''s' --account=project_1"));
   CHECK(holds(line.text, " --reservation=r"));
   CHECK_FALSE(holds(line.text, "--output"));
   CHECK(names(line.pointless) == std::vector<std::string>{"--array"});
@@ -81,7 +81,7 @@ TEST_CASE("a program of the site gets its own letters, and what it has no option
   plan.directives[0].origin = typed();
   REQUIRE(plan.directives[0].name == "--job-name");
   const auto line = render::make_interactive(plan);
-  CHECK(util::ends_with(line.text, " -r r"));
+  CHECK(line.text.ends_with(" -r r"));
   CHECK(names(line.missing) == std::vector<std::string>{"--qos"});
   CHECK(names(line.pointless) == std::vector<std::string>{"--job-name"});
   const auto findings = render::find_unsaid(line);

@@ -147,7 +147,7 @@ TEST_CASE("folders are removed on every node, by one task each") {
   auto lines = util::split(text_of(folder / "srun.log"), '\n');
   lines.pop_back();
   REQUIRE(lines.size() >= 3);
-  CHECK(lines.front().find("--ntasks=2 --ntasks-per-node=1 --cpu-bind=none bash -c") == 0);
+  CHECK(lines.front().starts_with("--ntasks=2 --ntasks-per-node=1 --cpu-bind=none bash -c"));
   CHECK(lines.back() == "--ntasks=2 --ntasks-per-node=1 --cpu-bind=none rm -rf -- " + cache_folder(folder));
 }
 
@@ -194,7 +194,7 @@ TEST_CASE("an environment is built once per node before the ranks start, whateve
     CHECK(text_of(folder / "virtualenv.log") ==
           "--no-download --quiet " + (folder / "local/env").string() + "\n");
     CHECK(util::split(text_of(folder / "pip.log"), '\n').size() == 3);
-    CHECK(util::ends_with(text_of(folder / "pip.log"), " install --no-index --quiet torch numpy\n"));
+    CHECK(text_of(folder / "pip.log").ends_with(" install --no-index --quiet torch numpy\n"));
     CHECK(test::seen_environment(folder)["VIRTUAL_ENV"] == (folder / "local/env").string());
   }
 }

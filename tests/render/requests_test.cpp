@@ -112,7 +112,7 @@ bool is_comparable(const std::string& code, const model::Site& site, const site:
 void judge_refusals(const model::JobSpec& job, const model::Site& site, const diag::Diagnostics& said,
                     bool counted, const std::string& words, Run& run) {
   const auto is_folded = [](const auto& raw) { // into the request, which would say it twice here
-    return raw.value.substr(0, 6) == "--gres" || raw.value.substr(0, 6) == "--mem=" || raw.value[1] == 't';
+    return raw.value.starts_with("--gres") || raw.value.starts_with("--mem=") || raw.value[1] == 't';
   };
   if (std::any_of(job.sbatch.begin(), job.sbatch.end(), is_folded)) return;
   auto same = job; // with the partition that the script of the request would name
@@ -121,10 +121,11 @@ void judge_refusals(const model::JobSpec& job, const model::Site& site, const di
     same.partition = model::Sourced<std::string>{partition->name, {}};
   std::set<std::string> found;
   bool by_slurm = false;
-  for (const auto& [finding, place, fix] : check::check_script("x.sh", test::script_of(same, site), {{}, &site})) {
+  for (const auto& [finding, place, fix] :
+       check::check_script("x.sh", test::script_of(same, site), {{}, &site})) {
     if (finding.severity == diag::Severity::note) continue;
     found.insert(finding.code);
-    by_slurm = by_slurm || finding.code.substr(0, 6) == "slurm/";
+    by_slurm = by_slurm || finding.code.starts_with("slurm/");
   }
   std::set<std::string> codes;
   for (const auto& finding : said)
@@ -247,7 +248,7 @@ TEST_CASE("what gen writes check has nothing against, and what gen refuses check
                                               "request/bind"};
   for (const auto& code : run.own) {
     CAPTURE(code);
-    CHECK((code.substr(0, 6) == "usage/" || k_own.count(code) == 1));
+    CHECK((code.starts_with("usage/") || k_own.count(code) == 1));
   }
   INFO(run.faults.text());
   CHECK(run.faults.empty());

@@ -119,7 +119,7 @@ TEST_CASE("a cache has the same variables and the same folders inside, and launc
   CHECK(own.parent_path() == fs::path(*base));
   const auto leavings =
       fs::path(*path).filename().string(); // launch removes what begins like its own, up to the job's number
-  CHECK_FALSE(util::starts_with(own.filename().string(), leavings.substr(0, leavings.find("4711"))));
+  CHECK_FALSE(own.filename().string().starts_with(leavings.substr(0, leavings.find("4711"))));
 }
 
 namespace {
@@ -183,7 +183,7 @@ std::map<std::string, std::string> launched_environment(const model::Plan& plann
   REQUIRE(result.exit_code == 0);
   std::map<std::string, std::string> seen;
   for (const auto& line : util::split(util::read_file(folder / "seen").value(), '\n')) {
-    if (util::starts_with(line, "binding:")) break;
+    if (line.starts_with("binding:")) break;
     if (const auto equals = line.find('='); equals != std::string::npos)
       seen[line.substr(0, equals)] = line.substr(equals + 1);
   }

@@ -60,7 +60,7 @@ TEST_CASE("agents start once per node and never name the interpreter") {
     plan.command = example.command;
     const auto script = render::render_script(plan);
     CAPTURE(script);
-    CHECK(util::ends_with(script, example.end));
+    CHECK(script.ends_with(example.end));
     CHECK(holds(script, "srun --ntasks=2 --ntasks-per-node=1 --cpu-bind=none"));
     CHECK(holds(script, "--nnodes=2 --nproc_per_node=8 --rdzv_id=\"$SLURM_JOB_ID\""));
     CHECK_FALSE(holds(script, "HPCML"));
@@ -175,9 +175,9 @@ TEST_CASE("where the meeting place is no name of the node, torchrun is told whic
     const auto result = test::run_script(script, folder, {{"SLURM_NODEID", first ? "0" : "1"}});
     INFO(script << result.err);
     REQUIRE(result.exit_code == 0);
-    CHECK(util::starts_with(*util::read_file(folder / "options"),
-                            std::string("--nnodes=2\n--nproc_per_node=8\n--rdzv_conf=is_host=") +
-                                (first ? "true" : "false") + "\n--rdzv_id=4711\n"));
+    CHECK(util::read_file(folder / "options")
+              ->starts_with(std::string("--nnodes=2\n--nproc_per_node=8\n--rdzv_conf=is_host=") +
+                            (first ? "true" : "false") + "\n--rdzv_id=4711\n"));
   }
 }
 
@@ -235,7 +235,7 @@ TEST_CASE("no per-task value is expanded in the batch part") {
   for (const auto* launcher : {"hpcml", "srun", "torchrun", "accelerate", "deepspeed"}) {
     std::string script;
     for (const auto& line : util::split(render::render_script(test::make_plan_for(launcher)), '\n'))
-      if (!util::starts_with(line, "#")) script += line + "\n";
+      if (!line.starts_with("#")) script += line + "\n";
     // What stands in single quotes is expanded by the task.
     std::string batch;
     bool quoted = false;

@@ -92,7 +92,7 @@ TEST_CASE("a request's raw options are in its demand as a script's are") {
     CAPTURE(raw);
     const auto asked = site::demand_of(with_raw(raw));
     const auto script =
-        script_demand(raw.front().find(' ') == std::string::npos && raw.front().substr(0, 2) != "-C"
+        script_demand(raw.front().find(' ') == std::string::npos && !raw.front().starts_with("-C")
                           ? raw.front()
                           : raw.front().substr(0, raw.front().find(' ')) + " '" +
                                 raw.front().substr(raw.front().find(' ') + 1) + "'");

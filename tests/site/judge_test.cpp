@@ -161,7 +161,7 @@ TEST_CASE("an option is judged by the rule of any partition that may take the jo
 TEST_CASE("every rule of the judge has the id of a rule of check") {
   for (int number = 0; number <= static_cast<int>(Rule::qos_on_request); ++number) {
     CAPTURE(number);
-    CHECK(site::rule_id(static_cast<Rule>(number)).substr(0, 5) == "site/");
+    CHECK(site::rule_id(static_cast<Rule>(number)).starts_with("site/"));
   }
 }
 

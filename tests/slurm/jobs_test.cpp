@@ -40,7 +40,7 @@ TEST_CASE("a job on another cluster is asked after there") {
   CHECK(found->size() == 1);
   REQUIRE(slurm.asked.size() == 2);
   CHECK(slurm.asked[0] == "scontrol --clusters=gh show job 77");
-  CHECK(util::starts_with(slurm.asked[1], "sacct --clusters=gh "));
+  CHECK(slurm.asked[1].starts_with("sacct --clusters=gh "));
   const Archive here("");
   REQUIRE(slurm::find_job(here, "77"));
   CHECK(here.asked[0] == "scontrol show job 77");

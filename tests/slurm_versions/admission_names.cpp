@@ -209,7 +209,7 @@ private:
   void check_sampling() {
     if (!r.has("acctg-freq")) return;
     for (auto part : util::split(r.text("acctg-freq"), ',')) {
-      if (util::starts_with(util::to_lower(part), "task=")) part = part.substr(5);
+      if (util::to_lower(part).starts_with("task=")) part = part.substr(5);
       const auto seconds = util::parse_unsigned(part);
       if (seconds && (*seconds == 0 || *seconds > c.accounting_seconds))
         refuse("acctg-freq", "acctg-freq",

@@ -47,8 +47,8 @@ private:
     std::vector<std::string> items;
     for (auto item : util::split(r.text("gres"), ',')) {
       for (const char* own : {"gres:", "gres/"})
-        if (util::starts_with(item, own)) item = item.substr(5);
-      const bool gpu = util::starts_with(item, "gpu");
+        if (item.starts_with(own)) item = item.substr(5);
+      const bool gpu = item.starts_with("gpu");
       items.push_back((later || gpu ? "gres/" : from(Version::v21_08) ? "gres:" : "") + item);
     }
     return util::join(items, ",");
@@ -60,7 +60,7 @@ private:
       for (auto part : util::split(text, ',')) {
         if (part.empty()) continue;
         for (const char* own : {"gres:", "gres/"})
-          if (prefix.empty() && util::starts_with(part, own)) part = part.substr(5);
+          if (prefix.empty() && part.starts_with(own)) part = part.substr(5);
         parts.push_back("gres/" + prefix + part);
       }
     return util::join(parts, ",");
@@ -94,7 +94,7 @@ private:
     if (r.tres_per_task && later) { // as it was written
       static const std::regex number(":([0-9])");
       for (const auto& part : util::split(r.text("tres-per-task"), ','))
-        if (!(util::starts_with(part, "cpu") && r.has("cpus-per-task")))
+        if (!(part.starts_with("cpu") && r.has("cpus-per-task")))
           parts.push_back(std::regex_replace(util::replace_all(part, "gres:", "gres/"), number, "=$1"));
     } else if (r.tres_per_task) {
       for (const auto& item : r.tres_per_task->items) add(item);

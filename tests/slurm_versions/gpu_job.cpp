@@ -85,7 +85,7 @@ GpuJob gpu_job_of(const Request& r, const JobSize& s, const ClusterFacts& c, Ver
   const bool whole = !partitions.empty() && partitions.front() && partitions.front()->whole_nodes;
   job.whole_nodes = whole || r.sharing == Sharing::exclusive;
   const auto distribution = util::to_lower(r.text("distribution"));
-  if (util::starts_with(distribution, "plane="))
+  if (distribution.starts_with("plane="))
     job.plane_size = parse_count(distribution.substr(6, distribution.find(',') - 6), 1).value_or(0);
   return job;
 }

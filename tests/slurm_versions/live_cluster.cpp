@@ -203,7 +203,7 @@ std::vector<LiveCluster::Fields> LiveCluster::show(const std::string& job) {
   const auto text = run({"scontrol", "show", "job", "-o", job});
   std::vector<Fields> components;
   for (const auto& line : util::split(text.value_or(""), '\n')) {
-    if (!util::starts_with(line, "JobId=")) continue;
+    if (!line.starts_with("JobId=")) continue;
     components.push_back(read_job(line, {x_version, x_folder.string(), x_plain, !components.empty()}));
   }
   return components;

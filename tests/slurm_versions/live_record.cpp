@@ -114,7 +114,7 @@ std::string hide_number(const std::string& text, const std::string& job, bool pa
 /// As the cases were written down.
 std::string normalised(const std::string& key, std::string value, const std::string& job,
                        const std::string& folder, bool only_tasks, bool padded) {
-  const bool gres = util::starts_with(key, "Tres") || key == "CpusPerTres" || key == "MemPerTres";
+  const bool gres = key.starts_with("Tres") || key == "CpusPerTres" || key == "MemPerTres";
   if (gres) {
     static const std::regex name("(^|,)(gres[:/])?gpu");
     static const std::regex cpu("(^|,)cpu:");
@@ -130,7 +130,7 @@ std::string normalised(const std::string& key, std::string value, const std::str
         dash != std::string::npos && value.substr(0, dash) == value.substr(dash + 1))
       value.resize(dash);
   // 26.05 shows as many nodes as tasks where only tasks were asked for.
-  if (key == "NumNodes" && util::starts_with(value, "1-") && only_tasks) value = "1";
+  if (key == "NumNodes" && value.starts_with("1-") && only_tasks) value = "1";
   if (key == "StdOut" || key == "StdErr" || key == "StdIn" || key == "WorkDir") {
     value = util::replace_all(value, folder + "/work", "WORK");
     if (key != "WorkDir") value = hide_number(value, job, padded);
@@ -152,15 +152,16 @@ Record read_job(const std::string& line, const Shown& shown) {
   const bool only_tasks =
       shown.version >= "26.05" && tasks != record.end() && record["NumNodes"] == "1-" + tasks->second;
   const std::string id = std::to_string(std::stoul(record.at("JobId")));
-  for (const char* key : k_fields) {
+  for (const std::string_view field : k_fields) {
+    const std::string key(field);
     const auto found = record.find(key);
     if (found == record.end()) continue;
     const auto value = normalised(key, found->second, id, shown.folder, only_tasks, shown.version >= "23.02");
     const auto plain = shown.plain.find(key);
     // Of the second component on it is always written down.
-    const bool log = shown.is_later && std::string_view(key) == "StdOut";
-    const bool always = log || util::starts_with(key, "Over") || util::starts_with(key, "Exclu") ||
-                        (util::starts_with(key, "MinCPUs") && record.count("MinMemoryTRES") > 0);
+    const bool log = shown.is_later && key == "StdOut";
+    const bool always = log || key.starts_with("Over") || key.starts_with("Exclu") ||
+                        (key.starts_with("MinCPUs") && record.count("MinMemoryTRES") > 0);
     if (always || plain == shown.plain.end() || plain->second != value) fields[key] = value;
   }
   const auto out = record.find("StdOut");

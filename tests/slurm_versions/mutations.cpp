@@ -21,8 +21,7 @@ struct Parts {
 std::optional<Parts> parts_of(const std::string& line) {
   const std::string prefix = std::string(k_prefix) + "--";
   const auto equals = line.find('=');
-  if (!util::starts_with(line, prefix) || equals == std::string::npos ||
-      line.find(' ', prefix.size()) < equals)
+  if (!line.starts_with(prefix) || equals == std::string::npos || line.find(' ', prefix.size()) < equals)
     return std::nullopt;
   const auto match =
       slurm::find_option(slurm::Program::sbatch, line.substr(prefix.size(), equals - prefix.size()));
@@ -53,7 +52,7 @@ Mutator::Mutator(std::vector<Case> base, unsigned seed) : x_random(seed), x_seed
     if (!is_askable(item)) continue;
     for (const auto& variable : item.environment) x_variables.emplace_back(variable);
     for (const auto& line : util::split(item.script, '\n')) {
-      if (!util::starts_with(line, k_prefix) || line.find("hetjob") != std::string::npos ||
+      if (!line.starts_with(k_prefix) || line.find("hetjob") != std::string::npos ||
           line.find("packjob") != std::string::npos)
         continue;
       x_directives.push_back(line);
@@ -105,7 +104,7 @@ void Mutator::move_to_environment(Case& item, std::string& line) {
 void Mutator::change(Case& item, Lines& lines) {
   std::vector<std::size_t> directives;
   for (std::size_t i = 0; i < lines.size(); ++i)
-    if (util::starts_with(lines[i], k_prefix)) directives.push_back(i);
+    if (lines[i].starts_with(k_prefix)) directives.push_back(i);
   if (directives.empty()) {
     lines.insert(lines.begin() + (lines.size() > 1 ? 1 : 0), any_directive());
     return;

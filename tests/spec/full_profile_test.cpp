@@ -133,7 +133,7 @@ TEST_CASE("What the example profile says arrives in the site", "[spec]") {
   CHECK(site.find_node_type("b200")->cpu.cores == 0);
   const auto& partition = *site.find_partition("gpu");
   CHECK(partition.max_gpus->value == 128);
-  CHECK(partition.max_gpus->origin.source.substr(0, 6) == "guide:");
+  CHECK(partition.max_gpus->origin.source.starts_with("guide:"));
   CHECK(partition.max_node_minutes->value == 46080);
   CHECK(partition.max_time_by_gpus.at(0).max_gpus == 4);
   CHECK(site.find_partition("gh")->on_request);

@@ -148,8 +148,8 @@ TEST_CASE("members that have not entered a group are found between those that ha
 TEST_CASE("a program's own key, a wrong world size and nobody who waits have sentences, too") {
   auto stalls = find_stalls(scene_of({waiting(0, "ready"), rank(1, State::absent), rank(2, State::started)}));
   REQUIRE(stalls.size() == 1);
-  CHECK(stalls[0].text.find(
-            "rank 0 (node0) has waited 30 s for the key 'ready': nobody has set it; rank 1 (node1)") == 0);
+  CHECK(stalls[0].text.starts_with(
+            "rank 0 (node0) has waited 30 s for the key 'ready': nobody has set it; rank 1 (node1)"));
   CHECK(stalls[0].text.find("its program has not come to the store") != std::string::npos);
   stalls = find_stalls(scene_of({waiting(0, "data/0/1", "other"), rank(1)}));
   CHECK(stalls.at(0).what == "the key 'data/0/1'");

@@ -138,7 +138,7 @@ TEST_CASE("check_output tells beforehand what write_output cannot write, and lea
     CAPTURE(bad.string());
     const auto checked = check_output(bad);
     REQUIRE_FALSE(checked.ok());
-    CHECK(checked.error().what.find("cannot write " + bad.string()) == 0);
+    CHECK(checked.error().what.starts_with("cannot write " + bad.string()));
   }
   CHECK(read_file(folder / "there").value() == "kept");
   CHECK(std::distance(std::filesystem::directory_iterator(folder.path()), {}) == 3);

@@ -21,7 +21,7 @@ std::string fault_of(const std::string& bind) {
   if (bind.empty()) return {};
   const auto parts = util::split(bind, ':');
   if (parts[0].empty()) return "the bind '" + bind + "' has no source";
-  if (parts.size() > 1 && !util::starts_with(parts[1], "/"))
+  if (parts.size() > 1 && !parts[1].starts_with("/"))
     return "the target '" + parts[1] + "' of a bind is no absolute path";
   if (parts.size() > 2 && parts[2] != "ro" && parts[2] != "rw")
     return "'" + parts[2] + "' is no option of a bind";

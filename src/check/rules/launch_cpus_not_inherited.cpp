@@ -52,7 +52,7 @@ bool says_cpus(const Subject& subject, const Launch& launch, const Link& step) {
   const auto* bind = step.find("cpu-bind");
   if (!bind || !bind->value) return false;
   const auto value = bind->value->text();
-  return !bind->value->known() || value.find("none") != std::string::npos || value.find("no") == 0 ||
+  return !bind->value->known() || value.find("none") != std::string::npos || value.starts_with("no") ||
          value.find("mask") != std::string::npos || value.find("map") != std::string::npos;
 }
 
@@ -61,7 +61,7 @@ std::set<std::size_t> training_steps(const Subject& subject) {
   std::set<std::size_t> places;
   for (const auto& inner : subject.launches)
     if (const auto* step = inner.step(); step && (inner.python() || inner.agent() || inner.container() ||
-                                                  util::ends_with(inner.last().program, ".sh")))
+                                                  inner.last().program.ends_with(".sh")))
       places.insert(step->place.offset);
   return places;
 }

@@ -14,7 +14,7 @@ namespace launch_fabric_off {
 bool has_other_network(const Launch& launch) {
   if (!launch.command->exports) return false;
   return std::any_of(launch.command->exports->begin(), launch.command->exports->end(), [](const auto& one) {
-    return util::starts_with(one->name, "FI_") || one->name == "NCCL_NET" || one->name == "NCCL_NET_PLUGIN";
+    return one->name.starts_with("FI_") || one->name == "NCCL_NET" || one->name == "NCCL_NET_PLUGIN";
   });
 }
 
@@ -36,7 +36,7 @@ bool has_reason(const Subject& subject, diag::Place place) {
   if (line.offset == 0) return false;
   const auto before = line_at(subject.text, line.offset - 1);
   const auto above = util::trim(subject.text.substr(before.offset, before.length));
-  return util::starts_with(above, "#") && !util::starts_with(above, "#SBATCH") && tells(above.substr(1), 6);
+  return above.starts_with("#") && !above.starts_with("#SBATCH") && tells(above.substr(1), 6);
 }
 
 /// Whether the job asks for cards that have no such copies.

@@ -84,7 +84,7 @@ bool is_given_as_port(std::string_view text, std::size_t at, std::size_t length)
   // "export" and "report" name none.
   if (name != std::string::npos && name > 0 &&
       std::isalpha(static_cast<unsigned char>(before[name - 1])) != 0 &&
-      !util::ends_with(std::string_view(before).substr(0, name), "master"))
+      !std::string_view(before).substr(0, name).ends_with("master"))
     name = std::string::npos;
   if (name == std::string::npos && endpoint == std::string::npos) return false;
   const auto word = endpoint == std::string::npos || (name != std::string::npos && name > endpoint)
@@ -104,7 +104,7 @@ std::optional<diag::Place> written_at(const Subject& subject, Numbers& numbers, 
   if (place.offset + place.length <= text.size()) {
     auto written = text.substr(place.offset, place.length);
     while (!written.empty() && (written.back() == '"' || written.back() == '\'')) written.remove_suffix(1);
-    if (util::ends_with(written, port))
+    if (written.ends_with(port))
       return written.size() == place.length
                  ? place
                  : diag::Place{place.offset + written.size() - port.size(), port.size()};

@@ -11,8 +11,7 @@ namespace launch_gloo_interface {
 
 /// "hsn", "ib", "^lo": no whole name of an interface; those that count end with their number.
 bool is_pattern(std::string_view name) {
-  if (name.empty() || name == "lo" || util::starts_with(name, "enx") || util::starts_with(name, "wlx"))
-    return false;
+  if (name.empty() || name == "lo" || name.starts_with("enx") || name.starts_with("wlx")) return false;
   return name.front() == '^' || name.front() == '=' || std::none_of(name.begin(), name.end(), [](char c) {
            return std::isdigit(static_cast<unsigned char>(c)) != 0;
          });
@@ -35,7 +34,7 @@ Hits find(const Subject& subject) {
     std::string right;
     if (subject.site)
       for (const auto& interface : subject.site->network.interfaces)
-        if (right.empty() && util::starts_with(interface, *wrong)) right = interface;
+        if (right.empty() && interface.starts_with(*wrong)) right = interface;
     add_hit(hits,
             {seen.value->place, "Gloo wants whole names of interfaces; '" + *wrong + "' is none",
              right.empty() ? "write the name as ip addr shows it on a compute node" +

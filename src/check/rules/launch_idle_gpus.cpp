@@ -57,7 +57,7 @@ Hits find(const Subject& subject) {
         launch.command->context.background || launch.command->context.loop)
       continue;
     if (python->operands.empty() || !python->operands[0].known() ||
-        !util::ends_with(python->operands[0].text(), ".py") || !trains(python->operands[0].text()) ||
+        !python->operands[0].text().ends_with(".py") || !trains(python->operands[0].text()) ||
         starts_its_own(subject, launch, *python))
       continue;
     const auto shape = shape_of(subject, launch);

@@ -12,15 +12,15 @@ namespace launch_interface {
 /// Whether NCCL would take one of the interfaces: names are beginnings, "=" asks for whole names, "^" leaves
 /// those out.
 bool nccl_takes_one(std::string_view value, const std::vector<std::string>& interfaces) {
-  const bool without = util::starts_with(value, "^");
+  const bool without = value.starts_with("^");
   if (without) value.remove_prefix(1);
-  const bool exact = util::starts_with(value, "=");
+  const bool exact = value.starts_with("=");
   if (exact) value.remove_prefix(1);
   const auto listed = util::split(value, ',');
   return std::any_of(interfaces.begin(), interfaces.end(), [&](const std::string& interface) {
     const bool match = std::any_of(listed.begin(), listed.end(), [&](const std::string& one) {
       const auto name = one.substr(0, one.find(':'));
-      return !name.empty() && (exact ? interface == name : util::starts_with(interface, name));
+      return !name.empty() && (exact ? interface == name : interface.starts_with(name));
     });
     return match != without;
   });
@@ -41,9 +41,8 @@ Hits find(const Subject& subject) {
     const bool fits =
         nccl ? nccl_takes_one(value, interfaces)
              : std::any_of(listed.begin(), listed.end(), [&](const auto& name) {
-                 return std::any_of(interfaces.begin(), interfaces.end(), [&](const auto& interface) {
-                   return util::starts_with(interface, name);
-                 });
+                 return std::any_of(interfaces.begin(), interfaces.end(),
+                                    [&](const auto& interface) { return interface.starts_with(name); });
                });
     if (fits) continue;
     const auto right = util::join(interfaces, ",");

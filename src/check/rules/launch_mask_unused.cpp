@@ -86,7 +86,7 @@ Hits find(const Subject& subject) {
     return {};
   Hits hits;
   for (const auto& [name, offset] : assigned)
-    if (!util::starts_with(name, "SLURM_") && !util::starts_with(name, "SRUN_") && used.count(name) == 0)
+    if (!name.starts_with("SLURM_") && !name.starts_with("SRUN_") && used.count(name) == 0)
       hits.add({{offset, name.size()},
                 "nothing uses the masks in " + std::string(name),
                 "give them to the step: srun --cpu-bind=" + std::string("$") + std::string(name) +

@@ -15,10 +15,9 @@ struct Fault {
 };
 
 bool is_loopback(std::string_view text) {
-  const auto host = text.substr(0, text.rfind(':') == std::string_view::npos || util::starts_with(text, "::")
-                                       ? text.size()
-                                       : text.rfind(':'));
-  return host == "localhost" || util::starts_with(host, "127.") || host == "::1";
+  const auto host = text.substr(
+      0, text.rfind(':') == std::string_view::npos || text.starts_with("::") ? text.size() : text.rfind(':'));
+  return host == "localhost" || host.starts_with("127.") || host == "::1";
 }
 
 /// What an unknown piece is made of: of "$IP" the last line above that sets it, else the piece itself.

@@ -14,8 +14,7 @@ Hits find(const Subject& subject) {
     for (const auto& option : step->options) {
       if (option.place.offset >= subject.text.size()) continue;
       const auto written = subject.text.substr(option.place.offset, 10);
-      const bool cpu = util::starts_with(written, "--cpu_bind"),
-                 mem = util::starts_with(written, "--mem_bind");
+      const bool cpu = written.starts_with("--cpu_bind"), mem = written.starts_with("--mem_bind");
       if (!cpu && !mem) continue;
       const std::string now = cpu ? "--cpu-bind" : "--mem-bind";
       add_hit(hits, {{option.place.offset, written.size()},

@@ -12,9 +12,9 @@ namespace launch_old_variable {
 bool has_older_torch(std::string_view text) {
   for (auto at = text.find("torch"); at != std::string_view::npos; at = text.find("torch", at + 1)) {
     const auto version = text.substr(std::min(text.find_first_not_of("/=-@_", at + 5), text.size()), 4);
-    const bool two = util::starts_with(version, "2.0") || util::starts_with(version, "2.1");
+    const bool two = version.starts_with("2.0") || version.starts_with("2.1");
     const bool longer = version.size() > 3 && version[3] >= '0' && version[3] <= '9'; // 2.10
-    if (util::starts_with(version, "1.") || (two && !longer)) return true;
+    if (version.starts_with("1.") || (two && !longer)) return true;
   }
   return false;
 }
@@ -27,7 +27,7 @@ Hits find(const Subject& subject) {
     if (seen.launch->variable(now) || has_older_torch(subject.text)) continue;
     const auto value = seen.value->place.offset;
     const auto at = value > name.size() ? value - name.size() - 1 : 0;
-    const bool written = util::starts_with(subject.text.substr(at), name + "=");
+    const bool written = subject.text.substr(at).starts_with(name + "=");
     // No mend: an older torch knows the old name only.
     add_hit(hits, {written ? diag::Place{at, name.size()} : seen.set_at,
                    name + " is called " + now + " from torch 2.2 on", now});

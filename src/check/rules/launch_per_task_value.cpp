@@ -94,7 +94,7 @@ void check_words(const Subject& subject, const Launch& launch, const Link& step,
       const bool direct = !per_task_name(piece.text).empty();
       const auto name =
           direct ? per_task_name(piece.text) : per_task_name_behind(subject, launch, piece.text);
-      if (name.empty() || util::starts_with(piece.text, "$(") || is_unread_rank(launch, word)) continue;
+      if (name.empty() || piece.text.starts_with("$(") || is_unread_rank(launch, word)) continue;
       if (name == "SLURM_NODEID" && shape_of(subject, launch).nodes == 1) continue; // 0 is right
       const auto fix = direct && runs_shell(launch) ? escape(subject, word, piece) : std::vector<Edit>();
       add_hit(hits, {fix.empty() ? word.place : piece.place,
@@ -109,7 +109,7 @@ void check_words(const Subject& subject, const Launch& launch, const Link& step,
 
 /// Whether some program within this step has the setting that was made outside.
 bool reaches_program(const Subject& subject, const Link& step, const shell::Variable& variable) {
-  const bool is_device = util::ends_with(variable.name, "_DEVICES");
+  const bool is_device = variable.name.ends_with("_DEVICES");
   return std::any_of(subject.launches.begin(), subject.launches.end(), [&](const Launch& launch) {
     const auto* own = launch.step();
     if (!own || own->place.offset != step.place.offset || is_shell(launch) || is_utility(launch) ||

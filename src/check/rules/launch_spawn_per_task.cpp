@@ -16,7 +16,7 @@ std::size_t spawn_in(std::string_view code) {
 
 bool spawns(const shell::Command& command) {
   return std::any_of(command.redirects.begin(), command.redirects.end(), [](const auto& redirect) {
-    return redirect.op.rfind("<<", 0) == 0 && spawn_in(redirect.target.text()) != std::string_view::npos;
+    return redirect.op.starts_with("<<") && spawn_in(redirect.target.text()) != std::string_view::npos;
   });
 }
 

@@ -20,7 +20,7 @@ constexpr std::array<std::string_view, 7> k_folders = {
 
 bool is_local(const std::string& path) {
   return std::any_of(k_folders.begin(), k_folders.end(), [&](std::string_view folder) {
-    return util::starts_with(path, folder) && (path.size() == folder.size() || path[folder.size()] == '/');
+    return path.starts_with(folder) && (path.size() == folder.size() || path[folder.size()] == '/');
   });
 }
 
@@ -38,7 +38,7 @@ Hits find(const Subject& subject) {
   for (const auto& launch : subject.launches) {
     const auto& words = launch.command->words;
     for (std::size_t i = 0; i < words.size(); ++i) {
-      if (words[i].pieces.empty() || !util::starts_with(words[i].pieces.front().text, "--")) continue;
+      if (words[i].pieces.empty() || !words[i].pieces.front().text.starts_with("--")) continue;
       const auto text = words[i].text();
       const auto equals = text.find('=');
       const auto name = text.substr(0, equals);

@@ -15,7 +15,7 @@ bool is_made_by(const Subject& subject, const std::string& folder) {
       for (const auto& word : command.arguments()) {
         auto text = word.text();
         while (text.size() > 1 && text.back() == '/') text.pop_back();
-        if (util::starts_with(text, "./")) text.erase(0, 2);
+        if (text.starts_with("./")) text.erase(0, 2);
         if (text == folder) return true;
       }
   return false;
@@ -46,7 +46,7 @@ Hits find(const Subject& subject) {
           path[0] == '~' || path.find_first_of("<{") != std::string::npos)
         continue;
       auto folder = path.substr(0, slash);
-      if (util::starts_with(folder, "./")) folder.erase(0, 2);
+      if (folder.starts_with("./")) folder.erase(0, 2);
       if (folder == "." || folder == ".." || folder == "/dev" || folder == "/tmp" ||
           std::find(told.begin(), told.end(), folder) != told.end())
         continue;

@@ -28,8 +28,7 @@ bool is_offline(const Subject& subject) {
 }
 
 bool is_address(const std::string& word) {
-  return (util::starts_with(word, "http://") || util::starts_with(word, "https://") ||
-          util::starts_with(word, "ftp://")) &&
+  return (word.starts_with("http://") || word.starts_with("https://") || word.starts_with("ftp://")) &&
          word.find("://localhost") == std::string::npos && word.find("://127.") == std::string::npos &&
          word.find("://$") == std::string::npos;
 }
@@ -48,10 +47,10 @@ bool installs_from_index(Words words) {
   bool named = false;
   for (std::size_t i = 1; i < words.size(); ++i) {
     const auto word = words[i].text();
-    if (!words[i].known() || util::starts_with(word, "--index-url=") ||
-        util::starts_with(word, "--find-links=") || util::starts_with(word, "file:"))
+    if (!words[i].known() || word.starts_with("--index-url=") || word.starts_with("--find-links=") ||
+        word.starts_with("file:"))
       return false;
-    if (util::starts_with(word, "git+http")) return true;
+    if (word.starts_with("git+http")) return true;
     if (word[0] != '-' && word.find('/') == std::string::npos && word != ".") named = true;
   }
   return named;
@@ -69,7 +68,7 @@ bool downloads(const std::string& name, Words words) {
            !has_word(words, "--offline") && !has_word(words, "--clone");
   if (name == "git")
     return first == "clone" && std::any_of(words.begin(), words.end(), [](const auto& w) {
-             return is_address(w.text()) || util::starts_with(w.text(), "git@");
+             return is_address(w.text()) || w.text().starts_with("git@");
            });
   if (name == "wget" || name == "curl") return has_address(words);
   if (name == "huggingface-cli" || name == "hf")
@@ -80,8 +79,8 @@ bool downloads(const std::string& name, Words words) {
   if (const auto* engine = model::find_engine_program(name))
     return chain::has_word(engine->downloads, first) &&
            std::any_of(words.begin(), words.end(), [](const auto& w) {
-             return util::starts_with(w.text(), "docker://") || util::starts_with(w.text(), "library://") ||
-                    util::starts_with(w.text(), "oras://");
+             return w.text().starts_with("docker://") || w.text().starts_with("library://") ||
+                    w.text().starts_with("oras://");
            });
   return false;
 }

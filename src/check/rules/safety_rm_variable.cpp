@@ -53,7 +53,7 @@ Hits find(const Subject& subject) {
         !removes_folders(command))
       continue;
     for (const auto& word : words) {
-      if (word.pieces.empty() || word.pieces[0].known || !util::starts_with(word.pieces[0].text, "$"))
+      if (word.pieces.empty() || word.pieces[0].known || !word.pieces[0].text.starts_with("$"))
         continue; // known, but for its '*'
       const auto written = subject.text.substr(word.place.offset, word.place.length);
       auto at = written.find_first_not_of('"');

@@ -59,7 +59,7 @@ Hit make_hit(diag::Place place, const std::string& what) {
 void look_at_token(std::string_view text, diag::Place place, std::string_view before, Hits& hits) {
   const auto token = text.substr(place.offset, place.length);
   for (const auto& kind : k_kinds)
-    if (util::starts_with(token, kind.head) && token.size() >= kind.head.size() + kind.length &&
+    if (token.starts_with(kind.head) && token.size() >= kind.head.size() + kind.length &&
         looks_random(token.substr(kind.head.size())))
       return hits.push_back(
           make_hit(place, "a token of " + std::string(kind.service) + " (" + std::string(kind.head) + "…)"));

@@ -24,9 +24,8 @@ Hits find(const Subject& subject) {
   for (const auto& command : subject.view.commands) {
     if (command.name() != "chmod" || command.context.uncalled) continue;
     const auto words = command.arguments();
-    const auto mode = std::find_if(words.begin(), words.end(), [](const shell::Argument& word) {
-      return word.text().substr(0, 1) != "-";
-    });
+    const auto mode = std::find_if(words.begin(), words.end(),
+                                   [](const shell::Argument& word) { return !word.text().starts_with("-"); });
     if (mode != words.end() && mode->known() && is_for_all(mode->text()))
       hits.push_back({command.place, "every user of the site may change these files",
                       "give rights to the group (chmod g+w) or to single users (setfacl)"});

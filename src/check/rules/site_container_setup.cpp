@@ -46,8 +46,7 @@ std::optional<std::string> missing_module(const model::ContainerRule& rule,
   for (const auto& module : rule.modules) {
     const auto stem = module.substr(0, module.find('/'));
     const auto is_it = [&](const std::string& name) { return name.substr(0, name.find('/')) == stem; };
-    if (!util::starts_with(module, "use:") && std::none_of(loaded.begin(), loaded.end(), is_it))
-      return module;
+    if (!module.starts_with("use:") && std::none_of(loaded.begin(), loaded.end(), is_it)) return module;
   }
   return std::nullopt;
 }

@@ -26,7 +26,7 @@ bool is_shown(const Subject& subject, const std::string& name) {
     for (auto dash = text.find('-'); dash != std::string_view::npos; dash = text.find('-', dash + 1)) {
       if (text[dash - 1] != ' ' && text[dash - 1] != '\t') continue;
       const auto word = text.substr(dash, text.find_first_of(" \t=", dash) - dash);
-      if (word.substr(0, 2) == "--" ? word.substr(2) == name : is_letter_of(word, name)) return true;
+      if (word.starts_with("--") ? word.substr(2) == name : is_letter_of(word, name)) return true;
     }
   }
   return false;

@@ -43,7 +43,7 @@ std::string version_in(const std::string& word, bool module) {
       rest = std::string_view(lower).substr(at + 8);
   } else
     for (const auto head : k_heads)
-      if (util::starts_with(lower, head)) rest = std::string_view(lower).substr(head.size());
+      if (lower.starts_with(head)) rest = std::string_view(lower).substr(head.size());
   return std::string(rest.substr(0, rest.find_first_not_of("0123456789.")));
 }
 

@@ -22,12 +22,11 @@ Hits find(const Subject& subject) {
   for (const auto& settings : subject.settings)
     for (const auto& setting : settings) {
       const auto word = subject.text.substr(setting.place.offset, setting.place.length);
-      if (!util::starts_with(word, "--")) continue;
+      if (!word.starts_with("--")) continue;
       const auto name = word.substr(2, word.find_first_of("= \t") == std::string_view::npos
                                            ? std::string_view::npos
                                            : word.find_first_of("= \t") - 2);
-      if (name == setting.option || !util::starts_with(setting.option, name) ||
-          lasts(subject, name, setting.option))
+      if (name == setting.option || !setting.option.starts_with(name) || lasts(subject, name, setting.option))
         continue;
       hits.push_back({{setting.place.offset, name.size() + 2},
                       "--" + std::string(name) + " is --" + setting.option +

@@ -9,7 +9,7 @@ namespace slurm_after_command {
 
 bool is_directive(std::string_view line) {
   const auto first = line.find_first_not_of(" \t", 7);
-  return line.substr(0, 7) == "#SBATCH" && first != std::string_view::npos && line[first] == '-';
+  return line.starts_with("#SBATCH") && first != std::string_view::npos && line[first] == '-';
 }
 
 Hits find(const Subject& subject) {

@@ -41,11 +41,11 @@ Hits find(const Subject& subject) {
       has_one_task(*array->value))
     return hits;
   const auto& request = subject.requests[0];
-  const bool appends = util::starts_with(util::to_lower(request.text("open-mode")), "a");
-  const bool one_by_one = util::ends_with(*array->value, "%1");
+  const bool appends = util::to_lower(request.text("open-mode")).starts_with("a");
+  const bool one_by_one = array->value->ends_with("%1");
   for (const std::string_view option : {"output", "error"}) {
     const auto name = request.text(option);
-    if (name.empty() || name == "none" || util::starts_with(name, "/dev/") || has_pattern(name, "ajJ") ||
+    if (name.empty() || name == "none" || name.starts_with("/dev/") || has_pattern(name, "ajJ") ||
         (appends && one_by_one))
       continue;
     if (name.find('\\') != std::string::npos || request.place(option).length == 0) continue;

@@ -15,14 +15,13 @@ bool names_script(std::string_view line) {
   const auto last = line.substr(0, end + 1);
   if (last.back() == '\\') return true;
   const auto name = last.substr(last.find_last_of(" \t") + 1);
-  return name[0] != '-' && (util::ends_with(name, ".sh") || util::ends_with(name, ".slurm") ||
-                            util::ends_with(name, ".sbatch"));
+  return name[0] != '-' && (name.ends_with(".sh") || name.ends_with(".slurm") || name.ends_with(".sbatch"));
 }
 
 /// "# SBATCH --x", " #SBATCH --x", "#sbatch --x"; "##SBATCH" is how people switch one off on purpose. "#
 /// sbatch --x" and "#sbatch -N2 job.sh" say how the script is submitted.
 bool looks_like_directive(std::string_view line) {
-  if (line.substr(0, 7) == "#SBATCH") return false;
+  if (line.starts_with("#SBATCH")) return false;
   const auto hash = line.find_first_not_of(" \t");
   if (hash == std::string_view::npos || line[hash] != '#') return false;
   const auto word = line.find_first_not_of(" \t", hash + 1);
@@ -42,7 +41,7 @@ bool is_switched_off(std::string_view line) {
 std::string_view first_option(std::string_view line) {
   const auto begin = line.find('-');
   const auto word = line.substr(begin, line.find_first_of(" \t=", begin) - begin);
-  return word.substr(0, 2) == "--" ? word.substr(2) : word.substr(1, 1);
+  return word.starts_with("--") ? word.substr(2) : word.substr(1, 1);
 }
 
 /// Whether a directive that counts has the option, or another one of the same kind: the line is an
@@ -55,7 +54,7 @@ bool has_other(const Subject& subject, std::string_view name) {
     option = known->name;
   }
   const auto is_kind = [&](std::string_view head, std::string_view one) {
-    return option.substr(0, head.size()) == head && one.substr(0, head.size()) == head;
+    return option.starts_with(head) && one.starts_with(head);
   };
   for (const auto& request : subject.requests)
     for (const auto& [given, setting] : request.given)

@@ -25,7 +25,7 @@ Hits find(const Subject& subject) {
     const auto place = link.place;
     Hit hit{place, "the tasks get nothing of the script's environment, not even PATH",
             "write srun --export=ALL"};
-    if (util::ends_with(subject.text.substr(place.offset, place.length), "srun"))
+    if (subject.text.substr(place.offset, place.length).ends_with("srun"))
       hit.fix = {{place.offset + place.length, 0, " --export=ALL"}};
     hits.push_back(std::move(hit));
   }

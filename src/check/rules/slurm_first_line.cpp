@@ -11,13 +11,13 @@ constexpr std::string_view k_byte_order_mark = "\xef\xbb\xbf";
 /// Takes away what stands before the #!, or adds the line where the script begins with its directives.
 std::vector<Edit> fix(const Subject& subject, diag::Place) {
   const auto text = subject.text;
-  if (util::starts_with(text, k_byte_order_mark) && text.substr(k_byte_order_mark.size(), 2) == "#!")
+  if (text.starts_with(k_byte_order_mark) && text.substr(k_byte_order_mark.size(), 2) == "#!")
     return {{0, k_byte_order_mark.size(), ""}};
-  if (util::starts_with(text, "!#/")) return {{0, 2, "#!"}};
+  if (text.starts_with("!#/")) return {{0, 2, "#!"}};
   const auto first = text.find_first_not_of(" \t\r\n");
   if (first == std::string_view::npos) return {};
   if (first > 0 && text.substr(first, 2) == "#!") return {{0, first, ""}};
-  if (util::starts_with(text, "#SBATCH")) return {{0, 0, "#!/bin/bash\n"}};
+  if (text.starts_with("#SBATCH")) return {{0, 0, "#!/bin/bash\n"}};
   return {};
 }
 

@@ -13,7 +13,7 @@ namespace slurm_gres {
 std::optional<std::string> respell(std::string_view value) {
   std::string text(value);
   for (const std::string_view head : {"gres/", "gres:"})
-    if (util::starts_with(text, head)) text.erase(0, head.size());
+    if (text.starts_with(head)) text.erase(0, head.size());
   std::replace(text.begin(), text.end(), '=', ':');
   return text == value ? std::nullopt : std::optional(text);
 }

@@ -58,16 +58,16 @@ std::vector<Edit> fix(const Subject& subject, diag::Place place) {
   const auto words = words_up_to(subject, place.offset);
   for (const auto& one : words)
     if (one.text.find("{{") != std::string::npos) return {}; // a template, not yet a script
-  if (util::starts_with(word, "//") || word[0] == '(') return {{place.offset, 0, "# "}};
+  if (word.starts_with("//") || word[0] == '(') return {{place.offset, 0, "# "}};
   if (words.size() < 2) return {};
   const auto& before = words[words.size() - 2];
   const auto& text = before.text;
   // "--account= me", "--account = me"
-  if (util::starts_with(text, "--") && text.find('=') == text.size() - 1) return join(before, place, "");
-  if (text == "=" && words.size() > 2 && util::starts_with(words[words.size() - 3].text, "--"))
+  if (text.starts_with("--") && text.find('=') == text.size() - 1) return join(before, place, "");
+  if (text == "=" && words.size() > 2 && words[words.size() - 3].text.starts_with("--"))
     return join(words[words.size() - 3], place, "=");
-  const bool memory = util::starts_with(text, "--mem") || util::starts_with(text, "--tmp=") ||
-                      (words.size() > 2 && util::starts_with(words[words.size() - 3].text, "--mem"));
+  const bool memory = text.starts_with("--mem") || text.starts_with("--tmp=") ||
+                      (words.size() > 2 && words[words.size() - 3].text.starts_with("--mem"));
   if (memory && !text.empty() && text.back() >= '0' && text.back() <= '9' && is_memory_unit(word))
     return join(before, place, "");
   return {};

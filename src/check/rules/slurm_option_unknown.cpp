@@ -17,7 +17,7 @@ constexpr std::pair<std::string_view, std::string_view> k_renamed[] = {
 
 std::vector<Edit> fix(const Subject& subject, diag::Place place) {
   const auto word = subject.text.substr(place.offset, place.length);
-  if (word.substr(0, 2) != "--") return {};
+  if (!word.starts_with("--")) return {};
   const auto name =
       word.substr(2, word.find('=') == std::string_view::npos ? std::string_view::npos : word.find('=') - 2);
   auto other = util::to_lower(name);

@@ -12,7 +12,7 @@ namespace slurm_signal_unheard {
 
 bool is_shell(std::string_view text) {
   const auto line = text.substr(0, text.find('\n'));
-  return line.find("bash") != std::string_view::npos || util::ends_with(util::trim(line), "/sh") ||
+  return line.find("bash") != std::string_view::npos || util::trim(line).ends_with("/sh") ||
          line.find("zsh") != std::string_view::npos || line.find("/sh ") != std::string_view::npos;
 }
 
@@ -21,7 +21,7 @@ std::string plain_name(std::string name) {
   std::transform(name.begin(), name.end(), name.begin(), [](unsigned char c) {
     return c >= 'a' && c <= 'z' ? static_cast<char>(c - 32) : static_cast<char>(c);
   });
-  if (util::starts_with(name, "SIG")) name.erase(0, 3);
+  if (name.starts_with("SIG")) name.erase(0, 3);
   if (name == "10") return "USR1";
   if (name == "12") return "USR2";
   if (name == "15") return "TERM";

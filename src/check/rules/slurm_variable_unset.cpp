@@ -95,7 +95,7 @@ bool is_given(const Subject& subject, std::string_view option) {
 bool only_prints(std::string_view text, std::size_t at) {
   const auto line = line_at(text, at);
   const auto whole = util::trim(text.substr(line.offset, line.length));
-  return (util::starts_with(whole, "echo ") || util::starts_with(whole, "printf ")) &&
+  return (whole.starts_with("echo ") || whole.starts_with("printf ")) &&
          whole.find('>') == std::string_view::npos && whole.find("$(") == std::string_view::npos;
 }
 
