@@ -55,9 +55,8 @@ util::Result<topo::AffinityPlan> make_plan(const AffinityOptions& options, const
   if (options.policy.starts_with("nvidia-") && options.threads_per_core > 1 && options.threads_per_core < all)
     return util::Error{"gpu_affinity takes one hardware thread of each core or all " + std::to_string(all) +
                        ", not " + std::to_string(options.threads_per_core)};
-  auto plan = topo::plan_compat(node, compat);
-  if (!plan) return plan.error();
-  return std::move(plan->plan);
+  TRY(auto plan, topo::plan_compat(node, compat));
+  return std::move(plan.plan);
 }
 
 /// What another tool's placement would do wrong here.

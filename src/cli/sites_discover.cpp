@@ -78,7 +78,7 @@ util::Status save(const discover::ClusterFacts& facts, const std::string& folder
   for (auto answer : facts.answers) {
     if (!answer.words.empty() && util::join(answer.words, " ").find("avail") != std::string::npos)
       answer.words = {"module", "avail"};
-    if (auto status = slurm::save_answer(answer, folder); !status) return status;
+    TRY_DONE(slurm::save_answer(answer, folder));
   }
   return util::Done{};
 }
@@ -123,17 +123,15 @@ util::Status read_topologies(const DiscoverOptions& options, const discover::Clu
   for (const auto& entry : options.topologies) {
     const auto equals = entry.find('=');
     const auto named = equals == std::string::npos ? std::string() : entry.substr(0, equals);
-    const auto seen =
-        discover::load_seen_node(equals == std::string::npos ? entry : entry.substr(equals + 1));
-    if (!seen) return seen.error();
+    TRY(const auto seen,
+        discover::load_seen_node(equals == std::string::npos ? entry : entry.substr(equals + 1)));
     const auto fits =
         std::find_if(kinds.begin(), kinds.end(), [&](const auto& kind) { return kind.id == named; });
     if (!named.empty() && fits == kinds.end())
       return util::Error{"this cluster has no kind of node \"" + named + "\"",
                          "leave the name out: the kind is found by its shape"};
-    const auto kind = discover::find_kind(*seen, named.empty() ? kinds : std::vector{*fits});
-    if (!kind) return kind.error();
-    add_topology(request, *kind, *seen);
+    TRY(const auto kind, discover::find_kind(seen, named.empty() ? kinds : std::vector{*fits}));
+    add_topology(request, kind, seen);
   }
   // On a compute node the node itself is the best source.
   for (const auto& node : facts.nodes) {

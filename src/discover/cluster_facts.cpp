@@ -40,9 +40,7 @@ public:
     if (!answer.ok())
       return util::Error{"cannot ask \"" + answer.command() + "\": " + answer.why_not,
                          "run this on a login node of the cluster"};
-    auto parsed = parse(answer.output.out);
-    if (!parsed) return parsed.error();
-    target = std::move(*parsed);
+    TRY(target, parse(answer.output.out));
     return util::Done{};
   }
 
@@ -94,19 +92,14 @@ Surroundings make_surroundings(const util::EnvSnapshot& env) {
 util::Result<ClusterFacts> run_questions(const slurm::Commands& commands, const Surroundings& surroundings) {
   ClusterFacts facts;
   Asker ask(commands, facts);
-  if (auto status =
-          ask.required({"scontrol", "-o", "show", "partition"}, facts.partitions, slurm::parse_partitions);
-      !status)
-    return status.error();
+  TRY_DONE(ask.required({"scontrol", "-o", "show", "partition"}, facts.partitions, slurm::parse_partitions));
   if (auto status = ask.required({"scontrol", "-o", "show", "node"}, facts.nodes, slurm::parse_nodes);
       !status) {
     facts.not_asked.push_back({"scontrol show node", status.error().what});
     if (!ask.required(slurm::sinfo_nodes_command(), facts.nodes, slurm::parse_sinfo_nodes))
       return status.error();
   }
-  if (auto status = ask.required({"scontrol", "show", "config"}, facts.config, slurm::parse_cluster_config);
-      !status)
-    return status.error();
+  TRY_DONE(ask.required({"scontrol", "show", "config"}, facts.config, slurm::parse_cluster_config));
   ask_accounts(ask, commands, surroundings, facts);
   ask_tools(ask, surroundings, facts);
   return facts;

@@ -86,26 +86,23 @@ std::vector<GpuPlace> read_gpu_topology(std::string_view text) {
 util::Result<SeenNode> load_seen_node(const std::filesystem::path& path) {
   SeenNode seen;
   seen.source = path.filename().string();
-  const auto text = util::read_file(path);
-  if (!text) return text.error();
-  seen.gpus = read_gpu_topology(*text);
+  TRY(const auto text, util::read_file(path));
+  seen.gpus = read_gpu_topology(text);
   if (!seen.gpus.empty()) {
     seen.gpu_vendor =
-        text->find("(Topology)") == std::string::npos ? model::GpuVendor::nvidia : model::GpuVendor::amd;
+        text.find("(Topology)") == std::string::npos ? model::GpuVendor::nvidia : model::GpuVendor::amd;
     return seen;
   }
-  const auto node = topo::load_node(path);
-  if (!node) return node.error();
-  seen.cpu = node->cpus;
-  for (const auto& gpu : node->gpus) seen.gpus.push_back(gpu.place);
+  TRY(const auto node, topo::load_node(path));
+  seen.cpu = node.cpus;
+  for (const auto& gpu : node.gpus) seen.gpus.push_back(gpu.place);
   return seen;
 }
 
 util::Result<SeenNode> read_seen_node(const std::string& host_name, const std::filesystem::path& root) {
-  auto cpu = topo::read_live_cpus(root);
-  if (!cpu) return cpu.error();
+  TRY(auto cpu, topo::read_live_cpus(root));
   auto gpus = topo::read_live_gpus(root);
-  return SeenNode{std::move(*cpu), std::move(gpus.places), gpus.vendor, "the node " + host_name + " itself"};
+  return SeenNode{std::move(cpu), std::move(gpus.places), gpus.vendor, "the node " + host_name + " itself"};
 }
 
 util::Result<std::string> find_kind(const SeenNode& node, const std::vector<NodeKind>& kinds) {

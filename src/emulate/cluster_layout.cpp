@@ -228,10 +228,9 @@ util::Result<ClusterLayout> make_whole_layout(const model::Site& site) {
 
 util::Result<ClusterLayout> make_cluster_layout(const model::Site& site, const ClusterRequest& request) {
   if (request.whole_site) return make_whole_layout(site);
-  const auto partition = choose_partition(site, request.partition);
-  if (!partition) return partition.error();
+  TRY(const auto partition, choose_partition(site, request.partition));
   ClusterLayout layout;
-  layout.partition = *partition;
+  layout.partition = partition;
   auto kinds = find_kinds(site, *layout.partition, request.node_type);
   if (request.partition.empty() && !request.node_type.empty())
     for (const auto& other : site.partitions)
@@ -256,7 +255,7 @@ util::Result<ClusterLayout> make_cluster_layout(const model::Site& site, const C
                            (kinds.empty() ? *described : kinds.front().type->id)};
   layout.type = kinds.front().type;
   layout.name_suffix = site.network.master.suffix;
-  if (const auto counted = count_kinds(kinds, site, layout, request); !counted) return counted.error();
+  TRY_DONE(count_kinds(kinds, site, layout, request));
   add_nodes(layout, site, kinds);
   return layout;
 }

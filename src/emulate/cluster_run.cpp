@@ -40,17 +40,15 @@ bool belongs_elsewhere(const std::string& name) {
 util::Result<std::string> name_user(Sandbox& sandbox, const util::EnvSnapshot& env) {
   if (const passwd* entry = ::getpwuid(sandbox.user_id()); entry != nullptr)
     return std::string(entry->pw_name);
-  const auto known = util::read_file("/etc/passwd");
-  if (!known) return known.error();
+  TRY(const auto known, util::read_file("/etc/passwd"));
   std::string name = "user";
   while (::getpwnam(name.c_str()) != nullptr) name += "_";
   const auto id = std::to_string(sandbox.user_id());
   const auto entry = name + ":x:" + id + ":" + id + "::" + env.get_or("HOME", "/") + ":/bin/bash\n";
   const auto file = sandbox.state_dir() + "/passwd";
-  const bool whole = known->empty() || known->back() == '\n';
-  if (auto written = util::write_file(file, *known + (whole ? "" : "\n") + entry); !written)
-    return written.error();
-  if (auto mounted = sandbox.mount_on_login({file, "/etc/passwd"}); !mounted) return mounted.error();
+  const bool whole = known.empty() || known.back() == '\n';
+  TRY_DONE(util::write_file(file, known + (whole ? "" : "\n") + entry));
+  TRY_DONE(sandbox.mount_on_login({file, "/etc/passwd"}));
   return name;
 }
 
@@ -62,7 +60,7 @@ util::Status write_stand_ins(const ClusterRun& run, const std::string& state_dir
     const fs::path path = fs::path(state_dir) / name;
     std::error_code error;
     fs::create_directories(path.parent_path(), error);
-    if (auto written = util::write_file(path, file.text, file.mode); !written) return written.error();
+    TRY_DONE(util::write_file(path, file.text, file.mode));
   }
   return util::write_file(fs::path(state_dir) / "record.jsonl", "");
 }
@@ -73,8 +71,7 @@ util::Error cannot_keep(const ClusterRun& run, const std::string& why) {
 
 /// What a person wants to have afterwards must have a place before an hour of jobs.
 util::Status check_places(const ClusterRun& run) {
-  if (!run.record_file.empty())
-    if (auto checked = util::check_output(run.record_file); !checked) return checked;
+  if (!run.record_file.empty()) TRY_DONE(util::check_output(run.record_file));
   if (run.logs_dir.empty()) return util::Done{};
   std::error_code error;
   fs::create_directories(run.logs_dir, error);
@@ -146,15 +143,13 @@ util::Result<std::string> bring_up(Sandbox& sandbox, ClusterRun& run) {
     return util::Error{"accounts need a network of their own, which this machine does not allow",
                        "leave --accounts and --accounting out"};
   if (!sandbox.has_networks()) {
-    const auto port =
-        find_free_ports(static_cast<unsigned>(run.layout.nodes.size()) + 1, util::fnv1a(state_dir));
-    if (!port) return port.error();
-    run.layout = on_loopback(std::move(run.layout), *port);
+    TRY(const auto port,
+        find_free_ports(static_cast<unsigned>(run.layout.nodes.size()) + 1, util::fnv1a(state_dir)));
+    run.layout = on_loopback(std::move(run.layout), port);
   }
-  auto user = name_user(sandbox, run.env);
-  if (!user) return user;
-  if (auto written = write_stand_ins(run, state_dir); !written) return written.error();
-  if (auto started = start_slurm(sandbox, run, *user); !started) return started.error();
+  TRY(auto user, name_user(sandbox, run.env));
+  TRY_DONE(write_stand_ins(run, state_dir));
+  TRY_DONE(start_slurm(sandbox, run, user));
   return user;
 }
 
@@ -205,7 +200,7 @@ util::EnvSnapshot make_login_environment(const model::Site& site, const util::En
 
 util::Result<int> run_cluster(const ClusterRun& run, int failure_code) {
   const auto start = std::chrono::steady_clock::now();
-  if (const auto places = check_places(run); !places) return places.error();
+  TRY_DONE(check_places(run));
   SandboxOptions options;
   options.isolate_network = run.isolate_network;
   options.login_name = run.layout.login_name;

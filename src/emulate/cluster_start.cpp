@@ -79,7 +79,7 @@ util::Status make_gpu_state(const std::string& state_dir, const ClusterRun& run)
   for (const auto& [path, text] : files) {
     std::error_code error;
     fs::create_directories(fs::path(path).parent_path(), error);
-    if (auto written = util::write_file(path, text); !written) return written.error();
+    TRY_DONE(util::write_file(path, text));
   }
   return util::Done{};
 }
@@ -92,7 +92,7 @@ util::Status make_state(const std::string& state_dir, const ClusterRun& run, con
   for (const auto& node : run.layout.nodes) {
     folders.push_back("slurmd/" + node.name);
     folders.push_back("nodes/" + node.name + "/local");
-    if (auto made = make_own_folders(own_folders_of(run.temporary, state_dir, node.name)); !made) return made;
+    TRY_DONE(make_own_folders(own_folders_of(run.temporary, state_dir, node.name)));
   }
   for (const auto& folder : folders) {
     fs::create_directories(fs::path(state_dir) / folder, error);
@@ -104,14 +104,11 @@ util::Status make_state(const std::string& state_dir, const ClusterRun& run, con
   for (auto& [name, text] : make_kept_lists(run.temporary)) files[name] = std::move(text);
   // Not in /tmp, which nodes may have to share: two of them would make the same folder there.
   if (run.slurm.mpi == "pmix") files["mpi.conf"] = "PMIxCliTmpDirBase=" + state_dir + "/local\n";
-  for (const auto& [name, text] : files)
-    if (auto written = util::write_file(fs::path(state_dir) / name, text); !written) return written.error();
+  for (const auto& [name, text] : files) TRY_DONE(util::write_file(fs::path(state_dir) / name, text));
   // slurmdbd reads no file that others can.
   if (options.accounting)
-    if (auto written = util::write_file(fs::path(state_dir) / "slurmdbd.conf",
-                                        make_slurmdbd_conf(run.layout, state_dir, user), 0600);
-        !written)
-      return written.error();
+    TRY_DONE(util::write_file(fs::path(state_dir) / "slurmdbd.conf",
+                              make_slurmdbd_conf(run.layout, state_dir, user), 0600));
   return make_gpu_state(state_dir, run);
 }
 
@@ -190,23 +187,21 @@ util::Status start_accounting(Sandbox& sandbox, const ClusterRun& run, std::vect
   const fs::path folder = fs::path(state_dir) / "accounting";
   std::error_code error;
   fs::create_directories(folder / "data", error);
-  const auto tables = util::read_file(run.accounting->system_tables);
-  if (!tables) return tables.error();
+  TRY(const auto tables, util::read_file(run.accounting->system_tables));
   const auto command = make_database_command(run.accounting->mariadbd, state_dir);
   auto bootstrap = command;
   bootstrap.push_back("--bootstrap");
   // It takes one statement a line until it is in a database.
   const auto made = util::run_process(bootstrap, daemon_environment(state_dir), std::chrono::seconds(60),
-                                      "CREATE DATABASE mysql;\nUSE mysql;\n" + *tables);
+                                      "CREATE DATABASE mysql;\nUSE mysql;\n" + tables);
   if (!made || made->exit_code != 0)
     return util::Error{"cannot make a database for the accounts: " + (made ? made->err : made.error().what)};
   const std::string database_log = state_dir + "/log/mariadbd.out", log = state_dir + "/log/slurmdbd";
   const auto database = sandbox.start_service(command, daemon_environment(state_dir), database_log);
   if (!database) return util::with_context(database.error(), "cannot start mariadbd");
   daemons.push_back({*database, "mariadbd", {database_log}});
-  auto up = wait_until(sandbox, daemons, "the database's socket", std::chrono::seconds(30), milliseconds(5),
-                       [&] { return fs::exists(database_socket(state_dir)); });
-  if (!up) return up;
+  TRY_DONE(wait_until(sandbox, daemons, "the database's socket", std::chrono::seconds(30), milliseconds(5),
+                      [&] { return fs::exists(database_socket(state_dir)); }));
   auto env = daemon_environment(state_dir);
   env.set("MYSQL_UNIX_PORT", database_socket(state_dir));
   const auto keeper = sandbox.start_service({run.accounting->slurmdbd, "-D"}, env, log + ".out");
@@ -257,11 +252,10 @@ std::size_t count_ready(const ClusterRun& run, const std::string& state_dir) {
 
 util::Status start_slurm(Sandbox& sandbox, const ClusterRun& run, const std::string& user) {
   const std::string& state_dir = sandbox.state_dir();
-  if (auto made = make_state(state_dir, run, user, sandbox.user_id()); !made) return made;
-  if (auto mounted = sandbox.mount_on_login({state_dir + "/hosts", "/etc/hosts"}); !mounted) return mounted;
+  TRY_DONE(make_state(state_dir, run, user, sandbox.user_id()));
+  TRY_DONE(sandbox.mount_on_login({state_dir + "/hosts", "/etc/hosts"}));
   std::vector<Daemon> daemons;
-  if (run.keeps_accounts())
-    if (auto kept = start_accounting(sandbox, run, daemons); !kept) return kept;
+  if (run.keeps_accounts()) TRY_DONE(start_accounting(sandbox, run, daemons));
   run.narrator.progress("starting slurmctld");
   const std::string out = state_dir + "/log/slurmctld.out";
   const auto controller =
@@ -269,12 +263,10 @@ util::Status start_slurm(Sandbox& sandbox, const ClusterRun& run, const std::str
   if (!controller) return util::with_context(controller.error(), "cannot start slurmctld");
   daemons.push_back({*controller, "slurmctld", {out, state_dir + "/log/slurmctld.log"}});
   // A slurmd that finds no controller waits seconds before it asks again.
-  auto up =
-      wait_until(sandbox, daemons, "slurmctld answering on its port", std::chrono::seconds(30),
-                 milliseconds(5), [&] { return port_answers("127.0.0.1", run.layout.controller_port); });
-  if (!up) return up;
-  if (run.keeps_accounts())
-    if (auto entered = enter_accounts(sandbox, run, user, daemons); !entered) return entered;
+  TRY_DONE(wait_until(sandbox, daemons, "slurmctld answering on its port", std::chrono::seconds(30),
+                      milliseconds(5),
+                      [&] { return port_answers("127.0.0.1", run.layout.controller_port); }));
+  if (run.keeps_accounts()) TRY_DONE(enter_accounts(sandbox, run, user, daemons));
   for (const auto& node : run.layout.nodes) {
     run.narrator.progress("starting " + node.name + " (" + std::to_string(daemons.size()) + " of " +
                           std::to_string(run.layout.nodes.size()) + ")");

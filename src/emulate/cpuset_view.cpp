@@ -35,8 +35,8 @@ util::Result<std::vector<GeneratedView>> write_cpuset_view(const std::string& fo
   model::IdSet memory_nodes;
   for (const auto& domain : complete_shape(cpu).numa) memory_nodes.add(domain.id);
   const std::string cpus = folder + "/cpuset_cpus", mems = folder + "/cpuset_mems";
-  if (const auto step = util::write_file(cpus, cpu.all().to_list() + "\n"); !step) return step.error();
-  if (const auto step = util::write_file(mems, memory_nodes.to_list() + "\n"); !step) return step.error();
+  TRY_DONE(util::write_file(cpus, cpu.all().to_list() + "\n"));
+  TRY_DONE(util::write_file(mems, memory_nodes.to_list() + "\n"));
 
   const std::string groups = util::read_file("/proc/self/cgroup").value_or("");
   std::vector<GeneratedView> views;

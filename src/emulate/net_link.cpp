@@ -100,13 +100,12 @@ util::Status create_bridge(const std::string& name) {
 
 util::Status create_cable(const std::string& here, const std::string& bridge, const std::string& there,
                           pid_t peer) {
-  const auto master = find_interface(bridge);
-  if (!master) return master.error();
+  TRY(const auto master, find_interface(bridge));
   ifinfomsg link{};
   link.ifi_flags = link.ifi_change = IFF_UP;
   Message message(RTM_NEWLINK, NLM_F_CREATE | NLM_F_EXCL, link);
   message.attribute(IFLA_IFNAME, here);
-  message.attribute(IFLA_MASTER, &*master, sizeof(int));
+  message.attribute(IFLA_MASTER, &master, sizeof(int));
   const auto info = message.open(IFLA_LINKINFO);
   message.attribute(IFLA_INFO_KIND, "veth");
   const auto data = message.open(IFLA_INFO_DATA);
@@ -123,8 +122,7 @@ util::Status create_cable(const std::string& here, const std::string& bridge, co
 }
 
 util::Status add_address(const std::string& interface, const std::string& ipv4, unsigned prefix) {
-  const auto index = find_interface(interface);
-  if (!index) return index.error();
+  TRY(const auto index, find_interface(interface));
   in_addr address{};
   if (::inet_pton(AF_INET, ipv4.c_str(), &address) != 1 || prefix < 1 || prefix > 30)
     return util::Error{"'" + ipv4 + "' is not an IPv4 address", {}};
@@ -132,7 +130,7 @@ util::Status add_address(const std::string& interface, const std::string& ipv4, 
   ifaddrmsg head{};
   head.ifa_family = AF_INET;
   head.ifa_prefixlen = static_cast<unsigned char>(prefix);
-  head.ifa_index = static_cast<unsigned>(*index);
+  head.ifa_index = static_cast<unsigned>(index);
   Message message(RTM_NEWADDR, NLM_F_CREATE | NLM_F_EXCL, head);
   message.attribute(IFA_LOCAL, &address, sizeof address);
   message.attribute(IFA_ADDRESS, &address, sizeof address);
@@ -141,10 +139,9 @@ util::Status add_address(const std::string& interface, const std::string& ipv4, 
 }
 
 util::Status set_interface_up(const std::string& interface) {
-  const auto index = find_interface(interface);
-  if (!index) return index.error();
+  TRY(const auto index, find_interface(interface));
   ifinfomsg link{};
-  link.ifi_index = *index;
+  link.ifi_index = index;
   link.ifi_flags = link.ifi_change = IFF_UP;
   Message message(RTM_NEWLINK, 0, link);
   return send_message(message, "cannot switch on " + interface);

@@ -203,9 +203,7 @@ util::Result<std::string> make_state_folder(const std::vector<std::string>& plac
 } // namespace
 
 util::Result<int> run_in_sandbox(const SandboxOptions& options, const std::function<int(Sandbox&)>& body) {
-  const auto made = make_state_folder(options.places);
-  if (!made) return made.error();
-  const std::string& folder = *made;
+  TRY(const auto folder, make_state_folder(options.places));
   int control[2] = {-1, -1}, report[2] = {-1, -1};
   if (::pipe2(control, O_CLOEXEC | O_NONBLOCK) != 0 || ::pipe2(report, O_CLOEXEC) != 0) {
     close_pair(control);

@@ -81,18 +81,16 @@ util::Result<std::vector<GeneratedView>> BodySandbox::find_view(const SandboxNod
   const auto key = describe_node_view(node.cpu, node.mem_mib);
   if (const auto found = x_views.find(key); found != x_views.end()) return found->second;
   const std::string folder = x_state_dir + "/.sandbox/view" + std::to_string(x_views.size());
-  auto view = write_node_view(folder, node.cpu, node.mem_mib);
-  if (!view) return view;
-  const auto cpuset = write_cpuset_view(folder, node.cpu);
-  if (!cpuset) return cpuset;
-  view->insert(view->end(), cpuset->begin(), cpuset->end());
-  x_views.emplace(key, *view);
+  TRY(auto view, write_node_view(folder, node.cpu, node.mem_mib));
+  TRY(const auto cpuset, write_cpuset_view(folder, node.cpu));
+  view.insert(view.end(), cpuset.begin(), cpuset.end());
+  x_views.emplace(key, view);
   return view;
 }
 
 util::Status BodySandbox::add_bridge(const std::string& name, const std::string& address) {
-  if (const auto step = create_bridge(name); !step) return step;
-  if (const auto step = add_address(name, address, 16); !step) return step;
+  TRY_DONE(create_bridge(name));
+  TRY_DONE(add_address(name, address, 16));
   x_bridges.insert(name);
   return set_interface_up(name);
 }
@@ -104,7 +102,7 @@ util::Status BodySandbox::plug_in(const SandboxNode& node, unsigned number, pid_
       return util::Error{
           "the login node has no address in the network of " + node.name + "'s " + interface.name, {}};
     const std::string here = "n" + std::to_string(number) + "p" + std::to_string(port++);
-    if (const auto step = create_cable(here, interface.name, interface.name, pid); !step) return step;
+    TRY_DONE(create_cable(here, interface.name, interface.name, pid));
   }
   return util::Done{};
 }

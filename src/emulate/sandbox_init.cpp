@@ -26,9 +26,9 @@ util::Status prepare_login(SandboxPlan& plan) {
     if (!step) got.limits.push_back(step.error().what + ".");
   };
   ::sethostname(plan.options.login_name.c_str(), plan.options.login_name.size());
-  if (const auto step = keep_mounts_private(); !step) return step;
-  if (const auto step = mount_tmpfs(plan.state_dir, "mode=0755"); !step) return step;
-  if (const auto step = mount_proc(); !step) return step;
+  TRY_DONE(keep_mounts_private());
+  TRY_DONE(mount_tmpfs(plan.state_dir, "mode=0755"));
+  TRY_DONE(mount_proc());
   ::mkdir((plan.state_dir + "/.sandbox").c_str(), 0755);
   if (!got.network) return util::Done{};
   note(set_interface_up("lo"));

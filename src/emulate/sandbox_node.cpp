@@ -26,10 +26,10 @@ util::Status enter_namespaces(const SandboxNode& node, const Isolation& isolatio
 }
 
 util::Status switch_interfaces_on(const SandboxNode& node) {
-  if (const auto step = set_interface_up("lo"); !step) return step;
+  TRY_DONE(set_interface_up("lo"));
   for (const auto& interface : node.interfaces) {
-    if (const auto step = add_address(interface.name, interface.ipv4, 16); !step) return step;
-    if (const auto step = set_interface_up(interface.name); !step) return step;
+    TRY_DONE(add_address(interface.name, interface.ipv4, 16));
+    TRY_DONE(set_interface_up(interface.name));
   }
   return util::Done{};
 }
@@ -38,7 +38,7 @@ util::Status switch_interfaces_on(const SandboxNode& node) {
 util::Status give_own_folder(const OwnFolder& folder) {
   const int machines = ::open(folder.target.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC);
   if (machines < 0) return util::Error{"cannot open " + folder.target + ": " + std::strerror(errno), {}};
-  if (const auto step = bind_mount(folder.source, folder.target); !step) return step;
+  TRY_DONE(bind_mount(folder.source, folder.target));
   for (const auto& name : folder.kept) {
     const auto from = "/proc/self/fd/" + std::to_string(machines) + "/" + name,
                to = folder.target + "/" + name;
@@ -54,14 +54,13 @@ util::Status give_own_folder(const OwnFolder& folder) {
 }
 
 util::Status mount_view(const SandboxNode& node, const NodePlan& plan) {
-  if (const auto step = keep_mounts_private(); !step) return step;
+  TRY_DONE(keep_mounts_private());
   // The login node could mount a sysfs or said that it could not; here it is the same.
   if (plan.isolation.network) [[maybe_unused]]
     const auto ignored = mount_sysfs(plan.scratch);
   // Shared memory is a node's own: two ranks on "two machines" must not meet there.
   [[maybe_unused]] const auto shared_memory = mount_tmpfs("/dev/shm", "mode=1777");
-  for (const auto& folder : node.own_folders)
-    if (const auto step = give_own_folder(folder); !step) return step;
+  for (const auto& folder : node.own_folders) TRY_DONE(give_own_folder(folder));
   for (const auto& mount : plan.mounts) {
     const auto step =
         mount.add ? overlay_mount(mount.source, mount.target) : bind_mount(mount.source, mount.target);

@@ -108,9 +108,8 @@ Result<std::vector<std::string>> cache_paths(const RankSetup& setup) {
   std::vector<std::string> paths;
   for (const auto& cache : setup.node->plan.caches) {
     const auto base = expand_variables(cache.base, setup.env);
-    auto path = cache_path(cache, base.value_or(""), cache_tag(setup.world));
-    if (!path) return path.error();
-    paths.push_back(*path);
+    TRY(auto path, cache_path(cache, base.value_or(""), cache_tag(setup.world)));
+    paths.push_back(std::move(path));
   }
   return paths;
 }
@@ -133,8 +132,7 @@ Result<std::vector<CacheDir>> open_caches(const std::vector<model::PlannedCache>
 util::Status bind_rank(const RankSetup& setup) {
   const auto& planned = setup.plan.binding.cpus;
   if (setup.node->binding.mode != BindMode::apply || planned.empty()) return util::Done{};
-  if (!(planned == setup.node->mask))
-    if (const auto bound = apply_affinity(planned); !bound) return bound;
+  if (!(planned == setup.node->mask)) TRY_DONE(apply_affinity(planned));
   // Of all NUMA nodes alike the kernel's default is the better choice: the node of the CPU that asks.
   if (setup.plan.binding.memory.size() < setup.node->cpus.numa.size())
     prefer_memory(setup.plan.binding.memory);

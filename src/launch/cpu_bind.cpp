@@ -36,14 +36,13 @@ std::string cpus_text(const IdSet& cpus) { return (cpus.size() == 1 ? "CPU " : "
 } // namespace
 
 Result<IdSet> read_status_cpus() {
-  const auto text = util::read_file("/proc/self/status");
-  if (!text) return text.error();
+  TRY(const auto text, util::read_file("/proc/self/status"));
   constexpr std::string_view k_name = "Cpus_allowed_list:";
-  const auto at = text->find(k_name);
+  const auto at = text.find(k_name);
   if (at == std::string::npos) return Error{"/proc/self/status has no Cpus_allowed_list"};
-  const auto end = text->find('\n', at);
+  const auto end = text.find('\n', at);
   return IdSet::parse_list(
-      util::trim(std::string_view(*text).substr(at + k_name.size(), end - at - k_name.size())));
+      util::trim(std::string_view(text).substr(at + k_name.size(), end - at - k_name.size())));
 }
 
 bool bound_by_srun(const util::EnvSnapshot& env) {

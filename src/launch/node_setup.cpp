@@ -146,8 +146,7 @@ util::Status find_gpus(const LaunchRequest& request, const NodeView& node, bool 
     return util::Error{gpus.there.told_by, "name GPUs that are there; -1 hides them all"};
   gpus.visible = gpus.cpu_only ? VisibleGpus{{}, "", "--gpus-per-task 0"} : gpus.there;
   places = visible_places(gpus.visible, node, setup.env);
-  if (const auto ordered = put_in_order(request, node, gpus.visible, places, setup.warnings); !ordered)
-    return ordered;
+  TRY_DONE(put_in_order(request, node, gpus.visible, places, setup.warnings));
   gpus.per_rank = gpus_per_rank(request, gpus.visible, ranks);
   if (gpus.there.cut && !gpus.cpu_only) setup.node_warnings.push_back(gpus.there.told_by);
   if (const auto few = too_few_gpus(setup, starts); !few.empty()) setup.node_warnings.push_back(few);
@@ -173,8 +172,7 @@ Result<NodeSetup> plan_node_setup(const LaunchRequest& request, const Role& role
     if (auto doubt = doubt_of_agent(hear_node(*inner, env), setup.world); !doubt.empty())
       setup.warnings.push_back(std::move(doubt));
   std::vector<model::GpuPlace> places;
-  if (const auto found = find_gpus(request, node, starts_ranks(role), setup, places); !found)
-    return found.error();
+  TRY_DONE(find_gpus(request, node, starts_ranks(role), setup, places));
   setup.backend =
       setup.gpus.cpu_only && request.backend == Backend::automatic ? Backend::gloo : request.backend;
 

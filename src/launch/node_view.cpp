@@ -25,16 +25,15 @@ model::CpuShape cores_of(const model::IdSet& mask) {
 } // namespace
 
 util::Result<NodeView> read_node(const LaunchRequest& request) {
-  auto mask = topo::read_allowed_cpus();
-  if (!mask) return mask.error();
+  TRY(auto mask, topo::read_allowed_cpus());
   auto cpus = topo::read_live_cpus();
   if (!cpus && request.bind != BindMode::none)
     return util::Error{cpus.error().what, cpus.error().hint + " --bind none starts the program without it"};
-  if (!cpus) cpus = cores_of(*mask);
-  if (mask->empty())
+  if (!cpus) cpus = cores_of(mask);
+  if (mask.empty())
     return util::Error{"this process may use no CPU at all",
                        "look at the step's --cpu-bind and at the job's cgroup"};
-  NodeView node{std::move(*cpus), std::move(*mask), topo::read_live_gpus(), {}, {}, {}};
+  NodeView node{std::move(*cpus), std::move(mask), topo::read_live_gpus(), {}, {}, {}};
   const auto& names = site_or_none(request).network.interfaces;
   if (request.site)
     node.interfaces = read_interfaces(); // without one nothing names interfaces that could be missing

@@ -44,9 +44,8 @@ Result<std::vector<std::string>> find_python_command(const std::vector<std::stri
   if (!module && is_compiled(words.front()))
     return Error{words.front() + " is a compiled program, not a Python script",
                  "put -- before it: hpcml launch … -- " + words.front()};
-  const auto python = active_python(env);
-  if (!python) return python.error();
-  std::vector<std::string> command = {*python,
+  TRY(const auto python, active_python(env));
+  std::vector<std::string> command = {python,
                                       "-u"}; // as torchrun does: a killed rank must not lose its last lines
   if (module) command.emplace_back("-m");
   command.insert(command.end(), words.begin(), words.end());

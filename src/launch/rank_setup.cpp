@@ -176,9 +176,8 @@ RankSetup make_rank_setup(const LaunchRequest& request, std::shared_ptr<const No
 
 Result<RankSetup> plan_rank_setup(const LaunchRequest& request, const World& world, const NodeView& node,
                                   const util::EnvSnapshot& env) {
-  auto common = plan_node_setup(request, BecomesRank{world}, node, env);
-  if (!common) return common.error();
-  return make_rank_setup(request, std::make_shared<const NodeSetup>(std::move(*common)),
+  TRY(auto common, plan_node_setup(request, BecomesRank{world}, node, env));
+  return make_rank_setup(request, std::make_shared<const NodeSetup>(std::move(common)),
                          world.layout.local_rank);
 }
 

@@ -26,14 +26,12 @@ unsigned processes_to_start(const LaunchRequest& request, const Surroundings& he
 
 Result<Role> find_role(const LaunchRequest& request, const Surroundings& here, const NodeView& node) {
   if (!request.processes_per_node && in_task(request, here)) {
-    auto world = find_task_world(request, here);
-    if (!world) return world.error();
-    return Role(BecomesRank{std::move(*world)});
+    TRY(auto world, find_task_world(request, here));
+    return Role(BecomesRank{std::move(world)});
   }
-  if (const auto alone = check_outer_launcher(here.env); !alone) return alone.error();
-  auto first = find_spawn_world(request, here, processes_to_start(request, here, node));
-  if (!first) return first.error();
-  return Role(StartsRanks{std::move(*first)});
+  TRY_DONE(check_outer_launcher(here.env));
+  TRY(auto first, find_spawn_world(request, here, processes_to_start(request, here, node)));
+  return Role(StartsRanks{std::move(first)});
 }
 
 } // namespace
@@ -48,11 +46,9 @@ unsigned rank_count(const Role& role) {
 }
 
 Result<Role> decide_role(const LaunchRequest& request, const Surroundings& here, const NodeView& node) {
-  auto role = find_role(request, here, node);
-  if (!role) return role;
+  TRY(auto role, find_role(request, here, node));
   if (const auto inner = chain::find_started_launcher(request.command))
-    if (const auto one = check_inner_launcher(hear_node(*inner, here.env), first_world(*role)); !one)
-      return one.error();
+    TRY_DONE(check_inner_launcher(hear_node(*inner, here.env), first_world(role)));
   return role;
 }
 

@@ -150,36 +150,34 @@ Error cannot_fork() {
 } // namespace
 
 Result<std::uint16_t> start_store_child(const StoreOrder& order) {
-  auto listening = listen_on_first(order);
-  if (!listening) return listening.error();
+  TRY(auto listening, listen_on_first(order));
   const pid_t launcher = ::getpid(), pid = ::fork();
   if (pid == 0) {
     ::prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (::getppid() != launcher) ::_exit(1);
     ignore_signals();
-    keep_only(listening->sockets);
+    keep_only(listening.sockets);
     store::Meeting meeting(order.rules, [](const std::string& line) { narrate("hpcml launch: " + line); });
-    serve(std::move(*listening), meeting);
+    serve(std::move(listening), meeting);
   }
-  close_all(*listening);
+  close_all(listening);
   if (pid < 0) return cannot_fork();
-  return listening->port;
+  return listening.port;
 }
 
 Result<std::uint16_t> leave_store(const StoreOrder& order) {
-  auto listening = listen_on_first(order);
-  if (!listening) return listening.error();
+  TRY(auto listening, listen_on_first(order));
   const pid_t launcher = ::getpid(), pid = ::fork();
   if (pid == 0) {
     ::setsid();
     const pid_t server = ::fork();
     if (server != 0) ::_exit(server < 0 ? 1 : 0);
-    serve_for(launcher, std::move(*listening), order.rules);
+    serve_for(launcher, std::move(listening), order.rules);
   }
-  close_all(*listening);
+  close_all(listening);
   int status = 0;
   if (pid < 0 || ::waitpid(pid, &status, 0) != pid || status != 0) return cannot_fork();
-  return listening->port;
+  return listening.port;
 }
 
 } // namespace hpcml::launch

@@ -108,8 +108,8 @@ util::Status Supervisor::raise_file_limit() {
 
 util::Status Supervisor::prepare() {
   if (x_signals < 0) return util::Error{std::string("cannot watch for signals: ") + std::strerror(errno)};
-  if (const auto raised = raise_file_limit(); !raised) return raised;
-  if (const auto guarded = x_groups.guard().start(); !guarded) return guarded;
+  TRY_DONE(raise_file_limit());
+  TRY_DONE(x_groups.guard().start());
   x_start_of_ranks.mark = x_groups.guard().mark();
   const auto opened = x_input.open();
   x_start_of_ranks.input = x_input.rank_input();

@@ -90,8 +90,7 @@ Result<TaskPlace> place_in_step(const util::EnvSnapshot& env, slurm::StepLayout 
   const auto nodes = slurm::ask_step_nodes(env);
   if (!nodes) return slurm::unknown_first_node(env, place.layout, nodes.error().what);
   // In a heterogeneous job Slurm is asked for the first component only.
-  if (of_component || !place.layout.numbered)
-    if (const auto taken = slurm::take_step_nodes(*nodes, place.layout); !taken) return taken.error();
+  if (of_component || !place.layout.numbered) TRY_DONE(slurm::take_step_nodes(*nodes, place.layout));
   place.first_node = first == FirstNode::of_tasks ? nodes->first : nodes->names.front();
   return place;
 }
@@ -112,18 +111,17 @@ bool says_the_same(const util::EnvSnapshot& env, const model::LauncherRule& rule
 /// say where rank 0 is, and rank 0 looks whether it is there.
 Result<TaskPlace> place_by_launcher(const Surroundings& here, const model::LauncherRule& rule) {
   const auto& env = here.env;
-  auto layout = slurm::read_launcher_layout(env, rule, here.machine.empty() ? here.host : here.machine);
-  if (!layout) return layout.error();
-  TaskPlace place{*layout, slurm::read_launcher_identity(env, rule), layout->nodes.front()};
+  TRY(auto layout, slurm::read_launcher_layout(env, rule, here.machine.empty() ? here.host : here.machine));
+  TaskPlace place{layout, slurm::read_launcher_identity(env, rule), layout.nodes.front()};
   const auto address = util::short_host_name(env.get_or("MASTER_ADDR", ""));
-  for (const auto& node : layout->nodes)
+  for (const auto& node : layout.nodes)
     if (!address.empty() && util::short_host_name(node) == address) place.first_node = node;
-  if (layout->rank == 0 && layout->host != place.first_node)
+  if (layout.rank == 0 && layout.host != place.first_node)
     return Error{
-        "rank 0 runs on " + layout->host + ", but the other ranks look for it on " + place.first_node +
+        "rank 0 runs on " + layout.host + ", but the other ranks look for it on " + place.first_node +
             (address.empty() ? ", the job's first node" : ", as MASTER_ADDR says"),
-        "tell all of them: MASTER_ADDR=" + layout->host + " before " + rule.name +
-            " (Open MPI: mpirun -x MASTER_ADDR=" + layout->host + "); or let it begin with that node"};
+        "tell all of them: MASTER_ADDR=" + layout.host + " before " + rule.name +
+            " (Open MPI: mpirun -x MASTER_ADDR=" + layout.host + "); or let it begin with that node"};
   return place;
 }
 

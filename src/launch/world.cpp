@@ -46,20 +46,18 @@ util::Status set_meeting_point(const LaunchRequest& request, const Surroundings&
   const std::string suffix = request.site ? request.site->network.master.suffix : "";
   if (world.first_node.empty()) world.first_node = world.layout.nodes.front();
   world.address = step_address(here.env, world.first_node, suffix);
-  const auto port = given_port(request, here.env);
-  if (!port) return port.error();
-  world.port = port->value_or(step_port(world.identity));
+  TRY(const auto port, given_port(request, here.env));
+  world.port = port.value_or(step_port(world.identity));
   return util::Done{};
 }
 
 } // namespace
 
 Result<World> find_task_world(const LaunchRequest& request, const Surroundings& here) {
-  auto place = find_task_place(request, here, FirstNode::of_tasks);
-  if (!place) return place.error();
-  World world = world_of_place(std::move(*place));
-  if (const auto set = set_meeting_point(request, here, world); !set) return set.error();
-  if (const auto agreed = agree_with_environment(here, world, false); !agreed) return agreed.error();
+  TRY(auto place, find_task_place(request, here, FirstNode::of_tasks));
+  World world = world_of_place(std::move(place));
+  TRY_DONE(set_meeting_point(request, here, world));
+  TRY_DONE(agree_with_environment(here, world, false));
   return world;
 }
 
@@ -69,14 +67,13 @@ Result<World> find_spawn_world(const LaunchRequest& request, const Surroundings&
   world.layout.host = here.host;
   if (in_task(request, here)) {
     // The ranks are counted along the nodes, however the tasks are.
-    auto task = find_task_place(request, here, FirstNode::of_nodes);
-    if (!task) return task.error();
-    if (task->layout.local_world_size != 1)
+    TRY(auto task, find_task_place(request, here, FirstNode::of_nodes));
+    if (task.layout.local_world_size != 1)
       return Error{"--nproc-per-node starts the ranks of a node, but this step has " +
-                       std::to_string(task->layout.local_world_size) + " tasks on this node",
-                   "give srun one task per node (--ntasks=" + std::to_string(task->layout.node_count()) +
+                       std::to_string(task.layout.local_world_size) + " tasks on this node",
+                   "give srun one task per node (--ntasks=" + std::to_string(task.layout.node_count()) +
                        " --ntasks-per-node=1), or leave --nproc-per-node out"};
-    world = world_of_place(std::move(*task));
+    world = world_of_place(std::move(task));
   } else {
     world.identity = slurm::read_step_identity(here.env);
   }
@@ -87,19 +84,17 @@ Result<World> find_spawn_world(const LaunchRequest& request, const Surroundings&
   layout.rank = layout.node_rank * processes;
   layout.world_size = processes * layout.node_count();
   if (layout.node_count() > 1) {
-    if (const auto set = set_meeting_point(request, here, world); !set) return set.error();
-    if (const auto agreed = agree_with_environment(here, world, true); !agreed) return agreed.error();
+    TRY_DONE(set_meeting_point(request, here, world));
+    TRY_DONE(agree_with_environment(here, world, true));
     return world;
   }
   world.address = "127.0.0.1";
-  const auto port = given_port(request, here.env);
-  if (!port) return port.error();
-  if (*port)
-    world.port = **port;
-  else if (auto free = free_loopback_port(); free)
-    world.port = *free;
-  else
-    return free.error();
+  TRY(const auto port, given_port(request, here.env));
+  if (port) {
+    world.port = *port;
+  } else {
+    TRY(world.port, free_loopback_port());
+  }
   return world;
 }
 

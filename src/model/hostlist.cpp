@@ -82,8 +82,7 @@ util::Status expand_item(std::string_view item, std::size_t offset, std::vector<
     const auto close = item.find(']', open);
     if (close == std::string_view::npos)
       return util::Error{"a [ without its ] in the node list", {}, offset + open};
-    const auto read = read_bracket(item.substr(open + 1, close - open - 1), offset + open + 1, pieces.back());
-    if (!read) return read.error();
+    TRY_DONE(read_bracket(item.substr(open + 1, close - open - 1), offset + open + 1, pieces.back()));
     count *= pieces.back().count;
     if (count > k_max_names) return util::Error{"the node list has more than 100000 names", {}, offset};
     at = close + 1;
@@ -107,8 +106,7 @@ util::Result<Hostlist> Hostlist::parse(std::string_view text) {
     if (i < trimmed.size() && trimmed[i] == '[') ++depth;
     if (i < trimmed.size() && trimmed[i] == ']') --depth;
     if (i < trimmed.size() && (trimmed[i] != ',' || depth > 0)) continue;
-    auto status = expand_item(trimmed.substr(start, i - start), start, list.x_names);
-    if (!status) return status.error();
+    TRY_DONE(expand_item(trimmed.substr(start, i - start), start, list.x_names));
     if (list.size() > k_max_names) return util::Error{"the node list has more than 100000 names"};
     start = i + 1;
   }

@@ -94,9 +94,8 @@ template <auto Member> struct Access;
 
 template <class T, Known<T> RankRequest::*Member> struct Access<Member> {
   static std::optional<util::Error> read(RankRequest& job, const std::string& text, const Origin& origin) {
-    const auto value = Kind<T>::parse(text);
-    if (!value) return value.error();
-    job.*Member = Sourced<T>{*value, origin};
+    TRY(const auto value, Kind<T>::parse(text));
+    job.*Member = Sourced<T>{value, origin};
     return std::nullopt;
   }
   static std::optional<std::string> write(const RankRequest& job) {

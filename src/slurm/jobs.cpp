@@ -35,19 +35,17 @@ util::Result<SubmittedJob> submit_job(const std::string& program, const std::str
                                       const std::vector<std::string>& options, const util::EnvSnapshot& env) {
   std::vector<std::string> words = {program, "--parsable"};
   words.insert(words.end(), options.begin(), options.end());
-  const auto output =
+  TRY(const auto output,
       run_sbatch(words, script, env,
-                 "Slurm may have taken the job nevertheless: look with squeue --me before you submit again");
-  if (!output) return output.error();
-  return parse_submitted(output->out, output->err);
+                 "Slurm may have taken the job nevertheless: look with squeue --me before you submit again"));
+  return parse_submitted(output.out, output.err);
 }
 
 util::Result<StartEstimate> estimate_start(const std::string& program, const std::string& script,
                                            const util::EnvSnapshot& env) {
-  const auto output =
-      run_sbatch({program, "--test-only"}, script, make_plain(env), "Slurm may be busy: try again");
-  if (!output) return output.error();
-  return parse_estimate(output->err);
+  TRY(const auto output,
+      run_sbatch({program, "--test-only"}, script, make_plain(env), "Slurm may be busy: try again"));
+  return parse_estimate(output.err);
 }
 
 util::Result<std::vector<JobRecord>> find_job(const Commands& commands, const std::string& id,

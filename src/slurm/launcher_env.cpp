@@ -69,9 +69,7 @@ std::size_t place_of(const std::vector<std::string>& nodes, const std::string& h
 Result<StepLayout> read_blocks(const util::EnvSnapshot& env, const model::LauncherRule& rule,
                                StepLayout layout, const std::string& host) {
   if (layout.nodes.size() > layout.world_size) layout.nodes.resize(layout.world_size);
-  auto counts = counts_for(env, layout.nodes.size(), layout.world_size, rule.rank_variable);
-  if (!counts) return counts.error();
-  layout.tasks_per_node = *counts;
+  TRY(layout.tasks_per_node, counts_for(env, layout.nodes.size(), layout.world_size, rule.rank_variable));
   unsigned before = 0;
   while (layout.rank >= before + layout.tasks_per_node[layout.node_rank])
     before += layout.tasks_per_node[layout.node_rank++];
@@ -143,9 +141,7 @@ Result<StepLayout> read_launcher_layout(const util::EnvSnapshot& env, const mode
   if (layout.world_size == 0 || layout.rank >= layout.world_size)
     return Error{rule.rank_variable + " is " + std::to_string(layout.rank) + ", but " +
                  rule.world_size_variable + " is " + std::to_string(layout.world_size)};
-  auto nodes = nodes_of(env, host);
-  if (!nodes) return nodes.error();
-  layout.nodes = *nodes;
+  TRY(layout.nodes, nodes_of(env, host));
   // Launchers hand their own environment on: SLURMD_NODENAME may be that of another node.
   const bool known = place_of(layout.nodes, host) < layout.nodes.size();
   const auto here = known ? host : env.get_or("SLURMD_NODENAME", host);

@@ -166,13 +166,10 @@ Result<StepLayout> read_step_layout(const util::EnvSnapshot& env) {
       {&layout.node_rank, {"SLURM_NODEID"}},
   };
   for (const auto& [target, names] : numbers) {
-    const auto number = read_number(env, names);
-    if (!number) return number.error();
-    *target = *number;
+    TRY(*target, read_number(env, names));
   }
-  auto nodes = read_nodes(env, {"SLURM_STEP_NODELIST", "SLURM_NODELIST", "SLURM_JOB_NODELIST"});
-  if (!nodes) return nodes.error();
-  layout.nodes = std::move(nodes->names);
+  TRY(auto nodes, read_nodes(env, {"SLURM_STEP_NODELIST", "SLURM_NODELIST", "SLURM_JOB_NODELIST"}));
+  layout.nodes = std::move(nodes.names);
   const std::vector<std::string> count_names = {"SLURM_STEP_TASKS_PER_NODE", "SLURM_TASKS_PER_NODE"};
   const auto counts_variable = first_set(env, count_names);
   if (!counts_variable) return missing(count_names);
@@ -181,7 +178,7 @@ Result<StepLayout> read_step_layout(const util::EnvSnapshot& env) {
   layout.tasks_per_node = std::move(*counts);
   put_components_in_order(env, layout);
   const auto found = find_own_node(env, layout);
-  if (const auto sound = check_layout(layout); !sound) return sound.error();
+  TRY_DONE(check_layout(layout));
   if (!found) return found.error();
   return layout;
 }

@@ -82,9 +82,8 @@ JobKey bool_key(const std::string& name, KeyHelp help, Known<bool> JobSpec::*mem
     job.*member = root.known(name, root.flag(name));
   };
   key.from_text = [member](JobSpec& job, const std::string& text, const Origin& origin) -> Fault {
-    const auto yes = parse_bool(text);
-    if (!yes) return yes.error();
-    job.*member = Sourced<bool>{*yes, origin};
+    TRY(const auto yes, parse_bool(text));
+    job.*member = Sourced<bool>{yes, origin};
     return std::nullopt;
   };
   key.to_json = [member](const JobSpec& job) {
@@ -99,9 +98,8 @@ JobKey switch_key(const std::string& name, KeyHelp help, bool JobSpec::*member) 
     job.*member = root.flag(name).value_or(false);
   };
   key.from_text = [member](JobSpec& job, const std::string& text, const Origin& /*origin*/) -> Fault {
-    const auto yes = parse_bool(text);
-    if (!yes) return yes.error();
-    job.*member = *yes;
+    TRY(const auto yes, parse_bool(text));
+    job.*member = yes;
     return std::nullopt;
   };
   key.merge = [member](JobSpec& job, const JobSpec& over) { job.*member = job.*member || over.*member; };

@@ -48,9 +48,8 @@ JobKey choice_key(std::string name, KeyHelp help, model::Known<E> model::JobSpec
   };
   key.from_text = [member](model::JobSpec& job, const std::string& text,
                            const model::Origin& origin) -> std::optional<util::Error> {
-    const auto value = model::parse_word<E>(text);
-    if (!value) return value.error();
-    job.*member = model::Sourced<E>{*value, origin};
+    TRY(const auto value, model::parse_word<E>(text));
+    job.*member = model::Sourced<E>{value, origin};
     return std::nullopt;
   };
   key.to_json = [member](const model::JobSpec& job) -> std::optional<std::string> {

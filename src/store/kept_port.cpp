@@ -44,12 +44,11 @@ bool leave_connection(const std::string& address, std::uint16_t port, const std:
 } // namespace
 
 util::Status keep_port(std::uint16_t port, const std::vector<std::string>& addresses) {
-  auto listening = listen_at({}, port);
-  if (!listening) return listening.error();
+  TRY(auto listening, listen_at({}, port));
   bool kept = false;
   for (const auto& address : addresses)
-    kept = leave_connection(address, listening->port, listening->sockets) || kept;
-  for (const int fd : listening->sockets) ::close(fd);
+    kept = leave_connection(address, listening.port, listening.sockets) || kept;
+  for (const int fd : listening.sockets) ::close(fd);
   if (kept) return util::Done{};
   return util::Error{"port " + std::to_string(port) +
                      " cannot be kept: nobody at this node's addresses answers"};

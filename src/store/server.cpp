@@ -198,10 +198,8 @@ void Server::flush_all() {
 util::Status Server::run(int stop) {
   x_epoll = ::epoll_create1(EPOLL_CLOEXEC);
   if (x_epoll < 0) return util::Error{std::string("the store has no event loop: ") + std::strerror(errno)};
-  for (const int fd : x_listening.sockets)
-    if (auto ok = watch(fd, EPOLLIN, false); !ok) return ok;
-  if (stop >= 0)
-    if (auto ok = watch(stop, EPOLLIN, false); !ok) return ok;
+  for (const int fd : x_listening.sockets) TRY_DONE(watch(fd, EPOLLIN, false));
+  if (stop >= 0) TRY_DONE(watch(stop, EPOLLIN, false));
   std::array<epoll_event, 512> events;
   x_now = std::chrono::steady_clock::now();
   Time next_tick = x_now + k_tick;
@@ -245,9 +243,8 @@ util::Result<std::unique_ptr<Server>> make_server(const std::vector<std::string>
                                                   std::uint16_t port, const ServerLimits& limits,
                                                   Observer& observer) {
   raise_file_limit();
-  auto listening = listen_at(addresses, port);
-  if (!listening) return listening.error();
-  return std::make_unique<Server>(std::move(*listening), limits, observer);
+  TRY(auto listening, listen_at(addresses, port));
+  return std::make_unique<Server>(std::move(listening), limits, observer);
 }
 
 } // namespace hpcml::store

@@ -27,12 +27,11 @@ util::Result<std::vector<Domain>> read_domains(const Node& node, const CompatReq
   IdSet keep = seen_cpus(node, request);
   std::optional<IdSet> numa;
   if (!request.restrict_ids.empty()) {
-    const auto ids = IdSet::parse_list(request.restrict_ids);
-    if (!ids) return ids.error();
+    TRY(const auto ids, IdSet::parse_list(request.restrict_ids));
     if (request.restrict_memory)
-      numa = *ids;
+      numa = ids;
     else
-      keep = keep & *ids;
+      keep = keep & ids;
   }
   std::vector<Domain> domains;
   for (const auto& place : node.cpus.numa) {
@@ -158,9 +157,7 @@ void place_greedily(CompatPlan& plan, const Node& node, const std::vector<Domain
 } // namespace
 
 util::Result<CompatPlan> plan_like_mpibind(const Node& node, const CompatRequest& request) {
-  auto read = read_domains(node, request);
-  if (!read) return read.error();
-  const std::vector<Domain>& domains = *read;
+  TRY(const auto domains, read_domains(node, request));
   std::size_t hardware_smt = domains.front().cores.front().size();
   if (request.smt > hardware_smt)
     return util::Error{"mpibind would fail: the cores have " + std::to_string(hardware_smt) +

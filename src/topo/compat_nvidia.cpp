@@ -145,19 +145,18 @@ std::vector<Cores> deal_all(const std::vector<Near>& near, bool socket_scope) {
 } // namespace
 
 util::Result<CompatPlan> plan_like_nvidia(const Node& node, const CompatRequest& request) {
-  auto near = read_near(node, request);
-  if (!near) return near.error();
-  for (const Near& a : *near)
-    for (const Near& b : *near)
+  TRY(auto near, read_near(node, request));
+  for (const Near& a : near)
+    for (const Near& b : near)
       if (a.node != b.node && std::any_of(a.node.begin(), a.node.end(),
                                           [&](const IdSet& core) { return contains(b.node, core); }))
         return util::Error{"gpu_affinity would fail: the GPUs' sets of cores overlap"};
   const bool single = request.policy == "nvidia-single" || request.policy == "nvidia-single-unique";
   std::vector<Cores> dealt;
   if (request.policy == "nvidia-all") {
-    dealt = deal_all(*near, request.socket_scope);
+    dealt = deal_all(near, request.socket_scope);
   } else {
-    std::vector<Groups> grouped = group_by_node(*near);
+    std::vector<Groups> grouped = group_by_node(near);
     if (request.policy == "nvidia-single-unique")
       grouped = deal_single_unique(grouped);
     else if (!single)

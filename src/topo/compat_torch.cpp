@@ -85,9 +85,7 @@ util::Result<CompatPlan> plan_like_torch(const Node& node, const CompatRequest& 
     if (request.policy == "torch-socket") cpus = socket_cpus(node, local, seen);
     if (request.policy == "torch-core-complex") cpus = core_complex_cpus(node, rank, numa, local);
     if (request.policy == "torch-exclusive") {
-      auto exclusive = exclusive_cpus(node, rank, numa, local);
-      if (!exclusive) return exclusive.error();
-      cpus = *exclusive;
+      TRY(cpus, exclusive_cpus(node, rank, numa, local));
     }
     add_rank(plan, node, rank, {rank}, cpus,
              "GPU " + std::to_string(rank) + " is on NUMA " + std::to_string(numa));

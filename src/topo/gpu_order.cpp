@@ -44,9 +44,7 @@ util::Result<std::vector<std::size_t>> find_rank_order(const std::vector<GpuInOr
   auto numbers = order.list;
   if (order.kind == RankOrder::ring) {
     for (const auto& gpu : gpus) numbers.push_back(gpu.index);
-    auto ring = find_ring(numbers, links);
-    if (!ring) return ring.error();
-    numbers = std::move(*ring);
+    TRY(numbers, find_ring(numbers, links));
   }
   positions.clear();
   for (const unsigned number : numbers) {

@@ -155,10 +155,9 @@ void add_memory(const fs::path& root, Node& node) {
 } // namespace
 
 util::Result<Node> read_live_node(const fs::path& root) {
-  auto cpus = read_live_cpus(root);
-  if (!cpus) return cpus.error();
+  TRY(auto cpus, read_live_cpus(root));
   Node node;
-  node.cpus = std::move(*cpus);
+  node.cpus = std::move(cpus);
   add_memory(root, node);
   add_gpus(root, node);
   add_nics(root, node);

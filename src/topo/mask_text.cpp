@@ -33,10 +33,9 @@ util::Result<std::vector<Entry>> split_entries(std::string_view text) {
 }
 
 util::Result<std::vector<IdSet>> parse_map_list(std::string_view text) {
-  const auto entries = split_entries(text);
-  if (!entries) return entries.error();
+  TRY(const auto entries, split_entries(text));
   std::vector<IdSet> sets;
-  for (const Entry& entry : *entries) {
+  for (const Entry& entry : entries) {
     unsigned long long cpu = 65536;
     const bool hex = entry.text.starts_with("0x") || entry.text.starts_with("0X");
     const char* const begin = entry.text.data() + (hex ? 2 : 0);
@@ -65,13 +64,11 @@ std::optional<unsigned long long> number_behind(std::string_view line, std::stri
 } // namespace
 
 util::Result<std::vector<IdSet>> parse_mask_list(std::string_view text) {
-  const auto entries = split_entries(text);
-  if (!entries) return entries.error();
+  TRY(const auto entries, split_entries(text));
   std::vector<IdSet> masks;
-  for (const Entry& entry : *entries) {
-    const auto mask = IdSet::parse_mask(entry.text);
-    if (!mask) return mask.error();
-    masks.insert(masks.end(), entry.count, *mask);
+  for (const Entry& entry : entries) {
+    TRY(const auto mask, IdSet::parse_mask(entry.text));
+    masks.insert(masks.end(), entry.count, mask);
   }
   return masks;
 }
@@ -86,10 +83,9 @@ util::Result<std::vector<IdSet>> parse_cpu_bind(std::string_view text, unsigned 
                          "write " + std::string(name) + ":LIST"};
     rest.remove_prefix(1);
     const bool masks = std::string_view(name) == "mask_cpu";
-    auto list = masks ? parse_mask_list(rest) : parse_map_list(rest);
-    if (!list) return list;
+    TRY(auto list, masks ? parse_mask_list(rest) : parse_map_list(rest));
     std::vector<IdSet> sets;
-    for (unsigned task = 0; task < tasks; ++task) sets.push_back((*list)[task % list->size()]);
+    for (unsigned task = 0; task < tasks; ++task) sets.push_back(list[task % list.size()]);
     return sets;
   }
   return util::Error{"\"" + std::string(text) + "\" names no CPUs", "mask_cpu:… and map_cpu:… do"};
@@ -116,11 +112,10 @@ util::Result<BoundTask> parse_verbose_line(std::string_view line) {
   const std::size_t mask = line.find("mask ", at);
   if (!task || !local || mask == std::string_view::npos) return error;
   const std::string_view digits = line.substr(mask + 5);
-  const auto cpus = IdSet::parse_mask(digits.substr(0, digits.find(' ')));
-  if (!cpus) return cpus.error();
+  TRY(const auto cpus, IdSet::parse_mask(digits.substr(0, digits.find(' '))));
   bound.task = static_cast<unsigned>(*task);
   bound.local = static_cast<unsigned>(*local);
-  bound.cpus = *cpus;
+  bound.cpus = cpus;
   return bound;
 }
 
@@ -149,16 +144,14 @@ util::Result<NumaAffinity> parse_numa_affinity(std::string_view text) {
   const std::string_view list = util::trim(text);
   if (list.empty() || list == "N/A") return NumaAffinity{};
   const std::size_t comma = list.find(',');
-  const auto first = IdSet::parse_list(list.substr(0, comma));
-  if (!first) return first.error();
+  TRY(const auto first, IdSet::parse_list(list.substr(0, comma)));
   NumaAffinity affinity;
-  affinity.cpu = first->first();
-  affinity.gpu_memory = *first;
+  affinity.cpu = first.first();
+  affinity.gpu_memory = first;
   affinity.gpu_memory.remove(*affinity.cpu);
   if (comma != std::string_view::npos) {
-    const auto rest = IdSet::parse_list(list.substr(comma + 1));
-    if (!rest) return rest.error();
-    affinity.gpu_memory = affinity.gpu_memory | *rest;
+    TRY(const auto rest, IdSet::parse_list(list.substr(comma + 1)));
+    affinity.gpu_memory = affinity.gpu_memory | rest;
   }
   return affinity;
 }

@@ -52,12 +52,12 @@ util::Result<std::vector<Gpu>> in_rank_order(const Node& node, const std::vector
     const auto lowest = lowest_cpu(node.cpus, gpu.place);
     wanted.push_back({gpu.place.index, lowest.value_or(gpu.cpus.empty() ? 0 : gpu.cpus.first())});
   }
-  const auto positions = find_rank_order(
-      wanted, order.kind == model::RankOrder::ring ? visible_links(node, gpus) : std::vector<GpuLink>{},
-      order);
-  if (!positions) return positions.error();
+  TRY(const auto positions, find_rank_order(wanted,
+                                            order.kind == model::RankOrder::ring ? visible_links(node, gpus)
+                                                                                 : std::vector<GpuLink>{},
+                                            order));
   std::vector<Gpu> ordered;
-  for (const auto position : *positions) ordered.push_back(gpus[position]);
+  for (const auto position : positions) ordered.push_back(gpus[position]);
   return ordered;
 }
 
@@ -128,9 +128,8 @@ util::Result<std::vector<Gpu>> visible_gpus(const Node& node, const std::vector<
   if (visible.empty()) return node.gpus;
   std::vector<bool> seen(node.gpus.size(), false);
   for (const std::string& wanted : visible) {
-    const auto named = named_gpus(node, wanted);
-    if (!named) return named.error();
-    for (std::size_t i = 0; i < seen.size(); ++i) seen[i] = seen[i] || (*named)[i];
+    TRY(const auto named, named_gpus(node, wanted));
+    for (std::size_t i = 0; i < seen.size(); ++i) seen[i] = seen[i] || named[i];
   }
   std::vector<Gpu> gpus;
   for (std::size_t i = 0; i < seen.size(); ++i)
@@ -142,10 +141,9 @@ util::Result<std::vector<Gpu>> visible_gpus(const Node& node, const std::vector<
 }
 
 util::Result<Node> with_visible_gpus(Node node, const std::vector<std::string>& visible) {
-  auto gpus = visible_gpus(node, visible);
-  if (!gpus) return gpus.error();
-  node.links = visible_links(node, *gpus);
-  node.gpus = std::move(*gpus);
+  TRY(auto gpus, visible_gpus(node, visible));
+  node.links = visible_links(node, gpus);
+  node.gpus = std::move(gpus);
   return node;
 }
 
@@ -167,11 +165,8 @@ util::Result<std::vector<std::string>> listed_gpus(const Node& node, const std::
 }
 
 util::Result<AffinityPlan> plan_affinity(const Node& node, const AffinityRequest& request) {
-  auto visible = visible_gpus(node, request.visible);
-  if (!visible) return visible.error();
-  auto ordered = in_rank_order(node, *visible, request.order);
-  if (!ordered) return ordered.error();
-  const std::vector<Gpu>& gpus = *ordered;
+  TRY(const auto visible, visible_gpus(node, request.visible));
+  TRY(const auto gpus, in_rank_order(node, visible, request.order));
   AffinityRequest inner = request;
   if (inner.allowed.empty())
     inner.allowed = node.allowed;
@@ -182,12 +177,12 @@ util::Result<AffinityPlan> plan_affinity(const Node& node, const AffinityRequest
                        "allowed are " + node.allowed.to_list()};
   if (node.cpus.core_threads.empty()) return plan_places(gpus, inner);
   AffinityPlan plan = plan_affinity(node.cpus, places_of(gpus), inner);
-  const std::vector<NicChoice> choices = nearest_nics(*visible, node.nics);
+  const std::vector<NicChoice> choices = nearest_nics(visible, node.nics);
   for (auto& rank : plan.ranks) {
     add_memory(node, rank);
     if (rank.gpus.empty()) continue;
-    for (std::size_t i = 0; i < visible->size(); ++i)
-      if ((*visible)[i].place.index == rank.gpus.front() && !choices[i].nic.empty()) {
+    for (std::size_t i = 0; i < visible.size(); ++i)
+      if (visible[i].place.index == rank.gpus.front() && !choices[i].nic.empty()) {
         rank.nic = choices[i].nic;
         rank.why += "; NIC " + choices[i].nic + ": " + choices[i].why;
       }

@@ -283,16 +283,15 @@ private:
 } // namespace
 
 util::Result<Node> parse_hwloc_xml(std::string_view text) {
-  const auto root = parse_xml(text);
-  if (!root) return root.error();
-  if (root->name != "topology" && root->name != "root")
-    return util::Error{"<" + root->name + "> is not hwloc's <topology>"};
+  TRY(const auto root, parse_xml(text));
+  if (root.name != "topology" && root.name != "root")
+    return util::Error{"<" + root.name + "> is not hwloc's <topology>"};
   // Files of 1.x carry no version.
-  if (const std::string version = root->get("version");
+  if (const std::string version = root.get("version");
       !version.empty() && version[0] != '1' && version[0] != '2')
     return util::Error{"this is hwloc XML of version " + version + ", hpcml reads versions 1 and 2",
                        "export it with: lstopo --of xml --export-xml-flags v2 FILE.xml"};
-  return HwlocReader().read(*root);
+  return HwlocReader().read(root);
 }
 
 } // namespace hpcml::topo

@@ -118,12 +118,11 @@ private:
 } // namespace
 
 util::Result<Node> parse_nccl_xml(std::string_view text) {
-  const auto root = parse_xml(text);
-  if (!root) return root.error();
-  if (root->name != "system") return util::Error{"<" + root->name + "> is not NCCL's <system>"};
-  if (const std::string version = root->get("version"); version != "1")
+  TRY(const auto root, parse_xml(text));
+  if (root.name != "system") return util::Error{"<" + root.name + "> is not NCCL's <system>"};
+  if (const std::string version = root.get("version"); version != "1")
     return util::Error{"NCCL topology files have version 1, this one has \"" + version + "\""};
-  return NcclReader().read(*root);
+  return NcclReader().read(root);
 }
 
 } // namespace hpcml::topo

@@ -49,23 +49,22 @@ util::Result<std::string> read_topology(const fs::path& path) {
 
 util::Result<Node> load_node(const fs::path& path) {
   const auto fail = [&](util::Error error) { return util::with_context(std::move(error), path.string()); };
-  const auto text = read_topology(path);
-  if (!text) return text.error();
-  const auto begin = text->find_first_not_of(" \t\r\n\xef\xbb\xbf");
+  TRY(const auto text, read_topology(path));
+  const auto begin = text.find_first_not_of(" \t\r\n\xef\xbb\xbf");
   if (begin == std::string::npos) return fail({"the file is empty"});
-  if (text->at(begin) == '{') {
-    auto node = parse_node_json(*text);
+  if (text.at(begin) == '{') {
+    auto node = parse_node_json(text);
     if (node && node->cpus.core_threads.empty() && node->gpus.empty())
       return fail(
           {"there are neither CPUs nor GPUs in it", "see hpcml affinity --help for the keys of a node"});
     return node ? node : fail(node.error());
   }
-  if (text->at(begin) != '<')
+  if (text.at(begin) != '<')
     return fail({"this is neither JSON nor XML",
                  "a topology is hwloc XML (lstopo topo.xml), an NCCL topology file, or JSON"});
-  auto node = text->find("<system") != std::string::npos && text->find("<topology") == std::string::npos
-                  ? parse_nccl_xml(*text)
-                  : parse_hwloc_xml(*text);
+  auto node = text.find("<system") != std::string::npos && text.find("<topology") == std::string::npos
+                  ? parse_nccl_xml(text)
+                  : parse_hwloc_xml(text);
   return node ? node : fail(node.error());
 }
 

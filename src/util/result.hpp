@@ -63,4 +63,21 @@ private:
 struct Done {};
 using Status = Result<Done>;
 
+// NOLINTBEGIN(bugprone-macro-parentheses): what is declared cannot stand in parentheses.
+#define HPCML_RESULT_NAME_2(line) result_of_line_##line
+#define HPCML_RESULT_NAME(line) HPCML_RESULT_NAME_2(line)
+/// `TRY(const auto text, read_file(path));` has the value in `text`, or returns the error. Into what is there
+/// already: `TRY(world.port, free_port());`. It is several statements: below an `if` it stands in braces.
+#define TRY(target, ...)                                                                                     \
+  auto HPCML_RESULT_NAME(__LINE__) = (__VA_ARGS__);                                                          \
+  if (!HPCML_RESULT_NAME(__LINE__)) return HPCML_RESULT_NAME(__LINE__).error();                              \
+  target = *std::move(HPCML_RESULT_NAME(__LINE__))
+/// `TRY_DONE(write_file(path, text));` goes on where that is done, or returns the error.
+#define TRY_DONE(...)                                                                                        \
+  do {                                                                                                       \
+    if (const auto HPCML_RESULT_NAME(__LINE__) = (__VA_ARGS__); !HPCML_RESULT_NAME(__LINE__))                \
+      return HPCML_RESULT_NAME(__LINE__).error();                                                            \
+  } while (false)
+// NOLINTEND(bugprone-macro-parentheses)
+
 } // namespace hpcml::util
